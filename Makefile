@@ -1,0 +1,71 @@
+# The two commands a new user needs are `make run` and `make test`.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.buildDate=$(DATE)
+TOOL    := $(GO) tool -modfile=tools/go.mod
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+.PHONY: run
+run: build ## Build and serve a demo workspace; prints a call to paste
+	@exec bin/fanfare demo
+
+.PHONY: build
+build: toolchain ## Build bin/fanfare
+	@echo "Building bin/fanfare (the first build compiles SQLite and takes about two minutes)…" >&2
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/fanfare ./cmd/fanfare
+
+.PHONY: toolchain
+toolchain:
+	@sh scripts/setup.sh toolchain
+
+.PHONY: setup
+setup: ## Install what the tests need (PostgreSQL, a C compiler)
+	@sh scripts/setup.sh all
+
+.PHONY: test
+test: setup ## Everything, with the race detector and short drills, on SQLite and PostgreSQL
+	$(GO) vet ./...
+	$(GO) test -race -timeout 12m ./...
+
+.PHONY: drill
+drill: setup ## The long forms of the drills, with full counts
+	FANFARE_DRILL=full $(GO) test -count=1 -timeout 3h -run 'Drill' -v ./...
+
+.PHONY: bench
+bench: setup ## Speed as ratios, side by side in one run (PEERS=1 adds other products)
+	$(GO) run ./bench
+
+.PHONY: fuzz
+fuzz: ## Each fuzz target for a minute
+	@sh scripts/fuzz.sh
+
+.PHONY: lint
+lint: ## golangci-lint and the module files
+	$(TOOL) golangci-lint run ./...
+	$(GO) mod tidy -diff
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(TOOL) golangci-lint fmt
+
+.PHONY: contract
+contract: ## Check the contract, and that it breaks nothing since the last tag
+	$(GO) test -count=1 -run 'Contract' ./internal/httpapi
+
+.PHONY: golden
+golden: ## Rewrite golden files and schema dumps
+	$(GO) test -count=1 ./internal/store/... ./test/... -args -update
+
+.PHONY: check
+check: lint test contract ## What CI runs, and the linters
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"fanfare"
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/config"
+	"fanfare/internal/control"
+	"fanfare/internal/datadir"
+	"fanfare/internal/ratelimit"
+)
+
+// cli holds what all commands share.
+type cli struct {
+	settings config.Settings
+	asJSON   bool
+}
+
+// load reads the settings for a command.
+func (c *cli) load(cmd *cobra.Command) error {
+	warnings, err := config.Load(cmd.Flags(), os.Environ(), os.ReadFile)
+	for _, w := range warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+w)
+	}
+	if err != nil {
+		return configError{err}
+	}
+	return nil
+}
+
+func (c *cli) limits() (map[account.Plan]ratelimit.Limits, error) {
+	return config.ParseLimits(c.settings.Limits)
+}
+
+// storeSetting is what the app opens.
+func (c *cli) storeSetting(dir *datadir.Dir) string {
+	if c.settings.Store != "" {
+		return c.settings.Store
+	}
+	return dir.Path("fanfare.db")
+}
+
+func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slog.Logger) (*app.App, error) {
+	limits, err := c.limits()
+	if err != nil {
+		return nil, configError{err}
+	}
+	return app.Open(ctx, app.Config{
+		Store: c.storeSetting(dir), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
+		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
+		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
+	})
+}
+
+// cachedRecords bounds the memory of the copies of hot records to about 60 MB.
+const cachedRecords = 32_768
+
+// call runs an operator's command inside the server that holds the data
+// folder, or on the store itself when there is none.
+func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
+	if err := c.load(cmd); err != nil {
+		return err
+	}
+	ctx, report := cmd.Context(), progress(cmd.ErrOrStderr(), name)
+	dir, err := datadir.Open(c.settings.Data)
+	if err != nil {
+		return configError{err}
+	}
+	client, err := control.Dial(ctx, dir.Path(socketName))
+	if err == nil {
+		return client.Call(ctx, name, in, out, report)
+	}
+	if err := dir.Lock(); err != nil {
+		return err
+	}
+	defer dir.Unlock()
+	a, err := c.openApp(ctx, dir, false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return errors.Join(err, a.Close())
+	}
+	result, err := operations(a)[name](ctx, raw, report)
+	if err = errors.Join(err, a.Close()); err != nil {
+		return err
+	}
+	b, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, out)
+}
+
+const socketName = "control.sock"
+
+// progress shows a bar on a terminal and a line per tenth elsewhere, on the
+// error stream, so that results can be piped.
+func progress(w io.Writer, name string) func(control.Progress) {
+	var bar *progressbar.ProgressBar
+	tenth := int64(-1)
+	return func(p control.Progress) {
+		if p.Total == 0 {
+			return
+		}
+		if isTerminal(w) {
+			if bar == nil {
+				bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(name),
+					progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish())
+			}
+			_ = bar.Set64(p.Done)
+			return
+		}
+		if t := p.Done * 10 / p.Total; t != tenth {
+			tenth = t
+			fmt.Fprintf(w, "%s: %d %%\n", name, t*10)
+		}
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// jsonFlag adds --json to a command.
+func (c *cli) jsonFlag(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// printJSON prints a value as one line.
+func printJSON(w io.Writer, v any) error {
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.EscapeForHTML(false))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, string(b))
+	return err
+}
+
+// table prints rows in columns.
+func table(w io.Writer, head string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, head)
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r, "\t"))
+	}
+	return t.Flush()
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/internal/account"
+	"fanfare/internal/demo"
+	"fanfare/internal/ident"
+)
+
+const (
+	demoFolder = "./fanfare-demo"
+	demoOwner  = "demo@example.com"
+	demoKey    = "Demo"
+)
+
+func (c *cli) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "demo", Short: "Serve a workspace full of campaigns, with a key in hand", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f := cmd.Flags().Lookup("data"); !f.Changed {
+				f.DefValue = demoFolder
+				c.settings.Data = demoFolder
+			}
+			s, err := c.open(cmd)
+			if err != nil {
+				return err
+			}
+			key, err := s.prepareDemo(cmd.Context())
+			if err != nil {
+				_ = s.close()
+				return err
+			}
+			s.welcome(cmd, key)
+			return s.run(cmd.Context())
+		},
+	}
+}
+
+// prepareDemo fills the workspace on the first run and makes a fresh key on
+// every one, because a key cannot be shown twice.
+func (s *server) prepareDemo(ctx context.Context) (string, error) {
+	acc := s.app.Accounts
+	workspaces, err := acc.Workspaces(ctx)
+	if err != nil {
+		return "", err
+	}
+	var id ident.ID
+	for _, w := range workspaces {
+		if w.Name == demo.Workspace {
+			id = w.ID
+		}
+	}
+	if id == "" {
+		made, err := acc.CreateWorkspace(ctx, operator, account.NewWorkspace{
+			Name: demo.Workspace, Plan: string(account.Growth), Owner: demoOwner, Currency: "USD", Timezone: "UTC",
+		})
+		if err != nil {
+			return "", err
+		}
+		id = made.WorkspaceID
+		if err := demo.Fill(ctx, s.app.Campaigns, id, now()); err != nil {
+			return "", err
+		}
+	}
+	keys, err := acc.Keys(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	for _, k := range keys {
+		if k.RevokedAt == nil {
+			if _, err := acc.Revoke(ctx, operator, id, k.ID, "demo_restarted"); err != nil {
+				return "", err
+			}
+		}
+	}
+	secret, _, err := acc.CreateKey(ctx, operator, id, demoOwner, account.KeyOptions{Name: demoKey})
+	return secret, err
+}
+
+// welcome prints what a new user needs. The call is one plain line that works
+// as it is pasted, and the only one with curl in it.
+func (s *server) welcome(cmd *cobra.Command, key string) {
+	w := cmd.OutOrStdout()
+	ca, _ := s.listener.Authority()
+	trust := ""
+	if ca != "" {
+		trust = " --cacert " + shellQuote(ca)
+	}
+	fmt.Fprintf(w, "\nFanfare %s with demo data in %s\n", version, s.dir.Path())
+	fmt.Fprintf(w, "Docs at %s/docs\n", s.url())
+	fmt.Fprintf(w, "Your key is shown once; a new one is made at each start. Try it:\n\n")
+	fmt.Fprintf(w, "curl -s%s %s/v1/campaigns -H \"Authorization: Bearer %s\"\n\n", trust, s.url(), key)
+	fmt.Fprintf(w, "Stop with Ctrl-C.\n")
+}
+
+// shellQuote quotes what a shell would not take as one word.
+func shellQuote(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"fanfare/internal/datadir"
+)
+
+// clockFault finds a clock that cannot be right.
+func clockFault() error {
+	built, err := time.Parse(time.RFC3339, buildDate)
+	if err != nil {
+		return nil
+	}
+	if t := now(); t.Before(built) {
+		return fmt.Errorf("the clock says %s, which is before this program was built (%s): set it by NTP", t.UTC().Format(time.RFC3339), buildDate)
+	}
+	return nil
+}
+
+// Free space below which a warning is due.
+const (
+	lowSpace = 500 << 20
+	lowShare = 0.05
+)
+
+// machineWarnings finds what will go wrong under load.
+func machineWarnings(dir *datadir.Dir, connections int) []string {
+	var list []string
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil && files.Cur < uint64(connections)+200 {
+		list = append(list, fmt.Sprintf("the open-file limit of %d is below what %d connections need: raise it with ulimit -n %d", files.Cur, connections, connections+200))
+	}
+	if free, share, err := dir.Free(); err == nil && (free < lowSpace || share < lowShare) {
+		list = append(list, fmt.Sprintf("only %d MB (%.0f %%) are free on the disk of %s: make room before writes fail", free>>20, share*100, dir.Path()))
+	}
+	return list
+}

@@ -1,0 +1,128 @@
+// Command fanfare is the whole service in one binary: the server, its demo,
+// and the operator's commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // so that time zones work on machines without the files
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/nearest"
+)
+
+// Set by the linker: see the Makefile.
+var (
+	version   = "dev"
+	buildDate = ""
+)
+
+// Exit codes.
+const (
+	exitFault    = 1
+	exitUsage    = 2
+	exitNotFound = 5
+	exitConflict = 6
+	exitRetry    = 75
+	exitConfig   = 78
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c := &cli{}
+	if err := c.root().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "fanfare: "+err.Error())
+		stop()
+		os.Exit(exitCode(err)) //nolint:gocritic // stop was called
+	}
+}
+
+// usageError is a mistake in how a command was written.
+type usageError struct{ error }
+
+// configError is a set-up that must be mended before a start.
+type configError struct{ error }
+
+func exitCode(err error) int {
+	var usage usageError
+	var config configError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &config):
+		return exitConfig
+	case fault.Is(err, fault.NotFound):
+		return exitNotFound
+	case fault.Is(err, fault.InvalidState), fault.Is(err, fault.AlreadyExists):
+		return exitConflict
+	case fault.Is(err, fault.ValidationFailed):
+		return exitUsage
+	case fault.Is(err, fault.Unavailable):
+		return exitRetry
+	}
+	return exitFault
+}
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fanfare",
+		Short:         "Marketing campaigns by program: a REST API in one binary",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version,
+	}
+	c.settings.Bind(root.PersistentFlags())
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		c.serveCommand(), c.demoCommand(), c.workspaceCommand(), c.userCommand(), c.keyCommand(),
+		c.migrateCommand(), c.backupCommand(), c.auditCommand(), c.doctorCommand(),
+		c.openapiCommand(), c.trustCommand(), c.versionCommand(),
+	)
+	return root
+}
+
+// flagError names the flag that was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		collect := func(f *pflag.Flag) { names = append(names, f.Name) }
+		cmd.Flags().VisitAll(collect)
+		cmd.InheritedFlags().VisitAll(collect)
+		if near := nearest.Word(unknown.GetSpecifiedName(), names); near != "" {
+			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
+		}
+	}
+	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+}
+
+// group is a command that only holds others.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var names []string
+			for _, child := range cmd.Commands() {
+				names = append(names, child.Name())
+			}
+			hint := ""
+			if near := nearest.Word(args[0], names); near != "" {
+				hint = ": did you mean " + near + "?"
+			}
+			return usageError{fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)}
+		},
+	}
+	cmd.AddCommand(children...)
+	return cmd
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/backup"
+	"fanfare/internal/clock"
+	"fanfare/internal/control"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+)
+
+// operator is who a command on the host acts as.
+var operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
+
+type workspaceIn struct {
+	WorkspaceID ident.ID `json:"workspace_id"`
+	Plan        string   `json:"plan,omitzero"`
+	Suspended   bool     `json:"suspended,omitzero"`
+}
+
+type userIn struct {
+	WorkspaceID ident.ID `json:"workspace_id"`
+	Email       string   `json:"email,omitzero"`
+	Role        string   `json:"role,omitzero"`
+	Service     bool     `json:"service,omitzero"`
+}
+
+type keyIn struct {
+	WorkspaceID ident.ID       `json:"workspace_id"`
+	KeyID       ident.ID       `json:"key_id,omitzero"`
+	User        string         `json:"user,omitzero"`
+	Name        string         `json:"name,omitzero"`
+	Seconds     int64          `json:"seconds,omitzero"`
+	Scopes      account.Scopes `json:"scopes,omitzero"`
+	Addresses   []netip.Prefix `json:"addresses,omitzero"`
+}
+
+type keyOut struct {
+	ID     ident.ID `json:"id"`
+	APIKey string   `json:"api_key"`
+}
+
+type backupIn struct {
+	Path string `json:"path"`
+}
+
+type nothing struct{}
+
+// operations are the commands that can run inside a server.
+func operations(a *app.App) map[string]control.Op {
+	acc := a.Accounts
+	return map[string]control.Op{
+		"workspace.create": control.Typed(func(ctx context.Context, in account.NewWorkspace, _ func(control.Progress)) (account.Created, error) {
+			return acc.CreateWorkspace(ctx, operator, in)
+		}),
+		"workspace.list": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]account.Workspace, error) {
+			return acc.Workspaces(ctx)
+		}),
+		"workspace.set-plan": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+			return acc.SetPlan(ctx, operator, in.WorkspaceID, in.Plan)
+		}),
+		"workspace.suspend": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+			return acc.Suspend(ctx, operator, in.WorkspaceID, in.Suspended)
+		}),
+		"user.create": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
+			return acc.AddMember(ctx, operator, in.WorkspaceID, in.Email, in.Role, in.Service)
+		}),
+		"user.list": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) ([]account.Member, error) {
+			return acc.Members(ctx, in.WorkspaceID)
+		}),
+		"user.set-role": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
+			return acc.SetRole(ctx, operator, in.WorkspaceID, in.Email, in.Role)
+		}),
+		"user.remove": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
+			return acc.Remove(ctx, operator, in.WorkspaceID, in.Email)
+		}),
+		"key.create": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) (keyOut, error) {
+			secret, k, err := acc.CreateKey(ctx, operator, in.WorkspaceID, in.User, account.KeyOptions{
+				Name: in.Name, Lifetime: time.Duration(in.Seconds) * time.Second, Scopes: in.Scopes, Addresses: in.Addresses,
+			})
+			return keyOut{k.ID, secret}, err
+		}),
+		"key.list": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) ([]account.Key, error) {
+			if err := a.Gate.Flush(ctx); err != nil {
+				return nil, err
+			}
+			return acc.Keys(ctx, in.WorkspaceID)
+		}),
+		"key.rotate": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) (keyOut, error) {
+			secret, k, err := acc.Rotate(ctx, operator, in.WorkspaceID, in.KeyID, time.Duration(in.Seconds)*time.Second)
+			return keyOut{k.ID, secret}, err
+		}),
+		"key.revoke": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) (account.Key, error) {
+			return acc.Revoke(ctx, operator, in.WorkspaceID, in.KeyID, "by_operator")
+		}),
+		"backup.create": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
+			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version}
+			return backup.Create(ctx, a.Engine, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+		}),
+		"audit.verify": control.Typed(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
+			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
+		}),
+	}
+}

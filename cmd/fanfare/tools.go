@@ -1,0 +1,199 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/api"
+	"fanfare/internal/app"
+	"fanfare/internal/backup"
+	"fanfare/internal/control"
+	"fanfare/internal/datadir"
+	"fanfare/internal/listen"
+	"fanfare/internal/store"
+)
+
+// alone opens the data folder for a command that must be the only one.
+func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
+	if err := c.load(cmd); err != nil {
+		return nil, err
+	}
+	dir, err := datadir.Open(c.settings.Data)
+	if err != nil {
+		return nil, configError{err}
+	}
+	return dir, dir.Lock()
+}
+
+func (c *cli) migrateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "migrate", Short: "Bring the database's schema up to date (a server does so at its start)", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := c.alone(cmd)
+			if err != nil {
+				return err
+			}
+			defer dir.Unlock()
+			e, err := app.OpenEngine(cmd.Context(), c.storeSetting(dir))
+			if err != nil {
+				return err
+			}
+			steps, err := store.Migrate(cmd.Context(), e, now)
+			if err = errors.Join(err, e.Close()); err != nil {
+				return err
+			}
+			if len(steps) == 0 {
+				steps = []string{"nothing to do"}
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(steps, "\n"))
+			return err
+		},
+	}
+}
+
+func (c *cli) backupCommand() *cobra.Command {
+	create := &cobra.Command{
+		Use: "create FILE", Short: "Write a backup while the server goes on", Args: oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			var out backup.Summary
+			if err := c.call(cmd, "backup.create", backupIn{path}, &out); err != nil {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), out)
+		},
+	}
+	verify := &cobra.Command{
+		Use: "verify FILE", Short: "Check every byte of a backup", Args: oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := backup.Verify(args[0], bar(cmd.ErrOrStderr(), "backup.verify"))
+			if err != nil {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), s)
+		},
+	}
+	restore := &cobra.Command{
+		Use: "restore FILE", Short: "Fill an empty data folder or database from a backup", Args: oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := c.alone(cmd)
+			if err != nil {
+				return err
+			}
+			defer dir.Unlock()
+			e, err := app.OpenEngine(cmd.Context(), c.storeSetting(dir))
+			if err != nil {
+				return err
+			}
+			var s backup.Summary
+			if _, err = store.Migrate(cmd.Context(), e, now); err == nil {
+				s, err = backup.Restore(cmd.Context(), e, args[0], bar(cmd.ErrOrStderr(), "backup.restore"))
+			}
+			if err = errors.Join(err, e.Close()); err != nil {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), s)
+		},
+	}
+	return group("backup", "Backups, the same file for every engine", create, verify, restore)
+}
+
+func bar(w io.Writer, name string) func(done, total int64) {
+	report := progress(w, name)
+	return func(done, total int64) { report(control.Progress{Done: done, Total: total}) }
+}
+
+func (c *cli) auditCommand() *cobra.Command {
+	verify := c.jsonFlag(&cobra.Command{
+		Use: "verify", Short: "Check that no entry of the audit log was changed, removed or moved", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out store.AuditReport
+			if err := c.call(cmd, "audit.verify", nothing{}, &out); err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			if c.asJSON {
+				if err := printJSON(w, out); err != nil {
+					return err
+				}
+			} else {
+				fmt.Fprintf(w, "%d entries in %d chains\n", out.Entries, out.Chains)
+				for _, f := range out.Faults {
+					fmt.Fprintf(w, "%s entry %d: %s\n", f.WorkspaceID, f.Seq, f.Problem)
+				}
+			}
+			if len(out.Faults) > 0 {
+				return fmt.Errorf("the audit log was tampered with at %d places", len(out.Faults))
+			}
+			return nil
+		},
+	})
+	return group("audit", "The audit log", verify)
+}
+
+func (c *cli) openapiCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "openapi", Short: "Print the contract", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(api.YAML)
+			return err
+		},
+	}
+}
+
+func (c *cli) trustCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "trust", Short: "Make this machine trust the local certificate authority", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.load(cmd); err != nil {
+				return err
+			}
+			dir, err := datadir.Open(c.settings.Data)
+			if err != nil {
+				return configError{err}
+			}
+			file := dir.Path("tls", "ca.pem")
+			if _, err := os.Stat(file); err != nil {
+				return fmt.Errorf("there is no local authority in %s yet: start `fanfare serve` once, or name the folder with --data", dir.Path())
+			}
+			err = listen.Trust(file, func(name string, args ...string) error {
+				run := exec.CommandContext(cmd.Context(), name, args...)
+				run.Stdout, run.Stderr = cmd.ErrOrStderr(), cmd.ErrOrStderr()
+				return run.Run()
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "trusted "+file)
+			return err
+		},
+	}
+}
+
+func (c *cli) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.TrimSpace("fanfare "+version+" "+buildDate))
+			return err
+		},
+	}
+}
+
+// quietLog is for commands that report by their result alone.
+var quietLog = slog.New(slog.DiscardHandler)
+
+// dialTime is how long doctor waits for anything on the network.
+const dialTime = 2 * time.Second

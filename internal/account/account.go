@@ -1,0 +1,145 @@
+// Package account holds who may do what: workspaces and their plans, users and
+// their roles, API keys and what they prove. It knows no HTTP and no SQL.
+package account
+
+import (
+	"slices"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+)
+
+// Workspace is a tenant.
+type Workspace struct {
+	ID        ident.ID       `json:"id"`
+	Name      string         `json:"name"`
+	Plan      Plan           `json:"plan"`
+	Timezone  string         `json:"timezone"`
+	Currency  money.Currency `json:"currency"`
+	Suspended bool           `json:"suspended"`
+	CreatedAt clock.Instant  `json:"created_at"`
+}
+
+// Plan is what a workspace pays for.
+type Plan string
+
+// The plans.
+const (
+	Starter    Plan = "starter"
+	Growth     Plan = "growth"
+	Enterprise Plan = "enterprise"
+)
+
+// Plans lists the plans from small to large.
+var Plans = []string{string(Starter), string(Growth), string(Enterprise)}
+
+// User is a person or, without sign-in, an integration's own identity. A user
+// may belong to many workspaces.
+type User struct {
+	ID        ident.ID      `json:"id"`
+	Email     string        `json:"email"`
+	Name      string        `json:"name"`
+	Service   bool          `json:"service"`
+	CreatedAt clock.Instant `json:"created_at"`
+}
+
+// Member is a user in a workspace.
+type Member struct {
+	User
+	Role Role `json:"role"`
+	// InactiveAt is when the member was removed, nil while active.
+	InactiveAt *clock.Instant `json:"inactive_at"`
+}
+
+// Role is a member's standing in one workspace. Each role may do all that the
+// roles before it may.
+type Role string
+
+// The roles.
+const (
+	Viewer Role = "viewer"
+	Editor Role = "editor"
+	Admin  Role = "admin"
+	Owner  Role = "owner"
+)
+
+// Roles lists the roles from least to most.
+var Roles = []string{string(Viewer), string(Editor), string(Admin), string(Owner)}
+
+// Reaches reports whether the role is at least the other. An unknown role
+// reaches nothing.
+func (r Role) Reaches(least Role) bool {
+	have, need := slices.Index(Roles, string(r)), slices.Index(Roles, string(least))
+	return have >= 0 && need >= 0 && have >= need
+}
+
+// Access is what an operation does to its family.
+type Access string
+
+// The kinds of access.
+const (
+	Read  Access = "read"
+	Write Access = "write"
+)
+
+// Families lists what scopes can narrow a key to.
+var Families = []string{"campaigns", "creative", "analytics", "audiences", "connections", "webhooks"}
+
+// Scopes narrow a key: the access it has in each family. Nil is everything
+// its creator may do.
+type Scopes map[string]Access
+
+// Allow reports whether the scopes admit an access. Write includes read; an
+// operation without family needs no scope.
+func (s Scopes) Allow(family string, access Access) bool {
+	if s == nil || family == "" {
+		return true
+	}
+	has := s[family]
+	return has == Write || has == access
+}
+
+// Permission is what a role must have for an operation.
+type Permission struct {
+	Least  Role
+	Family string
+	Access Access
+}
+
+func (p Permission) String() string {
+	if p.Family == "" {
+		return "role:" + string(p.Least)
+	}
+	return p.Family + ":" + string(p.Access)
+}
+
+// operations is the role × operation table. An operation that is not in it is
+// allowed to nobody.
+var operations = map[string]Permission{
+	"getApi": {Viewer, "", Read},
+	"getMe":  {Viewer, "", Read},
+
+	"listCampaigns":     {Viewer, "campaigns", Read},
+	"getCampaign":       {Viewer, "campaigns", Read},
+	"createCampaign":    {Editor, "campaigns", Write},
+	"updateCampaign":    {Editor, "campaigns", Write},
+	"archiveCampaign":   {Editor, "campaigns", Write},
+	"launchCampaign":    {Editor, "campaigns", Write},
+	"pauseCampaign":     {Editor, "campaigns", Write},
+	"resumeCampaign":    {Editor, "campaigns", Write},
+	"restoreCampaign":   {Editor, "campaigns", Write},
+	"duplicateCampaign": {Editor, "campaigns", Write},
+
+	// Choice: the event log is what webhooks will deliver, so it shares their
+	// scope family.
+	"listEvents": {Viewer, "webhooks", Read},
+	"getEvent":   {Viewer, "webhooks", Read},
+}
+
+// PermissionFor returns what an operation demands, and whether anybody may
+// call it.
+func PermissionFor(operation string) (Permission, bool) {
+	p, ok := operations[operation]
+	return p, ok
+}

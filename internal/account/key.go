@@ -1,0 +1,169 @@
+package account
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/crc32"
+	"io"
+	"net/netip"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// KeyPrefix starts every API key, so that scanners find leaked ones.
+const KeyPrefix = "fanf_"
+
+const (
+	keyRandom   = 30
+	keyChecksum = 6
+	// KeyLength is the length of an API key.
+	KeyLength = len(KeyPrefix) + keyRandom + keyChecksum
+	base62    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// NewSecret makes an API key: prefix, 30 random base 62 characters (178 bits),
+// and a checksum over both that tells a real key from a look-alike offline.
+func NewSecret(random io.Reader) string {
+	b := make([]byte, 0, KeyLength)
+	b = append(b, KeyPrefix...)
+	var chunk [32]byte
+	for len(b) < len(KeyPrefix)+keyRandom {
+		if _, err := io.ReadFull(random, chunk[:]); err != nil {
+			panic("account: no randomness: " + err.Error())
+		}
+		for _, c := range chunk {
+			// Bytes beyond the last whole multiple of 62 would favour some letters.
+			if c < 62*4 && len(b) < len(KeyPrefix)+keyRandom {
+				b = append(b, base62[c%62])
+			}
+		}
+	}
+	return string(appendChecksum(b))
+}
+
+func appendChecksum(b []byte) []byte {
+	sum := crc32.ChecksumIEEE(b)
+	var digits [keyChecksum]byte
+	for i := keyChecksum - 1; i >= 0; i-- {
+		digits[i] = base62[sum%62]
+		sum /= 62
+	}
+	return append(b, digits[:]...)
+}
+
+// WellFormed reports whether s has the shape and checksum of an API key. It
+// costs no look-up, so that guesses are refused for nothing.
+func WellFormed(s string) bool {
+	if len(s) != KeyLength || s[:len(KeyPrefix)] != KeyPrefix {
+		return false
+	}
+	for _, c := range []byte(s[len(KeyPrefix):]) {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	var b [KeyLength]byte
+	return string(appendChecksum(append(b[:0], s[:KeyLength-keyChecksum]...))) == s
+}
+
+// HashSecret is how a key is stored and looked up. A slow password hash would
+// be wrong: the secret has full entropy, and slowness only helps attackers.
+func HashSecret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Key is an API key's record. The secret itself is not in it.
+type Key struct {
+	ID          ident.ID       `json:"id"`
+	WorkspaceID ident.ID       `json:"workspace_id"`
+	UserID      ident.ID       `json:"user_id"`
+	Name        string         `json:"name"`
+	Last4       string         `json:"last4"`
+	Scopes      Scopes         `json:"scopes"`
+	Addresses   []netip.Prefix `json:"ip_allow_list"`
+	CreatedAt   clock.Instant  `json:"created_at"`
+	ExpiresAt   *clock.Instant `json:"expires_at"`
+	RevokedAt   *clock.Instant `json:"revoked_at"`
+	Reason      string         `json:"revoke_reason"`
+	LastUsedAt  *clock.Instant `json:"last_used_at"`
+	LastAddress string         `json:"last_ip"`
+	LastAgent   string         `json:"last_user_agent"`
+	Requests30d int64          `json:"requests_30d"`
+	// Notified is the smallest number of days before expiry that the owner
+	// has been told of, 0 for none.
+	Notified int64 `json:"-"`
+}
+
+// Active reports whether the key still opens anything.
+func (k *Key) Active(now clock.Instant) bool {
+	return k.RevokedAt == nil && (k.ExpiresAt == nil || *k.ExpiresAt > now)
+}
+
+// Caller is a key, its creator and their workspace, as of now.
+type Caller struct {
+	Workspace Workspace
+	User      User
+	Role      Role
+	// InactiveAt is when the creator left the workspace, nil while a member.
+	InactiveAt *clock.Instant
+	Key        Key
+}
+
+// Check says whether the key may be used at all.
+func (c *Caller) Check(now clock.Instant) error {
+	switch {
+	case c.Key.RevokedAt != nil:
+		return fault.New(fault.APIKeyRevoked, "This API key was revoked. Create a new one under Settings > API > Keys.")
+	case c.Key.ExpiresAt != nil && *c.Key.ExpiresAt <= now:
+		return fault.New(fault.APIKeyExpired, "This API key has expired. Create a new one under Settings > API > Keys.",
+			fault.Detail{Field: "Authorization", In: "header", Code: string(fault.APIKeyExpired), Message: "The key expired.", Meta: fault.Meta{"expired_at": c.Key.ExpiresAt.String()}})
+	case c.InactiveAt != nil:
+		return fault.New(fault.APIKeyOwnerInactive, "The user who created this API key is no longer active in the workspace. Ask an admin to restore the user, or use another key.")
+	}
+	return nil
+}
+
+// May says whether the caller may call an operation from an address.
+func (c *Caller) May(operation string, from netip.Addr) error {
+	if c.Workspace.Suspended {
+		return fault.New(fault.WorkspaceSuspended, "This workspace is suspended. Its owner can have it reopened.")
+	}
+	p, known := PermissionFor(operation)
+	if !known || !c.Role.Reaches(p.Least) {
+		message := "Your role in this workspace does not allow this operation; it needs " + string(p.Least) + " or higher."
+		return fault.New(fault.InsufficientPermissions, message, fault.Detail{
+			Code: string(fault.InsufficientPermissions), Message: message,
+			Meta: fault.Meta{"required_permission": p.String(), "required_role": p.Least, "role": c.Role},
+		})
+	}
+	if !c.Key.Scopes.Allow(p.Family, p.Access) {
+		const message = "This API key was narrowed when it was created and does not include this operation. Use a key with the scope."
+		return fault.New(fault.InsufficientScope, message, fault.Detail{
+			Code: string(fault.InsufficientScope), Message: message, Meta: fault.Meta{"required_scope": p.String()},
+		})
+	}
+	// Choice: a call from outside the key's address list is a call beyond its
+	// scope; the closed list of codes has no nearer word.
+	if !c.from(from) {
+		const message = "This API key may not be used from this address. Add the address to the key's list, or call from a listed one."
+		return fault.New(fault.InsufficientScope, message, fault.Detail{
+			Code: "ip_not_allowed", Message: message, Meta: fault.Meta{"ip": from.String()},
+		})
+	}
+	return nil
+}
+
+func (c *Caller) from(addr netip.Addr) bool {
+	if len(c.Key.Addresses) == 0 {
+		return true
+	}
+	for _, p := range c.Key.Addresses {
+		if p.Contains(addr.Unmap()) {
+			return true
+		}
+	}
+	return false
+}

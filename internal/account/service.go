@@ -1,0 +1,360 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/mail"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+// Service changes accounts. Its callers are the operator's command line and
+// signed-in people, never an API key.
+type Service struct {
+	store  Store
+	now    func() time.Time
+	random io.Reader
+}
+
+// New makes the service.
+func New(store Store, now func() time.Time, random io.Reader) *Service {
+	return &Service{store: store, now: now, random: random}
+}
+
+// Created is a workspace just made, with the only sight of its first key.
+type Created struct {
+	WorkspaceID ident.ID `json:"workspace_id"`
+	UserID      ident.ID `json:"user_id"`
+	APIKey      string   `json:"api_key"`
+}
+
+// NewWorkspace is what a workspace is made from.
+type NewWorkspace struct {
+	Name     string `json:"name"`
+	Plan     string `json:"plan"`
+	Owner    string `json:"owner"`
+	Currency string `json:"currency"`
+	Timezone string `json:"timezone"`
+}
+
+// CreateWorkspace makes a workspace, its owner and a first key that does not
+// expire.
+func (s *Service) CreateWorkspace(ctx context.Context, cause record.Cause, n NewWorkspace) (Created, error) {
+	if err := n.check(); err != nil {
+		return Created{}, err
+	}
+	t := s.now()
+	now := clock.At(t)
+	w := Workspace{
+		ID: ident.New(ident.Workspace, t, s.random), Name: n.Name, Plan: Plan(n.Plan),
+		Timezone: n.Timezone, Currency: money.Currency(n.Currency), CreatedAt: now,
+	}
+	owner := s.newUser(n.Owner, t)
+	secret, key := s.newKey(Key{WorkspaceID: w.ID, Name: "First key"}, t)
+	cause.Workspace = w.ID
+	owner, err := s.store.AddWorkspace(ctx, w, owner, key, Note{Cause: cause, At: now, Action: "workspace.create", Event: keyEvent("created")})
+	if err != nil {
+		return Created{}, err
+	}
+	return Created{WorkspaceID: w.ID, UserID: owner.ID, APIKey: secret}, nil
+}
+
+func (n NewWorkspace) check() error {
+	var details []fault.Detail
+	bad := func(field, code, message string, meta fault.Meta) {
+		details = append(details, fault.Detail{Field: field, Code: code, Message: message, Meta: meta})
+	}
+	if strings.TrimSpace(n.Name) == "" || utf8.RuneCountInString(n.Name) > 200 {
+		bad("name", "invalid_value", "name must have 1 to 200 characters.", nil)
+	}
+	if !slices.Contains(Plans, n.Plan) {
+		bad("plan", "invalid_value", "plan must be one of "+strings.Join(Plans, ", ")+".", fault.Meta{"allowed": Plans})
+	}
+	if !validEmail(n.Owner) {
+		bad("owner", "invalid_format", "owner must be an e-mail address.", nil)
+	}
+	if _, ok := money.Currency(n.Currency).Digits(); !ok {
+		bad("currency", "invalid_value", "currency must be an ISO 4217 code such as USD.", nil)
+	}
+	if _, err := clock.Zone(n.Timezone); err != nil {
+		bad("timezone", "invalid_value", "timezone must be an IANA name such as Europe/Berlin.", nil)
+	}
+	if details != nil {
+		return fault.Invalid(details)
+	}
+	return nil
+}
+
+func validEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && len(s) <= 254
+}
+
+func (s *Service) newUser(email string, t time.Time) User {
+	name, _, _ := strings.Cut(email, "@")
+	return User{ID: ident.New(ident.User, t, s.random), Email: strings.ToLower(email), Name: name, CreatedAt: clock.At(t)}
+}
+
+func (s *Service) newKey(k Key, t time.Time) (secret string, key NewKey) {
+	secret = NewSecret(s.random)
+	k.ID, k.CreatedAt, k.Last4 = ident.New(ident.Key, t, s.random), clock.At(t), secret[KeyLength-4:]
+	return secret, NewKey{Key: k, Hash: HashSecret(secret)}
+}
+
+func keyEvent(what string) record.Event {
+	return record.Event{Type: "api_key." + what, Restricted: true}
+}
+
+// Workspaces lists all workspaces.
+func (s *Service) Workspaces(ctx context.Context) ([]Workspace, error) {
+	return s.store.Workspaces(ctx)
+}
+
+// Workspace returns one workspace.
+func (s *Service) Workspace(ctx context.Context, id ident.ID) (Workspace, error) {
+	list, err := s.store.Workspaces(ctx)
+	if err != nil {
+		return Workspace{}, err
+	}
+	for _, w := range list {
+		if w.ID == id {
+			return w, nil
+		}
+	}
+	return Workspace{}, fault.New(fault.NotFound, fmt.Sprintf("There is no workspace %s.", id))
+}
+
+// SetPlan changes the plan from the next request on; counters are kept.
+func (s *Service) SetPlan(ctx context.Context, cause record.Cause, id ident.ID, plan string) (Workspace, error) {
+	if !slices.Contains(Plans, plan) {
+		return Workspace{}, fault.Invalid([]fault.Detail{{Field: "plan", Code: "invalid_value", Message: "plan must be one of " + strings.Join(Plans, ", ") + ".", Meta: fault.Meta{"allowed": Plans}}})
+	}
+	return s.saveWorkspace(ctx, cause, id, "workspace.set_plan", func(w *Workspace) { w.Plan = Plan(plan) })
+}
+
+// Suspend closes a workspace to its keys, or opens it again.
+func (s *Service) Suspend(ctx context.Context, cause record.Cause, id ident.ID, suspended bool) (Workspace, error) {
+	action := "workspace.suspend"
+	if !suspended {
+		action = "workspace.reopen"
+	}
+	return s.saveWorkspace(ctx, cause, id, action, func(w *Workspace) { w.Suspended = suspended })
+}
+
+func (s *Service) saveWorkspace(ctx context.Context, cause record.Cause, id ident.ID, action string, change func(*Workspace)) (Workspace, error) {
+	w, err := s.Workspace(ctx, id)
+	if err != nil {
+		return w, err
+	}
+	change(&w)
+	cause.Workspace = id
+	return w, s.store.SaveWorkspace(ctx, w, Note{Cause: cause, At: clock.At(s.now()), Action: action})
+}
+
+// Members lists the users of a workspace, removed ones too.
+func (s *Service) Members(ctx context.Context, workspace ident.ID) ([]Member, error) {
+	if _, err := s.Workspace(ctx, workspace); err != nil {
+		return nil, err
+	}
+	return s.store.Members(ctx, workspace)
+}
+
+// AddMember adds a user, or brings a removed one back.
+func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace ident.ID, email, role string, service bool) (Member, error) {
+	if !validEmail(email) {
+		return Member{}, fault.Invalid([]fault.Detail{{Field: "email", Code: "invalid_format", Message: "email must be an e-mail address."}})
+	}
+	members, err := s.Members(ctx, workspace)
+	if err != nil {
+		return Member{}, err
+	}
+	if m := find(members, email); m != nil && m.InactiveAt == nil {
+		return Member{}, fault.New(fault.AlreadyExists, email+" is a member already; use user set-role to change the role.")
+	}
+	user := s.newUser(email, s.now())
+	user.Service = service
+	return s.saveMember(ctx, cause, workspace, Member{User: user, Role: Role(role)}, "user.create")
+}
+
+// SetRole changes what a member may do, from the next request on.
+func (s *Service) SetRole(ctx context.Context, cause record.Cause, workspace ident.ID, email, role string) (Member, error) {
+	m, err := s.member(ctx, workspace, email)
+	if err != nil {
+		return m, err
+	}
+	m.Role = Role(role)
+	return s.saveMember(ctx, cause, workspace, m, "user.set_role")
+}
+
+// Remove takes a user out of the workspace. The user's keys stop at once and,
+// unless the user comes back within 30 days, for good.
+func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace ident.ID, email string) (Member, error) {
+	m, err := s.member(ctx, workspace, email)
+	if err != nil {
+		return m, err
+	}
+	now := clock.At(s.now())
+	m.InactiveAt = &now
+	return s.saveMember(ctx, cause, workspace, m, "user.remove")
+}
+
+func (s *Service) saveMember(ctx context.Context, cause record.Cause, workspace ident.ID, m Member, action string) (Member, error) {
+	if !slices.Contains(Roles, string(m.Role)) {
+		return m, fault.Invalid([]fault.Detail{{Field: "role", Code: "invalid_value", Message: "role must be one of " + strings.Join(Roles, ", ") + ".", Meta: fault.Meta{"allowed": Roles}}})
+	}
+	members, err := s.store.Members(ctx, workspace)
+	if err != nil {
+		return m, err
+	}
+	if lastOwner(members, m) {
+		return m, fault.New(fault.InvalidState, m.Email+" is the only owner of the workspace; make somebody else owner first.")
+	}
+	cause.Workspace = workspace
+	return s.store.SaveMember(ctx, workspace, m, Note{Cause: cause, At: clock.At(s.now()), Action: action})
+}
+
+// lastOwner reports whether the change would leave the workspace without an
+// owner.
+func lastOwner(members []Member, changed Member) bool {
+	if changed.Role == Owner && changed.InactiveAt == nil {
+		return false
+	}
+	was := false
+	for _, m := range members {
+		if m.Role != Owner || m.InactiveAt != nil {
+			continue
+		}
+		if m.Email != changed.Email {
+			return false
+		}
+		was = true
+	}
+	return was
+}
+
+func (s *Service) member(ctx context.Context, workspace ident.ID, email string) (Member, error) {
+	members, err := s.Members(ctx, workspace)
+	if err != nil {
+		return Member{}, err
+	}
+	if m := find(members, email); m != nil {
+		return *m, nil
+	}
+	return Member{}, fault.New(fault.NotFound, fmt.Sprintf("%s is not a member of workspace %s.", email, workspace))
+}
+
+func find(members []Member, email string) *Member {
+	for i := range members {
+		if members[i].Email == strings.ToLower(email) {
+			return &members[i]
+		}
+	}
+	return nil
+}
+
+// KeyOptions are what a creator may choose for a key.
+type KeyOptions struct {
+	Name      string
+	Lifetime  time.Duration // 0 never ends
+	Scopes    Scopes
+	Addresses []netip.Prefix
+}
+
+// CreateKey makes a key that may do what its creator may do, less what the
+// options take away. The secret is returned here and never again.
+func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace ident.ID, email string, opt KeyOptions) (secret string, k Key, err error) {
+	if strings.TrimSpace(opt.Name) == "" || utf8.RuneCountInString(opt.Name) > 100 {
+		return "", k, fault.Invalid([]fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 100 characters and say what the key is for."}})
+	}
+	for family, access := range opt.Scopes {
+		if !slices.Contains(Families, family) || access != Read && access != Write {
+			return "", k, fault.Invalid([]fault.Detail{{Field: "scopes." + family, Code: "invalid_value", Message: "scopes are read or write per family: " + strings.Join(Families, ", ") + "."}})
+		}
+	}
+	m, err := s.member(ctx, workspace, email)
+	if err != nil {
+		return "", k, err
+	}
+	if m.InactiveAt != nil {
+		return "", k, fault.New(fault.InvalidState, email+" is not active in the workspace.")
+	}
+	t := s.now()
+	k = Key{WorkspaceID: workspace, UserID: m.ID, Name: opt.Name, Scopes: opt.Scopes, Addresses: opt.Addresses}
+	if opt.Lifetime > 0 {
+		end := clock.At(t.Add(opt.Lifetime))
+		k.ExpiresAt = &end
+	}
+	cause.Workspace = workspace
+	secret, key := s.newKey(k, t)
+	err = s.store.AddKey(ctx, key, nil, Note{Cause: cause, At: clock.At(t), Action: "api_key.create", Event: keyEvent("created")})
+	return secret, key.Key, err
+}
+
+// Keys lists the keys of a workspace, revoked ones too.
+func (s *Service) Keys(ctx context.Context, workspace ident.ID) ([]Key, error) {
+	if _, err := s.Workspace(ctx, workspace); err != nil {
+		return nil, err
+	}
+	return s.store.Keys(ctx, workspace)
+}
+
+// Rotate makes a key with the same name, owner and scopes. The old one goes on
+// for the overlap, so that both work while the integration is changed.
+func (s *Service) Rotate(ctx context.Context, cause record.Cause, workspace, id ident.ID, overlap time.Duration) (secret string, k Key, err error) {
+	old, err := s.key(ctx, workspace, id)
+	if err != nil {
+		return "", k, err
+	}
+	t := s.now()
+	now := clock.At(t)
+	if !old.Active(now) {
+		return "", k, fault.New(fault.InvalidState, fmt.Sprintf("Key %s is not active; create a new one instead.", id))
+	}
+	next := Key{WorkspaceID: workspace, UserID: old.UserID, Name: old.Name, Scopes: old.Scopes, Addresses: old.Addresses}
+	if old.ExpiresAt != nil {
+		end := now.Add(time.Duration(*old.ExpiresAt-old.CreatedAt) * time.Microsecond)
+		next.ExpiresAt = &end
+	}
+	if end := now.Add(overlap); old.ExpiresAt == nil || end < *old.ExpiresAt {
+		old.ExpiresAt = &end
+	}
+	cause.Workspace = workspace
+	secret, key := s.newKey(next, t)
+	err = s.store.AddKey(ctx, key, &old, Note{Cause: cause, At: now, Action: "api_key.rotate", Event: keyEvent("rotated")})
+	return secret, key.Key, err
+}
+
+// Revoke ends a key for good. Revoking it again changes nothing.
+func (s *Service) Revoke(ctx context.Context, cause record.Cause, workspace, id ident.ID, reason string) (Key, error) {
+	k, err := s.key(ctx, workspace, id)
+	if err != nil || k.RevokedAt != nil {
+		return k, err
+	}
+	now := clock.At(s.now())
+	k.RevokedAt, k.Reason = &now, reason
+	cause.Workspace = workspace
+	return k, s.store.SaveKey(ctx, k, Note{Cause: cause, At: now, Action: "api_key.revoke", Event: keyEvent("revoked")})
+}
+
+func (s *Service) key(ctx context.Context, workspace, id ident.ID) (Key, error) {
+	keys, err := s.Keys(ctx, workspace)
+	if err != nil {
+		return Key{}, err
+	}
+	for _, k := range keys {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	return Key{}, fault.New(fault.NotFound, fmt.Sprintf("There is no key %s in workspace %s.", id, workspace))
+}

@@ -1,0 +1,75 @@
+package account
+
+import (
+	"context"
+	"net/netip"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Store keeps accounts. Every writing method is atomic: it saves the change,
+// its event and its audit entry together, or nothing. A missing record is a
+// not_found fault.
+type Store interface {
+	// AddWorkspace saves a workspace, its owner and a first key. An owner
+	// whose e-mail is known already is that user; the user is returned.
+	AddWorkspace(ctx context.Context, w Workspace, owner User, first NewKey, note Note) (User, error)
+	Workspaces(ctx context.Context) ([]Workspace, error)
+	SaveWorkspace(ctx context.Context, w Workspace, note Note) error
+	// SaveMember adds a user to a workspace or changes the role; the user is
+	// made when the e-mail is unknown.
+	SaveMember(ctx context.Context, workspace ident.ID, m Member, note Note) (Member, error)
+	Members(ctx context.Context, workspace ident.ID) ([]Member, error)
+	// AddKey saves a key unless its user or workspace has the most it may
+	// have; replaced, if not nil, is the key it takes over from.
+	AddKey(ctx context.Context, k NewKey, replaced *Key, note Note) error
+	SaveKey(ctx context.Context, k Key, note Note) error
+	Keys(ctx context.Context, workspace ident.ID) ([]Key, error)
+}
+
+// Credentials answers who holds a key, and keeps the books on its use.
+type Credentials interface {
+	// Caller returns the holder of the key with this hash, nil when there is
+	// no such key.
+	Caller(ctx context.Context, hash string) (*Caller, error)
+	// AddUses adds to the counts of keys; it need not be durable at once.
+	AddUses(ctx context.Context, uses []Use) error
+	// Live returns all keys that are not revoked, of every workspace, with
+	// what happened to their owners.
+	Live(ctx context.Context) ([]Caller, error)
+}
+
+// NewKey is a key with its secret's hash, on the way into the store.
+type NewKey struct {
+	Key
+	Hash string
+}
+
+// Note is what a change is remembered by.
+type Note struct {
+	Cause record.Cause
+	At    clock.Instant
+	// Action names the change in the audit log, such as workspace.create.
+	Action string
+	// Event is told to the workspace, if Type is set.
+	Event record.Event
+}
+
+// Use is what one key was used for since the last report.
+type Use struct {
+	WorkspaceID ident.ID
+	KeyID       ident.ID
+	Day         int64
+	Count       int64
+	At          clock.Instant
+	Address     netip.Addr
+	Agent       string
+}
+
+// Limits on active keys.
+const (
+	MaxKeysPerUser      = 20
+	MaxKeysPerWorkspace = 100
+)

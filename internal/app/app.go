@@ -1,0 +1,237 @@
+// Package app puts the rooms together: it is the only place that knows them
+// all. A server, a command on its own and a test make the same App.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fanfare/api"
+	"fanfare/internal/account"
+	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
+	"fanfare/internal/httpapi"
+	"fanfare/internal/ident"
+	"fanfare/internal/job"
+	"fanfare/internal/page"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
+	"fanfare/internal/store/sqlite"
+)
+
+// Config is what an App is made from.
+type Config struct {
+	// Store is a postgres:// URL, or the path of a SQLite file.
+	Store           string
+	Limits          map[account.Plan]ratelimit.Limits
+	KeepExposedKeys bool
+	HSTS            bool
+	// MaxInFlight is how many requests the node works on at once.
+	MaxInFlight int64
+	// CachedRecords is how many records are kept in memory for reading.
+	CachedRecords int
+	CORSOrigins   []string
+	Changelog     []byte
+	Build         string
+	Now           func() time.Time
+	Random        io.Reader
+	Log           *slog.Logger
+	// Engine, if set, is used instead of opening Store; for tests.
+	Engine store.Engine
+}
+
+// App is the service without its listener.
+type App struct {
+	DB        *store.DB
+	Engine    store.Engine
+	Accounts  *account.Service
+	Campaigns *campaign.Service
+	Gate      *account.Gate
+	API       *httpapi.API
+	Jobs      *job.Runner
+
+	config  Config
+	memory  *ratelimit.Memory
+	cursors atomic.Pointer[page.Sealer]
+}
+
+// OpenEngine opens the database that a store setting names.
+func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
+	e, err := sqlite.Open(setting, sqlite.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite at %s: %w", setting, err)
+	}
+	return e, nil
+}
+
+// redact takes the password out of a database URL.
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(unreadable URL)"
+	}
+	return u.Redacted()
+}
+
+// Open opens the store, brings its schema up to date and builds the service.
+func Open(ctx context.Context, c Config) (*App, error) {
+	engine := c.Engine
+	if engine == nil {
+		var err error
+		if engine, err = OpenEngine(ctx, c.Store); err != nil {
+			return nil, err
+		}
+	}
+	a := &App{Engine: engine, config: c}
+	if err := a.build(ctx); err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context) error {
+	c := a.config
+	a.DB = store.New(a.Engine, c.CachedRecords, c.Now, c.Random)
+	steps, err := store.Migrate(ctx, a.Engine, c.Now)
+	if err != nil {
+		return err
+	}
+	if len(steps) > 0 {
+		c.Log.Info("schema brought up to date", "steps", strings.Join(steps, ", "))
+	}
+	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
+	a.Gate = account.NewGate(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
+	a.DB.OnAuth(a.Gate.Forget)
+	a.Campaigns = campaign.New(a.DB.Campaigns(), nil, c.Now, c.Random)
+	if err := a.RefreshCursors(ctx); err != nil {
+		return err
+	}
+	quota, err := a.counter(ctx)
+	if err != nil {
+		return err
+	}
+	a.API, err = httpapi.New(httpapi.Deps{
+		Campaigns: a.Campaigns, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
+		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
+		Contract: api.YAML, Changelog: c.Changelog, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
+		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, Random: c.Random, Log: c.Log,
+	})
+	if err != nil {
+		return err
+	}
+	a.plan()
+	return nil
+}
+
+// counter chooses where requests are counted: in memory where this is the only
+// process, in the store where there are others.
+func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
+	if !a.Engine.Traits().Exclusive {
+		return a.DB.Quotas(), nil
+	}
+	a.memory = ratelimit.NewMemory()
+	return a.memory, a.memory.Load(ctx, a.DB.Quotas())
+}
+
+// plan names the background work.
+func (a *App) plan() {
+	c := a.config
+	a.Jobs = job.New(a.DB.Jobs(), c.Now, c.Log)
+	a.DB.OnJob(a.Jobs.Wake)
+	a.Jobs.Handle(store.KindSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return a.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
+	})
+	a.Jobs.Repeat("prune", job.Every(time.Hour, c.Now, func(ctx context.Context) error {
+		_, err := a.DB.Prune(ctx)
+		return err
+	}))
+	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
+	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
+	a.Jobs.Repeat("reshape", job.Every(24*time.Hour, c.Now, a.reshape))
+}
+
+// reshape rewrites documents of an older shape until none is left.
+func (a *App) reshape(ctx context.Context) error {
+	for {
+		n, err := a.DB.Reshape(ctx, 500)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// RefreshCursors takes the cursor keys from the store, a new one when the old
+// one is due.
+func (a *App) RefreshCursors(ctx context.Context) error {
+	keys, err := a.DB.CursorKeys(ctx)
+	if err != nil {
+		return fmt.Errorf("cursor keys: %w", err)
+	}
+	sealer, err := page.NewSealer(keys, a.config.Random)
+	if err != nil {
+		return err
+	}
+	a.cursors.Store(sealer)
+	return nil
+}
+
+const (
+	// saveEvery bounds what a crash forgets of the request counters.
+	saveEvery = time.Second
+	// flushEvery bounds how late a key's last use is shown.
+	flushEvery = 10 * time.Second
+	// refreshEvery is how often a node looks for the cursor keys that
+	// another node has made.
+	refreshEvery = time.Hour
+)
+
+// Run does the background work until ctx ends, then writes down what is only
+// in memory.
+func (a *App) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	var jobsErr error
+	wg.Go(func() { jobsErr = a.Jobs.Run(ctx) })
+	repeat := func(every time.Duration, what string, f func(context.Context) error) {
+		wg.Go(func() {
+			ticker := time.NewTicker(every)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+				}
+				if err := f(ctx); err != nil && ctx.Err() == nil {
+					a.config.Log.Error(what, "error", err)
+				}
+			}
+		})
+	}
+	repeat(saveEvery, "save request counters", a.saveUsage)
+	repeat(flushEvery, "write key use", a.Gate.Flush)
+	repeat(refreshEvery, "refresh cursor keys", a.RefreshCursors)
+	wg.Wait()
+	return jobsErr
+}
+
+func (a *App) saveUsage(ctx context.Context) error {
+	if a.memory == nil {
+		return nil
+	}
+	return a.memory.Save(ctx, a.DB.Quotas())
+}
+
+// Close writes down what is only in memory and closes the store.
+func (a *App) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Engine.Close())
+}

@@ -1,0 +1,319 @@
+// Package backup writes the whole store into one file and back. The file is
+// the same for every engine, so a backup also moves an installation from
+// SQLite to PostgreSQL. It ends with a hash over everything before, so that
+// not one byte can change unnoticed.
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/store"
+)
+
+// Manifest is the first entry of a backup.
+type Manifest struct {
+	Format    int           `json:"format"`
+	CreatedAt clock.Instant `json:"created_at"`
+	Build     string        `json:"build"`
+}
+
+// Summary says what a backup holds.
+type Summary struct {
+	Path      string           `json:"path"`
+	CreatedAt clock.Instant    `json:"created_at"`
+	Build     string           `json:"build"`
+	Bytes     int64            `json:"bytes"`
+	Rows      map[string]int64 `json:"rows"`
+}
+
+const (
+	format       = 1
+	manifestName = "manifest.json"
+	endName      = "end.json"
+	magic        = "fanfare-backup-1"
+)
+
+// ErrDamaged says that the file is not what was written.
+var ErrDamaged = errors.New("the backup is damaged")
+
+// Create writes a backup of one unchanging state while the service goes on.
+// The file appears under its name only when it is whole and on disk.
+func Create(ctx context.Context, e store.Engine, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
+	if _, err := os.Stat(path); err == nil {
+		return s, fmt.Errorf("%s is there already; choose another name", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".fanfare-backup-*")
+	if err != nil {
+		return s, fmt.Errorf("create backup: %w", err)
+	}
+	defer func() {
+		_ = f.Close()
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}}
+	if err := write(ctx, e, f, m, &s, report); err != nil {
+		return s, err
+	}
+	if err := f.Sync(); err != nil {
+		return s, fmt.Errorf("write backup: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return s, fmt.Errorf("write backup: %w", err)
+	}
+	s.Bytes = info.Size()
+	if err := os.Rename(f.Name(), path); err != nil {
+		return s, fmt.Errorf("name backup: %w", err)
+	}
+	return s, syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	defer func() { _ = d.Close() }()
+	return d.Sync()
+}
+
+func write(ctx context.Context, e store.Engine, f io.Writer, m Manifest, s *Summary, report func(done, total int64)) error {
+	sum := sha256.New()
+	zip, err := gzip.NewWriterLevel(io.MultiWriter(f, sum), gzip.BestSpeed)
+	if err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	archive := tar.NewWriter(zip)
+	m.Format = format
+	if err := addJSON(archive, manifestName, m); err != nil {
+		return err
+	}
+	var done int64
+	n := 0
+	err = store.Dump(ctx, e, func(c store.Chunk, total int64) error {
+		n++
+		s.Rows[c.Table] += int64(c.Rows)
+		done += int64(c.Rows)
+		report(done, total)
+		head, err := json.Marshal(c.Columns)
+		if err != nil {
+			return fmt.Errorf("write backup: %w", err)
+		}
+		body := append(append(head, '\n'), c.Data...)
+		return add(archive, fmt.Sprintf("%s/%08d", c.Table, n), body)
+	})
+	if err != nil {
+		return err
+	}
+	if err := addJSON(archive, endName, s.Rows); err != nil {
+		return err
+	}
+	if err := errors.Join(archive.Close(), zip.Close()); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	if _, err := f.Write(append(sum.Sum(nil), magic...)); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	return nil
+}
+
+func addJSON(archive *tar.Writer, name string, v any) error {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	return add(archive, name, b)
+}
+
+func add(archive *tar.Writer, name string, body []byte) error {
+	if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(body))}); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	if _, err := archive.Write(body); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	return nil
+}
+
+// Verify reads a whole backup and checks every byte of it.
+func Verify(path string, report func(done, total int64)) (Summary, error) {
+	return scan(path, report, func(store.Chunk) error { return nil })
+}
+
+// Restore fills an empty store from a backup that it has verified first, all
+// or nothing.
+func Restore(ctx context.Context, e store.Engine, path string, report func(done, total int64)) (Summary, error) {
+	s, err := Verify(path, func(int64, int64) {})
+	if err != nil {
+		return s, err
+	}
+	chunks, fail := make(chan store.Chunk), make(chan error, 1)
+	stop := make(chan struct{})
+	go func() {
+		defer close(chunks)
+		_, err := scan(path, report, func(c store.Chunk) error {
+			select {
+			case chunks <- c:
+				return nil
+			case <-stop:
+				return context.Canceled
+			}
+		})
+		fail <- err
+	}()
+	defer close(stop)
+	err = store.Refill(ctx, e, func() (*store.Chunk, error) {
+		if c, more := <-chunks; more {
+			return &c, nil
+		}
+		return nil, <-fail
+	})
+	return s, err
+}
+
+// scan goes through a backup once.
+func scan(path string, report func(done, total int64), each func(store.Chunk) error) (s Summary, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return s, fmt.Errorf("open backup: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return s, fmt.Errorf("open backup: %w", err)
+	}
+	s = Summary{Path: path, Bytes: info.Size(), Rows: map[string]int64{}}
+	tail := int64(sha256.Size + len(magic))
+	if s.Bytes < tail {
+		return s, fmt.Errorf("%w: it is too short", ErrDamaged)
+	}
+	body := &hashing{r: io.LimitReader(f, s.Bytes-tail), sum: sha256.New(), report: func(n int64) { report(n, s.Bytes) }}
+	if err := s.read(body, each); err != nil {
+		return s, err
+	}
+	end := make([]byte, tail)
+	if _, err := f.ReadAt(end, s.Bytes-tail); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if string(end[sha256.Size:]) != magic || !bytes.Equal(end[:sha256.Size], body.sum.Sum(nil)) {
+		return s, fmt.Errorf("%w: its hash is wrong", ErrDamaged)
+	}
+	return s, nil
+}
+
+// hashing hashes what is read through it.
+type hashing struct {
+	r      io.Reader
+	sum    hash.Hash
+	n      int64
+	report func(int64)
+}
+
+func (h *hashing) Read(p []byte) (int, error) {
+	n, err := h.r.Read(p)
+	h.sum.Write(p[:n])
+	h.n += int64(n)
+	h.report(h.n)
+	return n, err
+}
+
+func (s *Summary) read(body io.Reader, each func(store.Chunk) error) error {
+	zip, err := gzip.NewReader(body)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	archive := tar.NewReader(zip)
+	counted, ended := map[string]int64{}, false
+	for {
+		head, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		b, err := io.ReadAll(archive)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		switch head.Name {
+		case manifestName:
+			err = s.manifest(b)
+		case endName:
+			ended = true
+			err = json.Unmarshal(b, &s.Rows)
+		default:
+			err = chunk(head.Name, b, counted, each)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// What the tar reader left unread still belongs to the hash.
+	if _, err := io.Copy(io.Discard, zip); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if !ended || !sameCounts(counted, s.Rows) {
+		return fmt.Errorf("%w: rows are missing", ErrDamaged)
+	}
+	return nil
+}
+
+func (s *Summary) manifest(b []byte) error {
+	var m Manifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if m.Format != format {
+		return fmt.Errorf("the backup has format %d and this program reads %d; use the version that made it", m.Format, format)
+	}
+	s.CreatedAt, s.Build = m.CreatedAt, m.Build
+	return nil
+}
+
+func chunk(name string, b []byte, counted map[string]int64, each func(store.Chunk) error) error {
+	table, _, _ := strings.Cut(name, "/")
+	head, data, _ := bytes.Cut(b, []byte("\n"))
+	c := store.Chunk{Table: table, Data: data}
+	if err := json.Unmarshal(head, &c.Columns); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	n, ok := store.CountRows(data, len(c.Columns))
+	if !ok {
+		return fmt.Errorf("%w: rows of %s cannot be read", ErrDamaged, table)
+	}
+	c.Rows = n
+	counted[table] += int64(n)
+	return each(c)
+}
+
+func sameCounts(a, b map[string]int64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, n := range a {
+		if b[k] != n {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,169 @@
+// Package campaign holds the campaign: what it is made of, which moves its
+// state machine allows, and what keeps it from delivering. It knows no HTTP
+// and no SQL; what it needs from a store is in store.go.
+package campaign
+
+import (
+	"slices"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+// Limits of the writable members. The contract says the same.
+const (
+	MaxName        = 200
+	MaxDescription = 2000
+	MaxAudiences   = 50
+	MaxCreatives   = 100
+	MaxConnections = 20
+	MaxTags        = 20
+	MaxTag         = 50
+	MaxURL         = 2048
+	MaxUTM         = 200
+	MaxConversions = 1_000_000_000
+)
+
+// Values of the enumerated members.
+var (
+	Objectives     = []string{"awareness", "traffic", "engagement", "leads", "app_promotion", "sales"}
+	Channels       = []string{"search", "social", "display", "video", "audio", "email", "sms", "push", "affiliate", "influencer", "direct_mail", "other"}
+	BudgetTypes    = []string{"daily", "lifetime"}
+	Pacings        = []string{"even", "asap", "front_loaded"}
+	Directions     = []string{"at_most", "at_least"}
+	Models         = []string{"platform", "last_touch", "first_touch", "linear", "time_decay"}
+	ClickDays      = []int64{1, 7, 14, 28, 30, 90}
+	ViewDays       = []int64{0, 1}
+	Splits         = []string{"even", "weighted"}
+	Macros         = []string{"campaign.id", "campaign.name", "creative.id", "creative.name", "audience.id", "audience.name", "channel", "platform"}
+	Metrics        = append(slices.Clone(baseMetrics), derivedMetrics...)
+	baseMetrics    = []string{"impressions", "clicks", "spend", "conversions", "revenue", "leads", "engagements", "video_views", "video_completions", "sends", "deliveries", "opens", "bounces", "unsubscribes", "complaints", "reach"}
+	derivedMetrics = []string{"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate", "frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing"}
+)
+
+// Campaign is the whole record as the API answers it.
+type Campaign struct {
+	ID          ident.ID `json:"id"`
+	WorkspaceID ident.ID `json:"-"`
+	Rev         int64    `json:"-"`
+	// stored is the record as it was loaded.
+	stored record.Doc
+	Status Status `json:"status"`
+
+	Spec
+
+	Delivery        Delivery       `json:"delivery"`
+	AllowedActions  []Action       `json:"allowed_actions"`
+	ExternalRefs    []ExternalRef  `json:"external_refs"`
+	SpendToDate     *Sum           `json:"spend_to_date"`
+	BudgetRemaining *Sum           `json:"budget_remaining"`
+	LaunchedAt      *clock.Instant `json:"launched_at"`
+	PausedAt        *clock.Instant `json:"paused_at"`
+	CompletedAt     *clock.Instant `json:"completed_at"`
+
+	record.Common
+}
+
+// Loaded tells a record just decoded where it comes from; for stores.
+func (c *Campaign) Loaded(workspace ident.ID, d record.Doc) {
+	c.WorkspaceID, c.Rev, c.stored = workspace, d.Rev, d
+}
+
+// Stamp returns the state of the record that a write compares with.
+func (c *Campaign) Stamp() record.Stamp { return record.Stamp{Version: c.Version, Rev: c.Rev} }
+
+// Spec is everything a caller may write.
+type Spec struct {
+	Name                string            `json:"name"`
+	Description         *string           `json:"description"`
+	Objective           *string           `json:"objective"`
+	Channels            []string          `json:"channels"`
+	Budget              *Budget           `json:"budget"`
+	Schedule            Schedule          `json:"schedule"`
+	AudienceIDs         []ident.ID        `json:"audience_ids"`
+	ExcludedAudienceIDs []ident.ID        `json:"excluded_audience_ids"`
+	CreativeIDs         []ident.ID        `json:"creative_ids"`
+	ConnectionIDs       []ident.ID        `json:"connection_ids"`
+	Goal                *Goal             `json:"goal"`
+	Attribution         Attribution       `json:"attribution"`
+	Tracking            *Tracking         `json:"tracking"`
+	Experiment          *Experiment       `json:"experiment"`
+	Tags                []string          `json:"tags"`
+	Metadata            map[string]string `json:"metadata"`
+}
+
+// Budget is what may be spent.
+type Budget struct {
+	Type     string         `json:"type"`
+	Amount   money.Amount   `json:"amount"`
+	Currency money.Currency `json:"currency"`
+	Pacing   string         `json:"pacing"`
+	DailyCap *money.Amount  `json:"daily_cap"`
+}
+
+// Schedule is when the campaign may deliver.
+type Schedule struct {
+	StartAt  *clock.Instant `json:"start_at"`
+	EndAt    *clock.Instant `json:"end_at"`
+	Timezone string         `json:"timezone"`
+}
+
+// Goal is what the campaign is measured by.
+type Goal struct {
+	Metric    string  `json:"metric"`
+	Target    float64 `json:"target"`
+	Direction string  `json:"direction"`
+}
+
+// Attribution says which conversions count.
+type Attribution struct {
+	ClickDays int64  `json:"click_days"`
+	ViewDays  int64  `json:"view_days"`
+	Model     string `json:"model"`
+}
+
+// Tracking says where clicks go and how they are tagged.
+type Tracking struct {
+	LandingURL *string `json:"landing_url"`
+	UTM        UTM     `json:"utm"`
+	AutoTag    bool    `json:"auto_tag"`
+}
+
+// UTM are the campaign parameters of the landing URL.
+type UTM struct {
+	Source   *string `json:"source"`
+	Medium   *string `json:"medium"`
+	Campaign *string `json:"campaign"`
+	Content  *string `json:"content"`
+	Term     *string `json:"term"`
+}
+
+// Experiment says how variants are compared.
+type Experiment struct {
+	Split          string         `json:"split"`
+	WinnerMetric   string         `json:"winner_metric"`
+	MinConversions int64          `json:"min_conversions"`
+	EndsAt         *clock.Instant `json:"ends_at"`
+}
+
+// ExternalRef links the campaign to one on a platform.
+type ExternalRef struct {
+	ConnectionID   ident.ID      `json:"connection_id"`
+	Platform       string        `json:"platform"`
+	ExternalID     string        `json:"external_id"`
+	ExternalStatus string        `json:"external_status"`
+	URL            *string       `json:"url"`
+	SyncedAt       clock.Instant `json:"synced_at"`
+}
+
+// Sum is an amount that was true at a moment.
+type Sum struct {
+	Amount   money.Amount   `json:"amount"`
+	Currency money.Currency `json:"currency"`
+	AsOf     clock.Instant  `json:"as_of"`
+}
+
+// DefaultAttribution is used where a caller names none.
+var DefaultAttribution = Attribution{ClickDays: 7, ViewDays: 1, Model: "platform"}

@@ -1,0 +1,278 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Service is what callers can do with campaigns.
+type Service struct {
+	store  Store
+	refs   map[string]References
+	now    func() time.Time
+	random io.Reader
+}
+
+// New makes the service. refs answers for audience_ids, creative_ids and
+// connection_ids; ids of a kind that nobody answers for do not exist.
+func New(store Store, refs map[string]References, now func() time.Time, random io.Reader) *Service {
+	return &Service{store: store, refs: refs, now: now, random: random}
+}
+
+// Create makes a draft.
+func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+	if err := s.checkReferences(ctx, cause.Workspace, nil, &spec); err != nil {
+		return record.Doc{}, err
+	}
+	return s.insert(ctx, cause, spec)
+}
+
+func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+	t := s.now()
+	now := clock.At(t)
+	c := &Campaign{
+		ID:          ident.New(ident.Campaign, t, s.random),
+		WorkspaceID: cause.Workspace,
+		Status:      StatusDraft,
+		Spec:        spec,
+		Common:      record.Common{Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
+	}
+	c.refresh(now)
+	return s.store.Insert(ctx, c, Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}})
+}
+
+// Get returns the record as it is stored.
+func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.store.Doc(ctx, workspace, id)
+}
+
+// List returns one page.
+func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	return s.store.List(ctx, workspace, q)
+}
+
+// Revise changes what a caller may write. next makes the wanted spec from the
+// record as it is stored. A change that changes nothing gives the record back as it
+// is, without event.
+func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
+		spec, err := next(c.stored)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.checkReferences(ctx, cause.Workspace, &c.Spec, &spec); err != nil {
+			return nil, err
+		}
+		if c.Status == StatusArchived {
+			return nil, c.refuse(Update)
+		}
+		if err := c.immutable(&spec, now); err != nil {
+			return nil, err
+		}
+		old := previous(&c.Spec, &spec)
+		if len(old) == 0 {
+			return nil, nil
+		}
+		c.Spec = spec
+		if end := c.Schedule.EndAt; c.Status == StatusCompleted && old["schedule"] != nil && (end == nil || *end > now) {
+			c.Status, c.CompletedAt, c.PausedAt = StatusPaused, nil, &now
+			old["status"] = StatusCompleted
+		}
+		return []record.Event{{Type: "campaign.updated", Previous: old}}, nil
+	})
+}
+
+// Act launches, pauses or resumes.
+func (s *Service) Act(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, a Action) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
+		was := c.Status
+		if err := c.move(a, now); err != nil {
+			return nil, err
+		}
+		return []record.Event{{Type: moves[a].Event, Previous: map[string]any{"status": was}}}, nil
+	})
+}
+
+// CheckLaunch answers as Launch would and changes nothing.
+func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match record.Match) (record.Doc, error) {
+	c, err := s.store.Load(ctx, workspace, id)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	if err := match.Check(c.Version); err != nil {
+		return record.Doc{}, err
+	}
+	if err := c.move(Launch, clock.At(s.now())); err != nil {
+		return record.Doc{}, err
+	}
+	return s.store.Doc(ctx, workspace, id)
+}
+
+// Archive ends the campaign from any state. Archiving it again changes
+// nothing.
+func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
+		if c.Status == StatusArchived {
+			return nil, nil
+		}
+		was := c.Status
+		c.archive(now)
+		return []record.Event{{Type: "campaign.archived", Previous: map[string]any{"status": was}}}, nil
+	})
+}
+
+// Restore brings an archived campaign back.
+func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
+		if err := c.restore(now); err != nil {
+			return nil, err
+		}
+		return []record.Event{{Type: "campaign.restored", Previous: map[string]any{"status": StatusArchived}}}, nil
+	})
+}
+
+// Duplicate makes a draft with the same writable members. Past dates and the
+// experiment stay behind. An empty name makes one from the original's.
+func (s *Service) Duplicate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, name string) (record.Doc, error) {
+	c, err := s.store.Load(ctx, cause.Workspace, id)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	if err := match.Check(c.Version); err != nil {
+		return record.Doc{}, err
+	}
+	spec, now := c.Spec, clock.At(s.now())
+	spec.Experiment = nil
+	if name == "" {
+		name = copyName(c.Name)
+	}
+	spec.Name = name
+	if at := spec.Schedule.StartAt; at != nil && *at <= now {
+		spec.Schedule.StartAt = nil
+	}
+	if at := spec.Schedule.EndAt; at != nil && *at <= now {
+		spec.Schedule.EndAt = nil
+	}
+	return s.insert(ctx, cause, spec)
+}
+
+func copyName(name string) string {
+	const suffix = " (copy)"
+	runes := []rune(name)
+	return string(runes[:min(len(runes), MaxName-len(suffix))]) + suffix
+}
+
+// Settle lets the schedule take effect: a start that has come, an end that
+// has passed. It returns the next moment to look again, nil for never. Calling
+// it at any time and any number of times is right.
+func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clock.Instant, err error) {
+	cause := record.Cause{Workspace: workspace, Actor: record.System}
+	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
+		next = c.nextMoment(now)
+		return nil, nil
+	})
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return next, err
+}
+
+// change is the one way a campaign is written: load, check, apply, save, and
+// once more when somebody else was faster.
+func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Campaign, clock.Instant) ([]record.Event, error)) (record.Doc, error) {
+	for {
+		c, err := s.store.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := match.Check(c.Version); err != nil {
+			return record.Doc{}, err
+		}
+		was, now := c.stored.Stamp, clock.At(s.now())
+		var events []record.Event
+		if from := c.Status; c.complete(now) {
+			events = append(events, record.Event{Type: "campaign.completed", Previous: map[string]any{"status": from}})
+		}
+		asked, err := apply(c, now)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		doc, err := s.save(ctx, cause, c, was, now, append(events, asked...))
+		if !errors.Is(err, ErrRace) {
+			return doc, err
+		}
+		if err := ctx.Err(); err != nil {
+			return record.Doc{}, fmt.Errorf("write campaign %s: %w", id, err)
+		}
+	}
+}
+
+// save writes the record if anything in it changed.
+func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, was record.Stamp, now clock.Instant, events []record.Event) (record.Doc, error) {
+	before := c.Delivery.Status
+	moved := c.refresh(now)
+	switch {
+	case len(events) > 0:
+		c.Version, c.Rev, c.UpdatedAt = c.Version+1, 0, now
+	case moved:
+		c.Rev++
+		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before}}}}
+	case cause.Once == nil:
+		return s.store.Doc(ctx, cause.Workspace, c.ID)
+	}
+	return s.store.Update(ctx, c, was, Save{Cause: cause, At: now, Events: events, Next: c.nextMoment(now)})
+}
+
+// checkReferences refuses ids that name nothing usable. Ids that the record
+// already has are left alone: what they name may have been archived since.
+func (s *Service) checkReferences(ctx context.Context, workspace ident.ID, was, next *Spec) error {
+	if was == nil {
+		was = &Spec{}
+	}
+	lists := []struct {
+		kind, field string
+		had, wants  []ident.ID
+	}{
+		{"audience_ids", "audience_ids", was.AudienceIDs, next.AudienceIDs},
+		{"audience_ids", "excluded_audience_ids", was.ExcludedAudienceIDs, next.ExcludedAudienceIDs},
+		{"creative_ids", "creative_ids", was.CreativeIDs, next.CreativeIDs},
+		{"connection_ids", "connection_ids", was.ConnectionIDs, next.ConnectionIDs},
+	}
+	var details []fault.Detail
+	for _, list := range lists {
+		fresh := slices.DeleteFunc(slices.Clone(list.wants), func(id ident.ID) bool { return slices.Contains(list.had, id) })
+		if len(fresh) == 0 {
+			continue
+		}
+		absent, archived := fresh, []ident.ID(nil)
+		if refs := s.refs[list.kind]; refs != nil {
+			var err error
+			if absent, archived, err = refs.Missing(ctx, workspace, fresh); err != nil {
+				return fmt.Errorf("look up %s: %w", list.field, err)
+			}
+		}
+		for i, id := range list.wants {
+			field := fmt.Sprintf("%s[%d]", list.field, i)
+			switch {
+			case slices.Contains(absent, id):
+				details = append(details, fault.Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: fault.Meta{"id": id}})
+			case slices.Contains(archived, id):
+				details = append(details, fault.Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: fault.Meta{"id": id}})
+			}
+		}
+	}
+	if details == nil {
+		return nil
+	}
+	return fault.Invalid(details)
+}

@@ -1,0 +1,189 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+)
+
+// Status is where a campaign is in its life.
+type Status string
+
+// The statuses.
+const (
+	StatusDraft     Status = "draft"
+	StatusActive    Status = "active"
+	StatusPaused    Status = "paused"
+	StatusCompleted Status = "completed"
+	StatusArchived  Status = "archived"
+)
+
+// Statuses lists all statuses in the order of a life.
+var Statuses = []string{string(StatusDraft), string(StatusActive), string(StatusPaused), string(StatusCompleted), string(StatusArchived)}
+
+// Action is something a caller can do to a campaign.
+type Action string
+
+// The actions.
+const (
+	Update    Action = "update"
+	Launch    Action = "launch"
+	Pause     Action = "pause"
+	Resume    Action = "resume"
+	Archive   Action = "archive"
+	Duplicate Action = "duplicate"
+	Restore   Action = "restore"
+)
+
+// moves lists the legal transitions that callers ask for by name. Anything
+// absent is refused, also a move into the state the campaign is already in.
+var moves = map[Action]struct {
+	From, To Status
+	Event    string
+}{
+	Launch: {StatusDraft, StatusActive, "campaign.launched"},
+	Pause:  {StatusActive, StatusPaused, "campaign.paused"},
+	Resume: {StatusPaused, StatusActive, "campaign.resumed"},
+}
+
+// allowed lists what callers can do in each status.
+var allowed = map[Status][]Action{
+	StatusDraft:     {Update, Launch, Archive, Duplicate},
+	StatusActive:    {Update, Pause, Archive, Duplicate},
+	StatusPaused:    {Update, Resume, Archive, Duplicate},
+	StatusCompleted: {Update, Archive, Duplicate},
+	StatusArchived:  {Duplicate, Restore},
+}
+
+// editable lists the members that may not be changed in every status.
+var editable = map[string][]Status{
+	"objective":      {StatusDraft},
+	"attribution":    {StatusDraft},
+	"experiment":     {StatusDraft},
+	"channels":       {StatusDraft, StatusPaused},
+	"connection_ids": {StatusDraft, StatusPaused},
+}
+
+// move takes a transition and sets the times that go with it.
+func (c *Campaign) move(a Action, now clock.Instant) error {
+	m := moves[a]
+	if c.Status != m.From {
+		return c.refuse(a, m.From)
+	}
+	if a == Launch && c.Schedule.EndAt != nil && *c.Schedule.EndAt <= now {
+		return fault.Invalid([]fault.Detail{{
+			Field: "schedule.end_at", Code: "invalid_value",
+			Message: "schedule.end_at is in the past: move it into the future, or remove it, before launching.",
+			Meta:    fault.Meta{"end_at": c.Schedule.EndAt.String(), "now": now.String()},
+		}})
+	}
+	c.Status = m.To
+	switch a {
+	case Launch:
+		c.LaunchedAt = &now
+	case Pause:
+		c.PausedAt = &now
+	case Resume:
+		c.PausedAt = nil
+	default:
+	}
+	return nil
+}
+
+// archive ends the campaign from any state; an active one stops delivering
+// with it.
+func (c *Campaign) archive(now clock.Instant) {
+	c.Status, c.ArchivedAt = StatusArchived, &now
+}
+
+// restore brings an archived campaign back to where it cannot spend.
+func (c *Campaign) restore(now clock.Instant) error {
+	if c.Status != StatusArchived {
+		return c.refuse(Restore, StatusArchived)
+	}
+	c.ArchivedAt = nil
+	if c.LaunchedAt == nil {
+		c.Status = StatusDraft
+		return nil
+	}
+	c.Status, c.PausedAt, c.CompletedAt = StatusPaused, &now, nil
+	return nil
+}
+
+// complete ends a running campaign whose end has passed. It reports whether
+// anything changed.
+func (c *Campaign) complete(now clock.Instant) bool {
+	running := c.Status == StatusActive || c.Status == StatusPaused
+	if !running || c.Schedule.EndAt == nil || *c.Schedule.EndAt > now {
+		return false
+	}
+	c.Status, c.CompletedAt = StatusCompleted, &now
+	return true
+}
+
+// nextMoment is when the campaign's schedule changes something by itself.
+func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
+	running := c.Status == StatusActive || c.Status == StatusPaused
+	if !running {
+		return nil
+	}
+	if start := c.Schedule.StartAt; c.Status == StatusActive && start != nil && *start > now {
+		return start
+	}
+	return c.Schedule.EndAt
+}
+
+// refuse says why an action is impossible now and what is possible.
+func (c *Campaign) refuse(a Action, required ...Status) error {
+	code := fault.InvalidState
+	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, join(required))
+	if c.Status == StatusArchived && a != Restore {
+		code = fault.Archived
+		message = fmt.Sprintf("Cannot %s an archived campaign; restore it first.", a)
+	}
+	return fault.New(code, message, c.stateDetail(string(code), message, required))
+}
+
+func (c *Campaign) stateDetail(code, message string, required []Status) fault.Detail {
+	return fault.Detail{Code: code, Message: message, Meta: fault.Meta{
+		"current_status": c.Status, "required_status": required, "allowed_actions": allowed[c.Status],
+	}}
+}
+
+func join(list []Status) string {
+	words := make([]string, len(list))
+	for i, s := range list {
+		words[i] = string(s)
+	}
+	return strings.Join(words, " or ")
+}
+
+// immutable collects the members of a change that this status forbids.
+func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
+	var details []fault.Detail
+	refuse := func(field, why string, required []Status) {
+		d := c.stateDetail("immutable", field+" "+why, required)
+		d.Field, d.In = field, "body"
+		details = append(details, d)
+	}
+	for _, field := range changed(&c.Spec, next) {
+		if may, limited := editable[field]; limited && !slices.Contains(may, c.Status) {
+			refuse(field, "can only be changed while the campaign is "+join(may)+".", may)
+		}
+	}
+	launched := c.LaunchedAt != nil
+	if launched && c.Budget != nil && next.Budget != nil && c.Budget.Currency != next.Budget.Currency {
+		refuse("budget.currency", "is fixed once the campaign was launched.", []Status{StatusDraft})
+	}
+	start := c.Schedule.StartAt
+	if launched && start != nil && *start <= now && !equal(start, next.Schedule.StartAt) {
+		refuse("schedule.start_at", "is fixed once it has passed.", []Status{StatusDraft})
+	}
+	if details == nil {
+		return nil
+	}
+	return fault.New(fault.InvalidState, "The campaign's status does not allow this change.", details...)
+}

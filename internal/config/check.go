@@ -1,0 +1,65 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fanfare/internal/account"
+	"fanfare/internal/ratelimit"
+)
+
+// Check finds weak set-ups that depend on the settings alone: one error each,
+// with its fix.
+func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild bool) []error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	public := !Loopback(s.Listen)
+	for _, plan := range account.Plans {
+		l, known := limits[account.Plan(plan)]
+		switch {
+		case !known:
+			add("the plan table lacks %s: add %s=minute/day to --limits", plan, plan)
+		case public && l.PerMinute == 0:
+			add("plan %s has no limit per minute and %s is a public address: give it one in --limits, or listen on 127.0.0.1", plan, s.Listen)
+		}
+	}
+	if slices.Contains(s.CORSOrigins, "*") {
+		add("cors-origins is *: every request carries a key, so name the origins that may send it")
+	}
+	for _, origin := range s.CORSOrigins {
+		u, err := url.Parse(origin)
+		if origin != "*" && (err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "") {
+			add("cors-origins: %q is not an origin such as https://app.example.com", origin)
+		}
+	}
+	if s.AdminListen != "" && !Loopback(s.AdminListen) {
+		add("admin-listen %s can be reached from outside and serves profiles: use 127.0.0.1", s.AdminListen)
+	}
+	if testBuild && public {
+		add("this binary was built with test tags and %s is a public address: use a release build", s.Listen)
+	}
+	if !slices.Contains([]string{"revoke", "warn"}, s.PlaintextKeyPolicy) {
+		add("plaintext-key-policy %q is not revoke or warn", s.PlaintextKeyPolicy)
+	}
+	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {
+		add("store %q is not a postgres:// URL; leave it out for SQLite in the data folder", s.Store)
+	}
+	return faults
+}
+
+// Loopback reports whether an address can only be reached from this machine.
+func Loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

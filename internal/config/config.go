@@ -1,0 +1,219 @@
+// Package config reads the settings of a server: flag before environment
+// before file before default. Every setting is one flag, so that there is one
+// list of names, types and defaults.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"fanfare/internal/account"
+	"fanfare/internal/httpapi"
+	"fanfare/internal/nearest"
+	"fanfare/internal/ratelimit"
+)
+
+// Settings are all settings as they were given.
+type Settings struct {
+	File               string
+	Listen             string
+	Data               string
+	Store              string
+	Limits             string
+	PlaintextKeyPolicy string
+	TLSMode            string
+	TLSCert            string
+	TLSKey             string
+	ACMEDomains        []string
+	ACMEEmail          string
+	ACMEDirectory      string
+	ACMERoots          string
+	TrustedProxies     []string
+	CORSOrigins        []string
+	AdminListen        string
+	MaxConnections     int
+	MaxInFlight        int64
+	LogLevel           string
+	LogFormat          string
+}
+
+// prefix starts the environment variable of every setting.
+const prefix = "FANFARE_"
+
+// Bind declares the settings as flags.
+func (s *Settings) Bind(f *pflag.FlagSet) {
+	f.StringVar(&s.File, "config", "fanfare.yaml", "settings file; missing is fine unless named")
+	f.StringVar(&s.Listen, "listen", "127.0.0.1:8443", "address and port to serve HTTPS on")
+	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates and the control socket")
+	f.StringVar(&s.Store, "store", "", "postgres:// URL; empty is SQLite in the data folder")
+	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited (default is the specification's)")
+	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what to do with a key seen in clear text: revoke or warn")
+	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local authority), file, acme or proxy")
+	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate file for --tls-mode file")
+	f.StringVar(&s.TLSKey, "tls-key", "", "key file for --tls-mode file")
+	f.StringSliceVar(&s.ACMEDomains, "acme-domains", nil, "host names to get certificates for")
+	f.StringVar(&s.ACMEEmail, "acme-email", "", "contact for the certificate authority")
+	f.StringVar(&s.ACMEDirectory, "acme-directory", "", "directory URL of another certificate authority")
+	f.StringVar(&s.ACMERoots, "acme-roots", "", "PEM file that authenticates the directory")
+	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "CIDRs of proxies that end TLS, for --tls-mode proxy")
+	f.StringSliceVar(&s.CORSOrigins, "cors-origins", nil, "web origins that may call the API from a browser (default none)")
+	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default off)")
+	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "connections held at once")
+	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed")
+	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")
+}
+
+// Load fills the flags that were not given from the environment and the file.
+// It returns warnings, and an error that names every setting that is wrong.
+func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, error)) (warnings []string, err error) {
+	env := map[string]string{}
+	for _, pair := range environ {
+		if name, v, _ := strings.Cut(pair, "="); strings.HasPrefix(name, prefix) {
+			env[name] = v
+		}
+	}
+	var faults []error
+	set := func(flag *pflag.Flag, v, origin string) {
+		if err := f.Set(flag.Name, v); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %q is not a valid value for %s", origin, v, flag.Name))
+		}
+	}
+	given := map[string]bool{}
+	f.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
+	names := []string{}
+	f.VisitAll(func(flag *pflag.Flag) {
+		name := variable(flag.Name)
+		names = append(names, name)
+		if v, has := env[name]; has && !given[flag.Name] {
+			set(flag, v, name)
+			given[flag.Name] = true
+		}
+	})
+	for name := range env {
+		if !slices.Contains(names, name) && !slices.Contains(reserved, name) {
+			warnings = append(warnings, "unknown environment variable "+name+hint(name, names))
+		}
+	}
+	slices.Sort(warnings)
+	faults = append(faults, fromFile(f, given, readFile, set)...)
+	return warnings, errors.Join(faults...)
+}
+
+// reserved are variables that other parts of the project read.
+var reserved = []string{"FANFARE_TEST_POSTGRES", "FANFARE_PG_BIN", "FANFARE_CLOCK_OFFSET", "FANFARE_KEY"}
+
+func variable(flag string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]byte, error), set func(*pflag.Flag, string, string)) []error {
+	path := f.Lookup("config").Value.String()
+	text, err := readFile(path)
+	if errors.Is(err, os.ErrNotExist) && !given["config"] {
+		return nil
+	}
+	if err != nil {
+		return []error{fmt.Errorf("settings file %s cannot be read: %w", path, err)}
+	}
+	var values map[string]any
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		return []error{fmt.Errorf("settings file %s is not valid YAML: %w", path, err)}
+	}
+	var faults []error
+	var known []string
+	f.VisitAll(func(flag *pflag.Flag) { known = append(known, key(flag.Name)) })
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		flag := f.Lookup(strings.ReplaceAll(name, "_", "-"))
+		if flag == nil || name != key(flag.Name) || name == "config" {
+			faults = append(faults, fmt.Errorf("settings file %s: unknown key %q%s", path, name, hint(name, known)))
+			continue
+		}
+		if !given[flag.Name] {
+			set(flag, plain(values[name]), path)
+		}
+	}
+	return faults
+}
+
+// key is how a setting is written in the file.
+func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// plain writes a YAML value as a flag takes it.
+func plain(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return fmt.Sprint(v)
+	}
+	words := make([]string, len(list))
+	for i, item := range list {
+		words[i] = fmt.Sprint(item)
+	}
+	return strings.Join(words, ",")
+}
+
+func hint(name string, known []string) string {
+	if near := nearest.Word(name, known); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ""
+}
+
+// ParseLimits reads plan=minute/day[/inflight], over the defaults.
+func ParseLimits(text string) (map[account.Plan]ratelimit.Limits, error) {
+	limits := httpapi.DefaultLimits()
+	if strings.TrimSpace(text) == "" {
+		return limits, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		plan, numbers, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if !slices.Contains(account.Plans, plan) {
+			return nil, fmt.Errorf("limits: unknown plan %q%s; plans are %s", plan, hint(plan, account.Plans), strings.Join(account.Plans, ", "))
+		}
+		fields := strings.Split(numbers, "/")
+		l := limits[account.Plan(plan)]
+		targets := []*int64{&l.PerMinute, &l.PerDay, &l.InFlight}
+		if len(fields) < 2 || len(fields) > len(targets) {
+			return nil, fmt.Errorf("limits: %q must be %s=minute/day[/inflight], such as %s=60/10000", part, plan, plan)
+		}
+		for i, field := range fields {
+			n, err := strconv.ParseInt(field, 10, 64)
+			if err != nil || n < 0 {
+				return nil, fmt.Errorf("limits: %q in %q is not a whole number from 0 up", field, part)
+			}
+			*targets[i] = n
+		}
+		limits[account.Plan(plan)] = l
+	}
+	return limits, nil
+}
+
+// ParseProxies reads CIDRs; a plain address is a network of one.
+func ParseProxies(list []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range list {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, addrErr := netip.ParseAddr(text)
+			if addrErr != nil {
+				return nil, fmt.Errorf("trusted-proxies: %q is not a CIDR such as 10.0.0.0/8", text)
+			}
+			p = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}

@@ -1,0 +1,182 @@
+// Package control lets commands run inside the server that holds the data
+// folder, over a socket that only its owner can open. What a command changes
+// is thereby true for the server's next request.
+package control
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/fault"
+)
+
+// Progress is how far a long command is.
+type Progress struct {
+	Done  int64 `json:"done"`
+	Total int64 `json:"total"`
+}
+
+// Op is one command: JSON in, a value out, progress on the way.
+type Op func(ctx context.Context, in jsontext.Value, report func(Progress)) (any, error)
+
+// Typed makes an Op from a function of proper types.
+func Typed[I, O any](f func(ctx context.Context, in I, report func(Progress)) (O, error)) Op {
+	return func(ctx context.Context, raw jsontext.Value, report func(Progress)) (any, error) {
+		var in I
+		if err := json.Unmarshal(raw, &in, json.RejectUnknownMembers(true)); err != nil {
+			return nil, fmt.Errorf("read command: %w", err)
+		}
+		return f(ctx, in, report)
+	}
+}
+
+// line is one line of an answer: progress, and at the end a result or an error.
+type line struct {
+	Progress *Progress      `json:"progress,omitzero"`
+	Result   jsontext.Value `json:"result,omitzero"`
+	Fault    *wireFault     `json:"fault,omitzero"`
+	Error    string         `json:"error,omitzero"`
+}
+
+type wireFault struct {
+	Code    fault.Code     `json:"code"`
+	Message string         `json:"message"`
+	Details []fault.Detail `json:"details"`
+}
+
+// Server answers commands.
+type Server struct {
+	http *http.Server
+	ln   net.Listener
+}
+
+// Listen opens the socket. A socket that a dead server left behind is
+// replaced; the caller holds the folder's lock, so nobody can be using it.
+func Listen(path string, ops map[string]Op) (*Server, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("remove old control socket: %w", err)
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open control socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("close control socket to others: %w", err), ln.Close())
+	}
+	mux := http.NewServeMux()
+	for name, op := range ops {
+		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) { serve(w, r, op) })
+	}
+	return &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, ln: ln}, nil
+}
+
+// Serve answers until Close.
+func (s *Server) Serve() error {
+	if err := s.http.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close stops answering and removes the socket.
+func (s *Server) Close() error { return s.http.Close() }
+
+func serve(w http.ResponseWriter, r *http.Request, op Op) {
+	in, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return
+	}
+	out := http.NewResponseController(w)
+	send := func(l line) {
+		b, err := json.Marshal(l)
+		if err != nil {
+			b = []byte(`{"error":"answer cannot be encoded"}`)
+		}
+		_, _ = w.Write(append(b, '\n'))
+		_ = out.Flush()
+	}
+	result, err := op(r.Context(), in, func(p Progress) { send(line{Progress: &p}) })
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		send(line{Fault: &wireFault{f.Code, f.Message, f.Details}})
+	case err != nil:
+		send(line{Error: err.Error()})
+	default:
+		b, err := json.Marshal(result, json.Deterministic(true))
+		if err != nil {
+			send(line{Error: err.Error()})
+			return
+		}
+		send(line{Result: b})
+	}
+}
+
+// Client runs commands in a server.
+type Client struct{ http *http.Client }
+
+// ErrNoServer says that no server listens at the socket.
+var ErrNoServer = errors.New("no server is running")
+
+// Dial looks for a server at the socket.
+func Dial(ctx context.Context, path string) (*Client, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, ErrNoServer
+	}
+	_ = conn.Close()
+	return &Client{&http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return d.DialContext(ctx, "unix", path)
+	}}}}, nil
+}
+
+// Call runs a command and reads its result into out.
+func (c *Client) Call(ctx context.Context, name string, in, out any, report func(Progress)) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode command: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://control/"+name, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make command: %w", err)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("send command: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the running server does not know %s (%s): it is of another version", name, res.Status)
+	}
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var l line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return fmt.Errorf("read answer: %w", err)
+		}
+		switch {
+		case l.Progress != nil:
+			report(*l.Progress)
+		case l.Fault != nil:
+			return fault.New(l.Fault.Code, l.Fault.Message, l.Fault.Details...)
+		case l.Error != "":
+			return errors.New(l.Error)
+		default:
+			return json.Unmarshal(l.Result, out)
+		}
+	}
+	return errors.Join(errors.New("the server ended before the command did"), lines.Err())
+}

@@ -1,0 +1,98 @@
+// Package datadir is the one folder that belongs to a running server: made on
+// first use, closed to others, and locked so that two servers never share it.
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Dir is a data folder.
+type Dir struct {
+	path string
+	lock *os.File
+}
+
+// ErrLocked says that another process holds the folder.
+var ErrLocked = errors.New("data folder is in use")
+
+// networkFS are file systems on which SQLite's write-ahead log is not safe.
+var networkFS = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB2", 0x00c36400: "Ceph", 0x5346414f: "AFS", 0x01021997: "9P"}
+
+// Open makes the folder if it is missing and checks that it is safe: nobody
+// else can write it, and it is on a local disk. All faults come together, each
+// with its fix.
+func Open(path string) (*Dir, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("data folder %s: %w", path, err)
+	}
+	if err := os.MkdirAll(abs, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder %s cannot be made: %w", abs, err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nil, fmt.Errorf("data folder %s: %w", abs, err)
+	}
+	var faults []error
+	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		faults = append(faults, fmt.Errorf("data folder %s can be written by others (mode %04o): run chmod go-w %s", abs, mode, abs))
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(abs, &fs); err == nil {
+		if name, remote := networkFS[int64(fs.Type)&0xffffffff]; remote {
+			faults = append(faults, fmt.Errorf("data folder %s is on %s, where the database is not safe: choose a local disk with --data, or use --store postgres://…", abs, name))
+		}
+	}
+	return &Dir{path: abs}, errors.Join(faults...)
+}
+
+// Path returns a path inside the folder.
+func (d *Dir) Path(parts ...string) string {
+	return filepath.Join(append([]string{d.path}, parts...)...)
+}
+
+// Lock takes the folder for this process until Unlock or its end. ErrLocked
+// names who has it.
+func (d *Dir) Lock() error {
+	f, err := os.OpenFile(d.Path("lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock data folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(f.Name())
+		_ = f.Close()
+		return fmt.Errorf("%w: %s is held by process %s; stop it first, or choose another folder with --data", ErrLocked, d.path, strings.TrimSpace(string(holder)))
+	}
+	if err := f.Truncate(0); err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+		if err != nil {
+			_ = f.Close()
+			return fmt.Errorf("lock data folder: %w", err)
+		}
+	}
+	d.lock = f
+	return nil
+}
+
+// Unlock lets the folder go.
+func (d *Dir) Unlock() {
+	if d.lock != nil {
+		_ = d.lock.Close()
+		d.lock = nil
+	}
+}
+
+// Free returns the free bytes and the share of the disk that they are.
+func (d *Dir) Free() (bytes uint64, share float64, err error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(d.path, &fs); err != nil {
+		return 0, 0, fmt.Errorf("read free space: %w", err)
+	}
+	return fs.Bavail * uint64(fs.Bsize), float64(fs.Bavail) / float64(max(fs.Blocks, 1)), nil
+}

@@ -1,0 +1,341 @@
+// Package fanfaretest boots the whole service on a temporary folder, with the
+// clock in the test's hand, and gives tests a client that checks every
+// exchange against the contract.
+package fanfaretest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare"
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/httpapi"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+	"fanfare/internal/store/sqlite"
+)
+
+// Start is when every test begins.
+var Start = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+
+// Clock is time in the test's hand.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now returns the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the time.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// World is a booted service.
+type World struct {
+	T     testing.TB
+	App   *app.App
+	Clock *Clock
+	// Log is everything the service has logged.
+	Log *Buffer
+}
+
+// Buffer is a log that can be read while it is written.
+type Buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// Engines open an empty database each.
+var Engines = map[string]func(testing.TB) store.Engine{"sqlite": SQLite}
+
+// Each runs a test on both engines.
+func Each(t *testing.T, test func(t *testing.T, w *World)) {
+	t.Helper()
+	for name, open := range Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, New(t, open(t)))
+		})
+	}
+}
+
+// SQLite opens an empty database in a temporary folder.
+func SQLite(t testing.TB) store.Engine {
+	t.Helper()
+	e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// New boots the service on an engine, SQLite when it is nil. Options may
+// change the configuration.
+func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
+	t.Helper()
+	if e == nil {
+		e = SQLite(t)
+	}
+	w := &World{T: t, Clock: &Clock{now: Start}, Log: &Buffer{}}
+	config := app.Config{
+		Engine: e, Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, CachedRecords: 1024, Changelog: fanfare.Changelog,
+		Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
+	}
+	for _, o := range options {
+		o(&config)
+	}
+	a, err := app.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.App = a
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if t.Failed() && os.Getenv("FANFARE_TEST_LOG") != "" {
+			t.Log(w.Log.String())
+		}
+	})
+	return w
+}
+
+// Operator is who set-up acts as.
+var Operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
+
+// Tenant is a workspace with an owner and a client that holds its key.
+type Tenant struct {
+	*Client
+	World     *World
+	Workspace ident.ID
+	Owner     string
+}
+
+// Tenant makes a workspace.
+func (w *World) Tenant(plan account.Plan) *Tenant {
+	w.T.Helper()
+	owner := "owner-" + strings.ToLower(rand.Text())[:8] + "@example.com"
+	made, err := w.App.Accounts.CreateWorkspace(context.Background(), Operator, account.NewWorkspace{
+		Name: "Workspace of " + owner, Plan: string(plan), Owner: owner, Currency: "USD", Timezone: "UTC",
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return &Tenant{Client: w.Client(made.APIKey), World: w, Workspace: made.WorkspaceID, Owner: owner}
+}
+
+// As adds a user of a role and returns a client with a key of that user.
+func (t *Tenant) As(role account.Role, options ...func(*account.KeyOptions)) *Client {
+	w := t.World
+	w.T.Helper()
+	email := string(role) + "-" + strings.ToLower(rand.Text())[:8] + "@example.com"
+	ctx := context.Background()
+	if _, err := w.App.Accounts.AddMember(ctx, Operator, t.Workspace, email, string(role), false); err != nil {
+		w.T.Fatal(err)
+	}
+	opt := account.KeyOptions{Name: "Test key of " + email}
+	for _, o := range options {
+		o(&opt)
+	}
+	secret, _, err := w.App.Accounts.CreateKey(ctx, Operator, t.Workspace, email, opt)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return w.Client(secret)
+}
+
+// Client calls the service with a key.
+type Client struct {
+	World *World
+	Key   string
+	// From is the caller's address.
+	From string
+}
+
+// Client makes a client; an empty key sends none.
+func (w *World) Client(key string) *Client {
+	return &Client{World: w, Key: key, From: "203.0.113.7:4711"}
+}
+
+// Response is an answer.
+type Response struct {
+	t      testing.TB
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Do calls the service. The body is sent as JSON: a string as it is, anything
+// else encoded. Headers are "Name: value"; an empty value removes the header.
+// The exchange is checked against the contract.
+func (c *Client) Do(method, target string, body any, headers ...string) *Response {
+	t := c.World.T
+	t.Helper()
+	raw := encodeBody(t, body)
+	r := httptest.NewRequest(method, "https://fanfare.test"+target, bytes.NewReader(raw))
+	if body == nil {
+		r.Body, r.ContentLength = http.NoBody, 0
+	} else {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.RequestURI, r.RemoteAddr = target, c.From
+	if c.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ":")
+		r.Header.Del(name)
+		if value = strings.TrimSpace(value); value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	rec := httptest.NewRecorder()
+	c.World.App.API.ServeHTTP(rec, r)
+	res := &Response{t: t, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+	checkExchange(t, r, raw, res)
+	return res
+}
+
+func encodeBody(t testing.TB, body any) []byte {
+	t.Helper()
+	switch b := body.(type) {
+	case nil:
+		return nil
+	case string:
+		return []byte(b)
+	case []byte:
+		return b
+	}
+	raw, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Want fails the test unless the answer has this status.
+func (r *Response) Want(status int) *Response {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Fatalf("got status %d, want %d: %s", r.Status, status, r.Body)
+	}
+	return r
+}
+
+// WantError fails the test unless the answer is this error.
+func (r *Response) WantError(status int, code string) *Error {
+	r.t.Helper()
+	r.Want(status)
+	e := r.Error()
+	if e.Code != code {
+		r.t.Fatalf("got code %s, want %s: %s", e.Code, code, r.Body)
+	}
+	return e
+}
+
+// Error is an error answer.
+type Error struct {
+	Code      string   `json:"code"`
+	Message   string   `json:"message"`
+	Details   []Detail `json:"details"`
+	RequestID string   `json:"request_id"`
+	DocURL    string   `json:"doc_url"`
+}
+
+// Detail is one problem.
+type Detail struct {
+	Field   string         `json:"field"`
+	In      string         `json:"in"`
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Meta    map[string]any `json:"meta"`
+}
+
+// Error reads an error answer.
+func (r *Response) Error() *Error {
+	r.t.Helper()
+	var v struct {
+		Error Error `json:"error"`
+	}
+	if err := json.Unmarshal(r.Body, &v); err != nil {
+		r.t.Fatalf("read error: %v: %s", err, r.Body)
+	}
+	return &v.Error
+}
+
+// Data reads what is under "data".
+func (r *Response) Data(out any) {
+	r.t.Helper()
+	v := struct {
+		Data any `json:"data"`
+	}{out}
+	if err := json.Unmarshal(r.Body, &v); err != nil {
+		r.t.Fatalf("read data: %v: %s", err, r.Body)
+	}
+}
+
+// Record reads one record.
+func (r *Response) Record() map[string]any {
+	r.t.Helper()
+	var m map[string]any
+	r.Data(&m)
+	return m
+}
+
+// ID reads the id of the record.
+func (r *Response) ID() string {
+	r.t.Helper()
+	id, _ := r.Record()["id"].(string)
+	return id
+}
+
+// List is a list answer.
+type List struct {
+	Data       []map[string]any `json:"data"`
+	HasMore    bool             `json:"has_more"`
+	NextCursor *string          `json:"next_cursor"`
+}
+
+// List reads a list.
+func (r *Response) List() *List {
+	r.t.Helper()
+	var l List
+	if err := json.Unmarshal(r.Body, &l); err != nil {
+		r.t.Fatalf("read list: %v: %s", err, r.Body)
+	}
+	return &l
+}

@@ -1,0 +1,138 @@
+// Package fault is the one error type that crosses layers: what went wrong in
+// words a caller can act on. Slices and floors make faults, the door only maps
+// them to HTTP. Any other error is a bug or an outage and is never shown.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Code is the machine-readable kind of a fault. The list is closed and part of
+// the contract: codes are never renamed.
+type Code string
+
+// The closed list of codes.
+const (
+	MalformedRequest         Code = "malformed_request"
+	MalformedJSON            Code = "malformed_json"
+	InvalidParameter         Code = "invalid_parameter"
+	InvalidCursor            Code = "invalid_cursor"
+	InvalidIdempotencyKey    Code = "invalid_idempotency_key"
+	MissingAPIKey            Code = "missing_api_key"
+	InvalidAPIKey            Code = "invalid_api_key"
+	APIKeyExpired            Code = "api_key_expired"
+	APIKeyRevoked            Code = "api_key_revoked"
+	APIKeyOwnerInactive      Code = "api_key_owner_inactive"
+	HTTPSRequired            Code = "https_required"
+	InsufficientPermissions  Code = "insufficient_permissions"
+	InsufficientScope        Code = "insufficient_scope"
+	PlanFeatureUnavailable   Code = "plan_feature_unavailable"
+	WorkspaceSuspended       Code = "workspace_suspended"
+	NotFound                 Code = "not_found"
+	RouteNotFound            Code = "route_not_found"
+	UnknownAPIVersion        Code = "unknown_api_version"
+	MethodNotAllowed         Code = "method_not_allowed"
+	NotAcceptable            Code = "not_acceptable"
+	InvalidState             Code = "invalid_state"
+	Archived                 Code = "archived"
+	AlreadyExists            Code = "already_exists"
+	ConnectionReauthRequired Code = "connection_reauth_required"
+	IdempotencyInProgress    Code = "idempotency_in_progress"
+	APIVersionSunset         Code = "api_version_sunset"
+	EndpointSunset           Code = "endpoint_sunset"
+	PreconditionFailed       Code = "precondition_failed"
+	BodyTooLarge             Code = "body_too_large"
+	URITooLong               Code = "uri_too_long"
+	UnsupportedMediaType     Code = "unsupported_media_type"
+	ValidationFailed         Code = "validation_failed"
+	IdempotencyKeyReused     Code = "idempotency_key_reused"
+	QueryTooBroad            Code = "query_too_broad"
+	ContentRejected          Code = "content_rejected"
+	RateLimitExceeded        Code = "rate_limit_exceeded"
+	Internal                 Code = "internal_error"
+	UpstreamError            Code = "upstream_error"
+	Unavailable              Code = "unavailable"
+	Timeout                  Code = "timeout"
+)
+
+// Meta holds the values that a message names, for machines.
+type Meta map[string]any
+
+// Detail is one problem of a request.
+type Detail struct {
+	Field   string `json:"field,omitempty"`
+	In      string `json:"in,omitempty"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Meta    Meta   `json:"meta,omitempty"`
+}
+
+// Error is a fault. Message is one sentence for developers that says what to
+// do; every value in it is also in a detail's Meta.
+type Error struct {
+	Code       Code
+	Message    string
+	Details    []Detail
+	RetryAfter time.Duration
+	cause      error
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// New makes a fault.
+func New(code Code, message string, details ...Detail) *Error {
+	return &Error{Code: code, Message: message, Details: details}
+}
+
+// Because keeps the cause for the log.
+func (e *Error) Because(cause error) *Error {
+	e.cause = cause
+	return e
+}
+
+// Is reports whether err is a fault of this code.
+func Is(err error, code Code) bool {
+	var f *Error
+	return errors.As(err, &f) && f.Code == code
+}
+
+// Missing says that there is no such record in the workspace. The message does
+// not vary, so that a foreign, an unknown and a malformed id look the same.
+func Missing() *Error {
+	return New(NotFound, "There is no such resource in this workspace. Check the id and the workspace of the API key.")
+}
+
+// Invalid says that members of the body are wrong, all of them at once.
+func Invalid(details []Detail) *Error {
+	const most = 50
+	seen := map[string]bool{}
+	var names []string
+	for i := range details {
+		if details[i].In == "" {
+			details[i].In = "body"
+		}
+		if f := details[i].Field; !seen[f] && len(names) < 10 {
+			seen[f] = true
+			names = append(names, f)
+		}
+	}
+	noun := "fields are"
+	if len(details) == 1 {
+		noun = "field is"
+	}
+	message := fmt.Sprintf("%d %s invalid: %s.", len(details), noun, strings.Join(names, ", "))
+	if len(details) > most {
+		details = details[:most]
+	}
+	return New(ValidationFailed, message, details...)
+}

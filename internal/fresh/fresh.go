@@ -1,0 +1,121 @@
+// Package fresh keeps copies of what the store holds that are never older than
+// the store: a copy is dropped before the commit that changes the original can
+// be seen, and none is taken while such a commit is under way.
+package fresh
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+const shards = 64
+
+// Cache keeps copies by key. Its promise holds when Committing and Committed
+// are called around every commit that changes the original; where other
+// processes change it too, Life bounds the age of a copy instead.
+type Cache[V any] struct {
+	seed  maphash.Seed
+	most  int
+	life  time.Duration
+	now   func() time.Time
+	shard [shards]shard[V]
+}
+
+type shard[V any] struct {
+	mu      sync.RWMutex
+	entries map[string]entry[V]
+	// commits counts the commits under way, epoch those that are over.
+	commits int
+	epoch   uint64
+}
+
+type entry[V any] struct {
+	value V
+	until time.Time
+}
+
+// New makes a cache of at most so many entries. A life of 0 is unbounded.
+func New[V any](most int, life time.Duration, now func() time.Time) *Cache[V] {
+	c := &Cache[V]{seed: maphash.MakeSeed(), most: max(1, most/shards), life: life, now: now}
+	for i := range c.shard {
+		c.shard[i].entries = map[string]entry[V]{}
+	}
+	return c
+}
+
+func (c *Cache[V]) of(key string) *shard[V] {
+	return &c.shard[maphash.String(c.seed, key)%shards]
+}
+
+// Get returns the copy, if there is one that may be used.
+func (c *Cache[V]) Get(key string) (V, bool) {
+	s := c.of(key)
+	s.mu.RLock()
+	e, ok := s.entries[key]
+	s.mu.RUnlock()
+	if ok && c.life > 0 && !c.now().Before(e.until) {
+		ok = false
+	}
+	return e.value, ok
+}
+
+// Fill loads the original and keeps a copy, unless a commit came in between.
+func (c *Cache[V]) Fill(key string, load func() (V, error)) (V, error) {
+	s := c.of(key)
+	s.mu.RLock()
+	epoch, busy := s.epoch, s.commits > 0
+	s.mu.RUnlock()
+	var until time.Time
+	if c.life > 0 {
+		until = c.now().Add(c.life)
+	}
+	v, err := load()
+	if err != nil || busy {
+		return v, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.epoch != epoch || s.commits > 0 {
+		return v, nil
+	}
+	if len(s.entries) >= c.most {
+		// Choice: one arbitrary entry makes room; keeping track of use would
+		// cost every hit more than a rare needless load.
+		for old := range s.entries {
+			delete(s.entries, old)
+			break
+		}
+	}
+	s.entries[key] = entry[V]{value: v, until: until}
+	return v, nil
+}
+
+// Committing is called before a commit that changes the original can be seen.
+func (c *Cache[V]) Committing(key string) {
+	s := c.of(key)
+	s.mu.Lock()
+	delete(s.entries, key)
+	s.commits++
+	s.mu.Unlock()
+}
+
+// Committed is called once for each Committing, when the commit is over.
+func (c *Cache[V]) Committed(key string) {
+	s := c.of(key)
+	s.mu.Lock()
+	s.commits--
+	s.epoch++
+	s.mu.Unlock()
+}
+
+// Drop forgets everything, also what is being loaded.
+func (c *Cache[V]) Drop() {
+	for i := range c.shard {
+		s := &c.shard[i]
+		s.mu.Lock()
+		clear(s.entries)
+		s.epoch++
+		s.mu.Unlock()
+	}
+}

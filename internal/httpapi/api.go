@@ -1,0 +1,100 @@
+// Package httpapi is the door: routes, authentication, limits, decoding,
+// encoding and the mapping of faults to HTTP. It holds no rules of the
+// business and no SQL; requests go on to the slices.
+package httpapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/campaign"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/record"
+)
+
+// Events reads the log of what happened.
+type Events interface {
+	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
+	Doc(ctx context.Context, workspace, id ident.ID, restricted bool) (record.Doc, error)
+}
+
+// Answers reads what was answered under an Idempotency-Key.
+type Answers interface {
+	Answer(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error)
+}
+
+// QuotaEvents tells a workspace about its quota, at most once a day and kind.
+type QuotaEvents interface {
+	EmitDaily(ctx context.Context, workspace ident.ID, kind string, data map[string]any) error
+}
+
+// Deps is everything the door needs.
+type Deps struct {
+	Campaigns *campaign.Service
+	Events    Events
+	Answers   Answers
+	Accounts  *account.Service
+	Gate      *account.Gate
+	Quota     ratelimit.Counter
+	// QuotaEvents is told when a workspace nears or meets its day limit.
+	QuotaEvents QuotaEvents
+	Limits      map[account.Plan]ratelimit.Limits
+	Cursors     func() *page.Sealer
+	// Ready says whether the store answers.
+	Ready func(context.Context) error
+	// Contract is the OpenAPI document, Changelog the list of changes.
+	Contract  []byte
+	Changelog []byte
+	Build     string
+	// HSTS says that the certificate is one that browsers may insist on.
+	HSTS bool
+	// KeepExposedKeys only warns when a key was sent where others can read it.
+	KeepExposedKeys bool
+	// CORSOrigins are the web origins that may call from a browser.
+	CORSOrigins []string
+	// MaxInFlight is how many requests the node works on before it sheds
+	// those that can wait.
+	MaxInFlight int64
+	Now         func() time.Time
+	Random      io.Reader
+	Log         *slog.Logger
+}
+
+// API answers requests.
+type API struct {
+	Deps
+	routes    routes
+	addresses *ratelimit.Addresses
+	fallback  *ratelimit.Memory
+	inFlight  *inFlight
+	running   atomic.Int64
+	pending   pending
+	told      sync.Map
+	public    map[string]*publicPage
+	draining  atomic.Bool
+}
+
+// maxAddresses bounds the table of addresses that failed to authenticate.
+const maxAddresses = 100_000
+
+// New makes the door.
+func New(d Deps) (*API, error) {
+	a := &API{
+		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), fallback: ratelimit.NewMemory(),
+		inFlight: newInFlight(), pending: newPending(),
+	}
+	a.routes = newRoutes(a.table())
+	var err error
+	a.public, err = a.pages()
+	return a, err
+}
+
+// Drain makes the node say that it is not ready, so that no new traffic comes.
+func (a *API) Drain() { a.draining.Store(true) }

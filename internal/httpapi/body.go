@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"fanfare/internal/fault"
+)
+
+// maxBody is the largest JSON body.
+const maxBody = 1 << 20
+
+// readBody checks the type and size of the body and its JSON syntax, and the
+// query string of operations that take none.
+func (a *API) readBody(r *request) error {
+	if r.route.body == noBody {
+		return nil
+	}
+	body, err := a.fetchBody(r)
+	if err != nil {
+		return err
+	}
+	if _, err := r.query(); err != nil {
+		return err
+	}
+	r.body = body
+	if len(body) == 0 && r.route.body == optionalBody {
+		r.object = value{kind: kindObject}
+		return nil
+	}
+	r.object, err = parseObject(body)
+	return err
+}
+
+func (a *API) fetchBody(r *request) ([]byte, error) {
+	if e := r.http.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return nil, unsupported(r, "Send the body without Content-Encoding.")
+	}
+	if r.http.ContentLength > maxBody {
+		return nil, tooLarge()
+	}
+	if r.http.ContentLength != 0 {
+		if err := checkType(r); err != nil {
+			return nil, err
+		}
+		// Errors mean that the connection cannot have a deadline; the
+		// operation's own deadline still holds.
+		_ = http.NewResponseController(r.w).SetReadDeadline(a.Now().Add(bodyTime))
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, maxBody))
+	var tooMuch *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooMuch):
+		return nil, tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fault.New(fault.Timeout, "The body did not arrive within 30 seconds.").Because(err)
+	case err != nil:
+		return nil, fault.New(fault.MalformedRequest, "The body could not be read to its end.").Because(err)
+	}
+	if r.http.ContentLength != 0 {
+		_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{})
+	}
+	return body, nil
+}
+
+func tooLarge() error {
+	return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.",
+		fault.Detail{In: "body", Code: string(fault.BodyTooLarge), Message: "The body is too large.", Meta: fault.Meta{"limit_bytes": maxBody}})
+}
+
+func checkType(r *request) error {
+	media, params, err := mime.ParseMediaType(r.http.Header.Get("Content-Type"))
+	known := media == "application/json" || r.route.body == patchBody && media == "application/merge-patch+json"
+	charset := params["charset"]
+	if err != nil || !known || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return unsupported(r, "Send the body as application/json. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)")
+	}
+	return nil
+}
+
+func unsupported(r *request, message string) error {
+	header, types := "Accept-Post", "application/json"
+	if r.route.body == patchBody {
+		header, types = "Accept-Patch", "application/merge-patch+json, application/json"
+	}
+	r.w.Header()[header] = []string{types}
+	return fault.New(fault.UnsupportedMediaType, message)
+}
+
+// query reads the query string of an operation that knows these parameters.
+func (r *request) query(known ...string) (map[string]string, error) {
+	if r.http.URL.RawQuery == "" {
+		return nil, nil
+	}
+	values, err := url.ParseQuery(r.http.URL.RawQuery)
+	if err != nil {
+		return nil, fault.New(fault.MalformedRequest, "The query string cannot be decoded. Percent-encode what is not a letter or digit.").Because(err)
+	}
+	return readQuery(values, known)
+}

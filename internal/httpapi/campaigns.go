@@ -1,0 +1,369 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+var campaignList = listing{
+	sorts:    []string{"created_at", "updated_at", "name", "status", "start_at", "end_at", "launched_at", "spend"},
+	statuses: campaign.Statuses,
+	filters: []filter{
+		{name: "delivery_status", allowed: campaign.DeliveryStatuses},
+		{name: "channel", allowed: campaign.Channels},
+		{name: "objective", allowed: campaign.Objectives},
+		{name: "tag", lower: true},
+		{name: "audience_id", prefix: ident.Audience},
+		{name: "creative_id", prefix: ident.Creative},
+		{name: "q"},
+	},
+}
+
+func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
+	q, params, err := a.listQuery(r, &campaignList)
+	if err != nil {
+		return response{}, err
+	}
+	p, err := a.Campaigns.List(ctx, r.caller.Workspace.ID, q)
+	if err != nil {
+		return response{}, err
+	}
+	return a.pageOf(r, p, params), nil
+}
+
+// recordID reads the id in the path. An id of another shape names nothing.
+func (r *request) recordID(prefix string) (ident.ID, error) {
+	if !ident.Valid(prefix, r.pathID) {
+		return "", fault.Missing()
+	}
+	return ident.ID(r.pathID), nil
+}
+
+func (a *API) campaignExists(ctx context.Context, r *request) error {
+	id, err := r.recordID(ident.Campaign)
+	if err != nil {
+		return err
+	}
+	_, err = a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
+	return err
+}
+
+func (a *API) getCampaign(ctx context.Context, r *request) (response, error) {
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	id, err := r.recordID(ident.Campaign)
+	if err != nil {
+		return response{}, err
+	}
+	d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
+	return found(d), err
+}
+
+func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
+	f := newFields(&r.object, false)
+	spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
+	f.done(campaignReadOnly...)
+	if err := f.err(); err != nil {
+		return response{}, err
+	}
+	d, err := a.Campaigns.Create(ctx, r.caused(http.StatusCreated), spec)
+	if err != nil {
+		return response{}, err
+	}
+	return r.created(d, idOf(d)), nil
+}
+
+// idOf reads the id that starts every record.
+func idOf(d record.Doc) ident.ID {
+	const start = len(`{"id":"`)
+	return ident.ID(d.JSON[start : start+len(ident.Campaign)+27])
+}
+
+func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) {
+	id, err := r.recordID(ident.Campaign)
+	if err != nil {
+		return response{}, err
+	}
+	d, err := a.Campaigns.Revise(ctx, r.cause(), id, r.match(), func(current record.Doc) (campaign.Spec, error) {
+		f, err := mergePatch(current.JSON, r.object, campaignReadOnly)
+		if err != nil {
+			return campaign.Spec{}, err
+		}
+		spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
+		f.done()
+		return spec, f.err()
+	})
+	return found(d), err
+}
+
+// mergePatch lays a patch over the writable members of the current record.
+// Read-only members that repeat the current value are ignored, so that a
+// client may send back what it read.
+func mergePatch(current []byte, patch value, readOnly []string) (*fields, error) {
+	now, err := parseObject(current)
+	if err != nil {
+		return nil, err
+	}
+	problems := []fault.Detail{}
+	wanted := value{kind: kindObject}
+	for _, m := range patch.members {
+		if !slices.Contains(readOnly, m.name) {
+			wanted.members = append(wanted.members, m)
+			continue
+		}
+		if is := now.get(m.name); is == nil || !is.equal(&m.value) {
+			problems = append(problems, fault.Detail{Field: m.name, In: "body", Code: "read_only", Message: m.name + " is set by the service and cannot be changed here."})
+		}
+	}
+	now.members = slices.DeleteFunc(now.members, func(m member) bool { return slices.Contains(readOnly, m.name) })
+	merged := now.merge(wanted)
+	f := newFields(&merged, true)
+	*f.problems = problems
+	return f, nil
+}
+
+func (a *API) archiveCampaign(ctx context.Context, r *request) (response, error) {
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	id, err := r.recordID(ident.Campaign)
+	if err != nil {
+		return response{}, err
+	}
+	d, err := a.Campaigns.Archive(ctx, r.cause(), id, r.match())
+	return found(d), err
+}
+
+func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) {
+	var dry bool
+	id, err := a.campaignAction(ctx, r, func(f *fields) {
+		if v := f.flag("validate_only", optional); v != nil {
+			dry = *v
+		}
+	})
+	if err != nil {
+		return response{}, err
+	}
+	if dry {
+		d, err := a.Campaigns.CheckLaunch(ctx, r.caller.Workspace.ID, id, r.match())
+		return found(d), err
+	}
+	return a.act(ctx, r, id, campaign.Launch)
+}
+
+func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
+	id, err := a.campaignAction(ctx, r, nil)
+	if err != nil {
+		return response{}, err
+	}
+	return a.act(ctx, r, id, campaign.Pause)
+}
+
+func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) {
+	id, err := a.campaignAction(ctx, r, nil)
+	if err != nil {
+		return response{}, err
+	}
+	return a.act(ctx, r, id, campaign.Resume)
+}
+
+func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.Action) (response, error) {
+	d, err := a.Campaigns.Act(ctx, r.caused(http.StatusOK), id, r.match(), action)
+	return found(d), err
+}
+
+func (a *API) restoreCampaign(ctx context.Context, r *request) (response, error) {
+	id, err := a.campaignAction(ctx, r, nil)
+	if err != nil {
+		return response{}, err
+	}
+	d, err := a.Campaigns.Restore(ctx, r.caused(http.StatusOK), id, r.match())
+	return found(d), err
+}
+
+func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, error) {
+	var name string
+	id, err := a.campaignAction(ctx, r, func(f *fields) {
+		if v := f.text("name", optional, 1, campaign.MaxName); v != nil {
+			name = *v
+		}
+	})
+	if err != nil {
+		return response{}, err
+	}
+	d, err := a.Campaigns.Duplicate(ctx, r.caused(http.StatusCreated), id, r.match(), name)
+	if err != nil {
+		return response{}, err
+	}
+	return r.created(d, idOf(d)), nil
+}
+
+// campaignAction reads the id and the options of an action. Whether the
+// record is there, and whether it is the version that the caller means, comes
+// before what is wrong with the options.
+func (a *API) campaignAction(ctx context.Context, r *request, options func(*fields)) (ident.ID, error) {
+	id, err := r.recordID(ident.Campaign)
+	if err != nil {
+		return "", err
+	}
+	f := newFields(&r.object, false)
+	if options != nil {
+		options(f)
+	}
+	f.done()
+	if wrong := f.err(); wrong != nil {
+		d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
+		if err != nil {
+			return "", err
+		}
+		if err := r.match().Check(d.Version); err != nil {
+			return "", err
+		}
+		return "", wrong
+	}
+	return id, nil
+}
+
+var campaignReadOnly = []string{
+	"id", "status", "delivery", "allowed_actions", "external_refs", "spend_to_date", "budget_remaining", "version",
+	"created_by", "created_at", "updated_at", "launched_at", "paused_at", "completed_at", "archived_at",
+}
+
+// readCampaign reads the writable members; what is absent gets its default.
+func readCampaign(f *fields, zone string, currency money.Currency) campaign.Spec {
+	s := campaign.Spec{
+		Description:         f.text("description", nullable, 0, campaign.MaxDescription),
+		Objective:           f.choice("objective", nullable, campaign.Objectives),
+		Channels:            f.choices("channels", len(campaign.Channels), campaign.Channels),
+		Budget:              readBudget(f, currency),
+		Schedule:            readSchedule(f, zone),
+		AudienceIDs:         f.ids("audience_ids", campaign.MaxAudiences),
+		ExcludedAudienceIDs: f.ids("excluded_audience_ids", campaign.MaxAudiences),
+		CreativeIDs:         f.ids("creative_ids", campaign.MaxCreatives),
+		ConnectionIDs:       f.ids("connection_ids", campaign.MaxConnections),
+		Goal:                readGoal(f),
+		Attribution:         readAttribution(f),
+		Tracking:            readTracking(f),
+		Experiment:          readExperiment(f),
+		Tags:                f.tags("tags", campaign.MaxTags, campaign.MaxTag),
+		Metadata:            f.metadata("metadata"),
+	}
+	if name := f.text("name", required, 1, campaign.MaxName); name != nil {
+		s.Name = *name
+	}
+	for i, id := range s.ExcludedAudienceIDs {
+		if slices.Contains(s.AudienceIDs, id) {
+			f.bad(fmt.Sprintf("excluded_audience_ids[%d]", i), "duplicate_item", "is in audience_ids too; an audience cannot be both.", fault.Meta{"id": id})
+		}
+	}
+	return s
+}
+
+func readBudget(f *fields, fallback money.Currency) *campaign.Budget {
+	o := f.nested("budget", nullable)
+	if o == nil {
+		return nil
+	}
+	b := campaign.Budget{Currency: fallback, Pacing: campaign.Pacings[0]}
+	set(&b.Type, o.choice("type", required, campaign.BudgetTypes))
+	set(&b.Currency, o.currency("currency", optional))
+	set(&b.Pacing, o.choice("pacing", optional, campaign.Pacings))
+	amount := o.amount("amount", required, b.Currency)
+	set(&b.Amount, amount)
+	b.DailyCap = o.amount("daily_cap", nullable, b.Currency)
+	if amount != nil && b.DailyCap != nil && b.DailyCap.Micros > amount.Micros {
+		o.bad(o.at("daily_cap"), "too_large", "must not be more than amount.", fault.Meta{"maximum": amount.String()})
+	}
+	o.done()
+	return &b
+}
+
+func readSchedule(f *fields, zone string) campaign.Schedule {
+	s := campaign.Schedule{Timezone: zone}
+	o := f.nested("schedule", optional)
+	if o == nil {
+		return s
+	}
+	s.StartAt, s.EndAt = o.instant("start_at", nullable), o.instant("end_at", nullable)
+	set(&s.Timezone, o.zone("timezone", optional))
+	if s.StartAt != nil && s.EndAt != nil && *s.EndAt <= *s.StartAt {
+		o.bad(o.at("end_at"), "invalid_value", "must be after schedule.start_at.", fault.Meta{"start_at": s.StartAt.String()})
+	}
+	o.done()
+	return s
+}
+
+func readGoal(f *fields) *campaign.Goal {
+	o := f.nested("goal", nullable)
+	if o == nil {
+		return nil
+	}
+	var g campaign.Goal
+	set(&g.Metric, o.choice("metric", required, campaign.Metrics))
+	set(&g.Target, o.number("target", required))
+	set(&g.Direction, o.choice("direction", required, campaign.Directions))
+	o.done()
+	return &g
+}
+
+func readAttribution(f *fields) campaign.Attribution {
+	at := campaign.DefaultAttribution
+	o := f.nested("attribution", optional)
+	if o == nil {
+		return at
+	}
+	set(&at.ClickDays, o.oneOf("click_days", optional, campaign.ClickDays))
+	set(&at.ViewDays, o.oneOf("view_days", optional, campaign.ViewDays))
+	set(&at.Model, o.choice("model", optional, campaign.Models))
+	o.done()
+	return at
+}
+
+func readTracking(f *fields) *campaign.Tracking {
+	o := f.nested("tracking", nullable)
+	if o == nil {
+		return nil
+	}
+	t := campaign.Tracking{LandingURL: o.url("landing_url", nullable, campaign.MaxURL, campaign.Macros)}
+	set(&t.AutoTag, o.flag("auto_tag", optional))
+	if u := o.nested("utm", optional); u != nil {
+		for name, to := range map[string]**string{
+			"source": &t.UTM.Source, "medium": &t.UTM.Medium, "campaign": &t.UTM.Campaign, "content": &t.UTM.Content, "term": &t.UTM.Term,
+		} {
+			*to = u.template(name, campaign.MaxUTM, campaign.Macros)
+		}
+		u.done()
+	}
+	o.done()
+	return &t
+}
+
+func readExperiment(f *fields) *campaign.Experiment {
+	o := f.nested("experiment", nullable)
+	if o == nil {
+		return nil
+	}
+	e := campaign.Experiment{MinConversions: 100}
+	set(&e.Split, o.choice("split", required, campaign.Splits))
+	set(&e.WinnerMetric, o.choice("winner_metric", required, campaign.Metrics))
+	set(&e.MinConversions, o.integer("min_conversions", optional, 0, campaign.MaxConversions))
+	e.EndsAt = o.instant("ends_at", nullable)
+	o.done()
+	return &e
+}
+
+// set keeps a default where nothing was read.
+func set[T any](to *T, v *T) {
+	if v != nil {
+		*to = *v
+	}
+}

@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/fault"
+)
+
+// maxDepth is how deep a body may nest.
+const maxDepth = 64
+
+// value is a parsed JSON value: text holds a string's content or a number's
+// literal, so that no number ever goes through a float.
+type value struct {
+	kind    jsontext.Kind
+	text    string
+	items   []value
+	members []member
+}
+
+type member struct {
+	name  string
+	value value
+}
+
+// Kinds as jsontext names them.
+const (
+	kindNull   = jsontext.KindNull
+	kindString = jsontext.KindString
+	kindNumber = jsontext.KindNumber
+	kindObject = jsontext.KindBeginObject
+	kindArray  = jsontext.KindBeginArray
+)
+
+func (v *value) get(name string) *value {
+	for i := range v.members {
+		if v.members[i].name == name {
+			return &v.members[i].value
+		}
+	}
+	return nil
+}
+
+func (v *value) equal(w *value) bool {
+	return v.kind == w.kind && v.text == w.text &&
+		slices.EqualFunc(v.items, w.items, func(a, b value) bool { return a.equal(&b) }) &&
+		len(v.members) == len(w.members) && !slices.ContainsFunc(v.members, func(m member) bool {
+		other := w.get(m.name)
+		return other == nil || !m.value.equal(other)
+	})
+}
+
+// merge applies a merge patch as RFC 7396 has it, except that a null stays in
+// the result: the field reader knows what clearing means for each member.
+func (v value) merge(patch value) value {
+	if v.kind != kindObject || patch.kind != kindObject {
+		return patch
+	}
+	out := value{kind: kindObject, members: slices.Clone(v.members)}
+	for _, m := range patch.members {
+		if old := out.get(m.name); old != nil {
+			*old = old.merge(m.value)
+		} else {
+			out.members = append(out.members, m)
+		}
+	}
+	return out
+}
+
+// parseObject reads one JSON object strictly: UTF-8, no duplicate names, no
+// lone surrogates, nothing after it.
+func parseObject(body []byte) (value, error) {
+	switch {
+	case len(bytes.TrimLeft(body, " \t\r\n")) == 0:
+		return value{}, malformed("empty_body", "The request needs a JSON object as its body.", 0)
+	case !utf8.Valid(body):
+		return value{}, malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(body))
+	v, err := parseValue(d, 0)
+	var fromUs *fault.Error
+	switch {
+	case errors.As(err, &fromUs):
+		return v, err
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return v, malformed("duplicate_key", "The body names a member twice.", d.InputOffset())
+	case err != nil:
+		return v, malformed("syntax", "The body is not valid JSON.", d.InputOffset())
+	case v.kind != kindObject:
+		return v, malformed("not_an_object", "The body must be one JSON object.", 0)
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return v, malformed("trailing_data", "There is something after the JSON object.", d.InputOffset())
+	}
+	return v, nil
+}
+
+func malformed(code, message string, offset int64) error {
+	d := fault.Detail{In: "body", Code: code, Message: message}
+	if offset > 0 {
+		d.Message = fmt.Sprintf("%s Near byte %d.", message, offset)
+		d.Meta = fault.Meta{"offset": offset}
+	}
+	return fault.New(fault.MalformedJSON, message, d)
+}
+
+func parseValue(d *jsontext.Decoder, depth int) (v value, err error) {
+	if depth > maxDepth {
+		return v, malformed("too_deep", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth), d.InputOffset())
+	}
+	t, err := d.ReadToken()
+	if err != nil {
+		return v, err
+	}
+	v.kind = t.Kind()
+	switch v.kind {
+	case kindString, kindNumber:
+		v.text = t.String()
+	case kindArray:
+		for d.PeekKind() != jsontext.KindEndArray {
+			item, err := parseValue(d, depth+1)
+			if err != nil {
+				return v, err
+			}
+			v.items = append(v.items, item)
+		}
+		_, err = d.ReadToken()
+	case kindObject:
+		for d.PeekKind() != jsontext.KindEndObject {
+			name, err := d.ReadToken()
+			if err != nil {
+				return v, err
+			}
+			m := member{name: name.String()}
+			if m.value, err = parseValue(d, depth+1); err != nil {
+				return v, err
+			}
+			v.members = append(v.members, m)
+		}
+		_, err = d.ReadToken()
+	}
+	return v, err
+}

@@ -1,0 +1,244 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/ratelimit"
+)
+
+// unlimited is shown where a workspace has no limit at all.
+// Choice: the headers must be there on every response, and clients read a
+// large number rightly where they would stumble over a word.
+const unlimited = 1<<31 - 1
+
+// enter spends quota and a place among the running requests. The returned
+// function gives the place back, and the quota too when the fault was ours.
+func (a *API) enter(r *request) (release func(), err error) {
+	critical := r.route != nil && r.route.critical
+	workspace, limits := r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
+	if n := a.running.Add(1); n > a.MaxInFlight && !critical {
+		a.running.Add(-1)
+		a.look(r, workspace, limits)
+		return nil, overloaded()
+	}
+	places := a.inFlight.of(workspace)
+	if n := places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
+		places.Add(-1)
+		a.running.Add(-1)
+		a.look(r, workspace, limits)
+		return nil, concurrency(limits.InFlight)
+	}
+	d, err := a.Quota.Take(r.http.Context(), workspace, limits, r.now)
+	if err != nil {
+		// The counters are out of reach: count here, and do not refuse what
+		// the store may still be able to answer.
+		a.Log.Warn("request counters unreachable, counting on this node", "error", err)
+		d, _ = a.fallback.Take(r.http.Context(), workspace, limits, r.now)
+	}
+	leave := func() {
+		places.Add(-1)
+		a.running.Add(-1)
+	}
+	a.tellQuota(r, d)
+	if !d.OK {
+		leave()
+		return nil, a.limited(r, d, d.Policy)
+	}
+	setLimits(r.w.Header(), d, r.now)
+	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
+		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
+	}
+	return leave, nil
+}
+
+// tellQuota writes the events of the day window: at 80 % and when it is used
+// up, each once a day.
+func (a *API) tellQuota(r *request, d ratelimit.Decision) {
+	kind := ""
+	switch used := d.Day.Limit - d.Day.Remaining; {
+	case d.Day.Limit == 0:
+		return
+	case d.Policy == "day":
+		kind = "quota.exceeded"
+	case used*10 >= d.Day.Limit*8:
+		kind = "quota.warning"
+	default:
+		return
+	}
+	workspace, day := r.caller.Workspace.ID, d.Day.Reset.Unix()
+	mark := kind + string(workspace)
+	if was, _ := a.told.Swap(mark, day); was == day {
+		return
+	}
+	data := map[string]any{"limit": d.Day.Limit, "used": d.Day.Limit - d.Day.Remaining, "reset_at": clock.At(d.Day.Reset)}
+	if err := a.QuotaEvents.EmitDaily(r.http.Context(), workspace, kind, data); err != nil {
+		a.told.Delete(mark)
+		a.Log.Error("write quota event", "error", err)
+	}
+}
+
+// look shows the workspace's windows without counting.
+func (a *API) look(r *request, workspace ident.ID, limits ratelimit.Limits) {
+	if d, err := a.Quota.Look(r.http.Context(), workspace, limits, r.now); err == nil {
+		setLimits(r.w.Header(), d, r.now)
+		return
+	}
+	d, _ := a.fallback.Look(r.http.Context(), workspace, limits, r.now)
+	setLimits(r.w.Header(), d, r.now)
+}
+
+// refund gives a request back that failed through our fault.
+func (a *API) refund(r *request) {
+	limits := a.Limits[r.caller.Workspace.Plan]
+	if err := a.Quota.Refund(r.http.Context(), r.caller.Workspace.ID, r.now, a.Now()); err != nil {
+		return
+	}
+	a.look(r, r.caller.Workspace.ID, limits)
+}
+
+func overloaded() error {
+	f := fault.New(fault.Unavailable, "The service is overloaded. Try again shortly; pausing and archiving still work.")
+	f.RetryAfter = time.Second
+	return f
+}
+
+func concurrency(limit int64) error {
+	message := fmt.Sprintf("More than %d requests of this workspace are running. Wait for one to finish.", limit)
+	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit": limit, "retry_after": 1}})
+	f.RetryAfter = time.Second
+	return f
+}
+
+// limited says which policy was violated and when to come back.
+func (a *API) limited(r *request, d ratelimit.Decision, policy string) error {
+	setLimits(r.w.Header(), d, r.now)
+	limit := d.Minute.Limit
+	if policy == "day" {
+		limit = d.Day.Limit
+	}
+	seconds := ceilSeconds(d.Wait)
+	message := fmt.Sprintf("The limit of %d requests per %s is used up. Try again in %d seconds.", limit, map[string]string{"day": "day", "minute": "minute", "ip": "minute and address without a valid key"}[policy], seconds)
+	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: policy, Message: message, Meta: fault.Meta{"limit": limit, "retry_after": seconds}})
+	f.RetryAfter = time.Duration(seconds) * time.Second
+	return f
+}
+
+func ceilSeconds(d time.Duration) int64 {
+	return max(1, int64((d+time.Second-1)/time.Second))
+}
+
+// setLimits writes the rate headers: the three of the specification about the
+// tightest window, and the standard ones about all.
+func setLimits(h http.Header, d ratelimit.Decision, now time.Time) {
+	tight := d.Tightest()
+	if tight.Limit == 0 {
+		tight = ratelimit.Window{Limit: unlimited, Remaining: unlimited, Reset: now.Add(time.Minute)}
+		d.Minute = tight
+	}
+	var buf [160]byte
+	b := strconv.AppendInt(buf[:0], tight.Limit, 10)
+	limit := string(b)
+	b = strconv.AppendInt(b[:0], tight.Remaining, 10)
+	remaining := string(b)
+	b = strconv.AppendInt(b[:0], ceilUnix(tight.Reset), 10)
+	all := []string{limit, remaining, string(b), "", ""}
+	b = appendWindow(b[:0], "minute", d.Minute, now, d.Policy)
+	if d.Day.Limit > 0 {
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendWindow(b, "day", d.Day, now, "")
+	}
+	all[3] = string(b)
+	b = appendPolicy(b[:0], "minute", d.Minute.Limit, 60, d.Policy)
+	if d.Day.Limit > 0 {
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendPolicy(b, "day", d.Day.Limit, 86400, "")
+	}
+	all[4] = string(b)
+	h["X-Ratelimit-Limit"] = all[0:1:1]
+	h["X-Ratelimit-Remaining"] = all[1:2:2]
+	h["X-Ratelimit-Reset"] = all[2:3:3]
+	h["Ratelimit"] = all[3:4:4]
+	h["Ratelimit-Policy"] = all[4:5:5]
+}
+
+func appendWindow(b []byte, name string, w ratelimit.Window, now time.Time, policy string) []byte {
+	if w.Limit == 0 {
+		return b
+	}
+	if policy == "ip" {
+		name = policy
+	}
+	b = append(append(append(b, '"'), name...), `";r=`...)
+	b = strconv.AppendInt(b, w.Remaining, 10)
+	b = append(b, ";t="...)
+	return strconv.AppendInt(b, ceilSeconds(w.Reset.Sub(now)), 10)
+}
+
+func appendPolicy(b []byte, name string, limit, window int64, policy string) []byte {
+	if limit == 0 {
+		return b
+	}
+	if policy == "ip" {
+		name = policy
+	}
+	b = append(append(append(b, '"'), name...), `";q=`...)
+	b = strconv.AppendInt(b, limit, 10)
+	b = append(b, ";w="...)
+	return strconv.AppendInt(b, window, 10)
+}
+
+// ceilUnix rounds up, so that a client that waits until then is never early.
+func ceilUnix(t time.Time) int64 {
+	s := t.Unix()
+	if t.Nanosecond() > 0 {
+		s++
+	}
+	return s
+}
+
+// inFlight counts the running requests of each workspace.
+type inFlight struct {
+	mu     sync.RWMutex
+	counts map[ident.ID]*atomic.Int64
+}
+
+func newInFlight() *inFlight { return &inFlight{counts: map[ident.ID]*atomic.Int64{}} }
+
+func (f *inFlight) of(workspace ident.ID) *atomic.Int64 {
+	f.mu.RLock()
+	n := f.counts[workspace]
+	f.mu.RUnlock()
+	if n != nil {
+		return n
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n = f.counts[workspace]; n == nil {
+		n = &atomic.Int64{}
+		f.counts[workspace] = n
+	}
+	return n
+}
+
+// DefaultLimits are the plans of the specification, with the number of
+// requests a workspace may have running on a node.
+func DefaultLimits() map[account.Plan]ratelimit.Limits {
+	return map[account.Plan]ratelimit.Limits{
+		account.Starter:    {PerMinute: 60, PerDay: 10_000, InFlight: 10},
+		account.Growth:     {PerMinute: 300, PerDay: 100_000, InFlight: 25},
+		account.Enterprise: {PerMinute: 1_000, InFlight: 50},
+	}
+}

@@ -1,0 +1,336 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/nearest"
+	"fanfare/internal/page"
+)
+
+// listing says what a list endpoint understands. Every list uses it.
+type listing struct {
+	// sorts are the allowed sort fields, the default first.
+	sorts []string
+	// ascending says that order defaults to asc.
+	ascending bool
+	// statuses are the values of the status filter, empty for none.
+	statuses []string
+	filters  []filter
+}
+
+// filter is one of a resource's own filters.
+type filter struct {
+	name string
+	// allowed are the values of an enumerated filter, of which several may be
+	// given.
+	allowed []string
+	// prefix is the kind of id that is wanted.
+	prefix string
+	// lower says that letters are compared without case.
+	lower bool
+}
+
+// params collects the problems of a query string.
+type params struct {
+	values   map[string]string
+	problems []fault.Detail
+}
+
+func (p *params) bad(name, code, message string, meta fault.Meta) {
+	p.problems = append(p.problems, fault.Detail{Field: name, In: "query", Code: code, Message: name + " " + message, Meta: meta})
+}
+
+func (p *params) err() error {
+	if len(p.problems) == 0 {
+		return nil
+	}
+	names := make([]string, len(p.problems))
+	for i, d := range p.problems {
+		names[i] = d.Field
+	}
+	return fault.New(fault.InvalidParameter, "The query string is wrong at: "+strings.Join(names, ", ")+".", p.problems[:min(50, len(p.problems))]...)
+}
+
+// readQuery refuses unknown and repeated parameters.
+func readQuery(values url.Values, known []string) (map[string]string, error) {
+	p := params{values: map[string]string{}}
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		list := values[name]
+		switch {
+		case !slices.Contains(known, name):
+			shown, meta, hint := clip(name), fault.Meta(nil), ""
+			if near := nearest.Word(name, known); near != "" {
+				meta, hint = fault.Meta{"did_you_mean": near}, " Did you mean "+near+"?"
+			}
+			p.bad(shown, "unknown_parameter", "is not a parameter of this operation."+hint, meta)
+		case len(list) > 1:
+			p.bad(name, "duplicate_parameter", "is given more than once.", nil)
+		case !utf8.ValidString(list[0]) || strings.ContainsFunc(list[0], func(r rune) bool { return r < ' ' }):
+			p.bad(name, "invalid_format", "contains bytes that are not text.", nil)
+		default:
+			p.values[name] = list[0]
+		}
+	}
+	return p.values, p.err()
+}
+
+// clip keeps a caller's own words short and printable in an answer.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) > 64 {
+		s = strings.ToValidUTF8(s[:64], "") + "…"
+	}
+	return s
+}
+
+// known lists the parameters of the list.
+func (l *listing) known() []string {
+	names := []string{"limit", "cursor", "sort", "order", "start_date", "end_date", "timezone"}
+	if len(l.statuses) > 0 {
+		names = append(names, "status")
+	}
+	for _, f := range l.filters {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// listQuery reads the query string of a list. With a cursor, the parameters
+// inside it count; those sent beside it must be equal. It also returns the
+// canonical parameters for the next cursor.
+func (a *API) listQuery(r *request, l *listing) (page.Query, string, error) {
+	values, err := r.query(l.known()...)
+	if err != nil {
+		return page.Query{}, "", err
+	}
+	p := &params{values: values}
+	limit := p.limit()
+	text, has := values["cursor"]
+	if !has {
+		q, canonical := p.read(l, r.caller.Workspace.Timezone)
+		q.Limit = limit
+		return q, canonical.Encode(), p.err()
+	}
+	if err := p.err(); err != nil {
+		return page.Query{}, "", err
+	}
+	c, ok := a.Cursors().Open(r.caller.Workspace.ID, r.route.operation, text)
+	if !ok {
+		return page.Query{}, "", badCursor("cursor_malformed", "The cursor is not one of this list in this workspace. Start the list again without it.")
+	}
+	inside, err := url.ParseQuery(c.Params)
+	if err != nil {
+		return page.Query{}, "", badCursor("cursor_malformed", "The cursor cannot be read. Start the list again without it.")
+	}
+	if err := sameQuery(p, inside, l, r.caller.Workspace.Timezone); err != nil {
+		return page.Query{}, "", err
+	}
+	kept := &params{values: map[string]string{}}
+	for name := range inside {
+		kept.values[name] = inside.Get(name)
+	}
+	q, _ := kept.read(l, r.caller.Workspace.Timezone)
+	q.Limit, q.After = limit, &c.After
+	return q, c.Params, kept.err()
+}
+
+func badCursor(code, message string) error {
+	return fault.New(fault.InvalidCursor, message, fault.Detail{Field: "cursor", In: "query", Code: code, Message: message})
+}
+
+// sameQuery checks that what is sent beside a cursor says the same.
+func sameQuery(sent *params, inside url.Values, l *listing, zone string) error {
+	beside := map[string]string{}
+	for name, v := range sent.values {
+		if name != "cursor" && name != "limit" {
+			beside[name] = v
+		}
+	}
+	if len(beside) == 0 {
+		return nil
+	}
+	other := &params{values: beside}
+	_, canonical := other.read(l, zone)
+	if err := other.err(); err != nil {
+		return err
+	}
+	for name := range beside {
+		if canonical.Get(name) != inside.Get(name) {
+			return badCursor("cursor_query_mismatch", "The cursor belongs to a list with another "+name+". Send the same parameters as for the first page, or none.")
+		}
+	}
+	return nil
+}
+
+func (p *params) limit() int {
+	text, has := p.values["limit"]
+	if !has {
+		return page.DefaultLimit
+	}
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			text = ""
+		}
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case text == "":
+		p.bad("limit", "invalid_type", "must be a whole number in plain digits.", nil)
+	case err != nil || n < 1 || n > page.MaxLimit:
+		p.bad("limit", "out_of_range", fmt.Sprintf("must be from 1 to %d.", page.MaxLimit), fault.Meta{"minimum": 1, "maximum": page.MaxLimit})
+	}
+	return n
+}
+
+// read reads everything but limit and cursor, and writes down the canonical
+// form.
+func (p *params) read(l *listing, zone string) (q page.Query, canonical url.Values) {
+	canonical = url.Values{}
+	q.Sort = p.choice("sort", l.sorts, l.sorts[0])
+	order := "desc"
+	if l.ascending {
+		order = "asc"
+	}
+	order = p.choice("order", []string{"asc", "desc"}, order)
+	q.Desc = order == "desc"
+	canonical.Set("sort", q.Sort)
+	canonical.Set("order", order)
+	if len(l.statuses) > 0 {
+		q.Status = p.status(l.statuses, canonical)
+	}
+	q.From, q.Until = p.dates(zone, canonical)
+	for _, f := range l.filters {
+		if values := p.filter(f, canonical); values != nil {
+			q.Filters = append(q.Filters, page.Filter{Name: f.name, Values: values})
+		}
+	}
+	return q, canonical
+}
+
+func (p *params) choice(name string, allowed []string, fallback string) string {
+	v, has := p.values[name]
+	switch {
+	case !has:
+		return fallback
+	case !slices.Contains(allowed, v):
+		p.notAllowed(name, v, allowed)
+		return fallback
+	}
+	return v
+}
+
+func (p *params) notAllowed(name, v string, allowed []string) {
+	meta, hint := fault.Meta{"allowed": allowed}, ""
+	if near := nearest.Word(v, allowed); near != "" {
+		meta["did_you_mean"] = near
+		hint = " Did you mean " + near + "?"
+	}
+	p.bad(name, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
+}
+
+// set reads a comma-separated set of allowed values, sorted.
+func (p *params) set(name string, allowed []string) []string {
+	v, has := p.values[name]
+	if !has {
+		return nil
+	}
+	list := strings.Split(v, ",")
+	for _, item := range list {
+		if !slices.Contains(allowed, item) {
+			p.notAllowed(name, item, allowed)
+			return nil
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func (p *params) status(statuses []string, canonical url.Values) []string {
+	list := p.set("status", append(slices.Clone(statuses), "all"))
+	if list == nil {
+		return nil
+	}
+	canonical.Set("status", strings.Join(list, ","))
+	if slices.Contains(list, "all") {
+		canonical.Set("status", "all")
+		return []string{}
+	}
+	return list
+}
+
+func (p *params) filter(f filter, canonical url.Values) []string {
+	v, has := p.values[f.name]
+	if !has {
+		return nil
+	}
+	var list []string
+	switch {
+	case f.allowed != nil:
+		list = p.set(f.name, f.allowed)
+	case f.prefix != "" && !ident.Valid(f.prefix, v):
+		p.bad(f.name, "invalid_format", "must be an id that starts with "+f.prefix+"_.", nil)
+	case strings.TrimSpace(v) == "" || utf8.RuneCountInString(v) > 200:
+		p.bad(f.name, "out_of_range", "must have 1 to 200 characters.", fault.Meta{"minimum": 1, "maximum": 200})
+	case f.lower:
+		list = []string{strings.ToLower(v)}
+	default:
+		list = []string{v}
+	}
+	canonical.Set(f.name, strings.Join(list, ","))
+	return list
+}
+
+// dates reads start_date and end_date: a day is whole, the end day included; a
+// date-time is an instant, the end excluded.
+func (p *params) dates(zone string, canonical url.Values) (from, until *clock.Instant) {
+	if v, has := p.values["timezone"]; has {
+		zone = v
+		canonical.Set("timezone", v)
+	}
+	loc, err := clock.Zone(zone)
+	if err != nil {
+		p.bad("timezone", "invalid_value", "must be an IANA time zone such as Europe/Berlin.", nil)
+		return nil, nil
+	}
+	from = p.date("start_date", loc, 0, canonical)
+	until = p.date("end_date", loc, 1, canonical)
+	if from != nil && until != nil && *from > *until {
+		p.bad("start_date", "invalid_range", "must not be after end_date.", nil)
+	}
+	return from, until
+}
+
+func (p *params) date(name string, loc *time.Location, days int, canonical url.Values) *clock.Instant {
+	v, has := p.values[name]
+	if !has {
+		return nil
+	}
+	canonical.Set(name, v)
+	if day, ok := clock.ParseDay(v, loc); ok {
+		i := clock.At(time.Date(day.Year(), day.Month(), day.Day()+days, 0, 0, 0, 0, loc))
+		return &i
+	}
+	if i, ok := clock.Parse(v); ok {
+		return &i
+	}
+	message := "must be a day (2026-11-15) or an RFC 3339 date-time with an offset (2026-11-15T09:00:00Z)."
+	if strings.Contains(v, " ") {
+		message += " A raw + in a URL arrives as a space: write Z or %2B."
+	}
+	p.bad(name, "invalid_format", message, nil)
+	return nil
+}

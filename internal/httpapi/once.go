@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// pending holds the Idempotency-Keys of requests that are being worked on.
+type pending struct {
+	mu   *sync.Mutex
+	keys map[string]bool
+}
+
+func newPending() pending { return pending{mu: &sync.Mutex{}, keys: map[string]bool{}} }
+
+func (p pending) start(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.keys[key] {
+		return false
+	}
+	p.keys[key] = true
+	return true
+}
+
+func (p pending) end(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.keys, key)
+}
+
+// once runs a POST at most once per Idempotency-Key. The answer is stored by
+// the operation itself, in the transaction of its effect.
+func (a *API) once(ctx context.Context, r *request) (response, error) {
+	key, err := onceKey(r.http.Header["Idempotency-Key"])
+	if err != nil {
+		return response{}, err
+	}
+	if key == "" {
+		return r.route.handle(ctx, r)
+	}
+	if r.route.exists != nil {
+		if err := r.route.exists(ctx, r); err != nil {
+			return response{}, err
+		}
+	}
+	workspace := r.caller.Workspace.ID
+	slot := string(workspace) + "\x00" + key
+	if !a.pending.start(slot) {
+		f := fault.New(fault.IdempotencyInProgress, "A request with this Idempotency-Key is still being worked on. Try again in a second.")
+		f.RetryAfter = time.Second
+		return response{}, f
+	}
+	defer a.pending.end(slot)
+	print := fingerprint(r)
+	if res, ok, err := a.replay(ctx, r, workspace, key, print); ok || err != nil {
+		return res, err
+	}
+	r.onceKey, r.fingerprint = key, print
+	res, err := r.route.handle(ctx, r)
+	if errors.Is(err, record.ErrUsed) {
+		// Another node was faster.
+		if res, ok, err := a.replay(ctx, r, workspace, key, print); ok || err != nil {
+			return res, err
+		}
+	}
+	return res, err
+}
+
+// replay answers with what was answered before under this key.
+func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, print string) (response, bool, error) {
+	answer, err := a.Answers.Answer(ctx, workspace, key)
+	if err != nil || answer == nil {
+		return response{}, false, err
+	}
+	if answer.Fingerprint != print {
+		return response{}, false, fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Use a new key for a new request.",
+			fault.Detail{Field: "Idempotency-Key", In: "header", Code: string(fault.IdempotencyKeyReused), Message: "The key belongs to another method, path or body."})
+	}
+	res := found(answer.Doc)
+	res.status, res.replayed = answer.Status, true
+	if res.status == http.StatusCreated {
+		res.location = collection(r.route.pattern) + string(answer.Resource)
+	}
+	return res, true, nil
+}
+
+// collection is the path below which an operation's records lie:
+// "/v1/campaigns/" for both "/v1/campaigns" and "/v1/campaigns/{id}/launch".
+func collection(pattern string) string {
+	parts := strings.SplitN(pattern, "/", 4)
+	return strings.Join(parts[:3], "/") + "/"
+}
+
+// caused adds the caller's key to the cause of a write.
+func (r *request) caused(status int) record.Cause {
+	c := r.cause()
+	if r.onceKey != "" {
+		c.Once = &record.Once{Key: r.onceKey, Fingerprint: r.fingerprint, Status: status}
+	}
+	return c
+}
+
+func fingerprint(r *request) string {
+	h := sha256.New()
+	h.Write([]byte(r.http.Method + "\n" + r.http.URL.EscapedPath() + "\n"))
+	h.Write(r.body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// onceKey reads the header: raw, or a quoted string as structured fields have
+// it.
+func onceKey(values []string) (string, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	if n := len(key); n >= 2 && key[0] == '"' && key[n-1] == '"' {
+		key = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(key[1 : n-1])
+	}
+	ok := len(values) == 1 && key != "" && len(key) <= 255
+	for _, c := range []byte(key) {
+		ok = ok && c > ' ' && c < 0x7f
+	}
+	if !ok {
+		const message = "Idempotency-Key must be one header of 1 to 255 visible ASCII characters."
+		return "", fault.New(fault.InvalidIdempotencyKey, message, fault.Detail{Field: "Idempotency-Key", In: "header", Code: "invalid_format", Message: message})
+	}
+	return key, nil
+}

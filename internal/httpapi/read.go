@@ -1,0 +1,431 @@
+package httpapi
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/nearest"
+)
+
+// fields reads the members of one JSON object. It never stops at a problem:
+// all of them are collected, each with the path of its member. A reading
+// method says which members there are; what is left over at the end is
+// unknown.
+type fields struct {
+	object   *value
+	path     string
+	read     map[string]bool
+	problems *[]fault.Detail
+	// patch says that the object is the result of a merge patch, where null
+	// in a map removes the key.
+	patch bool
+}
+
+func newFields(object *value, patch bool) *fields {
+	return &fields{object: object, read: map[string]bool{}, problems: &[]fault.Detail{}, patch: patch}
+}
+
+// err returns all problems as one fault.
+func (f *fields) err() error {
+	if len(*f.problems) == 0 {
+		return nil
+	}
+	return fault.Invalid(*f.problems)
+}
+
+func (f *fields) bad(path, code, message string, meta fault.Meta) {
+	*f.problems = append(*f.problems, fault.Detail{Field: path, In: "body", Code: code, Message: path + " " + message, Meta: meta})
+}
+
+func (f *fields) at(name string) string {
+	if f.path == "" {
+		return name
+	}
+	return f.path + "." + name
+}
+
+// presence of a member.
+type presence int
+
+const (
+	required presence = iota // must be there and not null
+	optional                 // may be absent, but not null
+	nullable                 // may be absent or null
+)
+
+// take finds a member and settles absence and null. It returns nil when there
+// is nothing to read.
+func (f *fields) take(name string, p presence) *value {
+	f.read[name] = true
+	v := f.object.get(name)
+	switch {
+	case v == nil && p == required:
+		f.bad(f.at(name), "required", "is required.", nil)
+		return nil
+	case v == nil:
+		return nil
+	case v.kind == kindNull && p != nullable:
+		f.bad(f.at(name), "not_nullable", "cannot be null.", nil)
+		return nil
+	case v.kind == kindNull:
+		return nil
+	}
+	return v
+}
+
+func (f *fields) typed(name string, p presence, kind func(*value) bool, want string) *value {
+	v := f.take(name, p)
+	if v != nil && !kind(v) {
+		f.bad(f.at(name), "invalid_type", "must be "+want+".", fault.Meta{"expected": want})
+		return nil
+	}
+	return v
+}
+
+func isString(v *value) bool { return v.kind == kindString }
+
+// text reads a string of so many characters. Where least is above 0, at least
+// one must not be a space.
+func (f *fields) text(name string, p presence, least, most int) *string {
+	v := f.typed(name, p, isString, "a string")
+	if v == nil || !f.checkText(f.at(name), v.text, least, most) {
+		return nil
+	}
+	return &v.text
+}
+
+func (f *fields) checkText(path, s string, least, most int) bool {
+	n := utf8.RuneCountInString(s)
+	switch {
+	case n < least || least > 0 && strings.TrimFunc(s, unicode.IsSpace) == "":
+		f.bad(path, "too_short", fmt.Sprintf("must have at least %d visible character.", least), fault.Meta{"minimum": least})
+	case n > most:
+		f.bad(path, "too_long", fmt.Sprintf("must have at most %d characters; it has %d.", most, n), fault.Meta{"maximum": most})
+	case strings.ContainsRune(s, 0):
+		f.bad(path, "invalid_value", "must not contain the character U+0000.", nil)
+	default:
+		return true
+	}
+	return false
+}
+
+// choice reads one of the allowed strings.
+func (f *fields) choice(name string, p presence, allowed []string) *string {
+	v := f.typed(name, p, isString, "a string")
+	if v == nil || !f.checkChoice(f.at(name), v.text, allowed) {
+		return nil
+	}
+	return &v.text
+}
+
+func (f *fields) checkChoice(path, s string, allowed []string) bool {
+	if slices.Contains(allowed, s) {
+		return true
+	}
+	meta := fault.Meta{"allowed": allowed}
+	hint := ""
+	if near := nearest.Word(s, allowed); near != "" {
+		meta["did_you_mean"] = near
+		hint = " Did you mean " + near + "?"
+	}
+	f.bad(path, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
+	return false
+}
+
+// integer reads a whole number within bounds; 1.0 and 1e3 are not integers.
+func (f *fields) integer(name string, p presence, least, most int64) *int64 {
+	v := f.typed(name, p, func(v *value) bool { return v.kind == kindNumber && !strings.ContainsAny(v.text, ".eE") }, "an integer")
+	if v == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	switch {
+	case err != nil && strings.HasPrefix(v.text, "-"), err == nil && n < least:
+		f.bad(f.at(name), "too_small", fmt.Sprintf("must be at least %d.", least), fault.Meta{"minimum": least})
+	case err != nil, n > most:
+		f.bad(f.at(name), "too_large", fmt.Sprintf("must be at most %d.", most), fault.Meta{"maximum": most})
+	default:
+		return &n
+	}
+	return nil
+}
+
+// oneOf reads an integer out of a list.
+func (f *fields) oneOf(name string, p presence, allowed []int64) *int64 {
+	n := f.integer(name, p, math.MinInt64, math.MaxInt64)
+	if n != nil && !slices.Contains(allowed, *n) {
+		f.bad(f.at(name), "invalid_value", fmt.Sprintf("must be one of %s.", strings.Trim(fmt.Sprint(allowed), "[]")), fault.Meta{"allowed": allowed})
+		return nil
+	}
+	return n
+}
+
+// number reads a number from 0 up.
+func (f *fields) number(name string, p presence) *float64 {
+	v := f.typed(name, p, func(v *value) bool { return v.kind == kindNumber }, "a number")
+	if v == nil {
+		return nil
+	}
+	n, err := strconv.ParseFloat(v.text, 64)
+	switch {
+	case err != nil:
+		f.bad(f.at(name), "too_large", "is too large.", nil)
+	case n < 0:
+		f.bad(f.at(name), "too_small", "must be at least 0.", fault.Meta{"minimum": 0})
+	default:
+		return &n
+	}
+	return nil
+}
+
+// flag reads true or false.
+func (f *fields) flag(name string, p presence) *bool {
+	v := f.typed(name, p, func(v *value) bool { return v.kind == 't' || v.kind == 'f' }, "true or false")
+	if v == nil {
+		return nil
+	}
+	b := v.kind == 't'
+	return &b
+}
+
+// instant reads an RFC 3339 date-time.
+func (f *fields) instant(name string, p presence) *clock.Instant {
+	v := f.typed(name, p, isString, "a string")
+	if v == nil {
+		return nil
+	}
+	i, ok := clock.Parse(v.text)
+	if !ok {
+		f.bad(f.at(name), "invalid_format", "must be an RFC 3339 date-time with an offset, such as 2026-11-15T09:00:00Z.", nil)
+		return nil
+	}
+	return &i
+}
+
+// zone reads an IANA time zone name.
+func (f *fields) zone(name string, p presence) *string {
+	v := f.typed(name, p, isString, "a string")
+	if v == nil {
+		return nil
+	}
+	if _, err := clock.Zone(v.text); err != nil {
+		f.bad(f.at(name), "invalid_value", "must be an IANA time zone such as Europe/Berlin.", nil)
+		return nil
+	}
+	return &v.text
+}
+
+// currency reads an ISO 4217 code.
+func (f *fields) currency(name string, p presence) *money.Currency {
+	v := f.typed(name, p, isString, "a string")
+	if v == nil {
+		return nil
+	}
+	c := money.Currency(v.text)
+	if _, ok := c.Digits(); !ok {
+		f.bad(f.at(name), "invalid_value", "must be an ISO 4217 currency code in upper case, such as USD.", nil)
+		return nil
+	}
+	return &c
+}
+
+// amount reads a positive sum, given as decimal text or as a JSON number, with
+// no more decimals than the currency has.
+func (f *fields) amount(name string, p presence, c money.Currency) *money.Amount {
+	v := f.typed(name, p, func(v *value) bool { return v.kind == kindString || v.kind == kindNumber }, "a decimal string or a number")
+	if v == nil {
+		return nil
+	}
+	path := f.at(name)
+	digits, _ := c.Digits()
+	a, reason := money.Parse(v.text, digits)
+	smallest := money.Amount{Micros: int64(math.Pow10(6 - digits)), Digits: int8(digits)}
+	switch {
+	case reason == money.TooLarge:
+		f.bad(path, reason, fmt.Sprintf("must be at most %d.", int64(money.MaxUnits)), fault.Meta{"maximum": int64(money.MaxUnits)})
+	case reason != "":
+		f.bad(path, reason, `must be a plain decimal with at most 13 digits before and 6 after the point, such as "1500.00".`, nil)
+	case a.Micros <= 0:
+		f.bad(path, "too_small", "must be greater than 0.", fault.Meta{"minimum": smallest.String()})
+	case a.Decimals() > digits:
+		f.bad(path, "invalid_format", fmt.Sprintf("has more decimals than %s has (%d).", c, digits), fault.Meta{"decimals": digits})
+	default:
+		return &a
+	}
+	return nil
+}
+
+// url reads an https URL; macros in double braces may stand in it.
+func (f *fields) url(name string, p presence, most int, macros []string) *string {
+	s := f.text(name, p, 1, most)
+	if s == nil {
+		return nil
+	}
+	plain, ok := f.expand(f.at(name), *s, macros)
+	if !ok {
+		return nil
+	}
+	u, err := url.Parse(plain)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		f.bad(f.at(name), "invalid_format", "must be an https:// URL with a host and no user name.", nil)
+		return nil
+	}
+	return s
+}
+
+// template reads text in which macros may stand.
+func (f *fields) template(name string, most int, macros []string) *string {
+	s := f.text(name, nullable, 0, most)
+	if s == nil {
+		return nil
+	}
+	if _, ok := f.expand(f.at(name), *s, macros); !ok {
+		return nil
+	}
+	return s
+}
+
+// expand puts a word for each macro and refuses macros that do not exist.
+func (f *fields) expand(path, s string, macros []string) (string, bool) {
+	var plain strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "{{")
+		plain.WriteString(before)
+		if !found {
+			return plain.String(), true
+		}
+		name, after, closed := strings.Cut(rest, "}}")
+		if !closed || !slices.Contains(macros, name) {
+			f.bad(path, "invalid_value", "may only use these macros: {{"+strings.Join(macros, "}}, {{")+"}}.", fault.Meta{"allowed": macros})
+			return "", false
+		}
+		plain.WriteString("x")
+		s = after
+	}
+}
+
+// list reads an array of strings without repeats. check looks at one item.
+func (f *fields) list(name string, most int, check func(path, item string) (string, bool)) []string {
+	out := []string{}
+	v := f.typed(name, optional, func(v *value) bool { return v.kind == kindArray }, "an array")
+	if v == nil {
+		return out
+	}
+	if len(v.items) > most {
+		f.bad(f.at(name), "too_many_items", fmt.Sprintf("must have at most %d items; it has %d.", most, len(v.items)), fault.Meta{"maximum": most})
+		return out
+	}
+	for i, item := range v.items {
+		path := fmt.Sprintf("%s[%d]", f.at(name), i)
+		if item.kind != kindString {
+			f.bad(path, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
+			continue
+		}
+		text, ok := check(path, item.text)
+		switch {
+		case !ok:
+		case slices.Contains(out, text):
+			f.bad(path, "duplicate_item", "is in the list already.", nil)
+		default:
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// choices reads an array of allowed strings.
+func (f *fields) choices(name string, most int, allowed []string) []string {
+	return f.list(name, most, func(path, item string) (string, bool) { return item, f.checkChoice(path, item, allowed) })
+}
+
+// ids reads an array of identifiers. Ids that cannot exist are kept: whoever
+// looks them up says that they name nothing.
+func (f *fields) ids(name string, most int) []ident.ID {
+	list := f.list(name, most, func(path, item string) (string, bool) { return item, f.checkText(path, item, 1, 64) })
+	out := make([]ident.ID, len(list))
+	for i, id := range list {
+		out[i] = ident.ID(id)
+	}
+	return out
+}
+
+// tags reads an array of short labels, lower-cased.
+func (f *fields) tags(name string, most, longest int) []string {
+	return f.list(name, most, func(path, item string) (string, bool) {
+		return strings.ToLower(item), f.checkText(path, item, 1, longest)
+	})
+}
+
+// Limits of metadata.
+const (
+	maxMetaKeys  = 50
+	maxMetaKey   = 40
+	maxMetaValue = 500
+)
+
+// metadata reads a map of strings.
+func (f *fields) metadata(name string) map[string]string {
+	out := map[string]string{}
+	v := f.typed(name, optional, func(v *value) bool { return v.kind == kindObject }, "an object")
+	if v == nil {
+		return out
+	}
+	for _, m := range v.members {
+		path := f.at(name) + "." + m.name
+		switch {
+		case m.value.kind == kindNull && f.patch:
+		case m.value.kind == kindNull:
+			f.bad(path, "not_nullable", "cannot be null.", nil)
+		case m.value.kind != kindString:
+			f.bad(path, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
+		case f.checkText(path, m.name, 1, maxMetaKey) && f.checkText(path, m.value.text, 0, maxMetaValue):
+			out[m.name] = m.value.text
+		}
+	}
+	if len(out) > maxMetaKeys {
+		f.bad(f.at(name), "too_many_items", fmt.Sprintf("must have at most %d keys.", maxMetaKeys), fault.Meta{"maximum": maxMetaKeys})
+	}
+	return out
+}
+
+// nested reads an object; nil when there is none to read.
+func (f *fields) nested(name string, p presence) *fields {
+	v := f.typed(name, p, func(v *value) bool { return v.kind == kindObject }, "an object")
+	if v == nil {
+		return nil
+	}
+	return &fields{object: v, path: f.at(name), read: map[string]bool{}, problems: f.problems, patch: f.patch}
+}
+
+// done refuses members that nobody read. Those in readOnly are known, but
+// only the service sets them.
+func (f *fields) done(readOnly ...string) {
+	for _, m := range f.object.members {
+		switch {
+		case f.read[m.name]:
+		case slices.Contains(readOnly, m.name):
+			f.bad(f.at(m.name), "read_only", "is set by the service and cannot be written.", nil)
+		default:
+			known := make([]string, 0, len(f.read))
+			for name := range f.read {
+				known = append(known, name)
+			}
+			slices.Sort(known)
+			meta, hint := fault.Meta(nil), ""
+			if near := nearest.Word(m.name, known); near != "" {
+				meta, hint = fault.Meta{"did_you_mean": near}, " Did you mean "+near+"?"
+			}
+			f.bad(f.at(m.name), "unknown_field", "is not a known field."+hint, meta)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package httpapi
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// response is what an operation answers.
+type response struct {
+	status int
+	// data is the JSON under "data"; for a list, docs and next are.
+	data []byte
+	docs []record.Doc
+	list bool
+	// cursor leads to the next page, empty on the last one.
+	cursor string
+	// etag and location are set where the answer is one record.
+	etag     string
+	location string
+	replayed bool
+}
+
+// found answers with a record that carries an entity tag.
+func found(d record.Doc) response {
+	return response{status: http.StatusOK, data: d.JSON, etag: d.ETag()}
+}
+
+// created answers with a new record.
+func (r *request) created(d record.Doc, id ident.ID) response {
+	res := found(d)
+	res.status, res.location = http.StatusCreated, collection(r.route.pattern)+string(id)
+	return res
+}
+
+// encoded answers with a value of ours.
+func encoded(v any) (response, error) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	return response{status: http.StatusOK, data: b}, err
+}
+
+var (
+	openData  = []byte(`{"data":`)
+	closeData = []byte(`}`)
+)
+
+// reply writes a success.
+func (a *API) reply(r *request, res response) {
+	h := r.w.Header()
+	if res.location != "" {
+		h["Location"] = []string{res.location}
+	}
+	if res.replayed {
+		h["Idempotency-Replayed"] = hReplayed
+	}
+	if res.etag != "" {
+		h["Etag"] = []string{res.etag}
+		if r.http.Method == http.MethodGet || r.http.Method == http.MethodHead {
+			if noneMatch(r.http.Header["If-None-Match"], res.etag) {
+				r.replied = true
+				r.w.WriteHeader(http.StatusNotModified)
+				return
+			}
+		}
+	}
+	if res.list {
+		a.replyList(r, res)
+		return
+	}
+	b := make([]byte, 0, len(openData)+len(res.data)+len(closeData))
+	b = append(append(append(b, openData...), res.data...), closeData...)
+	r.send(res.status, b)
+}
+
+func (a *API) replyList(r *request, res response) {
+	size := 64 + len(res.cursor)
+	for i := range res.docs {
+		size += len(res.docs[i].JSON) + 1
+	}
+	b := append(make([]byte, 0, size), `{"data":[`...)
+	for i := range res.docs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, res.docs[i].JSON...)
+	}
+	if res.cursor == "" {
+		b = append(b, `],"has_more":false,"next_cursor":null}`...)
+	} else {
+		b = append(append(append(b, `],"has_more":true,"next_cursor":"`...), res.cursor...), `"}`...)
+		link := "<" + r.http.URL.EscapedPath() + "?cursor=" + res.cursor
+		if limit := r.http.URL.Query().Get("limit"); limit != "" {
+			link += "&limit=" + limit
+		}
+		r.w.Header()["Link"] = []string{link + `>; rel="next"`}
+	}
+	r.send(res.status, b)
+}
+
+const minCompressed = 1 << 10
+
+var compressors = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return z
+}}
+
+// send writes a body, compressed where that is allowed and wanted.
+func (r *request) send(status int, body []byte) {
+	r.replied = true
+	h := r.w.Header()
+	h["Content-Type"] = hJSON
+	if r.route != nil && r.route.compress {
+		h["Vary"] = append(h["Vary"], "Accept-Encoding")
+		if len(body) >= minCompressed && acceptsGzip(r.http.Header.Get("Accept-Encoding")) {
+			h["Content-Encoding"] = []string{"gzip"}
+			r.w.WriteHeader(status)
+			z := compressors.Get().(*gzip.Writer)
+			defer compressors.Put(z)
+			z.Reset(r.w)
+			// An error here is a client that went away.
+			_, _ = z.Write(body)
+			_ = z.Close()
+			return
+		}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	r.w.WriteHeader(status)
+	_, _ = r.w.Write(body)
+}
+
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		coding, rest, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(coding, "gzip") {
+			return !strings.HasPrefix(qualityOf(rest), "0") || strings.Trim(qualityOf(rest), "0.") != ""
+		}
+	}
+	return false
+}
+
+// noneMatch compares an If-None-Match header with an entity tag, weakly.
+func noneMatch(headers []string, etag string) bool {
+	for _, header := range headers {
+		for tag := range strings.SplitSeq(header, ",") {
+			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+			if tag == etag || tag == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const internalMessage = "Something went wrong on our side; nothing was changed. Tell us the request id."
+
+// statuses maps the closed list of codes to HTTP.
+var statuses = map[fault.Code]int{
+	fault.MalformedRequest: 400, fault.MalformedJSON: 400, fault.InvalidParameter: 400, fault.InvalidCursor: 400, fault.InvalidIdempotencyKey: 400,
+	fault.MissingAPIKey: 401, fault.InvalidAPIKey: 401, fault.APIKeyExpired: 401, fault.APIKeyRevoked: 401, fault.APIKeyOwnerInactive: 401,
+	fault.HTTPSRequired: 403, fault.InsufficientPermissions: 403, fault.InsufficientScope: 403, fault.PlanFeatureUnavailable: 403, fault.WorkspaceSuspended: 403,
+	fault.NotFound: 404, fault.RouteNotFound: 404, fault.UnknownAPIVersion: 404, fault.MethodNotAllowed: 405, fault.NotAcceptable: 406,
+	fault.InvalidState: 409, fault.Archived: 409, fault.AlreadyExists: 409, fault.ConnectionReauthRequired: 409, fault.IdempotencyInProgress: 409,
+	fault.APIVersionSunset: 410, fault.EndpointSunset: 410, fault.PreconditionFailed: 412,
+	fault.BodyTooLarge: 413, fault.URITooLong: 414, fault.UnsupportedMediaType: 415,
+	fault.ValidationFailed: 422, fault.IdempotencyKeyReused: 422, fault.QueryTooBroad: 422, fault.ContentRejected: 422,
+	fault.RateLimitExceeded: 429,
+	fault.Internal:          500, fault.UpstreamError: 502, fault.Unavailable: 503, fault.Timeout: 504,
+}
+
+type errorBody struct {
+	Error struct {
+		Code      fault.Code     `json:"code"`
+		Message   string         `json:"message"`
+		Details   []fault.Detail `json:"details"`
+		RequestID ident.ID       `json:"request_id"`
+		DocURL    string         `json:"doc_url"`
+	} `json:"error"`
+}
+
+// fail writes an error. What is not a fault is our bug: the cause goes to the
+// log under the request id, never to the caller.
+func (a *API) fail(r *request, err error) {
+	f := a.asFault(r, err)
+	status := statuses[f.Code]
+	if status >= 500 && r.caller != nil {
+		a.refund(r)
+	}
+	h := r.w.Header()
+	if f.RetryAfter > 0 {
+		h["Retry-After"] = []string{strconv.FormatInt(ceilSeconds(f.RetryAfter), 10)}
+	}
+	var body errorBody
+	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, f.Details
+	body.Error.RequestID = r.id
+	body.Error.DocURL = "https://" + docHost(r.http.Host) + "/docs/errors#" + string(f.Code)
+	b, encodeErr := json.Marshal(body, json.Deterministic(true))
+	if encodeErr != nil {
+		panic(encodeErr)
+	}
+	r.send(status, b)
+}
+
+func (a *API) asFault(r *request, err error) *fault.Error {
+	log := a.Log.With("request_id", r.id, "method", r.http.Method, "path", r.http.URL.Path)
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		if statuses[f.Code] >= 500 {
+			log.Error("request failed", "code", f.Code, "error", err)
+		}
+		return f
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.Timeout, "The request took too long and was stopped; nothing was changed. Try again.")
+	case errors.Is(err, context.Canceled):
+		// The client went away; nobody reads this.
+		return fault.New(fault.Unavailable, "The request was given up.")
+	}
+	log.Error("request failed", "error", err)
+	return fault.New(fault.Internal, internalMessage)
+}
+
+// docHost is the caller's own name for us, if it is one.
+func docHost(host string) string {
+	for _, c := range []byte(host) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"<>\/?#`, c) >= 0 {
+			return "localhost"
+		}
+	}
+	return host
+}
+
+// pageOf answers with one page of a list.
+func (a *API) pageOf(r *request, p page.Page, params string) response {
+	res := response{status: http.StatusOK, list: true, docs: p.Docs}
+	if p.Next != nil {
+		res.cursor = a.Cursors().Seal(r.caller.Workspace.ID, r.route.operation, page.Cursor{Params: params, After: *p.Next})
+	}
+	return res
+}

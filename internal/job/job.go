@@ -1,0 +1,199 @@
+// Package job runs background work from a table of leases. A claim moves a
+// job's time to the end of the lease, so that the job of a dead worker becomes
+// due by itself; a completion counts only for the attempt it belongs to.
+// Workers may run twice and must not mind.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+)
+
+// Job is one claimed piece of work.
+type Job struct {
+	ID          ident.ID
+	WorkspaceID ident.ID
+	Kind        string
+	Args        string
+	Attempt     int64
+}
+
+// Store keeps jobs.
+type Store interface {
+	Claim(ctx context.Context, now, leaseEnd clock.Instant, most int) ([]Job, error)
+	Due(ctx context.Context) (at clock.Instant, ok bool, err error)
+	Done(ctx context.Context, j Job) error
+	Again(ctx context.Context, j Job, at clock.Instant, why string) error
+	Ensure(ctx context.Context, kind string, at clock.Instant) error
+	Release(ctx context.Context, now clock.Instant) error
+}
+
+// Worker does one kind of work. It returns when it wants to run again, nil for
+// never. An error runs it again later.
+type Worker func(ctx context.Context, j Job) (again *clock.Instant, err error)
+
+// Every makes a worker that repeats.
+func Every(d time.Duration, now func() time.Time, work func(context.Context) error) Worker {
+	return func(ctx context.Context, _ Job) (*clock.Instant, error) {
+		if err := work(ctx); err != nil {
+			return nil, err
+		}
+		next := clock.At(now().Add(d))
+		return &next, nil
+	}
+}
+
+const (
+	lease   = 30 * time.Second
+	poll    = time.Second
+	atOnce  = 16
+	longest = 10 * time.Minute
+)
+
+// Runner claims and runs jobs until it is stopped.
+type Runner struct {
+	store   Store
+	workers map[string]Worker
+	// periodic are the kinds that must always be planned.
+	periodic []string
+	now      func() time.Time
+	log      *slog.Logger
+	wake     chan struct{}
+	running  sync.WaitGroup
+}
+
+// New makes a runner.
+func New(store Store, now func() time.Time, log *slog.Logger) *Runner {
+	return &Runner{store: store, workers: map[string]Worker{}, now: now, log: log, wake: make(chan struct{}, 1)}
+}
+
+// Handle registers the worker of a kind.
+func (r *Runner) Handle(kind string, w Worker) { r.workers[kind] = w }
+
+// Repeat registers a worker that is always planned, once in the whole system.
+func (r *Runner) Repeat(kind string, w Worker) {
+	r.Handle(kind, w)
+	r.periodic = append(r.periodic, kind)
+}
+
+// Wake says that there may be new work. It never blocks.
+func (r *Runner) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run works until ctx ends, then waits for what is running.
+func (r *Runner) Run(ctx context.Context) error {
+	defer r.running.Wait()
+	now := clock.At(r.now())
+	if err := r.store.Release(ctx, now); err != nil {
+		return fmt.Errorf("release jobs: %w", err)
+	}
+	for _, kind := range r.periodic {
+		if err := r.store.Ensure(ctx, kind, now); err != nil {
+			return fmt.Errorf("plan %s: %w", kind, err)
+		}
+	}
+	slots := make(chan struct{}, atOnce)
+	for ctx.Err() == nil {
+		n, err := r.round(ctx, slots)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("claim jobs", "error", err)
+		}
+		if n == atOnce && err == nil {
+			continue
+		}
+		r.pause(ctx)
+	}
+	return nil
+}
+
+// round claims what is due and starts it.
+func (r *Runner) round(ctx context.Context, slots chan struct{}) (int, error) {
+	free := cap(slots) - len(slots)
+	if free == 0 {
+		return 0, nil
+	}
+	at, ok, err := r.store.Due(ctx)
+	now := r.now()
+	if err != nil || !ok || at > clock.At(now) {
+		return 0, err
+	}
+	jobs, err := r.store.Claim(ctx, clock.At(now), clock.At(now.Add(lease)), free)
+	for _, j := range jobs {
+		slots <- struct{}{}
+		r.running.Go(func() {
+			defer func() { <-slots; r.Wake() }()
+			r.run(context.WithoutCancel(ctx), j)
+		})
+	}
+	return len(jobs), err
+}
+
+// pause waits for the next due moment, new work, or the poll.
+func (r *Runner) pause(ctx context.Context) {
+	wait := poll
+	if at, ok, err := r.store.Due(ctx); err == nil && ok {
+		wait = min(wait, max(time.Millisecond, at.Time().Sub(r.now())))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-r.wake:
+	case <-timer.C:
+	}
+}
+
+// run does one job within its lease.
+func (r *Runner) run(ctx context.Context, j Job) {
+	ctx, cancel := context.WithTimeout(ctx, lease)
+	defer cancel()
+	again, err := r.work(ctx, j)
+	switch {
+	case err != nil:
+		wait := Backoff(j.Attempt)
+		r.log.Warn("job failed", "kind", j.Kind, "args", j.Args, "attempt", j.Attempt, "again_in", wait, "error", err)
+		err = r.store.Again(ctx, j, clock.At(r.now().Add(wait)), err.Error())
+	case again != nil:
+		err = r.store.Again(ctx, j, *again, "")
+	default:
+		err = r.store.Done(ctx, j)
+	}
+	if err != nil {
+		r.log.Error("finish job", "kind", j.Kind, "error", err)
+	}
+}
+
+func (r *Runner) work(ctx context.Context, j Job) (again *clock.Instant, err error) {
+	w := r.workers[j.Kind]
+	if w == nil {
+		return nil, errors.New("no worker for this kind")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return w(ctx, j)
+}
+
+// Backoff is how long a job waits after so many attempts: one second, doubled
+// each time up to ten minutes, a fifth more or less.
+func Backoff(attempt int64) time.Duration {
+	d := longest
+	if attempt < 10 {
+		d = min(longest, time.Second<<max(0, attempt-1))
+	}
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
+}

@@ -1,0 +1,398 @@
+// Package listen opens the one port: TLS in four modes, and the refusal of
+// everything that is not TLS. It knows certificates and connections, never
+// routes or keys. What arrives over TLS, or through a proxy the operator
+// trusts, goes to one handler; everything else goes to the other, which can
+// only say no.
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// greetTimeout bounds the time from accept to the end of the TLS handshake.
+// One clock for both, so a slow client cannot spend it twice.
+const greetTimeout = 5 * time.Second
+
+// PlainHandler answers a request that did not come over TLS. The connection is
+// closed after its answer. mayRevoke says that a valid key in the request may
+// be revoked (protocol S4): false for loopback peers and for a trusted proxy
+// that forgot its header or contradicts itself.
+type PlainHandler func(w http.ResponseWriter, r *http.Request, mayRevoke bool)
+
+// Listener is the open port. Its methods may be called from several
+// goroutines.
+type Listener struct {
+	cfg       Config
+	now       func() time.Time
+	noise     *quiet
+	base      net.Listener
+	places    *places
+	tls       *tls.Config // nil in proxy mode
+	authority *authority  // auto mode only
+	managed   *managed    // acme mode only
+
+	mu       sync.Mutex
+	secure   *door
+	plain    *door          // nil in proxy mode
+	conns    map[*conn]bool // every open one; true once it has said something
+	greeting sync.WaitGroup
+	stop     chan struct{} // closed when Shutdown begins
+	finished chan struct{} // closed when Shutdown ends
+}
+
+// Open checks cfg, prepares the certificate and takes the port. Connections
+// wait in the kernel until Serve. In acme mode the certificate is obtained in
+// the background once Serve answers; until then handshakes fail. Cancelling
+// ctx stops certificate work, not the listener: that is Shutdown.
+func Open(ctx context.Context, cfg Config, now func() time.Time, log *slog.Logger) (*Listener, error) {
+	if faults := cfg.Check(now()); len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	var lc net.ListenConfig
+	base, err := lc.Listen(ctx, "tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("open port %s: %w", cfg.Addr, err)
+	}
+	l, err := open(ctx, base, cfg, now, log)
+	if err != nil {
+		return nil, errors.Join(err, base.Close())
+	}
+	return l, nil
+}
+
+// open is Open on a listener that exists already.
+func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Time, log *slog.Logger) (*Listener, error) {
+	cfg = cfg.withDefaults()
+	l := &Listener{
+		cfg:      cfg,
+		now:      now,
+		noise:    newQuiet(log, now),
+		base:     base,
+		conns:    make(map[*conn]bool),
+		stop:     make(chan struct{}),
+		finished: make(chan struct{}),
+	}
+	l.places = newPlaces(cfg.MaxConns, cfg.MaxConnsPerIP, func(a netip.Addr) bool {
+		// Choice: trusted proxies are exempt like loopback, because they carry
+		// many clients over few addresses.
+		return a.IsLoopback() || cfg.trusts(a)
+	})
+	switch cfg.Mode {
+	case ModeAuto:
+		a, err := openAuthority(cfg.Dir, machineName(), now, log)
+		if err != nil {
+			return nil, err
+		}
+		l.authority = a
+		l.tls = tlsConfig(a.certificate, now)
+	case ModeFile:
+		p, err := openPair(cfg.CertFile, cfg.KeyFile, now, log)
+		if err != nil {
+			return nil, err
+		}
+		l.tls = tlsConfig(p.certificate, now)
+	case ModeACME:
+		m, err := manage(ctx, cfg, base.Addr(), l.noise, log)
+		if err != nil {
+			return nil, err
+		}
+		l.managed = m
+		l.tls = tlsConfig(m.certificate, now)
+		l.tls.NextProtos = append(l.tls.NextProtos, challengeProtocol)
+	}
+	return l, nil
+}
+
+// Addr is the address in use; it differs from the setting when that asked for
+// port 0.
+func (l *Listener) Addr() net.Addr { return l.base.Addr() }
+
+// Public reports that the certificate is not from the local authority, so HSTS
+// may be sent to hosts that are neither localhost nor an IP address.
+func (l *Listener) Public() bool { return l.cfg.Mode != ModeAuto }
+
+// TLSConfig is how connections are secured, for another listener that shall be
+// secured alike. It is nil in proxy mode.
+func (l *Listener) TLSConfig() *tls.Config {
+	if l.tls == nil {
+		return nil
+	}
+	return l.tls.Clone()
+}
+
+// Authority names the file of the local authority and its SHA-256 fingerprint
+// as openssl prints it. Both are empty outside auto mode.
+func (l *Listener) Authority() (file, fingerprint string) {
+	if l.authority == nil {
+		return "", ""
+	}
+	return l.authority.identity()
+}
+
+// Serve answers connections and blocks until Shutdown has finished; then it
+// returns nil. Any other return means that the port broke. It can be called
+// once.
+func (l *Listener) Serve(secure http.Handler, plain PlainHandler) error {
+	if err := l.openDoors(secure, plain); err != nil {
+		return err
+	}
+	if err := l.accept(); err != nil {
+		expired, cancel := context.WithCancel(context.Background())
+		cancel()
+		return errors.Join(err, ignoreCanceled(l.Shutdown(expired)))
+	}
+	<-l.finished
+	return nil
+}
+
+func (l *Listener) openDoors(secure http.Handler, plain PlainHandler) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.secure != nil {
+		return errors.New("serve was called twice on one listener")
+	}
+	if l.cfg.Mode == ModeProxy {
+		l.secure = newDoor(&forwarding{cfg: l.cfg, secure: secure, plain: plain, noise: l.noise}, l.noise, l.now)
+	} else {
+		l.secure = newDoor(secure, l.noise, l.now)
+		l.plain = newDoor(refusal(plain), l.noise, l.now).hurry()
+	}
+	if l.stopping() {
+		return nil
+	}
+	for _, r := range l.rooms() {
+		go r.serve()
+	}
+	if l.managed != nil {
+		l.managed.begin()
+	}
+	return nil
+}
+
+// refusal gives every request to plain and ends the connection with it.
+func refusal(plain PlainHandler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		plain(w, r, !peerOf(r.RemoteAddr).IsLoopback())
+	})
+}
+
+// accept hands every connection to its own goroutine until Shutdown. Errors
+// other than a closed listener pass (no free file descriptor, a client that
+// hung up early), so it waits and tries again.
+func (l *Listener) accept() error {
+	var pause time.Duration
+	for {
+		c, err := l.base.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			l.welcome(c)
+		case l.stopping():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accept on %s: %w", l.base.Addr(), err)
+		default:
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			l.noise.warn("connection not accepted", "error", err)
+			select {
+			case <-time.After(pause):
+			case <-l.stop:
+				return nil
+			}
+		}
+	}
+}
+
+// welcome gives c a place or closes it at once.
+func (l *Listener) welcome(c net.Conn) {
+	release, ok := l.places.take(peerOf(c.RemoteAddr().String()))
+	if !ok {
+		l.noise.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
+		_ = c.Close()
+		return
+	}
+	counted := &conn{Conn: c}
+	counted.release = func() {
+		release()
+		l.mu.Lock()
+		delete(l.conns, counted)
+		l.mu.Unlock()
+	}
+	if !l.remember(counted) {
+		_ = counted.Close()
+		return
+	}
+	go l.greet(counted)
+}
+
+// remember notes a connection whose greeting begins; false once Shutdown has
+// begun.
+func (l *Listener) remember(c *conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopping() {
+		return false
+	}
+	l.conns[c] = false
+	l.greeting.Add(1)
+	return true
+}
+
+// greet finds out what c speaks and hands it to the server for that.
+func (l *Listener) greet(c *conn) {
+	defer l.greeting.Done()
+	late := time.AfterFunc(greetTimeout, func() { _ = c.Close() })
+	defer late.Stop()
+
+	kind, err := c.sniff()
+	if err != nil {
+		_ = c.Close()
+		return
+	}
+	l.mu.Lock()
+	if _, open := l.conns[c]; open {
+		l.conns[c] = true
+	}
+	l.mu.Unlock()
+	switch {
+	case l.tls == nil:
+		l.secure.admit(c, kind == speaksHTTP2)
+	case kind == speaksTLS:
+		l.shake(c)
+	default:
+		l.plain.admit(c, kind == speaksHTTP2)
+	}
+}
+
+// shake completes the TLS handshake and passes c on by what was agreed. The
+// deadline is greet's: it closes c, which ends a handshake that hangs.
+func (l *Listener) shake(c *conn) {
+	tc := tls.Server(c, l.tls)
+	if err := tc.HandshakeContext(context.Background()); err != nil {
+		l.noise.debug("TLS handshake failed", "peer", c.RemoteAddr().String(), "error", err)
+		_ = tc.Close()
+		return
+	}
+	switch tc.ConnectionState().NegotiatedProtocol {
+	case "h2":
+		l.secure.admit(tc, true)
+	case "http/1.1", "":
+		l.secure.admit(tc, false)
+	default:
+		// A certificate authority's challenge is over once the handshake is.
+		_ = tc.Close()
+	}
+}
+
+// Shutdown stops taking connections, lets handshakes and requests in flight
+// finish and then closes what is left. When ctx ends first it closes
+// everything at once and returns ctx's error.
+func (l *Listener) Shutdown(ctx context.Context) error {
+	if !l.beginStop() {
+		select {
+		case <-l.finished:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer close(l.finished)
+	err := l.base.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	if l.managed != nil {
+		l.managed.stop()
+	}
+	// Nobody's request is on a connection that has not said anything.
+	l.cut(func(spoke bool) bool { return !spoke })
+	// Below TLS, because a polite TLS close waits seconds for each client that
+	// does not read.
+	defer context.AfterFunc(ctx, func() { l.cut(func(bool) bool { return true }) })()
+
+	greeted := make(chan struct{})
+	go func() {
+		l.greeting.Wait()
+		close(greeted)
+	}()
+	select {
+	case <-greeted:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	rooms := l.rooms()
+	l.mu.Unlock()
+	var wg sync.WaitGroup
+	errs := make([]error, len(rooms))
+	for i, r := range rooms {
+		wg.Go(func() { errs[i] = r.shutdown(ctx) })
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// cut closes the connections that which picks.
+func (l *Listener) cut(which func(spoke bool) bool) {
+	l.mu.Lock()
+	var picked []*conn
+	for c, spoke := range l.conns {
+		if which(spoke) {
+			picked = append(picked, c)
+		}
+	}
+	l.mu.Unlock()
+	for _, c := range picked {
+		_ = c.Close()
+	}
+}
+
+// beginStop reports whether this call is the first.
+func (l *Listener) beginStop() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopping() {
+		return false
+	}
+	close(l.stop)
+	return true
+}
+
+func (l *Listener) stopping() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// rooms lists every server that Serve has made; the caller holds mu.
+func (l *Listener) rooms() []*room {
+	var all []*room
+	for _, d := range []*door{l.secure, l.plain} {
+		if d != nil {
+			all = append(all, d.one, d.two)
+		}
+	}
+	return all
+}
+
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+package listen
+
+import (
+	"crypto/ecdsa"
+	"crypto/rsa"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// pairCheck is how often, at most, a handshake looks at the files again.
+const pairCheck = 30 * time.Second
+
+// pair is a certificate and key kept in two files by somebody else. A change
+// of the files is noticed without a restart; a broken change is reported and
+// the old pair stays in use.
+type pair struct {
+	certFile, keyFile string
+	now               func() time.Time
+	log               *slog.Logger
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	seen    [2]stamp
+	checked time.Time
+}
+
+// stamp tells two versions of a file apart.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+func openPair(certFile, keyFile string, now func() time.Time, log *slog.Logger) (*pair, error) {
+	p := &pair{certFile: certFile, keyFile: keyFile, now: now, log: log, checked: now()}
+	p.seen = p.stamps()
+	cert, faults := readPair(certFile, keyFile, now())
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	p.current = cert
+	return p, nil
+}
+
+// certificate is for tls.Config.GetCertificate.
+func (p *pair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// A clock set back must not stop the checks, hence both directions.
+	if age := p.now().Sub(p.checked); age >= pairCheck || age < 0 {
+		p.checked = p.now()
+		p.reload()
+	}
+	return p.current, nil
+}
+
+// reload reads the pair when a file changed. The stamps are taken before the
+// files are read: a change in between is seen by the next check. Half of a
+// change, the new certificate beside the old key, fails and is read again when
+// the other half arrives.
+func (p *pair) reload() {
+	stamps := p.stamps()
+	if stamps == p.seen {
+		return
+	}
+	p.seen = stamps
+	cert, faults := readPair(p.certFile, p.keyFile, p.now())
+	if len(faults) > 0 {
+		p.log.Error("certificate files changed but cannot be used, the old certificate stays",
+			"error", errors.Join(faults...), "old_expires", p.current.Leaf.NotAfter)
+		return
+	}
+	p.current = cert
+	p.log.Info("certificate reloaded", "file", p.certFile, "expires", cert.Leaf.NotAfter)
+}
+
+func (p *pair) stamps() (s [2]stamp) {
+	for i, name := range []string{p.certFile, p.keyFile} {
+		if info, err := os.Stat(name); err == nil {
+			s[i] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return s
+}
+
+// readPair loads the pair and lists everything that is wrong with it.
+func readPair(certFile, keyFile string, now time.Time) (*tls.Certificate, []error) {
+	if certFile == "" || keyFile == "" {
+		return nil, []error{errors.New("tls.mode file needs two files: set the certificate file and the key file")}
+	}
+	var faults []error
+	certPEM, err := os.ReadFile(certFile)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("certificate file: %w", err))
+	}
+	keyPEM, err := os.ReadFile(keyFile)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("key file: %w", err))
+	} else if err := checkPrivate(keyFile); err != nil {
+		faults = append(faults, err)
+	}
+	if certPEM == nil || keyPEM == nil {
+		return nil, faults
+	}
+	cert, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return nil, append(faults, fmt.Errorf("certificate %s and key %s do not belong together (%w): give a matching pair", certFile, keyFile, err))
+	}
+	return &cert, append(faults, checkLeaf(&cert, certFile, now)...)
+}
+
+func checkLeaf(cert *tls.Certificate, file string, now time.Time) []error {
+	var faults []error
+	leaf := cert.Leaf
+	if now.After(leaf.NotAfter) {
+		faults = append(faults, fmt.Errorf("certificate %s expired on %s: renew it", file, leaf.NotAfter.Format(time.DateOnly)))
+	}
+	if now.Before(leaf.NotBefore) {
+		faults = append(faults, fmt.Errorf("certificate %s is not valid before %s: check the clock of this machine",
+			file, leaf.NotBefore.UTC().Format(time.RFC3339)))
+	}
+	switch key := leaf.PublicKey.(type) {
+	case *rsa.PublicKey:
+		if key.N.BitLen() < 2048 {
+			faults = append(faults, fmt.Errorf("certificate %s has an RSA key of %d bits: use 2048 or more, or ECDSA P-256", file, key.N.BitLen()))
+		}
+	case *ecdsa.PublicKey:
+		if key.Curve.Params().BitSize < 256 {
+			faults = append(faults, fmt.Errorf("certificate %s has a weak elliptic curve: use P-256", file))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,89 @@
+package listen
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	quietBurst  = 20          // lines per window
+	quietWindow = time.Minute // one scan of the port writes hundreds
+	quietLine   = 256         // bytes kept of text a client may have chosen
+)
+
+// quiet logs what strangers can cause. Each level gets a few lines a minute;
+// the next line that passes says how many were dropped.
+type quiet struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu     sync.Mutex
+	levels map[slog.Level]*quota
+}
+
+type quota struct {
+	since         time.Time
+	used, dropped int
+}
+
+func newQuiet(log *slog.Logger, now func() time.Time) *quiet {
+	return &quiet{log: log, now: now, levels: make(map[slog.Level]*quota)}
+}
+
+func (q *quiet) debug(msg string, args ...any) { q.write(slog.LevelDebug, msg, args) }
+func (q *quiet) warn(msg string, args ...any)  { q.write(slog.LevelWarn, msg, args) }
+
+func (q *quiet) write(level slog.Level, msg string, args []any) {
+	ctx := context.Background()
+	if !q.log.Enabled(ctx, level) {
+		return
+	}
+	dropped, ok := q.spend(level)
+	if !ok {
+		return
+	}
+	if dropped > 0 {
+		args = append(args, "dropped_before", dropped)
+	}
+	q.log.Log(ctx, level, msg, args...) //nolint:sloglint // msg is a constant at every call
+}
+
+func (q *quiet) spend(level slog.Level) (dropped int, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u := q.levels[level]
+	if u == nil {
+		u = &quota{since: q.now()}
+		q.levels[level] = u
+	}
+	// Also when the clock went back, or the log would stay shut.
+	if age := q.now().Sub(u.since); age >= quietWindow || age < 0 {
+		u.since, u.used = q.now(), 0
+	}
+	if u.used >= quietBurst {
+		u.dropped++
+		return 0, false
+	}
+	u.used++
+	dropped, u.dropped = u.dropped, 0
+	return dropped, true
+}
+
+// Write takes net/http's own log lines. They report clients and are debug
+// noise, except a handler's panic, which is our fault and is always logged.
+func (q *quiet) Write(line []byte) (int, error) {
+	text := string(bytes.TrimSpace(line))
+	if strings.HasPrefix(text, "http: panic serving") || strings.HasPrefix(text, "http2: panic serving") {
+		q.log.Error("handler panicked", "report", text)
+		return len(line), nil
+	}
+	if len(text) > quietLine {
+		text = strings.ToValidUTF8(text[:quietLine], "")
+	}
+	q.debug("http server", "report", text)
+	return len(line), nil
+}

@@ -1,0 +1,155 @@
+package page
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"fanfare/internal/ident"
+)
+
+// Cursor is what a client carries from page to page: the whole query of the
+// list and the place to go on. It grants nothing.
+type Cursor struct {
+	// Params are the canonical query parameters, url-encoded, without limit.
+	Params string
+	After  Place
+}
+
+// Sealer seals and opens cursors with AES-256-GCM, so that a client can read
+// nothing in them and change nothing. It is safe for concurrent use.
+type Sealer struct {
+	// aeads are the newest key first; older ones only open.
+	aeads  []cipher.AEAD
+	random io.Reader
+}
+
+// KeySize is the size of a sealing key in bytes.
+const KeySize = 32
+
+// NewSealer makes a sealer from keys, newest first.
+func NewSealer(keys [][]byte, random io.Reader) (*Sealer, error) {
+	s := &Sealer{random: random}
+	for _, key := range keys {
+		if len(key) != KeySize {
+			return nil, fmt.Errorf("cursor key has %d bytes, want %d", len(key), KeySize)
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("cursor key: %w", err)
+		}
+		aead, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, fmt.Errorf("cursor key: %w", err)
+		}
+		s.aeads = append(s.aeads, aead)
+	}
+	if len(s.aeads) == 0 {
+		return nil, errors.New("no cursor key")
+	}
+	return s, nil
+}
+
+const (
+	cursorVersion = 1
+	flagNull      = 1
+	flagText      = 2
+)
+
+var encoding = base64.RawURLEncoding.Strict()
+
+// Seal makes the text of a cursor. It opens only for the same workspace and
+// operation.
+func (s *Sealer) Seal(workspace ident.ID, operation string, c Cursor) string {
+	plain := make([]byte, 0, 64+len(c.Params)+len(c.After.Text))
+	flags := byte(0)
+	switch {
+	case c.After.Null:
+		flags = flagNull
+	case c.After.Text != "":
+		flags = flagText
+	}
+	plain = append(plain, cursorVersion, flags)
+	switch flags {
+	case 0:
+		plain = binary.AppendVarint(plain, c.After.Int)
+	case flagText:
+		plain = appendString(plain, c.After.Text)
+	}
+	plain = appendString(plain, c.After.ID)
+	plain = append(plain, c.Params...)
+
+	aead := s.aeads[0]
+	sealed := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
+	if _, err := io.ReadFull(s.random, sealed); err != nil {
+		panic("page: no randomness: " + err.Error())
+	}
+	sealed = aead.Seal(sealed, sealed, plain, bind(workspace, operation))
+	return encoding.EncodeToString(sealed)
+}
+
+// Open reads a cursor back. It fails alike for damaged, foreign and forged
+// text.
+func (s *Sealer) Open(workspace ident.ID, operation, text string) (c Cursor, ok bool) {
+	sealed, err := encoding.DecodeString(text)
+	if err != nil {
+		return c, false
+	}
+	for _, aead := range s.aeads {
+		n := aead.NonceSize()
+		if len(sealed) < n {
+			return c, false
+		}
+		plain, err := aead.Open(nil, sealed[:n], sealed[n:], bind(workspace, operation))
+		if err == nil {
+			return parse(plain)
+		}
+	}
+	return c, false
+}
+
+func bind(workspace ident.ID, operation string) []byte {
+	return []byte(string(workspace) + "\x00" + operation)
+}
+
+func parse(b []byte) (c Cursor, ok bool) {
+	if len(b) < 2 || b[0] != cursorVersion {
+		return c, false
+	}
+	flags, b := b[1], b[2:]
+	switch flags {
+	case flagNull:
+		c.After.Null = true
+	case flagText:
+		if c.After.Text, b, ok = cutString(b); !ok {
+			return c, false
+		}
+	default:
+		v, n := binary.Varint(b)
+		if n <= 0 {
+			return c, false
+		}
+		c.After.Int, b = v, b[n:]
+	}
+	if c.After.ID, b, ok = cutString(b); !ok {
+		return c, false
+	}
+	c.Params = string(b)
+	return c, true
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func cutString(b []byte) (s string, rest []byte, ok bool) {
+	n, used := binary.Uvarint(b)
+	if used <= 0 || uint64(len(b)-used) < n {
+		return "", nil, false
+	}
+	return string(b[used : used+int(n)]), b[used+int(n):], true
+}

@@ -1,0 +1,152 @@
+// Package record holds what every stored record has in common: its bytes as
+// the API answers them, its version, and who changed it why.
+package record
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// Stamp tells two states of a record apart. Version rises when a caller's
+// field or the status changes, Rev when the system refreshes something.
+type Stamp struct{ Version, Rev int64 }
+
+// ETag is the strong entity tag of this state.
+func (s Stamp) ETag() string {
+	b := make([]byte, 0, 24)
+	b = append(b, '"')
+	b = strconv.AppendInt(b, s.Version, 10)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, s.Rev, 10)
+	return string(append(b, '"'))
+}
+
+// Doc is a record as the API answers it.
+type Doc struct {
+	Stamp
+	JSON []byte
+}
+
+// Match is the caller's precondition on the version, from If-Match. The zero
+// value demands nothing.
+type Match struct {
+	set      bool
+	any      bool
+	versions []int64
+}
+
+// ParseMatch reads an If-Match header: "*" or entity tags, of which the
+// version part counts. Weak tags and foreign tags match nothing, as RFC 9110
+// wants.
+func ParseMatch(header string) Match {
+	if header == "" {
+		return Match{}
+	}
+	m := Match{set: true, any: strings.TrimSpace(header) == "*"}
+	for tag := range strings.SplitSeq(header, ",") {
+		tag = strings.TrimSpace(tag)
+		if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+			continue
+		}
+		version, _, _ := strings.Cut(tag[1:len(tag)-1], ".")
+		if n, err := strconv.ParseInt(version, 10, 64); err == nil {
+			m.versions = append(m.versions, n)
+		}
+	}
+	return m
+}
+
+// Holds reports whether a record of this version satisfies the precondition.
+func (m Match) Holds(version int64) bool {
+	if !m.set || m.any {
+		return true
+	}
+	for _, v := range m.versions {
+		if v == version {
+			return true
+		}
+	}
+	return false
+}
+
+// Check is Holds as a fault that names the current version.
+func (m Match) Check(version int64) error {
+	if m.Holds(version) {
+		return nil
+	}
+	const message = "If-Match names another version of the record. Read it again and decide anew."
+	return fault.New(fault.PreconditionFailed, message, fault.Detail{
+		Field: "If-Match", In: "header", Code: string(fault.PreconditionFailed), Message: message,
+		Meta: fault.Meta{"current_version": version},
+	})
+}
+
+// Actor is who caused a change.
+type Actor struct {
+	Type string   `json:"type"`
+	ID   ident.ID `json:"id"`
+	Name string   `json:"name"`
+}
+
+// Actor types.
+const (
+	ActorUser   = "user"
+	ActorKey    = "api_key"
+	ActorSystem = "system"
+)
+
+// System is the actor of scheduled and background work.
+var System = Actor{Type: ActorSystem, Name: "Fanfare"}
+
+// Cause accompanies every change: in which workspace, by whom, from where, and
+// under which request. It is written beside the change in its transaction.
+type Cause struct {
+	Workspace ident.ID
+	Actor     Actor
+	RequestID ident.ID
+	Address   string
+	Once      *Once
+}
+
+// Once makes a write happen at most once: the answer is stored under the
+// caller's key in the transaction of the effect.
+type Once struct {
+	Key         string
+	Fingerprint string
+	Status      int
+}
+
+// ErrUsed says that the caller's key was used by another request meanwhile and
+// that nothing was done; the remembered answer is there to be read.
+var ErrUsed = errors.New("idempotency key was used meanwhile")
+
+// Answer is a remembered answer.
+type Answer struct {
+	Fingerprint string
+	Status      int
+	Resource    ident.ID
+	Doc         Doc
+}
+
+// Event is something that happened, on its way into the outbox.
+type Event struct {
+	Type string
+	// Previous holds the changed members' old values.
+	Previous map[string]any
+	// Restricted events are for admins and owners only.
+	Restricted bool
+}
+
+// Common are the members every record has.
+type Common struct {
+	Version    int64          `json:"version"`
+	CreatedBy  Actor          `json:"created_by"`
+	CreatedAt  clock.Instant  `json:"created_at"`
+	UpdatedAt  clock.Instant  `json:"updated_at"`
+	ArchivedAt *clock.Instant `json:"archived_at"`
+}

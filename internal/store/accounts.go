@@ -1,0 +1,335 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fanfare/internal/account"
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+// Accounts keeps workspaces, users and keys.
+type Accounts struct{ db *DB }
+
+var (
+	_ account.Store       = (*Accounts)(nil)
+	_ account.Credentials = (*Accounts)(nil)
+)
+
+// Accounts returns the store of accounts.
+func (db *DB) Accounts() *Accounts { return &Accounts{db} }
+
+const (
+	workspaceColumns = `w.id, w.name, w.plan, w.timezone, w.currency, w.suspended, w.created_at`
+	userColumns      = `u.id, u.email, u.name, u.service, u.created_at`
+	keyColumns       = `k.id, k.workspace_id, k.user_id, k.name, k.last4, k.scopes, k.addresses, k.created_at, k.expires_at, k.revoked_at, k.revoke_reason, k.notified, k.last_used_at, k.last_address, k.last_agent`
+)
+
+func readWorkspace(r *Rows) account.Workspace {
+	return account.Workspace{
+		ID: ident.ID(r.Text()), Name: r.Text(), Plan: account.Plan(r.Text()), Timezone: r.Text(),
+		Currency: money.Currency(r.Text()), Suspended: r.Bool(), CreatedAt: clock.Instant(r.Int()),
+	}
+}
+
+func readUser(r *Rows) account.User {
+	return account.User{ID: ident.ID(r.Text()), Email: r.Text(), Name: r.Text(), Service: r.Bool(), CreatedAt: clock.Instant(r.Int())}
+}
+
+func readKey(r *Rows) (account.Key, error) {
+	k := account.Key{ID: ident.ID(r.Text()), WorkspaceID: ident.ID(r.Text()), UserID: ident.ID(r.Text()), Name: r.Text(), Last4: r.Text()}
+	scopes, addresses := r.Bytes(), r.Bytes()
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt = clock.Instant(r.Int()), readInstant(r), readInstant(r)
+	k.Reason, k.Notified = r.Text(), r.Int()
+	k.LastUsedAt, k.LastAddress, k.LastAgent = readInstant(r), r.Text(), r.Text()
+	if scopes != nil {
+		if err := decode(scopes, &k.Scopes); err != nil {
+			return k, err
+		}
+	}
+	if addresses != nil {
+		return k, decode(addresses, &k.Addresses)
+	}
+	return k, nil
+}
+
+func readInstant(r *Rows) *clock.Instant {
+	n, ok := r.IntOrNull()
+	if !ok {
+		return nil
+	}
+	i := clock.Instant(n)
+	return &i
+}
+
+// change writes an account change with its audit entry and event. Every node
+// hears of it.
+func (s *Accounts) change(ctx context.Context, note account.Note, target ident.ID, shown func() any, fn func(Tx) error) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		// The audit entry comes first: its lock makes changes of one
+		// workspace follow each other, so that limits counted in fn hold.
+		if err := s.db.audit(tx, note.Cause, note.At, note.Action, target, 0); err != nil {
+			return err
+		}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		tx.Touch(topicAuth)
+		if note.Event.Type == "" {
+			return nil
+		}
+		doc, err := encode(shown())
+		if err != nil {
+			return err
+		}
+		return s.db.emit(tx, note.Cause, note.At, target, record.Doc{JSON: doc}, note.Event)
+	})
+}
+
+const insertWorkspace = `INSERT INTO workspace (id, name, plan, timezone, currency, suspended, created_at) VALUES ($1, $2, $3, $4, $5, 0, $6)`
+
+// AddWorkspace saves a workspace, its owner and a first key.
+func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first account.NewKey, note account.Note) (account.User, error) {
+	err := s.change(ctx, note, w.ID, func() any { return first.Key }, func(tx Tx) error {
+		if _, err := tx.Exec(insertWorkspace, string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), int64(w.CreatedAt)); err != nil {
+			return fmt.Errorf("insert workspace: %w", err)
+		}
+		var err error
+		if owner, err = addUser(tx, owner); err != nil {
+			return err
+		}
+		if err := putMember(tx, w.ID, account.Member{User: owner, Role: account.Owner}); err != nil {
+			return err
+		}
+		first.UserID = owner.ID
+		return insertKey(tx, first)
+	})
+	return owner, err
+}
+
+const insertUser = `INSERT INTO account_user (id, email, name, service, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (email) DO NOTHING`
+
+// addUser makes a user unless the e-mail is known, and returns who has it.
+func addUser(tx Tx, u account.User) (account.User, error) {
+	service := 0
+	if u.Service {
+		service = 1
+	}
+	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, service, int64(u.CreatedAt)); err != nil {
+		return u, fmt.Errorf("insert user: %w", err)
+	}
+	rows, err := tx.Query(`SELECT `+userColumns+` FROM account_user u WHERE u.email = $1`, u.Email)
+	if err != nil || !rows.Next() {
+		return u, fmt.Errorf("read user: %w", err)
+	}
+	return readUser(rows), nil
+}
+
+const upsertMember = `INSERT INTO member (workspace_id, user_id, role, inactive_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, inactive_at = excluded.inactive_at`
+
+func putMember(tx Tx, workspace ident.ID, m account.Member) error {
+	if _, err := tx.Exec(upsertMember, string(workspace), string(m.ID), string(m.Role), instant(m.InactiveAt)); err != nil {
+		return fmt.Errorf("write member: %w", err)
+	}
+	return nil
+}
+
+// Workspaces lists all workspaces.
+func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT `+workspaceColumns+` FROM workspace w ORDER BY w.id`)
+	if err != nil {
+		return nil, translate(fmt.Errorf("list workspaces: %w", err))
+	}
+	list := []account.Workspace{}
+	for rows.Next() {
+		list = append(list, readWorkspace(rows))
+	}
+	return list, nil
+}
+
+// SaveWorkspace saves a changed workspace.
+func (s *Accounts) SaveWorkspace(ctx context.Context, w account.Workspace, note account.Note) error {
+	suspended := 0
+	if w.Suspended {
+		suspended = 1
+	}
+	return s.change(ctx, note, w.ID, nil, func(tx Tx) error {
+		_, err := tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5 WHERE id = $6`,
+			w.Name, string(w.Plan), w.Timezone, string(w.Currency), suspended, string(w.ID))
+		return err
+	})
+}
+
+// SaveMember adds a user to a workspace or changes the role.
+func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account.Member, note account.Note) (account.Member, error) {
+	err := s.change(ctx, note, m.ID, nil, func(tx Tx) error {
+		u, err := addUser(tx, m.User)
+		if err != nil {
+			return err
+		}
+		m.User = u
+		return putMember(tx, workspace, m)
+	})
+	return m, err
+}
+
+// Members lists the users of a workspace.
+func (s *Accounts) Members(ctx context.Context, workspace ident.ID) ([]account.Member, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT `+userColumns+`, m.role, m.inactive_at FROM member m JOIN account_user u ON u.id = m.user_id WHERE m.workspace_id = $1 ORDER BY u.email`, string(workspace))
+	if err != nil {
+		return nil, translate(fmt.Errorf("list members: %w", err))
+	}
+	list := []account.Member{}
+	for rows.Next() {
+		list = append(list, account.Member{User: readUser(rows), Role: account.Role(rows.Text()), InactiveAt: readInstant(rows)})
+	}
+	return list, nil
+}
+
+const insertKeyText = `INSERT INTO api_key (workspace_id, id, user_id, hash, name, last4, scopes, addresses, created_at, expires_at, revoked_at, revoke_reason, notified, last_used_at, last_address, last_agent)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, '', 0, NULL, '', '')`
+
+func insertKey(tx Tx, k account.NewKey) error {
+	var scopes, addresses any
+	if k.Scopes != nil {
+		b, err := encode(k.Scopes)
+		if err != nil {
+			return err
+		}
+		scopes = string(b)
+	}
+	if k.Addresses != nil {
+		b, err := encode(k.Addresses)
+		if err != nil {
+			return err
+		}
+		addresses = string(b)
+	}
+	_, err := tx.Exec(insertKeyText, string(k.WorkspaceID), string(k.ID), string(k.UserID), k.Hash, k.Name, k.Last4,
+		scopes, addresses, int64(k.CreatedAt), instant(k.ExpiresAt))
+	if err != nil {
+		return fmt.Errorf("insert key: %w", err)
+	}
+	return nil
+}
+
+const countKeys = `SELECT count(*), coalesce(sum(CASE WHEN user_id = $1 THEN 1 ELSE 0 END), 0) FROM api_key WHERE workspace_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)`
+
+// AddKey saves a key, and the key it takes over from.
+func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *account.Key, note account.Note) error {
+	return s.change(ctx, note, k.ID, func() any { return k.Key }, func(tx Tx) error {
+		rows, err := tx.Query(countKeys, string(k.UserID), string(k.WorkspaceID), int64(note.At))
+		if err != nil {
+			return fmt.Errorf("count keys: %w", err)
+		}
+		rows.Next()
+		workspace, user := rows.Int(), rows.Int()
+		if replaced == nil && (workspace >= account.MaxKeysPerWorkspace || user >= account.MaxKeysPerUser) {
+			return fault.New(fault.InvalidState, fmt.Sprintf("A user may have %d active keys and a workspace %d; revoke one first.", account.MaxKeysPerUser, account.MaxKeysPerWorkspace))
+		}
+		if err := insertKey(tx, k); err != nil {
+			return err
+		}
+		if replaced != nil {
+			return updateKey(tx, *replaced)
+		}
+		return nil
+	})
+}
+
+func updateKey(tx Tx, k account.Key) error {
+	_, err := tx.Exec(`UPDATE api_key SET expires_at = $1, revoked_at = $2, revoke_reason = $3, notified = $4 WHERE workspace_id = $5 AND id = $6`,
+		instant(k.ExpiresAt), instant(k.RevokedAt), k.Reason, k.Notified, string(k.WorkspaceID), string(k.ID))
+	return err
+}
+
+// SaveKey saves a changed key.
+func (s *Accounts) SaveKey(ctx context.Context, k account.Key, note account.Note) error {
+	return s.change(ctx, note, k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
+}
+
+const selectKeys = `SELECT (SELECT coalesce(sum(x.count), 0) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +
+	` FROM api_key k WHERE k.workspace_id = $3 ORDER BY k.id`
+
+// Keys lists the keys of a workspace.
+func (s *Accounts) Keys(ctx context.Context, workspace ident.ID) ([]account.Key, error) {
+	since := s.db.now().Unix()/86400 - 30
+	rows, err := s.db.engine.Query(ctx, selectKeys, string(workspace), since, string(workspace))
+	if err != nil {
+		return nil, translate(fmt.Errorf("list keys: %w", err))
+	}
+	list := []account.Key{}
+	for rows.Next() {
+		uses := rows.Int()
+		k, err := readKey(rows)
+		if err != nil {
+			return nil, err
+		}
+		k.Requests30d = uses
+		list = append(list, k)
+	}
+	return list, nil
+}
+
+const selectCallers = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at, ` + keyColumns + `
+FROM api_key k
+JOIN member m ON m.workspace_id = k.workspace_id AND m.user_id = k.user_id
+JOIN account_user u ON u.id = m.user_id
+JOIN workspace w ON w.id = m.workspace_id `
+
+func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]account.Caller, error) {
+	rows, err := s.db.engine.Query(ctx, selectCallers+where, args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read keys: %w", err))
+	}
+	var list []account.Caller
+	for rows.Next() {
+		c := account.Caller{Workspace: readWorkspace(rows), User: readUser(rows), Role: account.Role(rows.Text()), InactiveAt: readInstant(rows)}
+		if c.Key, err = readKey(rows); err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// Caller returns the holder of a key.
+func (s *Accounts) Caller(ctx context.Context, hash string) (*account.Caller, error) {
+	list, err := s.callers(ctx, `WHERE k.hash = $1`, hash)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// Live returns all keys that are not revoked.
+func (s *Accounts) Live(ctx context.Context) ([]account.Caller, error) {
+	return s.callers(ctx, `WHERE k.revoked_at IS NULL ORDER BY k.id`)
+}
+
+const (
+	upsertUse  = `INSERT INTO api_key_use (workspace_id, key_id, day, count) VALUES ($1, $2, $3, $4) ON CONFLICT (workspace_id, key_id, day) DO UPDATE SET count = api_key_use.count + excluded.count`
+	updateUsed = `UPDATE api_key SET last_used_at = $1, last_address = $2, last_agent = $3 WHERE workspace_id = $4 AND id = $5 AND (last_used_at IS NULL OR last_used_at < $6)`
+)
+
+// AddUses adds to the counts of keys.
+func (s *Accounts) AddUses(ctx context.Context, uses []account.Use) error {
+	return s.db.soft(ctx, func(tx Tx) error {
+		for _, u := range uses {
+			if _, err := tx.Exec(upsertUse, string(u.WorkspaceID), string(u.KeyID), u.Day, u.Count); err != nil {
+				return err
+			}
+			agent := strings.ToValidUTF8(strings.ReplaceAll(u.Agent, "\x00", ""), "")
+			if _, err := tx.Exec(updateUsed, int64(u.At), u.Address.String(), agent, string(u.WorkspaceID), string(u.KeyID), int64(u.At)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

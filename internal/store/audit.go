@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// auditEntry is one line of the audit log. It says who did what to which
+// record when, not what the record held.
+type auditEntry struct {
+	ID        ident.ID     `json:"id"`
+	Action    string       `json:"action"`
+	Target    ident.ID     `json:"target"`
+	Version   int64        `json:"version,omitzero"`
+	Actor     record.Actor `json:"actor"`
+	RequestID ident.ID     `json:"request_id,omitzero"`
+	Address   string       `json:"ip,omitzero"`
+}
+
+const (
+	selectHead  = `SELECT seq, hash FROM audit_head WHERE workspace_id = $1`
+	insertHead  = `INSERT INTO audit_head (workspace_id, seq, hash) VALUES ($1, 0, '') ON CONFLICT (workspace_id) DO NOTHING`
+	lockHead    = `UPDATE audit_head SET seq = seq + 1 WHERE workspace_id = $1 RETURNING seq, hash`
+	updateHead  = `UPDATE audit_head SET hash = $1 WHERE workspace_id = $2`
+	insertAudit = `INSERT INTO audit (workspace_id, seq, at, entry, hash) VALUES ($1, $2, $3, $4, $5)`
+)
+
+// audit appends to the workspace's chain. The row of the chain's end is taken
+// first and kept to the commit, so that on a shared engine two writers of one
+// workspace follow each other.
+func (db *DB) audit(tx Tx, cause record.Cause, at clock.Instant, action string, target ident.ID, version int64) error {
+	entry, err := encode(auditEntry{
+		ID: ident.New(ident.AuditEntry, db.now(), db.random), Action: action, Target: target, Version: version,
+		Actor: cause.Actor, RequestID: cause.RequestID, Address: cause.Address,
+	})
+	if err != nil {
+		return err
+	}
+	workspace := string(cause.Workspace)
+	head, err := tx.Query(lockHead, workspace)
+	if err != nil {
+		return fmt.Errorf("take audit chain: %w", err)
+	}
+	if !head.Next() {
+		if _, err := tx.Exec(insertHead, workspace); err != nil {
+			return fmt.Errorf("start audit chain: %w", err)
+		}
+		if head, err = tx.Query(lockHead, workspace); err != nil {
+			return fmt.Errorf("take audit chain: %w", err)
+		}
+		head.Next()
+	}
+	seq := head.Int()
+	hash := link(head.Text(), workspace, seq, int64(at), entry)
+	if _, err := tx.Exec(insertAudit, workspace, seq, int64(at), entry, hash); err != nil {
+		return fmt.Errorf("write audit entry: %w", err)
+	}
+	if _, err := tx.Exec(updateHead, hash, workspace); err != nil {
+		return fmt.Errorf("write audit chain: %w", err)
+	}
+	return nil
+}
+
+// link hashes an entry onto the chain.
+func link(before, workspace string, seq, at int64, entry []byte) string {
+	h := sha256.New()
+	b := make([]byte, 0, 256+len(entry))
+	for _, part := range []string{before, workspace, strconv.FormatInt(seq, 10), strconv.FormatInt(at, 10)} {
+		b = append(append(b, part...), '\n')
+	}
+	h.Write(append(b, entry...))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// AuditReport is the result of checking every chain.
+type AuditReport struct {
+	Chains  int          `json:"chains"`
+	Entries int64        `json:"entries"`
+	Faults  []AuditFault `json:"faults"`
+}
+
+// AuditFault is a place where a chain does not hold.
+type AuditFault struct {
+	WorkspaceID ident.ID `json:"workspace_id"`
+	Seq         int64    `json:"seq"`
+	Problem     string   `json:"problem"`
+}
+
+const selectAudit = `SELECT seq, at, entry, hash FROM audit WHERE workspace_id = $1 AND seq > $2 ORDER BY seq LIMIT 1000`
+
+// VerifyAudit walks every chain from its start and finds entries that were
+// changed, removed, added or moved.
+func (db *DB) VerifyAudit(ctx context.Context, progress func(entries int64)) (AuditReport, error) {
+	report := AuditReport{Faults: []AuditFault{}}
+	err := db.engine.Snapshot(ctx, func(tx Tx) error {
+		report = AuditReport{Faults: []AuditFault{}}
+		rows, err := tx.Query(`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit ORDER BY workspace_id`)
+		if err != nil {
+			return fmt.Errorf("read audit chains: %w", err)
+		}
+		for rows.Next() {
+			report.Chains++
+			if err := report.walk(tx, rows.Text(), progress); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return report, translate(err)
+}
+
+func (r *AuditReport) walk(tx Tx, workspace string, progress func(int64)) error {
+	hash, next, broken := "", int64(1), false
+	fault := func(seq int64, problem string) {
+		r.Faults = append(r.Faults, AuditFault{ident.ID(workspace), seq, problem})
+		broken = true
+	}
+	for last := int64(-1 << 62); ; {
+		rows, err := tx.Query(selectAudit, workspace, last)
+		if err != nil {
+			return fmt.Errorf("read audit entries: %w", err)
+		}
+		n := 0
+		for ; rows.Next(); n++ {
+			seq, at, entry, stored := rows.Int(), rows.Int(), rows.Bytes(), rows.Text()
+			if seq != next {
+				fault(seq, fmt.Sprintf("entry %d is missing", next))
+			} else if link(hash, workspace, seq, at, entry) != stored {
+				fault(seq, "entry or its place was changed")
+			}
+			hash, last, next = stored, seq, seq+1
+			r.Entries++
+		}
+		progress(r.Entries)
+		if n == 0 {
+			break
+		}
+	}
+	head, err := tx.Query(selectHead, workspace)
+	if err != nil {
+		return fmt.Errorf("read audit chain end: %w", err)
+	}
+	if !head.Next() {
+		fault(next-1, "the end of the chain is missing")
+	} else if seq, end := head.Int(), head.Text(); !broken && (seq != next-1 || end != hash) {
+		fault(next-1, fmt.Sprintf("the chain ends at %d, it should at %d", next-1, seq))
+	}
+	return nil
+}

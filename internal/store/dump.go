@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// dumped lists every table that a backup holds, in an order in which they can
+// be filled, each with its key and its columns. A test holds it against the
+// schema.
+var dumped = []struct {
+	name    string
+	key     []string
+	columns []string
+}{
+	{"setting", []string{"name"}, []string{"name", "value", "updated_at"}},
+	{"workspace", []string{"id"}, []string{"id", "name", "plan", "timezone", "currency", "suspended", "created_at"}},
+	{"account_user", []string{"id"}, []string{"id", "email", "name", "service", "created_at"}},
+	{"member", []string{"workspace_id", "user_id"}, []string{"workspace_id", "user_id", "role", "inactive_at"}},
+	{"api_key", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "user_id", "hash", "name", "last4", "scopes", "addresses", "created_at", "expires_at", "revoked_at", "revoke_reason", "notified", "last_used_at", "last_address", "last_agent"}},
+	{"api_key_use", []string{"workspace_id", "key_id", "day"}, []string{"workspace_id", "key_id", "day", "count"}},
+	{"quota", []string{"workspace_id"}, []string{"workspace_id", "opened_at", "minute", "day_of", "day"}},
+	{"campaign", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "delivery_status", "objective", "start_at", "end_at", "launched_at", "spend", "doc"}},
+	{"ref", []string{"workspace_id", "kind", "value", "record_id"}, []string{"workspace_id", "kind", "value", "record_id"}},
+	{"event", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "created_at", "type", "resource_id", "restricted", "doc"}},
+	{"once", []string{"workspace_id", "key"}, []string{"workspace_id", "key", "fingerprint", "status", "resource_id", "version", "rev", "doc", "created_at"}},
+	{"audit", []string{"workspace_id", "seq"}, []string{"workspace_id", "seq", "at", "entry", "hash"}},
+	{"audit_head", []string{"workspace_id"}, []string{"workspace_id", "seq", "hash"}},
+	{"job", []string{"id"}, []string{"id", "workspace_id", "kind", "args", "uniq", "run_at", "attempt", "last_error"}},
+}
+
+// Chunk is a run of packed rows of one table.
+type Chunk struct {
+	Table   string
+	Columns []string
+	Rows    int
+	Data    []byte
+}
+
+const chunkRows = 1000
+
+// Dump reads one unchanging state of all tables, chunk by chunk. total is how
+// many rows there are in all.
+func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) error {
+	return translate(e.Snapshot(ctx, func(tx Tx) error {
+		var total int64
+		for _, t := range dumped {
+			rows, err := tx.Query(`SELECT count(*) FROM ` + t.name)
+			if err != nil {
+				return fmt.Errorf("count %s: %w", t.name, err)
+			}
+			rows.Next()
+			total += rows.Int()
+		}
+		for _, t := range dumped {
+			if err := dumpTable(tx, t.name, t.key, t.columns, func(c Chunk) error { return each(c, total) }); err != nil {
+				return fmt.Errorf("dump %s: %w", t.name, err)
+			}
+		}
+		return nil
+	}))
+}
+
+func dumpTable(tx Tx, name string, key, columns []string, each func(Chunk) error) error {
+	keys := strings.Join(key, ", ")
+	query := `SELECT ` + keys + `, ` + strings.Join(columns, ", ") + ` FROM ` + name
+	var last []any
+	for {
+		text := query
+		if last != nil {
+			text += ` WHERE (` + keys + `) > (` + numbered(1, len(key)) + `)`
+		}
+		rows, err := tx.Query(text+fmt.Sprintf(` ORDER BY %s LIMIT %d`, keys, chunkRows), last...)
+		if err != nil {
+			return err
+		}
+		c := Chunk{Table: name, Columns: columns}
+		for rows.Next() {
+			last = make([]any, len(key))
+			for i := range key {
+				last[i] = rows.Value()
+			}
+			for range columns {
+				c.Data = appendValue(c.Data, rows.Value())
+			}
+			c.Rows++
+		}
+		if c.Rows == 0 {
+			return nil
+		}
+		if err := each(c); err != nil {
+			return err
+		}
+	}
+}
+
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case int64:
+		return AppendInt(b, v)
+	case string:
+		return AppendText(b, v)
+	}
+	return AppendNull(b)
+}
+
+// ErrNotEmpty says that a restore would mix two histories.
+var ErrNotEmpty = errors.New("the store is not empty: restore into an empty data folder or database")
+
+// Refill writes chunks into an empty store, all or nothing.
+func Refill(ctx context.Context, e Engine, next func() (*Chunk, error)) error {
+	return translate(e.Write(ctx, func(tx Tx) error {
+		for _, t := range dumped {
+			rows, err := tx.Query(`SELECT 1 FROM ` + t.name + ` LIMIT 1`)
+			if err != nil {
+				return fmt.Errorf("look at %s: %w", t.name, err)
+			}
+			if rows.Next() {
+				rows.Int()
+				return fmt.Errorf("%w (table %s)", ErrNotEmpty, t.name)
+			}
+		}
+		for {
+			c, err := next()
+			if err != nil || c == nil {
+				return err
+			}
+			if err := refillChunk(tx, c); err != nil {
+				return fmt.Errorf("fill %s: %w", c.Table, err)
+			}
+		}
+	}))
+}
+
+func refillChunk(tx Tx, c *Chunk) error {
+	known := false
+	for _, t := range dumped {
+		known = known || t.name == c.Table
+	}
+	if !known {
+		return errors.New("this program has no such table; restore with the version that made the backup")
+	}
+	insert := `INSERT INTO ` + c.Table + ` (` + strings.Join(c.Columns, ", ") + `) VALUES (` + numbered(1, len(c.Columns)) + `)`
+	rows := NewRows(c.Data, len(c.Columns))
+	args := make([]any, len(c.Columns))
+	for rows.Next() {
+		for i := range args {
+			args[i] = rows.Value()
+		}
+		if _, err := tx.Exec(insert, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

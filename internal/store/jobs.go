@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/job"
+)
+
+// Jobs keeps background work.
+type Jobs struct{ db *DB }
+
+var _ job.Store = (*Jobs)(nil)
+
+// Jobs returns the store of background work.
+func (db *DB) Jobs() *Jobs { return &Jobs{db} }
+
+// A job that is planned anew while it runs gets another attempt number, so
+// that the running worker's completion does not remove it.
+const upsertJob = `INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, $3, $4, $5, $6, 0, '')
+ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = job.attempt + 1`
+
+// plan makes sure that one job of this kind for this record runs at a moment.
+func (db *DB) plan(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
+	jobID := ident.New(ident.Job, db.now(), db.random)
+	_, err := tx.Exec(upsertJob, string(jobID), string(workspace), kind, string(id), kind+":"+string(id), int64(at))
+	if err != nil {
+		return fmt.Errorf("plan %s: %w", kind, err)
+	}
+	tx.Touch(topicJob)
+	return nil
+}
+
+func dropJob(tx Tx, kind string, id ident.ID) error {
+	_, err := tx.Exec(`DELETE FROM job WHERE uniq = $1`, kind+":"+string(id))
+	return err
+}
+
+// Ensure plans a job unless one of its kind is there already.
+func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		id := ident.New(ident.Job, s.db.now(), s.db.random)
+		_, err := tx.Exec(`INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, '', $2, '', $3, $4, 0, '') ON CONFLICT (uniq) DO NOTHING`,
+			string(id), kind, kind, int64(at))
+		tx.Touch(topicJob)
+		return err
+	})
+}
+
+// Claim takes due jobs for the length of the lease. No other node gets them
+// before it ends.
+func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
+	var list []job.Job
+	claim := `UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 ORDER BY run_at LIMIT $3 ` +
+		s.db.engine.Traits().ClaimLock + `) RETURNING id, workspace_id, kind, args, attempt`
+	err := s.db.write(ctx, func(tx Tx) error {
+		list = nil
+		rows, err := tx.Query(claim, int64(leaseEnd), int64(now), most)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			list = append(list, job.Job{
+				ID: ident.ID(rows.Text()), WorkspaceID: ident.ID(rows.Text()), Kind: rows.Text(), Args: rows.Text(), Attempt: rows.Int(),
+			})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Due returns when the next job is due, whether one is there at all.
+func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT run_at FROM job ORDER BY run_at LIMIT 1`)
+	if err != nil || !rows.Next() {
+		return 0, false, translate(err)
+	}
+	return clock.Instant(rows.Int()), true, nil
+}
+
+// Done removes a finished job. It does nothing when the attempt is not the
+// last one any more.
+func (s *Jobs) Done(ctx context.Context, j job.Job) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(`DELETE FROM job WHERE id = $1 AND attempt = $2`, string(j.ID), j.Attempt)
+		return err
+	})
+}
+
+// Again moves a job, under the same condition, and notes why. A job that
+// worked starts counting its attempts anew.
+func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why string) error {
+	set := `attempt = 0, last_error = $2`
+	if why != "" {
+		set = `last_error = $2`
+	}
+	return s.db.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(`UPDATE job SET run_at = $1, `+set+` WHERE id = $3 AND attempt = $4`, int64(at), why, string(j.ID), j.Attempt)
+		return err
+	})
+}
+
+// Release makes every job due at its lease end due now. Right only when no
+// other process can be working: at the start on an exclusive engine.
+func (s *Jobs) Release(ctx context.Context, now clock.Instant) error {
+	if !s.db.engine.Traits().Exclusive {
+		return nil
+	}
+	return s.db.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(`UPDATE job SET run_at = $1 WHERE attempt > 0 AND run_at > $2`, int64(now), int64(now))
+		return err
+	})
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// ErrNewer says that the database was written by a newer program.
+var ErrNewer = errors.New("database schema is newer than this program")
+
+type migration struct{ version, name, text, sum string }
+
+// keyText is how an engine writes text that is compared byte by byte.
+var keyText = map[string]string{"sqlite": "TEXT", "postgres": `TEXT COLLATE "C"`}
+
+var keyWord = regexp.MustCompile(`\bKEY\b( NOT NULL| UNIQUE)`)
+
+// migrations returns the scripts of an engine in order. A file that ends in
+// .sqlite.sql or .postgres.sql is for that engine alone.
+func migrations(engine string) ([]migration, error) {
+	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return nil, fmt.Errorf("find migrations: %w", err)
+	}
+	slices.Sort(files)
+	var list []migration
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "migrations/"), ".sql")
+		base, only, special := strings.Cut(name, ".")
+		if special && only != engine {
+			continue
+		}
+		b, err := migrationFiles.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read migration: %w", err)
+		}
+		sum := sha256.Sum256(b)
+		version, _, _ := strings.Cut(base, "_")
+		list = append(list, migration{version, base, keyWord.ReplaceAllString(string(b), keyText[engine]+"$1"), hex.EncodeToString(sum[:])})
+	}
+	return list, nil
+}
+
+const createSchema = `CREATE TABLE IF NOT EXISTS schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
+// Migrate brings the schema to what this program needs. Each step is one
+// transaction, so that none is ever half done, and nodes that start together
+// wait for each other. It returns the names of the steps it took.
+func Migrate(ctx context.Context, e Engine, now func() time.Time) ([]string, error) {
+	list, err := migrations(e.Traits().Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := locked(ctx, e, func(tx Tx) error { return tx.Script(createSchema) }); err != nil {
+		return nil, fmt.Errorf("prepare migrations: %w", err)
+	}
+	var done []string
+	for _, m := range list {
+		applied := false
+		err := locked(ctx, e, func(tx Tx) error {
+			applied = false
+			known, err := appliedSteps(tx, list)
+			if err != nil || known[m.version] {
+				return err
+			}
+			if err := tx.Script(m.text); err != nil {
+				return err
+			}
+			applied = true
+			_, err = tx.Exec(`INSERT INTO schema_migration (version, name, sum, applied_at) VALUES ($1, $2, $3, $4)`, m.version, m.name, m.sum, int64(clock.At(now())))
+			return err
+		})
+		if err != nil {
+			return done, fmt.Errorf("migrate to %s: %w", m.name, err)
+		}
+		if applied {
+			done = append(done, m.name)
+		}
+	}
+	return done, nil
+}
+
+func locked(ctx context.Context, e Engine, fn func(Tx) error) error {
+	return e.Write(ctx, func(tx Tx) error {
+		if lock := e.Traits().MigrationLock; lock != "" {
+			if _, err := tx.Query(lock); err != nil {
+				return fmt.Errorf("wait for other nodes: %w", err)
+			}
+		}
+		return fn(tx)
+	})
+}
+
+// appliedSteps reads which steps were taken and refuses a database that this
+// program does not know or whose history was rewritten.
+func appliedSteps(tx Tx, list []migration) (map[string]bool, error) {
+	rows, err := tx.Query(`SELECT version, name, sum FROM schema_migration ORDER BY version`)
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	known := map[string]bool{}
+	for rows.Next() {
+		version, name, sum := rows.Text(), rows.Text(), rows.Text()
+		i := slices.IndexFunc(list, func(m migration) bool { return m.version == version })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("%w: it has step %s; start the program that made it, or a newer one", ErrNewer, name)
+		case list[i].sum != sum:
+			return nil, fmt.Errorf("step %s was changed after it was applied: the program's files are not the released ones", name)
+		}
+		known[version] = true
+	}
+	return known, nil
+}
+
+// Pending names the steps that Migrate would take, and finds what it would
+// refuse.
+func Pending(ctx context.Context, e Engine) ([]string, error) {
+	list, err := migrations(e.Traits().Name)
+	if err != nil {
+		return nil, err
+	}
+	var pending []string
+	err = e.Snapshot(ctx, func(tx Tx) error {
+		known, err := appliedSteps(tx, list)
+		if err != nil {
+			return err
+		}
+		pending = nil
+		for _, m := range list {
+			if !known[m.version] {
+				pending = append(pending, m.name)
+			}
+		}
+		return nil
+	})
+	return pending, err
+}

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fanfare/internal/ident"
+	"fanfare/internal/ratelimit"
+)
+
+// Quotas keeps the request counters of workspaces. On an exclusive engine it
+// is only where they rest between two runs; on a shared one it is where all
+// nodes count.
+type Quotas struct{ db *DB }
+
+var (
+	_ ratelimit.Keeper  = (*Quotas)(nil)
+	_ ratelimit.Counter = (*Quotas)(nil)
+)
+
+// Quotas returns the store of counters.
+func (db *DB) Quotas() *Quotas { return &Quotas{db} }
+
+// soft runs a transaction whose last second may be lost in a crash, where the
+// engine can do that cheaper.
+func (db *DB) soft(ctx context.Context, fn func(Tx) error) error {
+	if e, ok := db.engine.(interface {
+		Soft(context.Context, func(Tx) error) error
+	}); ok {
+		return translate(e.Soft(ctx, fn))
+	}
+	return db.write(ctx, fn)
+}
+
+// LoadUsage reads all counters.
+func (s *Quotas) LoadUsage(ctx context.Context) (map[ident.ID]ratelimit.Usage, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read quotas: %w", err))
+	}
+	list := map[ident.ID]ratelimit.Usage{}
+	for rows.Next() {
+		id := ident.ID(rows.Text())
+		list[id] = readUsage(rows)
+	}
+	return list, nil
+}
+
+func readUsage(rows *Rows) ratelimit.Usage {
+	return ratelimit.Usage{Opened: time.UnixMicro(rows.Int()), Minute: rows.Int(), DayOf: rows.Int(), Day: rows.Int()}
+}
+
+const (
+	upsertQuota = `INSERT INTO quota (workspace_id, opened_at, minute, day_of, day) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id) DO UPDATE SET opened_at = excluded.opened_at, minute = excluded.minute, day_of = excluded.day_of, day = excluded.day`
+	insertQuota = `INSERT INTO quota (workspace_id, opened_at, minute, day_of, day) VALUES ($1, 0, 0, 0, 0) ON CONFLICT (workspace_id) DO NOTHING`
+	lockQuota   = `UPDATE quota SET minute = minute WHERE workspace_id = $1 RETURNING opened_at, minute, day_of, day`
+)
+
+// SaveUsage writes counters.
+func (s *Quotas) SaveUsage(ctx context.Context, changed map[ident.ID]ratelimit.Usage) error {
+	return s.db.soft(ctx, func(tx Tx) error {
+		for id, u := range changed {
+			if err := putUsage(tx, id, u); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func putUsage(tx Tx, id ident.ID, u ratelimit.Usage) error {
+	_, err := tx.Exec(upsertQuota, string(id), u.Opened.UnixMicro(), u.Minute, u.DayOf, u.Day)
+	return err
+}
+
+// count applies a rule to the shared counters of a workspace, one node after
+// the other.
+func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratelimit.Usage)) error {
+	return s.db.soft(ctx, func(tx Tx) error {
+		rows, err := tx.Query(lockQuota, string(workspace))
+		if err != nil {
+			return fmt.Errorf("lock quota: %w", err)
+		}
+		if !rows.Next() {
+			if _, err := tx.Exec(insertQuota, string(workspace)); err != nil {
+				return fmt.Errorf("start quota: %w", err)
+			}
+			if rows, err = tx.Query(lockQuota, string(workspace)); err != nil {
+				return fmt.Errorf("lock quota: %w", err)
+			}
+			rows.Next()
+		}
+		u := readUsage(rows)
+		rule(&u)
+		return putUsage(tx, workspace, u)
+	})
+}
+
+// Take spends one request.
+func (s *Quotas) Take(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (d ratelimit.Decision, err error) {
+	err = s.count(ctx, workspace, func(u *ratelimit.Usage) { d = u.Take(l, now) })
+	return d, err
+}
+
+// Refund gives one request back.
+func (s *Quotas) Refund(ctx context.Context, workspace ident.ID, taken, now time.Time) error {
+	return s.count(ctx, workspace, func(u *ratelimit.Usage) { u.Refund(taken, now) })
+}
+
+// Look tells how things stand without counting.
+func (s *Quotas) Look(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT opened_at, minute, day_of, day FROM quota WHERE workspace_id = $1`, string(workspace))
+	if err != nil {
+		return ratelimit.Decision{}, translate(fmt.Errorf("read quota: %w", err))
+	}
+	var u ratelimit.Usage
+	if rows.Next() {
+		u = readUsage(rows)
+	}
+	return u.Look(l, now), nil
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// doc reads one record through the copies in memory.
+func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record.Doc, error) {
+	if db.docs == nil {
+		d, err := t.doc(ctx, db.engine, workspace, id)
+		return d, translate(err)
+	}
+	topic := t.topic(workspace, id)
+	if d, ok := db.docs.Get(topic); ok {
+		return d, nil
+	}
+	d, err := db.docs.Fill(topic, func() (record.Doc, error) { return t.doc(ctx, db.engine, workspace, id) })
+	return d, translate(err)
+}
+
+// record writes what goes with every change of a record: its events, its audit
+// entry, and the answer to remember under the caller's key.
+func (db *DB) record(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc, events []record.Event) error {
+	for _, ev := range events {
+		if err := db.emit(tx, cause, at, id, d, ev); err != nil {
+			return err
+		}
+		if err := db.audit(tx, cause, at, ev.Type, id, d.Version); err != nil {
+			return err
+		}
+	}
+	return remember(tx, cause, at, id, d)
+}
+
+// A key may be used anew once its answer is too old to be given.
+const insertOnce = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (workspace_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+resource_id = excluded.resource_id, version = excluded.version, rev = excluded.rev, doc = excluded.doc, created_at = excluded.created_at
+WHERE once.created_at <= $10`
+
+func remember(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc) error {
+	once := cause.Once
+	if once == nil {
+		return nil
+	}
+	n, err := tx.Exec(insertOnce, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, int64(at), int64(at)-OnceLife)
+	if err == nil && n == 0 {
+		return record.ErrUsed
+	}
+	return err
+}
+
+const selectOnce = `SELECT fingerprint, status, resource_id, version, rev, doc FROM once WHERE workspace_id = $1 AND key = $2 AND created_at > $3`
+
+// OnceLife is how long answers are remembered.
+const OnceLife = 24 * 60 * 60 * 1_000_000
+
+// Answer returns the answer remembered under a key, nil when there is none.
+func (db *DB) Answer(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error) {
+	oldest := int64(clock.At(db.now())) - OnceLife
+	rows, err := db.engine.Query(ctx, selectOnce, string(workspace), key, oldest)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read remembered answer: %w", err))
+	}
+	if !rows.Next() {
+		return nil, nil
+	}
+	return &record.Answer{
+		Fingerprint: rows.Text(), Status: int(rows.Int()), Resource: ident.ID(rows.Text()),
+		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}, JSON: rows.Bytes()},
+	}, nil
+}
+
+// ref is one entry of the side index for filters on sets.
+type ref struct{ kind, value string }
+
+func refFilter(kind string) string {
+	return ` AND id IN (SELECT record_id FROM ref WHERE workspace_id = %w AND kind = '` + kind + `' AND value IN (%s))`
+}
+
+const insertRef = `INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, $2, $3, $4)`
+
+func addRefs(tx Tx, workspace, id ident.ID, refs []ref) error {
+	for _, r := range refs {
+		if _, err := tx.Exec(insertRef, string(workspace), r.kind, r.value, string(id)); err != nil {
+			return fmt.Errorf("index %s: %w", r.kind, err)
+		}
+	}
+	return nil
+}
+
+func removeRefs(tx Tx, workspace, id ident.ID) error {
+	_, err := tx.Exec(`DELETE FROM ref WHERE workspace_id = $1 AND record_id = $2`, string(workspace), string(id))
+	return err
+}
+
+// reencode decodes a document of an older shape into today's type, so that new
+// members get their zero value, and encodes it again.
+func reencode[T any](doc []byte) ([]byte, error) {
+	var v T
+	if err := decode(doc, &v); err != nil {
+		return nil, err
+	}
+	return encode(&v)
+}
+
+// tables lists all tables of documents.
+var tables = []*table{campaigns}
+
+// Reshape rewrites up to most documents of an older shape and returns how many
+// it found. It runs in the background until nothing is left.
+func (db *DB) Reshape(ctx context.Context, most int) (int, error) {
+	found := 0
+	for _, t := range tables {
+		rows, err := db.engine.Query(ctx, `SELECT workspace_id, id, version, rev, shape, doc FROM `+t.name+` WHERE shape < $1 LIMIT $2`, t.shape, most)
+		if err != nil {
+			return found, translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+		}
+		for rows.Next() {
+			workspace, id := rows.Text(), rows.Text()
+			d, err := t.read(rows)
+			if err != nil {
+				return found, err
+			}
+			found++
+			err = db.write(ctx, func(tx Tx) error {
+				tx.Touch(t.topic(ident.ID(workspace), ident.ID(id)))
+				_, err := tx.Exec(`UPDATE `+t.name+` SET shape = $1, doc = $2 WHERE workspace_id = $3 AND id = $4 AND version = $5 AND rev = $6`,
+					t.shape, d.JSON, workspace, id, d.Version, d.Rev)
+				return err
+			})
+			if err != nil {
+				return found, err
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/page"
+)
+
+const cursorKeys = "cursor_keys"
+
+// cursorKeyLife is how long a key seals; it opens for twice as long again.
+const cursorKeyLife = 30 * 24 * time.Hour
+
+// CursorKeys returns the keys that seal cursors, newest first, the same for
+// every node. It makes the first one, and a new one when the newest is old;
+// two older ones are kept.
+func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
+	var keys [][]byte
+	err := db.write(ctx, func(tx Tx) error {
+		now := clock.At(db.now())
+		if _, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, '', 0) ON CONFLICT (name) DO NOTHING`, cursorKeys); err != nil {
+			return fmt.Errorf("prepare cursor keys: %w", err)
+		}
+		rows, err := tx.Query(`UPDATE setting SET name = name WHERE name = $1 RETURNING value, updated_at`, cursorKeys)
+		if err != nil {
+			return fmt.Errorf("read cursor keys: %w", err)
+		}
+		rows.Next()
+		list, made := strings.Fields(rows.Text()), clock.Instant(rows.Int())
+		if len(list) == 0 || made.Add(cursorKeyLife) <= now {
+			fresh := make([]byte, page.KeySize)
+			if _, err := io.ReadFull(db.random, fresh); err != nil {
+				return fmt.Errorf("make cursor key: %w", err)
+			}
+			list = append([]string{hex.EncodeToString(fresh)}, list...)
+			list = list[:min(3, len(list))]
+			if _, err := tx.Exec(`UPDATE setting SET value = $1, updated_at = $2 WHERE name = $3`, strings.Join(list, " "), int64(now), cursorKeys); err != nil {
+				return fmt.Errorf("write cursor keys: %w", err)
+			}
+		}
+		keys = nil
+		for _, text := range list {
+			key, err := hex.DecodeString(text)
+			if err != nil {
+				return fmt.Errorf("read cursor key: %w", err)
+			}
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	return keys, err
+}

@@ -1,0 +1,8 @@
+package sqlite
+
+import (
+	"os"
+	"syscall"
+)
+
+func datasync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"fanfare/internal/store"
+)
+
+const (
+	codeBusy      = 5
+	codeNoMemory  = 7
+	codeReadOnly  = 8
+	codeInterrupt = 9
+	codeIO        = 10
+	codeFull      = 13
+	codeCantOpen  = 14
+
+	codeConstraint = 19
+	codePrimaryKey = 1555
+	codeUnique     = 2067
+)
+
+// codeError is an error of SQLite with its extended result code.
+type codeError struct {
+	code int
+	text string
+}
+
+func (e *codeError) Error() string { return fmt.Sprintf("sqlite: %s (%d)", e.text, e.code) }
+
+// primary returns the code without its extension.
+func (e *codeError) primary() int {
+	if e.code < 0 {
+		return e.code
+	}
+	return e.code & 0xff
+}
+
+func classify(code int, text string) error {
+	err := &codeError{code: code, text: text}
+	if code == codeUnique || code == codePrimaryKey {
+		return &store.UniqueError{Cause: err}
+	}
+	switch err.primary() {
+	case codeBusy, codeNoMemory, codeReadOnly, codeIO, codeFull, codeCantOpen:
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"fanfare/internal/store"
+)
+
+var errTxDone = errors.New("sqlite: transaction used after its end")
+
+// tx implements store.Tx. After the first error every statement returns that
+// error, as in PostgreSQL, so that nobody can go on from half a transaction.
+type tx struct {
+	c      *conn
+	err    error
+	topics []string
+}
+
+func (t *tx) Exec(query string, args ...any) (int64, error) {
+	if t.err != nil {
+		return 0, t.err
+	}
+	n, err := t.c.exec(query, args...)
+	t.err = err
+	return n, err
+}
+
+func (t *tx) Query(query string, args ...any) (*store.Rows, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	r, err := t.c.query(query, args...)
+	t.err = err
+	return r, err
+}
+
+func (t *tx) Script(text string) error {
+	if t.err == nil {
+		t.err = t.c.script(text)
+	}
+	return t.err
+}
+
+func (t *tx) Touch(topic string) { t.topics = append(t.topics, topic) }
+
+// call runs fn and reports a panic as an error. A statement's error counts
+// even when fn returns nil.
+func (t *tx) call(fn func(store.Tx) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic in transaction: %v\n%s", v, debug.Stack())
+		}
+		t.err = errTxDone
+	}()
+	err = fn(t)
+	if err == nil {
+		err = t.err
+	}
+	return err
+}

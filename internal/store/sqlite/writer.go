@@ -1,0 +1,352 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fanfare/internal/store"
+)
+
+const (
+	queueLength = 1024
+	// checkpointFrames is the length of the write-ahead log, 16 MiB of pages,
+	// from which the writer moves it to the file.
+	checkpointFrames = 4096
+	// readersPause is the longest that all reads wait for a checkpoint to
+	// begin.
+	readersPause = 20 * time.Millisecond
+	// carefulBatches bounds what a workload of failing writes can lose by
+	// batches that are written twice.
+	carefulBatches = 64
+)
+
+// The states of a request. Who moves it out of waiting decides: its caller,
+// who then leaves, or the writer, who then runs it.
+const (
+	waiting = iota
+	taken
+	left
+)
+
+type request struct {
+	ctx   context.Context
+	fn    func(store.Tx) error
+	state atomic.Int32
+	// outcome is sent exactly once for a request that was taken.
+	outcome chan error
+	err     error
+	topics  []string
+}
+
+var requests = sync.Pool{New: func() any { return &request{outcome: make(chan error, 1)} }}
+
+// writer is the one goroutine that writes. It commits what waits together.
+type writer struct {
+	engine   *Engine
+	conn     *conn
+	watchers []store.Watcher
+	queue    chan *request
+	gate     sync.RWMutex
+	stopped  bool
+	done     chan struct{}
+	maxBatch int
+	// batch is what is being written and apart what has to be written one by
+	// one after it, all without an outcome yet.
+	batch, apart []*request
+	// careful is for how many more batches to use savepoints.
+	careful int
+	// checkpointAt is the length of the log that asks for the next attempt.
+	checkpointAt int
+}
+
+func newWriter(e *Engine, c *conn, maxBatch int) *writer {
+	w := &writer{
+		engine: e, conn: c, maxBatch: maxBatch, checkpointAt: checkpointFrames,
+		queue: make(chan *request, queueLength), done: make(chan struct{}),
+	}
+	go w.loop()
+	return w
+}
+
+func (w *writer) write(ctx context.Context, fn func(store.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := requests.Get().(*request)
+	r.ctx, r.fn = ctx, fn
+	r.state.Store(waiting)
+	if err := w.enqueue(ctx, r); err != nil {
+		r.recycle()
+		return err
+	}
+	select {
+	case err := <-r.outcome:
+		r.recycle()
+		return err
+	case <-ctx.Done():
+	}
+	if r.state.CompareAndSwap(waiting, left) {
+		return ctx.Err()
+	}
+	err := <-r.outcome
+	r.recycle()
+	return err
+}
+
+func (w *writer) enqueue(ctx context.Context, r *request) error {
+	w.gate.RLock()
+	defer w.gate.RUnlock()
+	if w.stopped {
+		return errClosed
+	}
+	select {
+	case w.queue <- r:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *request) recycle() {
+	r.ctx, r.fn, r.err, r.topics = nil, nil, nil, nil
+	requests.Put(r)
+}
+
+// stop returns when everything that waited is written.
+func (w *writer) stop() {
+	w.gate.Lock()
+	w.stopped = true
+	close(w.queue)
+	w.gate.Unlock()
+	<-w.done
+}
+
+func (w *writer) loop() {
+	ended := false
+	defer func() {
+		if ended {
+			close(w.done)
+			return
+		}
+		// A function ended the goroutine (runtime.Goexit, as t.FailNow does):
+		// the other callers must not wait for ever.
+		w.conn.ctx = nil
+		w.batch, w.apart = append(w.batch, w.apart...), nil
+		w.fail(errors.New("sqlite: a transaction ended the writing goroutine"))
+		go w.loop()
+	}()
+	for first := range w.queue {
+		w.gather(first)
+		w.run()
+		w.tidy()
+	}
+	ended = true
+}
+
+// gather fills the batch with the requests that wait by now.
+func (w *writer) gather(first *request) {
+	w.take(first)
+	for len(w.batch) < w.maxBatch {
+		select {
+		case r, ok := <-w.queue:
+			if !ok {
+				return
+			}
+			w.take(r)
+		default:
+			return
+		}
+	}
+}
+
+func (w *writer) take(r *request) {
+	if r.state.CompareAndSwap(waiting, taken) {
+		w.batch = append(w.batch, r)
+	}
+}
+
+// run writes the batch and tells every request its outcome. A savepoint for
+// each request costs a quarter of the rate, so it is done without until one
+// fails that has already written; the batch is then taken back and written
+// again with savepoints, and so are the next ones. When even that fails they
+// are written one by one.
+func (w *writer) run() {
+	if len(w.batch) == 0 {
+		return
+	}
+	careful := w.careful > 0
+	if careful {
+		w.careful--
+	}
+	if w.attempt(careful) {
+		return
+	}
+	w.careful = carefulBatches
+	if !careful && w.attempt(true) {
+		return
+	}
+	w.apart = slices.Clone(w.batch)
+	for len(w.apart) > 0 {
+		w.batch = append(w.batch[:0], w.apart[0])
+		w.apart = w.apart[1:]
+		w.attempt(false)
+	}
+}
+
+// attempt writes the batch in one transaction and settles it. It returns
+// false, with nothing written and nobody told, when the failure of one request
+// reaches the others. That cannot be with a batch of one.
+func (w *writer) attempt(savepoints bool) bool {
+	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		w.fail(err)
+		return true
+	}
+	alone := len(w.batch) == 1
+	for _, r := range w.batch {
+		clean := w.apply(r, savepoints && !alone)
+		if clean {
+			continue
+		}
+		if alone {
+			w.fail(r.err)
+			return true
+		}
+		w.rollback()
+		return false
+	}
+	return w.commit(alone)
+}
+
+// apply runs one request. It returns false when the request failed and what it
+// did is still in the transaction, or the transaction is gone.
+func (w *writer) apply(r *request, savepoint bool) (clean bool) {
+	if r.err = r.ctx.Err(); r.err != nil {
+		return true
+	}
+	if savepoint {
+		if _, r.err = w.conn.exec("SAVEPOINT request"); r.err != nil {
+			return false
+		}
+	}
+	t := &tx{c: w.conn}
+	w.conn.ctx, w.conn.wrote = r.ctx, false
+	r.err = t.call(r.fn)
+	w.conn.ctx = nil
+	r.topics = t.topics
+	if r.err != nil && !w.conn.inTransaction() {
+		return false
+	}
+	if !savepoint {
+		return r.err == nil || !w.conn.wrote
+	}
+	if r.err != nil {
+		if _, err := w.conn.exec("ROLLBACK TO request"); err != nil {
+			return false
+		}
+	}
+	if _, err := w.conn.exec("RELEASE request"); err != nil {
+		r.err = err
+		return false
+	}
+	return true
+}
+
+func (w *writer) commit(alone bool) bool {
+	topics := w.topics()
+	if len(topics) > 0 {
+		for _, o := range w.watchers {
+			o.Committing(topics)
+		}
+	}
+	_, err := w.conn.exec("COMMIT")
+	if err != nil {
+		w.rollback()
+	}
+	w.engine.seq.Add(1)
+	if len(topics) > 0 {
+		for _, o := range w.watchers {
+			o.Committed(topics)
+		}
+	}
+	var code *codeError
+	if errors.As(err, &code) && code.primary() == codeConstraint {
+		if alone {
+			w.fail(err)
+		}
+		return alone
+	}
+	if err != nil {
+		w.fail(fmt.Errorf("%w: commit: %w", store.ErrUnavailable, err))
+		return true
+	}
+	for _, r := range w.batch {
+		r.outcome <- r.err
+	}
+	w.batch = w.batch[:0]
+	return true
+}
+
+// topics returns what the requests that did not fail have touched.
+func (w *writer) topics() []string {
+	var topics []string
+	for _, r := range w.batch {
+		if r.err == nil {
+			topics = append(topics, r.topics...)
+		}
+	}
+	return topics
+}
+
+// fail rolls back and tells every request of the batch the same error, also
+// one that has failed by itself: it may have failed because of another that
+// now never was.
+func (w *writer) fail(err error) {
+	w.rollback()
+	for _, r := range w.batch {
+		r.outcome <- err
+	}
+	w.batch = w.batch[:0]
+}
+
+func (w *writer) rollback() {
+	if w.conn.inTransaction() {
+		_, _ = w.conn.exec("ROLLBACK") // if it fails the next BEGIN says so
+	}
+}
+
+// tidy does what nobody waits for: it lets idle readers move on and shortens
+// the log.
+func (w *writer) tidy() {
+	w.engine.readers.letGo(w.engine.seq.Load())
+	frames := w.conn.walFrames()
+	if frames < checkpointFrames {
+		w.checkpointAt = checkpointFrames
+		return
+	}
+	if frames < w.checkpointAt {
+		return
+	}
+	w.checkpointAt = frames + checkpointFrames
+	w.conn.checkpoint()
+	// Only readers that begin after the checkpoint read without the log and
+	// let the next commit start it anew.
+	w.engine.readers.letGo(w.engine.seq.Add(1))
+	if frames > 2*checkpointFrames && w.engine.snapshots.Load() == 0 {
+		w.checkpointAlone()
+	}
+}
+
+// checkpointAlone is for when there was always a reader in the middle of
+// something, so that the log could never be started anew and would grow for as
+// long as the load lasts. Most of the work is already done: it is short.
+func (w *writer) checkpointAlone() {
+	if w.engine.readers.pause(readersPause) {
+		w.conn.checkpoint()
+	}
+	w.engine.readers.resume()
+}

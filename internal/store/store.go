@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/fresh"
+	"fanfare/internal/record"
+)
+
+// DB is the record store over one engine.
+type DB struct {
+	engine Engine
+	now    func() time.Time
+	random io.Reader
+	docs   *fresh.Cache[record.Doc]
+	onAuth []func()
+	onJob  []func()
+}
+
+// Topics that concern every node.
+const (
+	topicAuth = TopicBroadcast + "auth"
+	topicJob  = TopicBroadcast + "job"
+	topicAll  = TopicBroadcast + "all"
+)
+
+// New makes the store. cached is how many records it may keep copies of; on an
+// engine that others write to as well it keeps none, because a copy could be
+// older than the database.
+func New(e Engine, cached int, now func() time.Time, random io.Reader) *DB {
+	db := &DB{engine: e, now: now, random: random}
+	if e.Traits().Exclusive && cached > 0 {
+		db.docs = fresh.New[record.Doc](cached, 0, now)
+	}
+	e.Watch(db)
+	return db
+}
+
+// OnAuth registers what to do when accounts have changed, here or elsewhere.
+func (db *DB) OnAuth(f func()) { db.onAuth = append(db.onAuth, f) }
+
+// OnJob registers what to do when there may be new background work.
+func (db *DB) OnJob(f func()) { db.onJob = append(db.onJob, f) }
+
+// Committing implements Watcher.
+func (db *DB) Committing(topics []string) {
+	if db.docs == nil {
+		return
+	}
+	for _, topic := range topics {
+		if !strings.HasPrefix(topic, TopicBroadcast) {
+			db.docs.Committing(topic)
+		}
+	}
+}
+
+// Committed implements Watcher.
+func (db *DB) Committed(topics []string) {
+	auth, jobs := false, false
+	for _, topic := range topics {
+		switch topic {
+		case topicAuth:
+			auth = true
+		case topicJob:
+			jobs = true
+		case topicAll:
+			auth, jobs = true, true
+		default:
+			if db.docs != nil {
+				db.docs.Committed(topic)
+			}
+		}
+	}
+	if auth {
+		call(db.onAuth)
+	}
+	if jobs {
+		call(db.onJob)
+	}
+}
+
+func call(list []func()) {
+	for _, f := range list {
+		f()
+	}
+}
+
+// Ready reports whether the database answers.
+func (db *DB) Ready(ctx context.Context) error {
+	_, err := db.engine.Query(ctx, `SELECT name FROM setting WHERE name = $1`, "ready")
+	return err
+}
+
+// Skew returns how far the database's clock is ahead of ours.
+func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
+	q := db.engine.Traits().Clock
+	if q == "" {
+		return 0, nil
+	}
+	rows, err := db.engine.Query(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("read database clock: %w", err)
+	}
+	rows.Next()
+	return time.UnixMicro(rows.Int()).Sub(db.now()), nil
+}
+
+// write runs a transaction and turns what the database says about itself into
+// faults.
+func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
+	return translate(db.engine.Write(ctx, fn))
+}
+
+// translate gives database errors a code, once, by type and never by text.
+func translate(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(*fault.Error)):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.Timeout, "The request took too long and was stopped; nothing was changed. Try again.").Because(err)
+	case errors.Is(err, ErrUnavailable):
+		f := fault.New(fault.Unavailable, "The service cannot reach its storage at the moment. Try again shortly.").Because(err)
+		f.RetryAfter = time.Second
+		return f
+	}
+	return err
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode record: %w", err)
+	}
+	return b, nil
+}
+
+func decode(b []byte, v any) error {
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("decode record: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// table is the SQL of one resource: get, list, insert and update-if-unchanged.
+// A resource only declares what is its own.
+type table struct {
+	name string
+	// shape numbers the layout of documents; rows of an older one are encoded
+	// anew by reshape when they are read, and rewritten in the background.
+	shape   int64
+	reshape func(doc []byte) ([]byte, error)
+	// columns are the resource's own, beside those all tables have.
+	columns []string
+	// sorts are the columns that lists may be sorted by.
+	sorts map[string]sorting
+	// filters are conditions; %s stands for the values, %w for the workspace.
+	filters map[string]string
+	// log says that rows are written once: they have no status, version, rev
+	// or shape.
+	log bool
+
+	get, insert, update string
+}
+
+type sorting struct {
+	column string
+	text   bool
+	// null says that the column may be null; such rows come last.
+	null bool
+}
+
+// row is a record on its way into a table.
+type row struct {
+	workspace, id ident.ID
+	stamp         record.Stamp
+	status        string
+	created       int64
+	updated       int64
+	columns       []any
+	doc           []byte
+}
+
+func newTable(t table) *table {
+	written := append([]string{"version", "rev", "shape", "status", "updated_at"}, append(slices.Clone(t.columns), "doc")...)
+	set := make([]string, len(written))
+	for i, c := range written {
+		set[i] = fmt.Sprintf("%s = $%d", c, i+1)
+	}
+	all := append([]string{"workspace_id", "id", "created_at"}, written...)
+	n := len(written)
+	t.get = `SELECT ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE workspace_id = $1 AND id = $2`
+	t.insert = fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(all, ", "), numbered(1, len(all)))
+	t.update = fmt.Sprintf(`UPDATE %s SET %s WHERE workspace_id = $%d AND id = $%d AND version = $%d AND rev = $%d`,
+		t.name, strings.Join(set, ", "), n+1, n+2, n+3, n+4)
+	return &t
+}
+
+func (t *table) stamp() string {
+	if t.log {
+		return fmt.Sprintf("1, 0, %d", t.shape)
+	}
+	return "version, rev, shape"
+}
+
+// numbered returns n placeholders from $from on.
+func numbered(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", from+i)
+	}
+	return b.String()
+}
+
+func (t *table) topic(workspace, id ident.ID) string {
+	return t.name + "/" + string(workspace) + "/" + string(id)
+}
+
+// doc reads one record as it is answered.
+func (t *table) doc(ctx context.Context, e Engine, workspace, id ident.ID) (record.Doc, error) {
+	rows, err := e.Query(ctx, t.get, string(workspace), string(id))
+	if err != nil {
+		return record.Doc{}, fmt.Errorf("read %s %s: %w", t.name, id, err)
+	}
+	if !rows.Next() {
+		return record.Doc{}, fault.Missing()
+	}
+	return t.read(rows)
+}
+
+func (t *table) read(rows *Rows) (record.Doc, error) {
+	d := record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}}
+	shape := rows.Int()
+	d.JSON = rows.Bytes()
+	if shape == t.shape {
+		return d, nil
+	}
+	doc, err := t.reshape(d.JSON)
+	if err != nil {
+		return d, fmt.Errorf("bring %s from shape %d to %d: %w", t.name, shape, t.shape, err)
+	}
+	d.JSON = doc
+	return d, nil
+}
+
+// add inserts a record.
+func (t *table) add(tx Tx, r row) error {
+	args := append([]any{string(r.workspace), string(r.id), r.created}, t.written(r)...)
+	if _, err := tx.Exec(t.insert, args...); err != nil {
+		return fmt.Errorf("insert %s: %w", t.name, err)
+	}
+	tx.Touch(t.topic(r.workspace, r.id))
+	return nil
+}
+
+// written are the values of what an update sets, in the order of newTable.
+func (t *table) written(r row) []any {
+	args := []any{r.stamp.Version, r.stamp.Rev, t.shape, r.status, r.updated}
+	return append(append(args, r.columns...), r.doc)
+}
+
+// change updates a record if it is still in the state was; it reports whether
+// it was.
+func (t *table) change(tx Tx, r row, was record.Stamp) (bool, error) {
+	args := append(t.written(r), string(r.workspace), string(r.id), was.Version, was.Rev)
+	n, err := tx.Exec(t.update, args...)
+	if err != nil {
+		return false, fmt.Errorf("update %s: %w", t.name, err)
+	}
+	tx.Touch(t.topic(r.workspace, r.id))
+	return n == 1, nil
+}
+
+// list reads one page. Rows without a sort value come last, in both
+// directions, so a page may need two statements: one over the rows that have
+// a value, one over those that have none.
+func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
+	sort, ok := t.sorts[q.Sort]
+	if !ok {
+		return page.Page{}, fmt.Errorf("list %s: no sort %q", t.name, q.Sort)
+	}
+	var p page.Page
+	last := page.Place{}
+	for _, null := range []bool{false, true} {
+		if null && !sort.null || !null && q.After != nil && q.After.Null {
+			continue
+		}
+		b := t.page(workspace, q, sort, null, q.Limit+1-len(p.Docs))
+		rows, err := e.Query(ctx, b.text.String(), b.args...)
+		if err != nil {
+			return p, fmt.Errorf("list %s: %w", t.name, err)
+		}
+		for rows.Next() {
+			place := page.Place{Null: null}
+			switch {
+			case null:
+			case sort.text:
+				place.Text = rows.Text()
+			default:
+				place.Int = rows.Int()
+			}
+			place.ID = rows.Text()
+			d, err := t.read(rows)
+			if err != nil {
+				return p, err
+			}
+			if len(p.Docs) == q.Limit {
+				p.Next = &last
+				continue
+			}
+			p.Docs, last = append(p.Docs, d), place
+		}
+		if p.Next != nil || len(p.Docs) > q.Limit {
+			break
+		}
+	}
+	return p, nil
+}
+
+// page writes the statement of one page.
+func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, limit int) *builder {
+	columns := sort.column + ", id"
+	if null {
+		columns = "id"
+	}
+	b := &builder{}
+	b.add(`SELECT ` + columns + `, ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.where(t, workspace, q)
+	order, less := " ASC", " > "
+	if q.Desc {
+		order, less = " DESC", " < "
+	}
+	after := q.After
+	if sort.null && null {
+		b.add(` AND ` + sort.column + ` IS NULL`)
+		if after != nil && after.Null {
+			b.add(` AND id` + less)
+			b.value(after.ID)
+		}
+		b.add(` ORDER BY id` + order + ` LIMIT `)
+		b.value(limit)
+		return b
+	}
+	if sort.null {
+		b.add(` AND ` + sort.column + ` IS NOT NULL`)
+	}
+	if after != nil {
+		b.add(` AND (` + sort.column + `, id)` + less + `(`)
+		if sort.text {
+			b.value(after.Text)
+		} else {
+			b.value(after.Int)
+		}
+		b.add(`, `)
+		b.value(after.ID)
+		b.add(`)`)
+	}
+	b.add(` ORDER BY ` + sort.column + order + `, id` + order + ` LIMIT `)
+	b.value(limit)
+	return b
+}
+
+// builder writes a statement with its placeholders in order.
+type builder struct {
+	text strings.Builder
+	args []any
+}
+
+func (b *builder) add(s string) { b.text.WriteString(s) }
+
+func (b *builder) value(v any) {
+	b.args = append(b.args, v)
+	fmt.Fprintf(&b.text, "$%d", len(b.args))
+}
+
+func (b *builder) values(list []string) {
+	for i, v := range list {
+		if i > 0 {
+			b.add(", ")
+		}
+		b.value(v)
+	}
+}
+
+// where adds the conditions of a list.
+func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
+	switch {
+	case t.log:
+	case q.Status == nil:
+		b.add(` AND status <> 'archived'`)
+	case len(q.Status) > 0:
+		b.add(` AND status IN (`)
+		b.values(q.Status)
+		b.add(`)`)
+	}
+	if q.From != nil {
+		b.add(` AND created_at >= `)
+		b.value(int64(*q.From))
+	}
+	if q.Until != nil {
+		b.add(` AND created_at < `)
+		b.value(int64(*q.Until))
+	}
+	for _, f := range q.Filters {
+		condition, ok := t.filters[f.Name]
+		if !ok {
+			panic("store: " + t.name + " has no filter " + f.Name)
+		}
+		for condition != "" {
+			text, mark, rest := cutMark(condition)
+			b.add(text)
+			switch mark {
+			case "%w":
+				b.value(string(workspace))
+			case "%s":
+				b.values(f.Values)
+			}
+			condition = rest
+		}
+	}
+}
+
+// cutMark splits a condition at its first placeholder mark.
+func cutMark(condition string) (text, mark, rest string) {
+	i := strings.IndexByte(condition, '%')
+	if i < 0 {
+		return condition, "", ""
+	}
+	return condition[:i], condition[i : i+2], condition[i+2:]
+}
