@@ -151,7 +151,7 @@ func BenchmarkSyncFloor(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	page := make([]byte, 16<<10)
 	for b.Loop() {
 		if _, err := f.Write(page); err != nil {

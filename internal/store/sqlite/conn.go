@@ -177,7 +177,7 @@ func (c *conn) query(query string, args ...any) (*store.Rows, error) {
 
 // read is query at a state of the database not older than seq. The transaction
 // stays open for the next read: taking and dropping SQLite's file locks would
-// cost a third of a short read.
+// be a quarter of a short read's time.
 func (c *conn) read(ctx context.Context, seq uint64, query string, args []any) (*store.Rows, error) {
 	var how C.int = C.FF_ROWS
 	if c.seq != seq {

@@ -77,7 +77,7 @@ var _ store.Engine = (*Engine)(nil)
 
 // Open opens the database in the file at path and creates it, readable by its
 // owner only, when there is none. The caller makes sure that no other process
-// writes to it.
+// writes to it: what one wrote would be seen only after the next write here.
 func Open(path string, opt Options) (*Engine, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -121,8 +121,7 @@ func private(path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	return f.Chmod(0o600)
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 func connectWriter(path, pragmas string) (*conn, error) {
@@ -220,7 +219,7 @@ func (e *Engine) Close() error {
 	err := e.writer.conn.truncate()
 	e.writer.conn.close()
 	if err != nil {
-		return errors.Join(errors.New("the log is kept for the next start"), err)
+		return fmt.Errorf("the log is kept for the next start: %w", err)
 	}
 	return nil
 }

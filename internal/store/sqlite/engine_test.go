@@ -91,7 +91,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, bad := range []string{path, filepath.Join(path, "below", "a", "file")} {
 		if e, err := Open(bad, Options{}); err == nil {
 			t.Errorf("%s opened", bad)
-			e.Close()
+			_ = e.Close()
 		}
 	}
 }

@@ -281,7 +281,12 @@ func (w *writer) commit(alone bool) bool {
 		return alone
 	}
 	if err != nil {
-		w.fail(fmt.Errorf("%w: commit: %w", store.ErrUnavailable, err))
+		if !errors.Is(err, store.ErrUnavailable) {
+			err = fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		}
+		// On a full disk a log that can be used again is what helps.
+		w.checkpointAt = 0
+		w.fail(err)
 		return true
 	}
 	for _, r := range w.batch {
@@ -324,9 +329,8 @@ func (w *writer) rollback() {
 func (w *writer) tidy() {
 	w.engine.readers.letGo(w.engine.seq.Load())
 	frames := w.conn.walFrames()
-	if frames < checkpointFrames {
+	if frames < checkpointFrames && w.checkpointAt > 0 {
 		w.checkpointAt = checkpointFrames
-		return
 	}
 	if frames < w.checkpointAt {
 		return

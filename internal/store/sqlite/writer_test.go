@@ -205,7 +205,12 @@ func TestBatchFailures(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	e := openItems(t, Options{})
-	e.writer.conn.script("PRAGMA max_page_count = 60")
+	allow := func(pages int) {
+		if err := e.writer.conn.script(fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow(60)
 	var stored int64
 	for {
 		err := e.Write(t.Context(), func(tx store.Tx) error {
@@ -223,7 +228,7 @@ func TestFullDisk(t *testing.T) {
 	if got := countItems(t, e, "SELECT count(*) FROM item"); got != stored || stored == 0 {
 		t.Errorf("got %d items want %d", got, stored)
 	}
-	e.writer.conn.script("PRAGMA max_page_count = 1000000")
+	allow(1_000_000)
 	if err := e.Write(t.Context(), addItem(-1)); err != nil {
 		t.Errorf("after there is space again: %v", err)
 	}

@@ -134,7 +134,7 @@ func engineWriteDeadline(t *testing.T, e store.Engine) {
 			if err := engineAdd(-1, nil)(tx); err != nil {
 				return err
 			}
-			_, err := tx.Exec("INSERT INTO item (id, n) " + engineEndless[:strings.Index(engineEndless, "SELECT count")] + "SELECT -i, i FROM n WHERE i < 0")
+			_, err := tx.Exec("INSERT INTO item (id, n) " + engineNumbers + "SELECT -i, i FROM n WHERE i < 0")
 			return err
 		})
 		if !errors.Is(err, context.DeadlineExceeded) {

@@ -1,0 +1,265 @@
+// Package postgres is the engine for several nodes that share one database.
+// Each transaction has its own commit there, and what a node must tell the
+// others travels as a notification with the commit. Nothing here knows what
+// the statements are about; the records are in package store.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"fanfare/internal/store"
+)
+
+// Options tune an engine; the zero value is right for a server.
+type Options struct {
+	// MaxConns is the most connections to hold, by default 16 or what
+	// pool_max_conns in the URL says.
+	MaxConns int
+}
+
+const (
+	defaultConns = 16
+	// commitWait is how long the answer to a commit may take, even when the
+	// caller has left: without it nobody knows what happened.
+	commitWait = 15 * time.Second
+	undoWait   = 5 * time.Second
+
+	beginWrite    = "begin"
+	beginSoft     = "begin; set local synchronous_commit = off"
+	beginSnapshot = "begin read only isolation level repeatable read"
+
+	// migrationLock is any number that nothing else in the database uses.
+	migrationLock = "SELECT pg_advisory_xact_lock(6442019531157043553)"
+	clock         = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+)
+
+// Engine implements store.Engine on a PostgreSQL database.
+type Engine struct {
+	pool     *pgxpool.Pool
+	watchers atomic.Pointer[[]store.Watcher]
+	watching sync.Mutex
+	stop     context.CancelFunc
+	stopped  chan struct{}
+	closing  sync.Once
+}
+
+var _ store.Engine = (*Engine)(nil)
+
+// Open connects to the database at url and begins to listen to other nodes.
+func Open(ctx context.Context, url string, opt Options) (*Engine, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case opt.MaxConns > 0:
+		config.MaxConns = int32(opt.MaxConns)
+	case !strings.Contains(url, "pool_max_conns"):
+		config.MaxConns = defaultConns
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "fanfare"
+	}
+	listen := config.ConnConfig.Copy()
+	// A caller who leaves should cost a statement, not a connection.
+	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: undoWait}
+	}
+	e := &Engine{stopped: make(chan struct{})}
+	e.watchers.Store(new([]store.Watcher))
+	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	l := &listener{config: listen, tell: e.committed}
+	if err := l.connect(ctx); err != nil {
+		e.pool.Close()
+		return nil, classify(ctx, err, true)
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.stop = stop
+	go func() {
+		defer close(e.stopped)
+		l.run(background)
+	}()
+	return e, nil
+}
+
+// Query implements store.Engine.
+func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
+	c, err := e.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Release()
+	r, err := queryRows(ctx, c.Conn(), query, args)
+	return r, classify(ctx, err, c.Conn().IsClosed())
+}
+
+// Write implements store.Engine. It runs fn again, for as long as ctx lives,
+// when the database gave up the transaction in favour of another.
+func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
+	return e.write(ctx, beginWrite, fn)
+}
+
+// Soft is Write for what may be lost: when it returns nil everybody sees the
+// changes, but a crash of the database may take back the last second of them.
+func (e *Engine) Soft(ctx context.Context, fn func(tx store.Tx) error) error {
+	return e.write(ctx, beginSoft, fn)
+}
+
+// Snapshot implements store.Engine.
+func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error {
+	c, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	// The state is chosen by the first statement, not by begin.
+	if _, err := c.Exec(ctx, beginSnapshot+"; select 1"); err != nil {
+		return classify(ctx, err, c.Conn().IsClosed())
+	}
+	t := &tx{ctx: ctx, c: c.Conn()}
+	err = t.call(fn)
+	undo(ctx, c)
+	return err
+}
+
+// Watch implements store.Engine.
+func (e *Engine) Watch(w store.Watcher) {
+	e.watching.Lock()
+	defer e.watching.Unlock()
+	all := append([]store.Watcher{w}, *e.watchers.Load()...)
+	e.watchers.Store(&all)
+}
+
+// Traits implements store.Engine.
+func (e *Engine) Traits() store.Traits {
+	return store.Traits{
+		Name: "postgres", ClaimLock: "FOR UPDATE SKIP LOCKED", RowLock: "FOR UPDATE", MigrationLock: migrationLock, Clock: clock,
+	}
+}
+
+// Close stops listening and waits until all connections came back.
+func (e *Engine) Close() error {
+	e.closing.Do(func() {
+		e.stop()
+		<-e.stopped
+		e.pool.Close()
+	})
+	return nil
+}
+
+func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c, err := e.pool.Acquire(ctx)
+	return c, classify(ctx, err, true)
+}
+
+func (e *Engine) write(ctx context.Context, begin string, fn func(store.Tx) error) error {
+	for try := 1; ; try++ {
+		again, err := e.attempt(ctx, begin, fn)
+		if !again {
+			return err
+		}
+		if !pause(ctx, time.Millisecond<<min(try, 6)) {
+			return ctx.Err()
+		}
+	}
+}
+
+// pause waits up to the limit, by chance, so that two who met do not meet
+// again. It returns false when ctx ended.
+func pause(ctx context.Context, limit time.Duration) bool {
+	timer := time.NewTimer(rand.N(limit))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attempt runs the transaction once and says whether to try again: only when
+// it is certain that nothing of it is left.
+func (e *Engine) attempt(ctx context.Context, begin string, fn func(store.Tx) error) (again bool, err error) {
+	c, err := e.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer c.Release()
+	if _, err := c.Exec(ctx, begin); err != nil {
+		return false, classify(ctx, err, c.Conn().IsClosed())
+	}
+	t := &tx{ctx: ctx, c: c.Conn()}
+	err = t.call(fn)
+	if err == nil {
+		err = t.notify()
+	}
+	if err != nil {
+		undo(ctx, c)
+		return gaveWay(t.cause), err
+	}
+	e.committing(t.topics)
+	defer e.committed(t.topics)
+	err = commit(ctx, c)
+	return gaveWay(err), err
+}
+
+// commit reports as unavailable whatever leaves the outcome open.
+func commit(ctx context.Context, c *pgxpool.Conn) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait)
+	defer cancel()
+	tag, err := c.Exec(ctx, "commit")
+	if err == nil && tag.String() != "COMMIT" {
+		return fmt.Errorf("postgres: commit ended in %s", tag)
+	}
+	if err == nil || gaveWay(err) {
+		return err
+	}
+	var e *pgconn.PgError
+	if errors.As(err, &e) && strings.HasPrefix(e.Code, classConstraint) {
+		return classify(ctx, err, false)
+	}
+	return fmt.Errorf("%w: the outcome of a commit is not known: %w", store.ErrUnavailable, err)
+}
+
+// undo rolls back. When that fails the connection is dropped by its release,
+// and the transaction with it.
+func undo(ctx context.Context, c *pgxpool.Conn) {
+	if c.Conn().IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
+	defer cancel()
+	_, _ = c.Exec(ctx, "rollback")
+}
+
+func (e *Engine) committing(topics []string) {
+	if len(topics) > 0 {
+		for _, w := range *e.watchers.Load() {
+			w.Committing(topics)
+		}
+	}
+}
+
+func (e *Engine) committed(topics []string) {
+	if len(topics) > 0 {
+		for _, w := range *e.watchers.Load() {
+			w.Committed(topics)
+		}
+	}
+}

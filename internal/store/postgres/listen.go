@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fanfare/internal/store"
+)
+
+const (
+	// heartbeat bounds how long a dead connection goes unnoticed.
+	heartbeat     = 15 * time.Second
+	heartbeatWait = 5 * time.Second
+	connectWait   = 10 * time.Second
+)
+
+// listener hears the broadcast topics of all nodes, this one's included, which
+// is harmless. After a lost connection it tells store.TopicBroadcast+"all": in
+// between anything may have been said.
+type listener struct {
+	config *pgx.ConnConfig
+	conn   *pgx.Conn
+	tell   func(topics []string)
+}
+
+func (l *listener) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, connectWait)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, l.config)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		_ = conn.Close(ctx)
+		return err
+	}
+	l.conn = conn
+	return nil
+}
+
+func (l *listener) run(ctx context.Context) {
+	for {
+		l.hear(ctx)
+		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatWait)
+		_ = l.conn.Close(bye)
+		cancel()
+		for try := 1; ; try++ {
+			if !pause(ctx, 50*time.Millisecond<<min(try, 6)) {
+				return
+			}
+			if l.connect(ctx) == nil {
+				break
+			}
+		}
+		l.tell([]string{store.TopicBroadcast + "all"})
+	}
+}
+
+// hear returns when the connection is lost or ctx ends.
+func (l *listener) hear(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait, cancel := context.WithTimeout(ctx, heartbeat)
+		n, err := l.conn.WaitForNotification(wait)
+		silent := wait.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			l.tell([]string{n.Payload})
+		case ctx.Err() != nil || !silent || !l.alive(ctx):
+			return
+		}
+	}
+}
+
+func (l *listener) alive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatWait)
+	defer cancel()
+	return l.conn.Ping(ctx) == nil
+}

@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/store"
+	"fanfare/internal/store/pgtest"
+)
+
+// ears notes what it hears: - before a commit, + after it.
+type ears struct {
+	mu    sync.Mutex
+	heard []string
+}
+
+func (w *ears) Committing(topics []string) { w.note("-", topics) }
+func (w *ears) Committed(topics []string)  { w.note("+", topics) }
+
+func (w *ears) note(sign string, topics []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, topic := range topics {
+		w.heard = append(w.heard, sign+topic)
+	}
+}
+
+func (w *ears) all() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.heard, " ")
+}
+
+func (w *ears) wait(t *testing.T, last string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if strings.HasSuffix(w.all(), last) {
+			return
+		}
+	}
+	t.Fatalf("heard %q, want %q at the end", w.all(), last)
+}
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	here, there := open(t, url), open(t, url)
+	w := &ears{}
+	there.Watch(w)
+	touch := func(topics ...string) func(store.Tx) error {
+		return func(tx store.Tx) error {
+			for _, topic := range topics {
+				tx.Touch(topic)
+			}
+			return nil
+		}
+	}
+	write(t, here, touch("near", "!far", "near", "!far", "!wide"))
+	w.wait(t, "+!wide")
+	if got := w.all(); got != "+!far +!wide" {
+		t.Errorf("heard %q", got)
+	}
+	write(t, here, script(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN%'`))
+	w.wait(t, "+!all")
+	write(t, here, touch("!again"))
+	w.wait(t, "+!again")
+}
