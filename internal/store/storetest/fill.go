@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+)
+
+const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, start_at, end_at, launched_at, spend, doc)
+VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', NULL, NULL, NULL, NULL, $6)`
+
+// Fill makes many campaigns fast, as copies of one that was made through the
+// service, without events and audit entries: for measuring how the store
+// behaves when it is large. It returns every so many-th id.
+func Fill(ctx context.Context, e store.Engine, workspace ident.ID, model record.Doc, n, every int, start time.Time, random io.Reader) ([]ident.ID, error) {
+	id, created, name, err := members(model.JSON)
+	if err != nil {
+		return nil, err
+	}
+	var ids []ident.ID
+	for from := 0; from < n; from += 10_000 {
+		err := e.Write(ctx, func(tx store.Tx) error {
+			for i := from; i < min(n, from+10_000); i++ {
+				at := start.Add(time.Duration(i) * time.Millisecond)
+				own := ident.New(ident.Campaign, at, random)
+				called := fmt.Sprintf("Campaign %08d", i)
+				doc := bytes.Replace(model.JSON, id, []byte(own), 1)
+				doc = bytes.ReplaceAll(doc, created, []byte(clock.At(at).String()))
+				doc = bytes.Replace(doc, name, []byte(`"name":"`+called+`"`), 1)
+				micros := int64(clock.At(at))
+				if _, err := tx.Exec(fillStatement, string(workspace), string(own), micros, micros, strings.ToLower(called), doc); err != nil {
+					return err
+				}
+				if i%every == 0 {
+					ids = append(ids, own)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("fill: %w", err)
+		}
+	}
+	return ids, nil
+}
+
+// members finds the bytes of the model that differ from record to record.
+func members(doc []byte) (id, created, name []byte, err error) {
+	cut := func(before string) []byte {
+		_, rest, ok := bytes.Cut(doc, []byte(before))
+		if !ok {
+			err = fmt.Errorf("model has no %s", before)
+			return nil
+		}
+		v, _, _ := bytes.Cut(rest, []byte(`"`))
+		return v
+	}
+	id, created, name = cut(`"id":"`), cut(`"created_at":"`), cut(`"name":"`)
+	return id, created, []byte(`"name":"` + string(name) + `"`), err
+}
