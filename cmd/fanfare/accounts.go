@@ -107,7 +107,8 @@ func (c *cli) userCommand() *cobra.Command {
 		}
 		return cmd
 	}
-	create := change("create", "Add a user to a workspace", true)
+	create, setRole := change("create", "Add a user to a workspace", true), change("set-role", "Change what a user may do", true)
+	require(setRole, "role")
 	create.Flags().BoolVar(&in.Service, "service", false, "a user without sign-in, so that an integration outlives a person")
 	list := c.jsonFlag(&cobra.Command{
 		Use: "list", Short: "List the users of a workspace", Args: noArgs,
@@ -127,8 +128,8 @@ func (c *cli) userCommand() *cobra.Command {
 		},
 	})
 	workspaceFlag(list, &in.WorkspaceID)
-	return group("user", "Users and their roles", create, list,
-		change("set-role", "Change what a user may do", true), change("remove", "Take a user out of a workspace; the user's keys stop at once", false))
+	return group("user", "Users and their roles", create, list, setRole,
+		change("remove", "Take a user out of a workspace; the user's keys stop at once", false))
 }
 
 func (c *cli) keyCommand() *cobra.Command {
@@ -142,7 +143,10 @@ func (c *cli) keyCreate(in *keyIn) *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "create", Short: "Make a key with the rights of a user; it is shown once", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in.Seconds = int64(expires / time.Second)
+			var err error
+			if in.Seconds, err = seconds("expires", expires); err != nil {
+				return err
+			}
 			for _, s := range scopes {
 				family, access, ok := strings.Cut(s, ":")
 				if !ok {
@@ -216,7 +220,11 @@ func (c *cli) keyRotate(in *keyIn) *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "rotate KEY_ID", Short: "Replace a key; the old one goes on for the overlap", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.KeyID, in.Seconds = ident.ID(args[0]), int64(overlap/time.Second)
+			var err error
+			if in.Seconds, err = seconds("overlap", overlap); err != nil {
+				return err
+			}
+			in.KeyID = ident.ID(args[0])
 			return c.printKey(cmd, "key.rotate", *in)
 		},
 	})
@@ -239,6 +247,14 @@ func (c *cli) keyRevoke(in *keyIn) *cobra.Command {
 	})
 	workspaceFlag(cmd, &in.WorkspaceID)
 	return cmd
+}
+
+// seconds refuses what would become another time when it is cut to seconds.
+func seconds(flag string, d time.Duration) (int64, error) {
+	if d < 0 || d > 0 && d < time.Second {
+		return 0, usageError{fmt.Errorf("--%s %s must be 0 or at least a second, such as 24h", flag, d)}
+	}
+	return int64(d / time.Second), nil
 }
 
 func workspaceFlag(cmd *cobra.Command, id *ident.ID) {

@@ -10,11 +10,13 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"fanfare"
 	"fanfare/internal/account"
@@ -29,15 +31,28 @@ import (
 type cli struct {
 	settings config.Settings
 	asJSON   bool
+	// running says that the command line was understood.
+	running bool
 }
 
 // load reads the settings for a command.
 func (c *cli) load(cmd *cobra.Command) error {
-	warnings, err := config.Load(cmd.Flags(), os.Environ(), os.ReadFile)
+	warnings, err := config.Load(cmd.Root().PersistentFlags(), os.Environ(), os.ReadFile)
 	for _, w := range warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+w)
 	}
 	if err != nil {
+		return configError{err}
+	}
+	return nil
+}
+
+// loadStore reads the settings for a command that opens the store.
+func (c *cli) loadStore(cmd *cobra.Command) error {
+	if err := c.load(cmd); err != nil {
+		return err
+	}
+	if err := c.settings.CheckStore(); err != nil {
 		return configError{err}
 	}
 	return nil
@@ -73,7 +88,7 @@ const cachedRecords = 32_768
 // call runs an operator's command inside the server that holds the data
 // folder, or on the store itself when there is none.
 func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
-	if err := c.load(cmd); err != nil {
+	if err := c.loadStore(cmd); err != nil {
 		return err
 	}
 	ctx, report := cmd.Context(), progress(cmd.ErrOrStderr(), name)
@@ -81,15 +96,15 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	if err != nil {
 		return configError{err}
 	}
-	client, err := control.Dial(ctx, dir.Path(socketName))
-	if err == nil {
-		return client.Call(ctx, name, in, out, report)
-	}
-	if err := dir.Lock(); err != nil {
+	server, err := reach(ctx, dir)
+	if err != nil {
 		return err
 	}
+	if server != nil {
+		return server.Call(ctx, name, in, out, report)
+	}
 	defer dir.Unlock()
-	a, err := c.openApp(ctx, dir, false, slog.New(slog.DiscardHandler))
+	a, err := c.openApp(ctx, dir, false, quietLog)
 	if err != nil {
 		return err
 	}
@@ -106,6 +121,45 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 		return err
 	}
 	return json.Unmarshal(b, out)
+}
+
+// Who holds the folder may be a server that starts or stops, or another
+// command; neither takes long.
+const (
+	reachTime  = 10 * time.Second
+	reachAgain = 20 * time.Millisecond
+)
+
+// reach finds the server that holds the data folder, or takes the folder and
+// returns nil.
+func reach(ctx context.Context, dir *datadir.Dir) (*control.Client, error) {
+	end := time.After(reachTime)
+	for {
+		if server, err := control.Dial(ctx, dir.Path(socketName)); err == nil {
+			return server, nil
+		}
+		err := dir.Lock()
+		if !errors.Is(err, datadir.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-end:
+			return nil, err
+		case <-time.After(reachAgain):
+		}
+	}
+}
+
+// take takes the data folder for good. It waits for a command that uses it,
+// not for a server.
+func take(ctx context.Context, dir *datadir.Dir) error {
+	server, err := reach(ctx, dir)
+	if server != nil {
+		return dir.Lock()
+	}
+	return err
 }
 
 const socketName = "control.sock"
@@ -136,11 +190,7 @@ func progress(w io.Writer, name string) func(control.Progress) {
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // jsonFlag adds --json to a command.

@@ -10,14 +10,19 @@ import (
 // testBuild says that this binary is for tests only: its clock can be moved.
 const testBuild = true
 
-// offset comes from the environment, so that a test can start a server in
-// another time.
-var offset = func() time.Duration {
-	d, err := time.ParseDuration(os.Getenv("FANFARE_CLOCK_OFFSET"))
+// Both come from the environment, so that a test can start a server in another
+// time: moved together with the database, or wrong by skew.
+var (
+	moved = duration("FANFARE_CLOCK_OFFSET")
+	skew  = duration("FANFARE_CLOCK_SKEW")
+)
+
+func duration(name string) time.Duration {
+	d, err := time.ParseDuration(os.Getenv(name))
 	if err != nil {
 		return 0
 	}
 	return d
-}()
+}
 
-func now() time.Time { return time.Now().Add(offset) }
+func now() time.Time { return time.Now().Add(moved + skew) }

@@ -2,11 +2,17 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,141 +20,310 @@ import (
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/listen"
 	"fanfare/internal/store"
 )
 
-// finding is one line of doctor's report.
+// finding is one line of doctor's report. Detail says how things stand or what
+// is wrong and how to mend it.
 type finding struct {
 	Check  string `json:"check"`
-	OK     bool   `json:"ok"`
+	Status string `json:"status"`
 	Detail string `json:"detail"`
 }
+
+// What a finding's status can be. Only a failure keeps a server from working.
+const (
+	good    = "ok"
+	warning = "warning"
+	failure = "failure"
+)
 
 func (c *cli) doctorCommand() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "doctor", Short: "Look for what would keep the server from working, and say how to mend it", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := c.examine(cmd)
+			d := &doctor{cli: c}
+			d.examine(cmd)
 			bad := 0
-			for _, f := range list {
-				mark := "ok  "
-				if !f.OK {
-					mark = "FAIL"
+			for _, f := range d.list {
+				if f.Status == failure {
 					bad++
 				}
 				if !c.asJSON {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s  %-18s %s\n", mark, f.Check, f.Detail)
+					mark := map[string]string{good: "ok", warning: "warn", failure: "FAIL"}[f.Status]
+					fmt.Fprintf(cmd.OutOrStdout(), "%-4s  %-14s %s\n", mark, f.Check, f.Detail)
 				}
 			}
 			if c.asJSON {
-				if err := printJSON(cmd.OutOrStdout(), list); err != nil {
+				if err := printJSON(cmd.OutOrStdout(), d.list); err != nil {
 					return err
 				}
 			}
 			if bad > 0 {
-				return configError{fmt.Errorf("%d of %d checks failed", bad, len(list))}
+				return configError{fmt.Errorf("%d of %d checks failed", bad, len(d.list))}
 			}
 			return nil
 		},
 	})
 }
 
-func (c *cli) examine(cmd *cobra.Command) []finding {
-	var list []finding
-	add := func(check string, err error, good string) {
-		f := finding{Check: check, OK: err == nil, Detail: good}
-		if err != nil {
-			f.Detail = strings.ReplaceAll(err.Error(), "\n", "; ")
+// doctor collects findings.
+type doctor struct {
+	*cli
+	list []finding
+}
+
+func (d *doctor) note(check, status, detail string) {
+	d.list = append(d.list, finding{check, status, strings.Join(strings.Fields(detail), " ")})
+}
+
+// judge notes every fault, or that there is none.
+func (d *doctor) judge(check string, faults []error, fine string) {
+	found := false
+	for _, err := range faults {
+		if err == nil {
+			continue
 		}
-		list = append(list, f)
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			d.note(check, failure, line)
+			found = true
+		}
 	}
-	warnings, err := config.Load(cmd.Flags(), os.Environ(), os.ReadFile)
-	add("settings", err, "read")
+	if !found {
+		d.note(check, good, fine)
+	}
+}
+
+func (d *doctor) examine(cmd *cobra.Command) {
+	warnings, err := config.Load(cmd.Root().PersistentFlags(), os.Environ(), os.ReadFile)
+	d.judge("settings", []error{err}, "flags, environment and file can be read")
 	for _, w := range warnings {
-		add("environment", errors.New(w), "")
+		d.note("environment", warning, w)
 	}
-	limits, err := c.limits()
-	add("limits", err, "every plan has its numbers")
-	add("weak set-up", errors.Join(c.settings.Check(limits, testBuild)...), "none found")
-	add("clock", clockFault(), now().UTC().Format("2006-01-02 15:04:05")+" UTC")
-	dir, err := datadir.Open(c.settings.Data)
-	add("data folder", err, c.settings.Data)
+	_, err = d.logger()
+	d.judge("log", []error{err}, d.settings.LogLevel+", "+d.settings.LogFormat)
+	limits, err := d.limits()
+	d.judge("limits", []error{err}, "every plan has its numbers")
+	d.judge("weak set-up", d.settings.Check(limits, testBuild), "none found")
+	d.judge("clock", []error{clockFault()}, now().UTC().Format("2006-01-02 15:04:05")+" UTC")
+	_, err = config.ParseProxies(d.settings.TrustedProxies)
+	d.judge("proxies", []error{err}, fmt.Sprintf("%d trusted", len(d.settings.TrustedProxies)))
+
+	if _, err := os.Stat(d.settings.Data); errors.Is(err, fs.ErrNotExist) {
+		d.note("data folder", good, d.settings.Data+" is not there yet; the first start makes it")
+		lc, _ := d.check(nil)
+		d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode)
+		d.port()
+		return
+	}
+	dir, err := datadir.Open(d.settings.Data)
+	d.judge("data folder", []error{err}, d.settings.Data)
 	if dir == nil {
-		return list
+		return
 	}
-	lc, err := c.check(dir, nil, quietLog)
-	add("certificate", errors.Join(lc.Check(now())...), "mode "+c.settings.TLSMode)
-	_ = err
-	var machine []error
-	for _, w := range machineWarnings(dir, c.settings.MaxConnections) {
-		machine = append(machine, errors.New(w))
+	if info, err := os.Stat(dir.Path()); err == nil && info.Mode().Perm()&0o055 != 0 {
+		d.note("data folder", warning, fmt.Sprintf("%s can be read by others (mode %04o): run chmod 700 %s", dir.Path(), info.Mode().Perm(), dir.Path()))
 	}
-	add("machine", errors.Join(machine...), "enough open files and disk space")
-	ctx := cmd.Context()
-	if _, err := control.Dial(ctx, dir.Path(socketName)); err == nil {
-		add("server", nil, "running on this data folder")
-		add("port", dialTCP(ctx, c.settings.Listen), c.settings.Listen+" answers")
-		return list
+	for _, w := range machineWarnings(dir, d.settings.MaxConnections) {
+		d.note("machine", warning, w)
 	}
-	add("server", nil, "not running; the store is examined directly")
-	add("port", freePort(c.settings.Listen), c.settings.Listen+" is free")
-	return append(list, c.examineStore(ctx, dir)...)
+	if free, share, err := dir.Free(); err == nil {
+		d.note("disk", good, fmt.Sprintf("%d MB (%.0f %%) free", free>>20, share*100))
+	}
+	d.certificates(dir)
+	d.server(cmd.Context(), dir)
 }
 
-func dialTCP(ctx context.Context, addr string) error {
-	d := net.Dialer{Timeout: dialTime}
-	conn, err := d.DialContext(ctx, "tcp", addr)
+// Days before the end of a certificate at which somebody should act.
+const certificateDays = 14
+
+// certificates looks at the files that TLS comes from.
+func (d *doctor) certificates(dir *datadir.Dir) {
+	lc, _ := d.check(dir)
+	d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
+	switch d.settings.TLSMode {
+	case listen.ModeAuto:
+		d.lifetime("authority", dir.Path("tls", "ca.pem"), "delete it and `fanfare serve` makes a new one, then run `fanfare trust`")
+		d.lifetime("certificate", dir.Path("tls", "leaf.pem"), "delete it and `fanfare serve` makes a new one")
+	case listen.ModeFile:
+		d.lifetime("certificate", d.settings.TLSCert, "renew it")
+	}
+}
+
+// lifetime tells how long a certificate file is still good for. A missing one
+// is the business of others.
+func (d *doctor) lifetime(check, file, fix string) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && d.settings.TLSMode == listen.ModeAuto {
+		d.note(check, good, "none yet; the first start makes it")
+		return
+	}
 	if err != nil {
-		return fmt.Errorf("the server runs but %s does not answer: check --listen: %w", addr, err)
+		return
 	}
-	return conn.Close()
+	block, _ := pem.Decode(text)
+	if block == nil {
+		d.note(check, failure, file+" holds no certificate: "+fix)
+		return
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		d.note(check, failure, file+" cannot be read: "+fix)
+		return
+	}
+	d.days(check, cert, file, fix)
 }
 
-func freePort(addr string) error {
+func (d *doctor) days(check string, cert *x509.Certificate, what, fix string) {
+	days := int(cert.NotAfter.Sub(now()).Hours() / 24)
+	text := fmt.Sprintf("%s is good for %d more days, until %s", what, days, cert.NotAfter.UTC().Format(time.DateOnly))
+	switch {
+	case now().After(cert.NotAfter):
+		d.note(check, failure, fmt.Sprintf("%s expired on %s: %s", what, cert.NotAfter.UTC().Format(time.DateOnly), fix))
+	case now().Before(cert.NotBefore):
+		d.note(check, failure, fmt.Sprintf("%s is not good before %s: set the clock by NTP", what, cert.NotBefore.UTC().Format(time.RFC3339)))
+	case days < certificateDays:
+		d.note(check, warning, text+": "+fix)
+	default:
+		d.note(check, good, text)
+	}
+}
+
+// server asks the server that holds the data folder, or looks at the store
+// itself when there is none.
+func (d *doctor) server(ctx context.Context, dir *datadir.Dir) {
+	socket := dir.Path(socketName)
+	client, err := control.Dial(ctx, socket)
+	if err != nil {
+		if err := dir.Lock(); err != nil {
+			d.note("lock", failure, err.Error())
+			return
+		}
+		defer dir.Unlock()
+		d.note("server", good, "none is running; the store is examined directly")
+		d.port()
+		d.store(ctx, dir)
+		return
+	}
+	d.note("server", good, "running on this data folder")
+	if info, err := os.Stat(socket); err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.note("control", failure, fmt.Sprintf("%s is open to others (mode %04o), who can run every command: run chmod 600 %s", socket, info.Mode().Perm(), socket))
+	} else {
+		d.note("control", good, socket+" is closed to others")
+	}
+	d.answers(ctx)
+	var inside []finding
+	if err := client.Call(ctx, "doctor", nothing{}, &inside, func(control.Progress) {}); err != nil {
+		d.note("store", failure, "the server cannot examine its store: "+err.Error())
+	}
+	d.list = append(d.list, inside...)
+}
+
+// port looks whether a start would get its port.
+func (d *doctor) port() {
+	addr := d.settings.Listen
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("%s cannot be used: choose another with --listen: %w", addr, err)
+		d.note("port", failure, fmt.Sprintf("%s cannot be used (%v): stop what uses it, or choose another with --listen", addr, err))
+		return
 	}
-	return ln.Close()
+	_ = ln.Close()
+	d.note("port", good, addr+" is free")
 }
 
-// examineStore opens the store and changes nothing in it.
-func (c *cli) examineStore(ctx context.Context, dir *datadir.Dir) []finding {
-	if err := dir.Lock(); err != nil {
-		return []finding{{"lock", false, err.Error()}}
+// answers calls the running server as a client would.
+func (d *doctor) answers(ctx context.Context) {
+	addr := d.settings.Listen
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	if d.settings.TLSMode == listen.ModeProxy {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			d.note("port", failure, notAnswering(addr, err))
+			return
+		}
+		_ = conn.Close()
+		d.note("port", good, addr+" answers")
+		return
 	}
-	defer dir.Unlock()
-	setting := c.storeSetting(dir)
-	if _, err := os.Stat(setting); c.settings.Store == "" && errors.Is(err, os.ErrNotExist) {
-		return []finding{{"store", true, "none yet; the first start makes it"}}
+	// Whose certificate it is does not matter here, only that it is good.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+addr+"/readyz", nil)
+	if err != nil {
+		d.note("port", failure, err.Error())
+		return
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		d.note("port", failure, notAnswering(addr, err))
+		return
+	}
+	_ = res.Body.Close()
+	d.note("port", good, addr+" answers")
+	d.days("served", res.TLS.PeerCertificates[0], "the certificate in use", "renew it")
+	if res.StatusCode != http.StatusOK {
+		d.note("ready", failure, "the server says that it is not ready ("+res.Status+"): look into its log, or wait for it to stop and start it again")
+		return
+	}
+	d.note("ready", good, "the server takes traffic")
+}
+
+func notAnswering(addr string, err error) string {
+	return fmt.Sprintf("the server runs but %s does not answer (%v): give the --listen that the server has", addr, err)
+}
+
+// store opens the store and changes nothing in it.
+func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
+	if d.settings.CheckStore() != nil {
+		return // said under the weak set-up
+	}
+	setting := d.storeSetting(dir)
+	if d.settings.Store == "" {
+		info, err := os.Stat(setting)
+		if errors.Is(err, fs.ErrNotExist) {
+			d.note("store", good, "none yet; the first start makes it")
+			return
+		}
+		if err == nil && info.Mode().Perm()&0o022 != 0 {
+			d.note("store", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod 600 %s", setting, info.Mode().Perm(), setting))
+		}
 	}
 	e, err := app.OpenEngine(ctx, setting)
 	if err != nil {
-		return []finding{{"store", false, err.Error()}}
+		d.note("store", failure, err.Error()+": restore a backup, or check --data and --store")
+		return
 	}
 	defer func() { _ = e.Close() }()
-	list := []finding{{"store", true, e.Traits().Name + " opens"}}
+	d.list = append(d.list, examineStore(ctx, e, store.New(e, 0, now, nil))...)
+}
+
+// examineStore looks at an open store.
+func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
+	list := []finding{{"store", good, e.Traits().Name + " opens"}}
 	pending, err := store.Pending(ctx, e)
 	switch {
+	case errors.Is(err, store.ErrNewer):
+		return append(list, finding{"schema", failure, err.Error()})
 	case err != nil:
-		return append(list, finding{"schema", false, err.Error()})
+		return append(list, finding{"schema", failure, err.Error() + ": restore a backup, or check --data and --store"})
 	case len(pending) > 0:
-		list = append(list, finding{"schema", true, "the next start will apply " + strings.Join(pending, ", ")})
-		return list
+		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
 	}
-	list = append(list, finding{"schema", true, "up to date"})
-	db := store.New(e, 0, now, nil)
+	list = append(list, finding{"schema", good, "up to date"})
 	report, err := db.VerifyAudit(ctx, func(int64) {})
 	switch {
 	case err != nil:
-		list = append(list, finding{"audit log", false, err.Error()})
+		list = append(list, finding{"audit log", failure, err.Error() + ": restore a backup"})
 	case len(report.Faults) > 0:
-		list = append(list, finding{"audit log", false, "tampered with; run `fanfare audit verify`"})
+		list = append(list, finding{"audit log", failure, fmt.Sprintf("it was tampered with at %d places: see them with `fanfare audit verify`, and compare with a backup", len(report.Faults))})
 	default:
-		list = append(list, finding{"audit log", true, fmt.Sprintf("%d entries hold", report.Entries)})
+		list = append(list, finding{"audit log", good, fmt.Sprintf("%d entries hold", report.Entries)})
 	}
-	if skew, err := db.Skew(ctx); err != nil || skew.Abs() > maxSkew {
-		list = append(list, finding{"clock skew", false, fmt.Sprintf("%s apart from the database: set both by NTP", skew)})
+	if err := skewFault(ctx, e, db); err != nil {
+		return append(list, finding{"clock skew", failure, err.Error()})
 	}
-	return list
+	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
 }

@@ -6,16 +6,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // so that time zones work on machines without the files
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"fanfare/internal/datadir"
 	"fanfare/internal/fault"
 	"fanfare/internal/nearest"
+	"fanfare/internal/store"
 )
 
 // Set by the linker: see the Makefile.
@@ -37,9 +41,18 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Whatever is written holds secrets or leads to them.
+	syscall.Umask(0o077)
 	c := &cli{}
 	if err := c.root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "fanfare: "+err.Error())
+		if !c.running {
+			err = usageError{err}
+		}
+		for line := range strings.SplitSeq(explain(err), "\n") {
+			if strings.TrimSpace(line) != "" {
+				fmt.Fprintln(os.Stderr, "fanfare: "+strings.TrimSpace(line))
+			}
+		}
 		stop()
 		os.Exit(exitCode(err)) //nolint:gocritic // stop was called
 	}
@@ -51,17 +64,31 @@ type usageError struct{ error }
 // configError is a set-up that must be mended before a start.
 type configError struct{ error }
 
+// explain says what is wrong, one line for each fault.
+func explain(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != fault.ValidationFailed {
+		return err.Error()
+	}
+	lines := make([]string, len(f.Details))
+	for i, d := range f.Details {
+		lines[i] = d.Message
+	}
+	return strings.Join(lines, "\n")
+}
+
 func exitCode(err error) int {
 	var usage usageError
 	var config configError
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &config):
+	case errors.As(err, &config), errors.Is(err, store.ErrNewer):
 		return exitConfig
-	case fault.Is(err, fault.NotFound):
+	case fault.Is(err, fault.NotFound), errors.Is(err, fs.ErrNotExist):
 		return exitNotFound
-	case fault.Is(err, fault.InvalidState), fault.Is(err, fault.AlreadyExists):
+	case fault.Is(err, fault.InvalidState), fault.Is(err, fault.AlreadyExists),
+		errors.Is(err, fs.ErrExist), errors.Is(err, store.ErrNotEmpty), errors.Is(err, datadir.ErrLocked):
 		return exitConflict
 	case fault.Is(err, fault.ValidationFailed):
 		return exitUsage
@@ -78,6 +105,8 @@ func (c *cli) root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          chooseCommand,
 	}
 	c.settings.Bind(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
@@ -86,7 +115,22 @@ func (c *cli) root() *cobra.Command {
 		c.migrateCommand(), c.backupCommand(), c.auditCommand(), c.doctorCommand(),
 		c.openapiCommand(), c.trustCommand(), c.versionCommand(),
 	)
+	c.mark(root)
 	return root
+}
+
+// mark notes when a command begins to run: what goes wrong before is a mistake
+// in how it was written.
+func (c *cli) mark(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			c.running = true
+			return run(cmd, args)
+		}
+	}
+	for _, child := range cmd.Commands() {
+		c.mark(child)
+	}
 }
 
 // flagError names the flag that was probably meant.
@@ -106,23 +150,24 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // group is a command that only holds others.
 func group(use, short string, children ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			var names []string
-			for _, child := range cmd.Commands() {
-				names = append(names, child.Name())
-			}
-			hint := ""
-			if near := nearest.Word(args[0], names); near != "" {
-				hint = ": did you mean " + near + "?"
-			}
-			return usageError{fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)}
-		},
-	}
+	cmd := &cobra.Command{Use: use, Short: short, RunE: chooseCommand}
 	cmd.AddCommand(children...)
 	return cmd
+}
+
+// chooseCommand runs where a command was to follow: it shows which there are,
+// or which was probably meant.
+func chooseCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, child := range cmd.Commands() {
+		names = append(names, child.Name())
+	}
+	hint := " (see " + cmd.CommandPath() + " --help)"
+	if near := nearest.Word(args[0], names); near != "" {
+		hint = ": did you mean " + near + "?"
+	}
+	return usageError{fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)}
 }

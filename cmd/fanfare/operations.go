@@ -103,6 +103,9 @@ func operations(a *app.App) map[string]control.Op {
 			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version}
 			return backup.Create(ctx, a.Engine, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 		}),
+		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
+			return examineStore(ctx, a.Engine, a.DB), nil
+		}),
 		"audit.verify": control.Typed(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
 		}),

@@ -10,6 +10,8 @@ import (
 	"net/http/pprof"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -21,14 +23,12 @@ import (
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/listen"
+	"fanfare/internal/store"
 )
 
-// Times of a graceful end: first the node says that it is not ready, then it
-// stops accepting, then it gives up on those that do not finish.
-const (
-	drainDelay = 5 * time.Second
-	drainTime  = 25 * time.Second
-)
+// drainTime is how long requests in flight may take once the node has stopped
+// accepting.
+const drainTime = 25 * time.Second
 
 func (c *cli) serveCommand() *cobra.Command {
 	return &cobra.Command{
@@ -55,65 +55,85 @@ type server struct {
 	control  *control.Server
 	admin    *http.Server
 	log      *slog.Logger
+	// drainDelay is how long the node goes on accepting while it says that it
+	// is not ready.
+	drainDelay time.Duration
 }
 
 // open checks the whole set-up, says everything that is wrong with it at once,
 // and only then opens anything.
 func (c *cli) open(cmd *cobra.Command) (*server, error) {
-	if err := c.load(cmd); err != nil {
-		return nil, err
-	}
-	log, err := c.logger()
-	if err != nil {
-		return nil, configError{err}
-	}
+	loadErr := c.load(cmd)
+	log, logErr := c.logger()
 	dir, dirErr := datadir.Open(c.settings.Data)
-	if dir == nil {
-		return nil, configError{dirErr}
+	listenConfig, faults := c.check(dir)
+	faults = append([]error{loadErr, logErr, dirErr}, faults...)
+	var lockErr error
+	if dir != nil {
+		for _, w := range machineWarnings(dir, c.settings.MaxConnections) {
+			log.Warn(w)
+		}
+		lockErr = take(cmd.Context(), dir)
 	}
-	listenConfig, err := c.check(dir, dirErr, log)
-	if err != nil {
+	if err := errors.Join(append(faults, lockErr)...); err != nil {
+		if loadErr == nil && dirErr == nil && lockErr == nil && c.settings.CheckStore() == nil {
+			err = errors.Join(err, c.storeFault(cmd.Context(), dir))
+		}
 		return nil, configError{err}
 	}
-	if err := dir.Lock(); err != nil {
-		return nil, configError{err}
-	}
-	s := &server{dir: dir, log: log}
+	s := &server{dir: dir, log: log, drainDelay: c.settings.DrainDelay}
 	if err := s.start(cmd.Context(), c, listenConfig); err != nil {
-		s.close()
+		_ = s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (c *cli) check(dir *datadir.Dir, dirErr error, log *slog.Logger) (listen.Config, error) {
-	faults := []error{dirErr}
-	limits, err := c.limits()
-	faults = append(faults, err)
-	proxies, err := config.ParseProxies(c.settings.TrustedProxies)
-	faults = append(faults, err)
+// check finds what is wrong with the settings alone.
+func (c *cli) check(dir *datadir.Dir) (listen.Config, []error) {
+	limits, limitsErr := c.limits()
+	proxies, proxiesErr := config.ParseProxies(c.settings.TrustedProxies)
 	s := &c.settings
 	lc := listen.Config{
 		Addr: s.Listen, Mode: s.TLSMode, CertFile: s.TLSCert, KeyFile: s.TLSKey, Domains: s.ACMEDomains, Email: s.ACMEEmail,
-		Directory: s.ACMEDirectory, DirectoryRoots: s.ACMERoots, TrustedProxies: proxies, Dir: dir.Path("tls"), MaxConns: s.MaxConnections,
+		Directory: s.ACMEDirectory, DirectoryRoots: s.ACMERoots, TrustedProxies: proxies, MaxConns: s.MaxConnections,
+		Dir: filepath.Join(s.Data, "tls"),
 	}
+	if dir != nil {
+		lc.Dir = dir.Path("tls")
+	}
+	faults := []error{limitsErr, proxiesErr}
 	faults = append(faults, lc.Check(now())...)
 	faults = append(faults, s.Check(limits, testBuild)...)
-	faults = append(faults, clockFault())
-	for _, w := range machineWarnings(dir, s.MaxConnections) {
-		log.Warn(w)
+	return lc, append(faults, clockFault())
+}
+
+// storeFault looks into a store that a start would use, without changing it,
+// for what would keep the start from doing so.
+func (c *cli) storeFault(ctx context.Context, dir *datadir.Dir) error {
+	setting := c.storeSetting(dir)
+	if _, err := os.Stat(setting); c.settings.Store == "" && errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return lc, errors.Join(faults...)
+	e, err := app.OpenEngine(ctx, setting)
+	if err != nil {
+		return err
+	}
+	_, err = store.Pending(ctx, e)
+	return errors.Join(err, e.Close())
 }
 
 func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error) {
 	if s.listener, err = listen.Open(ctx, lc, now, s.log); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%w: stop what uses it, or choose another port with --listen", err)
+		}
 		return configError{err}
 	}
 	if s.app, err = c.openApp(ctx, s.dir, s.listener.Public(), s.log); err != nil {
 		return configError{err}
 	}
-	if err := s.checkSkew(ctx); err != nil {
+	if err := skewFault(ctx, s.app.Engine, s.app.DB); err != nil {
 		return configError{err}
 	}
 	if s.control, err = control.Listen(s.dir.Path(socketName), operations(s.app)); err != nil {
@@ -125,12 +145,20 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 // maxSkew is how far the clocks of node and database may be apart.
 const maxSkew = 5 * time.Minute
 
-func (s *server) checkSkew(ctx context.Context) error {
-	skew, err := s.app.DB.Skew(ctx)
-	if err == nil && skew.Abs() > maxSkew {
-		err = fmt.Errorf("this machine's clock and the database's are %s apart: set both by NTP", skew.Round(time.Second))
+// skewFault compares the clocks. A clock that a test has moved is taken for
+// the database's own, which cannot be moved.
+func skewFault(ctx context.Context, e store.Engine, db *store.DB) error {
+	if e.Traits().Clock == "" {
+		return nil
 	}
-	return err
+	skew, err := db.Skew(ctx)
+	if err != nil {
+		return err
+	}
+	if skew += moved; skew.Abs() > maxSkew {
+		return fmt.Errorf("this machine's clock and the database's are %s apart: set both by NTP", skew.Round(time.Second).Abs())
+	}
+	return nil
 }
 
 // openAdmin serves profiles to this machine, over TLS like everything else.
@@ -164,8 +192,7 @@ func (s *server) run(ctx context.Context) error {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var wg sync.WaitGroup
-	var jobs error
-	wg.Go(func() { jobs = s.app.Run(background) })
+	wg.Go(func() { s.app.Run(background) })
 	wg.Go(func() {
 		if err := s.control.Serve(); err != nil {
 			s.log.Error("control socket ended", "error", err)
@@ -182,7 +209,7 @@ func (s *server) run(ctx context.Context) error {
 	_ = s.control.Close()
 	cancel()
 	wg.Wait()
-	return errors.Join(err, jobs, s.close())
+	return errors.Join(err, s.close())
 }
 
 // drain ends the server without breaking off a request. A second signal, or an
@@ -195,7 +222,7 @@ func (s *server) drain(served <-chan error) error {
 	s.log.Info("draining")
 	if !isTerminal(os.Stdin) {
 		select {
-		case <-time.After(drainDelay):
+		case <-time.After(s.drainDelay):
 		case <-again:
 		}
 	}
@@ -233,22 +260,20 @@ func (s *server) url() string {
 	return "https://" + net.JoinHostPort(host, port)
 }
 
+// logger makes the log. It makes one even where the settings are wrong.
 func (c *cli) logger() (*slog.Logger, error) {
 	var level slog.Level
+	var faults []error
 	if err := level.UnmarshalText([]byte(c.settings.LogLevel)); err != nil {
-		return nil, fmt.Errorf("log-level %q is not debug, info, warn or error", c.settings.LogLevel)
+		faults = append(faults, fmt.Errorf("log-level %q is not known: use debug, info, warn or error", c.settings.LogLevel))
+	}
+	format := c.settings.LogFormat
+	if !slices.Contains([]string{"text", "json", "auto"}, format) {
+		faults = append(faults, fmt.Errorf("log-format %q is not known: use text, json or auto", format))
 	}
 	opt := &slog.HandlerOptions{Level: level}
-	switch c.settings.LogFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(os.Stderr, opt)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, opt)), nil
-	case "auto":
-		if isTerminal(os.Stderr) {
-			return slog.New(slog.NewTextHandler(os.Stderr, opt)), nil
-		}
-		return slog.New(slog.NewJSONHandler(os.Stderr, opt)), nil
+	if format == "text" || format != "json" && isTerminal(os.Stderr) {
+		return slog.New(slog.NewTextHandler(os.Stderr, opt)), errors.Join(faults...)
 	}
-	return nil, fmt.Errorf("log-format %q is not text, json or auto", c.settings.LogFormat)
+	return slog.New(slog.NewJSONHandler(os.Stderr, opt)), errors.Join(faults...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,31 +25,25 @@ import (
 
 // alone opens the data folder for a command that must be the only one.
 func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
-	if err := c.load(cmd); err != nil {
+	if err := c.loadStore(cmd); err != nil {
 		return nil, err
 	}
 	dir, err := datadir.Open(c.settings.Data)
 	if err != nil {
 		return nil, configError{err}
 	}
-	return dir, dir.Lock()
+	return dir, take(cmd.Context(), dir)
 }
 
 func (c *cli) migrateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "migrate", Short: "Bring the database's schema up to date (a server does so at its start)", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := c.alone(cmd)
-			if err != nil {
+			if err := c.loadStore(cmd); err != nil {
 				return err
 			}
-			defer dir.Unlock()
-			e, err := app.OpenEngine(cmd.Context(), c.storeSetting(dir))
+			steps, err := c.migrate(cmd.Context())
 			if err != nil {
-				return err
-			}
-			steps, err := store.Migrate(cmd.Context(), e, now)
-			if err = errors.Join(err, e.Close()); err != nil {
 				return err
 			}
 			if len(steps) == 0 {
@@ -58,6 +53,25 @@ func (c *cli) migrateCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// migrate takes the steps that are due. A server that holds the folder has
+// taken them at its start.
+func (c *cli) migrate(ctx context.Context) ([]string, error) {
+	dir, err := datadir.Open(c.settings.Data)
+	if err != nil {
+		return nil, configError{err}
+	}
+	if server, err := reach(ctx, dir); err != nil || server != nil {
+		return nil, err
+	}
+	defer dir.Unlock()
+	e, err := app.OpenEngine(ctx, c.storeSetting(dir))
+	if err != nil {
+		return nil, err
+	}
+	steps, err := store.Migrate(ctx, e, now)
+	return steps, errors.Join(err, e.Close())
 }
 
 func (c *cli) backupCommand() *cobra.Command {

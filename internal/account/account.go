@@ -3,6 +3,7 @@
 package account
 
 import (
+	"encoding/json"
 	"slices"
 
 	"fanfare/internal/clock"
@@ -89,6 +90,15 @@ var Families = []string{"campaigns", "creative", "analytics", "audiences", "conn
 // Scopes narrow a key: the access it has in each family. Nil is everything
 // its creator may do.
 type Scopes map[string]Access
+
+// MarshalJSON writes null where nothing was narrowed: an empty object would
+// say that every family is closed.
+func (s Scopes) MarshalJSON() ([]byte, error) {
+	if s == nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(map[string]Access(s))
+}
 
 // Allow reports whether the scopes admit an access. Write includes read; an
 // operation without family needs no scope.

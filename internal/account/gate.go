@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fanfare/internal/clock"
@@ -18,6 +20,10 @@ import (
 // RevokeBound is how long a revoked key may go on at other nodes.
 const RevokeBound = time.Second
 
+// lookUpTime is how long the store may take to say who holds a key. It comes
+// before the time that an operation has.
+const lookUpTime = 5 * time.Second
+
 // ErrUnknownKey is returned for a well-formed key that nobody holds.
 var ErrUnknownKey = errors.New("unknown API key")
 
@@ -27,16 +33,38 @@ var ErrUnknownKey = errors.New("unknown API key")
 type Gate struct {
 	creds   Credentials
 	service *Service
-	callers *fresh.Cache[*Caller]
+	callers *fresh.Cache[Hash, *Caller]
 	now     func() time.Time
 
 	mu   sync.Mutex
-	uses map[useKey]*Use
+	uses map[useKey]*tally
+	// seen are hashes of keys that were found once. Unlike callers it is not
+	// dropped when accounts change, because it says nothing about rights.
+	seen map[Hash]struct{}
 }
+
+// maxSeen bounds the memory of the gate's acquaintances to about 5 MB.
+const maxSeen = 100_000
 
 type useKey struct {
 	key ident.ID
 	day int64
+}
+
+// tally counts the uses of one key on one day since the last flush. The
+// caller in memory points to it, so that counting needs no look-up.
+type tally struct {
+	day   int64
+	count atomic.Int64
+	last  atomic.Pointer[lastUse]
+	// of is whose uses these are.
+	workspace, key ident.ID
+}
+
+type lastUse struct {
+	second  int64
+	address netip.Addr
+	agent   string
 }
 
 // NewGate makes a gate. shared says that other nodes may change accounts too.
@@ -45,25 +73,51 @@ func NewGate(creds Credentials, service *Service, shared bool, now func() time.T
 	if shared {
 		life = RevokeBound
 	}
-	return &Gate{creds: creds, service: service, callers: fresh.New[*Caller](100_000, life, now), now: now, uses: map[useKey]*Use{}}
+	return &Gate{creds: creds, service: service, callers: fresh.New[Hash, *Caller](100_000, life, now), now: now, uses: map[useKey]*tally{}, seen: map[Hash]struct{}{}}
 }
 
 // Cached returns the holder of a key that was seen lately, without a look-up.
-func (g *Gate) Cached(hash string) (*Caller, bool) { return g.callers.Get(hash) }
+func (g *Gate) Cached(hash Hash) (*Caller, bool) { return g.callers.Get(hash) }
 
 // Caller returns the holder of the key with this hash, or ErrUnknownKey. The
 // result is shared: it must not be changed.
-func (g *Gate) Caller(ctx context.Context, hash string) (*Caller, error) {
+func (g *Gate) Caller(ctx context.Context, hash Hash) (*Caller, error) {
 	if c, ok := g.callers.Get(hash); ok {
 		return c, nil
 	}
 	return g.callers.Fill(hash, func() (*Caller, error) {
+		ctx, cancel := context.WithTimeout(ctx, lookUpTime)
+		defer cancel()
 		c, err := g.creds.Caller(ctx, hash)
 		if err == nil && c == nil {
 			err = ErrUnknownKey
 		}
+		if err == nil {
+			g.remember(hash)
+		}
 		return c, err
 	})
+}
+
+func (g *Gate) remember(hash Hash) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.seen) >= maxSeen {
+		for old := range g.seen {
+			delete(g.seen, old)
+			break
+		}
+	}
+	g.seen[hash] = struct{}{}
+}
+
+// Seen reports whether there is, or was lately, a key with this hash, without
+// a look-up.
+func (g *Gate) Seen(hash Hash) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.seen[hash]
+	return ok
 }
 
 // Forget drops what is kept; the store calls it when accounts have changed.
@@ -71,45 +125,67 @@ func (g *Gate) Forget() { g.callers.Drop() }
 
 // Used counts one request of a key.
 func (g *Gate) Used(c *Caller, address netip.Addr, agent string, now time.Time) {
-	id := useKey{c.Key.ID, now.Unix() / 86400}
+	second := now.Unix()
+	t := c.tally.Load()
+	if t == nil || t.day != second/86400 {
+		t = g.tally(c, second/86400)
+	}
+	t.count.Add(1)
+	// Where a key is used many times a second, the first use stands for all.
+	if last := t.last.Load(); last == nil || last.second != second {
+		t.last.Store(&lastUse{second, address, agent})
+	}
+}
+
+// tally finds or starts the count of a key for a day.
+func (g *Gate) tally(c *Caller, day int64) *tally {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	u := g.uses[id]
-	if u == nil {
-		u = &Use{WorkspaceID: c.Key.WorkspaceID, KeyID: c.Key.ID, Day: id.day}
-		g.uses[id] = u
+	id := useKey{c.Key.ID, day}
+	t := g.uses[id]
+	if t == nil {
+		t = &tally{day: day, workspace: c.Key.WorkspaceID, key: c.Key.ID}
+		g.uses[id] = t
 	}
-	u.Count++
-	u.At, u.Address, u.Agent = clock.At(now), address, agent
+	c.tally.Store(t)
+	return t
 }
 
 // Flush writes the counts to the store. What cannot be written is counted
 // again the next time.
 func (g *Gate) Flush(ctx context.Context) error {
 	g.mu.Lock()
-	uses := g.uses
-	g.uses = map[useKey]*Use{}
+	tallies := slices.Collect(maps.Values(g.uses))
 	g.mu.Unlock()
-	if len(uses) == 0 {
+	today := g.now().Unix() / 86400
+	var list []Use
+	var from []*tally
+	for _, t := range tallies {
+		last := t.last.Load()
+		if last == nil {
+			continue // its first use is being counted at this moment
+		}
+		if n := t.count.Swap(0); n > 0 {
+			list = append(list, Use{
+				WorkspaceID: t.workspace, KeyID: t.key, Day: t.day, Count: n,
+				At: clock.At(time.Unix(last.second, 0)), Address: last.address, Agent: cut(Mask(last.agent), 200),
+			})
+			from = append(from, t)
+		}
+	}
+	if len(list) == 0 {
 		return nil
 	}
-	list := make([]Use, 0, len(uses))
-	for _, u := range uses {
-		u.Agent = cut(u.Agent, 200)
-		list = append(list, *u)
-	}
 	if err := g.creds.AddUses(ctx, list); err != nil {
-		g.mu.Lock()
-		for id, u := range uses {
-			if now := g.uses[id]; now != nil {
-				now.Count += u.Count
-			} else {
-				g.uses[id] = u
-			}
+		for i, t := range from {
+			t.count.Add(list[i].Count)
 		}
-		g.mu.Unlock()
 		return fmt.Errorf("write key use: %w", err)
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	// Yesterday's may still be counted by a request that came before midnight.
+	maps.DeleteFunc(g.uses, func(id useKey, t *tally) bool { return id.day < today-1 && t.count.Load() == 0 })
 	return nil
 }
 
@@ -126,6 +202,10 @@ var noticeDays = []int64{1, 3, 14}
 // Sweep does what time does to keys: notices before expiry, and an end for
 // keys unused for a year or whose owner has been gone for 30 days.
 func (g *Gate) Sweep(ctx context.Context) error {
+	// A key that is in use must not look unused.
+	if err := g.Flush(ctx); err != nil {
+		return err
+	}
 	callers, err := g.creds.Live(ctx)
 	if err != nil {
 		return fmt.Errorf("read live keys: %w", err)
@@ -151,18 +231,23 @@ func (g *Gate) Sweep(ctx context.Context) error {
 
 // expired says why a key should be revoked now, or nothing.
 func (c *Caller) expired(now clock.Instant) string {
-	const day = 24 * time.Hour
 	used := c.Key.CreatedAt
 	if c.Key.LastUsedAt != nil {
 		used = *c.Key.LastUsedAt
 	}
 	switch {
-	case c.InactiveAt != nil && c.InactiveAt.Add(30*day) <= now:
+	case gone(c.InactiveAt, now):
 		return "owner_inactive"
-	case used.Add(365*day) <= now:
+	case used.Add(365*24*time.Hour) <= now:
 		return "unused"
 	}
 	return ""
+}
+
+// gone reports whether somebody has left for so long that the keys end for
+// good.
+func gone(since *clock.Instant, now clock.Instant) bool {
+	return since != nil && since.Add(30*24*time.Hour) <= now
 }
 
 // notice returns the number of days to announce, 0 when there is nothing new.

@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 	"net/netip"
+	"strings"
+	"sync/atomic"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
@@ -60,7 +62,7 @@ func WellFormed(s string) bool {
 		return false
 	}
 	for _, c := range []byte(s[len(KeyPrefix):]) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+		if !alphanumeric(c) {
 			return false
 		}
 	}
@@ -68,12 +70,66 @@ func WellFormed(s string) bool {
 	return string(appendChecksum(append(b[:0], s[:KeyLength-keyChecksum]...))) == s
 }
 
+// Find returns the API keys that stand somewhere in a text.
+func Find(text string) []string {
+	var found []string
+	eachShape(text, func(start, end int) {
+		if WellFormed(text[start:end]) {
+			found = append(found, text[start:end])
+		}
+	})
+	return found
+}
+
+// Mask hides everything that looks like an API key, mistyped ones too, so that
+// a text can be logged, stored or answered.
+func Mask(text string) string {
+	var b strings.Builder
+	done := 0
+	eachShape(text, func(start, end int) {
+		// Of two shapes the second can begin with the first one's last four
+		// characters at the earliest.
+		b.WriteString(text[done:start] + KeyPrefix + "…")
+		done = end - 4
+	})
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// eachShape calls f with the place of everything that has the shape of a key.
+func eachShape(text string, f func(start, end int)) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], KeyPrefix)
+		if i < 0 {
+			return
+		}
+		start := at + i
+		at = start + len(KeyPrefix)
+		end := at
+		for end < len(text) && end < start+KeyLength && alphanumeric(text[end]) {
+			end++
+		}
+		if end == start+KeyLength {
+			f(start, end)
+		}
+	}
+}
+
+func alphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
 // HashSecret is how a key is stored and looked up. A slow password hash would
 // be wrong: the secret has full entropy, and slowness only helps attackers.
-func HashSecret(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
+func HashSecret(secret string) Hash { return sha256.Sum256([]byte(secret)) }
+
+// Hash is the SHA-256 of an API key.
+type Hash [sha256.Size]byte
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // Key is an API key's record. The secret itself is not in it.
 type Key struct {
@@ -110,6 +166,8 @@ type Caller struct {
 	// InactiveAt is when the creator left the workspace, nil while a member.
 	InactiveAt *clock.Instant
 	Key        Key
+
+	tally atomic.Pointer[tally]
 }
 
 // Check says whether the key may be used at all.

@@ -152,13 +152,11 @@ func (s *Service) Suspend(ctx context.Context, cause record.Cause, id ident.ID, 
 }
 
 func (s *Service) saveWorkspace(ctx context.Context, cause record.Cause, id ident.ID, action string, change func(*Workspace)) (Workspace, error) {
-	w, err := s.Workspace(ctx, id)
-	if err != nil {
+	if w, err := s.Workspace(ctx, id); err != nil {
 		return w, err
 	}
-	change(&w)
 	cause.Workspace = id
-	return w, s.store.SaveWorkspace(ctx, w, Note{Cause: cause, At: clock.At(s.now()), Action: action})
+	return s.store.ChangeWorkspace(ctx, id, change, Note{Cause: cause, At: clock.At(s.now()), Action: action})
 }
 
 // Members lists the users of a workspace, removed ones too.
@@ -178,12 +176,37 @@ func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace i
 	if err != nil {
 		return Member{}, err
 	}
-	if m := find(members, email); m != nil && m.InactiveAt == nil {
-		return Member{}, fault.New(fault.AlreadyExists, email+" is a member already; use user set-role to change the role.")
+	if m := find(members, email); m != nil {
+		if m.InactiveAt == nil {
+			return Member{}, fault.New(fault.AlreadyExists, email+" is a member already; use user set-role to change the role.")
+		}
+		if err := s.endKeys(ctx, cause, workspace, m); err != nil {
+			return Member{}, err
+		}
 	}
 	user := s.newUser(email, s.now())
 	user.Service = service
 	return s.saveMember(ctx, cause, workspace, Member{User: user, Role: Role(role)}, "user.create")
+}
+
+// endKeys revokes the keys of a member who comes back too late for them.
+func (s *Service) endKeys(ctx context.Context, cause record.Cause, workspace ident.ID, m *Member) error {
+	if !gone(m.InactiveAt, clock.At(s.now())) {
+		return nil
+	}
+	keys, err := s.store.Keys(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if k.UserID != m.ID {
+			continue
+		}
+		if _, err := s.Revoke(ctx, cause, workspace, k.ID, "owner_inactive"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetRole changes what a member may do, from the next request on.
@@ -200,7 +223,7 @@ func (s *Service) SetRole(ctx context.Context, cause record.Cause, workspace ide
 // unless the user comes back within 30 days, for good.
 func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace ident.ID, email string) (Member, error) {
 	m, err := s.member(ctx, workspace, email)
-	if err != nil {
+	if err != nil || m.InactiveAt != nil {
 		return m, err
 	}
 	now := clock.At(s.now())
@@ -212,34 +235,8 @@ func (s *Service) saveMember(ctx context.Context, cause record.Cause, workspace 
 	if !slices.Contains(Roles, string(m.Role)) {
 		return m, fault.Invalid([]fault.Detail{{Field: "role", Code: "invalid_value", Message: "role must be one of " + strings.Join(Roles, ", ") + ".", Meta: fault.Meta{"allowed": Roles}}})
 	}
-	members, err := s.store.Members(ctx, workspace)
-	if err != nil {
-		return m, err
-	}
-	if lastOwner(members, m) {
-		return m, fault.New(fault.InvalidState, m.Email+" is the only owner of the workspace; make somebody else owner first.")
-	}
 	cause.Workspace = workspace
 	return s.store.SaveMember(ctx, workspace, m, Note{Cause: cause, At: clock.At(s.now()), Action: action})
-}
-
-// lastOwner reports whether the change would leave the workspace without an
-// owner.
-func lastOwner(members []Member, changed Member) bool {
-	if changed.Role == Owner && changed.InactiveAt == nil {
-		return false
-	}
-	was := false
-	for _, m := range members {
-		if m.Role != Owner || m.InactiveAt != nil {
-			continue
-		}
-		if m.Email != changed.Email {
-			return false
-		}
-		was = true
-	}
-	return was
 }
 
 func (s *Service) member(ctx context.Context, workspace ident.ID, email string) (Member, error) {
@@ -275,6 +272,9 @@ type KeyOptions struct {
 func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace ident.ID, email string, opt KeyOptions) (secret string, k Key, err error) {
 	if strings.TrimSpace(opt.Name) == "" || utf8.RuneCountInString(opt.Name) > 100 {
 		return "", k, fault.Invalid([]fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 100 characters and say what the key is for."}})
+	}
+	if opt.Lifetime < 0 {
+		return "", k, fault.Invalid([]fault.Detail{{Field: "expires", Code: "invalid_value", Message: "expires must not be negative; 0 never ends."}})
 	}
 	for family, access := range opt.Scopes {
 		if !slices.Contains(Families, family) || access != Read && access != Write {

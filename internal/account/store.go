@@ -17,14 +17,19 @@ type Store interface {
 	// whose e-mail is known already is that user; the user is returned.
 	AddWorkspace(ctx context.Context, w Workspace, owner User, first NewKey, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
-	SaveWorkspace(ctx context.Context, w Workspace, note Note) error
+	// ChangeWorkspace changes a workspace as it is stored at that moment.
+	ChangeWorkspace(ctx context.Context, id ident.ID, change func(*Workspace), note Note) (Workspace, error)
 	// SaveMember adds a user to a workspace or changes the role; the user is
-	// made when the e-mail is unknown.
+	// made when the e-mail is unknown. A change that would leave the workspace
+	// without an active owner is refused.
 	SaveMember(ctx context.Context, workspace ident.ID, m Member, note Note) (Member, error)
 	Members(ctx context.Context, workspace ident.ID) ([]Member, error)
 	// AddKey saves a key unless its user or workspace has the most it may
-	// have; replaced, if not nil, is the key it takes over from.
+	// have; replaced, if not nil, is the key it takes over from, which must not
+	// have been revoked meanwhile.
 	AddKey(ctx context.Context, k NewKey, replaced *Key, note Note) error
+	// SaveKey saves what happened to a key. Whatever else happened to it
+	// meanwhile, it never lives longer and a revocation stays.
 	SaveKey(ctx context.Context, k Key, note Note) error
 	Keys(ctx context.Context, workspace ident.ID) ([]Key, error)
 }
@@ -33,18 +38,18 @@ type Store interface {
 type Credentials interface {
 	// Caller returns the holder of the key with this hash, nil when there is
 	// no such key.
-	Caller(ctx context.Context, hash string) (*Caller, error)
+	Caller(ctx context.Context, hash Hash) (*Caller, error)
 	// AddUses adds to the counts of keys; it need not be durable at once.
 	AddUses(ctx context.Context, uses []Use) error
 	// Live returns all keys that are not revoked, of every workspace, with
 	// what happened to their owners.
-	Live(ctx context.Context) ([]Caller, error)
+	Live(ctx context.Context) ([]*Caller, error)
 }
 
 // NewKey is a key with its secret's hash, on the way into the store.
 type NewKey struct {
 	Key
-	Hash string
+	Hash Hash
 }
 
 // Note is what a change is remembered by.

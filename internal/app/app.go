@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net/url"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
+	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
 )
 
@@ -65,6 +67,13 @@ type App struct {
 
 // OpenEngine opens the database that a store setting names.
 func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
+	if strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://") {
+		e, err := postgres.Open(ctx, setting, postgres.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("open PostgreSQL at %s: %w", redact(setting), err)
+		}
+		return e, nil
+	}
 	e, err := sqlite.Open(setting, sqlite.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite at %s: %w", setting, err)
@@ -122,7 +131,7 @@ func (a *App) build(ctx context.Context) error {
 		Campaigns: a.Campaigns, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
 		Contract: api.YAML, Changelog: c.Changelog, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
-		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, Random: c.Random, Log: c.Log,
+		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
 	if err != nil {
 		return err
@@ -155,17 +164,7 @@ func (a *App) plan() {
 	}))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
 	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
-	a.Jobs.Repeat("reshape", job.Every(24*time.Hour, c.Now, a.reshape))
-}
-
-// reshape rewrites documents of an older shape until none is left.
-func (a *App) reshape(ctx context.Context) error {
-	for {
-		n, err := a.DB.Reshape(ctx, 500)
-		if err != nil || n == 0 {
-			return err
-		}
-	}
+	a.Jobs.Repeat("reshape", job.Every(24*time.Hour, c.Now, a.DB.Reshape))
 }
 
 // RefreshCursors takes the cursor keys from the store, a new one when the old
@@ -195,10 +194,20 @@ const (
 
 // Run does the background work until ctx ends, then writes down what is only
 // in memory.
-func (a *App) Run(ctx context.Context) error {
+func (a *App) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	var jobsErr error
-	wg.Go(func() { jobsErr = a.Jobs.Run(ctx) })
+	wg.Go(func() {
+		// It ends early only where the store is out of reach at its start.
+		for ctx.Err() == nil {
+			if err := a.Jobs.Run(ctx); err != nil && ctx.Err() == nil {
+				a.config.Log.Error("background work", "error", err, "again_in", saveEvery)
+				select {
+				case <-ctx.Done():
+				case <-time.After(saveEvery):
+				}
+			}
+		}
+	})
 	repeat := func(every time.Duration, what string, f func(context.Context) error) {
 		wg.Go(func() {
 			ticker := time.NewTicker(every)
@@ -219,7 +228,6 @@ func (a *App) Run(ctx context.Context) error {
 	repeat(flushEvery, "write key use", a.Gate.Flush)
 	repeat(refreshEvery, "refresh cursor keys", a.RefreshCursors)
 	wg.Wait()
-	return jobsErr
 }
 
 func (a *App) saveUsage(ctx context.Context) error {

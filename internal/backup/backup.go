@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fault"
 	"fanfare/internal/store"
 )
 
@@ -54,7 +55,7 @@ var ErrDamaged = errors.New("the backup is damaged")
 // The file appears under its name only when it is whole and on disk.
 func Create(ctx context.Context, e store.Engine, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
 	if _, err := os.Stat(path); err == nil {
-		return s, fmt.Errorf("%s is there already; choose another name", path)
+		return s, fault.New(fault.AlreadyExists, path+" is there already; choose another name.")
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".fanfare-backup-*")
 	if err != nil {
@@ -163,26 +164,9 @@ func Restore(ctx context.Context, e store.Engine, path string, report func(done,
 	if err != nil {
 		return s, err
 	}
-	chunks, fail := make(chan store.Chunk), make(chan error, 1)
-	stop := make(chan struct{})
-	go func() {
-		defer close(chunks)
-		_, err := scan(path, report, func(c store.Chunk) error {
-			select {
-			case chunks <- c:
-				return nil
-			case <-stop:
-				return context.Canceled
-			}
-		})
-		fail <- err
-	}()
-	defer close(stop)
-	err = store.Refill(ctx, e, func() (*store.Chunk, error) {
-		if c, more := <-chunks; more {
-			return &c, nil
-		}
-		return nil, <-fail
+	err = store.Refill(ctx, e, func(put func(store.Chunk) error) error {
+		_, err := scan(path, report, put)
+		return err
 	})
 	return s, err
 }

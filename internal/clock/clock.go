@@ -42,7 +42,7 @@ func (i *Instant) UnmarshalText(b []byte) error {
 // space for the T and a missing offset are refused, and so are years that
 // would not fit four digits after the shift to UTC.
 func Parse(s string) (Instant, bool) {
-	if len(s) < 20 || s[10] != 'T' {
+	if !shaped(s) {
 		return 0, false
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -55,13 +55,72 @@ func Parse(s string) (Instant, bool) {
 	return At(t), true
 }
 
-// ParseDay reads YYYY-MM-DD as the first moment of that day in a zone.
-func ParseDay(s string, zone *time.Location) (time.Time, bool) {
-	if len(s) != 10 {
-		return time.Time{}, false
+// shaped checks what time.Parse is lax about: two digits for the hour, a point
+// before the fraction, and an offset of less than a day.
+func shaped(s string) bool {
+	const head = "0000-00-00T00:00:00"
+	if len(s) <= len(head) || !fits(s[:len(head)], head) {
+		return false
 	}
-	t, err := time.ParseInLocation(time.DateOnly, s, zone)
-	return t, err == nil && t.Year() >= 1
+	rest := s[len(head):]
+	if rest[0] == '.' {
+		digits := 1
+		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+			digits++
+		}
+		if digits == 1 {
+			return false
+		}
+		rest = rest[digits:]
+	}
+	return rest == "Z" || (fits(rest, "+00:00") || fits(rest, "-00:00")) && rest[1:3] < "24"
+}
+
+// fits reports whether s has the layout's characters, and digits where that
+// has zeros.
+func fits(s, layout string) bool {
+	if len(s) != len(layout) {
+		return false
+	}
+	for i := range len(s) {
+		digit := s[i] >= '0' && s[i] <= '9'
+		if layout[i] == '0' && !digit || layout[i] != '0' && s[i] != layout[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseDay reads YYYY-MM-DD as a day in a zone: its first moment, and that of
+// the day after.
+func ParseDay(s string, zone *time.Location) (start, end time.Time, ok bool) {
+	if len(s) != 10 {
+		return start, end, false
+	}
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil || t.Year() < 1 {
+		return start, end, false
+	}
+	return dayStart(t, zone), dayStart(t.AddDate(0, 0, 1), zone), true
+}
+
+// dayStart returns the first moment of a date in a zone. It goes back from
+// noon, because time.Date does not say which moment it gives where clocks jump
+// over midnight or come to it twice.
+func dayStart(date time.Time, zone *time.Location) time.Time {
+	t := time.Date(date.Year(), date.Month(), date.Day(), 12, 0, 0, 0, zone)
+	for {
+		h, m, s := t.Clock()
+		sinceMidnight := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(t.Nanosecond())
+		midnight := t.Add(-sinceMidnight)
+		changed, _ := t.ZoneBounds()
+		if changed.IsZero() || !midnight.Before(changed) {
+			return midnight
+		}
+		if t = changed.Add(-1); t.Day() != date.Day() {
+			return changed
+		}
+	}
 }
 
 // Zone loads an IANA time zone. "Local" and "" are not names a caller may use,

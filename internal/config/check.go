@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fanfare/internal/account"
@@ -19,6 +20,9 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	public := !Loopback(s.Listen)
 	for _, plan := range account.Plans {
+		if limits == nil {
+			break // what is wrong with the setting was said when it was read
+		}
 		l, known := limits[account.Plan(plan)]
 		switch {
 		case !known:
@@ -45,10 +49,33 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	if !slices.Contains([]string{"revoke", "warn"}, s.PlaintextKeyPolicy) {
 		add("plaintext-key-policy %q is not revoke or warn", s.PlaintextKeyPolicy)
 	}
-	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {
-		add("store %q is not a postgres:// URL; leave it out for SQLite in the data folder", s.Store)
+	if s.MaxInFlight < 1 {
+		add("max-in-flight %d would refuse every request: use 1 or more", s.MaxInFlight)
+	}
+	if s.DrainDelay < 0 {
+		add("drain-delay %s is negative: use 0s or more", s.DrainDelay)
+	}
+	if err := s.CheckStore(); err != nil {
+		faults = append(faults, err)
 	}
 	return faults
+}
+
+// CheckStore finds a store setting that names no database.
+func (s *Settings) CheckStore() error {
+	if s.Store == "" || strings.HasPrefix(s.Store, "postgres://") || strings.HasPrefix(s.Store, "postgresql://") {
+		return nil
+	}
+	return fmt.Errorf("store %s is not a postgres:// URL: correct it, or leave it out for SQLite in the data folder", shown(s.Store))
+}
+
+// shown is a URL without its password.
+func shown(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(unreadable)"
+	}
+	return strconv.Quote(u.Redacted())
 }
 
 // Loopback reports whether an address can only be reached from this machine.

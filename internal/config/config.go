@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -41,6 +42,7 @@ type Settings struct {
 	AdminListen        string
 	MaxConnections     int
 	MaxInFlight        int64
+	DrainDelay         time.Duration
 	LogLevel           string
 	LogFormat          string
 }
@@ -68,12 +70,15 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default off)")
 	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "connections held at once")
 	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed")
+	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long to serve on after the signal to stop, while /readyz says no, so that load balancers turn away (not on a terminal)")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")
 }
 
 // Load fills the flags that were not given from the environment and the file.
-// It returns warnings, and an error that names every setting that is wrong.
+// The set holds the settings and nothing else: a command's own flags cannot
+// come from anywhere but its line. It returns warnings, and an error that names
+// every setting that is wrong.
 func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, error)) (warnings []string, err error) {
 	env := map[string]string{}
 	for _, pair := range environ {
@@ -88,9 +93,9 @@ func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, err
 		}
 	}
 	given := map[string]bool{}
-	f.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	names := []string{}
 	f.VisitAll(func(flag *pflag.Flag) {
+		given[flag.Name] = flag.Changed
 		name := variable(flag.Name)
 		names = append(names, name)
 		if v, has := env[name]; has && !given[flag.Name] {
@@ -109,7 +114,7 @@ func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, err
 }
 
 // reserved are variables that other parts of the project read.
-var reserved = []string{"FANFARE_TEST_POSTGRES", "FANFARE_PG_BIN", "FANFARE_CLOCK_OFFSET", "FANFARE_KEY"}
+var reserved = []string{"FANFARE_TEST_POSTGRES", "FANFARE_PG_BIN", "FANFARE_CLOCK_OFFSET", "FANFARE_CLOCK_SKEW", "FANFARE_KEY"}
 
 func variable(flag string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -126,7 +131,7 @@ func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]
 	}
 	var values map[string]any
 	if err := yaml.Unmarshal(text, &values); err != nil {
-		return []error{fmt.Errorf("settings file %s is not valid YAML: %w", path, err)}
+		return []error{fmt.Errorf("settings file %s is not a list of key: value in YAML: %s", path, strings.Join(strings.Fields(err.Error()), " "))}
 	}
 	var faults []error
 	var known []string
@@ -142,7 +147,8 @@ func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]
 			faults = append(faults, fmt.Errorf("settings file %s: unknown key %q%s", path, name, hint(name, known)))
 			continue
 		}
-		if !given[flag.Name] {
+		// A key without a value says nothing.
+		if !given[flag.Name] && values[name] != nil {
 			set(flag, plain(values[name]), path)
 		}
 	}
@@ -172,48 +178,61 @@ func hint(name string, known []string) string {
 	return ""
 }
 
-// ParseLimits reads plan=minute/day[/inflight], over the defaults.
+// ParseLimits reads plan=minute/day[/inflight], over the defaults. Its error
+// names every entry that is wrong.
 func ParseLimits(text string) (map[account.Plan]ratelimit.Limits, error) {
 	limits := httpapi.DefaultLimits()
 	if strings.TrimSpace(text) == "" {
 		return limits, nil
 	}
+	var faults []error
 	for part := range strings.SplitSeq(text, ",") {
-		plan, numbers, _ := strings.Cut(strings.TrimSpace(part), "=")
-		if !slices.Contains(account.Plans, plan) {
-			return nil, fmt.Errorf("limits: unknown plan %q%s; plans are %s", plan, hint(plan, account.Plans), strings.Join(account.Plans, ", "))
-		}
-		fields := strings.Split(numbers, "/")
-		l := limits[account.Plan(plan)]
-		targets := []*int64{&l.PerMinute, &l.PerDay, &l.InFlight}
-		if len(fields) < 2 || len(fields) > len(targets) {
-			return nil, fmt.Errorf("limits: %q must be %s=minute/day[/inflight], such as %s=60/10000", part, plan, plan)
-		}
-		for i, field := range fields {
-			n, err := strconv.ParseInt(field, 10, 64)
-			if err != nil || n < 0 {
-				return nil, fmt.Errorf("limits: %q in %q is not a whole number from 0 up", field, part)
-			}
-			*targets[i] = n
-		}
-		limits[account.Plan(plan)] = l
+		faults = append(faults, parseLimit(strings.TrimSpace(part), limits))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	return limits, nil
 }
 
-// ParseProxies reads CIDRs; a plain address is a network of one.
+func parseLimit(part string, limits map[account.Plan]ratelimit.Limits) error {
+	plan, numbers, _ := strings.Cut(part, "=")
+	if !slices.Contains(account.Plans, plan) {
+		return fmt.Errorf("limits: unknown plan %q%s; plans are %s", plan, hint(plan, account.Plans), strings.Join(account.Plans, ", "))
+	}
+	fields := strings.Split(numbers, "/")
+	l := limits[account.Plan(plan)]
+	targets := []*int64{&l.PerMinute, &l.PerDay, &l.InFlight}
+	if len(fields) < 2 || len(fields) > len(targets) {
+		return fmt.Errorf("limits: %q must be %s=minute/day[/inflight], such as %s=60/10000", part, plan, plan)
+	}
+	for i, field := range fields {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("limits: %q in %q is not a whole number: use one from 0 up", field, part)
+		}
+		*targets[i] = n
+	}
+	limits[account.Plan(plan)] = l
+	return nil
+}
+
+// ParseProxies reads CIDRs; a plain address is a network of one. Its error
+// names every entry that is wrong.
 func ParseProxies(list []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
+	var faults []error
 	for _, text := range list {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
 			addr, addrErr := netip.ParseAddr(text)
 			if addrErr != nil {
-				return nil, fmt.Errorf("trusted-proxies: %q is not a CIDR such as 10.0.0.0/8", text)
+				faults = append(faults, fmt.Errorf("trusted-proxies: %q is not a network: write it as 10.0.0.0/8 or 10.0.0.5", text))
+				continue
 			}
 			p = netip.PrefixFrom(addr, addr.BitLen())
 		}
 		out = append(out, p)
 	}
-	return out, nil
+	return out, errors.Join(faults...)
 }

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -59,6 +60,7 @@ type wireFault struct {
 type Server struct {
 	http *http.Server
 	ln   net.Listener
+	path string
 }
 
 // Listen opens the socket. A socket that a dead server left behind is
@@ -67,18 +69,41 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove old control socket: %w", err)
 	}
-	ln, err := net.Listen("unix", path)
+	short, done, err := shorten(path)
+	if err != nil {
+		return nil, fmt.Errorf("open control socket: %w", err)
+	}
+	defer done()
+	ln, err := net.Listen("unix", short)
 	if err != nil {
 		return nil, fmt.Errorf("open control socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("close control socket to others: %w", err), ln.Close())
 	}
+	// The listener knows the socket by a name that is gone by then.
+	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	mux := http.NewServeMux()
 	for name, op := range ops {
 		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) { serve(w, r, op) })
 	}
-	return &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, ln: ln}, nil
+	return &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, ln: ln, path: path}, nil
+}
+
+// maxPath is how long the path of a socket may be everywhere.
+const maxPath = 100
+
+// shorten gives a path that is too long for a socket another name, which holds
+// until done is called.
+func shorten(path string) (short string, done func(), err error) {
+	if len(path) <= maxPath {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { _ = dir.Close() }, nil
 }
 
 // Serve answers until Close.
@@ -90,7 +115,10 @@ func (s *Server) Serve() error {
 }
 
 // Close stops answering and removes the socket.
-func (s *Server) Close() error { return s.http.Close() }
+func (s *Server) Close() error {
+	_ = os.Remove(s.path)
+	return s.http.Close()
+}
 
 func serve(w http.ResponseWriter, r *http.Request, op Op) {
 	in, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -131,15 +159,24 @@ var ErrNoServer = errors.New("no server is running")
 
 // Dial looks for a server at the socket.
 func Dial(ctx context.Context, path string) (*Client, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", path)
+	conn, err := dial(ctx, path)
 	if err != nil {
 		return nil, ErrNoServer
 	}
 	_ = conn.Close()
 	return &Client{&http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return d.DialContext(ctx, "unix", path)
+		return dial(ctx, path)
 	}}}}, nil
+}
+
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	short, done, err := shorten(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", short)
 }
 
 // Call runs a command and reads its result into out.

@@ -28,6 +28,9 @@ var networkFS = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB
 // else can write it, and it is on a local disk. All faults come together, each
 // with its fix.
 func Open(path string) (*Dir, error) {
+	if path == "" {
+		return nil, errors.New("the data folder has no name: give one with --data")
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", path, err)

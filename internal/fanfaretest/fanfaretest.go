@@ -26,6 +26,8 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
 	"fanfare/internal/store"
+	"fanfare/internal/store/pgtest"
+	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
 )
 
@@ -80,7 +82,7 @@ func (b *Buffer) String() string {
 }
 
 // Engines open an empty database each.
-var Engines = map[string]func(testing.TB) store.Engine{"sqlite": SQLite}
+var Engines = map[string]func(testing.TB) store.Engine{"sqlite": SQLite, "postgres": Postgres}
 
 // Each runs a test on both engines.
 func Each(t *testing.T, test func(t *testing.T, w *World)) {
@@ -97,6 +99,16 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 func SQLite(t testing.TB) store.Engine {
 	t.Helper()
 	e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Postgres opens an empty database on the test's own server.
+func Postgres(t testing.TB) store.Engine {
+	t.Helper()
+	e, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,17 +14,17 @@ const shards = 64
 // Cache keeps copies by key. Its promise holds when Committing and Committed
 // are called around every commit that changes the original; where other
 // processes change it too, Life bounds the age of a copy instead.
-type Cache[V any] struct {
+type Cache[K comparable, V any] struct {
 	seed  maphash.Seed
 	most  int
 	life  time.Duration
 	now   func() time.Time
-	shard [shards]shard[V]
+	shard [shards]shard[K, V]
 }
 
-type shard[V any] struct {
+type shard[K comparable, V any] struct {
 	mu      sync.RWMutex
-	entries map[string]entry[V]
+	entries map[K]entry[V]
 	// commits counts the commits under way, epoch those that are over.
 	commits int
 	epoch   uint64
@@ -36,20 +36,20 @@ type entry[V any] struct {
 }
 
 // New makes a cache of at most so many entries. A life of 0 is unbounded.
-func New[V any](most int, life time.Duration, now func() time.Time) *Cache[V] {
-	c := &Cache[V]{seed: maphash.MakeSeed(), most: max(1, most/shards), life: life, now: now}
+func New[K comparable, V any](most int, life time.Duration, now func() time.Time) *Cache[K, V] {
+	c := &Cache[K, V]{seed: maphash.MakeSeed(), most: max(1, most/shards), life: life, now: now}
 	for i := range c.shard {
-		c.shard[i].entries = map[string]entry[V]{}
+		c.shard[i].entries = map[K]entry[V]{}
 	}
 	return c
 }
 
-func (c *Cache[V]) of(key string) *shard[V] {
-	return &c.shard[maphash.String(c.seed, key)%shards]
+func (c *Cache[K, V]) of(key K) *shard[K, V] {
+	return &c.shard[maphash.Comparable(c.seed, key)%shards]
 }
 
 // Get returns the copy, if there is one that may be used.
-func (c *Cache[V]) Get(key string) (V, bool) {
+func (c *Cache[K, V]) Get(key K) (V, bool) {
 	s := c.of(key)
 	s.mu.RLock()
 	e, ok := s.entries[key]
@@ -61,7 +61,7 @@ func (c *Cache[V]) Get(key string) (V, bool) {
 }
 
 // Fill loads the original and keeps a copy, unless a commit came in between.
-func (c *Cache[V]) Fill(key string, load func() (V, error)) (V, error) {
+func (c *Cache[K, V]) Fill(key K, load func() (V, error)) (V, error) {
 	s := c.of(key)
 	s.mu.RLock()
 	epoch, busy := s.epoch, s.commits > 0
@@ -92,7 +92,7 @@ func (c *Cache[V]) Fill(key string, load func() (V, error)) (V, error) {
 }
 
 // Committing is called before a commit that changes the original can be seen.
-func (c *Cache[V]) Committing(key string) {
+func (c *Cache[K, V]) Committing(key K) {
 	s := c.of(key)
 	s.mu.Lock()
 	delete(s.entries, key)
@@ -101,7 +101,7 @@ func (c *Cache[V]) Committing(key string) {
 }
 
 // Committed is called once for each Committing, when the commit is over.
-func (c *Cache[V]) Committed(key string) {
+func (c *Cache[K, V]) Committed(key K) {
 	s := c.of(key)
 	s.mu.Lock()
 	s.commits--
@@ -110,7 +110,7 @@ func (c *Cache[V]) Committed(key string) {
 }
 
 // Drop forgets everything, also what is being loaded.
-func (c *Cache[V]) Drop() {
+func (c *Cache[K, V]) Drop() {
 	for i := range c.shard {
 		s := &c.shard[i]
 		s.mu.Lock()

@@ -5,7 +5,6 @@ package httpapi
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -63,7 +62,8 @@ type Deps struct {
 	// those that can wait.
 	MaxInFlight int64
 	Now         func() time.Time
-	Random      io.Reader
+	// RequestSeed makes the random part of request ids, which are no secret.
+	RequestSeed func() uint64
 	Log         *slog.Logger
 }
 

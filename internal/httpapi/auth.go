@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 
 	"fanfare/internal/account"
@@ -24,20 +23,15 @@ func (a *API) authenticate(r *request) error {
 	if !account.WellFormed(secret) {
 		return a.refuse(r, invalidKey())
 	}
-	hash := account.HashSecret(secret)
-	caller, known := a.Gate.Cached(hash)
-	if !known {
-		if d := a.addresses.Look(r.from, r.now); !d.OK {
-			return a.limited(r, d, "ip")
-		}
-		caller, err = a.Gate.Caller(r.http.Context(), hash)
-		if errors.Is(err, account.ErrUnknownKey) {
-			return a.refuse(r, invalidKey())
-		}
-		if err != nil {
-			a.limitByAddress(r, a.addresses.Look(r.from, r.now))
-			return err
-		}
+	caller, err := a.holder(r, account.HashSecret(secret))
+	switch {
+	case errors.Is(err, account.ErrUnknownKey):
+		return a.refuse(r, invalidKey())
+	case fault.Is(err, fault.RateLimitExceeded):
+		return err
+	case err != nil:
+		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+		return err
 	}
 	if err := caller.Check(clock.At(r.now)); err != nil {
 		return a.refuse(r, err)
@@ -45,6 +39,18 @@ func (a *API) authenticate(r *request) error {
 	r.caller = caller
 	a.Gate.Used(caller, r.from, r.http.Header.Get("User-Agent"), r.now)
 	return nil
+}
+
+// holder finds who holds a key. For an address that has used up its failures
+// only keys that were found before are looked up.
+func (a *API) holder(r *request, hash account.Hash) (*account.Caller, error) {
+	if caller, ok := a.Gate.Cached(hash); ok {
+		return caller, nil
+	}
+	if d := a.addresses.Look(r.from, r.now); !d.OK && !a.Gate.Seen(hash) {
+		return nil, a.limited(r, d, "ip")
+	}
+	return a.Gate.Caller(r.http.Context(), hash)
 }
 
 func invalidKey() error {
@@ -80,11 +86,8 @@ func (a *API) refuse(r *request, err error) error {
 // exposedInQuery revokes valid keys that stand in a URL, because URLs end in
 // logs.
 func (a *API) exposedInQuery(r *request, rawQuery string) {
-	query, _ := url.ParseQuery(rawQuery)
-	for _, values := range query {
-		for _, v := range values {
-			a.exposed(r, v, "sent_in_url", !r.from.IsLoopback())
-		}
+	for _, secret := range account.Find(rawQuery) {
+		a.exposed(r, secret, "sent_in_url", !r.from.IsLoopback())
 	}
 }
 
@@ -92,15 +95,16 @@ func (a *API) exposedInQuery(r *request, rawQuery string) {
 // revoked at once, or only reported where revoking would hit the wrong one. It
 // reports whether it revoked a key.
 func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
-	if !account.WellFormed(secret) {
-		return false
-	}
 	ctx := r.http.Context()
-	caller, err := a.Gate.Caller(ctx, account.HashSecret(secret))
+	caller, err := a.holder(r, account.HashSecret(secret))
+	if errors.Is(err, account.ErrUnknownKey) {
+		// It cost a look-up, so it counts like any other guess.
+		a.addresses.Fail(r.from, r.now)
+	}
 	if err != nil || caller.Check(clock.At(r.now)) != nil {
 		return false
 	}
-	log := a.Log.With("request_id", r.id, "key_id", caller.Key.ID, "workspace_id", caller.Workspace.ID, "reason", reason)
+	log := a.log(r).With("key_id", caller.Key.ID, "workspace_id", caller.Workspace.ID, "reason", reason)
 	if !mayRevoke || a.KeepExposedKeys {
 		log.Warn("an API key was sent where others can read it; rotate it")
 		return false

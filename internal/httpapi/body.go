@@ -42,16 +42,18 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	if e := r.http.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return nil, unsupported(r, "Send the body without Content-Encoding.")
 	}
-	if r.http.ContentLength > maxBody {
-		return nil, tooLarge()
-	}
 	if r.http.ContentLength != 0 {
 		if err := checkType(r); err != nil {
 			return nil, err
 		}
-		// Errors mean that the connection cannot have a deadline; the
-		// operation's own deadline still holds.
-		_ = http.NewResponseController(r.w).SetReadDeadline(a.Now().Add(bodyTime))
+	}
+	if r.http.ContentLength > maxBody {
+		return nil, tooLarge()
+	}
+	if r.http.ContentLength != 0 {
+		// Sockets know only the machine's own time. Errors mean that the
+		// connection cannot have a deadline; the operation's own still holds.
+		_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(bodyTime))
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, maxBody))
 	var tooMuch *http.MaxBytesError

@@ -20,10 +20,10 @@ var campaignList = listing{
 		{name: "delivery_status", allowed: campaign.DeliveryStatuses},
 		{name: "channel", allowed: campaign.Channels},
 		{name: "objective", allowed: campaign.Objectives},
-		{name: "tag", lower: true},
+		{name: "tag", lower: true, longest: campaign.MaxTag},
 		{name: "audience_id", prefix: ident.Audience},
 		{name: "creative_id", prefix: ident.Creative},
-		{name: "q"},
+		{name: "q", longest: campaign.MaxName},
 	},
 }
 

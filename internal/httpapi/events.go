@@ -20,7 +20,7 @@ var EventTypes = []string{
 
 var eventList = listing{
 	sorts:   []string{"created_at"},
-	filters: []filter{{name: "type", allowed: append(slices.Clone(EventTypes), families(EventTypes)...)}, {name: "resource_id"}},
+	filters: []filter{{name: "type", allowed: append(slices.Clone(EventTypes), families(EventTypes)...)}, {name: "resource_id", longest: 64}},
 }
 
 // families are the patterns such as campaign.* that stand for all of a kind.

@@ -91,6 +91,9 @@ func parseObject(body []byte) (value, error) {
 		return v, err
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return v, malformed("duplicate_key", "The body names a member twice.", d.InputOffset())
+	case err != nil && jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
+		// The bytes are UTF-8, so it is an escape that is not.
+		return v, malformed("invalid_utf8", "The body holds half of a surrogate pair.", d.InputOffset())
 	case err != nil:
 		return v, malformed("syntax", "The body is not valid JSON.", d.InputOffset())
 	case v.kind != kindObject:
@@ -112,14 +115,14 @@ func malformed(code, message string, offset int64) error {
 }
 
 func parseValue(d *jsontext.Decoder, depth int) (v value, err error) {
-	if depth > maxDepth {
-		return v, malformed("too_deep", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth), d.InputOffset())
-	}
 	t, err := d.ReadToken()
 	if err != nil {
 		return v, err
 	}
 	v.kind = t.Kind()
+	if depth >= maxDepth && (v.kind == kindArray || v.kind == kindObject) {
+		return v, malformed("too_deep", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth), d.InputOffset())
+	}
 	switch v.kind {
 	case kindString, kindNumber:
 		v.text = t.String()

@@ -25,6 +25,9 @@ const unlimited = 1<<31 - 1
 func (a *API) enter(r *request) (release func(), err error) {
 	critical := r.route != nil && r.route.critical
 	workspace, limits := r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
+	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
+		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
+	}
 	if n := a.running.Add(1); n > a.MaxInFlight && !critical {
 		a.running.Add(-1)
 		a.look(r, workspace, limits)
@@ -37,12 +40,14 @@ func (a *API) enter(r *request) (release func(), err error) {
 		a.look(r, workspace, limits)
 		return nil, concurrency(limits.InFlight)
 	}
-	d, err := a.Quota.Take(r.http.Context(), workspace, limits, r.now)
+	counter := a.Quota
+	d, err := counter.Take(r.http.Context(), workspace, limits, r.now)
 	if err != nil {
 		// The counters are out of reach: count here, and do not refuse what
 		// the store may still be able to answer.
 		a.Log.Warn("request counters unreachable, counting on this node", "error", err)
-		d, _ = a.fallback.Take(r.http.Context(), workspace, limits, r.now)
+		counter = a.fallback
+		d, _ = counter.Take(r.http.Context(), workspace, limits, r.now)
 	}
 	leave := func() {
 		places.Add(-1)
@@ -53,10 +58,8 @@ func (a *API) enter(r *request) (release func(), err error) {
 		leave()
 		return nil, a.limited(r, d, d.Policy)
 	}
+	r.counter, r.ticket = counter, d.Ticket
 	setLimits(r.w.Header(), d, r.now)
-	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
-		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
-	}
 	return leave, nil
 }
 
@@ -88,21 +91,35 @@ func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 
 // look shows the workspace's windows without counting.
 func (a *API) look(r *request, workspace ident.ID, limits ratelimit.Limits) {
-	if d, err := a.Quota.Look(r.http.Context(), workspace, limits, r.now); err == nil {
-		setLimits(r.w.Header(), d, r.now)
-		return
-	}
-	d, _ := a.fallback.Look(r.http.Context(), workspace, limits, r.now)
-	setLimits(r.w.Header(), d, r.now)
+	setLimits(r.w.Header(), a.standing(r, workspace, limits), r.now)
 }
 
-// refund gives a request back that failed through our fault.
+// standing says how a workspace stands, by this node's own count where the
+// counters are out of reach.
+func (a *API) standing(r *request, workspace ident.ID, limits ratelimit.Limits) ratelimit.Decision {
+	ctx := r.http.Context()
+	if r.counter != ratelimit.Counter(a.fallback) {
+		if d, err := a.Quota.Look(ctx, workspace, limits, r.now); err == nil {
+			return d
+		}
+	}
+	d, _ := a.fallback.Look(ctx, workspace, limits, r.now)
+	return d
+}
+
+// refund gives back what a request spent that failed through our fault. A
+// caller who went away has spent it: otherwise hanging up in time would make
+// every request free.
 func (a *API) refund(r *request) {
-	limits := a.Limits[r.caller.Workspace.Plan]
-	if err := a.Quota.Refund(r.http.Context(), r.caller.Workspace.ID, r.now, a.Now()); err != nil {
+	ctx, workspace := r.http.Context(), r.caller.Workspace
+	if r.counter == nil || ctx.Err() != nil {
 		return
 	}
-	a.look(r, r.caller.Workspace.ID, limits)
+	if err := r.counter.Refund(ctx, workspace.ID, r.ticket, a.Now()); err != nil {
+		a.Log.Warn("a failed request could not be given back", "request_id", r.id, "error", err)
+		return
+	}
+	a.look(r, workspace.ID, a.Limits[workspace.Plan])
 }
 
 func overloaded() error {
@@ -137,67 +154,67 @@ func ceilSeconds(d time.Duration) int64 {
 }
 
 // setLimits writes the rate headers: the three of the specification about the
-// tightest window, and the standard ones about all.
+// tightest window, and the standard ones about all. All values are cut from
+// one string, because this runs on every request.
 func setLimits(h http.Header, d ratelimit.Decision, now time.Time) {
 	tight := d.Tightest()
 	if tight.Limit == 0 {
 		tight = ratelimit.Window{Limit: unlimited, Remaining: unlimited, Reset: now.Add(time.Minute)}
 		d.Minute = tight
 	}
-	var buf [160]byte
+	var buf [192]byte
+	var ends [5]int
 	b := strconv.AppendInt(buf[:0], tight.Limit, 10)
-	limit := string(b)
-	b = strconv.AppendInt(b[:0], tight.Remaining, 10)
-	remaining := string(b)
-	b = strconv.AppendInt(b[:0], ceilUnix(tight.Reset), 10)
-	all := []string{limit, remaining, string(b), "", ""}
-	b = appendWindow(b[:0], "minute", d.Minute, now, d.Policy)
-	if d.Day.Limit > 0 {
-		if len(b) > 0 {
-			b = append(b, ", "...)
-		}
-		b = appendWindow(b, "day", d.Day, now, "")
+	ends[0] = len(b)
+	b = strconv.AppendInt(b, tight.Remaining, 10)
+	ends[1] = len(b)
+	b = strconv.AppendInt(b, ceilUnix(tight.Reset), 10)
+	ends[2] = len(b)
+	first := "minute"
+	if d.Policy == "ip" {
+		first = d.Policy
 	}
-	all[3] = string(b)
-	b = appendPolicy(b[:0], "minute", d.Minute.Limit, 60, d.Policy)
-	if d.Day.Limit > 0 {
-		if len(b) > 0 {
-			b = append(b, ", "...)
-		}
-		b = appendPolicy(b, "day", d.Day.Limit, 86400, "")
+	b = appendWindow(b, first, d.Minute, now, false)
+	b = appendWindow(b, "day", d.Day, now, d.Minute.Limit > 0)
+	ends[3] = len(b)
+	b = appendPolicy(b, first, d.Minute.Limit, 60, false)
+	b = appendPolicy(b, "day", d.Day.Limit, 86400, d.Minute.Limit > 0)
+	ends[4] = len(b)
+	text, start := string(b), 0
+	values := make([]string, len(limitHeaders))
+	for i, name := range limitHeaders {
+		values[i] = text[start:ends[i]]
+		h[name] = values[i : i+1 : i+1]
+		start = ends[i]
 	}
-	all[4] = string(b)
-	h["X-Ratelimit-Limit"] = all[0:1:1]
-	h["X-Ratelimit-Remaining"] = all[1:2:2]
-	h["X-Ratelimit-Reset"] = all[2:3:3]
-	h["Ratelimit"] = all[3:4:4]
-	h["Ratelimit-Policy"] = all[4:5:5]
 }
 
-func appendWindow(b []byte, name string, w ratelimit.Window, now time.Time, policy string) []byte {
+// limitHeaders are in the canonical form that net/http's map has.
+var limitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Ratelimit", "Ratelimit-Policy"}
+
+func appendWindow(b []byte, name string, w ratelimit.Window, now time.Time, more bool) []byte {
 	if w.Limit == 0 {
 		return b
 	}
-	if policy == "ip" {
-		name = policy
-	}
-	b = append(append(append(b, '"'), name...), `";r=`...)
-	b = strconv.AppendInt(b, w.Remaining, 10)
-	b = append(b, ";t="...)
-	return strconv.AppendInt(b, ceilSeconds(w.Reset.Sub(now)), 10)
+	b = appendName(b, name, more)
+	b = strconv.AppendInt(append(b, "r="...), w.Remaining, 10)
+	return strconv.AppendInt(append(b, ";t="...), ceilSeconds(w.Reset.Sub(now)), 10)
 }
 
-func appendPolicy(b []byte, name string, limit, window int64, policy string) []byte {
+func appendPolicy(b []byte, name string, limit, window int64, more bool) []byte {
 	if limit == 0 {
 		return b
 	}
-	if policy == "ip" {
-		name = policy
+	b = appendName(b, name, more)
+	b = strconv.AppendInt(append(b, "q="...), limit, 10)
+	return strconv.AppendInt(append(b, ";w="...), window, 10)
+}
+
+func appendName(b []byte, name string, more bool) []byte {
+	if more {
+		b = append(b, ", "...)
 	}
-	b = append(append(append(b, '"'), name...), `";q=`...)
-	b = strconv.AppendInt(b, limit, 10)
-	b = append(b, ";w="...)
-	return strconv.AppendInt(b, window, 10)
+	return append(append(append(b, '"'), name...), `";`...)
 }
 
 // ceilUnix rounds up, so that a client that waits until then is never early.

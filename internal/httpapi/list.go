@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -37,6 +38,8 @@ type filter struct {
 	prefix string
 	// lower says that letters are compared without case.
 	lower bool
+	// longest is how many characters the value may have where it is free text.
+	longest int
 }
 
 // params collects the problems of a query string.
@@ -148,7 +151,7 @@ func (a *API) listQuery(r *request, l *listing) (page.Query, string, error) {
 	return q, c.Params, kept.err()
 }
 
-func badCursor(code, message string) error {
+func badCursor(code, message string) *fault.Error {
 	return fault.New(fault.InvalidCursor, message, fault.Detail{Field: "cursor", In: "query", Code: code, Message: message})
 }
 
@@ -168,9 +171,11 @@ func sameQuery(sent *params, inside url.Values, l *listing, zone string) error {
 	if err := other.err(); err != nil {
 		return err
 	}
-	for name := range beside {
+	for _, name := range slices.Sorted(maps.Keys(beside)) {
 		if canonical.Get(name) != inside.Get(name) {
-			return badCursor("cursor_query_mismatch", "The cursor belongs to a list with another "+name+". Send the same parameters as for the first page, or none.")
+			f := badCursor("cursor_query_mismatch", "The cursor belongs to a list with another "+name+". Send the same parameters as for the first page, or none.")
+			f.Details[0].Meta = fault.Meta{"parameter": name}
+			return f
 		}
 	}
 	return nil
@@ -283,8 +288,8 @@ func (p *params) filter(f filter, canonical url.Values) []string {
 		list = p.set(f.name, f.allowed)
 	case f.prefix != "" && !ident.Valid(f.prefix, v):
 		p.bad(f.name, "invalid_format", "must be an id that starts with "+f.prefix+"_.", nil)
-	case strings.TrimSpace(v) == "" || utf8.RuneCountInString(v) > 200:
-		p.bad(f.name, "out_of_range", "must have 1 to 200 characters.", fault.Meta{"minimum": 1, "maximum": 200})
+	case strings.TrimSpace(v) == "" || utf8.RuneCountInString(v) > f.longest && f.longest > 0:
+		p.bad(f.name, "out_of_range", fmt.Sprintf("must have 1 to %d characters.", f.longest), fault.Meta{"minimum": 1, "maximum": f.longest})
 	case f.lower:
 		list = []string{strings.ToLower(v)}
 	default:
@@ -306,31 +311,37 @@ func (p *params) dates(zone string, canonical url.Values) (from, until *clock.In
 		p.bad("timezone", "invalid_value", "must be an IANA time zone such as Europe/Berlin.", nil)
 		return nil, nil
 	}
-	from = p.date("start_date", loc, 0, canonical)
-	until = p.date("end_date", loc, 1, canonical)
-	if from != nil && until != nil && *from > *until {
+	from, _ = p.date("start_date", loc, canonical)
+	until, day := p.date("end_date", loc, canonical)
+	if day != nil {
+		until = day
+	}
+	// A day that ends where the start begins is the day before it.
+	if from != nil && until != nil && (*from > *until || day != nil && *from == *until) {
 		p.bad("start_date", "invalid_range", "must not be after end_date.", nil)
 	}
 	return from, until
 }
 
-func (p *params) date(name string, loc *time.Location, days int, canonical url.Values) *clock.Instant {
+// date reads a moment. For a day that is its first one, and end the first one
+// after it.
+func (p *params) date(name string, loc *time.Location, canonical url.Values) (at, end *clock.Instant) {
 	v, has := p.values[name]
 	if !has {
-		return nil
+		return nil, nil
 	}
 	canonical.Set(name, v)
-	if day, ok := clock.ParseDay(v, loc); ok {
-		i := clock.At(time.Date(day.Year(), day.Month(), day.Day()+days, 0, 0, 0, 0, loc))
-		return &i
+	if start, next, ok := clock.ParseDay(v, loc); ok {
+		first, after := clock.At(start), clock.At(next)
+		return &first, &after
 	}
 	if i, ok := clock.Parse(v); ok {
-		return &i
+		return &i, nil
 	}
 	message := "must be a day (2026-11-15) or an RFC 3339 date-time with an offset (2026-11-15T09:00:00Z)."
 	if strings.Contains(v, " ") {
 		message += " A raw + in a URL arrives as a space: write Z or %2B."
 	}
 	p.bad(name, "invalid_format", message, nil)
-	return nil
+	return nil, nil
 }

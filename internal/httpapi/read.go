@@ -110,7 +110,7 @@ func (f *fields) checkText(path, s string, least, most int) bool {
 	case n < least || least > 0 && strings.TrimFunc(s, unicode.IsSpace) == "":
 		f.bad(path, "too_short", fmt.Sprintf("must have at least %d visible character.", least), fault.Meta{"minimum": least})
 	case n > most:
-		f.bad(path, "too_long", fmt.Sprintf("must have at most %d characters; it has %d.", most, n), fault.Meta{"maximum": most})
+		f.bad(path, "too_long", fmt.Sprintf("must have at most %d characters; it has %d.", most, n), fault.Meta{"maximum": most, "actual": n})
 	case strings.ContainsRune(s, 0):
 		f.bad(path, "invalid_value", "must not contain the character U+0000.", nil)
 	default:
@@ -258,7 +258,7 @@ func (f *fields) amount(name string, p presence, c money.Currency) *money.Amount
 	case a.Micros <= 0:
 		f.bad(path, "too_small", "must be greater than 0.", fault.Meta{"minimum": smallest.String()})
 	case a.Decimals() > digits:
-		f.bad(path, "invalid_format", fmt.Sprintf("has more decimals than %s has (%d).", c, digits), fault.Meta{"decimals": digits})
+		f.bad(path, "invalid_format", fmt.Sprintf("has more decimals than %s has (%d).", c, digits), fault.Meta{"decimals": digits, "currency": c})
 	default:
 		return &a
 	}
@@ -322,11 +322,15 @@ func (f *fields) list(name string, most int, check func(path, item string) (stri
 		return out
 	}
 	if len(v.items) > most {
-		f.bad(f.at(name), "too_many_items", fmt.Sprintf("must have at most %d items; it has %d.", most, len(v.items)), fault.Meta{"maximum": most})
+		f.bad(f.at(name), "too_many_items", fmt.Sprintf("must have at most %d items; it has %d.", most, len(v.items)), fault.Meta{"maximum": most, "actual": len(v.items)})
 		return out
 	}
 	for i, item := range v.items {
 		path := fmt.Sprintf("%s[%d]", f.at(name), i)
+		if item.kind == kindNull {
+			f.bad(path, "not_nullable", "cannot be null.", nil)
+			continue
+		}
 		if item.kind != kindString {
 			f.bad(path, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
 			continue

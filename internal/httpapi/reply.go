@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/account"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -65,7 +67,7 @@ func (a *API) reply(r *request, res response) {
 		h["Idempotency-Replayed"] = hReplayed
 	}
 	if res.etag != "" {
-		h["Etag"] = []string{res.etag}
+		r.header(h, 1, "Etag", res.etag)
 		if r.http.Method == http.MethodGet || r.http.Method == http.MethodHead {
 			if noneMatch(r.http.Header["If-None-Match"], res.etag) {
 				r.replied = true
@@ -78,9 +80,20 @@ func (a *API) reply(r *request, res response) {
 		a.replyList(r, res)
 		return
 	}
-	b := make([]byte, 0, len(openData)+len(res.data)+len(closeData))
-	b = append(append(append(b, openData...), res.data...), closeData...)
-	r.send(res.status, b)
+	// Three writes into net/http's buffer cost less than one more copy.
+	r.start(res.status, len(openData)+len(res.data)+len(closeData))
+	_, _ = r.w.Write(openData)
+	_, _ = r.w.Write(res.data)
+	_, _ = r.w.Write(closeData)
+}
+
+// start writes the head of a JSON answer of a known size.
+func (r *request) start(status, size int) {
+	r.replied = true
+	h := r.w.Header()
+	h["Content-Type"] = hJSON
+	r.header(h, 2, "Content-Length", strconv.Itoa(size))
+	r.w.WriteHeader(status)
 }
 
 func (a *API) replyList(r *request, res response) {
@@ -117,12 +130,12 @@ var compressors = sync.Pool{New: func() any {
 
 // send writes a body, compressed where that is allowed and wanted.
 func (r *request) send(status int, body []byte) {
-	r.replied = true
-	h := r.w.Header()
-	h["Content-Type"] = hJSON
 	if r.route != nil && r.route.compress {
+		h := r.w.Header()
 		h["Vary"] = append(h["Vary"], "Accept-Encoding")
 		if len(body) >= minCompressed && acceptsGzip(r.http.Header.Get("Accept-Encoding")) {
+			r.replied = true
+			h["Content-Type"] = hJSON
 			h["Content-Encoding"] = []string{"gzip"}
 			r.w.WriteHeader(status)
 			z := compressors.Get().(*gzip.Writer)
@@ -134,8 +147,7 @@ func (r *request) send(status int, body []byte) {
 			return
 		}
 	}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	r.w.WriteHeader(status)
+	r.start(status, len(body))
 	_, _ = r.w.Write(body)
 }
 
@@ -208,11 +220,13 @@ func (a *API) fail(r *request, err error) {
 	if encodeErr != nil {
 		panic(encodeErr)
 	}
-	r.send(status, b)
+	// Names and values that the caller sent are repeated; a key among them
+	// must not be, because answers end in logs.
+	r.send(status, []byte(account.Mask(string(b))))
 }
 
 func (a *API) asFault(r *request, err error) *fault.Error {
-	log := a.Log.With("request_id", r.id, "method", r.http.Method, "path", r.http.URL.Path)
+	log := a.log(r).With("method", r.http.Method, "path", account.Mask(r.http.URL.Path))
 	var f *fault.Error
 	switch {
 	case errors.As(err, &f):
@@ -228,6 +242,21 @@ func (a *API) asFault(r *request, err error) *fault.Error {
 	}
 	log.Error("request failed", "error", err)
 	return fault.New(fault.Internal, internalMessage)
+}
+
+// log names the request, and beside our id the caller's own, if it is readable.
+// That is for finding a request again; it is never taken for the id.
+func (a *API) log(r *request) *slog.Logger {
+	log, own := a.Log.With("request_id", r.id), r.http.Header.Get("X-Request-Id")
+	if own == "" || len(own) > 128 {
+		return log
+	}
+	for _, c := range []byte(own) {
+		if c <= ' ' || c >= 0x7f {
+			return log
+		}
+	}
+	return log.With("client_request_id", account.Mask(own))
 }
 
 // docHost is the caller's own name for us, if it is one.

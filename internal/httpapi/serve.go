@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"fanfare/internal/account"
@@ -37,6 +38,10 @@ type request struct {
 	body    []byte
 	object  value
 	replied bool
+	values  [3]string
+	// counter is where the request was counted, nil while it was not.
+	counter ratelimit.Counter
+	ticket  ratelimit.Ticket
 	// onceKey and fingerprint are set when the caller wants this done once.
 	onceKey, fingerprint string
 }
@@ -64,20 +69,21 @@ var (
 	hHSTS     = []string{"max-age=63072000; includeSubDomains"}
 	hBearer   = []string{`Bearer realm="fanfare", error="invalid_token"`}
 	hReplayed = []string{"true"}
+	hClose    = []string{"close"}
 )
 
 // ServeHTTP checks in the order that the protocol fixes: path, key, quota,
 // route, method, Accept, permission, body, and only then the operation.
 func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	now := a.Now()
-	r := &request{http: hr, w: w, now: now, id: ident.New(ident.Request, now, a.Random), from: peer(hr)}
-	h := w.Header()
-	h["X-Request-Id"] = []string{string(r.id)}
-	h["Cache-Control"] = hNoStore
-	h["X-Content-Type-Options"] = hNoSniff
-	h["Content-Security-Policy"] = hPolicy
+	r, h := a.begin(w, hr, now), w.Header()
 	if a.HSTS && insistable(hr.Host) {
 		h["Strict-Transport-Security"] = hHSTS
+	}
+	if a.draining.Load() {
+		// Connections end with an answer, so that the stop finds none on which
+		// a client is about to send.
+		h["Connection"] = hClose
 	}
 	defer a.survive(r)
 	path := hr.URL.EscapedPath()
@@ -86,6 +92,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		a.limitByAddress(r, a.addresses.Look(r.from, now))
 		a.fail(r, fault.New(fault.URITooLong, "The request target is longer than 8 KiB. Put less into the query string.",
 			fault.Detail{Code: string(fault.URITooLong), Message: "The target is too long.", Meta: fault.Meta{"limit_bytes": maxTarget}}))
+	case !canonical(path):
+		a.limitByAddress(r, a.addresses.Look(r.from, now))
+		a.fail(r, noRoute())
 	case versioned(path):
 		if !a.cors(r) {
 			a.serveVersion(r, path)
@@ -93,6 +102,42 @@ func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	default:
 		a.servePublic(r, path)
 	}
+}
+
+// begin gives a request its id and the headers that every answer has.
+func (a *API) begin(w http.ResponseWriter, hr *http.Request, now time.Time) *request {
+	r := &request{http: hr, w: w, now: now, id: ident.Make(ident.Request, now, a.RequestSeed()), from: peer(hr)}
+	h := w.Header()
+	r.header(h, 0, "X-Request-Id", string(r.id))
+	h["Cache-Control"] = hNoStore
+	h["X-Content-Type-Options"] = hNoSniff
+	h["Content-Security-Policy"] = hPolicy
+	return r
+}
+
+// header sets a header from the request's own room for values, so that it
+// costs no allocation.
+func (r *request) header(h http.Header, slot int, name, v string) {
+	r.values[slot] = v
+	h[name] = r.values[slot : slot+1 : slot+1]
+}
+
+// canonical reports whether a path is written in the one way that is served:
+// without an empty segment, also at its end, and without "." and "..".
+func canonical(path string) bool {
+	for i := 0; i < len(path) && len(path) > 1; i++ {
+		if path[i] != '/' {
+			continue
+		}
+		segment := path[i+1:]
+		if end := strings.IndexByte(segment, '/'); end >= 0 {
+			segment = segment[:end]
+		}
+		if segment == "" || segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return true
 }
 
 // versioned reports whether a path lies under an API version, where every
@@ -129,8 +174,8 @@ func (a *API) serveVersion(r *request, path string) {
 		a.fail(r, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
-	defer cancel()
+	ctx := &patience{Context: r.http.Context(), limit: handlerTime}
+	defer ctx.end()
 	res, err := a.operate(ctx, r)
 	if err != nil {
 		a.fail(r, err)
@@ -151,7 +196,7 @@ func (a *API) admit(r *request, path string, methods map[string]*route) error {
 	if r.route == nil {
 		r.w.Header()["Allow"] = []string{allow(methods)}
 		return fault.New(fault.MethodNotAllowed, "This path does not take "+r.http.Method+". See the Allow header for what it takes.",
-			fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": strings.Split(allow(methods), ", ")}})
+			fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"method": r.http.Method, "allowed": strings.Split(allow(methods), ", ")}})
 	}
 	if !acceptsJSON(r.http.Header["Accept"]) {
 		return fault.New(fault.NotAcceptable, "The answer is application/json, which the Accept header excludes. Send Accept: application/json or none.")
@@ -175,6 +220,37 @@ func (a *API) operate(ctx context.Context, r *request) (response, error) {
 	return a.once(ctx, r)
 }
 
+// patience is a context with a time limit whose timer is only made when
+// somebody looks at it. An answer from memory needs none.
+type patience struct {
+	context.Context
+	limit  time.Duration
+	once   sync.Once
+	real   context.Context
+	cancel context.CancelFunc
+}
+
+func (p *patience) arm() context.Context {
+	p.once.Do(func() { p.real, p.cancel = context.WithTimeout(p.Context, p.limit) })
+	return p.real
+}
+
+func (p *patience) end() {
+	p.once.Do(func() { p.real = p.Context })
+	if p.cancel != nil {
+		p.cancel()
+	}
+}
+
+// Deadline implements context.Context.
+func (p *patience) Deadline() (time.Time, bool) { return p.arm().Deadline() }
+
+// Done implements context.Context.
+func (p *patience) Done() <-chan struct{} { return p.arm().Done() }
+
+// Err implements context.Context.
+func (p *patience) Err() error { return p.arm().Err() }
+
 // survive answers a panic as the bug it is.
 func (a *API) survive(r *request) {
 	p := recover()
@@ -184,9 +260,12 @@ func (a *API) survive(r *request) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	a.Log.Error("panic", "request_id", r.id, "panic", p, "stack", string(debug.Stack()))
+	a.log(r).Error("panic", "panic", p, "stack", string(debug.Stack()))
 	if r.replied {
 		panic(http.ErrAbortHandler)
+	}
+	if r.caller == nil {
+		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
 	}
 	a.fail(r, fault.New(fault.Internal, internalMessage))
 }

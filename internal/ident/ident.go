@@ -44,20 +44,26 @@ var decode = func() (t [256]byte) {
 // bits after the millisecond hold the fraction of it, so that ids made one
 // after the other on one machine sort that way.
 func New(prefix string, now time.Time, random io.Reader) ID {
-	var u [16]byte
-	if _, err := io.ReadFull(random, u[8:]); err != nil {
+	var b [8]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
 		panic("ident: no randomness: " + err.Error())
 	}
+	return Make(prefix, now, binary.BigEndian.Uint64(b[:]))
+}
+
+// Make is New with the random bits at hand.
+func Make(prefix string, now time.Time, random uint64) ID {
+	var u [16]byte
 	fraction := uint64(now.Nanosecond()%1_000_000) * 4096 / 1_000_000
 	binary.BigEndian.PutUint64(u[:8], uint64(now.UnixMilli())<<16|0x7000|fraction)
-	u[8] = 0x80 | u[8]&0x3f
+	binary.BigEndian.PutUint64(u[8:], 1<<63|random>>2)
 	return Encode(prefix, u)
 }
 
 // Encode writes 128 bits behind a prefix.
 func Encode(prefix string, u [16]byte) ID {
-	b := make([]byte, 0, 32)
-	b = append(append(b, prefix...), '_')
+	var room [32]byte
+	b := append(append(room[:0], prefix...), '_')
 	hi, lo := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
 	for shift := 125; shift >= 0; shift -= 5 {
 		var v uint64

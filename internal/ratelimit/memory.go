@@ -13,8 +13,8 @@ import (
 type Counter interface {
 	// Take spends one request.
 	Take(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
-	// Refund gives one request back that was taken at a moment.
-	Refund(ctx context.Context, workspace ident.ID, taken, now time.Time) error
+	// Refund gives an admitted request back.
+	Refund(ctx context.Context, workspace ident.ID, t Ticket, now time.Time) error
 	// Look tells how things stand without counting.
 	Look(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
 }
@@ -70,11 +70,11 @@ func (m *Memory) Take(_ context.Context, workspace ident.ID, l Limits, now time.
 }
 
 // Refund gives one request back.
-func (m *Memory) Refund(_ context.Context, workspace ident.ID, taken, now time.Time) error {
+func (m *Memory) Refund(_ context.Context, workspace ident.ID, t Ticket, now time.Time) error {
 	e := m.entry(workspace)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.usage.Refund(taken, now)
+	e.usage.Refund(t, now)
 	e.dirty = true
 	return nil
 }

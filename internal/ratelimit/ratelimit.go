@@ -32,6 +32,15 @@ type Decision struct {
 	Wait time.Duration
 	// Policy is what said no: minute or day.
 	Policy string
+	// Ticket is for the refund of an admitted request.
+	Ticket Ticket
+}
+
+// Ticket names the windows that a request was counted in. Its time would not
+// do: of two requests at an edge the later one may be counted first.
+type Ticket struct {
+	Opened time.Time
+	DayOf  int64
 }
 
 // Tightest returns the policy with the smaller Remaining; with a tie, the one
@@ -62,14 +71,15 @@ type Usage struct {
 
 // Take spends one request and says how things stand. The minute window is 60
 // seconds from its first counted request; the day is the UTC calendar day. A
-// refused request is not counted. The day window wins over the minute window,
-// because waiting a minute would not help.
+// refused request is not counted. Where both windows are used up the one that
+// ends later says no, because waiting for the other would not help.
 func (u *Usage) Take(l Limits, now time.Time) Decision {
 	u.roll(now)
+	noDay, noMinute := l.PerDay > 0 && u.Day >= l.PerDay, l.PerMinute > 0 && u.Minute >= l.PerMinute
 	switch {
-	case l.PerDay > 0 && u.Day >= l.PerDay:
+	case noDay && !(noMinute && u.Opened.Add(minute).After(u.dayEnd())):
 		return u.decide(l, now, "day")
-	case l.PerMinute > 0 && u.Minute >= l.PerMinute:
+	case noMinute:
 		return u.decide(l, now, "minute")
 	}
 	if u.Minute == 0 {
@@ -77,17 +87,19 @@ func (u *Usage) Take(l Limits, now time.Time) Decision {
 	}
 	u.Minute++
 	u.Day++
-	return u.decide(l, now, "")
+	d := u.decide(l, now, "")
+	d.Ticket = Ticket{u.Opened, u.DayOf}
+	return d
 }
 
-// Refund takes one request back that was taken at a moment, unless its window
-// is over.
-func (u *Usage) Refund(taken, now time.Time) {
+// Refund takes an admitted request back, from each of its windows that is not
+// over.
+func (u *Usage) Refund(t Ticket, now time.Time) {
 	u.roll(now)
-	if u.Minute > 0 && !taken.Before(u.Opened) {
+	if u.Minute > 0 && t.Opened.Equal(u.Opened) {
 		u.Minute--
 	}
-	if u.Day > 0 && dayOf(taken) == u.DayOf {
+	if u.Day > 0 && t.DayOf == u.DayOf {
 		u.Day--
 	}
 }
@@ -98,18 +110,26 @@ func (u Usage) Look(l Limits, now time.Time) Decision {
 	return u.decide(l, now, "")
 }
 
+// apart is how far the clocks of two nodes may differ, as each may be five
+// minutes off the database's.
+const apart = 10 * time.Minute
+
 // roll starts new windows where the old ones are over. A clock that steps back
-// never reopens a window.
+// a little never reopens a window. One that steps back further was wrong
+// before, and would lock the workspace out until its old time comes again:
+// what was counted then is void.
 func (u *Usage) roll(now time.Time) {
-	if u.Minute > 0 && now.Sub(u.Opened) >= minute {
+	if age := now.Sub(u.Opened); u.Minute > 0 && (age >= minute || age < -apart) {
 		u.Minute = 0
 	}
-	if day := dayOf(now); day > u.DayOf {
+	if day := dayOf(now); day > u.DayOf || dayOf(now.Add(apart)) < u.DayOf {
 		u.DayOf, u.Day = day, 0
 	}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
+
+func (u *Usage) dayEnd() time.Time { return time.Unix((u.DayOf+1)*86400, 0) }
 
 func (u *Usage) decide(l Limits, now time.Time, refused string) Decision {
 	d := Decision{OK: refused == "", Policy: refused}
@@ -121,7 +141,7 @@ func (u *Usage) decide(l Limits, now time.Time, refused string) Decision {
 		d.Minute = Window{Limit: l.PerMinute, Remaining: max(0, l.PerMinute-u.Minute), Reset: opened.Add(minute)}
 	}
 	if l.PerDay > 0 {
-		d.Day = Window{Limit: l.PerDay, Remaining: max(0, l.PerDay-u.Day), Reset: time.Unix((u.DayOf+1)*86400, 0)}
+		d.Day = Window{Limit: l.PerDay, Remaining: max(0, l.PerDay-u.Day), Reset: u.dayEnd()}
 	}
 	switch refused {
 	case "minute":

@@ -153,17 +153,27 @@ func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) 
 	return list, nil
 }
 
-// SaveWorkspace saves a changed workspace.
-func (s *Accounts) SaveWorkspace(ctx context.Context, w account.Workspace, note account.Note) error {
-	suspended := 0
-	if w.Suspended {
-		suspended = 1
-	}
-	return s.change(ctx, note, w.ID, nil, func(tx Tx) error {
-		_, err := tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5 WHERE id = $6`,
+// ChangeWorkspace changes a workspace.
+func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func(*account.Workspace), note account.Note) (w account.Workspace, err error) {
+	err = s.change(ctx, note, id, nil, func(tx Tx) error {
+		rows, err := tx.Query(`SELECT `+workspaceColumns+` FROM workspace w WHERE w.id = $1`, string(id))
+		if err != nil {
+			return fmt.Errorf("read workspace: %w", err)
+		}
+		if !rows.Next() {
+			return fault.Missing()
+		}
+		w = readWorkspace(rows)
+		change(&w)
+		suspended := 0
+		if w.Suspended {
+			suspended = 1
+		}
+		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5 WHERE id = $6`,
 			w.Name, string(w.Plan), w.Timezone, string(w.Currency), suspended, string(w.ID))
 		return err
 	})
+	return w, err
 }
 
 // SaveMember adds a user to a workspace or changes the role.
@@ -174,7 +184,18 @@ func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account
 			return err
 		}
 		m.User = u
-		return putMember(tx, workspace, m)
+		if err := putMember(tx, workspace, m); err != nil {
+			return err
+		}
+		rows, err := tx.Query(`SELECT count(*) FROM member WHERE workspace_id = $1 AND role = $2 AND inactive_at IS NULL`, string(workspace), string(account.Owner))
+		if err != nil {
+			return fmt.Errorf("count owners: %w", err)
+		}
+		rows.Next()
+		if rows.Int() == 0 {
+			return fault.New(fault.InvalidState, m.Email+" is the only owner of the workspace; make somebody else owner first.")
+		}
+		return nil
 	})
 	return m, err
 }
@@ -211,7 +232,7 @@ func insertKey(tx Tx, k account.NewKey) error {
 		}
 		addresses = string(b)
 	}
-	_, err := tx.Exec(insertKeyText, string(k.WorkspaceID), string(k.ID), string(k.UserID), k.Hash, k.Name, k.Last4,
+	_, err := tx.Exec(insertKeyText, string(k.WorkspaceID), string(k.ID), string(k.UserID), k.Hash.String(), k.Name, k.Last4,
 		scopes, addresses, int64(k.CreatedAt), instant(k.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("insert key: %w", err)
@@ -237,15 +258,34 @@ func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *accou
 			return err
 		}
 		if replaced != nil {
-			return updateKey(tx, *replaced)
+			return replaceKey(tx, *replaced)
 		}
 		return nil
 	})
 }
 
+// replaceKey saves a key that another takes over from, unless it was revoked
+// meanwhile: a revoked key has no successor.
+func replaceKey(tx Tx, k account.Key) error {
+	rows, err := tx.Query(`SELECT count(*) FROM api_key WHERE workspace_id = $1 AND id = $2 AND revoked_at IS NULL`, string(k.WorkspaceID), string(k.ID))
+	if err != nil {
+		return fmt.Errorf("read key: %w", err)
+	}
+	rows.Next()
+	if rows.Int() == 0 {
+		return fault.New(fault.InvalidState, fmt.Sprintf("Key %s is not active; create a new one instead.", k.ID))
+	}
+	return updateKey(tx, k)
+}
+
+// The caller's copy may be old: an end is only ever brought forward, and what
+// was revoked stays revoked.
+const updateKeyText = `UPDATE api_key SET expires_at = CASE WHEN expires_at <= coalesce($1, 9223372036854775807) THEN expires_at ELSE $2 END,
+revoke_reason = CASE WHEN revoked_at IS NULL THEN $3 ELSE revoke_reason END, revoked_at = coalesce(revoked_at, $4), notified = $5 WHERE workspace_id = $6 AND id = $7`
+
 func updateKey(tx Tx, k account.Key) error {
-	_, err := tx.Exec(`UPDATE api_key SET expires_at = $1, revoked_at = $2, revoke_reason = $3, notified = $4 WHERE workspace_id = $5 AND id = $6`,
-		instant(k.ExpiresAt), instant(k.RevokedAt), k.Reason, k.Notified, string(k.WorkspaceID), string(k.ID))
+	end := instant(k.ExpiresAt)
+	_, err := tx.Exec(updateKeyText, end, end, k.Reason, instant(k.RevokedAt), k.Notified, string(k.WorkspaceID), string(k.ID))
 	return err
 }
 
@@ -254,7 +294,7 @@ func (s *Accounts) SaveKey(ctx context.Context, k account.Key, note account.Note
 	return s.change(ctx, note, k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
 }
 
-const selectKeys = `SELECT (SELECT coalesce(sum(x.count), 0) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +
+const selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +
 	` FROM api_key k WHERE k.workspace_id = $3 ORDER BY k.id`
 
 // Keys lists the keys of a workspace.
@@ -283,14 +323,14 @@ JOIN member m ON m.workspace_id = k.workspace_id AND m.user_id = k.user_id
 JOIN account_user u ON u.id = m.user_id
 JOIN workspace w ON w.id = m.workspace_id `
 
-func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]account.Caller, error) {
+func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]*account.Caller, error) {
 	rows, err := s.db.engine.Query(ctx, selectCallers+where, args...)
 	if err != nil {
 		return nil, translate(fmt.Errorf("read keys: %w", err))
 	}
-	var list []account.Caller
+	var list []*account.Caller
 	for rows.Next() {
-		c := account.Caller{Workspace: readWorkspace(rows), User: readUser(rows), Role: account.Role(rows.Text()), InactiveAt: readInstant(rows)}
+		c := &account.Caller{Workspace: readWorkspace(rows), User: readUser(rows), Role: account.Role(rows.Text()), InactiveAt: readInstant(rows)}
 		if c.Key, err = readKey(rows); err != nil {
 			return nil, err
 		}
@@ -300,16 +340,16 @@ func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]ac
 }
 
 // Caller returns the holder of a key.
-func (s *Accounts) Caller(ctx context.Context, hash string) (*account.Caller, error) {
-	list, err := s.callers(ctx, `WHERE k.hash = $1`, hash)
+func (s *Accounts) Caller(ctx context.Context, hash account.Hash) (*account.Caller, error) {
+	list, err := s.callers(ctx, `WHERE k.hash = $1`, hash.String())
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	return &list[0], nil
+	return list[0], nil
 }
 
 // Live returns all keys that are not revoked.
-func (s *Accounts) Live(ctx context.Context) ([]account.Caller, error) {
+func (s *Accounts) Live(ctx context.Context) ([]*account.Caller, error) {
 	return s.callers(ctx, `WHERE k.revoked_at IS NULL ORDER BY k.id`)
 }
 

@@ -25,10 +25,9 @@ type auditEntry struct {
 }
 
 const (
-	selectHead  = `SELECT seq, hash FROM audit_head WHERE workspace_id = $1`
+	selectHead  = `SELECT seq, hash FROM audit_head WHERE workspace_id = $1 `
 	insertHead  = `INSERT INTO audit_head (workspace_id, seq, hash) VALUES ($1, 0, '') ON CONFLICT (workspace_id) DO NOTHING`
-	lockHead    = `UPDATE audit_head SET seq = seq + 1 WHERE workspace_id = $1 RETURNING seq, hash`
-	updateHead  = `UPDATE audit_head SET hash = $1 WHERE workspace_id = $2`
+	updateHead  = `UPDATE audit_head SET seq = $1, hash = $2 WHERE workspace_id = $3`
 	insertAudit = `INSERT INTO audit (workspace_id, seq, at, entry, hash) VALUES ($1, $2, $3, $4, $5)`
 )
 
@@ -43,7 +42,7 @@ func (db *DB) audit(tx Tx, cause record.Cause, at clock.Instant, action string, 
 	if err != nil {
 		return err
 	}
-	workspace := string(cause.Workspace)
+	workspace, lockHead := string(cause.Workspace), selectHead+db.engine.Traits().RowLock
 	head, err := tx.Query(lockHead, workspace)
 	if err != nil {
 		return fmt.Errorf("take audit chain: %w", err)
@@ -57,12 +56,12 @@ func (db *DB) audit(tx Tx, cause record.Cause, at clock.Instant, action string, 
 		}
 		head.Next()
 	}
-	seq := head.Int()
-	hash := link(head.Text(), workspace, seq, int64(at), entry)
+	seq, before := head.Int()+1, head.Text()
+	hash := link(before, workspace, seq, int64(at), entry)
 	if _, err := tx.Exec(insertAudit, workspace, seq, int64(at), entry, hash); err != nil {
 		return fmt.Errorf("write audit entry: %w", err)
 	}
-	if _, err := tx.Exec(updateHead, hash, workspace); err != nil {
+	if _, err := tx.Exec(updateHead, seq, hash, workspace); err != nil {
 		return fmt.Errorf("write audit chain: %w", err)
 	}
 	return nil

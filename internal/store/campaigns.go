@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"fanfare/internal/campaign"
@@ -55,6 +56,7 @@ func (s *Campaigns) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc
 
 // List reads one page.
 func (s *Campaigns) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	q.Filters = slices.Clone(q.Filters)
 	for i, f := range q.Filters {
 		if f.Name == "q" {
 			q.Filters[i].Values = []string{"%" + likeEscape.Replace(strings.ToLower(f.Values[0])) + "%"}

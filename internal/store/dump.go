@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -109,8 +110,9 @@ func appendValue(b []byte, v any) []byte {
 // ErrNotEmpty says that a restore would mix two histories.
 var ErrNotEmpty = errors.New("the store is not empty: restore into an empty data folder or database")
 
-// Refill writes chunks into an empty store, all or nothing.
-func Refill(ctx context.Context, e Engine, next func() (*Chunk, error)) error {
+// Refill writes into an empty store what fill puts, all or nothing. It may call
+// fill more than once, as an engine may run a transaction more than once.
+func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) error) error {
 	return translate(e.Write(ctx, func(tx Tx) error {
 		for _, t := range dumped {
 			rows, err := tx.Query(`SELECT 1 FROM ` + t.name + ` LIMIT 1`)
@@ -122,25 +124,22 @@ func Refill(ctx context.Context, e Engine, next func() (*Chunk, error)) error {
 				return fmt.Errorf("%w (table %s)", ErrNotEmpty, t.name)
 			}
 		}
-		for {
-			c, err := next()
-			if err != nil || c == nil {
-				return err
-			}
+		return fill(func(c Chunk) error {
 			if err := refillChunk(tx, c); err != nil {
 				return fmt.Errorf("fill %s: %w", c.Table, err)
 			}
-		}
+			return nil
+		})
 	}))
 }
 
-func refillChunk(tx Tx, c *Chunk) error {
+func refillChunk(tx Tx, c Chunk) error {
 	known := false
 	for _, t := range dumped {
-		known = known || t.name == c.Table
+		known = known || t.name == c.Table && !slices.ContainsFunc(c.Columns, func(column string) bool { return !slices.Contains(t.columns, column) })
 	}
 	if !known {
-		return errors.New("this program has no such table; restore with the version that made the backup")
+		return errors.New("this program has no such table or column; restore with the version that made the backup")
 	}
 	insert := `INSERT INTO ` + c.Table + ` (` + strings.Join(c.Columns, ", ") + `) VALUES (` + numbered(1, len(c.Columns)) + `)`
 	rows := NewRows(c.Data, len(c.Columns))

@@ -65,6 +65,9 @@ type Traits struct {
 	// ClaimLock ends the inner SELECT of a claim so that two nodes never
 	// claim the same row.
 	ClaimLock string
+	// RowLock ends a SELECT whose rows the transaction is going to change, so
+	// that two nodes follow each other.
+	RowLock string
 	// MigrationLock, if not empty, is run first in each migration transaction.
 	MigrationLock string
 	// Clock is a query that returns the database's own time in microseconds

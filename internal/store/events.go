@@ -1,13 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -56,16 +52,18 @@ func (s *Events) Doc(ctx context.Context, workspace, id ident.ID, restricted boo
 	return d, translate(err)
 }
 
-type eventDoc struct {
-	ID          ident.ID       `json:"id"`
-	Type        string         `json:"type"`
-	Timestamp   clock.Instant  `json:"timestamp"`
-	APIVersion  string         `json:"api_version"`
-	WorkspaceID ident.ID       `json:"workspace_id"`
-	Actor       eventActor     `json:"actor"`
-	RequestID   *ident.ID      `json:"request_id"`
-	Data        jsontext.Value `json:"data"`
-	Previous    map[string]any `json:"previous"`
+// eventHead is an event without its data, which is appended as it is stored:
+// encoding it again would cost more than all the rest of the event.
+type eventHead struct {
+	ID          ident.ID      `json:"id"`
+	Type        string        `json:"type"`
+	Timestamp   clock.Instant `json:"timestamp"`
+	APIVersion  string        `json:"api_version"`
+	WorkspaceID ident.ID      `json:"workspace_id"`
+	Actor       eventActor    `json:"actor"`
+	RequestID   *ident.ID     `json:"request_id"`
+	// Previous is left to the end, after data.
+	Previous map[string]any `json:"-"`
 }
 
 type eventActor struct {
@@ -73,19 +71,37 @@ type eventActor struct {
 	ID   *ident.ID `json:"id"`
 }
 
+// encode writes the event with its data.
+func (h *eventHead) encode(data []byte) ([]byte, error) {
+	b, err := encode(h)
+	if err != nil {
+		return nil, err
+	}
+	previous := []byte("{}")
+	if len(h.Previous) > 0 {
+		if previous, err = encode(h.Previous); err != nil {
+			return nil, err
+		}
+	}
+	b = append(b[:len(b)-1], `,"data":`...)
+	b = append(append(b, data...), `,"previous":`...)
+	return append(append(b, previous...), '}'), nil
+}
+
 const insertEvent = `INSERT INTO event (workspace_id, id, created_at, type, resource_id, restricted, doc) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // emit writes an event into the outbox.
 func (db *DB) emit(tx Tx, cause record.Cause, at clock.Instant, resource ident.ID, d record.Doc, ev record.Event) error {
-	doc := eventDoc{
+	head := eventHead{
 		ID: ident.New(ident.Event, db.now(), db.random), Type: ev.Type, Timestamp: at, APIVersion: "v1",
 		WorkspaceID: cause.Workspace, Actor: eventActor{cause.Actor.Type, optional(cause.Actor.ID)},
-		RequestID: optional(cause.RequestID), Data: d.JSON, Previous: ev.Previous,
+		RequestID: optional(cause.RequestID), Previous: ev.Previous,
 	}
-	if len(d.JSON) > maxSnapshot {
-		doc.Data = fmt.Appendf(nil, `{"id":%q,"version":%d,"truncated":true}`, resource, d.Version)
+	data := d.JSON
+	if len(data) > maxSnapshot {
+		data = fmt.Appendf(nil, `{"id":%q,"version":%d,"truncated":true}`, resource, d.Version)
 	}
-	b, err := encode(doc)
+	b, err := head.encode(data)
 	if err != nil {
 		return err
 	}
@@ -93,7 +109,7 @@ func (db *DB) emit(tx Tx, cause record.Cause, at clock.Instant, resource ident.I
 	if ev.Restricted {
 		restricted = 1
 	}
-	if _, err := tx.Exec(insertEvent, string(cause.Workspace), string(doc.ID), int64(at), ev.Type, string(resource), restricted, b); err != nil {
+	if _, err := tx.Exec(insertEvent, string(cause.Workspace), string(head.ID), int64(at), ev.Type, string(resource), restricted, b); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	return nil
@@ -109,48 +125,54 @@ func optional(id ident.ID) *ident.ID {
 // Prune removes what is older than it is kept: remembered answers, events and
 // the daily counts of keys. It returns how many rows went.
 func (db *DB) Prune(ctx context.Context) (int64, error) {
+	workspaces, err := db.Accounts().Workspaces(ctx)
+	if err != nil {
+		return 0, err
+	}
 	now := int64(clock.At(db.now()))
 	gone := int64(0)
-	for _, old := range []struct {
-		statement string
-		before    int64
-	}{
-		{`DELETE FROM once WHERE created_at <= $1`, now - OnceLife},
-		{`DELETE FROM event WHERE created_at <= $1`, now - EventLife},
-		{`DELETE FROM api_key_use WHERE day < $1`, now/86_400_000_000 - 31},
-	} {
-		err := db.write(ctx, func(tx Tx) error {
-			n, err := tx.Exec(old.statement, old.before)
+	for _, w := range workspaces {
+		for _, old := range []struct {
+			statement string
+			before    int64
+		}{
+			{`DELETE FROM once WHERE workspace_id = $1 AND created_at <= $2`, now - OnceLife},
+			{`DELETE FROM event WHERE workspace_id = $1 AND created_at <= $2`, now - EventLife},
+			{`DELETE FROM api_key_use WHERE workspace_id = $1 AND day < $2`, now/86_400_000_000 - 31},
+		} {
+			var n int64
+			err := db.write(ctx, func(tx Tx) (err error) {
+				n, err = tx.Exec(old.statement, string(w.ID), old.before)
+				return err
+			})
+			if err != nil {
+				return gone, fmt.Errorf("prune: %w", err)
+			}
 			gone += n
-			return err
-		})
-		if err != nil {
-			return gone, fmt.Errorf("prune: %w", err)
 		}
 	}
 	return gone, nil
 }
 
+const insertDaily = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, created_at)
+VALUES ($1, $2, '', 0, '', 0, 0, '', $3) ON CONFLICT (workspace_id, key) DO NOTHING`
+
 // EmitDaily writes an event of the system that happens at most once a day in a
 // workspace, whatever number of nodes want to write it.
 func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, data map[string]any) error {
 	now := db.now()
-	day := now.UTC().Truncate(24 * time.Hour)
-	sum := sha256.Sum256([]byte(string(workspace) + "\n" + kind + "\n" + day.Format(time.DateOnly)))
-	id := ident.New(ident.Event, day, bytes.NewReader(sum[:]))
 	b, err := encode(data)
 	if err != nil {
 		return err
 	}
-	doc, err := encode(eventDoc{
-		ID: id, Type: kind, Timestamp: clock.At(now), APIVersion: "v1", WorkspaceID: workspace,
-		Actor: eventActor{Type: record.ActorSystem}, Data: b,
-	})
-	if err != nil {
-		return err
-	}
+	// A space keeps the mark apart from every key that a caller may choose.
+	mark := kind + " " + now.UTC().Format(time.DateOnly)
+	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	return db.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(insertEvent+` ON CONFLICT (workspace_id, id) DO NOTHING`, string(workspace), string(id), int64(clock.At(now)), kind, string(workspace), 0, doc)
-		return err
+		n, err := tx.Exec(insertDaily, string(workspace), mark, int64(clock.At(now)))
+		if err != nil || n == 0 {
+			return err
+		}
+		return db.emit(tx, cause, clock.At(now), workspace, record.Doc{JSON: b}, record.Event{Type: kind})
 	})
 }

@@ -75,9 +75,15 @@ func putUsage(tx Tx, id ident.ID, u ratelimit.Usage) error {
 	return err
 }
 
+// countTime is how long counting may take. It comes before everything that a
+// request does, and a node that gets no answer can count by itself.
+const countTime = 2 * time.Second
+
 // count applies a rule to the shared counters of a workspace, one node after
 // the other.
 func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratelimit.Usage)) error {
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
 	return s.db.soft(ctx, func(tx Tx) error {
 		rows, err := tx.Query(lockQuota, string(workspace))
 		if err != nil {
@@ -100,17 +106,22 @@ func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratel
 
 // Take spends one request.
 func (s *Quotas) Take(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (d ratelimit.Decision, err error) {
+	// The store keeps microseconds: whoever opens a window must say the same
+	// about it as those who find it open.
+	now = now.Truncate(time.Microsecond)
 	err = s.count(ctx, workspace, func(u *ratelimit.Usage) { d = u.Take(l, now) })
 	return d, err
 }
 
 // Refund gives one request back.
-func (s *Quotas) Refund(ctx context.Context, workspace ident.ID, taken, now time.Time) error {
-	return s.count(ctx, workspace, func(u *ratelimit.Usage) { u.Refund(taken, now) })
+func (s *Quotas) Refund(ctx context.Context, workspace ident.ID, t ratelimit.Ticket, now time.Time) error {
+	return s.count(ctx, workspace, func(u *ratelimit.Usage) { u.Refund(t, now) })
 }
 
 // Look tells how things stand without counting.
 func (s *Quotas) Look(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
 	rows, err := s.db.engine.Query(ctx, `SELECT opened_at, minute, day_of, day FROM quota WHERE workspace_id = $1`, string(workspace))
 	if err != nil {
 		return ratelimit.Decision{}, translate(fmt.Errorf("read quota: %w", err))

@@ -113,32 +113,66 @@ func reencode[T any](doc []byte) ([]byte, error) {
 // tables lists all tables of documents.
 var tables = []*table{campaigns}
 
-// Reshape rewrites up to most documents of an older shape and returns how many
-// it found. It runs in the background until nothing is left.
-func (db *DB) Reshape(ctx context.Context, most int) (int, error) {
-	found := 0
+// shapeSetting remembers up to which shape all documents of a table are.
+func shapeSetting(t *table) string { return "shape:" + t.name }
+
+// Reshape rewrites all documents of an older shape. It does nothing when the
+// table was done before. Readers never wait for it: until then they encode
+// anew what they read.
+func (db *DB) Reshape(ctx context.Context) error {
 	for _, t := range tables {
-		rows, err := db.engine.Query(ctx, `SELECT workspace_id, id, version, rev, shape, doc FROM `+t.name+` WHERE shape < $1 LIMIT $2`, t.shape, most)
+		rows, err := db.engine.Query(ctx, `SELECT value FROM setting WHERE name = $1`, shapeSetting(t))
 		if err != nil {
-			return found, translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+			return translate(fmt.Errorf("read shape of %s: %w", t.name, err))
 		}
-		for rows.Next() {
-			workspace, id := rows.Text(), rows.Text()
+		done := fmt.Sprint(t.shape)
+		if rows.Next() && rows.Text() == done {
+			continue
+		}
+		if err := db.reshapeTable(ctx, t); err != nil {
+			return err
+		}
+		err = db.write(ctx, func(tx Tx) error {
+			_, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+				shapeSetting(t), done, int64(clock.At(db.now())))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reshapeTable walks a table in the order of its key.
+func (db *DB) reshapeTable(ctx context.Context, t *table) error {
+	const batch = 500
+	find := `SELECT workspace_id, id, ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) AND shape < $3 ORDER BY workspace_id, id LIMIT $4`
+	update := `UPDATE ` + t.name + ` SET shape = $1, doc = $2 WHERE workspace_id = $3 AND id = $4 AND version = $5 AND rev = $6 AND shape < $7`
+	workspace, id := "", ""
+	for {
+		rows, err := db.engine.Query(ctx, find, workspace, id, t.shape, batch)
+		if err != nil {
+			return translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+		}
+		n := 0
+		for ; rows.Next(); n++ {
+			workspace, id = rows.Text(), rows.Text()
 			d, err := t.read(rows)
 			if err != nil {
-				return found, err
+				return err
 			}
-			found++
 			err = db.write(ctx, func(tx Tx) error {
 				tx.Touch(t.topic(ident.ID(workspace), ident.ID(id)))
-				_, err := tx.Exec(`UPDATE `+t.name+` SET shape = $1, doc = $2 WHERE workspace_id = $3 AND id = $4 AND version = $5 AND rev = $6`,
-					t.shape, d.JSON, workspace, id, d.Version, d.Rev)
+				_, err := tx.Exec(update, t.shape, d.JSON, workspace, id, d.Version, d.Rev, t.shape)
 				return err
 			})
 			if err != nil {
-				return found, err
+				return err
 			}
 		}
+		if n == 0 {
+			return nil
+		}
 	}
-	return found, nil
 }

@@ -20,7 +20,7 @@ type DB struct {
 	engine Engine
 	now    func() time.Time
 	random io.Reader
-	docs   *fresh.Cache[record.Doc]
+	docs   *fresh.Cache[string, record.Doc]
 	onAuth []func()
 	onJob  []func()
 }
@@ -38,7 +38,7 @@ const (
 func New(e Engine, cached int, now func() time.Time, random io.Reader) *DB {
 	db := &DB{engine: e, now: now, random: random}
 	if e.Traits().Exclusive && cached > 0 {
-		db.docs = fresh.New[record.Doc](cached, 0, now)
+		db.docs = fresh.New[string, record.Doc](cached, 0, now)
 	}
 	e.Watch(db)
 	return db

@@ -98,7 +98,6 @@ CREATE INDEX campaign_start ON campaign (workspace_id, start_at, id, status) WHE
 CREATE INDEX campaign_end ON campaign (workspace_id, end_at, id, status) WHERE end_at IS NOT NULL;
 CREATE INDEX campaign_launched ON campaign (workspace_id, launched_at, id, status) WHERE launched_at IS NOT NULL;
 CREATE INDEX campaign_spend ON campaign (workspace_id, spend, id, status) WHERE spend IS NOT NULL;
-CREATE INDEX campaign_shape ON campaign (shape);
 
 -- What a record refers to, for filters on sets such as tags.
 CREATE TABLE ref (
@@ -123,7 +122,6 @@ CREATE TABLE event (
 );
 CREATE INDEX event_created ON event (workspace_id, created_at, id, type);
 CREATE INDEX event_resource ON event (workspace_id, resource_id, created_at);
-CREATE INDEX event_age ON event (created_at);
 
 -- Answers remembered under the caller's Idempotency-Key.
 CREATE TABLE once (
@@ -138,7 +136,7 @@ CREATE TABLE once (
   created_at   BIGINT NOT NULL,
   PRIMARY KEY (workspace_id, key)
 );
-CREATE INDEX once_age ON once (created_at);
+CREATE INDEX once_age ON once (workspace_id, created_at);
 
 -- The audit log: one chain of hashes per workspace. head holds its end, so
 -- that a missing tail shows.

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+)
+
+// TestBackup makes backups with and without a server, looks for damage, and
+// brings a folder back.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.serve()
+	w := p.workspace()
+	status, body := p.server.Call(w.APIKey, http.MethodPost, "/v1/campaigns", `{"name": "Spring"}`)
+	if status != http.StatusCreated {
+		t.Fatalf("got %d: %s", status, body)
+	}
+	var made struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(body), &made); err != nil {
+		t.Fatal(err)
+	}
+	_, before := p.server.Call(w.APIKey, http.MethodGet, "/v1/campaigns/"+made.Data.ID, "")
+
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.backup")
+	var summary struct {
+		Path      string         `json:"path"`
+		CreatedAt string         `json:"created_at"`
+		Build     string         `json:"build"`
+		Bytes     int64          `json:"bytes"`
+		Rows      map[string]int `json:"rows"`
+	}
+	p.read(&summary, "backup", "create", file)
+	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 {
+		t.Errorf("got %+v", summary)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v", info.Mode(), err)
+	}
+	wants(t, p.run(6, "backup", "create", file).Errors, "there already", "another name")
+	wants(t, p.run(6, "backup", "restore", file).Errors, "in use", "stop it first")
+	p.server.Stop()
+	p.server = nil
+
+	wants(t, p.run(6, "backup", "create", file).Errors, "there already")
+	wants(t, p.run(6, "backup", "restore", file).Errors, "not empty")
+	second := filepath.Join(dir, "two.backup")
+	p.read(&summary, "backup", "create", second)
+	p.read(&summary, "backup", "verify", second)
+	p.read(&summary, "backup", "verify", file)
+	if summary.Rows["campaign"] != 1 {
+		t.Errorf("got %+v", summary)
+	}
+	damage(t, p, file, dir)
+
+	restored := newPlace(t)
+	restored.read(&summary, "backup", "restore", file)
+	wants(t, restored.run(6, "backup", "restore", file).Errors, "not empty")
+	restored.serve()
+	if _, after := restored.server.Call(w.APIKey, http.MethodGet, "/v1/campaigns/"+made.Data.ID, ""); after != before {
+		t.Errorf("got %s want %s", after, before)
+	}
+	wants(t, restored.run(0, "audit", "verify").Out, "entries in 1 chains")
+	restored.server.Stop()
+}
+
+// damage changes a byte here and there and cuts the file; neither is restored.
+func damage(t *testing.T, p *place, file, dir string) {
+	t.Helper()
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(dir, "broken.backup")
+	for i, at := range []int{0, len(whole) / 2, len(whole) - 60, len(whole) - 1, -1} {
+		text := append([]byte(nil), whole...)
+		if at < 0 {
+			text = text[:len(text)/2]
+		} else {
+			text[at] ^= 1
+		}
+		if err := os.WriteFile(broken, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, p.run(1, "backup", "verify", broken).Errors, "damaged")
+		if i == 0 {
+			fresh := newPlace(t)
+			wants(t, fresh.run(1, "backup", "restore", broken).Errors, "damaged")
+			fresh.run(0, "backup", "restore", file)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/test/program"
+)
+
+var curlLine = regexp.MustCompile(`(?m)^curl .*https://.*$`)
+
+// welcome waits for the call that the demo prints.
+func welcome(t *testing.T, s *program.Server) string {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C {
+		if s.Ended() {
+			t.Fatalf("the demo ended with code %d", s.Wait())
+		}
+		// The last line says that all is printed.
+		if strings.Contains(s.Out.String(), "Ctrl-C") {
+			break
+		}
+	}
+	lines := curlLine.FindAllString(s.Out.String(), -1)
+	if len(lines) != 1 {
+		t.Fatalf("got %d lines to paste: %s", len(lines), s.Out)
+	}
+	return lines[0]
+}
+
+// paste runs a line in a shell and counts what comes back.
+func paste(t *testing.T, line string) int {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", line, err, out)
+	}
+	var list struct {
+		Data []struct {
+			Name string `json:"name"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return len(list.Data)
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Fatal("this test pastes a call to curl, which is missing: run `make setup`")
+	}
+	data := filepath.Join(t.TempDir(), "a folder's data")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := ln.Addr().String()
+	_ = ln.Close()
+
+	s := program.Launch(t, program.Options{Command: "demo", Data: data, Env: []string{"FANFARE_LISTEN=" + address}})
+	first := welcome(t, s)
+	wants(t, first, "https://"+address+"/v1/campaigns", "fanf_")
+	if n := paste(t, first); n < 10 {
+		t.Errorf("got %d campaigns", n)
+	}
+	s.Stop()
+
+	s = program.Launch(t, program.Options{Command: "demo", Data: data})
+	second := welcome(t, s)
+	if n := paste(t, second); n < 10 {
+		t.Errorf("got %d campaigns at the second start", n)
+	}
+	key := regexp.MustCompile(`fanf_\w+`)
+	if key.FindString(first) == key.FindString(second) {
+		t.Error("the second start shows the key of the first")
+	}
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(second, key.FindString(second), key.FindString(first), 1)).Output()
+	if err != nil || !strings.Contains(string(out), "api_key_revoked") {
+		t.Errorf("the key of the first start is answered %s, %v", out, err)
+	}
+	if res := program.Run(t, program.Build(t), t.TempDir(), []string{"FANFARE_DATA=" + data}, "workspace", "list"); strings.Count(res.Out, "wks_") != 1 {
+		t.Errorf("got %s", res.Out)
+	}
+	s.Stop()
+}
+
+// TestDemoFolder is the demo's own where nothing else is named.
+func TestDemoFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := program.Launch(t, program.Options{Command: "demo", Bare: true, Dir: dir})
+	wants(t, welcome(t, s), filepath.Join(dir, "fanfare-demo", "tls", "ca.pem"))
+	s.Stop()
+	if _, err := os.Stat(filepath.Join(dir, "fanfare-data")); !os.IsNotExist(err) {
+		t.Errorf("the demo made the server's folder: %v", err)
+	}
+}

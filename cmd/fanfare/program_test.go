@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/test/program"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	program.Clean()
+	os.Exit(code)
+}
+
+// place is a data folder with commands on it and perhaps a server beside them.
+type place struct {
+	*testing.T
+	data   string
+	env    []string
+	server *program.Server
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	return &place{T: t, data: filepath.Join(t.TempDir(), "data"), env: []string{"FANFARE_LISTEN=127.0.0.1:0"}}
+}
+
+// serve starts a server on the folder.
+func (p *place) serve(args ...string) *program.Server {
+	p.Helper()
+	p.server = program.Start(p.T, program.Options{Data: p.data, Args: args})
+	return p.server
+}
+
+// run runs a command on the folder and wants an exit code.
+func (p *place) run(code int, args ...string) program.Result {
+	p.Helper()
+	env := append([]string{"FANFARE_DATA=" + p.data}, p.env...)
+	if p.server != nil {
+		env = append(env, "FANFARE_LISTEN="+p.server.Host)
+	}
+	res := program.Run(p.T, program.Build(p.T), p.TempDir(), env, args...)
+	if res.Code != code {
+		p.Fatalf("fanfare %s: got code %d want %d\n%s%s", strings.Join(args, " "), res.Code, code, res.Out, res.Errors)
+	}
+	return res
+}
+
+// read runs a command that prints JSON and reads it strictly.
+func (p *place) read(out any, args ...string) {
+	p.Helper()
+	res := p.run(0, args...)
+	if err := json.Unmarshal([]byte(res.Out), out, json.RejectUnknownMembers(true)); err != nil {
+		p.Fatalf("fanfare %s: %v: %s", strings.Join(args, " "), err, res.Out)
+	}
+}
+
+type madeWorkspace struct {
+	WorkspaceID string `json:"workspace_id"`
+	UserID      string `json:"user_id"`
+	APIKey      string `json:"api_key"`
+}
+
+type madeKey struct {
+	ID     string `json:"id"`
+	APIKey string `json:"api_key"`
+}
+
+// workspace makes a workspace of ada's.
+func (p *place) workspace() madeWorkspace {
+	p.Helper()
+	var w madeWorkspace
+	p.read(&w, "workspace", "create", "--name", "Acme", "--plan", "growth", "--owner", "ada@example.com", "--json")
+	return w
+}
+
+// wants fails the test unless every text is in got.
+func wants(t *testing.T, got string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(got, text) {
+			t.Errorf("got %q, want %q in it", got, text)
+		}
+	}
+}

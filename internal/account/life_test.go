@@ -1,0 +1,350 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fanfare/internal/account"
+	"fanfare/internal/clock"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+const day = 24 * time.Hour
+
+// office is a workspace and what its operator can do with it.
+type office struct {
+	t *testing.T
+	*fanfaretest.Tenant
+	acc *account.Service
+}
+
+func newOffice(t *testing.T, w *fanfaretest.World) *office {
+	t.Helper()
+	return &office{t, w.Tenant(account.Growth), w.App.Accounts}
+}
+
+func (o *office) member(email string, role account.Role) {
+	o.t.Helper()
+	if _, err := o.acc.AddMember(context.Background(), fanfaretest.Operator, o.Workspace, email, string(role), false); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *office) key(email string, opt account.KeyOptions) (string, account.Key) {
+	o.t.Helper()
+	opt.Name = "key"
+	secret, k, err := o.acc.CreateKey(context.Background(), fanfaretest.Operator, o.Workspace, email, opt)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return secret, k
+}
+
+// read returns a key as it is stored.
+func (o *office) read(id ident.ID) account.Key {
+	o.t.Helper()
+	keys, err := o.acc.Keys(context.Background(), o.Workspace)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	for _, k := range keys {
+		if k.ID == id {
+			return k
+		}
+	}
+	o.t.Fatalf("there is no key %s", id)
+	return account.Key{}
+}
+
+// opens says what comes of using a key now, "" when it opens.
+func (o *office) opens(secret string) fault.Code {
+	o.t.Helper()
+	c, err := o.World.App.Gate.Caller(context.Background(), account.HashSecret(secret))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var f *fault.Error
+	if errors.As(c.Check(clock.At(o.World.Clock.Now())), &f) {
+		return f.Code
+	}
+	return ""
+}
+
+func (o *office) wantOpens(secret string, want fault.Code) {
+	o.t.Helper()
+	if got := o.opens(secret); got != want {
+		o.t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// told counts the events of a type since the start.
+func (o *office) told(kind string) int {
+	o.t.Helper()
+	n := 0
+	for _, e := range o.Do("GET", "/v1/events?limit=100&type="+kind, nil).Want(200).List().Data {
+		if e["type"] == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *office) sweep() {
+	o.t.Helper()
+	if err := o.World.App.Gate.Sweep(context.Background()); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// TestK7Rotate: the new key has the name, owner, scopes, list and length of
+// life of the old one; both open during the overlap, then only the new one.
+func TestK7Rotate(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		for _, overlap := range []time.Duration{0, time.Hour, 24 * time.Hour, 7 * day} {
+			o := newOffice(t, w)
+			opt := account.KeyOptions{Lifetime: 90 * day, Scopes: account.Scopes{"campaigns": account.Read}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}}
+			oldSecret, oldKey := o.key(o.Owner, opt)
+			w.Clock.Advance(10 * day)
+			secret, k, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, oldKey.ID, overlap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k.Name != oldKey.Name || k.UserID != oldKey.UserID || cmp.Diff(k.Scopes, oldKey.Scopes) != "" || len(k.Addresses) != 1 || k.Addresses[0] != opt.Addresses[0] {
+				t.Errorf("got %+v, want what %+v has", k, oldKey)
+			}
+			if want := clock.At(w.Clock.Now().Add(90 * day)); k.ExpiresAt == nil || *k.ExpiresAt != want {
+				t.Errorf("got an end at %v, want %v", k.ExpiresAt, want)
+			}
+			o.wantOpens(secret, "")
+			if overlap > 0 {
+				w.Clock.Advance(overlap - time.Millisecond)
+				o.wantOpens(secret, "")
+				o.wantOpens(oldSecret, "")
+				w.Clock.Advance(time.Millisecond)
+			}
+			o.wantOpens(oldSecret, fault.APIKeyExpired)
+			o.wantOpens(secret, "")
+			if got := o.told("api_key.rotated"); got != 1 {
+				t.Errorf("got %d events api_key.rotated, want 1", got)
+			}
+		}
+	})
+}
+
+// TestK7RotateShortens: an overlap never makes the old key live longer, and a
+// key without end gives one without end.
+func TestK7RotateShortens(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		rotate := func(id ident.ID) account.Key {
+			t.Helper()
+			_, k, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, id, 7*day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k
+		}
+		short, k := o.key(o.Owner, account.KeyOptions{Lifetime: time.Hour})
+		rotate(k.ID)
+		w.Clock.Advance(time.Hour)
+		o.wantOpens(short, fault.APIKeyExpired)
+		_, err := o.acc.Revoke(t.Context(), fanfaretest.Operator, o.Workspace, k.ID, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, k.ID, 0); !fault.Is(err, fault.InvalidState) {
+			t.Errorf("got %v for the rotation of a dead key, want invalid_state", err)
+		}
+		_, endless := o.key(o.Owner, account.KeyOptions{})
+		if next := rotate(endless.ID); next.ExpiresAt != nil {
+			t.Errorf("got an end at %v, want none", next.ExpiresAt)
+		}
+		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, "key_nope", 0); !fault.Is(err, fault.NotFound) {
+			t.Errorf("got %v, want not_found", err)
+		}
+		other := newOffice(t, w)
+		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, other.Workspace, endless.ID, 0); !fault.Is(err, fault.NotFound) {
+			t.Errorf("got %v for a key of another workspace, want not_found", err)
+		}
+	})
+}
+
+// TestK8Revoke: at once, for good, once in the log, and the reason stays.
+func TestK8Revoke(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		secret, k := o.key(o.Owner, account.KeyOptions{})
+		o.wantOpens(secret, "")
+		for _, reason := range []string{"first", "second"} {
+			if _, err := o.acc.Revoke(t.Context(), fanfaretest.Operator, o.Workspace, k.ID, reason); err != nil {
+				t.Fatal(err)
+			}
+			o.wantOpens(secret, fault.APIKeyRevoked)
+			w.Clock.Advance(time.Hour)
+		}
+		if got := o.read(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(fanfaretest.Start) {
+			t.Errorf("got %s at %v, want first at %v", got.Reason, got.RevokedAt, fanfaretest.Start)
+		}
+		if got := o.told("api_key.revoked"); got != 1 {
+			t.Errorf("got %d events api_key.revoked, want 1", got)
+		}
+	})
+}
+
+// TestK8RevokeWins: whatever happens to a key at the same moment, by somebody
+// who still saw it alive, a revocation stays and no end moves back.
+func TestK8RevokeWins(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o, ctx := newOffice(t, w), t.Context()
+		accounts := w.App.DB.Accounts()
+		note := account.Note{Cause: record.Cause{Workspace: o.Workspace, Actor: record.System}, At: clock.At(w.Clock.Now()), Action: "test"}
+		secret, before := o.key(o.Owner, account.KeyOptions{Lifetime: 30 * day})
+		if _, _, err := o.acc.Rotate(ctx, fanfaretest.Operator, o.Workspace, before.ID, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		before.Notified = 14
+		if err := accounts.SaveKey(ctx, before, note); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := o.read(before.ID).ExpiresAt, clock.At(w.Clock.Now().Add(time.Hour)); got == nil || *got != want {
+			t.Errorf("got an end at %v after a notice from an old copy, want %v", got, want)
+		}
+		endless := before
+		endless.ExpiresAt = nil
+		if err := accounts.SaveKey(ctx, endless, note); err != nil {
+			t.Fatal(err)
+		}
+		if o.read(before.ID).ExpiresAt == nil {
+			t.Error("got the end taken away by an old copy")
+		}
+		if _, err := o.acc.Revoke(ctx, fanfaretest.Operator, o.Workspace, before.ID, "stolen"); err != nil {
+			t.Fatal(err)
+		}
+		if err := accounts.SaveKey(ctx, before, note); err != nil {
+			t.Fatal(err)
+		}
+		o.wantOpens(secret, fault.APIKeyRevoked)
+		if got := o.read(before.ID).Reason; got != "stolen" {
+			t.Errorf("got reason %q, want stolen", got)
+		}
+		successor := account.NewKey{Key: before, Hash: account.Hash{1}}
+		successor.ID = "key_successor"
+		if err := accounts.AddKey(ctx, successor, &before, note); !fault.Is(err, fault.InvalidState) {
+			t.Errorf("got %v for a successor of a revoked key, want invalid_state", err)
+		}
+		o.wantOpens(secret, fault.APIKeyRevoked)
+	})
+}
+
+// TestK9Limits: 20 active keys of a user, 100 of a workspace; revoked and
+// expired ones do not count, and at the limit one can still rotate.
+func TestK9Limits(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		create := func(email string, opt account.KeyOptions) error {
+			opt.Name = "key"
+			_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, email, opt)
+			return err
+		}
+		// The workspace was made with a first key of its owner.
+		o.key(o.Owner, account.KeyOptions{Lifetime: time.Hour})
+		for range account.MaxKeysPerUser - 2 {
+			o.key(o.Owner, account.KeyOptions{})
+		}
+		if err := create(o.Owner, account.KeyOptions{}); !fault.Is(err, fault.InvalidState) {
+			t.Errorf("got %v for key 21 of a user, want invalid_state", err)
+		}
+		w.Clock.Advance(time.Hour)
+		_, second := o.key(o.Owner, account.KeyOptions{})
+		if err := create(o.Owner, account.KeyOptions{}); !fault.Is(err, fault.InvalidState) {
+			t.Errorf("got %v, want invalid_state again", err)
+		}
+		if _, err := o.acc.Revoke(t.Context(), fanfaretest.Operator, o.Workspace, second.ID, "test"); err != nil {
+			t.Fatal(err)
+		}
+		_, third := o.key(o.Owner, account.KeyOptions{})
+		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, third.ID, time.Hour); err != nil {
+			t.Errorf("got %v for a rotation at the limit, want it done", err)
+		}
+		for n := range 5 {
+			email := fmt.Sprintf("user%d@example.com", n)
+			o.member(email, account.Viewer)
+			made := 0
+			for create(email, account.KeyOptions{}) == nil {
+				made++
+			}
+			// The key in its overlap counts too: 21 of the owner.
+			if want := max(0, min(account.MaxKeysPerUser, account.MaxKeysPerWorkspace-21-n*account.MaxKeysPerUser)); made != want {
+				t.Errorf("got %d keys for user %d, want %d", made, n, want)
+			}
+		}
+	})
+}
+
+// TestK9LimitHoldsTogether: the limit holds when all ask at once.
+func TestK9LimitHoldsTogether(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		var wg sync.WaitGroup
+		for range 40 {
+			wg.Go(func() {
+				_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, o.Owner, account.KeyOptions{Name: "key"})
+				if err != nil && !fault.Is(err, fault.InvalidState) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		keys, err := o.acc.Keys(t.Context(), o.Workspace)
+		if err != nil || len(keys) != account.MaxKeysPerUser {
+			t.Errorf("got %d keys, %v, want %d", len(keys), err, account.MaxKeysPerUser)
+		}
+	})
+}
+
+// TestCreateKeyRefusals: what a key cannot be made from.
+func TestCreateKeyRefusals(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		o.member("left@example.com", account.Editor)
+		if _, err := o.acc.Remove(t.Context(), fanfaretest.Operator, o.Workspace, "left@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		tests := []struct {
+			name, email string
+			opt         account.KeyOptions
+			want        fault.Code
+		}{
+			{"no name", o.Owner, account.KeyOptions{}, fault.ValidationFailed},
+			{"blank name", o.Owner, account.KeyOptions{Name: " \t"}, fault.ValidationFailed},
+			{"long name", o.Owner, account.KeyOptions{Name: strings.Repeat("é", 101)}, fault.ValidationFailed},
+			{"unknown family", o.Owner, account.KeyOptions{Name: "k", Scopes: account.Scopes{"billing": account.Read}}, fault.ValidationFailed},
+			{"unknown access", o.Owner, account.KeyOptions{Name: "k", Scopes: account.Scopes{"campaigns": "admin"}}, fault.ValidationFailed},
+			{"K6 a life before it begins", o.Owner, account.KeyOptions{Name: "k", Lifetime: -time.Hour}, fault.ValidationFailed},
+			{"unknown user", "nobody@example.com", account.KeyOptions{Name: "k"}, fault.NotFound},
+			{"user who left", "left@example.com", account.KeyOptions{Name: "k"}, fault.InvalidState},
+		}
+		for _, tt := range tests {
+			_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, tt.email, tt.opt)
+			if !fault.Is(err, tt.want) {
+				t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+			}
+		}
+		narrowed, _ := o.key(o.Owner, account.KeyOptions{Scopes: account.Scopes{}})
+		c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(narrowed))
+		if err != nil || c.Key.Scopes == nil || !fault.Is(c.May("listCampaigns", anywhere), fault.InsufficientScope) {
+			t.Errorf("got scopes %v, %v for a key narrowed to nothing, want it to open nothing", c.Key.Scopes, err)
+		}
+	})
+}

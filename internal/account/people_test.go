@@ -1,0 +1,380 @@
+package account_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/clock"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
+)
+
+func (o *office) remove(email string) {
+	o.t.Helper()
+	if _, err := o.acc.Remove(context.Background(), fanfaretest.Operator, o.Workspace, email); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// TestK4OwnerLeaves: keys stop at once; within 30 days a return restores
+// them, after that they are gone whether or not anybody looked meanwhile.
+func TestK4OwnerLeaves(t *testing.T) {
+	tests := []struct {
+		name   string
+		away   time.Duration
+		sweeps bool
+		again  bool // is removed a second time on the way
+		want   fault.Code
+	}{
+		{"a day", day, true, false, ""},
+		{"a moment before 30 days", 30*day - time.Millisecond, true, false, ""},
+		{"30 days, looked after", 30 * day, true, false, fault.APIKeyRevoked},
+		{"30 days, nobody looked", 30 * day, false, false, fault.APIKeyRevoked},
+		{"30 days, removed again in between", 30 * day, false, true, fault.APIKeyRevoked},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+				o := newOffice(t, w)
+				o.member("bob@example.com", account.Editor)
+				secret, k := o.key("bob@example.com", account.KeyOptions{})
+				other, _ := o.key(o.Owner, account.KeyOptions{})
+				o.wantOpens(secret, "")
+				o.remove("bob@example.com")
+				o.wantOpens(secret, fault.APIKeyOwnerInactive)
+				w.Clock.Advance(tt.away / 2)
+				if tt.again {
+					o.remove("bob@example.com")
+				}
+				w.Clock.Advance(tt.away - tt.away/2)
+				if tt.sweeps {
+					o.sweep()
+				}
+				o.member("BOB@example.com", account.Viewer)
+				o.wantOpens(secret, tt.want)
+				o.wantOpens(other, "")
+				if tt.want != "" && o.read(k.ID).Reason != "owner_inactive" {
+					t.Errorf("got reason %q, want owner_inactive", o.read(k.ID).Reason)
+				}
+			})
+		})
+	}
+}
+
+// TestS15Demotion: a key has the role its owner has now.
+func TestS15Demotion(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		o.member("ann@example.com", account.Viewer)
+		secret, _ := o.key("ann@example.com", account.KeyOptions{})
+		for _, role := range []account.Role{account.Editor, account.Viewer, account.Admin, account.Owner, account.Viewer} {
+			if _, err := o.acc.SetRole(t.Context(), fanfaretest.Operator, o.Workspace, "ann@example.com", string(role)); err != nil {
+				t.Fatal(err)
+			}
+			c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(secret))
+			if err != nil || c.Role != role {
+				t.Errorf("got role %v, %v, want %s", c.Role, err, role)
+			}
+		}
+	})
+}
+
+// TestLastOwner: a workspace always has an active owner.
+func TestLastOwner(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o, ctx := newOffice(t, w), t.Context()
+		refused := func(err error) {
+			t.Helper()
+			if !fault.Is(err, fault.InvalidState) {
+				t.Errorf("got %v, want invalid_state", err)
+			}
+		}
+		remove := func(email string) error {
+			_, err := o.acc.Remove(ctx, fanfaretest.Operator, o.Workspace, email)
+			return err
+		}
+		demote := func(email string) error {
+			_, err := o.acc.SetRole(ctx, fanfaretest.Operator, o.Workspace, email, string(account.Admin))
+			return err
+		}
+		refused(remove(o.Owner))
+		refused(demote(o.Owner))
+		o.member("second@example.com", account.Owner)
+		if err := demote(o.Owner); err != nil {
+			t.Fatal(err)
+		}
+		refused(remove("second@example.com"))
+		if err := remove(o.Owner); err != nil {
+			t.Fatal(err)
+		}
+		refused(demote("second@example.com"))
+	})
+}
+
+// TestLastOwnerTogether: also when all owners are removed at the same moment.
+func TestLastOwnerTogether(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		for range 10 {
+			o := newOffice(t, w)
+			owners := []string{o.Owner}
+			for i := range 3 {
+				email := fmt.Sprintf("owner%d@example.com", i)
+				o.member(email, account.Owner)
+				owners = append(owners, email)
+			}
+			var wg sync.WaitGroup
+			for i, email := range owners {
+				wg.Go(func() {
+					var err error
+					if i%2 == 0 {
+						_, err = o.acc.Remove(t.Context(), fanfaretest.Operator, o.Workspace, email)
+					} else {
+						_, err = o.acc.SetRole(t.Context(), fanfaretest.Operator, o.Workspace, email, string(account.Viewer))
+					}
+					if err != nil && !fault.Is(err, fault.InvalidState) {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			members, err := o.acc.Members(t.Context(), o.Workspace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := 0
+			for _, m := range members {
+				if m.Role == account.Owner && m.InactiveAt == nil {
+					left++
+				}
+			}
+			if left != 1 {
+				t.Fatalf("got %d owners left, want 1", left)
+			}
+		}
+	})
+}
+
+// TestWorkspaceTogether: a new plan and a suspension at the same moment both
+// hold.
+func TestWorkspaceTogether(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		for range 10 {
+			o := newOffice(t, w)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if _, err := o.acc.Suspend(t.Context(), fanfaretest.Operator, o.Workspace, true); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				if _, err := o.acc.SetPlan(t.Context(), fanfaretest.Operator, o.Workspace, string(account.Enterprise)); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Wait()
+			got, err := o.acc.Workspace(t.Context(), o.Workspace)
+			if err != nil || !got.Suspended || got.Plan != account.Enterprise {
+				t.Fatalf("got %+v, %v, want suspended and enterprise", got, err)
+			}
+		}
+	})
+}
+
+// TestOneUserManyWorkspaces: rights in one workspace say nothing in another.
+func TestOneUserManyWorkspaces(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		a, b := newOffice(t, w), newOffice(t, w)
+		a.member("both@example.com", account.Admin)
+		b.member("both@example.com", account.Viewer)
+		inA, _ := a.key("both@example.com", account.KeyOptions{})
+		inB, _ := b.key("both@example.com", account.KeyOptions{})
+		ofA, errA := w.App.Gate.Caller(t.Context(), account.HashSecret(inA))
+		ofB, errB := w.App.Gate.Caller(t.Context(), account.HashSecret(inB))
+		if err := errors.Join(errA, errB); err != nil {
+			t.Fatal(err)
+		}
+		if ofA.User.ID != ofB.User.ID || ofA.Role != account.Admin || ofB.Role != account.Viewer || ofA.Workspace.ID == ofB.Workspace.ID {
+			t.Errorf("got %+v and %+v, want one user with two roles", ofA, ofB)
+		}
+		a.remove("both@example.com")
+		a.wantOpens(inA, fault.APIKeyOwnerInactive)
+		b.wantOpens(inB, "")
+	})
+}
+
+// TestK6Notices: an owner is told 14, 3 and 1 days before a key ends, once
+// each, however often somebody looks; who looks late tells only the nearest.
+func TestK6Notices(t *testing.T) {
+	tests := []struct {
+		name  string
+		looks []time.Duration // before the end
+		want  []int           // notices after each look
+	}{
+		{"every notice once", []time.Duration{15 * day, 14 * day, 14*day - time.Hour, 3 * day, 2 * day, day, time.Hour}, []int{0, 1, 1, 2, 2, 3, 3}},
+		{"late", []time.Duration{2 * day, 2 * day, 12 * time.Hour}, []int{1, 1, 2}},
+		{"too late", []time.Duration{12 * time.Hour, 0, -day}, []int{1, 1, 1}},
+		{"never", []time.Duration{0, -day}, []int{0, 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+				o := newOffice(t, w)
+				_, k := o.key(o.Owner, account.KeyOptions{Lifetime: 20 * day})
+				o.key(o.Owner, account.KeyOptions{})
+				end := k.ExpiresAt.Time()
+				for i, before := range tt.looks {
+					w.Clock.Advance(end.Add(-before).Sub(w.Clock.Now()))
+					o.sweep()
+					o.sweep()
+					if got := o.told("api_key.expiring"); got != tt.want[i] {
+						t.Errorf("got %d notices %v before the end, want %d", got, before, tt.want[i])
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestK6Unused: a key that nobody used for 365 days is revoked; one that was
+// used a second ago is not, even when that is not yet written down.
+func TestK6Unused(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o := newOffice(t, w)
+		never, k := o.key(o.Owner, account.KeyOptions{})
+		once, _ := o.key(o.Owner, account.KeyOptions{})
+		busy, _ := o.key(o.Owner, account.KeyOptions{})
+		use := func(secret string) {
+			t.Helper()
+			c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(secret))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.App.Gate.Used(c, netip.MustParseAddr("203.0.113.9"), "agent", w.Clock.Now())
+		}
+		w.Clock.Advance(10 * day)
+		use(once)
+		w.Clock.Advance(355*day - time.Hour)
+		o.sweep()
+		o.wantOpens(never, "")
+		w.Clock.Advance(time.Hour)
+		use(busy)
+		o.sweep()
+		o.wantOpens(never, fault.APIKeyRevoked)
+		o.wantOpens(once, "")
+		o.wantOpens(busy, "")
+		if got := o.read(k.ID).Reason; got != "unused" {
+			t.Errorf("got reason %q, want unused", got)
+		}
+		w.Clock.Advance(10 * day)
+		o.sweep()
+		o.wantOpens(once, fault.APIKeyRevoked)
+		o.wantOpens(busy, "")
+	})
+}
+
+// TestK9Bookkeeping: what is known about the use of a key.
+func TestK9Bookkeeping(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o, gate := newOffice(t, w), w.App.Gate
+		secret, k := o.key(o.Owner, account.KeyOptions{})
+		c, err := gate.Caller(t.Context(), account.HashSecret(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		use := func(n int, agent string) {
+			var wg sync.WaitGroup
+			for range n {
+				wg.Go(func() { gate.Used(c, netip.MustParseAddr("203.0.113.9"), agent, w.Clock.Now()) })
+			}
+			wg.Wait()
+		}
+		flush := func() {
+			t.Helper()
+			if err := gate.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		use(100, "one")
+		flush()
+		use(7, "one")
+		flush()
+		flush()
+		w.Clock.Advance(29 * day)
+		leak := account.NewSecret(rand.Reader)
+		use(5, "two "+leak)
+		flush()
+		got := o.read(k.ID)
+		want := "two " + account.Mask(leak)
+		if got.Requests30d != 112 || got.LastAddress != "203.0.113.9" || got.LastAgent != want || *got.LastUsedAt != clock.At(w.Clock.Now()) {
+			t.Errorf("got %+v, want 112 requests, the last by %q now", got, want)
+		}
+		w.Clock.Advance(day)
+		if got := o.read(k.ID).Requests30d; got != 5 {
+			t.Errorf("got %d requests 30 days after the first 107, want 5", got)
+		}
+	})
+}
+
+// TestK9NoCountLost: uses that are counted while others are being written, or
+// whose writing fails, are written later.
+func TestK9NoCountLost(t *testing.T) {
+	t.Parallel()
+	creds := &books{}
+	now := func() time.Time { return fanfaretest.Start }
+	gate := account.NewGate(creds, nil, false, now)
+	callers := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
+	const users, each = 8, 500
+	var wg, flusher sync.WaitGroup
+	stop := make(chan struct{})
+	flusher.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = gate.Flush(t.Context())
+			}
+		}
+	})
+	for u := range users {
+		wg.Go(func() {
+			for i := range each {
+				gate.Used(callers[(u+i)%len(callers)], netip.Addr{}, "", now())
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	flusher.Wait()
+	creds.healthy = true
+	if err := gate.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if creds.count != users*each {
+		t.Errorf("got %d uses written, want %d", creds.count, users*each)
+	}
+}
+
+// books fails every third time.
+type books struct {
+	account.Credentials
+	calls, count int64
+	healthy      bool
+}
+
+func (b *books) AddUses(_ context.Context, uses []account.Use) error {
+	if b.calls++; b.calls%3 == 0 && !b.healthy {
+		return errors.New("no disk")
+	}
+	for _, u := range uses {
+		b.count += u.Count
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package fresh_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fanfare/internal/fresh"
+)
+
+func never() time.Time { panic("a cache without life asks for no time") }
+
+// origin is the store whose value changes: what can be seen, what writers were
+// told is done, and the newest anybody has read from it.
+type origin struct{ visible, acknowledged, seen atomic.Int64 }
+
+func (o *origin) load() (int64, error) {
+	v := o.visible.Load()
+	raise(&o.seen, v)
+	return v, nil
+}
+
+func raise(a *atomic.Int64, v int64) {
+	for old := a.Load(); old < v && !a.CompareAndSwap(old, v); old = a.Load() {
+	}
+}
+
+// TestPromise is the package's promise under load: no read that begins after a
+// commit was acknowledged returns an older value, and none returns an old
+// value once somebody has seen the new one in the store.
+func TestPromise(t *testing.T) {
+	t.Parallel()
+	// Keys share shards, and the cache is too small for all of them.
+	const keys, writers, readers, rounds = 200, 4, 8, 20_000
+	cache := fresh.New[string, int64](128, 0, never)
+	origins := make([]origin, keys)
+	name := func(k int) string { return fmt.Sprintf("record/%d", k) }
+	pick := func(r *rand.Rand) int { return min(r.IntN(keys), r.IntN(keys)) } // some are hot
+	var hits, reads, commits atomic.Int64
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(1, uint64(w)))
+			for range rounds / 4 {
+				k := pick(random)
+				o := &origins[k]
+				cache.Committing(name(k))
+				v := o.visible.Load()
+				if random.IntN(5) > 0 { // a fifth of the commits fails
+					v = o.visible.Add(1)
+				}
+				cache.Committed(name(k))
+				raise(&o.acknowledged, v)
+				commits.Add(1)
+				if random.IntN(1000) == 0 {
+					cache.Drop()
+				}
+			}
+		})
+	}
+	for r := range readers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(2, uint64(r)))
+			for range rounds {
+				k := pick(random)
+				o := &origins[k]
+				least := max(o.acknowledged.Load(), o.seen.Load())
+				v, hit := cache.Get(name(k))
+				if hit {
+					hits.Add(1)
+				} else {
+					v, _ = cache.Fill(name(k), o.load)
+				}
+				reads.Add(1)
+				if v < least {
+					t.Errorf("got version %d (from memory: %v) when %d was known, want no older one", v, hit, least)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if hits.Load() == 0 {
+		t.Error("got no read from memory, so nothing was tested")
+	}
+	t.Logf("fresh_reads %d reads, %d from memory, %d commits, 0 stale", reads.Load(), hits.Load(), commits.Load())
+}
+
+// TestEveryOrder runs every order in which the steps of two commits can fall
+// before, into and after the loading of a copy.
+func TestEveryOrder(t *testing.T) {
+	t.Parallel()
+	orders := 0
+	for _, order := range merges([]string{"a0", "a1", "a2"}, []string{"b0", "b1", "b2"}) {
+		for _, cuts := range slots(len(order), 3) {
+			orders++
+			tryOrder(t, order, cuts)
+		}
+	}
+	if orders != 20*84 {
+		t.Errorf("got %d orders, want %d", orders, 20*84)
+	}
+}
+
+// tryOrder plays an order: the steps up to the first cut before the load
+// begins, up to the second before it reads, up to the third before it ends.
+func tryOrder(t *testing.T, order []string, cuts []int) {
+	t.Helper()
+	cache := fresh.New[string, int64](64, 0, never)
+	var o origin
+	if _, err := cache.Fill("k", o.load); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		least := max(o.acknowledged.Load(), o.seen.Load())
+		if v, ok := cache.Get("k"); ok && v < least {
+			t.Fatalf("order %v cut at %v: got %d %s, want at least %d", order, cuts, v, when, least)
+		}
+	}
+	play := func(from, to int) {
+		for _, step := range order[from:to] {
+			switch step[1] {
+			case '0':
+				cache.Committing("k")
+			case '1':
+				o.visible.Add(1)
+			case '2':
+				cache.Committed("k")
+				// The commit of this writer is done, whatever came after it.
+				raise(&o.acknowledged, 1)
+			}
+			check("after " + step)
+		}
+	}
+	play(0, cuts[0])
+	v, err := cache.Fill("k", func() (int64, error) {
+		play(cuts[0], cuts[1])
+		v, err := o.load()
+		play(cuts[1], cuts[2])
+		return v, err
+	})
+	if err != nil || v < 0 {
+		t.Fatal(v, err)
+	}
+	check("after the load")
+	play(cuts[2], len(order))
+	// When all is over a copy can be taken again, and it is the newest.
+	if v, _ := cache.Fill("k", o.load); v != 2 {
+		t.Fatalf("got %d at the end, want 2", v)
+	}
+	if v, ok := cache.Get("k"); !ok || v != 2 {
+		t.Fatalf("order %v cut at %v: got %d, %v from memory at the end, want 2", order, cuts, v, ok)
+	}
+}
+
+// merges returns every order of two sequences that keeps each.
+func merges(a, b []string) [][]string {
+	if len(a) == 0 || len(b) == 0 {
+		return [][]string{append(append([]string{}, a...), b...)}
+	}
+	var all [][]string
+	for _, rest := range merges(a[1:], b) {
+		all = append(all, append([]string{a[0]}, rest...))
+	}
+	for _, rest := range merges(a, b[1:]) {
+		all = append(all, append([]string{b[0]}, rest...))
+	}
+	return all
+}
+
+// slots returns every ascending choice of k cuts from 0 to n.
+func slots(n, k int) [][]int {
+	if k == 0 {
+		return [][]int{{}}
+	}
+	var all [][]int
+	for last := range n + 1 {
+		for _, before := range slots(last, k-1) {
+			all = append(all, append(before, last))
+		}
+	}
+	return all
+}
+
+// TestDrop: what was being loaded when everything was forgotten is not kept.
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	cache := fresh.New[int, string](64, 0, never)
+	for _, during := range []bool{false, true} {
+		v, err := cache.Fill(1, func() (string, error) {
+			if during {
+				cache.Drop()
+			}
+			return "one", nil
+		})
+		if v != "one" || err != nil {
+			t.Fatalf("got %q, %v", v, err)
+		}
+		if _, ok := cache.Get(1); ok == during {
+			t.Errorf("got a copy %v after a drop during the load %v", ok, during)
+		}
+		cache.Drop()
+		if _, ok := cache.Get(1); ok {
+			t.Error("got a copy after a drop")
+		}
+	}
+}
+
+// TestLife: a copy is not used once it is as old as its life, counted from
+// before it was loaded.
+func TestLife(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	cache := fresh.New[int, int](64, time.Second, func() time.Time { return now })
+	fill := func() {
+		t.Helper()
+		if _, err := cache.Fill(1, func() (int, error) {
+			now = now.Add(400 * time.Millisecond)
+			return 1, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	now = now.Add(600*time.Millisecond - 1)
+	if _, ok := cache.Get(1); !ok {
+		t.Error("got no copy just before its end")
+	}
+	now = now.Add(1)
+	if _, ok := cache.Get(1); ok {
+		t.Error("got a copy at its end")
+	}
+	fill()
+	if _, ok := cache.Get(1); !ok {
+		t.Error("got no copy after a new load")
+	}
+}
+
+// TestBound: the cache never holds more than it may, and errors are not kept.
+func TestBound(t *testing.T) {
+	t.Parallel()
+	const most = 256
+	cache := fresh.New[int, int](most, 0, never)
+	for i := range 10 * most {
+		if _, err := cache.Fill(i, func() (int, error) { return i, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for i := range 10 * most {
+		v, ok := cache.Get(i)
+		if ok {
+			kept++
+		}
+		if ok && v != i {
+			t.Fatalf("got %d for %d", v, i)
+		}
+	}
+	if kept > most || kept < most/2 {
+		t.Errorf("got %d copies, want up to %d", kept, most)
+	}
+	broken := errors.New("no disk")
+	if _, err := cache.Fill(-1, func() (int, error) { return 7, broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	if _, ok := cache.Get(-1); ok {
+		t.Error("got a copy of a failure")
+	}
+}

@@ -1,0 +1,37 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ratelimit"
+)
+
+// sink is the cheapest possible ResponseWriter.
+type sink struct{ h http.Header }
+
+func (s *sink) Header() http.Header         { return s.h }
+func (s *sink) Write(p []byte) (int, error) { return len(p), nil }
+func (s *sink) WriteHeader(int)             {}
+
+// BenchmarkGetCampaign is what the door itself costs a hot read.
+func BenchmarkGetCampaign(b *testing.B) {
+	w := fanfaretest.New(b, nil, func(c *app.Config) {
+		c.Limits = map[account.Plan]ratelimit.Limits{account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}
+	})
+	t := w.Tenant(account.Enterprise)
+	id := t.Do("POST", "/v1/campaigns", `{"name":"Bench"}`).Want(201).ID()
+	r := httptest.NewRequest("GET", "/v1/campaigns/"+id, nil)
+	r.Header.Set("Authorization", "Bearer "+t.Key)
+	r.RemoteAddr = "127.0.0.1:4711"
+	s := &sink{}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.h = make(http.Header, 16)
+		w.App.API.ServeHTTP(s, r)
+	}
+}

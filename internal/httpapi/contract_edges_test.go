@@ -1,0 +1,416 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+)
+
+// edge is a body at the border of what a request schema allows.
+type edge struct {
+	name string
+	// field and codes are what the answer must name; no codes means that the
+	// body is just within the border.
+	field string
+	codes []string
+	// change spoils a body that is right in every respect.
+	change func(body map[string]any)
+	// raw rewrites the encoded body, where a map cannot say it.
+	raw func(string) string
+}
+
+// path leads to a member: names and, in arrays, positions.
+type path []any
+
+func (p path) String() string {
+	var b strings.Builder
+	for _, step := range p {
+		switch s := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", s)
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+func (p path) to(step any) path { return append(slices.Clone(p), step) }
+
+// parent finds what holds the member that the path leads to.
+func (p path) parent(body map[string]any) any {
+	var at any = body
+	for _, step := range p[:len(p)-1] {
+		switch s := step.(type) {
+		case int:
+			at = at.([]any)[s]
+		case string:
+			at = at.(map[string]any)[s]
+		}
+	}
+	return at
+}
+
+func (p path) set(v any) func(map[string]any) {
+	return func(body map[string]any) {
+		switch s := p[len(p)-1].(type) {
+		case int:
+			p.parent(body).([]any)[s] = v
+		case string:
+			p.parent(body).(map[string]any)[s] = v
+		}
+	}
+}
+
+func (p path) remove(body map[string]any) {
+	delete(p.parent(body).(map[string]any), p[len(p)-1].(string))
+}
+
+// samples are right values where the schema alone does not tell one.
+var samples = map[string]any{
+	"amount": "100.00", "daily_cap": "0.01", "currency": "EUR", "timezone": "Europe/Berlin",
+	"start_at": "2027-01-01T00:00:00Z", "end_at": "2027-02-01T09:30:00+01:00", "ends_at": "2027-01-20T00:00:00Z",
+	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5, "name": "Edge", "key": "value",
+}
+
+// sample makes a right value.
+func sample(name string, s *openapi3.Schema) any {
+	if v, ok := samples[name]; ok {
+		return v
+	}
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type.Includes("object"):
+		o := map[string]any{}
+		for member, ref := range s.Properties {
+			if !ref.Value.ReadOnly {
+				o[member] = sample(member, ref.Value)
+			}
+		}
+		if s.AdditionalProperties.Schema != nil {
+			o["key"] = sample("key", s.AdditionalProperties.Schema.Value)
+		}
+		return o
+	case s.Type.Includes("array"):
+		if isReference(s) {
+			return []any{}
+		}
+		return []any{sample("", s.Items.Value)}
+	case s.Type.Includes("boolean"):
+		return true
+	}
+	return "some text"
+}
+
+// isReference reports whether an array holds ids of other records, of which
+// none exist here.
+func isReference(s *openapi3.Schema) bool {
+	return s.Items != nil && s.Items.Ref == "#/components/schemas/Id"
+}
+
+// edgesOf derives the edges of a member from its schema.
+func edgesOf(t testing.TB, p path, s *openapi3.Schema, required bool) []edge {
+	var list []edge
+	field := p.String()
+	pass := func(what string, v any) {
+		list = append(list, edge{name: field + " " + what, change: p.set(v)})
+	}
+	fail := func(what string, v any, at string, codes ...string) {
+		list = append(list, edge{name: field + " " + what, field: at, codes: codes, change: p.set(v)})
+	}
+	if s.ReadOnly {
+		fail("read-only", "another value", field, "read_only")
+		return list
+	}
+	if required {
+		list = append(list, edge{name: field + " missing", field: field, codes: []string{"required"}, change: p.remove})
+	}
+	if s.Type.Includes("null") {
+		pass("null", nil)
+	} else {
+		fail("null", nil, field, "not_nullable")
+	}
+	list = append(list, typeEdges(p, s)...)
+	for _, v := range s.Enum {
+		if v != nil {
+			pass(fmt.Sprintf("is %v", v), v)
+		}
+	}
+	if len(s.Enum) > 0 {
+		var other any = "no_such_value"
+		if s.Type.Includes("integer") {
+			other = 12345
+		}
+		fail("not in enum", other, field, "invalid_value")
+		return list
+	}
+	list = append(list, numberEdges(p, s)...)
+	switch {
+	case s.Type.Includes("string"):
+		list = append(list, textEdges(t, p, s)...)
+	case s.Type.Includes("array"):
+		list = append(list, arrayEdges(t, p, s)...)
+	case s.Type.Includes("object"):
+		list = append(list, objectEdges(t, p, s)...)
+	}
+	return list
+}
+
+// typeEdges sends a value of each JSON type that the schema leaves out.
+func typeEdges(p path, s *openapi3.Schema) []edge {
+	var list []edge
+	for name, v := range map[string]any{
+		"string": "text", "number": json.Number("1.5"), "boolean": true, "array": []any{}, "object": map[string]any{},
+	} {
+		if !s.Type.Includes(name) {
+			list = append(list, edge{name: p.String() + " as " + name, field: p.String(), codes: []string{"invalid_type"}, change: p.set(v)})
+		}
+	}
+	if s.Type.Includes("integer") {
+		for _, literal := range []string{"1.0", "1e0"} {
+			list = append(list, edge{name: p.String() + " as " + literal, field: p.String(), codes: []string{"invalid_type"}, change: p.set(json.Number(literal))})
+		}
+	}
+	return list
+}
+
+func numberEdges(p path, s *openapi3.Schema) []edge {
+	var list []edge
+	field := p.String()
+	add := func(what string, v any, codes ...string) {
+		list = append(list, edge{name: fmt.Sprintf("%s %s %v", field, what, v), field: field, codes: codes, change: p.set(v)})
+	}
+	if s.Min != nil {
+		add("least", json.Number(fmt.Sprint(*s.Min)))
+		add("below", json.Number(fmt.Sprint(*s.Min-1)), "too_small")
+	}
+	if s.Max != nil {
+		add("most", json.Number(fmt.Sprintf("%.0f", *s.Max)))
+		add("above", json.Number(fmt.Sprintf("%.0f", *s.Max+1)), "too_large")
+	}
+	if bound := s.ExclusiveMin.Value; bound != nil {
+		add("above bound", json.Number(fmt.Sprint(*bound+0.01)))
+		add("at bound", json.Number(fmt.Sprint(*bound)), "too_small")
+		add("at bound", fmt.Sprint(*bound), "too_small")
+		add("below bound", json.Number(fmt.Sprint(*bound-1)), "too_small")
+	}
+	return list
+}
+
+// wrong are texts that break a pattern or format, and the code for it.
+var wrong = map[string][]struct{ text, code string }{
+	`^https://`:              {{"http://example.com", "invalid_format"}, {"ftp://example.com", "invalid_format"}},
+	`^[A-Z]{3}$`:             {{"eur", "invalid_value"}, {"EURO", "invalid_value"}, {"", "invalid_value"}},
+	`^\d{1,13}(\.\d{1,6})?$`: {{"a lot", "invalid_format"}, {"1,000.00", "invalid_format"}, {"1.2345678", "invalid_format"}, {"12345678901234", "invalid_format"}, {"1.", "invalid_format"}, {".5", "invalid_format"}, {"1e3", "invalid_format"}, {"+1", "invalid_format"}},
+	`\S`:                     {{" ", "too_short"}, {"\t\n ", "too_short"}, {"\u00a0", "too_short"}},
+	"date-time":              {{"2027-01-01", "invalid_format"}, {"2027-01-01T00:00:00", "invalid_format"}, {"2027-02-30T00:00:00Z", "invalid_format"}, {"2027-W01-1T00:00:00Z", "invalid_format"}, {"20270101T000000Z", "invalid_format"}, {"2027-01-01 00:00:00Z", "invalid_format"}, {"2027-01-01T0:00:00.5Z", "invalid_format"}, {"2027-01-01T00:00:00,5Z", "invalid_format"}, {"2027-01-01T00:00:00+25:00", "invalid_format"}},
+}
+
+func textEdges(t testing.TB, p path, s *openapi3.Schema) []edge {
+	var list []edge
+	field := p.String()
+	add := func(what, v string, codes ...string) {
+		list = append(list, edge{name: field + " " + what, field: field, codes: codes, change: p.set(v)})
+	}
+	for _, rule := range []string{s.Pattern, s.Format} {
+		if rule != "" && wrong[rule] == nil {
+			t.Errorf("%s: nobody knows a text that breaks %q", field, rule)
+		}
+		for _, w := range wrong[rule] {
+			add(fmt.Sprintf("as %q", w.text), w.text, w.code)
+		}
+	}
+	prefix := strings.TrimPrefix(s.Pattern, "^")
+	if s.Pattern != "^https://" {
+		prefix = ""
+	} else {
+		prefix += "example.com/"
+	}
+	fill := func(n uint64, letter string) string { return prefix + strings.Repeat(letter, int(n)-len(prefix)) }
+	if s.MinLength > 0 {
+		add("empty", "", "too_short", "invalid_value")
+	}
+	if s.MaxLength != nil {
+		add("longest", fill(*s.MaxLength, "x"))
+		add("longest in code points", fill(*s.MaxLength, "\U0001d11e"))
+		add("too long", fill(*s.MaxLength+1, "x"), "too_long")
+		if s.MinLength > 0 {
+			add("shortest", fill(s.MinLength, "x"))
+		}
+		add("with U+0000", prefix+"a\x00b", "invalid_value")
+	}
+	return list
+}
+
+func arrayEdges(t testing.TB, p path, s *openapi3.Schema) []edge {
+	var list []edge
+	field, item := p.String(), s.Items.Value
+	add := func(what string, v []any, at string, codes ...string) {
+		list = append(list, edge{name: field + " " + what, field: at, codes: codes, change: p.set(v)})
+	}
+	several := func(n int) []any {
+		v := make([]any, n)
+		for i := range v {
+			v[i] = fmt.Sprintf("item-%d", i)
+			if len(item.Enum) > 0 {
+				v[i] = item.Enum[i%len(item.Enum)]
+			}
+		}
+		return v
+	}
+	add("empty", []any{}, "")
+	most := int(*s.MaxItems)
+	add("too many", several(most+1), field, "too_many_items")
+	if isReference(s) {
+		// None of these exist; that they name nothing is all that is wrong.
+		add("most", several(most), "", "not_found")
+	} else {
+		add("most", several(most), "")
+	}
+	if s.UniqueItems {
+		twice := several(1)
+		add("twice the same", append(twice, twice...), p.to(1).String(), "duplicate_item")
+	}
+	for _, e := range edgesOf(t, p.to(0), item, false) {
+		change := e.change
+		e.change = func(body map[string]any) {
+			p.set([]any{nil})(body)
+			change(body)
+		}
+		if isReference(s) && e.codes == nil {
+			e.codes = []string{"not_found"}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func objectEdges(t testing.TB, p path, s *openapi3.Schema) []edge {
+	list := memberEdges(t, p, s)
+	more := s.AdditionalProperties.Schema
+	if more == nil {
+		return list
+	}
+	field := p.String()
+	list = append(list, edgesOf(t, p.to("key"), more.Value, false)...)
+	add := func(what string, keys []string, at string, codes ...string) {
+		v := map[string]any{}
+		for _, k := range keys {
+			v[k] = sample("key", more.Value)
+		}
+		list = append(list, edge{name: field + " " + what, field: at, codes: codes, change: p.set(v)})
+	}
+	if names := s.PropertyNames; names != nil {
+		longest := strings.Repeat("k", int(*names.Value.MaxLength))
+		add("longest key", []string{longest}, "")
+		add("key too long", []string{longest + "k"}, field+"."+longest+"k", "too_long")
+		add("empty key", []string{""}, field+".", "too_short")
+	}
+	var keys []string
+	for i := range 50 {
+		keys = append(keys, fmt.Sprintf("key-%d", i))
+	}
+	if s.MaxProps != nil && int(*s.MaxProps) != len(keys) {
+		t.Errorf("%s: got maxProperties %d want 50 (T8)", field, *s.MaxProps)
+	}
+	if s.MaxProps != nil {
+		add("most keys", keys, "")
+		add("too many keys", append(keys, "one-more"), field, "too_many_items")
+	}
+	return list
+}
+
+// memberEdges are those of an object's members, and of one it does not have.
+func memberEdges(t testing.TB, p path, s *openapi3.Schema) []edge {
+	var list []edge
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		list = append(list, edgesOf(t, p.to(name), s.Properties[name].Value, slices.Contains(s.Required, name))...)
+	}
+	if s.AdditionalProperties.Schema != nil {
+		return list
+	}
+	if s.AdditionalProperties.Has == nil || *s.AdditionalProperties.Has {
+		t.Errorf("%s: a request object must refuse unknown members", p)
+	}
+	unknown := p.to("no_such_field")
+	list = append(list, edge{name: unknown.String(), field: unknown.String(), codes: []string{"unknown_field"}, change: unknown.set(1)})
+	return append(list, edge{
+		name: p.String() + " duplicate key", codes: []string{"duplicate_key"}, change: func(body map[string]any) {
+			p.to("twice").set(1)(body)
+			p.to("again").set(2)(body)
+		},
+		raw: func(body string) string { return strings.ReplaceAll(body, `"again":`, `"twice":`) },
+	})
+}
+
+// TestContractEdges derives from each request schema what is just outside and
+// just inside of it. The service must refuse the first, naming the place, and
+// take the second.
+func TestContractEdges(t *testing.T) {
+	t.Parallel()
+	for id, op := range fanfaretest.TheContract().Operations() {
+		if op.RequestBody == nil {
+			continue
+		}
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			w := fanfaretest.New(t, nil, ample)
+			tenant := w.Tenant(account.Growth)
+			schema := op.RequestBody.Value.Content["application/json"].Schema.Value
+			standing := goodCall(tenant, op)
+			for _, e := range memberEdges(t, nil, schema) {
+				body := sample("", schema).(map[string]any)
+				e.change(body)
+				c := standing
+				if e.codes == nil && op.Method == "POST" {
+					c = goodCall(tenant, op)
+				}
+				checkEdge(t, tenant, c, e, body)
+			}
+		})
+	}
+}
+
+func checkEdge(t *testing.T, tenant *fanfaretest.Tenant, c call, e edge, body map[string]any) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.body = string(raw)
+	if e.raw != nil {
+		c.body = e.raw(string(raw))
+	}
+	res := c.by(tenant.Client)
+	if e.codes == nil {
+		if res.Status >= 300 {
+			t.Errorf("%s: got %d want success: %.500s", e.name, res.Status, res.Body)
+		}
+		return
+	}
+	want, code := 422, "validation_failed"
+	if e.raw != nil {
+		want, code = 400, "malformed_json"
+	}
+	if res.Status != want || res.Error().Code != code || len(res.Error().Details) == 0 {
+		t.Errorf("%s: got %d want %d %s: %.500s", e.name, res.Status, want, code, res.Body)
+		return
+	}
+	for _, d := range res.Error().Details {
+		if e.field != "" && d.Field != e.field || !slices.Contains(e.codes, d.Code) || d.In != "body" {
+			t.Errorf("%s: got detail %s %s in %s, want %v at %s", e.name, d.Field, d.Code, d.In, e.codes, e.field)
+		}
+	}
+}

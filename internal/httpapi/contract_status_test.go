@@ -1,0 +1,284 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/store"
+)
+
+// call is a request that is right in every respect; a test spoils one.
+type call struct {
+	method, target string
+	body           any
+	headers        []string
+}
+
+func (c call) with(headers ...string) call {
+	c.headers = append(slices.Clone(c.headers), headers...)
+	return c
+}
+
+func (c call) by(client *fanfaretest.Client) *fanfaretest.Response {
+	return client.Do(c.method, c.target, c.body, c.headers...)
+}
+
+// steps bring a new record to where an action is possible.
+var steps = map[string][]string{"pause": {"launch"}, "resume": {"launch", "pause"}, "restore": {"archive"}}
+
+// goodCall makes a request that the operation answers with success, with a
+// record of its own where the path names one.
+func goodCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) call {
+	c := call{method: op.Method, target: op.Path, body: smallestExample(t.World.T, op)}
+	collection, rest, named := strings.Cut(op.Path, "/{id}")
+	if !named {
+		return c
+	}
+	id := newRecord(t, collection)
+	for _, step := range steps[strings.Trim(rest, "/")] {
+		if step == "archive" {
+			t.Do("DELETE", collection+"/"+id, nil).Want(200)
+			continue
+		}
+		t.Do("POST", collection+"/"+id+"/"+step, nil).Want(200)
+	}
+	c.target = collection + "/" + id + rest
+	return c
+}
+
+// newRecord makes a record of a collection, or finds one where they come by
+// themselves.
+func newRecord(t *fanfaretest.Tenant, collection string) string {
+	for _, op := range fanfaretest.TheContract().Operations() {
+		if op.Method == "POST" && op.Path == collection {
+			return goodCall(t, op).by(t.Client).Want(201).ID()
+		}
+	}
+	list := t.Do("GET", collection+"?limit=1", nil).Want(200).List()
+	return list.Data[0]["id"].(string)
+}
+
+// smallestExample is the shortest request body that the contract shows, nil
+// where none is needed. A patch changes what every record has.
+func smallestExample(t testing.TB, op *fanfaretest.Operation) any {
+	t.Helper()
+	switch {
+	case op.RequestBody == nil || !op.RequestBody.Value.Required:
+		return nil
+	case op.Method == "PATCH":
+		return `{"name":"Another name"}`
+	}
+	var best []byte
+	for name, e := range op.RequestBody.Value.Content["application/json"].Examples {
+		raw, err := json.Marshal(e.Value.Value)
+		if err != nil {
+			t.Fatalf("example %s: %v", name, err)
+		}
+		if best == nil || len(raw) < len(best) || len(raw) == len(best) && bytes.Compare(raw, best) < 0 {
+			best = raw
+		}
+	}
+	return best
+}
+
+// stage is a world in which one status is provoked.
+type stage struct {
+	*fanfaretest.Tenant
+	engine *faulty
+}
+
+// provoke knows, for each status, how to get it out of any operation that
+// documents it.
+var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response{
+	200: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		return goodCall(s.Tenant, op).by(s.Client)
+	},
+	201: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		return goodCall(s.Tenant, op).by(s.Client)
+	},
+	304: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		return c.with("If-None-Match: " + c.by(s.Client).Want(200).Header.Get("ETag")).by(s.Client)
+	},
+	400: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		c.target += "?no_such_parameter=1"
+		return c.by(s.Client)
+	},
+	401: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		return goodCall(s.Tenant, op).by(s.World.Client(""))
+	},
+	403: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		s.suspend(true)
+		defer s.suspend(false)
+		return c.by(s.Client)
+	},
+	404: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		parts := strings.Split(c.target, "/")
+		parts[3] = parts[3][:4] + "01h455vb4pex5vsknk084sn02q"
+		c.target = strings.Join(parts, "/")
+		return c.by(s.Client)
+	},
+	406: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		return goodCall(s.Tenant, op).with("Accept: text/html").by(s.Client)
+	},
+	409: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		if op.Method != "POST" {
+			s.Do("DELETE", c.target, nil).Want(200)
+			return c.by(s.Client)
+		}
+		c = c.with("Idempotency-Key: twice-at-once")
+		arrived, release := s.engine.hold()
+		first := make(chan *fanfaretest.Response)
+		go func() { first <- c.by(s.Client) }()
+		<-arrived
+		second := c.by(s.Client)
+		release()
+		if r := <-first; r.Status >= 300 {
+			s.World.T.Errorf("%s: got %d for the first of two, want success", op.OperationID, r.Status)
+		}
+		return second
+	},
+	412: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		return goodCall(s.Tenant, op).with(`If-Match: "99999"`).by(s.Client)
+	},
+	413: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		c.body = `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+		return c.by(s.Client)
+	},
+	415: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op).with("Content-Type: text/plain")
+		c.body = "{}"
+		return c.by(s.Client)
+	},
+	422: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		c.body = `{"no_such_field":1}`
+		return c.by(s.Client)
+	},
+	429: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		s.Do("GET", "/v1/me", nil).Want(200)
+		s.plan(account.Starter)
+		defer s.plan(account.Growth)
+		return c.by(s.Client)
+	},
+	500: failing(errors.New("no such table: " + leak)),
+	503: failing(fmt.Errorf("%s: %w", leak, store.ErrUnavailable)),
+	504: failing(fmt.Errorf("%s: %w", leak, context.DeadlineExceeded)),
+}
+
+// leak stands in every error of the faulty engine and must never be answered.
+const leak = "/var/lib/fanfare/secret.db"
+
+// failing calls an operation while the store is broken, first with the caller
+// unknown so that authentication meets the fault, then with the caller in
+// memory so that the operation does, then with only the writes broken.
+func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	return func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		t := s.World.T
+		c := goodCall(s.Tenant, op)
+		defer s.engine.fail(nil, nil)
+		before := s.state(c)
+		s.World.App.Gate.Forget()
+		s.engine.fail(broken, broken)
+		res := c.by(s.Client)
+		for _, reads := range []error{broken, nil} {
+			s.engine.fail(nil, nil)
+			s.Do("GET", "/v1/me", nil).Want(200)
+			s.engine.fail(reads, broken)
+			inside := c.by(s.Client)
+			// Who asks for no record is answered without the store.
+			needed := s.engine.asked() > 0 && needsStore(op)
+			if needed && inside.Status != res.Status && (reads != nil || op.Method != "GET") {
+				t.Errorf("%s: got %d with reads %v and writes broken, want %d: %s", op.OperationID, inside.Status, reads, res.Status, inside.Body)
+			}
+			if bytes.Contains(inside.Body, []byte("fanfare/secret")) || bytes.Contains(inside.Body, []byte("table")) {
+				t.Errorf("%s: the cause of the fault is answered (E6): %s", op.OperationID, inside.Body)
+			}
+		}
+		s.engine.fail(nil, nil)
+		if after := s.state(c); after != before {
+			t.Errorf("%s: a failed call left an effect:\nbefore %s\nafter  %s", op.OperationID, before, after)
+		}
+		return res
+	}
+}
+
+func needsStore(op *fanfaretest.Operation) bool {
+	p, _ := account.PermissionFor(op.OperationID)
+	return p.Family != "" || op.Path == "/readyz"
+}
+
+// state reads the record that a call is about.
+func (s *stage) state(c call) string {
+	parts := strings.Split(c.target, "/")
+	if len(parts) < 4 || parts[1] != "v1" {
+		return ""
+	}
+	return string(s.Do("GET", strings.Join(parts[:4], "/"), nil).Want(200).Body)
+}
+
+func (s *stage) suspend(on bool) {
+	if _, err := s.World.App.Accounts.Suspend(context.Background(), fanfaretest.Operator, s.Workspace, on); err != nil {
+		s.World.T.Fatal(err)
+	}
+}
+
+func (s *stage) plan(p account.Plan) {
+	if _, err := s.World.App.Accounts.SetPlan(context.Background(), fanfaretest.Operator, s.Workspace, string(p)); err != nil {
+		s.World.T.Fatal(err)
+	}
+}
+
+// TestContractStatuses provokes every documented status of every operation.
+// What the exchange looks like is checked by the client.
+func TestContractStatuses(t *testing.T) {
+	t.Parallel()
+	ops := fanfaretest.TheContract().Operations()
+	byStatus := map[int][]*fanfaretest.Operation{}
+	for _, op := range ops {
+		for text := range op.Responses.Map() {
+			status, err := strconv.Atoi(text)
+			if err != nil {
+				t.Errorf("%s: got status %q, want a number", op.OperationID, text)
+				continue
+			}
+			byStatus[status] = append(byStatus[status], op)
+		}
+	}
+	for status, list := range byStatus {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			if provoke[status] == nil {
+				t.Fatalf("status %d is documented and nobody knows how to provoke it", status)
+			}
+			slices.SortFunc(list, func(a, b *fanfaretest.Operation) int { return strings.Compare(a.OperationID, b.OperationID) })
+			for name, open := range fanfaretest.Engines {
+				if status < 500 && name != "sqlite" {
+					continue
+				}
+				w, engine := newWorld(t, open)
+				for _, op := range list {
+					s := &stage{w.Tenant(account.Growth), engine}
+					if got := provoke[status](s, op); got.Status != status {
+						t.Errorf("%s on %s: got %d want %d: %s", op.OperationID, name, got.Status, status, got.Body)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/fault"
+	"fanfare/internal/page"
+)
+
+// Operation is an entry of the route table.
+type Operation struct{ Method, Path, ID string }
+
+// Operations lists the route table.
+func (a *API) Operations() []Operation {
+	var list []Operation
+	for _, r := range a.table() {
+		list = append(list, Operation{r.method, r.pattern, r.operation})
+	}
+	return list
+}
+
+// PublicPaths lists what is served without a key.
+func (a *API) PublicPaths() []string {
+	return append(slices.Collect(maps.Keys(a.public)), "/healthz", "/readyz")
+}
+
+// Statuses maps error codes to HTTP.
+func Statuses() map[fault.Code]int { return statuses }
+
+// The words and limits of lists.
+var (
+	CampaignSorts  = campaignList.sorts
+	EventSorts     = eventList.sorts
+	CampaignParams = campaignList.known()
+	EventParams    = eventList.known()
+)
+
+// AcceptsJSON, AcceptsGzip and OnceKey read headers.
+var (
+	AcceptsJSON = acceptsJSON
+	AcceptsGzip = acceptsGzip
+	OnceKey     = onceKey
+	NoneMatch   = noneMatch
+)
+
+// Reencode parses a body and writes it again.
+func Reencode(body []byte) ([]byte, error) {
+	v, err := parseObject(body)
+	if err != nil {
+		return nil, err
+	}
+	return appendValue(nil, &v), nil
+}
+
+func appendValue(b []byte, v *value) []byte {
+	quote := func(s string) {
+		var err error
+		if b, err = jsontext.AppendQuote(b, s); err != nil {
+			panic(err)
+		}
+	}
+	switch v.kind {
+	case kindString:
+		quote(v.text)
+	case kindNumber:
+		b = append(b, v.text...)
+	case kindArray:
+		b = append(b, '[')
+		for i := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendValue(b, &v.items[i])
+		}
+		b = append(b, ']')
+	case kindObject:
+		b = append(b, '{')
+		for i, m := range v.members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			quote(m.name)
+			b = appendValue(append(b, ':'), &m.value)
+		}
+		b = append(b, '}')
+	case 't':
+		b = append(b, "true"...)
+	case 'f':
+		b = append(b, "false"...)
+	default:
+		b = append(b, "null"...)
+	}
+	return b
+}
+
+// ReadCampaign reads a body as creation does.
+func ReadCampaign(body []byte) (campaign.Spec, error) {
+	v, err := parseObject(body)
+	if err != nil {
+		return campaign.Spec{}, err
+	}
+	f := newFields(&v, false)
+	spec := readCampaign(f, "UTC", "USD")
+	f.done(campaignReadOnly...)
+	return spec, f.err()
+}
+
+// PatchCampaign reads a body as an update of a record does.
+func PatchCampaign(current, patch []byte) (campaign.Spec, error) {
+	v, err := parseObject(patch)
+	if err != nil {
+		return campaign.Spec{}, err
+	}
+	f, err := mergePatch(current, v, campaignReadOnly)
+	if err != nil {
+		return campaign.Spec{}, err
+	}
+	spec := readCampaign(f, "UTC", "USD")
+	f.done()
+	return spec, f.err()
+}
+
+// ListQuery reads a query string as the list of campaigns does, and returns
+// the canonical parameters as well.
+func ListQuery(raw string) (page.Query, url.Values, error) {
+	r := &request{http: &http.Request{URL: &url.URL{RawQuery: raw}}}
+	values, err := r.query(campaignList.known()...)
+	if err != nil {
+		return page.Query{}, nil, err
+	}
+	p := &params{values: values}
+	limit := p.limit()
+	q, canonical := p.read(&campaignList, "UTC")
+	q.Limit = limit
+	return q, canonical, p.err()
+}

@@ -1,0 +1,130 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
+)
+
+// faulty is an engine that fails or waits when the test says so.
+type faulty struct {
+	store.Engine
+	mu             sync.Mutex
+	reads, writes  error
+	calls          int
+	watching       bool
+	left           []time.Duration
+	holding        chan struct{}
+	arrived, leave chan struct{}
+}
+
+// errPanic makes the engine panic instead of returning it.
+var errPanic = errors.New("a bug at " + leak)
+
+func newFaulty(e store.Engine) *faulty { return &faulty{Engine: e} }
+
+// fail makes reads and writes fail from now on; nil lets them work again.
+func (f *faulty) fail(reads, writes error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reads, f.writes, f.calls = reads, writes, 0
+}
+
+// asked returns how often the engine was called since the last fail.
+func (f *faulty) asked() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+// hold stops the next write. It returns a channel that closes when the write
+// has come, and a function that lets it go on.
+func (f *faulty) hold() (arrived <-chan struct{}, release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.holding = make(chan struct{})
+	f.arrived, f.leave = f.holding, make(chan struct{})
+	return f.arrived, sync.OnceFunc(func() { close(f.leave) })
+}
+
+// watch notes from now on how much time each call is given.
+func (f *faulty) watch() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watching = true
+}
+
+func (f *faulty) note(ctx context.Context) {
+	if !f.watching {
+		return
+	}
+	left := time.Duration(-1)
+	if end, ok := ctx.Deadline(); ok {
+		left = time.Until(end)
+	}
+	f.left = append(f.left, left)
+}
+
+// deadlines returns how much time each call had left.
+func (f *faulty) deadlines() []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.left)
+}
+
+func (f *faulty) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
+	f.mu.Lock()
+	err := f.reads
+	f.calls++
+	f.note(ctx)
+	f.mu.Unlock()
+	if errors.Is(err, errPanic) {
+		panic(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Engine.Query(ctx, query, args...)
+}
+
+func (f *faulty) Write(ctx context.Context, fn func(store.Tx) error) error {
+	f.mu.Lock()
+	err := f.writes
+	f.calls++
+	f.note(ctx)
+	holding, leave := f.holding, f.leave
+	f.holding = nil
+	f.mu.Unlock()
+	if holding != nil {
+		close(holding)
+		<-leave
+	}
+	if err != nil {
+		return err
+	}
+	return f.Engine.Write(ctx, fn)
+}
+
+// ample are limits that no test meets by accident.
+func ample(c *app.Config) {
+	c.Limits = map[account.Plan]ratelimit.Limits{account.Starter: {PerMinute: 1}, account.Growth: {}, account.Enterprise: {}}
+}
+
+// uncached makes every read go to the engine.
+func uncached(c *app.Config) { c.CachedRecords = 0 }
+
+// newWorld boots a service on a faulty engine.
+func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.World, *faulty) {
+	t.Helper()
+	f := newFaulty(open(t))
+	return fanfaretest.New(t, f, append([]func(*app.Config){ample, uncached}, options...)...), f
+}

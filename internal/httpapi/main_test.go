@@ -1,0 +1,70 @@
+package httpapi_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"fanfare/internal/fanfaretest"
+)
+
+// TestMain runs the package and then wants every operation to have been seen
+// with every status that the contract documents for it. A filtered run proves
+// nothing about that and is let be.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("rapid.checks", checksPerProperty()); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if missing := unseen(); code == 0 && wholeRun() && len(missing) > 0 {
+		fmt.Fprintln(os.Stderr, "FAIL: documented in the contract and never seen in a test:")
+		for _, e := range missing {
+			fmt.Fprintf(os.Stderr, "\t%s %d\n", e.Operation, e.Status)
+		}
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// checksPerProperty is low because each check is a conversation with the whole
+// service; the long drills do more.
+func checksPerProperty() string {
+	if os.Getenv("FANFARE_DRILL") == "full" {
+		return "500"
+	}
+	return "12"
+}
+
+// wholeRun reports whether the tests that provoke every status were all run.
+func wholeRun() bool {
+	for _, name := range []string{"test.skip", "test.fuzz", "test.list", "test.bench"} {
+		if f := flag.Lookup(name); f != nil && f.Value.String() != "" {
+			return false
+		}
+	}
+	run := flag.Lookup("test.run").Value.String()
+	return run == "" || run == "Contract"
+}
+
+// unseen lists what the contract documents and no test has met.
+func unseen() []fanfaretest.Exchange {
+	seen := fanfaretest.Seen()
+	var missing []fanfaretest.Exchange
+	for id, op := range fanfaretest.TheContract().Operations() {
+		for status := range op.Responses.Map() {
+			n, err := strconv.Atoi(status)
+			e := fanfaretest.Exchange{Operation: id, Status: n}
+			if err != nil || seen[e] == 0 {
+				missing = append(missing, e)
+			}
+		}
+	}
+	slices.SortFunc(missing, func(a, b fanfaretest.Exchange) int {
+		return slices.Compare([]string{a.Operation, strconv.Itoa(a.Status)}, []string{b.Operation, strconv.Itoa(b.Status)})
+	})
+	return missing
+}

@@ -1,0 +1,141 @@
+package ratelimit_test
+
+import (
+	"crypto/rand"
+	mathrand "math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
+)
+
+// TestDrillExact is trust R9 on one node: of a million concurrent requests
+// across window edges not one more and not one fewer is admitted than the
+// rule allows. Half of them come in volleys against the model, half while the
+// clock runs.
+func TestDrillExact(t *testing.T) {
+	t.Parallel()
+	const seed, rounds, each = 20261115, 2_500, 200
+	takes, admitted := volleys(t, []ratelimit.Counter{ratelimit.NewMemory()}, rounds, each, 16, seed)
+	more, admittedMore := race(t, ratelimit.NewMemory(), 500_000, seed)
+	t.Logf("rate_limit_exactness %d requests, %d admitted, 0 too many, 0 too few", takes+more, admitted+admittedMore)
+}
+
+// race sends requests while the clock runs under them. The order in which
+// they were counted is not known, but each decision names its windows and
+// what is left in them: those left-overs must be all numbers from the limit
+// down, each exactly once, and whoever was refused must have met a full
+// window.
+func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, admitted int) {
+	t.Helper()
+	list := subjects()
+	var clock, sent atomic.Int64
+	clock.Store(noon.Add(11*time.Hour + 30*time.Minute).UnixNano()) // midnight comes halfway
+	const goroutines = 16
+	logs := make([][]outcome, goroutines)
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			random := mathrand.New(mathrand.NewPCG(seed, uint64(g)))
+			for sent.Add(1) <= int64(n) {
+				s := random.IntN(len(list))
+				// The time is read before the request is counted, as in a
+				// server, so that requests overtake each other.
+				now := time.Unix(0, clock.Load())
+				if random.IntN(64) == 0 {
+					clock.Add(random.Int64N(int64(time.Second)))
+				}
+				d, err := counter.Take(t.Context(), list[s].workspace, list[s].limits, now)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				logs[g] = append(logs[g], outcome{s, now, d})
+			}
+		})
+	}
+	wg.Wait()
+	type window struct {
+		subject int
+		day     bool
+		reset   int64
+	}
+	type tally struct {
+		left    map[int64]int
+		refused bool
+	}
+	windows := map[window]*tally{}
+	in := func(o outcome, day bool) *tally {
+		w := o.decision.Minute
+		if day {
+			w = o.decision.Day
+		}
+		if w.Limit == 0 {
+			return &tally{left: map[int64]int{}}
+		}
+		key := window{o.subject, day, w.Reset.UnixNano()}
+		if windows[key] == nil {
+			windows[key] = &tally{left: map[int64]int{}}
+		}
+		return windows[key]
+	}
+	for _, log := range logs {
+		for _, o := range log {
+			takes++
+			minute, day := in(o, false), in(o, true)
+			if o.decision.OK {
+				admitted++
+				minute.left[o.decision.Minute.Remaining]++
+				day.left[o.decision.Day.Remaining]++
+				continue
+			}
+			minute.refused = minute.refused || o.decision.Policy == "minute"
+			day.refused = day.refused || o.decision.Policy == "day"
+		}
+	}
+	for key, w := range windows {
+		limit := list[key.subject].limits.PerMinute
+		if key.day {
+			limit = list[key.subject].limits.PerDay
+		}
+		for i := range int64(len(w.left)) {
+			if w.left[limit-1-i] != 1 {
+				t.Fatalf("seed %d: got %d requests that leave %d in window %+v, want 1", seed, w.left[limit-1-i], limit-1-i, key)
+			}
+		}
+		if w.refused && int64(len(w.left)) != limit {
+			t.Fatalf("seed %d: got a refusal in window %+v with %d of %d used", seed, key, len(w.left), limit)
+		}
+	}
+	return takes, admitted
+}
+
+// TestDrillExactStored is trust R9 across nodes: the same volleys through the
+// counter in the store, from three stores on one database.
+func TestDrillExactStored(t *testing.T) {
+	rounds, each := 30, 60
+	if full {
+		rounds, each = 1_000, 100
+	}
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := open(t)
+			t.Cleanup(func() { _ = e.Close() })
+			now := func() time.Time { return noon }
+			var nodes []ratelimit.Counter
+			for range 3 {
+				nodes = append(nodes, store.New(e, 0, now, rand.Reader).Quotas())
+			}
+			if _, err := store.Migrate(t.Context(), e, now); err != nil {
+				t.Fatal(err)
+			}
+			takes, admitted := volleys(t, nodes, rounds, each, 12, 7)
+			t.Logf("rate_limit_exactness_stored %s %d requests on 3 nodes, %d admitted, 0 too many, 0 too few", name, takes, admitted)
+		})
+	}
+}

@@ -1,0 +1,33 @@
+package store_test
+
+import (
+	"testing"
+
+	"fanfare/internal/account"
+	"fanfare/internal/campaign"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/money"
+)
+
+// BenchmarkCreate is a durable create by 64 writers who share commits.
+func BenchmarkCreate(b *testing.B) {
+	w := fanfaretest.New(b, nil)
+	t := w.Tenant(account.Enterprise)
+	cause := fanfaretest.Operator
+	cause.Workspace = t.Workspace
+	objective := "sales"
+	spec := campaign.Spec{
+		Name: "Bench", Objective: &objective, Channels: []string{"search", "social"},
+		Budget:   &campaign.Budget{Type: "daily", Amount: money.Amount{Micros: 150_000_000, Digits: 2}, Currency: "USD", Pacing: "even"},
+		Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution,
+	}
+	b.SetParallelism(32)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := w.App.Campaigns.Create(b.Context(), cause, spec); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}

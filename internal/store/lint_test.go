@@ -1,0 +1,253 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed are the statements on tenant data that no workspace can restrict,
+// each with the reason why it may be so.
+var allowed = []struct{ statement, reason string }{
+	{`SELECT w.id, .* FROM api_key k .* WHERE k.hash = $1`, "a key is looked up before anybody knows whose it is"},
+	{`SELECT w.id, .* FROM api_key k .* WHERE k.revoked_at IS NULL ORDER BY k.id`, "the sweep looks at all live keys"},
+	{`SELECT run_at FROM job ORDER BY run_at LIMIT 1`, "the runner waits for whichever job is next"},
+	{`UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 ORDER BY run_at LIMIT $3.*) RETURNING .*`, "a claim takes what is due, of every workspace"},
+	{`UPDATE job SET run_at = $1 WHERE attempt > 0 AND run_at > $2`, "at the start nobody works, for any workspace"},
+	{`INSERT INTO job .* ON CONFLICT (uniq) DO .*`, "uniq ends in the record's id, which no other workspace has, or is the kind of a job of the system"},
+	{`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit.*`, "the check of the audit log goes through all chains"},
+	{`SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`, "the counters of all workspaces are taken over at the start"},
+	{`SELECT workspace_id, id, version, rev, shape, doc FROM \w+ WHERE (workspace_id, id) > ($1, $2) AND shape < $3 ORDER BY workspace_id, id LIMIT $4`, "old shapes are rewritten in all workspaces, in the order of the key"},
+	{`SELECT count(*) FROM \w+`, "a backup counts all rows"},
+	{`SELECT .* FROM \w+ (WHERE (.*) > (.*) )?ORDER BY .* LIMIT 1000`, "a backup reads all rows"},
+	{`SELECT 1 FROM \w+ LIMIT 1`, "a restore wants all tables to be empty"},
+}
+
+// clocks are the questions to the database's clock.
+const allowedClock = `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
+
+var impure = regexp.MustCompile(`(?i)\b(now|random|clock_timestamp|statement_timestamp|transaction_timestamp|gen_random_uuid|datetime|julianday|strftime|unixepoch|randomblob|nextval)\s*\(|\bcurrent_(time|timestamp|date)\b|\blocaltime`)
+
+// tenantTables are the tables with a workspace in them, from the migrations.
+func tenantTables(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("migrations/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no migrations: %v", err)
+	}
+	tables := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\);`).FindAllStringSubmatch(string(text), -1) {
+			if regexp.MustCompile(`(?m)^\s*workspace_id\s`).MatchString(m[2]) {
+				tables[m[1]] = true
+			}
+		}
+	}
+	return tables
+}
+
+var (
+	literal     = regexp.MustCompile(`'(?:[^']|'')*'`)
+	space       = regexp.MustCompile(`\s+`)
+	placeholder = regexp.MustCompile(`\$(\d+)`)
+	tableRef    = regexp.MustCompile(`\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: (?:AS )?(\w+))?`)
+	intoColumns = regexp.MustCompile(`^INSERT INTO (\w+) \(([^)]*)\)`)
+	onConflict  = regexp.MustCompile(`ON CONFLICT \(([^)]*)\)`)
+	sqlWords    = []string{"WHERE", "SET", "JOIN", "ON", "ORDER", "LIMIT", "GROUP", "UNION", "FOR", "VALUES", "INNER", "LEFT", "RETURNING", "USING", "DO"}
+)
+
+// linter looks at statements.
+type linter struct{ tenant map[string]bool }
+
+// problems says what is wrong with a statement that no exception is made for.
+func (l linter) problems(query string) []string {
+	var list []string
+	text := space.ReplaceAllString(strings.TrimSpace(query), " ")
+	for i, m := range placeholder.FindAllStringSubmatch(text, -1) {
+		if m[1] != fmt.Sprint(i+1) {
+			list = append(list, fmt.Sprintf("placeholder %d is $%s: one driver binds by first appearance", i+1, m[1]))
+			break
+		}
+	}
+	text = literal.ReplaceAllString(text, "''")
+	if impure.MatchString(text) && text != literal.ReplaceAllString(allowedClock, "''") {
+		list = append(list, "it asks the database for the time or for chance; both come from Go")
+	}
+	if columns := intoColumns.FindStringSubmatch(text); columns != nil && l.tenant[columns[1]] {
+		if !slices.Contains(strings.Split(columns[2], ", "), "workspace_id") {
+			list = append(list, "it inserts into "+columns[1]+" without a workspace")
+		}
+		if on := onConflict.FindStringSubmatch(text); on != nil && !slices.Contains(strings.Split(on[1], ", "), "workspace_id") {
+			list = append(list, "its conflict may be with a row of another workspace")
+		}
+	}
+	for _, scope := range scopes(text) {
+		list = append(list, l.scope(scope)...)
+	}
+	return list
+}
+
+// scopes takes a statement apart into its selects.
+func scopes(text string) []string {
+	var list []string
+	for {
+		i := strings.LastIndex(text, "(SELECT ")
+		if i < 0 {
+			break
+		}
+		depth, end := 0, len(text)-1
+		for j := i; j < len(text); j++ {
+			switch text[j] {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			if depth == 0 {
+				end = j
+				break
+			}
+		}
+		list = append(list, scopes(text[i+1:end])...)
+		text = text[:i] + "()" + text[end+1:]
+	}
+	return append(list, strings.Split(text, " UNION ")...)
+}
+
+// scope checks the tenant tables of one select, update or delete.
+func (l linter) scope(text string) []string {
+	insert := intoColumns.MatchString(text)
+	names := map[string]string{} // name in the statement → table
+	for _, m := range tableRef.FindAllStringSubmatch(text, -1) {
+		name := m[2]
+		if name == "" || slices.Contains(sqlWords, name) {
+			name = m[1]
+		}
+		if l.tenant[m[1]] && !insert {
+			names[name] = m[1]
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	if regexp.MustCompile(`\bFROM \w+( \w+)?,`).MatchString(text) {
+		return []string{"it joins by comma, which hides the condition"}
+	}
+	if _, where, _ := strings.Cut(text, " WHERE "); strings.Contains(withoutGroups(where), " OR ") {
+		return []string{"an OR beside the workspace lets other workspaces in"}
+	}
+	bound := func(name string) bool {
+		if len(names) == 1 && regexp.MustCompile(`(^|[^.\w])workspace_id = \$\d+`).MatchString(text) {
+			return true
+		}
+		return regexp.MustCompile(`\b` + name + `\.workspace_id = \$\d+`).MatchString(text)
+	}
+	ok := map[string]bool{}
+	for name := range names {
+		ok[name] = bound(name)
+	}
+	// A table that is joined on the workspace is bound by the other one.
+	for range names {
+		for _, m := range regexp.MustCompile(`\b(\w+)\.workspace_id = (\w+)\.workspace_id`).FindAllStringSubmatch(text, -1) {
+			ok[m[1]] = ok[m[1]] || ok[m[2]]
+			ok[m[2]] = ok[m[2]] || ok[m[1]]
+		}
+	}
+	var list []string
+	for name, table := range names {
+		if !ok[name] {
+			list = append(list, "it reaches "+table+" of every workspace")
+		}
+	}
+	return list
+}
+
+// withoutGroups removes everything in parentheses.
+func withoutGroups(text string) string {
+	var b strings.Builder
+	depth := 0
+	for _, c := range text {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth == 0:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// exception returns which exception covers a statement, -1 for none.
+func exception(query string) int {
+	text := space.ReplaceAllString(strings.TrimSpace(query), " ")
+	return slices.IndexFunc(allowed, func(a struct{ statement, reason string }) bool {
+		return pattern(a.statement).MatchString(text)
+	})
+}
+
+// pattern reads a statement in which .*, \w+ and one optional group stand for
+// what varies.
+func pattern(statement string) *regexp.Regexp {
+	p := regexp.QuoteMeta(statement)
+	for _, mark := range []string{`.*`, `\w+`, `(WHERE (.*) > (.*) )?`} {
+		p = strings.ReplaceAll(p, regexp.QuoteMeta(mark), map[bool]string{true: `(WHERE \(.*\) > \(.*\) )?`, false: mark}[strings.HasPrefix(mark, "(")])
+	}
+	return regexp.MustCompile("^(?s:" + p + ")$")
+}
+
+func TestLinter(t *testing.T) {
+	t.Parallel()
+	l := linter{tenantTables(t)}
+	for _, table := range []string{"campaign", "ref", "event", "once", "audit", "audit_head", "job", "member", "api_key", "api_key_use", "quota"} {
+		if !l.tenant[table] {
+			t.Errorf("%s is not seen as a tenant's table", table)
+		}
+	}
+	for _, table := range []string{"setting", "workspace", "account_user"} {
+		if l.tenant[table] {
+			t.Errorf("%s is seen as a tenant's table", table)
+		}
+	}
+	for query, want := range map[string]string{
+		`SELECT doc FROM campaign WHERE workspace_id = $1 AND id = $2`:                                                                  "",
+		`SELECT doc FROM campaign WHERE id = $1`:                                                                                        "every workspace",
+		`SELECT doc FROM campaign WHERE id = $1 AND 'workspace_id = $2' <> ''`:                                                          "every workspace",
+		`SELECT doc FROM campaign WHERE workspace_id = $1 OR id = $2`:                                                                   "OR",
+		`SELECT doc FROM campaign WHERE workspace_id = $1 AND (id = $2 OR id = $3)`:                                                     "",
+		`SELECT doc FROM campaign WHERE workspace_id = $1 AND id IN (SELECT record_id FROM ref WHERE value = $2)`:                       "ref of every",
+		`SELECT doc FROM campaign WHERE id IN (SELECT record_id FROM ref WHERE workspace_id = $1)`:                                      "campaign of every",
+		`SELECT doc FROM campaign WHERE workspace_id = $1 AND id IN (SELECT record_id FROM ref WHERE workspace_id = $2 AND value = $3)`: "",
+		`SELECT k.id FROM api_key k JOIN member m ON m.workspace_id = k.workspace_id WHERE k.workspace_id = $1`:                         "",
+		`SELECT k.id FROM api_key k JOIN member m ON m.user_id = k.user_id WHERE k.workspace_id = $1`:                                   "member of every",
+		`SELECT k.id FROM api_key k, member m WHERE k.workspace_id = $1`:                                                                "comma",
+		`DELETE FROM event WHERE workspace_id = $1 AND created_at < $2`:                                                                 "",
+		`DELETE FROM event WHERE created_at < $1`:                                                                                       "every workspace",
+		`UPDATE campaign SET doc = $1 WHERE id = $2`:                                                                                    "every workspace",
+		`UPDATE campaign SET doc = $1, workspace_id = $2`:                                                                               "",
+		`INSERT INTO ref (workspace_id, kind) VALUES ($1, $2)`:                                                                          "",
+		`INSERT INTO ref (kind) VALUES ($1)`:                                                                                            "without a workspace",
+		`INSERT INTO once (workspace_id, key) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`:                                             "another workspace",
+		`SELECT id FROM workspace`:                                                                                                      "",
+		`SELECT id FROM workspace WHERE id = $2 AND name = $1`:                                                                          "placeholder",
+		`SELECT id FROM workspace WHERE id = $1 AND name = $1`:                                                                          "placeholder",
+		`SELECT now()`:       "time",
+		`SELECT random ()`:   "time",
+		`SELECT id FROM workspace WHERE created_at < CURRENT_TIMESTAMP`:                         "time",
+		`SELECT workspace_id FROM audit WHERE workspace_id = $1 UNION SELECT id FROM audit_head`: "audit_head of every",
+	} {
+		got := strings.Join(l.problems(query), "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q want %q", query, got, want)
+		}
+	}
+}

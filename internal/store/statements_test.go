@@ -1,0 +1,273 @@
+package store_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"fanfare/internal/store"
+	"fanfare/internal/store/storetest"
+)
+
+// ledger notes every statement that goes through its engines.
+type ledger struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (l *ledger) wrap(e store.Engine) *storetest.Wrapped {
+	return &storetest.Wrapped{Engine: e, Statement: func(query string, _ bool) error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.seen == nil {
+			l.seen = map[string]bool{}
+		}
+		l.seen[query] = true
+		return nil
+	}}
+}
+
+// scripts start what migrations are made of.
+func script(query string) bool { return strings.Contains(query, "CREATE TABLE") }
+
+// lint checks everything that was run, and returns which exceptions it used.
+func (l *ledger) lint(t *testing.T, tenant map[string]bool) map[int]bool {
+	t.Helper()
+	used := map[int]bool{}
+	for _, query := range slices.Sorted(maps.Keys(l.seen)) {
+		if script(query) {
+			continue
+		}
+		problems := linter{tenant}.problems(query)
+		if i := exception(query); i >= 0 {
+			used[i] = true
+			problems = slices.DeleteFunc(problems, func(p string) bool { return strings.Contains(p, "workspace") })
+		}
+		for _, p := range problems {
+			t.Errorf("%s\n\t%s", p, query)
+		}
+	}
+	return used
+}
+
+// TestRecords runs the conformance suite on both engines, and looks at every
+// statement that it makes the store run.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	var seen ledger
+	t.Run("on", func(t *testing.T) {
+		each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
+			storetest.Records(t, func(t *testing.T) store.Engine { return open(t) })
+		})
+	})
+	seen.lint(t, tenantTables(t))
+}
+
+// TestStatements runs every operation of the store on both engines. Every
+// statement in the source must have been among what was run, so that what was
+// run can stand for all there is.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	var seen ledger
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			w := storetest.NewWorld(t, seen.wrap(open(t)))
+			for _, s := range w.Steps() {
+				if err := s.Run(t.Context()); err != nil {
+					t.Fatalf("%s: %v", s.Name, err)
+				}
+			}
+			empty := seen.wrap(open(t))
+			if _, err := store.Migrate(t.Context(), empty, w.Clock.Now); err != nil {
+				t.Fatal(err)
+			}
+			copyAll(t, w.Engine, empty)
+		})
+	}
+	used := seen.lint(t, tenantTables(t))
+	for i, a := range allowed {
+		if !used[i] {
+			t.Errorf("an exception that nothing needs: %s", a.statement)
+		}
+	}
+	texts := slices.Collect(maps.Keys(seen.seen))
+	templates := sourceStatements(t, ".")
+	for template, place := range templates {
+		re := templatePattern(template)
+		if !slices.ContainsFunc(texts, re.MatchString) {
+			t.Errorf("%s: this statement was never run:\n\t%s", place, strings.ReplaceAll(template, hole, "…"))
+		}
+	}
+	t.Logf("%d statements in the source, %d texts run, %d exceptions", len(templates), len(texts), len(allowed))
+}
+
+// copyAll moves everything from one store to an empty one.
+func copyAll(t *testing.T, from, to store.Engine) {
+	t.Helper()
+	var chunks []store.Chunk
+	err := store.Dump(t.Context(), from, func(c store.Chunk, _ int64) error { chunks = append(chunks, c); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Refill(t.Context(), to, func(put func(store.Chunk) error) error {
+		for _, c := range chunks {
+			if err := put(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hole stands for what is not known before the program runs.
+const hole = "\x00"
+
+var statementStart = regexp.MustCompile(`^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|DROP|ALTER|WITH|PRAGMA) `)
+
+func templatePattern(template string) *regexp.Regexp {
+	return regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(template), hole, ".*") + ")")
+}
+
+// sourceStatements finds the statements in the non-test files of a folder,
+// with their places.
+func sourceStatements(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	var parsed []*ast.File
+	constants := map[string]ast.Expr{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, f)
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
+				for _, s := range g.Specs {
+					spec := s.(*ast.ValueSpec)
+					for i, name := range spec.Names {
+						if i < len(spec.Values) {
+							constants[name.Name] = spec.Values[i]
+						}
+					}
+				}
+			}
+		}
+	}
+	found := map[string]string{}
+	for _, f := range parsed {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ImportSpec, *ast.Field:
+				return false
+			case ast.Expr:
+				text, ok := fold(n, constants)
+				if !ok {
+					return true
+				}
+				if statementStart.MatchString(text) {
+					found[text] = set.Position(n.Pos()).String()
+				}
+				return false
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// fold returns the text of an expression that is made of string literals,
+// constants and, as holes, of anything else.
+func fold(e ast.Expr, constants map[string]ast.Expr) (text string, ok bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind != token.STRING {
+			return "", false
+		}
+		s, err := strconv.Unquote(e.Value)
+		return verb.ReplaceAllString(s, hole), err == nil
+	case *ast.ParenExpr:
+		return fold(e.X, constants)
+	case *ast.BinaryExpr:
+		if e.Op != token.ADD {
+			return "", false
+		}
+		left, known := fold(e.X, constants)
+		right, alsoKnown := fold(e.Y, constants)
+		if !known && !alsoKnown {
+			return "", false
+		}
+		if !known {
+			left = hole
+		}
+		if !alsoKnown {
+			right = hole
+		}
+		return left + right, true
+	case *ast.Ident:
+		if value := constants[e.Name]; value != nil {
+			return fold(value, constants)
+		}
+	}
+	return "", false
+}
+
+// verb is what fmt fills in.
+var verb = regexp.MustCompile(`%[dsvw]`)
+
+// sqlAnywhere is what SQL looks like wherever it is.
+var sqlAnywhere = regexp.MustCompile(`\bSELECT\b.+\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b|\b(CREATE|ALTER|DROP)\s+(TABLE|INDEX)\b|\bPRAGMA\s`)
+
+// TestNoSQLElsewhere keeps all SQL of the product in this room.
+func TestNoSQLElsewhere(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(root, path)
+		switch {
+		case d.IsDir() && (name == filepath.Join("internal", "store") || strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "tools"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		files++
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && sqlAnywhere.MatchString(strings.ToUpper(lit.Value)) && sqlAnywhere.MatchString(lit.Value) {
+				t.Errorf("%s: SQL outside internal/store: %s", set.Position(lit.Pos()), lit.Value)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || files < 50 {
+		t.Errorf("%d files were looked at: %v", files, err)
+	}
+}

@@ -1,0 +1,356 @@
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+)
+
+// Records checks the promises of the record store on an engine. open returns a
+// new engine on an empty database and closes it when the test ends.
+func Records(t *testing.T, open func(t *testing.T) store.Engine) {
+	t.Helper()
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, w *World)
+	}{
+		{"insert and read", recordsInsert},
+		{"update if unchanged", recordsUpdate},
+		{"refs follow", recordsRefs},
+		{"lists of every kind", recordsListAll},
+		{"lists by chance", recordsListRandom},
+		{"lists of events", recordsListEvents},
+		{"every failure leaves nothing", recordsNothingLeft},
+		{"a run in vain leaves nothing", recordsTwice},
+		{"one launch of 64", recordsLaunch},
+		{"no update is lost", recordsNoLostUpdate},
+		{"one answer per key", recordsOnce},
+		{"a key after its life", recordsOnceExpires},
+		{"plan and drop", recordsJobs},
+		{"prune", recordsPrune},
+		{"reshape", recordsReshape},
+		{"cursor keys", recordsCursorKeys},
+		{"once a day", recordsDaily},
+		{"quotas", recordsQuotas},
+		{"skew", recordsSkew},
+		{"accounts", recordsAccounts},
+		{"limits of accounts", recordsAccountLimits},
+		{"database errors", recordsErrors},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, NewWorld(t, open(t)))
+		})
+	}
+}
+
+// Clock is time in the test's hand.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now returns the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the time.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// World is a store with its services, and a workspace in it.
+type World struct {
+	T         *testing.T
+	Clock     *Clock
+	Engine    *Wrapped
+	DB        *store.DB
+	Accounts  *account.Service
+	Campaigns *campaign.Service
+	Workspace ident.ID
+	Owner     ident.ID
+	// Secret is the first key of the workspace.
+	Secret string
+}
+
+// NewWorld brings an empty engine up to date and makes a workspace.
+func NewWorld(t *testing.T, e store.Engine) *World {
+	t.Helper()
+	w := &World{T: t, Clock: &Clock{now: time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)}, Engine: &Wrapped{Engine: e}}
+	w.DB = store.New(w.Engine, 256, w.Clock.Now, rand.Reader)
+	if _, err := store.Migrate(t.Context(), w.Engine, w.Clock.Now); err != nil {
+		t.Fatal(err)
+	}
+	w.Accounts = account.New(w.DB.Accounts(), w.Clock.Now, rand.Reader)
+	w.Campaigns = campaign.New(w.DB.Campaigns(), nil, w.Clock.Now, rand.Reader)
+	w.Workspace, w.Owner, w.Secret = w.AddWorkspace("owner@example.com")
+	return w
+}
+
+// AddWorkspace makes a workspace.
+func (w *World) AddWorkspace(owner string) (id, user ident.ID, secret string) {
+	w.T.Helper()
+	made, err := w.Accounts.CreateWorkspace(w.T.Context(), operator, account.NewWorkspace{
+		Name: "Workspace of " + owner, Plan: "growth", Owner: owner, Currency: "EUR", Timezone: "Europe/Berlin",
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return made.WorkspaceID, made.UserID, made.APIKey
+}
+
+var operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
+
+// Cause is a request of the workspace's key.
+func (w *World) Cause() record.Cause {
+	return record.Cause{
+		Workspace: w.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Key"},
+		RequestID: ident.New(ident.Request, w.Clock.Now(), rand.Reader), Address: "203.0.113.7",
+	}
+}
+
+// Now is the time as records have it.
+func (w *World) Now() clock.Instant { return clock.At(w.Clock.Now()) }
+
+// Int returns the one number that a query gives.
+func (w *World) Int(query string, args ...any) int64 {
+	w.T.Helper()
+	return engineInt(w.T, w.Engine, query, args...)
+}
+
+// Count fails the test unless the query gives this number.
+func (w *World) Count(want int64, query string, args ...any) {
+	w.T.Helper()
+	if got := w.Int(query, args...); got != want {
+		w.T.Fatalf("got %d want %d from %s %v", got, want, query, args)
+	}
+}
+
+// Draft makes a record that is not stored yet.
+func (w *World) Draft(name string) *campaign.Campaign {
+	now := w.Now()
+	return &campaign.Campaign{
+		ID: ident.New(ident.Campaign, w.Clock.Now(), rand.Reader), WorkspaceID: w.Workspace, Status: campaign.StatusDraft,
+		Spec: campaign.Spec{
+			Name: name, Channels: []string{}, AudienceIDs: []ident.ID{}, CreativeIDs: []ident.ID{}, ConnectionIDs: []ident.ID{},
+			ExcludedAudienceIDs: []ident.ID{}, Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution,
+			Tags: []string{}, Metadata: map[string]string{},
+		},
+		Delivery:       campaign.Delivery{Status: campaign.NotLaunched, Issues: []campaign.Issue{}},
+		AllowedActions: []campaign.Action{campaign.Launch}, ExternalRefs: []campaign.ExternalRef{},
+		Common: record.Common{Version: 1, CreatedBy: record.System, CreatedAt: now, UpdatedAt: now},
+	}
+}
+
+// Save is what goes with a change of this kind.
+func (w *World) Save(event string) campaign.Save {
+	return campaign.Save{Cause: w.Cause(), At: w.Now(), Events: []record.Event{{Type: event}}}
+}
+
+// Insert stores a record.
+func (w *World) Insert(c *campaign.Campaign) record.Doc {
+	w.T.Helper()
+	d, err := w.DB.Campaigns().Insert(w.T.Context(), c, w.Save("campaign.created"))
+	if err != nil {
+		w.T.Fatalf("insert: %v", err)
+	}
+	return d
+}
+
+// Load reads a record to change it.
+func (w *World) Load(id ident.ID) *campaign.Campaign {
+	w.T.Helper()
+	c, err := w.DB.Campaigns().Load(w.T.Context(), w.Workspace, id)
+	if err != nil {
+		w.T.Fatalf("load: %v", err)
+	}
+	return c
+}
+
+// must runs something that has to work.
+func (w *World) must(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+func recordsInsert(t *testing.T, w *World) {
+	other, _, _ := w.AddWorkspace("other@example.com")
+	c := w.Draft("Spring sale")
+	c.Tags, c.Channels = []string{"eu", "q1"}, []string{"search"}
+	next := w.Now().Add(time.Hour)
+	save := w.Save("campaign.created")
+	save.Next = &next
+	save.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
+	d, err := w.DB.Campaigns().Insert(t.Context(), c, save)
+	w.must(err)
+	for range 2 { // from the store, and from memory where that is used
+		got, err := w.DB.Campaigns().Doc(t.Context(), w.Workspace, c.ID)
+		w.must(err)
+		if string(got.JSON) != string(d.JSON) || got.Stamp != (record.Stamp{Version: 1}) {
+			t.Errorf("got %v %s want %s", got.Stamp, got.JSON, d.JSON)
+		}
+	}
+	if again := w.Load(c.ID); again.Name != c.Name || again.WorkspaceID != w.Workspace || again.Stamp() != d.Stamp {
+		t.Errorf("loaded %+v", again)
+	}
+	w.Count(1, `SELECT count(*) FROM event WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(c.ID))
+	w.Count(3, `SELECT count(*) FROM ref WHERE workspace_id = $1 AND record_id = $2`, string(w.Workspace), string(c.ID))
+	w.Count(2, `SELECT count(*) FROM audit WHERE workspace_id = $1`, string(w.Workspace)) // the workspace itself, and this
+	w.Count(int64(next), `SELECT run_at FROM job WHERE workspace_id = $1 AND args = $2`, string(w.Workspace), string(c.ID))
+	answer, err := w.DB.Answer(t.Context(), w.Workspace, "k")
+	if err != nil || answer == nil || answer.Status != 201 || answer.Resource != c.ID || string(answer.Doc.JSON) != string(d.JSON) {
+		t.Errorf("got answer %+v, %v", answer, err)
+	}
+	for _, foreign := range []struct{ workspace, id ident.ID }{{other, c.ID}, {w.Workspace, "cmp_none"}, {"", c.ID}} {
+		if _, err := w.DB.Campaigns().Doc(t.Context(), foreign.workspace, foreign.id); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v: got %v want not_found", foreign, err)
+		}
+	}
+	if answer, err := w.DB.Answer(t.Context(), other, "k"); answer != nil || err != nil {
+		t.Errorf("the key of another workspace gave %+v, %v", answer, err)
+	}
+	if _, err := w.DB.Campaigns().Insert(t.Context(), c, w.Save("campaign.created")); !errors.As(err, new(*store.UniqueError)) {
+		t.Errorf("the same id again: got %v", err)
+	}
+	w.Count(1, `SELECT count(*) FROM event WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(c.ID))
+}
+
+func recordsUpdate(t *testing.T, w *World) {
+	c := w.Draft("First")
+	w.Insert(c)
+	change := func(name string, was record.Stamp) error {
+		c := w.Load(c.ID)
+		c.Name, c.Version, c.UpdatedAt = name, was.Version+1, w.Now()
+		_, err := w.DB.Campaigns().Update(t.Context(), c, was, w.Save("campaign.updated"))
+		return err
+	}
+	w.must(change("Second", record.Stamp{Version: 1}))
+	before := State(t, w.Engine)
+	for _, was := range []record.Stamp{{Version: 1}, {Version: 3}, {Version: 2, Rev: 1}} {
+		if err := change("Third", was); !errors.Is(err, campaign.ErrRace) {
+			t.Errorf("%v: got %v want %v", was, err, campaign.ErrRace)
+		}
+	}
+	foreign := w.Load(c.ID)
+	foreign.WorkspaceID, _, _ = w.AddWorkspace("other@example.com")
+	save := w.Save("campaign.updated")
+	save.Cause.Workspace = foreign.WorkspaceID
+	if _, err := w.DB.Campaigns().Update(t.Context(), foreign, foreign.Stamp(), save); !errors.Is(err, campaign.ErrRace) {
+		t.Errorf("from another workspace: got %v want %v", err, campaign.ErrRace)
+	}
+	after := State(t, w.Engine)
+	for _, table := range []string{"campaign", "ref", "once", "job"} {
+		if before[table] != after[table] {
+			t.Errorf("a lost race has written to %s", table)
+		}
+	}
+	w.Count(2, `SELECT count(*) FROM event WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(c.ID))
+	if got := w.Load(c.ID); got.Name != "Second" || got.Version != 2 {
+		t.Errorf("got %s version %d want Second version 2", got.Name, got.Version)
+	}
+}
+
+func recordsRefs(t *testing.T, w *World) {
+	c := w.Draft("Refs")
+	c.Tags, c.Channels = []string{"a", "b"}, []string{"search"}
+	c.AudienceIDs, c.CreativeIDs = []ident.ID{"aud_1"}, []ident.ID{"crv_1"}
+	w.Insert(c)
+	other := w.Draft("Other")
+	other.Tags = []string{"b"}
+	w.Insert(other)
+	found := func(filter, value string) string {
+		t.Helper()
+		p, err := w.DB.Campaigns().List(t.Context(), w.Workspace, page.Query{
+			Limit: 10, Sort: "name", Filters: []page.Filter{{Name: filter, Values: []string{value}}},
+		})
+		w.must(err)
+		var names []string
+		for _, d := range p.Docs {
+			names = append(names, docName(t, d))
+		}
+		return strings.Join(names, " ")
+	}
+	check := func(want map[[2]string]string) {
+		t.Helper()
+		for key, names := range want {
+			if got := found(key[0], key[1]); got != names {
+				t.Errorf("%s=%s: got %q want %q", key[0], key[1], got, names)
+			}
+		}
+	}
+	check(map[[2]string]string{
+		{"tag", "a"}: "Refs", {"tag", "b"}: "Other Refs", {"channel", "search"}: "Refs",
+		{"audience_id", "aud_1"}: "Refs", {"creative_id", "crv_1"}: "Refs", {"tag", "search"}: "",
+	})
+	next := w.Load(c.ID)
+	was := next.Stamp()
+	next.Tags, next.Channels, next.AudienceIDs, next.CreativeIDs = []string{"b", "c"}, nil, nil, []ident.ID{"crv_2"}
+	next.Version++
+	_, err := w.DB.Campaigns().Update(t.Context(), next, was, w.Save("campaign.updated"))
+	w.must(err)
+	after := map[[2]string]string{
+		{"tag", "a"}: "", {"tag", "b"}: "Other Refs", {"tag", "c"}: "Refs", {"channel", "search"}: "",
+		{"audience_id", "aud_1"}: "", {"creative_id", "crv_1"}: "", {"creative_id", "crv_2"}: "Refs",
+	}
+	check(after)
+	// What the system refreshes leaves them alone.
+	next = w.Load(c.ID)
+	was = next.Stamp()
+	next.Rev++
+	_, err = w.DB.Campaigns().Update(t.Context(), next, was, w.Save("campaign.delivery_changed"))
+	w.must(err)
+	check(after)
+	w.Count(4, `SELECT count(*) FROM ref WHERE workspace_id = $1`, string(w.Workspace))
+}
+
+// recordsErrors sees that what the database says about itself becomes a fault.
+func recordsErrors(t *testing.T, w *World) {
+	for _, test := range []struct {
+		err  error
+		code fault.Code
+	}{
+		{store.ErrUnavailable, fault.Unavailable},
+		{context.DeadlineExceeded, fault.Timeout},
+	} {
+		w.Engine.Statement = func(string, bool) error { return test.err }
+		_, create := w.Campaigns.Create(t.Context(), w.Cause(), w.Draft("Never").Spec)
+		_, list := w.DB.Campaigns().List(t.Context(), w.Workspace, page.Query{Limit: 1, Sort: "name"})
+		_, get := w.DB.Campaigns().Doc(t.Context(), w.Workspace, "cmp_none")
+		_, answer := w.DB.Answer(t.Context(), w.Workspace, "k")
+		_, workspaces := w.DB.Accounts().Workspaces(t.Context())
+		for what, err := range map[string]error{"create": create, "list": list, "get": get, "answer": answer, "workspaces": workspaces} {
+			if !fault.Is(err, test.code) || !errors.Is(err, test.err) {
+				t.Errorf("%s: got %v want %s", what, err, test.code)
+			}
+		}
+	}
+	w.Engine.Statement = nil
+	w.must(w.DB.Ready(t.Context()))
+	w.Count(0, `SELECT count(*) FROM campaign WHERE workspace_id = $1`, string(w.Workspace))
+}
+
+// sum is an amount for tests.
+func sum(micros int64) *campaign.Sum {
+	return &campaign.Sum{Amount: money.Amount{Micros: micros, Digits: 2}, Currency: "EUR"}
+}

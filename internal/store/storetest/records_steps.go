@@ -1,0 +1,371 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/campaign"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/job"
+	"fanfare/internal/page"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+)
+
+// step is one use of the store, as the services and the background work make
+// it.
+type step struct {
+	name string
+	// several says that it is more than one transaction.
+	several bool
+	run     func(ctx context.Context) error
+}
+
+// Steps are all uses of the store, in an order in which they work. Each may be
+// tried again after a failure.
+func (w *World) Steps() []step {
+	list := append(w.accountSteps(), w.campaignSteps()...)
+	return append(list, w.systemSteps()...)
+}
+
+func (w *World) accountSteps() []step {
+	acc, creds := w.Accounts, w.DB.Accounts()
+	var key account.Key
+	var secret string
+	return []step{
+		{"workspace.create", false, func(ctx context.Context) error {
+			_, err := acc.CreateWorkspace(ctx, operator, account.NewWorkspace{
+				Name: "Second", Plan: "starter", Owner: "owner@example.com", Currency: "USD", Timezone: "UTC",
+			})
+			return err
+		}},
+		{"workspace.set-plan", false, func(ctx context.Context) error {
+			_, err := acc.SetPlan(ctx, operator, w.Workspace, "enterprise")
+			return err
+		}},
+		{"workspace.suspend", true, func(ctx context.Context) error {
+			_, err := acc.Suspend(ctx, operator, w.Workspace, true)
+			if err == nil {
+				_, err = acc.Suspend(ctx, operator, w.Workspace, false)
+			}
+			return err
+		}},
+		{"user.create", false, func(ctx context.Context) error {
+			_, err := acc.AddMember(ctx, operator, w.Workspace, "editor@example.com", "editor", false)
+			return err
+		}},
+		{"user.set-role", false, func(ctx context.Context) error {
+			_, err := acc.SetRole(ctx, operator, w.Workspace, "editor@example.com", "admin")
+			return err
+		}},
+		{"key.create", false, func(ctx context.Context) (err error) {
+			secret, key, err = acc.CreateKey(ctx, operator, w.Workspace, "editor@example.com", account.KeyOptions{
+				Name: "Key", Lifetime: 24 * time.Hour, Scopes: account.Scopes{"campaigns": "read"}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
+			})
+			return err
+		}},
+		{"key.use", false, func(ctx context.Context) error {
+			return creds.AddUses(ctx, []account.Use{{
+				WorkspaceID: w.Workspace, KeyID: key.ID, Day: w.Clock.Now().Unix() / 86400, Count: 3, At: w.Now(), Address: netip.MustParseAddr("203.0.113.7"), Agent: "test",
+			}})
+		}},
+		{"caller", false, func(ctx context.Context) error {
+			c, err := creds.Caller(ctx, account.HashSecret(secret))
+			if err == nil && (c == nil || c.Key.ID != key.ID || c.Role != account.Admin || c.Workspace.ID != w.Workspace) {
+				err = fmt.Errorf("got caller %+v", c)
+			}
+			return err
+		}},
+		{"live keys", false, func(ctx context.Context) error { _, err := creds.Live(ctx); return err }},
+		{"key.rotate", false, func(ctx context.Context) error {
+			_, _, err := acc.Rotate(ctx, operator, w.Workspace, key.ID, time.Hour)
+			return err
+		}},
+		{"key.revoke", false, func(ctx context.Context) error {
+			_, err := acc.Revoke(ctx, operator, w.Workspace, key.ID, "by_operator")
+			return err
+		}},
+		{"key.list", false, func(ctx context.Context) error { _, err := acc.Keys(ctx, w.Workspace); return err }},
+		{"user.remove", false, func(ctx context.Context) error {
+			_, err := acc.Remove(ctx, operator, w.Workspace, "editor@example.com")
+			return err
+		}},
+		{"user.list", false, func(ctx context.Context) error { _, err := acc.Members(ctx, w.Workspace); return err }},
+	}
+}
+
+func (w *World) campaignSteps() []step {
+	s, tries := w.Campaigns, 0
+	var c *campaign.Campaign
+	var id, second ident.ID
+	act := func(name string, f func(ctx context.Context, cause record.Cause) error) step {
+		return step{name, false, func(ctx context.Context) error {
+			tries++
+			cause := w.Cause()
+			cause.Once = &record.Once{Key: fmt.Sprintf("%s-%d", name, tries), Fingerprint: "f", Status: 200}
+			return f(ctx, cause)
+		}}
+	}
+	move := func(a campaign.Action) step {
+		return act(string(a), func(ctx context.Context, cause record.Cause) error {
+			_, err := s.Act(ctx, cause, id, record.Match{}, a)
+			return err
+		})
+	}
+	start := w.Now().Add(time.Hour)
+	return []step{
+		act("insert with refs and job", func(ctx context.Context, cause record.Cause) error {
+			c = w.Draft("Summer")
+			c.Tags, c.Channels, c.AudienceIDs, c.CreativeIDs = []string{"a", "b"}, []string{"social"}, []ident.ID{"aud_1"}, []ident.ID{"crv_1"}
+			c.Schedule.StartAt = &start
+			id = c.ID
+			_, err := w.DB.Campaigns().Insert(ctx, c, campaign.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}, Next: &start})
+			return err
+		}),
+		act("patch", func(ctx context.Context, cause record.Cause) error {
+			_, err := s.Revise(ctx, cause, id, record.Match{}, func(record.Doc) (campaign.Spec, error) {
+				spec := c.Spec
+				spec.Name, spec.Tags = "Summer sale", []string{"b", "c"}
+				return spec, nil
+			})
+			return err
+		}),
+		act("patch without change", func(ctx context.Context, cause record.Cause) error {
+			_, err := s.Revise(ctx, cause, id, record.Match{}, func(record.Doc) (campaign.Spec, error) { return w.Load(id).Spec, nil })
+			return err
+		}),
+		act("duplicate", func(ctx context.Context, cause record.Cause) error {
+			d, err := s.Duplicate(ctx, cause, id, record.Match{}, "")
+			if err == nil && docName(w.T, d) != "Summer sale (copy)" {
+				err = fmt.Errorf("got copy %s", d.JSON)
+			}
+			return err
+		}),
+		move(campaign.Launch), move(campaign.Pause), move(campaign.Resume),
+		{"settle", false, func(ctx context.Context) error {
+			w.Clock.Advance(2 * time.Hour)
+			defer w.Clock.Advance(-2 * time.Hour)
+			_, err := s.Settle(ctx, w.Workspace, id)
+			return err
+		}},
+		act("archive", func(ctx context.Context, cause record.Cause) error {
+			_, err := s.Archive(ctx, cause, id, record.Match{})
+			return err
+		}),
+		act("restore", func(ctx context.Context, cause record.Cause) error {
+			_, err := s.Restore(ctx, cause, id, record.Match{})
+			return err
+		}),
+		act("large", func(ctx context.Context, cause record.Cause) error {
+			d := w.Draft("Large")
+			text := strings.Repeat("long ", 5_000)
+			d.Description, second = &text, d.ID
+			_, err := w.DB.Campaigns().Insert(ctx, d, campaign.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}})
+			return err
+		}),
+		{"read", false, func(ctx context.Context) error {
+			_, err := w.DB.Campaigns().Doc(ctx, w.Workspace, second)
+			return err
+		}},
+		{"answer", false, func(ctx context.Context) error {
+			a, err := w.DB.Answer(ctx, w.Workspace, fmt.Sprintf("large-%d", tries))
+			if err == nil && (a == nil || a.Resource != second) {
+				err = fmt.Errorf("got answer %v", a)
+			}
+			return err
+		}},
+		{"list", false, w.listEverything},
+	}
+}
+
+// listEverything makes every statement that a list can be.
+func (w *World) listEverything(ctx context.Context) error {
+	from, until := w.Now().Add(-time.Hour), w.Now().Add(time.Hour)
+	filters := []page.Filter{{}}
+	for name, values := range listFilters() {
+		filters = append(filters, page.Filter{Name: name, Values: values[:1]}, page.Filter{Name: name, Values: values[:min(2, len(values))]})
+	}
+	for _, sort := range listSorts {
+		for _, f := range filters {
+			for _, after := range []*page.Place{nil, {ID: "cmp_0"}, {Null: true, ID: "cmp_0"}} {
+				for _, desc := range []bool{false, true} {
+					q := page.Query{Limit: 1, Sort: sort, Desc: desc, From: &from, Until: &until, After: after}
+					switch f.Name {
+					case "":
+						q.From, q.Until = nil, nil
+					case "q":
+						q.Status, q.Filters = []string{}, []page.Filter{{Name: "q", Values: f.Values[:1]}}
+					default:
+						q.Status, q.Filters = []string{"draft", "active"}, []page.Filter{f}
+					}
+					if _, err := w.DB.Campaigns().List(ctx, w.Workspace, q); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	for _, f := range [][]page.Filter{nil, {{Name: "type", Values: []string{"campaign.created"}}}, {{Name: "resource_id", Values: []string{"cmp_0"}}}, {{Name: "open"}}} {
+		p, err := w.DB.Events().List(ctx, w.Workspace, page.Query{Limit: 1, Sort: "created_at", Desc: true, Filters: f, From: &from})
+		if err != nil {
+			return err
+		}
+		if p.Next != nil {
+			if _, err := w.DB.Events().Doc(ctx, w.Workspace, ident.ID(p.Next.ID), f == nil); err != nil && !fault.Is(err, fault.NotFound) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *World) systemSteps() []step {
+	jobs, quotas, limits := w.DB.Jobs(), w.DB.Quotas(), ratelimit.Limits{PerMinute: 10, PerDay: 100}
+	var claimed []job.Job
+	claim := func(ctx context.Context) (err error) {
+		claimed, err = jobs.Claim(ctx, w.Now(), w.Now().Add(time.Minute), 5)
+		if err == nil && len(claimed) != 1 {
+			err = fmt.Errorf("claimed %d jobs", len(claimed))
+		}
+		return err
+	}
+	return []step{
+		{"job.ensure", false, func(ctx context.Context) error { return jobs.Ensure(ctx, "prune", w.Now()) }},
+		{"job.due", false, func(ctx context.Context) error { _, _, err := jobs.Due(ctx); return err }},
+		{"job.claim", false, claim},
+		{"job.again", false, func(ctx context.Context) error { return jobs.Again(ctx, claimed[0], w.Now(), "") }},
+		{"job.claim again", false, claim},
+		{"job.fails", false, func(ctx context.Context) error { return jobs.Again(ctx, claimed[0], w.Now(), "broken") }},
+		{"job.claim at last", false, claim},
+		{"job.release", false, func(ctx context.Context) error { return jobs.Release(ctx, w.Now()) }},
+		{"job.done", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[0]) }},
+		{"quota.take", false, func(ctx context.Context) error {
+			_, err := quotas.Take(ctx, w.Workspace, limits, w.Clock.Now())
+			return err
+		}},
+		{"quota.refund", false, func(ctx context.Context) error {
+			return quotas.Refund(ctx, w.Workspace, ratelimit.Ticket{Opened: w.Clock.Now(), DayOf: w.Clock.Now().Unix() / 86400}, w.Clock.Now())
+		}},
+		{"quota.look", false, func(ctx context.Context) error {
+			_, err := quotas.Look(ctx, w.Workspace, limits, w.Clock.Now())
+			return err
+		}},
+		{"quota.save", false, func(ctx context.Context) error {
+			return quotas.SaveUsage(ctx, map[ident.ID]ratelimit.Usage{w.Workspace: {Minute: 1, Day: 2}})
+		}},
+		{"quota.load", false, func(ctx context.Context) error { _, err := quotas.LoadUsage(ctx); return err }},
+		{"daily", false, func(ctx context.Context) error {
+			return w.DB.EmitDaily(ctx, w.Workspace, "quota.warning", map[string]any{"used": 80})
+		}},
+		{"cursor keys", false, func(ctx context.Context) error { _, err := w.DB.CursorKeys(ctx); return err }},
+		{"ready", false, w.DB.Ready},
+		{"skew", false, func(ctx context.Context) error { _, err := w.DB.Skew(ctx); return err }},
+		{"audit.verify", false, func(ctx context.Context) error {
+			r, err := w.DB.VerifyAudit(ctx, func(int64) {})
+			if err == nil && len(r.Faults) > 0 {
+				err = fmt.Errorf("the audit log has faults: %v", r.Faults)
+			}
+			return err
+		}},
+		{"reshape", true, func(ctx context.Context) error {
+			err := w.Engine.Engine.Write(ctx, func(tx store.Tx) error {
+				if _, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "shape:campaign"); err != nil {
+					return err
+				}
+				_, err := tx.Exec(`UPDATE campaign SET shape = 0`)
+				return err
+			})
+			return errors.Join(err, w.DB.Reshape(ctx))
+		}},
+		{"prune", true, func(ctx context.Context) error { _, err := w.DB.Prune(ctx); return err }},
+		{"pending", false, func(ctx context.Context) error { _, err := store.Pending(ctx, w.Engine); return err }},
+		{"dump", false, func(ctx context.Context) error {
+			return store.Dump(ctx, w.Engine, func(store.Chunk, int64) error { return nil })
+		}},
+	}
+}
+
+// recordsNothingLeft makes every statement of every transaction fail in turn.
+func recordsNothingLeft(t *testing.T, w *World) {
+	broken := errors.New("the statement failed")
+	at := 0
+	n := 0
+	w.Engine.Statement = func(_ string, inside bool) error {
+		if !inside {
+			return nil
+		}
+		if n++; n == at {
+			return broken
+		}
+		return nil
+	}
+	failures := 0
+	for _, s := range w.Steps() {
+		if s.several {
+			continue
+		}
+		before := State(t, w.Engine.Engine)
+		for at = 1; ; at++ {
+			n = 0
+			err := s.run(t.Context())
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, broken) {
+				t.Fatalf("%s, failing at %d: %v", s.name, at, err)
+			}
+			failures++
+			if after := State(t, w.Engine.Engine); !maps.Equal(before, after) {
+				t.Fatalf("%s left something behind when statement %d failed", s.name, at)
+			}
+		}
+		if n >= at {
+			t.Fatalf("%s succeeded although statement %d failed", s.name, at)
+		}
+	}
+	if failures < 100 {
+		t.Errorf("only %d failures were tried", failures)
+	}
+}
+
+// recordsTwice runs every transaction twice, the first time in vain, and wants
+// the same outcome as of running it once.
+func recordsTwice(t *testing.T, w *World) {
+	rows := func(twice bool) map[string]int {
+		counts := map[string]int{}
+		before := State(t, w.Engine.Engine)
+		w.Engine.Twice = twice
+		for _, s := range w.Steps() {
+			if err := s.run(t.Context()); err != nil {
+				t.Fatalf("%s (twice: %v): %v", s.name, twice, err)
+			}
+		}
+		for table, s := range State(t, w.Engine.Engine) {
+			counts[table] = s.Rows - before[table].Rows
+		}
+		return counts
+	}
+	once := rows(false)
+	first := w.Workspace
+	w.Clock.Advance(24 * time.Hour) // for what happens once a day
+	w.Workspace, w.Owner, w.Secret = w.AddWorkspace("third@example.com")
+	_, err := w.DB.Prune(t.Context())
+	w.must(err)
+	twice := rows(true)
+	// The members and the settings are there already.
+	for table, n := range map[string]int{"account_user": 0, "setting": 0} {
+		once[table] = n
+	}
+	if !maps.Equal(once, twice) {
+		t.Errorf("rows after running once and twice in %s and %s: %v and %v", first, w.Workspace, once, twice)
+	}
+}

@@ -1,0 +1,342 @@
+package guard_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
+	"fanfare/internal/ratelimit"
+)
+
+// TestR9Concurrency: a workspace may have so many requests running, more are
+// refused without spending quota, and what stops money is exempt.
+func TestR9Concurrency(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
+		path := campaign(a.Client, "One")
+		other := campaign(a.Client, "Two")
+		a.Do("POST", path+"/launch", nil).Want(200)
+		var running []func() *httptest.ResponseRecorder
+		for range 10 {
+			running = append(running, hold(t, a.Client))
+		}
+		for _, call := range []struct{ method, target string }{
+			{"GET", "/v1"}, {"GET", path}, {"POST", path + "/launch"}, {"POST", path + "/resume"}, {"PATCH", path}, {"GET", "/v1/nothing"}, {"PUT", path},
+		} {
+			res := a.Do(call.method, call.target, nil)
+			e := res.WantError(429, "rate_limit_exceeded")
+			if e.Details[0].Code != "concurrency" || e.Details[0].Meta["limit"] != 10.0 || e.Details[0].Meta["retry_after"] != 1.0 {
+				t.Errorf("got %+v, want the policy concurrency with its limit", e.Details)
+			}
+			// Three made the campaigns, ten are running; the refusal is not
+			// what the headers describe.
+			if got := ratesOf(t, res.Header); got.limit != 60 || got.remaining != 47 || got.retryAfter != 1 {
+				t.Errorf("%s %s: got %+v, want 47 of 60 left and Retry-After 1", call.method, call.target, got)
+			}
+		}
+		if got := ratesOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 46 {
+			t.Errorf("got %+v for a pause, want it counted", got)
+		}
+		if got := ratesOf(t, a.Do("DELETE", other, nil).Want(200).Header); got.remaining != 45 {
+			t.Errorf("got %+v for archiving, want it counted", got)
+		}
+		b.Do("GET", "/v1", nil).Want(200)
+		running[0]().Flush()
+		a.Do("GET", "/v1", nil).Want(200)
+		for _, release := range running[1:] {
+			if rec := release(); rec.Code != 201 {
+				t.Errorf("got %d for a held request, want 201: %s", rec.Code, rec.Body)
+			}
+		}
+		// Every place was given back.
+		for range 10 {
+			defer func(release func() *httptest.ResponseRecorder) { release() }(hold(t, a.Client))
+		}
+		a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
+	})
+}
+
+// TestR9PlanCaps: the caps of the plans, and 0 for none.
+func TestR9PlanCaps(t *testing.T) {
+	for plan, most := range map[account.Plan]int{account.Starter: 10, account.Growth: 25, account.Enterprise: 50} {
+		t.Run(string(plan), func(t *testing.T) {
+			t.Parallel()
+			w := fanfaretest.New(t, nil)
+			a := w.Tenant(plan)
+			for range most {
+				defer func(release func() *httptest.ResponseRecorder) { release() }(hold(t, a.Client))
+			}
+			a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		t.Parallel()
+		w := fanfaretest.New(t, nil, limits(ratelimit.Limits{PerMinute: 1000}))
+		a := w.Tenant(account.Starter)
+		for range 100 {
+			defer func(release func() *httptest.ResponseRecorder) { release() }(hold(t, a.Client))
+		}
+		a.Do("GET", "/v1", nil).Want(200)
+	})
+}
+
+// TestR9Shedding: an overloaded node answers 503 and spends no quota, but
+// pausing and archiving always work.
+func TestR9Shedding(t *testing.T) {
+	for _, most := range []int64{0, 1, 2, 5} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			t.Parallel()
+			w := fanfaretest.New(t, nil)
+			a, b := w.Tenant(account.Growth), w.Tenant(account.Growth)
+			path, other := campaign(a.Client, "One"), campaign(a.Client, "Two")
+			a.Do("POST", path+"/launch", nil).Want(200)
+			w.App.API.MaxInFlight = most
+			var running []func() *httptest.ResponseRecorder
+			for range most {
+				running = append(running, hold(t, b.Client))
+			}
+			for range 20 {
+				res := a.Do("GET", path, nil)
+				res.WantError(503, "unavailable")
+				// Nothing was spent, so nothing is given back.
+				if got := ratesOf(t, res.Header); got.remaining != 297 || got.retryAfter != 1 {
+					t.Fatalf("got %+v, want 297 left and Retry-After 1", got)
+				}
+			}
+			if got := ratesOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 296 {
+				t.Errorf("got %+v for a pause, want it counted", got)
+			}
+			a.Do("DELETE", other, nil).Want(200)
+			for _, release := range running {
+				if rec := release(); rec.Code != 201 {
+					t.Errorf("got %d for a held request, want 201", rec.Code)
+				}
+			}
+			if most > 0 {
+				a.Do("GET", path, nil).Want(200)
+			}
+			w.App.API.MaxInFlight = 1000
+			if got := ratesOf(t, a.Do("GET", path, nil).Want(200).Header); got.remaining < 292 || got.remaining > 294 {
+				t.Errorf("got %+v, want three or four more spent", got)
+			}
+		})
+	}
+}
+
+// TestR7Headers: answers to nobody in particular carry the address policy and
+// never a workspace's counters.
+func TestR7Headers(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		a := w.Tenant(account.Starter)
+		a.Do("GET", "/v1", nil).Want(200)
+		if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, holder(t, w, a.Key).Key.ID, "test"); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range []*fanfaretest.Client{w.Client(""), w.Client("nonsense"), w.Client(account.NewSecret(rand.Reader)), a.Client} {
+			res := c.Do("GET", "/v1/me", nil).Want(401)
+			want := rates{limit: 60, remaining: int64(59 - i), reset: w.Clock.Now().Unix() + 60}
+			if got := ratesOf(t, res.Header); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			if got := res.Header.Get("RateLimit-Policy"); got != `"ip";q=60;w=60` {
+				t.Errorf("got policy %s, want ip", got)
+			}
+			if got, want := res.Header.Get("RateLimit"), fmt.Sprintf(`"ip";r=%d;t=60`, 59-i); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			if got := res.Header.Get("WWW-Authenticate"); got != `Bearer realm="fanfare", error="invalid_token"` {
+				t.Errorf("got WWW-Authenticate %s", got)
+			}
+		}
+		// Documents show the policy and count nothing.
+		if got := ratesOf(t, w.Client("").Do("GET", "/healthz", nil).Want(200).Header); got.remaining != 56 {
+			t.Errorf("got %+v, want 56 left", got)
+		}
+	})
+}
+
+// TestR8Flood: after 60 failures an address gets 429, unknown keys cost the
+// store nothing any more, and who is known goes on undisturbed.
+func TestR8Flood(t *testing.T) {
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := &watched{Engine: open(t)}
+			w := fanfaretest.New(t, e)
+			a := w.Tenant(account.Starter)
+			a.Do("GET", "/v1", nil).Want(200)
+			guess := func() *fanfaretest.Client { return w.Client(account.NewSecret(rand.Reader)) }
+			reads := e.reads.Load()
+			for range 60 {
+				guess().Do("GET", "/v1/me", nil).WantError(401, "invalid_api_key")
+			}
+			if got := e.reads.Load() - reads; got != 60 {
+				t.Errorf("got %d look-ups for 60 well-formed guesses, want 60", got)
+			}
+			w.Clock.Advance(1500 * time.Millisecond) // longer than a shared node keeps a caller
+			reads = e.reads.Load()
+			for _, c := range []*fanfaretest.Client{guess(), w.Client(""), w.Client("fanf_x"), guess()} {
+				res := c.Do("GET", "/v1/me", nil)
+				e := res.WantError(429, "rate_limit_exceeded")
+				if e.Details[0].Code != "ip" || ratesOf(t, res.Header).retryAfter != 59 || ratesOf(t, res.Header).remaining != 0 {
+					t.Errorf("got %+v and %v, want the policy ip and Retry-After 59", e.Details, res.Header)
+				}
+			}
+			var flood []string
+			for range 150 {
+				flood = append(flood, account.NewSecret(rand.Reader))
+			}
+			serve(w, request(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil))
+			plain(w, request(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil), true)
+			if got := e.reads.Load() - reads; got != 0 {
+				t.Errorf("got %d look-ups for an address that is over its limit, want 0", got)
+			}
+			a.Do("GET", "/v1", nil).Want(200)
+			// A change to some account empties the memory, not the memory of
+			// who is a good customer.
+			w.Tenant(account.Starter)
+			a.Do("GET", "/v1", nil).Want(200)
+			far := guess()
+			far.From = "198.51.100.1:1"
+			far.Do("GET", "/v1/me", nil).WantError(401, "invalid_api_key")
+			w.Clock.Advance(time.Minute)
+			guess().Do("GET", "/v1/me", nil).WantError(401, "invalid_api_key")
+		})
+	}
+}
+
+// TestR8Malformed: what is no key at all is refused without any look-up.
+func TestR8Malformed(t *testing.T) {
+	e := &watched{Engine: fanfaretest.SQLite(t)}
+	w := fanfaretest.New(t, e)
+	good := account.NewSecret(rand.Reader)
+	reads := e.reads.Load()
+	for i, key := range []string{"x", "fanf_", good[:40], good + "x", good[:40] + "!", strings.ToUpper(good), "fanf_" + strings.Repeat("0", 36)} {
+		c := w.Client(key)
+		c.From = fmt.Sprintf("203.0.113.%d:1", i+20)
+		c.Do("GET", "/v1", nil).WantError(401, "invalid_api_key")
+	}
+	if got := e.reads.Load() - reads; got != 0 {
+		t.Errorf("got %d look-ups, want 0", got)
+	}
+}
+
+// TestR8UnknownInURL: keys in a URL or in plain HTTP that nobody holds count
+// as guesses, so that they cannot be tried for nothing.
+func TestR8UnknownInURL(t *testing.T) {
+	e := &watched{Engine: fanfaretest.SQLite(t)}
+	w := fanfaretest.New(t, e)
+	a := w.Tenant(account.Growth)
+	a.Do("GET", "/v1", nil).Want(200)
+	reads := e.reads.Load()
+	for range 100 {
+		serve(w, request(t.Context(), a.Client, "GET", "/v1/me?a="+account.NewSecret(rand.Reader), nil))
+		plain(w, request(t.Context(), w.Client(account.NewSecret(rand.Reader)), "GET", "/v1/me", nil), true)
+	}
+	if got := e.reads.Load() - reads; got != 60 {
+		t.Errorf("got %d look-ups for 200 guesses, want 60", got)
+	}
+	a.Do("GET", "/v1", nil).Want(200)
+}
+
+// TestR7Network: IPv6 is counted by /64, IPv4 by address.
+func TestR7Network(t *testing.T) {
+	w := fanfaretest.New(t, nil)
+	fail := func(from string) int {
+		c := w.Client("")
+		c.From = from
+		return c.Do("GET", "/v1", nil).Status
+	}
+	for i := range 60 {
+		if got := fail(fmt.Sprintf("[2001:db8:1:2::%x]:443", i+1)); got != 401 {
+			t.Fatalf("got %d for failure %d, want 401", got, i+1)
+		}
+	}
+	for from, want := range map[string]int{
+		"[2001:db8:1:2:ffff::1]:443": 429, "[2001:db8:1:3::1]:443": 401, "203.0.113.7:443": 401, "[::ffff:203.0.113.7]:443": 401,
+	} {
+		if got := fail(from); got != want {
+			t.Errorf("%s: got %d, want %d", from, got, want)
+		}
+	}
+}
+
+// lost is a counter that cannot be reached.
+type lost struct{ ratelimit.Counter }
+
+var errLost = errors.New("connection refused")
+
+func (lost) Take(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{}, errLost
+}
+func (lost) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error { return errLost }
+func (lost) Look(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{}, errLost
+}
+
+// TestR11Outage: without the shared counters a node counts by itself: it
+// refuses nobody who has quota, gives back what failed, and says the truth in
+// the headers. When they are back, they count again.
+func TestR11Outage(t *testing.T) {
+	w := fanfaretest.New(t, nil, limits(ratelimit.Limits{PerMinute: 5, PerDay: 100}))
+	a := w.Tenant(account.Starter)
+	a.Do("GET", "/v1", nil).Want(200)
+	counters := w.App.API.Quota
+	w.App.API.Quota = lost{}
+	for i := range 4 {
+		res := a.Do("GET", []string{"/v1", "/v1/me"}[i%2], nil).Want(200)
+		if got := ratesOf(t, res.Header); got.remaining != int64(4-i) {
+			t.Errorf("got %+v, want %d left on this node", got, 4-i)
+		}
+	}
+	broken := &brokenEvents{Events: w.App.API.Events, fault: noDisk()}
+	w.App.API.Events = broken
+	for range 20 {
+		if got := ratesOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 1 {
+			t.Fatalf("got %+v after a failure of ours, want 1 left", got)
+		}
+	}
+	w.App.API.Events = broken.Events
+	a.Do("GET", "/v1", nil).Want(200)
+	a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
+	w.App.API.Quota = counters
+	if got := ratesOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.remaining != 3 {
+		t.Errorf("got %+v, want what the counters knew before", got)
+	}
+	if !strings.Contains(w.Log.String(), "request counters unreachable") {
+		t.Error("got nothing in the log about the outage")
+	}
+}
+
+// TestQuotaEvents: a workspace is told at 80 % of its day and when it is used
+// up, once a day each (protocol §9).
+func TestQuotaEvents(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerDay: 10}
+		a := w.Tenant(account.Starter)
+		for range 2 {
+			for range 10 {
+				a.Do("GET", "/v1", nil).Want(200)
+			}
+			for range 3 {
+				a.Do("GET", "/v1", nil).Want(429)
+			}
+			w.Clock.Advance(day)
+		}
+		told := map[any]int{}
+		for _, e := range a.Do("GET", "/v1/events?type=quota.*", nil).Want(200).List().Data {
+			told[e["type"]]++
+		}
+		if told["quota.warning"] != 2 || told["quota.exceeded"] != 2 {
+			t.Errorf("got %v, want each on both days", told)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+// Package program builds the program and runs it for tests that look at it
+// from outside: a server on a free port of this machine, commands beside it.
+// Nothing of it is part of the product.
+package program
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait. It is long because the machine may be busy; no
+// test depends on how long something takes.
+const patience = 60 * time.Second
+
+var builds struct {
+	sync.Mutex
+	dir  string
+	made map[string]string
+}
+
+// Build makes the program, once per set of flags and test run, and returns its
+// path. Its clock can be moved; see Options.
+func Build(t testing.TB, flags ...string) string {
+	t.Helper()
+	builds.Lock()
+	defer builds.Unlock()
+	key := strings.Join(flags, " ")
+	if path := builds.made[key]; path != "" {
+		return path
+	}
+	if builds.made == nil {
+		dir, err := os.MkdirTemp("", "fanfare-program-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		builds.dir, builds.made = dir, map[string]string{}
+	}
+	path := filepath.Join(builds.dir, fmt.Sprintf("fanfare-%d", len(builds.made)))
+	args := append([]string{"build", "-tags", "testclock", "-o", path}, flags...)
+	cmd := exec.Command("go", append(args, "fanfare/cmd/fanfare")...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, out)
+	}
+	builds.made[key] = path
+	return path
+}
+
+// Clean removes what was built; for TestMain, after the tests.
+func Clean() {
+	builds.Lock()
+	defer builds.Unlock()
+	if builds.dir != "" {
+		_ = os.RemoveAll(builds.dir)
+	}
+}
+
+// Environ is the environment for the program: ours without settings of the
+// program, and then what is given.
+func Environ(extra ...string) []string {
+	var env []string
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "FANFARE_") {
+			env = append(env, pair)
+		}
+	}
+	return append(env, extra...)
+}
+
+// Result is what a command left behind.
+type Result struct {
+	Code        int
+	Out, Errors string
+}
+
+// Run runs a command to its end, in a folder.
+func Run(t testing.TB, binary, dir string, env []string, args ...string) Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir, cmd.Env = dir, Environ(env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("run %s: %v", strings.Join(args, " "), err)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("%s did not end within %s: %s", strings.Join(args, " "), patience, errs.String())
+	}
+	return Result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// process is a running program that dies with this one.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+func start(cmd *exec.Cmd) (*process, error) {
+	p := &process{cmd: cmd, exited: make(chan struct{})}
+	cmd.SysProcAttr = attributes()
+	started := make(chan error, 1)
+	go func() {
+		// The death signal comes when the thread that started the process
+		// ends, so this one is kept for as long as the process runs.
+		runtime.LockOSThread()
+		defer close(p.exited)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+	}()
+	return p, <-started
+}
+
+// wait waits for the end and returns the exit code, -1 after a signal.
+func (p *process) wait(t testing.TB) int {
+	t.Helper()
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+		t.Errorf("process %d did not end within %s", p.cmd.Process.Pid, patience)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}

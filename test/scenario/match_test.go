@@ -1,0 +1,166 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var placeholder = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
+
+// memory is what a conversation knows.
+type memory struct {
+	values map[string]string
+	begin  time.Time
+}
+
+const instant = "2006-01-02T15:04:05.000Z"
+
+// fill puts values in the place of placeholders.
+func (m *memory) fill(text string) (string, error) {
+	var fault error
+	out := placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		v, err := m.value(strings.Fields(p[2 : len(p)-2]))
+		if err != nil {
+			fault = err
+		}
+		return v
+	})
+	return out, fault
+}
+
+func (m *memory) value(words []string) (string, error) {
+	if len(words) == 1 {
+		if v, known := m.values[words[0]]; known {
+			return v, nil
+		}
+		return "", fmt.Errorf("nothing was captured as %q", words[0])
+	}
+	if len(words) == 2 {
+		switch d, err := time.ParseDuration(words[1]); {
+		case words[0] == "in" && err == nil:
+			return m.begin.Add(d).UTC().Format(instant), nil
+		case words[0] == "ago" && err == nil:
+			return m.begin.Add(-d).UTC().Format(instant), nil
+		}
+		if n, err := strconv.Atoi(words[1]); words[0] == "letters" && err == nil {
+			return strings.Repeat("x", n), nil
+		}
+	}
+	return "", fmt.Errorf("{{%s}} is not a placeholder that can be used here", strings.Join(words, " "))
+}
+
+// pattern makes a regular expression from an expected text, and names what it
+// captures in the order of its groups.
+func (m *memory) pattern(want string) (*regexp.Regexp, []string, error) {
+	var names []string
+	expr, last := `(?s)^`, 0
+	for _, at := range placeholder.FindAllStringSubmatchIndex(want, -1) {
+		expr += regexp.QuoteMeta(want[last:at[0]])
+		last = at[1]
+		words := strings.Fields(want[at[2]:at[3]])
+		switch {
+		case len(words) == 1 && words[0] == "any":
+			expr += `.+`
+		case len(words) == 1 && words[0] == "time":
+			expr += `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+		case len(words) == 2 && words[0] == "capture":
+			expr += `(.+?)`
+			names = append(names, words[1])
+		case len(words) == 3 && words[0] == "capture":
+			expr += `(` + regexp.QuoteMeta(words[2]) + `_[0-9a-z]{26})`
+			names = append(names, words[1])
+		default:
+			v, err := m.value(words)
+			if err != nil {
+				return nil, nil, err
+			}
+			expr += regexp.QuoteMeta(v)
+		}
+	}
+	re, err := regexp.Compile(expr + regexp.QuoteMeta(want[last:]) + `$`)
+	return re, names, err
+}
+
+// match compares a text and remembers what it captures.
+func (m *memory) match(want, got string) error {
+	re, names, err := m.pattern(want)
+	if err != nil {
+		return err
+	}
+	groups := re.FindStringSubmatch(got)
+	if groups == nil {
+		return fmt.Errorf("got %s want %s", shown(got), shown(want))
+	}
+	for i, name := range names {
+		m.values[name] = groups[i+1]
+	}
+	return nil
+}
+
+func shown(s string) string {
+	if len(s) > 300 {
+		s = s[:300] + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// copied is the memory as it is now.
+func (m *memory) copied() *memory { return &memory{maps.Clone(m.values), m.begin} }
+
+// differences compares a document with the expected one and returns what is
+// different, each with its place.
+func (m *memory) differences(want, got *node, at string) []string {
+	if want.kind == '"' && placeholder.FindString(want.text) == want.text && got.kind != '"' {
+		// A whole placeholder may stand for any scalar, {{any}} for anything.
+		switch {
+		case got.kind == 'n':
+		case want.text == "{{any}}":
+			return nil
+		case got.kind == '0':
+			return problem(at, m.match(want.text, got.text))
+		}
+	}
+	if want.kind != got.kind {
+		return []string{fmt.Sprintf("%s: got %s want %s", at, got, want)}
+	}
+	switch want.kind {
+	case '{':
+		var list []string
+		for _, w := range want.members {
+			place := at + "." + w.name
+			g := got.get(w.name)
+			if g == nil {
+				list = append(list, fmt.Sprintf("%s: is missing, want %s", place, w.value))
+				continue
+			}
+			list = append(list, m.differences(w.value, g, place)...)
+		}
+		return list
+	case '[':
+		if len(want.items) != len(got.items) {
+			return []string{fmt.Sprintf("%s: got %d items want %d", at, len(got.items), len(want.items))}
+		}
+		var list []string
+		for i := range want.items {
+			list = append(list, m.differences(want.items[i], got.items[i], fmt.Sprintf("%s[%d]", at, i))...)
+		}
+		return list
+	case '"':
+		return problem(at, m.match(want.text, got.text))
+	}
+	if want.text != got.text {
+		return []string{fmt.Sprintf("%s: got %s want %s", at, got.text, want.text)}
+	}
+	return nil
+}
+
+func problem(at string, err error) []string {
+	if err == nil {
+		return nil
+	}
+	return []string{at + ": " + err.Error()}
+}

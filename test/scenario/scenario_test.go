@@ -1,0 +1,319 @@
+package scenario
+
+import (
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"fanfare/internal/store/pgtest"
+	"fanfare/test/program"
+)
+
+var update = flag.Bool("update", false, "rewrite what the files expect")
+
+// engines are what every conversation is played on, each with the settings
+// that choose it.
+var engines = []struct {
+	name string
+	env  func(t *testing.T) []string
+}{
+	{"sqlite", func(*testing.T) []string { return nil }},
+	{"postgres", func(t *testing.T) []string { return []string{"FANFARE_STORE=" + pgtest.URL(t)} }},
+}
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func TestScenario(t *testing.T) {
+	files, err := filepath.Glob("*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d files, %v", len(files), err)
+	}
+	program.Build(t)
+	t.Cleanup(program.Clean)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for i, engine := range engines {
+			if *update && i > 0 {
+				continue
+			}
+			t.Run(strings.TrimSuffix(file, ".txtar")+"/"+engine.name, func(t *testing.T) {
+				t.Parallel()
+				// Every conversation begins in the morning, so that no day ends
+				// in the middle of it.
+				now := time.Now()
+				begin := now.UTC().Truncate(24 * time.Hour).Add(30 * time.Hour)
+				p := &player{T: t, memory: memory{values: map[string]string{}, begin: begin}}
+				p.options = program.Options{
+					Args: s.Settings, Env: engine.env(t), Data: filepath.Join(t.TempDir(), "data"), Ahead: begin.Sub(now),
+				}
+				p.start()
+				changed := false
+				for _, step := range s.Steps {
+					changed = p.play(step) || changed
+				}
+				p.server.Stop()
+				if changed {
+					if err := os.WriteFile(file, rewritten(text, s), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// rewritten is the file with the steps' present expectations.
+func rewritten(text []byte, s *Scenario) []byte {
+	archive := txtar.Parse(text)
+	steps := map[string]*Step{}
+	for _, step := range s.Steps {
+		steps[step.Name] = step
+	}
+	for i, f := range archive.Files {
+		if step := steps[f.Name]; step != nil && !step.Restart {
+			archive.Files[i].Data = []byte(step.asked + step.Want.String() + "\n")
+		}
+	}
+	return txtar.Format(archive)
+}
+
+// String writes the expectation as it stands in a file.
+func (a Answer) String() string {
+	text := fmt.Sprintf("%s%d", mark, a.Code)
+	if a.Soon {
+		text += " soon"
+	}
+	text += "\n"
+	for _, f := range a.Header {
+		text += f.Name + ": " + f.Value + "\n"
+	}
+	if len(a.Header) > 0 && a.Body != "" {
+		text += "\n"
+	}
+	if a.Body != "" {
+		text += a.Body + "\n"
+	}
+	return text
+}
+
+// player plays one conversation on one engine.
+type player struct {
+	*testing.T
+	memory
+	options program.Options
+	server  *program.Server
+}
+
+func (p *player) start() {
+	p.Helper()
+	p.server = program.Start(p.T, p.options)
+	p.values["host"] = p.server.Host
+}
+
+// answer is what came back.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// patience is how long the service may take to do something by itself.
+const (
+	patience = 30 * time.Second
+	again    = 50 * time.Millisecond
+)
+
+// play plays one step and reports whether it has changed the expectation.
+func (p *player) play(s *Step) (changed bool) {
+	p.Helper()
+	if s.Restart {
+		if s.Crash {
+			p.server.Kill()
+		} else {
+			p.server.Stop()
+		}
+		p.options.Ahead += s.Later
+		p.start()
+		return false
+	}
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	end := time.Now().Add(patience)
+	for {
+		got := p.ask(s)
+		trial := p.copied()
+		faults := trial.compare(&s.Want, got)
+		switch {
+		case len(faults) == 0:
+			p.memory = *trial
+			return false
+		case s.Want.Soon && time.Now().Before(end):
+			<-tick.C
+			continue
+		case *update:
+			p.revise(&s.Want, got)
+			return true
+		}
+		p.Fatalf("%s:\n  %s\nanswered %d: %s", s.Name, strings.Join(faults, "\n  "), got.code, got.body)
+	}
+}
+
+func (p *player) filled(text string) string {
+	p.Helper()
+	out, err := p.fill(text)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return out
+}
+
+func (p *player) ask(s *Step) answer {
+	p.Helper()
+	if s.Command != nil {
+		args := make([]string, len(s.Command))
+		for i, word := range s.Command {
+			args[i] = p.filled(word)
+		}
+		res := p.server.Run(args...)
+		body := res.Out
+		if body == "" {
+			body = res.Errors
+		}
+		return answer{code: res.Code, body: strings.TrimSpace(body)}
+	}
+	target := p.filled(s.Target)
+	client := p.server.Client()
+	if !strings.HasPrefix(target, "http://") {
+		target = p.server.URL + target
+	}
+	req, err := http.NewRequestWithContext(p.Context(), s.Method, target, strings.NewReader(p.filled(s.Body)))
+	if err != nil {
+		p.Fatal(err)
+	}
+	if key := p.values["key"]; key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if s.Body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, f := range s.Header {
+		req.Header.Del(f.Name)
+		if f.Value != "" {
+			req.Header.Set(f.Name, p.filled(f.Value))
+		}
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		p.Fatalf("%s: %v", s.Name, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.Fatalf("%s: %v", s.Name, err)
+	}
+	if res.TLS != nil && res.TLS.Version < tls.VersionTLS12 {
+		p.Errorf("%s: TLS version %x", s.Name, res.TLS.Version)
+	}
+	return answer{code: res.StatusCode, header: res.Header, body: string(body)}
+}
+
+// compare finds what is different. The body comes before the headers, which
+// may name what it captures.
+func (m *memory) compare(want *Answer, got answer) []string {
+	var faults []string
+	if want.Code != got.code {
+		faults = append(faults, fmt.Sprintf("got code %d want %d", got.code, want.Code))
+	}
+	faults = append(faults, m.compareBody(want.Body, got.body)...)
+	for _, f := range want.Header {
+		if err := m.compareField(f, got.header); err != nil {
+			faults = append(faults, f.Name+": "+err.Error())
+		}
+	}
+	return faults
+}
+
+func (m *memory) compareField(f Field, header http.Header) error {
+	values := header.Values(f.Name)
+	if f.Value == "{{absent}}" {
+		if len(values) > 0 {
+			return fmt.Errorf("got %q, want none", values)
+		}
+		return nil
+	}
+	if len(values) != 1 {
+		return fmt.Errorf("got %d of it, want %q", len(values), f.Value)
+	}
+	return m.match(f.Value, values[0])
+}
+
+func (m *memory) compareBody(want, got string) []string {
+	if !isJSON(want) {
+		var faults []string
+		for line := range strings.Lines(want) {
+			text, err := m.fill(strings.TrimSpace(line))
+			if err != nil {
+				return []string{err.Error()}
+			}
+			if !strings.Contains(got, text) {
+				faults = append(faults, fmt.Sprintf("%q is not in it", text))
+			}
+		}
+		return faults
+	}
+	w, err := parse(want)
+	if err != nil {
+		return []string{"expected body: " + err.Error()}
+	}
+	g, err := parse(got)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return m.differences(w, g, "body")
+}
+
+// revise makes the expectation fit what came back.
+func (p *player) revise(want *Answer, got answer) {
+	p.Helper()
+	want.Code = got.code
+	if g, err := parse(got.body); err == nil && isJSON(got.body) {
+		var w *node
+		if isJSON(want.Body) {
+			if w, err = parse(want.Body); err != nil {
+				p.Fatal(err)
+			}
+		}
+		var b strings.Builder
+		p.updated(w, g).pretty(&b, "")
+		want.Body = b.String()
+	} else if len(p.compareBody(want.Body, got.body)) > 0 {
+		want.Body = p.generalText(strings.TrimSpace(got.body))
+	}
+	var kept []Field
+	for _, f := range want.Header {
+		if p.compareField(f, got.header) != nil {
+			if f.Value = p.generalText(got.header.Get(f.Name)); f.Value == "" {
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	want.Header = kept
+}
