@@ -101,7 +101,7 @@ func (s *server) welcome(cmd *cobra.Command, key string) {
 // shellQuote quotes what a shell would not take as one word.
 func shellQuote(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r))
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+", r)
 	}) {
 		return s
 	}

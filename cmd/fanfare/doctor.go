@@ -110,7 +110,7 @@ func (d *doctor) examine(cmd *cobra.Command) {
 	_, err = config.ParseProxies(d.settings.TrustedProxies)
 	d.judge("proxies", []error{err}, fmt.Sprintf("%d trusted", len(d.settings.TrustedProxies)))
 
-	if _, err := os.Stat(d.settings.Data); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(d.settings.Data); d.settings.Data != "" && errors.Is(err, fs.ErrNotExist) {
 		d.note("data folder", good, d.settings.Data+" is not there yet; the first start makes it")
 		lc, _ := d.check(nil)
 		d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode)

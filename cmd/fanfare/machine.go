@@ -10,11 +10,9 @@ import (
 
 // clockFault finds a clock that cannot be right.
 func clockFault() error {
+	// A build without a date says nothing about the clock.
 	built, err := time.Parse(time.RFC3339, buildDate)
-	if err != nil {
-		return nil
-	}
-	if t := now(); t.Before(built) {
+	if t := now(); err == nil && t.Before(built) {
 		return fmt.Errorf("the clock says %s, which is before this program was built (%s): set it by NTP", t.UTC().Format(time.RFC3339), buildDate)
 	}
 	return nil
@@ -33,8 +31,10 @@ func machineWarnings(dir *datadir.Dir, connections int) []string {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil && files.Cur < uint64(connections)+200 {
 		list = append(list, fmt.Sprintf("the open-file limit of %d is below what %d connections need: raise it with ulimit -n %d", files.Cur, connections, connections+200))
 	}
-	if free, share, err := dir.Free(); err == nil && (free < lowSpace || share < lowShare) {
+	if free, share, err := dir.Free(); err == nil && lowDisk(free, share) {
 		list = append(list, fmt.Sprintf("only %d MB (%.0f %%) are free on the disk of %s: make room before writes fail", free>>20, share*100, dir.Path()))
 	}
 	return list
 }
+
+func lowDisk(free uint64, share float64) bool { return free < lowSpace || share < lowShare }

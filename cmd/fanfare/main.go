@@ -135,8 +135,7 @@ func (c *cli) mark(cmd *cobra.Command) {
 
 // flagError names the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		collect := func(f *pflag.Flag) { names = append(names, f.Name) }
 		cmd.Flags().VisitAll(collect)

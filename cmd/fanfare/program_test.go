@@ -55,7 +55,7 @@ func (p *place) run(code int, args ...string) program.Result {
 func (p *place) read(out any, args ...string) {
 	p.Helper()
 	res := p.run(0, args...)
-	if err := json.Unmarshal([]byte(res.Out), out, json.RejectUnknownMembers(true)); err != nil {
+	if err := jsonLine(res.Out, out); err != nil {
 		p.Fatalf("fanfare %s: %v: %s", strings.Join(args, " "), err, res.Out)
 	}
 }
@@ -87,4 +87,8 @@ func wants(t *testing.T, got string, texts ...string) {
 			t.Errorf("got %q, want %q in it", got, text)
 		}
 	}
+}
+
+func jsonLine(text string, out any) error {
+	return json.Unmarshal([]byte(text), out, json.RejectUnknownMembers(true))
 }

@@ -71,7 +71,7 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 	var lockErr error
 	if dir != nil {
 		for _, w := range machineWarnings(dir, c.settings.MaxConnections) {
-			log.Warn(w)
+			log.Warn("this machine will not do under load", "why", w)
 		}
 		lockErr = take(cmd.Context(), dir)
 	}
@@ -145,8 +145,8 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 // maxSkew is how far the clocks of node and database may be apart.
 const maxSkew = 5 * time.Minute
 
-// skewFault compares the clocks. A clock that a test has moved is taken for
-// the database's own, which cannot be moved.
+// skewFault compares the clocks. How far a test has moved ours is left out,
+// because it cannot move the database's.
 func skewFault(ctx context.Context, e store.Engine, db *store.DB) error {
 	if e.Traits().Clock == "" {
 		return nil
@@ -166,9 +166,6 @@ func (s *server) openAdmin(addr string) error {
 	if addr == "" {
 		return nil
 	}
-	if s.listener.TLSConfig() == nil {
-		return configError{errors.New("admin-listen needs a certificate, which --tls-mode proxy does not have: leave it out")}
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -177,7 +174,7 @@ func (s *server) openAdmin(addr string) error {
 	s.admin = &http.Server{Addr: addr, Handler: mux, ReadHeaderTimeout: 5 * time.Second, TLSConfig: s.listener.TLSConfig()}
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("admin-listen: %w", err)
+		return configError{fmt.Errorf("admin-listen: %w: choose another address", err)}
 	}
 	go func() {
 		if err := s.admin.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) {

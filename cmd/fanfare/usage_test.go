@@ -29,7 +29,7 @@ func TestUsage(t *testing.T) {
 		{"backup vrify x", 2, []string{"did you mean verify?"}},
 		{"audit verfy", 2, []string{"did you mean verify?"}},
 		{"serve --lisen 127.0.0.1:0", 2, []string{"--lisen", "did you mean --listen?"}},
-		{"workspace create --nmae x", 2, []string{"did you mean --name?"}},
+		{"workspace create --nam x", 2, []string{"did you mean --name?"}},
 		{"key create --workspce x", 2, []string{"did you mean --workspace?"}},
 		{"serve --frobnicate", 2, []string{"unknown flag", "serve --help"}},
 		{"serve --max-connections many", 2, []string{"max-connections"}},

@@ -18,7 +18,10 @@ import (
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
+	"fanfare/internal/store/pgtest"
 )
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const day = 24 * time.Hour
 

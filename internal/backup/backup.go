@@ -241,7 +241,9 @@ func (s *Summary) read(body io.Reader, each func(store.Chunk) error) error {
 			err = s.manifest(b)
 		case endName:
 			ended = true
-			err = json.Unmarshal(b, &s.Rows)
+			if err = json.Unmarshal(b, &s.Rows); err != nil {
+				err = fmt.Errorf("%w: %w", ErrDamaged, err)
+			}
 		default:
 			err = chunk(head.Name, b, counted, each)
 		}

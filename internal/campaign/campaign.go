@@ -71,6 +71,9 @@ func (c *Campaign) Loaded(workspace ident.ID, d record.Doc) {
 	c.WorkspaceID, c.Rev, c.stored = workspace, d.Rev, d
 }
 
+// Stored returns the record as it was loaded.
+func (c *Campaign) Stored() record.Doc { return c.stored }
+
 // Stamp returns the state of the record that a write compares with.
 func (c *Campaign) Stamp() record.Stamp { return record.Stamp{Version: c.Version, Rev: c.Rev} }
 

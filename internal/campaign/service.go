@@ -74,7 +74,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 			return nil, err
 		}
 		if c.Status == StatusArchived {
-			return nil, c.refuse(Update)
+			return nil, c.refuse(Update, living...)
 		}
 		if err := c.immutable(&spec, now); err != nil {
 			return nil, err

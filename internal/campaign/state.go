@@ -58,6 +58,9 @@ var allowed = map[Status][]Action{
 	StatusArchived:  {Duplicate, Restore},
 }
 
+// living are the statuses of a campaign that is not archived.
+var living = []Status{StatusDraft, StatusActive, StatusPaused, StatusCompleted}
+
 // editable lists the members that may not be changed in every status.
 var editable = map[string][]Status{
 	"objective":      {StatusDraft},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"fanfare/internal/account"
+	"fanfare/internal/listen"
 	"fanfare/internal/ratelimit"
 )
 
@@ -42,6 +43,9 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	}
 	if s.AdminListen != "" && !Loopback(s.AdminListen) {
 		add("admin-listen %s can be reached from outside and serves profiles: use 127.0.0.1", s.AdminListen)
+	}
+	if s.AdminListen != "" && s.TLSMode == listen.ModeProxy {
+		add("admin-listen %s needs a certificate, which --tls-mode proxy does not have: leave it out", s.AdminListen)
 	}
 	if testBuild && public {
 		add("this binary was built with test tags and %s is a public address: use a release build", s.Listen)

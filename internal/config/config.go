@@ -135,7 +135,11 @@ func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]
 	}
 	var faults []error
 	var known []string
-	f.VisitAll(func(flag *pflag.Flag) { known = append(known, key(flag.Name)) })
+	f.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "config" {
+			known = append(known, key(flag.Name))
+		}
+	})
 	names := make([]string, 0, len(values))
 	for name := range values {
 		names = append(names, name)
@@ -143,7 +147,7 @@ func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]
 	slices.Sort(names)
 	for _, name := range names {
 		flag := f.Lookup(strings.ReplaceAll(name, "_", "-"))
-		if flag == nil || name != key(flag.Name) || name == "config" {
+		if flag == nil || !slices.Contains(known, name) {
 			faults = append(faults, fmt.Errorf("settings file %s: unknown key %q%s", path, name, hint(name, known)))
 			continue
 		}

@@ -74,7 +74,8 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 		return nil, fmt.Errorf("open control socket: %w", err)
 	}
 	defer done()
-	ln, err := net.Listen("unix", short)
+	var config net.ListenConfig
+	ln, err := config.Listen(context.Background(), "unix", short)
 	if err != nil {
 		return nil, fmt.Errorf("open control socket: %w", err)
 	}

@@ -35,24 +35,34 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", path, err)
 	}
-	if err := os.MkdirAll(abs, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder %s cannot be made: %w", abs, err)
+	if err := os.MkdirAll(abs, 0o700); err != nil && !errors.Is(err, syscall.ENOTDIR) {
+		return nil, fmt.Errorf("data folder %s cannot be made: %w: make it yourself, or choose another with --data", abs, err)
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", abs, err)
 	}
-	var faults []error
-	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		faults = append(faults, fmt.Errorf("data folder %s can be written by others (mode %04o): run chmod go-w %s", abs, mode, abs))
+	if !info.IsDir() {
+		return nil, fmt.Errorf("data folder %s is a file: remove it, or choose another folder with --data", abs)
 	}
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(abs, &fs); err == nil {
-		if name, remote := networkFS[int64(fs.Type)&0xffffffff]; remote {
-			faults = append(faults, fmt.Errorf("data folder %s is on %s, where the database is not safe: choose a local disk with --data, or use --store postgres://…", abs, name))
-		}
+	if err := syscall.Statfs(abs, &fs); err != nil {
+		fs.Type = 0
 	}
-	return &Dir{path: abs}, errors.Join(faults...)
+	return &Dir{path: abs}, errors.Join(unsafe(abs, info.Mode().Perm(), int64(fs.Type))...)
+}
+
+// unsafe finds what is wrong with a folder of this mode on a file system of
+// this type.
+func unsafe(path string, mode os.FileMode, kind int64) []error {
+	var faults []error
+	if mode&0o022 != 0 {
+		faults = append(faults, fmt.Errorf("data folder %s can be written by others (mode %04o): run chmod go-w %s", path, mode, path))
+	}
+	if name, remote := networkFS[kind&0xffffffff]; remote {
+		faults = append(faults, fmt.Errorf("data folder %s is on %s, where the database is not safe: choose a local disk with --data, or use --store postgres://…", path, name))
+	}
+	return faults
 }
 
 // Path returns a path inside the folder.

@@ -43,6 +43,9 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 			bad("header %s is not documented for %s %d", name, op.OperationID, res.Status)
 		}
 	}
+	if announced := res.Header.Get("Deprecation") != ""; announced != op.Deprecated {
+		bad("got Deprecation %q for an operation with deprecated: %v (V5)", res.Header.Get("Deprecation"), op.Deprecated)
+	}
 	got := res.Header.Get("Content-Type")
 	if len(ref.Value.Content) == 0 {
 		if len(answer) > 0 || got != "" {

@@ -235,10 +235,30 @@ func (c *Client) Do(method, target string, body any, headers ...string) *Respons
 			r.Header.Set(name, value)
 		}
 	}
+	return c.send(r, raw)
+}
+
+// DoRaw is Do with headers as they are, also empty or repeated ones.
+func (c *Client) DoRaw(method, target string, body any, headers http.Header) *Response {
+	t := c.World.T
+	t.Helper()
+	raw := encodeBody(t, body)
+	r := httptest.NewRequest(method, "https://fanfare.test"+target, bytes.NewReader(raw))
+	r.RequestURI, r.RemoteAddr = target, c.From
+	r.Header.Set("Authorization", "Bearer "+c.Key)
+	r.Header.Set("Content-Type", "application/json")
+	for name, values := range headers {
+		r.Header[name] = values
+	}
+	return c.send(r, raw)
+}
+
+func (c *Client) send(r *http.Request, body []byte) *Response {
+	c.World.T.Helper()
 	rec := httptest.NewRecorder()
 	c.World.App.API.ServeHTTP(rec, r)
-	res := &Response{t: t, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
-	checkExchange(t, r, raw, res)
+	res := &Response{t: c.World.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+	checkExchange(c.World.T, r, body, res)
 	return res
 }
 

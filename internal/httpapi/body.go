@@ -40,7 +40,7 @@ func (a *API) readBody(r *request) error {
 
 func (a *API) fetchBody(r *request) ([]byte, error) {
 	if e := r.http.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, unsupported(r, "Send the body without Content-Encoding.")
+		return nil, unsupported(r, "Content-Encoding", "Send the body without Content-Encoding.", "identity")
 	}
 	if r.http.ContentLength != 0 {
 		if err := checkType(r); err != nil {
@@ -81,18 +81,29 @@ func checkType(r *request) error {
 	known := media == "application/json" || r.route.body == patchBody && media == "application/merge-patch+json"
 	charset := params["charset"]
 	if err != nil || !known || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return unsupported(r, "Send the body as application/json. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)")
+		const message = "Send the body as application/json. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)"
+		return unsupported(r, "Content-Type", message, strings.Split(bodyTypes(r), ", ")...)
 	}
 	return nil
 }
 
-func unsupported(r *request, message string) error {
-	header, types := "Accept-Post", "application/json"
+// bodyTypes are the media types that an operation takes.
+func bodyTypes(r *request) string {
 	if r.route.body == patchBody {
-		header, types = "Accept-Patch", "application/merge-patch+json, application/json"
+		return "application/merge-patch+json, application/json"
 	}
-	r.w.Header()[header] = []string{types}
-	return fault.New(fault.UnsupportedMediaType, message)
+	return "application/json"
+}
+
+func unsupported(r *request, field, message string, allowed ...string) error {
+	header := "Accept-Post"
+	if r.route.body == patchBody {
+		header = "Accept-Patch"
+	}
+	r.w.Header()[header] = []string{bodyTypes(r)}
+	return fault.New(fault.UnsupportedMediaType, message, fault.Detail{
+		Field: field, In: "header", Code: string(fault.UnsupportedMediaType), Message: message, Meta: fault.Meta{"allowed": allowed},
+	})
 }
 
 // query reads the query string of an operation that knows these parameters.

@@ -240,6 +240,7 @@ var campaignReadOnly = []string{
 
 // readCampaign reads the writable members; what is absent gets its default.
 func readCampaign(f *fields, zone string, currency money.Currency) campaign.Spec {
+	name := f.text("name", required, 1, campaign.MaxName)
 	s := campaign.Spec{
 		Description:         f.text("description", nullable, 0, campaign.MaxDescription),
 		Objective:           f.choice("objective", nullable, campaign.Objectives),
@@ -257,9 +258,7 @@ func readCampaign(f *fields, zone string, currency money.Currency) campaign.Spec
 		Tags:                f.tags("tags", campaign.MaxTags, campaign.MaxTag),
 		Metadata:            f.metadata("metadata"),
 	}
-	if name := f.text("name", required, 1, campaign.MaxName); name != nil {
-		s.Name = *name
-	}
+	set(&s.Name, name)
 	for i, id := range s.ExcludedAudienceIDs {
 		if slices.Contains(s.AudienceIDs, id) {
 			f.bad(fmt.Sprintf("excluded_audience_ids[%d]", i), "duplicate_item", "is in audience_ids too; an audience cannot be both.", fault.Meta{"id": id})

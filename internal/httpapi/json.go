@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -90,7 +91,7 @@ func parseObject(body []byte) (value, error) {
 	case errors.As(err, &fromUs):
 		return v, err
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return v, malformed("duplicate_key", "The body names a member twice.", d.InputOffset())
+		return v, duplicate(d, err)
 	case err != nil && jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
 		// The bytes are UTF-8, so it is an escape that is not.
 		return v, malformed("invalid_utf8", "The body holds half of a surrogate pair.", d.InputOffset())
@@ -105,7 +106,32 @@ func parseObject(body []byte) (value, error) {
 	return v, nil
 }
 
-func malformed(code, message string, offset int64) error {
+// duplicate names the member that the decoder has met for the second time.
+func duplicate(d *jsontext.Decoder, cause error) error {
+	var at *jsontext.SyntacticError
+	if !errors.As(cause, &at) {
+		return cause
+	}
+	var path strings.Builder
+	level := 0
+	for token := range at.JSONPointer.Tokens() {
+		level++
+		kind, _ := d.StackIndex(level)
+		switch {
+		case kind == kindArray:
+			path.WriteString("[" + token + "]")
+		case path.Len() > 0:
+			path.WriteString("." + token)
+		default:
+			path.WriteString(token)
+		}
+	}
+	f := malformed("duplicate_key", "The body names a member twice.", d.InputOffset())
+	f.Details[0].Field = path.String()
+	return f
+}
+
+func malformed(code, message string, offset int64) *fault.Error {
 	d := fault.Detail{In: "body", Code: code, Message: message}
 	if offset > 0 {
 		d.Message = fmt.Sprintf("%s Near byte %d.", message, offset)

@@ -133,11 +133,11 @@ func (a *API) listQuery(r *request, l *listing) (page.Query, string, error) {
 	}
 	c, ok := a.Cursors().Open(r.caller.Workspace.ID, r.route.operation, text)
 	if !ok {
-		return page.Query{}, "", badCursor("cursor_malformed", "The cursor is not one of this list in this workspace. Start the list again without it.")
+		return page.Query{}, "", badCursor("cursor", "cursor_malformed", "The cursor is not one of this list in this workspace. Start the list again without it.")
 	}
 	inside, err := url.ParseQuery(c.Params)
 	if err != nil {
-		return page.Query{}, "", badCursor("cursor_malformed", "The cursor cannot be read. Start the list again without it.")
+		return page.Query{}, "", badCursor("cursor", "cursor_malformed", "The cursor cannot be read. Start the list again without it.")
 	}
 	if err := sameQuery(p, inside, l, r.caller.Workspace.Timezone); err != nil {
 		return page.Query{}, "", err
@@ -151,8 +151,8 @@ func (a *API) listQuery(r *request, l *listing) (page.Query, string, error) {
 	return q, c.Params, kept.err()
 }
 
-func badCursor(code, message string) *fault.Error {
-	return fault.New(fault.InvalidCursor, message, fault.Detail{Field: "cursor", In: "query", Code: code, Message: message})
+func badCursor(field, code, message string) error {
+	return fault.New(fault.InvalidCursor, message, fault.Detail{Field: field, In: "query", Code: code, Message: message})
 }
 
 // sameQuery checks that what is sent beside a cursor says the same.
@@ -173,9 +173,7 @@ func sameQuery(sent *params, inside url.Values, l *listing, zone string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(beside)) {
 		if canonical.Get(name) != inside.Get(name) {
-			f := badCursor("cursor_query_mismatch", "The cursor belongs to a list with another "+name+". Send the same parameters as for the first page, or none.")
-			f.Details[0].Meta = fault.Meta{"parameter": name}
-			return f
+			return badCursor(name, "cursor_query_mismatch", "The cursor belongs to a list with another "+name+". Send the same parameters as for the first page, or none.")
 		}
 	}
 	return nil
@@ -318,7 +316,7 @@ func (p *params) dates(zone string, canonical url.Values) (from, until *clock.In
 	}
 	// A day that ends where the start begins is the day before it.
 	if from != nil && until != nil && (*from > *until || day != nil && *from == *until) {
-		p.bad("start_date", "invalid_range", "must not be after end_date.", nil)
+		p.bad("start_date", "invalid_range", "must not be after end_date.", fault.Meta{"end_date": p.values["end_date"]})
 	}
 	return from, until
 }

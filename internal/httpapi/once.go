@@ -57,7 +57,10 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 	workspace := r.caller.Workspace.ID
 	slot := string(workspace) + "\x00" + key
 	if !a.pending.start(slot) {
-		f := fault.New(fault.IdempotencyInProgress, "A request with this Idempotency-Key is still being worked on. Try again in a second.")
+		const message = "A request with this Idempotency-Key is still being worked on. Try again in a second."
+		f := fault.New(fault.IdempotencyInProgress, message, fault.Detail{
+			Field: "Idempotency-Key", In: "header", Code: string(fault.IdempotencyInProgress), Message: message, Meta: fault.Meta{"retry_after": 1},
+		})
 		f.RetryAfter = time.Second
 		return response{}, f
 	}
@@ -134,7 +137,9 @@ func onceKey(values []string) (string, error) {
 	}
 	if !ok {
 		const message = "Idempotency-Key must be one header of 1 to 255 visible ASCII characters."
-		return "", fault.New(fault.InvalidIdempotencyKey, message, fault.Detail{Field: "Idempotency-Key", In: "header", Code: "invalid_format", Message: message})
+		return "", fault.New(fault.InvalidIdempotencyKey, message, fault.Detail{
+			Field: "Idempotency-Key", In: "header", Code: string(fault.InvalidIdempotencyKey), Message: message, Meta: fault.Meta{"maximum": 255},
+		})
 	}
 	return key, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -213,7 +214,7 @@ func (a *API) fail(r *request, err error) {
 		h["Retry-After"] = []string{strconv.FormatInt(ceilSeconds(f.RetryAfter), 10)}
 	}
 	var body errorBody
-	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, f.Details
+	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, detailed(f)
 	body.Error.RequestID = r.id
 	body.Error.DocURL = "https://" + docHost(r.http.Host) + "/docs/errors#" + string(f.Code)
 	b, encodeErr := json.Marshal(body, json.Deterministic(true))
@@ -223,6 +224,22 @@ func (a *API) fail(r *request, err error) {
 	// Names and values that the caller sent are repeated; a key among them
 	// must not be, because answers end in logs.
 	r.send(status, []byte(account.Mask(string(b))))
+}
+
+// detailed adds to a failure of ours the number that its caller needs.
+func detailed(f *fault.Error) []fault.Detail {
+	var meta fault.Meta
+	switch {
+	case len(f.Details) > 0:
+	case f.Code == fault.Unavailable && f.RetryAfter > 0:
+		meta = fault.Meta{"retry_after": ceilSeconds(f.RetryAfter)}
+	case f.Code == fault.Timeout:
+		meta = fault.Meta{"seconds": int64(handlerTime / time.Second)}
+	}
+	if meta == nil {
+		return f.Details
+	}
+	return []fault.Detail{{Code: string(f.Code), Message: f.Message, Meta: meta}}
 }
 
 func (a *API) asFault(r *request, err error) *fault.Error {

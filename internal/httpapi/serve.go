@@ -57,7 +57,7 @@ func (r *request) cause() record.Cause {
 
 // match reads the caller's precondition.
 func (r *request) match() record.Match {
-	return record.ParseMatch(strings.Join(r.http.Header.Values("If-Match"), ","))
+	return record.ParseMatch(r.http.Header["If-Match"])
 }
 
 // Shared header values; the map holds them as they are.
@@ -199,7 +199,10 @@ func (a *API) admit(r *request, path string, methods map[string]*route) error {
 			fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"method": r.http.Method, "allowed": strings.Split(allow(methods), ", ")}})
 	}
 	if !acceptsJSON(r.http.Header["Accept"]) {
-		return fault.New(fault.NotAcceptable, "The answer is application/json, which the Accept header excludes. Send Accept: application/json or none.")
+		const message = "The answer is application/json, which the Accept header excludes. Send Accept: application/json or none."
+		return fault.New(fault.NotAcceptable, message, fault.Detail{
+			Field: "Accept", In: "header", Code: string(fault.NotAcceptable), Message: message, Meta: fault.Meta{"allowed": []string{"application/json"}},
+		})
 	}
 	return r.caller.May(r.route.operation, r.from)
 }
@@ -286,7 +289,7 @@ func insistable(host string) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		name = host[:i]
 	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
 	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return false
 	}

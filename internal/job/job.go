@@ -24,6 +24,7 @@ type Job struct {
 	Kind        string
 	Args        string
 	Attempt     int64
+	LeaseEnd    clock.Instant
 }
 
 // Store keeps jobs.
@@ -56,6 +57,9 @@ const (
 	poll    = time.Second
 	atOnce  = 16
 	longest = 10 * time.Minute
+	// booking is the end of the lease, in which the store notes how a job
+	// ended; the worker has the rest.
+	booking = 5 * time.Second
 )
 
 // Runner claims and runs jobs until it is stopped.
@@ -106,28 +110,31 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	slots := make(chan struct{}, atOnce)
 	for ctx.Err() == nil {
-		n, err := r.round(ctx, slots)
+		err := r.round(ctx, slots)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("claim jobs", "error", err)
 		}
-		if n == atOnce && err == nil {
-			continue
+		wait := poll
+		// Where nothing can be claimed, what is due would not let us wait at
+		// all. A worker that is done wakes us.
+		if err == nil && len(slots) < cap(slots) {
+			wait = r.untilDue(ctx)
 		}
-		r.pause(ctx)
+		r.pause(ctx, wait)
 	}
 	return nil
 }
 
 // round claims what is due and starts it.
-func (r *Runner) round(ctx context.Context, slots chan struct{}) (int, error) {
+func (r *Runner) round(ctx context.Context, slots chan struct{}) error {
 	free := cap(slots) - len(slots)
 	if free == 0 {
-		return 0, nil
+		return nil
 	}
 	at, ok, err := r.store.Due(ctx)
 	now := r.now()
 	if err != nil || !ok || at > clock.At(now) {
-		return 0, err
+		return err
 	}
 	jobs, err := r.store.Claim(ctx, clock.At(now), clock.At(now.Add(lease)), free)
 	for _, j := range jobs {
@@ -137,15 +144,20 @@ func (r *Runner) round(ctx context.Context, slots chan struct{}) (int, error) {
 			r.run(context.WithoutCancel(ctx), j)
 		})
 	}
-	return len(jobs), err
+	return err
 }
 
-// pause waits for the next due moment, new work, or the poll.
-func (r *Runner) pause(ctx context.Context) {
-	wait := poll
-	if at, ok, err := r.store.Due(ctx); err == nil && ok {
-		wait = min(wait, max(time.Millisecond, at.Time().Sub(r.now())))
+// untilDue is how long there is nothing to do, at most until the next poll.
+func (r *Runner) untilDue(ctx context.Context) time.Duration {
+	at, ok, err := r.store.Due(ctx)
+	if err != nil || !ok {
+		return poll
 	}
+	return min(poll, max(time.Millisecond, at.Time().Sub(r.now())))
+}
+
+// pause waits, or for new work.
+func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -155,11 +167,12 @@ func (r *Runner) pause(ctx context.Context) {
 	}
 }
 
-// run does one job within its lease.
+// run does one job within its lease and notes how it ended, which the store
+// ignores when the lease is over and somebody else has the job.
 func (r *Runner) run(ctx context.Context, j Job) {
-	ctx, cancel := context.WithTimeout(ctx, lease)
-	defer cancel()
 	again, err := r.work(ctx, j)
+	ctx, cancel := context.WithTimeout(ctx, booking)
+	defer cancel()
 	switch {
 	case err != nil:
 		wait := Backoff(j.Attempt)
@@ -180,6 +193,8 @@ func (r *Runner) work(ctx context.Context, j Job) (again *clock.Instant, err err
 	if w == nil {
 		return nil, errors.New("no worker for this kind")
 	}
+	ctx, cancel := context.WithTimeout(ctx, j.LeaseEnd.Time().Sub(r.now())-booking)
+	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -192,7 +207,7 @@ func (r *Runner) work(ctx context.Context, j Job) (again *clock.Instant, err err
 // each time up to ten minutes, a fifth more or less.
 func Backoff(attempt int64) time.Duration {
 	d := longest
-	if attempt < 10 {
+	if attempt <= 10 {
 		d = min(longest, time.Second<<max(0, attempt-1))
 	}
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))

@@ -329,6 +329,7 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	case <-greeted:
 	case <-ctx.Done():
 	}
+	l.settle(ctx)
 	l.mu.Lock()
 	rooms := l.rooms()
 	l.mu.Unlock()
@@ -342,6 +343,36 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 		return errors.Join(err, ctx.Err())
 	}
 	return errors.Join(append(errs, err)...)
+}
+
+// Times of settle.
+const (
+	settleTime  = 500 * time.Millisecond
+	settleCheck = 5 * time.Millisecond
+)
+
+// settle waits a moment for connections to end by themselves. net/http takes
+// one over HTTP/2 for idle from its first bytes on, and would close it between
+// these and the request that follows them.
+func (l *Listener) settle(ctx context.Context) {
+	late, again := time.NewTimer(settleTime), time.NewTicker(settleCheck)
+	defer late.Stop()
+	defer again.Stop()
+	for l.open() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-late.C:
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func (l *Listener) open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns)
 }
 
 // cut closes the connections that which picks.

@@ -11,7 +11,11 @@ import (
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
+	"fanfare/internal/store/pgtest"
+	"fanfare/internal/store/postgres"
 )
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestDrillExact is trust R9 on one node: of a million concurrent requests
 // across window edges not one more and not one fewer is admitted than the
@@ -114,8 +118,37 @@ func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, a
 	return takes, admitted
 }
 
+// nodes are three stores on one database: on one engine where only one process
+// may have it, else on an engine each.
+func nodes(t *testing.T, name string, open func(testing.TB) store.Engine) []ratelimit.Counter {
+	t.Helper()
+	now := func() time.Time { return noon }
+	url, e := "", store.Engine(nil)
+	if name == "postgres" {
+		url = pgtest.URL(t)
+	} else {
+		e = open(t)
+	}
+	var list []ratelimit.Counter
+	for range 3 {
+		if url != "" {
+			var err error
+			if e, err = postgres.Open(t.Context(), url, postgres.Options{MaxConns: 6}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		db := store.New(e, 0, now, rand.Reader)
+		if _, err := store.Migrate(t.Context(), e, now); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, db.Quotas())
+	}
+	return list
+}
+
 // TestDrillExactStored is trust R9 across nodes: the same volleys through the
-// counter in the store, from three stores on one database.
+// counter in the store, from three nodes on one database.
 func TestDrillExactStored(t *testing.T) {
 	rounds, each := 30, 60
 	if full {
@@ -124,17 +157,7 @@ func TestDrillExactStored(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := open(t)
-			t.Cleanup(func() { _ = e.Close() })
-			now := func() time.Time { return noon }
-			var nodes []ratelimit.Counter
-			for range 3 {
-				nodes = append(nodes, store.New(e, 0, now, rand.Reader).Quotas())
-			}
-			if _, err := store.Migrate(t.Context(), e, now); err != nil {
-				t.Fatal(err)
-			}
-			takes, admitted := volleys(t, nodes, rounds, each, 12, 7)
+			takes, admitted := volleys(t, nodes(t, name, open), rounds, each, 12, 7)
 			t.Logf("rate_limit_exactness_stored %s %d requests on 3 nodes, %d admitted, 0 too many, 0 too few", name, takes, admitted)
 		})
 	}

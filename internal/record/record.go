@@ -3,7 +3,9 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -40,13 +42,14 @@ type Match struct {
 	versions []int64
 }
 
-// ParseMatch reads an If-Match header: "*" or entity tags, of which the
+// ParseMatch reads the If-Match headers: "*" or entity tags, of which the
 // version part counts. Weak tags and foreign tags match nothing, as RFC 9110
-// wants.
-func ParseMatch(header string) Match {
-	if header == "" {
+// wants, and so does a header without any.
+func ParseMatch(headers []string) Match {
+	if len(headers) == 0 {
 		return Match{}
 	}
+	header := strings.Join(headers, ",")
 	m := Match{set: true, any: strings.TrimSpace(header) == "*"}
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimSpace(tag)
@@ -54,7 +57,8 @@ func ParseMatch(header string) Match {
 			continue
 		}
 		version, _, _ := strings.Cut(tag[1:len(tag)-1], ".")
-		if n, err := strconv.ParseInt(version, 10, 64); err == nil {
+		// Only as ETag writes it: "01" and "+1" are tags of somebody else.
+		if n, err := strconv.ParseInt(version, 10, 64); err == nil && strconv.FormatInt(n, 10) == version {
 			m.versions = append(m.versions, n)
 		}
 	}
@@ -91,6 +95,23 @@ type Actor struct {
 	Type string   `json:"type"`
 	ID   ident.ID `json:"id"`
 	Name string   `json:"name"`
+}
+
+// MarshalJSON writes null for the id of the system, which has none.
+func (a Actor) MarshalJSON() ([]byte, error) {
+	shown := struct {
+		Type string    `json:"type"`
+		ID   *ident.ID `json:"id"`
+		Name string    `json:"name"`
+	}{Type: a.Type, Name: a.Name}
+	if a.ID != "" {
+		shown.ID = &a.ID
+	}
+	b, err := json.Marshal(shown)
+	if err != nil {
+		return nil, fmt.Errorf("encode actor: %w", err)
+	}
+	return b, nil
 }
 
 // Actor types.

@@ -70,10 +70,14 @@ func readInstant(r *Rows) *clock.Instant {
 // change writes an account change with its audit entry and event. Every node
 // hears of it.
 func (s *Accounts) change(ctx context.Context, note account.Note, target ident.ID, shown func() any, fn func(Tx) error) error {
+	entry, err := s.db.audit(note.Cause, note.At, note.Action, target, 0)
+	if err != nil {
+		return err
+	}
 	return s.db.write(ctx, func(tx Tx) error {
 		// The audit entry comes first: its lock makes changes of one
 		// workspace follow each other, so that limits counted in fn hold.
-		if err := s.db.audit(tx, note.Cause, note.At, note.Action, target, 0); err != nil {
+		if err := s.db.appendAudit(tx, entry); err != nil {
 			return err
 		}
 		if err := fn(tx); err != nil {
@@ -87,7 +91,11 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target ident.I
 		if err != nil {
 			return err
 		}
-		return s.db.emit(tx, note.Cause, note.At, target, record.Doc{JSON: doc}, note.Event)
+		row, err := s.db.outbox(note.Cause, note.At, target, record.Doc{JSON: doc}, note.Event)
+		if err != nil {
+			return err
+		}
+		return row.insert(tx)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"strconv"
 
 	"fanfare/internal/clock"
@@ -31,37 +32,46 @@ const (
 	insertAudit = `INSERT INTO audit (workspace_id, seq, at, entry, hash) VALUES ($1, $2, $3, $4, $5)`
 )
 
-// audit appends to the workspace's chain. The row of the chain's end is taken
-// first and kept to the commit, so that on a shared engine two writers of one
-// workspace follow each other.
-func (db *DB) audit(tx Tx, cause record.Cause, at clock.Instant, action string, target ident.ID, version int64) error {
+// auditRow is an entry ready to be appended.
+type auditRow struct {
+	workspace string
+	at        int64
+	entry     []byte
+}
+
+// audit prepares an entry, before the transaction where possible.
+func (db *DB) audit(cause record.Cause, at clock.Instant, action string, target ident.ID, version int64) (auditRow, error) {
 	entry, err := encode(auditEntry{
 		ID: ident.New(ident.AuditEntry, db.now(), db.random), Action: action, Target: target, Version: version,
 		Actor: cause.Actor, RequestID: cause.RequestID, Address: cause.Address,
 	})
-	if err != nil {
-		return err
-	}
-	workspace, lockHead := string(cause.Workspace), selectHead+db.engine.Traits().RowLock
-	head, err := tx.Query(lockHead, workspace)
+	return auditRow{string(cause.Workspace), int64(at), entry}, err
+}
+
+// appendAudit puts an entry at the end of its workspace's chain. The row of
+// the chain's end is taken first and kept to the commit, so that on a shared
+// engine two writers of one workspace follow each other.
+func (db *DB) appendAudit(tx Tx, r auditRow) error {
+	lockHead := selectHead + db.engine.Traits().RowLock
+	head, err := tx.Query(lockHead, r.workspace)
 	if err != nil {
 		return fmt.Errorf("take audit chain: %w", err)
 	}
 	if !head.Next() {
-		if _, err := tx.Exec(insertHead, workspace); err != nil {
+		if _, err := tx.Exec(insertHead, r.workspace); err != nil {
 			return fmt.Errorf("start audit chain: %w", err)
 		}
-		if head, err = tx.Query(lockHead, workspace); err != nil {
+		if head, err = tx.Query(lockHead, r.workspace); err != nil {
 			return fmt.Errorf("take audit chain: %w", err)
 		}
 		head.Next()
 	}
 	seq, before := head.Int()+1, head.Text()
-	hash := link(before, workspace, seq, int64(at), entry)
-	if _, err := tx.Exec(insertAudit, workspace, seq, int64(at), entry, hash); err != nil {
+	hash := link(before, r.workspace, seq, r.at, r.entry)
+	if _, err := tx.Exec(insertAudit, r.workspace, seq, r.at, r.entry, hash); err != nil {
 		return fmt.Errorf("write audit entry: %w", err)
 	}
-	if _, err := tx.Exec(updateHead, seq, hash, workspace); err != nil {
+	if _, err := tx.Exec(updateHead, seq, hash, r.workspace); err != nil {
 		return fmt.Errorf("write audit chain: %w", err)
 	}
 	return nil
@@ -92,7 +102,7 @@ type AuditFault struct {
 	Problem     string   `json:"problem"`
 }
 
-const selectAudit = `SELECT seq, at, entry, hash FROM audit WHERE workspace_id = $1 AND seq > $2 ORDER BY seq LIMIT 1000`
+const selectAudit = `SELECT seq, at, entry, hash FROM audit WHERE workspace_id = $1 AND seq >= $2 ORDER BY seq LIMIT 1000`
 
 // VerifyAudit walks every chain from its start and finds entries that were
 // changed, removed, added or moved.
@@ -100,7 +110,7 @@ func (db *DB) VerifyAudit(ctx context.Context, progress func(entries int64)) (Au
 	report := AuditReport{Faults: []AuditFault{}}
 	err := db.engine.Snapshot(ctx, func(tx Tx) error {
 		report = AuditReport{Faults: []AuditFault{}}
-		rows, err := tx.Query(`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit ORDER BY workspace_id`)
+		rows, err := tx.Query(`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit UNION SELECT id FROM workspace ORDER BY workspace_id`)
 		if err != nil {
 			return fmt.Errorf("read audit chains: %w", err)
 		}
@@ -121,8 +131,8 @@ func (r *AuditReport) walk(tx Tx, workspace string, progress func(int64)) error 
 		r.Faults = append(r.Faults, AuditFault{ident.ID(workspace), seq, problem})
 		broken = true
 	}
-	for last := int64(-1 << 62); ; {
-		rows, err := tx.Query(selectAudit, workspace, last)
+	for from := int64(math.MinInt64); ; {
+		rows, err := tx.Query(selectAudit, workspace, from)
 		if err != nil {
 			return fmt.Errorf("read audit entries: %w", err)
 		}
@@ -134,11 +144,12 @@ func (r *AuditReport) walk(tx Tx, workspace string, progress func(int64)) error 
 			} else if link(hash, workspace, seq, at, entry) != stored {
 				fault(seq, "entry or its place was changed")
 			}
-			hash, last, next = stored, seq, seq+1
+			hash, from, next = stored, seq+1, seq+1
 			r.Entries++
 		}
 		progress(r.Entries)
-		if n == 0 {
+		// After the largest number there is, from starts anew.
+		if n == 0 || from == math.MinInt64 {
 			break
 		}
 	}

@@ -88,12 +88,16 @@ func (s *Campaigns) Insert(ctx context.Context, c *campaign.Campaign, save campa
 		if err := campaigns.add(tx, r); err != nil {
 			return err
 		}
-		return addRefs(tx, c.WorkspaceID, c.ID, campaignRefs(c))
+		return moveRefs(tx, c.WorkspaceID, c.ID, nil, campaignRefs(&c.Spec))
 	})
 }
 
 // Update saves a changed record if nobody else has changed it since.
 func (s *Campaigns) Update(ctx context.Context, c *campaign.Campaign, was record.Stamp, save campaign.Save) (record.Doc, error) {
+	var before campaign.Campaign
+	if err := decode(c.Stored().JSON, &before); err != nil {
+		return record.Doc{}, err
+	}
 	return s.save(ctx, c, save, func(tx Tx, r row) error {
 		ok, err := campaigns.change(tx, r, was)
 		if err != nil {
@@ -102,13 +106,7 @@ func (s *Campaigns) Update(ctx context.Context, c *campaign.Campaign, was record
 		if !ok {
 			return campaign.ErrRace
 		}
-		if was.Version == c.Version {
-			return nil
-		}
-		if err := removeRefs(tx, c.WorkspaceID, c.ID); err != nil {
-			return err
-		}
-		return addRefs(tx, c.WorkspaceID, c.ID, campaignRefs(c))
+		return moveRefs(tx, c.WorkspaceID, c.ID, campaignRefs(&before.Spec), campaignRefs(&c.Spec))
 	})
 }
 
@@ -126,25 +124,29 @@ func (s *Campaigns) save(ctx context.Context, c *campaign.Campaign, save campaig
 			instant(c.Schedule.StartAt), instant(c.Schedule.EndAt), instant(c.LaunchedAt), spend(c.SpendToDate),
 		},
 	}
+	trail, err := s.db.trail(save.Cause, save.At, c.ID, d, save.Events)
+	if err != nil {
+		return record.Doc{}, err
+	}
 	err = s.db.write(ctx, func(tx Tx) error {
 		if err := put(tx, r); err != nil {
 			return err
 		}
-		if err := s.db.record(tx, save.Cause, save.At, c.ID, d, save.Events); err != nil {
+		if err := s.db.leave(tx, &trail); err != nil {
 			return err
 		}
 		switch {
 		case save.Next != nil:
 			return s.db.plan(tx, KindSettle, c.WorkspaceID, c.ID, *save.Next)
 		case c.Version > 1:
-			return dropJob(tx, KindSettle, c.ID)
+			return dropJob(tx, KindSettle, c.WorkspaceID, c.ID)
 		}
 		return nil
 	})
 	return d, err
 }
 
-func campaignRefs(c *campaign.Campaign) []ref {
+func campaignRefs(c *campaign.Spec) []ref {
 	var list []ref
 	for _, v := range c.Channels {
 		list = append(list, ref{"channel", v})

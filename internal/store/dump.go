@@ -125,6 +125,9 @@ func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) erro
 			}
 		}
 		return fill(func(c Chunk) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if err := refillChunk(tx, c); err != nil {
 				return fmt.Errorf("fill %s: %w", c.Table, err)
 			}

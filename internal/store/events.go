@@ -90,8 +90,17 @@ func (h *eventHead) encode(data []byte) ([]byte, error) {
 
 const insertEvent = `INSERT INTO event (workspace_id, id, created_at, type, resource_id, restricted, doc) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
-// emit writes an event into the outbox.
-func (db *DB) emit(tx Tx, cause record.Cause, at clock.Instant, resource ident.ID, d record.Doc, ev record.Event) error {
+// outboxRow is an event ready to be written.
+type outboxRow struct {
+	workspace, id, kind, resource string
+	at                            int64
+	restricted                    int
+	doc                           []byte
+}
+
+// outbox prepares an event. That is done before the transaction where
+// possible, because on SQLite all transactions go through one thread.
+func (db *DB) outbox(cause record.Cause, at clock.Instant, resource ident.ID, d record.Doc, ev record.Event) (outboxRow, error) {
 	head := eventHead{
 		ID: ident.New(ident.Event, db.now(), db.random), Type: ev.Type, Timestamp: at, APIVersion: "v1",
 		WorkspaceID: cause.Workspace, Actor: eventActor{cause.Actor.Type, optional(cause.Actor.ID)},
@@ -101,15 +110,17 @@ func (db *DB) emit(tx Tx, cause record.Cause, at clock.Instant, resource ident.I
 	if len(data) > maxSnapshot {
 		data = fmt.Appendf(nil, `{"id":%q,"version":%d,"truncated":true}`, resource, d.Version)
 	}
-	b, err := head.encode(data)
-	if err != nil {
-		return err
-	}
-	restricted := 0
+	row := outboxRow{workspace: string(cause.Workspace), id: string(head.ID), kind: ev.Type, resource: string(resource), at: int64(at)}
 	if ev.Restricted {
-		restricted = 1
+		row.restricted = 1
 	}
-	if _, err := tx.Exec(insertEvent, string(cause.Workspace), string(head.ID), int64(at), ev.Type, string(resource), restricted, b); err != nil {
+	var err error
+	row.doc, err = head.encode(data)
+	return row, err
+}
+
+func (r *outboxRow) insert(tx Tx) error {
+	if _, err := tx.Exec(insertEvent, r.workspace, r.id, r.at, r.kind, r.resource, r.restricted, r.doc); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	return nil
@@ -168,11 +179,15 @@ func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, da
 	// A space keeps the mark apart from every key that a caller may choose.
 	mark := kind + " " + now.UTC().Format(time.DateOnly)
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
+	row, err := db.outbox(cause, clock.At(now), workspace, record.Doc{JSON: b}, record.Event{Type: kind})
+	if err != nil {
+		return err
+	}
 	return db.write(ctx, func(tx Tx) error {
 		n, err := tx.Exec(insertDaily, string(workspace), mark, int64(clock.At(now)))
 		if err != nil || n == 0 {
 			return err
 		}
-		return db.emit(tx, cause, clock.At(now), workspace, record.Doc{JSON: b}, record.Event{Type: kind})
+		return row.insert(tx)
 	})
 }

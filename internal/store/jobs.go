@@ -17,10 +17,10 @@ var _ job.Store = (*Jobs)(nil)
 // Jobs returns the store of background work.
 func (db *DB) Jobs() *Jobs { return &Jobs{db} }
 
-// A job that is planned anew while it runs gets another attempt number, so
-// that the running worker's completion does not remove it.
+// A job that is planned anew starts counting its attempts anew, so that the
+// completion of a worker that runs it at the moment does not remove it.
 const upsertJob = `INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, $3, $4, $5, $6, 0, '')
-ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = job.attempt + 1`
+ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = 0, last_error = ''`
 
 // plan makes sure that one job of this kind for this record runs at a moment.
 func (db *DB) plan(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
@@ -33,8 +33,8 @@ func (db *DB) plan(tx Tx, kind string, workspace, id ident.ID, at clock.Instant)
 	return nil
 }
 
-func dropJob(tx Tx, kind string, id ident.ID) error {
-	_, err := tx.Exec(`DELETE FROM job WHERE uniq = $1`, kind+":"+string(id))
+func dropJob(tx Tx, kind string, workspace, id ident.ID) error {
+	_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND uniq = $2`, string(workspace), kind+":"+string(id))
 	return err
 }
 
@@ -64,6 +64,7 @@ func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int)
 		for rows.Next() {
 			list = append(list, job.Job{
 				ID: ident.ID(rows.Text()), WorkspaceID: ident.ID(rows.Text()), Kind: rows.Text(), Args: rows.Text(), Attempt: rows.Int(),
+				LeaseEnd: leaseEnd,
 			})
 		}
 		return nil
@@ -80,11 +81,14 @@ func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
 	return clock.Instant(rows.Int()), true, nil
 }
 
-// Done removes a finished job. It does nothing when the attempt is not the
-// last one any more.
+// Done removes a finished job. It does nothing when the worker does not hold
+// it any more: when the attempt or the end of the lease is not that of its
+// claim. The attempt alone would not do, because it starts anew when a job has
+// worked, and an old worker could then be taken for a new one.
 func (s *Jobs) Done(ctx context.Context, j job.Job) error {
 	return s.db.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(`DELETE FROM job WHERE id = $1 AND attempt = $2`, string(j.ID), j.Attempt)
+		_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND id = $2 AND attempt = $3 AND run_at = $4`,
+			string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
 	})
 }
@@ -97,7 +101,8 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 		set = `last_error = $2`
 	}
 	return s.db.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(`UPDATE job SET run_at = $1, `+set+` WHERE id = $3 AND attempt = $4`, int64(at), why, string(j.ID), j.Attempt)
+		_, err := tx.Exec(`UPDATE job SET run_at = $1, `+set+` WHERE workspace_id = $3 AND id = $4 AND attempt = $5 AND run_at = $6`,
+			int64(at), why, string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
 	})
 }

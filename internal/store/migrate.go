@@ -65,6 +65,10 @@ func Migrate(ctx context.Context, e Engine, now func() time.Time) ([]string, err
 	if err != nil {
 		return nil, err
 	}
+	return migrate(ctx, e, list, now)
+}
+
+func migrate(ctx context.Context, e Engine, list []migration, now func() time.Time) ([]string, error) {
 	if err := locked(ctx, e, func(tx Tx) error { return tx.Script(createSchema) }); err != nil {
 		return nil, fmt.Errorf("prepare migrations: %w", err)
 	}
@@ -127,6 +131,12 @@ func appliedSteps(tx Tx, list []migration) (map[string]bool, error) {
 	return known, nil
 }
 
+// findSchema looks for the table of the steps, which a new database lacks.
+var findSchema = map[string]string{
+	"sqlite":   `SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1`,
+	"postgres": `SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1`,
+}
+
 // Pending names the steps that Migrate would take, and finds what it would
 // refuse.
 func Pending(ctx context.Context, e Engine) ([]string, error) {
@@ -134,19 +144,29 @@ func Pending(ctx context.Context, e Engine) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pending []string
-	err = e.Snapshot(ctx, func(tx Tx) error {
-		known, err := appliedSteps(tx, list)
+	return pending(ctx, e, list)
+}
+
+func pending(ctx context.Context, e Engine, list []migration) ([]string, error) {
+	var names []string
+	err := e.Snapshot(ctx, func(tx Tx) error {
+		names = nil
+		found, err := tx.Query(findSchema[e.Traits().Name], "schema_migration")
 		if err != nil {
-			return err
+			return fmt.Errorf("look for migrations: %w", err)
 		}
-		pending = nil
+		known := map[string]bool{}
+		if found.Next() {
+			if known, err = appliedSteps(tx, list); err != nil {
+				return err
+			}
+		}
 		for _, m := range list {
 			if !known[m.version] {
-				pending = append(pending, m.name)
+				names = append(names, m.name)
 			}
 		}
 		return nil
 	})
-	return pending, err
+	return names, err
 }

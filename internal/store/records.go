@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -23,18 +24,45 @@ func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record
 	return d, translate(err)
 }
 
-// record writes what goes with every change of a record: its events, its audit
-// entry, and the answer to remember under the caller's key.
-func (db *DB) record(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc, events []record.Event) error {
+// trail is what goes with every change of a record: its events, its audit
+// entries, and the answer to remember under the caller's key.
+type trail struct {
+	cause  record.Cause
+	at     clock.Instant
+	id     ident.ID
+	doc    record.Doc
+	events []outboxRow
+	audits []auditRow
+}
+
+// trail prepares the trail of a change.
+func (db *DB) trail(cause record.Cause, at clock.Instant, id ident.ID, d record.Doc, events []record.Event) (trail, error) {
+	t := trail{cause: cause, at: at, id: id, doc: d}
 	for _, ev := range events {
-		if err := db.emit(tx, cause, at, id, d, ev); err != nil {
+		row, err := db.outbox(cause, at, id, d, ev)
+		if err != nil {
+			return t, err
+		}
+		entry, err := db.audit(cause, at, ev.Type, id, d.Version)
+		if err != nil {
+			return t, err
+		}
+		t.events, t.audits = append(t.events, row), append(t.audits, entry)
+	}
+	return t, nil
+}
+
+// leave writes a trail.
+func (db *DB) leave(tx Tx, t *trail) error {
+	for i := range t.events {
+		if err := t.events[i].insert(tx); err != nil {
 			return err
 		}
-		if err := db.audit(tx, cause, at, ev.Type, id, d.Version); err != nil {
+		if err := db.appendAudit(tx, t.audits[i]); err != nil {
 			return err
 		}
 	}
-	return remember(tx, cause, at, id, d)
+	return remember(tx, t.cause, t.at, t.id, t.doc)
 }
 
 // A key may be used anew once its answer is too old to be given.
@@ -84,20 +112,31 @@ func refFilter(kind string) string {
 	return ` AND id IN (SELECT record_id FROM ref WHERE workspace_id = %w AND kind = '` + kind + `' AND value IN (%s))`
 }
 
-const insertRef = `INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, $2, $3, $4)`
+const (
+	insertRef = `INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, $2, $3, $4)`
+	deleteRef = `DELETE FROM ref WHERE workspace_id = $1 AND kind = $2 AND value = $3 AND record_id = $4`
+)
 
-func addRefs(tx Tx, workspace, id ident.ID, refs []ref) error {
-	for _, r := range refs {
+// moveRefs brings the side index from what a record referred to before to what
+// it refers to now.
+func moveRefs(tx Tx, workspace, id ident.ID, before, now []ref) error {
+	for _, r := range before {
+		if slices.Contains(now, r) {
+			continue
+		}
+		if _, err := tx.Exec(deleteRef, string(workspace), r.kind, r.value, string(id)); err != nil {
+			return fmt.Errorf("drop %s from index: %w", r.kind, err)
+		}
+	}
+	for _, r := range now {
+		if slices.Contains(before, r) {
+			continue
+		}
 		if _, err := tx.Exec(insertRef, string(workspace), r.kind, r.value, string(id)); err != nil {
 			return fmt.Errorf("index %s: %w", r.kind, err)
 		}
 	}
 	return nil
-}
-
-func removeRefs(tx Tx, workspace, id ident.ID) error {
-	_, err := tx.Exec(`DELETE FROM ref WHERE workspace_id = $1 AND record_id = $2`, string(workspace), string(id))
-	return err
 }
 
 // reencode decodes a document of an older shape into today's type, so that new

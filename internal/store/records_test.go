@@ -8,7 +8,6 @@ import (
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
-	"fanfare/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -62,9 +61,4 @@ func each(t *testing.T, test func(t *testing.T, open func(t *testing.T) store.En
 			test(t, open)
 		})
 	}
-}
-
-func TestRecords(t *testing.T) {
-	t.Parallel()
-	each(t, storetest.Records)
 }

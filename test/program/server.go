@@ -32,6 +32,9 @@ type Options struct {
 	Args, Env []string
 	// Ahead is how far the program's clock is ahead of ours.
 	Ahead time.Duration
+	// Trust is the certificate file of the server, where it is not of the
+	// authority in its data folder.
+	Trust string
 	// Slow keeps the default delay before a stop.
 	Slow bool
 	// Bare leaves it to the program where its data is; it runs in Dir.
@@ -139,7 +142,7 @@ func (s *Server) ready() {
 		if s.Ended() {
 			s.t.Fatalf("the server ended with code %d", s.Wait())
 		}
-		if s.URL == "" && !s.find() {
+		if !s.Find() {
 			continue
 		}
 		res, err := s.Client().Get(s.URL + "/readyz")
@@ -154,8 +157,12 @@ func (s *Server) ready() {
 	s.t.Fatalf("the server was not ready within %s", patience)
 }
 
-// find learns the address from what the server says of itself.
-func (s *Server) find() bool {
+// Find learns the address from what the server says of itself. It reports
+// whether the address is known.
+func (s *Server) Find() bool {
+	if s.URL != "" {
+		return true
+	}
 	found := servedAt.FindString(s.Log.String() + s.Out.String())
 	if found == "" {
 		return false
@@ -180,7 +187,11 @@ func (s *Server) Client() *http.Client {
 func (s *Server) Transport() *http.Transport {
 	s.t.Helper()
 	roots := x509.NewCertPool()
-	if text, err := os.ReadFile(filepath.Join(s.Data, "tls", "ca.pem")); err == nil {
+	file := filepath.Join(s.Data, "tls", "ca.pem")
+	if s.options.Trust != "" {
+		file = s.options.Trust
+	}
+	if text, err := os.ReadFile(file); err == nil {
 		roots.AppendCertsFromPEM(text)
 	}
 	ahead := s.options.Ahead

@@ -151,11 +151,12 @@ func (m *memory) differences(want, got *node, at string) []string {
 		return list
 	case '"':
 		return problem(at, m.match(want.text, got.text))
+	default:
+		if want.text != got.text {
+			return []string{fmt.Sprintf("%s: got %s want %s", at, got.text, want.text)}
+		}
+		return nil
 	}
-	if want.text != got.text {
-		return []string{fmt.Sprintf("%s: got %s want %s", at, got.text, want.text)}
-	}
-	return nil
 }
 
 func problem(at string, err error) []string {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -43,8 +44,8 @@ func parse(text string) (*node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read JSON: %w", err)
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, fmt.Errorf("there is more after the JSON value")
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more after the JSON value")
 	}
 	return n, nil
 }
@@ -79,6 +80,7 @@ func read(d *jsontext.Decoder) (*node, error) {
 			n.items = append(n.items, v)
 		}
 		_, err = d.ReadToken()
+	default:
 	}
 	return n, err
 }

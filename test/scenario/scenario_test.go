@@ -30,7 +30,7 @@ var engines = []struct {
 	{"postgres", func(t *testing.T) []string { return []string{"FANFARE_STORE=" + pgtest.URL(t)} }},
 }
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 func TestScenario(t *testing.T) {
 	files, err := filepath.Glob("*.txtar")
@@ -38,7 +38,6 @@ func TestScenario(t *testing.T) {
 		t.Fatalf("got %d files, %v", len(files), err)
 	}
 	program.Build(t)
-	t.Cleanup(program.Clean)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

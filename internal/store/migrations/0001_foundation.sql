@@ -107,7 +107,6 @@ CREATE TABLE ref (
   record_id    KEY NOT NULL,
   PRIMARY KEY (workspace_id, kind, value, record_id)
 );
-CREATE INDEX ref_record ON ref (workspace_id, record_id);
 
 -- The outbox: what happened, written in the transaction of the change.
 CREATE TABLE event (

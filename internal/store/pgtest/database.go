@@ -22,11 +22,14 @@ var shared struct {
 	err    error
 }
 
-// Main runs the tests of a package and stops the server that they used.
-// Without it the server is killed at the end and its folder stays for the next
-// run to remove.
-func Main(m *testing.M) {
+// Main runs the tests of a package, stops the server that they used and does
+// what else is to be done afterwards. Without it the server is killed at the
+// end and its folder stays for the next run to remove.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, f := range after {
+		f()
+	}
 	shared.Lock()
 	if shared.server != nil {
 		if err := shared.server.Stop(); err != nil {

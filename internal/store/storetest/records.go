@@ -80,9 +80,12 @@ func (c *Clock) Advance(d time.Duration) {
 
 // World is a store with its services, and a workspace in it.
 type World struct {
-	T         *testing.T
-	Clock     *Clock
-	Engine    *Wrapped
+	T      *testing.T
+	Clock  *Clock
+	Engine *Wrapped
+	// Raw is the engine without what is wrapped around it, for the test's own
+	// statements.
+	Raw       store.Engine
 	DB        *store.DB
 	Accounts  *account.Service
 	Campaigns *campaign.Service
@@ -95,7 +98,10 @@ type World struct {
 // NewWorld brings an empty engine up to date and makes a workspace.
 func NewWorld(t *testing.T, e store.Engine) *World {
 	t.Helper()
-	w := &World{T: t, Clock: &Clock{now: time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)}, Engine: &Wrapped{Engine: e}}
+	w := &World{T: t, Clock: &Clock{now: time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)}, Engine: &Wrapped{Engine: e}, Raw: e}
+	for outer, ok := e.(*Wrapped); ok; outer, ok = w.Raw.(*Wrapped) {
+		w.Raw = outer.Engine
+	}
 	w.DB = store.New(w.Engine, 256, w.Clock.Now, rand.Reader)
 	if _, err := store.Migrate(t.Context(), w.Engine, w.Clock.Now); err != nil {
 		t.Fatal(err)
@@ -134,7 +140,7 @@ func (w *World) Now() clock.Instant { return clock.At(w.Clock.Now()) }
 // Int returns the one number that a query gives.
 func (w *World) Int(query string, args ...any) int64 {
 	w.T.Helper()
-	return engineInt(w.T, w.Engine, query, args...)
+	return engineInt(w.T, w.Raw, query, args...)
 }
 
 // Count fails the test unless the query gives this number.
@@ -246,7 +252,7 @@ func recordsUpdate(t *testing.T, w *World) {
 		return err
 	}
 	w.must(change("Second", record.Stamp{Version: 1}))
-	before := State(t, w.Engine)
+	before := State(t, w.Raw)
 	for _, was := range []record.Stamp{{Version: 1}, {Version: 3}, {Version: 2, Rev: 1}} {
 		if err := change("Third", was); !errors.Is(err, campaign.ErrRace) {
 			t.Errorf("%v: got %v want %v", was, err, campaign.ErrRace)
@@ -259,7 +265,7 @@ func recordsUpdate(t *testing.T, w *World) {
 	if _, err := w.DB.Campaigns().Update(t.Context(), foreign, foreign.Stamp(), save); !errors.Is(err, campaign.ErrRace) {
 		t.Errorf("from another workspace: got %v want %v", err, campaign.ErrRace)
 	}
-	after := State(t, w.Engine)
+	after := State(t, w.Raw)
 	for _, table := range []string{"campaign", "ref", "once", "job"} {
 		if before[table] != after[table] {
 			t.Errorf("a lost race has written to %s", table)

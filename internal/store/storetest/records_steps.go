@@ -21,27 +21,27 @@ import (
 	"fanfare/internal/store"
 )
 
-// step is one use of the store, as the services and the background work make
+// Step is one use of the store, as the services and the background work make
 // it.
-type step struct {
-	name string
+type Step struct {
+	Name string
 	// several says that it is more than one transaction.
 	several bool
-	run     func(ctx context.Context) error
+	Run     func(ctx context.Context) error
 }
 
 // Steps are all uses of the store, in an order in which they work. Each may be
 // tried again after a failure.
-func (w *World) Steps() []step {
+func (w *World) Steps() []Step {
 	list := append(w.accountSteps(), w.campaignSteps()...)
 	return append(list, w.systemSteps()...)
 }
 
-func (w *World) accountSteps() []step {
+func (w *World) accountSteps() []Step {
 	acc, creds := w.Accounts, w.DB.Accounts()
 	var key account.Key
 	var secret string
-	return []step{
+	return []Step{
 		{"workspace.create", false, func(ctx context.Context) error {
 			_, err := acc.CreateWorkspace(ctx, operator, account.NewWorkspace{
 				Name: "Second", Plan: "starter", Owner: "owner@example.com", Currency: "USD", Timezone: "UTC",
@@ -103,26 +103,26 @@ func (w *World) accountSteps() []step {
 	}
 }
 
-func (w *World) campaignSteps() []step {
+func (w *World) campaignSteps() []Step {
 	s, tries := w.Campaigns, 0
 	var c *campaign.Campaign
 	var id, second ident.ID
-	act := func(name string, f func(ctx context.Context, cause record.Cause) error) step {
-		return step{name, false, func(ctx context.Context) error {
+	act := func(name string, f func(ctx context.Context, cause record.Cause) error) Step {
+		return Step{name, false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
 			cause.Once = &record.Once{Key: fmt.Sprintf("%s-%d", name, tries), Fingerprint: "f", Status: 200}
 			return f(ctx, cause)
 		}}
 	}
-	move := func(a campaign.Action) step {
+	move := func(a campaign.Action) Step {
 		return act(string(a), func(ctx context.Context, cause record.Cause) error {
 			_, err := s.Act(ctx, cause, id, record.Match{}, a)
 			return err
 		})
 	}
 	start := w.Now().Add(time.Hour)
-	return []step{
+	return []Step{
 		act("insert with refs and job", func(ctx context.Context, cause record.Cause) error {
 			c = w.Draft("Summer")
 			c.Tags, c.Channels, c.AudienceIDs, c.CreativeIDs = []string{"a", "b"}, []string{"social"}, []ident.ID{"aud_1"}, []ident.ID{"crv_1"}
@@ -228,7 +228,7 @@ func (w *World) listEverything(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) systemSteps() []step {
+func (w *World) systemSteps() []Step {
 	jobs, quotas, limits := w.DB.Jobs(), w.DB.Quotas(), ratelimit.Limits{PerMinute: 10, PerDay: 100}
 	var claimed []job.Job
 	claim := func(ctx context.Context) (err error) {
@@ -238,7 +238,7 @@ func (w *World) systemSteps() []step {
 		}
 		return err
 	}
-	return []step{
+	return []Step{
 		{"job.ensure", false, func(ctx context.Context) error { return jobs.Ensure(ctx, "prune", w.Now()) }},
 		{"job.due", false, func(ctx context.Context) error { _, _, err := jobs.Due(ctx); return err }},
 		{"job.claim", false, claim},
@@ -277,7 +277,7 @@ func (w *World) systemSteps() []step {
 			return err
 		}},
 		{"reshape", true, func(ctx context.Context) error {
-			err := w.Engine.Engine.Write(ctx, func(tx store.Tx) error {
+			err := w.Raw.Write(ctx, func(tx store.Tx) error {
 				if _, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "shape:campaign"); err != nil {
 					return err
 				}
@@ -313,23 +313,23 @@ func recordsNothingLeft(t *testing.T, w *World) {
 		if s.several {
 			continue
 		}
-		before := State(t, w.Engine.Engine)
+		before := State(t, w.Raw)
 		for at = 1; ; at++ {
 			n = 0
-			err := s.run(t.Context())
+			err := s.Run(t.Context())
 			if err == nil {
 				break
 			}
 			if !errors.Is(err, broken) {
-				t.Fatalf("%s, failing at %d: %v", s.name, at, err)
+				t.Fatalf("%s, failing at %d: %v", s.Name, at, err)
 			}
 			failures++
-			if after := State(t, w.Engine.Engine); !maps.Equal(before, after) {
-				t.Fatalf("%s left something behind when statement %d failed", s.name, at)
+			if after := State(t, w.Raw); !maps.Equal(before, after) {
+				t.Fatalf("%s left something behind when statement %d failed", s.Name, at)
 			}
 		}
 		if n >= at {
-			t.Fatalf("%s succeeded although statement %d failed", s.name, at)
+			t.Fatalf("%s succeeded although statement %d failed", s.Name, at)
 		}
 	}
 	if failures < 100 {
@@ -342,14 +342,14 @@ func recordsNothingLeft(t *testing.T, w *World) {
 func recordsTwice(t *testing.T, w *World) {
 	rows := func(twice bool) map[string]int {
 		counts := map[string]int{}
-		before := State(t, w.Engine.Engine)
+		before := State(t, w.Raw)
 		w.Engine.Twice = twice
 		for _, s := range w.Steps() {
-			if err := s.run(t.Context()); err != nil {
-				t.Fatalf("%s (twice: %v): %v", s.name, twice, err)
+			if err := s.Run(t.Context()); err != nil {
+				t.Fatalf("%s (twice: %v): %v", s.Name, twice, err)
 			}
 		}
-		for table, s := range State(t, w.Engine.Engine) {
+		for table, s := range State(t, w.Raw) {
 			counts[table] = s.Rows - before[table].Rows
 		}
 		return counts

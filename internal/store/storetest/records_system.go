@@ -64,7 +64,7 @@ func (w *World) old(c *campaign.Campaign) []byte {
 	delete(members, "description")
 	doc, err := json.Marshal(members, json.Deterministic(true))
 	w.must(err)
-	w.must(w.Engine.Write(w.T.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(w.T.Context(), func(tx store.Tx) error {
 		tx.Touch("campaign/" + string(c.WorkspaceID) + "/" + string(c.ID))
 		_, err := tx.Exec(`UPDATE campaign SET shape = 0, doc = $1 WHERE workspace_id = $2 AND id = $3`, doc, string(c.WorkspaceID), string(c.ID))
 		return err
@@ -84,7 +84,7 @@ func recordsReshape(t *testing.T, w *World) {
 			w.Insert(c)
 		}
 	})
-	w.must(w.Engine.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Exec(`UPDATE campaign SET shape = 0`)
 		return err
 	}))
@@ -109,7 +109,7 @@ func recordsReshape(t *testing.T, w *World) {
 	w.Count(0, `SELECT count(*) FROM campaign WHERE shape = 0`)
 	read()
 	for i, text := range want[:20] {
-		rows, err := w.Engine.Query(t.Context(), `SELECT doc, version FROM campaign WHERE id = $1`, string(ids[i]))
+		rows, err := w.Raw.Query(t.Context(), `SELECT doc, version FROM campaign WHERE id = $1`, string(ids[i]))
 		w.must(err)
 		rows.Next()
 		if stored, version := rows.Bytes(), rows.Int(); !bytes.Equal(stored, text) || version != 1 && i > 0 {
@@ -117,7 +117,7 @@ func recordsReshape(t *testing.T, w *World) {
 		}
 	}
 	// What was done is not done again.
-	w.must(w.Engine.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Exec(`UPDATE campaign SET shape = 0 WHERE id = $1`, string(ids[1]))
 		return err
 	}))

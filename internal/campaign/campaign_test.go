@@ -1,0 +1,153 @@
+package campaign_test
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/campaign"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/record"
+)
+
+// ample are limits that no test meets by accident.
+func ample(c *app.Config) {
+	c.Limits = map[account.Plan]ratelimit.Limits{account.Growth: {}}
+}
+
+// each runs a test on every engine, with a workspace of its own.
+func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
+	t.Helper()
+	t.Parallel()
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, fanfaretest.New(t, open(t), ample).Tenant(account.Growth))
+		})
+	}
+}
+
+const collection = "/v1/campaigns"
+
+func create(c *fanfaretest.Tenant, body any) string {
+	return c.Do("POST", collection, body).Want(201).ID()
+}
+
+func read(c *fanfaretest.Tenant, id string) map[string]any {
+	return c.Do("GET", collection+"/"+id, nil).Want(200).Record()
+}
+
+// settle lets the schedule take effect.
+func settle(t testing.TB, c *fanfaretest.Tenant, id string) *time.Time {
+	t.Helper()
+	next, err := c.World.App.Campaigns.Settle(t.Context(), c.Workspace, ident.ID(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next == nil {
+		return nil
+	}
+	at := next.Time()
+	return &at
+}
+
+func in(d time.Duration) string { return fanfaretest.Start.Add(d).Format(time.RFC3339) }
+
+// reach makes a campaign and brings it to a status. "gone" is archived after a
+// launch, "archived" without one. The clock has moved by three hours after.
+func reach(t testing.TB, c *fanfaretest.Tenant, status string) string {
+	t.Helper()
+	now := c.World.Clock.Now()
+	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
+	schedule := map[string]any{"end_at": at(1000 * time.Hour)}
+	if status == "completed" {
+		schedule["end_at"] = at(2 * time.Hour)
+	}
+	id := create(c, map[string]any{"name": "One", "schedule": schedule, "budget": map[string]any{"type": "daily", "amount": "10"}})
+	do := map[string][]string{
+		"draft": nil, "active": {"launch"}, "paused": {"launch", "pause"}, "completed": {"launch"}, "archived": {"delete"}, "gone": {"launch", "delete"},
+	}
+	for _, step := range do[status] {
+		c.World.Clock.Advance(time.Minute)
+		if step == "delete" {
+			c.Do("DELETE", collection+"/"+id, nil).Want(200)
+		} else {
+			c.Do("POST", collection+"/"+id+"/"+step, nil).Want(200)
+		}
+	}
+	c.World.Clock.Advance(3*time.Hour - time.Duration(len(do[status]))*time.Minute)
+	settle(t, c, id)
+	return id
+}
+
+var statuses = []string{"draft", "active", "paused", "completed", "archived", "gone"}
+
+// shown is the status that the API gives for one of reach's.
+func shown(status string) string {
+	if status == "gone" {
+		return "archived"
+	}
+	return status
+}
+
+func eventsOf(c *fanfaretest.Tenant, id string) []map[string]any {
+	return c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data
+}
+
+func typesOf(c *fanfaretest.Tenant, id string) []string {
+	types := []string{}
+	for _, e := range eventsOf(c, id) {
+		types = append(types, e["type"].(string))
+	}
+	return types
+}
+
+// shelf is where a test puts the records that campaigns refer to.
+type shelf struct{ archived []ident.ID }
+
+// Missing knows ids that start with a letter other than x, and takes those on
+// the shelf for archived.
+func (s *shelf) Missing(_ context.Context, _ ident.ID, ids []ident.ID) (absent, archived []ident.ID, err error) {
+	for _, id := range ids {
+		switch {
+		case id[0] == 'x':
+			absent = append(absent, id)
+		case slices.Contains(s.archived, id):
+			archived = append(archived, id)
+		}
+	}
+	return absent, archived, nil
+}
+
+// linked is the service with records to refer to.
+type linked struct {
+	*campaign.Service
+	shelf *shelf
+	cause record.Cause
+}
+
+func newLinked(c *fanfaretest.Tenant) *linked {
+	s := &shelf{}
+	refs := map[string]campaign.References{"audience_ids": s, "creative_ids": s, "connection_ids": s}
+	return &linked{
+		Service: campaign.New(c.World.App.DB.Campaigns(), refs, c.World.Clock.Now, rand.Reader), shelf: s,
+		cause: record.Cause{Workspace: c.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Test"}},
+	}
+}
+
+func ids(list ...ident.ID) []ident.ID { return list }
+
+func want(t testing.TB, what string, wanted, got any) {
+	t.Helper()
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", what, diff)
+	}
+}

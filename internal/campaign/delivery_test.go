@@ -1,0 +1,224 @@
+package campaign_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+func decode(d record.Doc) (campaign.Campaign, error) {
+	var c campaign.Campaign
+	err := json.Unmarshal(d.JSON, &c)
+	return c, err
+}
+
+func asFault(err error, f **fault.Error) bool { return errors.As(err, f) }
+
+func deliveryOf(rec map[string]any) (status string, issues map[string]string) {
+	d := rec["delivery"].(map[string]any)
+	issues = map[string]string{}
+	for _, i := range d["issues"].([]any) {
+		issue := i.(map[string]any)
+		issues[issue["code"].(string)] = issue["since"].(string)
+	}
+	return d["status"].(string), issues
+}
+
+// TestDeliveryStatus derives the status from what is there and what is not.
+func TestDeliveryStatus(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		l := newLinked(c)
+		budget := &campaign.Budget{Type: "daily", Amount: money.Amount{Micros: 1_000_000, Digits: 2}, Currency: "USD", Pacing: "even"}
+		later := clock.At(fanfaretest.Start.Add(time.Hour))
+		for _, tt := range []struct {
+			name   string
+			spec   campaign.Spec
+			status string
+			issues []string
+		}{
+			{"nothing", campaign.Spec{}, "blocked", []string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}},
+			{"no creative", campaign.Spec{ConnectionIDs: ids("con_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_creative_ready"}},
+			{"no connection", campaign.Spec{CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_connection"}},
+			{"no audience", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), Budget: budget}, "limited", []string{"no_audience"}},
+			{"no budget", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1")}, "limited", []string{"no_budget"}},
+			{"all", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "delivering", []string{}},
+			{"later", campaign.Spec{Schedule: campaign.Schedule{StartAt: &later}}, "pending_start", []string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}},
+		} {
+			id := l.create(t, tt.spec)
+			status, _ := deliveryOf(read(c, string(id)))
+			want(t, tt.name+": of a draft", "not_launched", status)
+			act(c, string(id), "launch").Want(200)
+			rec := read(c, string(id))
+			status, issues := deliveryOf(rec)
+			want(t, tt.name+": once active", tt.status, status)
+			want(t, tt.name+": issues", len(tt.issues), len(issues))
+			for _, code := range tt.issues {
+				if issues[code] == "" {
+					t.Errorf("%s: got issues %v want %s", tt.name, issues, code)
+				}
+			}
+			for _, i := range rec["delivery"].(map[string]any)["issues"].([]any) {
+				issue := i.(map[string]any)
+				if issue["field"] == nil || issue["remediation"] == nil || issue["message"] == "" {
+					t.Errorf("%s: got issue %v, want its field and what to do", tt.name, issue)
+				}
+			}
+			for _, step := range [][2]string{{"pause", "paused"}, {"archive", "archived"}} {
+				act(c, string(id), step[0]).Want(200)
+				status, _ := deliveryOf(read(c, string(id)))
+				want(t, tt.name+": after "+step[0], step[1], status)
+			}
+			_, issues = deliveryOf(read(c, string(id)))
+			want(t, tt.name+": issues once archived", map[string]string{}, issues)
+		}
+		id := reach(t, c, "completed")
+		status, issues := deliveryOf(read(c, id))
+		want(t, "of a completed one", "ended", status)
+		want(t, "issues of a completed one", map[string]string{}, issues)
+	})
+}
+
+// TestIssuesKeepTheirSince wants an issue to be as old as it is, over every
+// change, and a new one to be new.
+func TestIssuesKeepTheirSince(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		id := create(c, `{"name":"One","budget":{"type":"daily","amount":1}}`)
+		at := func(d time.Duration) string {
+			return fanfaretest.Start.Add(d).Format("2006-01-02T15:04:05.000Z")
+		}
+		wanted := map[string]string{"no_connection": at(0), "no_creative_ready": at(0), "no_audience": at(0)}
+		check := func(what string) {
+			t.Helper()
+			_, issues := deliveryOf(read(c, id))
+			want(t, "issues after "+what, wanted, issues)
+		}
+		check("creation")
+		for _, action := range []string{"launch", "pause", "resume", "update"} {
+			c.World.Clock.Advance(time.Hour)
+			act(c, id, action).Want(200)
+			check(action)
+		}
+		c.World.Clock.Advance(time.Hour)
+		c.Do("PATCH", collection+"/"+id, `{"budget":null}`).Want(200)
+		wanted["no_budget"] = at(5 * time.Hour)
+		check("the budget went")
+		c.World.Clock.Advance(time.Hour)
+		c.Do("PATCH", collection+"/"+id, `{"budget":{"type":"daily","amount":1}}`).Want(200)
+		delete(wanted, "no_budget")
+		check("the budget came back")
+		c.World.Clock.Advance(time.Hour)
+		act(c, id, "archive").Want(200)
+		c.World.Clock.Advance(time.Hour)
+		act(c, id, "restore").Want(200)
+		for code := range wanted {
+			wanted[code] = at(8 * time.Hour)
+		}
+		check("archive and restore")
+	})
+}
+
+// TestScheduleTakesEffect moves the clock over the start and the end.
+func TestScheduleTakesEffect(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": in(time.Hour), "end_at": in(3 * time.Hour)}})
+		look := func(status, delivery string, next *time.Duration) {
+			t.Helper()
+			at := settle(t, c, id)
+			rec := read(c, id)
+			got, _ := deliveryOf(rec)
+			want(t, "status and delivery", []any{status, delivery}, []any{rec["status"], got})
+			switch {
+			case next == nil && at != nil, next != nil && (at == nil || !at.Equal(fanfaretest.Start.Add(*next))):
+				t.Errorf("got next moment %v want %v from the start", at, next)
+			}
+		}
+		start, end := time.Hour, 3*time.Hour
+		look("draft", "not_launched", nil)
+		act(c, id, "launch").Want(200)
+		look("active", "pending_start", &start)
+		c.World.Clock.Advance(time.Hour - time.Millisecond)
+		look("active", "pending_start", &start)
+		c.World.Clock.Advance(time.Millisecond)
+		look("active", "blocked", &end)
+		look("active", "blocked", &end)
+		c.World.Clock.Advance(2*time.Hour - time.Millisecond)
+		look("active", "blocked", &end)
+		c.World.Clock.Advance(time.Millisecond)
+		look("completed", "ended", nil)
+		look("completed", "ended", nil)
+		want(t, "events", []string{"campaign.created", "campaign.launched", "campaign.delivery_changed", "campaign.completed"}, typesOf(c, id))
+		last := eventsOf(c, id)[3]
+		want(t, "actor", any(map[string]any{"type": "system", "id": nil}), last["actor"])
+		want(t, "request", any(nil), last["request_id"])
+		want(t, "previous", any(map[string]any{"status": "active"}), last["previous"])
+		// A paused one ends as well.
+		id = create(c, map[string]any{"name": "Two", "schedule": map[string]any{"end_at": in(4 * time.Hour)}})
+		act(c, id, "launch").Want(200)
+		act(c, id, "pause").Want(200)
+		c.World.Clock.Advance(time.Hour)
+		look("completed", "ended", nil)
+		// What is not there, or somebody else's, needs nothing.
+		if next, err := c.World.App.Campaigns.Settle(t.Context(), c.Workspace, ident.ID("cmp_01h455vb4pex5vsknk084sn02q")); next != nil || err != nil {
+			t.Errorf("got %v, %v for an unknown campaign, want nothing", next, err)
+		}
+	})
+}
+
+// TestScheduleIsPlanned wants the next moment of each campaign among the jobs,
+// and the runner to do the rest.
+func TestScheduleIsPlanned(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		jobs := c.World.App.DB.Jobs()
+		due := func(wanted *time.Duration) {
+			t.Helper()
+			at, ok, err := jobs.Due(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok != (wanted != nil) || ok && !at.Time().Equal(fanfaretest.Start.Add(*wanted)) {
+				t.Errorf("got due %v (%v) want %v from the start", at, ok, wanted)
+			}
+		}
+		hours := func(n int) *time.Duration {
+			d := time.Duration(n) * time.Hour
+			return &d
+		}
+		id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": in(time.Hour), "end_at": in(5 * time.Hour)}})
+		due(nil)
+		act(c, id, "launch").Want(200)
+		due(hours(1))
+		act(c, id, "pause").Want(200)
+		due(hours(5))
+		c.Do("PATCH", collection+"/"+id, map[string]any{"schedule": map[string]any{"end_at": in(6 * time.Hour)}}).Want(200)
+		due(hours(6))
+		act(c, id, "archive").Want(200)
+		due(nil)
+		act(c, id, "restore").Want(200)
+		due(hours(6))
+		act(c, id, "resume").Want(200)
+		c.World.Clock.Advance(6 * time.Hour)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.World.App.Jobs.Run(ctx) }()
+		for read(c, id)["status"] != "completed" {
+			if t.Context().Err() != nil || len(done) > 0 {
+				t.Fatal("the runner stopped before the campaign was completed")
+			}
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

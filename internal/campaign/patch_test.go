@@ -1,0 +1,216 @@
+package campaign_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// changes are the fields of records.md with a change of each, and where it is
+// allowed; nil is everywhere but archived.
+var changes = []struct {
+	field, patch string
+	in           []string
+}{
+	{"name", `{"name":"Two"}`, nil},
+	{"description", `{"description":"More"}`, nil},
+	{"objective", `{"objective":"sales"}`, []string{"draft"}},
+	{"channels", `{"channels":["email"]}`, []string{"draft", "paused"}},
+	{"budget", `{"budget":{"amount":"20"}}`, nil},
+	{"budget", `{"budget":{"type":"lifetime","pacing":"asap","daily_cap":"1"}}`, nil},
+	{"budget", `{"budget":null}`, nil},
+	{"budget.currency", `{"budget":{"currency":"EUR"}}`, []string{"draft"}},
+	{"schedule", `{"schedule":{"end_at":"2040-01-01T00:00:00Z"}}`, nil},
+	{"schedule", `{"schedule":{"timezone":"Asia/Tokyo"}}`, nil},
+	{"goal", `{"goal":{"metric":"cpa","target":2,"direction":"at_most"}}`, nil},
+	{"attribution", `{"attribution":{"click_days":30}}`, []string{"draft"}},
+	{"tracking", `{"tracking":{"auto_tag":true}}`, nil},
+	{"experiment", `{"experiment":{"split":"even","winner_metric":"ctr"}}`, []string{"draft"}},
+	{"tags", `{"tags":["new"]}`, nil},
+	{"metadata", `{"metadata":{"k":"v"}}`, nil},
+}
+
+// TestUpdateRules changes every field in every status.
+func TestUpdateRules(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		for _, status := range statuses {
+			for _, tt := range changes {
+				id := reach(t, c, status)
+				name := tt.patch + " in " + status
+				before := read(c, id)
+				res := c.Do("PATCH", collection+"/"+id, tt.patch)
+				after := read(c, id)
+				switch {
+				case shown(status) == "archived":
+					res.WantError(409, "archived")
+					want(t, name, before, after)
+				case tt.in != nil && !slices.Contains(tt.in, status):
+					e := res.WantError(409, "invalid_state")
+					if len(e.Details) != 1 || e.Details[0].Field != tt.field || e.Details[0].Code != "immutable" || e.Details[0].In != "body" {
+						t.Errorf("%s: got details %+v want immutable at %s", name, e.Details, tt.field)
+					}
+					want(t, name, before, after)
+				default:
+					res.Want(200)
+					if after["version"] == before["version"] {
+						t.Errorf("%s: got the same version, want a change", name)
+					}
+				}
+				// What is there already may be sent in any status.
+				if shown(status) != "archived" {
+					c.Do("PATCH", collection+"/"+id, map[string]any{"objective": after["objective"], "channels": after["channels"], "attribution": after["attribution"]}).Want(200)
+				}
+			}
+		}
+	})
+}
+
+// TestImmutableTogether wants all fields that are fixed named at once.
+func TestImmutableTogether(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		id := reach(t, c, "active")
+		e := c.Do("PATCH", collection+"/"+id, `{"name":"Two","objective":"sales","channels":["sms"],"budget":{"currency":"EUR"}}`).WantError(409, "invalid_state")
+		fields := map[string]any{}
+		for _, d := range e.Details {
+			fields[d.Field] = d.Meta["required_status"]
+		}
+		want(t, "details", map[string]any{"objective": []any{"draft"}, "channels": []any{"draft", "paused"}, "budget.currency": []any{"draft"}}, fields)
+		want(t, "name", any("One"), read(c, id)["name"])
+	})
+}
+
+// TestStartIsFixedOncePast wants the start to move until it has come.
+func TestStartIsFixedOncePast(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": in(-time.Hour)}})
+		move := func(to any) *fanfaretest.Response {
+			return c.Do("PATCH", collection+"/"+id, map[string]any{"schedule": map[string]any{"start_at": to}})
+		}
+		move(in(time.Hour)).Want(200) // a draft may
+		act(c, id, "launch").Want(200)
+		move(in(2 * time.Hour)).Want(200) // not yet come
+		c.World.Clock.Advance(2 * time.Hour)
+		for _, to := range []any{in(3 * time.Hour), in(0), nil} {
+			e := move(to).WantError(409, "invalid_state")
+			if e.Details[0].Field != "schedule.start_at" || e.Details[0].Code != "immutable" {
+				t.Errorf("got %+v want immutable at schedule.start_at", e.Details)
+			}
+		}
+		move(in(2 * time.Hour)).Want(200) // the same
+		act(c, id, "pause").Want(200)
+		move(in(3*time.Hour)).WantError(409, "invalid_state")
+	})
+}
+
+// TestCompletedComesBackByItsEnd wants a completed campaign to become paused,
+// never active, when its end moves into the future or goes.
+func TestCompletedComesBackByItsEnd(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		future := c.World.Clock.Now().Add(5000 * time.Hour).Format(time.RFC3339)
+		for _, tt := range []struct {
+			name, status string
+			end          any
+		}{
+			{"future", "paused", future}, {"none", "paused", nil}, {"another past", "completed", in(time.Minute)},
+		} {
+			id := reach(t, c, "completed")
+			rec := c.Do("PATCH", collection+"/"+id, map[string]any{"schedule": map[string]any{"end_at": tt.end}}).Want(200).Record()
+			want(t, tt.name+": status", any(tt.status), rec["status"])
+			events := eventsOf(c, id)
+			last := events[len(events)-1]
+			want(t, tt.name+": event", any("campaign.updated"), last["type"])
+			if tt.status == "completed" {
+				continue
+			}
+			want(t, tt.name+": previous status", any("completed"), last["previous"].(map[string]any)["status"])
+			if rec["completed_at"] != nil || rec["paused_at"] == nil {
+				t.Errorf("%s: got completed_at %v, paused_at %v, want none and now", tt.name, rec["completed_at"], rec["paused_at"])
+			}
+			act(c, id, "resume").Want(200)
+		}
+		// A change of anything else leaves it completed.
+		id := reach(t, c, "completed")
+		want(t, "status", any("completed"), c.Do("PATCH", collection+"/"+id, `{"name":"Two","schedule":{"timezone":"Asia/Tokyo"}}`).Want(200).Record()["status"])
+		// An end that has passed unnoticed counts as passed.
+		id = create(c, map[string]any{"name": "One", "schedule": map[string]any{"end_at": c.World.Clock.Now().Add(time.Hour).Format(time.RFC3339)}})
+		act(c, id, "launch").Want(200)
+		c.World.Clock.Advance(2 * time.Hour)
+		act(c, id, "pause").WantError(409, "invalid_state")
+		want(t, "status", any("paused"), c.Do("PATCH", collection+"/"+id, map[string]any{"schedule": map[string]any{"end_at": nil}}).Want(200).Record()["status"])
+	})
+}
+
+// revise changes the references of a campaign.
+func (l *linked) revise(t testing.TB, id ident.ID, change func(*campaign.Spec)) error {
+	t.Helper()
+	_, err := l.Revise(t.Context(), l.cause, id, record.Match{}, func(d record.Doc) (campaign.Spec, error) {
+		c, err := decode(d)
+		change(&c.Spec)
+		return c.Spec, err
+	})
+	return err
+}
+
+func (l *linked) create(t testing.TB, spec campaign.Spec) ident.ID {
+	t.Helper()
+	spec.Name, spec.Attribution = "One", campaign.DefaultAttribution
+	spec.Schedule.Timezone = "UTC"
+	d, err := l.Create(t.Context(), l.cause, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := decode(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
+}
+
+// TestReferences wants ids that name nothing, or something archived, refused
+// when they are new, and left alone when they were there before.
+func TestReferences(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		l := newLinked(c)
+		_, err := l.Create(t.Context(), l.cause, campaign.Spec{
+			Name: "Refused", AudienceIDs: ids("aud_1", "xaud_2"), ExcludedAudienceIDs: ids("xaud_3"), CreativeIDs: ids("xcrv_1"), ConnectionIDs: ids("con_1", "xcon_2"),
+		})
+		got := map[string]string{}
+		var f *fault.Error
+		if !asFault(err, &f) || f.Code != fault.ValidationFailed {
+			t.Fatalf("got %v want validation_failed", err)
+		}
+		for _, d := range f.Details {
+			got[d.Field] = d.Code
+		}
+		want(t, "details", map[string]string{"audience_ids[1]": "not_found", "excluded_audience_ids[0]": "not_found", "creative_ids[0]": "not_found", "connection_ids[1]": "not_found"}, got)
+
+		id := l.create(t, campaign.Spec{AudienceIDs: ids("aud_1"), CreativeIDs: ids("crv_1")})
+		l.shelf.archived = ids("aud_1", "aud_2", "crv_1")
+		if err := l.revise(t, id, func(s *campaign.Spec) { s.Name = "Two" }); err != nil {
+			t.Errorf("got %v, want what was there before to be left alone", err)
+		}
+		if err := l.revise(t, id, func(s *campaign.Spec) { s.CreativeIDs = ids("crv_1", "crv_2") }); err != nil {
+			t.Errorf("got %v, want a good one to be added beside it", err)
+		}
+		err = l.revise(t, id, func(s *campaign.Spec) { s.AudienceIDs = ids("aud_1", "aud_2", "xaud") })
+		if !asFault(err, &f) || len(f.Details) != 2 || f.Details[0].Code != "archived" || f.Details[0].Field != "audience_ids[1]" || f.Details[1].Code != "not_found" {
+			t.Errorf("got %v, want aud_2 archived and xaud not found", err)
+		}
+		// Only drafts and paused campaigns change their connections.
+		if _, err := l.Act(t.Context(), l.cause, id, record.Match{}, campaign.Launch); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.revise(t, id, func(s *campaign.Spec) { s.ConnectionIDs = ids("con_9") }); !fault.Is(err, fault.InvalidState) {
+			t.Errorf("got %v want invalid_state", err)
+		}
+		if err := l.revise(t, id, func(s *campaign.Spec) { s.AudienceIDs, s.ExcludedAudienceIDs = ids("aud_1"), ids("aud_7") }); err != nil {
+			t.Errorf("got %v, want audiences to change in any status", err)
+		}
+	})
+}

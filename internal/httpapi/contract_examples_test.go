@@ -1,0 +1,262 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
+)
+
+// show provokes the error that an example of the contract shows.
+type show func(s *stage) *fanfaretest.Response
+
+func get(target string, headers ...string) show {
+	return func(s *stage) *fanfaretest.Response { return s.Do("GET", target, nil, headers...) }
+}
+
+func post(body string, headers ...string) show {
+	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/campaigns", body, headers...) }
+}
+
+// on calls something on a campaign that has gone through some steps.
+func on(steps, method, verb, body string, headers ...string) show {
+	return func(s *stage) *fanfaretest.Response {
+		id := create(s.Tenant, `{"name":"One"}`)
+		for _, step := range strings.Fields(steps) {
+			if step == "archive" {
+				s.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+				continue
+			}
+			s.Do("POST", "/v1/campaigns/"+id+"/"+step, nil).Want(200)
+		}
+		var sent any = body
+		if body == "" {
+			sent = nil
+		}
+		return s.Do(method, "/v1/campaigns/"+id+verb, sent, headers...)
+	}
+}
+
+// shows lists how to get at the error of each example.
+var shows = map[string]show{
+	"malformed_request":        get("/v1/me?a=%zz"),
+	"malformed_json":           post(`{"name":`),
+	"duplicate_key":            post(`{"name":"One","name":"Two"}`),
+	"unknown_parameter":        get("/v1/campaigns?stauts=active"),
+	"no_parameters_here":       get("/v1/me?expand=1"),
+	"limit_out_of_range":       get("/v1/campaigns?limit=500"),
+	"invalid_range":            get("/v1/campaigns?start_date=2026-11-01&end_date=2026-10-01"),
+	"invalid_cursor":           get("/v1/campaigns?cursor=nonsense"),
+	"cursor_query_mismatch":    mismatch,
+	"invalid_idempotency_key":  post(`{"name":"One"}`, "Idempotency-Key: two words"),
+	"missing_api_key":          get("/v1/me", "Authorization:"),
+	"invalid_api_key":          get("/v1/me", "Authorization: Bearer fanf_nonsense"),
+	"api_key_expired":          expired,
+	"api_key_revoked":          revoked,
+	"api_key_owner_inactive":   inactive,
+	"insufficient_permissions": viewing,
+	"insufficient_scope":       narrowed,
+	"workspace_suspended":      suspended,
+	"not_found":                get("/v1/campaigns/cmp_01h455vb4pex5vsknk084sn02q"),
+	"not_acceptable":           get("/v1/me", "Accept: text/html"),
+	"already_active":           on("launch", "POST", "/launch", ""),
+	"not_active":               on("", "POST", "/pause", ""),
+	"not_paused":               on("launch", "POST", "/resume", ""),
+	"not_archived":             on("", "POST", "/restore", ""),
+	"immutable_field":          on("launch", "PATCH", "", `{"objective":"sales"}`),
+	"archived":                 on("archive", "PATCH", "", `{"name":"Two"}`),
+	"idempotency_in_progress": func(s *stage) *fanfaretest.Response {
+		return provoke[409](s, fanfaretest.TheContract().Operations()["createCampaign"])
+	},
+	"precondition_failed":    on("", "PATCH", "", `{"name":"Two"}`, `If-Match: "9"`),
+	"body_too_large":         post(strings.Repeat(" ", 1<<20+1)),
+	"unsupported_media_type": post(`{"name":"One"}`, "Content-Type: text/plain"),
+	"unsupported_patch_type": on("", "PATCH", "", `{"name":"Two"}`, "Content-Type: text/plain"),
+	"validation_failed":      post(`{"budget":{"type":"daily","amount":0}}`),
+	"unknown_field":          post(`{"name":"One","chanels":[]}`),
+	"read_only_field":        post(`{"name":"One","status":"active"}`),
+	"end_already_past": func(s *stage) *fanfaretest.Response {
+		id := create(s.Tenant, `{"name":"One","schedule":{"end_at":"2026-11-01T00:00:00Z"}}`)
+		return s.Do("POST", "/v1/campaigns/"+id+"/launch", nil)
+	},
+	"no_options_here":        on("launch", "POST", "/pause", `{"reason":"tired"}`),
+	"name_too_long":          on("", "POST", "/duplicate", `{"name":"`+strings.Repeat("x", 201)+`"}`),
+	"idempotency_key_reused": reused,
+	"rate_limited_minute":    limited("starter"),
+	"rate_limited_day":       limited("enterprise"),
+	"rate_limited_concurrency": func(s *stage) *fanfaretest.Response {
+		arrived, release := s.engine.hold()
+		defer release()
+		busy := make(chan struct{})
+		go func() { s.Do("POST", "/v1/campaigns", `{"name":"One"}`); close(busy) }()
+		<-arrived
+		res := s.Do("GET", "/v1/me", nil)
+		release()
+		<-busy
+		return res
+	},
+	"rate_limited_ip": func(s *stage) *fanfaretest.Response {
+		stranger := s.World.Client("")
+		stranger.From = "198.51.100.9:1"
+		for range ratelimit.FailuresPerMinute {
+			stranger.Do("GET", "/v1/me", nil).Want(401)
+		}
+		return stranger.Do("GET", "/v1/me", nil)
+	},
+	"internal_error": broken("GET", "/v1/campaigns", fmt.Errorf("bug")),
+	"unavailable":    broken("GET", "/v1/campaigns", store.ErrUnavailable),
+	"not_ready":      broken("GET", "/readyz", store.ErrUnavailable),
+	"timeout":        broken("GET", "/v1/campaigns", context.DeadlineExceeded),
+}
+
+func broken(method, target string, err error) show {
+	return func(s *stage) *fanfaretest.Response {
+		s.Do("GET", "/v1/me", nil).Want(200)
+		s.engine.fail(err, err)
+		defer s.engine.fail(nil, nil)
+		return s.Do(method, target, nil)
+	}
+}
+
+func limited(plan account.Plan) show {
+	return func(s *stage) *fanfaretest.Response {
+		s.Do("GET", "/v1/me", nil).Want(200)
+		s.plan(plan)
+		return s.Do("GET", "/v1/me", nil)
+	}
+}
+
+func mismatch(s *stage) *fanfaretest.Response {
+	three(s.Tenant)
+	cursor := *s.Do("GET", "/v1/campaigns?limit=1", nil).Want(200).List().NextCursor
+	return s.Do("GET", "/v1/campaigns?status=active&cursor="+cursor, nil)
+}
+
+func reused(s *stage) *fanfaretest.Response {
+	post(`{"name":"One"}`, "Idempotency-Key: k")(s).Want(201)
+	return post(`{"name":"Two"}`, "Idempotency-Key: k")(s)
+}
+
+func viewing(s *stage) *fanfaretest.Response {
+	return s.As(account.Viewer).Do("POST", "/v1/campaigns", `{"name":"One"}`)
+}
+
+func narrowed(s *stage) *fanfaretest.Response {
+	narrow := s.As(account.Editor, func(o *account.KeyOptions) { o.Scopes = account.Scopes{"campaigns": account.Read} })
+	return narrow.Do("POST", "/v1/campaigns", `{"name":"One"}`)
+}
+
+func suspended(s *stage) *fanfaretest.Response {
+	s.suspend(true)
+	return s.Do("GET", "/v1/me", nil)
+}
+
+func expired(s *stage) *fanfaretest.Response {
+	c := s.As(account.Viewer, func(o *account.KeyOptions) { o.Lifetime = time.Hour })
+	s.World.Clock.Advance(time.Hour)
+	return c.Do("GET", "/v1/me", nil)
+}
+
+func revoked(s *stage) *fanfaretest.Response {
+	w := s.World
+	keys, err := w.App.Accounts.Keys(context.Background(), s.Workspace)
+	if err == nil {
+		_, err = w.App.Accounts.Revoke(context.Background(), fanfaretest.Operator, s.Workspace, keys[0].ID, "lost")
+	}
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return s.Do("GET", "/v1/me", nil)
+}
+
+func inactive(s *stage) *fanfaretest.Response {
+	w := s.World
+	c := s.As(account.Viewer)
+	members, err := w.App.Accounts.Members(context.Background(), s.Workspace)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	for _, m := range members {
+		if m.Role == account.Viewer {
+			if _, err := w.App.Accounts.Remove(context.Background(), fanfaretest.Operator, s.Workspace, m.Email); err != nil {
+				w.T.Fatal(err)
+			}
+		}
+	}
+	return c.Do("GET", "/v1/me", nil)
+}
+
+// TestContractErrorExamples wants the service to answer what the contract's
+// error examples show: code, and of each detail the field, the place, the code
+// and which values it carries.
+func TestContractErrorExamples(t *testing.T) {
+	t.Parallel()
+	type detail struct {
+		Field, In, Code string
+		Meta            []string
+	}
+	read := func(e *fanfaretest.Error) (list []detail) {
+		for _, d := range e.Details {
+			list = append(list, detail{d.Field, d.In, d.Code, slices.Sorted(maps.Keys(d.Meta))})
+		}
+		return list
+	}
+	found := 0
+	for name, example := range fanfaretest.TheContract().Doc.Components.Examples {
+		raw, err := json.Marshal(example.Value.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown struct{ Error *fanfaretest.Error }
+		if json.Unmarshal(raw, &shown) != nil || shown.Error == nil {
+			continue
+		}
+		found++
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if shows[name] == nil {
+				t.Fatal("the contract shows this error and nobody knows how to provoke it")
+			}
+			w, engine := newWorld(t, fanfaretest.SQLite, func(c *app.Config) {
+				c.Limits = map[account.Plan]ratelimit.Limits{account.Starter: {PerMinute: 1}, account.Growth: {}, account.Enterprise: {PerDay: 1}}
+				if name == "rate_limited_concurrency" {
+					c.Limits[account.Growth] = ratelimit.Limits{InFlight: 1}
+				}
+			})
+			res := shows[name](&stage{w.Tenant(account.Growth), engine})
+			got := res.Error()
+			if want := fanfaretest.TheContract().Codes[shown.Error.Code]; res.Status != want || got.Code != shown.Error.Code {
+				t.Fatalf("got %d %s want %d %s: %s", res.Status, got.Code, want, shown.Error.Code, res.Body)
+			}
+			want := read(shown.Error)
+			for i, d := range read(got) {
+				if i < len(want) && len(d.Meta) > len(want[i].Meta) {
+					// More values than the example has are welcome.
+					d.Meta = slices.DeleteFunc(d.Meta, func(key string) bool { return !slices.Contains(want[i].Meta, key) })
+				}
+				if i >= len(want) || !cmp.Equal(want[i], d, cmpopts.EquateEmpty()) {
+					t.Errorf("got detail %+v, want as in the contract %+v", d, want)
+				}
+			}
+			if len(got.Details) != len(want) {
+				t.Errorf("got %d details want %d: %s", len(got.Details), len(want), res.Body)
+			}
+		})
+	}
+	if found != len(shows) {
+		t.Errorf("got %d examples of errors in the contract, want the %d that are provoked here", found, len(shows))
+	}
+}

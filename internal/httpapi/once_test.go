@@ -1,0 +1,243 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+)
+
+// posts lists the operations that take an Idempotency-Key.
+func posts(t testing.TB) []*fanfaretest.Operation {
+	var list []*fanfaretest.Operation
+	for _, op := range fanfaretest.TheContract().Operations() {
+		switch takes := op.Parameter("header", "Idempotency-Key") != nil; {
+		case takes && op.Method == "POST":
+			list = append(list, op)
+		case takes || op.Method == "POST":
+			t.Errorf("%s: an Idempotency-Key is for every POST and for nothing else", op.OperationID)
+		}
+	}
+	slices.SortFunc(list, func(a, b *fanfaretest.Operation) int { return strings.Compare(a.OperationID, b.OperationID) })
+	return list
+}
+
+// count returns how many events there are.
+func count(c *fanfaretest.Tenant) int {
+	return len(walkEvents(c))
+}
+
+func walkEvents(c *fanfaretest.Tenant) []string {
+	ids, next := []string{}, "?limit=100"
+	for {
+		l := c.Do("GET", "/v1/events"+next, nil).Want(200).List()
+		for _, e := range l.Data {
+			ids = append(ids, e["id"].(string))
+		}
+		if !l.HasMore {
+			return ids
+		}
+		next = "?limit=100&cursor=" + *l.NextCursor
+	}
+}
+
+// TestW11Replay wants a repeated POST to have one effect and one answer, byte
+// for byte, with fresh rate headers.
+func TestW11Replay(t *testing.T) {
+	t.Parallel()
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := fanfaretest.New(t, open(t))
+			for _, op := range posts(t) {
+				c := w.Tenant(account.Growth)
+				call := goodCall(c, op).with("Idempotency-Key: k-1")
+				first := call.by(c.Client)
+				if first.Status >= 300 || first.Header.Get("Idempotency-Replayed") != "" {
+					t.Fatalf("%s: got %d, replayed %q, want a first answer", op.OperationID, first.Status, first.Header.Get("Idempotency-Replayed"))
+				}
+				events := count(c)
+				w.Clock.Advance(24*time.Hour - time.Second)
+				// What happens to the record meanwhile does not change the answer.
+				if id := first.ID(); id != "" {
+					c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Changed meanwhile"}`).Want(200)
+					events++
+				}
+				again := call.by(c.Client)
+				if again.Status != first.Status || string(again.Body) != string(first.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
+					t.Errorf("%s: got %d %s, want the first answer again, %d %s", op.OperationID, again.Status, again.Body, first.Status, first.Body)
+				}
+				for _, h := range []string{"Location", "ETag", "Content-Type"} {
+					if again.Header.Get(h) != first.Header.Get(h) {
+						t.Errorf("%s: got %s %q want %q", op.OperationID, h, again.Header.Get(h), first.Header.Get(h))
+					}
+				}
+				if again.Header.Get("X-Request-Id") == first.Header.Get("X-Request-Id") || again.Header.Get("X-RateLimit-Reset") == first.Header.Get("X-RateLimit-Reset") {
+					t.Errorf("%s: got the headers of the first answer, want fresh ones", op.OperationID)
+				}
+				if got := count(c); got != events {
+					t.Errorf("%s: got %d events want %d: a replay does nothing", op.OperationID, got, events)
+				}
+				other := call
+				other.body = ` {} `
+				other.by(c.Client).WantError(422, "idempotency_key_reused")
+			}
+		})
+	}
+}
+
+// TestW11SameKeyOtherRequest compares method, path and body.
+func TestW11SameKeyOtherRequest(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil, ample)
+	c, stranger := w.Tenant(account.Growth), w.Tenant(account.Growth)
+	const key = "Idempotency-Key: k-1"
+	id := c.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID()
+	for _, other := range []call{
+		{"POST", "/v1/campaigns", `{"name":"Two"}`, nil},
+		{"POST", "/v1/campaigns", `{"name": "One"}`, nil},
+		{"POST", "/v1/campaigns/" + id + "/launch", nil, nil},
+		{"POST", "/v1/campaigns/" + id + "/duplicate", `{"name":"One"}`, nil},
+	} {
+		e := other.with(key).by(c.Client).WantError(422, "idempotency_key_reused")
+		if e.Details[0].Field != "Idempotency-Key" || e.Details[0].In != "header" {
+			t.Errorf("%s: got detail %+v want the header", other.target, e.Details)
+		}
+	}
+	if n := len(names(c.Client, "")); n != 1 {
+		t.Errorf("got %d campaigns want 1", n)
+	}
+	// Keys belong to the workspace: another one has its own, another key of
+	// the same one has not.
+	if got := stranger.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID(); got == id {
+		t.Error("got another workspace's record, want a new one")
+	}
+	if got := c.As(account.Editor).Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID(); got != id {
+		t.Errorf("got %s for another key of the workspace, want the remembered %s", got, id)
+	}
+	// Where there is no effect to repeat, the header is ignored.
+	c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Two"}`, key).Want(200)
+	c.Do("DELETE", "/v1/campaigns/"+id, nil, key).Want(200)
+}
+
+// TestW11FailuresAreNotRemembered wants a retry after a failure to run anew.
+func TestW11FailuresAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, engine := newWorld(t, open)
+			c := w.Tenant(account.Growth)
+			const key = "Idempotency-Key: k-1"
+			c.Do("POST", "/v1/campaigns", `{"name":""}`, key).WantError(422, "validation_failed")
+			engine.fail(nil, errPanic)
+			c.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).WantError(500, "internal_error")
+			engine.fail(nil, nil)
+			id := c.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID()
+			pause := "/v1/campaigns/" + id + "/pause"
+			c.Do("POST", pause, nil, "Idempotency-Key: k-2").WantError(409, "invalid_state")
+			c.Do("POST", "/v1/campaigns/"+id+"/launch", nil).Want(200)
+			res := c.Do("POST", pause, nil, "Idempotency-Key: k-2").Want(200)
+			if res.Header.Get("Idempotency-Replayed") != "" {
+				t.Error("got a replay, want the pause to run now")
+			}
+		})
+	}
+}
+
+// TestW11ExpiresAfterADay wants the key to be free again.
+func TestW11ExpiresAfterADay(t *testing.T) {
+	t.Parallel()
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		c := w.Tenant(account.Growth)
+		const key = "Idempotency-Key: k-1"
+		first := c.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID()
+		for range 2 {
+			w.Clock.Advance(24 * time.Hour)
+			res := c.Do("POST", "/v1/campaigns", `{"name":"Other"}`, key).Want(201)
+			if res.ID() == first || res.Header.Get("Idempotency-Replayed") != "" {
+				t.Errorf("got %s, replayed %q, want a new campaign after a day", res.ID(), res.Header.Get("Idempotency-Replayed"))
+			}
+			if again := c.Do("POST", "/v1/campaigns", `{"name":"Other"}`, key).Want(201); again.ID() != res.ID() {
+				t.Errorf("got %s want the remembered %s", again.ID(), res.ID())
+			}
+		}
+		if _, err := w.App.DB.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.Do("POST", "/v1/campaigns", `{"name":"Other"}`, key).Want(201)
+	})
+}
+
+// TestW11ManyAtOnce sends the same POST 64 times at once: one effect, and
+// everybody is told of that one or to come back.
+func TestW11ManyAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := fanfaretest.New(t, open(t), ample)
+			for _, op := range posts(t) {
+				c := w.Tenant(account.Growth)
+				call := goodCall(c, op).with("Idempotency-Key: k-1")
+				before := count(c)
+				answers := make([]*fanfaretest.Response, 64)
+				var wg sync.WaitGroup
+				for i := range answers {
+					wg.Go(func() { answers[i] = call.by(c.Client) })
+				}
+				wg.Wait()
+				kinds, bodies := map[string]int{}, map[string]bool{}
+				for _, r := range answers {
+					kind := fmt.Sprint(r.Status, r.Header.Get("Idempotency-Replayed"))
+					if r.Status == 409 {
+						kind = r.Error().Code
+					} else {
+						bodies[string(r.Body)] = true
+					}
+					kinds[kind]++
+				}
+				success := fmt.Sprint(answers[0].Status)
+				if answers[0].Status == 409 {
+					success = fmt.Sprint(call.by(c.Client).Status)
+				}
+				if kinds[success] != 1 || len(bodies) != 1 || kinds[success]+kinds[success+"true"]+kinds["idempotency_in_progress"] != 64 {
+					t.Errorf("%s: got %v with %d different answers, want one success, replays and 409", op.OperationID, kinds, len(bodies))
+				}
+				if got := count(c); got != before+1 {
+					t.Errorf("%s: got %d new events want 1", op.OperationID, got-before)
+				}
+			}
+		})
+	}
+}
+
+func TestW11KeySyntax(t *testing.T) {
+	t.Parallel()
+	c := newTenant(t)
+	long := strings.Repeat("k", 255)
+	for _, values := range [][]string{{""}, {long + "k"}, {"two words"}, {"naïve"}, {"tab\there"}, {"a", "b"}, {`""`}, {`"with space "`}, {"\x7f"}} {
+		e := c.DoRaw("POST", "/v1/campaigns", `{"name":"One"}`, map[string][]string{"Idempotency-Key": values}).WantError(400, "invalid_idempotency_key")
+		if e.Details[0].Field != "Idempotency-Key" || e.Details[0].In != "header" || e.Details[0].Meta["maximum"] != 255.0 {
+			t.Errorf("%q: got detail %+v", values, e.Details)
+		}
+	}
+	ids := map[string]string{}
+	for _, value := range []string{"k", long, `"quoted"`, "quoted", `8e03978e-40d5-43dd-bc93-6894a57f9324`, `"8e03978e-40d5-43dd-bc93-6894a57f9324"`, `a"b\c`, `"a\"b\\c"`, "!~", `"`} {
+		ids[value] = c.Do("POST", "/v1/campaigns", `{"name":"One"}`, "Idempotency-Key: "+value).Want(201).ID()
+	}
+	for raw, quoted := range map[string]string{"quoted": `"quoted"`, `8e03978e-40d5-43dd-bc93-6894a57f9324`: `"8e03978e-40d5-43dd-bc93-6894a57f9324"`, `a"b\c`: `"a\"b\\c"`} {
+		if ids[raw] != ids[quoted] {
+			t.Errorf("got different records for %s and %s, want the same key", raw, quoted)
+		}
+	}
+	if got := len(slices.Compact(slices.Sorted(maps.Values(ids)))); got != 7 {
+		t.Errorf("got %d records want 7", got)
+	}
+}

@@ -1,0 +1,307 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/job"
+)
+
+const (
+	lease   = 30 * time.Second
+	working = 25 * time.Second
+)
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for attempt, base := range map[int64]time.Duration{
+		0: time.Second, 1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 9: 256 * time.Second, 10: 512 * time.Second,
+		11: 10 * time.Minute, 64: 10 * time.Minute, 1 << 40: 10 * time.Minute,
+	} {
+		least, most := 1000*time.Hour, time.Duration(0)
+		for range 1000 {
+			d := job.Backoff(attempt)
+			least, most = min(least, d), max(most, d)
+		}
+		if low, high := base*8/10, base*12/10; least < low || most > high || least == most {
+			t.Errorf("attempt %d: got %v to %v want %v to %v", attempt, least, most, low, high)
+		}
+	}
+}
+
+// TestMoments has work for later, for now with and without a word, and none.
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	var v visits
+	within(t, func(r *running) {
+		v.start = r.start
+		r.Handle("note", func(context.Context, job.Job) (*clock.Instant, error) { v.note(); return nil, nil })
+		r.store.plan("later", "note", r.start.Add(90*time.Second))
+	}, func(t *testing.T, r *running) {
+		r.at(10*time.Second + 100*time.Millisecond)
+		r.store.plan("now", "note", time.Now())
+		r.Wake()
+		synctest.Wait()
+		r.at(20*time.Second + 300*time.Millisecond)
+		r.store.plan("unannounced", "note", time.Now())
+		r.at(2 * time.Minute)
+		got := v.all()
+		if len(got) != 3 {
+			t.Fatalf("worked at %v", got)
+		}
+		if late := got[1] - (20*time.Second + 300*time.Millisecond); late > time.Second {
+			t.Errorf("what nobody announced waited %v, more than a poll", late)
+		}
+		v.want(t, 10*time.Second+100*time.Millisecond, got[1], 90*time.Second)
+		if _, ok, _ := r.store.Due(t.Context()); ok {
+			t.Error("a finished job is still there")
+		}
+	})
+}
+
+// TestRetries fails seven times, in three ways, and then works.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	var v visits
+	within(t, func(r *running) {
+		v.start = r.start
+		r.Handle("shaky", func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+			n := v.note()
+			if j.Attempt != int64(n) {
+				t.Errorf("run %d has attempt %d", n, j.Attempt)
+			}
+			if end, ok := ctx.Deadline(); !ok || !end.Equal(time.Now().Add(working)) {
+				t.Errorf("run %d may take until %v", n, end)
+			}
+			switch {
+			case n == 8:
+				return nil, nil
+			case n%3 == 1:
+				panic("lost marbles")
+			}
+			return nil, errors.New("not yet")
+		})
+		r.store.plan("job", "shaky", r.start)
+	}, func(t *testing.T, r *running) {
+		r.at(time.Millisecond)
+		if row, _ := r.store.row("job"); !strings.Contains(row.last, "lost marbles") {
+			t.Errorf("the job's last error is %q", row.last)
+		}
+		r.at(10 * time.Minute)
+		times := v.all()
+		if len(times) != 8 {
+			t.Fatalf("worked at %v", times)
+		}
+		for i, base := 1, time.Second; i < len(times); i, base = i+1, base*2 {
+			if wait := times[i] - times[i-1]; wait < base*8/10-time.Millisecond || wait > base*12/10+time.Millisecond {
+				t.Errorf("run %d came after %v, want about %v", i+1, wait, base)
+			}
+		}
+		if _, ok := r.store.row("job"); ok {
+			t.Error("the job is still there")
+		}
+		if n := strings.Count(r.log.String(), "job failed"); n != 7 {
+			t.Errorf("%d failures are in the log, want 7", n)
+		}
+	})
+}
+
+func TestUnknownKind(t *testing.T) {
+	t.Parallel()
+	within(t, func(r *running) { r.store.plan("job", "nobody", r.start) }, func(t *testing.T, r *running) {
+		r.at(10 * time.Second)
+		if row, ok := r.store.row("job"); !ok || row.Attempt < 2 || !strings.Contains(row.last, "no worker") {
+			t.Errorf("got %+v", row)
+		}
+	})
+}
+
+// TestLease has a worker that heeds its deadline and one that does not.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	var obedient, deaf visits
+	within(t, func(r *running) {
+		obedient.start, deaf.start = r.start, r.start
+		r.Handle("obedient", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+			if obedient.note() > 1 {
+				return nil, nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		r.Handle("deaf", func(context.Context, job.Job) (*clock.Instant, error) {
+			if deaf.note() > 1 {
+				return nil, errors.New("not yet")
+			}
+			time.Sleep(lease + 300*time.Millisecond)
+			return nil, nil // too late: the second run has the job
+		})
+		r.store.plan("job_o", "obedient", r.start)
+		r.store.plan("job_d", "deaf", r.start)
+	}, func(t *testing.T, r *running) {
+		r.at(working + 100*time.Millisecond)
+		obedient.want(t, 0)
+		if row, ok := r.store.row("job_o"); !ok || !strings.Contains(row.last, "deadline") || row.runAt.Time().Before(r.start.Add(working+800*time.Millisecond)) {
+			t.Errorf("a job that ran out of time is %+v", row)
+		}
+		r.at(lease + 600*time.Millisecond)
+		deaf.want(t, 0, lease)
+		if row, ok := r.store.row("job_d"); !ok || row.Attempt != 2 || row.last != "not yet" {
+			t.Errorf("a worker that came too late has changed the job: %+v", row)
+		}
+		if n := len(obedient.all()); n != 2 {
+			t.Errorf("the job ran %d times want 2", n)
+		}
+	})
+}
+
+// TestFull has more work than hands: no more than 16 at once, and no asking
+// again and again while all are busy.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	var now, most, done atomic.Int64
+	within(t, func(r *running) {
+		r.Handle("slow", func(context.Context, job.Job) (*clock.Instant, error) {
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			time.Sleep(10 * time.Second)
+			now.Add(-1)
+			done.Add(1)
+			return nil, nil
+		})
+		for i := range 40 {
+			r.store.plan(name(i), "slow", r.start)
+		}
+	}, func(t *testing.T, r *running) {
+		r.at(time.Second)
+		before := r.store.count()
+		r.at(9 * time.Second)
+		if n := r.store.count() - before; n > 20 {
+			t.Errorf("the store was asked %d times in 8 seconds while all hands were busy", n)
+		}
+		r.at(21 * time.Second)
+		if done.Load() != 32 {
+			t.Errorf("%d jobs are done after 21 seconds, want 32", done.Load())
+		}
+		r.at(31 * time.Second)
+		if done.Load() != 40 || most.Load() != 16 {
+			t.Errorf("%d jobs are done, %d ran at once; want 40 and 16", done.Load(), most.Load())
+		}
+	})
+}
+
+// TestStoreDown loses the store for a minute.
+func TestStoreDown(t *testing.T) {
+	t.Parallel()
+	var v visits
+	within(t, func(r *running) {
+		v.start = r.start
+		r.Handle("note", func(context.Context, job.Job) (*clock.Instant, error) { v.note(); return nil, nil })
+		r.store.plan("job", "note", r.start.Add(10*time.Second))
+	}, func(t *testing.T, r *running) {
+		r.at(5 * time.Second)
+		r.store.setDown(true)
+		r.at(65 * time.Second)
+		if n := strings.Count(r.log.String(), "claim jobs"); n < 10 || n > 70 {
+			t.Errorf("an outage of a minute made %d log lines", n)
+		}
+		r.store.setDown(false)
+		r.at(67 * time.Second)
+		if got := v.all(); len(got) != 1 {
+			t.Errorf("worked at %v", got)
+		}
+	})
+}
+
+func TestDownAtStart(t *testing.T) {
+	t.Parallel()
+	r := job.New(&fake{down: true}, time.Now, slog.New(slog.DiscardHandler))
+	if err := r.Run(t.Context()); !errors.Is(err, errDown) {
+		t.Errorf("got %v want %v", err, errDown)
+	}
+}
+
+// TestStop ends a runner with one job running and one due.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	var v visits
+	within(t, func(r *running) {
+		v.start = r.start
+		r.Handle("slow", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+			v.note()
+			time.Sleep(20 * time.Second)
+			return nil, ctx.Err()
+		})
+		r.store.plan("running", "slow", r.start)
+		r.store.plan("due", "slow", r.start.Add(6*time.Second))
+	}, func(t *testing.T, r *running) {
+		r.at(5 * time.Second)
+		r.stop()
+		r.at(10 * time.Second)
+		select {
+		case <-r.ended:
+			t.Error("the runner ended before its job")
+		default:
+		}
+		err := <-r.ended
+		r.ended <- err
+		if took := time.Since(r.start); took != 20*time.Second {
+			t.Errorf("the runner ended after %v want 20s", took)
+		}
+		v.want(t, 0)
+		if _, ok := r.store.row("running"); ok {
+			t.Error("the finished job is still there")
+		}
+		if _, ok := r.store.row("due"); !ok {
+			t.Error("the job that was not begun is gone")
+		}
+	})
+}
+
+// TestRepeat has two nodes and work that is to be done once an hour.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	var v visits
+	work := job.Every(time.Hour, time.Now, func(context.Context) error {
+		if n := v.note(); n == 3 {
+			return errors.New("once in a while")
+		}
+		return nil
+	})
+	within(t, func(r *running) {
+		v.start = r.start
+		r.Repeat("hourly", work)
+	}, func(t *testing.T, r *running) {
+		second := job.New(r.store, time.Now, slog.New(slog.DiscardHandler))
+		second.Repeat("hourly", work)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- second.Run(ctx) }()
+		defer func() { stop(); <-ended }()
+		r.at(24 * time.Hour)
+		// At 0, 1, 2 and a little later once more, then each hour after that.
+		if n := len(v.all()); n != 25 {
+			t.Errorf("worked %d times: %v", n, v.all())
+		}
+		for i, d := range v.all() {
+			want := time.Duration(i) * time.Hour
+			if i >= 3 {
+				want -= time.Hour
+			}
+			if d < want || d > want+3*time.Minute {
+				t.Errorf("run %d was at %v want about %v", i, d, want)
+			}
+		}
+		if row, ok := r.store.row("hourly"); !ok || row.Attempt > 1 {
+			t.Errorf("the job is %+v", row)
+		}
+	})
+}

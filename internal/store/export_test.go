@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// Dumped is what a backup holds, for tests: the columns and the key of each
+// table.
+func Dumped() (columns, keys map[string][]string) {
+	columns, keys = map[string][]string{}, map[string][]string{}
+	for _, t := range dumped {
+		columns[t.name], keys[t.name] = t.columns, t.key
+	}
+	return columns, keys
+}
+
+// StepsFrom makes migrations from texts, for tests.
+func StepsFrom(texts ...string) (steps []migration) {
+	for i, text := range texts {
+		sum := sha256.Sum256([]byte(text))
+		version := fmt.Sprintf("%04d", i+1)
+		steps = append(steps, migration{version, version + "_test", text, hex.EncodeToString(sum[:])})
+	}
+	return steps
+}
+
+// MigrateTo is Migrate with other steps, for tests.
+func MigrateTo(ctx context.Context, e Engine, steps []migration) ([]string, error) {
+	return migrate(ctx, e, steps, func() time.Time { return time.UnixMilli(1) })
+}
+
+// PendingOf is Pending with other steps, for tests.
+func PendingOf(ctx context.Context, e Engine, steps []migration) ([]string, error) {
+	return pending(ctx, e, steps)
+}

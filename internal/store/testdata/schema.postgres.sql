@@ -1,0 +1,163 @@
+CREATE TABLE account_user (
+  id text COLLATE "C" NOT NULL,
+  email text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  service bigint NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (email)
+);
+CREATE TABLE api_key (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  last4 text NOT NULL,
+  scopes text,
+  addresses text,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint,
+  revoke_reason text NOT NULL,
+  notified bigint NOT NULL,
+  last_used_at bigint,
+  last_address text NOT NULL,
+  last_agent text NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  UNIQUE (hash),
+  FOREIGN KEY (workspace_id, user_id) REFERENCES member(workspace_id, user_id)
+);
+CREATE TABLE api_key_use (
+  workspace_id text COLLATE "C" NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  day bigint NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (workspace_id, key_id, day)
+);
+CREATE TABLE audit (
+  workspace_id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  at bigint NOT NULL,
+  entry text NOT NULL,
+  hash text NOT NULL,
+  PRIMARY KEY (workspace_id, seq)
+);
+CREATE TABLE audit_head (
+  workspace_id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  hash text NOT NULL,
+  PRIMARY KEY (workspace_id)
+);
+CREATE TABLE campaign (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  delivery_status text NOT NULL,
+  objective text,
+  start_at bigint,
+  end_at bigint,
+  launched_at bigint,
+  spend bigint,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX campaign_created ON campaign USING btree (workspace_id, created_at, id, status);
+CREATE INDEX campaign_end ON campaign USING btree (workspace_id, end_at, id, status) WHERE (end_at IS NOT NULL);
+CREATE INDEX campaign_launched ON campaign USING btree (workspace_id, launched_at, id, status) WHERE (launched_at IS NOT NULL);
+CREATE INDEX campaign_name ON campaign USING btree (workspace_id, name, id, status);
+CREATE INDEX campaign_spend ON campaign USING btree (workspace_id, spend, id, status) WHERE (spend IS NOT NULL);
+CREATE INDEX campaign_start ON campaign USING btree (workspace_id, start_at, id, status) WHERE (start_at IS NOT NULL);
+CREATE INDEX campaign_status ON campaign USING btree (workspace_id, status, id);
+CREATE INDEX campaign_updated ON campaign USING btree (workspace_id, updated_at, id, status);
+CREATE TABLE event (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  resource_id text COLLATE "C" NOT NULL,
+  restricted bigint NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX event_created ON event USING btree (workspace_id, created_at, id, type);
+CREATE INDEX event_resource ON event USING btree (workspace_id, resource_id, created_at);
+CREATE TABLE job (
+  id text COLLATE "C" NOT NULL,
+  workspace_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  args text NOT NULL,
+  uniq text COLLATE "C",
+  run_at bigint NOT NULL,
+  attempt bigint NOT NULL,
+  last_error text NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (uniq)
+);
+CREATE INDEX job_due ON job USING btree (run_at);
+CREATE TABLE member (
+  workspace_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  role text NOT NULL,
+  inactive_at bigint,
+  PRIMARY KEY (workspace_id, user_id),
+  FOREIGN KEY (user_id) REFERENCES account_user(id),
+  FOREIGN KEY (workspace_id) REFERENCES workspace(id)
+);
+CREATE TABLE once (
+  workspace_id text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  fingerprint text NOT NULL,
+  status bigint NOT NULL,
+  resource_id text NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  doc text NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX once_age ON once USING btree (workspace_id, created_at);
+CREATE TABLE quota (
+  workspace_id text COLLATE "C" NOT NULL,
+  opened_at bigint NOT NULL,
+  minute bigint NOT NULL,
+  day_of bigint NOT NULL,
+  day bigint NOT NULL,
+  PRIMARY KEY (workspace_id)
+);
+CREATE TABLE ref (
+  workspace_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  record_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workspace_id, kind, value, record_id)
+);
+CREATE TABLE schema_migration (
+  version text NOT NULL,
+  name text NOT NULL,
+  sum text NOT NULL,
+  applied_at bigint NOT NULL,
+  PRIMARY KEY (version)
+);
+CREATE TABLE setting (
+  name text COLLATE "C" NOT NULL,
+  value text NOT NULL,
+  updated_at bigint NOT NULL,
+  PRIMARY KEY (name)
+);
+CREATE TABLE workspace (
+  id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  plan text NOT NULL,
+  timezone text NOT NULL,
+  currency text NOT NULL,
+  suspended bigint NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (id)
+);

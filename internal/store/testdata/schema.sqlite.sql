@@ -1,0 +1,146 @@
+CREATE TABLE account_user (
+  id         TEXT NOT NULL PRIMARY KEY,
+  email      TEXT NOT NULL UNIQUE,
+  name       TEXT NOT NULL,
+  service    BIGINT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE TABLE api_key (
+  workspace_id    TEXT NOT NULL,
+  id              TEXT NOT NULL,
+  user_id         TEXT NOT NULL,
+  hash            TEXT NOT NULL UNIQUE,
+  name            TEXT NOT NULL,
+  last4           TEXT NOT NULL,
+  scopes          TEXT,
+  addresses       TEXT,
+  created_at      BIGINT NOT NULL,
+  expires_at      BIGINT,
+  revoked_at      BIGINT,
+  revoke_reason   TEXT NOT NULL,
+  notified        BIGINT NOT NULL,
+  last_used_at    BIGINT,
+  last_address    TEXT NOT NULL,
+  last_agent      TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, user_id) REFERENCES member (workspace_id, user_id)
+);
+CREATE TABLE api_key_use (
+  workspace_id TEXT NOT NULL,
+  key_id       TEXT NOT NULL,
+  day          BIGINT NOT NULL,
+  count        BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, key_id, day)
+);
+CREATE TABLE audit (
+  workspace_id TEXT NOT NULL,
+  seq          BIGINT NOT NULL,
+  at           BIGINT NOT NULL,
+  entry        TEXT NOT NULL,
+  hash         TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, seq)
+);
+CREATE TABLE audit_head (
+  workspace_id TEXT NOT NULL PRIMARY KEY,
+  seq          BIGINT NOT NULL,
+  hash         TEXT NOT NULL
+);
+CREATE TABLE campaign (
+  workspace_id    TEXT NOT NULL,
+  id              TEXT NOT NULL,
+  version         BIGINT NOT NULL,
+  rev             BIGINT NOT NULL,
+  shape           BIGINT NOT NULL,
+  status          TEXT NOT NULL,
+  created_at      BIGINT NOT NULL,
+  updated_at      BIGINT NOT NULL,
+  name            TEXT NOT NULL,
+  delivery_status TEXT NOT NULL,
+  objective       TEXT,
+  start_at        BIGINT,
+  end_at          BIGINT,
+  launched_at     BIGINT,
+  spend           BIGINT,
+  doc             TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX campaign_created ON campaign (workspace_id, created_at, id, status);
+CREATE INDEX campaign_end ON campaign (workspace_id, end_at, id, status) WHERE end_at IS NOT NULL;
+CREATE INDEX campaign_launched ON campaign (workspace_id, launched_at, id, status) WHERE launched_at IS NOT NULL;
+CREATE INDEX campaign_name ON campaign (workspace_id, name, id, status);
+CREATE INDEX campaign_spend ON campaign (workspace_id, spend, id, status) WHERE spend IS NOT NULL;
+CREATE INDEX campaign_start ON campaign (workspace_id, start_at, id, status) WHERE start_at IS NOT NULL;
+CREATE INDEX campaign_status ON campaign (workspace_id, status, id);
+CREATE INDEX campaign_updated ON campaign (workspace_id, updated_at, id, status);
+CREATE TABLE event (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  type         TEXT NOT NULL,
+  resource_id  TEXT NOT NULL,
+  restricted   BIGINT NOT NULL,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX event_created ON event (workspace_id, created_at, id, type);
+CREATE INDEX event_resource ON event (workspace_id, resource_id, created_at);
+CREATE TABLE job (
+  id           TEXT NOT NULL PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  args         TEXT NOT NULL,
+  uniq         TEXT UNIQUE,
+  run_at       BIGINT NOT NULL,
+  attempt      BIGINT NOT NULL,
+  last_error   TEXT NOT NULL
+);
+CREATE INDEX job_due ON job (run_at);
+CREATE TABLE member (
+  workspace_id TEXT NOT NULL REFERENCES workspace (id),
+  user_id      TEXT NOT NULL REFERENCES account_user (id),
+  role         TEXT NOT NULL,
+  inactive_at  BIGINT,
+  PRIMARY KEY (workspace_id, user_id)
+);
+CREATE TABLE once (
+  workspace_id TEXT NOT NULL,
+  key          TEXT NOT NULL,
+  fingerprint  TEXT NOT NULL,
+  status       BIGINT NOT NULL,
+  resource_id  TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  doc          TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX once_age ON once (workspace_id, created_at);
+CREATE TABLE quota (
+  workspace_id TEXT NOT NULL PRIMARY KEY,
+  opened_at    BIGINT NOT NULL,
+  minute       BIGINT NOT NULL,
+  day_of       BIGINT NOT NULL,
+  day          BIGINT NOT NULL
+);
+CREATE TABLE ref (
+  workspace_id TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  value        TEXT NOT NULL,
+  record_id    TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, kind, value, record_id)
+);
+CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL);
+CREATE TABLE setting (
+  name       TEXT NOT NULL PRIMARY KEY,
+  value      TEXT NOT NULL,
+  updated_at BIGINT NOT NULL
+);
+CREATE TABLE workspace (
+  id         TEXT NOT NULL PRIMARY KEY,
+  name       TEXT NOT NULL,
+  plan       TEXT NOT NULL,
+  timezone   TEXT NOT NULL,
+  currency   TEXT NOT NULL,
+  suspended  BIGINT NOT NULL,
+  created_at BIGINT NOT NULL
+);

@@ -1,0 +1,323 @@
+package guard_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
+)
+
+// prober calls as one tenant with what belongs to another.
+type prober struct {
+	t      *testing.T
+	world  *fanfaretest.World
+	a, b   *household
+	role   string
+	client *fanfaretest.Client
+	// every is which share of the probes is made: one in so many.
+	every, turn     int
+	probes, missing int
+	reused          int // Idempotency-Keys
+}
+
+// skip leaves out all but one in so many.
+func (p *prober) skip() bool {
+	p.turn++
+	return p.turn%p.every != 0
+}
+
+var requestID = regexp.MustCompile(`req_[0-9a-z]{26}`)
+
+// call makes one request and returns everything of the answer that may not
+// depend on what the other tenant has. Where the request named something, its
+// name is taken out of the answer.
+func (p *prober) call(method, target string, body any, named string, headers ...string) string {
+	var reader io.Reader
+	if body != nil {
+		raw, ok := body.(string)
+		if !ok {
+			b, err := json.Marshal(body, json.Deterministic(true))
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			raw = string(b)
+		}
+		reader = strings.NewReader(raw)
+	}
+	r := request(p.t.Context(), p.client, method, target, reader, headers...)
+	rec := serve(p.world, r)
+	p.probes++
+	if rec.Code == http.StatusNotFound && bytes.Contains(rec.Body.Bytes(), []byte(`"not_found"`)) {
+		p.missing++
+	}
+	if rec.Code >= 500 {
+		p.t.Errorf("%s %s as %s: got %d: %s", method, target, p.role, rec.Code, rec.Body)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d\n", rec.Code)
+	names := make([]string, 0, len(rec.Header()))
+	for name := range rec.Header() {
+		if name != "X-Request-Id" && !strings.Contains(name, "Ratelimit") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s: %s\n", name, rec.Header()[name])
+	}
+	b.WriteString(requestID.ReplaceAllString(rec.Body.String(), "req"))
+	text := b.String()
+	if named != "" {
+		text = strings.ReplaceAll(text, named, "NAMED")
+	}
+	if strings.Contains(text, p.b.token) {
+		p.t.Fatalf("%s %s as %s: got the other tenant's text: %s", method, target, p.role, text)
+	}
+	return text
+}
+
+// same fails unless an answer is that of something which never existed.
+func (p *prober) same(what, want, got string) {
+	if got != want {
+		p.t.Fatalf("%s as %s:\n got %s\nwant %s", what, p.role, got, want)
+	}
+}
+
+// fresh makes an id that nobody has.
+func (p *prober) fresh(prefix string) string {
+	return string(ident.New(prefix, p.world.Clock.Now(), rand.Reader))
+}
+
+// strangers are ids that name nothing in this workspace: foreign ones of the
+// right and of every other kind, never issued ones, and what is no id at all.
+func (p *prober) strangers(prefix string) []string {
+	foreign := p.b.ids[prefix]
+	if len(foreign) == 0 {
+		p.t.Fatalf("the other tenant has no %s_…: no operation of the contract made one from its examples", prefix)
+	}
+	list := slices.Clone(foreign[:min(len(foreign), 12)])
+	for other, ids := range p.b.ids {
+		if other != prefix {
+			list = append(list, ids[0])
+		}
+	}
+	one := foreign[0]
+	return append(list, p.fresh(prefix), p.fresh(prefix), p.fresh("xyz"), strings.ToUpper(one), one[:len(one)-1], one+"0", one+"%20", one+"%00",
+		one+"%2F", one[:4]+"8"+one[5:], prefix+"_", prefix, "x", "0", "null", "%2F", "%C3%A9", "..%2F"+one, strings.Repeat("9", 300), one+"%3F", one+";a=b", "*")
+}
+
+// paths names strangers in the path, with every example body and with every
+// header that could tell something about a record.
+func (p *prober) paths(op *fanfaretest.Operation) {
+	names := inBraces.FindAllString(op.Path, -1)
+	for at, name := range names {
+		pattern := op.Path
+		for i, other := range names {
+			if i != at {
+				own := p.a.ids[prefixOf(p.t, op, other)]
+				if len(own) == 0 {
+					p.t.Fatalf("%s: there is nothing of our own for %s", op.OperationID, other)
+				}
+				pattern = strings.Replace(pattern, other, own[0], 1)
+			}
+		}
+		prefix := prefixOf(p.t, op, name)
+		payloads := append(bodies(op), map[string]any{}, map[string]any{"nonsense": true}, `{"broken":`)
+		if op.RequestBody == nil {
+			payloads = []any{nil}
+		}
+		methods := []string{op.Method}
+		if op.Method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+		headers := [][]string{nil, {"If-Match: *"}, {`If-Match: "1"`}, {"If-None-Match: *"}, {"Accept-Encoding: gzip"}, {"Accept: text/html"}}
+		for _, tag := range p.b.etags[:min(2, len(p.b.etags))] {
+			headers = append(headers, []string{"If-Match: " + tag}, []string{"If-None-Match: " + tag})
+		}
+		if op.Method == http.MethodPost {
+			headers = append(headers, []string{"Idempotency-Key: " + p.b.once[0]}, []string{"Idempotency-Key: " + p.b.once[len(p.b.once)-1]}, []string{"Idempotency-Key: fresh"})
+		}
+		for _, method := range methods {
+			for i, payload := range payloads {
+				for j, header := range headers {
+					if !full && i > 0 && j > 0 {
+						continue
+					}
+					never := strings.Replace(pattern, name, p.fresh(prefix), 1)
+					want := p.call(method, never, payload, "", header...)
+					for _, id := range p.strangers(prefix) {
+						if p.skip() {
+							continue
+						}
+						target := strings.Replace(pattern, name, id, 1)
+						p.same(fmt.Sprintf("%s %s %v", method, target, header), want, p.call(method, target, payload, "", header...))
+					}
+				}
+			}
+		}
+	}
+}
+
+// queries names the other tenant's ids and words in every parameter.
+func (p *prober) queries(op *fanfaretest.Operation) {
+	for _, param := range op.Parameters() {
+		if param.In != "query" || param.Name == "cursor" {
+			continue
+		}
+		ask := func(value string) string {
+			target := inBraces.ReplaceAllString(op.Path, p.fresh("cmp")) + "?" + param.Name + "=" + url.QueryEscape(value)
+			return p.call(op.Method, target, nil, url.QueryEscape(value))
+		}
+		for _, word := range []string{p.b.token, p.b.token[:10]} {
+			// Somebody's word and a word of nobody.
+			p.same(op.OperationID+"?"+param.Name, ask("zz"+strings.ToLower(rand.Text())[:len(word)-2]), ask(word))
+		}
+		for prefix, ids := range p.b.ids {
+			want := ask(p.fresh(prefix))
+			for _, id := range ids[:min(len(ids), 8)] {
+				if !p.skip() {
+					p.same(op.OperationID+"?"+param.Name, want, ask(id))
+				}
+			}
+		}
+	}
+}
+
+// cursors uses cursors of the other tenant, of all lists, at all lists: they
+// look like damaged ones.
+func (p *prober) cursors(op *fanfaretest.Operation) {
+	if op.Parameter("query", "cursor") == nil {
+		return
+	}
+	ask := func(cursor string) string {
+		return p.call(op.Method, op.Path+"?cursor="+url.QueryEscape(cursor), nil, "")
+	}
+	for of, cursors := range p.b.cursors {
+		for _, cursor := range cursors {
+			damaged := cursor[:len(cursor)/2] + strings.ToLower(rand.Text())[:8] + cursor[len(cursor)/2+8:]
+			want := ask(damaged)
+			if p.role == "owner" && !strings.Contains(want, `"invalid_cursor"`) {
+				p.t.Fatalf("%s: got %s for a damaged cursor, want invalid_cursor", op.OperationID, want)
+			}
+			p.same(op.OperationID+" with a cursor of "+of, want, ask(cursor))
+			if own := p.a.cursors[of]; of != op.OperationID && len(own) > 0 {
+				p.same(op.OperationID+" with our own cursor of "+of, want, ask(own[0]))
+			}
+		}
+	}
+}
+
+// references names the other tenant's records in every member of a body that
+// holds ids.
+func (p *prober) references(op *fanfaretest.Operation) {
+	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
+		return
+	}
+	schema := op.RequestBody.Value.Content.Get("application/json").Schema
+	for _, place := range idPlaces(schema.Value, nil) {
+		ask := func(target, id string) string {
+			body := map[string]any{}
+			if base, ok := bodies(op)[0].(map[string]any); ok {
+				for name, v := range base {
+					body[name] = v
+				}
+			}
+			put(body, place, id)
+			return p.call(op.Method, target, body, id)
+		}
+		for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
+			for prefix, ids := range p.b.ids {
+				want := ask(target, p.fresh(prefix))
+				for _, id := range ids[:min(len(ids), 4)] {
+					if !p.skip() {
+						p.same(fmt.Sprintf("%s with %v", op.OperationID, place), want, ask(target, id))
+					}
+				}
+			}
+		}
+	}
+}
+
+// place is the way to a member of a body; a list at its end is marked.
+type place []string
+
+// idPlaces finds the members whose names say that they hold ids.
+func idPlaces(s *openapi3.Schema, at place) []place {
+	if s == nil || len(at) > 6 {
+		return nil
+	}
+	var found []place
+	for name, ref := range s.Properties {
+		here := append(slices.Clone(at), name)
+		switch {
+		case strings.HasSuffix(name, "_ids"):
+			found = append(found, append(here, "[]"))
+		case strings.HasSuffix(name, "_id"), name == "id":
+			found = append(found, here)
+		default:
+			found = append(found, idPlaces(ref.Value, here)...)
+		}
+	}
+	for _, refs := range []openapi3.SchemaRefs{s.AllOf, s.AnyOf, s.OneOf} {
+		for _, ref := range refs {
+			found = append(found, idPlaces(ref.Value, at)...)
+		}
+	}
+	return found
+}
+
+func put(body map[string]any, at place, id string) {
+	switch {
+	case len(at) == 1:
+		body[at[0]] = id
+	case at[1] == "[]":
+		body[at[0]] = []any{id}
+	default:
+		next := map[string]any{}
+		body[at[0]] = next
+		put(next, at[1:], id)
+	}
+}
+
+// repeats sends what the other tenant sent under the other tenant's
+// Idempotency-Keys: nothing is replayed, and the keys are as free as new ones.
+func (p *prober) repeats(op *fanfaretest.Operation) {
+	if op.Method != http.MethodPost {
+		return
+	}
+	status := func(text string) string { return text[:3] }
+	for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
+		for _, body := range bodies(op) {
+			if p.reused == len(p.b.once) {
+				return
+			}
+			key := p.b.once[p.reused]
+			p.reused++
+			// Once before, so that the record is in the state that the call
+			// leaves, then under a key of nobody and under one of theirs.
+			p.call(op.Method, target, body, "")
+			want := p.call(op.Method, target, body, "", "Idempotency-Key: "+rand.Text())
+			got := p.call(op.Method, target, body, "", "Idempotency-Key: "+key)
+			if status(got) != status(want) || strings.Contains(got, "Idempotency-Replayed") {
+				p.t.Fatalf("%s under another tenant's key: got %s, want %s", op.OperationID, got, want)
+			}
+			for _, id := range idShape.FindAllString(got, -1) {
+				if p.b.known[id] {
+					p.t.Fatalf("%s under another tenant's key: got the other tenant's %s", op.OperationID, id)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package guard_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+)
+
+// A household is a tenant that uses every operation of the contract, and every
+// string of which carries a token that nobody else may ever see.
+type household struct {
+	t     *testing.T
+	world *fanfaretest.World
+	token string
+	roles map[string]*fanfaretest.Client
+	// ids are all that were seen in answers, by prefix; cursors, etags and
+	// once are what was got or sent otherwise.
+	ids     map[string][]string
+	known   map[string]bool
+	cursors map[string][]string
+	etags   []string
+	once    []string
+}
+
+var (
+	idShape  = regexp.MustCompile(`\b[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}\b`)
+	onlyID   = regexp.MustCompile(`^([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}$`)
+	inBraces = regexp.MustCompile(`\{[^}]+\}`)
+)
+
+// operations lists what needs a key, in a fixed order: collections before
+// their members, so that there is something to act on, and ends last.
+func operations() []*fanfaretest.Operation {
+	var list []*fanfaretest.Operation
+	for _, op := range fanfaretest.TheContract().Operations() {
+		if op.Path == "/v1" || strings.HasPrefix(op.Path, "/v1/") {
+			list = append(list, op)
+		}
+	}
+	rank := map[string]int{"POST": 0, "PATCH": 1, "PUT": 1, "GET": 2, "DELETE": 3}
+	slices.SortFunc(list, func(a, b *fanfaretest.Operation) int {
+		return cmp.Or(cmp.Compare(strings.Count(a.Path, "{"), strings.Count(b.Path, "{")), cmp.Compare(rank[a.Method], rank[b.Method]), cmp.Compare(a.Path, b.Path))
+	})
+	return list
+}
+
+// bodies are the examples of an operation's body, nil where it takes none.
+func bodies(op *fanfaretest.Operation) []any {
+	if op.RequestBody == nil {
+		return []any{nil}
+	}
+	media := op.RequestBody.Value.Content.Get("application/json")
+	if media == nil {
+		return []any{nil}
+	}
+	var names []string
+	for name := range media.Examples {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var list []any
+	for _, name := range names {
+		list = append(list, media.Examples[name].Value.Value)
+	}
+	if len(list) == 0 {
+		return []any{map[string]any{}}
+	}
+	return list
+}
+
+// settle makes a tenant and lets it live.
+func settle(t *testing.T, w *fanfaretest.World, lives int) *household {
+	t.Helper()
+	h := &household{
+		t: t, world: w, token: "zz" + strings.ToLower(rand.Text())[:18] + "zz", roles: map[string]*fanfaretest.Client{},
+		ids: map[string][]string{}, known: map[string]bool{}, cursors: map[string][]string{},
+	}
+	ctx, acc := context.Background(), w.App.Accounts
+	made, err := acc.CreateWorkspace(ctx, fanfaretest.Operator, account.NewWorkspace{
+		Name: "Workspace " + h.token, Plan: string(account.Enterprise), Owner: h.token + "@example.com", Currency: "USD", Timezone: "UTC",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := func(name, role string, scopes account.Scopes) {
+		email := name + "-" + h.token + "@example.com"
+		if _, err := acc.AddMember(ctx, fanfaretest.Operator, made.WorkspaceID, email, role, false); err != nil {
+			t.Fatal(err)
+		}
+		secret, _, err := acc.CreateKey(ctx, fanfaretest.Operator, made.WorkspaceID, email, account.KeyOptions{Name: "Key " + h.token, Scopes: scopes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.roles[name] = w.Client(secret)
+	}
+	for _, role := range account.Roles {
+		client(role, role, nil)
+	}
+	client("narrowed", string(account.Owner), account.Scopes{"campaigns": account.Read, "webhooks": account.Read})
+	for range lives {
+		h.live()
+	}
+	return h
+}
+
+// live uses every operation once with every example body and every own record.
+func (h *household) live() {
+	h.t.Helper()
+	for _, op := range operations() {
+		for _, target := range h.targets(op) {
+			for _, body := range bodies(op) {
+				h.do(op, target, body)
+			}
+		}
+	}
+}
+
+// targets are the paths of an operation filled with own ids.
+func (h *household) targets(op *fanfaretest.Operation) []string {
+	targets := []string{op.Path}
+	for _, name := range inBraces.FindAllString(op.Path, -1) {
+		var next []string
+		for _, target := range targets {
+			own := h.ids[prefixOf(h.t, op, name)]
+			if op.Method == "DELETE" {
+				own = own[:min(1, len(own))]
+			}
+			for _, id := range own[max(0, len(own)-6):] {
+				next = append(next, strings.Replace(target, name, id, 1))
+			}
+		}
+		targets = next
+	}
+	if op.Method == "GET" && op.Parameter("query", "limit") != nil {
+		targets = append(targets, op.Path+"?limit=1", op.Path+"?limit=100")
+	}
+	return targets
+}
+
+// prefixOf is the kind of id that stands in a place of a path. The example of
+// the parameter says it.
+func prefixOf(t *testing.T, op *fanfaretest.Operation, name string) string {
+	t.Helper()
+	p := op.Parameter("path", strings.Trim(name, "{}"))
+	example, _ := p.Example.(string)
+	m := onlyID.FindStringSubmatch(example)
+	if m == nil {
+		t.Fatalf("%s: the parameter %s needs an id as its example, so that this test knows what to put there", op.OperationID, name)
+	}
+	return m[1]
+}
+
+// do sends a body in which every string carries the token, as far as the
+// service takes it: a field that is refused gets its example back, one that is
+// refused again is left out.
+func (h *household) do(op *fanfaretest.Operation, target string, example any) {
+	keep, drop := map[string]bool{}, map[string]bool{}
+	key := ""
+	if op.Method == "POST" {
+		key = h.token + "-" + strings.ToLower(rand.Text())[:8]
+		h.once = append(h.once, key)
+	}
+	for range 6 {
+		body := h.mark(example, "", keep, drop)
+		if op.RequestBody == nil {
+			body = nil
+		}
+		res := h.roles["owner"].Do(op.Method, target, body, "Idempotency-Key: "+key, "User-Agent: agent "+h.token)
+		h.harvest(op, res)
+		if res.Status != 422 {
+			return
+		}
+		for _, d := range res.Error().Details {
+			drop[d.Field] = keep[d.Field]
+			keep[d.Field] = true
+		}
+	}
+}
+
+// mark puts the token into every string of a body.
+func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
+	switch v := v.(type) {
+	case string:
+		switch {
+		case keep[path]:
+			return v
+		case strings.HasPrefix(v, "https://"):
+			return v + "&t=" + h.token
+		}
+		return h.token
+	case []any:
+		var list []any
+		for i, item := range v {
+			if at := fmt.Sprintf("%s[%d]", path, i); !drop[at] {
+				list = append(list, h.mark(item, at, keep, drop))
+			}
+		}
+		return list
+	case map[string]any:
+		out := map[string]any{}
+		for name, item := range v {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if !drop[at] {
+				out[name] = h.mark(item, at, keep, drop)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// harvest keeps what an answer lets one refer to later.
+func (h *household) harvest(op *fanfaretest.Operation, res *fanfaretest.Response) {
+	for _, id := range idShape.FindAllString(string(res.Body), -1) {
+		if !h.known[id] && !strings.HasPrefix(id, "req_") {
+			h.known[id] = true
+			prefix, _, _ := strings.Cut(id, "_")
+			h.ids[prefix] = append(h.ids[prefix], id)
+		}
+	}
+	if tag := res.Header.Get("ETag"); tag != "" && !slices.Contains(h.etags, tag) {
+		h.etags = append(h.etags, tag)
+	}
+	var list struct {
+		Next *string `json:"next_cursor"`
+	}
+	if res.Status == 200 && json.Unmarshal(res.Body, &list) == nil && list.Next != nil {
+		h.cursors[op.OperationID] = append(h.cursors[op.OperationID], *list.Next)
+	}
+}
+
+// TestS3TenantsApart is trust S3 and protocol E7: for every operation of the
+// contract, every role and every way in which a caller can name something,
+// what belongs to another tenant looks exactly like what never existed, and
+// not one string of that tenant comes out.
+func TestS3TenantsApart(t *testing.T) {
+	for name, open := range fanfaretest.Engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := fanfaretest.New(t, open(t))
+			w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
+			// On the shared engine each probe costs a transaction.
+			every, lives := 1, 3
+			if name != "sqlite" {
+				every = 8
+			}
+			if !full {
+				every, lives = every*6, 1
+			}
+			p := &prober{t: t, world: w, a: settle(t, w, lives), b: settle(t, w, lives), every: every}
+			p.run()
+			p.crawl(p.a, p.b)
+			p.crawl(p.b, p.a)
+			for _, h := range []*household{p.a, p.b} {
+				if strings.Contains(w.Log.String(), h.token) {
+					t.Errorf("got a tenant's text in the log: %s", w.Log)
+				}
+			}
+			t.Logf("cross_tenant %s %d probes of %d operations, 0 leaks, 0 oracles", name, p.probes, len(operations()))
+		})
+	}
+}
+
+// run probes every operation in every way.
+func (p *prober) run() {
+	for _, op := range operations() {
+		before := p.missing
+		for role, c := range p.a.roles {
+			p.role, p.client = role, c
+			p.paths(op)
+			p.queries(op)
+			p.cursors(op)
+			p.references(op)
+			p.repeats(op)
+			if p.t.Failed() {
+				return
+			}
+		}
+		if strings.Contains(op.Path, "{") && p.missing == before {
+			p.t.Errorf("%s: no probe was answered 404, so nothing was tested", op.OperationID)
+		}
+	}
+}
+
+// crawl reads everything one tenant can read and looks for the other in it.
+func (p *prober) crawl(reader, other *household) {
+	for role, c := range reader.roles {
+		for _, op := range operations() {
+			if op.Method != "GET" {
+				continue
+			}
+			for _, target := range reader.targets(op) {
+				for pages := 0; target != "" && pages < 20; pages++ {
+					rec := serve(p.world, request(p.t.Context(), c, "GET", target, nil))
+					p.probes++
+					text := rec.Body.String() + fmt.Sprint(rec.Header())
+					if strings.Contains(text, other.token) {
+						p.t.Fatalf("%s %s: got the other tenant's text: %s", role, target, text)
+					}
+					for _, id := range idShape.FindAllString(text, -1) {
+						if other.known[id] {
+							p.t.Fatalf("%s %s: got the other tenant's %s", role, target, id)
+						}
+					}
+					var list struct {
+						Next *string `json:"next_cursor"`
+					}
+					target = ""
+					if json.Unmarshal(rec.Body.Bytes(), &list) == nil && list.Next != nil {
+						target = op.Path + "?limit=100&cursor=" + url.QueryEscape(*list.Next)
+					}
+				}
+			}
+		}
+	}
+}
