@@ -60,10 +60,11 @@ fmt: ## Format the code
 .PHONY: contract
 contract: ## Check the contract, and that it breaks nothing since the last tag
 	$(GO) test -count=1 -run 'Contract' ./internal/httpapi
+	@sh scripts/contract.sh
 
 .PHONY: golden
 golden: ## Rewrite golden files and schema dumps
-	$(GO) test -count=1 ./internal/store/... ./test/... -args -update
+	$(GO) test -count=1 ./internal/store ./test/scenario -args -update
 
 .PHONY: check
 check: lint test contract ## What CI runs, and the linters

@@ -25,6 +25,7 @@ import (
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
 )
 
 // cli holds what all commands share.
@@ -75,11 +76,26 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	if err != nil {
 		return nil, configError{err}
 	}
-	return app.Open(ctx, app.Config{
+	a, err := app.Open(ctx, app.Config{
 		Store: c.storeSetting(dir), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
+	return a, c.away(err)
+}
+
+// openEngine opens the database alone.
+func (c *cli) openEngine(ctx context.Context, dir *datadir.Dir) (store.Engine, error) {
+	e, err := app.OpenEngine(ctx, c.storeSetting(dir))
+	return e, c.away(err)
+}
+
+// away says what to do about a database that does not answer.
+func (c *cli) away(err error) error {
+	if c.settings.Store != "" && errors.Is(err, store.ErrUnavailable) {
+		return fmt.Errorf("%w: start the database, or correct --store", err)
+	}
+	return err
 }
 
 // cachedRecords bounds the memory of the copies of hot records to about 60 MB.

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/app"
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -291,9 +290,13 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 			d.note("store", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod 600 %s", setting, info.Mode().Perm(), setting))
 		}
 	}
-	e, err := app.OpenEngine(ctx, setting)
+	e, err := d.openEngine(ctx, dir)
 	if err != nil {
-		d.note("store", failure, err.Error()+": restore a backup, or check --data and --store")
+		fix := ": restore a backup, or check --data"
+		if d.settings.Store != "" {
+			fix = ""
+		}
+		d.note("store", failure, err.Error()+fix)
 		return
 	}
 	defer func() { _ = e.Close() }()

@@ -92,7 +92,7 @@ func exitCode(err error) int {
 		return exitConflict
 	case fault.Is(err, fault.ValidationFailed):
 		return exitUsage
-	case fault.Is(err, fault.Unavailable):
+	case fault.Is(err, fault.Unavailable), errors.Is(err, store.ErrUnavailable):
 		return exitRetry
 	}
 	return exitFault

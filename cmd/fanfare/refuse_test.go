@@ -66,6 +66,11 @@ var refusals = []refusal{
 		return nil
 	}, []string{"is a file", "--data"}},
 	{"5 schema of the future", newerSchema, []string{"newer than this program", "9999_future", "start the program that made it"}},
+	{"5 schema of somebody else", func(t *testing.T, p *place) []string {
+		p.run(0, "migrate")
+		change(t, p, `UPDATE schema_migration SET sum = 'other'`)
+		return nil
+	}, []string{"was changed after it was applied", "not the released ones"}},
 	{"8 everybody is a proxy", flags("--tls-mode", "proxy", "--trusted-proxies", "0.0.0.0/0"), []string{"0.0.0.0/0", "list only the proxies' own networks"}},
 	{"8 everybody is a proxy, in two halves", flags("--tls-mode", "proxy", "--trusted-proxies", "0.0.0.0/1,128.0.0.0/1"), []string{"0.0.0.0/1", "128.0.0.0/1"}},
 	{"9 no limits in public", flags("--listen", "0.0.0.0:1", "--limits", "growth=0/0"), []string{"plan growth has no limit per minute", "--limits"}},

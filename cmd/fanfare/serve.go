@@ -115,7 +115,7 @@ func (c *cli) storeFault(ctx context.Context, dir *datadir.Dir) error {
 	if _, err := os.Stat(setting); c.settings.Store == "" && errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	e, err := app.OpenEngine(ctx, setting)
+	e, err := c.openEngine(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -131,6 +131,9 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 		return configError{err}
 	}
 	if s.app, err = c.openApp(ctx, s.dir, s.listener.Public(), s.log); err != nil {
+		if errors.Is(err, store.ErrUnavailable) {
+			return err
+		}
 		return configError{err}
 	}
 	if err := skewFault(ctx, s.app.Engine, s.app.DB); err != nil {

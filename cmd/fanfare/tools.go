@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fanfare/api"
-	"fanfare/internal/app"
 	"fanfare/internal/backup"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -66,7 +65,7 @@ func (c *cli) migrate(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer dir.Unlock()
-	e, err := app.OpenEngine(ctx, c.storeSetting(dir))
+	e, err := c.openEngine(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +106,7 @@ func (c *cli) backupCommand() *cobra.Command {
 				return err
 			}
 			defer dir.Unlock()
-			e, err := app.OpenEngine(cmd.Context(), c.storeSetting(dir))
+			e, err := c.openEngine(cmd.Context(), dir)
 			if err != nil {
 				return err
 			}

@@ -57,6 +57,9 @@ func TestUsage(t *testing.T) {
 		{"backup verify nothing.backup", 5, []string{"nothing.backup"}},
 		{"trust", 1, []string{"fanfare serve"}},
 		{"workspace list --store mysql://me:secret@db/x", 78, []string{"postgres://"}},
+		{"workspace list --store postgres://me:secret@127.0.0.1:1/x", 75, []string{"start the database, or correct --store"}},
+		{"migrate --store postgres://me:secret@127.0.0.1:1/x", 75, []string{"start the database, or correct --store"}},
+		{"serve --store postgres://me:secret@127.0.0.1:1/x", 75, []string{"start the database, or correct --store"}},
 		{"serve --data", 2, []string{"data"}},
 	} {
 		t.Run(tt.line, func(t *testing.T) {

@@ -219,7 +219,7 @@ func (a *App) Run(ctx context.Context) {
 				case <-ticker.C:
 				}
 				if err := f(ctx); err != nil && ctx.Err() == nil {
-					a.config.Log.Error(what, "error", err)
+					a.config.Log.Error("background work", "what", what, "error", err)
 				}
 			}
 		})

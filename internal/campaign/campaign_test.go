@@ -62,7 +62,7 @@ func settle(t testing.TB, c *fanfaretest.Tenant, id string) *time.Time {
 func in(d time.Duration) string { return fanfaretest.Start.Add(d).Format(time.RFC3339) }
 
 // reach makes a campaign and brings it to a status. "gone" is archived after a
-// launch, "archived" without one. The clock has moved by three hours after.
+// launch, "archived" without one. The clock moves by three hours and a second.
 func reach(t testing.TB, c *fanfaretest.Tenant, status string) string {
 	t.Helper()
 	now := c.World.Clock.Now()
@@ -85,6 +85,7 @@ func reach(t testing.TB, c *fanfaretest.Tenant, status string) string {
 	}
 	c.World.Clock.Advance(3*time.Hour - time.Duration(len(do[status]))*time.Minute)
 	settle(t, c, id)
+	c.World.Clock.Advance(time.Second)
 	return id
 }
 

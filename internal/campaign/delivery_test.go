@@ -145,9 +145,10 @@ func TestScheduleTakesEffect(t *testing.T) {
 		}
 		start, end := time.Hour, 3*time.Hour
 		look("draft", "not_launched", nil)
+		c.World.Clock.Advance(time.Second)
 		act(c, id, "launch").Want(200)
 		look("active", "pending_start", &start)
-		c.World.Clock.Advance(time.Hour - time.Millisecond)
+		c.World.Clock.Advance(time.Hour - time.Second - time.Millisecond)
 		look("active", "pending_start", &start)
 		c.World.Clock.Advance(time.Millisecond)
 		look("active", "blocked", &end)

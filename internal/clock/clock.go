@@ -56,7 +56,7 @@ func Parse(s string) (Instant, bool) {
 }
 
 // shaped checks what time.Parse is lax about: two digits for the hour, a point
-// before the fraction, and an offset of less than a day.
+// before the fraction, and an offset that a clock can have.
 func shaped(s string) bool {
 	const head = "0000-00-00T00:00:00"
 	if len(s) <= len(head) || !fits(s[:len(head)], head) {
@@ -73,7 +73,7 @@ func shaped(s string) bool {
 		}
 		rest = rest[digits:]
 	}
-	return rest == "Z" || (fits(rest, "+00:00") || fits(rest, "-00:00")) && rest[1:3] < "24"
+	return rest == "Z" || (fits(rest, "+00:00") || fits(rest, "-00:00")) && rest[1:3] < "24" && rest[4:] < "60"
 }
 
 // fits reports whether s has the layout's characters, and digits where that
@@ -114,7 +114,7 @@ func dayStart(date time.Time, zone *time.Location) time.Time {
 		sinceMidnight := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(t.Nanosecond())
 		midnight := t.Add(-sinceMidnight)
 		changed, _ := t.ZoneBounds()
-		if changed.IsZero() || !midnight.Before(changed) {
+		if changed.IsZero() || midnight.After(changed) {
 			return midnight
 		}
 		if t = changed.Add(-1); t.Day() != date.Day() {

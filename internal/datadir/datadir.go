@@ -49,7 +49,8 @@ func Open(path string) (*Dir, error) {
 	if err := syscall.Statfs(abs, &fs); err != nil {
 		fs.Type = 0
 	}
-	return &Dir{path: abs}, errors.Join(unsafe(abs, info.Mode().Perm(), int64(fs.Type))...)
+	kind := int64(fs.Type) //nolint:unconvert // it is shorter on other machines
+	return &Dir{path: abs}, errors.Join(unsafe(abs, info.Mode().Perm(), kind)...)
 }
 
 // unsafe finds what is wrong with a folder of this mode on a file system of

@@ -36,7 +36,7 @@ func checksPerProperty() string {
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		return "500"
 	}
-	return "12"
+	return "8"
 }
 
 // wholeRun reports whether the tests that provoke every status were all run.

@@ -243,7 +243,7 @@ func detailed(f *fault.Error) []fault.Detail {
 }
 
 func (a *API) asFault(r *request, err error) *fault.Error {
-	log := a.log(r).With("method", r.http.Method, "path", account.Mask(r.http.URL.Path))
+	log := a.log(r).With("method", account.Mask(r.http.Method), "path", account.Mask(r.http.URL.Path))
 	var f *fault.Error
 	switch {
 	case errors.As(err, &f):

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"fanfare/internal/ident"
 )
@@ -96,7 +97,8 @@ func (s *Sealer) Seal(workspace ident.ID, operation string, c Cursor) string {
 // text.
 func (s *Sealer) Open(workspace ident.ID, operation, text string) (c Cursor, ok bool) {
 	sealed, err := encoding.DecodeString(text)
-	if err != nil {
+	// The decoder skips line breaks, which no cursor has.
+	if err != nil || strings.ContainsAny(text, "\r\n") {
 		return c, false
 	}
 	for _, aead := range s.aeads {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fanfare/internal/account"
 	"fanfare/internal/backup"
@@ -43,7 +44,7 @@ func ways() []way {
 	}
 	for _, q := range []string{
 		"KEY", "KEY=1", "key=KEY", "key=a+KEY+b", "limit=KEY", "cursor=KEY", "sort=KEY", "order=KEY", "status=KEY", "status=active,KEY", "start_date=KEY",
-		"timezone=KEY", "audience_id=KEY", "channel=KEY", "q=KEY&q=KEY", "a=%zzKEY", "a;KEY", "objective=KEY&nonsense=KEY", "resource_id=KEY&x=1", "type=KEY",
+		"timezone=KEY", "audience_id=KEY", "channel=KEY", "q=KEY&q=KEY", "a=%zzKEY", "a;KEY", "objective=KEY&nonsense=KEY", "resource_id=KEY&x=1", "resource_id=KEY", "type=KEY",
 	} {
 		for _, path := range []string{"/v1/campaigns", "/v1/events", "/v1/me", "/v1/nothing", "/docs", "/nothing"} {
 			list = append(list, way{name: "query " + q, method: "GET", target: path + "?" + q})
@@ -81,7 +82,9 @@ func (y way) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, sec
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	r.URL.Path, r.URL.RawQuery = path, query
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer "+c.Key)
+	if !y.plain {
+		r.Header.Set("Authorization", "Bearer "+c.Key)
+	}
 	for _, h := range y.headers {
 		name, value, _ := strings.Cut(fill(h), ": ")
 		if name == "Authorization" || name == "Content-Type" {
@@ -127,7 +130,7 @@ func TestS13Secrets(t *testing.T) {
 	for i := range 200 {
 		secrets = append(secrets, makeSecret(i))
 	}
-	sent, repeats := 0, 1
+	sent, repeats, statuses, uses := 0, 1, map[int]int{}, ""
 	if full {
 		repeats = 20
 	}
@@ -137,31 +140,45 @@ func TestS13Secrets(t *testing.T) {
 			secret := secrets[(i+round*7)%len(secrets)]
 			c := w.Client(a.Key)
 			c.From = fmt.Sprintf("203.0.%d.%d:1", i/250, i%250+1)
-			w.App.API.Events = broken.Events
-			if i%5 == 0 {
-				w.App.API.Events = broken // and the log hears of it
-			}
-			rec, target := y.send(t, w, c, secret)
-			sent++
-			answer := rec.Body.String() + fmt.Sprint(rec.Header())
-			if strings.Contains(answer, secret) {
-				t.Errorf("%s %s %s: got the secret in the answer: %s", y.name, y.method, target, answer)
-			}
-			if rec.Code < 400 && y.plain {
-				t.Errorf("%s: got %d over plain HTTP", y.name, rec.Code)
+			// In good times, with a bug and under overload, of which the log
+			// hears.
+			for mood := range 3 {
+				w.App.API.Events, w.App.API.MaxInFlight = broken.Events, 1000
+				switch mood {
+				case 1:
+					w.App.API.Events = broken
+				case 2:
+					w.App.API.MaxInFlight = 0
+				}
+				rec, target := y.send(t, w, c, secret)
+				sent++
+				statuses[rec.Code]++
+				// Of a key's uses in a second only the first is kept.
+				w.Clock.Advance(time.Second)
+				if strings.Contains(y.name, "User-Agent") {
+					uses += lastAgents(t, w, a)
+				}
+				answer := rec.Body.String() + fmt.Sprint(rec.Header())
+				if strings.Contains(answer, secret) {
+					t.Errorf("%s %s %s: got the secret in the answer: %s", y.name, y.method, target, answer)
+				}
+				if rec.Code < 400 && y.plain {
+					t.Errorf("%s: got %d over plain HTTP", y.name, rec.Code)
+				}
 			}
 		}
 	}
-	w.App.API.Events = broken.Events
-	if err := w.App.Gate.Flush(t.Context()); err != nil {
-		t.Fatal(err)
+	for _, status := range []int{400, 401, 403, 404, 405, 406, 415, 422, 500, 503} {
+		if statuses[status] == 0 {
+			t.Errorf("got the answers %v, want some %d, or little was tested", statuses, status)
+		}
 	}
-	stored := backupOf(t, w)
+	stored := append(backupOf(t, w), uses...)
 	log := w.Log.String()
 	for _, secret := range append(secrets, a.Key) {
 		for _, form := range []string{secret, secret[5:35], base64.StdEncoding.EncodeToString([]byte(secret))} {
 			if strings.Contains(log, form) {
-				t.Errorf("got a secret in the log")
+				t.Errorf("got a secret in the log: %.300s", log[max(0, strings.Index(log, form)-200):])
 			}
 			if bytes.Contains(stored, []byte(form)) {
 				at := bytes.Index(stored, []byte(form))
@@ -173,6 +190,22 @@ func TestS13Secrets(t *testing.T) {
 		t.Error("got no hash of a key in the backup, so it was not read rightly")
 	}
 	t.Logf("secrets %d canaries, %d requests in %d ways, 0 in the log, answers or backup", len(secrets), sent, len(list))
+}
+
+// lastAgents is what is kept of the user agents of a workspace's keys.
+func lastAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agents string) {
+	t.Helper()
+	if err := w.App.Gate.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := w.App.Accounts.Keys(t.Context(), a.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		agents += k.LastAgent + "\n"
+	}
+	return agents
 }
 
 // backupOf returns everything that a backup holds, unpacked.

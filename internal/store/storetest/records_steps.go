@@ -245,8 +245,8 @@ func (w *World) systemSteps() []Step {
 		{"job.again", false, func(ctx context.Context) error { return jobs.Again(ctx, claimed[0], w.Now(), "") }},
 		{"job.claim again", false, claim},
 		{"job.fails", false, func(ctx context.Context) error { return jobs.Again(ctx, claimed[0], w.Now(), "broken") }},
-		{"job.claim at last", false, claim},
 		{"job.release", false, func(ctx context.Context) error { return jobs.Release(ctx, w.Now()) }},
+		{"job.claim at last", false, claim},
 		{"job.done", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[0]) }},
 		{"quota.take", false, func(ctx context.Context) error {
 			_, err := quotas.Take(ctx, w.Workspace, limits, w.Clock.Now())

@@ -1,0 +1,177 @@
+// Package crash_test kills the real server, and the database under it, while
+// 64 clients write over HTTPS, starts it again, and compares what is there with
+// what was acknowledged.
+package crash_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/store/pgtest"
+	"fanfare/test/program"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
+
+const (
+	writers = 64
+	// patience bounds every wait; nothing depends on how long it takes.
+	patience = time.Minute
+	// seedEnv repeats a drill.
+	seedEnv = "FANFARE_DRILL_SEED"
+)
+
+// kills is how often each engine's server is killed.
+func kills() int {
+	if os.Getenv("FANFARE_DRILL") == "full" {
+		return 50
+	}
+	return 3
+}
+
+// drill is one data folder through all its crashes.
+type drill struct {
+	t      *testing.T
+	seed   uint64
+	r      *rand.Rand
+	data   string
+	env    []string
+	key    string
+	server *program.Server
+	// postgres is the server under ours, nil for SQLite.
+	postgres    *pgtest.Server
+	postgresDir string
+	// records are all that were ever acknowledged or found.
+	records []*campaign
+	figures figures
+}
+
+type figures struct {
+	mu                                      sync.Mutex
+	acked, open, openDone, replayed, killed int
+}
+
+func (f *figures) add(n *int, by int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*n += by
+}
+
+func newDrill(t *testing.T) *drill {
+	d := &drill{t: t, seed: rand.Uint64(), data: t.TempDir() + "/data"}
+	if text := os.Getenv(seedEnv); text != "" {
+		var err error
+		if d.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", seedEnv, err)
+		}
+	}
+	d.r = rand.New(rand.NewPCG(d.seed, 0))
+	d.env = []string{"FANFARE_LIMITS=starter=0/0/0,growth=0/0/0,enterprise=0/0/0"}
+	return d
+}
+
+func TestDrillKillSQLite(t *testing.T) {
+	t.Parallel()
+	d := newDrill(t)
+	d.run()
+}
+
+func TestDrillKillPostgres(t *testing.T) {
+	t.Parallel()
+	d := newDrill(t)
+	var err error
+	if d.postgresDir, err = os.MkdirTemp("", "fanfare-crash-"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if d.postgres != nil {
+			_ = d.postgres.Stop()
+		}
+		_ = os.RemoveAll(d.postgresDir)
+	})
+	d.startPostgres()
+	d.env = append(d.env, "FANFARE_STORE="+d.postgres.URL(""))
+	d.run()
+}
+
+func (d *drill) startPostgres() {
+	d.t.Helper()
+	var err error
+	if d.postgres, err = pgtest.Start(d.postgresDir, true); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *drill) start() {
+	d.t.Helper()
+	d.server = program.Start(d.t, program.Options{Data: d.data, Env: d.env})
+}
+
+// run is the whole drill.
+func (d *drill) run() {
+	d.t.Helper()
+	d.start()
+	out := d.server.Run("workspace", "create", "--name", "Drill", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
+	var made struct {
+		Key string `json:"api_key"`
+	}
+	if err := json.Unmarshal([]byte(out.Out), &made); err != nil || made.Key == "" {
+		d.t.Fatalf("make a workspace: %v %+v", err, out)
+	}
+	d.key = made.Key
+	for round := range kills() {
+		d.round(round)
+		if d.t.Failed() {
+			d.t.Fatalf("seed %d, round %d", d.seed, round)
+		}
+	}
+	d.server.Stop()
+	d.checkStore()
+	f := &d.figures
+	d.t.Logf("seed %d: %d kills (%d of them of PostgreSQL too), %d acknowledged writes of %d records, 0 lost; %d writes in flight at a kill, %d of them found done; %d answers replayed",
+		d.seed, kills(), f.killed, f.acked, len(d.records), f.open, f.openDone, f.replayed)
+}
+
+// round writes until the server is killed, and checks after the next start.
+func (d *drill) round(n int) {
+	d.t.Helper()
+	b := &burst{drill: d, limit: int64(64 + d.r.IntN(300)), enough: make(chan struct{})}
+	for i := range writers {
+		b.writers = append(b.writers, &writer{
+			burst: b, name: fmt.Sprintf("r%dw%d", n, i), r: rand.New(rand.NewPCG(d.seed, uint64(1+n*writers+i))), client: d.client(i%2 == 0),
+		})
+	}
+	var group sync.WaitGroup
+	for _, w := range b.writers {
+		group.Go(w.run)
+	}
+	select {
+	case <-b.enough:
+	case <-time.After(patience):
+		d.t.Errorf("seed %d: only %d writes were acknowledged within %s", d.seed, b.acked.Load(), patience)
+	}
+	// Right after an answer most others are just being asked for; a little
+	// later they are anywhere.
+	<-time.After(time.Duration(d.r.IntN(30_000)) * time.Microsecond)
+	alsoDatabase := d.postgres != nil && n%2 == 0
+	if alsoDatabase {
+		if err := d.postgres.Kill(); err != nil {
+			d.t.Fatal(err)
+		}
+		d.figures.add(&d.figures.killed, 1)
+	}
+	d.server.Kill()
+	group.Wait()
+	if alsoDatabase {
+		d.startPostgres()
+	}
+	d.start()
+	d.settle(b)
+}

@@ -1,0 +1,256 @@
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// call is one request that changes something.
+type call struct {
+	method, path, body string
+	// key is its Idempotency-Key, empty for none.
+	key string
+	// want is what the record's name or status is afterwards.
+	want func(s *state) bool
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	data   jsontext.Value
+	header http.Header
+}
+
+// state is what the drill looks at in a record.
+type state struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	Status  string   `json:"status"`
+	Version int64    `json:"version"`
+	Tags    []string `json:"tags"`
+}
+
+func read(data jsontext.Value) (s state, err error) {
+	err = json.Unmarshal(data, &s)
+	return s, err
+}
+
+// campaign is a record as its only writer knows it.
+type campaign struct {
+	state
+	// data is the record as it was last acknowledged.
+	data jsontext.Value
+	// tags are all it ever had; each belongs to it alone.
+	tags []string
+	// open is the call that was in flight when the server was killed.
+	open *call
+	// kept are acknowledged calls with a key, to be asked again.
+	kept []keptCall
+}
+
+type keptCall struct {
+	call   call
+	answer answer
+}
+
+// client makes connections that are kept alive, over HTTP/2 or HTTP/1.1.
+func (d *drill) client(two bool) *http.Client {
+	transport := d.server.Transport()
+	if !two {
+		transport.ForceAttemptHTTP2 = false
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP1(true)
+	}
+	d.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// do makes a call.
+func (d *drill) do(client *http.Client, c call) (answer, error) {
+	req, err := http.NewRequestWithContext(context.Background(), c.method, d.server.URL+c.path, strings.NewReader(c.body))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+d.key)
+	if c.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("Idempotency-Key", c.key)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: res.StatusCode, header: res.Header}
+	if a.status >= 300 {
+		a.data = text
+		return a, nil
+	}
+	var v struct {
+		Data jsontext.Value `json:"data"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return a, fmt.Errorf("half an answer: %w: %s", err, text)
+	}
+	a.data = v.Data
+	return a, nil
+}
+
+// burst is what is written between two kills.
+type burst struct {
+	drill   *drill
+	writers []*writer
+	acked   atomic.Int64
+	limit   int64
+	enough  chan struct{}
+	once    sync.Once
+}
+
+// writer is one client with records of its own.
+type writer struct {
+	burst   *burst
+	name    string
+	r       *rand.Rand
+	client  *http.Client
+	records []*campaign
+	made    int
+	// lost is a creation whose answer never came.
+	lost *campaign
+}
+
+// errGone says that the server does not answer any more.
+var errGone = errors.New("the server is gone")
+
+// run writes until the server is gone.
+func (w *writer) run() {
+	for {
+		var err error
+		if len(w.records) == 0 || w.r.IntN(5) < 2 {
+			err = w.create()
+		} else {
+			err = w.change(w.records[w.r.IntN(len(w.records))])
+		}
+		if err != nil {
+			if !errors.Is(err, errGone) {
+				w.burst.drill.t.Errorf("writer %s: %v", w.name, err)
+			}
+			return
+		}
+	}
+}
+
+// key gives half of the calls an Idempotency-Key.
+func (w *writer) key() string {
+	w.made++
+	if w.r.IntN(2) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d-%d", w.name, w.burst.drill.seed, w.made)
+}
+
+// send makes a call and counts its acknowledgement. Whatever is not an answer
+// from a server that works leaves the outcome open.
+func (w *writer) send(c call) (answer, error) {
+	a, err := w.burst.drill.do(w.client, c)
+	if err != nil || a.status >= 500 {
+		return a, errGone
+	}
+	if a.status >= 300 {
+		return a, fmt.Errorf("%s %s: status %d: %s", c.method, c.path, a.status, a.data)
+	}
+	if w.burst.acked.Add(1) >= w.burst.limit {
+		w.burst.once.Do(func() { close(w.burst.enough) })
+	}
+	return a, nil
+}
+
+func (w *writer) create() error {
+	k := w.key()
+	tag := fmt.Sprintf("%s-%d", w.name, w.made)
+	c := call{
+		method: "POST", path: "/v1/campaigns", key: k,
+		body: fmt.Sprintf(`{"name":%q,"tags":[%q],"channels":["search"],"metadata":{"drill":%q}}`, tag, tag, strings.Repeat("x", w.r.IntN(300))),
+		want: func(s *state) bool { return s.Name == tag && s.Status == "draft" && s.Version == 1 },
+	}
+	record := &campaign{tags: []string{tag}}
+	a, err := w.send(c)
+	if err != nil {
+		record.open, w.lost = &c, record
+		return err
+	}
+	w.records = append(w.records, record)
+	return record.take(c, a)
+}
+
+// take notes an acknowledged state.
+func (r *campaign) take(c call, a answer) error {
+	s, err := read(a.data)
+	if err != nil {
+		return err
+	}
+	if !c.want(&s) || s.Version != r.Version+1 {
+		return fmt.Errorf("%s %s after version %d gave %s", c.method, c.path, r.Version, a.data)
+	}
+	r.state, r.data = s, a.data
+	if c.key != "" {
+		r.kept = append(r.kept, keptCall{c, a})
+	}
+	return nil
+}
+
+// moves are the actions by status.
+var moves = map[string][]struct{ method, verb, status string }{
+	"draft":    {{"POST", "/launch", "active"}},
+	"active":   {{"POST", "/pause", "paused"}},
+	"paused":   {{"POST", "/resume", "active"}, {"DELETE", "", "archived"}},
+	"archived": {{"POST", "/restore", "paused"}},
+}
+
+func (w *writer) change(r *campaign) error {
+	c := call{path: "/v1/campaigns/" + r.ID}
+	if r.Status != "archived" && w.r.IntN(2) == 0 {
+		w.made++
+		tag := fmt.Sprintf("%s-%d", w.name, w.made)
+		tags := []string{tag}
+		if w.r.IntN(2) == 0 {
+			tags = append(slices.Clone(r.state.Tags), tag)[max(0, len(r.state.Tags)-9):]
+		}
+		list, err := json.Marshal(tags)
+		if err != nil {
+			return err
+		}
+		r.tags = append(r.tags, tag)
+		c.method, c.body = "PATCH", fmt.Sprintf(`{"name":%q,"tags":%s}`, tag, list)
+		c.want = func(s *state) bool { return s.Name == tag && slices.Equal(s.Tags, tags) }
+	} else {
+		m := moves[r.Status][w.r.IntN(len(moves[r.Status]))]
+		c.method, c.path = m.method, c.path+m.verb
+		if c.method == "POST" {
+			c.key = w.key()
+		}
+		c.want = func(s *state) bool { return s.Status == m.status }
+	}
+	a, err := w.send(c)
+	if err != nil {
+		r.open = &c
+		return err
+	}
+	return r.take(c, a)
+}

@@ -1,0 +1,113 @@
+package guard_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"hash/crc32"
+	"math"
+	mathrand "math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+)
+
+// FuzzBearer is trust S1 for the Authorization header: whatever stands in it,
+// it opens exactly when it is the scheme Bearer and a key. KEY stands for one
+// that is valid.
+func FuzzBearer(f *testing.F) {
+	w := fanfaretest.New(f, nil)
+	w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
+	a := w.Tenant(account.Enterprise)
+	for _, seed := range []string{
+		"", "Bearer", "Bearer ", "Bearer KEY", "bearer KEY", "BEARER  KEY ", "Bearer\tKEY", "Bearer KEY KEY", "Basic KEY", "KEY", "Bearer fanf_", " Bearer KEY", "Bearer KEYx",
+		"Bearer, KEY", "Bearer \x00KEY", "Bearer fanf_000000000000000000000000000000000000", "Bearer \"KEY\"", "Bearer KEY\r\nX: y",
+	} {
+		f.Add(seed)
+	}
+	n := 0
+	f.Fuzz(func(t *testing.T, header string) {
+		header = strings.ReplaceAll(header, "KEY", a.Key)
+		n++
+		r := request(t.Context(), w.Client(""), "GET", "/v1", nil)
+		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&255, n>>8&255, n&255)
+		r.Header["Authorization"] = []string{header}
+		rec := serve(w, r)
+		scheme, secret, _ := strings.Cut(header, " ")
+		want := 401
+		if strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(secret) == a.Key {
+			want = 200
+		}
+		if rec.Code != want {
+			t.Errorf("%q: got %d, want %d", header, rec.Code, want)
+		}
+		if strings.Contains(rec.Body.String(), a.Key) || strings.Contains(w.Log.String(), a.Key) {
+			t.Errorf("%q: got the key in the answer or the log", header)
+		}
+	})
+}
+
+// TestDrillKeyTiming is trust S7, a measurement for quiet machines: how long a
+// refusal takes says nothing about how much of a key was guessed. It fails
+// only when three runs in a row say otherwise.
+func TestDrillKeyTiming(t *testing.T) {
+	if !full {
+		t.Skip("a measurement, only with FANFARE_DRILL=full")
+	}
+	w := fanfaretest.New(t, nil)
+	a := w.Tenant(account.Enterprise)
+	a.Do("GET", "/v1", nil).Want(200)
+	var score float64
+	for range 3 {
+		score = timing(w, a.Key, 1_000_000)
+		if t.Logf("key_timing |t| %.2f of at most 4.5", math.Abs(score)); math.Abs(score) < 4.5 {
+			return
+		}
+	}
+	t.Errorf("got |t| %.2f, want less than 4.5", math.Abs(score))
+}
+
+// timing compares guesses that begin like a valid key with guesses that begin
+// like one that nobody has, by Welch's t over the faster nine tenths. Guesses
+// that begin like nothing would be no comparison: a processor learns the
+// beginning that all have in common.
+func timing(w *fanfaretest.World, key string, n int) float64 {
+	begins := [2]string{key[:30], account.NewSecret(rand.Reader)[:30]}
+	times := [2][]float64{}
+	for range n {
+		class := mathrand.IntN(2)
+		guess := begins[class] + account.NewSecret(rand.Reader)[30:35]
+		guess += checksum(guess)
+		// The check of the shape is left out: it knows no key.
+		start := time.Now()
+		w.App.Gate.Cached(account.HashSecret(guess))
+		times[class] = append(times[class], float64(time.Since(start)))
+	}
+	var mean, spread [2]float64
+	for c, list := range times {
+		slices.Sort(list)
+		list = list[:len(list)*9/10]
+		for _, x := range list {
+			mean[c] += x / float64(len(list))
+		}
+		for _, x := range list {
+			spread[c] += (x - mean[c]) * (x - mean[c]) / float64(len(list)) / float64(len(list))
+		}
+	}
+	return (mean[0] - mean[1]) / math.Sqrt(spread[0]+spread[1])
+}
+
+// checksum finds the six characters that make 35 a key.
+func checksum(start string) string {
+	const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	sum := crc32.ChecksumIEEE([]byte(start))
+	var digits [6]byte
+	for i := 5; i >= 0; i-- {
+		digits[i] = base62[sum%62]
+		sum /= 62
+	}
+	return string(digits[:])
+}
