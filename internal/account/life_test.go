@@ -77,8 +77,7 @@ func (o *office) opens(secret string) fault.Code {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	var f *fault.Error
-	if errors.As(c.Check(clock.At(o.World.Clock.Now())), &f) {
+	if f, ok := errors.AsType[*fault.Error](c.Check(clock.At(o.World.Clock.Now()))); ok {
 		return f.Code
 	}
 	return ""

@@ -2,18 +2,18 @@ package account_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"fanfare/internal/account"
-	"fanfare/internal/clock"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 )
 
 func (o *office) remove(email string) {
@@ -279,102 +279,64 @@ func TestK6Unused(t *testing.T) {
 	})
 }
 
-// TestK9Bookkeeping: what is known about the use of a key.
-func TestK9Bookkeeping(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		o, gate := newOffice(t, w), w.App.Gate
-		secret, k := o.key(o.Owner, account.KeyOptions{})
-		c, err := gate.Caller(t.Context(), account.HashSecret(secret))
-		if err != nil {
-			t.Fatal(err)
-		}
-		use := func(n int, agent string) {
-			var wg sync.WaitGroup
-			for range n {
-				wg.Go(func() { gate.Used(c, netip.MustParseAddr("203.0.113.9"), agent, w.Clock.Now()) })
-			}
-			wg.Wait()
-		}
-		flush := func() {
-			t.Helper()
-			if err := gate.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		use(100, "one")
-		flush()
-		use(7, "one")
-		flush()
-		flush()
-		w.Clock.Advance(29 * day)
-		leak := account.NewSecret(rand.Reader)
-		use(5, "two "+leak)
-		flush()
-		got := o.read(k.ID)
-		want := "two " + account.Mask(leak)
-		if got.Requests30d != 112 || got.LastAddress != "203.0.113.9" || got.LastAgent != want || *got.LastUsedAt != clock.At(w.Clock.Now()) {
-			t.Errorf("got %+v, want 112 requests, the last by %q now", got, want)
-		}
-		w.Clock.Advance(day)
-		if got := o.read(k.ID).Requests30d; got != 5 {
-			t.Errorf("got %d requests 30 days after the first 107, want 5", got)
-		}
-	})
-}
-
-// TestK9NoCountLost: uses that are counted while others are being written, or
-// whose writing fails, are written later.
-func TestK9NoCountLost(t *testing.T) {
+// TestOperatorMistakes: what the operator's commands refuse, and with which
+// code.
+func TestOperatorMistakes(t *testing.T) {
 	t.Parallel()
-	creds := &books{}
-	now := func() time.Time { return fanfaretest.Start }
-	gate := account.NewGate(creds, nil, false, now)
-	callers := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
-	const users, each = 8, 500
-	var wg, flusher sync.WaitGroup
-	stop := make(chan struct{})
-	flusher.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				_ = gate.Flush(t.Context())
-			}
+	w := fanfaretest.New(t, nil)
+	o, ctx, op := newOffice(t, w), t.Context(), fanfaretest.Operator
+	good := account.NewWorkspace{Name: "n", Plan: "growth", Owner: "x@example.com", Currency: "EUR", Timezone: "UTC"}
+	workspace := func(change func(*account.NewWorkspace)) func() error {
+		return func() error {
+			n := good
+			change(&n)
+			_, err := o.acc.CreateWorkspace(ctx, op, n)
+			return err
 		}
-	})
-	for u := range users {
-		wg.Go(func() {
-			for i := range each {
-				gate.Used(callers[(u+i)%len(callers)], netip.Addr{}, "", now())
-			}
-		})
 	}
-	wg.Wait()
-	close(stop)
-	flusher.Wait()
-	creds.healthy = true
-	if err := gate.Flush(t.Context()); err != nil {
+	member := func(workspace, email, role string) func() error {
+		return func() error {
+			_, err := o.acc.AddMember(ctx, op, ident.ID(workspace), email, role, false)
+			return err
+		}
+	}
+	here := string(o.Workspace)
+	tests := []struct {
+		name string
+		call func() error
+		want fault.Code
+	}{
+		{"no name", workspace(func(n *account.NewWorkspace) { n.Name = " " }), fault.ValidationFailed},
+		{"long name", workspace(func(n *account.NewWorkspace) { n.Name = strings.Repeat("é", 201) }), fault.ValidationFailed},
+		{"plan", workspace(func(n *account.NewWorkspace) { n.Plan = "gold" }), fault.ValidationFailed},
+		{"owner", workspace(func(n *account.NewWorkspace) { n.Owner = "Ada <ada@example.com>" }), fault.ValidationFailed},
+		{"currency", workspace(func(n *account.NewWorkspace) { n.Currency = "usd" }), fault.ValidationFailed},
+		{"timezone", workspace(func(n *account.NewWorkspace) { n.Timezone = "Local" }), fault.ValidationFailed},
+		{"set plan", func() error { _, err := o.acc.SetPlan(ctx, op, o.Workspace, "gold"); return err }, fault.ValidationFailed},
+		{"plan of nobody", func() error { _, err := o.acc.SetPlan(ctx, op, "wks_x", "growth"); return err }, fault.NotFound},
+		{"suspend nobody", func() error { _, err := o.acc.Suspend(ctx, op, "wks_x", true); return err }, fault.NotFound},
+		{"members of nobody", func() error { _, err := o.acc.Members(ctx, "wks_x"); return err }, fault.NotFound},
+		{"keys of nobody", func() error { _, err := o.acc.Keys(ctx, "wks_x"); return err }, fault.NotFound},
+		{"revoke nothing", func() error { _, err := o.acc.Revoke(ctx, op, o.Workspace, "key_x", "r"); return err }, fault.NotFound},
+		{"no e-mail", member(here, "nobody", "viewer"), fault.ValidationFailed},
+		{"no role", member(here, "y@example.com", "god"), fault.ValidationFailed},
+		{"member already", member(here, strings.ToUpper(o.Owner), "viewer"), fault.AlreadyExists},
+		{"member of nobody", member("wks_x", "y@example.com", "viewer"), fault.NotFound},
+		{"role of a stranger", func() error { _, err := o.acc.SetRole(ctx, op, o.Workspace, "y@example.com", "viewer"); return err }, fault.NotFound},
+		{"unknown role", func() error { _, err := o.acc.SetRole(ctx, op, o.Workspace, o.Owner, "god"); return err }, fault.ValidationFailed},
+		{"remove a stranger", func() error { _, err := o.acc.Remove(ctx, op, o.Workspace, "y@example.com"); return err }, fault.NotFound},
+		{"nothing wrong", workspace(func(*account.NewWorkspace) {}), ""},
+	}
+	before, err := o.acc.Workspaces(ctx)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if creds.count != users*each {
-		t.Errorf("got %d uses written, want %d", creds.count, users*each)
+	for _, tt := range tests {
+		if err := tt.call(); tt.want == "" && err != nil || tt.want != "" && !fault.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+		}
 	}
-}
-
-// books fails every third time.
-type books struct {
-	account.Credentials
-	calls, count int64
-	healthy      bool
-}
-
-func (b *books) AddUses(_ context.Context, uses []account.Use) error {
-	if b.calls++; b.calls%3 == 0 && !b.healthy {
-		return errors.New("no disk")
+	if after, err := o.acc.Workspaces(ctx); err != nil || len(after) != len(before)+1 {
+		t.Errorf("got %d workspaces more, %v, want 1", len(after)-len(before), err)
 	}
-	for _, u := range uses {
-		b.count += u.Count
-	}
-	return nil
 }

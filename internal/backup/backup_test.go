@@ -283,9 +283,9 @@ func TestRestoreFails(t *testing.T) {
 			t.Parallel()
 			broken := errors.New("the statement failed")
 			e := &storetest.Wrapped{Engine: empty(t, name)}
-			statements := 0
+			n := 0
 			for at := 1; ; at += 1 + at/3 {
-				n := 0
+				n = 0
 				e.Statement = func(string, bool) error {
 					if n++; n == at {
 						return broken
@@ -294,7 +294,6 @@ func TestRestoreFails(t *testing.T) {
 				}
 				_, err := backup.Restore(t.Context(), e, path, quiet)
 				if err == nil {
-					statements = n
 					break
 				}
 				if !errors.Is(err, broken) {
@@ -302,8 +301,8 @@ func TestRestoreFails(t *testing.T) {
 				}
 				nothing(t, e.Engine)
 			}
-			if statements < 50 {
-				t.Errorf("the restore had only %d statements", statements)
+			if n < 50 {
+				t.Errorf("the restore had only %d statements", n)
 			}
 			full := storetest.State(t, e.Engine)
 			e.Statement = nil

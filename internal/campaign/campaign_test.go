@@ -16,7 +16,10 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/record"
+	"fanfare/internal/store/pgtest"
 )
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // ample are limits that no test meets by accident.
 func ample(c *app.Config) {

@@ -123,10 +123,11 @@ func dayStart(date time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// Zone loads an IANA time zone. "Local" and "" are not names a caller may use,
-// because their meaning would depend on the machine.
+// Zone loads an IANA time zone. "Local", "" and what starts with a small letter
+// ("localtime", "posixrules") are not names a caller may use, because their
+// meaning would depend on the machine.
 func Zone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" {
+	if name == "" || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
 		return nil, fmt.Errorf("unknown time zone %q", name)
 	}
 	return time.LoadLocation(name)

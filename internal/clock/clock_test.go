@@ -144,7 +144,7 @@ func TestZone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"", "Local", "Mars/Olympus", "../etc/passwd", "/etc/passwd", "+01:00", "CET-1CEST", "Europe/Berlin\x00"} {
+	for _, name := range []string{"", "Local", "Mars/Olympus", "../etc/passwd", "/etc/passwd", "+01:00", "CET-1CEST", "Europe/Berlin\x00", "localtime", "posixrules", "posix/Europe/Berlin", "right/UTC", "zone.tab"} {
 		if z, err := clock.Zone(name); err == nil {
 			t.Errorf("%q: got %s, want it refused", name, z)
 		}

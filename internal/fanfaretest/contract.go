@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -309,7 +310,7 @@ func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad
 		bad("details is null, want an array (E3)")
 	}
 	for _, d := range e.Details {
-		if under, known := c.Details[d.Code]; d.Code != e.Code && (!known || !contains(under, e.Code)) {
+		if under, known := c.Details[d.Code]; d.Code != e.Code && (!known || !slices.Contains(under, e.Code)) {
 			bad("detail code %q may not stand under %q by x-detail-codes", d.Code, e.Code)
 		}
 	}
@@ -324,15 +325,6 @@ func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad
 		bad("got Retry-After %q, want at least one second", res.Header.Get("Retry-After"))
 	}
 	return e.Code
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 // checkCompact wants JSON as the door writes it: one value, no white space

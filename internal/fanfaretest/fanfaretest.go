@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -247,9 +248,7 @@ func (c *Client) DoRaw(method, target string, body any, headers http.Header) *Re
 	r.RequestURI, r.RemoteAddr = target, c.From
 	r.Header.Set("Authorization", "Bearer "+c.Key)
 	r.Header.Set("Content-Type", "application/json")
-	for name, values := range headers {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, headers)
 	return c.send(r, raw)
 }
 

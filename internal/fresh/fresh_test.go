@@ -25,7 +25,10 @@ func (o *origin) load() (int64, error) {
 }
 
 func raise(a *atomic.Int64, v int64) {
-	for old := a.Load(); old < v && !a.CompareAndSwap(old, v); old = a.Load() {
+	for old := a.Load(); old < v; old = a.Load() {
+		if a.CompareAndSwap(old, v) {
+			return
+		}
 	}
 }
 

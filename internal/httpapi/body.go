@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"mime"
@@ -42,20 +43,27 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	if e := r.http.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return nil, unsupported(r, "Content-Encoding", "Send the body without Content-Encoding.", "identity")
 	}
-	if r.http.ContentLength != 0 {
-		if err := checkType(r); err != nil {
-			return nil, err
+	if r.http.ContentLength == 0 {
+		return nil, nil
+	}
+	in := io.Reader(http.MaxBytesReader(r.w, r.http.Body, maxBody))
+	if r.http.ContentLength < 0 {
+		// Only reading tells whether anything comes.
+		hurry(r)
+		peeked := bufio.NewReader(in)
+		if _, err := peeked.Peek(1); errors.Is(err, io.EOF) {
+			return nil, nil
 		}
+		in = peeked
+	}
+	if err := checkType(r); err != nil {
+		return nil, err
 	}
 	if r.http.ContentLength > maxBody {
 		return nil, tooLarge()
 	}
-	if r.http.ContentLength != 0 {
-		// Sockets know only the machine's own time. Errors mean that the
-		// connection cannot have a deadline; the operation's own still holds.
-		_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(bodyTime))
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, maxBody))
+	hurry(r)
+	body, err := io.ReadAll(in)
 	var tooMuch *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooMuch):
@@ -65,10 +73,14 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	case err != nil:
 		return nil, fault.New(fault.MalformedRequest, "The body could not be read to its end.").Because(err)
 	}
-	if r.http.ContentLength != 0 {
-		_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{})
-	}
+	_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{})
 	return body, nil
+}
+
+// hurry bounds the time in which the body has to come. Errors mean that the
+// connection cannot have a deadline; the operation's own still holds.
+func hurry(r *request) {
+	_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(bodyTime)) //nolint:forbidigo // sockets know only the machine's own time
 }
 
 func tooLarge() error {

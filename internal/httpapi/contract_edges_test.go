@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -374,7 +375,7 @@ func TestContractEdges(t *testing.T) {
 				body := sample("", schema).(map[string]any)
 				e.change(body)
 				c := standing
-				if e.codes == nil && op.Method == "POST" {
+				if e.codes == nil && op.Method == http.MethodPost {
 					c = goodCall(tenant, op)
 				}
 				checkEdge(t, tenant, c, e, body)

@@ -35,7 +35,7 @@ func post(body string, headers ...string) show {
 func on(steps, method, verb, body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response {
 		id := create(s.Tenant, `{"name":"One"}`)
-		for _, step := range strings.Fields(steps) {
+		for step := range strings.FieldsSeq(steps) {
 			if step == "archive" {
 				s.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
 				continue
@@ -116,18 +116,18 @@ var shows = map[string]show{
 		}
 		return stranger.Do("GET", "/v1/me", nil)
 	},
-	"internal_error": broken("GET", "/v1/campaigns", fmt.Errorf("bug")),
-	"unavailable":    broken("GET", "/v1/campaigns", store.ErrUnavailable),
-	"not_ready":      broken("GET", "/readyz", store.ErrUnavailable),
-	"timeout":        broken("GET", "/v1/campaigns", context.DeadlineExceeded),
+	"internal_error": broken("/v1/campaigns", fmt.Errorf("bug")),
+	"unavailable":    broken("/v1/campaigns", store.ErrUnavailable),
+	"not_ready":      broken("/readyz", store.ErrUnavailable),
+	"timeout":        broken("/v1/campaigns", context.DeadlineExceeded),
 }
 
-func broken(method, target string, err error) show {
+func broken(target string, err error) show {
 	return func(s *stage) *fanfaretest.Response {
 		s.Do("GET", "/v1/me", nil).Want(200)
 		s.engine.fail(err, err)
 		defer s.engine.fail(nil, nil)
-		return s.Do(method, target, nil)
+		return s.Do("GET", target, nil)
 	}
 }
 

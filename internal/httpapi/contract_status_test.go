@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func goodCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) call {
 // themselves.
 func newRecord(t *fanfaretest.Tenant, collection string) string {
 	for _, op := range fanfaretest.TheContract().Operations() {
-		if op.Method == "POST" && op.Path == collection {
+		if op.Method == http.MethodPost && op.Path == collection {
 			return goodCall(t, op).by(t.Client).Want(201).ID()
 		}
 	}
@@ -74,7 +75,7 @@ func smallestExample(t testing.TB, op *fanfaretest.Operation) any {
 	switch {
 	case op.RequestBody == nil || !op.RequestBody.Value.Required:
 		return nil
-	case op.Method == "PATCH":
+	case op.Method == http.MethodPatch:
 		return `{"name":"Another name"}`
 	}
 	var best []byte
@@ -135,7 +136,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 	},
 	409: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
-		if op.Method != "POST" {
+		if op.Method != http.MethodPost {
 			s.Do("DELETE", c.target, nil).Want(200)
 			return c.by(s.Client)
 		}
@@ -203,7 +204,7 @@ func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretes
 			inside := c.by(s.Client)
 			// Who asks for no record is answered without the store.
 			needed := s.engine.asked() > 0 && needsStore(op)
-			if needed && inside.Status != res.Status && (reads != nil || op.Method != "GET") {
+			if needed && inside.Status != res.Status && (reads != nil || op.Method != http.MethodGet) {
 				t.Errorf("%s: got %d with reads %v and writes broken, want %d: %s", op.OperationID, inside.Status, reads, res.Status, inside.Body)
 			}
 			if bytes.Contains(inside.Body, []byte("fanfare/secret")) || bytes.Contains(inside.Body, []byte("table")) {
@@ -280,5 +281,52 @@ func TestContractStatuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestContractRoles calls every operation in every role, and with keys that
+// were narrowed: what the role table and the scopes do not give is refused.
+func TestContractRoles(t *testing.T) {
+	t.Parallel()
+	owner := fanfaretest.New(t, nil, ample).Tenant(account.Growth)
+	clients := map[account.Role]*fanfaretest.Client{account.Owner: owner.Client}
+	for _, role := range []account.Role{account.Viewer, account.Editor, account.Admin} {
+		clients[role] = owner.As(role)
+	}
+	narrow := func(scopes account.Scopes) *fanfaretest.Client {
+		return owner.As(account.Owner, func(o *account.KeyOptions) { o.Scopes = scopes })
+	}
+	none := narrow(account.Scopes{})
+	readers, writers := map[string]*fanfaretest.Client{}, map[string]*fanfaretest.Client{}
+	for _, family := range account.Families {
+		readers[family], writers[family] = narrow(account.Scopes{family: account.Read}), narrow(account.Scopes{family: account.Write})
+	}
+	for id, op := range fanfaretest.TheContract().Operations() {
+		need, listed := account.PermissionFor(id)
+		if !listed {
+			continue
+		}
+		wants := func(who string, c *fanfaretest.Client, allowed bool, code string) {
+			res := goodCall(owner, op).by(c)
+			switch {
+			case allowed && res.Status == 403:
+				t.Errorf("%s as %s: got 403 want it allowed: %s", id, who, res.Body)
+			case !allowed:
+				res.WantError(403, code)
+			}
+		}
+		for role, c := range clients {
+			wants(string(role), c, role.Reaches(need.Least), "insufficient_permissions")
+		}
+		wants("a key for nothing", none, need.Family == "", "insufficient_scope")
+		for _, family := range account.Families {
+			own := need.Family == "" || need.Family == family
+			wants("a key that reads "+family, readers[family], need.Family == "" || own && need.Access == account.Read, "insufficient_scope")
+			wants("a key that writes "+family, writers[family], own, "insufficient_scope")
+		}
+		text := fmt.Sprintf("Needs the role %s and, for a narrowed key, `%s: %s`.", need.Least, need.Family, need.Access)
+		if need.Family != "" && !strings.Contains(op.Description, text) {
+			t.Errorf("%s: got description %q, want it to say %q", id, op.Description, text)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"testing"
@@ -29,7 +30,7 @@ func TestContractRoutes(t *testing.T) {
 	for id, op := range fanfaretest.TheContract().Operations() {
 		if len(*op.Security) == 0 {
 			public = append(public, op.Path)
-			if op.Method != "GET" {
+			if op.Method != http.MethodGet {
 				t.Errorf("%s: got public method %s, want GET only", id, op.Method)
 			}
 			continue

@@ -41,8 +41,9 @@ var (
 	EventParams    = eventList.known()
 )
 
-// AcceptsJSON, AcceptsGzip and OnceKey read headers.
+// These read headers.
 var (
+	Insistable  = insistable
 	AcceptsJSON = acceptsJSON
 	AcceptsGzip = acceptsGzip
 	OnceKey     = onceKey

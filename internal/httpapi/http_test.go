@@ -14,6 +14,7 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/app"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/httpapi"
 )
 
 func newTenant(t testing.TB, options ...func(*app.Config)) *fanfaretest.Tenant {
@@ -307,6 +308,14 @@ func TestH8HSTS(t *testing.T) {
 	}
 	if got := public.Do("GET", "/v1/me", nil).Header.Get(name); got != "max-age=63072000; includeSubDomains" {
 		t.Errorf("got %q", got)
+	}
+	for host, want := range map[string]bool{
+		"fanfare.example.com": true, "fanfare.example.com:8443": true, "localhost": false, "localhost:8443": false, "LOCALHOST": false, "app.localhost:1": false,
+		"127.0.0.1": false, "127.0.0.1:8443": false, "[::1]": false, "[::1]:8443": false, "192.0.2.1": false, "": false,
+	} {
+		if got := httpapi.Insistable(host); got != want {
+			t.Errorf("%q: got %v want %v", host, got, want)
+		}
 	}
 }
 

@@ -174,6 +174,7 @@ func parseValue(d *jsontext.Decoder, depth int) (v value, err error) {
 			v.members = append(v.members, m)
 		}
 		_, err = d.ReadToken()
+	default:
 	}
 	return v, err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/store/pgtest"
 )
 
 // TestMain runs the package and then wants every operation to have been seen
@@ -19,15 +20,17 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", checksPerProperty()); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	if missing := unseen(); code == 0 && wholeRun() && len(missing) > 0 {
+	pgtest.Main(m, func() {
+		missing := unseen()
+		if !wholeRun() || len(missing) == 0 {
+			return
+		}
 		fmt.Fprintln(os.Stderr, "FAIL: documented in the contract and never seen in a test:")
 		for _, e := range missing {
 			fmt.Fprintf(os.Stderr, "\t%s %d\n", e.Operation, e.Status)
 		}
-		code = 1
-	}
-	os.Exit(code)
+		os.Exit(1)
+	})
 }
 
 // checksPerProperty is low because each check is a conversation with the whole

@@ -65,15 +65,15 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 		return response{}, f
 	}
 	defer a.pending.end(slot)
-	print := fingerprint(r)
-	if res, ok, err := a.replay(ctx, r, workspace, key, print); ok || err != nil {
+	mark := fingerprint(r)
+	if res, ok, err := a.replay(ctx, r, workspace, key, mark); ok || err != nil {
 		return res, err
 	}
-	r.onceKey, r.fingerprint = key, print
+	r.onceKey, r.fingerprint = key, mark
 	res, err := r.route.handle(ctx, r)
 	if errors.Is(err, record.ErrUsed) {
 		// Another node was faster.
-		if res, ok, err := a.replay(ctx, r, workspace, key, print); ok || err != nil {
+		if res, ok, err := a.replay(ctx, r, workspace, key, mark); ok || err != nil {
 			return res, err
 		}
 	}
@@ -81,12 +81,12 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 }
 
 // replay answers with what was answered before under this key.
-func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, print string) (response, bool, error) {
+func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, mark string) (response, bool, error) {
 	answer, err := a.Answers.Answer(ctx, workspace, key)
 	if err != nil || answer == nil {
 		return response{}, false, err
 	}
-	if answer.Fingerprint != print {
+	if answer.Fingerprint != mark {
 		return response{}, false, fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Use a new key for a new request.",
 			fault.Detail{Field: "Idempotency-Key", In: "header", Code: string(fault.IdempotencyKeyReused), Message: "The key belongs to another method, path or body."})
 	}

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/store/pgtest"
+	"fanfare/internal/store/postgres"
 )
 
 // posts lists the operations that take an Idempotency-Key.
@@ -18,9 +21,9 @@ func posts(t testing.TB) []*fanfaretest.Operation {
 	var list []*fanfaretest.Operation
 	for _, op := range fanfaretest.TheContract().Operations() {
 		switch takes := op.Parameter("header", "Idempotency-Key") != nil; {
-		case takes && op.Method == "POST":
+		case takes && op.Method == http.MethodPost:
 			list = append(list, op)
-		case takes || op.Method == "POST":
+		case takes || op.Method == http.MethodPost:
 			t.Errorf("%s: an Idempotency-Key is for every POST and for nothing else", op.OperationID)
 		}
 	}
@@ -239,5 +242,48 @@ func TestW11KeySyntax(t *testing.T) {
 	}
 	if got := len(slices.Compact(slices.Sorted(maps.Values(ids)))); got != 7 {
 		t.Errorf("got %d records want 7", got)
+	}
+}
+
+// TestW11ManyNodes sends the same POST to three nodes of one database at once:
+// what one node does not know of another, the transaction does.
+func TestW11ManyNodes(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	var nodes []*fanfaretest.World
+	for range 3 {
+		e, err := postgres.Open(t.Context(), url, postgres.Options{MaxConns: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, fanfaretest.New(t, e, ample))
+	}
+	c := nodes[0].Tenant(account.Growth)
+	for round := range 10 {
+		key := fmt.Sprintf("Idempotency-Key: round-%d", round)
+		answers := make([]*fanfaretest.Response, 12)
+		var wg sync.WaitGroup
+		for i := range answers {
+			node := nodes[i%len(nodes)].Client(c.Key)
+			wg.Go(func() { answers[i] = node.Do("POST", "/v1/campaigns", `{"name":"One"}`, key) })
+		}
+		wg.Wait()
+		firsts, ids := 0, map[string]bool{}
+		for _, r := range answers {
+			if r.Status == http.StatusConflict {
+				r.WantError(409, "idempotency_in_progress")
+				continue
+			}
+			ids[r.Want(201).ID()] = true
+			if r.Header.Get("Idempotency-Replayed") == "" {
+				firsts++
+			}
+		}
+		if firsts != 1 || len(ids) != 1 {
+			t.Errorf("round %d: got %d first answers and %d campaigns, want one of each", round, firsts, len(ids))
+		}
+	}
+	if got := len(names(c.Client, "?limit=100")); got != 10 {
+		t.Errorf("got %d campaigns want 10", got)
 	}
 }

@@ -67,7 +67,7 @@ func (p *port) say(t *testing.T, text string) (*http.Response, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	return exchange(t, c, text)
 }
 
@@ -84,7 +84,7 @@ func exchange(t *testing.T, c net.Conn, text string) (*http.Response, []byte) {
 	if err != nil {
 		t.Fatalf("%.80q: %v", text, err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatalf("%.80q: %v", text, err)
@@ -99,6 +99,7 @@ func TestH8PlainTextReplies(t *testing.T) {
 	p := openPort(t)
 	auth := "Authorization: Bearer " + p.Key + "\r\n"
 	const host = "Host: localhost\r\n"
+	id := create(p.Tenant, `{"name":"One"}`)
 	for _, tt := range []struct {
 		name, text string
 		status     int
@@ -137,6 +138,7 @@ func TestH8PlainTextReplies(t *testing.T) {
 		{"Expect continue", "POST /v1/campaigns HTTP/1.1\r\n" + host + auth + "Expect: 100-continue\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n", 415, false},
 		{"broken chunk", "POST /v1/campaigns HTTP/1.1\r\n" + host + auth + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400, false},
 		{"chunks", "POST /v1/campaigns HTTP/1.1\r\n" + host + auth + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(`{"name":"One"}`) + "0\r\n\r\n", 201, false},
+		{"no chunks and no type", "POST /v1/campaigns/" + id + "/launch HTTP/1.1\r\n" + host + auth + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 200, false},
 		{"too many chunks", "POST /v1/campaigns HTTP/1.1\r\n" + host + auth + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(strings.Repeat(" ", 1<<20+1)) + "0\r\n\r\n", 413, false},
 		{"announced too large", "POST /v1/campaigns HTTP/1.1\r\n" + host + auth + "Content-Type: application/json\r\nContent-Length: 1048577\r\n\r\n", 413, false},
 	} {
@@ -160,7 +162,7 @@ func TestH3HeadHasNoBody(t *testing.T) {
 	auth := "Host: localhost\r\nAuthorization: Bearer " + p.Key + "\r\nConnection: close\r\n\r\n"
 	get, whole := p.say(t, "GET /v1/campaigns HTTP/1.1\r\n"+auth)
 	head, none := p.say(t, "HEAD /v1/campaigns HTTP/1.1\r\n"+auth)
-	if head.StatusCode != 200 || len(none) != 0 || head.ContentLength != get.ContentLength || len(whole) == 0 {
+	if head.StatusCode != http.StatusOK || len(none) != 0 || head.ContentLength != get.ContentLength || len(whole) == 0 {
 		t.Errorf("got %d with %d bytes and Content-Length %d, want 200, none and %d", head.StatusCode, len(none), head.ContentLength, get.ContentLength)
 	}
 }
@@ -181,7 +183,7 @@ func TestH1PlainHTTPIsRefusedFirst(t *testing.T) {
 		}
 		res, body := exchange(t, c, text)
 		_ = c.Close()
-		if res.StatusCode != 403 || !strings.Contains(string(body), `"code":"https_required"`) || res.Header.Get("Location") != "" {
+		if res.StatusCode != http.StatusForbidden || !strings.Contains(string(body), `"code":"https_required"`) || res.Header.Get("Location") != "" {
 			t.Errorf("%.30q: got %d %s, want 403 https_required", text, res.StatusCode, body)
 		}
 	}

@@ -276,8 +276,8 @@ func (f *fields) url(name string, p presence, most int, macros []string) *string
 		return nil
 	}
 	u, err := url.Parse(plain)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		f.bad(f.at(name), "invalid_format", "must be an https:// URL with a host and no user name.", nil)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.ContainsFunc(plain, unicode.IsSpace) {
+		f.bad(f.at(name), "invalid_format", "must be an https:// URL with a host, no user name and no spaces.", nil)
 		return nil
 	}
 	return s
@@ -387,12 +387,13 @@ func (f *fields) metadata(name string) map[string]string {
 	for _, m := range v.members {
 		path := f.at(name) + "." + m.name
 		switch {
+		case !f.checkText(path, m.name, 1, maxMetaKey):
 		case m.value.kind == kindNull && f.patch:
 		case m.value.kind == kindNull:
 			f.bad(path, "not_nullable", "cannot be null.", nil)
 		case m.value.kind != kindString:
 			f.bad(path, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
-		case f.checkText(path, m.name, 1, maxMetaKey) && f.checkText(path, m.value.text, 0, maxMetaValue):
+		case f.checkText(path, m.value.text, 0, maxMetaValue):
 			out[m.name] = m.value.text
 		}
 	}

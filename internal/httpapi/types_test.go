@@ -65,11 +65,25 @@ func TestT4Money(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
 	for _, tt := range []struct{ amount, currency, want string }{
-		{`5000`, "USD", "5000.00"}, {`"5000.00"`, "USD", "5000.00"}, {`5000.1`, "USD", "5000.10"}, {`"0.01"`, "USD", "0.01"},
-		{`"007.50"`, "USD", "7.50"}, {`1500`, "JPY", "1500"}, {`"1500.00"`, "JPY", "1500"}, {`"1.234"`, "KWD", "1.234"}, {`1`, "KWD", "1.000"},
-		{`9007199254740993`, "USD", ""}, {`9223372036853.99`, "USD", "9223372036853.99"}, {`9223372036854`, "USD", ""},
-		{`0.1`, "EUR", "0.10"}, {`1e3`, "USD", ""}, {`0.30000000000000004`, "USD", ""}, {`-0`, "USD", ""}, {`"1.005"`, "USD", ""},
-		{`"1"`, "XXX", ""}, {`"1"`, "ZZZ", ""},
+		{`5000`, "USD", "5000.00"},
+		{`"5000.00"`, "USD", "5000.00"},
+		{`5000.1`, "USD", "5000.10"},
+		{`"0.01"`, "USD", "0.01"},
+		{`"007.50"`, "USD", "7.50"},
+		{`1500`, "JPY", "1500"},
+		{`"1500.00"`, "JPY", "1500"},
+		{`"1.234"`, "KWD", "1.234"},
+		{`1`, "KWD", "1.000"},
+		{`9007199254740993`, "USD", ""},
+		{`9223372036853.99`, "USD", "9223372036853.99"},
+		{`9223372036854`, "USD", ""},
+		{`0.1`, "EUR", "0.10"},
+		{`1e3`, "USD", ""},
+		{`0.30000000000000004`, "USD", ""},
+		{`-0`, "USD", ""},
+		{`"1.005"`, "USD", ""},
+		{`"10.50"`, "IDR", "10.50"}, {`"1.234"`, "IQD", "1.234"}, {`"1"`, "VES", "1.00"}, {`"1"`, "XXX", ""},
+		{`"1"`, "ZZZ", ""},
 	} {
 		res := c.Do("POST", "/v1/campaigns", `{"name":"One","budget":{"type":"daily","amount":`+tt.amount+`,"currency":"`+tt.currency+`"}}`)
 		if tt.want == "" {
@@ -143,6 +157,11 @@ func TestT8Metadata(t *testing.T) {
 		t.Errorf("got %s at %s, want too_many_items for the 51st key", d.Code, d.Field)
 	}
 	c.Do("PATCH", "/v1/campaigns/"+id, `{"metadata":{"one-more":"x","b":null}}`).Want(200)
+	long := strings.Repeat("k", 41)
+	e = c.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"metadata": map[string]any{long: nil}}).WantError(422, "validation_failed")
+	if d := e.Details[0]; d.Field != "metadata."+long || d.Code != "too_long" {
+		t.Errorf("got %s at %s, want too_long for a key that cannot be", d.Code, d.Field)
+	}
 }
 
 func TestT9CommonFields(t *testing.T) {
@@ -160,5 +179,28 @@ func TestT9CommonFields(t *testing.T) {
 	by, _ := rec["created_by"].(map[string]any)
 	if id, _ := by["id"].(string); by["type"] != "api_key" || !strings.HasPrefix(id, "key_") || by["name"] != "First key" {
 		t.Errorf("got created_by %v, want the key", by)
+	}
+}
+
+// TestT7LandingURLs wants https with a host, and known macros only.
+func TestT7LandingURLs(t *testing.T) {
+	t.Parallel()
+	c := newTenant(t)
+	for landing, code := range map[string]string{
+		"https://example.com": "", "https://example.com:8443/a?b=c#d": "", "https://müller.example/ä": "", "https://{{channel}}.example.com/{{campaign.id}}?a={{creative.name}}": "",
+		"https://": "invalid_format", "https://:443/": "invalid_format", "https://u:p@example.com": "invalid_format", "http://example.com": "invalid_format", "https:example.com": "invalid_format",
+		"https://example.com/a b": "invalid_format", "https://exa mple.com": "invalid_format", "https://example.com/%zz": "invalid_format", "//example.com": "invalid_format",
+		"javascript:alert(1)": "invalid_format", "https://example.com/{{campaign.secret}}": "invalid_value", "https://example.com/{{campaign.id": "invalid_value", "https://example.com/{{}}": "invalid_value",
+	} {
+		res := c.Do("POST", "/v1/campaigns", map[string]any{"name": "One", "tracking": map[string]any{"landing_url": landing}})
+		if code == "" {
+			if got := res.Want(201).Record()["tracking"].(map[string]any)["landing_url"]; got != landing {
+				t.Errorf("got %v want %s as it was sent", got, landing)
+			}
+			continue
+		}
+		if d := res.WantError(422, "validation_failed").Details[0]; d.Field != "tracking.landing_url" || d.Code != code {
+			t.Errorf("%s: got %s at %s want %s", landing, d.Code, d.Field, code)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -103,9 +104,7 @@ func TestW2MergePatch(t *testing.T) {
 			want["version"], want["updated_at"] = 2.0, after["updated_at"]
 			events = append(events, "campaign.updated")
 		}
-		for field, v := range tt.changed {
-			want[field] = v
-		}
+		maps.Copy(want, tt.changed)
 		delete(want, "delivery")
 		delete(after, "delivery")
 		if diff := cmp.Diff(want, after); diff != "" {
@@ -189,8 +188,22 @@ func TestW4EntityTags(t *testing.T) {
 		match string
 		holds bool
 	}{
-		{`"1.0"`, true}, {`"1"`, true}, {`*`, true}, {`"1.7"`, true}, {`"9", "1.0"`, true}, {` "1.0" `, true},
-		{`"2.0"`, false}, {`"2"`, false}, {`W/"1.0"`, false}, {`1.0`, false}, {`"01"`, false}, {`"+1"`, false}, {`"x"`, false}, {`""`, false}, {`","`, false}, {`"1,0"`, false},
+		{`"1.0"`, true},
+		{`"1"`, true},
+		{`*`, true},
+		{`"1.7"`, true},
+		{`"9", "1.0"`, true},
+		{` "1.0" `, true},
+		{`"2.0"`, false},
+		{`"2"`, false},
+		{`W/"1.0"`, false},
+		{`1.0`, false},
+		{`"01"`, false},
+		{`"+1"`, false},
+		{`"x"`, false},
+		{`""`, false},
+		{`","`, false},
+		{`"1,0"`, false},
 	} {
 		for _, op := range fanfaretest.TheContract().Operations() {
 			if op.Parameter("header", "If-Match") == nil {
@@ -393,4 +406,33 @@ func TestEventsAreReducedAboveTheirSize(t *testing.T) {
 	if diff := cmp.Diff(any(map[string]any{"id": id, "version": 1.0, "truncated": true}), data); diff != "" {
 		t.Errorf("data differ (-want +got):\n%s", diff)
 	}
+}
+
+// TestEveryWriteIsAudited wants an unbroken chain with an entry for each
+// event, and none for what changed nothing.
+func TestEveryWriteIsAudited(t *testing.T) {
+	t.Parallel()
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		c := w.Tenant(account.Growth)
+		entries := func() int64 {
+			t.Helper()
+			r, err := w.App.DB.VerifyAudit(t.Context(), func(int64) {})
+			if err != nil || len(r.Faults) > 0 {
+				t.Fatalf("got %+v (%v), want an unbroken chain", r, err)
+			}
+			return r.Entries
+		}
+		before := entries()
+		id := create(c, `{"name":"One"}`)
+		c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Two"}`).Want(200)
+		c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Two"}`).Want(200)
+		c.Do("POST", "/v1/campaigns/"+id+"/launch", nil, "Idempotency-Key: k").Want(200)
+		c.Do("POST", "/v1/campaigns/"+id+"/launch", nil, "Idempotency-Key: k").Want(200)
+		c.Do("POST", "/v1/campaigns/"+id+"/launch", nil).WantError(409, "invalid_state")
+		c.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+		c.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+		if got := entries() - before; got != 4 {
+			t.Errorf("got %d audit entries want 4", got)
+		}
+	})
 }

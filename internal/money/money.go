@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"golang.org/x/text/currency"
 )
 
 // Amount is a sum in millionths of a currency's unit. Digits is how many
@@ -104,16 +102,9 @@ func (a *Amount) UnmarshalText(b []byte) error {
 // Currency is an ISO 4217 code.
 type Currency string
 
-// Digits returns the currency's usual number of decimals, and whether the
-// code names a currency at all. Only upper case counts.
+// Digits returns the currency's number of decimals, and whether the code names
+// a currency at all. Only upper case counts.
 func (c Currency) Digits() (int, bool) {
-	if len(c) != 3 || strings.ToUpper(string(c)) != string(c) {
-		return 0, false
-	}
-	unit, err := currency.ParseISO(string(c))
-	if err != nil || c == "XXX" || c == "XTS" {
-		return 0, false
-	}
-	scale, _ := currency.Standard.Rounding(unit)
-	return scale, true
+	digits, ok := exponents[c]
+	return digits, ok
 }

@@ -16,14 +16,40 @@ func TestParse(t *testing.T) {
 		shown  string
 		reason string
 	}{
-		{"0", 2, "0.00", ""}, {"-0", 2, "0.00", ""}, {"1500", 2, "1500.00", ""}, {"1500.5", 2, "1500.50", ""}, {"1500.50", 2, "1500.50", ""},
-		{"0.000001", 2, "0.000001", ""}, {"1.230000", 2, "1.23", ""}, {"1.234500", 2, "1.2345", ""}, {"007", 0, "7", ""}, {"1500", 0, "1500", ""},
-		{"1500.00", 0, "1500", ""}, {"1.5", 3, "1.500", ""}, {"-12.34", 2, "-12.34", ""}, {"-0.01", 2, "-0.01", ""},
-		{"9223372036853.999999", 2, "9223372036853.999999", ""}, {"-9223372036853.999999", 2, "-9223372036853.999999", ""},
-		{"9223372036854", 2, "", money.TooLarge}, {"9999999999999", 2, "", money.TooLarge}, {"10000000000000", 2, "", money.BadFormat},
-		{"", 2, "", money.BadFormat}, {"-", 2, "", money.BadFormat}, {"1.", 2, "", money.BadFormat}, {".5", 2, "", money.BadFormat}, {"1.2345678", 2, "", money.BadFormat},
-		{"1e3", 2, "", money.BadFormat}, {"+1", 2, "", money.BadFormat}, {" 1", 2, "", money.BadFormat}, {"1,000", 2, "", money.BadFormat}, {"--1", 2, "", money.BadFormat},
-		{"1.2.3", 2, "", money.BadFormat}, {"0x10", 2, "", money.BadFormat}, {"１", 2, "", money.BadFormat}, {"1.-5", 2, "", money.BadFormat}, {"NaN", 2, "", money.BadFormat},
+		{"0", 2, "0.00", ""},
+		{"-0", 2, "0.00", ""},
+		{"1500", 2, "1500.00", ""},
+		{"1500.5", 2, "1500.50", ""},
+		{"1500.50", 2, "1500.50", ""},
+		{"0.000001", 2, "0.000001", ""},
+		{"1.230000", 2, "1.23", ""},
+		{"1.234500", 2, "1.2345", ""},
+		{"007", 0, "7", ""},
+		{"1500", 0, "1500", ""},
+		{"1500.00", 0, "1500", ""},
+		{"1.5", 3, "1.500", ""},
+		{"-12.34", 2, "-12.34", ""},
+		{"-0.01", 2, "-0.01", ""},
+		{"9223372036853.999999", 2, "9223372036853.999999", ""},
+		{"-9223372036853.999999", 2, "-9223372036853.999999", ""},
+		{"9223372036854", 2, "", money.TooLarge},
+		{"9999999999999", 2, "", money.TooLarge},
+		{"10000000000000", 2, "", money.BadFormat},
+		{"", 2, "", money.BadFormat},
+		{"-", 2, "", money.BadFormat},
+		{"1.", 2, "", money.BadFormat},
+		{".5", 2, "", money.BadFormat},
+		{"1.2345678", 2, "", money.BadFormat},
+		{"1e3", 2, "", money.BadFormat},
+		{"+1", 2, "", money.BadFormat},
+		{" 1", 2, "", money.BadFormat},
+		{"1,000", 2, "", money.BadFormat},
+		{"--1", 2, "", money.BadFormat},
+		{"1.2.3", 2, "", money.BadFormat},
+		{"0x10", 2, "", money.BadFormat},
+		{"１", 2, "", money.BadFormat},
+		{"1.-5", 2, "", money.BadFormat},
+		{"NaN", 2, "", money.BadFormat},
 	} {
 		a, reason := money.Parse(tt.text, tt.digits)
 		if reason != tt.reason || reason == "" && a.String() != tt.shown {
@@ -45,7 +71,7 @@ func TestDecimals(t *testing.T) {
 func TestCurrency(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[money.Currency]int{
-		"USD": 2, "EUR": 2, "GBP": 2, "CHF": 2, "JPY": 0, "KRW": 0, "KWD": 3, "BHD": 3, "TND": 3, "CLP": 0,
+		"USD": 2, "EUR": 2, "GBP": 2, "CHF": 2, "JPY": 0, "KRW": 0, "KWD": 3, "BHD": 3, "TND": 3, "CLP": 0, "IDR": 2, "PKR": 2, "COP": 2, "RSD": 2, "IQD": 3, "VES": 2, "MRU": 2, "CLF": 4, "DEM": -1, "XAU": -1,
 		"usd": -1, "Usd": -1, "US": -1, "USDD": -1, "": -1, "XXX": -1, "XTS": -1, "ZZZ": -1, "U D": -1, "€": -1, "\x00\x00\x00": -1,
 	} {
 		digits, ok := code.Digits()

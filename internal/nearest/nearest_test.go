@@ -13,7 +13,7 @@ func TestWord(t *testing.T) {
 	t.Parallel()
 	fields := []string{"name", "channels", "budget", "schedule", "description", "creative_ids", "connection_ids"}
 	for word, want := range map[string]string{
-		"nam": "name", "nmae": "name", "Name": "name", "chanels": "channels", "bugdet": "budget", "budgets": "budget", "schedul": "schedule", "desciption": "description",
+		"nam": "name", "anme": "name", "Name": "name", "chanels": "channels", "bugdet": "budget", "budgets": "budget", "schedul": "schedule", "desciption": "description",
 		"creative_id": "creative_ids", "colour": "", "x": "", "": "", "na": "", "nothing_like_it": "", strings.Repeat("name", 50): "", "名前": "",
 	} {
 		if got := nearest.Word(word, fields); got != want {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	workspace ident.ID = "wks_01h455vb4pex5vsknk084sn02q"
-	operation          = "listCampaigns"
+	workspace = ident.ID("wks_01h455vb4pex5vsknk084sn02q")
+	operation = "listCampaigns"
 )
 
 func sealer(t testing.TB, keys ...byte) *page.Sealer {

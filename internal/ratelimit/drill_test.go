@@ -37,9 +37,10 @@ func TestDrillExact(t *testing.T) {
 func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, admitted int) {
 	t.Helper()
 	list := subjects()
-	var clock, sent atomic.Int64
-	clock.Store(noon.Add(11*time.Hour + 30*time.Minute).UnixNano()) // midnight comes halfway
 	const goroutines = 16
+	clock := &running{now: noon.Add(11*time.Hour + 30*time.Minute)} // midnight comes halfway
+	clock.held = make([]time.Time, goroutines)
+	var sent atomic.Int64
 	logs := make([][]outcome, goroutines)
 	var wg sync.WaitGroup
 	for g := range goroutines {
@@ -49,9 +50,9 @@ func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, a
 				s := random.IntN(len(list))
 				// The time is read before the request is counted, as in a
 				// server, so that requests overtake each other.
-				now := time.Unix(0, clock.Load())
+				now := clock.read(g)
 				if random.IntN(64) == 0 {
-					clock.Add(random.Int64N(int64(time.Second)))
+					clock.advance(time.Duration(random.Int64N(int64(time.Second))))
 				}
 				d, err := counter.Take(t.Context(), list[s].workspace, list[s].limits, now)
 				if err != nil {
@@ -116,6 +117,32 @@ func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, a
 		}
 	}
 	return takes, admitted
+}
+
+// running is a clock that moves while requests are under way, but never so far
+// that one of them would seem to come from another age.
+type running struct {
+	mu   sync.Mutex
+	now  time.Time
+	held []time.Time // what each goroutine last read
+}
+
+func (c *running) read(g int) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[g] = c.now
+	return c.now
+}
+
+func (c *running) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, held := range c.held {
+		if !held.IsZero() && c.now.Sub(held) > 5*time.Minute {
+			return
+		}
+	}
+	c.now = c.now.Add(d)
 }
 
 // nodes are three stores on one database: on one engine where only one process

@@ -93,8 +93,13 @@ type subject struct {
 func subjects() []subject {
 	list := []subject{}
 	for i, l := range []ratelimit.Limits{
-		{PerMinute: 60, PerDay: 10_000}, {PerMinute: 300, PerDay: 100_000}, {PerMinute: 1_000},
-		{PerMinute: 5, PerDay: 100}, {PerMinute: 1, PerDay: 3}, {PerDay: 50}, {PerMinute: 7},
+		{PerMinute: 60, PerDay: 10_000},
+		{PerMinute: 300, PerDay: 100_000},
+		{PerMinute: 1_000},
+		{PerMinute: 5, PerDay: 100},
+		{PerMinute: 1, PerDay: 3},
+		{PerDay: 50},
+		{PerMinute: 7},
 	} {
 		list = append(list, subject{ident.ID(fmt.Sprintf("wks_%d", i)), l})
 	}
@@ -166,7 +171,7 @@ func (s *stepper) step() {
 	case kind == 7:
 		s.now = s.now.Add(time.Minute)
 	default:
-		s.now = s.now.Add(time.Duration(r.Int64N(int64(20*time.Second))) / time.Microsecond * time.Microsecond)
+		s.now = s.now.Add(time.Duration(r.Int64N(int64(20 * time.Second))).Truncate(time.Microsecond))
 	}
 	s.resets, s.waits = s.resets[:0], s.waits[:0]
 }

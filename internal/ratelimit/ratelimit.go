@@ -77,10 +77,10 @@ func (u *Usage) Take(l Limits, now time.Time) Decision {
 	u.roll(now)
 	noDay, noMinute := l.PerDay > 0 && u.Day >= l.PerDay, l.PerMinute > 0 && u.Minute >= l.PerMinute
 	switch {
-	case noDay && !(noMinute && u.Opened.Add(minute).After(u.dayEnd())):
-		return u.decide(l, now, "day")
-	case noMinute:
+	case noMinute && (!noDay || u.Opened.Add(minute).After(u.dayEnd())):
 		return u.decide(l, now, "minute")
+	case noDay:
+		return u.decide(l, now, "day")
 	}
 	if u.Minute == 0 {
 		u.Opened = now

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,15 +68,7 @@ func ParseMatch(headers []string) Match {
 
 // Holds reports whether a record of this version satisfies the precondition.
 func (m Match) Holds(version int64) bool {
-	if !m.set || m.any {
-		return true
-	}
-	for _, v := range m.versions {
-		if v == version {
-			return true
-		}
-	}
-	return false
+	return !m.set || m.any || slices.Contains(m.versions, version)
 }
 
 // Check is Holds as a fault that names the current version.

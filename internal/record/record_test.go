@@ -17,10 +17,28 @@ func TestMatch(t *testing.T) {
 		headers []string
 		holds   bool
 	}{
-		{nil, true}, {[]string{`"3"`}, true}, {[]string{`"3.0"`}, true}, {[]string{`"3.17"`}, true}, {[]string{`*`}, true}, {[]string{` * `}, true},
-		{[]string{`"1", "3.2"`}, true}, {[]string{`"1"`, `"3"`}, true}, {[]string{`"1","3"`}, true},
-		{[]string{``}, false}, {[]string{` `}, false}, {[]string{`"4"`}, false}, {[]string{`3`}, false}, {[]string{`W/"3"`}, false}, {[]string{`"33"`}, false}, {[]string{`"03"`}, false},
-		{[]string{`"+3"`}, false}, {[]string{`"3`}, false}, {[]string{`""`}, false}, {[]string{`".3"`}, false}, {[]string{`"99999999999999999999"`}, false}, {[]string{`"*"`}, false},
+		{nil, true},
+		{[]string{`"3"`}, true},
+		{[]string{`"3.0"`}, true},
+		{[]string{`"3.17"`}, true},
+		{[]string{`*`}, true},
+		{[]string{` * `}, true},
+		{[]string{`"1", "3.2"`}, true},
+		{[]string{`"1"`, `"3"`}, true},
+		{[]string{`"1","3"`}, true},
+		{[]string{``}, false},
+		{[]string{` `}, false},
+		{[]string{`"4"`}, false},
+		{[]string{`3`}, false},
+		{[]string{`W/"3"`}, false},
+		{[]string{`"33"`}, false},
+		{[]string{`"03"`}, false},
+		{[]string{`"+3"`}, false},
+		{[]string{`"3`}, false},
+		{[]string{`""`}, false},
+		{[]string{`".3"`}, false},
+		{[]string{`"99999999999999999999"`}, false},
+		{[]string{`"*"`}, false},
 		{[]string{`*, "4"`}, false},
 	} {
 		m := record.ParseMatch(tt.headers)

@@ -68,19 +68,23 @@ func readInstant(r *Rows) *clock.Instant {
 }
 
 // change writes an account change with its audit entry and event. Every node
-// hears of it.
-func (s *Accounts) change(ctx context.Context, note account.Note, target ident.ID, shown func() any, fn func(Tx) error) error {
-	entry, err := s.db.audit(note.Cause, note.At, note.Action, target, 0)
-	if err != nil {
-		return err
-	}
+// hears of it. Which record it was about may turn out in fn.
+func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.ID, shown func() any, fn func(Tx) error) error {
 	return s.db.write(ctx, func(tx Tx) error {
-		// The audit entry comes first: its lock makes changes of one
-		// workspace follow each other, so that limits counted in fn hold.
-		if err := s.db.appendAudit(tx, entry); err != nil {
+		// The chain is taken first: its lock makes changes of one workspace
+		// follow each other, so that limits counted in fn hold.
+		end, err := s.db.takeChain(tx, string(note.Cause.Workspace))
+		if err != nil {
 			return err
 		}
 		if err := fn(tx); err != nil {
+			return err
+		}
+		entry, err := s.db.audit(note.Cause, note.At, note.Action, *target, 0)
+		if err != nil {
+			return err
+		}
+		if err := end.extend(tx, entry); err != nil {
 			return err
 		}
 		tx.Touch(topicAuth)
@@ -91,7 +95,7 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target ident.I
 		if err != nil {
 			return err
 		}
-		row, err := s.db.outbox(note.Cause, note.At, target, record.Doc{JSON: doc}, note.Event)
+		row, err := s.db.outbox(note.Cause, note.At, *target, record.Doc{JSON: doc}, note.Event)
 		if err != nil {
 			return err
 		}
@@ -103,7 +107,7 @@ const insertWorkspace = `INSERT INTO workspace (id, name, plan, timezone, curren
 
 // AddWorkspace saves a workspace, its owner and a first key.
 func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first account.NewKey, note account.Note) (account.User, error) {
-	err := s.change(ctx, note, w.ID, func() any { return first.Key }, func(tx Tx) error {
+	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
 		if _, err := tx.Exec(insertWorkspace, string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), int64(w.CreatedAt)); err != nil {
 			return fmt.Errorf("insert workspace: %w", err)
 		}
@@ -163,7 +167,7 @@ func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) 
 
 // ChangeWorkspace changes a workspace.
 func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func(*account.Workspace), note account.Note) (w account.Workspace, err error) {
-	err = s.change(ctx, note, id, nil, func(tx Tx) error {
+	err = s.change(ctx, note, &id, nil, func(tx Tx) error {
 		rows, err := tx.Query(`SELECT `+workspaceColumns+` FROM workspace w WHERE w.id = $1`, string(id))
 		if err != nil {
 			return fmt.Errorf("read workspace: %w", err)
@@ -186,7 +190,7 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 
 // SaveMember adds a user to a workspace or changes the role.
 func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account.Member, note account.Note) (account.Member, error) {
-	err := s.change(ctx, note, m.ID, nil, func(tx Tx) error {
+	err := s.change(ctx, note, &m.ID, nil, func(tx Tx) error {
 		u, err := addUser(tx, m.User)
 		if err != nil {
 			return err
@@ -252,7 +256,7 @@ const countKeys = `SELECT count(*), coalesce(sum(CASE WHEN user_id = $1 THEN 1 E
 
 // AddKey saves a key, and the key it takes over from.
 func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *account.Key, note account.Note) error {
-	return s.change(ctx, note, k.ID, func() any { return k.Key }, func(tx Tx) error {
+	return s.change(ctx, note, &k.ID, func() any { return k.Key }, func(tx Tx) error {
 		rows, err := tx.Query(countKeys, string(k.UserID), string(k.WorkspaceID), int64(note.At))
 		if err != nil {
 			return fmt.Errorf("count keys: %w", err)
@@ -299,7 +303,7 @@ func updateKey(tx Tx, k account.Key) error {
 
 // SaveKey saves a changed key.
 func (s *Accounts) SaveKey(ctx context.Context, k account.Key, note account.Note) error {
-	return s.change(ctx, note, k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
+	return s.change(ctx, note, &k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
 }
 
 const selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +

@@ -48,26 +48,45 @@ func (db *DB) audit(cause record.Cause, at clock.Instant, action string, target 
 	return auditRow{string(cause.Workspace), int64(at), entry}, err
 }
 
-// appendAudit puts an entry at the end of its workspace's chain. The row of
-// the chain's end is taken first and kept to the commit, so that on a shared
-// engine two writers of one workspace follow each other.
+// appendAudit puts an entry at the end of its workspace's chain.
 func (db *DB) appendAudit(tx Tx, r auditRow) error {
-	lockHead := selectHead + db.engine.Traits().RowLock
-	head, err := tx.Query(lockHead, r.workspace)
+	end, err := db.takeChain(tx, r.workspace)
 	if err != nil {
-		return fmt.Errorf("take audit chain: %w", err)
+		return err
+	}
+	return end.extend(tx, r)
+}
+
+// chainEnd is the last entry of a workspace's chain.
+type chainEnd struct {
+	seq  int64
+	hash string
+}
+
+// takeChain takes the end of a workspace's chain and keeps it to the commit, so
+// that on a shared engine two writers of one workspace follow each other.
+func (db *DB) takeChain(tx Tx, workspace string) (chainEnd, error) {
+	lockHead := selectHead + db.engine.Traits().RowLock
+	head, err := tx.Query(lockHead, workspace)
+	if err != nil {
+		return chainEnd{}, fmt.Errorf("take audit chain: %w", err)
 	}
 	if !head.Next() {
-		if _, err := tx.Exec(insertHead, r.workspace); err != nil {
-			return fmt.Errorf("start audit chain: %w", err)
+		if _, err := tx.Exec(insertHead, workspace); err != nil {
+			return chainEnd{}, fmt.Errorf("start audit chain: %w", err)
 		}
-		if head, err = tx.Query(lockHead, r.workspace); err != nil {
-			return fmt.Errorf("take audit chain: %w", err)
+		if head, err = tx.Query(lockHead, workspace); err != nil {
+			return chainEnd{}, fmt.Errorf("take audit chain: %w", err)
 		}
 		head.Next()
 	}
-	seq, before := head.Int()+1, head.Text()
-	hash := link(before, r.workspace, seq, r.at, r.entry)
+	return chainEnd{head.Int(), head.Text()}, nil
+}
+
+// extend puts an entry behind the end of a chain that was taken.
+func (end chainEnd) extend(tx Tx, r auditRow) error {
+	seq := end.seq + 1
+	hash := link(end.hash, r.workspace, seq, r.at, r.entry)
 	if _, err := tx.Exec(insertAudit, r.workspace, seq, r.at, r.entry, hash); err != nil {
 		return fmt.Errorf("write audit entry: %w", err)
 	}

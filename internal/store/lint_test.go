@@ -233,36 +233,36 @@ func TestLinter(t *testing.T) {
 			t.Errorf("%s is seen as a tenant's table", table)
 		}
 	}
-	for query, want := range map[string]string{
-		`SELECT doc FROM campaign WHERE workspace_id = $1 AND id = $2`:                                                                  "",
-		`SELECT doc FROM campaign WHERE id = $1`:                                                                                        "every workspace",
-		`SELECT doc FROM campaign WHERE id = $1 AND 'workspace_id = $2' <> ''`:                                                          "every workspace",
-		`SELECT doc FROM campaign WHERE workspace_id = $1 OR id = $2`:                                                                   "OR",
-		`SELECT doc FROM campaign WHERE workspace_id = $1 AND (id = $2 OR id = $3)`:                                                     "",
-		`SELECT doc FROM campaign WHERE workspace_id = $1 AND id IN (SELECT record_id FROM ref WHERE value = $2)`:                       "ref of every",
-		`SELECT doc FROM campaign WHERE id IN (SELECT record_id FROM ref WHERE workspace_id = $1)`:                                      "campaign of every",
-		`SELECT doc FROM campaign WHERE workspace_id = $1 AND id IN (SELECT record_id FROM ref WHERE workspace_id = $2 AND value = $3)`: "",
-		`SELECT k.id FROM api_key k JOIN member m ON m.workspace_id = k.workspace_id WHERE k.workspace_id = $1`:                         "",
-		`SELECT k.id FROM api_key k JOIN member m ON m.user_id = k.user_id WHERE k.workspace_id = $1`:                                   "member of every",
-		`SELECT k.id FROM api_key k, member m WHERE k.workspace_id = $1`:                                                                "comma",
-		`DELETE FROM event WHERE workspace_id = $1 AND created_at < $2`:                                                                 "",
-		`DELETE FROM event WHERE created_at < $1`:                                                                                       "every workspace",
-		`UPDATE campaign SET doc = $1 WHERE id = $2`:                                                                                    "every workspace",
-		`UPDATE campaign SET doc = $1, workspace_id = $2`:                                                                               "every workspace",
-		`INSERT INTO ref (workspace_id, kind) VALUES ($1, $2)`:                                                                          "",
-		`INSERT INTO ref (kind) VALUES ($1)`:                                                                                            "without a workspace",
-		`INSERT INTO once (workspace_id, key) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`:                                             "another workspace",
-		`SELECT id FROM workspace`:                             "",
-		`SELECT id FROM workspace WHERE id = $2 AND name = $1`: "placeholder",
-		`SELECT id FROM workspace WHERE id = $1 AND name = $1`: "placeholder",
-		`SELECT now()`:     "time",
-		`SELECT random ()`: "time",
-		`SELECT id FROM workspace WHERE created_at < CURRENT_TIMESTAMP`:                          "time",
-		`SELECT workspace_id FROM audit WHERE workspace_id = $1 UNION SELECT id FROM audit_head`: "audit_head of every",
+	for _, test := range []struct{ query, want string }{
+		{`SELECT doc FROM campaign WHERE workspace_id = $1 AND id = $2`, ""},
+		{`SELECT doc FROM campaign WHERE id = $1`, "every workspace"},
+		{`SELECT doc FROM campaign WHERE id = $1 AND 'workspace_id = $2' <> ''`, "every workspace"},
+		{`SELECT doc FROM campaign WHERE workspace_id = $1 OR id = $2`, "OR"},
+		{`SELECT doc FROM campaign WHERE workspace_id = $1 AND (id = $2 OR id = $3)`, ""},
+		{`SELECT doc FROM campaign WHERE workspace_id = $1 AND id IN (SELECT record_id FROM ref WHERE value = $2)`, "ref of every"},
+		{`SELECT doc FROM campaign WHERE id IN (SELECT record_id FROM ref WHERE workspace_id = $1)`, "campaign of every"},
+		{`SELECT doc FROM campaign WHERE workspace_id = $1 AND id IN (SELECT record_id FROM ref WHERE workspace_id = $2 AND value = $3)`, ""},
+		{`SELECT k.id FROM api_key k JOIN member m ON m.workspace_id = k.workspace_id WHERE k.workspace_id = $1`, ""},
+		{`SELECT k.id FROM api_key k JOIN member m ON m.user_id = k.user_id WHERE k.workspace_id = $1`, "member of every"},
+		{`SELECT k.id FROM api_key k, member m WHERE k.workspace_id = $1`, "comma"},
+		{`DELETE FROM event WHERE workspace_id = $1 AND created_at < $2`, ""},
+		{`DELETE FROM event WHERE created_at < $1`, "every workspace"},
+		{`UPDATE campaign SET doc = $1 WHERE id = $2`, "every workspace"},
+		{`UPDATE campaign SET doc = $1, workspace_id = $2`, "every workspace"},
+		{`INSERT INTO ref (workspace_id, kind) VALUES ($1, $2)`, ""},
+		{`INSERT INTO ref (kind) VALUES ($1)`, "without a workspace"},
+		{`INSERT INTO once (workspace_id, key) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`, "another workspace"},
+		{`SELECT id FROM workspace`, ""},
+		{`SELECT id FROM workspace WHERE id = $2 AND name = $1`, "placeholder"},
+		{`SELECT id FROM workspace WHERE id = $1 AND name = $1`, "placeholder"},
+		{`SELECT now()`, "time"},
+		{`SELECT random ()`, "time"},
+		{`SELECT id FROM workspace WHERE created_at < CURRENT_TIMESTAMP`, "time"},
+		{`SELECT workspace_id FROM audit WHERE workspace_id = $1 UNION SELECT id FROM audit_head`, "audit_head of every"},
 	} {
-		got := strings.Join(l.problems(query), "; ")
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: got %q want %q", query, got, want)
+		got := strings.Join(l.problems(test.query), "; ")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q want %q", test.query, got, test.want)
 		}
 	}
 }

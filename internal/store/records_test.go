@@ -15,35 +15,24 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // engines open an empty database each, and close it when the test ends.
 var engines = map[string]func(t *testing.T) store.Engine{
 	"sqlite": func(t *testing.T) store.Engine {
-		return opened(t)(sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{}))
+		e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
+		return closing(t, e, err)
 	},
-	"postgres": func(t *testing.T) store.Engine {
-		return node(t, pgtest.URL(t))
-	},
+	"postgres": func(t *testing.T) store.Engine { return node(t, pgtest.URL(t)) },
 }
 
 // node is one of several engines on a database.
 func node(t *testing.T, url string) store.Engine {
 	t.Helper()
 	e, err := postgres.Open(t.Context(), url, postgres.Options{})
+	return closing(t, e, err)
+}
+
+func closing(t *testing.T, e store.Engine, err error) store.Engine {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return closing(t, e)
-}
-
-func opened(t *testing.T) func(e *sqlite.Engine, err error) store.Engine {
-	t.Helper()
-	return func(e *sqlite.Engine, err error) store.Engine {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return closing(t, e)
-	}
-}
-
-func closing(t *testing.T, e store.Engine) store.Engine {
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Errorf("close: %v", err)

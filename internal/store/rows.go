@@ -98,7 +98,7 @@ func (r *Rows) tag(want byte) byte {
 	return got
 }
 
-// AppendNull, AppendInt and AppendText pack one value; for engines.
+// AppendNull packs a null; for engines, like AppendInt and AppendText.
 func AppendNull(b []byte) []byte { return append(b, TagNull) }
 
 // AppendInt packs an integer.

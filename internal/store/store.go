@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -21,6 +22,9 @@ type DB struct {
 	now    func() time.Time
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
+
+	// On a shared engine news may come while somebody still registers.
+	hooks  sync.RWMutex
 	onAuth []func()
 	onJob  []func()
 }
@@ -45,10 +49,16 @@ func New(e Engine, cached int, now func() time.Time, random io.Reader) *DB {
 }
 
 // OnAuth registers what to do when accounts have changed, here or elsewhere.
-func (db *DB) OnAuth(f func()) { db.onAuth = append(db.onAuth, f) }
+func (db *DB) OnAuth(f func()) { db.register(&db.onAuth, f) }
 
 // OnJob registers what to do when there may be new background work.
-func (db *DB) OnJob(f func()) { db.onJob = append(db.onJob, f) }
+func (db *DB) OnJob(f func()) { db.register(&db.onJob, f) }
+
+func (db *DB) register(list *[]func(), f func()) {
+	db.hooks.Lock()
+	defer db.hooks.Unlock()
+	*list = append(*list, f)
+}
 
 // Committing implements Watcher.
 func (db *DB) Committing(topics []string) {
@@ -80,15 +90,17 @@ func (db *DB) Committed(topics []string) {
 		}
 	}
 	if auth {
-		call(db.onAuth)
+		db.call(&db.onAuth)
 	}
 	if jobs {
-		call(db.onJob)
+		db.call(&db.onJob)
 	}
 }
 
-func call(list []func()) {
-	for _, f := range list {
+func (db *DB) call(list *[]func()) {
+	db.hooks.RLock()
+	defer db.hooks.RUnlock()
+	for _, f := range *list {
 		f()
 	}
 }

@@ -73,9 +73,9 @@ func (d *drill) find(client *http.Client, r *campaign) (*campaign, error) {
 	d.figures.add(&d.figures.open, 1)
 	open := *r.open
 	r.open = nil
-	there, err := d.tagged(client, r.tags[0])
+	there, err := d.tagged(client, r.had[0])
 	if err != nil || len(there) > 1 {
-		return nil, fmt.Errorf("creation of %s: found %d times: %w", r.tags[0], len(there), err)
+		return nil, fmt.Errorf("creation of %s: found %d times: %w", r.had[0], len(there), err)
 	}
 	if len(there) == 1 {
 		d.figures.add(&d.figures.openDone, 1)
@@ -83,10 +83,10 @@ func (d *drill) find(client *http.Client, r *campaign) (*campaign, error) {
 	if open.key != "" {
 		a, err := d.do(client, open)
 		if err != nil || a.status != http.StatusCreated {
-			return nil, fmt.Errorf("creation of %s asked again: status %d: %s: %w", r.tags[0], a.status, a.data, err)
+			return nil, fmt.Errorf("creation of %s asked again: status %d: %s: %w", r.had[0], a.status, a.data, err)
 		}
 		if len(there) == 1 && !bytes.Equal(a.data, there[0]) {
-			return nil, fmt.Errorf("creation of %s asked again gave %s, it was %s", r.tags[0], a.data, there[0])
+			return nil, fmt.Errorf("creation of %s asked again gave %s, it was %s", r.had[0], a.data, there[0])
 		}
 		return r, r.take(open, a)
 	}
@@ -168,17 +168,17 @@ func (d *drill) check(client *http.Client, r *campaign) error {
 	if !bytes.Equal(now, r.data) {
 		return fmt.Errorf("%s is %s, acknowledged was %s", r.ID, now, r.data)
 	}
-	for _, tag := range r.tags {
+	for _, tag := range r.had {
 		there, err := d.tagged(client, tag)
 		if err != nil {
 			return err
 		}
 		want := 0
-		if slices.Contains(r.state.Tags, tag) {
+		if slices.Contains(r.Tags, tag) {
 			want = 1
 		}
 		if len(there) != want || want == 1 && !bytes.Equal(there[0], now) {
-			return fmt.Errorf("%s with tags %v is found %d times by %s", r.ID, r.state.Tags, len(there), tag)
+			return fmt.Errorf("%s with tags %v is found %d times by %s", r.ID, r.Tags, len(there), tag)
 		}
 	}
 	events, err := d.list(client, "/v1/events?order=asc&limit=100&resource_id="+r.ID)

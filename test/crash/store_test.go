@@ -65,7 +65,7 @@ func (d *drill) checkStore() {
 	defer func() { _ = e.Close() }()
 	refs, versions := map[string]bool{}, map[string]bool{}
 	for _, r := range d.records {
-		for _, tag := range r.state.Tags {
+		for _, tag := range r.Tags {
 			refs["tag "+tag+" "+r.ID] = true
 		}
 		refs["channel search "+r.ID] = true

@@ -51,8 +51,8 @@ type campaign struct {
 	state
 	// data is the record as it was last acknowledged.
 	data jsontext.Value
-	// tags are all it ever had; each belongs to it alone.
-	tags []string
+	// had are all its tags so far; each belongs to it alone.
+	had []string
 	// open is the call that was in flight when the server was killed.
 	open *call
 	// kept are acknowledged calls with a key, to be asked again.
@@ -189,7 +189,7 @@ func (w *writer) create() error {
 		body: fmt.Sprintf(`{"name":%q,"tags":[%q],"channels":["search"],"metadata":{"drill":%q}}`, tag, tag, strings.Repeat("x", w.r.IntN(300))),
 		want: func(s *state) bool { return s.Name == tag && s.Status == "draft" && s.Version == 1 },
 	}
-	record := &campaign{tags: []string{tag}}
+	record := &campaign{had: []string{tag}}
 	a, err := w.send(c)
 	if err != nil {
 		record.open, w.lost = &c, record
@@ -230,13 +230,13 @@ func (w *writer) change(r *campaign) error {
 		tag := fmt.Sprintf("%s-%d", w.name, w.made)
 		tags := []string{tag}
 		if w.r.IntN(2) == 0 {
-			tags = append(slices.Clone(r.state.Tags), tag)[max(0, len(r.state.Tags)-9):]
+			tags = append(slices.Clone(r.Tags), tag)[max(0, len(r.Tags)-9):]
 		}
 		list, err := json.Marshal(tags)
 		if err != nil {
 			return err
 		}
-		r.tags = append(r.tags, tag)
+		r.had = append(r.had, tag)
 		c.method, c.body = "PATCH", fmt.Sprintf(`{"name":%q,"tags":%s}`, tag, list)
 		c.want = func(s *state) bool { return s.Name == tag && slices.Equal(s.Tags, tags) }
 	} else {

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,7 +27,7 @@ func nodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.Wor
 		}
 		own := options
 		if len(list) > 0 {
-			own = append(own[:len(own):len(own)], func(c *app.Config) { c.Now = list[0].Clock.Now })
+			own = append(slices.Clip(own), func(c *app.Config) { c.Now = list[0].Clock.Now })
 		}
 		list = append(list, fanfaretest.New(t, e, own...))
 	}

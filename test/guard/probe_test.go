@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -107,7 +108,7 @@ func (p *prober) strangers(prefix string) []string {
 	if len(foreign) == 0 {
 		p.t.Fatalf("the other tenant has no %s_…: no operation of the contract made one from its examples", prefix)
 	}
-	list := slices.Clone(foreign[:min(len(foreign), 12)])
+	list := slices.Clone(foreign[:min(len(foreign), 20)])
 	for other, ids := range p.b.ids {
 		if other != prefix {
 			list = append(list, ids[0])
@@ -230,9 +231,7 @@ func (p *prober) references(op *fanfaretest.Operation) {
 		ask := func(target, id string) string {
 			body := map[string]any{}
 			if base, ok := bodies(op)[0].(map[string]any); ok {
-				for name, v := range base {
-					body[name] = v
-				}
+				maps.Copy(body, base)
 			}
 			put(body, place, id)
 			return p.call(op.Method, target, body, id)

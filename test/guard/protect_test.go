@@ -316,6 +316,25 @@ func TestR11Outage(t *testing.T) {
 	}
 }
 
+// forgetful is a counter that takes and does not give back.
+type forgetful struct{ ratelimit.Counter }
+
+func (forgetful) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error { return errLost }
+
+// TestR3RefundFails: what cannot be given back is at least in the log.
+func TestR3RefundFails(t *testing.T) {
+	w := fanfaretest.New(t, nil)
+	a := w.Tenant(account.Starter)
+	w.App.API.Quota = forgetful{w.App.API.Quota}
+	w.App.API.Events = &brokenEvents{fault: noDisk()}
+	if got := ratesOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 59 {
+		t.Errorf("got %+v, want one spent", got)
+	}
+	if !strings.Contains(w.Log.String(), "could not be given back") {
+		t.Error("got nothing in the log about it")
+	}
+}
+
 // TestQuotaEvents: a workspace is told at 80 % of its day and when it is used
 // up, once a day each (protocol §9).
 func TestQuotaEvents(t *testing.T) {

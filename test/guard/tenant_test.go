@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -133,7 +134,7 @@ func (h *household) targets(op *fanfaretest.Operation) []string {
 		var next []string
 		for _, target := range targets {
 			own := h.ids[prefixOf(h.t, op, name)]
-			if op.Method == "DELETE" {
+			if op.Method == http.MethodDelete {
 				own = own[:min(1, len(own))]
 			}
 			for _, id := range own[max(0, len(own)-6):] {
@@ -142,7 +143,7 @@ func (h *household) targets(op *fanfaretest.Operation) []string {
 		}
 		targets = next
 	}
-	if op.Method == "GET" && op.Parameter("query", "limit") != nil {
+	if op.Method == http.MethodGet && op.Parameter("query", "limit") != nil {
 		targets = append(targets, op.Path+"?limit=1", op.Path+"?limit=100")
 	}
 	return targets
@@ -167,7 +168,7 @@ func prefixOf(t *testing.T, op *fanfaretest.Operation, name string) string {
 func (h *household) do(op *fanfaretest.Operation, target string, example any) {
 	keep, drop := map[string]bool{}, map[string]bool{}
 	key := ""
-	if op.Method == "POST" {
+	if op.Method == http.MethodPost {
 		key = h.token + "-" + strings.ToLower(rand.Text())[:8]
 		h.once = append(h.once, key)
 	}
@@ -297,7 +298,7 @@ func (p *prober) run() {
 func (p *prober) crawl(reader, other *household) {
 	for role, c := range reader.roles {
 		for _, op := range operations() {
-			if op.Method != "GET" {
+			if op.Method != http.MethodGet {
 				continue
 			}
 			for _, target := range reader.targets(op) {

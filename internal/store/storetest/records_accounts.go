@@ -33,8 +33,21 @@ func recordsAccounts(t *testing.T, w *World) {
 	if user != w.Owner {
 		t.Errorf("got user %s want %s", user, w.Owner)
 	}
+	// Who is known already joins as who he is, also in the audit log.
+	guest, err := w.Accounts.AddMember(t.Context(), operator, w.Workspace, "guest@example.com", "editor", false)
+	w.must(err)
+	again, err := w.Accounts.AddMember(t.Context(), operator, second, "guest@example.com", "viewer", false)
+	w.must(err)
+	if again.ID != guest.ID {
+		t.Errorf("got user %s want %s", again.ID, guest.ID)
+	}
+	for _, workspace := range []ident.ID{w.Workspace, second} {
+		w.Count(1, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE $2`, string(workspace), `%"action":"user.create","target":"`+string(guest.ID)+`"%`)
+	}
+	_, err = w.Accounts.Remove(t.Context(), operator, second, "guest@example.com")
+	w.must(err)
 	members, err := w.DB.Accounts().Members(t.Context(), second)
-	if err != nil || len(members) != 1 || members[0].Email != "owner@example.com" || members[0].Role != account.Owner {
+	if err != nil || len(members) != 2 || members[1].Email != "owner@example.com" || members[1].Role != account.Owner || members[0].InactiveAt == nil {
 		t.Errorf("got members %+v, %v", members, err)
 	}
 	secret, key, err := w.Accounts.CreateKey(t.Context(), operator, w.Workspace, "owner@example.com", account.KeyOptions{

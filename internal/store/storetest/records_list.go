@@ -138,23 +138,23 @@ func (k kept) matches(q page.Query) bool {
 		return false
 	}
 	for _, f := range q.Filters {
-		any := func(values []string) bool {
+		one := func(values []string) bool {
 			return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(f.Values, v) })
 		}
 		ok := false
 		switch f.Name {
 		case "delivery_status":
-			ok = any([]string{string(k.c.Delivery.Status)})
+			ok = one([]string{string(k.c.Delivery.Status)})
 		case "objective":
-			ok = k.c.Objective != nil && any([]string{*k.c.Objective})
+			ok = k.c.Objective != nil && one([]string{*k.c.Objective})
 		case "channel":
-			ok = any(k.c.Channels)
+			ok = one(k.c.Channels)
 		case "tag":
-			ok = any(k.c.Tags)
+			ok = one(k.c.Tags)
 		case "audience_id":
-			ok = any(words(k.c.AudienceIDs))
+			ok = one(words(k.c.AudienceIDs))
 		case "creative_id":
-			ok = any(words(k.c.CreativeIDs))
+			ok = one(words(k.c.CreativeIDs))
 		case "q":
 			ok = strings.Contains(strings.ToLower(k.c.Name), strings.ToLower(f.Values[0]))
 		}

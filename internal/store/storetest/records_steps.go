@@ -362,9 +362,7 @@ func recordsTwice(t *testing.T, w *World) {
 	w.must(err)
 	twice := rows(true)
 	// The members and the settings are there already.
-	for table, n := range map[string]int{"account_user": 0, "setting": 0} {
-		once[table] = n
-	}
+	once["account_user"], once["setting"] = 0, 0
 	if !maps.Equal(once, twice) {
 		t.Errorf("rows after running once and twice in %s and %s: %v and %v", first, w.Workspace, once, twice)
 	}

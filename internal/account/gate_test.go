@@ -1,0 +1,191 @@
+package account_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/clock"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
+)
+
+// TestK9Bookkeeping: what is known about the use of a key.
+func TestK9Bookkeeping(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		o, gate := newOffice(t, w), w.App.Gate
+		secret, k := o.key(o.Owner, account.KeyOptions{})
+		c, err := gate.Caller(t.Context(), account.HashSecret(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		use := func(n int, agent string) {
+			var wg sync.WaitGroup
+			for range n {
+				wg.Go(func() { gate.Used(c, netip.MustParseAddr("203.0.113.9"), agent, w.Clock.Now()) })
+			}
+			wg.Wait()
+		}
+		flush := func() {
+			t.Helper()
+			if err := gate.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		use(100, "one")
+		flush()
+		use(7, "one")
+		flush()
+		flush()
+		w.Clock.Advance(29 * day)
+		leak := account.NewSecret(rand.Reader)
+		use(5, "two "+leak)
+		flush()
+		got := o.read(k.ID)
+		want := "two " + account.Mask(leak)
+		if got.Requests30d != 112 || got.LastAddress != "203.0.113.9" || got.LastAgent != want || *got.LastUsedAt != clock.At(w.Clock.Now()) {
+			t.Errorf("got %+v, want 112 requests, the last by %q now", got, want)
+		}
+		w.Clock.Advance(day)
+		if got := o.read(k.ID).Requests30d; got != 5 {
+			t.Errorf("got %d requests 30 days after the first 107, want 5", got)
+		}
+	})
+}
+
+// TestK9NoCountLost: uses that are counted while others are being written, or
+// whose writing fails, are written later.
+func TestK9NoCountLost(t *testing.T) {
+	t.Parallel()
+	creds := &books{}
+	now := func() time.Time { return fanfaretest.Start }
+	gate := account.NewGate(creds, nil, false, now)
+	callers := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
+	const users, each = 8, 500
+	var wg, flusher sync.WaitGroup
+	stop := make(chan struct{})
+	flusher.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = gate.Flush(t.Context())
+			}
+		}
+	})
+	for u := range users {
+		wg.Go(func() {
+			for i := range each {
+				gate.Used(callers[(u+i)%len(callers)], netip.Addr{}, "", now())
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	flusher.Wait()
+	creds.healthy = true
+	if err := gate.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if creds.count != users*each {
+		t.Errorf("got %d uses written, want %d", creds.count, users*each)
+	}
+}
+
+// books fails every third time.
+type books struct {
+	account.Credentials
+	calls, count int64
+	healthy      bool
+}
+
+func (b *books) AddUses(_ context.Context, uses []account.Use) error {
+	if b.calls++; b.calls%3 == 0 && !b.healthy {
+		return errors.New("no disk")
+	}
+	for _, u := range uses {
+		b.count += u.Count
+	}
+	return nil
+}
+
+// everybody is a store in which every key is valid.
+type everybody struct {
+	account.Credentials
+	broken error
+}
+
+func (e everybody) Caller(_ context.Context, hash account.Hash) (*account.Caller, error) {
+	return &account.Caller{Key: account.Key{ID: ident.ID(hash.String())}}, nil
+}
+
+func (e everybody) AddUses(_ context.Context, uses []account.Use) error {
+	for _, u := range uses {
+		if len(u.Agent) > 200 {
+			return errors.New("an agent that is too long")
+		}
+	}
+	return e.broken
+}
+
+// TestR8SeenBounded: who was seen is remembered when callers are forgotten,
+// and the memory has an end.
+func TestR8SeenBounded(t *testing.T) {
+	t.Parallel()
+	gate := account.NewGate(everybody{}, nil, false, time.Now)
+	const most, more = 100_000, 500
+	hash := func(i int) account.Hash { return account.Hash{byte(i), byte(i >> 8), byte(i >> 16)} }
+	for i := range most + more {
+		if gate.Seen(hash(i)) {
+			t.Fatalf("got key %d seen before it was", i)
+		}
+		if _, err := gate.Caller(t.Context(), hash(i)); err != nil || !gate.Seen(hash(i)) {
+			t.Fatalf("got key %d not seen, %v", i, err)
+		}
+	}
+	gate.Forget()
+	seen := 0
+	for i := range most + more {
+		if _, cached := gate.Cached(hash(i)); cached {
+			t.Fatal("got a caller after all were forgotten")
+		}
+		if gate.Seen(hash(i)) {
+			seen++
+		}
+	}
+	if seen != most {
+		t.Errorf("got %d seen, want %d", seen, most)
+	}
+}
+
+// TestK9LongAgent: of a long user agent the beginning is kept; and where uses
+// cannot be written, no key is judged by them.
+func TestK9LongAgent(t *testing.T) {
+	t.Parallel()
+	now := func() time.Time { return fanfaretest.Start }
+	gate := account.NewGate(everybody{}, nil, false, now)
+	c, err := gate.Caller(t.Context(), account.Hash{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate.Used(c, netip.MustParseAddr("203.0.113.9"), strings.Repeat("long ", 100), now())
+	if err := gate.Flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+	broken := errors.New("no disk")
+	gate = account.NewGate(everybody{broken: broken}, nil, false, now)
+	if c, err = gate.Caller(t.Context(), account.Hash{1}); err != nil {
+		t.Fatal(err)
+	}
+	gate.Used(c, netip.MustParseAddr("203.0.113.9"), "short", now())
+	if err := gate.Sweep(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("got %v, want the cause", err)
+	}
+}

@@ -1,0 +1,270 @@
+package guard_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
+)
+
+// faulty is an engine whose n-th statement from now on fails as a database
+// fails. 0 is never, -1 is every one.
+type faulty struct {
+	store.Engine
+	n, met atomic.Int64
+}
+
+func (f *faulty) fail() error {
+	switch f.n.Load() {
+	case 0:
+		return nil
+	case -1:
+		f.met.Add(1)
+		return fmt.Errorf("%w: injected", store.ErrUnavailable)
+	}
+	if f.n.Add(-1) == 0 {
+		f.met.Add(1)
+		return fmt.Errorf("%w: injected", store.ErrUnavailable)
+	}
+	return nil
+}
+
+func (f *faulty) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.Engine.Query(ctx, query, args...)
+}
+
+func (f *faulty) Write(ctx context.Context, fn func(store.Tx) error) error {
+	return f.Engine.Write(ctx, func(tx store.Tx) error { return fn(&faultyTx{tx, f}) })
+}
+
+type faultyTx struct {
+	store.Tx
+	f *faulty
+}
+
+func (t *faultyTx) Exec(query string, args ...any) (int64, error) {
+	if err := t.f.fail(); err != nil {
+		return 0, err
+	}
+	return t.Tx.Exec(query, args...)
+}
+
+func (t *faultyTx) Query(query string, args ...any) (*store.Rows, error) {
+	if err := t.f.fail(); err != nil {
+		return nil, err
+	}
+	return t.Tx.Query(query, args...)
+}
+
+// dump is the whole content of the store.
+func dump(t *testing.T, e store.Engine) []byte {
+	t.Helper()
+	var all bytes.Buffer
+	err := store.Dump(t.Context(), e, func(c store.Chunk, _ int64) error {
+		fmt.Fprintf(&all, "%s %d\n", c.Table, c.Rows)
+		all.Write(c.Data)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.Bytes()
+}
+
+// TestFaultLoop is trust R3 for accounts and counters: each statement of each
+// change fails once. The caller hears of it, nothing half-done is left, and
+// the same change works when the fault is gone.
+func TestFaultLoop(t *testing.T) {
+	type world struct {
+		*fanfaretest.Tenant
+		w   *fanfaretest.World
+		acc *account.Service
+		key account.Key
+	}
+	op := fanfaretest.Operator
+	ctx := t.Context()
+	counter := func(f func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error) func(*world) error {
+		return func(x *world) error {
+			return f(x.w.App.DB.Quotas(), x.Workspace, ratelimit.Limits{PerMinute: 5, PerDay: 9}, x.w.Clock.Now())
+		}
+	}
+	remove := func(x *world) error {
+		_, err := x.acc.Remove(ctx, op, x.Workspace, "bob@example.com")
+		return err
+	}
+	tests := []struct {
+		name   string
+		before func(*world) error
+		change func(*world) error
+		// many says that it is several changes, each whole.
+		many bool
+	}{
+		{name: "create workspace", change: func(x *world) error {
+			_, err := x.acc.CreateWorkspace(ctx, op, account.NewWorkspace{Name: "n", Plan: "growth", Owner: "new@example.com", Currency: "EUR", Timezone: "UTC"})
+			return err
+		}},
+		{name: "plan", change: func(x *world) error { _, err := x.acc.SetPlan(ctx, op, x.Workspace, "growth"); return err }},
+		{name: "suspend", change: func(x *world) error { _, err := x.acc.Suspend(ctx, op, x.Workspace, true); return err }},
+		{name: "members", change: func(x *world) error { _, err := x.acc.Members(ctx, x.Workspace); return err }},
+		{name: "add member", change: func(x *world) error {
+			_, err := x.acc.AddMember(ctx, op, x.Workspace, "eve@example.com", "admin", true)
+			return err
+		}},
+		{name: "role", change: func(x *world) error {
+			_, err := x.acc.SetRole(ctx, op, x.Workspace, "bob@example.com", "viewer")
+			return err
+		}},
+		{name: "remove", change: remove},
+		{name: "come back too late", before: func(x *world) error {
+			defer x.w.Clock.Advance(31 * day)
+			return remove(x)
+		}, change: func(x *world) error {
+			_, err := x.acc.AddMember(ctx, op, x.Workspace, "bob@example.com", "viewer", false)
+			return err
+		}, many: true},
+		{name: "create key", change: func(x *world) error {
+			_, _, err := x.acc.CreateKey(ctx, op, x.Workspace, "bob@example.com", account.KeyOptions{Name: "k", Scopes: account.Scopes{"campaigns": account.Read}, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+			return err
+		}},
+		{name: "rotate", change: func(x *world) error {
+			_, _, err := x.acc.Rotate(ctx, op, x.Workspace, x.key.ID, time.Hour)
+			return err
+		}},
+		{name: "revoke", change: func(x *world) error {
+			_, err := x.acc.Revoke(ctx, op, x.Workspace, x.key.ID, "test")
+			return err
+		}},
+		{name: "keys", change: func(x *world) error { _, err := x.acc.Keys(ctx, x.Workspace); return err }},
+		{name: "sweep", before: func(x *world) error { x.w.Clock.Advance(20 * day); return nil }, change: func(x *world) error { return x.w.App.Gate.Sweep(ctx) }, many: true},
+		{name: "sweep a year later", before: func(x *world) error { x.w.Clock.Advance(400 * day); return nil }, change: func(x *world) error { return x.w.App.Gate.Sweep(ctx) }, many: true},
+		{name: "flush", change: func(x *world) error {
+			c, err := x.w.App.Gate.Caller(ctx, account.HashSecret(x.Key))
+			if err != nil {
+				return err
+			}
+			x.w.App.Gate.Used(c, netip.MustParseAddr("10.0.0.1"), "agent", x.w.Clock.Now())
+			return x.w.App.Gate.Flush(ctx)
+		}},
+		{name: "look up", change: func(x *world) error {
+			x.w.App.Gate.Forget()
+			_, err := x.w.App.Gate.Caller(ctx, account.HashSecret(x.Key))
+			return err
+		}},
+		{name: "take", change: counter(func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error {
+			_, err := q.Take(ctx, id, l, now)
+			return err
+		})},
+		{name: "refund", change: counter(func(q *store.Quotas, id ident.ID, _ ratelimit.Limits, now time.Time) error {
+			return q.Refund(ctx, id, ratelimit.Ticket{}, now)
+		})},
+		{name: "look", change: counter(func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error {
+			_, err := q.Look(ctx, id, l, now)
+			return err
+		})},
+		{name: "save counters", change: counter(func(q *store.Quotas, id ident.ID, _ ratelimit.Limits, _ time.Time) error {
+			return q.SaveUsage(ctx, map[ident.ID]ratelimit.Usage{id: {Minute: 1}, "wks_other": {Day: 2}})
+		})},
+		{name: "load counters", change: counter(func(q *store.Quotas, _ ident.ID, _ ratelimit.Limits, _ time.Time) error {
+			_, err := q.LoadUsage(ctx)
+			return err
+		})},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := &faulty{Engine: fanfaretest.SQLite(t)}
+			w := fanfaretest.New(t, e)
+			x := &world{w.Tenant(account.Starter), w, w.App.Accounts, account.Key{}}
+			if _, err := x.acc.AddMember(ctx, op, x.Workspace, "bob@example.com", "editor", false); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if _, x.key, err = x.acc.CreateKey(ctx, op, x.Workspace, "bob@example.com", account.KeyOptions{Name: "k", Lifetime: 30 * day}); err != nil {
+				t.Fatal(err)
+			}
+			if tt.before != nil {
+				if err := tt.before(x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := dump(t, e.Engine)
+			for n := int64(1); ; n++ {
+				e.n.Store(n)
+				e.met.Store(0)
+				err := tt.change(x)
+				e.n.Store(0)
+				if e.met.Load() == 0 {
+					if err != nil || n == 1 {
+						t.Errorf("got %v without a fault after %d faults", err, n-1)
+					}
+					return
+				}
+				if !fault.Is(err, fault.Unavailable) && !errors.Is(err, store.ErrUnavailable) {
+					t.Fatalf("fault %d: got %v, want it told", n, err)
+				}
+				if after := dump(t, e.Engine); !tt.many && !bytes.Equal(before, after) {
+					t.Fatalf("fault %d: got something of it left in the store", n)
+				}
+			}
+		})
+	}
+}
+
+// TestOutage: while the store is away a caller who is not known yet gets 503
+// and no failure is counted against the address; keys in clear text are
+// reported even though they cannot be revoked; nothing is spent.
+func TestOutage(t *testing.T) {
+	e := &faulty{Engine: fanfaretest.SQLite(t)}
+	w := fanfaretest.New(t, e, limits(ratelimit.Limits{PerMinute: 50, PerDay: 10}))
+	a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
+	a.Do("GET", "/v1", nil).Want(200)
+	e.n.Store(-1)
+	for range 100 {
+		res := b.Do("GET", "/v1", nil)
+		res.WantError(503, "unavailable")
+		if got := ratesOf(t, res.Header); got.limit != 60 || got.remaining != 60 || got.retryAfter < 1 {
+			t.Fatalf("got %+v, want the address policy, untouched", got)
+		}
+	}
+	for range 3 {
+		if got := ratesOf(t, a.Do("GET", "/v1/campaigns", nil).Want(503).Header); got.remaining != 9 {
+			t.Errorf("got %+v, want what failed given back", got)
+		}
+	}
+	rec := plain(w, request(t.Context(), a.Client, "GET", "/v1", nil), true)
+	wantRefused(t, rec.Code, rec.Header(), rec.Body.Bytes(), false)
+	if !strings.Contains(w.Log.String(), "revoke exposed key") {
+		t.Error("got nothing in the log about the key that could not be revoked")
+	}
+	// The events of the day window cannot be written, and nobody minds.
+	for range 8 {
+		a.Do("GET", "/v1", nil).Want(200)
+	}
+	if !strings.Contains(w.Log.String(), "write quota event") {
+		t.Error("got nothing in the log about the event that could not be written")
+	}
+	e.n.Store(0)
+	a.Do("GET", "/v1", nil).Want(200)
+	if got := len(b.Do("GET", "/v1/events?type=quota.warning", nil).Want(200).List().Data); got != 0 {
+		t.Errorf("got %d events for the other workspace, want 0", got)
+	}
+	w.App.API.Limits[account.Starter] = ratelimit.Limits{PerDay: 1000}
+	if got := len(a.Do("GET", "/v1/events?type=quota.warning", nil).Want(200).List().Data); got != 1 {
+		t.Errorf("got %d events quota.warning after the outage, want 1", got)
+	}
+}
