@@ -233,9 +233,18 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, was
 	return s.store.Update(ctx, c, was, Save{Cause: cause, At: now, Events: events, Next: c.nextMoment(now)})
 }
 
-// checkReferences refuses ids that name nothing usable. Ids that the record
-// already has are left alone: what they name may have been archived since.
+// checkReferences refuses ids that name nothing usable.
 func (s *Service) checkReferences(ctx context.Context, workspace ident.ID, was, next *Spec) error {
+	details, err := s.Dangling(ctx, workspace, was, next)
+	if err == nil && len(details) > 0 {
+		err = fault.Invalid(details)
+	}
+	return err
+}
+
+// Dangling lists the ids that name nothing usable. Ids that the record
+// already has are left alone: what they name may have been archived since.
+func (s *Service) Dangling(ctx context.Context, workspace ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	if was == nil {
 		was = &Spec{}
 	}
@@ -258,7 +267,7 @@ func (s *Service) checkReferences(ctx context.Context, workspace ident.ID, was, 
 		if refs := s.refs[list.kind]; refs != nil {
 			var err error
 			if absent, archived, err = refs.Missing(ctx, workspace, fresh); err != nil {
-				return fmt.Errorf("look up %s: %w", list.field, err)
+				return nil, fmt.Errorf("look up %s: %w", list.field, err)
 			}
 		}
 		for i, id := range list.wants {
@@ -271,8 +280,5 @@ func (s *Service) checkReferences(ctx context.Context, workspace ident.ID, was, 
 			}
 		}
 	}
-	if details == nil {
-		return nil
-	}
-	return fault.Invalid(details)
+	return details, nil
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/go-json-experiment/json"
+
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -72,7 +74,7 @@ func (a *API) createCampaign(ctx context.Context, r *request) (response, error) 
 	f := newFields(&r.object, false)
 	spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
 	f.done(campaignReadOnly...)
-	if err := f.err(); err != nil {
+	if err := a.campaignProblems(ctx, r, f, nil, &spec); err != nil {
 		return response{}, err
 	}
 	d, err := a.Campaigns.Create(ctx, r.caused(http.StatusCreated), spec)
@@ -100,9 +102,30 @@ func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) 
 		}
 		spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
 		f.done()
-		return spec, f.err()
+		return spec, a.campaignProblems(ctx, r, f, current.JSON, &spec)
 	})
 	return found(d), err
+}
+
+// campaignProblems returns all that is wrong with a body at once: where its
+// fields are wrong, the references in it are looked up here too, because the
+// service would not get to see them.
+func (a *API) campaignProblems(ctx context.Context, r *request, f *fields, current []byte, next *campaign.Spec) error {
+	if f.err() == nil {
+		return nil
+	}
+	var was campaign.Campaign
+	if current != nil {
+		if err := json.Unmarshal(current, &was); err != nil {
+			return fmt.Errorf("read campaign: %w", err)
+		}
+	}
+	dangling, err := a.Campaigns.Dangling(ctx, r.caller.Workspace.ID, &was.Spec, next)
+	if err != nil {
+		return err
+	}
+	*f.problems = append(*f.problems, dangling...)
+	return f.err()
 }
 
 // mergePatch lays a patch over the writable members of the current record.

@@ -436,3 +436,22 @@ func TestEveryWriteIsAudited(t *testing.T) {
 		}
 	})
 }
+
+// Wrong fields and references that name nothing come in one answer, on create
+// and on update.
+func TestE3FieldsAndReferencesAtOnce(t *testing.T) {
+	t.Parallel()
+	a := fanfaretest.New(t, nil).Tenant(account.Growth)
+	body := `{"name":"","audience_ids":["aud_01m7eed1vefw9bs159p71gx00q"],"creative_ids":["crv_01m7eed1vefw9bs159p71gx00q"]}`
+	id := a.Do("POST", "/v1/campaigns", `{"name":"One"}`).Want(201).ID()
+	for target, method := range map[string]string{"/v1/campaigns": "POST", "/v1/campaigns/" + id: "PATCH"} {
+		got := map[string]string{}
+		for _, d := range a.Do(method, target, body).WantError(422, "validation_failed").Details {
+			got[d.Field] = d.Code
+		}
+		want := map[string]string{"name": "too_short", "audience_ids[0]": "not_found", "creative_ids[0]": "not_found"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: details differ (-want +got):\n%s", method, diff)
+		}
+	}
+}

@@ -35,10 +35,26 @@ type household struct {
 }
 
 var (
-	idShape  = regexp.MustCompile(`\b[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}\b`)
 	onlyID   = regexp.MustCompile(`^([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}$`)
 	inBraces = regexp.MustCompile(`\{[^}]+\}`)
 )
+
+// idsIn finds the ids in a text.
+func idsIn(text string) (found []string) {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '_')
+		if i < 0 {
+			return found
+		}
+		at += i + 1
+		if at < 4 || len(text) < at+26 {
+			continue
+		}
+		if id := text[at-4 : at+26]; onlyID.MatchString(id) {
+			found = append(found, id)
+		}
+	}
+}
 
 // operations lists what needs a key, in a fixed order: collections before
 // their members, so that there is something to act on, and ends last.
@@ -223,7 +239,7 @@ func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 
 // harvest keeps what an answer lets one refer to later.
 func (h *household) harvest(op *fanfaretest.Operation, res *fanfaretest.Response) {
-	for _, id := range idShape.FindAllString(string(res.Body), -1) {
+	for _, id := range idsIn(string(res.Body)) {
 		if !h.known[id] && !strings.HasPrefix(id, "req_") {
 			h.known[id] = true
 			prefix, _, _ := strings.Cut(id, "_")
@@ -309,7 +325,7 @@ func (p *prober) crawl(reader, other *household) {
 					if strings.Contains(text, other.token) {
 						p.t.Fatalf("%s %s: got the other tenant's text: %s", role, target, text)
 					}
-					for _, id := range idShape.FindAllString(text, -1) {
+					for _, id := range idsIn(text) {
 						if other.known[id] {
 							p.t.Fatalf("%s %s: got the other tenant's %s", role, target, id)
 						}
