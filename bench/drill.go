@@ -77,11 +77,12 @@ func startToReady(bin, data string) (time.Duration, float64) {
 	check(cmd.Start())
 	var took time.Duration
 	for took == 0 {
-		if ready(data, addr) {
+		switch {
+		case ready(data, addr):
 			took = time.Since(began)
-		} else if time.Since(began) > time.Minute {
+		case time.Since(began) > time.Minute:
 			check(fmt.Errorf("the server did not become ready"))
-		} else {
+		default:
 			time.Sleep(2 * time.Millisecond)
 		}
 	}

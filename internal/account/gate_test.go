@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"sync"
@@ -66,8 +67,10 @@ func TestK9NoCountLost(t *testing.T) {
 	creds := &books{}
 	now := func() time.Time { return fanfaretest.Start }
 	gate := account.NewGate(creds, nil, false, now)
-	callers := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
-	const users, each = 8, 500
+	// Half of the uses are of keys that everybody uses, half the first of
+	// their key.
+	common := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
+	const users, each = 8, 2000
 	var wg, flusher sync.WaitGroup
 	stop := make(chan struct{})
 	flusher.Go(func() {
@@ -83,7 +86,11 @@ func TestK9NoCountLost(t *testing.T) {
 	for u := range users {
 		wg.Go(func() {
 			for i := range each {
-				gate.Used(callers[(u+i)%len(callers)], netip.Addr{}, "", now())
+				c := common[(u+i)%len(common)]
+				if i%2 == 0 {
+					c = &account.Caller{Key: account.Key{ID: ident.ID(fmt.Sprintf("key_%d_%d", u, i))}}
+				}
+				gate.Used(c, netip.Addr{}, "", now())
 			}
 		})
 	}

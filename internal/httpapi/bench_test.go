@@ -25,7 +25,7 @@ func BenchmarkGetCampaign(b *testing.B) {
 	})
 	t := w.Tenant(account.Enterprise)
 	id := t.Do("POST", "/v1/campaigns", `{"name":"Bench"}`).Want(201).ID()
-	r := httptest.NewRequest("GET", "/v1/campaigns/"+id, nil)
+	r := httptest.NewRequest(http.MethodGet, "/v1/campaigns/"+id, nil)
 	r.Header.Set("Authorization", "Bearer "+t.Key)
 	r.RemoteAddr = "127.0.0.1:4711"
 	s := &sink{}

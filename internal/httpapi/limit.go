@@ -20,9 +20,9 @@ import (
 // large number rightly where they would stumble over a word.
 const unlimited = 1<<31 - 1
 
-// enter spends quota and a place among the running requests. The returned
-// function gives the place back, and the quota too when the fault was ours.
-func (a *API) enter(r *request) (release func(), err error) {
+// enter spends quota and a place among the running requests. leave gives the
+// place back.
+func (a *API) enter(r *request) error {
 	critical := r.route != nil && r.route.critical
 	workspace, limits := r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
 	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
@@ -31,14 +31,13 @@ func (a *API) enter(r *request) (release func(), err error) {
 	if n := a.running.Add(1); n > a.MaxInFlight && !critical {
 		a.running.Add(-1)
 		a.look(r, workspace, limits)
-		return nil, overloaded()
+		return overloaded()
 	}
-	places := a.inFlight.of(workspace)
-	if n := places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
-		places.Add(-1)
-		a.running.Add(-1)
+	r.places = a.inFlight.of(workspace)
+	if n := r.places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
+		a.leave(r)
 		a.look(r, workspace, limits)
-		return nil, concurrency(limits.InFlight)
+		return concurrency(limits.InFlight)
 	}
 	counter := a.Quota
 	d, err := counter.Take(r.http.Context(), workspace, limits, r.now)
@@ -49,24 +48,26 @@ func (a *API) enter(r *request) (release func(), err error) {
 		counter = a.fallback
 		d, _ = counter.Take(r.http.Context(), workspace, limits, r.now)
 	}
-	leave := func() {
-		places.Add(-1)
-		a.running.Add(-1)
-	}
 	a.tellQuota(r, d)
 	if !d.OK {
-		leave()
-		return nil, a.limited(r, d, d.Policy)
+		a.leave(r)
+		return a.limited(r, d, d.Policy)
 	}
 	r.counter, r.ticket = counter, d.Ticket
 	setLimits(r.w.Header(), d, r.now)
-	return leave, nil
+	return nil
+}
+
+// leave gives a place back.
+func (a *API) leave(r *request) {
+	r.places.Add(-1)
+	a.running.Add(-1)
 }
 
 // tellQuota writes the events of the day window: at 80 % and when it is used
 // up, each once a day.
 func (a *API) tellQuota(r *request, d ratelimit.Decision) {
-	kind := ""
+	var kind string
 	switch used := d.Day.Limit - d.Day.Remaining; {
 	case d.Day.Limit == 0:
 		return

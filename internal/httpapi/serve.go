@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fanfare/internal/account"
@@ -39,11 +40,14 @@ type request struct {
 	object  value
 	replied bool
 	values  [3]string
+	// places counts the running requests of the caller's workspace.
+	places *atomic.Int64
 	// counter is where the request was counted, nil while it was not.
 	counter ratelimit.Counter
 	ticket  ratelimit.Ticket
 	// onceKey and fingerprint are set when the caller wants this done once.
 	onceKey, fingerprint string
+	patience             patience
 }
 
 // cause says on whose behalf a write is made.
@@ -164,17 +168,17 @@ func (a *API) serveVersion(r *request, path string) {
 	if r.route == nil && r.http.Method == http.MethodHead {
 		r.route = methods[http.MethodGet]
 	}
-	release, err := a.enter(r)
-	if err != nil {
+	if err := a.enter(r); err != nil {
 		a.fail(r, err)
 		return
 	}
-	defer release()
+	defer a.leave(r)
 	if err := a.admit(r, path, methods); err != nil {
 		a.fail(r, err)
 		return
 	}
-	ctx := &patience{Context: r.http.Context(), limit: handlerTime}
+	ctx := &r.patience
+	ctx.Context, ctx.limit = r.http.Context(), handlerTime
 	defer ctx.end()
 	res, err := a.operate(ctx, r)
 	if err != nil {

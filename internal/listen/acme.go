@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/caddyserver/certmagic"
@@ -123,7 +124,7 @@ type bridge struct {
 func (b *bridge) Enabled(level zapcore.Level) bool { return level >= zapcore.WarnLevel }
 
 func (b *bridge) With(fields []zapcore.Field) zapcore.Core {
-	return &bridge{noise: b.noise, fields: append(b.fields[:len(b.fields):len(b.fields)], fields...)}
+	return &bridge{noise: b.noise, fields: append(slices.Clip(b.fields), fields...)}
 }
 
 func (b *bridge) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
@@ -135,7 +136,7 @@ func (b *bridge) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.Check
 
 func (b *bridge) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	values := zapcore.NewMapObjectEncoder()
-	for _, f := range append(b.fields[:len(b.fields):len(b.fields)], fields...) {
+	for _, f := range append(slices.Clip(b.fields), fields...) {
 		f.AddTo(values)
 	}
 	b.noise.warn("certificate manager", "report", e.Message, "values", values.Fields)

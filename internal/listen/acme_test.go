@@ -80,7 +80,7 @@ func TestACMECertificateByTLSALPN(t *testing.T) {
 func leafOf(t *testing.T, addr net.Addr, name string, roots *x509.CertPool) (*x509.Certificate, error) {
 	t.Helper()
 	c := tls.Client(dial(t, addr), &tls.Config{ServerName: name, RootCAs: roots, InsecureSkipVerify: name == ""})
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if err := c.HandshakeContext(t.Context()); err != nil {
 		return nil, err
 	}

@@ -80,10 +80,10 @@ func TestS9LocalAuthorityAndLeaf(t *testing.T) {
 	if !again.root.Equal(root) || !again.handshake(t).Equal(leaf) {
 		t.Error("a second start made new certificates, want the same")
 	}
-	file, print := again.identity()
-	raw, err := hex.DecodeString(strings.ReplaceAll(print, ":", ""))
+	file, fingerprint := again.identity()
+	raw, err := hex.DecodeString(strings.ReplaceAll(fingerprint, ":", ""))
 	if err != nil || len(raw) != 32 || file != filepath.Join(dir, authorityFile) {
-		t.Errorf("identity %q %q, want the file and 32 bytes in hex", file, print)
+		t.Errorf("identity %q %q, want the file and 32 bytes in hex", file, fingerprint)
 	}
 }
 
@@ -308,17 +308,17 @@ func TestS9MachineNamesThatMayBeSigned(t *testing.T) {
 func TestS7PublicAndAuthority(t *testing.T) {
 	t.Parallel()
 	s := start(t, autoConfig(t), time.Now)
-	file, print := s.Authority()
-	if s.Public() || file == "" || len(print) != 32*3-1 {
-		t.Errorf("auto mode: public %v, %q %q", s.Public(), file, print)
+	file, fingerprint := s.Authority()
+	if s.Public() || file == "" || len(fingerprint) != 32*3-1 {
+		t.Errorf("auto mode: public %v, %q %q", s.Public(), file, fingerprint)
 	}
 	cert, key := issue(t, t.TempDir(), "x", rsaKey(t, 2048), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
 	f := start(t, Config{Addr: "127.0.0.1:0", Mode: ModeFile, CertFile: cert, KeyFile: key}, time.Now)
-	if file, print := f.Authority(); !f.Public() || file != "" || print != "" {
-		t.Errorf("file mode: public %v, %q %q", f.Public(), file, print)
+	if file, fingerprint := f.Authority(); !f.Public() || file != "" || fingerprint != "" {
+		t.Errorf("file mode: public %v, %q %q", f.Public(), file, fingerprint)
 	}
 	c := tls.Client(dial(t, s.Addr()), &tls.Config{RootCAs: s.roots(t), ServerName: "localhost"})
-	if err := c.HandshakeContext(t.Context()); err != nil || fingerprintOf(s.authority.root) != print {
-		t.Errorf("handshake %v, fingerprint %s", err, print)
+	if err := c.HandshakeContext(t.Context()); err != nil || fingerprintOf(s.authority.root) != fingerprint {
+		t.Errorf("handshake %v, fingerprint %s", err, fingerprint)
 	}
 }

@@ -64,7 +64,7 @@ func TestS2PlainHTTPGetsRefusedAndClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	body, _ := io.ReadAll(res.Body)
 	if res.StatusCode != http.StatusForbidden || !res.Close || res.Header.Get("Location") != "" {
 		t.Errorf("got %d close=%v location=%q, want 403, closed, no redirect", res.StatusCode, res.Close, res.Header.Get("Location"))
@@ -82,14 +82,14 @@ func TestS2RefusalDoesNotWaitForABody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := inMemory(t, cfg, http.HandlerFunc(secureAnswer))
 		c := p.dial("192.0.2.1:5")
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		begin := time.Now()
 		say(t, c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer res.Body.Close()
+		defer func() { _ = res.Body.Close() }()
 		if wait := time.Since(begin); res.StatusCode != http.StatusForbidden || wait != 0 {
 			t.Errorf("got %d after %v, want 403 at once", res.StatusCode, wait)
 		}
@@ -127,7 +127,7 @@ func TestH5BodyThatNeverComesHoldsNoConnection(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p, s := inMemory(t, cfg, http.HandlerFunc(secureAnswer))
 					c := p.dial(from)
-					defer c.Close()
+					defer func() { _ = c.Close() }()
 					if mode == ModeAuto {
 						c = tls.Client(c, &tls.Config{RootCAs: s.roots(t), ServerName: "localhost"})
 					}
@@ -216,7 +216,7 @@ func TestH5SlowClientsAreCutAfter5Seconds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, _ := inMemory(t, cfg, http.HandlerFunc(secureAnswer))
 				c := p.dial("192.0.2.1:999")
-				defer c.Close()
+				defer func() { _ = c.Close() }()
 				say(t, c, tt.says)
 				if got := cutAfter(c); got < 5*time.Second || got > 6*time.Second {
 					t.Errorf("cut after %v, want 5 s", got)
@@ -236,7 +236,7 @@ func TestH5SilenceAfterTheHandshakeIsCut(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, s := inMemory(t, cfg, http.HandlerFunc(secureAnswer))
 				raw := p.dial("192.0.2.1:999")
-				defer raw.Close()
+				defer func() { _ = raw.Close() }()
 				c := tls.Client(raw, &tls.Config{RootCAs: s.roots(t), ServerName: "localhost", NextProtos: []string{tt.proto}})
 				if err := c.Handshake(); err != nil {
 					t.Fatal(err)
@@ -254,15 +254,20 @@ func TestS4StrangersKeysMayBeRevoked(t *testing.T) {
 		from string
 		want bool
 	}{
-		{"192.0.2.1:1", true}, {"[2001:db8::1]:1", true}, {"10.1.2.3:1", true},
-		{"127.0.0.1:1", false}, {"127.9.9.9:1", false}, {"[::1]:1", false}, {"[::ffff:127.0.0.1]:1", false},
+		{"192.0.2.1:1", true},
+		{"[2001:db8::1]:1", true},
+		{"10.1.2.3:1", true},
+		{"127.0.0.1:1", false},
+		{"127.9.9.9:1", false},
+		{"[::1]:1", false},
+		{"[::ffff:127.0.0.1]:1", false},
 	} {
 		t.Run(tt.from, func(t *testing.T) {
 			cfg := autoConfig(t)
 			synctest.Test(t, func(t *testing.T) {
 				p, _ := inMemory(t, cfg, http.HandlerFunc(secureAnswer))
 				c := p.dial(tt.from)
-				defer c.Close()
+				defer func() { _ = c.Close() }()
 				say(t, c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 				got, _ := io.ReadAll(c)
 				if want := fmt.Sprintf("plain HTTP/1.1 %v ", tt.want); !strings.HasSuffix(string(got), want) {
@@ -295,7 +300,8 @@ func TestConnectionCaps(t *testing.T) {
 		{
 			"trusted proxies are exempt",
 			Config{Mode: ModeProxy, MaxConnsPerIP: 1, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}},
-			[]string{"10.0.0.1:1", "10.0.0.1:2", "10.0.1.1:1", "10.0.1.1:2"}, []bool{true, true, true, false},
+			[]string{"10.0.0.1:1", "10.0.0.1:2", "10.0.1.1:1", "10.0.1.1:2"},
+			[]bool{true, true, true, false},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -322,7 +328,7 @@ func TestConnectionCaps(t *testing.T) {
 					t.Errorf("after all closed: %d places, %v, want none taken", s.places.total, s.places.perIP)
 				}
 				again := p.dial(tt.from[0])
-				defer again.Close()
+				defer func() { _ = again.Close() }()
 				if !open(again) {
 					t.Error("a place that was given back cannot be taken again")
 				}

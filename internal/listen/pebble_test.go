@@ -122,7 +122,7 @@ func (p *pebble) fetch(t *testing.T, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	return io.ReadAll(res.Body)
 }
 
@@ -163,7 +163,7 @@ func startDNS(t *testing.T) string {
 }
 
 func serveDNS(c net.Conn) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	for {
 		var size uint16
 		if binary.Read(c, binary.BigEndian, &size) != nil {
@@ -207,7 +207,7 @@ func freePort(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
 

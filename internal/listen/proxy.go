@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -148,16 +149,16 @@ func only(h http.Header, name string) (string, error) {
 // scheme; everything further left was written by the client itself. When all
 // senders are trusted the leftmost one is the client.
 func (c Config) outermost(hops []hop) (scheme string, client netip.Addr, err error) {
-	for i := len(hops) - 1; i >= 0; i-- {
-		if hops[i].from == "" {
-			return hops[i].scheme, netip.Addr{}, nil
+	for i, h := range slices.Backward(hops) {
+		if h.from == "" {
+			return h.scheme, netip.Addr{}, nil
 		}
-		a, err := parseNode(hops[i].from)
+		a, err := parseNode(h.from)
 		if err != nil {
 			return "", netip.Addr{}, err
 		}
 		if i == 0 || !c.trusts(a) {
-			return hops[i].scheme, a, nil
+			return h.scheme, a, nil
 		}
 	}
 	return "", netip.Addr{}, nil

@@ -131,7 +131,7 @@ func TestS8ProxyModeOverTheWire(t *testing.T) {
 					t.Error("proxy mode is not public, want HSTS to be possible")
 				}
 				c := p.dial(tt.peer)
-				defer c.Close()
+				defer func() { _ = c.Close() }()
 				say(t, c, tt.request)
 				begin := time.Now()
 				got, _ := io.ReadAll(c)

@@ -151,7 +151,7 @@ func TestAcceptSurvivesErrors(t *testing.T) {
 		}
 		run(t, l, http.HandlerFunc(secureAnswer))
 		c := p.dial("192.0.2.1:1")
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		say(t, c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		if got, _ := io.ReadAll(c); !strings.Contains(string(got), "403") {
 			t.Errorf("got %q want an answer after the errors passed", got)

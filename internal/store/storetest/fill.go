@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/store"
 )
 
-const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, start_at, end_at, launched_at, spend, doc)
-VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', NULL, NULL, NULL, NULL, $6)`
+const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, doc)
+VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', $6)`
 
 // Fill makes many campaigns fast, as copies of one that was made through the
 // service, without events and audit entries: for measuring how the store
