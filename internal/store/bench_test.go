@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/app"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/money"
@@ -11,7 +13,8 @@ import (
 
 // BenchmarkCreate is a durable create by 64 writers who share commits.
 func BenchmarkCreate(b *testing.B) {
-	w := fanfaretest.New(b, nil)
+	// Time must pass, or ids of one moment would fall all over the indexes.
+	w := fanfaretest.New(b, nil, func(c *app.Config) { c.Now = time.Now })
 	t := w.Tenant(account.Enterprise)
 	cause := fanfaretest.Operator
 	cause.Workspace = t.Workspace

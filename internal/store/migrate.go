@@ -24,10 +24,20 @@ var ErrNewer = errors.New("database schema is newer than this program")
 
 type migration struct{ version, name, text, sum string }
 
-// keyText is how an engine writes text that is compared byte by byte.
-var keyText = map[string]string{"sqlite": "TEXT", "postgres": `TEXT COLLATE "C"`}
+// dialect is how engines write the two words of the migrations that SQL does
+// not have: KEY, text that is compared byte by byte, and CLUSTERED, a table in
+// the order of its key.
+var dialect = map[string]struct{ key, clustered string }{
+	"sqlite":   {"TEXT", ") WITHOUT ROWID;"},
+	"postgres": {`TEXT COLLATE "C"`, ");"},
+}
 
 var keyWord = regexp.MustCompile(`\bKEY\b( NOT NULL| UNIQUE)`)
+
+func translateDDL(text, engine string) string {
+	d := dialect[engine]
+	return strings.ReplaceAll(keyWord.ReplaceAllString(text, d.key+"$1"), ") CLUSTERED;", d.clustered)
+}
 
 // migrations returns the scripts of an engine in order. A file that ends in
 // .sqlite.sql or .postgres.sql is for that engine alone.
@@ -50,7 +60,7 @@ func migrations(engine string) ([]migration, error) {
 		}
 		sum := sha256.Sum256(b)
 		version, _, _ := strings.Cut(base, "_")
-		list = append(list, migration{version, base, keyWord.ReplaceAllString(string(b), keyText[engine]+"$1"), hex.EncodeToString(sum[:])})
+		list = append(list, migration{version, base, translateDDL(string(b), engine), hex.EncodeToString(sum[:])})
 	}
 	return list, nil
 }

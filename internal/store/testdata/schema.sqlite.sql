@@ -31,7 +31,7 @@ CREATE TABLE api_key_use (
   day          BIGINT NOT NULL,
   count        BIGINT NOT NULL,
   PRIMARY KEY (workspace_id, key_id, day)
-);
+) WITHOUT ROWID;
 CREATE TABLE audit (
   workspace_id TEXT NOT NULL,
   seq          BIGINT NOT NULL,
@@ -39,12 +39,12 @@ CREATE TABLE audit (
   entry        TEXT NOT NULL,
   hash         TEXT NOT NULL,
   PRIMARY KEY (workspace_id, seq)
-);
+) WITHOUT ROWID;
 CREATE TABLE audit_head (
   workspace_id TEXT NOT NULL PRIMARY KEY,
   seq          BIGINT NOT NULL,
   hash         TEXT NOT NULL
-);
+) WITHOUT ROWID;
 CREATE TABLE campaign (
   workspace_id    TEXT NOT NULL,
   id              TEXT NOT NULL,
@@ -121,20 +121,20 @@ CREATE TABLE quota (
   minute       BIGINT NOT NULL,
   day_of       BIGINT NOT NULL,
   day          BIGINT NOT NULL
-);
+) WITHOUT ROWID;
 CREATE TABLE ref (
   workspace_id TEXT NOT NULL,
   kind         TEXT NOT NULL,
   value        TEXT NOT NULL,
   record_id    TEXT NOT NULL,
   PRIMARY KEY (workspace_id, kind, value, record_id)
-);
+) WITHOUT ROWID;
 CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL);
 CREATE TABLE setting (
   name       TEXT NOT NULL PRIMARY KEY,
   value      TEXT NOT NULL,
   updated_at BIGINT NOT NULL
-);
+) WITHOUT ROWID;
 CREATE TABLE workspace (
   id         TEXT NOT NULL PRIMARY KEY,
   name       TEXT NOT NULL,
