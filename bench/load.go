@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -66,12 +67,12 @@ func (t *target) wire(connections int, next func(worker, n int) []byte) sample {
 }
 
 func (t *target) dial() io.ReadWriteCloser {
-	var d tls.Dialer
 	if t.plain {
-		c, err := d.NetDialer.Dial("tcp", t.addr)
+		c, err := net.Dial("tcp", t.addr)
 		check(err)
 		return c
 	}
+	var d tls.Dialer
 	d.Config = &tls.Config{RootCAs: t.pool, ServerName: "localhost", NextProtos: []string{"http/1.1"}}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -98,11 +98,8 @@ func (r *request) start(status, size int) {
 }
 
 func (a *API) replyList(r *request, res response) {
-	size := 64 + len(res.cursor)
-	for i := range res.docs {
-		size += len(res.docs[i].JSON) + 1
-	}
-	b := append(make([]byte, 0, size), `{"data":[`...)
+	room := pages.Get().(*[]byte)
+	b := append((*room)[:0], `{"data":[`...)
 	for i := range res.docs {
 		if i > 0 {
 			b = append(b, ',')
@@ -120,7 +117,22 @@ func (a *API) replyList(r *request, res response) {
 		r.w.Header()["Link"] = []string{link + `>; rel="next"`}
 	}
 	r.send(res.status, b)
+	// net/http has copied or sent what it was given.
+	if cap(b) <= maxPage {
+		*room = b
+		pages.Put(room)
+	}
 }
+
+// pages are buffers for lists: a page of 20 records takes about 32 kB, and
+// making and clearing that anew would cost as much as finding the records.
+var pages = sync.Pool{New: func() any {
+	b := make([]byte, 0, 48<<10)
+	return &b
+}}
+
+// maxPage is the largest buffer that is kept.
+const maxPage = 256 << 10
 
 const minCompressed = 1 << 10
 
