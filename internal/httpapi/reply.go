@@ -99,7 +99,8 @@ func (r *request) start(status, size int) {
 
 func (a *API) replyList(r *request, res response) {
 	room := pages.Get().(*[]byte)
-	b := append((*room)[:0], `{"data":[`...)
+	b := (*room)[:0]
+	b = append(b, `{"data":[`...)
 	for i := range res.docs {
 		if i > 0 {
 			b = append(b, ',')
