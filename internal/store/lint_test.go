@@ -74,7 +74,7 @@ func tenantTables(t *testing.T) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\);`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\)(?: CLUSTERED)?;`).FindAllStringSubmatch(string(text), -1) {
 			if regexp.MustCompile(`(?m)^\s*workspace_id\s`).MatchString(m[2]) {
 				tables[m[1]] = true
 			}
