@@ -164,7 +164,14 @@ func (a *App) plan() {
 	}))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
 	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
-	a.Jobs.Repeat("reshape", job.Every(24*time.Hour, c.Now, a.DB.Reshape))
+	a.Jobs.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+		done, err := a.DB.Reshape(ctx)
+		next := clock.At(c.Now())
+		if done {
+			next = next.Add(24 * time.Hour)
+		}
+		return &next, err
+	})
 }
 
 // RefreshCursors takes the cursor keys from the store, a new one when the old

@@ -51,9 +51,9 @@ func ParseMatch(headers []string) Match {
 		return Match{}
 	}
 	header := strings.Join(headers, ",")
-	m := Match{set: true, any: strings.TrimSpace(header) == "*"}
+	m := Match{set: true, any: strings.Trim(header, " \t") == "*"}
 	for tag := range strings.SplitSeq(header, ",") {
-		tag = strings.TrimSpace(tag)
+		tag = strings.Trim(tag, " \t")
 		if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
 			continue
 		}

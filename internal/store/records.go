@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -152,66 +153,94 @@ func reencode[T any](doc []byte) ([]byte, error) {
 // tables lists all tables of documents.
 var tables = []*table{campaigns}
 
-// shapeSetting remembers up to which shape all documents of a table are.
+// shapeSetting remembers how far the documents of a table are: the shape they
+// are brought to, and behind it, until all are, the key of the last one looked
+// at.
 func shapeSetting(t *table) string { return "shape:" + t.name }
 
-// Reshape rewrites all documents of an older shape. It does nothing when the
-// table was done before. Readers never wait for it: until then they encode
-// anew what they read.
-func (db *DB) Reshape(ctx context.Context) error {
+const (
+	// reshapeRows are looked at in one statement, reshapeSteps statements run
+	// in one call, so that a table of any size is done in short pieces.
+	reshapeRows  = 1000
+	reshapeSteps = 100
+
+	upsertSetting = `INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`
+)
+
+// Reshape rewrites documents of an older shape, a piece of each table per
+// call, and reports whether all are done. It goes on where the call before
+// ended, and does nothing for a table that was done before. Readers never wait
+// for it: until then they encode anew what they read.
+func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
+	done = true
 	for _, t := range tables {
 		rows, err := db.engine.Query(ctx, `SELECT value FROM setting WHERE name = $1`, shapeSetting(t))
 		if err != nil {
-			return translate(fmt.Errorf("read shape of %s: %w", t.name, err))
+			return false, translate(fmt.Errorf("read shape of %s: %w", t.name, err))
 		}
-		done := fmt.Sprint(t.shape)
-		if rows.Next() && rows.Text() == done {
-			continue
+		shape := fmt.Sprint(t.shape)
+		at := []string{shape, "", ""}
+		if rows.Next() {
+			kept := strings.Split(rows.Text(), " ")
+			if len(kept) == 1 && kept[0] == shape {
+				continue
+			}
+			if len(kept) == 3 && kept[0] == shape {
+				at = kept
+			}
 		}
-		if err := db.reshapeTable(ctx, t); err != nil {
-			return err
-		}
-		err = db.write(ctx, func(tx Tx) error {
-			_, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-				shapeSetting(t), done, int64(clock.At(db.now())))
-			return err
-		})
-		if err != nil {
-			return err
+		for step := 0; len(at) == 3; step++ {
+			if step == reshapeSteps {
+				done = false
+				break
+			}
+			if at, err = db.reshapeStep(ctx, t, at[1], at[2]); err != nil {
+				return false, err
+			}
 		}
 	}
-	return nil
+	return done, nil
 }
 
-// reshapeTable walks a table in the order of its key.
-func (db *DB) reshapeTable(ctx context.Context, t *table) error {
-	const batch = 500
-	find := `SELECT workspace_id, id, ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) AND shape < $3 ORDER BY workspace_id, id LIMIT $4`
+// reshapeStep rewrites what is old among the rows that follow a key, and
+// returns what is to be remembered.
+func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) ([]string, error) {
+	find := `SELECT workspace_id, id, shape, ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
 	update := `UPDATE ` + t.name + ` SET shape = $1, doc = $2 WHERE workspace_id = $3 AND id = $4 AND version = $5 AND rev = $6 AND shape < $7`
-	workspace, id := "", ""
-	for {
-		rows, err := db.engine.Query(ctx, find, workspace, id, t.shape, batch)
+	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
+	if err != nil {
+		return nil, translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+	}
+	type oldDoc struct {
+		workspace, id string
+		doc           record.Doc
+	}
+	var old []oldDoc
+	n := 0
+	for ; rows.Next(); n++ {
+		workspace, id = rows.Text(), rows.Text()
+		shape := rows.Int()
+		d, err := t.read(rows)
 		if err != nil {
-			return translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+			return nil, err
 		}
-		n := 0
-		for ; rows.Next(); n++ {
-			workspace, id = rows.Text(), rows.Text()
-			d, err := t.read(rows)
-			if err != nil {
-				return err
-			}
-			err = db.write(ctx, func(tx Tx) error {
-				tx.Touch(t.topic(ident.ID(workspace), ident.ID(id)))
-				_, err := tx.Exec(update, t.shape, d.JSON, workspace, id, d.Version, d.Rev, t.shape)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if n == 0 {
-			return nil
+		if shape < t.shape {
+			old = append(old, oldDoc{workspace, id, d})
 		}
 	}
+	at := []string{fmt.Sprint(t.shape), workspace, id}
+	if n < reshapeRows {
+		at = at[:1]
+	}
+	return at, db.write(ctx, func(tx Tx) error {
+		for _, o := range old {
+			tx.Touch(t.topic(ident.ID(o.workspace), ident.ID(o.id)))
+			if _, err := tx.Exec(update, t.shape, o.doc.JSON, o.workspace, o.id, o.doc.Version, o.doc.Rev, t.shape); err != nil {
+				return fmt.Errorf("rewrite %s: %w", t.name, err)
+			}
+		}
+		_, err := tx.Exec(upsertSetting, shapeSetting(t), strings.Join(at, " "), int64(clock.At(db.now())))
+		return err
+	})
 }

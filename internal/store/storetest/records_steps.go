@@ -284,7 +284,7 @@ func (w *World) systemSteps() []Step {
 				_, err := tx.Exec(`UPDATE campaign SET shape = 0`)
 				return err
 			})
-			return errors.Join(err, w.DB.Reshape(ctx))
+			return errors.Join(err, reshapeAll(ctx, w.DB))
 		}},
 		{"prune", true, func(ctx context.Context) error { _, err := w.DB.Prune(ctx); return err }},
 		{"pending", false, func(ctx context.Context) error { _, err := store.Pending(ctx, w.Engine); return err }},
