@@ -126,7 +126,7 @@ func (a *API) replyList(r *request, res response) {
 }
 
 // pages are buffers for lists: a page of 20 records takes about 32 kB, and
-// making and clearing that anew would cost as much as finding the records.
+// making and clearing that anew took a twentieth of the request (P2 of bench).
 var pages = sync.Pool{New: func() any {
 	b := make([]byte, 0, 48<<10)
 	return &b
