@@ -30,30 +30,14 @@ import (
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/storetest"
 )
 
 // Start is when every test begins.
 var Start = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
 // Clock is time in the test's hand.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// Now returns the time.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Advance moves the time.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+type Clock = storetest.Clock
 
 // World is a booted service.
 type World struct {
@@ -123,7 +107,7 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	if e == nil {
 		e = SQLite(t)
 	}
-	w := &World{T: t, Clock: &Clock{now: Start}, Log: &Buffer{}}
+	w := &World{T: t, Clock: storetest.NewClock(Start), Log: &Buffer{}}
 	config := app.Config{
 		Engine: e, Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, CachedRecords: 1024, Changelog: fanfare.Changelog,
 		Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),

@@ -64,6 +64,9 @@ type Clock struct {
 	now time.Time
 }
 
+// NewClock makes a clock that stands at a time.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+
 // Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
@@ -98,7 +101,7 @@ type World struct {
 // NewWorld brings an empty engine up to date and makes a workspace.
 func NewWorld(t *testing.T, e store.Engine) *World {
 	t.Helper()
-	w := &World{T: t, Clock: &Clock{now: time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)}, Engine: &Wrapped{Engine: e}, Raw: e}
+	w := &World{T: t, Clock: NewClock(time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)), Engine: &Wrapped{Engine: e}, Raw: e}
 	for outer, ok := e.(*Wrapped); ok; outer, ok = w.Raw.(*Wrapped) {
 		w.Raw = outer.Engine
 	}
