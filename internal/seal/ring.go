@@ -1,0 +1,250 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Ring holds the keys that wrap data keys. It is safe for concurrent use.
+type Ring struct {
+	path   string
+	random io.Reader
+
+	mu   sync.RWMutex
+	file keyring
+}
+
+// keyring is the file. Keys are base64 in it.
+type keyring struct {
+	Active string            `json:"active"`
+	Keys   map[string][]byte `json:"keys"`
+}
+
+// keyID is what a key id looks like.
+var keyID = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+const (
+	maxFile = 64 << 10
+	// leastDistinct is how many different bytes a key must have. A random one
+	// with fewer than 12 of 32 comes less often than once in 10^20.
+	leastDistinct = 12
+)
+
+// idOf names a key.
+//
+// Choice: the id is a digest of the key, not a free name: a keyring that was
+// edited or damaged is noticed when it is read, not when a secret is lost.
+func idOf(key []byte) string {
+	sum := sha256.Sum256(append([]byte("fanfare keyring key "), key...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Open reads the keyring file. It refuses one that others can read, that is
+// damaged, or that has a key nobody would draw at random.
+func Open(path string, random io.Reader) (*Ring, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open keyring: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open keyring: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("keyring %s is not a file: name the file that has the keys", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("keyring %s can be read by others (mode %04o): run chmod 600 %s, and replace its keys if anybody may have read them", path, mode, path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read keyring: %w", err)
+	}
+	r := &Ring{path: path, random: random}
+	// The reasons never quote the file.
+	if len(text) > maxFile || json.Unmarshal(text, &r.file, json.RejectUnknownMembers(true)) != nil {
+		return nil, fmt.Errorf("keyring %s is malformed: put back a copy of it", path)
+	}
+	if err := r.file.check(); err != nil {
+		return nil, fmt.Errorf("keyring %s: %w: put back a copy of it", path, err)
+	}
+	return r, nil
+}
+
+// OpenOrCreate reads the keyring file and makes it, with one new key, where
+// there is none. Created tells the caller to say so loudly: who loses the file
+// loses every sealed secret. Of two processes that start at once, one creates
+// and both use the same file.
+func OpenOrCreate(path string, random io.Reader) (ring *Ring, created bool, err error) {
+	ring, err = Open(path, random)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ring, false, err
+	}
+	ring = &Ring{path: path, random: random}
+	if ring.file, err = (keyring{}).with(random); err != nil {
+		return nil, false, fmt.Errorf("create keyring: %w", err)
+	}
+	err = ring.file.write(path, os.Link)
+	if errors.Is(err, fs.ErrExist) {
+		ring, err = Open(path, random)
+		return ring, false, err
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("create keyring: %w", err)
+	}
+	return ring, true, nil
+}
+
+// Active names the key that new secrets are wrapped with.
+func (r *Ring) Active() string {
+	id, _ := r.active()
+	return id
+}
+
+// IDs lists the keys.
+func (r *Ring) IDs() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.file.Keys))
+}
+
+// Has reports whether the ring can open what the key wraps.
+func (r *Ring) Has(id string) bool {
+	_, ok := r.key(id)
+	return ok
+}
+
+// Add makes a new key and wraps with it from now on. It is in the file before
+// it is used; the older keys stay until they are dropped.
+func (r *Ring) Add() (id string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next, err := r.file.with(r.random)
+	if err == nil {
+		err = next.write(r.path, os.Rename)
+	}
+	if err != nil {
+		return "", fmt.Errorf("add key to keyring: %w", err)
+	}
+	r.file = next
+	return next.Active, nil
+}
+
+// Drop removes a key that wraps nothing any more, which only the caller can
+// know. The active key stays.
+func (r *Ring) Drop(id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file.Keys[id] == nil {
+		return fmt.Errorf("drop key: %w %s", ErrUnknownKey, id)
+	}
+	if id == r.file.Active {
+		return fmt.Errorf("drop key: %s is the active one: add another first", id)
+	}
+	next := keyring{r.file.Active, maps.Clone(r.file.Keys)}
+	delete(next.Keys, id)
+	if err := next.write(r.path, os.Rename); err != nil {
+		return fmt.Errorf("drop key: %w", err)
+	}
+	r.file = next
+	return nil
+}
+
+func (r *Ring) active() (id string, key []byte) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.file.Active, r.file.Keys[r.file.Active]
+}
+
+func (r *Ring) key(id string) ([]byte, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	key, ok := r.file.Keys[id]
+	return key, ok
+}
+
+func (k keyring) check() error {
+	for id, key := range k.Keys {
+		if len(key) != keySize {
+			return fmt.Errorf("key %q has %d bytes, not %d", id, len(key), keySize)
+		}
+		if weak(key) {
+			return fmt.Errorf("key %q is not random", id)
+		}
+		if idOf(key) != id {
+			return fmt.Errorf("key %q is not the one that its id stands for", id)
+		}
+	}
+	if k.Keys[k.Active] == nil {
+		return fmt.Errorf("the active key %q is missing", k.Active)
+	}
+	return nil
+}
+
+// weak finds keys of one repeated byte or pattern.
+func weak(key []byte) bool {
+	seen := map[byte]bool{}
+	for _, b := range key {
+		seen[b] = true
+	}
+	return len(seen) < leastDistinct || bytes.Equal(key[:len(key)/2], key[len(key)/2:])
+}
+
+// with returns the keyring with a new active key.
+func (k keyring) with(random io.Reader) (keyring, error) {
+	key := make([]byte, keySize)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return keyring{}, fmt.Errorf("no randomness: %w", err)
+	}
+	id := idOf(key)
+	next := keyring{id, map[string][]byte{id: key}}
+	maps.Copy(next.Keys, k.Keys)
+	return next, next.check()
+}
+
+// write puts the whole file on the disk under another name and then in place:
+// os.Link never replaces a file, os.Rename does. A crash leaves the old file
+// or the new one.
+func (k keyring) write(path string, place func(from, to string) error) (err error) {
+	text, err := json.Marshal(k, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return fmt.Errorf("write keyring: %w", err)
+	}
+	folder := filepath.Dir(path)
+	// Temporary files are made with mode 0600.
+	f, err := os.CreateTemp(folder, filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("write keyring: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write keyring: %w", err)
+	}
+	if err := place(f.Name(), path); err != nil {
+		return fmt.Errorf("write keyring: %w", err)
+	}
+	d, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("write keyring: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("write keyring: %w", err)
+	}
+	return nil
+}
