@@ -1,0 +1,111 @@
+package picture
+
+import (
+	"bytes"
+	"image"
+	"image/draw"
+	"testing"
+)
+
+var benchAd = Ad{
+	Headline: "Run further this autumn", Body: "Light shoes for wet trails, with a grip that lasts.",
+	CallToAction: "Shop now", Brand: "Northwind", Colors: []string{"#0b6e4f", "#f4a259"}, Width: 300, Height: 250, Seed: 1,
+}
+
+// BenchmarkPNG300x250 is the whole way from an ad to a file. It is to stay
+// within 1.5 times of BenchmarkBare300x250.
+func BenchmarkPNG300x250(b *testing.B) {
+	for b.Loop() {
+		s, err := Draw(benchAd)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.PNG(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// call is a shape with all decisions taken: an outline in pixels, or a whole
+// rectangle without one.
+type call struct {
+	at    image.Rectangle
+	path  path
+	color *image.Uniform
+}
+
+// flatten turns a scene into bare drawing calls.
+func flatten(s *Scene) []call {
+	c := newCanvas(s.Width, s.Height)
+	var calls []call
+	for _, f := range s.fills {
+		p := f.path
+		if p.even() {
+			p = nil
+		}
+		calls = append(calls, call{c.pixels(f.path.bounds()), p, image.NewUniform(f.from.rgba())})
+	}
+	for _, t := range s.texts {
+		var all path
+		for _, w := range t.words {
+			for _, g := range w.glyphs {
+				for _, seg := range g.outline {
+					for i := range seg.at {
+						seg.at[i] = point{w.x + (g.x+seg.at[i].x)*t.size, w.y + (g.y+seg.at[i].y)*t.size}
+					}
+					all = append(all, seg)
+				}
+			}
+		}
+		calls = append(calls, call{c.pixels(t.box.inset(-1, -1)), all, image.NewUniform(t.ink.rgba())})
+	}
+	return calls
+}
+
+// BenchmarkBare300x250 only draws: the same shapes and glyphs at known places,
+// and the same encoder.
+func BenchmarkBare300x250(b *testing.B) {
+	s, err := Draw(benchAd)
+	if err != nil {
+		b.Fatal(err)
+	}
+	calls := flatten(s)
+	for b.Loop() {
+		bare(b, s, calls)
+	}
+}
+
+func bare(tb testing.TB, s *Scene, calls []call) []byte {
+	tb.Helper()
+	c := newCanvas(s.Width, s.Height)
+	for _, f := range calls {
+		if f.path == nil {
+			draw.Draw(c.picture, f.at, f.color, image.Point{}, draw.Src)
+			continue
+		}
+		c.pen.Reset(f.at.Dx(), f.at.Dy())
+		trace(&c.pen, f.path, 1, -float64(f.at.Min.X), -float64(f.at.Min.Y))
+		c.pen.Draw(c.picture, f.at, f.color, image.Point{})
+	}
+	var out bytes.Buffer
+	if err := encoder.Encode(&out, c.picture); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestBareDrawsTheSame keeps the comparison honest.
+func TestBareDrawsTheSame(t *testing.T) {
+	t.Parallel()
+	s, err := Draw(benchAd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := bare(t, s, flatten(s)); !bytes.Equal(got, want) {
+		t.Errorf("got other bytes than the scene's: %d want %d", len(got), len(want))
+	}
+}

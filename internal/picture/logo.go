@@ -1,0 +1,149 @@
+package picture
+
+import (
+	"image"
+	"image/color"
+	"math"
+
+	"golang.org/x/image/draw"
+)
+
+// logoPixels is the longest side that a logo is kept at.
+const logoPixels = 1024
+
+// mark is a logo without its transparent border.
+type mark struct {
+	picture *image.NRGBA
+	aspect  float64
+	// ground is the colour all around an opaque logo, if it is one colour.
+	ground *rgb
+	// light is the luminance of a selection of its opaque pixels.
+	light []float64
+	// plates are the answers that plate has given.
+	plates map[surface]*rgb
+}
+
+// readLogo prepares a logo. There is none in a picture that shows nothing.
+func readLogo(src image.Image) *mark {
+	if src == nil || src.Bounds().Empty() {
+		return nil
+	}
+	size := src.Bounds().Size()
+	shrink := min(1, logoPixels/float64(max(size.X, size.Y)))
+	all := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*shrink)), max(1, int(float64(size.Y)*shrink))))
+	if shrink < 1 {
+		draw.BiLinear.Scale(all, all.Rect, src, src.Bounds(), draw.Src, nil)
+	} else {
+		draw.Draw(all, all.Rect, src, src.Bounds().Min, draw.Src)
+	}
+	seen := opaque(all)
+	if seen.Empty() {
+		return nil
+	}
+	m := &mark{picture: all.SubImage(seen).(*image.NRGBA), plates: map[surface]*rgb{}}
+	m.aspect = float64(seen.Dx()) / float64(seen.Dy())
+	m.look()
+	return m
+}
+
+// opaque is the part of a picture that shows something.
+func opaque(p *image.NRGBA) image.Rectangle {
+	var seen image.Rectangle
+	for y := range p.Rect.Dy() {
+		row := p.Pix[y*p.Stride:]
+		first, last := -1, -1
+		for x := range p.Rect.Dx() {
+			if row[4*x+3] > 16 {
+				if first < 0 {
+					first = x
+				}
+				last = x
+			}
+		}
+		if first >= 0 {
+			seen = seen.Union(image.Rect(first, y, last+1, y+1))
+		}
+	}
+	return seen
+}
+
+// look finds out what the logo's colours are.
+func (m *mark) look() {
+	b := m.picture.Rect
+	step := max(1, int(math.Sqrt(float64(b.Dx()*b.Dy())/1024)))
+	for y := b.Min.Y; y < b.Max.Y; y += step {
+		for x := b.Min.X; x < b.Max.X; x += step {
+			if c := m.picture.NRGBAAt(x, y); c.A > 128 {
+				m.light = append(m.light, rgb{c.R, c.G, c.B}.luminance())
+			}
+		}
+	}
+	m.ground = edge(m.picture)
+}
+
+// edge is the colour of all four edges of a picture, nil if they differ or are
+// transparent.
+func edge(p *image.NRGBA) *rgb {
+	b := p.Rect
+	first := p.NRGBAAt(b.Min.X, b.Min.Y)
+	same := func(c color.NRGBA) bool {
+		near := func(x, y uint8) bool { return max(x, y)-min(x, y) <= 12 }
+		return c.A > 250 && near(c.R, first.R) && near(c.G, first.G) && near(c.B, first.B)
+	}
+	for x := b.Min.X; x < b.Max.X; x++ {
+		if !same(p.NRGBAAt(x, b.Min.Y)) || !same(p.NRGBAAt(x, b.Max.Y-1)) {
+			return nil
+		}
+	}
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		if !same(p.NRGBAAt(b.Min.X, y)) || !same(p.NRGBAAt(b.Max.X-1, y)) {
+			return nil
+		}
+	}
+	return &rgb{first.R, first.G, first.B}
+}
+
+// shows is the share of the logo that stands out on a ground.
+func (m *mark) shows(on rgb) float64 {
+	n, ground := 0, on.luminance()
+	for _, light := range m.light {
+		if ratio(light, ground) >= 2.6 {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(m.light)))
+}
+
+// plate is the colour to lay under the logo, nil where it shows as it is.
+func (m *mark) plate(s surface) *rgb {
+	c, known := m.plates[s]
+	if !known {
+		c = m.choosePlate(s)
+		m.plates[s] = c
+	}
+	return c
+}
+
+func (m *mark) choosePlate(s surface) *rgb {
+	if m.ground != nil {
+		if *m.ground == s.fill {
+			return nil
+		}
+		return m.ground
+	}
+	if min(m.shows(s.fill), m.shows(s.tint)) > 0.75 {
+		return nil
+	}
+	dark := rgb{0x16, 0x19, 0x1f}
+	if m.shows(white) >= m.shows(dark) {
+		return &white
+	}
+	return &dark
+}
+
+// scaled is the logo at a size in pixels.
+func (m *mark) scaled(w, h int) *image.NRGBA {
+	p := image.NewNRGBA(image.Rect(0, 0, max(1, w), max(1, h)))
+	draw.CatmullRom.Scale(p, p.Rect, m.picture, m.picture.Rect, draw.Src, nil)
+	return p
+}

@@ -1,0 +1,213 @@
+// Package picture draws display ads. Draw lays an ad out as a scene: shapes,
+// words and a logo at their places. PNG and SVG are drawn from the same scene,
+// so they show the same. It knows nothing of where texts, colours and logos
+// come from, and reads no clock, disk or network: the same ad gives the same
+// bytes.
+package picture
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+)
+
+// Limits of a picture's sides in pixels.
+const (
+	MinSide = 50
+	MaxSide = 4096
+)
+
+// ErrScript says that the fonts cannot draw a text; the error that wraps it
+// names the first character.
+var ErrScript = errors.New("unsupported script")
+
+// ErrAd says that an ad cannot be drawn because of its size or because a text
+// is missing.
+var ErrAd = errors.New("invalid ad")
+
+// Ad is what a picture shows.
+type Ad struct {
+	// Headline and CallToAction, the words on the button, are always drawn
+	// whole. Body and Brand may be empty and are left out where they do not fit.
+	Headline, Body, CallToAction, Brand string
+	// Colors are #rrggbb, the main one first. Others are ignored; without any
+	// the picture has colours of its own.
+	Colors []string
+	// Logo is nil for none.
+	Logo          image.Image
+	Width, Height int
+	// Seed chooses among layouts and palettes.
+	Seed int64
+}
+
+// Role is what a part of a scene is for.
+type Role string
+
+// Roles of the parts of a scene.
+const (
+	RoleHeadline Role = "headline"
+	RoleBody     Role = "body"
+	RoleBrand    Role = "brand"
+	RoleLabel    Role = "label"
+	RoleButton   Role = "button"
+	RoleLogo     Role = "logo"
+)
+
+// Scene is an ad with everything in its place. It is not changed by drawing
+// and safe for concurrent use.
+type Scene struct {
+	Width, Height int
+	// Layout is the name of the layout that was chosen.
+	Layout string
+	// Omitted are the parts that the ad has and the picture does not show:
+	// body, brand or logo. A logo that is a word mark stands for the brand.
+	Omitted []string
+
+	title, desc string
+	fills       []fill
+	texts       []textBox
+	logo        *logoBox
+}
+
+// fill is a shape in one colour, or in a gradient from one corner of its box
+// to the other.
+type fill struct {
+	path     path
+	from, to rgb
+	// clip is the part of the picture outside of which nothing is drawn.
+	clip box
+	// role and box are set for what is more than decoration.
+	role Role
+	box  box
+}
+
+// textBox is a text with all its words in place.
+type textBox struct {
+	role  Role
+	box   box
+	size  float64
+	ink   rgb
+	words []placedWord
+}
+
+// placedWord starts at x on the base line y.
+type placedWord struct {
+	word
+	x, y float64
+}
+
+type logoBox struct {
+	mark *mark
+	box  box
+}
+
+// Draw lays out an ad. An error wraps ErrScript if no font has a character of
+// it, ErrAd if it cannot be drawn at all.
+func Draw(a Ad) (*Scene, error) {
+	if min(a.Width, a.Height) < MinSide || max(a.Width, a.Height) > MaxSide {
+		return nil, fmt.Errorf("%w: %dx%d pixels; each side is from %d to %d", ErrAd, a.Width, a.Height, MinSide, MaxSide)
+	}
+	all, err := measure(a)
+	if err != nil {
+		return nil, err
+	}
+	if all.headline.empty() || all.label.empty() {
+		return nil, fmt.Errorf("%w: a headline and a call to action are needed", ErrAd)
+	}
+	k := newKit(a, all)
+	s := k.compose()
+	s.Width, s.Height = a.Width, a.Height
+	s.title = strings.Join(split(a.Headline), " ")
+	s.desc = describe(a)
+	s.Omitted = s.omitted(a)
+	return s, nil
+}
+
+func measure(a Ad) (parts, error) {
+	p := parts{logo: readLogo(a.Logo)}
+	for _, part := range []struct {
+		name           string
+		to             *text
+		face           *typeface
+		words          string
+		tracking, lead float64
+	}{
+		{"headline", &p.headline, bold(), a.Headline, -0.018, 1.14},
+		{"body", &p.body, medium(), a.Body, 0, 1.42},
+		{"call to action", &p.label, bold(), a.CallToAction, 0, 1.2},
+		{"brand", &p.brand, bold(), a.Brand, 0, 1.2},
+	} {
+		t, err := set(part.face, part.words, part.tracking, part.lead)
+		if err != nil {
+			return parts{}, fmt.Errorf("set %s: %w", part.name, err)
+		}
+		*part.to = t
+	}
+	return p, nil
+}
+
+// describe is the text of the whole picture, for those who cannot see it.
+func describe(a Ad) string {
+	var list []string
+	for _, s := range []string{a.Brand, a.Headline, a.Body, a.CallToAction} {
+		if s = strings.Join(split(s), " "); s != "" {
+			list = append(list, strings.TrimRight(s, "."))
+		}
+	}
+	return strings.Join(list, ". ") + "."
+}
+
+func (s *Scene) omitted(a Ad) []string {
+	has := func(r Role) bool {
+		return slices.ContainsFunc(s.texts, func(t textBox) bool { return t.role == r })
+	}
+	var list []string
+	if len(split(a.Body)) > 0 && !has(RoleBody) {
+		list = append(list, string(RoleBody))
+	}
+	if len(split(a.Brand)) > 0 && !has(RoleBrand) {
+		list = append(list, string(RoleBrand))
+	}
+	if a.Logo != nil && s.logo == nil {
+		list = append(list, string(RoleLogo))
+	}
+	return list
+}
+
+// compose tries layouts in the seed's order and takes the first in which
+// everything fits at a good size. Only then it gives up the body, and after it
+// the brand.
+func (k *kit) compose() *Scene {
+	for _, p := range k.choices() {
+		k.parts = p
+		leasts := []float64{k.comfort(), k.scale.headMin}
+		if p.body.empty() {
+			leasts = append(leasts, k.scale.headMin*0.75, k.scale.headLeast())
+		}
+		for _, least := range leasts {
+			for _, k.stacked = range []bool{false, true} {
+				for _, l := range k.order {
+					if s := k.try(l, least); s != nil {
+						return s
+					}
+				}
+			}
+		}
+	}
+	return k.force()
+}
+
+// choices are the parts to show, the most wanted first.
+func (k *kit) choices() (list []parts) {
+	if k.roomForBody() {
+		list = append(list, k.parts)
+	}
+	if k.roomForBrand() {
+		p := k.parts
+		p.body = none
+		list = append(list, p)
+	}
+	return append(list, parts{headline: k.parts.headline, label: k.parts.label})
+}

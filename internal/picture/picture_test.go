@@ -1,0 +1,338 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+)
+
+// sizes are the shapes that ads are mostly asked in.
+var shapes = [][2]int{
+	{300, 250},
+	{336, 280},
+	{728, 90},
+	{970, 250},
+	{970, 90},
+	{160, 600},
+	{300, 600},
+	{320, 50},
+	{320, 100},
+	{1080, 1080},
+	{1080, 1350},
+	{1080, 1920},
+	{1920, 1080},
+	{1200, 628},
+}
+
+var words = []string{
+	"a", "of", "the", "new", "Run", "save", "20%", "29,90 €", "autumn", "further", "coffee", "today", "everyone", "Monday",
+	"delivery", "well-known", "Überraschung", "été", "œuvre", "Ährenöl", "Çağrı", "Łódź", "Ấn", "Żółć", "Ελληνικά", "χρόνο", "Быстро",
+	"доставка", "щука", "Українська", "Versicherungsvergleichsplattform", "Donaudampfschifffahrtsgesellschaft", "— fast", "(really)",
+	"“quoted”", "it’s", "No.", "why?", "go!", "&", "fjord", "jj", "W", "e\u0301te\u0301",
+}
+
+func anyText(t *rapid.T, label string, least, most int) string {
+	var b strings.Builder
+	want := rapid.IntRange(least, most).Draw(t, label+" length")
+	for b.Len() == 0 && want > 0 || len([]rune(b.String())) < want {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(rapid.SampledFrom(words).Draw(t, label))
+	}
+	if r := []rune(b.String()); len(r) > most {
+		return strings.TrimSpace(string(r[:most]))
+	}
+	return b.String()
+}
+
+func anyLogo(t *rapid.T) image.Image {
+	if rapid.IntRange(0, 2).Draw(t, "logo") == 0 {
+		return nil
+	}
+	w, h := rapid.IntRange(1, 220).Draw(t, "logo width"), rapid.IntRange(1, 120).Draw(t, "logo height")
+	p := image.NewNRGBA(image.Rect(3, 5, 3+w, 5+h))
+	ink := color.NRGBA{rapid.Byte().Draw(t, "red"), rapid.Byte().Draw(t, "green"), rapid.Byte().Draw(t, "blue"), 255}
+	hole := rapid.IntRange(1, 9).Draw(t, "hole")
+	for y := range h {
+		for x := range w {
+			if (x*y/7)%hole == 0 {
+				p.SetNRGBA(3+x, 5+y, ink)
+			}
+		}
+	}
+	return p
+}
+
+func anyAd(t *rapid.T) Ad {
+	a := Ad{
+		Headline: anyText(t, "headline", 1, 90), CallToAction: anyText(t, "button", 1, 28),
+		Body: anyText(t, "body", 0, 140), Brand: anyText(t, "brand", 0, 30),
+		Logo: anyLogo(t), Seed: rapid.Int64().Draw(t, "seed"),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "colors") {
+		a.Colors = append(a.Colors, rapid.OneOf(
+			rapid.SampledFrom([]string{"#ffffff", "#000000", "#39ff14", "#ffff00", "#808080", "#777777", "red", "#ff6b00", "#fefefe"}),
+			rapid.StringMatching(`#[0-9a-f]{6}`),
+		).Draw(t, "color"))
+	}
+	// Mostly small ones: they are hard to fit, and large ones slow to draw.
+	switch n := rapid.IntRange(0, 39).Draw(t, "kind of shape"); {
+	case n < 20:
+		shape := rapid.SampledFrom(shapes[:9]).Draw(t, "display shape")
+		a.Width, a.Height = shape[0], shape[1]
+	case n < 38:
+		side := rapid.IntRange(MinSide, 420)
+		a.Width, a.Height = side.Draw(t, "width"), side.Draw(t, "height")
+	case n < 39:
+		shape := rapid.SampledFrom(shapes[9:]).Draw(t, "large shape")
+		a.Width, a.Height = shape[0], shape[1]
+	default:
+		side := rapid.IntRange(MinSide, 1400)
+		a.Width, a.Height = side.Draw(t, "width"), side.Draw(t, "height")
+	}
+	return a
+}
+
+// TestAnyAd draws ads that nobody thought of and holds them to every promise.
+func TestAnyAd(t *testing.T) {
+	t.Parallel()
+	check := func(t *rapid.T) {
+		a := anyAd(t)
+		s, err := Draw(a)
+		if err != nil {
+			t.Fatalf("draw %+v: %v", a, err)
+		}
+		for _, fault := range faults(a, s) {
+			t.Errorf("%dx%d %s: %s", a.Width, a.Height, s.Layout, fault)
+		}
+	}
+	// A round is 100 ads.
+	rounds := 3
+	if os.Getenv("FANFARE_DRILL") == "full" {
+		rounds = 100
+	}
+	for i := range rounds {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, check)
+		})
+	}
+}
+
+// faults are all promises that a scene breaks.
+func faults(a Ad, s *Scene) []string {
+	return slices.Concat(wordFaults(a, s), boxFaults(s), colorFaults(s), fileFaults(a, s))
+}
+
+// wordFaults: every word is drawn, in order, whole, with every glyph inside its
+// box.
+func wordFaults(a Ad, s *Scene) (list []string) {
+	for role, want := range map[Role]string{RoleHeadline: a.Headline, RoleLabel: a.CallToAction, RoleBody: a.Body, RoleBrand: a.Brand} {
+		var got strings.Builder
+		for _, t := range s.texts {
+			if t.role != role {
+				continue
+			}
+			if role == RoleHeadline && t.size < 5 && len(a.Headline) < 60 && min(a.Width, a.Height) >= 90 {
+				list = append(list, fmt.Sprintf("headline of %.1f pixels", t.size))
+			}
+			for _, whole := range broken(want, t.words) {
+				if w, err := bold().shape(whole, 0); err != nil || w.width*legible < 0.5*float64(a.Width) {
+					list = append(list, fmt.Sprintf("%s: %q is broken", role, whole))
+				}
+			}
+			for _, w := range t.words {
+				got.WriteString(w.text)
+				ink := w.ink().scale(t.size).shift(w.x, w.y)
+				if !inside(ink, t.box, 0.01) {
+					list = append(list, fmt.Sprintf("%s: %q at %v is outside its box %v", role, w.text, ink, t.box))
+				}
+				shown := strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+				if shown && (ink.w() <= 0 || ink.h() <= 0) {
+					list = append(list, fmt.Sprintf("%s: %q draws nothing", role, w.text))
+				}
+			}
+		}
+		if got.Len() == 0 && slices.Contains(s.Omitted, string(role)) && (role == RoleBody || role == RoleBrand) {
+			continue
+		}
+		if got, want := got.String(), strings.Join(split(want), ""); got != want {
+			list = append(list, fmt.Sprintf("%s: got %q want %q", role, got, want))
+		}
+	}
+	return list
+}
+
+// broken are the words of a text that are drawn in more than one piece.
+func broken(want string, pieces []placedWord) (list []string) {
+	for _, whole := range split(want) {
+		n, got := 0, ""
+		for ; n < len(pieces) && got != whole; n++ {
+			got += pieces[n].text
+		}
+		pieces = pieces[n:]
+		if n > 1 {
+			list = append(list, whole)
+		}
+	}
+	return list
+}
+
+func inside(a, b box, slack float64) bool {
+	return a.x0 >= b.x0-slack && a.y0 >= b.y0-slack && a.x1 <= b.x1+slack && a.y1 <= b.y1+slack
+}
+
+// boxFaults: what matters is inside the picture and nothing covers another.
+func boxFaults(s *Scene) (list []string) {
+	type part struct {
+		role Role
+		box  box
+	}
+	var parts []part
+	var button box
+	for _, f := range s.fills {
+		if f.role != "" {
+			parts = append(parts, part{f.role, f.box})
+		}
+		if f.role == RoleButton {
+			button = f.box
+		}
+	}
+	if s.logo != nil {
+		parts = append(parts, part{RoleLogo, s.logo.box})
+		b := s.logo.box
+		if shown := b.w() / b.h(); math.Abs(shown/s.logo.mark.aspect-1) > 0.08 && min(b.w(), b.h()) > 20 {
+			list = append(list, fmt.Sprintf("logo is distorted: got %.2f want %.2f", shown, s.logo.mark.aspect))
+		}
+	}
+	for _, t := range s.texts {
+		if t.role == RoleLabel {
+			if !inside(t.box, button, 0.01) {
+				list = append(list, fmt.Sprintf("label %v is outside the button %v", t.box, button))
+			}
+			continue
+		}
+		parts = append(parts, part{t.role, t.box})
+	}
+	safe := box{0, 0, float64(s.Width), float64(s.Height)}
+	if s.Width == 1080 && s.Height == 1920 {
+		safe = safe.inset(0, 250)
+	}
+	for i, p := range parts {
+		if !inside(p.box, safe, 0) {
+			list = append(list, fmt.Sprintf("%s %v is outside %v", p.role, p.box, safe))
+		}
+		for _, q := range parts[:i] {
+			if o := p.box.intersect(q.box); p.role != q.role && o.w() > 0.01 && o.h() > 0.01 {
+				list = append(list, fmt.Sprintf("%s %v covers %s %v", p.role, p.box, q.role, q.box))
+			}
+		}
+	}
+	return list
+}
+
+// colorFaults looks at the pixels under each text.
+func colorFaults(s *Scene) (list []string) {
+	c := newCanvas(s.Width, s.Height)
+	c.ground(s)
+	for _, t := range s.texts {
+		worst, under, last := 21.0, rgb{}, t.ink
+		at := c.pixels(t.box)
+		for y := at.Min.Y; y < at.Max.Y; y++ {
+			for x := at.Min.X; x < at.Max.X; x++ {
+				p := c.picture.RGBAAt(x, y)
+				pixel := rgb{p.R, p.G, p.B}
+				if pixel == last && worst < 21 {
+					continue
+				}
+				last = pixel
+				if got := contrast(pixel, t.ink); got < worst {
+					worst, under = got, pixel
+				}
+			}
+		}
+		if worst < 4.5 {
+			list = append(list, fmt.Sprintf("%s: contrast of %v on %v: got %.2f want 4.5", t.role, t.ink, under, worst))
+		}
+	}
+	return list
+}
+
+// fileFaults: both files are well formed, of the asked size, and the same when
+// drawn again.
+func fileFaults(a Ad, s *Scene) (list []string) {
+	again, err := Draw(a)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for name, draw := range map[string]func(*Scene) ([]byte, error){"png": (*Scene).PNG, "svg": (*Scene).SVG} {
+		first, err := draw(s)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		second, err := draw(again)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		if !bytes.Equal(first, second) {
+			list = append(list, name+" differs when drawn again")
+		}
+		if name == "svg" {
+			if err := wellFormed(first); err != nil {
+				list = append(list, "svg: "+err.Error())
+			}
+			continue
+		}
+		p, err := png.Decode(bytes.NewReader(first))
+		if err != nil {
+			return append(list, err.Error())
+		}
+		if got, want := p.Bounds(), image.Rect(0, 0, a.Width, a.Height); got != want {
+			list = append(list, fmt.Sprintf("png: got %v want %v", got, want))
+		}
+		if a.Width <= 970 && a.Height <= 600 && len(first) > 150<<10 {
+			list = append(list, fmt.Sprintf("png has %d bytes", len(first)))
+		}
+	}
+	return list
+}
+
+// wellFormed reads SVG and refuses what could run or load something.
+func wellFormed(svg []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if !slices.Contains([]string{"svg", "title", "desc", "path", "linearGradient", "stop", "clipPath", "image"}, e.Name.Local) {
+			return fmt.Errorf("unexpected element %s", e.Name.Local)
+		}
+		for _, a := range e.Attr {
+			if a.Name.Local == "href" && !strings.HasPrefix(a.Value, "data:image/png;base64,") {
+				return fmt.Errorf("reference to %s", a.Value)
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package picture
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
+	"math"
+	"sync"
+
+	"golang.org/x/image/vector"
+)
+
+// encoder keeps its buffers between pictures.
+//
+// Choice: the default level. The fastest one saves an eighth of the time and
+// makes files 4 % larger, and a picture is fetched more often than drawn.
+var encoder = png.Encoder{CompressionLevel: png.DefaultCompression, BufferPool: &buffers{}}
+
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) Get() *png.EncoderBuffer {
+	e, _ := b.pool.Get().(*png.EncoderBuffer)
+	return e
+}
+
+func (b *buffers) Put(e *png.EncoderBuffer) { b.pool.Put(e) }
+
+// PNG draws the scene as pixels.
+func (s *Scene) PNG() ([]byte, error) {
+	c := newCanvas(s.Width, s.Height)
+	c.ground(s)
+	for _, t := range s.texts {
+		c.text(t)
+	}
+	var out bytes.Buffer
+	if err := encoder.Encode(&out, c.picture); err != nil {
+		return nil, fmt.Errorf("encode png: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+type canvas struct {
+	picture *image.RGBA
+	pen     vector.Rasterizer
+}
+
+func newCanvas(w, h int) *canvas {
+	return &canvas{picture: image.NewRGBA(image.Rect(0, 0, w, h))}
+}
+
+// ground draws everything but the texts.
+func (c *canvas) ground(s *Scene) {
+	for _, f := range s.fills {
+		c.fill(f)
+	}
+	if l := s.logo; l != nil {
+		at := image.Rect(int(l.box.x0), int(l.box.y0), int(l.box.x1), int(l.box.y1))
+		draw.Draw(c.picture, at, l.mark.scaled(at.Dx(), at.Dy()), image.Point{}, draw.Over)
+	}
+}
+
+// fill draws a shape.
+func (c *canvas) fill(f fill) {
+	b := f.path.bounds()
+	if f.from != f.to {
+		c.gradient(f)
+		return
+	}
+	if f.clip != (box{}) {
+		b = b.intersect(f.clip)
+	}
+	at := c.pixels(b)
+	if at.Empty() {
+		return
+	}
+	if f.path.even() {
+		draw.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{}, draw.Src)
+		return
+	}
+	c.pen.Reset(at.Dx(), at.Dy())
+	trace(&c.pen, f.path, 1, -float64(at.Min.X), -float64(at.Min.Y))
+	c.pen.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{})
+}
+
+// pixels is the part of the picture that a box touches.
+func (c *canvas) pixels(b box) image.Rectangle {
+	return image.Rect(int(math.Floor(b.x0)), int(math.Floor(b.y0)), int(math.Ceil(b.x1)), int(math.Ceil(b.y1))).Intersect(c.picture.Rect)
+}
+
+// gradient fills a rectangle from its left top to its right bottom corner.
+func (c *canvas) gradient(f fill) {
+	at := c.pixels(f.path.bounds())
+	w, h := float64(at.Dx()), float64(at.Dy())
+	var colors [256][4]uint8
+	for i := range colors {
+		m := mix(f.from, f.to, float64(i)/255)
+		colors[i] = [4]uint8{m.r, m.g, m.b, 255}
+	}
+	for y := range at.Dy() {
+		row := c.picture.Pix[c.picture.PixOffset(at.Min.X, at.Min.Y+y):]
+		for x := range at.Dx() {
+			share := ((float64(x)+0.5)*w + (float64(y)+0.5)*h) / (w*w + h*h)
+			copy(row[4*x:], colors[int(share*255+0.5)][:])
+		}
+	}
+}
+
+// text draws all glyphs of a text in one go.
+func (c *canvas) text(t textBox) {
+	at := c.pixels(t.box.inset(-1, -1))
+	c.pen.Reset(at.Dx(), at.Dy())
+	for _, w := range t.words {
+		for _, g := range w.glyphs {
+			trace(&c.pen, g.outline, t.size, w.x+g.x*t.size-float64(at.Min.X), w.y+g.y*t.size-float64(at.Min.Y))
+		}
+	}
+	c.pen.Draw(c.picture, at, image.NewUniform(t.ink.rgba()), image.Point{})
+}
+
+// trace adds a path to a rasterizer.
+func trace(pen *vector.Rasterizer, p path, size, dx, dy float64) {
+	at := func(a point) (x, y float32) { return float32(a.x*size + dx), float32(a.y*size + dy) }
+	for _, s := range p {
+		x0, y0 := at(s.at[0])
+		switch s.op {
+		case moveTo:
+			pen.ClosePath()
+			pen.MoveTo(x0, y0)
+		case lineTo:
+			pen.LineTo(x0, y0)
+		case quadTo:
+			x1, y1 := at(s.at[1])
+			pen.QuadTo(x0, y0, x1, y1)
+		case cubicTo:
+			x1, y1 := at(s.at[1])
+			x2, y2 := at(s.at[2])
+			pen.CubeTo(x0, y0, x1, y1, x2, y2)
+		}
+	}
+	pen.ClosePath()
+}

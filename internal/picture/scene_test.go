@@ -1,0 +1,299 @@
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func draw250(t *testing.T, a Ad) *Scene {
+	t.Helper()
+	s, err := Draw(sized(a, 300, 250, a.Seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestMissingCharacter sees that no box is drawn for a character without a
+// glyph, in whatever part it is.
+func TestMissingCharacter(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		change func(*Ad)
+		want   string
+	}{
+		{"Chinese headline", func(a *Ad) { a.Headline = "Save 今天 now" }, "'今' (U+4ECA)"},
+		{"Arabic body", func(a *Ad) { a.Body = "مرحبا" }, "'م' (U+0645)"},
+		{"emoji on the button", func(a *Ad) { a.CallToAction = "Go 🚀" }, "'🚀' (U+1F680)"},
+		{"Hebrew brand", func(a *Ad) { a.Brand = "שלום" }, "'ש' (U+05E9)"},
+		{"lone mark", func(a *Ad) { a.Headline = "Sun \u0e31" }, "U+0E31"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := sized(shoes, 300, 250, 1)
+			test.change(&a)
+			_, err := Draw(a)
+			if !errors.Is(err, ErrScript) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v want ErrScript with %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestInvalidAd(t *testing.T) {
+	t.Parallel()
+	for _, a := range []Ad{
+		sized(shoes, 49, 250, 0),
+		sized(shoes, 300, 4097, 0),
+		sized(shoes, 0, -1, 0),
+		sized(Ad{CallToAction: "Go"}, 300, 250, 0),
+		sized(Ad{Headline: " \u00a0\n", CallToAction: "Go"}, 300, 250, 0),
+		sized(Ad{Headline: "Go"}, 300, 250, 0),
+	} {
+		if _, err := Draw(a); !errors.Is(err, ErrAd) {
+			t.Errorf("%dx%d %q: got %v want ErrAd", a.Width, a.Height, a.Headline, err)
+		}
+	}
+}
+
+func TestExtremeSizes(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{MinSide, MinSide}, {MinSide, MaxSide}, {MaxSide, MinSide}} {
+		a := sized(german, size[0], size[1], 3)
+		s, err := Draw(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range faults(a, s) {
+			t.Errorf("%v: %s", size, fault)
+		}
+	}
+}
+
+// TestSeeds sees that neighbouring seeds differ and every layout is used.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	var last string
+	for seed := range int64(2 * len(layouts)) {
+		a := shoes
+		a.Seed = seed
+		s := draw250(t, a)
+		if s.Layout == last {
+			t.Errorf("seed %d: got the layout %s of the seed before", seed, s.Layout)
+		}
+		last = s.Layout
+		seen[last] = true
+	}
+	if len(seen) != len(layouts) {
+		t.Errorf("got %d layouts want %d", len(seen), len(layouts))
+	}
+}
+
+func TestOmitted(t *testing.T) {
+	t.Parallel()
+	logo := disc(color.NRGBA{200, 30, 30, 255})
+	wordMark := banner(color.NRGBA{200, 30, 30, 255})
+	for _, test := range []struct {
+		name string
+		w, h int
+		logo image.Image
+		want []string
+	}{
+		{"everything", 300, 250, logo, nil},
+		{"word mark", 300, 250, wordMark, []string{"brand"}},
+		{"small", 320, 100, nil, []string{"body"}},
+		{"tiny", 320, 50, logo, []string{"body", "brand", "logo"}},
+		{"empty logo", 300, 250, image.NewNRGBA(image.Rect(0, 0, 9, 9)), []string{"logo"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := sized(shoes, test.w, test.h, 0)
+			a.Logo = test.logo
+			s, err := Draw(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(s.Omitted, test.want) {
+				t.Errorf("got %v want %v", s.Omitted, test.want)
+			}
+		})
+	}
+}
+
+// TestHierarchy sees that the headline is clearly larger than the body.
+func TestHierarchy(t *testing.T) {
+	t.Parallel()
+	for _, size := range shapes {
+		for seed := range int64(len(layouts)) {
+			s, err := Draw(sized(coffee, size[0], size[1], seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := map[Role]float64{}
+			for _, text := range s.texts {
+				of[text.role] = text.size
+			}
+			if of[RoleHeadline] < 1.3*of[RoleBody] {
+				t.Errorf("%v %s: got a headline of %.1f over a body of %.1f", size, s.Layout, of[RoleHeadline], of[RoleBody])
+			}
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text  string
+		width float64
+		even  bool
+		want  []string
+	}{
+		{"Run further this autumn", 8, true, []string{"Run further", "this autumn"}},
+		{"Coffee, roasted on Monday", 11, true, []string{"Coffee, roasted", "on Monday"}},
+		{"one two three four five", 11, false, []string{"one two three", "four five"}},
+		{"Vraiment ? Oui !", 6, true, []string{"Vraiment\u00a0?", "Oui\u00a0!"}},
+		{"short", 20, true, []string{"short"}},
+	} {
+		s, err := set(bold(), test.text, 0, 1.2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range s.lines(test.width, test.even) {
+			var words []string
+			for _, w := range l.words {
+				words = append(words, w.text)
+			}
+			got = append(got, strings.Join(words, " "))
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q: got %q want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// TestKerning sees that letters are set as the font's designer wants.
+func TestKerning(t *testing.T) {
+	t.Parallel()
+	width := func(s string) float64 {
+		w, err := bold().shape(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.width
+	}
+	if got, most := width("AV"), width("A")+width("V"); got >= most {
+		t.Errorf("got %.3f want less than %.3f", got, most)
+	}
+	if got, want := width("e\u0301"), width("é"); got != want {
+		t.Errorf("letter with a combining accent: got %.3f want %.3f", got, want)
+	}
+}
+
+// TestPalettes holds every pair of colours that text may get to the contrast.
+func TestPalettes(t *testing.T) {
+	t.Parallel()
+	list := slices.Clone(houseColors)
+	for _, r := range []uint8{0, 60, 128, 200, 255} {
+		for _, g := range []uint8{0, 60, 128, 200, 255} {
+			for _, b := range []uint8{0, 60, 128, 200, 255} {
+				list = append(list, []rgb{{r, g, b}}, []rgb{{r, g, b}, {b, r, g}})
+			}
+		}
+	}
+	for _, colors := range list {
+		for _, p := range palettes(colors) {
+			for _, s := range []surface{p.field, p.panel} {
+				for _, pair := range [][2]rgb{
+					{s.ink, s.fill},
+					{s.ink, s.tint},
+					{s.muted, s.fill},
+					{s.muted, s.tint},
+					{s.accent, s.fill},
+					{s.accent, s.tint},
+					{s.label, s.button},
+				} {
+					if got := contrast(pair[0], pair[1]); got < 4.5 {
+						t.Errorf("%v: contrast of %v on %v: got %.2f want 4.5", colors, pair[0], pair[1], got)
+					}
+				}
+				if got := contrast(s.button, s.fill); got < 1.8 {
+					t.Errorf("%v: button %v on %v: got %.2f want 1.8", colors, s.button, s.fill, got)
+				}
+			}
+		}
+	}
+}
+
+// TestLogoIsSeen puts logos on grounds of their own colour.
+func TestLogoIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []rgb{white, black, {0x0b, 0x6e, 0x4f}, {0xff, 0xff, 0}} {
+		a := shoes
+		a.Colors = []string{c.String()}
+		a.Logo = disc(color.NRGBA{c.r, c.g, c.b, 255})
+		for a.Seed = range int64(2 * len(layouts)) {
+			s := draw250(t, a)
+			canvas := newCanvas(s.Width, s.Height)
+			logo := s.logo
+			s.logo = nil
+			canvas.ground(s)
+			corner := canvas.picture.RGBAAt(int(logo.box.x0)+1, int((logo.box.y0+logo.box.y1)/2))
+			if got := contrast(c, rgb{corner.R, corner.G, corner.B}); got < 2.5 {
+				t.Errorf("%v seed %d: got contrast %.2f want 2.5", c, a.Seed, got)
+			}
+		}
+	}
+}
+
+// TestConcurrent draws the same ads at once; the race detector looks on.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	want, err := draw250(t, russian).PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			s, err := Draw(sized(russian, 300, 250, 0))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, err := s.PNG(); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("got other bytes, error %v", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestSVGSaysItsWords(t *testing.T) {
+	t.Parallel()
+	a := coffee
+	a.Headline = `Tea & "biscuits" <now>`
+	got, err := draw250(t, a).SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<title id=\"t\">Tea &amp; &#34;biscuits&#34; &lt;now&gt;</title>",
+		"Kaffa &amp; Sons. Tea", "Start your subscription.</desc>", `width="300" height="250" viewBox="0 0 300 250"`,
+	} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("got no %s in %.400s", want, got)
+		}
+	}
+	if err := wellFormed(got); err != nil {
+		t.Error(err)
+	}
+}
