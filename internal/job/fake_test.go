@@ -148,6 +148,20 @@ func (f *fake) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 	return nil
 }
 
+func (f *fake) Extend(_ context.Context, j job.Job, leaseEnd clock.Instant) (bool, error) {
+	unlock, err := f.lock()
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	r := f.held(j)
+	if r == nil {
+		return false, nil
+	}
+	r.runAt = leaseEnd
+	return true, nil
+}
+
 func (f *fake) Ensure(_ context.Context, kind string, at clock.Instant) error {
 	unlock, err := f.lock()
 	if err != nil {

@@ -33,6 +33,9 @@ type Store interface {
 	Due(ctx context.Context) (at clock.Instant, ok bool, err error)
 	Done(ctx context.Context, j Job) error
 	Again(ctx context.Context, j Job, at clock.Instant, why string) error
+	// Extend moves the end of a lease that the worker still holds, and reports
+	// whether it does.
+	Extend(ctx context.Context, j Job, leaseEnd clock.Instant) (bool, error)
 	Ensure(ctx context.Context, kind string, at clock.Instant) error
 	Release(ctx context.Context, now clock.Instant) error
 }
@@ -55,7 +58,7 @@ func Every(d time.Duration, now func() time.Time, work func(context.Context) err
 const (
 	lease   = 30 * time.Second
 	poll    = time.Second
-	atOnce  = 16
+	atOnce  = 64
 	longest = 10 * time.Minute
 	// booking is the end of the lease, in which the store notes how a job
 	// ended; the worker has the rest.
@@ -66,6 +69,8 @@ const (
 type Runner struct {
 	store   Store
 	workers map[string]Worker
+	// limits are how long the workers may take that need more than a lease.
+	limits map[string]time.Duration
 	// periodic are the kinds that must always be planned.
 	periodic []string
 	now      func() time.Time
@@ -76,11 +81,18 @@ type Runner struct {
 
 // New makes a runner.
 func New(store Store, now func() time.Time, log *slog.Logger) *Runner {
-	return &Runner{store: store, workers: map[string]Worker{}, now: now, log: log, wake: make(chan struct{}, 1)}
+	return &Runner{store: store, workers: map[string]Worker{}, limits: map[string]time.Duration{}, now: now, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Handle registers the worker of a kind.
 func (r *Runner) Handle(kind string, w Worker) { r.workers[kind] = w }
+
+// HandleLong registers the worker of a kind that may take longer than a lease,
+// which is extended meanwhile.
+func (r *Runner) HandleLong(kind string, limit time.Duration, w Worker) {
+	r.Handle(kind, w)
+	r.limits[kind] = limit
+}
 
 // Repeat registers a worker that is always planned, once in the whole system.
 func (r *Runner) Repeat(kind string, w Worker) {
@@ -141,7 +153,7 @@ func (r *Runner) round(ctx context.Context, slots chan struct{}) error {
 		slots <- struct{}{}
 		r.running.Go(func() {
 			defer func() { <-slots; r.Wake() }()
-			r.run(context.WithoutCancel(ctx), j)
+			r.run(ctx, j)
 		})
 	}
 	return err
@@ -168,9 +180,12 @@ func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 }
 
 // run does one job within its lease and notes how it ended, which the store
-// ignores when the lease is over and somebody else has the job.
-func (r *Runner) run(ctx context.Context, j Job) {
-	again, err := r.work(ctx, j)
+// ignores when the lease is over and somebody else has the job. A stop waits
+// for work of one lease; what takes longer is broken off and goes on elsewhere
+// or after the start.
+func (r *Runner) run(stop context.Context, j Job) {
+	ctx := context.WithoutCancel(stop)
+	again, err := r.work(ctx, stop, &j)
 	ctx, cancel := context.WithTimeout(ctx, booking)
 	defer cancel()
 	switch {
@@ -188,19 +203,70 @@ func (r *Runner) run(ctx context.Context, j Job) {
 	}
 }
 
-func (r *Runner) work(ctx context.Context, j Job) (again *clock.Instant, err error) {
+func (r *Runner) work(ctx, stop context.Context, j *Job) (again *clock.Instant, err error) {
 	w := r.workers[j.Kind]
 	if w == nil {
 		return nil, errors.New("no worker for this kind")
 	}
-	ctx, cancel := context.WithTimeout(ctx, j.LeaseEnd.Time().Sub(r.now())-booking)
+	limit, long := r.limits[j.Kind]
+	if !long {
+		limit = j.LeaseEnd.Time().Sub(r.now()) - booking
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	if long {
+		defer r.hold(ctx, cancel, j)()
+		defer context.AfterFunc(stop, cancel)()
+	}
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return w(ctx, j)
+	return w(ctx, *j)
+}
+
+// hold extends the lease of a job until ctx ends, and ends it when somebody
+// else has the job. The returned function waits for that; then j has the last
+// lease.
+func (r *Runner) hold(ctx context.Context, cancel context.CancelFunc, j *Job) func() {
+	done := make(chan struct{})
+	held := *j
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(lease / 2)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			// An extension that was begun is seen to its end, so that what is
+			// known of the lease is true.
+			end := clock.At(r.now().Add(lease))
+			ok, err := r.extend(context.WithoutCancel(ctx), held, end)
+			switch {
+			case err != nil:
+				r.log.Warn("extend job", "kind", held.Kind, "error", err)
+			case !ok:
+				cancel()
+				return
+			default:
+				held.LeaseEnd = end
+			}
+		}
+	}()
+	return func() {
+		<-done
+		j.LeaseEnd = held.LeaseEnd
+	}
+}
+
+func (r *Runner) extend(ctx context.Context, j Job, end clock.Instant) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, booking)
+	defer cancel()
+	return r.store.Extend(ctx, j, end)
 }
 
 // Backoff is how long a job waits after so many attempts: one second, doubled

@@ -162,7 +162,75 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// TestFull has more work than hands: no more than 16 at once, and no asking
+// TestLongWork wants a worker that needs several leases to keep its job, one
+// that runs into its limit to be stopped, and one whose job was taken away to
+// hear of it.
+func TestLongWork(t *testing.T) {
+	t.Parallel()
+	const limit = 5 * lease
+	var steady, endless, robbed visits
+	within(t, func(r *running) {
+		steady.start, endless.start, robbed.start = r.start, r.start, r.start
+		r.HandleLong("steady", limit, func(context.Context, job.Job) (*clock.Instant, error) {
+			steady.note()
+			time.Sleep(3 * lease)
+			return nil, nil
+		})
+		stubborn := func(v *visits) job.Worker {
+			return func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+				if v.note() > 1 {
+					return nil, nil
+				}
+				<-ctx.Done()
+				v.note()
+				return nil, ctx.Err()
+			}
+		}
+		r.HandleLong("endless", limit, stubborn(&endless))
+		r.HandleLong("robbed", limit, stubborn(&robbed))
+		r.store.plan("job_s", "steady", r.start)
+		r.store.plan("job_e", "endless", r.start)
+		r.store.plan("job_r", "robbed", r.start)
+	}, func(t *testing.T, r *running) {
+		r.at(lease / 4)
+		r.store.plan("job_r", "robbed", r.start.Add(10*lease))
+		r.at(4 * lease)
+		steady.want(t, 0)
+		robbed.want(t, 0, lease/2)
+		if _, there := r.store.row("job_s"); there {
+			t.Error("a job that took three leases is still there after it was done")
+		}
+		r.at(limit + lease)
+		endless.want(t, 0, limit, limit+endless.all()[2]-limit)
+	})
+}
+
+// TestStopBreaksLongWorkOff wants a stop not to wait for work of many leases,
+// which then is due soon.
+func TestStopBreaksLongWorkOff(t *testing.T) {
+	t.Parallel()
+	var v visits
+	within(t, func(r *running) {
+		v.start = r.start
+		r.HandleLong("long", time.Hour, func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+			<-ctx.Done()
+			v.note()
+			return nil, ctx.Err()
+		})
+		r.store.plan("job_l", "long", r.start)
+	}, func(t *testing.T, r *running) {
+		r.at(2 * lease)
+		r.stop()
+		synctest.Wait()
+		v.want(t, 2*lease)
+		row, there := r.store.row("job_l")
+		if wait := row.runAt.Time().Sub(r.start) - 2*lease; !there || wait > 2*time.Second {
+			t.Errorf("got a job that is due in %v, want it soon", wait)
+		}
+	})
+}
+
+// TestFull has more work than hands: no more than 64 at once, and no asking
 // again and again while all are busy.
 func TestFull(t *testing.T) {
 	t.Parallel()
@@ -177,7 +245,7 @@ func TestFull(t *testing.T) {
 			done.Add(1)
 			return nil, nil
 		})
-		for i := range 40 {
+		for i := range 160 {
 			r.store.plan(name(i), "slow", r.start)
 		}
 	}, func(t *testing.T, r *running) {
@@ -188,12 +256,12 @@ func TestFull(t *testing.T) {
 			t.Errorf("the store was asked %d times in 8 seconds while all hands were busy", n)
 		}
 		r.at(21 * time.Second)
-		if done.Load() != 32 {
-			t.Errorf("%d jobs are done after 21 seconds, want 32", done.Load())
+		if done.Load() != 128 {
+			t.Errorf("%d jobs are done after 21 seconds, want 128", done.Load())
 		}
 		r.at(31 * time.Second)
-		if done.Load() != 40 || most.Load() != 16 {
-			t.Errorf("%d jobs are done, %d ran at once; want 40 and 16", done.Load(), most.Load())
+		if done.Load() != 160 || most.Load() != 64 {
+			t.Errorf("%d jobs are done, %d ran at once; want 160 and 64", done.Load(), most.Load())
 		}
 	})
 }

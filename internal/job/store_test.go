@@ -109,7 +109,7 @@ func TestRollback(t *testing.T) {
 		db := store.New(vain{w.Raw}, 0, w.Clock.Now, rand.Reader)
 		c := w.Draft("Never")
 		next := w.Now()
-		_, err := db.Campaigns().Insert(t.Context(), c, campaign.Save{Cause: w.Cause(), At: w.Now(), Next: &next})
+		_, err := db.Campaigns().Save(t.Context(), c, record.Save{Cause: w.Cause(), At: w.Now(), Next: &next})
 		if !errors.Is(err, errLater) {
 			t.Fatalf("got %v want %v", err, errLater)
 		}

@@ -107,6 +107,17 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 	})
 }
 
+// Extend moves the end of a lease, under the same condition.
+func (s *Jobs) Extend(ctx context.Context, j job.Job, leaseEnd clock.Instant) (bool, error) {
+	var n int64
+	err := s.db.write(ctx, func(tx Tx) (err error) {
+		n, err = tx.Exec(`UPDATE job SET run_at = $1 WHERE workspace_id = $2 AND id = $3 AND attempt = $4 AND run_at = $5`,
+			int64(leaseEnd), string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
+		return err
+	})
+	return n == 1, err
+}
+
 // Release makes every job due at its lease end due now. Right only when no
 // other process can be working: at the start on an exclusive engine.
 func (s *Jobs) Release(ctx context.Context, now clock.Instant) error {
