@@ -1,0 +1,133 @@
+package composer_test
+
+import (
+	"strings"
+	"unicode"
+
+	"fanfare/internal/creative"
+)
+
+// claims are words that nobody may add to a brief.
+var claims = []string{
+	"best", "leading", "guarantee", "guaranteed", "award winning", "trusted", "number one", "limited time", "exclusive", "thousands", "millions", "expert", "experts", "proven", "unbeatable", "ultimate", "elevate", "unlock", "discover the",
+}
+
+// reporter is a test of the standard library or a property.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+func between(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// texts are all texts of a copy.
+func texts(channel string, c creative.Copy) []string {
+	var list []string
+	for _, l := range creative.LimitsOf(channel) {
+		list = append(list, c.Texts(l.Field)...)
+	}
+	return list
+}
+
+// firstOf is the first word, since a brief may join words with a hyphen.
+func firstOf(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	return first
+}
+
+// mainTexts leaves out what is the same in every variant.
+func mainTexts(channel string, c creative.Copy) []string {
+	c.Paths, c.BusinessName = nil, nil
+	return texts(channel, c)
+}
+
+// check holds a result against what every result promises.
+func check(t reporter, b *creative.Brief, r *creative.Result) {
+	t.Helper()
+	if r == nil {
+		return
+	}
+	if got := len(r.Drafts) + len(r.Dropped); got != b.Variants {
+		t.Errorf("got %d drafts and %d dropped want %d", len(r.Drafts), len(r.Dropped), b.Variants)
+	}
+	source := strings.ToLower(b.Prompt + " " + b.Brand.Name + " " + b.LandingURL)
+	for i, d := range r.Drafts {
+		if d.CallToAction == "" {
+			t.Errorf("draft %d: got no call to action", i)
+		}
+		for _, channel := range b.Channels {
+			c := d.ByChannel[channel]
+			if overs := c.Overs(channel); len(overs) > 0 {
+				t.Errorf("draft %d %s: got %+v over the limit: %q", i, channel, overs, texts(channel, c))
+			}
+			for _, text := range texts(channel, c) {
+				checkText(t, b, channel, text, source)
+			}
+			for j := range i {
+				if same := alike(mainTexts(channel, c), mainTexts(channel, r.Drafts[j].ByChannel[channel])); same >= 0.5 {
+					t.Errorf("drafts %d and %d: got %.2f of %s in common want less than half", j, i, same, channel)
+				}
+			}
+		}
+	}
+}
+
+// alike is the share of word trigrams that two copies have in common.
+func alike(a, b []string) float64 {
+	x, y := trigrams(a), trigrams(b)
+	common := 0
+	for gram := range x {
+		if y[gram] {
+			common++
+		}
+	}
+	return float64(common) / float64(max(1, len(x)+len(y)-common))
+}
+
+func trigrams(texts []string) map[string]bool {
+	m := map[string]bool{}
+	for _, text := range texts {
+		words := strings.FieldsFunc(strings.ToLower(text), between)
+		for i := range max(0, len(words)-2) {
+			m[strings.Join(words[i:i+3], " ")] = true
+		}
+		if len(words) < 3 {
+			m[strings.Join(words, " ")] = true
+		}
+	}
+	return m
+}
+
+func checkText(t reporter, b *creative.Brief, channel, text, source string) {
+	t.Helper()
+	for _, number := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' }) {
+		if number = strings.Trim(number, ".,"); !strings.Contains(source, number) {
+			t.Errorf("%s: got figure %q in %q, which the brief does not have", channel, number, text)
+		}
+	}
+	words := " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), between), " ") + " "
+	for _, claim := range claims {
+		if strings.Contains(words, " "+claim+" ") && !strings.Contains(source, firstOf(claim)) {
+			t.Errorf("%s: got claim %q in %q, which the brief does not have", channel, claim, text)
+		}
+	}
+	for _, word := range b.Brand.BannedWords {
+		if strings.Contains(words, " "+word+" ") {
+			t.Errorf("%s: got banned %q in %q", channel, word, text)
+		}
+	}
+	if strings.Contains(text, "!") && (channel == "search" || channel == "display") {
+		t.Errorf("%s: got the exclamation mark of %q", channel, text)
+	}
+	if strings.Count(text, "!") > 1 || strings.ContainsAny(text, "<>") || strings.Contains(text, "…") || strings.Contains(text, "://") {
+		t.Errorf("%s: got %q, which no platform takes", channel, text)
+	}
+	for _, r := range text {
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && r != '\n' {
+			t.Errorf("%s: got the invisible %U in %q", channel, r, text)
+		}
+	}
+	if strings.TrimSpace(text) != text || text == "" {
+		t.Errorf("%s: got %q with loose ends", channel, text)
+	}
+}

@@ -1,0 +1,387 @@
+package composer
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"fanfare/internal/creative"
+)
+
+// arranger writes in languages without templates: it cuts the prompt into its
+// phrases and arranges them. Every word is the brief's.
+type arranger struct {
+	// thing is the phrase that says what is advertised, facts are the others.
+	thing  string
+	facts  []string
+	name   string
+	domain string
+	cta    string
+	// shares are the facts of each variant: two variants that say all there is
+	// to say would be the same one in another order.
+	shares [][]string
+	// calls counts the tries of each channel and variant.
+	calls map[string]int
+	// stop and comma are the script's own.
+	stop, comma string
+	bar         *bar
+}
+
+const mostFacts = 12
+
+func newArranger(b *creative.Brief, text, tag string, k *bar) *arranger {
+	a := &arranger{name: plainName(b.Brand.Name), domain: domain(b.LandingURL), stop: ". ", comma: ", ", bar: k, calls: map[string]int{}}
+	if k.blocks(a.name) {
+		a.name = ""
+	}
+	if k.blocks(a.domain) {
+		a.domain = ""
+	}
+	switch base, _, _ := strings.Cut(strings.ToLower(tag), "-"); base {
+	case "ja", "zh":
+		a.stop, a.comma = "。", "、"
+	case "ar", "fa", "ur":
+		a.comma = "، "
+	}
+	for _, phrase := range phrases(text) {
+		if len(a.facts) < mostFacts && !k.blocks(phrase) && !slices.ContainsFunc(a.facts, func(s string) bool { return strings.EqualFold(s, phrase) }) {
+			a.facts = append(a.facts, phrase)
+		}
+	}
+	if len(a.facts) > 0 {
+		a.thing, a.facts = a.facts[0], a.facts[1:]
+	}
+	a.cta = b.CallToAction
+	if a.cta == "" {
+		a.cta = wanted[strings.ToLower(b.Objective)]
+	}
+	if a.cta == "" {
+		a.cta = choose(strings.ContainsAny(text, "%€$£¥"), "shop_now", "learn_more")
+	}
+	a.divide(max(1, b.Variants), rand.New(rand.NewPCG(uint64(b.Seed), 0))) //nolint:gosec // the seed's bits matter, not its sign
+	return a
+}
+
+// divide deals the facts out to the variants, every one at least one.
+func (a *arranger) divide(variants int, r *rand.Rand) {
+	order := slices.Clone(a.facts)
+	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	each := max(1, (len(order)+variants-1)/variants)
+	for v := range variants {
+		var share []string
+		for i := range min(each, len(order)) {
+			share = append(share, order[(v*each+i)%len(order)])
+		}
+		a.shares = append(a.shares, share)
+	}
+}
+
+// orders are instructions at the start of a prompt, tails those at its end.
+var (
+	foreignOrders = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(?:bitte )?(?:schreib(?:e|en sie)?|erstell(?:e|en sie)?|mach(?:e|en sie)?|generiere|entwirf|verfasse)(?: (?:mir|uns|bitte))* (?:[\p{L}-]+ ){0,4}?(?:werbe)?(?:anzeigen?|werbung|texte?|posts?|banner|kampagne|newsletter|e-mail|slogans?)(?: (?:für|über|zu|zum|zur))?[ :]+`),
+		regexp.MustCompile(`(?i)^(?:s'il (?:te|vous) plaît,? )?(?:écri(?:s|vez)|rédigez?|créez?|fais|faites|génèrez?)(?:[ -](?:moi|nous))? (?:[\p{L}'-]+ ){0,4}?(?:annonces?|publicités?|pubs?|textes?|posts?|campagnes?|bannières?|e-mails?|slogans?)(?: (?:pour|sur|de))?[ :]+`),
+		regexp.MustCompile(`(?i)^(?:por favor,? )?(?:escrib[ea]|cre[ae]|haz|haga|genera|redacta)(?:me|nos)? (?:[\p{L}-]+ ){0,4}?(?:anuncios?|publicidad|textos?|campañas?|posts?|banners?|correos?|eslógames?)(?: (?:para|sobre|de))?[ :]+`),
+		regexp.MustCompile(`(?i)^(?:per favore,? )?(?:scrivi|scriva|crea|genera|fai) (?:[\p{L}'-]+ ){0,4}?(?:annunci[o]?|pubblicità|testo|testi|post|campagna|banner|slogan)(?: (?:per|su|di))?[ :]+`),
+		regexp.MustCompile(`(?i)^(?:por favor,? )?(?:escrev[ae]|crie|cria|faça|faz|gere) (?:[\p{L}-]+ ){0,4}?(?:anúncios?|publicidade|textos?|campanha|posts?|banners?|slogan)(?: (?:para|sobre|de))?[ :]+`),
+		regexp.MustCompile(`(?i)^(?:graag )?(?:schrijf|maak|creëer|genereer) (?:[\p{L}-]+ ){0,4}?(?:advertenties?|reclame|teksten?|tekst|campagne|berichten?|bericht|banners?|slogans?)(?: (?:voor|over))?[ :]+`),
+		regexp.MustCompile(`(?i)^(?:γράψε|γράψτε|δημιούργησε|δημιουργήστε|φτιάξε)(?: μου| μας)? (?:[\p{L}]+ ){0,3}?(?:διαφήμιση|διαφημίσεις|καμπάνια|κείμενο|ανάρτηση)(?: (?:για))?[ :]+`),
+		regexp.MustCompile(`^(?:اكتب|أنشئ|صمم|اصنع)(?: لي| لنا)? (?:\S+ ){0,2}?(?:إعلان\S*|حملة|نص\S*)(?: (?:عن|حول|من أجل))? (?:ل)?`),
+		regexp.MustCompile(`(?i)^(?:напиши(?:те)?|создай(?:те)?|сделай(?:те)?)(?: мне| нам)? (?:[\p{L}]+ ){0,3}?(?:объявлени[ея]|реклам[ауы]|текст|пост|баннер)(?: (?:для|о|об|про))?[ :]+`),
+		regexp.MustCompile(`^(?:请|帮我|为我)?(?:写|创建|制作|生成)(?:一个|一则|一些|几个)?(?:关于)?`),
+	}
+	foreignTails = []*regexp.Regexp{
+		regexp.MustCompile(`(?:の|について(?:の)?)?(?:広告|コピー|投稿|バナー|キャンペーン|メール)(?:文|コピー)?(?:を)?(?:作成|作って|書いて|作り|生成)(?:して)?(?:ください|下さい|くれ|お願いします)?$`),
+		regexp.MustCompile(`的(?:广告|文案|海报|广告文案)$`),
+		regexp.MustCompile(`(?:의|을 위한|를 위한|에 대한)? ?(?:광고|카피|문구|게시물)(?:를|을)? ?(?:작성해|만들어|써)(?: ?주세요| ?줘)?$`),
+	}
+	ourWords       = regexp.MustCompile(`(?i)^(?:unser(?:e[nrms]?)?|notre|nos|nuestr[oa]s?|il nostro|la nostra|i nostri|le nostre|nosso|nossa|nossos|nossas|onze|ons|το|τα|η|ο|τη|την|μας) `)
+	clauseBreak    = regexp.MustCompile(`\s*[,;،؛、，|]\s*|\s+[-–—:]\s+|\s*[:：]\s+|[。！？]\s*|[؟]\s*`)
+	foreignInject  = regexp.MustCompile(`(?i)\b(?:ignorier\w*|vergiss|ignore[rz]?|oublie[rz]?|ignora|olvida|dimentica|negeer|esqueça|prompt|system|instrucciones|anweisungen|istruzioni|instruções)\b|指示を無視|プロンプト|تجاهل|αγνόησε|игнорируй`)
+	foreignConnect = set(`und oder aus für mit ab bis von in im zum zur bei auf et ou à au aux de du des pour avec dès en sur chez jusqu'au y o para con del desde hasta e per da dal di a do dos das em no na voor met van tot op naar από για με στο στη στην και σε άνω των в на для с и по от до the and for with from of to at by on an or`)
+)
+
+// phrases cuts a prompt into phrases and takes instructions off.
+func phrases(text string) []string {
+	var list []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimPrefix(line, bulletMark)
+		for _, s := range sentences(strings.ReplaceAll(line, "•", ";")) {
+			if injected(s.text) || foreignInject.MatchString(s.text) {
+				continue
+			}
+			list = append(list, cutPhrases(s.text)...)
+		}
+	}
+	return list
+}
+
+func cutPhrases(s string) []string {
+	for _, order := range foreignOrders {
+		s = order.ReplaceAllString(s, "")
+	}
+	s = strings.ReplaceAll(s, `"`, "")
+	var list []string
+	single := false
+	for _, phrase := range clauseBreak.Split(s, -1) {
+		for _, tail := range foreignTails {
+			phrase = tail.ReplaceAllString(phrase, "")
+		}
+		phrase = strings.Trim(ourWords.ReplaceAllString(strings.TrimSpace(phrase), ""), ` .,:;!?'-_/()+&`+gap)
+		if first, rest := cutWord(phrase); rest != "" && (first == "und" || first == "et" || first == "y" || first == "and") {
+			phrase = rest
+		}
+		if strings.ContainsFunc(phrase, unicode.IsLetter) || strings.ContainsFunc(phrase, unicode.IsDigit) && strings.ContainsAny(phrase, "%€$£¥") {
+			phrase = quiet(phrase)
+			// One word says little alone: "geölt, langlebig" stay together.
+			if n := len(list); n > 0 && single && lone(phrase) {
+				list[n-1] += ", " + phrase
+				continue
+			}
+			single = lone(phrase)
+			list = append(list, upperFirst(phrase))
+		}
+	}
+	return list
+}
+
+// lone reports one word of a script with spaces.
+func lone(phrase string) bool { return !strings.Contains(phrase, " ") && !anyIdeograph(phrase) }
+
+// quiet takes shouting down to lower case.
+func quiet(s string) string {
+	if shouted(s) {
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+func (a *arranger) able() bool { return a.thing != "" || a.name != "" }
+
+func (a *arranger) action() string { return a.cta }
+
+func (a *arranger) angle(variant int) string {
+	share := a.shares[variant]
+	switch {
+	case slices.ContainsFunc(share, func(s string) bool { return strings.Contains(s, "%") }):
+		return byOffer
+	case len(share) > 0:
+		return byFeature
+	}
+	return byBrand
+}
+
+func (a *arranger) keep(string, creative.Copy) {}
+
+func (a *arranger) write(channel string, variant int, r *rand.Rand) creative.Copy {
+	facts := slices.Clone(a.shares[variant])
+	r.Shuffle(len(facts), func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
+	// Saying less is a way to differ.
+	key := channel + " " + strconv.Itoa(variant)
+	if less := a.calls[key] / 3; less > 0 && len(facts) > 1 {
+		facts = facts[:max(1, len(facts)-less)]
+	}
+	a.calls[key]++
+	// Variants that share their facts at least open with another.
+	lead := a.thing
+	if len(facts) > 0 && variant%2 == 1 && lead != "" && len(facts) < len(a.facts) {
+		lead, facts = facts[0], append([]string{a.thing}, facts[1:]...)
+	}
+	all := slices.DeleteFunc(append([]string{lead}, facts...), func(s string) bool { return s == "" })
+	var c creative.Copy
+	for _, l := range creative.LimitsOf(channel) {
+		c.SetTexts(l.Field, a.field(l, all))
+	}
+	return c
+}
+
+func (a *arranger) field(l creative.Limit, all []string) []string {
+	n := max(1, counts[l.Channel+" "+l.Field])
+	switch l.Field {
+	case "headlines", "subject":
+		return a.heads(l, all, n)
+	case "descriptions":
+		return a.lines(l, all, min(n, max(l.Least, (len(all)+1)/2)))
+	case "paths":
+		return nil
+	case "business_name":
+		if a.name == "" || l.Length(a.name) > l.Hard {
+			return nil
+		}
+		return []string{a.name}
+	case "body", "script":
+		return one(a.letter(l, all))
+	}
+	if list := a.lines(l, all, 1); len(list) > 0 {
+		return list
+	}
+	return a.heads(l, all, 1)
+}
+
+// heads are single phrases, with the name where there is room.
+func (a *arranger) heads(l creative.Limit, all []string, n int) []string {
+	var list []string
+	add := func(text string) {
+		if text != "" && len(list) < n && l.Length(text) <= room(l) && !slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) }) && !a.bar.blocks(text) {
+			list = append(list, text)
+		}
+	}
+	for _, phrase := range all {
+		add(a.fitted(phrase, l))
+	}
+	for _, phrase := range all {
+		if a.name != "" && phrase != a.name {
+			if text := a.fitted(phrase, l); text != "" {
+				add(a.name + ": " + text)
+			}
+		}
+	}
+	for i, phrase := range all {
+		if i > 0 {
+			add(all[0] + a.comma + lowerLatin(phrase))
+		}
+	}
+	add(a.name)
+	for _, phrase := range all {
+		for _, piece := range pieces(phrase) {
+			if len(list) < l.Least {
+				add(upperFirst(piece))
+			}
+		}
+	}
+	return list
+}
+
+// fitted is a phrase, or as much of it as stands alone within the limit.
+func (a *arranger) fitted(phrase string, l creative.Limit) string {
+	l.Hard = room(l)
+	if short, ok := Shorten(phrase, l); ok {
+		return short
+	}
+	words := strings.Fields(phrase)
+	for i := len(words) - 1; i > 0; i-- {
+		if text := strings.Join(words[:i], " "); foreignConnect[strings.ToLower(words[i])] && !foreignConnect[strings.ToLower(words[i-1])] && l.Length(text) <= l.Hard {
+			return text
+		}
+	}
+	return ""
+}
+
+// pieces are the parts of a phrase that a connecting word or, in scripts
+// without spaces, a change of script sets apart; its words as a last resort.
+func pieces(phrase string) []string {
+	var list, words []string
+	if anyIdeograph(phrase) {
+		return scriptRuns(phrase)
+	}
+	for word := range strings.FieldsSeq(phrase) {
+		if foreignConnect[strings.ToLower(word)] {
+			list = append(list, strings.Join(words, " "))
+			words = nil
+			continue
+		}
+		words = append(words, word)
+	}
+	list = append(list, strings.Join(words, " "))
+	return append(list, strings.Fields(phrase)...)
+}
+
+// scriptRuns cuts where the script changes.
+func scriptRuns(s string) []string {
+	var list []string
+	kind := func(r rune) int {
+		switch {
+		case unicode.Is(unicode.Hiragana, r):
+			return 1
+		case unicode.Is(unicode.Katakana, r) || r == 'ー':
+			return 2
+		case unicode.Is(unicode.Han, r):
+			return 3
+		}
+		return 4
+	}
+	start, before := 0, 0
+	for i, r := range s {
+		k := kind(r)
+		if i > 0 && k != before {
+			list = append(list, strings.TrimSpace(s[start:i]))
+			start = i
+		}
+		before = k
+	}
+	list = append(list, strings.TrimSpace(s[start:]))
+	return slices.DeleteFunc(list, func(part string) bool { return runes(part) < 2 || kind([]rune(part)[0]) == 1 })
+}
+
+// lines are a few phrases in a row, each beginning with another.
+func (a *arranger) lines(l creative.Limit, all []string, n int) []string {
+	var list []string
+	for i := range all {
+		if len(list) == n {
+			break
+		}
+		text := ""
+		for j := range all {
+			next := all[(i+j)%len(all)]
+			joined := next
+			if text != "" {
+				joined = text + a.stop + next
+			}
+			if l.Length(joined)+1 > room(l) {
+				continue
+			}
+			text = joined
+		}
+		if text == "" {
+			text = a.fitted(all[i], l)
+		}
+		if text = a.ended(text, l); text != "" && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	for _, extra := range a.heads(l, all, l.Most) {
+		if len(list) < max(l.Least, 1) && !slices.Contains(list, extra) {
+			list = append(list, extra)
+		}
+	}
+	return list
+}
+
+// ended gives a text of several sentences its last stop.
+func (a *arranger) ended(text string, l creative.Limit) string {
+	stop := strings.TrimSpace(a.stop)
+	if text == "" || !strings.Contains(text, stop) || l.Length(text+stop) > l.Hard || strings.HasSuffix(text, stop) {
+		return text
+	}
+	return text + stop
+}
+
+// letter puts every phrase on a line of its own.
+func (a *arranger) letter(l creative.Limit, all []string) string {
+	text := ""
+	for _, phrase := range slices.Concat(all, []string{a.domain, a.name}) {
+		if phrase == "" {
+			continue
+		}
+		joined := phrase
+		if text != "" {
+			joined = text + "\n" + choose(l.Field == "body", "\n", "") + phrase
+		}
+		if l.Length(joined) <= room(l) {
+			text = joined
+		}
+	}
+	return text
+}
+
+// lowerLatin lowers the first letter inside a line; German nouns keep theirs.
+func lowerLatin(s string) string {
+	word := firstWord(s)
+	if startsProper(s, "") || len(word) > 3 {
+		return s
+	}
+	return lowerFirst(s)
+}

@@ -1,0 +1,247 @@
+package creative
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Limit is the room that one field has on one channel. The table is data: who
+// wants to know why a text was refused finds the place that says so, and when
+// it was last looked at.
+type Limit struct {
+	Channel string
+	// Field is a member of Copy by its JSON name.
+	Field string
+	// Least and Most are how many items a list needs and may have; a single
+	// text has 1 and 1, or 0 and 1 where it may be missing.
+	Least, Most int
+	// Soft is where platforms begin to cut what is shown, 0 for nowhere; Hard
+	// is where they refuse.
+	Soft, Hard int
+	// Count says how characters are counted.
+	Count Count
+	// Source is where the numbers come from, Checked the day they were read.
+	Source, Checked string
+}
+
+// Count is a platform's way of counting characters.
+type Count string
+
+// The ways of counting.
+const (
+	// Characters counts code points.
+	Characters Count = "characters"
+	// Width counts East Asian wide characters twice, as Google does.
+	Width Count = "width"
+	// Message counts so that a text fits one SMS part of 160: each character
+	// of the GSM alphabet is one, those of its extension two, and one
+	// character outside of it makes everything weigh 160/70.
+	Message Count = "message"
+)
+
+const (
+	googleSearch  = "Google Ads Help, About responsive search ads"
+	googleDisplay = "Google Ads Help, About responsive display ads"
+	metaFeed      = "Meta Ads Guide, image feed; LinkedIn Help, single image ads (the stricter of both)"
+	tiktokFeed    = "TikTok Business Help Center, in-feed ads"
+	smsPart       = "3GPP TS 23.038, one part"
+	mailClients   = "Mailchimp, best practices for subject lines; cut by mail clients"
+	house         = "our own, for a text that is read in one go"
+	checked       = "2026-11-15"
+)
+
+// Limits is the table. Every channel of records is in it.
+var Limits = []Limit{
+	{"search", "headlines", 3, 15, 0, 30, Width, googleSearch, checked},
+	{"search", "descriptions", 2, 4, 0, 90, Width, googleSearch, checked},
+	{"search", "paths", 0, 2, 0, 15, Width, googleSearch, checked},
+
+	{"social", "primary_text", 1, 1, 125, 600, Characters, metaFeed, checked},
+	{"social", "headlines", 1, 5, 40, 200, Characters, metaFeed, checked},
+	{"social", "descriptions", 1, 5, 30, 300, Characters, metaFeed, checked},
+	{"social", "short_text", 1, 1, 0, 100, Width, tiktokFeed, checked},
+
+	{"display", "headlines", 1, 5, 0, 30, Width, googleDisplay, checked},
+	{"display", "long_headline", 1, 1, 0, 90, Width, googleDisplay, checked},
+	{"display", "descriptions", 1, 5, 0, 90, Width, googleDisplay, checked},
+	{"display", "business_name", 0, 1, 0, 25, Width, googleDisplay, checked},
+
+	{"video", "headlines", 1, 5, 0, 30, Width, googleDisplay, checked},
+	{"video", "long_headline", 1, 1, 0, 90, Width, googleDisplay, checked},
+	{"video", "descriptions", 1, 5, 0, 90, Width, googleDisplay, checked},
+	{"video", "script", 1, 1, 350, 700, Characters, house, checked},
+
+	{"audio", "script", 1, 1, 450, 700, Characters, house, checked},
+
+	{"email", "subject", 1, 1, 50, 150, Characters, mailClients, checked},
+	{"email", "preheader", 1, 1, 90, 150, Characters, mailClients, checked},
+	{"email", "body", 1, 1, 1500, 10000, Characters, house, checked},
+
+	{"sms", "primary_text", 1, 1, 0, 160, Message, smsPart, checked},
+
+	{"push", "headlines", 1, 1, 40, 65, Characters, house, checked},
+	{"push", "primary_text", 1, 1, 120, 178, Characters, house, checked},
+
+	{"affiliate", "headlines", 1, 5, 60, 100, Characters, house, checked},
+	{"affiliate", "primary_text", 1, 1, 300, 600, Characters, house, checked},
+
+	{"influencer", "primary_text", 1, 1, 300, 2200, Characters, house, checked},
+
+	{"direct_mail", "headlines", 1, 3, 60, 100, Characters, house, checked},
+	{"direct_mail", "body", 1, 1, 700, 2000, Characters, house, checked},
+
+	{"other", "headlines", 1, 3, 60, 100, Characters, house, checked},
+	{"other", "primary_text", 1, 1, 300, 600, Characters, house, checked},
+}
+
+// LimitsOf lists the fields of a channel.
+func LimitsOf(channel string) []Limit {
+	var list []Limit
+	for _, l := range Limits {
+		if l.Channel == channel {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// Texts returns the items of a field.
+func (c *Copy) Texts(field string) []string {
+	list, one := c.member(field)
+	switch {
+	case list != nil:
+		return *list
+	case one != nil && *one != nil:
+		return []string{**one}
+	}
+	return nil
+}
+
+// SetTexts sets the items of a field; of a single text, the first one.
+func (c *Copy) SetTexts(field string, texts []string) {
+	list, one := c.member(field)
+	switch {
+	case list != nil:
+		*list = slices.Clone(texts)
+	case one == nil:
+	case len(texts) == 0:
+		*one = nil
+	default:
+		*one = &texts[0]
+	}
+}
+
+func (c *Copy) member(field string) (list *[]string, one **string) {
+	switch field {
+	case "headlines":
+		return &c.Headlines, nil
+	case "descriptions":
+		return &c.Descriptions, nil
+	case "paths":
+		return &c.Paths, nil
+	case "long_headline":
+		return nil, &c.LongHeadline
+	case "primary_text":
+		return nil, &c.PrimaryText
+	case "short_text":
+		return nil, &c.ShortText
+	case "subject":
+		return nil, &c.Subject
+	case "preheader":
+		return nil, &c.Preheader
+	case "body":
+		return nil, &c.Body
+	case "script":
+		return nil, &c.Script
+	case "business_name":
+		return nil, &c.BusinessName
+	}
+	return nil, nil
+}
+
+// Length counts a text the way the limit does.
+func (l Limit) Length(text string) int {
+	switch l.Count {
+	case Width:
+		n := 0
+		for _, r := range text {
+			n++
+			if wide(r) {
+				n++
+			}
+		}
+		return n
+	case Message:
+		return messageLength(text)
+	case Characters:
+	}
+	return utf8.RuneCountInString(text)
+}
+
+// wide reports whether a character takes two columns: the East Asian scripts,
+// full-width forms and pictographs.
+func wide(r rune) bool {
+	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xac00 && r <= 0xd7a3 ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 ||
+		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd)
+}
+
+const (
+	gsmBasic    = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
+	gsmExtended = "\f^{}\\[~]|€"
+)
+
+var gsm = func() map[rune]int {
+	m := map[rune]int{}
+	for _, r := range gsmBasic {
+		m[r] = 1
+	}
+	for _, r := range gsmExtended {
+		m[r] = 2
+	}
+	return m
+}()
+
+// messageLength is the length of a text in parts of 160.
+func messageLength(text string) int {
+	septets, units, plain := 0, 0, true
+	for _, r := range text {
+		n, ok := gsm[r]
+		plain = plain && ok
+		septets += n
+		units++
+		if r > 0xffff {
+			units++
+		}
+	}
+	if plain {
+		return septets
+	}
+	// 70 units of UCS-2 fill a part as 160 septets do, rounded up.
+	return (units*160 + 69) / 70
+}
+
+// Over is a text that breaks a hard limit, or a list with too few or too many
+// items; then Index is -1.
+type Over struct {
+	Limit  Limit
+	Index  int
+	Length int
+}
+
+// Overs lists where a copy breaks the hard limits of its channel.
+func (c *Copy) Overs(channel string) []Over {
+	var list []Over
+	for _, l := range LimitsOf(channel) {
+		texts := c.Texts(l.Field)
+		if len(texts) < l.Least || len(texts) > l.Most {
+			list = append(list, Over{l, -1, len(texts)})
+		}
+		for i, text := range texts {
+			if n := l.Length(text); n > l.Hard {
+				list = append(list, Over{l, i, n})
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,212 @@
+package creative
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Policy is the outcome of the check of one variant.
+type Policy struct {
+	// Status is the worst of the findings: pass, warn or block.
+	Status string `json:"status"`
+	// Findings are never nil. They come in the order of the channels, the
+	// fields of Limits, the items and the places.
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one rule that a text breaks, and where.
+type Finding struct {
+	// Rule is the id of the rule and never changes its meaning.
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	Channel  string `json:"channel"`
+	// Field is a member of Copy by its JSON name, Index the item in it.
+	Field string `json:"field"`
+	Index int    `json:"index"`
+	// Start and End are code points; Text is what stands between them.
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Text    string `json:"text"`
+	Message string `json:"message"`
+}
+
+// Outcomes of the policy check; the last two are also severities.
+const (
+	PolicyPass  = "pass"
+	PolicyWarn  = "warn"
+	PolicyBlock = "block"
+)
+
+// maxPlaces is how many places of one text a rule reports. More of them tell
+// nothing new and would make a record of any size.
+const maxPlaces = 5
+
+// Review checks every text of a draft against its channel and the brief.
+// Channels go in the order of the list; those missing in it are checked last,
+// so that no text passes unseen. A nil brief, for the caller's own material,
+// leaves out the rules that compare with one.
+func Review(b *Brief, channels []string, byChannel map[string]Copy) Policy {
+	p := Policy{Status: PolicyPass, Findings: []Finding{}}
+	f := factsOf(b)
+	for _, channel := range reviewed(channels, byChannel) {
+		c := byChannel[channel]
+		for _, l := range fieldsOf(channel) {
+			for i, text := range c.Texts(l.Field) {
+				p.Findings = append(p.Findings, f.review(l, i, text)...)
+			}
+		}
+	}
+	for _, found := range p.Findings {
+		if p.Status != PolicyBlock {
+			p.Status = found.Severity
+		}
+	}
+	return p
+}
+
+func reviewed(channels []string, byChannel map[string]Copy) []string {
+	var list []string
+	for _, channel := range slices.Concat(channels, slices.Sorted(maps.Keys(byChannel))) {
+		if _, ok := byChannel[channel]; ok && !slices.Contains(list, channel) {
+			list = append(list, channel)
+		}
+	}
+	return list
+}
+
+// fieldsOf are all fields of a copy: those that the channel uses in the order
+// of its limits, then the others, without limits.
+func fieldsOf(channel string) []Limit {
+	list := LimitsOf(channel)
+	for _, field := range []string{
+		"headlines", "long_headline", "descriptions", "primary_text", "short_text", "subject", "preheader", "body", "script", "business_name", "paths",
+	} {
+		if !slices.ContainsFunc(list, func(l Limit) bool { return l.Field == field }) {
+			list = append(list, Limit{Channel: channel, Field: field})
+		}
+	}
+	return list
+}
+
+// review checks one text.
+func (f *facts) review(l Limit, index int, text string) []Finding {
+	p := newPassage(text)
+	findings := []Finding{}
+	add := func(rule, severity string, s span) {
+		findings = append(findings, Finding{rule, severity, l.Channel, l.Field, index, s.start, s.end, p.slice(s.start, s.end), s.message})
+	}
+	if s, ok := overLimit(l, p); ok {
+		add("over_limit", s.severity, s)
+	}
+	for i := range policyRules {
+		r := &policyRules[i]
+		severity := r.severityIn(l.Channel, l.Field)
+		if severity == "" || r.needsBrief && f.brief == nil || r.language != "" && f.language != "" && r.language != f.language {
+			continue
+		}
+		places := 0
+		for _, s := range r.find(p, f) {
+			severity := cmp.Or(s.severity, severity)
+			if r.proven != "" && f.claims[r.id+s.claim] {
+				severity = r.proven
+			}
+			if severity == PolicyPass {
+				continue
+			}
+			if places++; places > maxPlaces {
+				break
+			}
+			s.message = strings.ReplaceAll(cmp.Or(s.message, r.message), "{text}", p.slice(s.start, s.end))
+			add(r.id, severity, s)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
+	return findings
+}
+
+// overLimit finds what is too long, from the first character too many on.
+func overLimit(l Limit, p *passage) (span, bool) {
+	if l.Hard == 0 {
+		return span{}, false
+	}
+	n := l.Length(p.text)
+	severity, most, why := PolicyBlock, l.Hard, "the channel refuses more than %d"
+	if n <= l.Hard {
+		severity, most, why = PolicyWarn, l.Soft, "what is beyond %d is often cut off"
+	}
+	if most == 0 || n <= most {
+		return span{}, false
+	}
+	fits := sort.Search(len(p.runes), func(i int) bool { return l.Length(string(p.runes[:i+1])) > most })
+	return span{
+		start: fits, end: len(p.runes), severity: severity,
+		message: fmt.Sprintf("The text has %d characters; "+why+". Shorten it by %d.", n, most, n-most),
+	}, true
+}
+
+// policyRule is one rule. The tables are in policy_rules.go.
+type policyRule struct {
+	id string
+	// language is the only one that the rule understands, empty for any.
+	language string
+	// needsBrief leaves the rule out where there is none to compare with.
+	needsBrief bool
+	// where says how severe a finding is by channel and field; the first
+	// entry that fits counts, and where none does the rule does not apply.
+	where []scope
+	find  func(p *passage, f *facts) []span
+	// proven is the severity of a claim that the brief makes itself, empty
+	// where that is no excuse.
+	proven string
+	// message says what is wrong and the fix; {text} is what was found.
+	message string
+}
+
+// scope is a channel and a field, where empty is any.
+type scope struct{ channel, field, severity string }
+
+func (r *policyRule) severityIn(channel, field string) string {
+	for _, s := range r.where {
+		if (s.channel == "" || s.channel == channel) && (s.field == "" || s.field == field) {
+			return s.severity
+		}
+	}
+	return ""
+}
+
+// Refuse tells whether a brief asks for what no ad platform takes and nobody
+// should write. The reason names the category and the words. It reads English;
+// words alone are never enough, they have to be offered or asked for.
+func Refuse(prompt string) (reason string, refused bool) {
+	p := newPassage(prompt)
+	for _, c := range refusals {
+		for _, s := range c.book.find(p) {
+			if !opposed(p, s) {
+				return fmt.Sprintf("The brief asks for %s (%q), which no ad platform accepts. Take it out of the brief.", c.name, p.slice(s.start, s.end)), true
+			}
+		}
+	}
+	return "", false
+}
+
+// maxOpposed is how many words may stand between the word that opposes and
+// what it opposes.
+const maxOpposed = 3
+
+// opposed reports whether the words before a place, in its sentence, are
+// against it: a charity may fight what nobody may offer.
+func opposed(p *passage, s span) bool {
+	near := func(o span) bool {
+		if o.end > s.start {
+			return false
+		}
+		from := slices.IndexFunc(p.pieces, func(x piece) bool { return x.start >= o.end })
+		to := slices.IndexFunc(p.pieces, func(x piece) bool { return x.start >= s.start })
+		return to-from <= maxOpposed && !slices.ContainsFunc(p.pieces[from:to], endsSentence)
+	}
+	return slices.ContainsFunc(opposing.find(p), near)
+}

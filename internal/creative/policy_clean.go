@@ -1,0 +1,123 @@
+package creative
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	hiddenElement = regexp.MustCompile(`(?is)<!--.*?-->|<script\b[^>]*>.*?</script\s*>|<style\b[^>]*>.*?</style\s*>`)
+	lineTag       = regexp.MustCompile(`(?i)</?(?:br|p|div|li|ul|ol|tr|table|h[1-6]|section|article)\b[^<>]*>`)
+	htmlTag       = regexp.MustCompile(`<[a-zA-Z/!?][^<>]*>`)
+	// openTag is the beginning of a tag that never ends.
+	openTag    = regexp.MustCompile(`<([a-zA-Z/!?])`)
+	htmlEntity = regexp.MustCompile(`&#?[0-9A-Za-z]+;`)
+	scriptWord = regexp.MustCompile(`(?i)\b(?:javascript|vbscript):\S|\bdata:[a-z]+/[a-z]|\bon(?:error|load|click|focus|mouseover)=`)
+)
+
+// maxCleanings is how often markup may hide inside markup before all of its
+// signs are taken out.
+const maxCleanings = 4
+
+// Clean makes plain text of anything. Tags and invisible characters are gone,
+// entities are the characters they stand for, runs of spaces are one space and
+// lines are joined unless the text is multiline; then lines and paragraphs stay.
+// Cleaning twice changes nothing more.
+func Clean(text string, multiline bool) string {
+	for n := 0; ; n++ {
+		before := text
+		text = stripMarkup(html.UnescapeString(stripInvisible(text)))
+		if text == before {
+			break
+		}
+		if n == maxCleanings {
+			text = strings.NewReplacer("&", "", "<", "", ">", "").Replace(text)
+		}
+	}
+	return joinSpaces(text, multiline)
+}
+
+func stripMarkup(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	plain := hiddenElement.ReplaceAllString(text, "")
+	plain = lineTag.ReplaceAllString(plain, "\n")
+	plain = htmlTag.ReplaceAllString(plain, "")
+	if plain != text {
+		// What is left of a tag may be the beginning of another.
+		return plain
+	}
+	return openTag.ReplaceAllString(text, "$1")
+}
+
+// stripInvisible takes out what is not seen, of the joiners only those that
+// join nothing.
+func stripInvisible(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029':
+			return '\n'
+		case unicode.IsSpace(r):
+			return ' '
+		case r == zwnj || r == zwj:
+			return r
+		case invisible(r):
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
+	if !strings.ContainsRune(text, zwj) && !strings.ContainsRune(text, zwnj) {
+		return text
+	}
+	var b strings.Builder
+	var before rune
+	for i, r := range text {
+		if r == zwj || r == zwnj {
+			after, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+			if !joins(before) || !joins(after) {
+				continue
+			}
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
+
+const zwnj, zwj = '\u200c', '\u200d'
+
+// joins reports whether a joiner beside a character means something: between
+// the letters of Persian or Hindi and in composed emoji.
+func joins(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) || emojiRune(r)
+}
+
+// invisible reports whether a character shows nothing or changes how others
+// are read: controls, directions, zero width, fillers, private use.
+func invisible(r rune) bool {
+	switch r {
+	case utf8.RuneError, '\u034f', '\u115f', '\u1160', '\u17b4', '\u17b5', '\u2800', '\u3164', '\uffa0':
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
+}
+
+// joinSpaces leaves one space of each run. Of a multiline text it keeps the
+// lines, and one empty line between paragraphs.
+func joinSpaces(text string, multiline bool) string {
+	if !multiline {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.Join(strings.Fields(line), " ")
+		if line != "" || len(kept) > 0 && kept[len(kept)-1] != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimRight(strings.Join(kept, "\n"), "\n")
+}

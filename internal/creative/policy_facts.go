@@ -1,0 +1,221 @@
+package creative
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// facts are what a brief says, in the forms that rules compare with.
+type facts struct {
+	brief    *Brief
+	language string
+	// claims are those that the brief makes itself, by rule and claim.
+	claims  map[string]bool
+	figures figureSet
+	domains map[string]bool
+	// capitals are the words that the brief writes in capitals.
+	capitals map[string]bool
+	banned   []string
+}
+
+func factsOf(b *Brief) *facts {
+	f := &facts{brief: b, claims: map[string]bool{}, figures: figureSet{}, domains: map[string]bool{}, capitals: map[string]bool{}}
+	if b == nil {
+		return f
+	}
+	f.language, _, _ = strings.Cut(strings.ToLower(b.Language), "-")
+	p := newPassage(strings.Join([]string{b.Prompt, b.Brand.Name, b.CallToAction, b.LandingURL}, "\n"))
+	for _, r := range policyRules {
+		if r.proven == "" {
+			continue
+		}
+		for _, s := range r.find(p, f) {
+			f.claims[r.id+s.claim] = true
+		}
+	}
+	f.figures.addAll(p.figures)
+	for _, s := range p.hosts() {
+		f.domains[domainOf(s.claim)] = true
+	}
+	if u, err := url.Parse(b.LandingURL); err == nil && u.Hostname() != "" {
+		f.domains[domainOf(u.Hostname())] = true
+	}
+	for _, s := range p.capitals() {
+		f.capitals[p.slice(s.start, s.end)] = true
+	}
+	for _, word := range slices.Concat(b.Brand.BannedWords, listed(b.NegativePrompt)) {
+		if word = foldText(word); word != "" && !slices.Contains(f.banned, word) {
+			f.banned = append(f.banned, word)
+		}
+	}
+	return f
+}
+
+var (
+	quotedWords = regexp.MustCompile(`"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»`)
+	listMarks   = regexp.MustCompile(`[,;.\n、，]|\s(?:and|or|nor)\s`)
+	leadIn      = wordSet(`no not do don't dont never avoid without mention mentions mentioning use using say saying show
+		showing any the a an word words phrase phrases please text about of like`)
+)
+
+// listed are the words that a negative prompt lists.
+//
+// Choice: a negative prompt is mostly a list, but may be a sentence. Quoted
+// words always count; otherwise entries of up to three words do, after "no" or
+// "do not mention" is taken away. Longer ones are a wish that a provider reads
+// and no rule can.
+func listed(negative string) []string {
+	var list []string
+	for _, m := range quotedWords.FindAllStringSubmatch(negative, -1) {
+		list = append(list, strings.Join(m[1:], ""))
+	}
+	for _, item := range listMarks.Split(quotedWords.ReplaceAllString(negative, ","), -1) {
+		words := strings.Fields(item)
+		for len(words) > 0 && leadIn[foldText(words[0])] {
+			words = words[1:]
+		}
+		if len(words) > 0 && len(words) <= 3 {
+			list = append(list, strings.Trim(strings.Join(words, " "), "'‘’`"))
+		}
+	}
+	return list
+}
+
+// findBanned finds banned words.
+//
+// Choice: a word is banned as it is, whatever its case, accents and hyphens,
+// and with a possessive: "cheap" does not ban "cheapen". Its plural is a
+// warning only, because "news" is not the plural of "new".
+func findBanned(p *passage, f *facts) []span {
+	var list []span
+	for _, word := range f.banned {
+		for from := 0; ; {
+			i := strings.Index(p.folded[from:], word)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + len(word)
+			from = end
+			severity := PolicyBlock
+			for _, plural := range []string{"s", "es"} {
+				if strings.HasPrefix(p.folded[end:], plural) && bounded(p.folded, i, end+len(plural)) {
+					end, severity = end+len(plural), PolicyWarn
+					break
+				}
+			}
+			if bounded(p.folded, i, end) {
+				start, end := p.place(i, end)
+				list = append(list, span{start: start, end: end, severity: severity})
+			}
+		}
+	}
+	return list
+}
+
+// bounded reports whether a part of the text does not begin or end inside of a
+// word. In scripts without spaces words end anywhere.
+func bounded(s string, from, to int) bool {
+	inside := func(a, b rune) bool { return wordRune(a) && wordRune(b) && !wide(a) && !wide(b) }
+	before, _ := utf8.DecodeLastRuneInString(s[:from])
+	first, _ := utf8.DecodeRuneInString(s[from:])
+	last, _ := utf8.DecodeLastRuneInString(s[:to])
+	after, _ := utf8.DecodeRuneInString(s[to:])
+	return !inside(before, first) && !inside(last, after)
+}
+
+// findFigures finds numbers of a kind that the brief does not say.
+func findFigures(kinds ...figureKind) func(*passage, *facts) []span {
+	return func(p *passage, f *facts) []span {
+		var list []span
+		for _, x := range p.figures {
+			fact := x.kind != numberFigure || x.digits >= 2 || x.digits == 1 && x.unit != ""
+			if fact && slices.Contains(kinds, x.kind) && !f.figures.says(x) {
+				list = append(list, span{start: x.start, end: x.end})
+			}
+		}
+		return list
+	}
+}
+
+// findHosts finds addresses of other domains than those of the brief.
+func findHosts(p *passage, f *facts) []span {
+	return slices.DeleteFunc(p.hosts(), func(s span) bool { return f.domains[domainOf(s.claim)] })
+}
+
+// hosts are the host names of a text, with their scheme and path; the claim is
+// the name alone. Without a scheme a name has to end in a suffix that exists,
+// and "today.Shop" is two sentences.
+func (p *passage) hosts() []span {
+	var list []span
+	if !strings.Contains(p.text, ".") && !strings.Contains(p.text, "://") {
+		return nil
+	}
+	part := func(i int) bool {
+		return i >= 0 && i < len(p.runes) && (unicode.IsLetter(p.runes[i]) || unicode.IsDigit(p.runes[i]) || p.runes[i] == '-' || p.runes[i] == '.')
+	}
+	for i := 0; i < len(p.runes); i++ {
+		if !part(i) {
+			continue
+		}
+		start := i
+		for part(i) {
+			i++
+		}
+		name := strings.Trim(p.slice(start, i), ".-")
+		start += strings.Index(p.slice(start, i), name)
+		end := start + utf8.RuneCountInString(name)
+		scheme := start
+		if start >= 3 && p.slice(start-3, start) == "://" {
+			scheme -= 3
+			for scheme > 0 && unicode.IsLetter(p.runes[scheme-1]) {
+				scheme--
+			}
+		}
+		if name == "" || scheme == start && !looksLikeHost(name) {
+			continue
+		}
+		if end < len(p.runes) && strings.ContainsRune("/:?#", p.runes[end]) {
+			for end < len(p.runes) && !unicode.IsSpace(p.runes[end]) {
+				end++
+			}
+			for strings.ContainsRune(`.,;:!?)'"`, p.runes[end-1]) {
+				end--
+			}
+		}
+		list = append(list, span{start: scheme, end: end, claim: name})
+		i = max(i, end)
+	}
+	return list
+}
+
+func looksLikeHost(name string) bool {
+	dot := strings.LastIndex(name, ".")
+	if dot < 0 {
+		return false
+	}
+	suffix, listed := publicsuffix.PublicSuffix(strings.ToLower(name))
+	listed = listed || strings.Contains(suffix, ".")
+	first, _ := utf8.DecodeRuneInString(name[dot+1:])
+	sentence := unicode.IsUpper(first) && strings.IndexFunc(name[:dot], unicode.IsLower) >= 0
+	return listed && len(suffix) < len(name) && !sentence
+}
+
+// domainOf is the part of a host name that somebody registered.
+func domainOf(host string) string {
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		host = ascii
+	}
+	host = strings.ToLower(host)
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return domain
+	}
+	return host
+}

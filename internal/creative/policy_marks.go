@@ -1,0 +1,220 @@
+package creative
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Finders that look at characters rather than at words.
+
+// findRuns finds runs of characters of a kind, from a length on.
+func findRuns(least int, kind func(rune) bool) func(*passage, *facts) []span {
+	return func(p *passage, _ *facts) []span {
+		var list []span
+		for i := 0; i < len(p.runes); i++ {
+			start := i
+			for i < len(p.runes) && kind(p.runes[i]) {
+				i++
+			}
+			if i-start >= least {
+				list = append(list, span{start: start, end: i})
+			}
+		}
+		return list
+	}
+}
+
+// findRepeats finds "!!", "?!", "???" and "...".
+func findRepeats(p *passage, _ *facts) []span {
+	var list []span
+	for i := 0; i < len(p.runes); i++ {
+		start, loud, other := i, 0, 0
+		for ; i < len(p.runes) && strings.ContainsRune("!?！？.,", p.runes[i]); i++ {
+			if p.runes[i] == '.' || p.runes[i] == ',' {
+				other++
+			} else {
+				loud++
+			}
+		}
+		if loud > 1 || other > 1 {
+			list = append(list, span{start: start, end: i})
+		}
+	}
+	return list
+}
+
+// emojiRune reports whether a character is shown as a picture. Those that are
+// only with a variation selector are symbols.
+func emojiRune(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff ||
+		strings.ContainsRune("⌚⌛⏩⏪⏫⏬⏰⏳◽◾☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓❔❕❗❤➕➖➗➰➿⬛⬜⭐⭕", r)
+}
+
+const pictureSelector, keycap = '\ufe0f', '\u20e3'
+
+// findEmoji finds emoji with all that they are composed of.
+func findEmoji(p *passage, _ *facts) []span {
+	var list []span
+	for i := 0; i < len(p.runes); i++ {
+		n := len(list)
+		switch r := p.runes[i]; {
+		case r == pictureSelector || r == keycap:
+			start := max(i-1, 0)
+			if n > 0 && list[n-1].end >= start {
+				list[n-1].end = i + 1
+			} else {
+				list = append(list, span{start: start, end: i + 1})
+			}
+		case !emojiRune(r):
+		case n > 0 && (list[n-1].end == i || list[n-1].end == i-1 && p.runes[i-1] == zwj):
+			list[n-1].end = i + 1
+		default:
+			list = append(list, span{start: i, end: i + 1})
+		}
+	}
+	return list
+}
+
+// symbol reports whether a character is an arrow, star, tick, bullet, box or
+// the like.
+func symbol(r rune) bool {
+	return (r >= 0x2190 && r <= 0x21ff || r >= 0x2300 && r <= 0x23ff || r >= 0x2500 && r <= 0x27bf || r >= 0x2900 && r <= 0x297f ||
+		r >= 0x2b00 && r <= 0x2bff || strings.ContainsRune("•‣◦※¤¶", r)) && !emojiRune(r)
+}
+
+const (
+	leastCapitals = 4
+	// mostCapitals is the share of capitals, in percent, above which a text
+	// shouts, and shortText how many letters it needs for that to mean
+	// anything.
+	mostCapitals, shortText = 30, 10
+)
+
+// capitals are the words written in capitals.
+func (p *passage) capitals() []span {
+	var list []span
+	for _, s := range findRuns(leastCapitals, wordRune)(p, nil) {
+		letters, upper := countCapitals(p.runes[s.start:s.end])
+		if letters >= leastCapitals && upper == letters {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func countCapitals(runes []rune) (letters, upper int) {
+	for _, r := range runes {
+		if unicode.IsUpper(r) {
+			upper++
+		}
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters, upper
+}
+
+// findCapitals finds words in capitals that the brief does not write so, or
+// the whole text where capitals prevail.
+//
+// Choice: the first letter of a word does not count towards the share. Title
+// case is a style that all platforms take.
+func findCapitals(p *passage, f *facts) []span {
+	if _, upper := countCapitals(p.runes); upper < leastCapitals {
+		return nil
+	}
+	letters, upper := 0, 0
+	for _, s := range findRuns(1, wordRune)(p, nil) {
+		n, _ := countCapitals(p.runes[s.start:s.end])
+		_, inner := countCapitals(p.runes[s.start+1 : s.end])
+		if inner < leastCapitals-1 || !f.capitals[p.slice(s.start, s.end)] {
+			letters, upper = letters+n, upper+inner
+		}
+	}
+	if letters >= shortText && upper*100 > letters*mostCapitals {
+		return []span{{start: 0, end: len(p.runes), message: "More than 30% of the text is in capitals. Write it in normal case."}}
+	}
+	var list []span
+	for _, s := range p.capitals() {
+		if !f.capitals[p.slice(s.start, s.end)] {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// findSpacedOut finds words that are spaced out to be noticed: F R E E.
+func findSpacedOut(p *passage, _ *facts) []span {
+	single := func(i int) bool {
+		return i < len(p.runes) && (unicode.IsUpper(p.runes[i]) || unicode.IsLower(p.runes[i])) &&
+			(i == 0 || !wordRune(p.runes[i-1])) && (i+1 == len(p.runes) || !wordRune(p.runes[i+1]))
+	}
+	var list []span
+	for i := 0; i < len(p.runes); i++ {
+		if !single(i) {
+			continue
+		}
+		start, n := i, 1
+		for i+2 < len(p.runes) && strings.ContainsRune(" -_*~", p.runes[i+1]) && single(i+2) {
+			i += 2
+			n++
+		}
+		if n >= 3 {
+			list = append(list, span{start: start, end: i + 1})
+		}
+	}
+	return list
+}
+
+var (
+	phoneNumber = regexp.MustCompile(`\+?\(?\d(?:[ ()./-]{0,2}\d){6,14}`)
+	notPhone    = regexp.MustCompile(`^(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4} ?[-/] ?\d{4}|\d{1,3}(?:[ .]\d{3})+|\d+)$`)
+)
+
+// findPhones finds phone numbers, which are neither dates, years nor large
+// numbers. Digits without any mark are one from ten of them on.
+func findPhones(p *passage, _ *facts) []span {
+	var list []span
+	if !strings.ContainsAny(p.text, "0123456789") {
+		return nil
+	}
+	for _, s := range p.findAll(phoneNumber) {
+		text := p.slice(s.start, s.end)
+		if !notPhone.MatchString(text) || len(text) >= 10 && strings.Trim(text, "0123456789") == "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// findMarkup finds what is left of HTML and scripts.
+func findMarkup(p *passage, _ *facts) []span {
+	list := p.findAll(htmlTag)
+	if len(list) == 0 {
+		list = p.findAll(openTag)
+	}
+	for _, s := range p.findAll(htmlEntity) {
+		if text := p.slice(s.start, s.end); html.UnescapeString(text) != text {
+			list = append(list, s)
+		}
+	}
+	if strings.ContainsAny(p.text, ":=") {
+		list = append(list, p.findAll(scriptWord)...)
+	}
+	return list
+}
+
+// findAll finds the places of a pattern.
+func (p *passage) findAll(pattern *regexp.Regexp) []span {
+	var list []span
+	bytes, runes := 0, 0
+	for _, m := range pattern.FindAllStringIndex(p.text, -1) {
+		start := runes + utf8.RuneCountInString(p.text[bytes:m[0]])
+		bytes, runes = m[1], start+utf8.RuneCountInString(p.text[m[0]:m[1]])
+		list = append(list, span{start: start, end: runes})
+	}
+	return list
+}

@@ -1,0 +1,231 @@
+package creative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// span is a place that a rule found, in code points.
+type span struct {
+	start, end int
+	// claim names what is said, so that the same said in other words has the
+	// same name. Empty for what nothing in a brief can prove.
+	claim string
+	// severity and message replace those of the rule where they are not empty.
+	severity, message string
+}
+
+// phrasebook is a set of phrases, by the words they may begin with.
+//
+// It is written one phrase a line, with spaces between words. In a phrase
+//
+//	a|b      is either word; a_b is two words in one alternative
+//	word?    may be missing
+//	<class>  is any entry of a word class
+//	<n>      is a number
+//	~        is up to four words such as "some", "high", "quality"
+//	^ and ;  are the beginning and the end of a sentence
+//	. ? % #  are themselves
+//
+// All alternatives of one phrase make the same claim; classes and numbers are
+// part of what is claimed.
+type phrasebook struct {
+	first  map[string][]*phrase
+	except *phrasebook
+}
+
+type phrase struct {
+	text     string
+	elements []element
+}
+
+type element struct {
+	words                                           [][]string
+	number, loose, begins, ends, optional, variable bool
+}
+
+// book compiles phrases. One that cannot be compiled is a mistake in the tables
+// and panics at the start of the program.
+func book(phrases string) *phrasebook {
+	b := &phrasebook{first: map[string][]*phrase{}}
+	for text := range strings.Lines(phrases) {
+		ph := &phrase{text: strings.TrimSpace(text)}
+		if ph.text == "" {
+			continue
+		}
+		for word := range strings.FieldsSeq(ph.text) {
+			ph.elements = append(ph.elements, newElement(word))
+		}
+		lead := ph.elements[0]
+		if lead.begins {
+			lead = ph.elements[1]
+		}
+		if lead.optional || lead.number || len(lead.words) == 0 {
+			panic(fmt.Sprintf("phrase %q: the first word must be given, because phrases are found by it", ph.text))
+		}
+		for _, words := range lead.words {
+			if list := b.first[words[0]]; !slices.Contains(list, ph) {
+				b.first[words[0]] = append(list, ph)
+			}
+		}
+	}
+	return b
+}
+
+// unless leaves out what overlaps one of the phrases.
+func (b *phrasebook) unless(phrases string) *phrasebook {
+	b.except = book(phrases)
+	return b
+}
+
+func newElement(word string) element {
+	switch word {
+	case "~":
+		return element{loose: true}
+	case "^":
+		return element{begins: true}
+	case ";":
+		return element{ends: true}
+	}
+	var e element
+	if trimmed := strings.TrimSuffix(word, "?"); trimmed != "" {
+		e.optional, word = trimmed != word, trimmed
+	}
+	var list []string
+	for alternative := range strings.SplitSeq(word, "|") {
+		if alternative == "<n>" {
+			e.number, e.variable = true, true
+			continue
+		}
+		name, isClass := strings.CutPrefix(alternative, "<")
+		if !isClass {
+			list = append(list, strings.ReplaceAll(alternative, "_", " "))
+			continue
+		}
+		class, known := wordClasses[strings.TrimSuffix(name, ">")]
+		if !known {
+			panic(fmt.Sprintf("phrase element %s: there is no such word class", word))
+		}
+		list, e.variable = append(list, strings.Split(class, ",")...), true
+	}
+	for _, alternative := range list {
+		var words []string
+		for _, p := range newPassage(alternative).pieces {
+			words = append(words, p.text)
+		}
+		if words == nil {
+			panic(fmt.Sprintf("phrase element %s: %q has neither letters nor marks that are looked at", word, alternative))
+		}
+		e.words = append(e.words, words)
+	}
+	return e
+}
+
+// find lists the places of phrases, none of which overlap; of those that begin
+// together the longest counts.
+func (b *phrasebook) find(p *passage) []span {
+	var found, excepted []span
+	for i := 0; i < len(p.pieces); {
+		end, claim := i, ""
+		for _, ph := range b.first[p.pieces[i].text] {
+			if e, v, ok := matchPhrase(p.pieces, i, ph.elements); ok && e > end {
+				end, claim = e, ph.text+v
+			}
+		}
+		if end == i {
+			i++
+			continue
+		}
+		s := span{start: p.pieces[i].start, end: p.pieces[end-1].end, claim: claim}
+		if b.except != nil && excepted == nil {
+			excepted = append([]span{{}}, b.except.find(p)...)
+		}
+		if !slices.ContainsFunc(excepted, func(x span) bool { return x.start < s.end && s.start < x.end }) {
+			found = append(found, s)
+		}
+		i = end
+	}
+	return found
+}
+
+const maxLoose = 4
+
+// matchPhrase reads elements from piece i on and returns the piece after them and
+// what the variable ones were.
+func matchPhrase(pieces []piece, i int, elements []element) (end int, vars string, ok bool) {
+	if len(elements) == 0 {
+		return i, "", true
+	}
+	e, rest := elements[0], elements[1:]
+	switch {
+	case e.begins:
+		if i > 0 && !endsSentence(pieces[i-1]) {
+			return 0, "", false
+		}
+		return matchPhrase(pieces, i, rest)
+	case e.ends:
+		if i < len(pieces) && !endsSentence(pieces[i]) {
+			return 0, "", false
+		}
+		return matchPhrase(pieces, i, rest)
+	case e.loose:
+		for n := 0; n <= maxLoose; n++ {
+			if end, vars, ok = matchPhrase(pieces, i+n, rest); ok {
+				return end, vars, true
+			}
+			if i+n >= len(pieces) || !fillers[pieces[i+n].text] {
+				break
+			}
+		}
+		return 0, "", false
+	}
+	for n := range e.lengths(pieces[min(i, len(pieces)):]) {
+		if end, vars, ok = matchPhrase(pieces, i+n, rest); ok {
+			if e.variable {
+				for _, p := range pieces[i : i+n] {
+					vars += " " + p.text
+				}
+			}
+			return end, vars, true
+		}
+	}
+	if e.optional {
+		return matchPhrase(pieces, i, rest)
+	}
+	return 0, "", false
+}
+
+// lengths are how many pieces each fitting alternative takes.
+func (e element) lengths(pieces []piece) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		if len(pieces) == 0 {
+			return
+		}
+		if e.number && pieces[0].kind == numberPiece {
+			yield(1)
+		}
+		for _, words := range e.words {
+			if beginsWith(pieces, words) && !yield(len(words)) {
+				return
+			}
+		}
+	}
+}
+
+// beginsWith reports whether the pieces begin with words.
+func beginsWith(pieces []piece, words []string) bool {
+	if len(pieces) < len(words) {
+		return false
+	}
+	for i, word := range words {
+		if pieces[i].text != word {
+			return false
+		}
+	}
+	return true
+}
+
+func endsSentence(p piece) bool {
+	return p.text == "." || p.text == "!" || p.text == "?" || p.text == "\n"
+}

@@ -1,0 +1,241 @@
+package creative
+
+// The phrases of the rules. Their grammar stands at phrasebook.
+
+// fillers are the words that may stand at a ~ in a phrase.
+var fillers = wordSet(`a an the some any of our your my his her their this these those best good great high top quality
+	premium pure real cheap cheapest affordable discount discounted wholesale uncut lab tested authentic genuine online
+	safe safely discreet discreetly quick quickly fast instant instantly easy easily new fresh grams gram kilo kilos kg g
+	pills bags and or at low prices price to for with very all directly legit undetectable verified untraceable`)
+
+// wordClasses are what stands for a class in a phrase, with commas between.
+var wordClasses = map[string]string{
+	"condition": `diabetes,cancer,depression,anxiety,obesity,arthritis,asthma,acne,eczema,psoriasis,insomnia,adhd,autism,` +
+		`dementia,alzheimer's,parkinson's,hiv,aids,herpes,epilepsy,migraines,migraine,hypertension,high blood pressure,` +
+		`chronic pain,back pain,joint pain,hair loss,infertility,impotence,erectile dysfunction,menopause,ibs,ptsd,` +
+		`bipolar disorder,covid,covid 19,addiction,alcoholism,panic attacks,eating disorder,anorexia,bulimia,cellulite,tinnitus`,
+	// burden is what else is nobody's business.
+	"burden": `debt,debts,bad credit,poor credit,bankruptcy,unemployment,criminal record,criminal past,felony,disability,` +
+		`weight problem,weight problems,belly fat,money problems,financial difficulties,financial problems,` +
+		`sexual orientation,religion,ethnicity,skin colour,skin color,union membership,immigration status,` +
+		`medical condition,mental illness,drinking problem`,
+	"trait": `overweight,obese,diabetic,depressed,bipolar,autistic,disabled,infertile,impotent,hiv positive,anorexic,` +
+		`alcoholic,suicidal,gay,lesbian,bisexual,transgender,trans,queer,homosexual,muslim,christian,jewish,hindu,buddhist,` +
+		`catholic,mormon,atheist,sikh,hispanic,latino,latina,african american,asian american,in debt,drowning in debt,` +
+		`bankrupt,unemployed,jobless,behind on rent,divorced,undocumented,going bald,balding,mentally ill,chronically ill,` +
+		`on welfare,on parole,on probation,a convicted felon,a felon,an ex convict,a union member,a trade unionist`,
+	// group are traits that are also other words; only a noun after them or a
+	// question mark makes them clear.
+	"group": `black,white,asian,old,poor,fat,broke,deaf,blind,arab,native american,elderly`,
+	"person": `person,people,man,men,woman,women,guy,guys,girl,girls,mom,moms,mother,mothers,dad,dads,father,fathers,folks,` +
+		`parent,parents,singles,adult,adults,student,students,worker,workers,teen,teens`,
+	"kin": `diabetics,alcoholics,addicts,muslims,christians,jews,hindus,buddhists,catholics,mormons,atheists,sikhs,gays,` +
+		`lesbians,bisexuals,hispanics,latinos,latinas,african americans,seniors,felons,ex convicts,ex offenders,` +
+		`union members,trade unionists,immigrants,cancer patients,cancer survivors,asthmatics,divorcees,epileptics,` +
+		`single moms,single mothers,single dads`,
+	"platform": `facebook,instagram,google,youtube,tiktok,twitter,linkedin,whatsapp,snapchat,pinterest,reddit,amazon,ebay,` +
+		`netflix,spotify,microsoft,bing,iphone,ipad,android,airbnb,uber,paypal,alibaba,walmart,wechat,telegram,twitch,` +
+		`discord,shopify,etsy,app store,google play`,
+
+	"offer": `buy,buying,sell,sells,selling,order,ordering,purchase,deliver,delivering,supply,supplying,import,ship,` +
+		`shipping,shop,trade,trading,rent,renting,offer,offering,advertise,advertising,promote,promoting,smuggle,smuggling`,
+	"sale": `for sale,for rent,for hire,dealer,dealers,delivery,delivered,shop,store,supplier,suppliers,vendor,vendors,online,` +
+		`wholesale,in bulk,near me,market,marketplace,discount,deals,clearance,shipped,available,service,services`,
+	"child": `child,children,kid,kids,minor,minors,underage,underaged,preteen,preteens,toddler,toddlers,infant,infants,` +
+		`schoolgirl,schoolgirls,teen,teens,teenage,teenagers`,
+	"drug": `cocaine,crack cocaine,heroin,meth,crystal meth,methamphetamine,methamphetamines,amphetamine,amphetamines,` +
+		`fentanyl,mdma,ecstasy pills,ecstasy tablets,lsd,lsd tabs,acid tabs,ketamine,ghb,pcp,rohypnol,magic mushrooms,` +
+		`psilocybin mushrooms,illegal drugs,party drugs,street drugs,hard drugs,recreational drugs,date rape drugs`,
+	"medicine": `oxycontin,oxycodone,percocet,xanax,adderall,vicodin,opioids,opiates,steroids,anabolic steroids`,
+	"weapon": `gun,guns,ghost gun,ghost guns,3d printed gun,3d printed guns,machine gun,machine guns,firearm,firearms,handgun,` +
+		`handguns,pistol,pistols,rifle,rifles,assault rifle,assault rifles,shotgun,shotguns,ar 15,ar 15s,ar15,ak 47,ak 47s,` +
+		`ak47,glock,glocks,ammunition,ammo,gun silencer,gun silencers,grenade,grenades,hand grenade,hand grenades,explosives,` +
+		`sticks of dynamite,c4 explosives,bombs,pipe bomb,pipe bombs,rocket launcher,rocket launchers,landmines,bump stocks,brass knuckles`,
+	"people": `jews,muslims,christians,gays,lesbians,homosexuals,immigrants,refugees,arabs,asians,mexicans,` +
+		`infidels,black people,gay people,trans people,jewish people`,
+	"extremism": `white supremacy,white supremacist,white supremacists,nazism,neo nazi,neo nazis,nazi,nazis,kkk,ku klux klan,` +
+		`ethnic cleansing,genocide,terrorism,terrorists,jihad,isis,al qaeda,hezbollah,hamas,boko haram,taliban,hitler,holocaust denial`,
+	"document": `passport,passports,id,ids,id card,id cards,driver license,drivers license,driver's license,drivers licenses,` +
+		`driving licence,diploma,diplomas,degree,degrees,visa,visas,vaccine card,vaccine cards,vaccination certificate,` +
+		`vaccination certificates,birth certificate,birth certificates,green card,green cards,social security cards,` +
+		`transcripts,prescriptions,doctor's notes,documents,currency,banknotes,money,cash,euros,dollars,bills`,
+	"brand": `rolex,gucci,louis vuitton,prada,chanel,hermes,designer bags,designer handbags,handbags,watches,sneakers,jordans,` +
+		`yeezys,viagra,airpods,perfume,perfumes,medicine,pills`,
+	"loot": `credit card,credit cards,cards,card numbers,bank accounts,paypal accounts,accounts,identities,identity,phones,` +
+		`iphones,laptops,cars,bikes,goods,data,passwords`,
+	"malware": `malware,ransomware,spyware,keylogger,keyloggers,botnet,botnets,trojan,trojans,remote access trojan,rootkit,` +
+		`rootkits,zero day exploits,exploit kit,exploit kits,phishing kit,phishing kits,phishing page,phishing pages,` +
+		`infostealer,crypter,computer virus`,
+	"partner": `wife,husband,girlfriend,boyfriend,spouse,partner,ex,ex wife,ex husband,ex girlfriend,ex boyfriend`,
+	"inbox":   `account,accounts,phone,phones,email,emails,instagram,facebook,whatsapp,snapchat,gmail,computer,computers,bank,banks,wifi,webcam,webcams,passwords`,
+}
+
+var superlatives = book(`
+	best
+	#|no|nr|number .? 1|one
+	world|nation|country|market|industry|europe|america 's? leading|leader|finest|top
+	world|nation|country|europe|america 's favorite|favourite
+	leading brand|provider|supplier|company|manufacturer|expert|experts
+	unbeatable
+	unrivaled|unrivalled|unmatched
+	greatest
+	finest
+	cheapest
+	lowest price|prices|cost|costs
+	fastest
+	biggest|largest
+	strongest
+	safest
+	second to none
+	most trusted
+	most popular|loved
+	most advanced
+	most effective|powerful
+	most reliable
+	top rated
+	like no other
+	better than any|all|every
+	miracle|miracles
+	revolutionary
+`).unless(`
+	best regards|wishes|before|friend|friends|practice|practices|man|of_luck|enjoyed|served|if|by|way|seller|sellers|selling
+	do|try|at|feel|look|be your|its|their|his|her best
+	no one
+`)
+
+var absoluteClaims = book(`
+	guaranteed|guarantees
+	we|i guarantee
+	risk free
+	zero|no risk
+	100 %|percent safe|secure
+	100 %|percent effective|guaranteed
+	always works
+	never fails
+	works every time
+	works for everyone|everybody
+	instant|overnight results
+	permanent results|solution|fix
+	proven results
+	scientifically proven
+	experts|doctors agree|recommend
+	everyone|everybody loves|agrees
+`).unless(`
+	satisfaction guaranteed
+	money back guaranteed
+`)
+
+var medicalClaims = book(`
+	cure|cures|cured|curing <condition>?
+	miracle cure|pill|drug|treatment|remedy|weight_loss|diet
+	clinically proven
+	clinically tested
+	medically proven
+	doctor approved
+	fda approved
+	no|without side effects
+	100 %|percent cure|pain_free|healing
+	heals|heal|treats|treat|prevents|prevent|reverses|reverse|eliminates|eliminate|stops|fights|beats your? <condition>
+	relieves|relieve your? <condition>
+	lose|drop|shed up? to? <n> kg|kilo|kilos|kilograms|lb|lbs|pound|pounds|stone|inches in|within|by|every|a|per|this <n>|a|just? day|days|week|weeks|month?
+	lose weight fast|instantly|overnight|quickly|effortlessly|without_exercise|without_dieting
+	melt|melts|melting ~ fat|belly_fat
+	boost|boosts|strengthens your? immunity|immune_system
+	pain free forever
+	grow|regrow hair in|within|overnight
+`).unless(`
+	cure|cures|cured|curing for? boredom|the_blues|hunger|cravings|fomo|resin|time|times|light|lamp
+	cured ham|meat|meats|salmon|bacon|sausage|leather|concrete|wood|egg|eggs|fish
+	dry|air|salt|uv|smoke|slow cured|cure|curing
+	the cure concert|tour|tribute|live|band|tickets
+	hangover cure
+`)
+
+var financialClaims = book(`
+	guaranteed ~ returns|return|income|profit|profits|yield|winnings|earnings|payout
+	guaranteed ~ approval|loan|loans
+	risk free ~ returns|return|income|profit|profits|investment|investing|trading|money
+	double|triple|multiply|10x your money|investment|capital|portfolio|wealth|cash
+	instant ~ approval|loan|loans
+	get rich quick?|fast?
+	no credit check|checks
+	make|earn money fast|overnight|while_you_sleep|instantly|from_home
+	earn|make up? to? $|€|£? <n> $|€|£|dollars|euros? a|per|each|every day|hour|week|month
+	never lose money
+	surefire investment|profit|win|returns
+	beat the market
+	erase|eliminate|wipe_out|clear your? debt|debts|bad_credit
+	approved in seconds|minutes|instantly
+	100 %|percent approval|profit|return|returns
+	become a millionaire
+	fix your credit
+`).unless(`
+	double your money back
+`)
+
+var offerClaims = book(`
+	free shipping|delivery|postage
+	free returns
+	free trial
+	free gift|gifts
+	free sample|samples
+	free consultation|quote|estimate
+	free of charge
+	for free
+	half price|off
+	money back guarantee|guaranteed
+	satisfaction guaranteed|guarantee
+	buy one get one
+	two for one
+	today only
+	limited time
+	last chance
+	while stocks|supplies|stock last|lasts
+	only a few left
+	almost|nearly sold out
+	ends|ending soon
+	ends|ending today|tonight|midnight
+	award winning
+	certified
+	best seller|sellers|selling
+	bestseller|bestsellers|bestselling
+	lifetime warranty|guarantee
+	price match
+	no obligation
+	cancel any_time|anytime
+	clearance
+	as seen on tv
+`)
+
+var personalAttributes = book(`
+	are|aren't you a|an? <trait> <person>?
+	are|aren't you <group> ?
+	are|aren't you a|an <group> <person>
+	you're|you_are a|an? <trait>
+	you're|you_are a|an <group> <person>
+	you've|you_have|you've_got|do_you_have|have_you_got a|an? <condition>|<burden>
+	you suffer from|with a|an? <condition>|<burden>
+	you struggle|live|deal|cope with a|an? <condition>|<burden>
+	^ suffering from a|an? <condition>
+	^ struggling|living|dealing|battling with? a|an? <condition>|<burden>
+	^ drowning in <burden>
+	^ got a|an? <condition>|<burden> ?
+	^ <trait>|<group>|<condition> ?
+	your <condition>|<burden>
+	as|like a|an fellow? <trait> <person>?
+	as|like a|an <group> <person>
+	as|like a single mom|mother|dad|father|parent
+	as|like a|an jew|felon|immigrant
+	other|fellow <kin>
+	other|fellow <trait>|<group> <person>
+	<trait>|<group> <person> like you
+	<kin> like you
+	because you're|you_are <trait>|<group>
+	calling all <kin>
+`).unless(`
+	as|like a|an <trait>|<group> owned|led|founded|run|friendly|community|charity|business|company|brand|organization|organisation|church
+`)
+
+var platformNames = book(`
+	<platform>
+`)

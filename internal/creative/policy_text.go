@@ -1,0 +1,234 @@
+package creative
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// passage is a text in the forms that rules look at. Rules match the folded
+// form or its pieces and answer places in the text as it was written.
+type passage struct {
+	// text is as it was written, runes are its code points.
+	text  string
+	runes []rune
+	// folded is lower case without accents and invisible characters. Runs of
+	// spaces are one space, as are hyphens other than those of ranges: a word
+	// is found however it was typed.
+	folded string
+	// at is the code point that each byte of folded comes from; one more says
+	// where the text ends.
+	at      []int
+	pieces  []piece
+	figures []figure
+}
+
+// piece is a word, a number or a mark of a passage.
+type piece struct {
+	text       string
+	start, end int
+	kind       pieceKind
+}
+
+type pieceKind byte
+
+const (
+	wordPiece pieceKind = iota
+	numberPiece
+	// markPiece is a character that some rule asks for: the ends of sentences,
+	// currencies, %, # and the dash of a range.
+	markPiece
+)
+
+func newPassage(text string) *passage {
+	runes := []rune(text)
+	// Of invalid bytes each is a character, in every form.
+	p := &passage{text: string(runes), runes: runes, at: make([]int, 0, len(text)+1)}
+	var b strings.Builder
+	b.Grow(len(text))
+	for i, r := range p.runes {
+		p.foldRune(&b, i, r)
+	}
+	p.at = append(p.at, len(p.runes))
+	p.folded = b.String()
+	p.split()
+	p.figures = figuresOf(p.pieces)
+	return p
+}
+
+// spelled are the letters that have no decomposition but another spelling.
+var spelled = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l", 'ı': "i",
+	'’': "'", '‘': "'", 'ʼ': "'", '´': "'", '٪': "%",
+}
+
+func (p *passage) foldRune(b *strings.Builder, i int, r rune) {
+	write := func(s string) {
+		b.WriteString(s)
+		for range len(s) {
+			p.at = append(p.at, i)
+		}
+	}
+	switch {
+	case 'A' <= r && r <= 'Z':
+		write(string(r + 'a' - 'A'))
+	case r == '\n':
+		write("\n")
+	case unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) && !p.isRange(b.String(), i):
+		if s := b.String(); s != "" && s[len(s)-1] != ' ' && s[len(s)-1] != '\n' {
+			write(" ")
+		}
+	case unicode.Is(unicode.Pd, r):
+		write("-")
+	case r < utf8.RuneSelf:
+		write(string(r))
+	case unicode.IsDigit(r):
+		write(string(rune('0' + digit(r))))
+	case invisible(r):
+	default:
+		write(foldLetter(unicode.ToLower(r)))
+	}
+}
+
+// isRange reports whether the dash at i stands between two figures.
+func (p *passage) isRange(before string, i int) bool {
+	figure := func(r rune) bool { return unicode.IsDigit(r) || r == '%' || unicode.Is(unicode.Sc, r) }
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
+	next := slices.IndexFunc(p.runes[i+1:], func(r rune) bool { return r != ' ' })
+	return next >= 0 && figure(last) && figure(p.runes[i+1+next])
+}
+
+// digit is the value of a decimal digit of any script. Unicode keeps them in
+// runs of ten.
+func digit(r rune) int {
+	for _, t := range unicode.Nd.R16 {
+		if rune(t.Lo) <= r && r <= rune(t.Hi) {
+			return int(r-rune(t.Lo)) % 10
+		}
+	}
+	for _, t := range unicode.Nd.R32 {
+		if rune(t.Lo) <= r && r <= rune(t.Hi) {
+			return int(r-rune(t.Lo)) % 10
+		}
+	}
+	return 0
+}
+
+func foldLetter(r rune) string {
+	if s, ok := spelled[r]; ok {
+		return s
+	}
+	s := string(r)
+	if d := norm.NFKD.PropertiesString(s).Decomposition(); d != nil {
+		s = string(d)
+	}
+	return strings.Map(func(r rune) rune {
+		// Only accents: the marks of other scripts are letters.
+		if 0x300 <= r && r <= 0x36f {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// foldText is a word in the form in which passages are searched.
+func foldText(word string) string { return strings.TrimSpace(newPassage(word).folded) }
+
+// place is where bytes of the folded form stand in the text. What folding left
+// out after the last letter, such as its accent, belongs to it.
+func (p *passage) place(from, to int) (start, end int) {
+	return p.at[from], max(p.at[to], p.at[to-1]+1)
+}
+
+// slice is a part of the text as it was written.
+func (p *passage) slice(start, end int) string { return string(p.runes[start:end]) }
+
+const pieceMarks = ".!?\n%#+-¢"
+
+// split finds the pieces.
+func (p *passage) split() {
+	s := p.folded
+	p.pieces = make([]piece, 0, len(s)/4)
+	add := func(from, to int, kind pieceKind) {
+		start, end := p.place(from, to)
+		p.pieces = append(p.pieces, piece{s[from:to], start, end, kind})
+	}
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		end := i + size
+		switch {
+		case '0' <= r && r <= '9':
+			end = numberEnd(s, i)
+			add(i, end, numberPiece)
+		case wide(r) && unicode.IsLetter(r):
+			// Scripts without spaces: every character is a word.
+			add(i, end, wordPiece)
+		case unicode.IsLetter(r) || unicode.IsMark(r) || possessive(s[i:]):
+			end = wordEnd(s, i)
+			add(i, end, wordPiece)
+		case strings.ContainsRune(pieceMarks, r) || unicode.Is(unicode.Sc, r):
+			add(i, end, markPiece)
+		}
+		i = end
+	}
+}
+
+// wordEnd is where the word at i ends. A word holds apostrophes and, after a
+// Latin letter, digits; a possessive 's is a word of its own.
+func wordEnd(s string, i int) int {
+	for j, r := range s[i:] {
+		rest := s[i+j:]
+		switch {
+		case j == 0:
+		case r == '\'':
+			next, _ := utf8.DecodeRuneInString(rest[1:])
+			if !unicode.IsLetter(next) || possessive(rest) {
+				return i + j
+			}
+		case '0' <= r && r <= '9':
+			if before := s[i+j-1]; before >= utf8.RuneSelf {
+				return i + j
+			}
+		case !unicode.IsLetter(r) && !unicode.IsMark(r) || wide(r):
+			return i + j
+		}
+	}
+	return len(s)
+}
+
+func possessive(s string) bool {
+	rest, ok := strings.CutPrefix(s, "'s")
+	r, _ := utf8.DecodeRuneInString(rest)
+	return ok && !wordRune(r)
+}
+
+// numberEnd is where the number at i ends. Separators belong to it where a
+// digit follows; a space only where it groups thousands.
+func numberEnd(s string, i int) int {
+	digits := func(j int) int {
+		n := 0
+		for j+n < len(s) && '0' <= s[j+n] && s[j+n] <= '9' {
+			n++
+		}
+		return n
+	}
+	n := digits(i)
+	grouped := n <= 3
+	for i += n; i < len(s); i += 1 + n {
+		n = digits(i + 1)
+		groups := s[i] == ' ' && grouped && n == 3
+		if n == 0 || !groups && !strings.ContainsRune(".,':/", rune(s[i])) {
+			break
+		}
+		grouped = n == 3
+	}
+	return i
+}
+
+// wordRune reports whether a character continues a word.
+func wordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
