@@ -1,0 +1,326 @@
+// Package models_test compares three parties on what the platforms' APIs look
+// like: the platforms' own SDKs, our clients and the sandbox. Without the SDKs,
+// our clients would only be known to please our own stand-in.
+package models_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fanfare/internal/model"
+	"fanfare/internal/outbound"
+	"fanfare/internal/platform"
+	"fanfare/internal/platform/anthropic"
+	"fanfare/internal/platform/gemini"
+	"fanfare/internal/platform/openai"
+	"fanfare/internal/sandbox/models"
+	"fanfare/internal/seal"
+)
+
+// intent is what all parties ask for. Seed and model are arbitrary.
+var intent = map[string]any{
+	"system":     "You write advertising copy. Answer in JSON.",
+	"user":       "Write exactly 2 variants.\n- push headlines: 3 to 5 different texts\n{\"prompt\":\"Warm socks for cold feet\"}",
+	"prompt":     "Warm socks, no letters",
+	"model":      "some-model",
+	"max_tokens": 4321,
+	"seed":       7,
+	"variants":   2,
+	"schema":     schema,
+}
+
+// schema has what the platforms treat differently: counts of all kinds.
+var schema = map[string]any{
+	"type": "object", "additionalProperties": false, "required": []string{"variants"},
+	"properties": map[string]any{"variants": map[string]any{
+		"type": "array", "minItems": 2, "maxItems": 2,
+		"items": map[string]any{
+			"type": "object", "additionalProperties": false, "required": []string{"body", "headlines"},
+			"properties": map[string]any{
+				"body":      map[string]any{"type": "string", "description": "at most 60 characters"},
+				"headlines": map[string]any{"type": "array", "minItems": 1, "maxItems": 5, "items": map[string]any{"type": "string"}},
+			},
+		},
+	}},
+}
+
+var request = model.Request{
+	System: intent["system"].(string), User: intent["user"].(string), Schema: schema, MaxTokens: intent["max_tokens"].(int), Seed: 7,
+}
+
+// install puts the SDKs in place, once for each lock file.
+var install = sync.OnceValue(func() error {
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return errors.New(tool + " is missing: install Node.js 20 or newer with npm, on Debian by `apt-get install nodejs npm`, or run scripts/setup.sh")
+		}
+	}
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return err
+	}
+	mark := filepath.Join("node_modules", ".fanfare-lock.json")
+	if installed, err := os.ReadFile(mark); err == nil && bytes.Equal(installed, lock) {
+		return nil
+	}
+	if out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
+		return errors.New("npm ci: " + err.Error() + "\n" + string(out))
+	}
+	return os.WriteFile(mark, lock, 0o600)
+})
+
+func serve(t *testing.T) (*models.Handler, string) {
+	t.Helper()
+	h := models.New(func() time.Time { return time.Unix(1_800_000_000, 0) })
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return h, srv.URL
+}
+
+// run plays an SDK's script and returns what it asked.
+func run(t *testing.T, script string) []models.Entry {
+	t.Helper()
+	if err := install(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(intent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "intent.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, url := serve(t)
+	cmd := exec.CommandContext(t.Context(), "node", script)
+	// Nothing else of the environment: SDKs take keys, addresses and proxies
+	// from it.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "SANDBOX_URL=" + url, "INTENT_FILE=" + file}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return h.Journal()
+}
+
+// client is one of ours.
+func client(t *testing.T) *outbound.Client {
+	t.Helper()
+	c, err := platform.NewClient(outbound.Trusted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+var key = seal.NewSecret("sk-test")
+
+// complete asks in all three formats, like the scripts do first.
+func complete(t *testing.T, c model.Chat) {
+	t.Helper()
+	for _, format := range []model.Format{model.FormatSchema, model.FormatJSON, model.FormatText} {
+		r := request
+		r.Format = format
+		if _, err := c.Complete(t.Context(), r); err != nil {
+			t.Fatalf("format %d: %v", format, err)
+		}
+	}
+}
+
+func draw(t *testing.T, c model.Painter) {
+	t.Helper()
+	if _, err := c.Draw(t.Context(), intent["prompt"].(string), 500, 500); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares what we ask with what the SDK asks: path, the headers that
+// matter, and the whole body after both were brought to the same form.
+func same(t *testing.T, ours, sdk []models.Entry, headers []string, normal func(body any) any) {
+	t.Helper()
+	if len(sdk) < len(ours) {
+		t.Fatalf("the SDK made %d requests, we %d", len(sdk), len(ours))
+	}
+	for i, e := range ours {
+		if e.Path != sdk[i].Path || e.Method != sdk[i].Method {
+			t.Errorf("request %d: got %s %s want %s %s", i, e.Method, e.Path, sdk[i].Method, sdk[i].Path)
+		}
+		for _, name := range headers {
+			got, want := e.Header.Get(name), sdk[i].Header.Get(name)
+			if got, _, _ = strings.Cut(got, ";"); got == "" || got != want {
+				t.Errorf("request %d, header %s: got %q want %q", i, name, got, want)
+			}
+		}
+		if diff := cmp.Diff(normal(decode(t, sdk[i].Body)), normal(decode(t, e.Body))); diff != "" {
+			t.Errorf("request %d differs (-SDK +ours):\n%s", i, diff)
+		}
+	}
+}
+
+func decode(t *testing.T, body []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func asItIs(body any) any { return body }
+
+// declared sees that an SDK's types know the members of a request. The two SDKs
+// that send whatever they are given would otherwise prove nothing.
+func declared(t *testing.T, file, kind string, members map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("node_modules", filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, ok := strings.Cut(string(text), "interface "+kind+" {")
+	block, _, closed := strings.Cut(block, "\n}")
+	if _, inner, nested := strings.Cut(string(text), "    interface "+kind+" {"); nested {
+		block, _, closed = strings.Cut(inner, "\n    }")
+	}
+	if !ok || !closed {
+		t.Fatalf("%s has no interface %s any more", file, kind)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !regexp.MustCompile(`(?m)^\s+` + regexp.QuoteMeta(name) + `\??:`).MatchString(block) {
+			t.Errorf("%s of %s does not know %q", kind, file, name)
+		}
+	}
+}
+
+func member(v any, path ...string) map[string]any {
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		if v = m[name]; v == nil {
+			return nil
+		}
+		if list, ok := v.([]any); ok {
+			v = list[0]
+		}
+	}
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func TestOpenAI(t *testing.T) {
+	t.Parallel()
+	h, url := serve(t)
+	for i, imageModel := range []string{"gpt-image-1", "dall-e-3"} {
+		c, err := openai.New(client(t), url+"/v1", "some-model", imageModel, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			complete(t, c)
+		}
+		draw(t, c)
+	}
+	ours := h.Journal()
+	same(t, ours, run(t, "openai.mjs"), []string{"Authorization", "Content-Type", "Accept"}, asItIs)
+	const types = "openai/resources/"
+	for _, e := range ours[:3] {
+		declared(t, types+"chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase", member(decode(t, e.Body)))
+	}
+	first := decode(t, ours[0].Body)
+	declared(t, types+"shared.d.ts", "ResponseFormatJSONSchema", member(first, "response_format"))
+	declared(t, types+"shared.d.ts", "JSONSchema", member(first, "response_format", "json_schema"))
+	declared(t, types+"chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase", map[string]any{"max_completion_tokens": 0})
+	for _, e := range ours[3:] {
+		declared(t, types+"images.d.ts", "ImageGenerateParamsBase", member(decode(t, e.Body)))
+	}
+}
+
+func TestAnthropic(t *testing.T) {
+	t.Parallel()
+	h, url := serve(t)
+	c, err := anthropic.New(client(t), url, "some-model", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	complete(t, c)
+	ours := h.Journal()
+	sdk := run(t, "anthropic.mjs")
+	// The SDK writes the counts that it takes out of a schema into the
+	// descriptions.
+	same(t, ours, sdk, []string{"Anthropic-Version", "Content-Type", "Accept"}, withoutDescriptions)
+	// The API takes a key as X-Api-Key, which is in its documentation, and as
+	// a bearer, which is what this SDK does.
+	if ours[0].Header.Get("X-Api-Key") == "" || sdk[0].Header.Get("Authorization") == "" {
+		t.Errorf("got key headers %v and %v", ours[0].Header, sdk[0].Header)
+	}
+	const types = "@anthropic-ai/sdk/resources/messages/messages.d.ts"
+	for _, e := range ours {
+		declared(t, types, "MessageCreateParamsBase", member(decode(t, e.Body)))
+	}
+	schema, tool := decode(t, ours[0].Body), decode(t, ours[1].Body)
+	declared(t, types, "OutputConfig", member(schema, "output_config"))
+	declared(t, types, "JSONOutputFormat", member(schema, "output_config", "format"))
+	declared(t, types, "Tool", member(tool, "tools"))
+	declared(t, types, "ToolChoiceTool", member(tool, "tool_choice"))
+}
+
+func withoutDescriptions(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := map[string]any{}
+		for name, inner := range v {
+			if name != "description" {
+				m[name] = withoutDescriptions(inner)
+			}
+		}
+		return m
+	case []any:
+		list := []any{}
+		for _, inner := range v {
+			list = append(list, withoutDescriptions(inner))
+		}
+		return list
+	}
+	return v
+}
+
+func TestGemini(t *testing.T) {
+	t.Parallel()
+	h, url := serve(t)
+	c, err := gemini.New(client(t), url, "some-model", "gemini-2.5-flash-image", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	complete(t, c)
+	draw(t, c)
+	// The SDK gives the instruction a role, which has no meaning there.
+	same(t, h.Journal(), run(t, "gemini.mjs"), []string{"X-Goog-Api-Key", "Content-Type"}, func(body any) any {
+		delete(member(body, "systemInstruction"), "role")
+		return body
+	})
+}
+
+// TestSandboxRefusesWhatSDKsDoNotSend sees that the comparison can fail.
+func TestSandboxRefusesWhatSDKsDoNotSend(t *testing.T) {
+	t.Parallel()
+	_, url := serve(t)
+	err := client(t).Post(context.Background(), url+"/v1/chat/completions", http.Header{"Authorization": {"Bearer k"}},
+		map[string]any{"model": "m", "messages": []any{}, "max_token": 1}, nil)
+	if status, ok := errors.AsType[*outbound.StatusError](err); !ok || status.Status != http.StatusBadRequest {
+		t.Errorf("got %v want 400", err)
+	}
+}
