@@ -49,7 +49,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "the vocabulary is for everybody, so it may depend on nothing but itself",
 	},
 	{
-		name: "slice", rooms: []string{"account", "campaign", "ratelimit"}, may: []string{"leaf"},
+		name: "slice", rooms: []string{"account", "asset", "audience", "campaign", "creative", "ratelimit"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "rules know neither how they are asked nor where things are kept, and slices stay strangers: what one needs of another it declares as an interface",
 	},
 	{
@@ -69,6 +69,30 @@ var layers = []layer{
 		never: http, why: "an engine runs statements and knows nothing of what they are about",
 	},
 	{
+		name: "wire", rooms: []string{"outbound", "seal"}, may: []string{"leaf"},
+		never: drivers, why: "they carry requests and keep secrets for whoever has them, and know nothing of either",
+	},
+	{
+		name: "author", rooms: []string{"composer", "model"}, may: []string{"creative", "wire", "leaf"},
+		never: drivers, why: "an author writes what a brief asks for; it neither stores nor serves anything",
+	},
+	{
+		name: "drawing", rooms: []string{"picture"}, may: []string{"leaf"},
+		never: slices.Concat(http, drivers), why: "a picture is made of what it is given",
+	},
+	{
+		name: "platform", rooms: []string{"platform", "platform/openai", "platform/anthropic", "platform/gemini"}, may: []string{"platform", "author", "creative", "wire", "leaf"},
+		never: drivers, why: "one folder per outside API, each a client and nothing else",
+	},
+	{
+		name: "studio", rooms: []string{"provider"}, may: []string{"creative", "author", "drawing", "platform", "wire", "leaf"},
+		never: slices.Concat(http, drivers), why: "it finds whoever can make a creative and hides who that is",
+	},
+	{
+		name: "sandbox", rooms: []string{"sandbox/models"}, may: []string{"leaf"},
+		never: drivers, why: "it plays the other side, so it may know nothing of ours",
+	},
+	{
 		name: "listener", rooms: []string{"listen"},
 		never: drivers, why: "connections and certificates have nothing to do with campaigns",
 	},
@@ -85,11 +109,11 @@ var layers = []layer{
 		never: drivers, why: "they carry commands and guard the folder for whatever service there is",
 	},
 	{
-		name: "demo", rooms: []string{"demo"}, may: []string{"campaign", "leaf"},
+		name: "demo", rooms: []string{"demo"}, may: []string{"campaign", "creative", "audience", "leaf"},
 		never: slices.Concat(http, drivers), why: "demo data is made by the rules, like everybody's",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "work", "store", "engine"},
+		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "work", "store", "engine", "studio", "wire"},
 		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
 	},
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},

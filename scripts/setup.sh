@@ -24,6 +24,8 @@ need cc || need gcc || install gcc libc6-dev
 
 if [ "$1" = all ]; then
 	need curl || install curl ca-certificates
+	# The vendors' own clients, which the tests hold ours against, run on Node.
+	need npm || install nodejs npm
 	if [ -z "${FANFARE_TEST_POSTGRES:-}" ] && [ -z "${FANFARE_PG_BIN:-}" ]; then
 		ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install postgresql
 	fi

@@ -68,7 +68,12 @@ func (c *cli) workspaceCommand() *cobra.Command {
 	suspend := c.changeWorkspace("suspend", "Close a workspace to its keys, or reopen it", &in)
 	suspend.Flags().BoolVar(&reopen, "reopen", false, "open it again")
 	suspend.PreRun = func(*cobra.Command, []string) { in.Suspended = !reopen }
-	return group("workspace", "Workspaces and their plans", create, list, setPlan, suspend)
+	approval := c.changeWorkspace("set-approval", "Say whether creatives must be approved before campaigns show them", &in)
+	approval.Flags().BoolVar(&in.RequireApproval, "required", true, "false lifts it")
+	budget := c.changeWorkspace("set-model-budget", "Limit what may be spent on language models in a month", &in)
+	budget.Flags().StringVar(&in.ModelBudget, "monthly", "", "US dollars, or none for no limit")
+	require(budget, "monthly")
+	return group("workspace", "Workspaces and their plans", create, list, setPlan, suspend, approval, budget)
 }
 
 func (c *cli) changeWorkspace(name, short string, in *workspaceIn) *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +30,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, before := p.server.Call(w.APIKey, http.MethodGet, "/v1/campaigns/"+made.Data.ID, "")
+	picture := p.upload(w.APIKey, `<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>`)
 
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.backup")
@@ -38,9 +40,10 @@ func TestBackup(t *testing.T) {
 		Build     string         `json:"build"`
 		Bytes     int64          `json:"bytes"`
 		Rows      map[string]int `json:"rows"`
+		Assets    int            `json:"assets"`
 	}
 	p.read(&summary, "backup", "create", file)
-	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 {
+	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 || summary.Assets != 1 {
 		t.Errorf("got %+v", summary)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -69,8 +72,31 @@ func TestBackup(t *testing.T) {
 	if _, after := restored.server.Call(w.APIKey, http.MethodGet, "/v1/campaigns/"+made.Data.ID, ""); after != before {
 		t.Errorf("got %s want %s", after, before)
 	}
+	if _, after := restored.server.Call(w.APIKey, http.MethodGet, picture, ""); after != `<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>` {
+		t.Errorf("got the picture %s", after)
+	}
 	wants(t, restored.run(0, "audit", "verify").Out, "entries in 1 chains")
 	restored.server.Stop()
+}
+
+// upload sends a drawing and returns its path.
+func (p *place) upload(key, drawing string) string {
+	p.Helper()
+	req, err := http.NewRequest(http.MethodPost, p.server.URL+"/v1/assets", strings.NewReader(drawing))
+	if err != nil {
+		p.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "image/svg+xml")
+	res, err := p.server.Client().Do(req)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusCreated {
+		p.Fatalf("got %s", res.Status)
+	}
+	return res.Header.Get("Location")
 }
 
 // damage changes a byte here and there and cuts the file; neither is restored.

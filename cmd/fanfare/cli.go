@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -71,13 +72,21 @@ func (c *cli) storeSetting(dir *datadir.Dir) string {
 	return dir.Path("fanfare.db")
 }
 
+// assetsFolder is where the files of assets are.
+func (c *cli) assetsFolder(dir *datadir.Dir) string {
+	if c.settings.Assets != "" {
+		return c.settings.Assets
+	}
+	return dir.Path("assets")
+}
+
 func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slog.Logger) (*app.App, error) {
 	limits, err := c.limits()
 	if err != nil {
 		return nil, configError{err}
 	}
 	a, err := app.Open(ctx, app.Config{
-		Store: c.storeSetting(dir), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
+		Store: c.storeSetting(dir), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})

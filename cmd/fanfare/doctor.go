@@ -111,6 +111,9 @@ func (d *doctor) examine(cmd *cobra.Command) {
 
 	if _, err := os.Stat(d.settings.Data); d.settings.Data != "" && errors.Is(err, fs.ErrNotExist) {
 		d.note("data folder", good, d.settings.Data+" is not there yet; the first start makes it")
+		if d.settings.Assets != "" {
+			d.assets(d.settings.Assets)
+		}
 		lc, _ := d.check(nil)
 		d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode)
 		d.port()
@@ -130,8 +133,28 @@ func (d *doctor) examine(cmd *cobra.Command) {
 	if free, share, err := dir.Free(); err == nil {
 		d.note("disk", good, fmt.Sprintf("%d MB (%.0f %%) free", free>>20, share*100))
 	}
+	d.assets(d.assetsFolder(dir))
 	d.certificates(dir)
 	d.server(cmd.Context(), dir)
+}
+
+// assets looks at the folder for pictures.
+func (d *doctor) assets(folder string) {
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.note("assets", good, folder+" is not there yet; the first start makes it")
+	case err != nil:
+		d.note("assets", failure, fmt.Sprintf("%v: correct its mode, or choose another folder with --assets", err))
+	case !info.IsDir():
+		d.note("assets", failure, folder+" is a file: remove it, or choose another folder with --assets")
+	case info.Mode().Perm()&0o022 != 0:
+		d.note("assets", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod go-w %s", folder, info.Mode().Perm(), folder))
+	case d.settings.Store != "" && d.settings.Assets == "":
+		d.note("assets", warning, folder+" belongs to this node alone: where there are several, give all of them the same folder with --assets")
+	default:
+		d.note("assets", good, folder)
+	}
 }
 
 // Days before the end of a certificate at which somebody should act.

@@ -49,7 +49,7 @@ func TestDoctorFindsNothing(t *testing.T) {
 	p.workspace()
 	found := p.examined(0)
 	wants(t, found[good], "disk:", "authority:", "more days", "server: running", "control:", "closed to others", "port:", "answers", "served:",
-		"ready:", "store: sqlite opens", "schema: up to date", "audit log: 1 entries hold", "clock skew:")
+		"ready:", "assets:", "store: sqlite opens", "schema: up to date", "audit log: 1 entries hold", "clock skew:")
 	p.server.Stop()
 	p.server = nil
 	wants(t, p.examined(0)[good], "server: none is running", "is free", "store: sqlite opens", "audit log: 1 entries hold")
@@ -96,6 +96,11 @@ func TestDoctorFinds(t *testing.T) {
 			chmod(t, p.data, 0o755)
 			return nil
 		}, []string{"data folder:", "can be read by others (mode 0755)", "chmod 700"}},
+		{"pictures that others can change", failure, func(t *testing.T, p *place) []string {
+			p.serve().Stop()
+			chmod(t, filepath.Join(p.data, "assets"), 0o722)
+			return nil
+		}, []string{"assets:", "can be written by others (mode 0722)", "chmod go-w"}},
 		{"an unknown variable", warning, func(_ *testing.T, p *place) []string {
 			p.env = append(p.env, "FANFARE_LISEN=x")
 			return nil

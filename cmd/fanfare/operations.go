@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 	"fanfare/internal/backup"
 	"fanfare/internal/clock"
 	"fanfare/internal/control"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/money"
 	"fanfare/internal/record"
 	"fanfare/internal/store"
 )
@@ -22,6 +25,10 @@ type workspaceIn struct {
 	WorkspaceID ident.ID `json:"workspace_id"`
 	Plan        string   `json:"plan,omitzero"`
 	Suspended   bool     `json:"suspended,omitzero"`
+	// RequireApproval and ModelBudget, in US dollars or none, are each for
+	// their own command.
+	RequireApproval bool   `json:"require_approval,omitzero"`
+	ModelBudget     string `json:"model_budget,omitzero"`
 }
 
 type userIn struct {
@@ -55,7 +62,7 @@ type nothing struct{}
 // operations are the commands that can run inside a server.
 func operations(a *app.App) map[string]control.Op {
 	acc := a.Accounts
-	return map[string]control.Op{
+	ops := map[string]control.Op{
 		"workspace.create": control.Typed(func(ctx context.Context, in account.NewWorkspace, _ func(control.Progress)) (account.Created, error) {
 			return acc.CreateWorkspace(ctx, operator, in)
 		}),
@@ -67,6 +74,16 @@ func operations(a *app.App) map[string]control.Op {
 		}),
 		"workspace.suspend": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
 			return acc.Suspend(ctx, operator, in.WorkspaceID, in.Suspended)
+		}),
+		"workspace.set-approval": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+			return acc.SetApproval(ctx, operator, in.WorkspaceID, in.RequireApproval)
+		}),
+		"workspace.set-model-budget": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+			budget, err := modelBudget(in.ModelBudget)
+			if err != nil {
+				return account.Workspace{}, err
+			}
+			return acc.SetModelBudget(ctx, operator, in.WorkspaceID, budget)
 		}),
 		"user.create": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
 			return acc.AddMember(ctx, operator, in.WorkspaceID, in.Email, in.Role, in.Service)
@@ -101,7 +118,7 @@ func operations(a *app.App) map[string]control.Op {
 		}),
 		"backup.create": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
 			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version}
-			return backup.Create(ctx, a.Engine, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+			return backup.Create(ctx, a.Engine, a.Files, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
 			return examineStore(ctx, a.Engine, a.DB), nil
@@ -110,4 +127,18 @@ func operations(a *app.App) map[string]control.Op {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
 		}),
 	}
+	maps.Copy(ops, providerOperations(a))
+	return ops
+}
+
+// modelBudget reads an amount of US dollars; none is no limit.
+func modelBudget(text string) (*int64, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	amount, reason := money.Parse(text, 2)
+	if reason != "" {
+		return nil, fault.Invalid([]fault.Detail{{Field: "monthly", Code: reason, Message: "monthly must be an amount of US dollars such as 50.00, or none."}})
+	}
+	return &amount.Micros, nil
 }

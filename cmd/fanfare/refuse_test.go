@@ -96,6 +96,13 @@ var refusals = []refusal{
 	{"wrong policy", flags("--plaintext-key-policy", "ignore"), []string{`"ignore"`, "revoke or warn"}},
 	{"wrong log", flags("--log-level", "loud", "--log-format", "xml"), []string{`log-level "loud"`, "use debug, info, warn or error", `log-format "xml"`, "use text, json or auto"}},
 	{"wrong store", flags("--store", "mysql://me:secret@db/x"), []string{"mysql://me:xxxxx@db/x", "postgres://"}},
+	{"a file for assets", func(t *testing.T, _ *place) []string {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"--assets", file}
+	}, []string{"with --assets"}},
 	{"no requests", flags("--max-in-flight", "0"), []string{"max-in-flight 0", "use 1 or more"}},
 	{"no patience", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
 	{"negative connections", flags("--max-connections", "-1"), []string{"negative", "0 for the default"}},

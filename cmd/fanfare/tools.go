@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fanfare/api"
+	"fanfare/internal/asset"
 	"fanfare/internal/backup"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -110,10 +112,7 @@ func (c *cli) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var s backup.Summary
-			if _, err = store.Migrate(cmd.Context(), e, now); err == nil {
-				s, err = backup.Restore(cmd.Context(), e, args[0], bar(cmd.ErrOrStderr(), "backup.restore"))
-			}
+			s, err := c.restore(cmd, dir, e, args[0])
 			if err = errors.Join(err, e.Close()); err != nil {
 				return err
 			}
@@ -121,6 +120,18 @@ func (c *cli) backupCommand() *cobra.Command {
 		},
 	}
 	return group("backup", "Backups, the same file for every engine", create, verify, restore)
+}
+
+// restore fills an open store and the folder for assets.
+func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file string) (s backup.Summary, err error) {
+	files, err := asset.OpenFolder(c.assetsFolder(dir), now, rand.Reader)
+	if err != nil {
+		return s, configError{err}
+	}
+	if _, err = store.Migrate(cmd.Context(), e, now); err == nil {
+		s, err = backup.Restore(cmd.Context(), e, files, file, bar(cmd.ErrOrStderr(), "backup.restore"))
+	}
+	return s, errors.Join(err, files.Close())
 }
 
 func bar(w io.Writer, name string) func(done, total int64) {

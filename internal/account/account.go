@@ -20,6 +20,12 @@ type Workspace struct {
 	Currency  money.Currency `json:"currency"`
 	Suspended bool           `json:"suspended"`
 	CreatedAt clock.Instant  `json:"created_at"`
+	// RequireApproval says that campaigns show only creatives that somebody
+	// has approved.
+	RequireApproval bool `json:"require_approval"`
+	// ModelBudget is the most that may be spent on language models in a
+	// calendar month (UTC), in millionths of a US dollar; nil for no limit.
+	ModelBudget *int64 `json:"model_budget"`
 }
 
 // Plan is what a workspace pays for.
@@ -140,6 +146,30 @@ var operations = map[string]Permission{
 	"resumeCampaign":    {Editor, "campaigns", Write},
 	"restoreCampaign":   {Editor, "campaigns", Write},
 	"duplicateCampaign": {Editor, "campaigns", Write},
+
+	"listAudiences":         {Viewer, "audiences", Read},
+	"getAudience":           {Viewer, "audiences", Read},
+	"getAudienceInsights":   {Viewer, "audiences", Read},
+	"getAudienceMembers":    {Viewer, "audiences", Read},
+	"createAudience":        {Editor, "audiences", Write},
+	"updateAudience":        {Editor, "audiences", Write},
+	"archiveAudience":       {Editor, "audiences", Write},
+	"restoreAudience":       {Editor, "audiences", Write},
+	"changeAudienceMembers": {Editor, "audiences", Write},
+
+	"listCreatives":        {Viewer, "creative", Read},
+	"getCreative":          {Viewer, "creative", Read},
+	"listCreativeVariants": {Viewer, "creative", Read},
+	"createCreative":       {Editor, "creative", Write},
+	"generateCreative":     {Editor, "creative", Write},
+	"updateCreative":       {Editor, "creative", Write},
+	"archiveCreative":      {Editor, "creative", Write},
+	"restoreCreative":      {Editor, "creative", Write},
+	"retryCreative":        {Editor, "creative", Write},
+
+	"getAsset":    {Viewer, "creative", Read},
+	"linkAsset":   {Editor, "creative", Write},
+	"uploadAsset": {Editor, "creative", Write},
 
 	// Choice: the event log is what webhooks will deliver, so it shares their
 	// scope family.

@@ -122,16 +122,11 @@ func (s *Service) Workspaces(ctx context.Context) ([]Workspace, error) {
 
 // Workspace returns one workspace.
 func (s *Service) Workspace(ctx context.Context, id ident.ID) (Workspace, error) {
-	list, err := s.store.Workspaces(ctx)
-	if err != nil {
-		return Workspace{}, err
+	w, err := s.store.Workspace(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, fmt.Sprintf("There is no workspace %s.", id))
 	}
-	for _, w := range list {
-		if w.ID == id {
-			return w, nil
-		}
-	}
-	return Workspace{}, fault.New(fault.NotFound, fmt.Sprintf("There is no workspace %s.", id))
+	return w, err
 }
 
 // SetPlan changes the plan from the next request on; counters are kept.
@@ -149,6 +144,21 @@ func (s *Service) Suspend(ctx context.Context, cause record.Cause, id ident.ID, 
 		action = "workspace.reopen"
 	}
 	return s.saveWorkspace(ctx, cause, id, action, func(w *Workspace) { w.Suspended = suspended })
+}
+
+// SetApproval says whether creatives have to be approved before campaigns
+// show them. It concerns creatives that are made from then on.
+func (s *Service) SetApproval(ctx context.Context, cause record.Cause, id ident.ID, required bool) (Workspace, error) {
+	return s.saveWorkspace(ctx, cause, id, "workspace.set_approval", func(w *Workspace) { w.RequireApproval = required })
+}
+
+// SetModelBudget limits what may be spent on language models in a month, in
+// millionths of a US dollar; nil lifts the limit.
+func (s *Service) SetModelBudget(ctx context.Context, cause record.Cause, id ident.ID, micros *int64) (Workspace, error) {
+	if micros != nil && *micros < 0 {
+		return Workspace{}, fault.Invalid([]fault.Detail{{Field: "model_budget", Code: "too_small", Message: "model_budget must be at least 0.", Meta: fault.Meta{"minimum": 0}}})
+	}
+	return s.saveWorkspace(ctx, cause, id, "workspace.set_model_budget", func(w *Workspace) { w.ModelBudget = micros })
 }
 
 func (s *Service) saveWorkspace(ctx context.Context, cause record.Cause, id ident.ID, action string, change func(*Workspace)) (Workspace, error) {

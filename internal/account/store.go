@@ -17,6 +17,8 @@ type Store interface {
 	// whose e-mail is known already is that user; the user is returned.
 	AddWorkspace(ctx context.Context, w Workspace, owner User, first NewKey, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
+	// Workspace reads one; a missing one is a not_found fault.
+	Workspace(ctx context.Context, id ident.ID) (Workspace, error)
 	// ChangeWorkspace changes a workspace as it is stored at that moment.
 	ChangeWorkspace(ctx context.Context, id ident.ID, change func(*Workspace), note Note) (Workspace, error)
 	// SaveMember adds a user to a workspace or changes the role; the user is

@@ -17,12 +17,16 @@ import (
 
 	"fanfare/api"
 	"fanfare/internal/account"
+	"fanfare/internal/asset"
+	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
+	"fanfare/internal/creative"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
 	"fanfare/internal/job"
 	"fanfare/internal/page"
+	"fanfare/internal/provider"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
 	"fanfare/internal/store/postgres"
@@ -36,6 +40,11 @@ type Config struct {
 	Limits          map[account.Plan]ratelimit.Limits
 	KeepExposedKeys bool
 	HSTS            bool
+	// MasterKey is the file of the key that seals other keys at rest; it is
+	// made if it is not there. Without it no language model can be set up.
+	MasterKey string
+	// Assets is the folder for the files of assets. Nodes share it.
+	Assets string
 	// MaxInFlight is how many requests the node works on at once.
 	MaxInFlight int64
 	// CachedRecords is how many records are kept in memory for reading.
@@ -56,6 +65,11 @@ type App struct {
 	Engine    store.Engine
 	Accounts  *account.Service
 	Campaigns *campaign.Service
+	Assets    *asset.Service
+	Files     *asset.Folder
+	Creatives *creative.Service
+	Providers *provider.Service
+	Audiences *audience.Service
 	Gate      *account.Gate
 	API       *httpapi.API
 	Jobs      *job.Runner
@@ -119,8 +133,16 @@ func (a *App) build(ctx context.Context) error {
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
 	a.Gate = account.NewGate(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
 	a.DB.OnAuth(a.Gate.Forget)
-	a.Campaigns = campaign.New(a.DB.Campaigns(), nil, c.Now, c.Random)
+	a.Audiences = audience.New(a.DB.Audiences(), c.Now, c.Random)
+	a.Campaigns = campaign.New(a.DB.Campaigns(), map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives()}, c.Now, c.Random)
 	if err := a.RefreshCursors(ctx); err != nil {
+		return err
+	}
+	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
+		return err
+	}
+	a.Assets = asset.New(a.DB.Assets(), a.Files, a.cursors.Load, c.Now, c.Random)
+	if err := a.buildCreatives(); err != nil {
 		return err
 	}
 	quota, err := a.counter(ctx)
@@ -128,7 +150,7 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	a.API, err = httpapi.New(httpapi.Deps{
-		Campaigns: a.Campaigns, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
+		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
 		Contract: api.YAML, Changelog: c.Changelog, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
@@ -158,10 +180,17 @@ func (a *App) plan() {
 	a.Jobs.Handle(store.KindSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
+	a.Jobs.HandleLong(store.KindFollow, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return nil, a.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
+	})
+	a.Jobs.HandleLong(store.KindGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
+	})
 	a.Jobs.Repeat("prune", job.Every(time.Hour, c.Now, func(ctx context.Context) error {
 		_, err := a.DB.Prune(ctx)
 		return err
 	}))
+	a.Jobs.Repeat("assets", job.Every(time.Hour, c.Now, a.Assets.Sweep))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
 	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
 	a.Jobs.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
@@ -188,6 +217,10 @@ func (a *App) RefreshCursors(ctx context.Context) error {
 	a.cursors.Store(sealer)
 	return nil
 }
+
+// followTime is how long it may take to bring all campaigns up to date that
+// refer to one record.
+const followTime = 10 * time.Minute
 
 const (
 	// saveEvery bounds what a crash forgets of the request counters.
@@ -248,5 +281,5 @@ func (a *App) saveUsage(ctx context.Context) error {
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Engine.Close())
+	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Engine.Close())
 }

@@ -1,7 +1,7 @@
-// Package backup writes the whole store into one file and back. The file is
-// the same for every engine, so a backup also moves an installation from
-// SQLite to PostgreSQL. It ends with a hash over everything before, so that
-// not one byte can change unnoticed.
+// Package backup writes the whole store, and the files that it names, into one
+// file and back. The file is the same for every engine, so a backup also moves
+// an installation from SQLite to PostgreSQL. It ends with a hash over
+// everything before, so that not one byte can change unnoticed.
 package backup
 
 import (
@@ -39,10 +39,14 @@ type Summary struct {
 	Build     string           `json:"build"`
 	Bytes     int64            `json:"bytes"`
 	Rows      map[string]int64 `json:"rows"`
+	// Assets is how many files of assets there are.
+	Assets int64 `json:"assets"`
 }
 
 const (
-	format       = 1
+	// format 2 has the files of assets; what has format 1 has no assets.
+	format       = 2
+	oldestFormat = 1
 	manifestName = "manifest.json"
 	endName      = "end.json"
 	magic        = "fanfare-backup-1"
@@ -51,9 +55,11 @@ const (
 // ErrDamaged says that the file is not what was written.
 var ErrDamaged = errors.New("the backup is damaged")
 
-// Create writes a backup of one unchanging state while the service goes on.
-// The file appears under its name only when it is whole and on disk.
-func Create(ctx context.Context, e store.Engine, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
+// Create writes a backup of one unchanging state while the service goes on,
+// with the files that the rows of this state name: those of rows that go
+// meanwhile stay for a day. The file appears under its name only when it is
+// whole and on disk.
+func Create(ctx context.Context, e store.Engine, files Files, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return s, fault.New(fault.AlreadyExists, path+" is there already; choose another name.")
 	}
@@ -68,7 +74,7 @@ func Create(ctx context.Context, e store.Engine, path string, m Manifest, report
 		}
 	}()
 	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}}
-	if err := write(ctx, e, f, m, &s, report); err != nil {
+	if err := write(ctx, e, files, f, m, &s, report); err != nil {
 		return s, err
 	}
 	if err := f.Sync(); err != nil {
@@ -94,7 +100,7 @@ func syncDir(path string) error {
 	return d.Sync()
 }
 
-func write(ctx context.Context, e store.Engine, f io.Writer, m Manifest, s *Summary, report func(done, total int64)) error {
+func write(ctx context.Context, e store.Engine, files Files, f io.Writer, m Manifest, s *Summary, report func(done, total int64)) error {
 	sum := sha256.New()
 	zip, err := gzip.NewWriterLevel(io.MultiWriter(f, sum), gzip.BestSpeed)
 	if err != nil {
@@ -106,12 +112,16 @@ func write(ctx context.Context, e store.Engine, f io.Writer, m Manifest, s *Summ
 		return err
 	}
 	var done int64
+	named := &sums{}
 	n := 0
 	err = store.Dump(ctx, e, func(c store.Chunk, total int64) error {
 		n++
 		s.Rows[c.Table] += int64(c.Rows)
 		done += int64(c.Rows)
 		report(done, total)
+		if err := named.collect(c); err != nil {
+			return err
+		}
 		head, err := json.Marshal(c.Columns)
 		if err != nil {
 			return fmt.Errorf("write backup: %w", err)
@@ -121,6 +131,16 @@ func write(ctx context.Context, e store.Engine, f io.Writer, m Manifest, s *Summ
 	})
 	if err != nil {
 		return err
+	}
+	s.Assets = int64(len(named.list))
+	for i, sum := range named.list {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("write backup: %w", err)
+		}
+		if err := addFile(archive, files, sum); err != nil {
+			return err
+		}
+		report(done+int64(i)+1, done+s.Assets)
 	}
 	if err := addJSON(archive, endName, s.Rows); err != nil {
 		return err
@@ -154,25 +174,26 @@ func add(archive *tar.Writer, name string, body []byte) error {
 
 // Verify reads a whole backup and checks every byte of it.
 func Verify(path string, report func(done, total int64)) (Summary, error) {
-	return scan(path, report, func(store.Chunk) error { return nil })
+	return scan(path, report, func(store.Chunk) error { return nil }, func(sum, []byte) error { return nil })
 }
 
 // Restore fills an empty store from a backup that it has verified first, all
-// or nothing.
-func Restore(ctx context.Context, e store.Engine, path string, report func(done, total int64)) (Summary, error) {
+// or nothing. Files are there before a row can be seen that names them; those
+// of a restore that failed are swept up like all that nobody names.
+func Restore(ctx context.Context, e store.Engine, files Files, path string, report func(done, total int64)) (Summary, error) {
 	s, err := Verify(path, func(int64, int64) {})
 	if err != nil {
 		return s, err
 	}
 	err = store.Refill(ctx, e, func(put func(store.Chunk) error) error {
-		_, err := scan(path, report, put)
+		_, err := scan(path, report, put, func(s sum, b []byte) error { return files.Put(s.workspace, s.sha256, b) })
 		return err
 	})
 	return s, err
 }
 
 // scan goes through a backup once.
-func scan(path string, report func(done, total int64), each func(store.Chunk) error) (s Summary, err error) {
+func scan(path string, report func(done, total int64), each func(store.Chunk) error, file func(sum, []byte) error) (s Summary, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return s, fmt.Errorf("open backup: %w", err)
@@ -188,7 +209,7 @@ func scan(path string, report func(done, total int64), each func(store.Chunk) er
 		return s, fmt.Errorf("%w: it is too short", ErrDamaged)
 	}
 	body := &hashing{r: io.LimitReader(f, s.Bytes-tail), sum: sha256.New(), report: func(n int64) { report(n, s.Bytes) }}
-	if err := s.read(body, each); err != nil {
+	if err := s.read(body, each, file); err != nil {
 		return s, err
 	}
 	end := make([]byte, tail)
@@ -217,13 +238,13 @@ func (h *hashing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *Summary) read(body io.Reader, each func(store.Chunk) error) error {
+func (s *Summary) read(body io.Reader, each func(store.Chunk) error, file func(sum, []byte) error) error {
 	zip, err := gzip.NewReader(body)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	archive := tar.NewReader(zip)
-	counted, ended := map[string]int64{}, false
+	counted, ended, named := map[string]int64{}, false, &sums{}
 	for {
 		head, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -236,16 +257,23 @@ func (s *Summary) read(body io.Reader, each func(store.Chunk) error) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
-		switch head.Name {
-		case manifestName:
+		switch asset, isFile := strings.CutPrefix(head.Name, filePrefix); {
+		case isFile:
+			err = named.found(asset, b, file)
+		case head.Name == manifestName:
 			err = s.manifest(b)
-		case endName:
+		case head.Name == endName:
 			ended = true
 			if err = json.Unmarshal(b, &s.Rows); err != nil {
 				err = fmt.Errorf("%w: %w", ErrDamaged, err)
 			}
 		default:
-			err = chunk(head.Name, b, counted, each)
+			err = chunk(head.Name, b, counted, func(c store.Chunk) error {
+				if err := named.collect(c); err != nil {
+					return err
+				}
+				return each(c)
+			})
 		}
 		if err != nil {
 			return err
@@ -261,6 +289,10 @@ func (s *Summary) read(body io.Reader, each func(store.Chunk) error) error {
 	if !ended || !sameCounts(counted, s.Rows) {
 		return fmt.Errorf("%w: rows are missing", ErrDamaged)
 	}
+	if named.missing > 0 {
+		return fmt.Errorf("%w: %d files of assets are missing", ErrDamaged, named.missing)
+	}
+	s.Assets = int64(len(named.list))
 	return nil
 }
 
@@ -269,8 +301,8 @@ func (s *Summary) manifest(b []byte) error {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if m.Format != format {
-		return fmt.Errorf("the backup has format %d and this program reads %d; use the version that made it", m.Format, format)
+	if m.Format < oldestFormat || m.Format > format {
+		return fmt.Errorf("the backup has format %d and this program reads %d to %d; use the version that made it", m.Format, oldestFormat, format)
 	}
 	s.CreatedAt, s.Build = m.CreatedAt, m.Build
 	return nil

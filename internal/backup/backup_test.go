@@ -17,6 +17,7 @@ import (
 	"fanfare/internal/backup"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
+	"fanfare/internal/creative"
 	"fanfare/internal/fault"
 	"fanfare/internal/record"
 	"fanfare/internal/store"
@@ -90,6 +91,10 @@ func lived(t *testing.T, name string) *storetest.World {
 	odd := w.Draft("nul-free \u0001 oddities \U0010FFFF \u2028 '; DROP TABLE campaign; --")
 	odd.Tags = []string{"", " ", "é", "e\u0301"}
 	w.Insert(odd)
+	model := creative.Setup{Workspace: w.Workspace, Kind: "openai", Settings: []byte("{}"), Sealed: "sealed"}
+	if err := w.DB.Providers().Put(t.Context(), model, w.Cause(), w.Now()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := w.DB.Jobs().Claim(t.Context(), w.Now(), w.Now().Add(time.Minute), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +126,9 @@ func TestWhileWriting(t *testing.T) {
 						if _, err := w.Campaigns.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); err != nil {
 							t.Error(err)
 						}
+						if n%8 == 0 {
+							w.Keep(fmt.Sprintf("writer %d picture %d", i, n))
+						}
 						written.Add(1)
 					}
 				})
@@ -132,7 +140,7 @@ func TestWhileWriting(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "backup")
 			seen := &witness{Engine: w.Raw}
-			made, err := backup.Create(t.Context(), seen, path, manifest, quiet)
+			made, err := backup.Create(t.Context(), seen, w.Files, path, manifest, quiet)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +152,7 @@ func TestWhileWriting(t *testing.T) {
 			stop()
 			group.Wait()
 			checked, err := backup.Verify(path, quiet)
-			if err != nil || !maps.Equal(made.Rows, checked.Rows) || checked.CreatedAt != manifest.CreatedAt || checked.Build != "test" || checked.Bytes != made.Bytes {
+			if err != nil || !maps.Equal(made.Rows, checked.Rows) || checked.CreatedAt != manifest.CreatedAt || checked.Build != "test" || checked.Bytes != made.Bytes || checked.Assets != made.Assets || made.Assets != made.Rows["asset"] {
 				t.Errorf("made %+v, checked %+v, %v", made, checked, err)
 			}
 			for table, s := range seen.seen {
@@ -153,14 +161,15 @@ func TestWhileWriting(t *testing.T) {
 				}
 			}
 			for to := range engines {
-				restored := empty(t, to)
-				if _, err := backup.Restore(t.Context(), restored, path, quiet); err != nil {
+				restored, files := empty(t, to), folder(t)
+				if _, err := backup.Restore(t.Context(), restored, files, path, quiet); err != nil {
 					t.Fatalf("restore into %s: %v", to, err)
 				}
 				if got := storetest.State(t, restored); !maps.Equal(got, seen.seen) {
 					t.Errorf("restored into %s, the tables are not what they were: got %v want %v", to, got, seen.seen)
 				}
 				works(t, w, restored)
+				sameFiles(t, w, restored, files)
 			}
 			t.Logf("%d rows, %d bytes, %d records written meanwhile", total(made), made.Bytes, written.Load())
 		})
@@ -183,7 +192,7 @@ func works(t *testing.T, w *storetest.World, e store.Engine) {
 		t.Errorf("the restored audit log: %+v, %v", report, err)
 	}
 	c := w.Draft("After the restore")
-	if _, err := db.Campaigns().Insert(t.Context(), c, w.Save("campaign.created")); err != nil {
+	if _, err := db.Campaigns().Save(t.Context(), c, w.Save("campaign.created")); err != nil {
 		t.Errorf("a restored store cannot be written to: %v", err)
 	}
 	if report, err = db.VerifyAudit(t.Context(), func(int64) {}); err != nil || len(report.Faults) > 0 {
@@ -200,7 +209,8 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func small(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")
-	if _, err := backup.Create(t.Context(), lived(t, "sqlite").Raw, path, manifest, quiet); err != nil {
+	w := lived(t, "sqlite")
+	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -213,7 +223,7 @@ func TestDrillDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "backup")
 	w := storetest.NewWorld(t, engines["sqlite"](t))
 	w.Insert(w.Draft("Small"))
-	if _, err := backup.Create(t.Context(), w.Raw, path, manifest, quiet); err != nil {
+	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -250,7 +260,7 @@ func TestDrillDamage(t *testing.T) {
 	}
 	try("nothing is left", nil)
 	e := empty(t, "sqlite")
-	if _, err := backup.Restore(t.Context(), e, path, quiet); !errors.Is(err, backup.ErrDamaged) {
+	if _, err := backup.Restore(t.Context(), e, folder(t), path, quiet); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restoring a damaged backup: %v", err)
 	}
 	nothing(t, e)
@@ -292,7 +302,7 @@ func TestRestoreFails(t *testing.T) {
 					}
 					return nil
 				}
-				_, err := backup.Restore(t.Context(), e, path, quiet)
+				_, err := backup.Restore(t.Context(), e, folder(t), path, quiet)
 				if err == nil {
 					break
 				}
@@ -306,7 +316,7 @@ func TestRestoreFails(t *testing.T) {
 			}
 			full := storetest.State(t, e.Engine)
 			e.Statement = nil
-			if _, err := backup.Restore(t.Context(), e, path, quiet); !errors.Is(err, store.ErrNotEmpty) {
+			if _, err := backup.Restore(t.Context(), e, folder(t), path, quiet); !errors.Is(err, store.ErrNotEmpty) {
 				t.Errorf("into a store that is not empty: %v", err)
 			}
 			if after := storetest.State(t, e.Engine); !maps.Equal(full, after) {
@@ -322,12 +332,12 @@ func TestRestoreTwice(t *testing.T) {
 	t.Parallel()
 	w := lived(t, "sqlite")
 	path := filepath.Join(t.TempDir(), "backup")
-	if _, err := backup.Create(t.Context(), w.Raw, path, manifest, quiet); err != nil {
+	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	for name := range engines {
 		e := &storetest.Wrapped{Engine: empty(t, name), Twice: true}
-		if _, err := backup.Restore(t.Context(), e, path, quiet); err != nil {
+		if _, err := backup.Restore(t.Context(), e, folder(t), path, quiet); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := storetest.State(t, e.Engine), storetest.State(t, w.Raw); !maps.Equal(got, want) {
@@ -349,7 +359,7 @@ func TestRestoreCancelled(t *testing.T) {
 			}
 			return nil
 		}}
-		if _, err := backup.Restore(ctx, e, path, quiet); !errors.Is(err, context.Canceled) {
+		if _, err := backup.Restore(ctx, e, folder(t), path, quiet); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v want %v", name, err, context.Canceled)
 		}
 		nothing(t, e.Engine)
@@ -372,7 +382,7 @@ func TestCreateFails(t *testing.T) {
 			}
 			return nil
 		}}
-		if _, err := backup.Create(t.Context(), e, path, manifest, quiet); err == nil {
+		if _, err := backup.Create(t.Context(), e, w.Files, path, manifest, quiet); err == nil {
 			break
 		} else if !errors.Is(err, broken) {
 			t.Fatal(err)
@@ -385,7 +395,7 @@ func TestCreateFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Create(t.Context(), w.Raw, path, manifest, quiet); !fault.Is(err, fault.AlreadyExists) {
+	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); !fault.Is(err, fault.AlreadyExists) {
 		t.Errorf("over another backup: %v", err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -394,7 +404,7 @@ func TestCreateFails(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file can be read by others: %v, %v", info.Mode(), err)
 	}
-	if _, err := backup.Create(t.Context(), w.Raw, filepath.Join(dir, "no", "folder"), manifest, quiet); !errors.Is(err, os.ErrNotExist) {
+	if _, err := backup.Create(t.Context(), w.Raw, w.Files, filepath.Join(dir, "no", "folder"), manifest, quiet); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("into a folder that is not there: %v", err)
 	}
 	if _, err := backup.Verify(filepath.Join(dir, "none"), quiet); !errors.Is(err, os.ErrNotExist) {
@@ -421,11 +431,11 @@ func TestReport(t *testing.T) {
 			}
 	}
 	report, end := check("create")
-	made, err := backup.Create(t.Context(), w.Raw, path, backup.Manifest{CreatedAt: clock.At(time.Now())}, report)
+	made, err := backup.Create(t.Context(), w.Raw, w.Files, path, backup.Manifest{CreatedAt: clock.At(time.Now())}, report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	end(total(made))
+	end(total(made) + made.Assets)
 	report, end = check("verify")
 	if _, err := backup.Verify(path, report); err != nil {
 		t.Fatal(err)

@@ -19,9 +19,6 @@ const (
 	MaxAudiences   = 50
 	MaxCreatives   = 100
 	MaxConnections = 20
-	MaxTags        = 20
-	MaxTag         = 50
-	MaxURL         = 2048
 	MaxUTM         = 200
 	MaxConversions = 1_000_000_000
 )
@@ -45,37 +42,22 @@ var (
 
 // Campaign is the whole record as the API answers it.
 type Campaign struct {
-	ID          ident.ID `json:"id"`
-	WorkspaceID ident.ID `json:"-"`
-	Rev         int64    `json:"-"`
-	// stored is the record as it was loaded.
-	stored record.Doc
-	Status Status `json:"status"`
+	ID     ident.ID `json:"id"`
+	Status Status   `json:"status"`
 
 	Spec
 
-	Delivery        Delivery       `json:"delivery"`
-	AllowedActions  []Action       `json:"allowed_actions"`
-	ExternalRefs    []ExternalRef  `json:"external_refs"`
-	SpendToDate     *Sum           `json:"spend_to_date"`
-	BudgetRemaining *Sum           `json:"budget_remaining"`
-	LaunchedAt      *clock.Instant `json:"launched_at"`
-	PausedAt        *clock.Instant `json:"paused_at"`
-	CompletedAt     *clock.Instant `json:"completed_at"`
+	Delivery        Delivery             `json:"delivery"`
+	AllowedActions  []Action             `json:"allowed_actions"`
+	ExternalRefs    []record.ExternalRef `json:"external_refs"`
+	SpendToDate     *Sum                 `json:"spend_to_date"`
+	BudgetRemaining *Sum                 `json:"budget_remaining"`
+	LaunchedAt      *clock.Instant       `json:"launched_at"`
+	PausedAt        *clock.Instant       `json:"paused_at"`
+	CompletedAt     *clock.Instant       `json:"completed_at"`
 
 	record.Common
 }
-
-// Loaded tells a record just decoded where it comes from; for stores.
-func (c *Campaign) Loaded(workspace ident.ID, d record.Doc) {
-	c.WorkspaceID, c.Rev, c.stored = workspace, d.Rev, d
-}
-
-// Stored returns the record as it was loaded.
-func (c *Campaign) Stored() record.Doc { return c.stored }
-
-// Stamp returns the state of the record that a write compares with.
-func (c *Campaign) Stamp() record.Stamp { return record.Stamp{Version: c.Version, Rev: c.Rev} }
 
 // Spec is everything a caller may write.
 type Spec struct {
@@ -149,16 +131,6 @@ type Experiment struct {
 	WinnerMetric   string         `json:"winner_metric"`
 	MinConversions int64          `json:"min_conversions"`
 	EndsAt         *clock.Instant `json:"ends_at"`
-}
-
-// ExternalRef links the campaign to one on a platform.
-type ExternalRef struct {
-	ConnectionID   ident.ID      `json:"connection_id"`
-	Platform       string        `json:"platform"`
-	ExternalID     string        `json:"external_id"`
-	ExternalStatus string        `json:"external_status"`
-	URL            *string       `json:"url"`
-	SyncedAt       clock.Instant `json:"synced_at"`
 }
 
 // Sum is an amount that was true at a moment.

@@ -115,20 +115,21 @@ func typesOf(c *fanfaretest.Tenant, id string) []string {
 }
 
 // shelf is where a test puts the records that campaigns refer to.
-type shelf struct{ archived []ident.ID }
+type shelf struct {
+	archived []ident.ID
+	issues   map[ident.ID]string
+}
 
-// Missing knows ids that start with a letter other than x, and takes those on
-// the shelf for archived.
-func (s *shelf) Missing(_ context.Context, _ ident.ID, ids []ident.ID) (absent, archived []ident.ID, err error) {
+// Standings knows ids that start with a letter other than x, and takes those
+// on the shelf for archived.
+func (s *shelf) Standings(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+	found := map[ident.ID]campaign.Standing{}
 	for _, id := range ids {
-		switch {
-		case id[0] == 'x':
-			absent = append(absent, id)
-		case slices.Contains(s.archived, id):
-			archived = append(archived, id)
+		if id[0] != 'x' {
+			found[id] = campaign.Standing{Archived: slices.Contains(s.archived, id), Issue: s.issues[id]}
 		}
 	}
-	return absent, archived, nil
+	return found, nil
 }
 
 // linked is the service with records to refer to.
@@ -144,6 +145,14 @@ func newLinked(c *fanfaretest.Tenant) *linked {
 	return &linked{
 		Service: campaign.New(c.World.App.DB.Campaigns(), refs, c.World.Clock.Now, rand.Reader), shelf: s,
 		cause: record.Cause{Workspace: c.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Test"}},
+	}
+}
+
+// act does something with the records on the shelf in sight.
+func (l *linked) act(t *testing.T, id ident.ID, a campaign.Action) {
+	t.Helper()
+	if _, err := l.Act(t.Context(), l.cause, id, record.Match{}, a); err != nil {
+		t.Fatal(err)
 	}
 }
 

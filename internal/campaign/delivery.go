@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"slices"
+
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 )
@@ -45,14 +47,17 @@ type Issue struct {
 }
 
 // refresh brings everything derived up to date: what may be done next, and
-// what keeps the campaign from delivering. It reports whether the delivery
-// status changed.
-func (c *Campaign) refresh(now clock.Instant) bool {
-	before := c.Delivery
+// what keeps the campaign from delivering, which also depends on how the
+// records stand that it refers to.
+func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
 	c.AllowedActions = allowed[c.Status]
-	c.Delivery.Issues = c.issues(before.Issues, now)
+	c.Delivery.Issues = c.issues(c.Delivery.Issues, standings, now)
 	c.Delivery.Status = c.deliveryStatus(now)
-	return before.Status != c.Delivery.Status
+}
+
+// sameIssues reports whether two lists say the same, whenever it began.
+func sameIssues(a, b []Issue) bool {
+	return slices.EqualFunc(a, b, func(a, b Issue) bool { return a.Code == b.Code && equal(a.ResourceID, b.ResourceID) })
 }
 
 func (c *Campaign) deliveryStatus(now clock.Instant) DeliveryStatus {
@@ -80,39 +85,68 @@ func (c *Campaign) deliveryStatus(now clock.Instant) DeliveryStatus {
 	return status
 }
 
+// hindrance is what is to be said about an issue.
+type hindrance struct {
+	field, message, remediation string
+	blocking                    bool
+}
+
+// hindrances are the issues that can be told now, by code.
+var hindrances = map[string]hindrance{
+	"no_connection": {
+		"connection_ids", "No ad platform is connected to this campaign.", "Add the id of a connection to connection_ids.", true,
+	},
+	"no_creative_ready": {
+		"creative_ids", "There is no creative that is ready to be shown.", "Add a creative to creative_ids whose status is ready, and approved where that is required.", true,
+	},
+	"creative_rejected": {"creative_ids", "This creative was rejected by whoever approves.", "Change it and have it approved, or take it out of creative_ids.", false},
+	// Choice: without a usable audience or a budget the platforms still
+	// deliver by their own settings, so these limit and do not block.
+	"no_audience":        {"audience_ids", "No audience is chosen; platforms target as they please.", "Add the id of an audience to audience_ids.", false},
+	"audience_too_small": {"audience_ids", "This audience has too few members to be used.", "Add members until its status is ready.", false},
+	"audience_not_ready": {"audience_ids", "This audience cannot be used: it is archived, being made, or has failed.", "Restore it, wait for it, or choose another.", false},
+	"no_budget":          {"budget", "No budget is set; nothing limits spend here.", "Set budget to a daily or lifetime amount.", false},
+}
+
 // issues lists what stands in the way. An issue that was there before keeps
 // its since. A campaign that is over has none.
-func (c *Campaign) issues(before []Issue, now clock.Instant) []Issue {
+func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
 	list := []Issue{}
 	if c.Status == StatusArchived || c.Status == StatusCompleted {
 		return list
 	}
-	add := func(code, field, message, remediation string, blocking bool) {
-		issue := Issue{Code: code, Message: message, Field: &field, Since: now, Remediation: &remediation, blocking: blocking}
+	add := func(code string, resource *ident.ID) {
+		h := hindrances[code]
+		issue := Issue{Code: code, Message: h.message, Field: &h.field, ResourceID: resource, Since: now, Remediation: &h.remediation, blocking: h.blocking}
 		for _, old := range before {
-			if old.Code == code {
+			if old.Code == code && equal(old.ResourceID, resource) {
 				issue.Since = old.Since
 			}
 		}
 		list = append(list, issue)
 	}
 	if len(c.ConnectionIDs) == 0 {
-		add("no_connection", "connection_ids", "No ad platform is connected to this campaign.",
-			"Add the id of a connection to connection_ids.", true)
+		add("no_connection", nil)
 	}
-	if len(c.CreativeIDs) == 0 {
-		add("no_creative_ready", "creative_ids", "There is no creative to show.",
-			"Add the id of a ready creative to creative_ids.", true)
+	usable := func(ids []ident.ID, ignored string) (n int) {
+		for _, id := range ids {
+			switch standing, there := standings[id]; {
+			case there && standing.Issue == "":
+				n++
+			case there && standing.Issue != ignored:
+				add(standing.Issue, &id)
+			}
+		}
+		return n
 	}
-	// Choice: without an audience or a budget the platforms still deliver by
-	// their own settings, so these two limit and do not block.
-	if len(c.AudienceIDs) == 0 {
-		add("no_audience", "audience_ids", "No audience is chosen; platforms target as they please.",
-			"Add the id of an audience to audience_ids.", false)
+	if usable(c.CreativeIDs, "no_creative_ready") == 0 {
+		add("no_creative_ready", nil)
+	}
+	if usable(c.AudienceIDs, ""); len(c.AudienceIDs) == 0 {
+		add("no_audience", nil)
 	}
 	if c.Budget == nil {
-		add("no_budget", "budget", "No budget is set; nothing limits spend here.",
-			"Set budget to a daily or lifetime amount.", false)
+		add("no_budget", nil)
 	}
 	return list
 }

@@ -39,6 +39,9 @@ func deliveryOf(rec map[string]any) (status string, issues map[string]string) {
 func TestDeliveryStatus(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		l := newLinked(c)
+		l.shelf.issues = map[ident.ID]string{
+			"crv_new": "no_creative_ready", "crv_bad": "creative_rejected", "aud_few": "audience_too_small", "aud_gone": "audience_not_ready",
+		}
 		budget := &campaign.Budget{Type: "daily", Amount: money.Amount{Micros: 1_000_000, Digits: 2}, Currency: "USD", Pacing: "even"}
 		later := clock.At(fanfaretest.Start.Add(time.Hour))
 		for _, tt := range []struct {
@@ -53,12 +56,17 @@ func TestDeliveryStatus(t *testing.T) {
 			{"no audience", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), Budget: budget}, "limited", []string{"no_audience"}},
 			{"no budget", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1")}, "limited", []string{"no_budget"}},
 			{"all", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "delivering", []string{}},
+			{"creative in the making", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_new"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_creative_ready"}},
+			{"one creative is enough", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_new", "crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "delivering", []string{}},
+			{"one creative rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad", "crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"creative_rejected"}},
+			{"all creatives rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"creative_rejected", "no_creative_ready"}},
+			{"audience too small", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_few", "aud_gone"), Budget: budget}, "limited", []string{"audience_too_small", "audience_not_ready"}},
 			{"later", campaign.Spec{Schedule: campaign.Schedule{StartAt: &later}}, "pending_start", []string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}},
 		} {
 			id := l.create(t, tt.spec)
 			status, _ := deliveryOf(read(c, string(id)))
 			want(t, tt.name+": of a draft", "not_launched", status)
-			act(c, string(id), "launch").Want(200)
+			l.act(t, id, campaign.Launch)
 			rec := read(c, string(id))
 			status, issues := deliveryOf(rec)
 			want(t, tt.name+": once active", tt.status, status)
@@ -74,11 +82,12 @@ func TestDeliveryStatus(t *testing.T) {
 					t.Errorf("%s: got issue %v, want its field and what to do", tt.name, issue)
 				}
 			}
-			for _, step := range [][2]string{{"pause", "paused"}, {"archive", "archived"}} {
-				act(c, string(id), step[0]).Want(200)
-				status, _ := deliveryOf(read(c, string(id)))
-				want(t, tt.name+": after "+step[0], step[1], status)
-			}
+			l.act(t, id, campaign.Pause)
+			status, _ = deliveryOf(read(c, string(id)))
+			want(t, tt.name+": after pause", "paused", status)
+			act(c, string(id), "archive").Want(200)
+			status, _ = deliveryOf(read(c, string(id)))
+			want(t, tt.name+": after archive", "archived", status)
 			_, issues = deliveryOf(read(c, string(id)))
 			want(t, tt.name+": issues once archived", map[string]string{}, issues)
 		}

@@ -2,9 +2,9 @@ package campaign
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -41,14 +41,17 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 	t := s.now()
 	now := clock.At(t)
 	c := &Campaign{
-		ID:          ident.New(ident.Campaign, t, s.random),
-		WorkspaceID: cause.Workspace,
-		Status:      StatusDraft,
-		Spec:        spec,
-		Common:      record.Common{Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
+		ID:     ident.New(ident.Campaign, t, s.random),
+		Status: StatusDraft,
+		Spec:   spec,
+		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
-	c.refresh(now)
-	return s.store.Insert(ctx, c, Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}})
+	standings, err := s.standings(ctx, cause.Workspace, &c.Spec)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	c.refresh(standings, now)
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}})
 }
 
 // Get returns the record as it is stored.
@@ -66,7 +69,7 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 // is, without event.
 func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
-		spec, err := next(c.stored)
+		spec, err := next(c.Stored())
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +193,7 @@ func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clo
 // change is the one way a campaign is written: load, check, apply, save, and
 // once more when somebody else was faster.
 func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Campaign, clock.Instant) ([]record.Event, error)) (record.Doc, error) {
-	for {
+	return record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.store.Load(ctx, cause.Workspace, id)
 		if err != nil {
 			return record.Doc{}, err
@@ -198,7 +201,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := match.Check(c.Version); err != nil {
 			return record.Doc{}, err
 		}
-		was, now := c.stored.Stamp, clock.At(s.now())
+		now := clock.At(s.now())
 		var events []record.Event
 		if from := c.Status; c.complete(now) {
 			events = append(events, record.Event{Type: "campaign.completed", Previous: map[string]any{"status": from}})
@@ -207,30 +210,29 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err != nil {
 			return record.Doc{}, err
 		}
-		doc, err := s.save(ctx, cause, c, was, now, append(events, asked...))
-		if !errors.Is(err, ErrRace) {
-			return doc, err
-		}
-		if err := ctx.Err(); err != nil {
-			return record.Doc{}, fmt.Errorf("write campaign %s: %w", id, err)
-		}
-	}
+		return s.save(ctx, cause, c, now, append(events, asked...))
+	})
 }
 
 // save writes the record if anything in it changed.
-func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, was record.Stamp, now clock.Instant, events []record.Event) (record.Doc, error) {
-	before := c.Delivery.Status
-	moved := c.refresh(now)
+func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
+	standings, err := s.standings(ctx, cause.Workspace, &c.Spec)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	before := c.Delivery
+	c.refresh(standings, now)
+	moved := before.Status != c.Delivery.Status
 	switch {
-	case len(events) > 0:
-		c.Version, c.Rev, c.UpdatedAt = c.Version+1, 0, now
-	case moved:
-		c.Rev++
-		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before}}}}
+	case len(events) > 0 || moved || !sameIssues(before.Issues, c.Delivery.Issues):
+		c.Touch(now, len(events))
 	case cause.Once == nil:
 		return s.store.Doc(ctx, cause.Workspace, c.ID)
 	}
-	return s.store.Update(ctx, c, was, Save{Cause: cause, At: now, Events: events, Next: c.nextMoment(now)})
+	if moved && len(events) == 0 {
+		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Status}}}}
+	}
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.nextMoment(now)})
 }
 
 // checkReferences refuses ids that name nothing usable.
@@ -263,22 +265,70 @@ func (s *Service) Dangling(ctx context.Context, workspace ident.ID, was, next *S
 		if len(fresh) == 0 {
 			continue
 		}
-		absent, archived := fresh, []ident.ID(nil)
-		if refs := s.refs[list.kind]; refs != nil {
-			var err error
-			if absent, archived, err = refs.Missing(ctx, workspace, fresh); err != nil {
-				return nil, fmt.Errorf("look up %s: %w", list.field, err)
-			}
+		standings, err := s.look(ctx, workspace, list.kind, fresh)
+		if err != nil {
+			return nil, err
 		}
 		for i, id := range list.wants {
 			field := fmt.Sprintf("%s[%d]", list.field, i)
+			standing, there := standings[id]
 			switch {
-			case slices.Contains(absent, id):
+			case !slices.Contains(fresh, id):
+			case !there:
 				details = append(details, fault.Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: fault.Meta{"id": id}})
-			case slices.Contains(archived, id):
+			case standing.Archived:
 				details = append(details, fault.Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: fault.Meta{"id": id}})
 			}
 		}
 	}
 	return details, nil
+}
+
+func (s *Service) look(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]Standing, error) {
+	refs := s.refs[kind]
+	if refs == nil || len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := refs.Standings(ctx, workspace, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", kind, err)
+	}
+	return found, nil
+}
+
+// standings says how everything stands that delivery depends on.
+func (s *Service) standings(ctx context.Context, workspace ident.ID, spec *Spec) (map[ident.ID]Standing, error) {
+	all := map[ident.ID]Standing{}
+	for kind, ids := range map[string][]ident.ID{"audience_ids": spec.AudienceIDs, "creative_ids": spec.CreativeIDs} {
+		found, err := s.look(ctx, workspace, kind, ids)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, found)
+	}
+	return all, nil
+}
+
+// followed is how many campaigns are looked up at once.
+const followed = 500
+
+// Follow brings the delivery of all campaigns up to date that refer to a
+// record whose standing has changed. Calling it at any time and any number of
+// times is right.
+func (s *Service) Follow(ctx context.Context, workspace, id ident.ID) error {
+	for after := ident.ID(""); ; {
+		list, err := s.store.Referring(ctx, workspace, id, after, followed)
+		if err != nil {
+			return err
+		}
+		for _, campaign := range list {
+			if _, err := s.Settle(ctx, workspace, campaign); err != nil {
+				return err
+			}
+			after = campaign
+		}
+		if len(list) < followed {
+			return nil
+		}
+	}
 }

@@ -3,10 +3,10 @@ package campaign
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
+	"fanfare/internal/record"
 )
 
 // Status is where a campaign is in its life.
@@ -142,7 +142,7 @@ func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
 // refuse says why an action is impossible now and what is possible.
 func (c *Campaign) refuse(a Action, required ...Status) error {
 	code := fault.InvalidState
-	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, join(required))
+	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, record.Words(required))
 	if c.Status == StatusArchived && a != Restore {
 		code = fault.Archived
 		message = fmt.Sprintf("Cannot %s an archived campaign; restore it first.", a)
@@ -156,14 +156,6 @@ func (c *Campaign) stateDetail(code, message string, required []Status) fault.De
 	}}
 }
 
-func join(list []Status) string {
-	words := make([]string, len(list))
-	for i, s := range list {
-		words[i] = string(s)
-	}
-	return strings.Join(words, " or ")
-}
-
 // immutable collects the members of a change that this status forbids.
 func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 	var details []fault.Detail
@@ -174,7 +166,7 @@ func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 	}
 	for _, field := range changed(&c.Spec, next) {
 		if may, limited := editable[field]; limited && !slices.Contains(may, c.Status) {
-			refuse(field, "can only be changed while the campaign is "+join(may)+".", may)
+			refuse(field, "can only be changed while the campaign is "+record.Words(may)+".", may)
 		}
 	}
 	launched := c.LaunchedAt != nil

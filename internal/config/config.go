@@ -28,6 +28,8 @@ type Settings struct {
 	Listen             string
 	Data               string
 	Store              string
+	Assets             string
+	MasterKey          string
 	Limits             string
 	PlaintextKeyPolicy string
 	TLSMode            string
@@ -54,8 +56,10 @@ const prefix = "FANFARE_"
 func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.File, "config", "fanfare.yaml", "settings file; missing is fine unless named")
 	f.StringVar(&s.Listen, "listen", "127.0.0.1:8443", "address and port to serve HTTPS on")
-	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates and the control socket")
+	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates, pictures and the control socket")
 	f.StringVar(&s.Store, "store", "", "postgres:// URL; empty is SQLite in the data folder")
+	f.StringVar(&s.Assets, "assets", "", "folder for uploaded and generated pictures, the same one for all nodes (default assets in the data folder)")
+	f.StringVar(&s.MasterKey, "master-key", "", "file of the key that seals other keys at rest (default master.key in the data folder; made if missing)")
 	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited (default is the specification's)")
 	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what to do with a key seen in clear text: revoke or warn")
 	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local authority), file, acme or proxy")

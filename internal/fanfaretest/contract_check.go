@@ -80,6 +80,15 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 		if !bytes.HasPrefix(answer, []byte("<!doctype html>")) {
 			bad("got %.40q, want an HTML document", answer)
 		}
+	case "image/png", "image/jpeg", "image/svg+xml":
+		// HEAD has no bytes.
+		got := http.DetectContentType(answer)
+		if bytes.HasPrefix(answer, []byte("<svg ")) {
+			got = "image/svg+xml"
+		}
+		if got != media && len(answer) > 0 {
+			bad("got bytes of %s, want %s", got, media)
+		}
 	default:
 		bad("no way to check the documented media type %s", media)
 	}
@@ -196,6 +205,12 @@ func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http
 	content := ref.Value.Content[media]
 	if content == nil {
 		bad("Content-Type %q was accepted and is not documented", media)
+		return
+	}
+	if content.Schema.Value.Format == "binary" {
+		if most := content.Schema.Value.MaxLength; most != nil && uint64(len(body)) > *most {
+			bad("%d bytes were accepted, more than the documented %d", len(body), *most)
+		}
 		return
 	}
 	at := orRef(ref.Ref, op.pointer()+"/requestBody") + "/content/" + escape(media) + "/schema"

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/asset"
+	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
+	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
@@ -37,6 +40,9 @@ type QuotaEvents interface {
 // Deps is everything the door needs.
 type Deps struct {
 	Campaigns *campaign.Service
+	Audiences *audience.Service
+	Creatives *creative.Service
+	Assets    *asset.Service
 	Events    Events
 	Answers   Answers
 	Accounts  *account.Service
@@ -75,6 +81,8 @@ type API struct {
 	fallback  *ratelimit.Memory
 	inFlight  *inFlight
 	running   atomic.Int64
+	// uploading is how many bytes of uploads may be in memory.
+	uploading atomic.Int64
 	pending   pending
 	told      sync.Map
 	public    map[string]*publicPage

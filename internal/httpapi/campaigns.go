@@ -22,52 +22,42 @@ var campaignList = listing{
 		{name: "delivery_status", allowed: campaign.DeliveryStatuses},
 		{name: "channel", allowed: campaign.Channels},
 		{name: "objective", allowed: campaign.Objectives},
-		{name: "tag", lower: true, longest: campaign.MaxTag},
+		{name: "tag", lower: true, longest: maxTag},
 		{name: "audience_id", prefix: ident.Audience},
 		{name: "creative_id", prefix: ident.Creative},
 		{name: "q", longest: campaign.MaxName},
 	},
 }
 
-func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
-	q, params, err := a.listQuery(r, &campaignList)
-	if err != nil {
-		return response{}, err
+func (a *API) campaigns() *resource {
+	return &resource{
+		prefix: ident.Campaign, listing: &campaignList,
+		get: a.Campaigns.Get, list: a.Campaigns.List, archive: a.Campaigns.Archive, restore: a.Campaigns.Restore,
 	}
-	p, err := a.Campaigns.List(ctx, r.caller.Workspace.ID, q)
-	if err != nil {
-		return response{}, err
-	}
-	return a.pageOf(r, p, params), nil
 }
 
-// recordID reads the id in the path. An id of another shape names nothing.
-func (r *request) recordID(prefix string) (ident.ID, error) {
-	if !ident.Valid(prefix, r.pathID) {
-		return "", fault.Missing()
+// campaignRoutes are the operations on campaigns.
+func (a *API) campaignRoutes() []route {
+	const all, one = "/v1/campaigns", "/v1/campaigns/{id}"
+	s := a.campaigns()
+	act := func(verb, operation string, h handler) route {
+		return route{
+			method: http.MethodPost, pattern: one + "/" + verb, operation: operation, handle: h, body: optionalBody,
+			exists: s.exists, critical: verb == "pause",
+		}
 	}
-	return ident.ID(r.pathID), nil
-}
-
-func (a *API) campaignExists(ctx context.Context, r *request) error {
-	id, err := r.recordID(ident.Campaign)
-	if err != nil {
-		return err
+	return []route{
+		{method: http.MethodGet, pattern: all, operation: "listCampaigns", handle: a.listRecords(s), compress: true},
+		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
+		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
+		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
+		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true},
+		act("launch", "launchCampaign", a.launchCampaign),
+		act("pause", "pauseCampaign", a.pauseCampaign),
+		act("resume", "resumeCampaign", a.resumeCampaign),
+		act("restore", "restoreCampaign", s.restoreRecord),
+		act("duplicate", "duplicateCampaign", a.duplicateCampaign),
 	}
-	_, err = a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
-	return err
-}
-
-func (a *API) getCampaign(ctx context.Context, r *request) (response, error) {
-	if _, err := r.query(); err != nil {
-		return response{}, err
-	}
-	id, err := r.recordID(ident.Campaign)
-	if err != nil {
-		return response{}, err
-	}
-	d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
-	return found(d), err
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
@@ -82,12 +72,6 @@ func (a *API) createCampaign(ctx context.Context, r *request) (response, error) 
 		return response{}, err
 	}
 	return r.created(d, idOf(d)), nil
-}
-
-// idOf reads the id that starts every record.
-func idOf(d record.Doc) ident.ID {
-	const start = len(`{"id":"`)
-	return ident.ID(d.JSON[start : start+len(ident.Campaign)+27])
 }
 
 func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) {
@@ -107,68 +91,22 @@ func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) 
 	return found(d), err
 }
 
-// campaignProblems returns all that is wrong with a body at once: where its
-// fields are wrong, the references in it are looked up here too, because the
-// service would not get to see them.
+// campaignProblems returns all that is wrong with a body.
 func (a *API) campaignProblems(ctx context.Context, r *request, f *fields, current []byte, next *campaign.Spec) error {
-	if f.err() == nil {
-		return nil
-	}
-	var was campaign.Campaign
-	if current != nil {
-		if err := json.Unmarshal(current, &was); err != nil {
-			return fmt.Errorf("read campaign: %w", err)
+	return f.errWith(func() ([]fault.Detail, error) {
+		var was campaign.Campaign
+		if current != nil {
+			if err := json.Unmarshal(current, &was); err != nil {
+				return nil, fmt.Errorf("read campaign: %w", err)
+			}
 		}
-	}
-	dangling, err := a.Campaigns.Dangling(ctx, r.caller.Workspace.ID, &was.Spec, next)
-	if err != nil {
-		return err
-	}
-	*f.problems = append(*f.problems, dangling...)
-	return f.err()
-}
-
-// mergePatch lays a patch over the writable members of the current record.
-// Read-only members that repeat the current value are ignored, so that a
-// client may send back what it read.
-func mergePatch(current []byte, patch value, readOnly []string) (*fields, error) {
-	now, err := parseObject(current)
-	if err != nil {
-		return nil, err
-	}
-	problems := []fault.Detail{}
-	wanted := value{kind: kindObject}
-	for _, m := range patch.members {
-		if !slices.Contains(readOnly, m.name) {
-			wanted.members = append(wanted.members, m)
-			continue
-		}
-		if is := now.get(m.name); is == nil || !is.equal(&m.value) {
-			problems = append(problems, fault.Detail{Field: m.name, In: "body", Code: "read_only", Message: m.name + " is set by the service and cannot be changed here."})
-		}
-	}
-	now.members = slices.DeleteFunc(now.members, func(m member) bool { return slices.Contains(readOnly, m.name) })
-	merged := now.merge(wanted)
-	f := newFields(&merged, true)
-	*f.problems = problems
-	return f, nil
-}
-
-func (a *API) archiveCampaign(ctx context.Context, r *request) (response, error) {
-	if _, err := r.query(); err != nil {
-		return response{}, err
-	}
-	id, err := r.recordID(ident.Campaign)
-	if err != nil {
-		return response{}, err
-	}
-	d, err := a.Campaigns.Archive(ctx, r.cause(), id, r.match())
-	return found(d), err
+		return a.Campaigns.Dangling(ctx, r.caller.Workspace.ID, &was.Spec, next)
+	})
 }
 
 func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) {
 	var dry bool
-	id, err := a.campaignAction(ctx, r, func(f *fields) {
+	id, err := a.campaigns().action(ctx, r, func(f *fields) {
 		if v := f.flag("validate_only", optional); v != nil {
 			dry = *v
 		}
@@ -184,7 +122,7 @@ func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaignAction(ctx, r, nil)
+	id, err := a.campaigns().action(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
@@ -192,7 +130,7 @@ func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
 }
 
 func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaignAction(ctx, r, nil)
+	id, err := a.campaigns().action(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
@@ -204,18 +142,9 @@ func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.
 	return found(d), err
 }
 
-func (a *API) restoreCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaignAction(ctx, r, nil)
-	if err != nil {
-		return response{}, err
-	}
-	d, err := a.Campaigns.Restore(ctx, r.caused(http.StatusOK), id, r.match())
-	return found(d), err
-}
-
 func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, error) {
 	var name string
-	id, err := a.campaignAction(ctx, r, func(f *fields) {
+	id, err := a.campaigns().action(ctx, r, func(f *fields) {
 		if v := f.text("name", optional, 1, campaign.MaxName); v != nil {
 			name = *v
 		}
@@ -228,32 +157,6 @@ func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, erro
 		return response{}, err
 	}
 	return r.created(d, idOf(d)), nil
-}
-
-// campaignAction reads the id and the options of an action. Whether the
-// record is there, and whether it is the version that the caller means, comes
-// before what is wrong with the options.
-func (a *API) campaignAction(ctx context.Context, r *request, options func(*fields)) (ident.ID, error) {
-	id, err := r.recordID(ident.Campaign)
-	if err != nil {
-		return "", err
-	}
-	f := newFields(&r.object, false)
-	if options != nil {
-		options(f)
-	}
-	f.done()
-	if wrong := f.err(); wrong != nil {
-		d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
-		if err != nil {
-			return "", err
-		}
-		if err := r.match().Check(d.Version); err != nil {
-			return "", err
-		}
-		return "", wrong
-	}
-	return id, nil
 }
 
 var campaignReadOnly = []string{
@@ -278,8 +181,8 @@ func readCampaign(f *fields, zone string, currency money.Currency) campaign.Spec
 		Attribution:         readAttribution(f),
 		Tracking:            readTracking(f),
 		Experiment:          readExperiment(f),
-		Tags:                f.tags("tags", campaign.MaxTags, campaign.MaxTag),
-		Metadata:            f.metadata("metadata"),
+		Tags:                f.tags(),
+		Metadata:            f.metadata(),
 	}
 	set(&s.Name, name)
 	for i, id := range s.ExcludedAudienceIDs {
@@ -315,7 +218,7 @@ func readSchedule(f *fields, zone string) campaign.Schedule {
 	if o == nil {
 		return s
 	}
-	s.StartAt, s.EndAt = o.instant("start_at", nullable), o.instant("end_at", nullable)
+	s.StartAt, s.EndAt = o.instant("start_at"), o.instant("end_at")
 	set(&s.Timezone, o.zone("timezone", optional))
 	if s.StartAt != nil && s.EndAt != nil && *s.EndAt <= *s.StartAt {
 		o.bad(o.at("end_at"), "invalid_value", "must be after schedule.start_at.", fault.Meta{"start_at": s.StartAt.String()})
@@ -355,7 +258,7 @@ func readTracking(f *fields) *campaign.Tracking {
 	if o == nil {
 		return nil
 	}
-	t := campaign.Tracking{LandingURL: o.url("landing_url", nullable, campaign.MaxURL, campaign.Macros)}
+	t := campaign.Tracking{LandingURL: o.url("landing_url", campaign.Macros)}
 	set(&t.AutoTag, o.flag("auto_tag", optional))
 	if u := o.nested("utm", optional); u != nil {
 		for name, to := range map[string]**string{
@@ -378,14 +281,7 @@ func readExperiment(f *fields) *campaign.Experiment {
 	set(&e.Split, o.choice("split", required, campaign.Splits))
 	set(&e.WinnerMetric, o.choice("winner_metric", required, campaign.Metrics))
 	set(&e.MinConversions, o.integer("min_conversions", optional, 0, campaign.MaxConversions))
-	e.EndsAt = o.instant("ends_at", nullable)
+	e.EndsAt = o.instant("ends_at")
 	o.done()
 	return &e
-}
-
-// set keeps a default where nothing was read.
-func set[T any](to *T, v *T) {
-	if v != nil {
-		*to = *v
-	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/app"
+	"fanfare/internal/asset"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
@@ -47,6 +48,19 @@ func on(steps, method, verb, body string, headers ...string) show {
 			sent = nil
 		}
 		return s.Do(method, "/v1/campaigns/"+id+verb, sent, headers...)
+	}
+}
+
+// generating asks for a creative.
+func generating(body string, headers ...string) show {
+	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/creative/generate", body, headers...) }
+}
+
+// members changes the members of a new audience.
+func members(audience, change string) show {
+	return func(s *stage) *fanfaretest.Response {
+		id := s.Do("POST", "/v1/audiences", audience).Want(201).ID()
+		return s.Do("POST", "/v1/audiences/"+id+"/members", change)
 	}
 }
 
@@ -92,6 +106,11 @@ var shows = map[string]show{
 		id := create(s.Tenant, `{"name":"One","schedule":{"end_at":"2026-11-01T00:00:00Z"}}`)
 		return s.Do("POST", "/v1/campaigns/"+id+"/launch", nil)
 	},
+	"unknown_audience": func(s *stage) *fanfaretest.Response {
+		return s.Do("POST", "/v1/audiences", `{"name":"One","type":"lookalike","definition":{"seed_audience_id":"aud_01h455vb4pex5vsknk084sn02q","size_percent":1}}`)
+	},
+	"raw_member":             members(`{"name":"One","type":"customer_list"}`, `{"add":["ada@example.com"]}`),
+	"no_customer_list":       members(`{"name":"One"}`, `{"add":[]}`),
 	"no_options_here":        on("launch", "POST", "/pause", `{"reason":"tired"}`),
 	"name_too_long":          on("", "POST", "/duplicate", `{"name":"`+strings.Repeat("x", 201)+`"}`),
 	"idempotency_key_reused": reused,
@@ -116,10 +135,29 @@ var shows = map[string]show{
 		}
 		return stranger.Do("GET", "/v1/me", nil)
 	},
-	"internal_error": broken("/v1/campaigns", fmt.Errorf("bug")),
-	"unavailable":    broken("/v1/campaigns", store.ErrUnavailable),
-	"not_ready":      broken("/readyz", store.ErrUnavailable),
-	"timeout":        broken("/v1/campaigns", context.DeadlineExceeded),
+	"unknown_asset": func(s *stage) *fanfaretest.Response {
+		return s.Do("POST", "/v1/creative", `{"name":"One","type":"image","content":{"media":[{"asset_id":"ast_01h455vb4pex5vsknk084sn02q"}]}}`)
+	},
+	"unknown_channel":         generating(`{"prompt":"Tea","channels":["serach"]}`),
+	"provider_not_configured": generating(`{"prompt":"Tea","provider":"openai"}`),
+	"content_rejected":        generating(`{"prompt":"Buy untraceable ghost guns online"}`),
+	"still_generating": func(s *stage) *fanfaretest.Response {
+		id := generating(`{"prompt":"Tea","type":"image"}`, "Prefer: respond-async")(s).Want(202).ID()
+		return s.Do("PATCH", "/v1/creative/"+id, `{"content":{"headline":"Tea"}}`)
+	},
+	"not_failed": func(s *stage) *fanfaretest.Response {
+		id := generating(`{"prompt":"Tea"}`)(s).Want(201).ID()
+		return s.Do("POST", "/v1/creative/"+id+"/retry", nil)
+	},
+	"not_a_picture":          uploading("hello"),
+	"too_many_pixels":        uploading(hugePNG),
+	"asset_too_large":        uploading(strings.Repeat("x", asset.MaxBytes+1)),
+	"unsupported_asset_type": uploading("hello", "Content-Type: text/plain"),
+	"link_not_found":         get("/assets/AQ3vXk9TqLw2mZr7YpN0dGfHs5uJcBe8iKoRt1WyUaVxMhPlQzEnS4gDb6FjCkIwOt_Xr-2LmA8"),
+	"internal_error":         broken("/v1/campaigns", fmt.Errorf("bug")),
+	"unavailable":            broken("/v1/campaigns", store.ErrUnavailable),
+	"not_ready":              broken("/readyz", store.ErrUnavailable),
+	"timeout":                broken("/v1/campaigns", context.DeadlineExceeded),
 }
 
 func broken(target string, err error) show {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fanfare/internal/account"
+	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/httpapi"
@@ -129,6 +130,10 @@ func TestContractWords(t *testing.T) {
 		{"campaign sorts", httpapi.CampaignSorts, texts(ops["listCampaigns"].Parameter("query", "sort").Schema.Value.Enum)},
 		{"event sorts", httpapi.EventSorts, texts(ops["listEvents"].Parameter("query", "sort").Schema.Value.Enum)},
 		{"parameters of campaigns", sorted(httpapi.CampaignParams), sorted(query("listCampaigns"))},
+		{"audience sorts", httpapi.AudienceSorts, texts(ops["listAudiences"].Parameter("query", "sort").Schema.Value.Enum)},
+		{"parameters of audiences", sorted(httpapi.AudienceParams), sorted(query("listAudiences"))},
+		{"audience statuses", audience.Statuses, schema("AudienceStatus")},
+		{"audience types", audience.Types, schema("AudienceType")},
 		{"parameters of events", sorted(httpapi.EventParams), sorted(query("listEvents"))},
 		{"statuses", campaign.Statuses, schema("CampaignStatus")},
 		{"delivery statuses", campaign.DeliveryStatuses, schema("DeliveryStatus")},
@@ -150,6 +155,8 @@ func TestContractNames(t *testing.T) {
 	t.Parallel()
 	c := fanfaretest.TheContract()
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	// Sizes and ratios are numbers, not words.
+	shape := regexp.MustCompile(`^\d+(\.\d+)?[x:]\d+$`)
 	for _, p := range c.Doc.Components.Parameters {
 		if p.Value.In == "query" && !snake.MatchString(p.Value.Name) {
 			t.Errorf("got query parameter %q, want snake_case", p.Value.Name)
@@ -168,7 +175,7 @@ func TestContractNames(t *testing.T) {
 		s := ref.Value
 		seen[visit{s, answer}] = true
 		for _, v := range s.Enum {
-			if text, ok := v.(string); ok && !snake.MatchString(text) {
+			if text, ok := v.(string); ok && !snake.MatchString(text) && !shape.MatchString(text) {
 				t.Errorf("%s: got enum value %q, want lower_snake_case (T6)", path, text)
 			}
 		}

@@ -14,6 +14,8 @@ import (
 var EventTypes = []string{
 	"campaign.created", "campaign.updated", "campaign.launched", "campaign.paused", "campaign.resumed",
 	"campaign.completed", "campaign.archived", "campaign.restored", "campaign.delivery_changed",
+	"creative.created", "creative.ready", "creative.failed", "creative.updated", "creative.archived", "creative.restored",
+	"audience.created", "audience.updated", "audience.ready", "audience.too_small", "audience.archived", "audience.restored",
 	"api_key.created", "api_key.rotated", "api_key.expiring", "api_key.revoked",
 	"quota.warning", "quota.exceeded",
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"fanfare/internal/asset"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/page"
@@ -27,7 +28,7 @@ func (a *API) Operations() []Operation {
 
 // PublicPaths lists what is served without a key.
 func (a *API) PublicPaths() []string {
-	return append(slices.Collect(maps.Keys(a.public)), "/healthz", "/readyz")
+	return append(slices.Collect(maps.Keys(a.public)), "/healthz", "/readyz", linkPattern)
 }
 
 // Statuses maps error codes to HTTP.
@@ -37,8 +38,10 @@ func Statuses() map[fault.Code]int { return statuses }
 var (
 	CampaignSorts  = campaignList.sorts
 	EventSorts     = eventList.sorts
+	AudienceSorts  = audienceList.sorts
 	CampaignParams = campaignList.known()
 	EventParams    = eventList.known()
+	AudienceParams = audienceList.known()
 )
 
 // These read headers.
@@ -141,3 +144,13 @@ func ListQuery(raw string) (page.Query, url.Values, error) {
 	q.Limit = limit
 	return q, canonical, p.err()
 }
+
+// HoldUploads takes the room of so many of the largest uploads until it is
+// released.
+func (a *API) HoldUploads(n int64) (release func()) {
+	a.uploading.Add(n * asset.MaxBytes)
+	return func() { a.uploading.Add(-n * asset.MaxBytes) }
+}
+
+// Uploading is how many bytes of uploads have room.
+func (a *API) Uploading() int64 { return a.uploading.Load() }

@@ -92,7 +92,10 @@ func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, m
 	}
 	res := found(answer.Doc)
 	res.status, res.replayed = answer.Status, true
-	if res.status == http.StatusCreated {
+	if res.status == http.StatusAccepted {
+		res.retryAfter = askAgain
+	}
+	if res.status != http.StatusOK {
 		res.location = collection(r.route.pattern) + string(answer.Resource)
 	}
 	return res, true, nil

@@ -96,8 +96,9 @@ func (a *API) changelog() (any, error) {
 func (a *API) servePublic(r *request, path string) {
 	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
 	var err error
+	token, linked := linkToken(path)
 	switch {
-	case path != "/healthz" && path != "/readyz" && a.public[path] == nil:
+	case path != "/healthz" && path != "/readyz" && !linked && a.public[path] == nil:
 		err = noRoute()
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
 		r.w.Header()["Allow"] = []string{"GET, HEAD"}
@@ -107,6 +108,8 @@ func (a *API) servePublic(r *request, path string) {
 		r.send(http.StatusOK, []byte(`{"data":{"status":"ok"}}`))
 	case path == "/readyz":
 		err = a.ready(r)
+	case linked:
+		err = a.followLink(r, token)
 	default:
 		err = a.sendPage(r, a.public[path])
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,9 +199,9 @@ func (f *fields) flag(name string, p presence) *bool {
 	return &b
 }
 
-// instant reads an RFC 3339 date-time.
-func (f *fields) instant(name string, p presence) *clock.Instant {
-	v := f.typed(name, p, isString, "a string")
+// instant reads an RFC 3339 date-time, which may be null.
+func (f *fields) instant(name string) *clock.Instant {
+	v := f.typed(name, nullable, isString, "a string")
 	if v == nil {
 		return nil
 	}
@@ -265,9 +266,10 @@ func (f *fields) amount(name string, p presence, c money.Currency) *money.Amount
 	return nil
 }
 
-// url reads an https URL; macros in double braces may stand in it.
-func (f *fields) url(name string, p presence, most int, macros []string) *string {
-	s := f.text(name, p, 1, most)
+// url reads an https URL, which may be null; macros in double braces may stand
+// in it.
+func (f *fields) url(name string, macros []string) *string {
+	s := f.text(name, nullable, 1, maxURL)
 	if s == nil {
 		return nil
 	}
@@ -325,6 +327,7 @@ func (f *fields) list(name string, most int, check func(path, item string) (stri
 		f.bad(f.at(name), "too_many_items", fmt.Sprintf("must have at most %d items; it has %d.", most, len(v.items)), fault.Meta{"maximum": most, "actual": len(v.items)})
 		return out
 	}
+	seen := make(map[string]bool, len(v.items))
 	for i, item := range v.items {
 		path := fmt.Sprintf("%s[%d]", f.at(name), i)
 		if item.kind == kindNull {
@@ -338,9 +341,10 @@ func (f *fields) list(name string, most int, check func(path, item string) (stri
 		text, ok := check(path, item.text)
 		switch {
 		case !ok:
-		case slices.Contains(out, text):
+		case seen[text]:
 			f.bad(path, "duplicate_item", "is in the list already.", nil)
 		default:
+			seen[text] = true
 			out = append(out, text)
 		}
 	}
@@ -352,10 +356,18 @@ func (f *fields) choices(name string, most int, allowed []string) []string {
 	return f.list(name, most, func(path, item string) (string, bool) { return item, f.checkChoice(path, item, allowed) })
 }
 
+// words reads an array of short texts.
+func (f *fields) words(name string, most, longest int) []string {
+	return f.list(name, most, func(path, item string) (string, bool) { return item, f.checkText(path, item, 1, longest) })
+}
+
+// maxID is how long an identifier may be that a caller names.
+const maxID = 64
+
 // ids reads an array of identifiers. Ids that cannot exist are kept: whoever
 // looks them up says that they name nothing.
 func (f *fields) ids(name string, most int) []ident.ID {
-	list := f.list(name, most, func(path, item string) (string, bool) { return item, f.checkText(path, item, 1, 64) })
+	list := f.words(name, most, maxID)
 	out := make([]ident.ID, len(list))
 	for i, id := range list {
 		out[i] = ident.ID(id)
@@ -363,22 +375,49 @@ func (f *fields) ids(name string, most int) []ident.ID {
 	return out
 }
 
-// tags reads an array of short labels, lower-cased.
-func (f *fields) tags(name string, most, longest int) []string {
-	return f.list(name, most, func(path, item string) (string, bool) {
-		return strings.ToLower(item), f.checkText(path, item, 1, longest)
-	})
+// Limits of a language tag.
+const (
+	minLanguage = 2
+	maxLanguage = 35
+)
+
+// languageTag is the form that BCP 47 gives a tag: language, script, region
+// and variants. Extensions and private subtags say nothing about who can read
+// a text.
+var languageTag = regexp.MustCompile(`(?i)^[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z0-9]{5,8}|\d[a-z0-9]{3}))*$`)
+
+func (f *fields) checkLanguage(path, s string) bool {
+	if !f.checkText(path, s, minLanguage, maxLanguage) {
+		return false
+	}
+	if !languageTag.MatchString(s) {
+		f.bad(path, "invalid_format", "must be a BCP 47 language tag such as en or pt-BR.", nil)
+		return false
+	}
+	return true
 }
 
-// Limits of metadata.
+// Limits of members that records of every kind have. The contract says the
+// same.
 const (
+	maxURL       = 2048
+	maxTags      = 20
+	maxTag       = 50
 	maxMetaKeys  = 50
 	maxMetaKey   = 40
 	maxMetaValue = 500
 )
 
+// tags reads an array of short labels, lower-cased.
+func (f *fields) tags() []string {
+	return f.list("tags", maxTags, func(path, item string) (string, bool) {
+		return strings.ToLower(item), f.checkText(path, item, 1, maxTag)
+	})
+}
+
 // metadata reads a map of strings.
-func (f *fields) metadata(name string) map[string]string {
+func (f *fields) metadata() map[string]string {
+	const name = "metadata"
 	out := map[string]string{}
 	v := f.typed(name, optional, func(v *value) bool { return v.kind == kindObject }, "an object")
 	if v == nil {

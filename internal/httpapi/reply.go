@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/account"
+	"fanfare/internal/asset"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -33,11 +34,22 @@ type response struct {
 	etag     string
 	location string
 	replayed bool
+	// retryAfter is when to ask again, in seconds, 0 for never; applied is
+	// what was followed of the caller's preference.
+	retryAfter int
+	applied    string
+	// file is answered as it is, instead of JSON.
+	file *asset.File
 }
 
-// found answers with a record that carries an entity tag.
+// found answers with a record that carries an entity tag. What has no version
+// is not a record and carries none.
 func found(d record.Doc) response {
-	return response{status: http.StatusOK, data: d.JSON, etag: d.ETag()}
+	res := response{status: http.StatusOK, data: d.JSON}
+	if d.Version > 0 {
+		res.etag = d.ETag()
+	}
+	return res
 }
 
 // created answers with a new record.
@@ -60,12 +72,22 @@ var (
 
 // reply writes a success.
 func (a *API) reply(r *request, res response) {
+	if res.file != nil {
+		r.sendFile(res.file)
+		return
+	}
 	h := r.w.Header()
 	if res.location != "" {
 		h["Location"] = []string{res.location}
 	}
 	if res.replayed {
 		h["Idempotency-Replayed"] = hReplayed
+	}
+	if res.retryAfter > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(res.retryAfter)}
+	}
+	if res.applied != "" {
+		h["Preference-Applied"] = []string{res.applied}
 	}
 	if res.etag != "" {
 		r.header(h, 1, "Etag", res.etag)

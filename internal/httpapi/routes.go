@@ -17,14 +17,18 @@ type route struct {
 	pattern   string
 	operation string
 	handle    handler
-	// body says whether the operation reads one: none, optional, needed.
+	// body says whether the operation reads one and of which kind.
 	body bodyKind
 	// critical operations stop money or stop an attacker; they are never
 	// shed and wait for nobody.
 	critical bool
+	// waits says that callers may ask to be kept waiting.
+	waits bool
 	// compress says that the answer may be compressed: only lists, because
 	// single records carry a strong entity tag.
 	compress bool
+	// answers are the media types of a success, nil for JSON.
+	answers []string
 	// exists answers whether the record in the path is there; it is asked
 	// before the Idempotency-Key is looked at.
 	exists func(ctx context.Context, r *request) error
@@ -37,35 +41,17 @@ const (
 	optionalBody
 	jsonBody
 	patchBody
+	rawBody
 )
 
 // table lists every operation under /v1. The contract lists the same.
 func (a *API) table() []route {
-	const one = "/v1/campaigns/{id}"
-	act := func(verb, operation string, h handler) route {
-		return route{
-			method: http.MethodPost, pattern: one + "/" + verb, operation: operation, handle: h, body: optionalBody,
-			exists: a.campaignExists, critical: verb == "pause",
-		}
-	}
-	return []route{
+	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.assetRoutes(), a.audienceRoutes(), []route{
 		{method: http.MethodGet, pattern: "/v1", operation: "getApi", handle: a.getAPI},
 		{method: http.MethodGet, pattern: "/v1/me", operation: "getMe", handle: a.getMe},
-
-		{method: http.MethodGet, pattern: "/v1/campaigns", operation: "listCampaigns", handle: a.listCampaigns, compress: true},
-		{method: http.MethodPost, pattern: "/v1/campaigns", operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
-		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: a.getCampaign},
-		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
-		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: a.archiveCampaign, critical: true},
-		act("launch", "launchCampaign", a.launchCampaign),
-		act("pause", "pauseCampaign", a.pauseCampaign),
-		act("resume", "resumeCampaign", a.resumeCampaign),
-		act("restore", "restoreCampaign", a.restoreCampaign),
-		act("duplicate", "duplicateCampaign", a.duplicateCampaign),
-
 		{method: http.MethodGet, pattern: "/v1/events", operation: "listEvents", handle: a.listEvents, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events/{id}", operation: "getEvent", handle: a.getEvent},
-	}
+	})
 }
 
 // routes finds operations by path and method. Paths are exact: a pattern has a

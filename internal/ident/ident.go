@@ -16,6 +16,8 @@ type ID string
 const (
 	Campaign   = "cmp"
 	Creative   = "crv"
+	Variant    = "var"
+	Asset      = "ast"
 	Audience   = "aud"
 	Connection = "con"
 	Event      = "evt"

@@ -83,39 +83,52 @@ func (s *Sealer) Seal(workspace ident.ID, operation string, c Cursor) string {
 	}
 	plain = appendString(plain, c.After.ID)
 	plain = append(plain, c.Params...)
-
-	aead := s.aeads[0]
-	sealed := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
-	if _, err := io.ReadFull(s.random, sealed); err != nil {
-		panic("page: no randomness: " + err.Error())
-	}
-	sealed = aead.Seal(sealed, sealed, plain, bind(workspace, operation))
-	return encoding.EncodeToString(sealed)
+	return s.SealBytes(bind(workspace, operation), plain)
 }
 
 // Open reads a cursor back. It fails alike for damaged, foreign and forged
 // text.
 func (s *Sealer) Open(workspace ident.ID, operation, text string) (c Cursor, ok bool) {
-	sealed, err := encoding.DecodeString(text)
-	// The decoder skips line breaks, which no cursor has.
-	if err != nil || strings.ContainsAny(text, "\r\n") {
+	plain, ok := s.OpenBytes(bind(workspace, operation), text)
+	if !ok {
 		return c, false
+	}
+	return parse(plain)
+}
+
+// bind is the purpose of a cursor; the purposes of others hold no zero byte.
+func bind(workspace ident.ID, operation string) string {
+	return string(workspace) + "\x00" + operation
+}
+
+// SealBytes seals what is not a cursor. It opens only for the same purpose.
+func (s *Sealer) SealBytes(purpose string, plain []byte) string {
+	aead := s.aeads[0]
+	sealed := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
+	if _, err := io.ReadFull(s.random, sealed); err != nil {
+		panic("page: no randomness: " + err.Error())
+	}
+	return encoding.EncodeToString(aead.Seal(sealed, sealed, plain, []byte(purpose)))
+}
+
+// OpenBytes reads back what SealBytes made for the same purpose, and fails
+// alike for everything else.
+func (s *Sealer) OpenBytes(purpose, text string) (plain []byte, ok bool) {
+	sealed, err := encoding.DecodeString(text)
+	// The decoder skips line breaks, which no sealed text has.
+	if err != nil || strings.ContainsAny(text, "\r\n") {
+		return nil, false
 	}
 	for _, aead := range s.aeads {
 		n := aead.NonceSize()
 		if len(sealed) < n {
-			return c, false
+			return nil, false
 		}
-		plain, err := aead.Open(nil, sealed[:n], sealed[n:], bind(workspace, operation))
-		if err == nil {
-			return parse(plain)
+		if plain, err := aead.Open(nil, sealed[:n], sealed[n:], []byte(purpose)); err == nil {
+			return plain, true
 		}
 	}
-	return c, false
-}
-
-func bind(workspace ident.ID, operation string) []byte {
-	return []byte(string(workspace) + "\x00" + operation)
+	return nil, false
 }
 
 func parse(b []byte) (c Cursor, ok bool) {

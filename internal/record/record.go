@@ -3,6 +3,7 @@
 package record
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -156,11 +157,84 @@ type Event struct {
 	Restricted bool
 }
 
+// ErrRace is returned by a store when the record has changed since it was
+// loaded.
+var ErrRace = errors.New("record has changed meanwhile")
+
+// Retry runs a change of a record, and once more whenever somebody else was
+// faster.
+func Retry(ctx context.Context, change func() (Doc, error)) (Doc, error) {
+	for {
+		d, err := change()
+		if !errors.Is(err, ErrRace) {
+			return d, err
+		}
+		if err := ctx.Err(); err != nil {
+			return Doc{}, fmt.Errorf("write record: %w", err)
+		}
+	}
+}
+
+// Save is what is written beside a record.
+type Save struct {
+	Cause  Cause
+	At     clock.Instant
+	Events []Event
+	// Next is when background work has to look at the record again, nil for
+	// never.
+	Next *clock.Instant
+}
+
 // Common are the members every record has.
 type Common struct {
+	WorkspaceID ident.ID `json:"-"`
+	Rev         int64    `json:"-"`
+	// stored is the record as it was loaded.
+	stored Doc
+
 	Version    int64          `json:"version"`
 	CreatedBy  Actor          `json:"created_by"`
 	CreatedAt  clock.Instant  `json:"created_at"`
 	UpdatedAt  clock.Instant  `json:"updated_at"`
 	ArchivedAt *clock.Instant `json:"archived_at"`
+}
+
+// Loaded tells a record just decoded where it comes from; for stores.
+func (c *Common) Loaded(workspace ident.ID, d Doc) {
+	c.WorkspaceID, c.Rev, c.stored = workspace, d.Rev, d
+}
+
+// Stored returns the record as it was loaded.
+func (c *Common) Stored() Doc { return c.stored }
+
+// Stamp returns the state of the record that a write compares with.
+func (c *Common) Stamp() Stamp { return Stamp{Version: c.Version, Rev: c.Rev} }
+
+// Touch marks a change: of what a caller may write or of the status, when
+// there are events; of what the system refreshes, when there are none.
+func (c *Common) Touch(now clock.Instant, events int) {
+	if events > 0 {
+		c.Version, c.Rev, c.UpdatedAt = c.Version+1, 0, now
+		return
+	}
+	c.Rev++
+}
+
+// Words lists statuses in a sentence.
+func Words[S ~string](list []S) string {
+	words := make([]string, len(list))
+	for i, s := range list {
+		words[i] = string(s)
+	}
+	return strings.Join(words, " or ")
+}
+
+// ExternalRef links a record to the same thing on a platform.
+type ExternalRef struct {
+	ConnectionID   ident.ID      `json:"connection_id"`
+	Platform       string        `json:"platform"`
+	ExternalID     string        `json:"external_id"`
+	ExternalStatus string        `json:"external_status"`
+	URL            *string       `json:"url"`
+	SyncedAt       clock.Instant `json:"synced_at"`
 }

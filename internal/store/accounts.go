@@ -25,16 +25,20 @@ var (
 func (db *DB) Accounts() *Accounts { return &Accounts{db} }
 
 const (
-	workspaceColumns = `w.id, w.name, w.plan, w.timezone, w.currency, w.suspended, w.created_at`
+	workspaceColumns = `w.id, w.name, w.plan, w.timezone, w.currency, w.suspended, w.created_at, w.require_approval, w.model_budget`
 	userColumns      = `u.id, u.email, u.name, u.service, u.created_at`
 	keyColumns       = `k.id, k.workspace_id, k.user_id, k.name, k.last4, k.scopes, k.addresses, k.created_at, k.expires_at, k.revoked_at, k.revoke_reason, k.notified, k.last_used_at, k.last_address, k.last_agent`
 )
 
 func readWorkspace(r *Rows) account.Workspace {
-	return account.Workspace{
+	w := account.Workspace{
 		ID: ident.ID(r.Text()), Name: r.Text(), Plan: account.Plan(r.Text()), Timezone: r.Text(),
-		Currency: money.Currency(r.Text()), Suspended: r.Bool(), CreatedAt: clock.Instant(r.Int()),
+		Currency: money.Currency(r.Text()), Suspended: r.Bool(), CreatedAt: clock.Instant(r.Int()), RequireApproval: r.Bool(),
 	}
+	if budget, ok := r.IntOrNull(); ok {
+		w.ModelBudget = &budget
+	}
+	return w
 }
 
 func readUser(r *Rows) account.User {
@@ -95,7 +99,7 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.
 		if err != nil {
 			return err
 		}
-		row, err := s.db.outbox(note.Cause, note.At, *target, record.Doc{JSON: doc}, note.Event)
+		row, err := s.db.outbox(s.db.eventIDs(1)[0], note.Cause, note.At, *target, record.Doc{JSON: doc}, note.Event)
 		if err != nil {
 			return err
 		}
@@ -128,11 +132,7 @@ const insertUser = `INSERT INTO account_user (id, email, name, service, created_
 
 // addUser makes a user unless the e-mail is known, and returns who has it.
 func addUser(tx Tx, u account.User) (account.User, error) {
-	service := 0
-	if u.Service {
-		service = 1
-	}
-	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, service, int64(u.CreatedAt)); err != nil {
+	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, bit(u.Service), int64(u.CreatedAt)); err != nil {
 		return u, fmt.Errorf("insert user: %w", err)
 	}
 	rows, err := tx.Query(`SELECT `+userColumns+` FROM account_user u WHERE u.email = $1`, u.Email)
@@ -165,10 +165,33 @@ func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) 
 	return list, nil
 }
 
+// selectWorkspace reads one workspace.
+const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspace w WHERE w.id = $1`
+
+// Workspace reads one workspace.
+func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspace, error) {
+	rows, err := s.db.engine.Query(ctx, selectWorkspace, string(id))
+	if err != nil {
+		return account.Workspace{}, translate(fmt.Errorf("read workspace: %w", err))
+	}
+	if !rows.Next() {
+		return account.Workspace{}, fault.Missing()
+	}
+	return readWorkspace(rows), nil
+}
+
+// bit is how a column has yes and no: PostgreSQL takes no bool for a number.
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // ChangeWorkspace changes a workspace.
 func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func(*account.Workspace), note account.Note) (w account.Workspace, err error) {
 	err = s.change(ctx, note, &id, nil, func(tx Tx) error {
-		rows, err := tx.Query(`SELECT `+workspaceColumns+` FROM workspace w WHERE w.id = $1`, string(id))
+		rows, err := tx.Query(selectWorkspace, string(id))
 		if err != nil {
 			return fmt.Errorf("read workspace: %w", err)
 		}
@@ -177,12 +200,12 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 		}
 		w = readWorkspace(rows)
 		change(&w)
-		suspended := 0
-		if w.Suspended {
-			suspended = 1
+		var budget any
+		if w.ModelBudget != nil {
+			budget = *w.ModelBudget
 		}
-		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5 WHERE id = $6`,
-			w.Name, string(w.Plan), w.Timezone, string(w.Currency), suspended, string(w.ID))
+		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5, require_approval = $6, model_budget = $7 WHERE id = $8`,
+			w.Name, string(w.Plan), w.Timezone, string(w.Currency), bit(w.Suspended), bit(w.RequireApproval), budget, string(w.ID))
 		return err
 	})
 	return w, err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -56,111 +57,62 @@ func (s *Campaigns) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc
 
 // List reads one page.
 func (s *Campaigns) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	q.Filters = slices.Clone(q.Filters)
-	for i, f := range q.Filters {
-		if f.Name == "q" {
-			q.Filters[i].Values = []string{"%" + likeEscape.Replace(strings.ToLower(f.Values[0])) + "%"}
-		}
-	}
-	p, err := campaigns.list(ctx, s.db.engine, workspace, q)
+	p, err := campaigns.list(ctx, s.db.engine, workspace, search(q))
 	return p, translate(err)
 }
 
-var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
 // Load reads a record to change it.
 func (s *Campaigns) Load(ctx context.Context, workspace, id ident.ID) (*campaign.Campaign, error) {
-	d, err := s.Doc(ctx, workspace, id)
-	if err != nil {
-		return nil, err
-	}
-	c := &campaign.Campaign{}
-	if err := decode(d.JSON, c); err != nil {
-		return nil, err
-	}
-	c.Loaded(workspace, d)
-	return c, nil
+	return load[campaign.Campaign](ctx, s.db, campaigns, workspace, id)
 }
 
-// Insert saves a new record.
-func (s *Campaigns) Insert(ctx context.Context, c *campaign.Campaign, save campaign.Save) (record.Doc, error) {
-	return s.save(ctx, c, save, func(tx Tx, r row) error {
-		if err := campaigns.add(tx, r); err != nil {
-			return err
-		}
-		return moveRefs(tx, c.WorkspaceID, c.ID, nil, campaignRefs(&c.Spec))
-	})
-}
-
-// Update saves a changed record if nobody else has changed it since.
-func (s *Campaigns) Update(ctx context.Context, c *campaign.Campaign, was record.Stamp, save campaign.Save) (record.Doc, error) {
-	var before campaign.Campaign
-	if err := decode(c.Stored().JSON, &before); err != nil {
-		return record.Doc{}, err
-	}
-	return s.save(ctx, c, save, func(tx Tx, r row) error {
-		ok, err := campaigns.change(tx, r, was)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return campaign.ErrRace
-		}
-		return moveRefs(tx, c.WorkspaceID, c.ID, campaignRefs(&before.Spec), campaignRefs(&c.Spec))
-	})
-}
-
-func (s *Campaigns) save(ctx context.Context, c *campaign.Campaign, save campaign.Save, put func(Tx, row) error) (record.Doc, error) {
-	doc, err := encode(c)
+// Save writes a record, a new one or one that nobody has changed since it was
+// loaded.
+func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.Save) (record.Doc, error) {
+	before, err := stored[campaign.Campaign](&c.Common)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	d := record.Doc{Stamp: c.Stamp(), JSON: doc}
-	r := row{
-		workspace: c.WorkspaceID, id: c.ID, stamp: d.Stamp, status: string(c.Status),
-		created: int64(c.CreatedAt), updated: int64(c.UpdatedAt), doc: doc,
-		columns: []any{
-			strings.ToLower(c.Name), string(c.Delivery.Status), text(c.Objective),
-			instant(c.Schedule.StartAt), instant(c.Schedule.EndAt), instant(c.LaunchedAt), spend(c.SpendToDate),
-		},
-	}
-	trail, err := s.db.trail(save.Cause, save.At, c.ID, d, save.Events)
+	r, err := rowOf(c.ID, string(c.Status), &c.Common, c,
+		strings.ToLower(c.Name), string(c.Delivery.Status), text(c.Objective),
+		instant(c.Schedule.StartAt), instant(c.Schedule.EndAt), instant(c.LaunchedAt), spend(c.SpendToDate))
 	if err != nil {
 		return record.Doc{}, err
 	}
-	err = s.db.write(ctx, func(tx Tx) error {
-		if err := put(tx, r); err != nil {
-			return err
-		}
-		if err := s.db.leave(tx, &trail); err != nil {
-			return err
-		}
-		switch {
-		case save.Next != nil:
-			return s.db.plan(tx, KindSettle, c.WorkspaceID, c.ID, *save.Next)
-		case c.Version > 1:
-			return dropJob(tx, KindSettle, c.WorkspaceID, c.ID)
-		}
-		return nil
+	return s.db.put(ctx, writing{
+		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before.Spec), now: campaignRefs(&c.Spec),
+		save: save, job: KindSettle,
 	})
-	return d, err
+}
+
+// Referring lists campaigns that refer to a record.
+func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID, most int) ([]ident.ID, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT DISTINCT record_id FROM ref WHERE workspace_id = $1 AND kind IN ('audience_id', 'creative_id') AND value = $2 AND record_id > $3 ORDER BY record_id LIMIT $4`,
+		string(workspace), string(id), string(after), most)
+	if err != nil {
+		return nil, translate(fmt.Errorf("find campaigns of %s: %w", id, err))
+	}
+	var list []ident.ID
+	for rows.Next() {
+		list = append(list, ident.ID(rows.Text()))
+	}
+	return list, nil
+}
+
+// KindFollow is the job that brings campaigns up to date which refer to a
+// record whose standing has changed.
+const KindFollow = "campaign.follow"
+
+// follow plans it in the transaction of the change.
+func (db *DB) follow(tx Tx, workspace, id ident.ID, at clock.Instant) error {
+	return db.plan(tx, KindFollow, workspace, id, at)
 }
 
 func campaignRefs(c *campaign.Spec) []ref {
-	var list []ref
-	for _, v := range c.Channels {
-		list = append(list, ref{"channel", v})
-	}
-	for _, v := range c.Tags {
-		list = append(list, ref{"tag", v})
-	}
-	for _, v := range c.AudienceIDs {
-		list = append(list, ref{"audience_id", string(v)})
-	}
-	for _, v := range c.CreativeIDs {
-		list = append(list, ref{"creative_id", string(v)})
-	}
-	return list
+	return slices.Concat(
+		refsOf("channel", c.Channels), refsOf("tag", c.Tags),
+		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs),
+	)
 }
 
 func text(s *string) any {

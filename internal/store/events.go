@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"fanfare/internal/clock"
@@ -98,11 +99,22 @@ type outboxRow struct {
 	doc                           []byte
 }
 
+// eventIDs makes identifiers that sort in the order of what happened, which
+// those of one moment do not by themselves.
+func (db *DB) eventIDs(n int) []ident.ID {
+	ids := make([]ident.ID, n)
+	for i := range ids {
+		ids[i] = ident.New(ident.Event, db.now(), db.random)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // outbox prepares an event. That is done before the transaction where
 // possible, because on SQLite all transactions go through one thread.
-func (db *DB) outbox(cause record.Cause, at clock.Instant, resource ident.ID, d record.Doc, ev record.Event) (outboxRow, error) {
+func (db *DB) outbox(id ident.ID, cause record.Cause, at clock.Instant, resource ident.ID, d record.Doc, ev record.Event) (outboxRow, error) {
 	head := eventHead{
-		ID: ident.New(ident.Event, db.now(), db.random), Type: ev.Type, Timestamp: at, APIVersion: "v1",
+		ID: id, Type: ev.Type, Timestamp: at, APIVersion: "v1",
 		WorkspaceID: cause.Workspace, Actor: eventActor{cause.Actor.Type, optional(cause.Actor.ID)},
 		RequestID: optional(cause.RequestID), Previous: ev.Previous,
 	}
@@ -179,7 +191,7 @@ func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, da
 	// A space keeps the mark apart from every key that a caller may choose.
 	mark := kind + " " + now.UTC().Format(time.DateOnly)
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
-	row, err := db.outbox(cause, clock.At(now), workspace, record.Doc{JSON: b}, record.Event{Type: kind})
+	row, err := db.outbox(db.eventIDs(1)[0], cause, clock.At(now), workspace, record.Doc{JSON: b}, record.Event{Type: kind})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
+	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
@@ -26,21 +27,23 @@ func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record
 }
 
 // trail is what goes with every change of a record: its events, its audit
-// entries, and the answer to remember under the caller's key.
+// entries, and the answer to remember under the caller's key, which is the
+// record unless something else was answered.
 type trail struct {
 	cause  record.Cause
 	at     clock.Instant
 	id     ident.ID
-	doc    record.Doc
+	answer record.Doc
 	events []outboxRow
 	audits []auditRow
 }
 
 // trail prepares the trail of a change.
 func (db *DB) trail(cause record.Cause, at clock.Instant, id ident.ID, d record.Doc, events []record.Event) (trail, error) {
-	t := trail{cause: cause, at: at, id: id, doc: d}
-	for _, ev := range events {
-		row, err := db.outbox(cause, at, id, d, ev)
+	t := trail{cause: cause, at: at, id: id, answer: d}
+	ids := db.eventIDs(len(events))
+	for i, ev := range events {
+		row, err := db.outbox(ids[i], cause, at, id, d, ev)
 		if err != nil {
 			return t, err
 		}
@@ -63,8 +66,129 @@ func (db *DB) leave(tx Tx, t *trail) error {
 			return err
 		}
 	}
-	return remember(tx, t.cause, t.at, t.id, t.doc)
+	return remember(tx, t.cause, t.at, t.id, t.answer)
 }
+
+// writing is a record on its way into its table, with all that goes with it.
+type writing struct {
+	table *table
+	row   row
+	// common is that of the record; one that was loaded is updated if it is
+	// still as it was, others are inserted.
+	common *record.Common
+	// before and now are what the record refers to.
+	before, now []ref
+	save        record.Save
+	// job is the kind of the job that save.Next plans, empty for none.
+	job string
+	// also writes what belongs to the record in other tables, before its own
+	// row.
+	also func(tx Tx) error
+}
+
+// put writes a record and its trail in one transaction.
+func (db *DB) put(ctx context.Context, w writing) (record.Doc, error) {
+	d := record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}
+	trail, err := db.trail(w.save.Cause, w.save.At, w.row.id, d, w.save.Events)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	return d, db.write(ctx, func(tx Tx) error { return db.putIn(tx, &w, &trail) })
+}
+
+// putIn is put within a transaction.
+func (db *DB) putIn(tx Tx, w *writing, t *trail) error {
+	if w.also != nil {
+		if err := w.also(tx); err != nil {
+			return err
+		}
+	}
+	if err := db.putRow(tx, w); err != nil {
+		return err
+	}
+	if err := moveRefs(tx, w.row.workspace, w.row.id, w.before, w.now); err != nil {
+		return err
+	}
+	if err := db.leave(tx, t); err != nil {
+		return err
+	}
+	switch {
+	case w.job == "":
+	case w.save.Next != nil:
+		return db.plan(tx, w.job, w.row.workspace, w.row.id, *w.save.Next)
+	case w.row.stamp.Version > 1:
+		return dropJob(tx, w.job, w.row.workspace, w.row.id)
+	}
+	return nil
+}
+
+func (db *DB) putRow(tx Tx, w *writing) error {
+	was := w.common.Stored()
+	if was.JSON == nil {
+		return w.table.add(tx, w.row)
+	}
+	ok, err := w.table.change(tx, w.row, was.Stamp)
+	if err == nil && !ok {
+		err = record.ErrRace
+	}
+	return err
+}
+
+// rowOf makes the row of a record; columns are the table's own.
+func rowOf(id ident.ID, status string, c *record.Common, v any, columns ...any) (row, error) {
+	doc, err := encode(v)
+	return row{
+		workspace: c.WorkspaceID, id: id, stamp: c.Stamp(), status: status,
+		created: int64(c.CreatedAt), updated: int64(c.UpdatedAt), columns: columns, doc: doc,
+	}, err
+}
+
+// load reads a record to change it.
+func load[T any, P interface {
+	*T
+	Loaded(workspace ident.ID, d record.Doc)
+}](ctx context.Context, db *DB, t *table, workspace, id ident.ID) (P, error) {
+	d, err := db.doc(ctx, t, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	v := P(new(T))
+	if err := decode(d.JSON, v); err != nil {
+		return nil, err
+	}
+	v.Loaded(workspace, d)
+	return v, nil
+}
+
+// stored is a record as it was loaded, the zero value where it was not.
+func stored[T any](c *record.Common) (v T, err error) {
+	if d := c.Stored(); d.JSON != nil {
+		err = decode(d.JSON, &v)
+	}
+	return v, err
+}
+
+// refsOf lists the values that a record refers to under a kind.
+func refsOf[T ~string](kind string, values []T) []ref {
+	list := make([]ref, len(values))
+	for i, v := range values {
+		list[i] = ref{kind, string(v)}
+	}
+	return list
+}
+
+// search makes the filter q a pattern; names are stored in lower case.
+func search(q page.Query) page.Query {
+	q.Filters = slices.Clone(q.Filters)
+	for i, f := range q.Filters {
+		if f.Name == "q" {
+			q.Filters[i].Values = []string{"%" + likeEscape.Replace(strings.ToLower(f.Values[0])) + "%"}
+		}
+	}
+	return q
+}
+
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // A key may be used anew once its answer is too old to be given.
 const insertOnce = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, created_at)
@@ -151,7 +275,7 @@ func reencode[T any](doc []byte) ([]byte, error) {
 }
 
 // tables lists all tables of documents.
-var tables = []*table{campaigns}
+var tables = []*table{campaigns, audiences, creatives, variants}
 
 // shapeSetting remembers how far the documents of a table are: the shape they
 // are brought to, and behind it, until all are, the key of the last one looked

@@ -14,12 +14,17 @@ import (
 
 const cursorKeys = "cursor_keys"
 
-// cursorKeyLife is how long a key seals; it opens for twice as long again.
-const cursorKeyLife = 30 * 24 * time.Hour
+const (
+	// cursorKeyLife is how long a key seals; it opens for twice as long again.
+	cursorKeyLife = 30 * 24 * time.Hour
+	// cursorKeySettle is how long a new key only opens: until every node, which
+	// looks for new keys each hour, can open what it seals.
+	cursorKeySettle = 2 * time.Hour
+)
 
-// CursorKeys returns the keys that seal cursors, newest first, the same for
-// every node. It makes the first one, and a new one when the newest is old;
-// two older ones are kept.
+// CursorKeys returns the keys that seal cursors and links, the one to seal with
+// first, the same for every node. It makes the first one, and a new one when
+// the newest is old; two older ones are kept.
 func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
 	var keys [][]byte
 	err := db.write(ctx, func(tx Tx) error {
@@ -39,10 +44,13 @@ func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
 				return fmt.Errorf("make cursor key: %w", err)
 			}
 			list = append([]string{hex.EncodeToString(fresh)}, list...)
-			list = list[:min(3, len(list))]
+			list, made = list[:min(3, len(list))], now
 			if _, err := tx.Exec(`UPDATE setting SET value = $1, updated_at = $2 WHERE name = $3`, strings.Join(list, " "), int64(now), cursorKeys); err != nil {
 				return fmt.Errorf("write cursor keys: %w", err)
 			}
+		}
+		if len(list) > 1 && made.Add(cursorKeySettle) > now {
+			list[0], list[1] = list[1], list[0]
 		}
 		keys = nil
 		for _, text := range list {

@@ -256,6 +256,15 @@ func (b *builder) values(list []string) {
 	}
 }
 
+func (b *builder) ids(list []ident.ID) {
+	for i, id := range list {
+		if i > 0 {
+			b.add(", ")
+		}
+		b.value(string(id))
+	}
+}
+
 // where adds the conditions of a list.
 func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
 	switch {

@@ -43,9 +43,13 @@ func (p *prober) skip() bool {
 // name is taken out of the answer.
 func (p *prober) call(method, target string, body any, named string, headers ...string) string {
 	var reader io.Reader
+	picture, isPicture := body.(drawing)
 	if body != nil {
 		raw, ok := body.(string)
-		if !ok {
+		switch {
+		case isPicture:
+			raw = string(picture.bytes())
+		case !ok:
 			b, err := json.Marshal(body, json.Deterministic(true))
 			if err != nil {
 				p.t.Fatal(err)
@@ -55,6 +59,9 @@ func (p *prober) call(method, target string, body any, named string, headers ...
 		reader = strings.NewReader(raw)
 	}
 	r := request(p.t.Context(), p.client, method, target, reader, headers...)
+	if isPicture {
+		r.Header.Set("Content-Type", "image/svg+xml")
+	}
 	rec := serve(p.world, r)
 	p.probes++
 	if rec.Code == http.StatusNotFound && bytes.Contains(rec.Body.Bytes(), []byte(`"not_found"`)) {
@@ -168,14 +175,19 @@ func (p *prober) paths(op *fanfaretest.Operation) {
 	}
 }
 
-// queries names the other tenant's ids and words in every parameter.
+// queries names the other tenant's ids and words in every parameter, of a
+// record of our own where the path names one.
 func (p *prober) queries(op *fanfaretest.Operation) {
+	path := op.Path
+	if own := p.a.targets(op); len(own) > 0 {
+		path = own[0]
+	}
 	for _, param := range op.Parameters() {
 		if param.In != "query" || param.Name == "cursor" {
 			continue
 		}
 		ask := func(value string) string {
-			target := inBraces.ReplaceAllString(op.Path, p.fresh("cmp")) + "?" + param.Name + "=" + url.QueryEscape(value)
+			target := inBraces.ReplaceAllString(path, p.fresh("cmp")) + "?" + param.Name + "=" + url.QueryEscape(value)
 			return p.call(op.Method, target, nil, url.QueryEscape(value))
 		}
 		for _, word := range []string{p.b.token, p.b.token[:10]} {
@@ -225,21 +237,28 @@ func (p *prober) references(op *fanfaretest.Operation) {
 	}
 	schema := op.RequestBody.Value.Content.Get("application/json").Schema
 	for _, place := range idPlaces(schema.Value, nil) {
-		ask := func(target, id string) string {
-			body := map[string]any{}
-			if base, ok := bodies(op)[0].(map[string]any); ok {
-				maps.Copy(body, base)
-			}
-			put(body, place, id)
-			return p.call(op.Method, target, body, id)
+		for _, base := range bodies(op) {
+			p.refer(op, place, base)
 		}
-		for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
-			for prefix, ids := range p.b.ids {
-				want := ask(target, p.fresh(prefix))
-				for _, id := range ids[:min(len(ids), 4)] {
-					if !p.skip() {
-						p.same(fmt.Sprintf("%s with %v", op.OperationID, place), want, ask(target, id))
-					}
+	}
+}
+
+// refer names the other tenant's records in one member of a body.
+func (p *prober) refer(op *fanfaretest.Operation, at place, base any) {
+	ask := func(target, id string) string {
+		body := map[string]any{}
+		if members, ok := base.(map[string]any); ok {
+			maps.Copy(body, members)
+		}
+		put(body, at, id)
+		return p.call(op.Method, target, body, id)
+	}
+	for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
+		for prefix, ids := range p.b.ids {
+			want := ask(target, p.fresh(prefix))
+			for _, id := range ids[:min(len(ids), 4)] {
+				if !p.skip() {
+					p.same(fmt.Sprintf("%s with %v", op.OperationID, at), want, ask(target, id))
 				}
 			}
 		}

@@ -72,6 +72,13 @@ func operations() []*fanfaretest.Operation {
 	return list
 }
 
+// drawing is a picture with a text in it, for operations that take bytes.
+type drawing string
+
+func (d drawing) bytes() []byte {
+	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><text>` + string(d) + `</text></svg>`)
+}
+
 // bodies are the examples of an operation's body, nil where it takes none.
 func bodies(op *fanfaretest.Operation) []any {
 	if op.RequestBody == nil {
@@ -79,7 +86,7 @@ func bodies(op *fanfaretest.Operation) []any {
 	}
 	media := op.RequestBody.Value.Content.Get("application/json")
 	if media == nil {
-		return []any{nil}
+		return []any{drawing("example")}
 	}
 	var names []string
 	for name := range media.Examples {
@@ -193,7 +200,11 @@ func (h *household) do(op *fanfaretest.Operation, target string, example any) {
 		if op.RequestBody == nil {
 			body = nil
 		}
-		res := h.roles["owner"].Do(op.Method, target, body, "Idempotency-Key: "+key, "User-Agent: agent "+h.token)
+		headers := []string{"Idempotency-Key: " + key, "User-Agent: agent " + h.token}
+		if _, ok := example.(drawing); ok {
+			headers = append(headers, "Content-Type: image/svg+xml")
+		}
+		res := h.roles["owner"].Do(op.Method, target, body, headers...)
 		h.harvest(op, res)
 		if res.Status != 422 {
 			return
@@ -208,6 +219,8 @@ func (h *household) do(op *fanfaretest.Operation, target string, example any) {
 // mark puts the token into every string of a body.
 func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 	switch v := v.(type) {
+	case drawing:
+		return drawing(h.token).bytes()
 	case string:
 		switch {
 		case keep[path]:
@@ -237,8 +250,12 @@ func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 	return v
 }
 
-// harvest keeps what an answer lets one refer to later.
+// harvest keeps what an answer lets one refer to later. Errors only repeat
+// what was sent.
 func (h *household) harvest(op *fanfaretest.Operation, res *fanfaretest.Response) {
+	if res.Status >= 400 {
+		return
+	}
 	for _, id := range idsIn(string(res.Body)) {
 		if !h.known[id] && !strings.HasPrefix(id, "req_") {
 			h.known[id] = true

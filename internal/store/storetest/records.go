@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/asset"
+	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
@@ -34,6 +36,19 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"lists of every kind", recordsListAll},
 		{"lists by chance", recordsListRandom},
 		{"lists of events", recordsListEvents},
+		{"lists of audiences", recordsAudienceLists},
+		{"members", recordsMembers},
+		{"members by many", recordsMembersRace},
+		{"overlaps", recordsOverlaps},
+		{"campaigns follow audiences", recordsFollow},
+		{"assets", recordsAssets},
+		{"assets are swept", recordsSweep},
+		{"assets are swept or referred to", recordsSweepRace},
+		{"lists of creatives", recordsCreativeLists},
+		{"lists of variants", recordsVariants},
+		{"creatives with all that goes with them", recordsCreativeSaves},
+		{"standings of creatives", recordsStandings},
+		{"providers", recordsProviders},
 		{"every failure leaves nothing", recordsNothingLeft},
 		{"a run in vain leaves nothing", recordsTwice},
 		{"one launch of 64", recordsLaunch},
@@ -92,6 +107,9 @@ type World struct {
 	DB        *store.DB
 	Accounts  *account.Service
 	Campaigns *campaign.Service
+	Audiences *audience.Service
+	Assets    *asset.Service
+	Files     *asset.Folder
 	Workspace ident.ID
 	Owner     ident.ID
 	// Secret is the first key of the workspace.
@@ -110,7 +128,9 @@ func NewWorld(t *testing.T, e store.Engine) *World {
 		t.Fatal(err)
 	}
 	w.Accounts = account.New(w.DB.Accounts(), w.Clock.Now, rand.Reader)
-	w.Campaigns = campaign.New(w.DB.Campaigns(), nil, w.Clock.Now, rand.Reader)
+	w.Audiences = audience.New(w.DB.Audiences(), w.Clock.Now, rand.Reader)
+	w.Campaigns = campaign.New(w.DB.Campaigns(), map[string]campaign.References{"audience_ids": w.DB.Audiences()}, w.Clock.Now, rand.Reader)
+	w.openAssets()
 	w.Workspace, w.Owner, w.Secret = w.AddWorkspace("owner@example.com")
 	return w
 }
@@ -158,27 +178,27 @@ func (w *World) Count(want int64, query string, args ...any) {
 func (w *World) Draft(name string) *campaign.Campaign {
 	now := w.Now()
 	return &campaign.Campaign{
-		ID: ident.New(ident.Campaign, w.Clock.Now(), rand.Reader), WorkspaceID: w.Workspace, Status: campaign.StatusDraft,
+		ID: ident.New(ident.Campaign, w.Clock.Now(), rand.Reader), Status: campaign.StatusDraft,
 		Spec: campaign.Spec{
 			Name: name, Channels: []string{}, AudienceIDs: []ident.ID{}, CreativeIDs: []ident.ID{}, ConnectionIDs: []ident.ID{},
 			ExcludedAudienceIDs: []ident.ID{}, Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution,
 			Tags: []string{}, Metadata: map[string]string{},
 		},
 		Delivery:       campaign.Delivery{Status: campaign.NotLaunched, Issues: []campaign.Issue{}},
-		AllowedActions: []campaign.Action{campaign.Launch}, ExternalRefs: []campaign.ExternalRef{},
-		Common: record.Common{Version: 1, CreatedBy: record.System, CreatedAt: now, UpdatedAt: now},
+		AllowedActions: []campaign.Action{campaign.Launch}, ExternalRefs: []record.ExternalRef{},
+		Common: record.Common{WorkspaceID: w.Workspace, Version: 1, CreatedBy: record.System, CreatedAt: now, UpdatedAt: now},
 	}
 }
 
 // Save is what goes with a change of this kind.
-func (w *World) Save(event string) campaign.Save {
-	return campaign.Save{Cause: w.Cause(), At: w.Now(), Events: []record.Event{{Type: event}}}
+func (w *World) Save(event string) record.Save {
+	return record.Save{Cause: w.Cause(), At: w.Now(), Events: []record.Event{{Type: event}}}
 }
 
 // Insert stores a record.
 func (w *World) Insert(c *campaign.Campaign) record.Doc {
 	w.T.Helper()
-	d, err := w.DB.Campaigns().Insert(w.T.Context(), c, w.Save("campaign.created"))
+	d, err := w.DB.Campaigns().Save(w.T.Context(), c, w.Save("campaign.created"))
 	if err != nil {
 		w.T.Fatalf("insert: %v", err)
 	}
@@ -211,7 +231,7 @@ func recordsInsert(t *testing.T, w *World) {
 	save := w.Save("campaign.created")
 	save.Next = &next
 	save.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
-	d, err := w.DB.Campaigns().Insert(t.Context(), c, save)
+	d, err := w.DB.Campaigns().Save(t.Context(), c, save)
 	w.must(err)
 	for range 2 { // from the store, and from memory where that is used
 		got, err := w.DB.Campaigns().Doc(t.Context(), w.Workspace, c.ID)
@@ -239,7 +259,7 @@ func recordsInsert(t *testing.T, w *World) {
 	if answer, err := w.DB.Answer(t.Context(), other, "k"); answer != nil || err != nil {
 		t.Errorf("the key of another workspace gave %+v, %v", answer, err)
 	}
-	if _, err := w.DB.Campaigns().Insert(t.Context(), c, w.Save("campaign.created")); !errors.As(err, new(*store.UniqueError)) {
+	if _, err := w.DB.Campaigns().Save(t.Context(), c, w.Save("campaign.created")); !errors.As(err, new(*store.UniqueError)) {
 		t.Errorf("the same id again: got %v", err)
 	}
 	w.Count(1, `SELECT count(*) FROM event WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(c.ID))
@@ -250,23 +270,24 @@ func recordsUpdate(t *testing.T, w *World) {
 	w.Insert(c)
 	change := func(name string, was record.Stamp) error {
 		c := w.Load(c.ID)
+		c.Loaded(w.Workspace, record.Doc{Stamp: was, JSON: c.Stored().JSON})
 		c.Name, c.Version, c.UpdatedAt = name, was.Version+1, w.Now()
-		_, err := w.DB.Campaigns().Update(t.Context(), c, was, w.Save("campaign.updated"))
+		_, err := w.DB.Campaigns().Save(t.Context(), c, w.Save("campaign.updated"))
 		return err
 	}
 	w.must(change("Second", record.Stamp{Version: 1}))
 	before := State(t, w.Raw)
 	for _, was := range []record.Stamp{{Version: 1}, {Version: 3}, {Version: 2, Rev: 1}} {
-		if err := change("Third", was); !errors.Is(err, campaign.ErrRace) {
-			t.Errorf("%v: got %v want %v", was, err, campaign.ErrRace)
+		if err := change("Third", was); !errors.Is(err, record.ErrRace) {
+			t.Errorf("%v: got %v want %v", was, err, record.ErrRace)
 		}
 	}
 	foreign := w.Load(c.ID)
 	foreign.WorkspaceID, _, _ = w.AddWorkspace("other@example.com")
 	save := w.Save("campaign.updated")
 	save.Cause.Workspace = foreign.WorkspaceID
-	if _, err := w.DB.Campaigns().Update(t.Context(), foreign, foreign.Stamp(), save); !errors.Is(err, campaign.ErrRace) {
-		t.Errorf("from another workspace: got %v want %v", err, campaign.ErrRace)
+	if _, err := w.DB.Campaigns().Save(t.Context(), foreign, save); !errors.Is(err, record.ErrRace) {
+		t.Errorf("from another workspace: got %v want %v", err, record.ErrRace)
 	}
 	after := State(t, w.Raw)
 	for _, table := range []string{"campaign", "ref", "once", "job"} {
@@ -313,10 +334,9 @@ func recordsRefs(t *testing.T, w *World) {
 		{"audience_id", "aud_1"}: "Refs", {"creative_id", "crv_1"}: "Refs", {"tag", "search"}: "",
 	})
 	next := w.Load(c.ID)
-	was := next.Stamp()
 	next.Tags, next.Channels, next.AudienceIDs, next.CreativeIDs = []string{"b", "c"}, nil, nil, []ident.ID{"crv_2"}
 	next.Version++
-	_, err := w.DB.Campaigns().Update(t.Context(), next, was, w.Save("campaign.updated"))
+	_, err := w.DB.Campaigns().Save(t.Context(), next, w.Save("campaign.updated"))
 	w.must(err)
 	after := map[[2]string]string{
 		{"tag", "a"}: "", {"tag", "b"}: "Other Refs", {"tag", "c"}: "Refs", {"channel", "search"}: "",
@@ -325,9 +345,8 @@ func recordsRefs(t *testing.T, w *World) {
 	check(after)
 	// What the system refreshes leaves them alone.
 	next = w.Load(c.ID)
-	was = next.Stamp()
 	next.Rev++
-	_, err = w.DB.Campaigns().Update(t.Context(), next, was, w.Save("campaign.delivery_changed"))
+	_, err = w.DB.Campaigns().Save(t.Context(), next, w.Save("campaign.delivery_changed"))
 	w.must(err)
 	check(after)
 	w.Count(4, `SELECT count(*) FROM ref WHERE workspace_id = $1`, string(w.Workspace))

@@ -19,11 +19,21 @@ import (
 	"fanfare/internal/record"
 )
 
-// kept is a record as the naive evaluator has it.
+// entry is a record as the naive evaluator has it.
+type entry interface {
+	// place is where it stands in a list that is sorted so.
+	place(sort string) page.Place
+	matches(q page.Query) bool
+	document() record.Doc
+}
+
+// kept is a campaign as the naive evaluator has it.
 type kept struct {
 	c   *campaign.Campaign
 	doc record.Doc
 }
+
+func (k kept) document() record.Doc { return k.doc }
 
 // What the random records are made of: few values, so that there are ties, and
 // names in which bytes, letters and case disagree about the order.
@@ -88,7 +98,7 @@ func (w *World) fill(n int, seed uint64) []kept {
 		if i%4 == 3 {
 			c.WorkspaceID, save.Cause.Workspace = other, other
 		}
-		d, err := w.DB.Campaigns().Insert(w.T.Context(), c, save)
+		d, err := w.DB.Campaigns().Save(w.T.Context(), c, save)
 		w.must(err)
 		if c.WorkspaceID == w.Workspace {
 			list = append(list, kept{c, d})
@@ -130,33 +140,30 @@ func (k kept) place(sort string) page.Place {
 
 // matches is the naive evaluator's condition.
 func (k kept) matches(q page.Query) bool {
+	values := map[string][]string{
+		"delivery_status": {string(k.c.Delivery.Status)}, "channel": k.c.Channels, "tag": k.c.Tags,
+		"audience_id": words(k.c.AudienceIDs), "creative_id": words(k.c.CreativeIDs),
+	}
+	if k.c.Objective != nil {
+		values["objective"] = []string{*k.c.Objective}
+	}
+	return satisfies(q, string(k.c.Status), &k.c.Common, k.c.Name, values)
+}
+
+// satisfies says whether a record is in a list; values are what it has under
+// each filter.
+func satisfies(q page.Query, status string, c *record.Common, name string, values map[string][]string) bool {
 	switch {
-	case q.Status == nil && k.c.Status == campaign.StatusArchived,
-		len(q.Status) > 0 && !slices.Contains(q.Status, string(k.c.Status)),
-		q.From != nil && k.c.CreatedAt < *q.From,
-		q.Until != nil && k.c.CreatedAt >= *q.Until:
+	case q.Status == nil && status == "archived",
+		len(q.Status) > 0 && !slices.Contains(q.Status, status),
+		q.From != nil && c.CreatedAt < *q.From,
+		q.Until != nil && c.CreatedAt >= *q.Until:
 		return false
 	}
 	for _, f := range q.Filters {
-		one := func(values []string) bool {
-			return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(f.Values, v) })
-		}
-		ok := false
-		switch f.Name {
-		case "delivery_status":
-			ok = one([]string{string(k.c.Delivery.Status)})
-		case "objective":
-			ok = k.c.Objective != nil && one([]string{*k.c.Objective})
-		case "channel":
-			ok = one(k.c.Channels)
-		case "tag":
-			ok = one(k.c.Tags)
-		case "audience_id":
-			ok = one(words(k.c.AudienceIDs))
-		case "creative_id":
-			ok = one(words(k.c.CreativeIDs))
-		case "q":
-			ok = strings.Contains(strings.ToLower(k.c.Name), strings.ToLower(f.Values[0]))
+		ok := slices.ContainsFunc(values[f.Name], func(v string) bool { return slices.Contains(f.Values, v) })
+		if f.Name == "q" {
+			ok = strings.Contains(strings.ToLower(name), strings.ToLower(f.Values[0]))
 		}
 		if !ok {
 			return false
@@ -174,14 +181,14 @@ func words(ids []ident.ID) []string {
 }
 
 // naive is the whole list that a query asks for.
-func naive(all []kept, q page.Query) []kept {
-	var list []kept
+func naive[E entry](all []E, q page.Query) []E {
+	var list []E
 	for _, k := range all {
 		if k.matches(q) {
 			list = append(list, k)
 		}
 	}
-	slices.SortFunc(list, func(a, b kept) int {
+	slices.SortFunc(list, func(a, b E) int {
 		x, y := a.place(q.Sort), b.place(q.Sort)
 		if x.Null != y.Null {
 			if x.Null {
@@ -204,12 +211,18 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// compare walks all pages of a query and holds them against the naive list.
+// compare holds lists of campaigns against the naive one.
 func (w *World) compare(t fataler, all []kept, q page.Query) {
+	t.Helper()
+	compare(t, func(q page.Query) (page.Page, error) { return w.DB.Campaigns().List(w.T.Context(), w.Workspace, q) }, all, q)
+}
+
+// compare walks all pages of a query and holds them against the naive list.
+func compare[E entry](t fataler, read func(page.Query) (page.Page, error), all []E, q page.Query) {
 	t.Helper()
 	want := naive(all, q)
 	for at := 0; ; {
-		p, err := w.DB.Campaigns().List(w.T.Context(), w.Workspace, q)
+		p, err := read(q)
 		if err != nil {
 			t.Fatalf("%s: %v", show(q), err)
 		}
@@ -218,8 +231,8 @@ func (w *World) compare(t fataler, all []kept, q page.Query) {
 			t.Fatalf("%s: got %d records from %d on, want %d", show(q), len(p.Docs), at, end-at)
 		}
 		for i, d := range p.Docs {
-			if k := want[at+i]; string(d.JSON) != string(k.doc.JSON) || d.Stamp != k.doc.Stamp {
-				t.Fatalf("%s: place %d: got %s want %s", show(q), at+i, d.JSON, k.doc.JSON)
+			if k := want[at+i].document(); string(d.JSON) != string(k.JSON) || d.Stamp != k.Stamp {
+				t.Fatalf("%s: place %d: got %s want %s", show(q), at+i, d.JSON, k.JSON)
 			}
 		}
 		at = end
@@ -318,7 +331,7 @@ func recordsListEvents(t *testing.T, w *World) {
 		} else {
 			made = append(made, event{save.Events[0].Type, string(c.ID), fmt.Sprint(save.Events[0].Restricted)})
 		}
-		_, err := w.DB.Campaigns().Insert(t.Context(), c, save)
+		_, err := w.DB.Campaigns().Save(t.Context(), c, save)
 		w.must(err)
 		w.Clock.Advance(time.Millisecond)
 	}

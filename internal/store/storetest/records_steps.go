@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ type Step struct {
 // Steps are all uses of the store, in an order in which they work. Each may be
 // tried again after a failure.
 func (w *World) Steps() []Step {
-	list := append(w.accountSteps(), w.campaignSteps()...)
+	list := slices.Concat(w.accountSteps(), w.campaignSteps(), w.audienceSteps(), w.assetSteps(), w.creativeSteps(), w.providerSteps())
 	return append(list, w.systemSteps()...)
 }
 
@@ -128,7 +129,7 @@ func (w *World) campaignSteps() []Step {
 			c.Tags, c.Channels, c.AudienceIDs, c.CreativeIDs = []string{"a", "b"}, []string{"social"}, []ident.ID{"aud_1"}, []ident.ID{"crv_1"}
 			c.Schedule.StartAt = &start
 			id = c.ID
-			_, err := w.DB.Campaigns().Insert(ctx, c, campaign.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}, Next: &start})
+			_, err := w.DB.Campaigns().Save(ctx, c, record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}, Next: &start})
 			return err
 		}),
 		act("patch", func(ctx context.Context, cause record.Cause) error {
@@ -169,7 +170,7 @@ func (w *World) campaignSteps() []Step {
 			d := w.Draft("Large")
 			text := strings.Repeat("long ", 5_000)
 			d.Description, second = &text, d.ID
-			_, err := w.DB.Campaigns().Insert(ctx, d, campaign.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}})
+			_, err := w.DB.Campaigns().Save(ctx, d, record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}})
 			return err
 		}),
 		{"read", false, func(ctx context.Context) error {
@@ -245,6 +246,10 @@ func (w *World) systemSteps() []Step {
 		{"job.again", false, func(ctx context.Context) error { return jobs.Again(ctx, claimed[0], w.Now(), "") }},
 		{"job.claim again", false, claim},
 		{"job.fails", false, func(ctx context.Context) error { return jobs.Again(ctx, claimed[0], w.Now(), "broken") }},
+		{"job.extend", false, func(ctx context.Context) error {
+			_, err := jobs.Extend(ctx, claimed[0], w.Now().Add(time.Minute))
+			return err
+		}},
 		{"job.release", false, func(ctx context.Context) error { return jobs.Release(ctx, w.Now()) }},
 		{"job.claim at last", false, claim},
 		{"job.done", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[0]) }},

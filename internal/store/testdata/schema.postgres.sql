@@ -35,6 +35,42 @@ CREATE TABLE api_key_use (
   count bigint NOT NULL,
   PRIMARY KEY (workspace_id, key_id, day)
 );
+CREATE TABLE asset (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  touched_at bigint NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  UNIQUE (workspace_id, sha256)
+);
+CREATE INDEX asset_touched ON asset USING btree (workspace_id, touched_at);
+CREATE TABLE audience (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  size bigint,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX audience_created ON audience USING btree (workspace_id, created_at, id, status);
+CREATE INDEX audience_name ON audience USING btree (workspace_id, name, id, status);
+CREATE INDEX audience_size ON audience USING btree (workspace_id, size, id, status) WHERE (size IS NOT NULL);
+CREATE INDEX audience_updated ON audience USING btree (workspace_id, updated_at, id, status);
+CREATE TABLE audience_member (
+  workspace_id text COLLATE "C" NOT NULL,
+  audience_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workspace_id, audience_id, hash)
+);
+CREATE INDEX audience_member_hash ON audience_member USING btree (workspace_id, hash, audience_id);
 CREATE TABLE audit (
   workspace_id text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
@@ -76,6 +112,25 @@ CREATE INDEX campaign_spend ON campaign USING btree (workspace_id, spend, id, st
 CREATE INDEX campaign_start ON campaign USING btree (workspace_id, start_at, id, status) WHERE (start_at IS NOT NULL);
 CREATE INDEX campaign_status ON campaign USING btree (workspace_id, status, id);
 CREATE INDEX campaign_updated ON campaign USING btree (workspace_id, updated_at, id, status);
+CREATE TABLE creative (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  source text NOT NULL,
+  approval text NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX creative_created ON creative USING btree (workspace_id, created_at, id, status);
+CREATE INDEX creative_name ON creative USING btree (workspace_id, name, id, status);
+CREATE INDEX creative_updated ON creative USING btree (workspace_id, updated_at, id, status);
 CREATE TABLE event (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -109,6 +164,20 @@ CREATE TABLE member (
   PRIMARY KEY (workspace_id, user_id),
   FOREIGN KEY (user_id) REFERENCES account_user(id),
   FOREIGN KEY (workspace_id) REFERENCES workspace(id)
+);
+CREATE TABLE model_provider (
+  workspace_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  settings text NOT NULL,
+  sealed text NOT NULL,
+  updated_at bigint NOT NULL,
+  PRIMARY KEY (workspace_id, kind)
+);
+CREATE TABLE model_spend (
+  workspace_id text COLLATE "C" NOT NULL,
+  month text COLLATE "C" NOT NULL,
+  micros bigint NOT NULL,
+  PRIMARY KEY (workspace_id, month)
 );
 CREATE TABLE once (
   workspace_id text COLLATE "C" NOT NULL,
@@ -151,6 +220,22 @@ CREATE TABLE setting (
   updated_at bigint NOT NULL,
   PRIMARY KEY (name)
 );
+CREATE TABLE variant (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  creative_id text COLLATE "C" NOT NULL,
+  position bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX variant_creative ON variant USING btree (workspace_id, creative_id, "position", id);
 CREATE TABLE workspace (
   id text COLLATE "C" NOT NULL,
   name text NOT NULL,
@@ -159,5 +244,7 @@ CREATE TABLE workspace (
   currency text NOT NULL,
   suspended bigint NOT NULL,
   created_at bigint NOT NULL,
+  require_approval bigint NOT NULL DEFAULT 0,
+  model_budget bigint,
   PRIMARY KEY (id)
 );

@@ -32,6 +32,42 @@ CREATE TABLE api_key_use (
   count        BIGINT NOT NULL,
   PRIMARY KEY (workspace_id, key_id, day)
 ) WITHOUT ROWID;
+CREATE TABLE asset (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  sha256       TEXT NOT NULL,
+  touched_at   BIGINT NOT NULL,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id),
+  UNIQUE (workspace_id, sha256)
+);
+CREATE INDEX asset_touched ON asset (workspace_id, touched_at);
+CREATE TABLE audience (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  name         TEXT NOT NULL,
+  type         TEXT NOT NULL,
+  size         BIGINT,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX audience_created ON audience (workspace_id, created_at, id, status);
+CREATE INDEX audience_name ON audience (workspace_id, name, id, status);
+CREATE INDEX audience_size ON audience (workspace_id, size, id, status) WHERE size IS NOT NULL;
+CREATE INDEX audience_updated ON audience (workspace_id, updated_at, id, status);
+CREATE TABLE audience_member (
+  workspace_id TEXT NOT NULL,
+  audience_id  TEXT NOT NULL,
+  hash         TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, audience_id, hash)
+) WITHOUT ROWID;
+CREATE INDEX audience_member_hash ON audience_member (workspace_id, hash, audience_id);
 CREATE TABLE audit (
   workspace_id TEXT NOT NULL,
   seq          BIGINT NOT NULL,
@@ -72,6 +108,25 @@ CREATE INDEX campaign_spend ON campaign (workspace_id, spend, id, status) WHERE 
 CREATE INDEX campaign_start ON campaign (workspace_id, start_at, id, status) WHERE start_at IS NOT NULL;
 CREATE INDEX campaign_status ON campaign (workspace_id, status, id);
 CREATE INDEX campaign_updated ON campaign (workspace_id, updated_at, id, status);
+CREATE TABLE creative (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  name         TEXT NOT NULL,
+  type         TEXT NOT NULL,
+  source       TEXT NOT NULL,
+  approval     TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX creative_created ON creative (workspace_id, created_at, id, status);
+CREATE INDEX creative_name ON creative (workspace_id, name, id, status);
+CREATE INDEX creative_updated ON creative (workspace_id, updated_at, id, status);
 CREATE TABLE event (
   workspace_id TEXT NOT NULL,
   id           TEXT NOT NULL,
@@ -102,6 +157,20 @@ CREATE TABLE member (
   inactive_at  BIGINT,
   PRIMARY KEY (workspace_id, user_id)
 );
+CREATE TABLE model_provider (
+  workspace_id TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  settings     TEXT NOT NULL,
+  sealed       TEXT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, kind)
+) WITHOUT ROWID;
+CREATE TABLE model_spend (
+  workspace_id TEXT NOT NULL,
+  month        TEXT NOT NULL,
+  micros       BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, month)
+) WITHOUT ROWID;
 CREATE TABLE once (
   workspace_id TEXT NOT NULL,
   key          TEXT NOT NULL,
@@ -135,6 +204,22 @@ CREATE TABLE setting (
   value      TEXT NOT NULL,
   updated_at BIGINT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE variant (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  creative_id  TEXT NOT NULL,
+  position     BIGINT NOT NULL,
+  name         TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX variant_creative ON variant (workspace_id, creative_id, position, id);
 CREATE TABLE workspace (
   id         TEXT NOT NULL PRIMARY KEY,
   name       TEXT NOT NULL,
@@ -143,4 +228,4 @@ CREATE TABLE workspace (
   currency   TEXT NOT NULL,
   suspended  BIGINT NOT NULL,
   created_at BIGINT NOT NULL
-);
+, require_approval BIGINT NOT NULL DEFAULT 0, model_budget BIGINT);

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/internal/app"
+	"fanfare/internal/control"
+	"fanfare/internal/ident"
+	"fanfare/internal/model"
+	"fanfare/internal/money"
+	"fanfare/internal/platform"
+	"fanfare/internal/provider"
+	"fanfare/internal/seal"
+)
+
+type providerIn struct {
+	WorkspaceID ident.ID          `json:"workspace_id,omitzero"`
+	Kind        string            `json:"kind,omitzero"`
+	Settings    provider.Settings `json:"settings,omitzero"`
+	Key         string            `json:"key,omitzero"`
+}
+
+// providerOperations are those commands on models that can run inside a
+// server.
+func providerOperations(a *app.App) map[string]control.Op {
+	known := func(ctx context.Context, workspace ident.ID) error {
+		if workspace == "" {
+			return nil
+		}
+		_, err := a.Accounts.Workspace(ctx, workspace)
+		return err
+	}
+	return map[string]control.Op{
+		"provider.set": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) (provider.Listed, error) {
+			if err := known(ctx, in.WorkspaceID); err != nil {
+				return provider.Listed{}, err
+			}
+			return a.Providers.Set(ctx, operator, in.WorkspaceID, in.Kind, in.Settings, seal.NewSecret(in.Key))
+		}),
+		"provider.list": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) ([]provider.Listed, error) {
+			if err := known(ctx, in.WorkspaceID); err != nil {
+				return nil, err
+			}
+			return a.Providers.List(ctx, in.WorkspaceID)
+		}),
+		"provider.remove": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) (nothing, error) {
+			return nothing{}, a.Providers.Remove(ctx, operator, in.WorkspaceID, in.Kind)
+		}),
+	}
+}
+
+func (c *cli) providerCommand() *cobra.Command {
+	return group("provider", "Language models that creatives can be generated with", c.providerSet(), c.providerList(), c.providerRemove())
+}
+
+// anyWorkspace lets a command concern one workspace or all of them.
+func anyWorkspace(cmd *cobra.Command, id *ident.ID) {
+	cmd.Flags().StringVar((*string)(id), "workspace", "", "id of the workspace (wks_…); without it, every workspace")
+}
+
+func (c *cli) providerSet() *cobra.Command {
+	var in providerIn
+	var keyFile, input, output, image string
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "set KIND", Short: "Set up a model: " + strings.Join(platform.Kinds, ", ") + " (openai is also what vLLM, Ollama, LM Studio and llama.cpp speak)", Args: oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Kind = args[0]
+			var err error
+			if in.Key, err = readKey(keyFile, cmd.InOrStdin()); err != nil {
+				return err
+			}
+			if in.Settings.Price, err = readPrice(input, output, image); err != nil {
+				return err
+			}
+			var out provider.Listed
+			if err := c.call(cmd, "provider.set", in, &out); err != nil {
+				return err
+			}
+			if c.asJSON {
+				return printJSON(cmd.OutOrStdout(), out)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is set up with model %s.\n", out.Kind, out.Model)
+			if err == nil && !out.Priced {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "Its price is not known: give --price-input and --price-output to have costs counted.")
+			}
+			return err
+		},
+	})
+	anyWorkspace(cmd, &in.WorkspaceID)
+	f := cmd.Flags()
+	f.StringVar(&in.Settings.Model, "model", "", "name of the model")
+	f.StringVar(&in.Settings.ImageModel, "image-model", "", "name of the model that draws (default is the built-in renderer)")
+	f.StringVar(&in.Settings.BaseURL, "base-url", "", "where its API is (default is the vendor's)")
+	f.BoolVar(&in.Settings.Default, "default", false, "use it where a request names no provider")
+	f.StringVar(&keyFile, "key-file", "", "file with the API key, - for standard input; leave out where none is needed")
+	f.StringVar(&input, "price-input", "", "US dollars per million input tokens (default is the built-in table)")
+	f.StringVar(&output, "price-output", "", "US dollars per million output tokens")
+	f.StringVar(&image, "price-image", "0", "US dollars per picture")
+	require(cmd, "model")
+	return cmd
+}
+
+// readKey reads a secret from where it leaves no trace on the command line.
+func readKey(file string, in io.Reader) (string, error) {
+	var b []byte
+	var err error
+	switch file {
+	case "":
+		return "", nil
+	case "-":
+		b, err = io.ReadAll(io.LimitReader(in, 1<<16))
+	default:
+		b, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read key: %w", err)
+	}
+	key := strings.TrimSpace(string(b))
+	if key == "" {
+		return "", errors.New("the key file is empty")
+	}
+	return key, nil
+}
+
+func readPrice(input, output, image string) (*model.Price, error) {
+	if input == "" && output == "" {
+		return nil, nil
+	}
+	var p model.Price
+	for _, part := range []struct {
+		flag, text string
+		to         *int64
+	}{{"price-input", input, &p.InputMicros}, {"price-output", output, &p.OutputMicros}, {"price-image", image, &p.ImageMicros}} {
+		amount, reason := money.Parse(part.text, 2)
+		if reason != "" || amount.Micros < 0 {
+			return nil, usageError{fmt.Errorf("--%s must be an amount of US dollars such as 2.50; give input and output together", part.flag)}
+		}
+		*part.to = amount.Micros
+	}
+	return &p, nil
+}
+
+func (c *cli) providerList() *cobra.Command {
+	var in providerIn
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "list", Short: "List the models that are set up, without their keys", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out []provider.Listed
+			if err := c.call(cmd, "provider.list", in, &out); err != nil {
+				return err
+			}
+			if c.asJSON {
+				return printJSON(cmd.OutOrStdout(), out)
+			}
+			rows := make([][]string, len(out))
+			for i, l := range out {
+				where, use := string(l.WorkspaceID), ""
+				if where == "" {
+					where = "all"
+				}
+				if l.Default {
+					use = "default"
+				}
+				rows[i] = []string{l.Kind, l.Model, where, use}
+			}
+			return table(cmd.OutOrStdout(), "KIND\tMODEL\tWORKSPACE\tUSE", rows)
+		},
+	})
+	anyWorkspace(cmd, &in.WorkspaceID)
+	return cmd
+}
+
+func (c *cli) providerRemove() *cobra.Command {
+	var in providerIn
+	cmd := &cobra.Command{
+		Use: "remove KIND", Short: "Forget a model and its key", Args: oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Kind = args[0]
+			return c.call(cmd, "provider.remove", in, &nothing{})
+		},
+	}
+	anyWorkspace(cmd, &in.WorkspaceID)
+	return cmd
+}

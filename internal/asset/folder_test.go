@@ -1,0 +1,204 @@
+package asset
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/ident"
+)
+
+func newFolder(t *testing.T, now *time.Time) (*Folder, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "assets")
+	f, err := OpenFolder(dir, func() time.Time { return *now }, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f, dir
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func content(t *testing.T, f *Folder, sum string) string {
+	t.Helper()
+	r, size, err := f.Open(home, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil || int64(len(b)) != size {
+		t.Fatalf("got %d bytes of %d, %v", len(b), size, err)
+	}
+	return string(b)
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	now := noon
+	f, dir := newFolder(t, &now)
+	const other = ident.ID("wks_01h455vb4pex5vsknk084sn02r")
+	sum := sumOf("picture")
+	if _, _, err := f.Open(home, sum); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v for a file that is not there", err)
+	}
+	for range 2 {
+		if err := f.Put(home, sum, []byte("picture")); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Hour)
+	}
+	if got := content(t, f, sum); got != "picture" {
+		t.Errorf("got %q", got)
+	}
+	if _, _, err := f.Open(other, sum); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("another workspace: got %v", err)
+	}
+	at := filepath.Join(dir, string(home), sum[:2], sum)
+	info, err := os.Stat(at)
+	if err != nil || info.Mode().Perm() != 0o600 || !info.ModTime().Equal(noon.Add(time.Hour)) {
+		t.Errorf("got %v, %v, %v", info.Mode(), info.ModTime(), err)
+	}
+	// What the disk has damaged is mended by the next upload.
+	if err := os.WriteFile(at, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Put(home, sum, []byte("picture")); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, f, sum); got != "picture" {
+		t.Errorf("got %q", got)
+	}
+	if list := files(t, dir); len(list) != 1 {
+		t.Errorf("got %v", list)
+	}
+}
+
+// TestFolderIsClosed tries to get out of the folder by names and by links.
+func TestFolderIsClosed(t *testing.T) {
+	t.Parallel()
+	now := noon
+	f, dir := newFolder(t, &now)
+	sum := sumOf("secret")
+	for _, name := range [][2]string{{"..", sum}, {"wks_../../x", sum}, {string(home), "../../../etc/passwd"}, {string(home), strings.ToUpper(sum)}, {string(home), sum[:63]}, {"", ""}, {string(home) + "/..", sum}} {
+		if err := f.Put(ident.ID(name[0]), name[1], []byte("x")); err == nil {
+			t.Errorf("%q: got no error of Put", name)
+		}
+		if _, _, err := f.Open(ident.ID(name[0]), name[1]); err == nil {
+			t.Errorf("%q: got no error of Open", name)
+		}
+		if f.Touch(ident.ID(name[0]), name[1]) == nil || f.Remove(ident.ID(name[0]), name[1], now) == nil {
+			t.Errorf("%q: got no error of Touch and Remove", name)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, sum), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, string(home)), 0o700), os.Symlink(outside, filepath.Join(dir, string(home), sum[:2]))); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Open(home, sum); err == nil {
+		t.Error("got a file through a link that leads outside")
+	}
+	if err := f.Put(home, sum, []byte("secret")); err == nil {
+		t.Error("got a file written through a link that leads outside")
+	}
+}
+
+func TestFolderFails(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFolder(file, time.Now, rand.Reader); err == nil || !strings.Contains(err.Error(), "--assets") {
+		t.Errorf("got %v, want the fix in it", err)
+	}
+	now := noon
+	f, dir := newFolder(t, &now)
+	f.random = strings.NewReader("")
+	if err := f.Put(home, sumOf("x"), []byte("x")); err == nil {
+		t.Error("got a file with a name that is not its own")
+	}
+	if list := files(t, dir); len(list) != 0 {
+		t.Errorf("got %v left", list)
+	}
+}
+
+// TestOld lists what was not touched since, and clears up after crashes.
+func TestOld(t *testing.T) {
+	t.Parallel()
+	now := noon
+	f, dir := newFolder(t, &now)
+	old, young, left := sumOf("old"), sumOf("young"), sumOf("left")
+	for text, sum := range map[string]string{"old": old, "young": young, "left": left} {
+		if err := f.Put(home, sum, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place := func(sum string) string { return filepath.Join(dir, string(home), sum[:2], sum) }
+	// Half written, and moved away, by somebody who died.
+	half := place(old) + putMark + "00"
+	if err := errors.Join(os.WriteFile(half, []byte("ol"), 0o600), os.Chtimes(half, noon, noon), os.Rename(place(left), place(left)+awayMark+"00"),
+		os.WriteFile(filepath.Join(dir, "README"), nil, 0o600), os.Chtimes(filepath.Join(dir, "README"), noon, noon)); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(48 * time.Hour)
+	if err := f.Touch(home, young); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Touch(home, sumOf("none")); err != nil {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	before := now.Add(-24 * time.Hour)
+	seen := func() map[string]bool {
+		t.Helper()
+		found := map[string]bool{}
+		err := f.Old(context.Background(), before, func(w ident.ID, sum string) error { found[string(w)+sum] = true; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	seen()
+	got := seen()
+	if len(got) != 2 || !got[string(home)+old] || !got[string(home)+left] {
+		t.Errorf("got %v want old and left", got)
+	}
+	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the half written file: got %v", err)
+	}
+	for _, sum := range []string{old, young} {
+		if err := f.Remove(home, sum, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := f.Open(home, old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the removed file: got %v", err)
+	}
+	if content(t, f, young) != "young" || content(t, f, left) != "left" {
+		t.Error("the others have changed")
+	}
+	if err := f.Remove(home, old, before); err != nil {
+		t.Errorf("removing it again: %v", err)
+	}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := f.Old(stopped, before, func(ident.ID, string) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v want %v", err, context.Canceled)
+	}
+}

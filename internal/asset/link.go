@@ -1,0 +1,39 @@
+package asset
+
+import (
+	"encoding/binary"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+)
+
+// The limits of a link's life.
+const (
+	MinLinkSeconds     = 60
+	MaxLinkSeconds     = 24 * 60 * 60
+	DefaultLinkSeconds = 15 * 60
+)
+
+// linkPurpose keeps links apart from everything else that the same keys seal.
+const linkPurpose = "asset link 1"
+
+// tokenSize is the length of what is sealed: two ids and a moment.
+const tokenSize = 16 + 16 + 8
+
+// seal makes the token of a link. It says which asset of which workspace, and
+// until when, to nobody but us.
+func (s *Service) seal(workspace, id ident.ID, expires clock.Instant) string {
+	w, _ := ident.Parse(ident.Workspace, string(workspace))
+	a, _ := ident.Parse(ident.Asset, string(id))
+	plain := append(append(make([]byte, 0, tokenSize), w[:]...), a[:]...)
+	return s.sealer().SealBytes(linkPurpose, binary.BigEndian.AppendUint64(plain, uint64(expires)))
+}
+
+func (s *Service) unseal(token string) (workspace, id ident.ID, expires clock.Instant, ok bool) {
+	plain, ok := s.sealer().OpenBytes(linkPurpose, token)
+	if !ok || len(plain) != tokenSize {
+		return "", "", 0, false
+	}
+	return ident.Encode(ident.Workspace, [16]byte(plain[:16])), ident.Encode(ident.Asset, [16]byte(plain[16:32])),
+		clock.Instant(binary.BigEndian.Uint64(plain[32:])), true
+}

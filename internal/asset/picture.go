@@ -1,0 +1,337 @@
+package asset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+
+	"fanfare/internal/fault"
+)
+
+// Picture is a picture that can be shown to anybody: nothing in it runs, leads
+// elsewhere or tells where it was taken.
+type Picture struct {
+	MIMEType string
+	// Width and Height are 0 for a drawing that does not say them.
+	Width, Height int
+	Bytes         []byte
+}
+
+// Limits of a picture.
+const (
+	MaxBytes  = 25 << 20
+	MaxPixels = 50_000_000
+	// maxEncoded bounds what a picture becomes: a photograph in WebP grows
+	// several times as PNG.
+	maxEncoded = 4 * MaxBytes
+	// quality of JPEG; at 90 nobody sees that it was encoded anew.
+	quality = 90
+)
+
+// The types that pictures are kept in.
+const (
+	PNG  = "image/png"
+	JPEG = "image/jpeg"
+	SVG  = "image/svg+xml"
+)
+
+// RefusedError says why bytes cannot be kept as a picture, in the words of the
+// contract.
+type RefusedError struct {
+	Detail fault.Detail
+	cause  error
+}
+
+func (e *RefusedError) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %v", e.Detail.Message, e.cause)
+	}
+	return e.Detail.Message
+}
+
+func (e *RefusedError) Unwrap() error { return e.cause }
+
+func notPicture(cause error) error {
+	return &RefusedError{fault.Detail{In: "body", Code: "invalid_format", Message: "The bytes are not a PNG, JPEG, GIF, WebP or SVG picture."}, cause}
+}
+
+func tooLarge(message string, maximum, actual int64) error {
+	return &RefusedError{fault.Detail{
+		In: "body", Code: "too_large", Message: message, Meta: fault.Meta{"maximum": maximum, "actual": actual},
+	}, nil}
+}
+
+func checkPixels(width, height int) error {
+	if width <= 0 || height <= 0 {
+		return notPicture(fmt.Errorf("it is %d by %d", width, height))
+	}
+	if n := int64(width) * int64(height); n > MaxPixels {
+		return tooLarge("The picture has more than 50,000,000 pixels.", MaxPixels, n)
+	}
+	return nil
+}
+
+// raster is a kind of picture that is made of pixels. What bytes begin with
+// says which one they are, never a name or a media type.
+type raster struct {
+	magic  func(b []byte) bool
+	config func(io.Reader) (image.Config, error)
+	decode func([]byte) (image.Image, error)
+	encode func(io.Writer, image.Image) error
+	mime   string
+}
+
+var rasters = []raster{
+	{starts("\x89PNG\r\n\x1a\n"), png.DecodeConfig, reading(png.Decode), encodePNG, PNG},
+	{starts("\xff\xd8\xff"), jpeg.DecodeConfig, decodeJPEG, encodeJPEG, JPEG},
+	{starts("GIF8"), gif.DecodeConfig, decodeGIF, encodePNG, PNG},
+	{isWebP, webp.DecodeConfig, reading(webp.Decode), encodePNG, PNG},
+}
+
+func starts(magic string) func([]byte) bool {
+	return func(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
+}
+
+func isWebP(b []byte) bool {
+	return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP"
+}
+
+func reading(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
+	return func(b []byte) (image.Image, error) { return decode(bytes.NewReader(b)) }
+}
+
+// rasterOf finds the kind, nil where bytes are of none.
+func rasterOf(b []byte) *raster {
+	for i := range rasters {
+		if rasters[i].magic(b) {
+			return &rasters[i]
+		}
+	}
+	return nil
+}
+
+// pixels is how many pixels a picture says that it has.
+func pixels(b []byte) int64 {
+	if r := rasterOf(b); r != nil {
+		if c, err := r.config(bytes.NewReader(b)); err == nil {
+			return int64(c.Width) * int64(c.Height)
+		}
+	}
+	return 0
+}
+
+const (
+	// largePixels and largeDrawing are where a picture becomes one that takes
+	// so much memory and time that it is worked on alone.
+	largePixels  = 8_000_000
+	largeDrawing = 1 << 20
+)
+
+func large(b []byte) bool {
+	return pixels(b) > largePixels || rasterOf(b) == nil && len(b) > largeDrawing
+}
+
+// Sanitise makes a picture of bytes from anywhere: pixels are decoded and
+// encoded anew, drawings are rewritten from what is known to be harmless. A
+// JPEG stays one, every other kind of pixels becomes PNG. It refuses, with a
+// RefusedError, what is no picture or a larger one than it may be; nothing is
+// decoded before its size is known.
+func Sanitise(b []byte) (Picture, error) {
+	if len(b) > MaxBytes {
+		return Picture{}, tooLarge("The picture is larger than 25 MiB.", MaxBytes, int64(len(b)))
+	}
+	r := rasterOf(b)
+	if r == nil {
+		return sanitiseSVG(b)
+	}
+	c, err := r.config(bytes.NewReader(b))
+	if err != nil {
+		return Picture{}, notPicture(err)
+	}
+	if err := checkPixels(c.Width, c.Height); err != nil {
+		return Picture{}, err
+	}
+	if isWebP(b) && animated(b) {
+		return Picture{}, &RefusedError{fault.Detail{In: "body", Code: "invalid_format", Message: "An animated WebP cannot be kept. Send one picture of it."}, nil}
+	}
+	m, err := r.decode(b)
+	if err != nil {
+		return Picture{}, notPicture(err)
+	}
+	out := &bounded{most: maxEncoded}
+	if err := r.encode(out, m); err != nil {
+		if errors.Is(err, errGrown) {
+			return Picture{}, tooLarge("The picture takes more than 100 MiB without its compression. Send a smaller one, or a JPEG.", maxEncoded, maxEncoded+1)
+		}
+		return Picture{}, fmt.Errorf("encode picture: %w", err)
+	}
+	return Picture{MIMEType: r.mime, Width: m.Bounds().Dx(), Height: m.Bounds().Dy(), Bytes: out.Bytes()}, nil
+}
+
+// bounded is a buffer that takes only so much.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+var errGrown = errors.New("the picture grows too large")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, errGrown
+	}
+	return b.Buffer.Write(p)
+}
+
+// animated reads the flag of an extended WebP.
+func animated(b []byte) bool {
+	const flags, animation = 20, 1 << 1
+	return len(b) > flags && string(b[12:16]) == "VP8X" && b[flags]&animation != 0
+}
+
+// encodePNG brings what WebP decodes to into a form that PNG has, because the
+// encoder would convert each pixel by itself.
+func encodePNG(w io.Writer, m image.Image) error {
+	switch from := m.(type) {
+	case *image.YCbCr:
+		m = toRGBA(from)
+	case *image.NYCbCrA:
+		to := image.NewNRGBA(from.Bounds())
+		for y := to.Rect.Min.Y; y < to.Rect.Max.Y; y++ {
+			for x := to.Rect.Min.X; x < to.Rect.Max.X; x++ {
+				c := from.YCbCrAt(x, y)
+				red, green, blue := color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
+				to.SetNRGBA(x, y, color.NRGBA{R: red, G: green, B: blue, A: from.A[from.AOffset(x, y)]})
+			}
+		}
+		m = to
+	}
+	return png.Encode(w, m)
+}
+
+func toRGBA(m image.Image) *image.RGBA {
+	if rgba, ok := m.(*image.RGBA); ok {
+		return rgba
+	}
+	to := image.NewRGBA(image.Rect(0, 0, m.Bounds().Dx(), m.Bounds().Dy()))
+	draw.Draw(to, to.Rect, m, m.Bounds().Min, draw.Src)
+	return to
+}
+
+func encodeJPEG(w io.Writer, m image.Image) error {
+	if cmyk, ok := m.(*image.CMYK); ok {
+		m = toRGBA(cmyk)
+	}
+	return jpeg.Encode(w, m, &jpeg.Options{Quality: quality})
+}
+
+// decodeGIF returns the first frame on a canvas of the picture's size.
+func decodeGIF(b []byte) (image.Image, error) {
+	c, err := gif.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	m, err := gif.Decode(bytes.NewReader(b))
+	if err != nil || m.Bounds() == image.Rect(0, 0, c.Width, c.Height) {
+		return m, err
+	}
+	canvas := image.NewNRGBA(image.Rect(0, 0, c.Width, c.Height))
+	draw.Draw(canvas, m.Bounds(), m, m.Bounds().Min, draw.Src)
+	return canvas, nil
+}
+
+// decodeJPEG turns the picture the way its metadata says that it is to be
+// seen, because they will be gone.
+func decodeJPEG(b []byte) (image.Image, error) {
+	m, err := jpeg.Decode(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return turned(m, orientation(b)), nil
+}
+
+// orientation reads the EXIF tag of a JPEG: 1 to 8, 1 where there is none.
+func orientation(b []byte) int {
+	const upright = 1
+	for at := 2; at+4 <= len(b) && b[at] == 0xff; {
+		marker, size := b[at+1], int(binary.BigEndian.Uint16(b[at+2:]))
+		if marker == 0xff {
+			at++ // a fill byte
+			continue
+		}
+		// Picture data follows the start of scan; metadata come before it.
+		if marker == 0xda || size < 2 || at+2+size > len(b) {
+			return upright
+		}
+		if text, exif := bytes.CutPrefix(b[at+4:at+2+size], []byte("Exif\x00\x00")); marker == 0xe1 && exif {
+			return tiffOrientation(text)
+		}
+		at += 2 + size
+	}
+	return upright
+}
+
+// tiffOrientation looks for the tag in the first directory.
+func tiffOrientation(b []byte) int {
+	const upright, tag, short, entry = 1, 0x0112, 3, 12
+	if len(b) < 8 {
+		return upright
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if string(b[:2]) == "MM" {
+		order = binary.BigEndian
+	}
+	at := int64(order.Uint32(b[4:]))
+	if order.Uint16(b[2:]) != 42 || at+2 > int64(len(b)) {
+		return upright
+	}
+	count := int(order.Uint16(b[at:]))
+	for b = b[at+2:]; count > 0 && len(b) >= entry; b, count = b[entry:], count-1 {
+		if order.Uint16(b) == tag && order.Uint16(b[2:]) == short {
+			if v := int(order.Uint16(b[8:])); v >= 1 && v <= 8 {
+				return v
+			}
+		}
+	}
+	return upright
+}
+
+// turned applies an orientation.
+func turned(m image.Image, orientation int) image.Image {
+	if orientation == 1 {
+		return m
+	}
+	from := toRGBA(m)
+	w, h := from.Rect.Dx(), from.Rect.Dy()
+	// Where the pixel of row 0, column 0 comes from, and the steps to take
+	// there for each column and each row here, in bytes.
+	const size = 4
+	right, down := size, from.Stride
+	last, bottom := (w-1)*size, (h-1)*from.Stride
+	way := map[int]struct{ start, column, row int }{
+		2: {last, -right, down}, 3: {last + bottom, -right, -down}, 4: {bottom, right, -down},
+		5: {0, down, right}, 6: {bottom, -down, right}, 7: {last + bottom, -down, -right}, 8: {last, down, -right},
+	}[orientation]
+	if orientation >= 5 {
+		w, h = h, w
+	}
+	to := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		at, line := way.start+y*way.row, to.Pix[y*to.Stride:]
+		for x := range w {
+			copy(line[x*size:x*size+size], from.Pix[at:at+size])
+			at += way.column
+		}
+	}
+	return to
+}

@@ -1,0 +1,151 @@
+package asset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Service holds the rules of assets.
+type Service struct {
+	store  Store
+	files  Files
+	sealer func() *page.Sealer
+	now    func() time.Time
+	random io.Reader
+	// large and small are the places for pictures that are being decoded.
+	large, small chan struct{}
+}
+
+// New makes the service. sealer gives what seals links.
+func New(store Store, files Files, sealer func() *page.Sealer, now func() time.Time, random io.Reader) *Service {
+	return &Service{
+		store: store, files: files, sealer: sealer, now: now, random: random,
+		large: make(chan struct{}, 1), small: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+}
+
+// Upload makes the bytes of a picture safe and keeps them. The same bytes give
+// the same asset. What is no picture, or too large a one, is a fault.
+func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (record.Doc, error) {
+	p, err := s.sanitise(ctx, b)
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		return record.Doc{}, fault.New(fault.ValidationFailed, "1 field is invalid: body.", refused.Detail).Because(refused.cause)
+	}
+	if err != nil {
+		return record.Doc{}, err
+	}
+	return s.Keep(ctx, cause, p)
+}
+
+// sanitise waits for a place first, because a picture of the largest size takes
+// up to 750 MB while it is worked on (a progressive JPEG) and its sender only
+// has to send a few bytes for that.
+func (s *Service) sanitise(ctx context.Context, b []byte) (Picture, error) {
+	places := s.small
+	if large(b) {
+		places = s.large
+	}
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+		return Sanitise(b)
+	case <-ctx.Done():
+		return Picture{}, fmt.Errorf("wait for other pictures: %w", ctx.Err())
+	}
+}
+
+// Keep stores a picture that is safe: one that Sanitise returned, or one of our
+// own making.
+func (s *Service) Keep(ctx context.Context, cause record.Cause, p Picture) (record.Doc, error) {
+	sum := sha256.Sum256(p.Bytes)
+	now := s.now()
+	a := &Asset{
+		WorkspaceID: cause.Workspace, ID: ident.New(ident.Asset, now, s.random), MIMEType: p.MIMEType, Bytes: int64(len(p.Bytes)),
+		SHA256: hex.EncodeToString(sum[:]), CreatedBy: cause.Actor, CreatedAt: clock.At(now),
+	}
+	a.URL = Path(a.ID)
+	if p.Width > 0 && p.Height > 0 {
+		a.Width, a.Height = &p.Width, &p.Height
+	}
+	// The file comes first: a record without its file would be an asset that
+	// cannot be read, a file without its record is swept up.
+	if err := s.files.Put(a.WorkspaceID, a.SHA256, p.Bytes); err != nil {
+		return record.Doc{}, fmt.Errorf("keep asset: %w", err)
+	}
+	return s.store.Save(ctx, a, cause)
+}
+
+// Get returns the record of an asset.
+func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (*Asset, error) {
+	list, err := s.store.ByID(ctx, workspace, []ident.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fault.Missing()
+	}
+	return list[0], nil
+}
+
+// File is an asset with its bytes, which the reader closes.
+type File struct {
+	*Asset
+	io.ReadCloser
+}
+
+// Open returns an asset and its bytes.
+func (s *Service) Open(ctx context.Context, workspace, id ident.ID) (*File, error) {
+	a, err := s.Get(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	f, size, err := s.files.Open(workspace, a.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("open asset %s: %w", id, err)
+	}
+	if size != a.Bytes {
+		_ = f.Close()
+		return nil, fmt.Errorf("open asset %s: its file has %d bytes, want %d", id, size, a.Bytes)
+	}
+	return &File{a, f}, nil
+}
+
+// Link makes a URL below base that works without a key for so long.
+func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, base string, life time.Duration) (record.Doc, error) {
+	if _, err := s.Get(ctx, cause.Workspace, id); err != nil {
+		return record.Doc{}, err
+	}
+	now := clock.At(s.now())
+	l := Link{ExpiresAt: now.Add(life)}
+	l.URL = base + s.seal(cause.Workspace, id, l.ExpiresAt)
+	b, err := json.Marshal(l, json.Deterministic(true))
+	if err != nil {
+		return record.Doc{}, fmt.Errorf("encode link: %w", err)
+	}
+	d := record.Doc{JSON: b}
+	return d, s.store.Linked(ctx, id, d, now, cause)
+}
+
+// Follow opens the asset that a link leads to. A link that has expired or was
+// changed, and one whose asset is gone, look the same.
+func (s *Service) Follow(ctx context.Context, token string) (*File, error) {
+	workspace, id, expires, ok := s.unseal(token)
+	if !ok || expires <= clock.At(s.now()) {
+		return nil, fault.Missing()
+	}
+	return s.Open(ctx, workspace, id)
+}

@@ -1,0 +1,369 @@
+package asset
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	svgSpace   = "http://www.w3.org/2000/svg"
+	linkSpace  = "http://www.w3.org/1999/xlink"
+	maxDepth   = 100
+	maxNodes   = 100_000
+	maxDrawn   = 500_000
+	styleName  = "style"
+	maxIDBytes = 128
+)
+
+// elements are what a drawing keeps, each with whether it holds text. All
+// others go with everything inside them: scripts, embedded pages and pictures,
+// animations, metadata.
+var elements = map[string]bool{
+	"svg": false, "g": false, "defs": false, "symbol": false, "use": false,
+	"path": false, "rect": false, "circle": false, "ellipse": false, "line": false, "polyline": false, "polygon": false,
+	"linearGradient": false, "radialGradient": false, "stop": false, "clipPath": false, "mask": false,
+	"text": true, "tspan": true, "title": true, "desc": true, styleName: true,
+}
+
+// renamed are elements that stay under another name: what was a link is still
+// drawn.
+var renamed = map[string]string{"a": "g"}
+
+// attributes are those that are no properties of style. Their values are
+// numbers, lists of them and words.
+var attributes = words(`class x y width height cx cy r rx ry x1 y1 x2 y2 dx dy fx fy fr d points pathLength transform viewBox
+	preserveAspectRatio version offset gradientUnits gradientTransform spreadMethod clipPathUnits maskUnits maskContentUnits
+	rotate textLength lengthAdjust`)
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		set[w] = true
+	}
+	return set
+}
+
+// node is an element of a drawing. Text stands in nodes without a name.
+type node struct {
+	name       string
+	attributes []attribute
+	text       string
+	children   []*node
+	// refs are the ids of what is drawn again wherever this is.
+	refs []string
+	// drawn is how many nodes that makes, once it is known; weighing marks the
+	// way on which it is being found out.
+	drawn    int
+	weighing bool
+}
+
+type attribute struct{ name, value string }
+
+func (n *node) get(name string) string {
+	for _, a := range n.attributes {
+		if a.name == name {
+			return a.value
+		}
+	}
+	return ""
+}
+
+// sanitiseSVG rewrites a drawing from what is known to be harmless.
+func sanitiseSVG(b []byte) (Picture, error) {
+	root, err := parseSVG(b)
+	if err != nil {
+		return Picture{}, notPicture(err)
+	}
+	width, height := sizeOf(root)
+	if width > 0 && height > 0 {
+		if err := checkPixels(width, height); err != nil {
+			return Picture{}, err
+		}
+	}
+	var out bytes.Buffer
+	root.write(&out, true)
+	return Picture{MIMEType: SVG, Width: width, Height: height, Bytes: out.Bytes()}, nil
+}
+
+// parseSVG reads a drawing and leaves out all that is not allowed. A document
+// type is left out too, so that what it defines is unknown where it is used,
+// which is an error.
+func parseSVG(b []byte) (*node, error) {
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	if !bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("<")) {
+		return nil, errors.New("it does not begin with an element")
+	}
+	d := xml.NewDecoder(bytes.NewReader(b))
+	t := &tree{ids: map[string]*node{}}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			n, err := startNode(token, t.root == nil)
+			if err == nil && n == nil {
+				err = d.Skip()
+			} else if err == nil {
+				err = t.add(n)
+			}
+			if err != nil {
+				return nil, err
+			}
+		case xml.EndElement:
+			t.end()
+		case xml.CharData:
+			t.text(string(token))
+		}
+	}
+	if t.root == nil {
+		return nil, errors.New("it has no root")
+	}
+	drawn, err := t.root.weigh(t.ids)
+	if err == nil && drawn > maxDrawn {
+		err = fmt.Errorf("it draws more than %d elements", maxDrawn)
+	}
+	return t.root, err
+}
+
+// tree is a drawing while it is read.
+type tree struct {
+	root  *node
+	open  []*node // from the root to where we are
+	ids   map[string]*node
+	nodes int
+}
+
+func (t *tree) add(n *node) error {
+	if t.nodes++; t.nodes > maxNodes || len(t.open) == maxDepth {
+		return fmt.Errorf("it has more than %d elements, or they are nested more than %d deep", maxNodes, maxDepth)
+	}
+	if id := n.get("id"); id != "" && t.ids[id] == nil {
+		t.ids[id] = n
+	}
+	switch {
+	case len(t.open) > 0:
+		parent := t.open[len(t.open)-1]
+		parent.children = append(parent.children, n)
+	case t.root == nil:
+		t.root = n
+	default:
+		return errors.New("it has two roots")
+	}
+	t.open = append(t.open, n)
+	return nil
+}
+
+func (t *tree) end() {
+	t.open[len(t.open)-1].close()
+	t.open = t.open[:len(t.open)-1]
+}
+
+func (t *tree) text(text string) {
+	if len(t.open) == 0 {
+		return
+	}
+	if top := t.open[len(t.open)-1]; elements[top.name] {
+		top.children = append(top.children, &node{text: text})
+	}
+}
+
+// startNode makes a node of an element, nil where it is not allowed.
+func startNode(t xml.StartElement, root bool) (*node, error) {
+	name, ours := t.Name.Local, t.Name.Space == svgSpace || t.Name.Space == ""
+	if root && (!ours || name != "svg") {
+		return nil, fmt.Errorf("its root is %q, not svg", name)
+	}
+	if to := renamed[name]; to != "" {
+		name = to
+	}
+	if _, known := elements[name]; !ours || !known {
+		return nil, nil
+	}
+	n := &node{name: name}
+	for _, a := range t.Attr {
+		n.add(a)
+	}
+	return n, nil
+}
+
+// close ends an element: what is between its tags is all there.
+func (n *node) close() {
+	if n.name != styleName {
+		return
+	}
+	var text strings.Builder
+	for _, c := range n.children {
+		text.WriteString(c.text)
+	}
+	n.attributes, n.children = nil, []*node{{text: cleanSheet(text.String())}}
+}
+
+// letters are the bytes that values may be made of. Patterns are for what is
+// short: they would take a minute for the largest values.
+type letters [256]bool
+
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+func lettersOf(more string) (l letters) {
+	for _, c := range []byte(alphanumeric + more) {
+		l[c] = true
+	}
+	return l
+}
+
+// only reports whether a text is made of these letters.
+func (l *letters) only(text string) bool {
+	for i := range len(text) {
+		if !l[text[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	plainLetters = lettersOf(" .,%+()-")
+	lines        = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
+	idValue      = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+	localRef     = regexp.MustCompile(`^#([A-Za-z_][\w.-]*)$`)
+)
+
+// add keeps an attribute if it is allowed, with its value cleaned.
+func (n *node) add(a xml.Attr) {
+	name, value := a.Name.Local, strings.TrimSpace(lines.Replace(a.Value))
+	if n.get(name) != "" || a.Name.Space != "" && (a.Name.Space != linkSpace || name != "href") {
+		return
+	}
+	switch {
+	case name == "id":
+		if len(value) > maxIDBytes || !idValue.MatchString(value) {
+			return
+		}
+	case name == "href":
+		ref := localRef.FindStringSubmatch(value[:min(len(value), maxIDBytes+2)])
+		if ref == nil || n.name != "use" && !strings.HasSuffix(n.name, "Gradient") {
+			return
+		}
+		n.refs = append(n.refs, ref[1])
+	case name == styleName:
+		value = cleanDeclarations(value, true)
+		n.refs = append(n.refs, refsIn(value)...)
+	case properties[name]:
+		if value = cleanValue(name, value, true); value != "" {
+			n.refs = append(n.refs, refsIn(value)...)
+		}
+	case !attributes[name] || !plainLetters.only(value):
+		return
+	}
+	if value != "" {
+		n.attributes = append(n.attributes, attribute{name, value})
+	}
+}
+
+// weigh counts what is drawn, with everything that is drawn again by reference.
+// A few lines that refer to each other could keep a reader busy for ever.
+func (n *node) weigh(ids map[string]*node) (int, error) {
+	if n.drawn > 0 {
+		return n.drawn, nil
+	}
+	if n.weighing {
+		return 0, errors.New("it refers to itself")
+	}
+	n.weighing = true
+	sum := 1
+	for _, c := range n.children {
+		d, err := c.weigh(ids)
+		if err != nil {
+			return 0, err
+		}
+		sum = min(sum+d, maxDrawn+1)
+	}
+	for _, ref := range n.refs {
+		to := ids[ref]
+		if to == nil {
+			continue
+		}
+		d, err := to.weigh(ids)
+		if err != nil {
+			return 0, err
+		}
+		sum = min(sum+d, maxDrawn+1)
+	}
+	n.weighing, n.drawn = false, sum
+	return sum, nil
+}
+
+func (n *node) write(b *bytes.Buffer, root bool) {
+	if n.name == "" {
+		escape(b, n.text)
+		return
+	}
+	b.WriteString("<" + n.name)
+	if root {
+		b.WriteString(` xmlns="` + svgSpace + `"`)
+	}
+	for _, a := range n.attributes {
+		b.WriteString(" " + a.name + `="`)
+		escape(b, a.value)
+		b.WriteByte('"')
+	}
+	if len(n.children) == 0 {
+		b.WriteString("/>")
+		return
+	}
+	b.WriteByte('>')
+	for _, c := range n.children {
+		c.write(b, false)
+	}
+	b.WriteString("</" + n.name + ">")
+}
+
+func escape(b *bytes.Buffer, text string) {
+	// A buffer takes everything.
+	_ = xml.EscapeText(b, []byte(text))
+}
+
+// perPixel is how many pixels a unit of length is.
+var perPixel = map[string]float64{"": 1, "px": 1, "pt": 4.0 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
+
+var length = regexp.MustCompile(`^([0-9]*\.?[0-9]+)([a-z]*)$`)
+
+// sizeOf reads the size that a drawing says it has, 0 where it says none.
+func sizeOf(root *node) (width, height int) {
+	width, height = pixelLength(root.get("width")), pixelLength(root.get("height"))
+	if width > 0 && height > 0 {
+		return width, height
+	}
+	box := strings.FieldsFunc(root.get("viewBox"), func(r rune) bool { return r == ' ' || r == ',' })
+	if len(box) != 4 {
+		return 0, 0
+	}
+	if width, height = pixelLength(box[2]), pixelLength(box[3]); width == 0 || height == 0 {
+		return 0, 0
+	}
+	return width, height
+}
+
+func pixelLength(text string) int {
+	m := length.FindStringSubmatch(text)
+	if m == nil || perPixel[m[2]] == 0 {
+		return 0
+	}
+	v, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0
+	}
+	return int(math.Ceil(min(v*perPixel[m[2]], math.MaxInt32)))
+}

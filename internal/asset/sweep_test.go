@@ -1,0 +1,443 @@
+package asset
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+const home = ident.ID("wks_01h455vb4pex5vsknk084sn02q")
+
+var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+
+// full says that there is time for everything.
+var full = os.Getenv("FANFARE_DRILL") == "full"
+
+// shelf is a store in memory. Each of its operations is one transaction.
+type shelf struct {
+	mu      sync.Mutex
+	assets  map[string]*Asset // by hash
+	touched map[ident.ID]clock.Instant
+	refs    map[ident.ID]bool
+}
+
+func newShelf() *shelf {
+	return &shelf{assets: map[string]*Asset{}, touched: map[ident.ID]clock.Instant{}, refs: map[ident.ID]bool{}}
+}
+
+func (s *shelf) Save(_ context.Context, a *Asset, _ record.Cause) (record.Doc, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if there := s.assets[a.SHA256]; there != nil {
+		s.touched[there.ID], a = a.CreatedAt, there
+	} else {
+		s.assets[a.SHA256], s.touched[a.ID] = a, a.CreatedAt
+	}
+	b, err := json.Marshal(a)
+	return record.Doc{JSON: b}, err
+}
+
+func (s *shelf) ByID(_ context.Context, _ ident.ID, ids []ident.ID) (list []*Asset, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.assets {
+		if slices.Contains(ids, a.ID) {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+func (s *shelf) Linked(context.Context, ident.ID, record.Doc, clock.Instant, record.Cause) error {
+	return nil
+}
+
+func (s *shelf) Workspaces(context.Context) ([]ident.ID, error) { return []ident.ID{home}, nil }
+
+func (s *shelf) idle(id ident.ID, before clock.Instant) bool {
+	return s.touched[id] <= before && !s.refs[id]
+}
+
+func (s *shelf) Idle(_ context.Context, _ ident.ID, before clock.Instant, _ int) (list []Idle, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for sum, a := range s.assets {
+		if s.idle(a.ID, before) {
+			list = append(list, Idle{a.ID, sum})
+		}
+	}
+	return list, nil
+}
+
+func (s *shelf) Drop(_ context.Context, _ ident.ID, before clock.Instant, idle []Idle) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range idle {
+		if a := s.assets[i.SHA256]; a != nil && a.ID == i.ID && s.idle(i.ID, before) {
+			delete(s.assets, i.SHA256)
+		}
+	}
+	return nil
+}
+
+func (s *shelf) Named(_ context.Context, _ ident.ID, sums []string) (map[string]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	named := map[string]bool{}
+	for _, sum := range sums {
+		named[sum] = s.assets[sum] != nil
+	}
+	return named, nil
+}
+
+// refer is what a creative does in its transaction.
+func (s *shelf) refer(sum string, at clock.Instant) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.assets[sum]
+	if a == nil {
+		return false
+	}
+	s.touched[a.ID], s.refs[a.ID] = at, true
+	return true
+}
+
+// slow is a store that says when each of its operations is about to begin.
+type slow struct {
+	*shelf
+	pause func(step string)
+}
+
+func (s slow) Save(ctx context.Context, a *Asset, c record.Cause) (record.Doc, error) {
+	s.pause("save")
+	return s.shelf.Save(ctx, a, c)
+}
+
+func (s slow) Idle(ctx context.Context, w ident.ID, before clock.Instant, most int) ([]Idle, error) {
+	s.pause("idle")
+	return s.shelf.Idle(ctx, w, before, most)
+}
+
+func (s slow) Drop(ctx context.Context, w ident.ID, before clock.Instant, idle []Idle) error {
+	s.pause("drop")
+	return s.shelf.Drop(ctx, w, before, idle)
+}
+
+func (s slow) Named(ctx context.Context, w ident.ID, sums []string) (map[string]bool, error) {
+	s.pause("named")
+	return s.shelf.Named(ctx, w, sums)
+}
+
+// stage is a folder and a store on which several actors work, of whom only one
+// goes on at a time.
+type stage struct {
+	t     *testing.T
+	dir   string
+	shelf *shelf
+	now   time.Time
+	sum   string
+	// acked and referred are what was promised to somebody.
+	acked, referred bool
+}
+
+var dot = Picture{MIMEType: SVG, Width: 1, Height: 1, Bytes: []byte("<svg/>")}
+
+func newStage(t *testing.T, dir string) *stage {
+	t.Helper()
+	sum := sha256.Sum256(dot.Bytes)
+	return &stage{t: t, dir: dir, shelf: newShelf(), now: noon, sum: hex.EncodeToString(sum[:])}
+}
+
+// service works on the stage and stops wherever pause does.
+func (s *stage) service(pause func(string)) (*Service, *Folder) {
+	s.t.Helper()
+	f, err := OpenFolder(s.dir, func() time.Time { return s.now }, rand.Reader)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	f.pause = pause
+	return New(slow{s.shelf, pause}, f, nil, func() time.Time { return s.now }, rand.Reader), f
+}
+
+func free(string) {}
+
+// sound wants every record to have its file, at any moment.
+func (s *stage) sound() error {
+	_, f := s.service(free)
+	defer func() { _ = f.Close() }()
+	if s.shelf.assets[s.sum] == nil {
+		if s.acked || s.referred {
+			return fmt.Errorf("the record is gone (acknowledged: %v, referred to: %v)", s.acked, s.referred)
+		}
+		return nil
+	}
+	r, _, err := f.Open(home, s.sum)
+	if err != nil {
+		return fmt.Errorf("the record has no file: %w", err)
+	}
+	b, err := io.ReadAll(r)
+	_ = r.Close()
+	if err != nil || string(b) != string(dot.Bytes) {
+		return fmt.Errorf("the file holds %q, %w", b, err)
+	}
+	return nil
+}
+
+// actors are who may work at the same time.
+var actors = map[string]func(s *stage, v *Service) error{
+	"upload": func(s *stage, v *Service) error {
+		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
+		s.acked = s.acked || err == nil
+		return err
+	},
+	"sweep": func(_ *stage, v *Service) error { return v.Sweep(context.Background()) },
+	"refer": func(s *stage, _ *Service) error {
+		s.referred = s.shelf.refer(s.sum, clock.At(s.now))
+		return nil
+	},
+}
+
+// beginnings are the states to start from.
+var beginnings = map[string]func(s *stage, v *Service) error{
+	"nothing": func(*stage, *Service) error { return nil },
+	"an idle asset": func(s *stage, v *Service) error {
+		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
+		s.now = s.now.Add(IdleLife + time.Hour)
+		return err
+	},
+	"a file whose record went": func(s *stage, v *Service) error {
+		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
+		delete(s.shelf.assets, s.sum)
+		s.now = s.now.Add(IdleLife + time.Hour)
+		return err
+	},
+	"a file that a dead sweep moved away": func(s *stage, v *Service) error {
+		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
+		delete(s.shelf.assets, s.sum)
+		s.now = s.now.Add(IdleLife + time.Hour)
+		at := filepath.Join(s.dir, string(home), s.sum[:2], s.sum)
+		if err == nil {
+			err = os.Rename(at, at+awayMark+"0")
+		}
+		return err
+	},
+}
+
+// actor runs in steps. Between two of them it waits to be let go on.
+type actor struct {
+	name string
+	turn chan bool // false ends it where it stands, as a crash does
+	at   chan string
+}
+
+const end = "end"
+
+type crashed struct{}
+
+func (s *stage) start(name string) *actor {
+	a := &actor{name: name, turn: make(chan bool), at: make(chan string)}
+	go func() {
+		v, f := s.service(func(step string) {
+			a.at <- step
+			if !<-a.turn {
+				panic(crashed{})
+			}
+		})
+		defer func() {
+			_ = f.Close()
+			if p := recover(); p != nil && p != (crashed{}) {
+				panic(p)
+			}
+			a.at <- end
+		}()
+		if !<-a.turn {
+			panic(crashed{})
+		}
+		if err := actors[name](s, v); err != nil {
+			s.t.Errorf("%s: %v", name, err)
+		}
+	}()
+	return a
+}
+
+// play runs actors by a schedule: of the alternatives at each moment, which is
+// taken. Alternatives are to let an actor go on, and to let one crash. It
+// returns how many there were at each moment, and what happened.
+func (s *stage) play(names []string, schedule []int, crashes int) (choices []int, story []string, err error) {
+	var live []*actor
+	for _, name := range names {
+		live = append(live, s.start(name))
+	}
+	for moment := 0; len(live) > 0; moment++ {
+		options := len(live)
+		if crashes > 0 {
+			options *= 2
+		}
+		choice := 0
+		if moment < len(schedule) {
+			choice = schedule[moment]
+		}
+		choices = append(choices, options)
+		i := choice % len(live)
+		a, goes := live[i], crashes == 0 || choice < len(live)
+		a.turn <- goes
+		at := <-a.at
+		if !goes {
+			crashes--
+			story = append(story, a.name+" crashes")
+		} else {
+			story = append(story, a.name+" to "+at)
+		}
+		if at == end {
+			live = slices.Delete(live, i, i+1)
+		}
+		if wrong := s.sound(); wrong != nil && err == nil {
+			err = wrong
+		}
+	}
+	return choices, story, err
+}
+
+// TestInterleavings tries every order in which the steps of an upload, a
+// sweep, a second sweep and a reference can follow each other, with a crash of
+// any of them at every point. At each moment every record has its file, and
+// what was promised holds through later sweeps.
+func TestInterleavings(t *testing.T) {
+	t.Parallel()
+	for name, begin := range beginnings {
+		for _, cast := range [][]string{{"upload", "sweep"}, {"refer", "sweep"}, {"upload", "upload"}, {"sweep", "sweep"}} {
+			for crashes := range 2 {
+				if crashes > 0 && cast[0] == "sweep" && !full {
+					continue // most of the orders, each of them on the disk
+				}
+				t.Run(fmt.Sprintf("%s/%s/%d", name, strings.Join(cast, " "), crashes), func(t *testing.T) {
+					t.Parallel()
+					n := explore(t, begin, cast, crashes)
+					t.Logf("%d orders", n)
+				})
+			}
+		}
+	}
+}
+
+// TestDrillInterleavings tries orders of four actors at random: they have too
+// many for all of them.
+func TestDrillInterleavings(t *testing.T) {
+	t.Parallel()
+	seed, orders := mathrand.Uint64(), 20
+	if full {
+		orders = 2000
+	}
+	for name, begin := range beginnings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, dir := mathrand.New(mathrand.NewPCG(seed, 0)), t.TempDir()
+			for n := range orders {
+				schedule := make([]int, 60)
+				for i := range schedule {
+					schedule[i] = r.IntN(4)
+				}
+				s := newStage(t, filepath.Join(dir, fmt.Sprint(n)))
+				if _, story := s.once(begin, []string{"upload", "sweep", "sweep", "refer"}, schedule, 0); t.Failed() {
+					t.Fatalf("seed %d, schedule %v:\n%s", seed, schedule, strings.Join(story, "\n"))
+				}
+				_ = os.RemoveAll(s.dir)
+			}
+		})
+	}
+}
+
+// explore plays every schedule and returns how many there are.
+func explore(t *testing.T, begin func(*stage, *Service) error, cast []string, crashes int) int {
+	t.Helper()
+	dir := t.TempDir()
+	schedule := []int{}
+	for n := 1; ; n++ {
+		s := newStage(t, filepath.Join(dir, fmt.Sprint(n)))
+		choices, story := s.once(begin, cast, schedule, crashes)
+		if t.Failed() {
+			t.Fatalf("schedule %v:\n%s", schedule, strings.Join(story, "\n"))
+		}
+		_ = os.RemoveAll(s.dir)
+		// The next schedule is the last one with its last choice that can be
+		// raised raised.
+		taken := slices.Concat(schedule, make([]int, len(choices)-len(schedule)))
+		last := len(taken) - 1
+		for last >= 0 && taken[last]+1 == choices[last] {
+			last--
+		}
+		if last < 0 {
+			return n
+		}
+		schedule = append(slices.Clone(taken[:last]), taken[last]+1)
+	}
+}
+
+// once plays one schedule, and then lets sweeps go over what it left.
+func (s *stage) once(begin func(*stage, *Service) error, cast []string, schedule []int, crashes int) (choices []int, story []string) {
+	v, f := s.service(free)
+	defer func() { _ = f.Close() }()
+	if err := begin(s, v); err != nil {
+		s.t.Fatal(err)
+	}
+	choices, story, err := s.play(cast, schedule, crashes)
+	if err != nil {
+		s.t.Error(err)
+	}
+	// An upload that nobody refers to has its seven days.
+	for _, later := range []time.Duration{0, 25 * time.Hour, 5 * 24 * time.Hour} {
+		s.now = s.now.Add(later)
+		if err := v.Sweep(context.Background()); err != nil {
+			s.t.Error(err)
+		}
+		if err := s.sound(); err != nil {
+			s.t.Errorf("%v later: %v", later, err)
+		}
+	}
+	s.acked = false
+	for range 3 {
+		s.now = s.now.Add(IdleLife + time.Hour)
+		if err := v.Sweep(context.Background()); err != nil {
+			s.t.Error(err)
+		}
+	}
+	if err := s.sound(); err != nil {
+		s.t.Errorf("weeks later: %v", err)
+	}
+	if left := files(s.t, s.dir); !s.referred && len(left) > 0 {
+		s.t.Errorf("got files %v left that nobody uses", left)
+	}
+	return choices, story
+}
+
+// files lists what is in a folder.
+func files(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,108 @@
+package audience
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/ident"
+)
+
+// Definition says who belongs to an audience. At most one of its members is
+// set, that of the audience's type; a customer list and an imported audience
+// have none.
+type Definition struct {
+	Targeting *Targeting
+	Lookalike *Lookalike
+}
+
+// Targeting are attributes that people must have. An empty list asks for
+// nothing.
+type Targeting struct {
+	Countries          []string   `json:"countries"`
+	Regions            []string   `json:"regions"`
+	Languages          []string   `json:"languages"`
+	Age                *Age       `json:"age"`
+	Genders            []string   `json:"genders"`
+	Interests          []string   `json:"interests"`
+	Devices            []string   `json:"devices"`
+	IncludeAudienceIDs []ident.ID `json:"include_audience_ids"`
+	ExcludeAudienceIDs []ident.ID `json:"exclude_audience_ids"`
+}
+
+// Age is a range of years, both ends included; nil for an open end.
+type Age struct {
+	Min *int64 `json:"min"`
+	Max *int64 `json:"max"`
+}
+
+// Lookalike are people who are like those of another audience.
+type Lookalike struct {
+	SeedAudienceID ident.ID `json:"seed_audience_id"`
+	Countries      []string `json:"countries"`
+	SizePercent    int64    `json:"size_percent"`
+}
+
+// MarshalJSONTo writes the members of the one that is set, as the API shows
+// them.
+func (d Definition) MarshalJSONTo(e *jsontext.Encoder) error {
+	var v any = struct{}{}
+	switch {
+	case d.Targeting != nil:
+		v = d.Targeting
+	case d.Lookalike != nil:
+		v = d.Lookalike
+	}
+	if err := json.MarshalEncode(e, v); err != nil {
+		return fmt.Errorf("encode definition: %w", err)
+	}
+	return nil
+}
+
+// UnmarshalJSONFrom reads what MarshalJSONTo wrote. The members tell which one
+// it was: only one has a seed, only the other regions.
+func (d *Definition) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	text, err := from.ReadValue()
+	if err != nil {
+		return fmt.Errorf("read definition: %w", err)
+	}
+	var t Targeting
+	var l Lookalike
+	for _, v := range []any{&t, &l} {
+		if err := json.Unmarshal(text, v); err != nil {
+			return fmt.Errorf("decode definition: %w", err)
+		}
+	}
+	*d = Definition{}
+	switch {
+	case l.SeedAudienceID != "":
+		d.Lookalike = &l
+	case t.Regions != nil:
+		d.Targeting = &t
+	}
+	return nil
+}
+
+// reference is an audience that a definition names.
+type reference struct {
+	field string
+	id    ident.ID
+}
+
+// references lists the audiences that the definition names.
+func (d Definition) references() []reference {
+	var list []reference
+	if t := d.Targeting; t != nil {
+		for i, id := range t.IncludeAudienceIDs {
+			list = append(list, reference{fmt.Sprintf("definition.include_audience_ids[%d]", i), id})
+		}
+		for i, id := range t.ExcludeAudienceIDs {
+			list = append(list, reference{fmt.Sprintf("definition.exclude_audience_ids[%d]", i), id})
+		}
+	}
+	if l := d.Lookalike; l != nil && l.SeedAudienceID != "" {
+		list = append(list, reference{"definition.seed_audience_id", l.SeedAudienceID})
+	}
+	return list
+}

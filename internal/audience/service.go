@@ -1,0 +1,201 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Service is what callers can do with audiences.
+type Service struct {
+	store  Store
+	now    func() time.Time
+	random io.Reader
+}
+
+// New makes the service.
+func New(store Store, now func() time.Time, random io.Reader) *Service {
+	return &Service{store: store, now: now, random: random}
+}
+
+// Create makes an audience. A customer list has no members yet.
+func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+	if err := s.checkReferences(ctx, cause.Workspace, "", nil, &spec); err != nil {
+		return record.Doc{}, err
+	}
+	t := s.now()
+	now := clock.At(t)
+	a := &Audience{
+		ID: ident.New(ident.Audience, t, s.random), Spec: spec,
+		SizeByConnection: []PlatformSize{}, ExternalRefs: []record.ExternalRef{},
+		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
+	}
+	if a.Type == TypeCustomerList {
+		a.Size = counted(0, now)
+	}
+	a.Status = a.resting()
+	return s.store.Save(ctx, a, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "audience.created"}}})
+}
+
+// Get returns the record as it is stored.
+func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.store.Doc(ctx, workspace, id)
+}
+
+// List returns one page.
+func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	return s.store.List(ctx, workspace, q)
+}
+
+// Revise changes what a caller may write. next makes the wanted spec from the
+// record as it is stored. A change that changes nothing gives the record back
+// as it is, without event.
+func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(a *Audience, _ clock.Instant) (*record.Event, error) {
+		spec, err := next(a.Stored())
+		if err != nil {
+			return nil, err
+		}
+		if err := s.checkReferences(ctx, cause.Workspace, id, &a.Spec, &spec); err != nil {
+			return nil, err
+		}
+		if err := a.alive("update"); err != nil {
+			return nil, err
+		}
+		old := previous(&a.Spec, &spec)
+		if len(old) == 0 {
+			return nil, nil
+		}
+		a.Spec = spec
+		return &record.Event{Type: "audience.updated", Previous: old}, nil
+	})
+}
+
+// Archive puts the audience away, from any status and also while campaigns use
+// it. Archiving it again changes nothing.
+func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(a *Audience, now clock.Instant) (*record.Event, error) {
+		if a.Status == StatusArchived {
+			return nil, nil
+		}
+		was := a.Status
+		a.archive(now)
+		return &record.Event{Type: "audience.archived", Previous: map[string]any{"status": was}}, nil
+	})
+}
+
+// Restore brings an archived audience back.
+func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(a *Audience, _ clock.Instant) (*record.Event, error) {
+		if err := a.restore(); err != nil {
+			return nil, err
+		}
+		return &record.Event{Type: "audience.restored", Previous: map[string]any{"status": StatusArchived}}, nil
+	})
+}
+
+// ChangeMembers adds and removes members of a customer list, all or nothing.
+// Adding one that is there and removing one that is not changes nothing. The
+// answer is a Changed and carries no version.
+func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, m Members) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		a, err := s.load(ctx, cause.Workspace, id, match)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := a.takesMembers(); err != nil {
+			return record.Doc{}, err
+		}
+		return s.store.ChangeMembers(ctx, a, m, record.Save{Cause: cause, At: clock.At(s.now())})
+	})
+}
+
+// change is the one way an audience is written: load, check, apply, save, and
+// once more when somebody else was faster.
+func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Audience, clock.Instant) (*record.Event, error)) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		a, err := s.load(ctx, cause.Workspace, id, match)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		event, err := apply(a, now)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		save := record.Save{Cause: cause, At: now}
+		switch {
+		case event != nil:
+			save.Events = []record.Event{*event}
+			a.Touch(now, 1)
+		case cause.Once == nil:
+			return a.Stored(), nil
+		}
+		return s.store.Save(ctx, a, save)
+	})
+}
+
+func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record.Match) (*Audience, error) {
+	a, err := s.store.Load(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return a, match.Check(a.Version)
+}
+
+// checkReferences refuses ids that name nothing usable.
+func (s *Service) checkReferences(ctx context.Context, workspace, id ident.ID, was, next *Spec) error {
+	details, err := s.Dangling(ctx, workspace, id, was, next)
+	if err == nil && len(details) > 0 {
+		err = fault.Invalid(details)
+	}
+	return err
+}
+
+// Dangling lists the ids in a definition that name nothing usable; id is that
+// of the audience itself, which is no part of its own. Ids that the record
+// already has are left alone: what they name may have been archived since.
+func (s *Service) Dangling(ctx context.Context, workspace, id ident.ID, was, next *Spec) ([]fault.Detail, error) {
+	fresh := next.Definition.references()
+	if was != nil {
+		had := was.Definition.references()
+		fresh = slices.DeleteFunc(fresh, func(r reference) bool {
+			return slices.ContainsFunc(had, func(h reference) bool { return h.id == r.id })
+		})
+	}
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	ids := make([]ident.ID, len(fresh))
+	for i, r := range fresh {
+		ids[i] = r.id
+	}
+	statuses, err := s.store.Statuses(ctx, workspace, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look up audiences: %w", err)
+	}
+	var details []fault.Detail
+	for _, r := range fresh {
+		status, there := statuses[r.id]
+		bad := func(code, message string) {
+			details = append(details, fault.Detail{Field: r.field, Code: code, Message: r.field + " " + message, Meta: fault.Meta{"id": r.id}})
+		}
+		switch {
+		case r.id == id:
+			bad("invalid_value", "is the audience itself.")
+		case !there:
+			bad("not_found", "names nothing in this workspace.")
+		case status == StatusArchived:
+			bad("archived", "is archived; restore it or choose another.")
+		}
+	}
+	return details, nil
+}

@@ -1,0 +1,100 @@
+package audience
+
+import (
+	"fmt"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/record"
+)
+
+// Status says whether campaigns can use an audience.
+type Status string
+
+// The statuses.
+const (
+	StatusProcessing Status = "processing"
+	StatusReady      Status = "ready"
+	StatusTooSmall   Status = "too_small"
+	StatusFailed     Status = "failed"
+	StatusArchived   Status = "archived"
+)
+
+// Statuses lists all statuses in the order of a life.
+var Statuses = []string{string(StatusProcessing), string(StatusReady), string(StatusTooSmall), string(StatusFailed), string(StatusArchived)}
+
+// living are the statuses of an audience that is not archived.
+var living = []Status{StatusProcessing, StatusReady, StatusTooSmall, StatusFailed}
+
+// resting is the status that an audience has while nobody computes anything
+// about it: only a customer list can have too few members, because only its
+// members are counted here.
+func (a *Audience) resting() Status {
+	if a.Type == TypeCustomerList && a.Members() < MinMembers {
+		return StatusTooSmall
+	}
+	return StatusReady
+}
+
+// Members returns how many members the audience has; only customer lists have
+// any.
+func (a *Audience) Members() int64 {
+	if a.Type != TypeCustomerList || a.Size == nil {
+		return 0
+	}
+	return a.Size.Estimate
+}
+
+// Counted returns the list after so many members were added and removed, and
+// what happened to it by that; for stores, which learn the numbers while they
+// write. It leaves the list it is called on as it is.
+func (a *Audience) Counted(added, removed int64, now clock.Instant) (*Audience, []record.Event) {
+	next := *a
+	if added == 0 && removed == 0 {
+		return &next, nil
+	}
+	var events []record.Event
+	next.Size = counted(a.Members()+added-removed, now)
+	if next.Status = next.resting(); next.Status != a.Status {
+		events = append(events, record.Event{Type: "audience." + string(next.Status), Previous: map[string]any{"status": a.Status}})
+	}
+	next.Touch(now, len(events))
+	return &next, events
+}
+
+// takesMembers refuses members of what is not a living customer list.
+func (a *Audience) takesMembers() error {
+	if a.Type != TypeCustomerList {
+		return fault.New(fault.InvalidState, fmt.Sprintf("Only a customer list has members; this audience is of type %s.", a.Type), fault.Detail{
+			Code: string(fault.InvalidState), Message: "The audience is not a customer list.",
+			Meta: fault.Meta{"type": a.Type, "required_type": TypeCustomerList},
+		})
+	}
+	return a.alive("change the members of")
+}
+
+// alive refuses to do something to an archived audience.
+func (a *Audience) alive(what string) error {
+	if a.Status != StatusArchived {
+		return nil
+	}
+	return a.refuse(fault.Archived, "Cannot "+what+" an archived audience; restore it first.", living...)
+}
+
+// archive puts the audience away, from any status.
+func (a *Audience) archive(now clock.Instant) { a.Status, a.ArchivedAt = StatusArchived, &now }
+
+// restore brings an archived audience back.
+func (a *Audience) restore() error {
+	if a.Status != StatusArchived {
+		return a.refuse(fault.InvalidState, fmt.Sprintf("Cannot restore an audience that is %s; it must be archived.", a.Status), StatusArchived)
+	}
+	a.Status, a.ArchivedAt = a.resting(), nil
+	return nil
+}
+
+func (a *Audience) refuse(code fault.Code, message string, required ...Status) error {
+	return fault.New(code, message, fault.Detail{
+		Code: string(code), Message: message, Meta: fault.Meta{"current_status": a.Status, "required_status": required},
+	})
+}

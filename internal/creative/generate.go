@@ -1,0 +1,354 @@
+package creative
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Request is what a caller wants to have generated.
+type Request struct {
+	Prompt         string
+	NegativePrompt *string
+	Parameters
+	Provider *string
+	Seed     *int64
+	Tags     []string
+	Metadata map[string]string
+}
+
+const (
+	// Longest is how long a generation may take in all.
+	Longest = 10 * time.Minute
+	// look is how often somebody who waits looks.
+	look = 50 * time.Millisecond
+)
+
+func fieldOf(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
+
+func dangling(field string, id ident.ID) fault.Detail {
+	return fault.Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: fault.Meta{"id": id}}
+}
+
+func gone(field string, id ident.ID) fault.Detail {
+	return fault.Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: fault.Meta{"id": id}}
+}
+
+// Dangling lists what a request names that is not there, and takes over what
+// it needs from what is.
+func (s *Service) Dangling(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
+	var details []fault.Detail
+	judge := func(field string, id ident.ID, there, archived bool) {
+		switch {
+		case !there:
+			details = append(details, dangling(field, id))
+		case archived:
+			details = append(details, gone(field, id))
+		}
+	}
+	if id := r.CampaignID; id != nil {
+		c, there, archived, err := s.Neighbours.Campaign(ctx, workspace, *id)
+		if err != nil {
+			return nil, err
+		}
+		judge("campaign_id", *id, there, archived)
+		r.takeOver(c)
+	}
+	if id := r.AudienceID; id != nil {
+		there, archived, err := s.Neighbours.Audience(ctx, workspace, *id)
+		if err != nil {
+			return nil, err
+		}
+		judge("audience_id", *id, there, archived)
+	}
+	for i, ref := range r.References {
+		if ref.CreativeID == nil {
+			continue
+		}
+		c, err := s.Store.Load(ctx, workspace, *ref.CreativeID)
+		missing := fault.Is(err, fault.NotFound)
+		if err != nil && !missing {
+			return nil, err
+		}
+		judge(fieldOf("references", i)+".creative_id", *ref.CreativeID, !missing, !missing && c.Status == StatusArchived)
+	}
+	if id, own := logoAsset(r.Brand); own {
+		found, err := s.Assets.Find(ctx, workspace, []ident.ID{id})
+		if err != nil {
+			return nil, err
+		}
+		judge("brand.logo_url", id, len(found) == 1, false)
+	}
+	bad, err := s.checkProvider(ctx, workspace, r)
+	return append(details, bad...), err
+}
+
+// takeOver fills in from the campaign what the request leaves open.
+func (r *Request) takeOver(c Context) {
+	if len(r.Channels) == 0 {
+		r.Channels = c.Channels
+	}
+	if r.LandingURL == nil && c.LandingURL != "" {
+		r.LandingURL = &c.LandingURL
+	}
+	if c.Objective != "" {
+		r.Objective = &c.Objective
+	}
+}
+
+func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
+	names, err := s.Catalogue.Names(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	if r.Provider == nil {
+		r.Provider = &names[0]
+	}
+	if slices.Contains(names, *r.Provider) {
+		return nil, nil
+	}
+	return []fault.Detail{{
+		Field: "provider", Code: "invalid_value",
+		Message: "provider " + *r.Provider + " is not configured. Use " + strings.Join(names, " or ") + ", or ask the operator to set it up.", Meta: fault.Meta{"allowed": names},
+	}}, nil
+}
+
+// assetPath is where assets lie.
+const assetPath = "/v1/assets/"
+
+// logoAsset is the asset that a logo is, where it is one of ours.
+func logoAsset(b *Brand) (ident.ID, bool) {
+	if b == nil {
+		return "", false
+	}
+	id, own := strings.CutPrefix(b.LogoURL, assetPath)
+	return ident.ID(id), own
+}
+
+// Generate makes a creative from a prompt. Where that is a matter of
+// milliseconds it comes back finished; else it is left to background work, and
+// Wait tells when it is done.
+func (s *Service) Generate(ctx context.Context, cause record.Cause, r Request) (record.Doc, error) {
+	details, err := s.Dangling(ctx, cause.Workspace, &r)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	if len(details) > 0 {
+		return record.Doc{}, fault.Invalid(details)
+	}
+	if reason, refused := Refuse(r.Prompt); refused {
+		return record.Doc{}, fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
+			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
+	}
+	c, err := s.draft(ctx, cause, &r)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	save := Save{Save: record.Save{Cause: cause, At: c.CreatedAt, Events: []record.Event{{Type: "creative.created"}}}}
+	if err := s.begin(ctx, c, &save); err != nil {
+		return record.Doc{}, err
+	}
+	return s.Store.Save(ctx, c, save)
+}
+
+// begin starts a generation: at once where it is quick, else by planning it.
+func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
+	if c.Generation.Provider == BuiltIn && len(c.Generation.Parameters.shapes()) == 0 {
+		o, err := s.attempt(ctx, save.Cause, c)
+		if err != nil {
+			return err
+		}
+		s.finish(c, o, save)
+		return nil
+	}
+	if once := save.Cause.Once; once != nil {
+		later := *once
+		later.Status = 202
+		save.Cause.Once = &later
+	}
+	save.Next = &save.At
+	return nil
+}
+
+// draft makes the record of a generation that has not begun.
+func (s *Service) draft(ctx context.Context, cause record.Cause, r *Request) (*Creative, error) {
+	if len(r.Channels) == 0 {
+		r.Channels = []string{defaultChannels[r.Type]}
+	}
+	if r.Type == "image" && len(r.AspectRatios)+len(r.Sizes) == 0 {
+		r.AspectRatios = []string{AspectRatios[0].Name}
+	}
+	if len(r.Formats) == 0 {
+		r.Formats = Formats[:1]
+	}
+	seed := r.Seed
+	if seed == nil {
+		var b [8]byte
+		if _, err := io.ReadFull(s.Random, b[:]); err != nil {
+			return nil, fmt.Errorf("choose a seed: %w", err)
+		}
+		n := int64(binary.BigEndian.Uint64(b[:]) & MaxSeed)
+		seed = &n
+	}
+	c, err := s.blank(ctx, cause, r.Type, "generated", Spec{
+		Name: nameFrom(r.Prompt), Channels: r.Channels, Content: empty(), Tags: r.Tags, Metadata: r.Metadata,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Status = StatusGenerating
+	c.Generation = &Generation{
+		Prompt: r.Prompt, NegativePrompt: r.NegativePrompt, Parameters: r.Parameters, Provider: *r.Provider, Seed: *seed,
+		Dropped: []string{}, StartedAt: &c.CreatedAt,
+	}
+	return c, nil
+}
+
+// Regenerate runs the generation of a failed creative again.
+func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+		if c.Status != StatusFailed {
+			return c.refuse("retry", StatusFailed)
+		}
+		c.Status = StatusGenerating
+		c.Generation.StartedAt, c.Generation.FinishedAt, c.Generation.Error = &save.At, nil, nil
+		save.Events = []record.Event{{Type: "creative.updated", Previous: map[string]any{"status": StatusFailed}}}
+		return s.begin(ctx, c, save)
+	})
+}
+
+// Wait returns the creative once its generation is over, or as it is when the
+// time is. It looks again and again, because any node may do the work. What it
+// returns as done is remembered under the caller's key.
+func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, patience time.Duration) (d record.Doc, done bool, err error) {
+	until := time.NewTimer(patience)
+	defer until.Stop()
+	again := time.NewTicker(look)
+	defer again.Stop()
+	for {
+		c, err := s.Store.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, false, err
+		}
+		if c.Status != StatusGenerating {
+			return c.Stored(), true, s.Store.Amend(ctx, cause, id, c.Stored())
+		}
+		select {
+		case <-until.C:
+			return c.Stored(), false, nil
+		case <-ctx.Done():
+			return c.Stored(), false, nil
+		case <-again.C:
+		}
+	}
+}
+
+// Run does the work of a creative that is generating. Calling it at any time
+// and any number of times is right.
+func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
+	c, err := s.Store.Load(ctx, workspace, id)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil || c.Status != StatusGenerating {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.running.Store(id, stop)
+	defer s.running.Delete(id)
+	cause := record.Cause{Workspace: workspace, Actor: record.System}
+	o, err := s.attempt(ctx, cause, c)
+	if err == nil && o.failure != nil && errors.Is(ctx.Err(), context.Canceled) {
+		// What was broken off has not failed.
+		err = fmt.Errorf("generate %s: %w", id, ctx.Err())
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.change(context.WithoutCancel(ctx), cause, id, record.Match{}, func(c *Creative, save *Save) error {
+		// Whoever archived it meanwhile does not want the result.
+		if c.Status == StatusGenerating {
+			s.finish(c, o, save)
+		}
+		return nil
+	})
+	return err
+}
+
+// attempt makes one try. An error is a fault of ours and worth another try,
+// until the time is over.
+func (s *Service) attempt(ctx context.Context, cause record.Cause, c *Creative) (*outcome, error) {
+	over := c.Generation.StartedAt.Add(Longest) <= clock.At(s.Now())
+	if over {
+		return failed(Fail(FailTimeout, true, "The generation took longer than %d minutes. Try again.", int(Longest.Minutes()))), nil
+	}
+	work, err := s.Catalogue.Open(ctx, c.WorkspaceID, c.Generation.Provider)
+	var f *FailureError
+	switch {
+	case errors.As(err, &f):
+		return failed(f), nil
+	case err != nil:
+		return nil, err
+	}
+	return s.produce(ctx, cause, c, work)
+}
+
+// shapes are the pictures that were asked for.
+func (p *Parameters) shapes() []Shape {
+	var list []Shape
+	for _, table := range []struct {
+		names []string
+		known []Shape
+	}{{p.AspectRatios, AspectRatios}, {p.Sizes, Sizes}} {
+		for _, name := range table.names {
+			i := slices.IndexFunc(table.known, func(s Shape) bool { return s.Name == name })
+			if i >= 0 {
+				list = append(list, table.known[i])
+			}
+		}
+	}
+	return list
+}
+
+// brief is what a provider is told.
+func (c *Creative) brief() *Brief {
+	g := c.Generation
+	p := g.Parameters
+	b := &Brief{
+		Prompt: g.Prompt, NegativePrompt: deref(g.NegativePrompt), Type: p.Type, Channels: p.Channels, Variants: p.Variants,
+		Shapes: p.shapes(), Formats: p.Formats, Language: deref(p.Language), Tone: deref(p.Tone),
+		CallToAction: deref(p.CallToAction), LandingURL: deref(p.LandingURL), Objective: deref(p.Objective), Seed: g.Seed,
+	}
+	if p.Brand != nil {
+		b.Brand = *p.Brand
+	}
+	return b
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// dollars writes millionths of a dollar.
+func dollars(micros int64) string {
+	text := strconv.FormatInt(micros, 10)
+	if len(text) < 7 {
+		text = strings.Repeat("0", 7-len(text)) + text
+	}
+	return text[:len(text)-6] + "." + text[len(text)-6:]
+}

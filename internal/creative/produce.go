@@ -1,0 +1,378 @@
+package creative
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"fanfare/internal/record"
+)
+
+// outcome is what a try came to: variants, or a failure.
+type outcome struct {
+	failure  *FailureError
+	result   *Result
+	variants []Variant
+	usage    Usage
+}
+
+func failed(f *FailureError) *outcome { return &outcome{failure: f} }
+
+// produce makes the variants of a creative. What goes wrong on the provider's
+// side or with the brief is an outcome; an error is a fault of ours.
+func (s *Service) produce(ctx context.Context, cause record.Cause, c *Creative, work Work) (*outcome, error) {
+	o, err := s.craft(ctx, cause, c, work)
+	if f, failed := errors.AsType[*FailureError](err); failed {
+		o.failure, err = f, nil
+	}
+	return o, err
+}
+
+func (s *Service) craft(ctx context.Context, cause record.Cause, c *Creative, work Work) (*outcome, error) {
+	o := &outcome{result: &Result{}}
+	b := c.brief()
+	if err := s.affordable(ctx, c, work); err != nil {
+		return o, err
+	}
+	if err := s.enrich(ctx, c, b); err != nil {
+		return o, err
+	}
+	result, err := work.Write(ctx, b)
+	if result != nil {
+		o.result = result
+		o.usage.Add(result.Usage)
+	}
+	if err != nil {
+		return o, err
+	}
+	if b.Language == "" {
+		b.Language = result.Language
+	}
+	drafts := s.presentable(b, result)
+	for i, d := range drafts {
+		content := contentOf(b, &d, result.Language)
+		v := s.variant(c, i+1, titleOf(d.Angle, i), content, Review(b, b.Channels, d.ByChannel))
+		v.Generation = &VariantGeneration{Seed: b.Seed, Parameters: map[string]string{}}
+		if d.Angle != "" {
+			v.Generation.Parameters["angle"] = d.Angle
+		}
+		if v.Policy.Status == PolicyBlock {
+			v.Status = StatusFailed
+		} else if err := s.paint(ctx, cause, b, &d, work, &v, &o.usage); err != nil {
+			return o, err
+		}
+		o.variants = append(o.variants, v)
+	}
+	return o, arrange(o.variants, result.Dropped)
+}
+
+// affordable refuses work that a workspace's budget does not allow.
+func (s *Service) affordable(ctx context.Context, c *Creative, work Work) error {
+	if work.Quick {
+		return nil
+	}
+	rules, err := s.Neighbours.Workspace(ctx, c.WorkspaceID)
+	if err != nil || rules.Budget == nil {
+		return err
+	}
+	if !work.Priced {
+		return Fail(FailBudget, false, "The workspace has a monthly budget for models, and the price of this model is not known. Have the operator set its price, or use provider %s.", BuiltIn)
+	}
+	spent, err := s.Store.Spent(ctx, c.WorkspaceID, month(*c.Generation.StartedAt))
+	if err == nil && spent >= *rules.Budget {
+		return Fail(FailBudget, true, "The workspace has spent its monthly budget for models (%s of %s US dollars). Raise it, wait for the next month, or use provider %s.", dollars(spent), dollars(*rules.Budget), BuiltIn)
+	}
+	return err
+}
+
+// enrich adds what has to be fetched: the logo where pictures are wanted, and
+// the texts of earlier creatives.
+func (s *Service) enrich(ctx context.Context, c *Creative, b *Brief) error {
+	for _, ref := range c.Generation.Parameters.References {
+		if ref.CreativeID == nil {
+			continue
+		}
+		if other, err := s.Store.Load(ctx, c.WorkspaceID, *ref.CreativeID); err == nil {
+			for _, text := range []*string{other.Content.Headline, other.Content.Body} {
+				if text != nil {
+					b.Examples = append(b.Examples, *text)
+				}
+			}
+		}
+	}
+	if len(b.Shapes) == 0 || b.Brand.LogoURL == "" {
+		return nil
+	}
+	var err error
+	if id, own := logoAsset(&b.Brand); own {
+		b.Brand.Logo, err = s.Assets.Bytes(ctx, c.WorkspaceID, id)
+	} else {
+		b.Brand.Logo, err = s.Fetch(ctx, b.Brand.LogoURL)
+	}
+	if err != nil {
+		return Fail(FailLogo, true, "The logo cannot be fetched. Upload it with POST /v1/assets and give its path as brand.logo_url.").Because(err)
+	}
+	return nil
+}
+
+// presentable makes plain text of what a provider wrote, for the asked channels
+// and nothing else, and leaves out drafts that break a hard limit or repeat
+// another, with a word why.
+func (s *Service) presentable(b *Brief, r *Result) []Draft {
+	var list []Draft
+	seen := map[string]bool{}
+	for i, d := range r.Drafts {
+		var over []string
+		var texts strings.Builder
+		asked := map[string]Copy{}
+		for _, channel := range b.Channels {
+			text := d.ByChannel[channel]
+			text = text.plain(channel)
+			asked[channel] = text
+			for _, o := range text.Overs(channel) {
+				over = append(over, fmt.Sprintf("%s.%s (%d of %d)", channel, o.Limit.Field, o.Length, o.Limit.Hard))
+			}
+			fmt.Fprintf(&texts, "%q", text.all(channel))
+		}
+		d.ByChannel, d.CallToAction = asked, actionOf(d.CallToAction)
+		switch {
+		case len(over) > 0:
+			r.Dropped = append(r.Dropped, fmt.Sprintf("Variant %d breaks the limits of %s.", i+1, strings.Join(over, ", ")))
+		case seen[texts.String()]:
+			r.Dropped = append(r.Dropped, fmt.Sprintf("Variant %d repeats another.", i+1))
+		default:
+			seen[texts.String()] = true
+			list = append(list, d)
+		}
+	}
+	return list[:min(len(list), b.Variants)]
+}
+
+// actionOf finds the call to action that the words on a button mean, empty
+// where it is none of those there are.
+func actionOf(words string) string {
+	action := strings.ReplaceAll(strings.ToLower(words), " ", "_")
+	if !slices.Contains(CallsToAction, action) {
+		return ""
+	}
+	return action
+}
+
+// multiline are the fields in which lines may end.
+var multiline = []string{"body", "script"}
+
+// plain copies the fields that a channel has, as plain text.
+func (c *Copy) plain(channel string) Copy {
+	out := Copy{Headlines: []string{}, Descriptions: []string{}, Paths: []string{}}
+	for _, l := range LimitsOf(channel) {
+		texts := []string{}
+		for _, text := range c.Texts(l.Field) {
+			if text = Clean(text, slices.Contains(multiline, l.Field)); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		out.SetTexts(l.Field, texts)
+	}
+	return out
+}
+
+// all lists the texts of a copy.
+func (c *Copy) all(channel string) []string {
+	var list []string
+	for _, l := range LimitsOf(channel) {
+		list = append(list, c.Texts(l.Field)...)
+	}
+	return list
+}
+
+// contentOf lays a draft out as content. The headline and the body are those
+// of the strictest of the asked channels, so that they fit all of them.
+func contentOf(b *Brief, d *Draft, language string) Content {
+	c := empty()
+	c.ByChannel = d.ByChannel
+	c.Headline, _ = strictest(b, d, "headlines", "subject")
+	c.Body, _ = strictest(b, d, "descriptions", "primary_text", "body", "script")
+	if text, there := strictest(b, d, "descriptions", "preheader"); there && (c.Body == nil || *text != *c.Body) {
+		c.Description = text
+	}
+	if d.CallToAction != "" {
+		c.CallToAction = &d.CallToAction
+	}
+	if b.LandingURL != "" {
+		c.LandingURL = &b.LandingURL
+	}
+	if language != "" {
+		c.Language = &language
+	}
+	return c
+}
+
+// strictest finds, among fields of the asked channels, the text of the one
+// with the least room.
+func strictest(b *Brief, d *Draft, fields ...string) (best *string, found bool) {
+	least := 0
+	for _, channel := range b.Channels {
+		text := d.ByChannel[channel]
+		for _, l := range LimitsOf(channel) {
+			texts := text.Texts(l.Field)
+			if len(texts) == 0 || !slices.Contains(fields, l.Field) || found && l.Hard >= least {
+				continue
+			}
+			best, least, found = &texts[0], l.Hard, true
+		}
+	}
+	return best, found
+}
+
+func titleOf(angle string, i int) string {
+	if angle == "" {
+		return fmt.Sprintf("Variant %d", i+1)
+	}
+	words := []rune(strings.ReplaceAll(angle, "_", " "))
+	words[0] = unicode.ToUpper(words[0])
+	return string(words)
+}
+
+// paint makes the pictures of a variant and keeps them.
+func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Draft, work Work, v *Variant, used *Usage) error {
+	for _, shape := range b.Shapes {
+		if slices.ContainsFunc(AspectRatios, func(s Shape) bool { return s.Name == shape.Name }) && v.AspectRatio == nil {
+			v.AspectRatio = &shape.Name
+		}
+		for _, format := range b.Formats {
+			p, usage, err := work.Paint(ctx, b, d, shape, format)
+			used.Add(usage)
+			if errors.Is(err, ErrNoPictures) {
+				p, err = s.Painter.Paint(ctx, b, d, shape, format)
+			}
+			if err != nil {
+				return err
+			}
+			m, err := s.Assets.Keep(ctx, cause, p)
+			if err != nil {
+				return fmt.Errorf("keep picture: %w", err)
+			}
+			if p.AltText != "" {
+				m.AltText = &p.AltText
+			}
+			v.Content.Media = append(v.Content.Media, m)
+		}
+	}
+	return nil
+}
+
+// arrange chooses the primary variant, shares the traffic among those that are
+// ready, and says what sets each apart.
+func arrange(variants []Variant, dropped []string) error {
+	ready := 0
+	primary := -1
+	for i := range variants {
+		if variants[i].Status != StatusReady {
+			continue
+		}
+		if ready++; primary < 0 {
+			primary = i
+		}
+	}
+	if ready == 0 {
+		return none(variants, dropped)
+	}
+	for i := range variants {
+		v := &variants[i]
+		if v.Status == StatusReady {
+			v.Weight = 100 / ready
+		}
+		if i == primary {
+			v.IsPrimary, v.IsControl = true, true
+			v.Weight += 100 % ready
+			continue
+		}
+		v.Differences = differences(&variants[primary].Content, &v.Content)
+	}
+	return nil
+}
+
+// none says why no variant can be used.
+func none(variants []Variant, dropped []string) error {
+	for _, v := range variants {
+		for _, f := range v.Policy.Findings {
+			if f.Severity == PolicyBlock {
+				return Fail(FailPolicy, false, "Every variant was stopped by the policy check; the first by rule %s at %s.%s: %s", f.Rule, f.Channel, f.Field, f.Message)
+			}
+		}
+	}
+	return Fail(FailAnswer, true, "The provider made nothing that can be used. %s", strings.Join(dropped, " "))
+}
+
+func differences(a, b *Content) []string {
+	list := []string{}
+	for _, m := range []struct {
+		name string
+		a, b *string
+	}{
+		{"headline", a.Headline, b.Headline},
+		{"body", a.Body, b.Body},
+		{"description", a.Description, b.Description},
+		{"call_to_action", a.CallToAction, b.CallToAction},
+		{"language", a.Language, b.Language},
+	} {
+		if deref(m.a) != deref(m.b) {
+			list = append(list, m.name)
+		}
+	}
+	same := slices.EqualFunc(a.Media, b.Media, func(a, b Media) bool { return a.SHA256 == b.SHA256 })
+	if !same {
+		list = append(list, "image")
+	}
+	return list
+}
+
+// finish ends a generation: ready with its variants, or failed with a reason.
+func (s *Service) finish(c *Creative, o *outcome, save *Save) {
+	g := c.Generation
+	g.FinishedAt = &save.At
+	if o.result != nil {
+		g.Dropped = append([]string{}, o.result.Dropped...)
+		if o.result.Model != "" {
+			g.Model = &o.result.Model
+		}
+		g.Cost = costOf(g.Provider, o.usage)
+	}
+	if o.usage.CostMicros != nil {
+		save.Spend, save.Month = *o.usage.CostMicros, month(save.At)
+	}
+	if f := o.failure; f != nil {
+		c.Status = StatusFailed
+		g.Error = &GenerationErr{Code: f.Code, Message: f.Message, Retryable: f.Retryable}
+		save.Events = append(save.Events, record.Event{Type: "creative.failed", Previous: map[string]any{"status": StatusGenerating}})
+		return
+	}
+	c.Status = StatusReady
+	save.Variants = o.variants
+	i := slices.IndexFunc(o.variants, func(v Variant) bool { return v.IsPrimary })
+	primary := &o.variants[i]
+	c.Content, c.Policy, c.VariantCount = primary.Content, primary.Policy, len(o.variants)
+	c.PrimaryVariantID = &primary.ID
+	if g.Provider != BuiltIn && c.Rights == nil {
+		// Choice: what a model wrote is marked as such from the start; the
+		// composer arranges the caller's own words and is no model.
+		c.Rights = &Rights{AIDisclosure: true}
+	}
+	save.Events = append(save.Events, record.Event{Type: "creative.ready", Previous: map[string]any{"status": StatusGenerating}})
+}
+
+func costOf(provider string, u Usage) *Cost {
+	c := &Cost{Currency: "USD", Usage: u}
+	micros := u.CostMicros
+	if provider == BuiltIn {
+		micros = new(int64)
+	}
+	if micros != nil {
+		amount := dollars(*micros)
+		c.Amount = &amount
+	}
+	return c
+}

@@ -1,0 +1,324 @@
+package creative
+
+import (
+	"context"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Service is what callers can do with creatives.
+type Service struct {
+	Deps
+	// running are the generations of this process, by id, so that archiving
+	// one can stop it.
+	running sync.Map
+}
+
+// Deps is everything the service needs.
+type Deps struct {
+	Store      Store
+	Catalogue  Catalogue
+	Painter    Painter
+	Assets     Assets
+	Fetch      Fetcher
+	Neighbours Neighbours
+	Now        func() time.Time
+	Random     io.Reader
+}
+
+// New makes the service.
+func New(d Deps) *Service { return &Service{Deps: d} }
+
+// Upload is a creative of the caller's own material.
+type Upload struct {
+	Type string
+	Spec
+}
+
+// Get returns the record as it is stored.
+func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.Store.Doc(ctx, workspace, id)
+}
+
+// List returns one page.
+func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	return s.Store.List(ctx, workspace, q)
+}
+
+// Variants returns one page of the variants of a creative.
+func (s *Service) Variants(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
+	if _, err := s.Store.Doc(ctx, workspace, id); err != nil {
+		return page.Page{}, err
+	}
+	return s.Store.Variants(ctx, workspace, id, q)
+}
+
+// Create makes a creative of the caller's own material, ready at once.
+func (s *Service) Create(ctx context.Context, cause record.Cause, u Upload) (record.Doc, error) {
+	details, err := s.Attach(ctx, cause.Workspace, &u.Content)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	if len(details) > 0 {
+		return record.Doc{}, fault.Invalid(details)
+	}
+	c, err := s.blank(ctx, cause, u.Type, "uploaded", u.Spec)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	c.Status = StatusReady
+	c.Policy = Review(nil, c.Channels, c.Content.ByChannel)
+	v := s.variant(c, 1, "Original", c.Content, c.Policy)
+	v.IsPrimary, v.IsControl, v.Weight = true, true, 100
+	c.VariantCount, c.PrimaryVariantID = 1, &v.ID
+	return s.Store.Save(ctx, c, Save{
+		Save:     record.Save{Cause: cause, At: c.CreatedAt, Events: []record.Event{{Type: "creative.created"}, {Type: "creative.ready"}}},
+		Variants: []Variant{v},
+	})
+}
+
+// Attach fills in what is known of the assets that a content names, and lists
+// those that name nothing.
+func (s *Service) Attach(ctx context.Context, workspace ident.ID, c *Content) ([]fault.Detail, error) {
+	ids := make([]ident.ID, len(c.Media))
+	for i, m := range c.Media {
+		ids[i] = m.AssetID
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.Assets.Find(ctx, workspace, ids)
+	if err != nil {
+		return nil, err
+	}
+	var details []fault.Detail
+	for i, m := range c.Media {
+		is, there := found[m.AssetID]
+		if !there {
+			details = append(details, dangling(fieldOf("content.media", i)+".asset_id", m.AssetID))
+			continue
+		}
+		is.AltText = m.AltText
+		c.Media[i] = is
+	}
+	return details, nil
+}
+
+// blank makes a record that nobody has stored.
+func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source string, spec Spec) (*Creative, error) {
+	rules, err := s.Neighbours.Workspace(ctx, cause.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	t := s.Now()
+	now := clock.At(t)
+	spec.Approval = Approval{Status: ApprovalNotRequired}
+	if rules.RequireApproval {
+		spec.Approval.Status = ApprovalPending
+	}
+	return &Creative{
+		ID: ident.New(ident.Creative, t, s.Random), Type: kind, Source: source, Spec: spec,
+		Policy: Policy{Status: PolicyPass, Findings: []Finding{}},
+		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
+	}, nil
+}
+
+// variant makes a variant of a creative.
+func (s *Service) variant(c *Creative, position int, name string, content Content, p Policy) Variant {
+	t := s.Now()
+	now := clock.At(t)
+	return Variant{
+		ID: ident.New(ident.Variant, t, s.Random), CreativeID: c.ID, Position: position, Name: name, Status: StatusReady,
+		Content: content, Policy: p, Differences: []string{}, Language: content.Language,
+		Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// Revise changes what a caller may write. next makes the wanted spec from the
+// record as it is stored. A change that changes nothing gives the record back
+// as it is, without event.
+func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+		spec, err := next(c.Stored())
+		if err != nil {
+			return err
+		}
+		if c.Status == StatusArchived {
+			return c.refuse("update", living...)
+		}
+		if err := s.decide(ctx, cause, c, &spec, save.At); err != nil {
+			return err
+		}
+		old := previous(&c.Spec, &spec)
+		if len(old) == 0 {
+			return nil
+		}
+		if old["content"] != nil {
+			if err := s.rewrite(ctx, c, &spec, save); err != nil {
+				return err
+			}
+		}
+		c.Spec = spec
+		save.Events = []record.Event{{Type: "creative.updated", Previous: old}}
+		return nil
+	})
+}
+
+// decide notes who approved or rejected, and when.
+func (s *Service) decide(ctx context.Context, cause record.Cause, c *Creative, spec *Spec, now clock.Instant) error {
+	is, was := &spec.Approval, c.Approval
+	is.By, is.At = was.By, was.At
+	if is.Status == was.Status && reflect.DeepEqual(is.Note, was.Note) {
+		return nil
+	}
+	is.By, is.At = &cause.Actor, &now
+	if is.Status != ApprovalNotRequired {
+		return nil
+	}
+	rules, err := s.Neighbours.Workspace(ctx, cause.Workspace)
+	if err == nil && rules.RequireApproval {
+		allowed := []string{ApprovalPending, ApprovalApproved, ApprovalRejected}
+		err = fault.Invalid([]fault.Detail{{
+			Field: "approval.status", Code: "invalid_value", Message: "approval.status must be one of " + strings.Join(allowed, ", ") + ": the workspace requires approval.",
+			Meta: fault.Meta{"allowed": allowed},
+		}})
+	}
+	return err
+}
+
+// rewrite changes the text of the primary variant with that of the creative,
+// and checks it again.
+func (s *Service) rewrite(ctx context.Context, c *Creative, spec *Spec, save *Save) error {
+	if c.Status == StatusGenerating {
+		const message = "content can be changed once the creative is ready."
+		required := []Status{StatusReady, StatusFailed}
+		return fault.New(fault.InvalidState, message, fault.Detail{
+			Field: "content", In: "body", Code: "immutable", Message: message, Meta: fault.Meta{"current_status": c.Status, "required_status": required},
+		})
+	}
+	var b *Brief
+	if c.Generation != nil {
+		b = c.brief()
+	}
+	c.Policy = Review(b, spec.Channels, spec.Content.ByChannel)
+	if c.PrimaryVariantID == nil {
+		return nil
+	}
+	v, err := s.Store.Variant(ctx, c.WorkspaceID, *c.PrimaryVariantID)
+	if err != nil {
+		return err
+	}
+	v.Content, v.Policy, v.Language = spec.Content, c.Policy, spec.Content.Language
+	v.Version, v.UpdatedAt = v.Version+1, save.At
+	save.Primary = v
+	return nil
+}
+
+// Archive ends a creative from any state and stops its generation. Archiving
+// it again changes nothing.
+func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	d, err := s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+		if c.Status == StatusArchived {
+			return nil
+		}
+		save.Events = []record.Event{{Type: "creative.archived", Previous: map[string]any{"status": c.Status}}}
+		c.Status, c.ArchivedAt = StatusArchived, &save.At
+		return nil
+	})
+	if stop, running := s.running.Load(id); running && err == nil {
+		stop.(context.CancelFunc)()
+	}
+	return d, err
+}
+
+// Restore brings an archived creative back to what it was.
+func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+		if c.Status != StatusArchived {
+			return c.refuse("restore", StatusArchived)
+		}
+		c.Status, c.ArchivedAt = c.unarchived(), nil
+		if c.Status == StatusGenerating {
+			c.Generation.StartedAt, save.Next = &save.At, &save.At
+		}
+		save.Events = []record.Event{{Type: "creative.restored", Previous: map[string]any{"status": StatusArchived}}}
+		return nil
+	})
+}
+
+// change is the one way a stored creative is written: load, check, apply,
+// save, and once more when somebody else was faster.
+func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Creative, *Save) error) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		c, err := s.Store.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := match.Check(c.Version); err != nil {
+			return record.Doc{}, err
+		}
+		save := Save{Save: record.Save{Cause: cause, At: clock.At(s.Now())}}
+		if err := apply(c, &save); err != nil {
+			return record.Doc{}, err
+		}
+		switch {
+		case len(save.Events) > 0:
+			c.Touch(save.At, len(save.Events))
+		case cause.Once == nil:
+			return c.Stored(), nil
+		}
+		return s.Store.Save(ctx, c, save)
+	})
+}
+
+// previous returns the old values of the members that differ.
+func previous(a, b *Spec) map[string]any {
+	old := map[string]any{}
+	for _, m := range []struct {
+		name string
+		same bool
+		was  any
+	}{
+		{"name", a.Name == b.Name, a.Name},
+		{"approval", reflect.DeepEqual(a.Approval, b.Approval), a.Approval},
+		{"channels", slices.Equal(a.Channels, b.Channels), a.Channels},
+		{"content", reflect.DeepEqual(a.Content, b.Content), a.Content},
+		{"rights", reflect.DeepEqual(a.Rights, b.Rights), a.Rights},
+		{"tags", slices.Equal(a.Tags, b.Tags), a.Tags},
+		{"metadata", maps.Equal(a.Metadata, b.Metadata), a.Metadata},
+	} {
+		if !m.same {
+			old[m.name] = m.was
+		}
+	}
+	return old
+}
+
+// nameFrom makes a name of the first words of a prompt.
+func nameFrom(prompt string) string {
+	const most = 60
+	runes := []rune(Clean(prompt, false))
+	if len(runes) <= most {
+		if name := string(runes); strings.TrimFunc(name, unicode.IsSpace) != "" {
+			return name
+		}
+		return "Creative"
+	}
+	name := string(runes[:most])
+	if cut := strings.LastIndexFunc(name, unicode.IsSpace); cut > most/2 {
+		name = name[:cut]
+	}
+	return strings.TrimRightFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) }) + "…"
+}

@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"fanfare/internal/asset"
+	"fanfare/internal/ident"
+)
+
+// assetRoutes are the operations on assets.
+func (a *API) assetRoutes() []route {
+	const one = "/v1/assets/{id}"
+	return []route{
+		{method: http.MethodPost, pattern: "/v1/assets", operation: "uploadAsset", handle: a.uploadAsset, body: rawBody},
+		{method: http.MethodGet, pattern: one, operation: "getAsset", handle: a.getAsset, answers: pictureTypes},
+		{method: http.MethodPost, pattern: one + "/link", operation: "linkAsset", handle: a.linkAsset, body: optionalBody, exists: a.assetExists},
+	}
+}
+
+// uploadTypes are what an upload may be called. What it is, its bytes say.
+var uploadTypes = []string{"application/octet-stream", asset.PNG, asset.JPEG, "image/gif", "image/webp", asset.SVG}
+
+// pictureTypes are what assets are answered as.
+var pictureTypes = []string{asset.PNG, asset.JPEG, asset.SVG}
+
+// Headers of pictures. The policy keeps a browser from running anything that
+// might be in a drawing; its own styles it needs.
+var (
+	hImmutable = []string{"private, max-age=31536000, immutable"}
+	hSandbox   = []string{"default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"}
+)
+
+func (a *API) uploadAsset(ctx context.Context, r *request) (response, error) {
+	d, err := a.Assets.Upload(ctx, r.caused(http.StatusCreated), r.body)
+	if err != nil {
+		return response{}, err
+	}
+	return r.created(d, idOf(d)), nil
+}
+
+func (a *API) getAsset(ctx context.Context, r *request) (response, error) {
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	id, err := r.recordID(ident.Asset)
+	if err != nil {
+		return response{}, err
+	}
+	f, err := a.Assets.Open(ctx, r.caller.Workspace.ID, id)
+	if err != nil {
+		return response{}, err
+	}
+	return response{file: f}, nil
+}
+
+func (a *API) assetExists(ctx context.Context, r *request) error {
+	id, err := r.recordID(ident.Asset)
+	if err != nil {
+		return err
+	}
+	_, err = a.Assets.Get(ctx, r.caller.Workspace.ID, id)
+	return err
+}
+
+func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
+	if err := a.assetExists(ctx, r); err != nil {
+		return response{}, err
+	}
+	seconds := int64(asset.DefaultLinkSeconds)
+	f := newFields(&r.object, false)
+	set(&seconds, f.integer("expires_in", optional, asset.MinLinkSeconds, asset.MaxLinkSeconds))
+	f.done()
+	if err := f.err(); err != nil {
+		return response{}, err
+	}
+	base := "https://" + docHost(r.http.Host) + linkPath
+	d, err := a.Assets.Link(ctx, r.caused(http.StatusOK), ident.ID(r.pathID), base, time.Duration(seconds)*time.Second)
+	return found(d), err
+}
+
+// linkPattern is where links lead to, linkPath what stands before the token.
+const (
+	linkPattern = linkPath + "{token}"
+	linkPath    = "/assets/"
+)
+
+// linkToken returns the token of a link's path.
+func linkToken(path string) (token string, ok bool) {
+	token, ok = strings.CutPrefix(path, linkPath)
+	return token, ok && token != "" && !strings.Contains(token, "/")
+}
+
+// followLink answers a link. It is its own proof.
+func (a *API) followLink(r *request, token string) error {
+	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
+	defer cancel()
+	f, err := a.Assets.Follow(ctx, token)
+	if err != nil {
+		return err
+	}
+	r.sendFile(f)
+	return nil
+}
+
+// sendTime is how long a picture may take on its way.
+const sendTime = 2 * time.Minute
+
+// sendFile answers with the bytes of an asset, and closes them.
+func (r *request) sendFile(f *asset.File) {
+	defer func() { _ = f.Close() }()
+	h := r.w.Header()
+	h["Cache-Control"], h["Content-Security-Policy"] = hImmutable, hSandbox
+	r.header(h, 1, "Etag", f.ETag())
+	r.replied = true
+	if noneMatch(r.http.Header["If-None-Match"], f.ETag()) {
+		r.w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h["Content-Type"] = []string{f.MIMEType}
+	r.header(h, 2, "Content-Length", strconv.FormatInt(f.Bytes, 10))
+	r.w.WriteHeader(http.StatusOK)
+	if r.http.Method == http.MethodHead {
+		return
+	}
+	// A reader who does not read must not hold a place for ever.
+	control := http.NewResponseController(r.w)
+	_ = control.SetWriteDeadline(time.Now().Add(sendTime)) //nolint:forbidigo // sockets know only the machine's own time
+	if _, err := io.Copy(r.w, f); err != nil {
+		// The length was announced, so that the client sees that this is not all.
+		panic(http.ErrAbortHandler)
+	}
+	_ = control.SetWriteDeadline(time.Time{})
+}
+
+// maxUploading bounds the bytes of uploads that a node holds at once.
+const maxUploading = 512 << 20
+
+// admitUpload takes a share of the memory for uploads, as much as may come.
+// The returned function gives it back.
+func (a *API) admitUpload(r *request) (done func(), err error) {
+	n := r.http.ContentLength
+	if n < 0 || n > asset.MaxBytes {
+		n = asset.MaxBytes
+	}
+	done = func() { a.uploading.Add(-n) }
+	if a.uploading.Add(n) > maxUploading {
+		done()
+		return nil, overloaded()
+	}
+	return done, nil
+}

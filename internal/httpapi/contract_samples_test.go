@@ -1,0 +1,272 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"fanfare/internal/audience"
+	"fanfare/internal/fanfaretest"
+)
+
+// samples are right values where the schema alone does not tell one.
+var samples = map[string]any{
+	"amount": "100.00", "daily_cap": "0.01", "currency": "EUR", "timezone": "Europe/Berlin",
+	"start_at": "2027-01-01T00:00:00Z", "end_at": "2027-02-01T09:30:00+01:00", "ends_at": "2027-01-20T00:00:00Z", "expires_at": "2027-01-20T00:00:00Z",
+	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5, "name": "Edge",
+	// The ends of a range must leave room for each other, and so must two
+	// lists that have a limit together.
+	"min": 13, "max": 120, "add": []any{}, "remove": []any{},
+	// Pictures are made where they are what is tested.
+	"aspect_ratios": []any{}, "sizes": []any{},
+}
+
+// absent are values of the contract that only some installations have.
+var absent = map[string][]string{"provider": {"openai", "anthropic", "gemini"}}
+
+// shape is what texts of a pattern or format look like.
+type shape struct {
+	// wrong are texts that break it, with the code for it.
+	wrong []struct{ text, code string }
+	// item makes a right text for each number; nil where any text is right.
+	item func(i int) string
+	// start is what a right text begins with, whatever follows.
+	start string
+}
+
+var shapes = map[string]shape{
+	"":                        {},
+	`\S`:                      {wrong: breaks("too_short", " ", "\t\n ", "\u00a0")},
+	`^https://`:               {start: "https://example.com/", wrong: breaks("invalid_format", "http://example.com", "ftp://example.com")},
+	`^(https://|/v1/assets/)`: {start: "https://example.com/", wrong: breaks("invalid_format", "http://example.com", "logo.png", "/v1/campaigns/")},
+	`^[A-Z]{3}$`:              {wrong: breaks("invalid_value", "eur", "EURO", "")},
+	`^[A-Z]{2}$`:              {item: country, wrong: breaks("invalid_value", "de", "DEU", "ZZ", "EU", "UK", "")},
+	`^\d{1,13}(\.\d{1,6})?$`:  {wrong: breaks("invalid_format", "a lot", "1,000.00", "1.2345678", "12345678901234", "1.", ".5", "1e3", "+1")},
+	`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`: {
+		item: language, wrong: breaks("invalid_format", "en_US", "12", "e1", "en-", "en--US", "en-US-GB", "english", "en US"),
+	},
+	`^[0-9a-f]{64}$`: {
+		item: hash, wrong: breaks("invalid_format", "ada@example.com", "+491701234567", strings.ToUpper(hash(10)), hash(1)[1:], hash(1)+"0", "0x"+hash(1)[2:], " "+hash(1)[1:], ""),
+	},
+	`^#[0-9a-fA-F]{6}$`: {item: func(i int) string { return fmt.Sprintf("#%06x", i) }, wrong: breaks("invalid_format", "red", "#fff", "1b4332", "#12345g", "")},
+	"date-time": {
+		item:  func(i int) string { return fmt.Sprintf("2027-01-01T%02d:00:00Z", i%24) },
+		wrong: breaks("invalid_format", "2027-01-01", "2027-01-01T00:00:00", "2027-02-30T00:00:00Z", "2027-W01-1T00:00:00Z", "20270101T000000Z", "2027-01-01 00:00:00Z", "2027-01-01T0:00:00.5Z", "2027-01-01T00:00:00,5Z", "2027-01-01T00:00:00+25:00"),
+	},
+}
+
+func breaks(code string, texts ...string) (list []struct{ text, code string }) {
+	for _, text := range texts {
+		list = append(list, struct{ text, code string }{text, code})
+	}
+	return list
+}
+
+func hash(i int) string { return fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i >> 8), byte(i)})) }
+
+// language is a tag with the letters of a number in it.
+func language(i int) string { return fmt.Sprintf("%c%c", 'a'+i/26%26, 'a'+i%26) }
+
+// country is one of those there are.
+func country(i int) string {
+	for code := range 26 * 26 {
+		name := strings.ToUpper(language(code))
+		if audience.IsCountry(name) {
+			if i--; i < 0 {
+				return name
+			}
+		}
+	}
+	panic("there are not so many countries")
+}
+
+// longest are right texts of the greatest length, where letters are not free.
+var longest = map[string]string{`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`: "sl-rozaj-biske-1994-abcdefgh-ijklmn"}
+
+// maker makes request bodies that are right in every respect.
+type maker struct {
+	t      testing.TB
+	tenant *fanfaretest.Tenant
+	// known are real ids by the name of the member that takes them.
+	known map[string]string
+}
+
+func newMaker(t testing.TB, tenant *fanfaretest.Tenant) *maker {
+	return &maker{t: t, tenant: tenant, known: map[string]string{}}
+}
+
+// collections are where members find the records that they refer to.
+var collections = map[string]string{
+	"seed_audience_id": "/v1/audiences", "audience_id": "/v1/audiences", "campaign_id": "/v1/campaigns", "creative_id": "/v1/creative", "asset_id": "/v1/assets",
+}
+
+// realID is the id of a record that a member may refer to.
+func (m *maker) realID(member string) string {
+	if id := m.known[member]; id != "" {
+		return id
+	}
+	if collections[member] == "" {
+		m.t.Fatalf("nobody knows a record that %s could refer to", member)
+	}
+	m.known[member] = newRecord(m.tenant, collections[member])
+	return m.known[member]
+}
+
+// isReference reports whether a member holds the id of another record.
+func isReference(ref *openapi3.SchemaRef) bool {
+	return ref != nil && (ref.Ref == "#/components/schemas/Id" || ref.Ref == "#/components/schemas/IdInputOrNull")
+}
+
+// sample makes a right value.
+func (m *maker) sample(name string, ref *openapi3.SchemaRef) any {
+	s := ref.Value
+	if v, ok := samples[name]; ok {
+		return v
+	}
+	switch {
+	case isReference(ref):
+		return m.realID(name)
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type.Includes("object"):
+		o := map[string]any{}
+		for member, ref := range s.Properties {
+			if !ref.Value.ReadOnly {
+				o[member] = m.sample(member, ref)
+			}
+		}
+		if more := s.AdditionalProperties.Schema; more != nil {
+			o[keyOf(s)] = m.sample("", more)
+		}
+		return o
+	case s.Type.Includes("array"):
+		if isReference(s.Items) {
+			return []any{}
+		}
+		return m.several(s.Items, 1)
+	case s.Type.Includes("boolean"):
+		return true
+	case s.Type.Includes("integer"):
+		return int64(*s.Min)
+	}
+	return m.text(s, 0)
+}
+
+// text makes a right text for each number.
+func (m *maker) text(s *openapi3.Schema, i int) string {
+	for _, rule := range []string{s.Pattern, s.Format} {
+		if known, ok := shapes[rule]; !ok {
+			m.t.Errorf("nobody knows what is right for %q", rule)
+		} else if known.item != nil {
+			return known.item(i)
+		}
+	}
+	return shapes[s.Pattern].start + fmt.Sprintf("item-%d", i)
+}
+
+// several makes so many items, different ones where the schema allows it.
+func (m *maker) several(items *openapi3.SchemaRef, n int) []any {
+	list := make([]any, n)
+	for i := range list {
+		switch s := items.Value; {
+		case isReference(items):
+			list[i] = fmt.Sprintf("item-%d", i)
+		case len(s.Enum) > 0:
+			list[i] = s.Enum[i%len(s.Enum)]
+		case s.Type.Includes("string"):
+			list[i] = m.text(s, i)
+		default:
+			list[i] = m.sample("", items)
+		}
+	}
+	return list
+}
+
+// keyOf is a name that an object with free members may have.
+func keyOf(s *openapi3.Schema) string {
+	if s.PropertyNames != nil && len(s.PropertyNames.Value.Enum) > 0 {
+		return s.PropertyNames.Value.Enum[0].(string)
+	}
+	return "key"
+}
+
+// alternatives lists what a schema can be, each without a choice in it.
+func alternatives(ref *openapi3.SchemaRef) []*openapi3.SchemaRef {
+	if choices := slices.Concat(ref.Value.OneOf, ref.Value.AnyOf); len(choices) > 0 {
+		var list []*openapi3.SchemaRef
+		for _, choice := range choices {
+			list = append(list, alternatives(choice)...)
+		}
+		return list
+	}
+	list := []*openapi3.SchemaRef{ref}
+	for _, name := range slices.Sorted(maps.Keys(ref.Value.Properties)) {
+		options := alternatives(ref.Value.Properties[name])
+		if len(options) == 1 {
+			continue
+		}
+		var next []*openapi3.SchemaRef
+		for _, one := range list {
+			for _, option := range options {
+				schema := *one.Value
+				schema.Properties = maps.Clone(schema.Properties)
+				schema.Properties[name] = option
+				next = append(next, &openapi3.SchemaRef{Value: &schema})
+			}
+		}
+		list = next
+	}
+	return list
+}
+
+// fitting makes a call on a record that takes the body: of the kinds that the
+// contract shows how to create, the first that does.
+func (m *maker) fitting(op *fanfaretest.Operation, body any) call {
+	collection, rest, _ := strings.Cut(op.Path, "/{id}")
+	create := fanfaretest.TheContract().Doc.Paths.Find(collection).Post
+	if op.Method != http.MethodPatch || rest != "" || create == nil {
+		return goodCall(m.tenant, op)
+	}
+	content := create.RequestBody.Value.Content["application/json"]
+	answer := ""
+	for _, name := range slices.Sorted(maps.Keys(content.Examples)) {
+		made := m.tenant.Do(http.MethodPost, collection, m.referring("", content.Examples[name].Value.Value)).Want(201)
+		c := call{method: op.Method, target: collection + "/" + made.ID(), body: body}
+		res := c.by(m.tenant.Client)
+		if res.Status < 300 {
+			return c
+		}
+		answer += name + ": " + string(res.Body) + "\n"
+	}
+	m.t.Fatalf("no record that the contract shows how to create takes %v:\n%s", body, answer)
+	return call{}
+}
+
+// referring puts real ids into an example where it refers to records.
+func (m *maker) referring(name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if collections[name] != "" {
+			return m.realID(name)
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = m.referring(name, item)
+		}
+		return list
+	case map[string]any:
+		o := map[string]any{}
+		for member, item := range v {
+			o[member] = m.referring(member, item)
+		}
+		return o
+	}
+	return v
+}

@@ -1,0 +1,211 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/creative"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+var creativeList = listing{
+	sorts:    []string{"created_at", "updated_at", "name"},
+	statuses: creative.Statuses,
+	filters: []filter{
+		{name: "type", allowed: creative.Types},
+		{name: "source", allowed: creative.Sources},
+		{name: "approval", allowed: creative.Approvals},
+		{name: "channel", allowed: creative.Channels},
+		{name: "tag", lower: true, longest: maxTag},
+		{name: "q", longest: creative.MaxName},
+	},
+}
+
+var variantList = listing{
+	sorts:     []string{"position", "created_at", "name"},
+	ascending: true,
+	statuses:  creative.Statuses,
+}
+
+func (a *API) creatives() *resource {
+	return &resource{
+		prefix: ident.Creative, listing: &creativeList,
+		get: a.Creatives.Get, list: a.Creatives.List, archive: a.Creatives.Archive, restore: a.Creatives.Restore,
+	}
+}
+
+// creativeRoutes are the operations on creatives.
+func (a *API) creativeRoutes() []route {
+	const all, one = "/v1/creative", "/v1/creative/{id}"
+	s := a.creatives()
+	return []route{
+		{method: http.MethodGet, pattern: all, operation: "listCreatives", handle: a.listRecords(s), compress: true},
+		{method: http.MethodPost, pattern: all, operation: "createCreative", handle: a.createCreative, body: jsonBody},
+		{method: http.MethodPost, pattern: all + "/generate", operation: "generateCreative", handle: a.generateCreative, body: jsonBody, waits: true},
+		{method: http.MethodGet, pattern: one, operation: "getCreative", handle: a.getCreative},
+		{method: http.MethodPatch, pattern: one, operation: "updateCreative", handle: a.updateCreative, body: patchBody},
+		{method: http.MethodDelete, pattern: one, operation: "archiveCreative", handle: s.archiveRecord, critical: true},
+		{method: http.MethodPost, pattern: one + "/restore", operation: "restoreCreative", handle: s.restoreRecord, body: optionalBody, exists: s.exists},
+		{method: http.MethodPost, pattern: one + "/retry", operation: "retryCreative", handle: a.retryCreative, body: optionalBody, exists: s.exists, waits: true},
+		{method: http.MethodGet, pattern: one + "/variants", operation: "listCreativeVariants", handle: a.listVariants, compress: true},
+	}
+}
+
+func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
+	return a.listRecords(&resource{listing: &variantList, list: func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+		id, err := r.recordID(ident.Creative)
+		if err != nil {
+			return page.Page{}, err
+		}
+		return a.Creatives.Variants(ctx, workspace, id, q)
+	}})(ctx, r)
+}
+
+func (a *API) getCreative(ctx context.Context, r *request) (response, error) {
+	res, err := a.creatives().getRecord(ctx, r)
+	if err == nil && generating(res.data) {
+		res.retryAfter = askAgain
+	}
+	return res, err
+}
+
+func (a *API) createCreative(ctx context.Context, r *request) (response, error) {
+	f := newFields(&r.object, false)
+	u := readUpload(f)
+	f.done(creativeReadOnly...)
+	if f.err() != nil {
+		dangling, err := a.Creatives.Attach(ctx, r.caller.Workspace.ID, &u.Content)
+		if err != nil {
+			return response{}, err
+		}
+		*f.problems = append(*f.problems, dangling...)
+		return response{}, f.err()
+	}
+	d, err := a.Creatives.Create(ctx, r.caused(http.StatusCreated), u)
+	if err != nil {
+		return response{}, err
+	}
+	return r.created(d, idOf(d)), nil
+}
+
+func (a *API) updateCreative(ctx context.Context, r *request) (response, error) {
+	id, err := r.recordID(ident.Creative)
+	if err != nil {
+		return response{}, err
+	}
+	d, err := a.Creatives.Revise(ctx, r.cause(), id, r.match(), func(current record.Doc) (creative.Spec, error) {
+		var was creative.Creative
+		if err := json.Unmarshal(current.JSON, &was); err != nil {
+			return creative.Spec{}, fmt.Errorf("read creative: %w", err)
+		}
+		f, err := mergePatch(current.JSON, r.object, creativeReadOnly)
+		if err != nil {
+			return creative.Spec{}, err
+		}
+		spec := readCreative(f)
+		f.done()
+		spec.Content.Media = was.Content.Media
+		return spec, f.err()
+	})
+	return found(d), err
+}
+
+func (a *API) generateCreative(ctx context.Context, r *request) (response, error) {
+	f := newFields(&r.object, false)
+	q := readGenerate(f)
+	f.done()
+	if f.err() != nil {
+		dangling, err := a.Creatives.Dangling(ctx, r.caller.Workspace.ID, &q)
+		if err != nil {
+			return response{}, err
+		}
+		*f.problems = append(*f.problems, dangling...)
+		return response{}, f.err()
+	}
+	cause := r.caused(http.StatusCreated)
+	d, err := a.Creatives.Generate(ctx, cause, q)
+	if err != nil {
+		return response{}, err
+	}
+	return a.generated(ctx, r, cause, d, http.StatusCreated)
+}
+
+func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {
+	id, err := a.creatives().action(ctx, r, nil)
+	if err != nil {
+		return response{}, err
+	}
+	cause := r.caused(http.StatusOK)
+	d, err := a.Creatives.Regenerate(ctx, cause, id, r.match())
+	if err != nil {
+		return response{}, err
+	}
+	return a.generated(ctx, r, cause, d, http.StatusOK)
+}
+
+const (
+	// defaultWait is how long a caller waits for a generation who says nothing
+	// about it, longestWait the most that one may ask for.
+	defaultWait = 2 * time.Second
+	longestWait = 30 * time.Second
+	// askAgain is when to look at what is being generated.
+	askAgain = 2
+)
+
+// generated waits a moment for a generation and answers with its result, or
+// with the creative as it is.
+func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d record.Doc, status int) (response, error) {
+	id := idOf(d)
+	wait, applied := preference(r.http.Header["Prefer"])
+	if generating(d.JSON) && wait > 0 {
+		var err error
+		if d, _, err = a.Creatives.Wait(ctx, cause, id, wait); err != nil {
+			return response{}, err
+		}
+	}
+	res := found(d)
+	res.status, res.applied = status, applied
+	if generating(d.JSON) {
+		res.status, res.retryAfter = http.StatusAccepted, askAgain
+	}
+	if res.status != http.StatusOK {
+		res.location = collection(r.route.pattern) + string(id)
+	}
+	return res, nil
+}
+
+// generating reports whether a creative is still being made. The status
+// follows the id at the start of the record.
+func generating(doc []byte) bool {
+	const start = len(`{"id":"crv_01m5eyeh80fhttv3ftzpvwsz52"`)
+	return len(doc) > start && bytes.HasPrefix(doc[start:], []byte(`,"status":"generating"`))
+}
+
+// preference reads how long a caller wants to wait (RFC 7240), and what of it
+// was followed. What it does not understand it ignores.
+func preference(headers []string) (wait time.Duration, applied string) {
+	wait = defaultWait
+	for part := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "respond-async":
+			return 0, "respond-async"
+		case "wait":
+			n, err := strconv.Atoi(strings.Trim(strings.TrimSpace(value), `"`))
+			if err == nil && n >= 0 && applied == "" {
+				wait = min(time.Duration(min(n, 3600))*time.Second, longestWait)
+				applied = fmt.Sprintf("wait=%d", int(wait.Seconds()))
+			}
+		}
+	}
+	return wait, applied
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"fanfare/internal/asset"
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Assets keeps the records of assets. Their files are elsewhere.
+type Assets struct{ db *DB }
+
+var _ asset.Store = (*Assets)(nil)
+
+// Assets returns the store of assets.
+func (db *DB) Assets() *Assets { return &Assets{db} }
+
+// assetRef is the kind of reference that keeps an asset.
+const assetRef = "asset_id"
+
+const upsertAsset = `INSERT INTO asset (workspace_id, id, sha256, touched_at, doc) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id, sha256) DO UPDATE SET touched_at = excluded.touched_at RETURNING id, doc`
+
+// Save inserts a record, or finds the one with the same bytes and renews when
+// it was touched.
+func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (record.Doc, error) {
+	doc, err := encode(a)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	entry, err := s.db.audit(cause, a.CreatedAt, "asset.created", a.ID, 0)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	var d record.Doc
+	err = s.db.write(ctx, func(tx Tx) error {
+		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), doc)
+		if err != nil {
+			return fmt.Errorf("insert asset: %w", err)
+		}
+		rows.Next()
+		id := ident.ID(rows.Text())
+		d = record.Doc{JSON: rows.Bytes()}
+		if id == a.ID {
+			if err := s.db.appendAudit(tx, entry); err != nil {
+				return err
+			}
+		}
+		return remember(tx, cause, a.CreatedAt, id, d)
+	})
+	return d, err
+}
+
+// ByID reads those of the records that there are, in the order of their ids.
+func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*asset.Asset, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.db.engine.Query(ctx, `SELECT doc FROM asset WHERE workspace_id = $1 AND id IN (`+numbered(2, len(ids))+`) ORDER BY id`,
+		with([]any{string(workspace)}, ids)...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read assets: %w", err))
+	}
+	var list []*asset.Asset
+	for rows.Next() {
+		a := &asset.Asset{WorkspaceID: workspace}
+		if err := decode(rows.Bytes(), a); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// with adds a list to the arguments of a statement.
+func with[T ~string](args []any, list []T) []any {
+	for _, v := range list {
+		args = append(args, string(v))
+	}
+	return args
+}
+
+// Linked writes down that a link was given out.
+func (s *Assets) Linked(ctx context.Context, id ident.ID, link record.Doc, at clock.Instant, cause record.Cause) error {
+	entry, err := s.db.audit(cause, at, "asset.linked", id, 0)
+	if err != nil {
+		return err
+	}
+	return s.db.write(ctx, func(tx Tx) error {
+		if err := s.db.appendAudit(tx, entry); err != nil {
+			return err
+		}
+		return remember(tx, cause, at, id, link)
+	})
+}
+
+// Workspaces lists all workspaces.
+func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) {
+	all, err := s.db.Accounts().Workspaces(ctx)
+	list := make([]ident.ID, len(all))
+	for i, w := range all {
+		list[i] = w.ID
+	}
+	return list, err
+}
+
+// Touch keeps assets for as long as if they had been uploaded now, and returns
+// the ids that name none.
+func (s *Assets) Touch(ctx context.Context, workspace ident.ID, ids []ident.ID) (missing []ident.ID, err error) {
+	err = s.db.write(ctx, func(tx Tx) error {
+		missing, err = touchAssets(tx, workspace, ids, clock.At(s.db.now()))
+		return err
+	})
+	return missing, err
+}
+
+// touchAssets is Touch for the transaction of a record that refers to assets.
+// It comes before the record's references are written: an asset that it does
+// not miss cannot be removed before the commit, nor, with the reference, after
+// it.
+func touchAssets(tx Tx, workspace ident.ID, ids []ident.ID, at clock.Instant) (missing []ident.ID, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(`UPDATE asset SET touched_at = $1 WHERE workspace_id = $2 AND id IN (`+numbered(3, len(ids))+`) RETURNING id`,
+		with([]any{int64(at), string(workspace)}, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("touch assets: %w", err)
+	}
+	there := map[ident.ID]bool{}
+	for rows.Next() {
+		there[ident.ID(rows.Text())] = true
+	}
+	for _, id := range ids {
+		if !there[id] {
+			missing = append(missing, id)
+		}
+	}
+	return missing, nil
+}
+
+const (
+	selectIdle = `SELECT id, sha256 FROM asset WHERE workspace_id = $1 AND touched_at <= $2
+AND NOT EXISTS (SELECT 1 FROM ref WHERE workspace_id = $3 AND kind = '` + assetRef + `' AND value = asset.id) ORDER BY touched_at LIMIT $4`
+
+	// Where somebody touches the row at the same time, PostgreSQL waits and
+	// then looks at the conditions again.
+	deleteIdle = `DELETE FROM asset WHERE workspace_id = $1 AND id = $2 AND touched_at <= $3
+AND NOT EXISTS (SELECT 1 FROM ref WHERE workspace_id = $4 AND kind = '` + assetRef + `' AND value = asset.id)`
+)
+
+// Idle lists assets that were not touched since a moment and that no record
+// refers to.
+func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Instant, most int) ([]asset.Idle, error) {
+	rows, err := s.db.engine.Query(ctx, selectIdle, string(workspace), int64(before), string(workspace), most)
+	if err != nil {
+		return nil, translate(fmt.Errorf("find idle assets: %w", err))
+	}
+	var list []asset.Idle
+	for rows.Next() {
+		list = append(list, asset.Idle{ID: ident.ID(rows.Text()), SHA256: rows.Text()})
+	}
+	return list, nil
+}
+
+// Drop removes the records among these that are still idle.
+func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Instant, idle []asset.Idle) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		for _, i := range idle {
+			if _, err := tx.Exec(deleteIdle, string(workspace), string(i.ID), int64(before), string(workspace)); err != nil {
+				return fmt.Errorf("drop asset %s: %w", i.ID, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Named returns which of these hashes a record names.
+func (s *Assets) Named(ctx context.Context, workspace ident.ID, sums []string) (map[string]bool, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 IN (`+numbered(2, len(sums))+`)`,
+		with([]any{string(workspace)}, sums)...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("look for assets: %w", err))
+	}
+	named := map[string]bool{}
+	for rows.Next() {
+		named[rows.Text()] = true
+	}
+	return named, nil
+}

@@ -1,0 +1,280 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/audience"
+	"fanfare/internal/campaign"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Audiences keeps audiences and the members of customer lists.
+type Audiences struct{ db *DB }
+
+var (
+	_ audience.Store      = (*Audiences)(nil)
+	_ campaign.References = (*Audiences)(nil)
+)
+
+// Audiences returns the store of audiences.
+func (db *DB) Audiences() *Audiences { return &Audiences{db} }
+
+var audiences = newTable(table{
+	name:    "audience",
+	shape:   1,
+	reshape: reencode[audience.Audience],
+	columns: []string{"name", "type", "size"},
+	sorts: map[string]sorting{
+		"created_at":    {column: "created_at"},
+		"updated_at":    {column: "updated_at"},
+		"name":          {column: "name", text: true},
+		"size.estimate": {column: "size", null: true},
+	},
+	filters: map[string]string{
+		"type": ` AND type IN (%s)`,
+		"tag":  refFilter("tag"),
+		"q":    ` AND name LIKE %s ESCAPE '\'`,
+	},
+})
+
+// Doc returns the record as it is answered, from memory where that is safe.
+func (s *Audiences) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.db.doc(ctx, audiences, workspace, id)
+}
+
+// List reads one page.
+func (s *Audiences) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	p, err := audiences.list(ctx, s.db.engine, workspace, search(q))
+	return p, translate(err)
+}
+
+// Load reads a record to change it.
+func (s *Audiences) Load(ctx context.Context, workspace, id ident.ID) (*audience.Audience, error) {
+	return load[audience.Audience](ctx, s.db, audiences, workspace, id)
+}
+
+// Save writes a record, a new one or one that nobody has changed since it was
+// loaded.
+func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.Save) (record.Doc, error) {
+	before, err := stored[audience.Audience](&a.Common)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	w, err := s.writing(&before, a, save)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	return s.db.put(ctx, w)
+}
+
+// writing prepares a record to be written. Campaigns hear of it when it stands
+// otherwise than before.
+func (s *Audiences) writing(before, a *audience.Audience, save record.Save) (writing, error) {
+	var size any
+	if a.Size != nil {
+		size = a.Size.Estimate
+	}
+	r, err := rowOf(a.ID, string(a.Status), &a.Common, a, strings.ToLower(a.Name), string(a.Type), size)
+	w := writing{table: audiences, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
+	if before.ID != "" && standings[before.Status] != standings[a.Status] {
+		w.also = func(tx Tx) error { return s.db.follow(tx, a.WorkspaceID, a.ID, save.At) }
+	}
+	return w, err
+}
+
+// ChangeMembers changes the members of a list and writes the list with them.
+func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.Members, save record.Save) (answer record.Doc, err error) {
+	err = s.db.write(ctx, func(tx Tx) error {
+		if err := s.lock(tx, a); err != nil {
+			return err
+		}
+		added, err := inBatches(m.Add, func(batch []string) (int64, error) { return addMembers(tx, a, batch) })
+		if err != nil {
+			return err
+		}
+		removed, err := inBatches(m.Remove, func(batch []string) (int64, error) { return removeMembers(tx, a, batch) })
+		if err != nil {
+			return err
+		}
+		next, events := a.Counted(added, removed, save.At)
+		answer.JSON, err = encode(audience.Changed{AudienceID: a.ID, Added: added, Removed: removed, Count: next.Members(), Status: next.Status})
+		if err != nil || added+removed == 0 && save.Cause.Once == nil {
+			return err
+		}
+		save := save
+		save.Events = events
+		w, err := s.writing(a, next, save)
+		if err != nil {
+			return err
+		}
+		t, err := s.db.trail(save.Cause, save.At, a.ID, record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}, events)
+		if err != nil {
+			return err
+		}
+		t.answer = answer
+		return s.db.putIn(tx, &w, &t)
+	})
+	return answer, err
+}
+
+// lock makes changes of one list's members follow each other. Whoever waited
+// finds the list changed and has to load it again.
+func (s *Audiences) lock(tx Tx, a *audience.Audience) error {
+	rows, err := tx.Query(`SELECT version, rev FROM audience WHERE workspace_id = $1 AND id = $2 `+s.db.engine.Traits().RowLock, string(a.WorkspaceID), string(a.ID))
+	if err != nil {
+		return fmt.Errorf("lock audience: %w", err)
+	}
+	if !rows.Next() || (record.Stamp{Version: rows.Int(), Rev: rows.Int()}) != a.Stored().Stamp {
+		return record.ErrRace
+	}
+	return nil
+}
+
+// maxBatch is how many members go into one statement.
+const maxBatch = 512
+
+// inBatches hands values on in batches whose sizes are powers of two, so that
+// there are ten statements to prepare and not one for every number. They go in
+// the order of the key, so that neighbours are written together.
+func inBatches(values []string, do func(batch []string) (int64, error)) (total int64, err error) {
+	values = slices.Sorted(slices.Values(values))
+	for size := maxBatch; len(values) > 0; {
+		if len(values) < size {
+			size /= 2
+			continue
+		}
+		n, err := do(values[:size])
+		if err != nil {
+			return 0, err
+		}
+		total, values = total+n, values[size:]
+	}
+	return total, nil
+}
+
+func addMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
+	rows := make([]string, len(hashes))
+	args := make([]any, 0, 3*len(hashes))
+	for i, hash := range hashes {
+		rows[i] = "(" + numbered(3*i+1, 3) + ")"
+		args = append(args, string(a.WorkspaceID), string(a.ID), hash)
+	}
+	n, err := tx.Exec(`INSERT INTO audience_member (workspace_id, audience_id, hash) VALUES `+strings.Join(rows, ", ")+
+		` ON CONFLICT (workspace_id, audience_id, hash) DO NOTHING`, args...)
+	if err != nil {
+		return 0, fmt.Errorf("add members: %w", err)
+	}
+	return n, nil
+}
+
+func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
+	b := &builder{}
+	b.add(`DELETE FROM audience_member WHERE workspace_id = `)
+	b.value(string(a.WorkspaceID))
+	b.add(` AND audience_id = `)
+	b.value(string(a.ID))
+	b.add(` AND hash IN (`)
+	b.values(hashes)
+	b.add(`)`)
+	n, err := tx.Exec(b.text.String(), b.args...)
+	if err != nil {
+		return 0, fmt.Errorf("remove members: %w", err)
+	}
+	return n, nil
+}
+
+// Statuses tells how audiences are, in one statement.
+func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]audience.Status, error) {
+	b := &builder{}
+	b.add(`SELECT id, status FROM audience WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.add(` AND id IN (`)
+	b.ids(ids)
+	b.add(`)`)
+	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read statuses of audiences: %w", err))
+	}
+	found := map[ident.ID]audience.Status{}
+	for rows.Next() {
+		found[ident.ID(rows.Text())] = audience.Status(rows.Text())
+	}
+	return found, nil
+}
+
+// standings are what statuses mean for campaigns; ready has nothing to say.
+var standings = map[audience.Status]campaign.Standing{
+	audience.StatusProcessing: {Issue: "audience_not_ready"},
+	audience.StatusFailed:     {Issue: "audience_not_ready"},
+	audience.StatusTooSmall:   {Issue: "audience_too_small"},
+	audience.StatusArchived:   {Issue: "audience_not_ready", Archived: true},
+}
+
+// Standings tells campaigns how the audiences stand that they are for.
+func (s *Audiences) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+	statuses, err := s.Statuses(ctx, workspace, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := map[ident.ID]campaign.Standing{}
+	for id, status := range statuses {
+		found[id] = standings[status]
+	}
+	return found, nil
+}
+
+// overlaps counts in one pass over the list's members, each of which is looked
+// up in the index by hash.
+const overlaps = `SELECT shared, version, rev, shape, doc FROM
+(SELECT o.audience_id AS other, count(*) AS shared FROM audience_member m
+JOIN audience_member o ON o.workspace_id = m.workspace_id AND o.hash = m.hash
+WHERE m.workspace_id = $1 AND m.audience_id = $2 AND o.audience_id <> $3 GROUP BY o.audience_id) s
+JOIN audience a ON a.id = s.other WHERE a.workspace_id = $4 AND a.status <> 'archived' ORDER BY shared DESC, a.id LIMIT $5`
+
+// Overlaps lists the lists that share members with one.
+func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]audience.Shared, error) {
+	rows, err := s.db.engine.Query(ctx, overlaps, string(workspace), string(id), string(id), string(workspace), most)
+	if err != nil {
+		return nil, translate(fmt.Errorf("find overlaps of %s: %w", id, err))
+	}
+	var list []audience.Shared
+	for rows.Next() {
+		o := audience.Shared{Shared: rows.Int(), With: &audience.Audience{}}
+		d, err := audiences.read(rows)
+		if err != nil {
+			return nil, err
+		}
+		if err := decode(d.JSON, o.With); err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// Campaigns lists campaigns for an audience.
+func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]audience.Campaign, error) {
+	p, err := s.db.Campaigns().List(ctx, workspace, page.Query{
+		Sort: "created_at", Desc: true, Limit: most, Filters: []page.Filter{{Name: "audience_id", Values: []string{string(id)}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]audience.Campaign, len(p.Docs))
+	for i, d := range p.Docs {
+		var c struct {
+			ID   ident.ID `json:"id"`
+			Name string   `json:"name"`
+		}
+		if err := decode(d.JSON, &c); err != nil {
+			return nil, err
+		}
+		list[i] = audience.Campaign{CampaignID: c.ID, Name: c.Name}
+	}
+	return list, nil
+}

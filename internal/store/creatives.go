@@ -1,0 +1,261 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/creative"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Creatives keeps creatives and their variants.
+type Creatives struct{ db *DB }
+
+var (
+	_ creative.Store      = (*Creatives)(nil)
+	_ campaign.References = (*Creatives)(nil)
+)
+
+// Creatives returns the store of creatives.
+func (db *DB) Creatives() *Creatives { return &Creatives{db} }
+
+var creatives = newTable(table{
+	name:    "creative",
+	shape:   1,
+	reshape: reencode[creative.Creative],
+	columns: []string{"name", "type", "source", "approval"},
+	sorts: map[string]sorting{
+		"created_at": {column: "created_at"},
+		"updated_at": {column: "updated_at"},
+		"name":       {column: "name", text: true},
+	},
+	filters: map[string]string{
+		"type":     ` AND type IN (%s)`,
+		"source":   ` AND source IN (%s)`,
+		"approval": ` AND approval IN (%s)`,
+		"channel":  refFilter("channel"),
+		"tag":      refFilter("tag"),
+		"q":        ` AND name LIKE %s ESCAPE '\'`,
+	},
+})
+
+var variants = newTable(table{
+	name:    "variant",
+	shape:   1,
+	reshape: reencode[creative.Variant],
+	columns: []string{"creative_id", "position", "name"},
+	sorts: map[string]sorting{
+		"position":   {column: "position"},
+		"created_at": {column: "created_at"},
+		"name":       {column: "name", text: true},
+	},
+	filters: map[string]string{"creative_id": ` AND creative_id IN (%s)`},
+})
+
+// KindGenerate is the job that generates a creative.
+const KindGenerate = "creative.generate"
+
+// Doc returns the record as it is answered, from memory where that is safe.
+func (s *Creatives) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.db.doc(ctx, creatives, workspace, id)
+}
+
+// List reads one page.
+func (s *Creatives) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	p, err := creatives.list(ctx, s.db.engine, workspace, search(q))
+	return p, translate(err)
+}
+
+// Load reads a record to change it.
+func (s *Creatives) Load(ctx context.Context, workspace, id ident.ID) (*creative.Creative, error) {
+	return load[creative.Creative](ctx, s.db, creatives, workspace, id)
+}
+
+// Variants lists the variants of a creative.
+func (s *Creatives) Variants(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
+	q.Filters = append(slices.Clone(q.Filters), page.Filter{Name: "creative_id", Values: []string{string(id)}})
+	p, err := variants.list(ctx, s.db.engine, workspace, q)
+	return p, translate(err)
+}
+
+// Variant reads one.
+func (s *Creatives) Variant(ctx context.Context, workspace, id ident.ID) (*creative.Variant, error) {
+	d, err := s.db.doc(ctx, variants, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	v := &creative.Variant{}
+	return v, decode(d.JSON, v)
+}
+
+// Save writes a creative, a new one or one that nobody has changed since it
+// was loaded, with its variants and everything that follows from the change.
+func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creative.Save) (record.Doc, error) {
+	before, err := stored[creative.Creative](&c.Common)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Type, c.Source, c.Approval.Status)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	rows, media, err := variantRows(c.WorkspaceID, save)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	refs := func(spec *creative.Spec) []ref {
+		return slices.Concat(refsOf("channel", spec.Channels), refsOf("tag", spec.Tags))
+	}
+	return s.db.put(ctx, writing{
+		table: creatives, row: r, common: &c.Common, save: save.Save,
+		// Variants are written once, and with them what they refer to.
+		before: refs(&before.Spec), now: append(refs(&c.Spec), refsOf("asset_id", media)...),
+		also: func(tx Tx) error {
+			if err := s.saveVariants(tx, c, save, rows, media); err != nil {
+				return err
+			}
+			return s.consequences(tx, &before, c, save)
+		},
+	})
+}
+
+// variantRows encodes the variants to write, and lists the assets in them.
+func variantRows(workspace ident.ID, save creative.Save) (rows []row, media []ident.ID, err error) {
+	list := save.Variants
+	if save.Primary != nil {
+		list = []creative.Variant{*save.Primary}
+	}
+	for i := range list {
+		v := &list[i]
+		doc, err := encode(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, row{
+			workspace: workspace, id: v.ID, stamp: record.Stamp{Version: v.Version}, status: string(v.Status),
+			created: int64(v.CreatedAt), updated: int64(v.UpdatedAt), doc: doc,
+			columns: []any{string(v.CreativeID), v.Position, strings.ToLower(v.Name)},
+		})
+		for _, m := range v.Content.Media {
+			if save.Primary == nil && !slices.Contains(media, m.AssetID) {
+				media = append(media, m.AssetID)
+			}
+		}
+	}
+	return rows, media, nil
+}
+
+func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save, rows []row, media []ident.ID) error {
+	missing, err := touchAssets(tx, c.WorkspaceID, media, save.At)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fault.Invalid([]fault.Detail{{
+			Field: "content.media", Code: "not_found", Message: "content.media names an asset that is gone; upload it again.", Meta: fault.Meta{"id": missing[0]},
+		}})
+	}
+	for _, r := range rows {
+		if save.Primary == nil {
+			if err := variants.add(tx, r); err != nil {
+				return err
+			}
+			continue
+		}
+		ok, err := variants.change(tx, r, record.Stamp{Version: r.stamp.Version - 1})
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return record.ErrRace
+		}
+	}
+	return nil
+}
+
+const addSpend = `INSERT INTO model_spend (workspace_id, month, micros) VALUES ($1, $2, $3)
+ON CONFLICT (workspace_id, month) DO UPDATE SET micros = model_spend.micros + excluded.micros`
+
+// consequences writes what follows from a change: money spent, work to be done
+// or not any more, and campaigns that have to look.
+func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creative.Save) error {
+	if save.Spend > 0 {
+		if _, err := tx.Exec(addSpend, string(c.WorkspaceID), save.Month, save.Spend); err != nil {
+			return fmt.Errorf("note what was spent: %w", err)
+		}
+	}
+	switch {
+	case save.Next != nil:
+		if err := s.db.plan(tx, KindGenerate, c.WorkspaceID, c.ID, *save.Next); err != nil {
+			return err
+		}
+	case before.Status == creative.StatusGenerating && c.Status != creative.StatusGenerating:
+		if err := dropJob(tx, KindGenerate, c.WorkspaceID, c.ID); err != nil {
+			return err
+		}
+	}
+	if before.ID == "" || standingOf(string(before.Status), before.Approval.Status) == standingOf(string(c.Status), c.Approval.Status) {
+		return nil
+	}
+	return s.db.follow(tx, c.WorkspaceID, c.ID, save.At)
+}
+
+const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4 WHERE workspace_id = $5 AND key = $6 AND fingerprint = $7 AND resource_id = $8`
+
+// Amend replaces the answer that was remembered under the caller's key.
+func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error {
+	once := cause.Once
+	if once == nil {
+		return nil
+	}
+	return s.db.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(amendOnce, once.Status, d.Version, d.Rev, d.JSON, string(cause.Workspace), once.Key, once.Fingerprint, string(id))
+		return err
+	})
+}
+
+// Spent is what a workspace has spent on models in a month.
+func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string) (int64, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
+	if err != nil || !rows.Next() {
+		return 0, translate(err)
+	}
+	return rows.Int(), nil
+}
+
+// Standings says which creatives can be shown.
+func (s *Creatives) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+	b := &builder{}
+	b.add(`SELECT id, status, approval FROM creative WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.add(` AND id IN (`)
+	b.ids(ids)
+	b.add(`)`)
+	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("look at creatives: %w", err))
+	}
+	found := map[ident.ID]campaign.Standing{}
+	for rows.Next() {
+		found[ident.ID(rows.Text())] = standingOf(rows.Text(), rows.Text())
+	}
+	return found, nil
+}
+
+func standingOf(status, approval string) campaign.Standing {
+	switch {
+	case status == string(creative.StatusArchived):
+		return campaign.Standing{Archived: true, Issue: "no_creative_ready"}
+	case status != string(creative.StatusReady) || approval == creative.ApprovalPending:
+		return campaign.Standing{Issue: "no_creative_ready"}
+	case approval == creative.ApprovalRejected:
+		return campaign.Standing{Issue: "creative_rejected"}
+	}
+	return campaign.Standing{}
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/creative"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Providers keeps the language models that operators have set up.
+type Providers struct{ db *DB }
+
+var _ creative.Setups = (*Providers)(nil)
+
+// Providers returns the store of language models.
+func (db *DB) Providers() *Providers { return &Providers{db} }
+
+// Those of the workspace itself come first: their workspace_id is greater than
+// the empty one.
+const selectProviders = `SELECT workspace_id, kind, settings, sealed FROM model_provider WHERE workspace_id IN ($1, '') ORDER BY workspace_id DESC, kind`
+
+// Setups lists the providers of a workspace.
+func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.Setup, error) {
+	rows, err := s.db.engine.Query(ctx, selectProviders, string(workspace))
+	if err != nil {
+		return nil, translate(fmt.Errorf("list providers: %w", err))
+	}
+	var list []creative.Setup
+	for rows.Next() {
+		list = append(list, creative.Setup{Workspace: ident.ID(rows.Text()), Kind: rows.Text(), Settings: rows.Bytes(), Sealed: rows.Text()})
+	}
+	return list, nil
+}
+
+const upsertProvider = `INSERT INTO model_provider (workspace_id, kind, settings, sealed, updated_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id, kind) DO UPDATE SET settings = excluded.settings, sealed = excluded.sealed, updated_at = excluded.updated_at`
+
+// Put writes a provider and notes who did.
+func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Cause, at clock.Instant) error {
+	_, err := s.change(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
+		return tx.Exec(upsertProvider, string(p.Workspace), p.Kind, p.Settings, p.Sealed, int64(at))
+	})
+	return err
+}
+
+// Drop removes a provider with its key and notes who did.
+func (s *Providers) Drop(ctx context.Context, workspace ident.ID, kind string, cause record.Cause, at clock.Instant) (bool, error) {
+	return s.change(ctx, cause, at, "model_provider.removed", kind, func(tx Tx) (int64, error) {
+		return tx.Exec(`DELETE FROM model_provider WHERE workspace_id = $1 AND kind = $2`, string(workspace), kind)
+	})
+}
+
+// change runs a statement and notes who did, if it has changed anything.
+func (s *Providers) change(ctx context.Context, cause record.Cause, at clock.Instant, action, kind string, fn func(Tx) (int64, error)) (changed bool, err error) {
+	entry, err := s.db.audit(cause, at, action, ident.ID(kind), 1)
+	if err != nil {
+		return false, err
+	}
+	err = s.db.write(ctx, func(tx Tx) error {
+		n, err := fn(tx)
+		changed = n > 0
+		if err != nil || !changed {
+			return err
+		}
+		return s.db.appendAudit(tx, entry)
+	})
+	return changed, err
+}

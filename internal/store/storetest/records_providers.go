@@ -1,0 +1,81 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/creative"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+func (w *World) providerSteps() []Step {
+	put := func(ctx context.Context) error {
+		return w.DB.Providers().Put(ctx, creative.Setup{Workspace: w.Workspace, Kind: "openai", Settings: []byte("{}"), Sealed: "sealed"}, w.Cause(), w.Now())
+	}
+	return []Step{
+		{"provider.put", false, put},
+		{"provider.put again", false, put},
+		{"provider.list", false, func(ctx context.Context) error { _, err := w.DB.Providers().Setups(ctx, w.Workspace); return err }},
+		{"provider.drop", false, func(ctx context.Context) error {
+			there, err := w.DB.Providers().Drop(ctx, w.Workspace, "openai", w.Cause(), w.Now())
+			if err == nil && !there {
+				err = errors.New("got nothing to drop")
+			}
+			return err
+		}},
+	}
+}
+
+// recordsProviders keeps a workspace's own models before those of all.
+func recordsProviders(t *testing.T, w *World) {
+	s := w.DB.Providers()
+	other, _, _ := w.AddWorkspace("other@example.com")
+	at := clock.At(w.Clock.Now())
+	for _, p := range []creative.Setup{
+		{Workspace: "", Kind: "openai", Settings: []byte(`{"n":1}`), Sealed: "one"},
+		{Workspace: "", Kind: "anthropic", Settings: []byte(`{"n":2}`), Sealed: "two"},
+		{Workspace: w.Workspace, Kind: "openai", Settings: []byte(`{"n":3}`), Sealed: "three"},
+		{Workspace: other, Kind: "gemini", Settings: []byte(`{"n":4}`), Sealed: "four"},
+		{Workspace: w.Workspace, Kind: "openai", Settings: []byte(`{"n":5}`), Sealed: "five"},
+	} {
+		w.must(s.Put(t.Context(), p, record.Cause{Workspace: p.Workspace, Actor: record.System}, at))
+	}
+	check := func(workspace ident.ID, want ...string) {
+		t.Helper()
+		list, err := s.Setups(t.Context(), workspace)
+		w.must(err)
+		var got []string
+		for _, p := range list {
+			got = append(got, fmt.Sprintf("%v %s %s %s", p.Workspace != "", p.Kind, p.Settings, p.Sealed))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v want %v", got, want)
+		}
+	}
+	shared := []string{`false anthropic {"n":2} two`, `false openai {"n":1} one`}
+	check(w.Workspace, append([]string{`true openai {"n":5} five`}, shared...)...)
+	check(other, append([]string{`true gemini {"n":4} four`}, shared...)...)
+	check("", shared...)
+	for _, tt := range []struct {
+		workspace ident.ID
+		kind      string
+		there     bool
+	}{{w.Workspace, "gemini", false}, {w.Workspace, "anthropic", false}, {w.Workspace, "openai", true}, {w.Workspace, "openai", false}, {"", "anthropic", true}} {
+		there, err := s.Drop(t.Context(), tt.workspace, tt.kind, record.Cause{Workspace: tt.workspace, Actor: record.System}, at)
+		if err != nil || there != tt.there {
+			t.Errorf("drop %s of %q: got %v, %v want %v", tt.kind, tt.workspace, there, err, tt.there)
+		}
+	}
+	check(w.Workspace, shared[1:]...)
+	check(other, `true gemini {"n":4} four`, shared[1])
+	if r, err := w.DB.VerifyAudit(t.Context(), func(int64) {}); err != nil || len(r.Faults) > 0 {
+		t.Errorf("the audit log: got %+v, %v", r, err)
+	}
+	// Two changes of the workspace's own model and one drop, beside its making.
+	w.Count(4, `SELECT count(*) FROM audit WHERE workspace_id = $1`, string(w.Workspace))
+}
