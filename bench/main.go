@@ -17,7 +17,7 @@ var (
 	seconds = flag.Float64("seconds", 1.5, "length of one measurement")
 	rounds  = flag.Int("rounds", 5, "alternating measurements per ratio")
 	rows    = flag.Int("rows", 1_000_000, "records for the deep list")
-	only    = flag.String("only", "", "P1, P2, P3 or P4; P9 and P10 together are P9")
+	only    = flag.String("only", "", "P1, P2, P3, P4 or creative; P9 and P10 together are P9")
 	drill   = flag.Bool("drill", false, "measure what takes long: P9 and P10")
 	// drillRows make a data folder of more than 10 GB.
 	drillRows = flag.Int("drill-rows", 10_000_000, "records for P9 and P10")
@@ -39,7 +39,7 @@ func main() {
 		long bool
 		run  func(dir string)
 	}{
-		{"P1", false, benchGet}, {"P2", false, benchList}, {"P3", false, benchCreate}, {"P4", false, benchPeers}, {"P9", true, benchStart},
+		{"P1", false, benchGet}, {"P2", false, benchList}, {"P3", false, benchCreate}, {"P4", false, benchPeers}, {"creative", false, benchCreative}, {"P9", true, benchStart},
 	} {
 		if *only == b.name || *only == "" && *drill == b.long {
 			sub := filepath.Join(dir, b.name)

@@ -123,7 +123,7 @@ func openApp(dir string, cached, batch int, log *slog.Logger) *app.App {
 	check(err)
 	free := map[account.Plan]ratelimit.Limits{account.Starter: {}, account.Growth: {}, account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}
 	a, err := app.Open(context.Background(), app.Config{
-		Engine: e, Limits: free, MaxInFlight: 100_000, CachedRecords: cached, Build: "bench", Now: time.Now, Random: rand.Reader, Log: log,
+		Engine: e, Assets: filepath.Join(dir, "assets"), Limits: free, MaxInFlight: 100_000, CachedRecords: cached, Build: "bench", Now: time.Now, Random: rand.Reader, Log: log,
 	})
 	check(err)
 	return a

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"syscall"
+	"time"
+
+	"fanfare/internal/composer"
+	"fanfare/internal/creative"
+)
+
+// benchCreative measures what the built-in generator costs: copy in CPU time,
+// a picture against bare drawing and encoding of the same one.
+func benchCreative(string) {
+	b := &creative.Brief{
+		Prompt: "Oat milk latte from Kava Bar, 20% off until Sunday, for students. Open till midnight, free refills, three minutes from the library.",
+		Type:   "text", Channels: []string{"search", "social", "email"}, Variants: 3, Seed: 1,
+	}
+	c := composer.New()
+	var list []float64
+	for range *rounds {
+		before, n := ownCPU(), 0
+		for start := time.Now(); time.Since(start) < length(); n++ {
+			b.Seed++
+			_, err := c.Write(context.Background(), b)
+			check(err)
+		}
+		list = append(list, float64((ownCPU()-before).Microseconds())/1000/float64(n))
+	}
+	verdictMost("composer: 3 variants on 3 channels, ms of CPU", median(list), 5, "")
+	ours, bare := paintTimes("PNG300x250"), paintTimes("Bare300x250")
+	verdictMost("picture: 300x250 against bare drawing and PNG encoding", ours/bare, 1.5, fmt.Sprintf("%.2f ms, bare %.2f ms", ours/1e6, bare/1e6))
+}
+
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+var nsPerOp = regexp.MustCompile(`([\d.]+) ns/op`)
+
+// paintTimes runs a benchmark of the renderer, which alone can leave out its
+// own layout, and returns the median time.
+func paintTimes(name string) float64 {
+	out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark"+name+"$", "-count", strconv.Itoa(*rounds), "-cpu", "1", "fanfare/internal/picture").CombinedOutput()
+	if err != nil {
+		check(fmt.Errorf("%w: %s", err, out))
+	}
+	var list []float64
+	for _, m := range nsPerOp.FindAllSubmatch(out, -1) {
+		v, err := strconv.ParseFloat(string(m[1]), 64)
+		check(err)
+		list = append(list, v)
+	}
+	if len(list) == 0 {
+		check(fmt.Errorf("no time in: %s", out))
+	}
+	return median(list)
+}
