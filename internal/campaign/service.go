@@ -51,7 +51,7 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 		return record.Doc{}, err
 	}
 	c.refresh(standings, now)
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Next: c.upcoming(nil, now)})
 }
 
 // Get returns the record as it is stored.
@@ -201,7 +201,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := match.Check(c.Version); err != nil {
 			return record.Doc{}, err
 		}
-		now := clock.At(s.now())
+		now, had := clock.At(s.now()), c.refers()
 		var events []record.Event
 		if from := c.Status; c.complete(now) {
 			events = append(events, record.Event{Type: "campaign.completed", Previous: map[string]any{"status": from}})
@@ -210,12 +210,12 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err != nil {
 			return record.Doc{}, err
 		}
-		return s.save(ctx, cause, c, now, append(events, asked...))
+		return s.save(ctx, cause, c, had, now, append(events, asked...))
 	})
 }
 
 // save writes the record if anything in it changed.
-func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
+func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, had []ident.ID, now clock.Instant, events []record.Event) (record.Doc, error) {
 	standings, err := s.standings(ctx, cause.Workspace, &c.Spec)
 	if err != nil {
 		return record.Doc{}, err
@@ -232,7 +232,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, now
 	if moved && len(events) == 0 {
 		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Status}}}}
 	}
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.nextMoment(now)})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(had, now)})
 }
 
 // checkReferences refuses ids that name nothing usable.

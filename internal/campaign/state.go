@@ -6,6 +6,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
 
@@ -137,6 +138,21 @@ func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
 		return start
 	}
 	return c.Schedule.EndAt
+}
+
+// refers lists the records that delivery depends on.
+func (c *Campaign) refers() []ident.ID { return slices.Concat(c.AudienceIDs, c.CreativeIDs) }
+
+// upcoming is when to look at the campaign again: when its schedule says so,
+// and at once where it refers to a record for the first time, because what
+// happened to that one while this was written was told to others only.
+func (c *Campaign) upcoming(had []ident.ID, now clock.Instant) *clock.Instant {
+	for _, id := range c.refers() {
+		if !slices.Contains(had, id) {
+			return &now
+		}
+	}
+	return c.nextMoment(now)
 }
 
 // refuse says why an action is impossible now and what is possible.

@@ -266,8 +266,8 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s.running.Store(id, stop)
-	defer s.running.Delete(id)
+	s.running.Store(id, &stop)
+	defer s.running.CompareAndDelete(id, &stop)
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	o, err := s.attempt(ctx, cause, c)
 	if err == nil && o.failure != nil && errors.Is(ctx.Err(), context.Canceled) {
@@ -278,9 +278,12 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 		return err
 	}
 	_, err = s.change(context.WithoutCancel(ctx), cause, id, record.Match{}, func(c *Creative, save *Save) error {
-		// Whoever archived it meanwhile does not want the result.
+		// Whoever archived it meanwhile does not want the result, but it has
+		// cost what it has.
 		if c.Status == StatusGenerating {
 			s.finish(c, o, save)
+		} else {
+			o.book(save)
 		}
 		return nil
 	})

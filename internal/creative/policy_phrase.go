@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // span is a place that a rule found, in code points.
@@ -31,6 +32,8 @@ type span struct {
 // All alternatives of one phrase make the same claim; classes and numbers are
 // part of what is claimed.
 type phrasebook struct {
+	text   string
+	once   sync.Once
 	first  map[string][]*phrase
 	except *phrasebook
 }
@@ -45,11 +48,14 @@ type element struct {
 	number, loose, begins, ends, optional, variable bool
 }
 
-// book compiles phrases. One that cannot be compiled is a mistake in the tables
-// and panics at the start of the program.
-func book(phrases string) *phrasebook {
-	b := &phrasebook{first: map[string][]*phrase{}}
-	for text := range strings.Lines(phrases) {
+// book makes a book of phrases.
+func book(phrases string) *phrasebook { return &phrasebook{text: phrases} }
+
+// compile reads the phrases on first use, so that programs that check nothing
+// start without. One that cannot be read is a mistake in the tables and panics.
+func (b *phrasebook) compile() {
+	b.first = map[string][]*phrase{}
+	for text := range strings.Lines(b.text) {
 		ph := &phrase{text: strings.TrimSpace(text)}
 		if ph.text == "" {
 			continue
@@ -70,7 +76,6 @@ func book(phrases string) *phrasebook {
 			}
 		}
 	}
-	return b
 }
 
 // unless leaves out what overlaps one of the phrases.
@@ -125,6 +130,7 @@ func newElement(word string) element {
 // find lists the places of phrases, none of which overlap; of those that begin
 // together the longest counts.
 func (b *phrasebook) find(p *passage) []span {
+	b.once.Do(b.compile)
 	var found, excepted []span
 	for i := 0; i < len(p.pieces); {
 		end, claim := i, ""

@@ -330,6 +330,13 @@ func differences(a, b *Content) []string {
 	return list
 }
 
+// book adds what was paid to the month.
+func (o *outcome) book(save *Save) {
+	if o.usage.CostMicros != nil {
+		save.Spend, save.Month = *o.usage.CostMicros, month(save.At)
+	}
+}
+
 // finish ends a generation: ready with its variants, or failed with a reason.
 func (s *Service) finish(c *Creative, o *outcome, save *Save) {
 	g := c.Generation
@@ -341,9 +348,7 @@ func (s *Service) finish(c *Creative, o *outcome, save *Save) {
 		}
 		g.Cost = costOf(g.Provider, o.usage)
 	}
-	if o.usage.CostMicros != nil {
-		save.Spend, save.Month = *o.usage.CostMicros, month(save.At)
-	}
+	o.book(save)
 	if f := o.failure; f != nil {
 		c.Status = StatusFailed
 		g.Error = &GenerationErr{Code: f.Code, Message: f.Message, Retryable: f.Retryable}

@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, u Upload) (rec
 		return record.Doc{}, err
 	}
 	c.Status = StatusReady
-	c.Policy = Review(nil, c.Channels, c.Content.ByChannel)
+	c.Policy = c.review(nil)
 	v := s.variant(c, 1, "Original", c.Content, c.Policy)
 	v.IsPrimary, v.IsControl, v.Weight = true, true, 100
 	c.VariantCount, c.PrimaryVariantID = 1, &v.ID
@@ -212,7 +212,7 @@ func (s *Service) rewrite(ctx context.Context, c *Creative, spec *Spec, save *Sa
 	if c.Generation != nil {
 		b = c.brief()
 	}
-	c.Policy = Review(b, spec.Channels, spec.Content.ByChannel)
+	c.Policy = spec.review(b)
 	if c.PrimaryVariantID == nil {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, 
 		return nil
 	})
 	if stop, running := s.running.Load(id); running && err == nil {
-		stop.(context.CancelFunc)()
+		(*stop.(*context.CancelFunc))()
 	}
 	return d, err
 }
@@ -274,13 +274,37 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 			return record.Doc{}, err
 		}
 		switch {
-		case len(save.Events) > 0:
+		case len(save.Events) > 0 || save.Spend > 0:
 			c.Touch(save.At, len(save.Events))
 		case cause.Once == nil:
 			return c.Stored(), nil
 		}
 		return s.Store.Save(ctx, c, save)
 	})
+}
+
+// review checks the text of a creative. Where a channel has no copy of its own
+// the general text is what it shows: the headline, the body and the
+// description.
+func (s *Spec) review(b *Brief) Policy {
+	channels := s.Channels
+	if len(channels) == 0 {
+		channels = []string{"other"}
+	}
+	general := Copy{PrimaryText: s.Content.Body}
+	if s.Content.Headline != nil {
+		general.Headlines = []string{*s.Content.Headline}
+	}
+	if s.Content.Description != nil {
+		general.Descriptions = []string{*s.Content.Description}
+	}
+	all := maps.Clone(s.Content.ByChannel)
+	for _, channel := range channels {
+		if _, own := all[channel]; !own {
+			all[channel] = general
+		}
+	}
+	return Review(b, channels, all)
 }
 
 // previous returns the old values of the members that differ.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"flag"
 	"fmt"
 	"image"
 	"image/color"
@@ -107,6 +108,21 @@ func anyAd(t *rapid.T) Ad {
 	return a
 }
 
+// full says that there is time for everything.
+var full = os.Getenv("FANFARE_DRILL") == "full"
+
+// TestMain draws few ads in the usual run: with the race detector a picture
+// takes long, and there is no race to be found in one.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if !full {
+		if err := flag.Set("rapid.checks", "25"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 // TestAnyAd draws ads that nobody thought of and holds them to every promise.
 func TestAnyAd(t *testing.T) {
 	t.Parallel()
@@ -120,9 +136,8 @@ func TestAnyAd(t *testing.T) {
 			t.Errorf("%dx%d %s: %s", a.Width, a.Height, s.Layout, fault)
 		}
 	}
-	// A round is 100 ads.
-	rounds := 3
-	if os.Getenv("FANFARE_DRILL") == "full" {
+	rounds := 1
+	if full {
 		rounds = 100
 	}
 	for i := range rounds {

@@ -21,6 +21,7 @@ import (
 	"fanfare/internal/job"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
+	"fanfare/internal/store"
 )
 
 // audienceSpec is what a caller asks for.
@@ -136,13 +137,17 @@ func (w *World) audienceSteps() []Step {
 		}),
 		{"audience.claim", false, func(ctx context.Context) (err error) {
 			claimed, err = jobs.Claim(ctx, w.Now(), w.Now().Add(time.Minute), 5)
-			if err == nil && (len(claimed) != 1 || claimed[0].Args != string(list)) {
+			// Two campaigns that refer to something for the first time wait too.
+			slices.SortFunc(claimed, func(a, b job.Job) int { return strings.Compare(a.Kind, b.Kind) })
+			if err == nil && (len(claimed) != 3 || claimed[0].Kind != store.KindFollow || claimed[0].Args != string(list)) {
 				err = fmt.Errorf("claimed %v", claimed)
 			}
 			return err
 		}},
 		{"audience.follow", false, func(ctx context.Context) error { return w.Campaigns.Follow(ctx, w.Workspace, list) }},
 		{"audience.followed", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[0]) }},
+		{"audience.settled", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[1]) }},
+		{"audience.settled too", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[2]) }},
 		{"audience.insights", false, func(ctx context.Context) error {
 			_, err := s.Insights(ctx, w.Workspace, list, audience.Period{}, "workspace")
 			return err
