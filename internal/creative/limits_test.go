@@ -1,0 +1,97 @@
+package creative_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"fanfare/internal/creative"
+)
+
+var update = flag.Bool("update", false, "rewrite the page of limits")
+
+const limitsPage = "../../docs/limits.md"
+
+// TestLimitsPage wants the page to show the table as it is.
+func TestLimitsPage(t *testing.T) {
+	t.Parallel()
+	want := bytes.NewBufferString(`# Limits of channels
+
+How long texts may be, and how many a list needs and may have. Beyond *hard* a platform refuses, beyond *soft* it cuts what it
+shows. Generated copy never breaks a hard limit; in material of your own, ` + "`policy`" + ` points at what does. A test makes this page.
+
+| Channel | Field | Items | Soft | Hard | Counted as | Source | Checked |
+|---|---|---|---|---|---|---|---|
+`)
+	for _, l := range creative.Limits {
+		items, soft := fmt.Sprintf("%d–%d", l.Least, l.Most), "–"
+		if l.Least == l.Most {
+			items = fmt.Sprint(l.Most)
+		}
+		if l.Soft > 0 {
+			soft = fmt.Sprint(l.Soft)
+		}
+		fmt.Fprintf(want, "| %s | `%s` | %s | %s | %d | %s | %s | %s |\n", l.Channel, l.Field, items, soft, l.Hard, l.Count, l.Source, l.Checked)
+	}
+	if *update {
+		if err := os.WriteFile(limitsPage, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(limitsPage)
+	if err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s does not show the table: %v; make golden rewrites it", limitsPage, err)
+	}
+}
+
+// TestLimitsTable wants every channel to have room for something, a source and
+// a date for every number, and no field that a copy does not have.
+func TestLimitsTable(t *testing.T) {
+	t.Parallel()
+	for _, channel := range creative.Channels {
+		if len(creative.LimitsOf(channel)) == 0 {
+			t.Errorf("%s has no limits", channel)
+		}
+	}
+	for _, l := range creative.Limits {
+		c := creative.Copy{}
+		c.SetTexts(l.Field, []string{"text"})
+		switch {
+		case !slices.Contains(creative.Channels, l.Channel):
+			t.Errorf("got channel %s, want one of %v", l.Channel, creative.Channels)
+		case l.Hard <= 0 || l.Soft > l.Hard || l.Least > l.Most || l.Most == 0:
+			t.Errorf("%s.%s: got %+v, want soft ≤ hard and least ≤ most", l.Channel, l.Field, l)
+		case l.Source == "" || len(l.Checked) != len("2026-11-15"):
+			t.Errorf("%s.%s: got source %q of %q, want both", l.Channel, l.Field, l.Source, l.Checked)
+		case len(c.Texts(l.Field)) != 1:
+			t.Errorf("%s.%s: a copy has no such field", l.Channel, l.Field)
+		}
+	}
+}
+
+func TestLength(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		count creative.Count
+		text  string
+		want  int
+	}{
+		{creative.Characters, "Größe 😀", 7},
+		{creative.Width, "Größe", 5},
+		{creative.Width, "日本語", 6},
+		{creative.Width, "ＡＢ", 4},
+		{creative.Message, strings.Repeat("a", 160), 160},
+		{creative.Message, "10 €", 5},
+		{creative.Message, strings.Repeat("я", 70), 160},
+		{creative.Message, strings.Repeat("я", 71), 163},
+		{creative.Message, strings.Repeat("😀", 35), 160},
+	} {
+		if got := (creative.Limit{Count: tt.count}).Length(tt.text); got != tt.want {
+			t.Errorf("%s %q: got %d want %d", tt.count, tt.text, got, tt.want)
+		}
+	}
+}
