@@ -278,8 +278,8 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 		return err
 	}
 	_, err = s.change(context.WithoutCancel(ctx), cause, id, record.Match{}, func(c *Creative, save *Save) error {
-		// Whoever archived it meanwhile does not want the result, but it has
-		// cost what it has.
+		// Whoever archived it or was faster does not want the result, but it
+		// has cost what it has.
 		if c.Status == StatusGenerating {
 			s.finish(c, o, save)
 		} else {

@@ -268,7 +268,7 @@ func TestTimeout(t *testing.T) {
 }
 
 // TestOneResult runs the same generation twice at once, as after a crash: one
-// result counts, and what it cost is counted once.
+// result counts, and each call to the model is paid for.
 func TestOneResult(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		a := scripted(c)
@@ -295,7 +295,7 @@ func TestOneResult(t *testing.T) {
 		v := full(c, id)
 		want(t, "status, version, variants", []any{creative.StatusReady, int64(2), 2}, []any{v.Status, v.Version, len(variants(c, id))})
 		want(t, "events", []string{"created", "ready"}, typesOf(c, id))
-		want(t, "spent", cost, spent(t, c, "2026-11"))
+		want(t, "spent", 2*cost, spent(t, c, "2026-11"))
 		// What is not there, or somebody else's, needs nothing.
 		for _, other := range []ident.ID{"crv_01h455vb4pex5vsknk084sn02q", "crv_none"} {
 			if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, other); err != nil {
