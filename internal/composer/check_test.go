@@ -98,6 +98,38 @@ func trigrams(texts []string) map[string]bool {
 	return m
 }
 
+// sound holds English text against what no reader forgives: a sentence that
+// begins small, says a word twice or stands there twice.
+func sound(t reporter, text string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "- ")
+		for _, label := range []string{"On screen: ", "Voice: ", "End card: "} {
+			line = strings.TrimPrefix(line, label)
+		}
+		for _, s := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(".!?", r) }) {
+			s = strings.TrimSpace(s)
+			words := strings.Fields(s)
+			if len(words) < 2 {
+				continue
+			}
+			if unicode.IsLower([]rune(s)[0]) && strings.ToLower(words[0]) == words[0] && !strings.Contains(text, "."+s) {
+				t.Errorf("got %q, which begins small, in %q", s, text)
+			}
+			for i := 1; i < len(words); i++ {
+				if strings.EqualFold(words[i], words[i-1]) {
+					t.Errorf("got %q twice in %q", words[i], text)
+				}
+			}
+			if seen[s] {
+				t.Errorf("got %q twice in %q", s, text)
+			}
+			seen[s] = true
+		}
+	}
+}
+
 func checkText(t reporter, b *creative.Brief, channel, text, source string) {
 	t.Helper()
 	for _, number := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' }) {

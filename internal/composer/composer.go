@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"fanfare/internal/creative"
 )
@@ -72,7 +73,7 @@ type author interface {
 const (
 	// tries is how often a copy is written again because it resembles another
 	// variant's.
-	tries = 12
+	tries = 16
 	// alike is the share of common word trigrams from which two texts say the
 	// same.
 	alike = 0.5
@@ -137,10 +138,7 @@ func gramsOf(channel string, c *creative.Copy) grams {
 			continue
 		}
 		for _, text := range c.Texts(l.Field) {
-			words := strings.FieldsFunc(strings.ToLower(text), notWord)
-			if len(words) == 1 && anyIdeograph(words[0]) {
-				words = strings.Split(words[0], "")
-			}
+			words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if len(words) < 3 {
 				g[strings.Join(words, " ")] = true
 			}

@@ -16,6 +16,7 @@ const (
 	course   kind = "course"
 	travel   kind = "travel"
 	property kind = "property"
+	media    kind = "media"
 )
 
 // facts are what the brief says. Copy is made of nothing else.
@@ -28,9 +29,13 @@ type facts struct {
 	// self says that the product is the advertiser: a bakery, a plumber.
 	self    bool
 	product noun
+	// articled says that the brief has the product with an "a".
+	articled bool
 	// forms are shorter ways to say product, the longest first.
-	forms    []string
-	kind     kind
+	forms []string
+	kind  kind
+	// guessed says that the kind is not known for sure.
+	guessed  bool
 	fresh    bool
 	occasion string
 	offers   []offer
@@ -49,15 +54,19 @@ type facts struct {
 	// painFrom is the benefit that pain was read from, as a mask.
 	painFrom mask
 	cta      string
-	tone     string
+	// ask is the call to action in the brief's own words, where it has any.
+	ask  string
+	tone string
 	// families are what slots can choose from, found out once.
 	families map[string][]int
 }
 
-// statement is a sentence of the brief, and which facts it repeats.
+// statement is a sentence of the brief, which facts it repeats, and whether it
+// speaks of "it", so that the thing must have been named before.
 type statement struct {
-	text string
-	also mask
+	text  string
+	also  mask
+	needs bool
 }
 
 // offer is a reduction or a gift: "20% off", and as an invitation "get 20%
@@ -83,15 +92,13 @@ const (
 	trait                     // "waterproof", "made in Portugal"
 	deed                      // "saves time": the product does it
 	invite                    // "track invoices": the customer does it
-	clause                    // "deliver in 30 minutes": we do it
 	remark                    // "dogs welcome": stands alone only
 )
 
 // benefit is one thing that speaks for the product.
 type benefit struct {
 	kind benefitKind
-	// text is as said in the brief; of deeds, invitations and clauses the base
-	// form.
+	// text is as said in the brief; of deeds and invitations the base form.
 	text string
 }
 
@@ -99,10 +106,7 @@ type benefit struct {
 func (b benefit) fragment() string {
 	switch b.kind {
 	case deed:
-		verb, rest := cutWord(b.text)
-		return thirdAll(verb, rest)
-	case clause:
-		return "we " + b.text
+		return b.conjugate(false)
 	case thing:
 		return bare(b.text)
 	default:
@@ -110,39 +114,23 @@ func (b benefit) fragment() string {
 	}
 }
 
-// inSentence is a thing with the article it needs inside a sentence.
+// inSentence is a thing with the article it needs inside a sentence, or
+// nothing where that is not certain.
 func (b benefit) inSentence() string {
-	first := strings.ToLower(firstWord(b.text))
-	if first == "same" && (strings.Contains(b.text, " every ") || strings.Contains(b.text, " each ")) {
-		return "the " + b.text
-	}
-	if headOf(b.text) == "service" || !strings.Contains(b.text, " ") {
+	first, head := strings.ToLower(firstWord(b.text)), strings.ToLower(headOf(b.text))
+	switch n := newNoun(b.text); {
+	case determiners[first], first == "no", n.plural, n.mass:
 		return b.text
+	case countable[head] && first != "one":
+		return n.withA()
 	}
-	if determiners[first] || first == "no" || first == "up" || first[0] >= '0' && first[0] <= '9' && isPlural(headOf(b.text)) {
-		return b.text
-	}
-	return newNoun(b.text).withA()
+	return ""
 }
 
 // conjugate fits a deed to its subject.
 func (b benefit) conjugate(plural bool) string {
 	verb, rest := cutWord(b.text)
-	if plural {
-		return strings.TrimSpace(manyBe(verb) + " " + rest)
-	}
-	return thirdAll(verb, rest)
-}
-
-// thirdAll puts a verb, and a second one after "and", into the third person.
-func thirdAll(verb, rest string) string {
-	if before, after, ok := strings.Cut(rest, " and "); ok {
-		second, more := cutWord(after)
-		if verbs[second] && !spoken[second+"s"] && more != "" {
-			rest = before + " and " + third(second) + " " + more
-		}
-	}
-	return strings.TrimSpace(third(verb) + " " + rest)
+	return strings.TrimSpace(choose(plural, manyBe(verb), third(verb)) + " " + rest)
 }
 
 func cutWord(s string) (first, rest string) {
@@ -171,19 +159,28 @@ func (f *facts) of(kinds ...benefitKind) []int {
 	return list
 }
 
-// subject is who does the deeds, and whether it is plural.
+// persons do things and have no parts.
+var persons = set("plumber electrician roofer painter gardener cleaner handyman mechanic locksmith lawyer solicitor accountant photographer tutor coach trainer therapist consultant broker sweep fitters movers builder builders nanny chef interpreter translator")
+
+// lone reports a thing that is too near to the product to be a part of it.
+func (f *facts) lone(i int) bool {
+	text := f.benefits[i].text
+	if persons[strings.ToLower(headOf(f.product.text))] {
+		return true
+	}
+	return strings.HasPrefix(text, "no ") || f.benefits[i].inSentence() == "" || strings.EqualFold(headOf(text), headOf(f.product.text))
+}
+
+// subject is who does the deeds, and whether it is plural. The name of a shop
+// is not that of its goods.
 func (f *facts) subject() (text string, plural bool) {
-	if f.name != "" && (f.ownName || f.self || f.product.text == "" || f.kind != goods && f.kind != food && f.kind != property && f.kind != event) {
+	switch {
+	case f.name != "" && (f.ownName || f.self || f.product.text == ""):
 		return f.name, false
-	}
-	if f.self {
+	case f.self:
 		return "we", true
-	}
-	if f.product.text == "" {
+	case f.product.text == "":
 		return "", false
 	}
-	if f.fresh {
-		return "our new " + f.product.text, f.product.plural
-	}
-	return "our " + f.product.text, f.product.plural
+	return choose(f.fresh, "our new ", "our ") + f.product.text, f.product.plural
 }

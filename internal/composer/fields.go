@@ -22,6 +22,13 @@ var counts = map[string]int{
 // write makes the copy of one channel.
 func (w *writer) write(channel string, variant int, r *rand.Rand) creative.Copy {
 	w.channel, w.random, w.now, w.picked[channel] = channel, r, w.tallyOf(channel), nil
+	// Where there is little to say, variants differ by what they leave out, the
+	// more the longer they resemble each other.
+	if this := (spot{channel, variant}); w.at != this {
+		w.at, w.lean = this, 0
+	} else {
+		w.lean = min(w.lean+1, 6)
+	}
 	var c creative.Copy
 	angle := w.angle(variant)
 	for _, l := range creative.LimitsOf(channel) {
@@ -115,7 +122,7 @@ func (w *writer) headlines(n int, t want) []string {
 		}
 		list, t.shun, t.alike = append(list, text), t.shun|l.uses, append(t.alike, l.uses&^named)
 	}
-	for asked > n && len(list) < fewHeadlines {
+	for asked > n && len(list) < min(asked, fewHeadlines) {
 		text, _ := w.pick(button, want{room: t.room, limit: t.limit, taken: list, unused: true})
 		if text == "" {
 			break
@@ -132,7 +139,7 @@ const fewHeadlines = 6
 func (w *writer) headline(t want, ask, needed bool) (string, line) {
 	other, used, last := t, t, t
 	other.angle = ""
-	used.unused, last.angle, last.unused, last.fact, last.lead = false, "", false, false, false
+	used.unused, last.angle, last.unused, last.fact, last.lead, last.alike = false, "", false, false, false, nil
 	if ask {
 		if text, l := w.pick(button, other); text != "" {
 			return text, l
@@ -191,6 +198,9 @@ func (w *writer) captions(n int, t want, headlines []string) []string {
 		if text == "" {
 			text, l = w.pick(button, u)
 		}
+		if text == "" && len(list) == 0 {
+			text, l = w.pick(button, want{room: t.room, limit: t.limit})
+		}
 		if text == "" {
 			break
 		}
@@ -221,7 +231,7 @@ func (w *writer) descriptions(n int, t want) []string {
 			text, said = w.compose([]role{hook, closing}, u)
 		}
 		if text == "" || slices.Contains(list, text) {
-			text, said = w.compose([]role{closing, closing}, u)
+			text, said = w.compose([]role{closing}, u)
 		}
 		if text == "" || slices.Contains(list, text) {
 			break
@@ -332,14 +342,14 @@ func (w *writer) body(t want) string {
 	taken := []string{opening}
 	if points := w.points(said); len(points) > 2 && w.random.IntN(2) == 0 {
 		add(strings.Join(points, "\n"))
-	} else {
+	} else if !w.skips() {
 		text, more := w.compose([]role{support, support, support}, want{room: 400, limit: t.limit, said: said, taken: taken, fluent: true})
 		add(text)
 		said |= more
 	}
-	text, _ := w.compose([]role{offering, offering}, want{room: 300, limit: t.limit, said: said, taken: taken, fluent: true})
+	text, offered := w.compose([]role{offering, offering}, want{room: 300, limit: t.limit, said: said, taken: taken, fluent: true})
 	add(text)
-	end, _ := w.compose([]role{closing}, want{room: 200, limit: t.limit})
+	end, _ := w.compose([]role{closing}, want{room: 200, limit: t.limit, said: offered & usesAsk})
 	add(w.finish(end, w.domain != ""))
 	add(f.brand)
 	return strings.Join(paragraphs, "\n\n")

@@ -46,6 +46,16 @@ func TestGolden(t *testing.T) {
 				t.Errorf("got + want -, or run with -update:\n%s", diff)
 			}
 			check(t, b, result)
+			if result == nil || result.Language != "en" {
+				return
+			}
+			for _, d := range result.Drafts {
+				for _, channel := range b.Channels {
+					for _, text := range mainTexts(channel, d.ByChannel[channel]) {
+						sound(t, text)
+					}
+				}
+			}
 		})
 	}
 }

@@ -16,7 +16,11 @@ type noun struct {
 // newNoun reads the number of a noun phrase off its head.
 func newNoun(text string) noun {
 	head := strings.ToLower(headOf(text))
-	n := noun{text: text, plural: isPlural(head)}
+	n := noun{text: text, plural: isPlural(head) || strings.Contains(text, ",") && !strings.Contains(text, " or ")}
+	if before, _, ok := strings.Cut(text, " and "); ok {
+		n.plural = n.plural || isPlural(strings.ToLower(headOf(before)))
+		head = strings.ToLower(headOf(before))
+	}
 	n.mass = !n.plural && (mass[head] || hasAnySuffix(head, "ing", "ware", "wear", "care", "ness", "phy", "ics") && head != "ring" && head != "wedding" && head != "evening" && head != "building" && head != "painting" && head != "earring" && head != "sibling")
 	return n
 }
@@ -27,12 +31,17 @@ func headOf(text string) string {
 	if len(words) == 0 {
 		return ""
 	}
+	end := len(words)
 	for i, word := range words {
 		if i > 0 && prepositions[strings.ToLower(word)] {
-			return strings.Trim(words[i-1], `,.:;'"`)
+			end = i
+			break
 		}
 	}
-	return strings.Trim(words[len(words)-1], `,.:;'"`)
+	for end > 1 && predicative[strings.ToLower(words[end-1])] {
+		end--
+	}
+	return strings.Trim(words[end-1], `,.:;'"`)
 }
 
 func isPlural(head string) bool {
@@ -96,7 +105,7 @@ func base(verb string) (string, bool) {
 	case "does", "goes":
 		return verb[:2], true
 	}
-	if !strings.HasSuffix(verb, "s") {
+	if !strings.HasSuffix(verb, "s") || strings.HasSuffix(verb, "ss") {
 		return "", false
 	}
 	for _, stem := range []string{strings.TrimSuffix(verb, "s"), strings.TrimSuffix(verb, "es")} {
@@ -108,22 +117,6 @@ func base(verb string) (string, bool) {
 		return stem + "y", true
 	}
 	return "", false
-}
-
-// guessBase does the same for a word that can only be a verb.
-func guessBase(word string) (string, bool) {
-	if verb, ok := base(word); ok {
-		return verb, true
-	}
-	switch {
-	case len(word) < 4 || !strings.HasSuffix(word, "s") || strings.HasSuffix(word, "ss"):
-		return "", false
-	case strings.HasSuffix(word, "ies"):
-		return strings.TrimSuffix(word, "ies") + "y", true
-	case hasAnySuffix(word, "ches", "shes", "xes", "sses", "zzes"):
-		return strings.TrimSuffix(word, "es"), true
-	}
-	return strings.TrimSuffix(word, "s"), true
 }
 
 // third is the inverse of base.
@@ -161,18 +154,6 @@ func pluralOf(text string) string {
 		return strings.TrimSuffix(text, "y") + "ies"
 	}
 	return text + "s"
-}
-
-// join makes "a, b and c".
-func join(items []string) string {
-	switch len(items) {
-	case 0:
-		return ""
-	case 1:
-		return items[0]
-	}
-	last := len(items) - 1
-	return strings.Join(items[:last], ", ") + " and " + items[last]
 }
 
 func firstWord(s string) string {

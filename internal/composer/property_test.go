@@ -90,7 +90,7 @@ func brief(r *rand.Rand) *creative.Brief {
 // against the promises. FANFARE_DRILL=full makes it 10,000.
 func TestComposerPropertyHolds(t *testing.T) {
 	t.Parallel()
-	n := 500
+	n := 250
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		n = 10000
 	}

@@ -3,6 +3,7 @@ package composer
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"fanfare/internal/creative"
 )
@@ -20,27 +21,27 @@ const (
 )
 
 // reader collects the facts of an English brief, sentence by sentence.
+//
+// Choice: it takes apart only what it is sure of. A price, an offer or a date
+// is a fact where a segment of a sentence consists of it; a list is split where
+// its items are of one kind; what has a subject and a verb of its own stays a
+// sentence. All else is used as it was written, or not at all, because a phrase
+// of the brief reads well and half of one does not.
 type reader struct {
 	f *facts
 	// label is that of the last labelled line, for the items below it.
 	label string
 	// all is the whole text, for hints that need no place.
 	all string
-	// whole is the sentence being read where it can be used as it is, also the
-	// facts that were taken out of it.
-	whole string
-	also  mask
-	// known are the facts before this sentence.
-	known facts
-	// bullet says that the line is an item of a list, so that its capital is
-	// only that of a beginning.
-	bullet bool
-	// deeds says that what follows is done by the product.
-	deeds bool
-	// clause says that a verb in the third person must come: "that …".
-	clause bool
 	// main says that the sentence names what the ads are for.
 	main bool
+	// read counts the sentences that say something, first is the first one.
+	read  int
+	first string
+	// guessed says that the kind of thing is not known for sure.
+	guessed bool
+	// calls are what the brief asks the customer to do.
+	calls []call
 }
 
 // read makes facts of a cleaned and settled prompt.
@@ -61,61 +62,61 @@ func plainName(s string) string {
 
 func (r *reader) line(line string) {
 	item := strings.HasPrefix(line, bulletMark)
-	r.bullet = item
 	line = strings.TrimPrefix(line, bulletMark)
 	if !item {
 		r.label = ""
 	}
 	for _, s := range sentences(line) {
+		// A label with nothing behind it is that of the items below.
+		name := r.label
 		if m := label.FindStringSubmatch(s.text); m != nil {
-			r.label, r.bullet = strings.ToLower(m[1]), true
+			name = strings.ToLower(m[1])
 			if s.text = m[2]; s.text == "" {
+				r.label = name
 				continue
 			}
-		} else if !item {
-			r.label = ""
 		}
-		if r.label == "" || !r.labelled(s.text) {
-			r.sentence(s, item || r.label != "")
+		if name == "" || !r.labelled(name, s.text) {
+			r.sentence(s, item || name != "")
 		}
 	}
 }
 
 // labelled reads "Audience: students". It reports whether that was all.
-func (r *reader) labelled(line string) bool {
+func (r *reader) labelled(label, line string) bool {
 	value := strings.Trim(line, " .!")
-	switch r.label {
+	switch label {
 	case "brand", "company", "business", "client":
 		if r.f.brand == "" {
 			r.f.brand, r.f.name = plainName(value), plainName(value)
 		}
 	case "name":
 		r.f.name, r.f.ownName = plainName(value), true
-	case "audience", "target":
+	case "audience", "target", "for":
 		r.f.audience = unstart(strings.TrimPrefix(value, "for "), r.f.name)
 	case "tone", "voice", "style", "mood":
 		r.f.tone += " " + strings.ToLower(value)
 	case "cta", "call to action", "action":
-		r.action(value)
+		r.asked(value)
 	case "goal", "objective", "channel", "channels", "language", "format", "length", "keyword", "keywords", "task", "instruction", "instructions", "system", "assistant", "prompt", "note", "notes":
 	case "place", "location", "city", "where", "venue":
 		if r.f.place == "" && len(strings.Fields(value)) < 7 {
 			r.f.place = "in " + strings.TrimPrefix(value, "in ")
-			if r.label == "venue" || r.label == "where" {
+			if label == "venue" || label == "where" {
 				r.f.place, r.f.where = "", "at "+strings.TrimPrefix(value, "at ")
 			}
 		}
 	case "price", "pricing", "cost":
-		r.sentence(sentence{text: unstart(value, "")}, true)
+		r.list(value)
 	case "deadline", "ends", "valid", "until":
-		r.sentence(sentence{text: "ends " + strings.TrimPrefix(strings.TrimPrefix(unstart(value, ""), "until "), "ends ")}, true)
+		r.list("ends " + strings.TrimPrefix(strings.TrimPrefix(lowerStart(value), "until "), "ends "))
 	case "proof", "review", "reviews", "rating":
 		if len(r.f.proofs) < mostProofs && value != "" {
 			r.f.proofs = append(r.f.proofs, unstart(value, r.f.name))
 		}
 	case "benefit", "benefits", "feature", "features", "usp", "usps", "selling point", "selling points", "highlight", "highlights", "why us":
 		for _, s := range sentences(line) {
-			r.extras(unstart(r.spans(s.text), r.f.name))
+			r.list(s.text)
 		}
 	default:
 		return false
@@ -126,16 +127,16 @@ func (r *reader) labelled(line string) bool {
 // sentence is one sentence of the prompt.
 type sentence struct {
 	text string
-	// full says that it ended like one.
-	full bool
+	// question says that it ended with a question mark.
+	question bool
 }
 
-var abbreviations = set("st inc ltd co no vs mr mrs ms dr e.g i.e a.m p.m approx est jan feb mar apr aug sep sept oct nov dec")
+var abbreviations = set("st inc ltd co no vs incl mr mrs ms dr e.g i.e a.m p.m approx est jan feb mar apr aug sep sept oct nov dec")
 
 // abbreviated reports whether a text ends in a word that takes a point.
 func abbreviated(s string) bool {
 	word := s[strings.LastIndexByte(s, ' ')+1:]
-	return len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' || abbreviations[strings.ToLower(word)]
+	return len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' || abbreviations[strings.ToLower(word)] && (len(word) < 3 || strings.ToUpper(word) != word)
 }
 
 // askAgain is where a description turns into an instruction.
@@ -156,7 +157,7 @@ func sentences(line string) []sentence {
 			continue
 		}
 		if s := strings.Trim(line[start:i], " \"-"); s != "" {
-			list = append(list, sentence{s, c == '.' || c == '!'})
+			list = append(list, sentence{s, c == '?'})
 		}
 		start = i + 1
 	}
@@ -174,66 +175,69 @@ func unstart(s, name string) string {
 	return lowerFirst(s)
 }
 
-// sentence takes everything out of one sentence that it can name, and reads
-// what remains as product or benefits.
+// sentence reads one sentence.
 func (r *reader) sentence(s sentence, item bool) {
 	text := r.unorder(s.text)
 	if text == "" || injected(s.text) {
 		return
 	}
-	whole := text
-	if m := pained.FindStringSubmatch(text); m != nil && r.f.pain == "" {
-		r.f.pain = trimTail(m[1])
+	text = dayComma.ReplaceAllString(r.unquote(text), "$1 $2")
+	if at := stress.FindStringIndex(text); at != nil && hinted(text, "mention|highlight|emphasi|focus|stress|point out|talk about|play up|lead with|include|are|is") {
+		defer r.list(text[at[1]:])
+		if text = strings.TrimRight(text[:at[0]], " ,.;"); text == "" {
+			return
+		}
 	}
-	if callOnly.MatchString(strings.Trim(text, " ,.!")) {
+	if m := pained.FindStringSubmatch(text); m != nil && r.f.pain == "" && hinted(text, "tired|sick|fed up|struggling|no more|done with") {
+		r.f.pain = unstart(trimTail(m[1]), r.f.name)
+	}
+	switch {
+	case complaint.MatchString(text):
+		return
+	case s.question && !r.main:
+		r.say(text + "?")
+		return
+	case r.call(text):
 		return
 	}
 	if m := audienceIs.FindStringSubmatch(text); m != nil {
 		r.f.audience = trimTail(m[1])
 		return
 	}
-	if t := opener.ReplaceAllString(text, ""); t != text {
-		r.f.fresh = r.f.fresh || r.f.product.text == "" && regexpNew.MatchString(text[:len(text)-len(t)])
-		text = t
+	if t := opener.ReplaceAllString(text, ""); t != text && r.f.product.text == "" && (r.read == 0 || !r.f.ownName) && (unicode.IsUpper([]rune(t + " ")[0]) || !hasAnyPrefix(strings.ToLower(text), "meet", "support") || determiners[strings.ToLower(firstWord(t))]) {
+		r.f.fresh = r.f.fresh || r.f.product.text == "" && fresh.MatchString(text[:len(text)-len(t)])
+		r.main, text = r.main || r.f.product.text == "", t
 	}
-	if complaint.MatchString(text) {
+	if r.read == 0 {
+		r.first = text
+	}
+	r.read++
+	if len(segments(text)) == 1 && r.fact(text) || (!item || r.f.product.text == "") && r.names(text) {
 		return
 	}
-	before, known := r.f.stated(), *r.f
-	text = r.spans(text)
-	r.known = known
-	r.whole, r.also = "", r.f.stated()&^before
-	if s.full {
-		r.whole = whole
-	}
-	r.rest(text, item)
+	r.list(text)
 }
 
-// stated are the facts known so far that a sentence can repeat.
-func (f *facts) stated() mask {
-	var m mask
-	for _, fact := range []struct {
-		text string
-		bit  mask
-	}{{f.deadline.adverb, usesDeadline}, {f.price, usesPrice}, {f.audience, usesAudience}, {f.place, usesPlace}, {f.when, usesWhen}, {f.where, usesWhere}} {
-		if fact.text != "" {
-			m |= fact.bit
-		}
+// unquote takes quotation marks off; what they enclose is often the name.
+func (r *reader) unquote(s string) string {
+	if m := quoted.FindStringSubmatch(s); m != nil && unicode.IsUpper([]rune(m[1])[0]) && (r.f.name == "" || r.f.name == r.f.brand) {
+		r.f.name, r.f.ownName = m[1], true
 	}
-	if len(f.offers) > 0 {
-		m |= 1 << offerBit
-	}
-	return m
+	return strings.ReplaceAll(s, `"`, "")
 }
 
-// complaint is a sentence that only names what people want to be rid of.
-var complaint = regexp.MustCompile(`(?i)^(?:tired of|sick of|fed up with|struggling with|done with|had enough of)\b`)
-
-// callOnly is a call to action and nothing else, audienceIs says whom the ads
-// are for.
 var (
-	callOnly   = regexp.MustCompile(`(?i)^(?:get (?:a |your )?(?:free )?quote|request (?:a |your )?(?:demo|quote|call)|book (?:now|today|online|early|direct|(?:your|a|an) .{0,30})|call (?:us|now|today).{0,12}|apply(?: now| today| online)?|visit(?: us| now| today)?.{0,8}|sign up.{0,12}|(?:pre-?)?order (?:now|online|today|yours).{0,8}|shop (?:now|online|today)|donate.{0,10}|register.{0,12}|download.{0,14}|subscribe.{0,10}|learn more|contact us.{0,8}|get in touch|join us|don't miss (?:it|out|this).{0,12}|buy(?: now| today| yours)?|try it(?: free)?(?: today)?|rsvp.{0,10}|click here|reserve your .{0,20})$`)
+	// complaint is a sentence that only names what people want to be rid of.
+	complaint = regexp.MustCompile(`(?i)^(?:tired of|sick of|fed up with|struggling with|done with|had enough of)\b`)
+	// audienceIs says whom the ads are for.
 	audienceIs = regexp.MustCompile(`(?i)\baudience (?:is|are|will be) (?:mostly |mainly |primarily )?(.+)$`)
+	// dayComma is the comma inside a date.
+	dayComma = regexp.MustCompile(`(` + weekdays + `), ((?:the )?(?:` + months + `|\d{1,2}(?:st|nd|rd|th)?(?: of)? ` + months + `)\b)`)
+	// plainOrder are orders that are nothing else, published what may be
+	// advertised itself.
+	plainOrder = regexp.MustCompile(`(?i)^(?:promote|promoting|advertise|advertising|announce|sell|publici|showcase|introduce|spread|tell|get|drive|raise|increase|buy)`)
+	published  = regexp.MustCompile(`(?i)^(?:newsletter|magazine|videos?|posters?|brochures?)\b`)
+	fresh      = regexp.MustCompile(`(?i)introduc|announc|launch|open`)
 )
 
 // unorder takes off the instruction around what a sentence is about.
@@ -249,9 +253,8 @@ func (r *reader) unorder(s string) string {
 		}
 		s = t
 	}
-	s = callAnd.ReplaceAllString(s, "")
 	if m := asksFor.FindStringSubmatchIndex(s); m != nil {
-		r.action(s[m[2]:m[3]])
+		r.asked(s[m[2]:m[3]])
 		s = s[:m[0]] + gap + s[m[1]:]
 	}
 	if m := mannered(s); m != nil {
@@ -263,12 +266,12 @@ func (r *reader) unorder(s string) string {
 		r.main = true
 		r.hint(order.FindString(s))
 		s = order.ReplaceAllString(s, "")
-	case subjectOrder.MatchString(s):
+	case subjectOrder.MatchString(s) && !published.MatchString(s):
 		r.main = true
 		r.hint(subjectOrder.FindString(s))
 		s = subjectOrder.ReplaceAllString(s, "")
 	}
-	if verbOrder.MatchString(s) {
+	if m := verbOrder.FindString(s); m != "" && r.f.product.text == "" && (plainOrder.MatchString(m) || determiners[strings.ToLower(firstWord(s[len(m):]))] || strings.HasPrefix(s[len(m):], "new ") || unicode.IsUpper([]rune(s[len(m):] + " ")[0])) {
 		r.main = true
 		r.hint(verbOrder.FindString(s))
 		s = verbOrder.ReplaceAllString(s, "")
@@ -300,7 +303,7 @@ func injected(s string) bool {
 // for …".
 func (r *reader) hint(s string) {
 	if m := saleName.FindStringSubmatch(s); m != nil && r.f.occasion == "" {
-		r.takeOffers(m[0])
+		r.f.occasion = occasion(m[1])
 	}
 	if strings.Contains(strings.ToLower(s), "volunteer") && r.f.cta == "" {
 		r.f.cta = "sign_up"
@@ -310,20 +313,9 @@ func (r *reader) hint(s string) {
 	}
 }
 
-// callAnd is a call to action in front of what it brings: "subscribe and get …".
-var callAnd = regexp.MustCompile(`(?i)^(?:subscribe|sign up|order|book|register|join|buy|shop|call|visit us|enrol+)(?: now| today| direct| online| us)? (?:and|to) (?:get |receive |enjoy )?`)
-
 var greeting = regexp.MustCompile(`(?i)^(?:hi|hello|hey|thanks|thank you|please|ok|okay|dear .{0,20}|hi there|hey there|hello there|cheers)$`)
 
 var regexpLaunch = regexp.MustCompile(`(?i)\b(?:launch|introduc)`)
-
-// until cuts a text at the first of some characters.
-func until(s, chars string) string {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
 
 // trimTail drops words and marks that nothing can end with.
 func trimTail(s string) string {
@@ -335,18 +327,5 @@ func trimTail(s string) string {
 			return s
 		}
 		s = s[:i]
-	}
-}
-
-// action notes the call to action that a text asks for.
-func (r *reader) action(text string) {
-	if r.f.cta != "" {
-		return
-	}
-	for _, a := range actions {
-		if a.pattern.MatchString(text) || strings.EqualFold(strings.ReplaceAll(a.code, "_", " "), strings.TrimSpace(text)) {
-			r.f.cta = a.code
-			return
-		}
 	}
 }

@@ -5,195 +5,163 @@ import (
 	"strings"
 )
 
-// takeOffers reads reductions and gifts out of a sentence.
-func (r *reader) takeOffers(s string) string {
-	s = take(s, numeric(s) && hinted(s, "first"), firstOff, func(m []string) bool {
-		text := m[2] + " off your first " + strings.ToLower(m[1])
-		r.offer(offer{text: text, do: "get " + text, noun: text})
-		return true
-	})
-	s = take(s, hinted(s, "free for"), freeFor, func(m []string) bool {
-		text := strings.ToLower(m[1])
-		r.offer(offer{text: text, do: "try it " + text})
-		return true
-	})
-	s = take(s, numeric(s) && hinted(s, "off|discount|cash|reduction"), percentOff, func(m []string) bool {
-		sum := strings.ReplaceAll(strings.TrimSpace(m[2]), " percent", "%")
-		more := strings.ToLower(strings.TrimSpace(m[1]))
-		more = strings.TrimPrefix(strings.TrimPrefix(more, "an "), "a ")
-		what := strings.ToLower(m[3])
-		if strings.HasPrefix(what, "discount") || what == "reduction" {
-			what = "off"
-		}
-		on := strings.TrimSpace(m[4])
-		for _, lead := range []string{"on ", "for "} {
-			on = strings.TrimPrefix(on, lead)
-		}
-		text := squeeze(more + " " + sum + " " + what + " " + on + m[5])
-		r.offer(offer{text: text, do: "get " + an(more) + text, noun: an(more) + text, on: on == "" && m[5] == "" && what == "off"})
-		return true
-	})
-	s = take(s, numeric(s) && hinted(s, "save"), saveOff, func(m []string) bool {
-		on := strings.TrimPrefix(strings.TrimSpace(m[3]), "on ")
-		text := squeeze(strings.ToLower(m[1]) + " " + strings.ReplaceAll(m[2], " percent", "%") + " off " + on)
-		r.offer(offer{text: text, do: "get " + text, noun: text, on: on == ""})
-		return true
-	})
-	s = take(s, hinted(s, "first"), firstFree, func(m []string) bool {
-		text := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(m[1], " is ", " "), " are ", " "))
-		r.offer(offer{text: text, do: "get your " + text, noun: "your " + text})
-		return true
-	})
-	s = take(s, hinted(s, "buy |bogo|for 1|for 2|for-1|for-2|for one|for two|half"), bogo, func(m []string) bool {
-		text := strings.ToLower(m[1])
-		o := offer{text: text}
-		switch {
-		case text == "bogo":
-			o = offer{text: "buy one, get one", do: "buy one, get one"}
-		case strings.HasPrefix(text, "buy"):
-			if before, after, ok := strings.Cut(strings.ReplaceAll(text, " and get", " get"), " get"); ok {
-				o.text = strings.TrimSuffix(before, ",") + ", get" + after
-			}
-			o.do = o.text
-		}
-		o.text += m[2]
-		if o.do != "" {
-			o.do += m[2]
-		}
-		r.offer(o)
-		return true
-	})
-	s = take(s, hinted(s, "free"), freeThing, func(m []string) bool {
-		text := trimTail(m[1])
-		r.offer(offer{text: text, do: freeDeed(text), noun: newNoun(lowerStart(text)).withA()})
-		return true
-	})
-	s = take(s, hinted(s, "early"), earlyBird, func(m []string) bool {
-		text := lowerFirst(m[1])
-		if i := strings.IndexAny(text, "$€£¥₹0123456789"); i > 0 && !hasAnySuffix(strings.TrimSpace(text[:i]), "from", "at", "for") {
-			text = strings.TrimRight(text[:i], " :") + " for " + text[i:]
-		}
-		r.offer(offer{text: text, do: "get " + text, noun: text})
-		return true
-	})
-	return take(s, hinted(s, "sale|deal|clearance"), saleName, func(m []string) bool {
+// takeOffer reads a segment that is a reduction or a gift, with its deadline.
+func (r *reader) takeOffer(s string) bool {
+	if m := midway.FindStringSubmatch(s); m != nil {
+		s = m[1] + " " + m[3] + " " + m[2]
+	}
+	text, due, dated := cutDeadline(s)
+	if m := saleName.FindStringSubmatch(text); m != nil && len(m[0]) == len(text) {
 		if r.f.occasion == "" {
-			r.f.occasion = strings.TrimSpace(m[1])
-			if !hasAnyPrefix(r.f.occasion, "Black", "Cyber", "Mother", "Father", "New") {
-				r.f.occasion = lowerStart(r.f.occasion)
+			r.f.occasion = occasion(m[1])
+		}
+		r.due(due, dated)
+		return true
+	}
+	o, ok := r.percent(text)
+	if !ok {
+		o, ok = freeOf(text)
+	}
+	if !ok {
+		if m := fixedOffer.FindStringSubmatch(text); m != nil {
+			o, ok = offer{text: strings.Replace(strings.Replace(lowerStart(text), " is ", " ", 1), " are ", " ", 1)}, true
+			if hasAnyPrefix(o.text, "buy") {
+				o.do = o.text
+			}
+			if hasAnyPrefix(o.text, "first") {
+				o.do, o.noun = "get your "+o.text, "your "+o.text
 			}
 		}
-		return true
-	})
-}
-
-// an is the article of "an extra 20% off".
-func an(more string) string {
-	if hasAnyPrefix(more, "extra", "additional") {
-		return "an "
 	}
-	return ""
-}
-
-// freeDeed is what one does about a free thing.
-func freeDeed(text string) string {
-	low := strings.ToLower(text)
-	head := strings.ToLower(headOf(text))
-	switch head {
-	case "trial":
-		return "start your " + low
-	case "consultation", "session", "lesson", "class", "demo", "assessment", "inspection", "viewing", "checkup", "check-up", "valuation", "tasting":
-		return "book your " + low
-	case "quote", "estimate", "sample", "guide", "ebook", "gift", "ticket", "tickets", "audit", "checklist":
-		return "get your " + low
-	case "plan":
-		return "start on the " + low
+	if !ok {
+		return false
 	}
-	return "get " + newNoun(low).withA()
-}
-
-func (r *reader) offer(o offer) {
-	o.text = lowerFirst(o.text)
+	r.due(due, dated)
 	for _, known := range r.f.offers {
 		if strings.EqualFold(known.text, o.text) {
-			return
+			return true
 		}
 	}
 	if len(r.f.offers) < mostOffers {
 		r.f.offers = append(r.f.offers, o)
 	}
+	return true
 }
 
-// takeTimes reads deadlines and dates.
-func (r *reader) takeTimes(s string) string {
-	s = take(s, hinted(s, "until|till|thr|by |before|end|expir|clos"), dueBy, func(m []string) bool {
-		lead, word, date := strings.ToLower(m[1]), strings.ToLower(firstWord(m[2])), trimTail(m[3])
-		// Opening hours are no deadline.
-		if strings.HasSuffix(strings.TrimSpace(lead), "open") && strings.Contains(date, "midnight") || r.f.deadline.adverb != "" {
-			return false
-		}
-		date = strings.TrimPrefix(date, "on ")
-		switch {
-		case hasAnyPrefix(word, "until", "till", "end", "expir"):
-			r.f.deadline = deadline{"until " + date, "ends " + date}
-		case hasAnyPrefix(word, "thr"):
-			r.f.deadline = deadline{"through " + date, "ends " + date}
-		case hasAnyPrefix(word, "clos"):
-			r.f.deadline = deadline{"until " + date, "closes " + date}
-		default:
-			r.f.deadline = deadline{word + " " + date, ""}
-		}
-		return true
-	})
-	s = take(s, hinted(s, "only|this |limited|while|next"), onlyNow, func(m []string) bool {
-		text, low := strings.TrimSpace(m[2]), strings.ToLower(m[2])
-		only := strings.HasSuffix(low, "only")
-		switch {
-		case strings.Contains(low, "limited time"):
-			text = "for a limited time"
-		case hasAnyPrefix(low, "while", "this", "for"):
-			text = lowerFirst(text)
-		case strings.HasPrefix(low, "the next"):
-			text = "for the next" + text[len("the next"):]
-		case !only && !strings.Contains(strings.ToLower(m[1]), "only"):
-			return false
-		case !only:
-			text += " only"
-		}
-		if r.f.deadline.adverb == "" {
-			r.f.deadline = deadline{adverb: text}
-		}
-		return true
-	})
-	return take(s, numeric(s) || hinted(s, "day"), onDate, func(m []string) bool {
-		if at := strings.Index(s, m[0]); at > 0 && hasAnySuffix(strings.TrimSpace(s[:at]), "every", "each") || recurring.MatchString(m[2]) {
-			return false
-		}
-		if r.f.when != "" || r.f.product.text != "" && kindOfWord(headOf(r.f.product.text)) != event && strings.TrimSpace(s) != strings.TrimSpace(m[0]) && !hasAnyPrefix(strings.ToLower(m[1]), "start", "open", "launch") {
-			return false
-		}
-		lead := strings.ToLower(strings.TrimSpace(m[1]))
-		switch {
-		case lead == "from", hasAnyPrefix(lead, "start", "open", "launch"):
-			lead = "from"
-		case lead == "this":
-		case hasAnyPrefix(strings.ToLower(m[2]), "this", "next"):
-			lead = ""
-		case dayRange.MatchString(m[2]):
-			lead = ""
-		default:
-			lead = "on"
-		}
-		r.f.when = squeeze(strings.TrimSpace(lead+" "+m[2]) + strings.TrimRight(m[3], " "))
-		return true
-	})
+func (r *reader) due(d deadline, known bool) {
+	if known && r.f.deadline.adverb == "" {
+		r.f.deadline = d
+	}
 }
 
-// recurring is a day that comes again: "Saturday mornings".
-var recurring = regexp.MustCompile(`day(?:s| (?:night|evening|morning|afternoon)s)$`)
+// midway is a deadline with a place behind it.
+var midway = regexp.MustCompile(`(?i)^(.+?) ((?:this|today)(?: weekend| week| month)?(?: only)?) ((?:at|in|on) .+)$`)
 
-// dayRange is a date of several days, which takes no "on".
-var dayRange = regexp.MustCompile(`\d ?- ?\d`)
+// occasion is the name of a sale, with the capitals that it keeps.
+func occasion(s string) string {
+	s = strings.TrimSpace(s)
+	if hasAnyPrefix(s, "Black", "Cyber", "Mother", "Father", "New") {
+		return s
+	}
+	return lowerStart(s)
+}
 
-// squeeze closes gaps.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+// percent reads "up to 40% off linen dresses". Where nothing else was named,
+// what is reduced is what is advertised.
+func (r *reader) percent(s string) (offer, bool) {
+	if !numeric(s) {
+		return offer{}, false
+	}
+	m := percentOff.FindStringSubmatch(s)
+	if m == nil {
+		if m = saveOff.FindStringSubmatch(s); m == nil || m[3] != "" && !hasAnyPrefix(m[3], "on ", "off ") {
+			return offer{}, false
+		}
+	}
+	more, sum, rest := m[1], m[2], strings.TrimSpace(m[3])
+	if len(strings.Fields(rest)) > 7 || predicateAt(strings.Fields(rest)) >= 0 {
+		return offer{}, false
+	}
+	sum = strings.ReplaceAll(sum, " percent", "%")
+	more = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(more)), "an "), "a ")
+	for _, lead := range []string{"on ", "off ", "for "} {
+		if t, ok := strings.CutPrefix(rest, lead); ok && audienceWords(strings.Fields(t)) == 0 {
+			rest = t
+		}
+	}
+	o := offer{text: squeeze(more + " " + sum + " off"), on: rest == ""}
+	if rest != "" {
+		if what := bareAll(rest); r.f.product.text == "" && !reserved.MatchString(rest) {
+			name := r.f.name
+			if r.head(what, nil); r.f.product.text != "" {
+				o.on = true
+				if r.f.product.text != what && r.f.name == name && r.f.audience == "" && r.f.place == "" {
+					o.on = false
+				}
+				return o.with(more), true
+			}
+		}
+		o.text += " " + rest
+	}
+	return o.with(more), true
+}
+
+// with completes an offer by what one does about it.
+func (o offer) with(more string) offer {
+	article := ""
+	if hasAnyPrefix(more, "extra", "additional") {
+		article = "an "
+	}
+	o.do, o.noun = "get "+article+o.text, article+o.text
+	return o
+}
+
+// bareAll drops what only says that all of something is meant.
+func bareAll(s string) string {
+	for _, lead := range []string{"all of our ", "all our ", "all the ", "all ", "our ", "the "} {
+		if rest, ok := strings.CutPrefix(s, lead); ok {
+			return rest
+		}
+	}
+	return s
+}
+
+// freeOf reads "free shipping over $50" and "7-day free trial".
+func freeOf(s string) (offer, bool) {
+	if !hinted(s, "free") {
+		return offer{}, false
+	}
+	m := freeThing.FindStringSubmatch(s)
+	if m == nil || len(strings.Fields(m[1])) > 9 || predicateAt(strings.Fields(m[1])) >= 0 {
+		return offer{}, false
+	}
+	text := lowerStart(m[1])
+	head := strings.ToLower(headOf(text))
+	if !givenAway[head] {
+		return offer{}, false
+	}
+	o := offer{text: text}
+	switch {
+	case head == "trial":
+		o.do, o.noun = "start your "+text, "a "+text
+	case bookable[head]:
+		o.do, o.noun = "book your "+text, "a "+text
+	case head == "plan":
+		o.do, o.noun = "start on the "+text, "a "+text
+	case isPlural(head) || mass[head]:
+		o.do, o.noun = "get "+text, text
+	case strings.Contains(text, " your "):
+		o.do, o.noun = "get "+text, text
+	default:
+		o.do, o.noun = "get your "+text, article(text)+" "+text
+	}
+	return o, true
+}
+
+var (
+	// bookable are gifts that one makes a date for.
+	bookable = set("consultation session lesson class demo assessment inspection viewing checkup check-up valuation tasting call")
+	// givenAway are things that are an offer when they are free.
+	givenAway = set(`trial shipping delivery consultation consultations quote quotes estimate estimates sample samples demo demos class lesson session plan tasting entry admission gift guide ebook e-book checklist audit assessment
+inspection inspections parking breakfast coffee dessert drink starter ticket tickets domain mats installation setup checkup check-up valuation viewing upgrade month months returns refills pickup call fitting alterations wifi`)
+)

@@ -146,16 +146,21 @@ func startsProper(s, name string) bool {
 		return true
 	}
 	low := strings.ToLower(word)
-	if before, _, ok := strings.Cut(word, "-"); ok && proper[strings.ToLower(before)] == before {
-		return true
+	if before, _, ok := strings.Cut(word, "-"); ok && mixed(word) {
+		return proper[strings.ToLower(before)] == before
 	}
-	if proper[low] == word {
+	if proper[low] == word || strings.HasSuffix(low, "days") && proper[strings.TrimSuffix(low, "s")]+"s" == word {
 		return true
 	}
 	if form, ok := proper[strings.TrimSuffix(low, "'s")]; ok && (form == word || form == strings.TrimSuffix(word, "'s")) {
 		return true
 	}
-	if words := strings.Fields(s); len(words) > 2 && capital(words[0]) && capital(words[1]) && capital(words[2]) {
+	// In a list of names the first is one too: "Hebrew, Arabic and English".
+	if word := firstWord(s); strings.HasSuffix(word, ",") && capital(firstWord(strings.TrimPrefix(s, word+" "))) {
+		return true
+	}
+	// A capital inside a sentence is a name's, and so is the one before it.
+	if words := strings.Fields(s); len(words) > 1 && capital(words[0]) && capital(words[1]) && !determiners[low] && !adjectives[low] && !verbs[low] && !strings.HasSuffix(low, "ed") && proper[strings.ToLower(words[1])] == "" {
 		return true
 	}
 	return word == "I" || strings.HasPrefix(word, "I'") || !mixed(word)

@@ -22,32 +22,28 @@ func (f *facts) family(slot string) []int {
 
 func (f *facts) choices(stem string) []int {
 	switch stem {
-	case "np", "anp", "get":
-		return f.things(stem == "get")
+	case "anp":
+		return slices.DeleteFunc(f.of(thing), f.lone)
+	case "extra":
+		return slices.DeleteFunc(f.of(thing), func(i int) bool { return f.lone(i) || !extras[strings.ToLower(headOf(f.benefits[i].text))] })
 	case "no":
 		return f.noes()
-	case "perk":
-		return slices.DeleteFunc(f.of(thing), func(i int) bool { return !hasAnyPrefix(f.benefits[i].text, "no ", "free ") })
 	case "adj":
 		return f.of(trait)
 	case "adj1":
 		return f.attributes()
-	case "vp", "vpp", "vpit", "vpfrag":
+	case "vp", "vpp", "vpit":
 		return f.of(deed)
 	case "does":
 		return slices.DeleteFunc(f.of(deed), func(i int) bool { return states[firstWord(f.benefits[i].text)] })
+	case "aim":
+		return slices.DeleteFunc(f.of(invite), func(i int) bool { return steps[firstWord(f.benefits[i].text)] })
 	case "do":
-		return f.doable()
+		return f.of(invite)
 	case "howdo":
-		return slices.DeleteFunc(f.doable(), func(i int) bool { return strings.HasPrefix(f.benefits[i].text, "learn") })
-	case "we", "wedo":
-		return f.of(clause)
-	case "b":
-		return f.of(thing, trait, deed, invite, remark)
-	case "remark":
-		return f.of(remark)
-	case "nplocal":
-		return slices.DeleteFunc(f.of(thing), func(i int) bool { return !local[strings.ToLower(headOf(f.benefits[i].text))] })
+		return slices.DeleteFunc(f.of(invite), func(i int) bool { return steps[firstWord(f.benefits[i].text)] })
+	case "bit":
+		return f.of(thing, trait, remark)
 	case "gain":
 		return f.gains()
 	case "adjp":
@@ -72,13 +68,6 @@ func upTo(n int) []int {
 	return list
 }
 
-// things lists noun phrases; with got, those that one can get.
-func (f *facts) things(got bool) []int {
-	return slices.DeleteFunc(f.of(thing), func(i int) bool {
-		return got && strings.HasPrefix(f.benefits[i].text, "no ")
-	})
-}
-
 func (f *facts) noes() []int {
 	return slices.DeleteFunc(f.of(thing), func(i int) bool { return !strings.HasPrefix(f.benefits[i].text, "no ") })
 }
@@ -91,17 +80,11 @@ func (f *facts) attributes() []int {
 	})
 }
 
-// doable lists what a customer can be invited to do: the brief's invitations
-// and those deeds whose verb fits the customer too.
-func (f *facts) doable() []int {
-	return slices.DeleteFunc(f.of(invite, deed), func(i int) bool {
-		verb, rest := cutWord(f.benefits[i].text)
-		return f.benefits[i].kind == deed && (ours[verb] || prepositions[firstWord(rest)] || hasAnyPrefix(rest, "you ", "your ", "them ", "people "))
-	})
-}
+// extras are what comes with a thing.
+var extras = set("warranty guarantee trial manual case charger kit card certificate cover cable bag box")
 
-// local are things that are had at a place.
-var local = set("delivery service appointments classes lessons repairs sessions workshops tours viewings pickup")
+// steps are deeds that nobody has set their heart on.
+var steps = set("upload know set move put bring meet get learn come pay")
 
 // states are verbs that do not answer what something does.
 var states = set("work fit weigh last come stay need cost open start be")
@@ -152,11 +135,11 @@ func (f *facts) several(stem string, i int) (string, mask) {
 	case "proof", "isproof":
 		return f.proofs[i], 1 << (proofBit + i)
 	case "say":
-		return f.says[i].text, 1<<(sayBit+i) | f.says[i].also
+		return strings.TrimSuffix(f.says[i].text, "."), 1<<(sayBit+i) | f.says[i].also
 	}
 	b, used := f.benefits[i], mask(1)<<(benefitBit+i)
 	switch stem {
-	case "anp", "get":
+	case "anp", "extra":
 		return b.inSentence(), used
 	case "vp":
 		subject, plural := f.subject()
@@ -168,7 +151,7 @@ func (f *facts) several(stem string, i int) (string, mask) {
 		return b.conjugate(stem == "vpit" && f.self || f.product.plural && (stem == "vpp" || !f.ownName)), used
 	case "gain":
 		return saved.ReplaceAllString(b.text, "$1 more $2"), used
-	case "do", "howdo", "wedo", "adj", "adj1", "adjp":
+	case "do", "aim", "howdo", "adj", "adj1", "adjp":
 		return b.text, used
 	}
 	return b.fragment(), used
@@ -187,24 +170,19 @@ func (f *facts) single(slot string, form int) (string, mask) {
 	case "product":
 		return p.text, usesProduct
 	case "aproduct":
+		if !f.counted() {
+			return "", 0
+		}
 		return p.withA(), usesProduct
 	case "theproduct":
 		return withNew(p.withThe(), f.fresh), usesProduct
-	case "ourproduct":
-		return prefixed("our ", p.text), usesProduct
-	case "yourproduct":
-		return prefixed("your ", p.text), usesProduct
-	case "thisproduct":
-		return prefixed(choose(p.plural, "these ", "this "), p.text), usesProduct
-	case "newproduct":
-		return prefixed("new ", strings.TrimPrefix(p.text, "new ")), usesProduct
 	case "subj":
 		text, _ := f.subject()
 		if text == f.name {
 			return text, usesName
 		}
 		return text, usesProduct
-	case "is", "are":
+	case "is":
 		_, plural := f.subject()
 		return choose(plural, "are", "is"), 0
 	case "pis":
@@ -213,15 +191,8 @@ func (f *facts) single(slot string, form int) (string, mask) {
 		return f.pronoun("we", "they", "it"), 0
 	case "it's":
 		return f.pronoun("we're", "they're", "it's"), 0
-	case "them":
-		return f.pronoun("us", "them", "it"), 0
 	case "ournew":
 		return prefixed(choose(f.fresh, "our new ", "our "), p.text), usesProduct
-	case "anoffer":
-		if len(f.offers) == 0 {
-			return "", 0
-		}
-		return f.offers[0].noun, 1 << offerBit
 	case "costs":
 		return f.costs()
 	case "actby":
@@ -244,11 +215,11 @@ func (f *facts) single(slot string, form int) (string, mask) {
 			return " " + f.price, usesPrice
 		}
 		return prefixed(", ", f.price), usesPrice
-	case "getnow":
-		if len(f.offers) == 0 || !f.offers[0].on && !hasAnyPrefix(f.offers[0].do, "start", "book") || strings.Contains(f.offers[0].text, " on ") {
-			return "", 0
-		}
-		return f.offers[0].do + " today", 1 << offerBit
+	case "ask":
+		return f.ask, usesAsk
+	case "comes":
+		_, plural := f.subject()
+		return choose(plural, "come", "comes"), 0
 	case "audience":
 		return f.audience, usesAudience
 	case "place":
@@ -257,8 +228,13 @@ func (f *facts) single(slot string, form int) (string, mask) {
 		return f.when, usesWhen
 	case "where":
 		return f.where, usesWhere
+	case "runs":
+		if !dayRange.MatchString(f.when) {
+			return "", 0
+		}
+		return "runs " + f.when, usesWhen
 	case "starts":
-		if day, ok := strings.CutPrefix(f.when, "from "); ok {
+		if day, ok := strings.CutPrefix(f.when, "from "); ok && !dayRange.MatchString(day) {
 			return "starts " + day, usesWhen
 		}
 		return "", 0
@@ -268,6 +244,12 @@ func (f *facts) single(slot string, form int) (string, mask) {
 		return f.occasion, usesOccasion
 	}
 	return "", 0
+}
+
+// counted reports whether it is known which article the product takes.
+func (f *facts) counted() bool {
+	head := strings.ToLower(headOf(f.product.text))
+	return f.product.plural || f.product.mass || f.articled || countable[head] || bought[head] || selfNouns[head] || kindOfWord(head) != "" || firms[head] || wrappers[head] || hasAnySuffix(head, "er", "or", "ist", "kit", "ant") || strings.Contains(f.product.text, " and ")
 }
 
 // pronoun is how to go on about the thing.
@@ -286,10 +268,12 @@ func (f *facts) costs() (string, mask) {
 	switch sum, from := strings.CutPrefix(f.price, "from "); {
 	case f.price == "":
 		return "", 0
+	case strings.Contains(f.price, " for ") || strings.Contains(sum, " from "):
+		return f.price, usesPrice
 	case from:
 		return "prices start at " + sum, usesPrice
-	case f.price[0] >= '0' && f.price[0] <= '9' || f.self:
-		return f.price, usesPrice
+	case f.self || f.product.text == "" && !f.ownName:
+		return "priced at " + f.price, usesPrice
 	}
 	return f.pronoun("we", "they cost ", "it costs ") + f.price, usesPrice
 }
@@ -305,7 +289,7 @@ func (f *facts) actBy() (string, mask) {
 	if verb == "" || !hasAnyPrefix(f.deadline.adverb, "by", "before") && (len(f.offers) > 0 || !strings.HasPrefix(f.deadline.adverb, "until")) {
 		return "", 0
 	}
-	return verb + " " + strings.Replace(f.deadline.adverb, "until", "by", 1), usesDeadline
+	return verb + " " + strings.Replace(f.deadline.adverb, "until", "by", 1), usesDeadline | usesAsk
 }
 
 func (f *facts) offerSlot(slot string, p noun) (string, mask) {

@@ -1,6 +1,7 @@
 package composer
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,7 +39,7 @@ type line struct {
 	// share them.
 	id, from int
 	// question says that it ends with one, after what must have come before:
-	// "offer", "question", or "more" for any fact.
+	// "offer" or "question".
 	question bool
 	after    string
 	// ascii says that its bytes are its letters.
@@ -65,11 +66,12 @@ const (
 	usesWhere
 	usesPain
 	usesOccasion
-	usesDomain
+	// usesAsk marks lines that ask for the action, of which one is enough.
+	usesAsk
 )
 
 const (
-	offerBit   = 12
+	offerBit   = 12 // eleven bits are taken above
 	proofBit   = 16
 	benefitBit = 20
 	sayBit     = 40
@@ -123,7 +125,7 @@ func (f *facts) holds(conditions []string) bool {
 	for _, condition := range conditions {
 		var ok bool
 		switch condition {
-		case "afteroffer", "afterquestion", "aftermore", "full", "tag", "terse":
+		case "afteroffer", "afterquestion", "full", "tag", "terse", "light", "things":
 			ok = true
 		case "self":
 			ok = f.self
@@ -131,14 +133,32 @@ func (f *facts) holds(conditions []string) bool {
 			ok = !f.self && f.product.text != ""
 		case "named":
 			ok = f.name != ""
-		case "oneoffer":
-			ok = len(f.offers) > 0 && !isPlural(headOf(f.offers[0].noun))
 		case "count":
 			ok = !f.product.mass
-		case "oneword":
-			ok = f.product.text != "" && !strings.Contains(f.product.text, " ")
-		case "noton":
-			ok = len(f.offers) > 0 && !f.offers[0].on
+		case "known":
+			ok = !f.guessed
+		case "noclock":
+			ok = !hinted(f.when, "am|pm|:")
+		case "meeting":
+			ok = f.kind != event
+		case "readers":
+			ok = !slices.ContainsFunc(strings.Fields(strings.ToLower(f.audience)), func(word string) bool { return young[word] })
+		case "dish":
+			ok = kindOfWord(headOf(f.product.text)) == food
+		case "oneday":
+			ok = !dayRange.MatchString(f.when)
+		case "anon":
+			ok = !f.ownName
+		case "usual":
+			ok = !f.odd()
+		case "noask":
+			ok = f.ask == ""
+		case "brief":
+			ok = len(strings.Fields(f.product.text)) < 4 && !strings.Contains(f.product.text, ",")
+		case "sales":
+			ok = hasAnySuffix(f.occasion, "sale", "clearance")
+		case "listen":
+			ok = strings.Contains(f.product.text, "podcast")
 		case "on":
 			ok = len(f.offers) > 0 && f.offers[0].on
 		case "new":
@@ -155,14 +175,10 @@ func (f *facts) holds(conditions []string) bool {
 			ok = f.product.plural || f.product.mass
 		case "adverb":
 			ok = hasAnyPrefix(f.deadline.adverb, "until", "this", "through") && !strings.HasSuffix(f.deadline.adverb, "only")
-		case "noends":
-			ok = f.deadline.adverb != "" && f.deadline.ends == ""
 		case "sparse":
-			ok = len(f.benefits)+len(f.offers)+len(f.says)+len(f.proofs) < 3
+			ok = len(f.benefits)+len(f.offers)+len(f.says)+len(f.proofs) < 2 && !f.odd()
 		case "bare":
 			ok = f.product.text == ""
-		case "plain":
-			ok = f.name == ""
 		case "formal":
 			ok = f.formal()
 		case "casual":
@@ -176,6 +192,17 @@ func (f *facts) holds(conditions []string) bool {
 	}
 	return true
 }
+
+// odd reports what nobody goes looking for.
+func (f *facts) odd() bool {
+	return hasAnySuffix(f.product.text, "deals", "offers", "sale", "guide", "news", "menu", "plans") || modelName.MatchString(f.product.text)
+}
+
+// modelName is a product that there is only one of.
+var modelName = regexp.MustCompile(`\b[A-Z][a-z]*\d`)
+
+// young cannot be spoken to, since they do not read.
+var young = set("toddlers babies kids children infants newborns dogs cats pets puppies horses factories hospitals warehouses offices hotels schools restaurants homes clinics venues buildings")
 
 // formal reports a tone that wants neither jokes nor chat.
 func (f *facts) formal() bool {
@@ -206,13 +233,13 @@ func (f *facts) expand(t *cutTemplate, id int) []line {
 	var lines []line
 	for turn := range turns {
 		l := line{angle: t.angle, from: id, question: strings.HasSuffix(t.text, "?"), full: slices.Contains(t.conditions, "full"), tag: slices.Contains(t.conditions, "tag"), terse: slices.Contains(t.conditions, "terse")}
-		for _, after := range []string{"offer", "question", "more"} {
+		for _, after := range []string{"offer", "question"} {
 			if slices.Contains(t.conditions, "after"+after) {
 				l.after = after
 			}
 		}
 		for form := range max(1, len(f.forms)) {
-			text, uses, needs, ok := f.fill(cut, turn, form)
+			text, uses, needs, ok := f.fill(t, turn, form)
 			if !ok {
 				break
 			}
@@ -231,10 +258,11 @@ func (f *facts) expand(t *cutTemplate, id int) []line {
 	return lines
 }
 
-func (f *facts) fill(cut []string, turn, form int) (text string, uses mask, needs, ok bool) {
+func (f *facts) fill(t *cutTemplate, turn, form int) (text string, uses mask, needs, ok bool) {
 	var b strings.Builder
 	traits, longest := 0, false
-	for i, part := range cut {
+	light, things := slices.Contains(t.conditions, "light"), slices.Contains(t.conditions, "things")
+	for i, part := range t.cut {
 		if i%2 == 0 {
 			b.WriteString(part)
 			continue
@@ -243,21 +271,74 @@ func (f *facts) fill(cut []string, turn, form int) (text string, uses mask, need
 		if !found || used != 0 && uses&used&^named != 0 {
 			return "", 0, false, false
 		}
+		stem := slotStem(part)
+		// Lists do not go into lists, nor sentences behind a colon.
+		if light && used>>benefitBit != 0 && (strings.Contains(value, ",") || strings.Contains(value, " and ") || runes(value) > 40) {
+			return "", 0, false, false
+		}
+		if things && stem == "bit" && !f.isThing(used) {
+			return "", 0, false, false
+		}
+		if stem == "say" {
+			// A question keeps its mark and stands alone.
+			if strings.HasSuffix(value, "?") && (t.angle == "" || t.text != "{say}." && t.text != "{say}") {
+				return "", 0, false, false
+			}
+			needs = needs || f.says[sayIndex(used)].needs
+		}
 		uses |= used
 		// "Light and made in Rome", not "made in Rome and light".
-		if slotStem(part) == "adj" {
+		if stem == "adj" {
 			long := strings.Contains(value, " ")
 			if traits++; traits > 1 && longest && !long {
 				return "", 0, false, false
 			}
 			longest = long
 		}
-		if part == "it" || part == "it's" || part == "them" || part == "costs" && !strings.HasPrefix(value, "prices") {
+		if part == "it" || part == "it's" || part == "costs" && !strings.HasPrefix(value, "prices") {
 			needs = needs || uses&named == 0 && !f.self
 		}
 		b.WriteString(value)
 	}
-	return f.sentenceCase(b.String()), uses, needs, true
+	text = f.sentenceCase(b.String())
+	// The name of a summit says that it is one.
+	double := uses&named == named && strings.HasSuffix(strings.ToLower(f.name), f.product.text)
+	return text, uses, needs, !double && !stutters(text)
+}
+
+// stutters reports a sentence that hangs the same thing on twice.
+func stutters(text string) bool {
+	for _, word := range []string{" with ", " for ", " that ", ": "} {
+		if i := strings.Index(text, word); i >= 0 {
+			rest := text[i+len(word)-1:]
+			if end := strings.IndexAny(rest, ".?"); end >= 0 && end+1 < len(rest) && rest[end+1] == ' ' {
+				rest = rest[:end]
+			}
+			if strings.Contains(rest, word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isThing reports whether a benefit is a noun.
+func (f *facts) isThing(used mask) bool {
+	for i, b := range f.benefits {
+		if used == 1<<(benefitBit+i) {
+			return b.kind == thing
+		}
+	}
+	return false
+}
+
+func sayIndex(used mask) int {
+	for i := range mostSays {
+		if used&(1<<(sayBit+i)) != 0 {
+			return i
+		}
+	}
+	return 0
 }
 
 // sentenceCase gives every sentence its capital.
@@ -288,7 +369,7 @@ func (f *facts) sentenceCase(s string) string {
 // leave.
 func squeezeLine(s string) string {
 	s = squeeze(s)
-	for _, pair := range [][2]string{{"..", "."}, {" .", "."}, {" ,", ","}, {" ?", "?"}, {".?", "?"}, {"!.", "!"}, {"?.", "?"}, {",,", ","}} {
+	for _, pair := range [][2]string{{"..", "."}, {" .", "."}, {" ,", ","}, {" ?", "?"}, {".?", "?"}, {"!.", "!"}, {"?.", "?"}, {"?:", "?"}, {",,", ","}} {
 		s = strings.ReplaceAll(s, pair[0], pair[1])
 	}
 	return s

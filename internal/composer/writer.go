@@ -45,7 +45,19 @@ type writer struct {
 	// channel and random are those of the copy being written.
 	channel string
 	random  *rand.Rand
+	// at is what is being written, lean how often it was tried before.
+	at   spot
+	lean int
 }
+
+// spot is a channel of a variant.
+type spot struct {
+	channel string
+	variant int
+}
+
+// skips decides whether to leave something out. The first variant says all.
+func (w *writer) skips() bool { return w.at.variant > 0 && w.random.IntN(12) < 2+w.lean }
 
 func newWriter(b *creative.Brief, f *facts, k *bar) *writer {
 	f.purge(k)
@@ -56,8 +68,9 @@ func newWriter(b *creative.Brief, f *facts, k *bar) *writer {
 	for place, table := range tables {
 		w.pools[place] = f.pool(table, place*perRole, k)
 	}
-	w.pools[closing] = f.pool(asking(closing, f.cta), int(closing)*perRole, k)
-	w.pools[button] = f.pool(asking(button, f.cta), int(button)*perRole, k)
+	for _, place := range []role{closing, button} {
+		w.pools[place] = f.pool(append(cutAll([]template{asks[place]}), asking(place, f.cta)...), int(place)*perRole, k)
+	}
 	for _, pool := range w.pools {
 		for i := range pool {
 			pool[i].id = w.lines
@@ -91,6 +104,9 @@ func (f *facts) pool(table []cutTemplate, id int, k *bar) []line {
 			for _, text := range l.texts {
 				seen[text] = true
 				l.ascii = l.ascii && runes(text) == len(text)
+			}
+			if id >= int(closing)*perRole && id < int(button)*perRole {
+				l.uses |= usesAsk
 			}
 			list = append(list, l)
 		}
@@ -203,9 +219,11 @@ func (w *writer) pick(place role, t want) (string, line) {
 		if l.uses&t.must != t.must || t.unused && w.now.lines[l.id] > 0 {
 			continue
 		}
-		if t.angle != "" && l.angle != "" && l.angle != t.angle || l.needs && !w.f.knows(t.said) || l.uses&t.said&^named != 0 || t.statement && l.question || t.unnamed && l.uses&usesName != 0 || t.lead && l.tag || t.fluent && l.terse || t.fact && l.uses&^usesName == 0 ||
-			l.after == "offer" && t.said&(1<<offerBit) == 0 || l.after == "question" && !t.asked ||
-			l.after == "more" && t.said>>offerBit == 0 {
+		if facts := l.uses &^ named; facts != 0 && slices.Contains(t.alike, facts) {
+			continue
+		}
+		if t.angle != "" && l.angle != "" && l.angle != t.angle || l.needs && !w.f.knows(t.said) || l.uses&t.said&^named != 0 || t.statement && l.question || (t.unnamed || place == closing && t.said&usesName != 0) && l.uses&usesName != 0 || t.lead && l.tag || t.fluent && l.terse || t.fact && l.uses&^usesName == 0 ||
+			l.after == "offer" && t.said&(1<<offerBit) == 0 || l.after == "question" && !t.asked {
 			continue
 		}
 		score := w.score(l, t)
@@ -218,6 +236,9 @@ func (w *writer) pick(place role, t want) (string, line) {
 		}
 		if sameStart(text, t.taken) {
 			score += 2.5
+		}
+		if first, rest := cutWord(strings.ToLower(text)); place == closing && rest != "" && (strings.Contains(t.sofar, first+" "+strings.TrimRight(firstWord(rest), ".")) || strings.HasSuffix(text, " look.") && strings.Contains(t.sofar, " look")) {
+			score += 6
 		}
 		if score < least {
 			best, bestText, least = *l, text, score
@@ -254,6 +275,10 @@ func (w *writer) score(l *line, t want) float64 {
 	}
 	// More facts in one line are better than fewer, up to a point.
 	score -= 0.8 * float64(min(3, bits(l.uses&^named)))
+	// The brief's own call to action comes first.
+	if l.from == int(closing)*perRole || l.from == int(button)*perRole {
+		score -= choose(w.f.ask != "", 4.0, 0)
+	}
 	if t.fluent && !l.full {
 		score += 2.5
 	}
@@ -262,16 +287,13 @@ func (w *writer) score(l *line, t want) float64 {
 	}
 	for i := range t.here {
 		if t.here[i].id == l.id {
-			score += 3
+			score += 6
 			break
 		}
 	}
 	// An opening says what it is about.
 	if t.opening && l.uses&usesProduct == 0 && !w.f.ownName && !w.f.self {
 		score += choose(t.fluent, 3.0, 1.0)
-	}
-	if slices.Contains(t.alike, l.uses&^named) && l.uses&^named != 0 {
-		score += 3
 	}
 	// A headline that only says who it is says little.
 	if t.angle == "" && l.uses&^named == 0 {
@@ -316,7 +338,7 @@ func (l *line) length(text string, limit creative.Limit) int {
 
 // squeezed says the same in a little less. Shorten knows more ways, but lines
 // have none of the filler that it looks for.
-var squeezed = strings.NewReplacer(" and ", " & ", "January ", "Jan ", "February ", "Feb ", "August ", "Aug ", "September ", "Sept ", "October ", "Oct ", "November ", "Nov ", "December ", "Dec ", " per month", "/month", " per user", "/user", " per year", "/year", " a month", "/month", " per night", "/night")
+var squeezed = strings.NewReplacer(" and ", " & ", "January ", "Jan ", "February ", "Feb ", "August ", "Aug ", "September ", "Sept ", "October ", "Oct ", "November ", "Nov ", "December ", "Dec ", " per month", "/month", " per user", "/user", " per year", "/year", " per night", "/night")
 
 // open picks a line; an opening of the angle if there is one, and in running
 // text one that names the thing.
@@ -345,7 +367,7 @@ func (w *writer) open(place role, t want) (string, line) {
 }
 
 // wanting is a question that can be answered with a place to go.
-var wanting = regexp.MustCompile(`^(?:Looking|Need|Shopping|Thinking|In the mood|How about|Curious)\b.*\?$`)
+var wanting = regexp.MustCompile(`^(?:Looking|Need|Shopping|Thinking|In the mood|How about)\b.*\?$`)
 
 // compose puts a text together: a line for each role, as far as there is room.
 // The first and the closing line come before the ones between.
@@ -368,6 +390,9 @@ func (w *writer) compose(plan []role, t want) (string, mask) {
 		u.room, u.said, u.taken = room, said, append(slices.Clone(t.taken), texts...)
 		if plan[i] != hook && plan[i] != head {
 			u.angle = ""
+		}
+		if plan[i] == support && i > 0 && w.skips() {
+			continue
 		}
 		text, l := w.open(plan[i], u)
 		if text == "" {
