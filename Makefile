@@ -32,9 +32,10 @@ setup: ## Install what the tests need (PostgreSQL, a C compiler)
 .PHONY: test
 # The race detector goes through GOFLAGS so that the binaries which tests build
 # share its packages: nothing is compiled twice. GORACE spares the second that
-# every process would otherwise wait at its end.
+# every process would otherwise wait at its end, GOGC trades memory for time, and
+# vet is one of the linters.
 test: setup ## Everything, with the race detector and short drills, on SQLite and PostgreSQL
-	GOFLAGS="$$($(GO) env GOFLAGS) -race" GORACE=atexit_sleep_ms=0 $(GO) test -timeout 12m ./...
+	GOFLAGS="$$($(GO) env GOFLAGS) -race" GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -timeout 12m ./...
 
 .PHONY: drill
 drill: setup ## The long forms of the drills, with full counts

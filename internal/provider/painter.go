@@ -74,7 +74,7 @@ func adOf(b *creative.Brief, d *creative.Draft, s creative.Shape) (picture.Ad, e
 		ad.CallToAction = label(d.CallToAction)
 	}
 	// A picture that says the same twice says less.
-	ad.Body = uncalled(pick(b, d, func(text string) bool { return !overlap(text, ad.Headline) }, "descriptions", "preheader", "short_text", "primary_text"))
+	ad.Body = uncalled(pick(b, d, func(text string) bool { return !overlap(text, ad.Headline) && !calls(text, ad.CallToAction) }, "descriptions", "preheader", "short_text", "primary_text"))
 	// Each variant gets a look of its own.
 	for _, c := range d.Angle + ad.Headline {
 		ad.Seed = ad.Seed*31 + int64(c)
@@ -135,6 +135,12 @@ func uncalled(text string) string {
 		return text
 	}
 	return text[:end+1]
+}
+
+// calls reports whether a text says no more than the button does.
+func calls(text, button string) bool {
+	words := strings.Fields(text)
+	return len(words) <= 3 && strings.EqualFold(words[0], strings.Fields(button)[0])
 }
 
 // overlap reports whether one text is within the other.
