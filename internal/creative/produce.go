@@ -194,7 +194,7 @@ func contentOf(b *Brief, d *Draft, language string) Content {
 	c := empty()
 	c.ByChannel = d.ByChannel
 	c.Headline, _ = strictest(b, d, "headlines", "subject")
-	c.Body, _ = strictest(b, d, "descriptions", "primary_text", "body", "script")
+	c.Body, _ = strictest(b, d, "primary_text", "body", "descriptions", "script")
 	if text, there := strictest(b, d, "descriptions", "preheader"); there && (c.Body == nil || *text != *c.Body) {
 		c.Description = text
 	}
@@ -210,18 +210,23 @@ func contentOf(b *Brief, d *Draft, language string) Content {
 	return c
 }
 
-// strictest finds, among fields of the asked channels, the text of the one
-// with the least room.
+// strictest finds, among the asked channels, the text of the one with the least
+// room. Of each channel it is the first of the fields that it has.
 func strictest(b *Brief, d *Draft, fields ...string) (best *string, found bool) {
 	least := 0
 	for _, channel := range b.Channels {
 		text := d.ByChannel[channel]
-		for _, l := range LimitsOf(channel) {
-			texts := text.Texts(l.Field)
-			if len(texts) == 0 || !slices.Contains(fields, l.Field) || found && l.Hard >= least {
+		for _, field := range fields {
+			texts := text.Texts(field)
+			if len(texts) == 0 {
 				continue
 			}
-			best, least, found = &texts[0], l.Hard, true
+			for _, l := range LimitsOf(channel) {
+				if l.Field == field && (!found || l.Hard < least) {
+					best, least, found = &texts[0], l.Hard, true
+				}
+			}
+			break
 		}
 	}
 	return best, found
