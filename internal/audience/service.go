@@ -185,16 +185,13 @@ func (s *Service) Dangling(ctx context.Context, workspace, id ident.ID, was, nex
 	var details []fault.Detail
 	for _, r := range fresh {
 		status, there := statuses[r.id]
-		bad := func(code, message string) {
-			details = append(details, fault.Detail{Field: r.field, Code: code, Message: r.field + " " + message, Meta: fault.Meta{"id": r.id}})
-		}
 		switch {
 		case r.id == id:
-			bad("invalid_value", "is the audience itself.")
+			details = append(details, fault.Detail{Field: r.field, Code: "invalid_value", Message: r.field + " is the audience itself.", Meta: fault.Meta{"id": r.id}})
 		case !there:
-			bad("not_found", "names nothing in this workspace.")
+			details = append(details, fault.Dangling(r.field, r.id))
 		case status == StatusArchived:
-			bad("archived", "is archived; restore it or choose another.")
+			details = append(details, fault.Shelved(r.field, r.id))
 		}
 	}
 	return details, nil

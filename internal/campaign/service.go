@@ -275,9 +275,9 @@ func (s *Service) Dangling(ctx context.Context, workspace ident.ID, was, next *S
 			switch {
 			case !slices.Contains(fresh, id):
 			case !there:
-				details = append(details, fault.Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: fault.Meta{"id": id}})
+				details = append(details, fault.Dangling(field, id))
 			case standing.Archived:
-				details = append(details, fault.Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: fault.Meta{"id": id}})
+				details = append(details, fault.Shelved(field, id))
 			}
 		}
 	}

@@ -37,14 +37,6 @@ const (
 
 func fieldOf(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-func dangling(field string, id ident.ID) fault.Detail {
-	return fault.Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: fault.Meta{"id": id}}
-}
-
-func gone(field string, id ident.ID) fault.Detail {
-	return fault.Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: fault.Meta{"id": id}}
-}
-
 // Dangling lists what a request names that is not there, and takes over what
 // it needs from what is.
 func (s *Service) Dangling(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
@@ -52,9 +44,9 @@ func (s *Service) Dangling(ctx context.Context, workspace ident.ID, r *Request) 
 	judge := func(field string, id ident.ID, there, archived bool) {
 		switch {
 		case !there:
-			details = append(details, dangling(field, id))
+			details = append(details, fault.Dangling(field, id))
 		case archived:
-			details = append(details, gone(field, id))
+			details = append(details, fault.Shelved(field, id))
 		}
 	}
 	if id := r.CampaignID; id != nil {
@@ -124,15 +116,15 @@ func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Requ
 	}}, nil
 }
 
-// assetPath is where assets lie.
-const assetPath = "/v1/assets/"
+// AssetPath is where assets lie.
+const AssetPath = "/v1/assets/"
 
 // logoAsset is the asset that a logo is, where it is one of ours.
 func logoAsset(b *Brand) (ident.ID, bool) {
 	if b == nil {
 		return "", false
 	}
-	id, own := strings.CutPrefix(b.LogoURL, assetPath)
+	id, own := strings.CutPrefix(b.LogoURL, AssetPath)
 	return ident.ID(id), own
 }
 

@@ -107,7 +107,7 @@ func (s *Service) Attach(ctx context.Context, workspace ident.ID, c *Content) ([
 	for i, m := range c.Media {
 		is, there := found[m.AssetID]
 		if !there {
-			details = append(details, dangling(fieldOf("content.media", i)+".asset_id", m.AssetID))
+			details = append(details, fault.Dangling(fieldOf("content.media", i)+".asset_id", m.AssetID))
 			continue
 		}
 		is.AltText = m.AltText

@@ -33,7 +33,8 @@ type Store interface {
 // Save is what is written beside a creative.
 type Save struct {
 	record.Save
-	// Variants replace those that are stored; nil leaves them alone.
+	// Variants are written when a creative becomes ready; nil leaves alone what
+	// is stored.
 	Variants []Variant
 	// Primary, if set, replaces the one variant.
 	Primary *Variant
@@ -45,8 +46,7 @@ type Save struct {
 // Work is a provider with what has to be known of it.
 type Work struct {
 	Provider
-	// Quick says that it answers without a network, so that copy can be
-	// waited for.
+	// Quick says that it works without a network and costs nothing.
 	Quick bool
 	// Priced says that the price of its work is known.
 	Priced bool

@@ -136,3 +136,14 @@ func Invalid(details []Detail) *Error {
 	}
 	return New(ValidationFailed, message, details...)
 }
+
+// Dangling says that a member of the body names a record that is not there, in
+// this workspace or at all.
+func Dangling(field string, id any) Detail {
+	return Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: Meta{"id": id}}
+}
+
+// Shelved says that a member of the body names a record that is archived.
+func Shelved(field string, id any) Detail {
+	return Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: Meta{"id": id}}
+}

@@ -41,7 +41,7 @@ func (a *API) audienceRoutes() []route {
 		{method: http.MethodPost, pattern: all, operation: "createAudience", handle: a.createAudience, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getAudience", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateAudience", handle: a.updateAudience, body: patchBody},
-		{method: http.MethodDelete, pattern: one, operation: "archiveAudience", handle: s.archiveRecord},
+		{method: http.MethodDelete, pattern: one, operation: "archiveAudience", handle: s.archiveRecord, critical: true},
 		{method: http.MethodPost, pattern: one + "/restore", operation: "restoreAudience", handle: s.restoreRecord, body: optionalBody, exists: s.exists},
 		{method: http.MethodGet, pattern: one + "/members", operation: "getAudienceMembers", handle: a.getAudienceMembers},
 		{method: http.MethodPost, pattern: one + "/members", operation: "changeAudienceMembers", handle: a.changeAudienceMembers, body: jsonBody, exists: s.exists},

@@ -209,9 +209,8 @@ func readBrand(f *fields) *creative.Brand {
 
 // readLogo reads the path of an asset, or a public URL.
 func readLogo(o *fields) *string {
-	const assets = "/v1/assets/"
 	v := o.object.get("logo_url")
-	if v == nil || v.kind != kindString || !strings.HasPrefix(v.text, assets) {
+	if v == nil || v.kind != kindString || !strings.HasPrefix(v.text, creative.AssetPath) {
 		return o.url("logo_url", nil)
 	}
 	return o.text("logo_url", nullable, 1, maxURL)
