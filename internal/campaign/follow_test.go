@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -99,6 +100,10 @@ func TestCampaignsFollow(t *testing.T) {
 			wanted = append(wanted, "campaign.delivery_changed", was, "system")
 		}
 		want(t, "events", wanted, changes)
+		// A stop breaks off what follows, so it waits until nothing does.
+		for followers(t, c) > 0 && len(done) == 0 && t.Context().Err() == nil {
+			runtime.Gosched()
+		}
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -135,7 +135,7 @@ type answer struct {
 
 // patience is how long the service may take to do something by itself.
 const (
-	patience = 30 * time.Second
+	patience = 3 * time.Minute
 	again    = 50 * time.Millisecond
 )
 
