@@ -35,7 +35,7 @@ type layer struct {
 }
 
 var (
-	drivers = []string{"database/sql", "github.com/jackc/pgx", "github.com/mattn/go-sqlite3"}
+	drivers = []string{"database/sql", "github.com/jackc/pgx", "github.com/mattn/go-sqlite3", "github.com/duckdb/duckdb-go"}
 	http    = []string{"net/http"}
 )
 
@@ -45,11 +45,11 @@ var (
 // store provides it.
 var layers = []layer{
 	{
-		name: "leaf", rooms: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh"}, may: []string{"leaf"},
+		name: "leaf", rooms: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "the vocabulary is for everybody, so it may depend on nothing but itself",
 	},
 	{
-		name: "slice", rooms: []string{"account", "asset", "audience", "campaign", "creative", "ratelimit"}, may: []string{"leaf"},
+		name: "slice", rooms: []string{"account", "analytics", "asset", "audience", "campaign", "connection", "creative", "ingest", "ratelimit"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "rules know neither how they are asked nor where things are kept, and slices stay strangers: what one needs of another it declares as an interface",
 	},
 	{
@@ -67,6 +67,14 @@ var layers = []layer{
 	{
 		name: "engine", rooms: []string{"store/sqlite", "store/postgres"}, may: []string{"store"},
 		never: http, why: "an engine runs statements and knows nothing of what they are about",
+	},
+	{
+		name: "facts", rooms: []string{"metrics"}, may: []string{"analytics", "leaf"},
+		never: slices.Concat(http, drivers), why: "sums are kept apart from what they mean",
+	},
+	{
+		name: "facts engine", rooms: []string{"metrics/duckdb"}, may: []string{"facts", "analytics", "leaf"},
+		never: http, why: "an engine stores facts and adds them up, and knows nothing of who asks",
 	},
 	{
 		name: "wire", rooms: []string{"outbound", "seal"}, may: []string{"leaf"},
@@ -113,13 +121,13 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "demo data is made by the rules, like everybody's",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "work", "store", "engine", "studio", "wire"},
+		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "work", "store", "engine", "facts", "facts engine", "studio", "wire"},
 		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
 	},
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", rooms: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only place that knows everybody"},
 	{
-		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/crash"},
+		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/crash"},
 		may: []string{"*"}, why: "tests may look at everything; nobody may look at them",
 	},
 }

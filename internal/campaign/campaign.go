@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 	"fanfare/internal/record"
@@ -26,7 +27,7 @@ const (
 // Values of the enumerated members.
 var (
 	Objectives     = []string{"awareness", "traffic", "engagement", "leads", "app_promotion", "sales"}
-	Channels       = []string{"search", "social", "display", "video", "audio", "email", "sms", "push", "affiliate", "influencer", "direct_mail", "other"}
+	Channels       = fact.Channels
 	BudgetTypes    = []string{"daily", "lifetime"}
 	Pacings        = []string{"even", "asap", "front_loaded"}
 	Directions     = []string{"at_most", "at_least"}
@@ -35,8 +36,7 @@ var (
 	ViewDays       = []int64{0, 1}
 	Splits         = []string{"even", "weighted"}
 	Macros         = []string{"campaign.id", "campaign.name", "creative.id", "creative.name", "audience.id", "audience.name", "channel", "platform"}
-	Metrics        = append(slices.Clone(baseMetrics), derivedMetrics...)
-	baseMetrics    = []string{"impressions", "clicks", "spend", "conversions", "revenue", "leads", "engagements", "video_views", "video_completions", "sends", "deliveries", "opens", "bounces", "unsubscribes", "complaints", "reach"}
+	Metrics        = append(slices.Clone(fact.Measures), derivedMetrics...)
 	derivedMetrics = []string{"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate", "frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing"}
 )
 

@@ -27,6 +27,7 @@ const (
 	Request    = "req"
 	AuditEntry = "log"
 	Job        = "job"
+	Import     = "imp"
 )
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

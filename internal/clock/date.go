@@ -1,0 +1,53 @@
+package clock
+
+import (
+	"fmt"
+	"time"
+)
+
+// Date is a calendar day without a zone, in days since 1970-01-01. What a
+// platform reports for a day belongs to that day wherever it is read.
+type Date int32
+
+// MakeDate returns a day; months and days beyond the calendar's roll over as
+// in time.Date.
+func MakeDate(year int, month time.Month, day int) Date {
+	return Date(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+}
+
+// DateIn returns which day a moment is in a zone.
+func DateIn(t time.Time, zone *time.Location) Date { return MakeDate(t.In(zone).Date()) }
+
+// ParseDate reads YYYY-MM-DD.
+func ParseDate(s string) (Date, bool) {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil || len(s) != len(time.DateOnly) || t.Year() < 1 {
+		return 0, false
+	}
+	return Date(t.Unix() / 86400), true
+}
+
+// Time returns the first moment of the day in UTC.
+func (d Date) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
+
+// Calendar returns the day's parts.
+func (d Date) Calendar() (year int, month time.Month, day int) { return d.Time().Date() }
+
+// Weekday returns the day of the week, 0 for Monday as ISO 8601 begins it.
+func (d Date) Weekday() int { return (int(d)%7 + 10) % 7 }
+
+// String writes YYYY-MM-DD.
+func (d Date) String() string { return d.Time().Format(time.DateOnly) }
+
+// MarshalText writes YYYY-MM-DD.
+func (d Date) MarshalText() ([]byte, error) { return d.Time().AppendFormat(nil, time.DateOnly), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Date) UnmarshalText(b []byte) error {
+	v, ok := ParseDate(string(b))
+	if !ok {
+		return fmt.Errorf("read day: %q is not one", b)
+	}
+	*d = v
+	return nil
+}
