@@ -16,7 +16,7 @@ import (
 func (a *API) assetRoutes() []route {
 	const one = "/v1/assets/{id}"
 	return []route{
-		{method: http.MethodPost, pattern: "/v1/assets", operation: "uploadAsset", handle: a.uploadAsset, body: rawBody},
+		{method: http.MethodPost, pattern: "/v1/assets", operation: "uploadAsset", handle: a.uploadAsset, body: pictureBody},
 		{method: http.MethodGet, pattern: one, operation: "getAsset", handle: a.getAsset, answers: pictureTypes},
 		{method: http.MethodPost, pattern: one + "/link", operation: "linkAsset", handle: a.linkAsset, body: optionalBody, exists: a.assetExists},
 	}
@@ -143,9 +143,10 @@ const maxUploading = 512 << 20
 // admitUpload takes a share of the memory for uploads, as much as may come.
 // The returned function gives it back.
 func (a *API) admitUpload(r *request) (done func(), err error) {
+	limit := bodyRules[r.route.body].limit
 	n := r.http.ContentLength
-	if n < 0 || n > asset.MaxBytes {
-		n = asset.MaxBytes
+	if n < 0 || n > limit {
+		n = limit
 	}
 	done = func() { a.uploading.Add(-n) }
 	if a.uploading.Add(n) > maxUploading {

@@ -17,24 +17,50 @@ import (
 	"fanfare/internal/fault"
 )
 
-// maxBody is the largest JSON body.
-const maxBody = 1 << 20
+// Sizes of bodies.
+const (
+	maxBody = 1 << 20
+	maxFeed = 10 << 20
+	maxFile = asset.MaxBytes
+)
 
-// limit is how many bytes a body of this kind may have.
-func (k bodyKind) limit() int64 {
-	if k == rawBody {
-		return asset.MaxBytes
-	}
-	return maxBody
+// bodyRule is what a body of a kind has to be.
+type bodyRule struct {
+	limit int64
+	// time is how long it may take to arrive.
+	time  time.Duration
+	types []string
+	// advice tells a caller who sent another type what to do.
+	advice string
+	// large bodies share the memory for uploads.
+	large bool
 }
 
-// time is how long it may take to arrive.
-func (k bodyKind) time() time.Duration {
-	if k == rawBody {
-		return rawBodyTime
-	}
-	return bodyTime
+const jsonAdvice = "Send the body as application/json. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)"
+
+var bodyRules = map[bodyKind]bodyRule{
+	optionalBody: {limit: maxBody, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
+	jsonBody:     {limit: maxBody, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
+	patchBody:    {limit: maxBody, time: bodyTime, types: []string{"application/merge-patch+json", "application/json"}, advice: jsonAdvice},
+	pictureBody: {
+		limit: maxFile, time: largeBodyTime, types: uploadTypes, large: true,
+		advice: "Send the bytes of a picture with its media type, or as application/octet-stream.",
+	},
+	feedBody: {
+		limit: maxFeed, time: largeBodyTime, types: []string{"application/json", ndjson}, large: true,
+		advice: "Send rows as a JSON array with application/json, or one a line with application/x-ndjson. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)",
+	},
+	tableBody: {
+		limit: maxFile, time: largeBodyTime, types: []string{"text/csv", "text/tab-separated-values", "application/vnd.apache.parquet", "application/octet-stream"}, large: true,
+		advice: "Send the bytes of a CSV, TSV or Parquet file with its media type, or as application/octet-stream. (curl -d sends a form; use --data-binary and -H 'Content-Type: text/csv'.)",
+	},
 }
+
+// ndjson is the media type of JSON values one a line.
+const ndjson = "application/x-ndjson"
+
+// raw reports whether the operation reads the bytes itself.
+func (k bodyKind) raw() bool { return k == pictureBody || k == feedBody || k == tableBody }
 
 // readBody checks the type and size of the body and its JSON syntax, and the
 // query string of operations that take none.
@@ -46,11 +72,11 @@ func (a *API) readBody(r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.query(); err != nil {
+	if r.params, err = r.query(r.route.params...); err != nil {
 		return err
 	}
 	r.body = body
-	if r.route.body == rawBody {
+	if r.route.body.raw() {
 		return nil
 	}
 	if len(body) == 0 && r.route.body == optionalBody {
@@ -68,7 +94,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	if r.http.ContentLength == 0 {
 		return nil, nil
 	}
-	limit := r.route.body.limit()
+	limit := bodyRules[r.route.body].limit
 	in := io.Reader(http.MaxBytesReader(r.w, r.http.Body, limit))
 	if r.http.ContentLength < 0 {
 		// Only reading tells whether anything comes.
@@ -92,7 +118,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	case errors.As(err, &tooMuch):
 		return nil, tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, late(r.route.body.time()).Because(err)
+		return nil, late(bodyRules[r.route.body].time).Because(err)
 	case err != nil:
 		return nil, fault.New(fault.MalformedRequest, "The body could not be read to its end.").Because(err)
 	}
@@ -103,7 +129,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 // hurry bounds the time in which the body has to come. Errors mean that the
 // connection cannot have a deadline; the operation's own still holds.
 func hurry(r *request) {
-	_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(r.route.body.time())) //nolint:forbidigo // sockets know only the machine's own time
+	_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(bodyRules[r.route.body].time)) //nolint:forbidigo // sockets know only the machine's own time
 }
 
 func late(limit time.Duration) *fault.Error {
@@ -118,32 +144,14 @@ func tooLarge(limit int64) error {
 }
 
 func checkType(r *request) error {
+	rule := bodyRules[r.route.body]
 	media, params, err := mime.ParseMediaType(r.http.Header.Get("Content-Type"))
-	if r.route.body == rawBody {
-		if err != nil || !slices.Contains(uploadTypes, media) {
-			return unsupported(r, "Content-Type", "Send the bytes of a picture with its media type, or as application/octet-stream.", uploadTypes...)
-		}
-		return nil
-	}
-	known := media == "application/json" || r.route.body == patchBody && media == "application/merge-patch+json"
 	charset := params["charset"]
-	if err != nil || !known || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		const message = "Send the body as application/json. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)"
-		return unsupported(r, "Content-Type", message, strings.Split(bodyTypes(r), ", ")...)
+	if err != nil || !slices.Contains(rule.types, media) || !rule.large && charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return unsupported(r, "Content-Type", rule.advice, rule.types...)
 	}
+	r.media = media
 	return nil
-}
-
-// bodyTypes are the media types that an operation takes.
-func bodyTypes(r *request) string {
-	switch r.route.body {
-	case patchBody:
-		return "application/merge-patch+json, application/json"
-	case rawBody:
-		return strings.Join(uploadTypes, ", ")
-	default:
-		return "application/json"
-	}
 }
 
 func unsupported(r *request, field, message string, allowed ...string) error {
@@ -151,7 +159,7 @@ func unsupported(r *request, field, message string, allowed ...string) error {
 	if r.route.body == patchBody {
 		header = "Accept-Patch"
 	}
-	r.w.Header()[header] = []string{bodyTypes(r)}
+	r.w.Header()[header] = []string{strings.Join(bodyRules[r.route.body].types, ", ")}
 	return fault.New(fault.UnsupportedMediaType, message, fault.Detail{
 		Field: field, In: "header", Code: string(fault.UnsupportedMediaType), Message: message, Meta: fault.Meta{"allowed": allowed},
 	})

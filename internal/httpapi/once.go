@@ -119,7 +119,7 @@ func (r *request) caused(status int) record.Cause {
 
 func fingerprint(r *request) string {
 	h := sha256.New()
-	h.Write([]byte(r.http.Method + "\n" + r.http.URL.EscapedPath() + "\n"))
+	h.Write([]byte(r.http.Method + "\n" + r.http.URL.EscapedPath() + "?" + r.http.URL.Query().Encode() + "\n"))
 	h.Write(r.body)
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -105,7 +105,7 @@ func (a *API) servePublic(r *request, path string) {
 		err = fault.New(fault.MethodNotAllowed, "This path can only be read.",
 			fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": []string{"GET", "HEAD"}}})
 	case path == "/healthz":
-		r.send(http.StatusOK, []byte(`{"data":{"status":"ok"}}`))
+		r.send(http.StatusOK, typeJSON, []byte(`{"data":{"status":"ok"}}`))
 	case path == "/readyz":
 		err = a.ready(r)
 	case linked:
@@ -126,7 +126,7 @@ func (a *API) ready(r *request) error {
 	defer cancel()
 	err := a.Ready(ctx)
 	if err == nil && !a.draining.Load() {
-		r.send(http.StatusOK, []byte(`{"data":{"status":"ready"}}`))
+		r.send(http.StatusOK, typeJSON, []byte(`{"data":{"status":"ready"}}`))
 		return nil
 	}
 	f := fault.New(fault.Unavailable, "The node is not ready to take traffic.").Because(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,8 +39,12 @@ type response struct {
 	// what was followed of the caller's preference.
 	retryAfter int
 	applied    string
-	// file is answered as it is, instead of JSON.
-	file *asset.File
+	// meta stands beside data where it is set.
+	meta []byte
+	// file is answered as it is, instead of JSON, and so is text of a type.
+	file     *asset.File
+	text     []byte
+	textType string
 }
 
 // found answers with a record that carries an entity tag. What has no version
@@ -67,6 +72,7 @@ func encoded(v any) (response, error) {
 
 var (
 	openData  = []byte(`{"data":`)
+	openMeta  = []byte(`,"meta":`)
 	closeData = []byte(`}`)
 )
 
@@ -103,20 +109,40 @@ func (a *API) reply(r *request, res response) {
 		a.replyList(r, res)
 		return
 	}
+	if res.textType != "" {
+		r.send(res.status, res.textType, res.text)
+		return
+	}
+	if res.meta != nil {
+		body := slices.Concat(openData, res.data, openMeta, res.meta, closeData)
+		r.send(res.status, typeJSON, body)
+		return
+	}
 	// Three writes into net/http's buffer cost less than one more copy.
-	r.start(res.status, len(openData)+len(res.data)+len(closeData))
+	r.start(res.status, typeJSON, len(openData)+len(res.data)+len(closeData))
 	_, _ = r.w.Write(openData)
 	_, _ = r.w.Write(res.data)
 	_, _ = r.w.Write(closeData)
 }
 
-// start writes the head of a JSON answer of a known size.
-func (r *request) start(status, size int) {
+// typeJSON is what almost every answer is.
+const typeJSON = "application/json; charset=utf-8"
+
+// start writes the head of an answer of a known size.
+func (r *request) start(status int, mediaType string, size int) {
 	r.replied = true
+	r.setType(mediaType)
 	h := r.w.Header()
-	h["Content-Type"] = hJSON
 	r.header(h, 2, "Content-Length", strconv.Itoa(size))
 	r.w.WriteHeader(status)
+}
+
+func (r *request) setType(mediaType string) {
+	if mediaType == typeJSON {
+		r.w.Header()["Content-Type"] = hJSON
+		return
+	}
+	r.w.Header()["Content-Type"] = []string{mediaType}
 }
 
 func (a *API) replyList(r *request, res response) {
@@ -130,16 +156,20 @@ func (a *API) replyList(r *request, res response) {
 		b = append(b, res.docs[i].JSON...)
 	}
 	if res.cursor == "" {
-		b = append(b, `],"has_more":false,"next_cursor":null}`...)
+		b = append(b, `],"has_more":false,"next_cursor":null`...)
 	} else {
-		b = append(append(append(b, `],"has_more":true,"next_cursor":"`...), res.cursor...), `"}`...)
+		b = append(append(append(b, `],"has_more":true,"next_cursor":"`...), res.cursor...), '"')
 		link := "<" + r.http.URL.EscapedPath() + "?cursor=" + res.cursor
 		if limit := r.http.URL.Query().Get("limit"); limit != "" {
 			link += "&limit=" + limit
 		}
 		r.w.Header()["Link"] = []string{link + `>; rel="next"`}
 	}
-	r.send(res.status, b)
+	if res.meta != nil {
+		b = append(append(b, openMeta...), res.meta...)
+	}
+	b = append(b, '}')
+	r.send(res.status, typeJSON, b)
 	// net/http has copied or sent what it was given.
 	if cap(b) <= maxPage {
 		*room = b
@@ -165,13 +195,13 @@ var compressors = sync.Pool{New: func() any {
 }}
 
 // send writes a body, compressed where that is allowed and wanted.
-func (r *request) send(status int, body []byte) {
+func (r *request) send(status int, mediaType string, body []byte) {
 	if r.route != nil && r.route.compress {
 		h := r.w.Header()
 		h["Vary"] = append(h["Vary"], "Accept-Encoding")
 		if len(body) >= minCompressed && acceptsGzip(r.http.Header.Get("Accept-Encoding")) {
 			r.replied = true
-			h["Content-Type"] = hJSON
+			r.setType(mediaType)
 			h["Content-Encoding"] = []string{"gzip"}
 			r.w.WriteHeader(status)
 			z := compressors.Get().(*gzip.Writer)
@@ -183,7 +213,7 @@ func (r *request) send(status int, body []byte) {
 			return
 		}
 	}
-	r.start(status, len(body))
+	r.start(status, mediaType, len(body))
 	_, _ = r.w.Write(body)
 }
 
@@ -258,7 +288,7 @@ func (a *API) fail(r *request, err error) {
 	}
 	// Names and values that the caller sent are repeated; a key among them
 	// must not be, because answers end in logs.
-	r.send(status, []byte(account.Mask(string(b))))
+	r.send(status, typeJSON, []byte(account.Mask(string(b))))
 }
 
 // detailed adds to a failure of ours the number that its caller needs.

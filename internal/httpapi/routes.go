@@ -19,6 +19,11 @@ type route struct {
 	handle    handler
 	// body says whether the operation reads one and of which kind.
 	body bodyKind
+	// params are the query parameters beside a body.
+	params []string
+	// reads says that a POST changes nothing, so that there is nothing to do
+	// only once.
+	reads bool
 	// critical operations stop money or stop an attacker; they are never
 	// shed and wait for nobody.
 	critical bool
@@ -41,7 +46,9 @@ const (
 	optionalBody
 	jsonBody
 	patchBody
-	rawBody
+	pictureBody
+	feedBody
+	tableBody
 )
 
 // table lists every operation under /v1. The contract lists the same.

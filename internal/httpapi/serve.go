@@ -24,23 +24,26 @@ const (
 	handlerTime = 30 * time.Second
 	// bodyTime is how long a body may take to arrive.
 	bodyTime = 30 * time.Second
-	// rawBodyTime is the same for the bytes of a picture: 25 MiB in this time
-	// are under 2 Mbit/s.
-	rawBodyTime = 2 * time.Minute
-	maxTarget   = 8 << 10
+	// largeBodyTime is the same for large ones: 25 MiB in this time are under
+	// 2 Mbit/s.
+	largeBodyTime = 2 * time.Minute
+	maxTarget     = 8 << 10
 )
 
 // request is one call on its way through the checks.
 type request struct {
-	http    *http.Request
-	w       http.ResponseWriter
-	id      ident.ID
-	now     time.Time
-	from    netip.Addr
-	route   *route
-	pathID  string
-	caller  *account.Caller
-	body    []byte
+	http   *http.Request
+	w      http.ResponseWriter
+	id     ident.ID
+	now    time.Time
+	from   netip.Addr
+	route  *route
+	pathID string
+	caller *account.Caller
+	body   []byte
+	// media is the type of the body, params are the parameters beside it.
+	media   string
+	params  map[string]string
 	object  value
 	replied bool
 	values  [3]string
@@ -73,7 +76,7 @@ var (
 	hNoStore  = []string{"no-store"}
 	hNoSniff  = []string{"nosniff"}
 	hPolicy   = []string{"default-src 'none'; frame-ancestors 'none'"}
-	hJSON     = []string{"application/json; charset=utf-8"}
+	hJSON     = []string{typeJSON}
 	hHSTS     = []string{"max-age=63072000; includeSubDomains"}
 	hBearer   = []string{`Bearer realm="fanfare", error="invalid_token"`}
 	hReplayed = []string{"true"}
@@ -222,7 +225,7 @@ func noRoute() error {
 // operate reads the body, answers from memory where the caller's
 // Idempotency-Key was used before, and runs the operation.
 func (a *API) operate(ctx context.Context, r *request) (response, error) {
-	if r.route.body == rawBody {
+	if bodyRules[r.route.body].large {
 		done, err := a.admitUpload(r)
 		if err != nil {
 			return response{}, err
@@ -232,7 +235,7 @@ func (a *API) operate(ctx context.Context, r *request) (response, error) {
 	if err := a.readBody(r); err != nil {
 		return response{}, err
 	}
-	if r.http.Method != http.MethodPost {
+	if r.http.Method != http.MethodPost || r.route.reads {
 		return r.route.handle(ctx, r)
 	}
 	return a.once(ctx, r)
