@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,8 +14,8 @@ type bar struct {
 }
 
 var (
-	barBreak = regexp.MustCompile(`(?i)[,;.\n|/]+|\s+and\s+|\s+or\s+`)
-	barLead  = regexp.MustCompile(`(?i)^(?:please|do not|don't|never|avoid|no|not|without|any|the|words?|phrases?|terms?|use|using|mention|mentioning|say|saying|include|including|like|such as|of|to|about|a|an|show|showing)\b[:\s]*`)
+	barBreak = newPattern(`(?i)[,;.\n|/]+|\s+and\s+|\s+or\s+`)
+	barLead  = newPattern(`(?i)^(?:please|do not|don't|never|avoid|no|not|without|any|the|words?|phrases?|terms?|use|using|mention|mentioning|say|saying|include|including|like|such as|of|to|about|a|an|show|showing)\b[:\s]*`)
 )
 
 // newBar reads the banned words and the negative prompt, which is a list or an

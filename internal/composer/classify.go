@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,7 +26,7 @@ func imperative(s string) bool {
 // same are verbs whose participle is spelled like them.
 var same = set("put set cut read run let hit")
 
-var lead = regexp.MustCompile(`(?i)^(?:and|with|plus|also|but|featuring|including|comes with|come with|we offer|we have|you get|you'll get|there is|there's|it has|it's|it is|they're|they are|our|both|all with|as well as) +`)
+var lead = newPattern(`(?i)^(?:and|with|plus|also|but|featuring|including|comes with|come with|we offer|we have|you get|you'll get|there is|there's|it has|it's|it is|they're|they are|our|both|all with|as well as) +`)
 
 // classify finds out how a phrase can be used. What is of no kind that it knows
 // is a remark, which stands alone as it was written.
@@ -133,9 +132,9 @@ var gerunds = set("serving accepting offering booking hiring opening starting in
 
 var loneEnd = set("welcome included provided needed required anytime possible allowed accepted necessary daily away go matched only worldwide nationwide everywhere available wanted handled back more out up in online instead together needed always today yourself available")
 
-var dateWord = regexp.MustCompile(weekdays + `|` + months + ` \d|\d ?(?:am|pm)\b|\bat \d`)
+var dateWord = newPattern(weekdays + `|` + months + ` \d|\d ?(?:am|pm)\b|\bat \d`)
 
-var traitLead = regexp.MustCompile(`(?i)^(?:made|designed|built|crafted|printed|baked|roasted|grown|brewed|stitched|woven|sewn|inspired|powered|produced|knitted|signed|ready|easy|suitable|available|open|safe|hand-?made|hand-poured|tested|approved|certified|sourced|perfect|ideal|gentle|poured|assembled|dyed) (?:from|of|in|with|by|using|without|on|to|at|for|daily|every|within|when|7|24|seven|all|enough)\b`)
+var traitLead = newPattern(`(?i)^(?:made|designed|built|crafted|printed|baked|roasted|grown|brewed|stitched|woven|sewn|inspired|powered|produced|knitted|signed|ready|easy|suitable|available|open|safe|hand-?made|hand-poured|tested|approved|certified|sourced|perfect|ideal|gentle|poured|assembled|dyed) (?:from|of|in|with|by|using|without|on|to|at|for|daily|every|within|when|7|24|seven|all|enough)\b`)
 
 // isTrait reports a phrase that follows "it is".
 func isTrait(s string) bool {

@@ -2,7 +2,6 @@ package composer
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -15,12 +14,12 @@ const longestPrompt = 8000
 const longestWord = 40
 
 var (
-	scriptTag = regexp.MustCompile(`(?is)<(script|style)\b.*?(</(script|style)\s*>|$)|<!--.*?(-->|$)`)
-	anyTag    = regexp.MustCompile(`(?s)<a\b[^<>]*>[^<>]*</a\s*>|</?[a-zA-Z!?][^<>]*>`)
-	address   = regexp.MustCompile(`(?i)\b(?:https?|ftp)://\S+|\bwww\.\S+|\b[\w.+-]+@[\w-]+\.[\w.-]+|\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|app|dev|shop|store|eu|de|fr|es|it|pt|nl|uk|us|info|biz|xyz|me|ai)\b(?:/\S*)?|(?:^|\s)[#@][\p{L}\p{N}_]+`)
-	doubled   = regexp.MustCompile(`(?i)\b(?:javascript|data|vbscript):\S*|\bon\w+\s*=\s*["']?\S*`)
-	bullet    = regexp.MustCompile(`^\s*(?:[-*•–—·‣▪◦●○✓✔✅→➤>]+|\(?\d{1,2}[.)])\s+`)
-	spaces    = regexp.MustCompile(`[ \t]+`)
+	scriptTag = newPattern(`(?is)<(script|style)\b.*?(</(script|style)\s*>|$)|<!--.*?(-->|$)`)
+	anyTag    = newPattern(`(?s)<a\b[^<>]*>[^<>]*</a\s*>|</?[a-zA-Z!?][^<>]*>`)
+	address   = newPattern(`(?i)\b(?:https?|ftp)://\S+|\bwww\.\S+|\b[\w.+-]+@[\w-]+\.[\w.-]+|\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|app|dev|shop|store|eu|de|fr|es|it|pt|nl|uk|us|info|biz|xyz|me|ai)\b(?:/\S*)?|(?:^|\s)[#@][\p{L}\p{N}_]+`)
+	doubled   = newPattern(`(?i)\b(?:javascript|data|vbscript):\S*|\bon\w+\s*=\s*["']?\S*`)
+	bullet    = newPattern(`^\s*(?:[-*•–—·‣▪◦●○✓✔✅→➤>]+|\(?\d{1,2}[.)])\s+`)
+	spaces    = newPattern(`[ \t]+`)
 )
 
 // clean makes plain text of what was typed: no markup, no addresses, nothing

@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -205,20 +204,20 @@ func (r *reader) kindOf(b *creative.Brief) kind {
 }
 
 // openTo is an event by its name.
-var openTo = regexp.MustCompile(`(?i)^open (?:day|house|evening|studio)\b`)
+var openTo = newPattern(`(?i)^open (?:day|house|evening|studio)\b`)
 
-var yardSale = regexp.MustCompile(`(?i)\b(?:garage|yard|bake|jumble|rummage|car boot) sale$`)
+var yardSale = newPattern(`(?i)\b(?:garage|yard|bake|jumble|rummage|car boot) sale$`)
 
 // bedrooms are counted in homes only.
-var bedrooms = regexp.MustCompile(`(?i)\b(?:\d|one|two|three|four|five)[- ]bed(?:room)?s?\b`)
+var bedrooms = newPattern(`(?i)\b(?:\d|one|two|three|four|five)[- ]bed(?:room)?s?\b`)
 
 // tangible are signs of a thing that is sold.
-var tangible = regexp.MustCompile(`(?i)\b(?:ships?|shipped|shipping|delivery|delivered|warranty|returns|weighs?|made (?:in|from|of|with)|kg|grams?|g|cm|mm|washable|waterproof|battery|sizes|colou?rs|assembled|charge|wireless|usb|lumens|\d-pack|scents|flavou?rs|handmade|order|shop|store)\b`)
+var tangible = newPattern(`(?i)\b(?:ships?|shipped|shipping|delivery|delivered|warranty|returns|weighs?|made (?:in|from|of|with)|kg|grams?|g|cm|mm|washable|waterproof|battery|sizes|colou?rs|assembled|charge|wireless|usb|lumens|\d-pack|scents|flavou?rs|handmade|order|shop|store)\b`)
 
 // eachMonth is a price that comes again, digital are signs of software.
 var (
-	eachMonth = regexp.MustCompile(`(?i)\b(?:month|year|user|seat|employee|worker|agent)\b`)
-	digital   = regexp.MustCompile(`(?i)\b(?:all your devices|logins?|browser|dashboard|integrates|syncs|in the cloud|no code|ios|android)\b`)
+	eachMonth = newPattern(`(?i)\b(?:month|year|user|seat|employee|worker|agent)\b`)
+	digital   = newPattern(`(?i)\b(?:all your devices|logins?|browser|dashboard|integrates|syncs|in the cloud|no code|ios|android)\b`)
 )
 
 // firms do something for their customers, whatever it is.
@@ -227,7 +226,7 @@ var firms = set("business company firm agency provider specialists experts contr
 // wrappers are nouns that say little of what is inside.
 var wrappers = set("subscription box club company business provider experts specialists team brand line range delivery firm shop store place house experience pass membership starter")
 
-var gives = regexp.MustCompile(`(?i)\b(?:donate|donations?|charity|nonprofit|non-profit|help us)\b`)
+var gives = newPattern(`(?i)\b(?:donate|donations?|charity|nonprofit|non-profit|help us)\b`)
 
 func kindOfWord(word string) kind {
 	word = strings.ToLower(strings.Trim(word, ".,"))
@@ -307,4 +306,4 @@ func (r *reader) buyable() bool {
 }
 
 // unbooked says that one can just come.
-var unbooked = regexp.MustCompile(`(?i)\bno (?:registration|booking|appointment|reservation)s? (?:necessary|needed|required)\b|\bno need to (?:register|book)\b|\bjust (?:turn|show) up\b`)
+var unbooked = newPattern(`(?i)\bno (?:registration|booking|appointment|reservation)s? (?:necessary|needed|required)\b|\bno need to (?:register|book)\b|\bjust (?:turn|show) up\b`)

@@ -2,7 +2,6 @@ package composer
 
 import (
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,26 +80,26 @@ func (a *arranger) divide(variants int, r *rand.Rand) {
 
 // orders are instructions at the start of a prompt, tails those at its end.
 var (
-	foreignOrders = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(?:bitte )?(?:schreib(?:e|en sie)?|erstell(?:e|en sie)?|mach(?:e|en sie)?|generiere|entwirf|verfasse)(?: (?:mir|uns|bitte))* (?:[\p{L}-]+ ){0,4}?(?:werbe)?(?:anzeigen?|werbung|texte?|posts?|banner|kampagne|newsletter|e-mail|slogans?)(?: (?:für|über|zu|zum|zur))?[ :]+`),
-		regexp.MustCompile(`(?i)^(?:s'il (?:te|vous) plaît,? )?(?:écri(?:s|vez)|rédigez?|créez?|fais|faites|génèrez?)(?:[ -](?:moi|nous))? (?:[\p{L}'-]+ ){0,4}?(?:annonces?|publicités?|pubs?|textes?|posts?|campagnes?|bannières?|e-mails?|slogans?)(?: (?:pour|sur|de))?[ :]+`),
-		regexp.MustCompile(`(?i)^(?:por favor,? )?(?:escrib[ea]|cre[ae]|haz|haga|genera|redacta)(?:me|nos)? (?:[\p{L}-]+ ){0,4}?(?:anuncios?|publicidad|textos?|campañas?|posts?|banners?|correos?|eslógames?)(?: (?:para|sobre|de))?[ :]+`),
-		regexp.MustCompile(`(?i)^(?:per favore,? )?(?:scrivi|scriva|crea|genera|fai) (?:[\p{L}'-]+ ){0,4}?(?:annunci[o]?|pubblicità|testo|testi|post|campagna|banner|slogan)(?: (?:per|su|di))?[ :]+`),
-		regexp.MustCompile(`(?i)^(?:por favor,? )?(?:escrev[ae]|crie|cria|faça|faz|gere) (?:[\p{L}-]+ ){0,4}?(?:anúncios?|publicidade|textos?|campanha|posts?|banners?|slogan)(?: (?:para|sobre|de))?[ :]+`),
-		regexp.MustCompile(`(?i)^(?:graag )?(?:schrijf|maak|creëer|genereer) (?:[\p{L}-]+ ){0,4}?(?:advertenties?|reclame|teksten?|tekst|campagne|berichten?|bericht|banners?|slogans?)(?: (?:voor|over))?[ :]+`),
-		regexp.MustCompile(`(?i)^(?:γράψε|γράψτε|δημιούργησε|δημιουργήστε|φτιάξε)(?: μου| μας)? (?:[\p{L}]+ ){0,3}?(?:διαφήμιση|διαφημίσεις|καμπάνια|κείμενο|ανάρτηση)(?: (?:για))?[ :]+`),
-		regexp.MustCompile(`^(?:اكتب|أنشئ|صمم|اصنع)(?: لي| لنا)? (?:\S+ ){0,2}?(?:إعلان\S*|حملة|نص\S*)(?: (?:عن|حول|من أجل))? (?:ل)?`),
-		regexp.MustCompile(`(?i)^(?:напиши(?:те)?|создай(?:те)?|сделай(?:те)?)(?: мне| нам)? (?:[\p{L}]+ ){0,3}?(?:объявлени[ея]|реклам[ауы]|текст|пост|баннер)(?: (?:для|о|об|про))?[ :]+`),
-		regexp.MustCompile(`^(?:请|帮我|为我)?(?:写|创建|制作|生成)(?:一个|一则|一些|几个)?(?:关于)?`),
+	foreignOrders = []*pattern{
+		newPattern(`(?i)^(?:bitte )?(?:schreib(?:e|en sie)?|erstell(?:e|en sie)?|mach(?:e|en sie)?|generiere|entwirf|verfasse)(?: (?:mir|uns|bitte))* (?:[\p{L}-]+ ){0,4}?(?:werbe)?(?:anzeigen?|werbung|texte?|posts?|banner|kampagne|newsletter|e-mail|slogans?)(?: (?:für|über|zu|zum|zur))?[ :]+`),
+		newPattern(`(?i)^(?:s'il (?:te|vous) plaît,? )?(?:écri(?:s|vez)|rédigez?|créez?|fais|faites|génèrez?)(?:[ -](?:moi|nous))? (?:[\p{L}'-]+ ){0,4}?(?:annonces?|publicités?|pubs?|textes?|posts?|campagnes?|bannières?|e-mails?|slogans?)(?: (?:pour|sur|de))?[ :]+`),
+		newPattern(`(?i)^(?:por favor,? )?(?:escrib[ea]|cre[ae]|haz|haga|genera|redacta)(?:me|nos)? (?:[\p{L}-]+ ){0,4}?(?:anuncios?|publicidad|textos?|campañas?|posts?|banners?|correos?|eslógames?)(?: (?:para|sobre|de))?[ :]+`),
+		newPattern(`(?i)^(?:per favore,? )?(?:scrivi|scriva|crea|genera|fai) (?:[\p{L}'-]+ ){0,4}?(?:annunci[o]?|pubblicità|testo|testi|post|campagna|banner|slogan)(?: (?:per|su|di))?[ :]+`),
+		newPattern(`(?i)^(?:por favor,? )?(?:escrev[ae]|crie|cria|faça|faz|gere) (?:[\p{L}-]+ ){0,4}?(?:anúncios?|publicidade|textos?|campanha|posts?|banners?|slogan)(?: (?:para|sobre|de))?[ :]+`),
+		newPattern(`(?i)^(?:graag )?(?:schrijf|maak|creëer|genereer) (?:[\p{L}-]+ ){0,4}?(?:advertenties?|reclame|teksten?|tekst|campagne|berichten?|bericht|banners?|slogans?)(?: (?:voor|over))?[ :]+`),
+		newPattern(`(?i)^(?:γράψε|γράψτε|δημιούργησε|δημιουργήστε|φτιάξε)(?: μου| μας)? (?:[\p{L}]+ ){0,3}?(?:διαφήμιση|διαφημίσεις|καμπάνια|κείμενο|ανάρτηση)(?: (?:για))?[ :]+`),
+		newPattern(`^(?:اكتب|أنشئ|صمم|اصنع)(?: لي| لنا)? (?:\S+ ){0,2}?(?:إعلان\S*|حملة|نص\S*)(?: (?:عن|حول|من أجل))? (?:ل)?`),
+		newPattern(`(?i)^(?:напиши(?:те)?|создай(?:те)?|сделай(?:те)?)(?: мне| нам)? (?:[\p{L}]+ ){0,3}?(?:объявлени[ея]|реклам[ауы]|текст|пост|баннер)(?: (?:для|о|об|про))?[ :]+`),
+		newPattern(`^(?:请|帮我|为我)?(?:写|创建|制作|生成)(?:一个|一则|一些|几个)?(?:关于)?`),
 	}
-	foreignTails = []*regexp.Regexp{
-		regexp.MustCompile(`(?:の|について(?:の)?)?(?:広告|コピー|投稿|バナー|キャンペーン|メール)(?:文|コピー)?(?:を)?(?:作成|作って|書いて|作り|生成)(?:して)?(?:ください|下さい|くれ|お願いします)?$`),
-		regexp.MustCompile(`的(?:广告|文案|海报|广告文案)$`),
-		regexp.MustCompile(`(?:의|을 위한|를 위한|에 대한)? ?(?:광고|카피|문구|게시물)(?:를|을)? ?(?:작성해|만들어|써)(?: ?주세요| ?줘)?$`),
+	foreignTails = []*pattern{
+		newPattern(`(?:の|について(?:の)?)?(?:広告|コピー|投稿|バナー|キャンペーン|メール)(?:文|コピー)?(?:を)?(?:作成|作って|書いて|作り|生成)(?:して)?(?:ください|下さい|くれ|お願いします)?$`),
+		newPattern(`的(?:广告|文案|海报|广告文案)$`),
+		newPattern(`(?:의|을 위한|를 위한|에 대한)? ?(?:광고|카피|문구|게시물)(?:를|을)? ?(?:작성해|만들어|써)(?: ?주세요| ?줘)?$`),
 	}
-	ourWords       = regexp.MustCompile(`(?i)^(?:unser(?:e[nrms]?)?|notre|nos|nuestr[oa]s?|il nostro|la nostra|i nostri|le nostre|nosso|nossa|nossos|nossas|onze|ons|το|τα|η|ο|τη|την|μας) `)
-	clauseBreak    = regexp.MustCompile(`\s*[,;،؛、，|]\s*|\s+[-–—:]\s+|\s*[:：]\s+|[。！？]\s*|[؟]\s*`)
-	foreignInject  = regexp.MustCompile(`(?i)\b(?:ignorier\w*|vergiss|ignore[rz]?|oublie[rz]?|ignora|olvida|dimentica|negeer|esqueça|prompt|system|instrucciones|anweisungen|istruzioni|instruções)\b|指示を無視|プロンプト|تجاهل|αγνόησε|игнорируй`)
+	ourWords       = newPattern(`(?i)^(?:unser(?:e[nrms]?)?|notre|nos|nuestr[oa]s?|il nostro|la nostra|i nostri|le nostre|nosso|nossa|nossos|nossas|onze|ons|το|τα|η|ο|τη|την|μας) `)
+	clauseBreak    = newPattern(`\s*[,;،؛、，|]\s*|\s+[-–—:]\s+|\s*[:：]\s+|[。！？]\s*|[؟]\s*`)
+	foreignInject  = newPattern(`(?i)\b(?:ignorier\w*|vergiss|ignore[rz]?|oublie[rz]?|ignora|olvida|dimentica|negeer|esqueça|prompt|system|instrucciones|anweisungen|istruzioni|instruções)\b|指示を無視|プロンプト|تجاهل|αγνόησε|игнорируй`)
 	foreignConnect = set(`und oder aus für mit ab bis von in im zum zur bei auf et ou à au aux de du des pour avec dès en sur chez jusqu'au y o para con del desde hasta e per da dal di a do dos das em no na voor met van tot op naar από για με στο στη στην και σε άνω των в на для с и по от до the and for with from of to at by on an or`)
 )
 

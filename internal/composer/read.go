@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -140,7 +139,7 @@ func abbreviated(s string) bool {
 }
 
 // askAgain is where a description turns into an instruction.
-var askAgain = regexp.MustCompile(`(?i),? and (?:i|we)(?:'d| would)? (?:like|need|want) `)
+var askAgain = newPattern(`(?i),? and (?:i|we)(?:'d| would)? (?:like|need|want) `)
 
 // sentences splits a line where sentences end; not inside 4.8 or after "St.".
 func sentences(line string) []sentence {
@@ -228,16 +227,16 @@ func (r *reader) unquote(s string) string {
 
 var (
 	// complaint is a sentence that only names what people want to be rid of.
-	complaint = regexp.MustCompile(`(?i)^(?:tired of|sick of|fed up with|struggling with|done with|had enough of)\b`)
+	complaint = newPattern(`(?i)^(?:tired of|sick of|fed up with|struggling with|done with|had enough of)\b`)
 	// audienceIs says whom the ads are for.
-	audienceIs = regexp.MustCompile(`(?i)\baudience (?:is|are|will be) (?:mostly |mainly |primarily )?(.+)$`)
+	audienceIs = newPattern(`(?i)\baudience (?:is|are|will be) (?:mostly |mainly |primarily )?(.+)$`)
 	// dayComma is the comma inside a date.
-	dayComma = regexp.MustCompile(`(` + weekdays + `), ((?:the )?(?:` + months + `|\d{1,2}(?:st|nd|rd|th)?(?: of)? ` + months + `)\b)`)
+	dayComma = newPattern(`(` + weekdays + `), ((?:the )?(?:` + months + `|\d{1,2}(?:st|nd|rd|th)?(?: of)? ` + months + `)\b)`)
 	// plainOrder are orders that are nothing else, published what may be
 	// advertised itself.
-	plainOrder = regexp.MustCompile(`(?i)^(?:promote|promoting|advertise|advertising|announce|sell|publici|showcase|introduce|spread|tell|get|drive|raise|increase|buy)`)
-	published  = regexp.MustCompile(`(?i)^(?:newsletter|magazine|videos?|posters?|brochures?)\b`)
-	fresh      = regexp.MustCompile(`(?i)introduc|announc|launch|open`)
+	plainOrder = newPattern(`(?i)^(?:promote|promoting|advertise|advertising|announce|sell|publici|showcase|introduce|spread|tell|get|drive|raise|increase|buy)`)
+	published  = newPattern(`(?i)^(?:newsletter|magazine|videos?|posters?|brochures?)\b`)
+	fresh      = newPattern(`(?i)introduc|announc|launch|open`)
 )
 
 // unorder takes off the instruction around what a sentence is about.
@@ -313,9 +312,9 @@ func (r *reader) hint(s string) {
 	}
 }
 
-var greeting = regexp.MustCompile(`(?i)^(?:hi|hello|hey|thanks|thank you|please|ok|okay|dear .{0,20}|hi there|hey there|hello there|cheers)$`)
+var greeting = newPattern(`(?i)^(?:hi|hello|hey|thanks|thank you|please|ok|okay|dear .{0,20}|hi there|hey there|hello there|cheers)$`)
 
-var regexpLaunch = regexp.MustCompile(`(?i)\b(?:launch|introduc)`)
+var regexpLaunch = newPattern(`(?i)\b(?:launch|introduc)`)
 
 // trimTail drops words and marks that nothing can end with.
 func trimTail(s string) string {

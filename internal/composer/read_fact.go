@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -25,9 +24,9 @@ func (r *reader) fact(s string) bool {
 }
 
 // isCalled is "it's called Quiet", or the name of what was just named.
-var isCalled = regexp.MustCompile(`^(?:((?:[Ii]t's |[Ii]t is |[Tt]hey're |is |are )?called|named)|the|our) (` + titled + `)$`)
+var isCalled = newPattern(`^(?:((?:[Ii]t's |[Ii]t is |[Tt]hey're |is |are )?called|named)|the|our) (` + titled + `)$`)
 
-var byName = regexp.MustCompile(`^[Bb]y (` + titled + `)$`)
+var byName = newPattern(`^[Bb]y (` + titled + `)$`)
 
 // hinted reports whether a text has one of some substrings, "|" between them.
 // Most patterns are long and most sentences have none of their words.
@@ -77,7 +76,7 @@ func (r *reader) call(s string) bool {
 	return false
 }
 
-var donateTo = regexp.MustCompile(`^(?:[Dd]onate|[Gg]ive) to (` + titled + `)$`)
+var donateTo = newPattern(`^(?:[Dd]onate|[Gg]ive) to (` + titled + `)$`)
 
 // asked notes the call to action that the brief names as such.
 func (r *reader) asked(s string) {
@@ -222,7 +221,7 @@ func (r *reader) takePlace(s string) bool {
 }
 
 // basedIn is a place for sure, even without its capital.
-var basedIn = regexp.MustCompile(`^(?i:based|located) in ([a-z]{3,}(?: [a-z]{3,})?)$`)
+var basedIn = newPattern(`^(?i:based|located) in ([a-z]{3,}(?: [a-z]{3,})?)$`)
 
 // placeAt reads a place at the start of a text, and what follows it.
 func placeAt(s string) (place, rest string) {
@@ -309,7 +308,7 @@ func isPeople(low, word string) bool {
 }
 
 // overs are people by their age: "over-50s".
-var overs = regexp.MustCompile(`^(?:over|under)-?\d+s$`)
+var overs = newPattern(`^(?:over|under)-?\d+s$`)
 
 // takeProof keeps what others say about the thing, as it is said.
 func (r *reader) takeProof(s string) bool {

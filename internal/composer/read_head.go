@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -46,10 +45,10 @@ func (r *reader) thing(s string) {
 	r.head(segs[0], segs[1:])
 }
 
-var ticketsFor = regexp.MustCompile(`(?i)^tickets (?:for|to) (?:our |the )?`)
+var ticketsFor = newPattern(`(?i)^tickets (?:for|to) (?:our |the )?`)
 
 // nameEnd is a phrase that ends in a name.
-var nameEnd = regexp.MustCompile(`^(.*[a-z%]) (?:of |for )?(` + titled + `)$`)
+var nameEnd = newPattern(`^(.*[a-z%]) (?:of |for )?(` + titled + `)$`)
 
 // markers begin what hangs on a noun.
 var markers = set("that which who with featuring including offering serving selling specialising specializing providing plus for in near across around throughout at from by on until to called named made designed built crafted printed baked roasted grown brewed stitched woven sewn delivered inspired powered produced hosted helping where when starting accepting under over every based located looking seeking covering")
@@ -117,7 +116,7 @@ func participleAt(words []string, i int) bool {
 var irregular = set("cut written drawn sold worn kept held grown sewn woven hand-made sent shot shown spun")
 
 // lives is where somebody else is, not the thing.
-var lives = regexp.MustCompile(`^(?:living|working|studying|travelling|traveling)$`)
+var lives = newPattern(`^(?:living|working|studying|travelling|traveling)$`)
 
 // hang reads one thing that hangs on the noun. before is the word before it. It returns what is left of the
 // tail, or says that the words belong to the noun, or that all was read.
@@ -233,12 +232,12 @@ func (r *reader) pricedAt(tail string) (next string, noun, done bool) {
 }
 
 // venues are places by their names.
-var venues = regexp.MustCompile(`\b(?:Park|Hall|Square|Centre|Center|Library|Church|Stadium|Arena|Station|Beach|Castle|Gardens?)$`)
+var venues = newPattern(`\b(?:Park|Hall|Square|Centre|Center|Library|Church|Stadium|Arena|Station|Beach|Castle|Gardens?)$`)
 
 // nearWater is a place, whatever word leads to it.
-var nearWater = regexp.MustCompile(`^(?:by|at|from) (?:the )?(?:Lake|Loch|Mount|River|Cape|Bay|Port) [\p{Lu}][\p{L}'-]+`)
+var nearWater = newPattern(`^(?:by|at|from) (?:the )?(?:Lake|Loch|Mount|River|Cape|Bay|Port) [\p{Lu}][\p{L}'-]+`)
 
-var nameStart = regexp.MustCompile(`^` + titled)
+var nameStart = newPattern(`^` + titled)
 
 // product sets what is advertised.
 func (r *reader) product(s string) {
@@ -317,7 +316,7 @@ func (r *reader) product(s string) {
 	r.f.product = newNoun(s)
 }
 
-var ofName = regexp.MustCompile(`^([a-z].*) of (` + titled + `)$`)
+var ofName = newPattern(`^([a-z].*) of (` + titled + `)$`)
 
 // titledName reports a name of several words that ends in what it is: "Annual
 // Tech Leaders Summit".

@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -106,7 +105,7 @@ func groups(segs []string) []string {
 	return append(slices.Clone(segs[:from]), joined)
 }
 
-var teaches = regexp.MustCompile(`(?i)^(?:learn|find out|see|discover) (?:how )?to `)
+var teaches = newPattern(`(?i)^(?:learn|find out|see|discover) (?:how )?to `)
 
 // cutAnd takes the "and" off the last item of a list.
 func cutAnd(s string) (string, bool) {
@@ -289,14 +288,14 @@ func (r *reader) itemsOf(segs []string) {
 }
 
 // offerLabel announces what follows it.
-var offerLabel = regexp.MustCompile(`(?i)^(?:\w+ )?(?:offer|deal|price|promo)$`)
+var offerLabel = newPattern(`(?i)^(?:\w+ )?(?:offer|deal|price|promo)$`)
 
 // callVerbs are what customers are asked to do.
 var callVerbs = set("visit book order subscribe sign join register buy donate call apply reserve")
 
 // once marks invitations that are whole as they are: "try it this week for
 // $9.90" is nothing to be ready for.
-var once = regexp.MustCompile(`(?i)[$€£%]|\bit\b|\bthem\b|\bthis\b|\bby \d|\bwin\b|` + weekdays)
+var once = newPattern(`(?i)[$€£%]|\bit\b|\bthem\b|\bthis\b|\bby \d|\bwin\b|` + weekdays)
 
 // predicate reads what is said about the thing: "is warm, keeps its shape and
 // comes with a warranty". It keeps nothing and reports false unless every part
@@ -405,7 +404,7 @@ func (r *reader) say(s string) {
 var itself = set("it it's its they they're their this these he she")
 
 // saidPrice is a price at the end of a sentence.
-var saidPrice = regexp.MustCompile(`\b(?:it|them|costs?)(?: [\w-]+){0,3} (` + amount + period + `)$`)
+var saidPrice = newPattern(`\b(?:it|them|costs?)(?: [\w-]+){0,3} (` + amount + period + `)$`)
 
 // meta marks sentences about the advertising itself.
-var meta = regexp.MustCompile(`(?i)^(?:write|mention|make it|keep it)\b|\b(?:the ads?|this ad|an ad|ad copy|adverts?|headlines?|target audience|our audience|tone of voice|brand voice|captions?|slogans?|prompts?|instructions?|variants?|the goal|objective|cta|i want|i need|we want|want people|please|should be)\b`)
+var meta = newPattern(`(?i)^(?:write|mention|make it|keep it)\b|\b(?:the ads?|this ad|an ad|ad copy|adverts?|headlines?|target audience|our audience|tone of voice|brand voice|captions?|slogans?|prompts?|instructions?|variants?|the goal|objective|cta|i want|i need|we want|want people|please|should be)\b`)

@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -80,15 +79,15 @@ func (r *reader) names(s string) bool {
 }
 
 var (
-	presents = regexp.MustCompile(`^(` + titled + `|[A-Z][\w']*(?: [a-z]+){1,2}) (presents|introduces|launches|announces|unveils|is launching|is introducing|brings you|is opening) (.+)$`)
-	weAre    = regexp.MustCompile(`(?i)^(?:we are|we're|i am|i'm|we run|i own|we own|i run) (?:an? |the )(.+)$`)
-	weDo     = regexp.MustCompile(`(?i)^(?:we|i|we are|we're|i am|i'm)(?: also| now| will| can)? ([a-z]+) (.+)$`)
-	hiring   = regexp.MustCompile(`(?i)^(?:we're |we are |now )?(?:hiring|recruiting)(:?) (.+)$`)
+	presents = newPattern(`^(` + titled + `|[A-Z][\w']*(?: [a-z]+){1,2}) (presents|introduces|launches|announces|unveils|is launching|is introducing|brings you|is opening) (.+)$`)
+	weAre    = newPattern(`(?i)^(?:we are|we're|i am|i'm|we run|i own|we own|i run) (?:an? |the )(.+)$`)
+	weDo     = newPattern(`(?i)^(?:we|i|we are|we're|i am|i'm)(?: also| now| will| can)? ([a-z]+) (.+)$`)
+	hiring   = newPattern(`(?i)^(?:we're |we are |now )?(?:hiring|recruiting)(:?) (.+)$`)
 	// isOffering is who does something with what is advertised.
-	isOffering = regexp.MustCompile(`^([\p{L}' ]{3,40}?) (?:is|are) (?:now )?(?:offering|hosting|holding|running|selling) (.+)$`)
+	isOffering = newPattern(`^([\p{L}' ]{3,40}?) (?:is|are) (?:now )?(?:offering|hosting|holding|running|selling) (.+)$`)
 )
 
-var youRelative = regexp.MustCompile(`^([\p{L}' -]+?) you (?:can|can't|will|won't|don't|never|actually|want|need|love)\b[^,:]*$`)
+var youRelative = newPattern(`^([\p{L}' -]+?) you (?:can|can't|will|won't|don't|never|actually|want|need|love)\b[^,:]*$`)
 
 // we reads "we sell leather wallets" and "we offer free fittings".
 func (r *reader) we(verb, rest string) bool {

@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -55,7 +54,7 @@ func (r *reader) due(d deadline, known bool) {
 }
 
 // midway is a deadline with a place behind it.
-var midway = regexp.MustCompile(`(?i)^(.+?) ((?:this|today)(?: weekend| week| month)?(?: only)?) ((?:at|in|on) .+)$`)
+var midway = newPattern(`(?i)^(.+?) ((?:this|today)(?: weekend| week| month)?(?: only)?) ((?:at|in|on) .+)$`)
 
 // occasion is the name of a sale, with the capitals that it keeps.
 func occasion(s string) string {

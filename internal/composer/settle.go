@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,7 +9,7 @@ import (
 // ambiguous words are proper names only where they are written so.
 var ambiguous = set("us it sat led cork phoenix queens windows apple slack zoom notion stripe excel wellington outlook hr soc perth orlando is maine reading turkey bath may march devon alps")
 
-var monthDay = regexp.MustCompile(`\b(may|march|mar|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)(\.? \d{1,2}\b)|\b(\d{1,2}(?:st|nd|rd|th)? )(may|march|mar|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b`)
+var monthDay = newPattern(`\b(may|march|mar|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)(\.? \d{1,2}\b)|\b(\d{1,2}(?:st|nd|rd|th)? )(may|march|mar|jan|feb|apr|jun|jul|aug|sept?|oct|nov|dec)\b`)
 
 // settle gives English text the case and spelling it was meant to have: no
 // shouting, names of days and places with a capital, the brand as the brand

@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"strings"
 
 	"fanfare/internal/creative"
@@ -12,45 +11,45 @@ import (
 // the pattern to be worth a try.
 var shorter = []struct {
 	hint    string
-	pattern *regexp.Regexp
+	pattern *pattern
 	with    string
 }{
-	{"(", regexp.MustCompile(`(?i)\s*\([^()]*\)`), ""},
-	{"ly ", regexp.MustCompile(`(?i)\b(?:really|simply|actually|basically|truly|absolutely|totally|literally) `), ""},
-	{"very ", regexp.MustCompile(`(?i)\bvery `), ""},
-	{"in order to", regexp.MustCompile(`(?i)\bin order to\b`), "to"},
-	{"as well as", regexp.MustCompile(`(?i)\bas well as\b`), "and"},
-	{"moment", regexp.MustCompile(`(?i)\bat this moment\b|\bat the moment\b`), "now"},
-	{" of ", regexp.MustCompile(`(?i)\ba (?:wide )?(?:range|variety) of `), ""},
-	{"do not", regexp.MustCompile(`(?i)\bdo not\b`), "don't"},
-	{"cannot", regexp.MustCompile(`(?i)\bcannot\b`), "can't"},
-	{" not", regexp.MustCompile(`(?i)\bis not\b`), "isn't"},
-	{" not", regexp.MustCompile(`(?i)\bare not\b`), "aren't"},
-	{" is", regexp.MustCompile(`(?i)\b(it|that|what|here|there) is( \w)`), "$1's$2"},
-	{" are", regexp.MustCompile(`(?i)\b(you|we|they) are( \w)`), "$1're$2"},
-	{" will", regexp.MustCompile(`(?i)\b(you|we|they|it) will( \w)`), "$1'll$2"},
-	{" have", regexp.MustCompile(`(?i)\b(you|we|they) have (been|got|had|made|seen|done)\b`), "$1've $2"},
-	{"purchase", regexp.MustCompile(`(?i)\bpurchase\b`), "buy"},
-	{"utili", regexp.MustCompile(`(?i)\butili[sz]e\b`), "use"},
-	{"approximately", regexp.MustCompile(`(?i)\bapproximately\b`), "about"},
-	{"immediately", regexp.MustCompile(`(?i)\bimmediately\b`), "now"},
-	{"assistance", regexp.MustCompile(`(?i)\bassistance\b`), "help"},
-	{"additional", regexp.MustCompile(`(?i)\badditional\b`), "more"},
-	{"numerous", regexp.MustCompile(`(?i)\bnumerous\b`), "many"},
-	{"applications", regexp.MustCompile(`(?i)\bapplications\b`), "apps"},
-	{"information", regexp.MustCompile(`(?i)\binformation\b`), "info"},
-	{"cent", regexp.MustCompile(`(?i) (?:percent|per cent)\b`), "%"},
-	{" per ", regexp.MustCompile(`(?i) per (month|year|week|day|night|hour|person|user)\b`), "/$1"},
-	{"november", regexp.MustCompile(`(?i)\bNovember\b`), "Nov"},
-	{"december", regexp.MustCompile(`(?i)\bDecember\b`), "Dec"},
-	{"september", regexp.MustCompile(`(?i)\bSeptember\b`), "Sept"},
-	{"october", regexp.MustCompile(`(?i)\bOctober\b`), "Oct"},
-	{"january", regexp.MustCompile(`(?i)\bJanuary\b`), "Jan"},
-	{"february", regexp.MustCompile(`(?i)\bFebruary\b`), "Feb"},
-	{"august", regexp.MustCompile(`(?i)\bAugust\b`), "Aug"},
-	{"today", regexp.MustCompile(`(?i)(\w+ \w+),? today([.!?]|$)`), "$1$2"},
-	{"right ", regexp.MustCompile(`(?i)(\w+ \w+),? right (?:now|away)([.!?]|$)`), "$1$2"},
-	{" and ", regexp.MustCompile(`(?i) and `), " & "},
+	{"(", newPattern(`(?i)\s*\([^()]*\)`), ""},
+	{"ly ", newPattern(`(?i)\b(?:really|simply|actually|basically|truly|absolutely|totally|literally) `), ""},
+	{"very ", newPattern(`(?i)\bvery `), ""},
+	{"in order to", newPattern(`(?i)\bin order to\b`), "to"},
+	{"as well as", newPattern(`(?i)\bas well as\b`), "and"},
+	{"moment", newPattern(`(?i)\bat this moment\b|\bat the moment\b`), "now"},
+	{" of ", newPattern(`(?i)\ba (?:wide )?(?:range|variety) of `), ""},
+	{"do not", newPattern(`(?i)\bdo not\b`), "don't"},
+	{"cannot", newPattern(`(?i)\bcannot\b`), "can't"},
+	{" not", newPattern(`(?i)\bis not\b`), "isn't"},
+	{" not", newPattern(`(?i)\bare not\b`), "aren't"},
+	{" is", newPattern(`(?i)\b(it|that|what|here|there) is( \w)`), "$1's$2"},
+	{" are", newPattern(`(?i)\b(you|we|they) are( \w)`), "$1're$2"},
+	{" will", newPattern(`(?i)\b(you|we|they|it) will( \w)`), "$1'll$2"},
+	{" have", newPattern(`(?i)\b(you|we|they) have (been|got|had|made|seen|done)\b`), "$1've $2"},
+	{"purchase", newPattern(`(?i)\bpurchase\b`), "buy"},
+	{"utili", newPattern(`(?i)\butili[sz]e\b`), "use"},
+	{"approximately", newPattern(`(?i)\bapproximately\b`), "about"},
+	{"immediately", newPattern(`(?i)\bimmediately\b`), "now"},
+	{"assistance", newPattern(`(?i)\bassistance\b`), "help"},
+	{"additional", newPattern(`(?i)\badditional\b`), "more"},
+	{"numerous", newPattern(`(?i)\bnumerous\b`), "many"},
+	{"applications", newPattern(`(?i)\bapplications\b`), "apps"},
+	{"information", newPattern(`(?i)\binformation\b`), "info"},
+	{"cent", newPattern(`(?i) (?:percent|per cent)\b`), "%"},
+	{" per ", newPattern(`(?i) per (month|year|week|day|night|hour|person|user)\b`), "/$1"},
+	{"november", newPattern(`(?i)\bNovember\b`), "Nov"},
+	{"december", newPattern(`(?i)\bDecember\b`), "Dec"},
+	{"september", newPattern(`(?i)\bSeptember\b`), "Sept"},
+	{"october", newPattern(`(?i)\bOctober\b`), "Oct"},
+	{"january", newPattern(`(?i)\bJanuary\b`), "Jan"},
+	{"february", newPattern(`(?i)\bFebruary\b`), "Feb"},
+	{"august", newPattern(`(?i)\bAugust\b`), "Aug"},
+	{"today", newPattern(`(?i)(\w+ \w+),? today([.!?]|$)`), "$1$2"},
+	{"right ", newPattern(`(?i)(\w+ \w+),? right (?:now|away)([.!?]|$)`), "$1$2"},
+	{" and ", newPattern(`(?i) and `), " & "},
 }
 
 // plainMessage keeps a short message in the alphabet of which most fit.

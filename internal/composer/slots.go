@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -94,7 +93,7 @@ func (f *facts) gains() []int {
 	return slices.DeleteFunc(f.of(deed, invite), func(i int) bool { return !saved.MatchString(f.benefits[i].text) })
 }
 
-var saved = regexp.MustCompile(`^save (?:you |teams |people )?((?:up to )?(?:\d+|two|three|five|ten)) ((?:hours|minutes|days).*)$`)
+var saved = newPattern(`^save (?:you |teams |people )?((?:up to )?(?:\d+|two|three|five|ten)) ((?:hours|minutes|days).*)$`)
 
 // slotStem and slotTurn split "np2" into "np" and 1.
 func slotStem(slot string) string {

@@ -1,7 +1,6 @@
 package composer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -199,7 +198,7 @@ func (f *facts) odd() bool {
 }
 
 // modelName is a product that there is only one of.
-var modelName = regexp.MustCompile(`\b[A-Z][a-z]*\d`)
+var modelName = newPattern(`\b[A-Z][a-z]*\d`)
 
 // young cannot be spoken to, since they do not read.
 var young = set("toddlers babies kids children infants newborns dogs cats pets puppies horses factories hospitals warehouses offices hotels schools restaurants homes clinics venues buildings")

@@ -2,7 +2,6 @@ package composer
 
 import (
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -367,7 +366,7 @@ func (w *writer) open(place role, t want) (string, line) {
 }
 
 // wanting is a question that can be answered with a place to go.
-var wanting = regexp.MustCompile(`^(?:Looking|Need|Shopping|Thinking|In the mood|How about)\b.*\?$`)
+var wanting = newPattern(`^(?:Looking|Need|Shopping|Thinking|In the mood|How about)\b.*\?$`)
 
 // compose puts a text together: a line for each role, as far as there is room.
 // The first and the closing line come before the ones between.
