@@ -1,0 +1,175 @@
+package rates
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/money"
+)
+
+// Book is what a file of rates holds.
+type Book struct {
+	// Rates are in the order of day and currency, one for each.
+	Rates []Rate
+	// Skipped counts the rates in currencies that are not known here, such as
+	// those that became the euro.
+	Skipped map[string]int
+}
+
+// Parse reads a file of the European Central Bank: the daily one and the
+// history, with a column for each currency, or the export of its data portal,
+// with a line for each rate. What cannot be read is an error that names the
+// line.
+func Parse(r io.Reader) (Book, error) {
+	text := bufio.NewReader(r)
+	if mark, _ := text.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
+		_, _ = text.Discard(3)
+	}
+	lines := csv.NewReader(text)
+	lines.FieldsPerRecord, lines.TrimLeadingSpace, lines.ReuseRecord = -1, true, true
+	head, err := lines.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Book{}, fmt.Errorf("read rates: %w", err)
+	}
+	p := parser{Book: Book{Skipped: map[string]int{}}, seen: map[cell]Decimal{}}
+	read, err := p.form(slices.Clone(head))
+	if err != nil {
+		return Book{}, err
+	}
+	for {
+		fields, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Book{}, fmt.Errorf("read rates: %w", err)
+		}
+		if err := read(fields); err != nil {
+			line, _ := lines.FieldPos(0)
+			return Book{}, fmt.Errorf("read rates, line %d: %w", line, err)
+		}
+	}
+	if len(p.Rates) == 0 {
+		return Book{}, errors.New("the file holds no rate in a currency that is known here")
+	}
+	slices.SortFunc(p.Rates, func(a, b Rate) int {
+		if a.Date != b.Date {
+			return int(a.Date) - int(b.Date)
+		}
+		return strings.Compare(string(a.Currency), string(b.Currency))
+	})
+	return p.Book, nil
+}
+
+type cell struct {
+	currency money.Currency
+	date     clock.Date
+}
+
+type parser struct {
+	Book
+	seen map[cell]Decimal
+}
+
+// form finds out by its head how a file is written, and returns what reads one
+// of its lines.
+func (p *parser) form(head []string) (func(fields []string) error, error) {
+	for i := range head {
+		head[i] = strings.TrimSpace(head[i])
+	}
+	if len(head) > 1 && head[0] == "Date" {
+		return func(fields []string) error { return p.wide(head, fields) }, nil
+	}
+	at := map[string]int{}
+	for i, name := range head {
+		at[name] = i
+	}
+	for _, name := range []string{"FREQ", "CURRENCY", "CURRENCY_DENOM", "TIME_PERIOD", "OBS_VALUE"} {
+		if _, there := at[name]; !there {
+			return nil, errors.New("this is no file of rates of the European Central Bank: its first line begins neither with Date nor has FREQ, CURRENCY, CURRENCY_DENOM, TIME_PERIOD and OBS_VALUE")
+		}
+	}
+	return func(fields []string) error { return p.long(at, head, fields) }, nil
+}
+
+// wide reads a line that is a day, with a column for each currency. Lines end
+// in a comma and so in a column without a name.
+func (p *parser) wide(head, fields []string) error {
+	if len(fields) != len(head) {
+		return fmt.Errorf("it has %d columns, the first line has %d", len(fields), len(head))
+	}
+	date, err := parseDate(strings.TrimSpace(fields[0]))
+	if err != nil {
+		return err
+	}
+	for i, text := range fields[1:] {
+		if name := head[i+1]; name != "" {
+			if err := p.add(date, name, strings.TrimSpace(text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// long reads a line that is one rate.
+func (p *parser) long(at map[string]int, head, fields []string) error {
+	if len(fields) != len(head) {
+		return fmt.Errorf("it has %d columns, the first line has %d", len(fields), len(head))
+	}
+	field := func(name string) string { return strings.TrimSpace(fields[at[name]]) }
+	if freq, base := field("FREQ"), field("CURRENCY_DENOM"); freq != "D" || base != string(Base) {
+		return fmt.Errorf("it is a rate of frequency %q against %q; export daily rates (D) against the euro", freq, base)
+	}
+	date, err := parseDate(field("TIME_PERIOD"))
+	if err != nil {
+		return err
+	}
+	return p.add(date, field("CURRENCY"), field("OBS_VALUE"))
+}
+
+// parseDate reads 2026-11-13 and 13 November 2026.
+func parseDate(text string) (clock.Date, error) {
+	if d, ok := clock.ParseDate(text); ok {
+		return d, nil
+	}
+	t, err := time.Parse("2 January 2006", text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no day such as 2026-11-13 or 13 November 2026", text)
+	}
+	return clock.DateIn(t, time.UTC), nil
+}
+
+// add notes one rate. Nothing was published where there is no number.
+func (p *parser) add(date clock.Date, code, text string) error {
+	if text == "" || text == "N/A" || text == "NaN" {
+		return nil
+	}
+	value, ok := ParseDecimal(text)
+	if !ok {
+		return fmt.Errorf("the rate %q of %s is no number above 0 with at most %d digits after the point", text, code, digits)
+	}
+	currency := money.Currency(code)
+	if _, known := currency.Digits(); !known || currency == Base {
+		p.Skipped[code]++
+		return nil
+	}
+	k := cell{currency, date}
+	if was, twice := p.seen[k]; twice {
+		if was != value {
+			return fmt.Errorf("%s has another rate on %s before: %s and %s", code, date, was, value)
+		}
+		return nil
+	}
+	p.seen[k] = value
+	p.Rates = append(p.Rates, Rate{Date: date, Currency: currency, PerEuro: value})
+	return nil
+}
