@@ -12,11 +12,11 @@ type Format string
 
 // The formats.
 const (
-	Count    Format = "count"
-	Decimal  Format = "decimal"
-	Currency Format = "currency"
-	Ratio    Format = "ratio"
-	Number   Format = "number"
+	FormatCount    Format = "count"
+	FormatDecimal  Format = "decimal"
+	FormatCurrency Format = "currency"
+	FormatRatio    Format = "ratio"
+	FormatNumber   Format = "number"
 )
 
 // Additivity says what may be done with the values of two rows.
@@ -37,7 +37,7 @@ type Metric struct {
 	Description string     `json:"description"`
 	Format      Format     `json:"format"`
 	Additivity  Additivity `json:"additivity"`
-	Formula     string     `json:"formula,omitzero"`
+	Formula     string     `json:"formula"`
 
 	// needs are the measures that it is made of.
 	needs []fact.Measure
@@ -52,14 +52,11 @@ type Metric struct {
 type special uint8
 
 const (
-	plain special = iota
 	// ofTotal divides a measure by its total over the whole result.
-	ofTotal
+	ofTotal special = iota + 1
 	// againstPlan divides what was spent by what was planned.
 	againstPlan
 )
-
-func m(v fact.Measure) *fact.Measure { return &v }
 
 func measure(v fact.Measure, label, description string, format Format) Metric {
 	a := Additive
@@ -72,65 +69,65 @@ func measure(v fact.Measure, label, description string, format Format) Metric {
 func quotient(name, label, description, formula string, format Format, over, under fact.Measure) Metric {
 	return Metric{
 		Name: name, Label: label, Description: description, Formula: formula, Format: format, Additivity: Derived,
-		needs: []fact.Measure{over, under}, over: m(over), under: m(under), factor: 1,
+		needs: []fact.Measure{over, under}, over: new(over), under: new(under), factor: 1,
 	}
 }
 
 // Metrics is the catalogue, in the order in which it is shown. Everything that
 // knows metrics reads it: planner, schema, documentation and console.
 var Metrics = []Metric{
-	measure(fact.Impressions, "Impressions", "How often ads were shown.", Count),
-	measure(fact.Clicks, "Clicks", "Clicks on ads, as the platform counts them.", Count),
-	measure(fact.Spend, "Spend", "What the platforms charged.", Currency),
-	measure(fact.Conversions, "Conversions", "Wanted actions that the platform credits to ads; platforms may credit a part of one.", Decimal),
-	measure(fact.Revenue, "Revenue", "The value of the conversions.", Currency),
-	measure(fact.Leads, "Leads", "Contacts that were won.", Count),
-	measure(fact.Engagements, "Engagements", "Likes, shares, comments and other reactions.", Count),
-	measure(fact.VideoViews, "Video views", "Views of videos, as the platform counts them.", Count),
-	measure(fact.VideoCompletions, "Video completions", "Videos that were watched to the end.", Count),
-	measure(fact.Sends, "Sends", "Messages that were sent.", Count),
-	measure(fact.Deliveries, "Deliveries", "Messages that arrived.", Count),
-	measure(fact.Opens, "Opens", "Messages that were opened.", Count),
-	measure(fact.Bounces, "Bounces", "Messages that could not be delivered.", Count),
-	measure(fact.Unsubscribes, "Unsubscribes", "Recipients who want no more messages.", Count),
-	measure(fact.Complaints, "Complaints", "Recipients who called a message spam.", Count),
-	measure(fact.Reach, "Reach", "Different people who saw an ad: the platform's figure for exactly this slice.", Count),
-	quotient("ctr", "Click-through rate", "Clicks per impression.", "clicks / impressions", Ratio, fact.Clicks, fact.Impressions),
-	quotient("cpc", "Cost per click", "Spend per click.", "spend / clicks", Currency, fact.Spend, fact.Clicks),
+	measure(fact.Impressions, "Impressions", "How often ads were shown.", FormatCount),
+	measure(fact.Clicks, "Clicks", "Clicks on ads, as the platform counts them.", FormatCount),
+	measure(fact.Spend, "Spend", "What the platforms charged.", FormatCurrency),
+	measure(fact.Conversions, "Conversions", "Wanted actions that the platform credits to ads; platforms may credit a part of one.", FormatDecimal),
+	measure(fact.Revenue, "Revenue", "The value of the conversions.", FormatCurrency),
+	measure(fact.Leads, "Leads", "Contacts that were won.", FormatCount),
+	measure(fact.Engagements, "Engagements", "Likes, shares, comments and other reactions.", FormatCount),
+	measure(fact.VideoViews, "Video views", "Views of videos, as the platform counts them.", FormatCount),
+	measure(fact.VideoCompletions, "Video completions", "Videos that were watched to the end.", FormatCount),
+	measure(fact.Sends, "Sends", "Messages that were sent.", FormatCount),
+	measure(fact.Deliveries, "Deliveries", "Messages that arrived.", FormatCount),
+	measure(fact.Opens, "Opens", "Messages that were opened.", FormatCount),
+	measure(fact.Bounces, "Bounces", "Messages that could not be delivered.", FormatCount),
+	measure(fact.Unsubscribes, "Unsubscribes", "Recipients who want no more messages.", FormatCount),
+	measure(fact.Complaints, "Complaints", "Recipients who called a message spam.", FormatCount),
+	measure(fact.Reach, "Reach", "Different people who saw an ad: the platform's figure for exactly this slice.", FormatCount),
+	quotient("ctr", "Click-through rate", "Clicks per impression.", "clicks / impressions", FormatRatio, fact.Clicks, fact.Impressions),
+	quotient("cpc", "Cost per click", "Spend per click.", "spend / clicks", FormatCurrency, fact.Spend, fact.Clicks),
 	{
-		Name: "cpm", Label: "Cost per mille", Description: "Spend per thousand impressions.", Formula: "1000 * spend / impressions", Format: Currency, Additivity: Derived,
-		needs: []fact.Measure{fact.Spend, fact.Impressions}, over: m(fact.Spend), under: m(fact.Impressions), factor: 1000,
+		Name: "cpm", Label: "Cost per mille", Description: "Spend per thousand impressions.", Formula: "1000 * spend / impressions", Format: FormatCurrency, Additivity: Derived,
+		needs: []fact.Measure{fact.Spend, fact.Impressions}, over: new(fact.Spend), under: new(fact.Impressions), factor: 1000,
 	},
-	quotient("cpa", "Cost per acquisition", "Spend per conversion.", "spend / conversions", Currency, fact.Spend, fact.Conversions),
-	quotient("cpl", "Cost per lead", "Spend per lead.", "spend / leads", Currency, fact.Spend, fact.Leads),
-	quotient("cvr", "Conversion rate", "Conversions per click.", "conversions / clicks", Ratio, fact.Conversions, fact.Clicks),
-	quotient("roas", "Return on ad spend", "Revenue per unit of spend.", "revenue / spend", Number, fact.Revenue, fact.Spend),
+	quotient("cpa", "Cost per acquisition", "Spend per conversion.", "spend / conversions", FormatCurrency, fact.Spend, fact.Conversions),
+	quotient("cpl", "Cost per lead", "Spend per lead.", "spend / leads", FormatCurrency, fact.Spend, fact.Leads),
+	quotient("cvr", "Conversion rate", "Conversions per click.", "conversions / clicks", FormatRatio, fact.Conversions, fact.Clicks),
+	quotient("roas", "Return on ad spend", "Revenue per unit of spend.", "revenue / spend", FormatNumber, fact.Revenue, fact.Spend),
 	{
-		Name: "roi", Label: "Return on investment", Description: "Profit per unit of spend.", Formula: "(revenue - spend) / spend", Format: Number, Additivity: Derived,
-		needs: []fact.Measure{fact.Revenue, fact.Spend}, over: m(fact.Revenue), less: m(fact.Spend), under: m(fact.Spend), factor: 1,
+		Name: "roi", Label: "Return on investment", Description: "Profit per unit of spend.", Formula: "(revenue - spend) / spend", Format: FormatNumber, Additivity: Derived,
+		needs: []fact.Measure{fact.Revenue, fact.Spend}, over: new(fact.Revenue), less: new(fact.Spend), under: new(fact.Spend), factor: 1,
 	},
-	quotient("aov", "Average order value", "Revenue per conversion.", "revenue / conversions", Currency, fact.Revenue, fact.Conversions),
-	quotient("engagement_rate", "Engagement rate", "Engagements per impression.", "engagements / impressions", Ratio, fact.Engagements, fact.Impressions),
-	quotient("cpe", "Cost per engagement", "Spend per engagement.", "spend / engagements", Currency, fact.Spend, fact.Engagements),
-	quotient("cpv", "Cost per view", "Spend per video view.", "spend / video_views", Currency, fact.Spend, fact.VideoViews),
-	quotient("video_completion_rate", "Video completion rate", "Completions per video view.", "video_completions / video_views", Ratio, fact.VideoCompletions, fact.VideoViews),
-	quotient("frequency", "Frequency", "Impressions per person reached.", "impressions / reach", Number, fact.Impressions, fact.Reach),
-	quotient("delivery_rate", "Delivery rate", "Deliveries per message sent.", "deliveries / sends", Ratio, fact.Deliveries, fact.Sends),
-	quotient("bounce_rate", "Bounce rate", "Bounces per message sent.", "bounces / sends", Ratio, fact.Bounces, fact.Sends),
-	quotient("open_rate", "Open rate", "Opens per message delivered.", "opens / deliveries", Ratio, fact.Opens, fact.Deliveries),
-	quotient("unsubscribe_rate", "Unsubscribe rate", "Unsubscribes per message delivered.", "unsubscribes / deliveries", Ratio, fact.Unsubscribes, fact.Deliveries),
-	quotient("complaint_rate", "Complaint rate", "Complaints per message delivered.", "complaints / deliveries", Ratio, fact.Complaints, fact.Deliveries),
+	quotient("aov", "Average order value", "Revenue per conversion.", "revenue / conversions", FormatCurrency, fact.Revenue, fact.Conversions),
+	quotient("engagement_rate", "Engagement rate", "Engagements per impression.", "engagements / impressions", FormatRatio, fact.Engagements, fact.Impressions),
+	quotient("cpe", "Cost per engagement", "Spend per engagement.", "spend / engagements", FormatCurrency, fact.Spend, fact.Engagements),
+	quotient("cpv", "Cost per view", "Spend per video view.", "spend / video_views", FormatCurrency, fact.Spend, fact.VideoViews),
+	quotient("video_completion_rate", "Video completion rate", "Completions per video view.", "video_completions / video_views", FormatRatio, fact.VideoCompletions, fact.VideoViews),
+	quotient("frequency", "Frequency", "Impressions per person reached.", "impressions / reach", FormatNumber, fact.Impressions, fact.Reach),
+	quotient("delivery_rate", "Delivery rate", "Deliveries per message sent.", "deliveries / sends", FormatRatio, fact.Deliveries, fact.Sends),
+	quotient("bounce_rate", "Bounce rate", "Bounces per message sent.", "bounces / sends", FormatRatio, fact.Bounces, fact.Sends),
+	quotient("open_rate", "Open rate", "Opens per message delivered.", "opens / deliveries", FormatRatio, fact.Opens, fact.Deliveries),
+	quotient("unsubscribe_rate", "Unsubscribe rate", "Unsubscribes per message delivered.", "unsubscribes / deliveries", FormatRatio, fact.Unsubscribes, fact.Deliveries),
+	quotient("complaint_rate", "Complaint rate", "Complaints per message delivered.", "complaints / deliveries", FormatRatio, fact.Complaints, fact.Deliveries),
 	{
-		Name: "spend_share", Label: "Share of spend", Description: "The row's part of the result's spend.", Formula: "spend / total spend of the result", Format: Ratio, Additivity: Derived,
-		needs: []fact.Measure{fact.Spend}, over: m(fact.Spend), special: ofTotal,
+		Name: "spend_share", Label: "Share of spend", Description: "The row's part of the result's spend.", Formula: "spend / total spend of the result", Format: FormatRatio, Additivity: Derived,
+		needs: []fact.Measure{fact.Spend}, over: new(fact.Spend), special: ofTotal,
 	},
 	{
-		Name: "conversion_share", Label: "Share of conversions", Description: "The row's part of the result's conversions.", Formula: "conversions / total conversions of the result", Format: Ratio, Additivity: Derived,
-		needs: []fact.Measure{fact.Conversions}, over: m(fact.Conversions), special: ofTotal,
+		Name: "conversion_share", Label: "Share of conversions", Description: "The row's part of the result's conversions.", Formula: "conversions / total conversions of the result", Format: FormatRatio, Additivity: Derived,
+		needs: []fact.Measure{fact.Conversions}, over: new(fact.Conversions), special: ofTotal,
 	},
 	{
 		Name: "pacing", Label: "Pacing", Description: "Spend to date against an even plan; 1 is on plan. Only by campaign, and null on a flight's first day, while paused and outside the flight.",
-		Formula: "spend to date / planned spend to date", Format: Number, Additivity: Derived, needs: []fact.Measure{fact.Spend}, special: againstPlan,
+		Formula: "spend to date / planned spend to date", Format: FormatNumber, Additivity: Derived, needs: []fact.Measure{fact.Spend}, special: againstPlan,
 	},
 }
 

@@ -1,0 +1,60 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"fanfare/internal/fact"
+)
+
+// fixed answers every plan with the same groups, so that only what is done
+// with them is measured.
+type fixed struct {
+	*memory
+	groups []Group
+}
+
+func (f *fixed) Query(_ context.Context, p *Plan) ([]Group, error) {
+	if len(p.Dimensions) < 2 {
+		return f.groups[:1], nil
+	}
+	return f.groups, nil
+}
+
+func benchmark(b *testing.B, n int, q *Query) {
+	b.Helper()
+	m := small(b)
+	f := &fixed{memory: m}
+	for i := range n {
+		f.groups = append(f.groups, Group{
+			Values: []Value{{ID: fmt.Sprint("cmp_01m7eed1vefw9bs159p71gx", i), Label: fmt.Sprint("Campaign ", i)}, {ID: "social"}},
+			Sums:   []Sum{{N: int64(1000 + i), Known: true}, {N: int64(i), Known: true}, {N: int64(i) * 1_234_567, Known: true}, {N: int64(i) * 100_000, Known: true}, {N: int64(i) * 7_654_321, Known: true}},
+		})
+	}
+	s := m.service()
+	s.Facts = f
+	var buffer []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		a, err := s.Query(b.Context(), wks, q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		buffer = a.AppendJSON(buffer[:0])
+	}
+	b.SetBytes(int64(len(buffer)))
+}
+
+// BenchmarkOneRow is what an answer costs beside the engine.
+func BenchmarkOneRow(b *testing.B) {
+	benchmark(b, 1, october(Query{Metrics: DefaultMetrics}))
+}
+
+func BenchmarkTenThousandRows(b *testing.B) {
+	benchmark(b, MaxLimit, october(Query{Metrics: DefaultMetrics, Dimensions: []string{"campaign_id", "channel"}, Limit: new(int64(MaxLimit))}))
+}
+
+func BenchmarkKeptRows(b *testing.B) {
+	benchmark(b, MaxLimit, october(Query{Metrics: []string{"impressions", "clicks", fact.Spend.String(), "conversions", "revenue"}, Dimensions: []string{"campaign_id", "channel"}}))
+}

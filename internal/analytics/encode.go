@@ -1,0 +1,253 @@
+package analytics
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/clock"
+)
+
+// layout says what a row is made of.
+type layout struct {
+	dimensions []*Dimension
+	metrics    []*Metric
+	dated      bool
+	labels     bool
+	compare    bool
+	// edges says that a bucket may be cut by the range.
+	edges bool
+}
+
+func appendText(b []byte, s string) []byte {
+	// Text that is not UTF-8 is mended on the way, which is all that the error
+	// would tell.
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
+}
+
+// appendMember begins a member; the first of an object has no comma.
+func appendMember(b []byte, name string) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	b = append(b, '"')
+	b = append(b, name...)
+	return append(b, '"', ':')
+}
+
+func appendDate(b []byte, d clock.Date) []byte {
+	b = append(b, '"')
+	return append(d.Time().AppendFormat(b, "2006-01-02"), '"')
+}
+
+// appendRow writes a row as a JSON object.
+func (l *layout) appendRow(b []byte, r *row) []byte {
+	if r.raw != nil {
+		return append(b, r.raw...)
+	}
+	b = append(b, `{"dimensions":{`...)
+	if l.dated {
+		b = appendDate(append(b, `"date":`...), r.date)
+	}
+	foreign := false
+	for i, d := range l.dimensions {
+		v := &r.values[i]
+		b = appendNullable(appendMember(b, d.Name), v.ID, v.null())
+		foreign = foreign || v.null() && v.External != ""
+	}
+	if l.labels {
+		b = append(b, `},"labels":{`...)
+		for i, d := range l.dimensions {
+			if v := &r.values[i]; d.Identifies {
+				b = appendNullable(appendMember(b, d.Name), v.Label, v.Label == "")
+			}
+		}
+	}
+	if foreign {
+		b = append(b, `},"external_ids":{`...)
+		for i, d := range l.dimensions {
+			if v := &r.values[i]; v.null() && v.External != "" {
+				b = appendText(appendMember(b, d.Name), v.External)
+			}
+		}
+	}
+	b = append(b, '}')
+	b = l.appendFigures(b, r)
+	if r.partial {
+		b = append(b, `,"partial":true`...)
+	}
+	return append(b, '}')
+}
+
+func appendNullable(b []byte, text string, null bool) []byte {
+	if null {
+		return append(b, "null"...)
+	}
+	return appendText(b, text)
+}
+
+// appendFigures writes the members with numbers, as the last of an object.
+func (l *layout) appendFigures(b []byte, r *row) []byte {
+	b = l.appendNumbers(append(b, `,"metrics":`...), r.now)
+	if l.compare {
+		b = l.appendNumbers(append(b, `,"previous":`...), r.before)
+		b = l.appendChange(append(b, `,"change":`...), r)
+	}
+	return b
+}
+
+// appendNumbers writes metrics by name, or null where there are none.
+func (l *layout) appendNumbers(b []byte, numbers []Number) []byte {
+	if numbers == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '{')
+	for i, m := range l.metrics {
+		b = numbers[i].Append(appendMember(b, m.Name))
+	}
+	return append(b, '}')
+}
+
+func (l *layout) appendChange(b []byte, r *row) []byte {
+	if r.before == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '{')
+	for i, m := range l.metrics {
+		b = change(r.now[i], r.before[i]).Append(appendMember(b, m.Name))
+	}
+	return append(b, '}')
+}
+
+// open reads the parts of a kept row, which appendRow wrote.
+func (l *layout) open(kept *row) *row {
+	if kept.now != nil {
+		return kept
+	}
+	var shown struct {
+		Dimensions  map[string]*string `json:"dimensions"`
+		Labels      map[string]*string `json:"labels"`
+		ExternalIDs map[string]string  `json:"external_ids"`
+		Metrics     map[string]Number  `json:"metrics"`
+		Previous    map[string]Number  `json:"previous"`
+		Partial     bool               `json:"partial"`
+	}
+	// What was written here can be read here.
+	_ = json.Unmarshal(kept.raw, &shown)
+	r := &row{raw: kept.raw, partial: shown.Partial}
+	if date := shown.Dimensions["date"]; date != nil {
+		r.date, _ = clock.ParseDate(*date)
+	}
+	for _, d := range l.dimensions {
+		v := Value{Null: true, External: shown.ExternalIDs[d.Name]}
+		if id := shown.Dimensions[d.Name]; id != nil {
+			v = Value{ID: *id}
+		}
+		if label := shown.Labels[d.Name]; label != nil {
+			v.Label = *label
+		}
+		r.values = append(r.values, v)
+	}
+	for _, m := range l.metrics {
+		r.now = append(r.now, shown.Metrics[m.Name])
+		if shown.Previous != nil {
+			r.before = append(r.before, shown.Previous[m.Name])
+		}
+	}
+	return r
+}
+
+// appendHeader writes the names of a table's columns.
+func (l *layout) appendHeader(b []byte) []byte {
+	var names []string
+	if l.dated {
+		names = append(names, "date")
+	}
+	for _, d := range l.dimensions {
+		names = append(names, d.Name)
+		if d.Identifies {
+			if l.labels {
+				names = append(names, d.Name+".label")
+			}
+			names = append(names, d.Name+".external_id")
+		}
+	}
+	prefixes := []string{""}
+	if l.compare {
+		prefixes = []string{"", "previous.", "change."}
+	}
+	for _, prefix := range prefixes {
+		for _, m := range l.metrics {
+			names = append(names, prefix+m.Name)
+		}
+	}
+	if l.edges {
+		names = append(names, "partial")
+	}
+	return append(append(b, strings.Join(names, ",")...), "\r\n"...)
+}
+
+// appendLine writes a row as a line of a table, after RFC 4180. What is null
+// is empty.
+func (l *layout) appendLine(b []byte, r *row) []byte {
+	r = l.open(r)
+	from := len(b)
+	if l.dated {
+		b = append(r.date.Time().AppendFormat(b, "2006-01-02"), ',')
+	}
+	for i, d := range l.dimensions {
+		v := &r.values[i]
+		b = append(appendCell(b, v.ID), ',')
+		if d.Identifies {
+			if l.labels {
+				b = append(appendCell(b, v.Label), ',')
+			}
+			b = append(appendCell(b, v.External), ',')
+		}
+	}
+	number := func(n Number) {
+		if n.Known {
+			b = n.Append(b)
+		}
+		b = append(b, ',')
+	}
+	for i := range l.metrics {
+		number(r.now[i])
+	}
+	if l.compare {
+		pairs := make([]Number, len(l.metrics))
+		copy(pairs, r.before)
+		for i := range pairs {
+			number(pairs[i])
+		}
+		for i := range pairs {
+			number(change(r.now[i], pairs[i]))
+		}
+	}
+	if l.edges {
+		if r.partial {
+			b = append(b, "true"...)
+		}
+		b = append(b, ',')
+	}
+	// There is at least one metric, so the line ends with a comma.
+	return append(b[:max(from, len(b)-1)], "\r\n"...)
+}
+
+// appendCell writes text so that no spreadsheet takes it for a formula.
+func appendCell(b []byte, s string) []byte {
+	if s == "" {
+		return b
+	}
+	if strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		s = "'" + s
+	}
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(b, '"')
+}

@@ -1,0 +1,306 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+)
+
+// What insights show at most.
+const (
+	maxTopCreatives = 10
+	maxCampaigns    = 20
+)
+
+// AudienceFacts are what facts tell about an audience. Nothing in them is
+// guessed: what no platform has delivered is empty, and a warning says so.
+type AudienceFacts struct {
+	Trend        []TrendDay        `json:"trend"`
+	Composition  map[string][]Part `json:"composition"`
+	ByChannel    []ChannelFigures  `json:"by_channel"`
+	Performance  Performance       `json:"performance"`
+	BestTimes    []WeekdayIndex    `json:"best_times"`
+	TopCreatives []CreativeFigures `json:"top_creatives"`
+	Campaigns    []CampaignFigures `json:"campaigns"`
+	Warnings     []Warning         `json:"warnings"`
+}
+
+// TrendDay is one day.
+type TrendDay struct {
+	Date        clock.Date `json:"date"`
+	Impressions Number     `json:"impressions"`
+	Clicks      Number     `json:"clicks"`
+	Conversions Number     `json:"conversions"`
+	Spend       Number     `json:"spend"`
+}
+
+// Part is a part of the audience. Index is 100 where its share is that of the
+// baseline.
+type Part struct {
+	Value       string `json:"value"`
+	Impressions Number `json:"impressions"`
+	Share       Number `json:"share"`
+	Index       Number `json:"index"`
+}
+
+// ChannelFigures are the audience's figures on one channel.
+type ChannelFigures struct {
+	Channel string            `json:"channel"`
+	Metrics map[string]Number `json:"metrics"`
+	Index   Number            `json:"index"`
+}
+
+// Performance are the audience's figures, and their ratio to those of the
+// workspace.
+type Performance struct {
+	Metrics         map[string]Number `json:"metrics"`
+	VersusWorkspace map[string]Number `json:"versus_workspace"`
+}
+
+// WeekdayIndex tells how well a day of the week does.
+type WeekdayIndex struct {
+	Weekday string `json:"weekday"`
+	Index   Number `json:"index"`
+}
+
+// CreativeFigures are those of a creative for the audience.
+type CreativeFigures struct {
+	CreativeID  ident.ID `json:"creative_id"`
+	Name        string   `json:"name"`
+	CTR         Number   `json:"ctr"`
+	CVR         Number   `json:"cvr"`
+	Conversions Number   `json:"conversions"`
+}
+
+// CampaignFigures are those of a campaign for the audience.
+type CampaignFigures struct {
+	CampaignID  ident.ID `json:"campaign_id"`
+	Name        string   `json:"name"`
+	Spend       Number   `json:"spend"`
+	Conversions Number   `json:"conversions"`
+}
+
+// BaselineWorkspace compares an audience with the whole workspace.
+const BaselineWorkspace = "workspace"
+
+// breakdowns are the attributes that an audience is made of.
+var breakdowns = []string{"age_range", "gender", "country", "device"}
+
+// asking answers the questions about one audience.
+type asking struct {
+	*Service
+	ctx            context.Context
+	w              Workspace
+	days           *Range
+	here, baseline *Filter
+	// err is the first that any question had; the others are not asked then.
+	err error
+}
+
+// Insights tells what facts know of an audience on some days, both included.
+// Its parts are compared with those of the baseline: the workspace, or another
+// audience.
+func (s *Service) Insights(ctx context.Context, w Workspace, audience ident.ID, baseline string, first, last clock.Date) (*AudienceFacts, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := s.Catchup(limited, w.ID); err != nil {
+		return nil, asked(ctx, limited, fmt.Errorf("bring records up to date: %w", err))
+	}
+	start, end := first.String(), last.String()
+	a := &asking{Service: s, ctx: limited, w: w, days: &Range{Start: &start, End: &end}, here: oneOf("", "audience_id", []string{string(audience)})}
+	if baseline != BaselineWorkspace {
+		a.baseline = oneOf("", "audience_id", []string{baseline})
+	}
+	facts := a.facts()
+	if a.err != nil {
+		return nil, asked(ctx, limited, a.err)
+	}
+	return facts, nil
+}
+
+// ask returns the rows of a query about whoever the filters let through.
+func (a *asking) ask(q Query) *evaluation {
+	if a.err != nil {
+		return &evaluation{}
+	}
+	q.Range = a.days
+	e, err := a.rows(a.ctx, a.w, &q)
+	if err != nil {
+		a.err = err
+		return &evaluation{}
+	}
+	return e
+}
+
+func (a *asking) facts() *AudienceFacts {
+	f := &AudienceFacts{Trend: []TrendDay{}, Composition: map[string][]Part{}, ByChannel: []ChannelFigures{}, BestTimes: []WeekdayIndex{}, TopCreatives: []CreativeFigures{}, Campaigns: []CampaignFigures{}, Warnings: []Warning{}}
+	for _, name := range breakdowns {
+		f.Composition[name] = []Part{}
+	}
+	f.Performance = a.performance()
+	all := a.ask(Query{Metrics: []string{"impressions"}, Filters: a.here})
+	if all.sum == nil {
+		f.Warnings = append(f.Warnings, Warning{Code: "no_facts", Message: "No platform has reported figures for this audience in the period."})
+		return f
+	}
+	f.Trend, f.ByChannel, f.BestTimes = a.trend(), a.byChannel(), a.bestTimes()
+	f.TopCreatives, f.Campaigns = a.topCreatives(), a.campaigns()
+	for _, name := range breakdowns {
+		parts := a.composition(name)
+		if len(parts) == 0 {
+			f.Warnings = append(f.Warnings, Warning{Code: "no_breakdown", Dimension: name, Message: "No platform has reported figures by " + name + " for this audience in the period."})
+			continue
+		}
+		f.Composition[name] = parts
+	}
+	return f
+}
+
+func (a *asking) performance() Performance {
+	p := Performance{Metrics: map[string]Number{}, VersusWorkspace: map[string]Number{}}
+	here := a.ask(Query{Metrics: DefaultMetrics, Filters: a.here})
+	everywhere := a.ask(Query{Metrics: DefaultMetrics})
+	if a.err != nil || here.sum == nil {
+		return p
+	}
+	for i, name := range DefaultMetrics {
+		p.Metrics[name] = here.rows[0].now[i]
+		p.VersusWorkspace[name] = share(here.rows[0].now[i], everywhere.rows[0].now[i])
+	}
+	return p
+}
+
+// share is a part of a whole.
+func share(part, whole Number) Number {
+	return ratio(1, part, Number{Digits: part.Digits, Known: true}, whole)
+}
+
+// index is 100 times one share by another.
+func index(here, baseline Number) Number {
+	return ratio(100, here, Number{Digits: here.Digits, Known: true}, baseline)
+}
+
+func (a *asking) trend() []TrendDay {
+	day := string(Day)
+	e := a.ask(Query{Metrics: []string{"impressions", "clicks", "conversions", "spend"}, Granularity: &day, Filters: a.here})
+	list := make([]TrendDay, len(e.rows))
+	for i, r := range e.rows {
+		list[i] = TrendDay{r.date, r.now[0], r.now[1], r.now[2], r.now[3]}
+	}
+	return list
+}
+
+// indexes are how much of the impressions here each value of a dimension has,
+// against how much it has in the baseline.
+func (a *asking) indexes(dimension string) (here *evaluation, shares, indexes map[string]Number) {
+	q := Query{Metrics: DefaultMetrics, Dimensions: []string{dimension}, Filters: a.here, OrderBy: []Order{{Field: "impressions"}}}
+	here = a.ask(q)
+	q.Filters = a.baseline
+	there := a.ask(q)
+	shares, indexes = map[string]Number{}, map[string]Number{}
+	if a.err != nil {
+		return here, shares, indexes
+	}
+	for i := range here.rows {
+		shares[here.rows[i].values[0].ID] = share(here.rows[i].now[0], here.totals.now[0])
+	}
+	for i := range there.rows {
+		value := there.rows[i].values[0].ID
+		indexes[value] = index(shares[value], share(there.rows[i].now[0], there.totals.now[0]))
+	}
+	return here, shares, indexes
+}
+
+// composition leaves out what the platforms could not tell, which is part of
+// the whole all the same.
+func (a *asking) composition(dimension string) []Part {
+	here, shares, indexes := a.indexes(dimension)
+	var list []Part
+	for _, r := range here.rows {
+		if v := r.values[0]; !v.null() {
+			list = append(list, Part{v.ID, r.now[0], shares[v.ID], indexes[v.ID]})
+		}
+	}
+	return list
+}
+
+func (a *asking) byChannel() []ChannelFigures {
+	here, _, indexes := a.indexes("channel")
+	list := []ChannelFigures{}
+	for _, r := range here.rows {
+		list = append(list, ChannelFigures{r.values[0].ID, byName(DefaultMetrics, r.now), indexes[r.values[0].ID]})
+	}
+	return list
+}
+
+func byName(names []string, numbers []Number) map[string]Number {
+	figures := make(map[string]Number, len(names))
+	for i, name := range names {
+		figures[name] = numbers[i]
+	}
+	return figures
+}
+
+// bestTimes compares the days of the week by clicks per impression.
+// Choice: conversions are credited to later days and are too few to tell seven
+// days apart, spend is what was bought and not how well it did.
+func (a *asking) bestTimes() []WeekdayIndex {
+	e := a.ask(Query{Metrics: []string{"ctr"}, Dimensions: []string{"weekday"}, Filters: a.here, OrderBy: []Order{{Field: "weekday"}}})
+	list := []WeekdayIndex{}
+	for _, r := range e.rows {
+		list = append(list, WeekdayIndex{r.values[0].ID, index(r.now[0], e.totals.now[0])})
+	}
+	return list
+}
+
+func (a *asking) topCreatives() []CreativeFigures {
+	e := a.ask(Query{Metrics: []string{"conversions", "ctr", "cvr"}, Dimensions: []string{"creative_id"}, Filters: a.linked("creative_id"), OrderBy: []Order{{Field: "conversions"}, {Field: "ctr"}}})
+	list := []CreativeFigures{}
+	for _, r := range e.rows[:min(len(e.rows), maxTopCreatives)] {
+		list = append(list, CreativeFigures{ident.ID(r.values[0].ID), r.values[0].Label, r.now[1], r.now[2], r.now[0]})
+	}
+	return list
+}
+
+func (a *asking) campaigns() []CampaignFigures {
+	e := a.ask(Query{Metrics: []string{"spend", "conversions"}, Dimensions: []string{"campaign_id"}, Filters: a.linked("campaign_id")})
+	list := []CampaignFigures{}
+	for _, r := range e.rows[:min(len(e.rows), maxCampaigns)] {
+		list = append(list, CampaignFigures{ident.ID(r.values[0].ID), r.values[0].Label, r.now[0], r.now[1]})
+	}
+	return list
+}
+
+// linked are the audience's facts that belong to a record of ours.
+func (a *asking) linked(dimension string) *Filter {
+	return allOf(a.here, &Filter{Field: dimension, Op: string(IsNotNull)})
+}
+
+// CreativeMetrics are the figures that a creative or a variant shows.
+var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"}
+
+// Creatives returns the figures of creatives or their variants in the last 30
+// days. Those without facts are left out.
+func (s *Service) Creatives(ctx context.Context, w Workspace, ids []ident.ID) (map[ident.ID]map[string]Number, error) {
+	if err := s.Catchup(ctx, w.ID); err != nil {
+		return nil, fmt.Errorf("bring records up to date: %w", err)
+	}
+	figures := make(map[ident.ID]map[string]Number, len(ids))
+	for some := range slices.Chunk(ids, MaxValues) {
+		texts := make([]string, len(some))
+		for i, id := range some {
+			texts[i] = string(id)
+		}
+		e, err := s.rows(ctx, w, &Query{Metrics: CreativeMetrics, Dimensions: []string{"creative_id"}, Filters: oneOf("", "creative_id", texts)})
+		if err != nil {
+			return nil, asked(ctx, ctx, err)
+		}
+		for _, r := range e.rows {
+			figures[ident.ID(r.values[0].ID)] = byName(CreativeMetrics, r.now)
+		}
+	}
+	return figures, nil
+}

@@ -1,0 +1,128 @@
+package analytics
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// keptFor is how long the rows behind a cursor are there.
+const keptFor = 15 * time.Minute
+
+// resultPrefix begins the id of a kept result.
+const resultPrefix = "res"
+
+// bookmark is what a cursor holds.
+type bookmark struct {
+	// report is the kind of report it belongs to, empty for a query.
+	report string
+	id     ident.ID
+	offset int
+	hash   string
+}
+
+func (b *bookmark) plain() []byte {
+	return []byte(strings.Join([]string{b.report, string(b.id), strconv.Itoa(b.offset), b.hash}, "\n"))
+}
+
+func parseBookmark(plain []byte) (b bookmark, ok bool) {
+	parts := strings.Split(string(plain), "\n")
+	if len(parts) != 4 || !ident.Valid(resultPrefix, parts[1]) {
+		return b, false
+	}
+	offset, err := strconv.Atoi(parts[2])
+	return bookmark{parts[0], ident.ID(parts[1]), offset, parts[3]}, err == nil && offset >= 0
+}
+
+// keep stores all rows of an answer and gives it a cursor.
+func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) error {
+	now := s.Now()
+	k := &Kept{ID: ident.New(resultPrefix, now, s.Random), Hash: q.hash(), Rows: make([][]byte, len(a.all)), ExpiresAt: clock.At(now.Add(keptFor))}
+	var slab []byte
+	for i := range a.all {
+		if cap(slab)-len(slab) < 1<<10 {
+			slab = make([]byte, 0, 1<<16)
+		}
+		from := len(slab)
+		slab = a.layout.appendRow(slab, &a.all[i])
+		k.Rows[i] = slab[from:len(slab):len(slab)]
+		a.all[i].raw = k.Rows[i]
+	}
+	k.Meta = append(append([]byte{}, a.head...), '}')
+	if err := s.Results.Keep(ctx, w.ID, k); err != nil {
+		return fmt.Errorf("keep result: %w", err)
+	}
+	mark := bookmark{id: k.ID, offset: len(a.rows), hash: k.Hash}
+	if q.report != nil {
+		mark.report = string(q.report.Kind)
+	}
+	a.next = s.Seal(w.ID, mark.plain())
+	return nil
+}
+
+// page goes on where a cursor says.
+func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.Time) (*Answer, error) {
+	plain, ok := s.Open(w.ID, *q.Cursor)
+	mark, read := parseBookmark(plain)
+	kind := ""
+	if q.report != nil {
+		kind = string(q.report.Kind)
+	}
+	if !ok || !read || mark.report != kind {
+		return nil, badCursor(q, "cursor_malformed", "The cursor is not one of this operation in this workspace. Ask again without it.")
+	}
+	if !q.bare() && q.hash() != mark.hash {
+		return nil, badCursor(q, "cursor_query_mismatch", "The cursor belongs to another query. Send the same as for the first page, or nothing but cursor and limit.")
+	}
+	limit, problems := pageLimit(q)
+	if problems != nil {
+		return nil, fault.Invalid(problems)
+	}
+	rows, head, total, err := s.Results.Page(ctx, w.ID, mark.id, mark.offset, limit)
+	if fault.Is(err, fault.NotFound) {
+		return nil, badCursor(q, "cursor_expired", "The result behind the cursor is no longer there: it is kept for 15 minutes. Ask again without it.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kept result: %w", err)
+	}
+	var m struct {
+		Query echo `json:"query"`
+	}
+	if err := json.Unmarshal(head, &m); err != nil {
+		return nil, fmt.Errorf("read kept result: %w", err)
+	}
+	a := &Answer{layout: m.Query.layout(), head: head[:len(head)-1], cached: true}
+	for _, raw := range rows {
+		a.rows = append(a.rows, row{raw: raw})
+	}
+	if m.Query.Include.TotalRows {
+		a.totalRows = &total
+	}
+	if mark.offset += len(rows); mark.offset < total && len(rows) > 0 {
+		a.next = s.Seal(w.ID, mark.plain())
+	}
+	a.finish(s.Now().Sub(started))
+	return a, nil
+}
+
+// pageLimit checks the one thing that may differ from page to page.
+func pageLimit(q *Query) (int, []fault.Detail) {
+	c := &resolver{q: &Query{Limit: q.Limit}, r: &Resolved{limit: DefaultLimit, timezone: "UTC"}}
+	c.scope(time.Time{})
+	return c.r.limit, c.problems
+}
+
+func badCursor(q *Query, code, message string) error {
+	in := "body"
+	if q.report != nil {
+		in = "query"
+	}
+	return fault.New(fault.InvalidCursor, message, fault.Detail{Field: "cursor", In: in, Code: code, Message: message})
+}

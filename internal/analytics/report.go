@@ -1,0 +1,355 @@
+package analytics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+)
+
+// Kind is a report.
+type Kind string
+
+// The reports.
+const (
+	KindOverview  Kind = "overview"
+	KindCampaigns Kind = "campaigns"
+	KindChannels  Kind = "channels"
+	KindCreative  Kind = "creative"
+	KindAudiences Kind = "audiences"
+)
+
+// subjects are what the rows of a report are about: the member that says so,
+// and the dimension that it comes from.
+var subjects = map[Kind]struct{ member, dimension string }{
+	KindCampaigns: {"campaign", "campaign_id"},
+	KindChannels:  {"channel", "channel"},
+	KindCreative:  {"creative", "creative_id"},
+	KindAudiences: {"audience", "audience_id"},
+}
+
+// DefaultMetrics are those of a report that names none.
+var DefaultMetrics = []string{"impressions", "clicks", "spend", "conversions", "revenue", "ctr", "cpc", "cpm", "cvr", "cpa", "roas"}
+
+// Params are the parameters of a report; what is absent is nil or empty.
+type Params struct {
+	Kind               Kind
+	StartDate, EndDate *string
+	Metrics            []string
+	Granularity        *string
+	Compare            *string
+	Channels           []string
+	Platforms          []string
+	Statuses           []string
+	Currency           *string
+	Timezone           *string
+	Sort, Order        string
+	// Limit is 0 for the default.
+	Limit  int
+	Cursor *string
+}
+
+// report is what a report asks for beyond a query.
+type report struct {
+	Kind Kind
+	// Statuses are those of creatives or audiences, which no dimension has.
+	Statuses []string
+	Sort     string
+	Desc     bool
+}
+
+const sortByName = "name"
+
+// order sorts a report by one metric, whether it is shown or not, or by name.
+func (p *report) order(r *Resolved) []order {
+	switch m := metrics[p.Sort]; {
+	case len(r.dimensions) == 0:
+		return []order{{field: "date", at: -1}}
+	case m != nil:
+		return []order{{field: p.Sort, by: byNow, at: r.column(m), desc: p.Desc}}
+	default:
+		return []order{{field: sortByName, by: byLabel, desc: p.Desc}}
+	}
+}
+
+// Report answers a report: the same figures as the query that it stands for.
+// Wrong parameters are an invalid_parameter fault.
+func (s *Service) Report(ctx context.Context, w Workspace, p *Params) (*Answer, error) {
+	q, problems := p.query(w, s.Now())
+	if len(problems) > 0 {
+		return nil, s.Check(w, p)
+	}
+	a, err := s.Query(ctx, w, q)
+	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Code == fault.ValidationFailed {
+		return nil, invalidParameters(f.Details)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.report = q.report
+	return a, s.describeSubjects(ctx, w, a)
+}
+
+// Check says what is wrong with the parameters of a report, without answering
+// it.
+func (s *Service) Check(w Workspace, p *Params) error {
+	q, problems := p.query(w, s.Now())
+	_, others := Resolve(q, w, s.Now())
+	if problems = append(problems, others...); len(problems) > 0 {
+		return invalidParameters(problems)
+	}
+	return nil
+}
+
+// describeSubjects reads the records that the rows are about.
+func (s *Service) describeSubjects(ctx context.Context, w Workspace, a *Answer) error {
+	for i := range a.rows {
+		a.rows[i] = *a.layout.open(&a.rows[i])
+	}
+	kind := recordKinds[subjects[a.report.Kind].dimension]
+	if kind == "" {
+		return nil
+	}
+	var ids []ident.ID
+	for i := range a.rows {
+		if v := &a.rows[i].values[0]; !v.null() {
+			ids = append(ids, ident.ID(v.ID))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := s.Records.Records(ctx, w.ID, kind, ids)
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	a.records = make(map[ident.ID]fact.Record, len(list))
+	for _, r := range list {
+		a.records[r.ID] = r
+	}
+	return nil
+}
+
+// query is the query that the report stands for.
+func (p *Params) query(w Workspace, now time.Time) (*Query, []fault.Detail) {
+	limit := int64(p.Limit)
+	if limit == 0 {
+		limit = page.DefaultLimit
+	}
+	c := &resolver{}
+	about := &report{Kind: p.Kind, Sort: p.Sort, Desc: p.Order != "asc"}
+	q := &Query{Limit: &limit, Cursor: p.Cursor, report: about}
+	if p.Cursor != nil && p.bare() {
+		return q, nil
+	}
+	q.Metrics, q.Range, q.Granularity, q.Timezone, q.Currency = p.Metrics, p.days(w, now), p.Granularity, p.Timezone, p.Currency
+	if q.Metrics == nil {
+		q.Metrics = DefaultMetrics
+	}
+	if d := subjects[p.Kind].dimension; d != "" {
+		q.Dimensions = []string{d}
+	} else {
+		limit = MaxLimit
+	}
+	if p.Compare != nil {
+		q.Compare = &Compare{To: *p.Compare}
+		if q.Compare.To == "custom" {
+			c.unknown("compare", "custom", "must be previous_period or previous_year.", Comparisons[:2])
+			q.Compare = nil
+		}
+	}
+	statuses := p.Statuses
+	switch p.Kind {
+	case KindCreative, KindAudiences:
+		about.Statuses, statuses = statuses, nil
+	case KindOverview, KindChannels:
+		if statuses != nil {
+			c.bad("status", "unknown_parameter", "is not a parameter of this report.", nil)
+		}
+	case KindCampaigns:
+	}
+	q.Filters = allOf(oneOf("channel", "channel", p.Channels), oneOf("platform", "platform", p.Platforms), oneOf("status", "campaign_status", statuses))
+	if about.Sort == "" {
+		about.Sort = fact.Spend.String()
+	}
+	if about.Sort != sortByName && metrics[about.Sort] == nil {
+		c.unknown("sort", about.Sort, "must be name or a metric.", append([]string{sortByName}, metricNames...))
+	}
+	if p.Order != "" && p.Order != "asc" && p.Order != "desc" {
+		c.unknown("order", p.Order, "must be asc or desc.", []string{"asc", "desc"})
+	}
+	return q, c.problems
+}
+
+// bare reports whether nothing but the page is asked for.
+func (p *Params) bare() bool {
+	return p.StartDate == nil && p.EndDate == nil && p.Metrics == nil && p.Granularity == nil && p.Compare == nil && p.Channels == nil &&
+		p.Platforms == nil && p.Statuses == nil && p.Currency == nil && p.Timezone == nil && p.Sort == "" && p.Order == ""
+}
+
+// oneOf is a condition that a field has one of some values, if there are any.
+func oneOf(path, field string, values []string) *Filter {
+	if len(values) == 0 {
+		return nil
+	}
+	f := &Filter{Field: field, Op: string(In), Path: path}
+	for _, v := range values {
+		f.Values = append(f.Values, Scalar{Text: v})
+	}
+	return f
+}
+
+// allOf joins the conditions that there are.
+func allOf(list ...*Filter) *Filter {
+	all := &Filter{}
+	for _, f := range list {
+		if f != nil {
+			all.And = append(all.And, *f)
+		}
+	}
+	if all.And == nil {
+		return nil
+	}
+	return all
+}
+
+// days are those that are asked for. Where one end is open, the end is
+// yesterday and the length 30 days, as they are where both are.
+func (p *Params) days(w Workspace, now time.Time) *Range {
+	if p.StartDate == nil && p.EndDate == nil {
+		return nil
+	}
+	name := w.Timezone
+	if p.Timezone != nil {
+		name = *p.Timezone
+	}
+	zone, err := clock.Zone(name)
+	if err != nil {
+		zone = time.UTC
+	}
+	r := &Range{Start: p.StartDate, End: p.EndDate}
+	if r.End == nil {
+		last := clock.DateIn(now, zone) - 1
+		if first, ok := clock.ParseDate(*r.Start); ok {
+			last = max(first, last)
+		}
+		text := last.String()
+		r.End = &text
+	}
+	if r.Start == nil {
+		last, ok := clock.ParseDate(*r.End)
+		if !ok {
+			// Any start will do, so that nothing but the end is wrong.
+			last = clock.DateIn(now, zone)
+		}
+		text := (last - 29).String()
+		r.Start = &text
+	}
+	return r
+}
+
+// paramCodes are the codes of parameters for those of members that have
+// another.
+var paramCodes = map[string]string{
+	"too_large": "out_of_range", "too_small": "out_of_range", "too_long": "out_of_range", "too_short": "out_of_range", "too_many_items": "out_of_range",
+	"too_few_items": "out_of_range", "duplicate_item": "invalid_value", "required": "invalid_value", "incompatible_fields": "invalid_value",
+}
+
+// invalidParameters says the problems of a query in the words of the report's
+// parameters.
+func invalidParameters(problems []fault.Detail) error {
+	var names []string
+	for i := range problems {
+		d := &problems[i]
+		name := strings.TrimPrefix(d.Field, "date_range.")
+		name = name[:strings.IndexAny(name+".", ".[")]
+		switch name {
+		case "date_range":
+			name = "start_date"
+		case "filters":
+			// Nothing else of a report is computed and not named elsewhere.
+			name = "sort"
+		}
+		if code := paramCodes[d.Code]; code != "" {
+			d.Code = code
+		}
+		d.Message = name + strings.TrimPrefix(d.Message, d.Field)
+		if d.Meta["start_date"] != nil {
+			// As in every list.
+			name, d.Code, d.Message, d.Meta = "start_date", "invalid_range", "start_date must not be after end_date.", nil
+		}
+		d.Field, d.In = name, "query"
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return fault.New(fault.InvalidParameter, "The query string is wrong at: "+strings.Join(names, ", ")+".", problems[:min(50, len(problems))]...)
+}
+
+// appendReport writes the answer of a report.
+func (a *Answer) appendReport(b []byte) []byte {
+	if a.report.Kind == KindOverview {
+		return a.appendOverview(b)
+	}
+	b = append(b, `{"data":[`...)
+	for i := range a.rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		if a.layout.dated {
+			b = appendDate(append(b, `"date":`...), a.rows[i].date)
+		}
+		b = a.appendSubject(b, &a.rows[i].values[0])
+		b = a.layout.appendFigures(b, &a.rows[i])
+		b = a.appendEnd(b, &a.rows[i])
+	}
+	return a.appendRest(append(b, ']'))
+}
+
+func (a *Answer) appendEnd(b []byte, r *row) []byte {
+	if r.partial {
+		b = append(b, `,"partial":true`...)
+	}
+	return append(b, '}')
+}
+
+// appendSubject writes what a row is about.
+func (a *Answer) appendSubject(b []byte, v *Value) []byte {
+	b = append(appendMember(b, subjects[a.report.Kind].member), '{')
+	b = appendNullable(append(b, `"id":`...), v.ID, v.null())
+	b = appendNullable(append(b, `,"name":`...), v.name(), v.name() == "")
+	if a.report.Kind != KindChannels {
+		record := a.records[ident.ID(v.ID)]
+		b = appendNullable(append(b, `,"status":`...), record.Status, record.Status == "")
+		b = appendNullable(append(b, `,"external_id":`...), v.External, v.External == "")
+	}
+	return append(b, '}')
+}
+
+func (a *Answer) appendOverview(b []byte) []byte {
+	b = a.layout.appendNumbers(append(b, `{"data":{"metrics":`...), a.totals.now)
+	b = a.layout.appendNumbers(append(b, `,"previous":`...), a.totals.before)
+	b = a.layout.appendChange(append(b, `,"change":`...), &a.totals)
+	if a.layout.dated {
+		b = append(b, `,"series":[`...)
+		for i := range a.rows {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendDate(append(b, `{"date":`...), a.rows[i].date)
+			b = a.appendEnd(a.layout.appendFigures(b, &a.rows[i]), &a.rows[i])
+		}
+		b = append(b, ']')
+	}
+	b = append(append(b, `},"meta":`...), a.meta...)
+	return append(b, '}')
+}

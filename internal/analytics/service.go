@@ -1,0 +1,206 @@
+package analytics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// Deps are what a service needs.
+type Deps struct {
+	Facts   Facts
+	Rates   RateBook
+	Results Results
+	Flights Flights
+	Records Entities
+	// Catchup brings the facts' copies of records up to what the store holds,
+	// so that a caller finds what it has just written.
+	Catchup func(ctx context.Context, workspace ident.ID) error
+	// Seal and Open make cursors and read them back; what was sealed for one
+	// workspace opens for no other.
+	Seal   func(workspace ident.ID, plain []byte) string
+	Open   func(workspace ident.ID, text string) (plain []byte, ok bool)
+	Now    func() time.Time
+	Random io.Reader
+}
+
+// Service answers questions about facts. It is safe for concurrent use.
+type Service struct {
+	Deps
+}
+
+// New makes a service.
+func New(d Deps) *Service { return &Service{d} }
+
+// patience is how long a query may take.
+const patience = 10 * time.Second
+
+// Query answers a query. Wrong members are a validation fault, a result that
+// is too large or takes too long a query_too_broad one, and a cursor that
+// cannot be continued an invalid_cursor one.
+func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
+	started := s.Now()
+	if q.Cursor != nil && !q.DryRun {
+		return s.page(ctx, w, q, started)
+	}
+	r, problems := Resolve(q, w, started)
+	if len(problems) > 0 {
+		return nil, fault.Invalid(problems)
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	a, err := s.answer(limited, w, q, r, started)
+	return a, asked(ctx, limited, err)
+}
+
+// asked turns what went wrong into what the caller has to know. Only what has
+// used up the query's own time is too broad; the store may be late as well.
+func asked(ctx, limited context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return tooBroad("seconds", int64(patience/time.Second),
+			"The query takes longer than 10 seconds. Ask for fewer days or dimensions.").Because(err)
+	case errors.Is(err, ErrTooMany):
+		return tooBroad("rows", MaxRows,
+			"The result has more than 100,000 rows. Ask for fewer days, dimensions or buckets.").Because(err)
+	case errors.Is(err, ErrTooLarge):
+		return tooBroad("magnitude", nil,
+			"A sum of the result is too large to be exact. Ask for fewer days, or look for figures that cannot be right.").Because(err)
+	}
+	return err
+}
+
+func tooBroad(bound string, limit any, message string) *fault.Error {
+	meta := fault.Meta{"bound": bound}
+	if limit != nil {
+		meta["maximum"] = limit
+	}
+	return fault.New(fault.QueryTooBroad, message, fault.Detail{Code: string(fault.QueryTooBroad), Message: message, Meta: meta})
+}
+
+// rows answers a query that is asked from within, with all its rows.
+func (s *Service) rows(ctx context.Context, w Workspace, q *Query) (*evaluation, error) {
+	r, problems := Resolve(q, w, s.Now())
+	if len(problems) > 0 {
+		return nil, fault.Invalid(problems)
+	}
+	e := &evaluation{r: r, workspace: w.ID}
+	if err := s.gather(ctx, e); err != nil {
+		return nil, err
+	}
+	return e, e.evaluate()
+}
+
+// answer finds the rows, and keeps them where they are more than a page.
+func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved, started time.Time) (*Answer, error) {
+	if err := s.Catchup(ctx, w.ID); err != nil {
+		return nil, fmt.Errorf("bring records up to date: %w", err)
+	}
+	e := &evaluation{r: r, workspace: w.ID}
+	var err error
+	if e.connections, err = s.Records.Connections(ctx, w.ID); err != nil {
+		return nil, fmt.Errorf("read connections: %w", err)
+	}
+	if q.DryRun {
+		if e.state, err = s.Facts.State(ctx, w.ID); err != nil {
+			return nil, fmt.Errorf("read state of facts: %w", err)
+		}
+		e.sources = e.sourcesOf(r.days)
+		return e.estimate(started, s.Now()), nil
+	}
+	if err := s.gather(ctx, e); err != nil {
+		return nil, err
+	}
+	if err := e.evaluate(); err != nil {
+		return nil, err
+	}
+	a := e.answer(started)
+	if len(e.rows) > r.limit {
+		if err := s.keep(ctx, w, q, a); err != nil {
+			return nil, err
+		}
+	}
+	a.finish(s.Now().Sub(started))
+	return a, nil
+}
+
+// maxTries is how often an answer is begun anew because facts came in between
+// its questions.
+const maxTries = 3
+
+// gather asks the facts everything that the answer needs. Where that is more
+// than one question, all are answered from the same facts, unless facts keep
+// coming in faster than they can be asked.
+func (s *Service) gather(ctx context.Context, e *evaluation) error {
+	for try := 1; ; try++ {
+		var err error
+		if e.state, err = s.Facts.State(ctx, e.workspace); err != nil {
+			return fmt.Errorf("read state of facts: %w", err)
+		}
+		if err := s.rates(ctx, e); err != nil {
+			return err
+		}
+		questions := e.questions()
+		if err := s.ask(ctx, questions); err != nil {
+			return err
+		}
+		if err := s.records(ctx, e); err != nil {
+			return err
+		}
+		if try == maxTries || len(questions) == 1 {
+			return nil
+		}
+		after, err := s.Facts.State(ctx, e.workspace)
+		if err != nil {
+			return fmt.Errorf("read state of facts: %w", err)
+		}
+		if after.Generation == e.state.Generation {
+			return nil
+		}
+	}
+}
+
+// question is a plan and where its groups go.
+type question struct {
+	plan *Plan
+	into *[]Group
+}
+
+// ask puts all questions at once and waits for every answer.
+func (s *Service) ask(ctx context.Context, questions []question) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failed := make([]error, len(questions))
+	var done sync.WaitGroup
+	put := func(i int) {
+		groups, err := s.Facts.Query(ctx, questions[i].plan)
+		if err != nil {
+			failed[i] = fmt.Errorf("ask facts: %w", err)
+			cancel()
+		}
+		*questions[i].into = groups
+	}
+	for i := range questions[1:] {
+		done.Go(func() { put(i + 1) })
+	}
+	put(0)
+	done.Wait()
+	// One that failed has cancelled the others, so theirs is not the reason.
+	var reason error
+	for _, err := range failed {
+		if err != nil && (reason == nil || errors.Is(reason, context.Canceled)) {
+			reason = err
+		}
+	}
+	return reason
+}

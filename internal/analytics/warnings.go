@@ -1,0 +1,248 @@
+package analytics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+)
+
+// Warning says what one has to know to read the figures right.
+type Warning struct {
+	Code        string         `json:"code"`
+	Message     string         `json:"message"`
+	Metric      string         `json:"metric,omitzero"`
+	Dimension   string         `json:"dimension,omitzero"`
+	Currency    money.Currency `json:"currency,omitzero"`
+	Days        []clock.Date   `json:"days,omitzero"`
+	DayCount    int            `json:"day_count,omitzero"`
+	Timezones   []string       `json:"timezones,omitzero"`
+	Platforms   []string       `json:"platforms,omitzero"`
+	Connections []ident.ID     `json:"connection_ids,omitzero"`
+}
+
+// freshness tells how far the figures go.
+type freshness struct {
+	DataThrough  *clock.Date `json:"data_through"`
+	FinalThrough *clock.Date `json:"final_through"`
+	Stale        []ident.ID  `json:"stale_connections"`
+}
+
+// sourcesOf are those that may have facts for the query in a span: what its
+// conditions say of them does not rule them out.
+func (e *evaluation) sourcesOf(days span) []fact.Coverage {
+	var list []fact.Coverage
+	for i := range e.state.Sources {
+		source := &e.state.Sources[i]
+		yes, _ := e.r.where.possible(func(d string) ([]string, bool) {
+			switch d {
+			case "platform":
+				return []string{source.Platform}, true
+			case "connection_id":
+				return []string{string(source.Connection)}, true
+			case "account_id":
+				return []string{source.Account}, true
+			}
+			return nil, false
+		})
+		if yes && covers(source, days) {
+			list = append(list, *source)
+		}
+	}
+	return list
+}
+
+// platforms are the different ones that may have facts for the query, sorted.
+func (e *evaluation) platforms() []string {
+	return distinct(e.sources, func(c fact.Coverage) string { return c.Platform })
+}
+
+func distinct[T any](list []T, of func(T) string) []string {
+	var names []string
+	for _, item := range list {
+		names = append(names, of(item))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// contributing are the connections that may have facts for the query, in the
+// order of their ids.
+func (e *evaluation) contributing() []Connection {
+	ids := distinct(e.sources, func(c fact.Coverage) string { return string(c.Connection) })
+	var list []Connection
+	for _, c := range e.connections {
+		if slices.Contains(ids, string(c.ID)) {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b Connection) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return list
+}
+
+func (c *Connection) stale(now time.Time) bool {
+	return c.StaleAfter > 0 && (c.LastSuccess == nil || now.Sub(c.LastSuccess.Time()) > c.StaleAfter)
+}
+
+// freshness is as good as that of the connection that is furthest behind.
+func (e *evaluation) freshness(now time.Time) freshness {
+	f := freshness{Stale: []ident.ID{}}
+	earlier := func(least **clock.Date, d clock.Date) {
+		if *least == nil || d < **least {
+			*least = &d
+		}
+	}
+	for _, c := range e.contributing() {
+		if c.stale(now) {
+			f.Stale = append(f.Stale, c.ID)
+		}
+		through := clock.Date(0)
+		for _, s := range e.sources {
+			if s.Connection == c.ID {
+				through = max(through, s.Last)
+			}
+		}
+		if c.DataThrough != nil {
+			through = *c.DataThrough
+		}
+		earlier(&f.DataThrough, through)
+		earlier(&f.FinalThrough, through-clock.Date(c.LookbackDays))
+	}
+	return f
+}
+
+// warnings are never nil, and in the same order for the same answer.
+func (e *evaluation) warnings(now time.Time) []Warning {
+	list := []Warning{}
+	for _, m := range e.r.metrics[:e.r.shown] {
+		if slices.Contains(m.needs, fact.Reach) && e.mixed[fact.Reach] {
+			list = append(list, Warning{
+				Code: "non_additive", Metric: m.Name,
+				Message: m.Name + " is null wherever it would need the reach of several rows together: people who are in more than one cannot be told apart.",
+			})
+		}
+	}
+	list = append(list, e.missingRates()...)
+	if zones := distinct(e.sources, func(c fact.Coverage) string { return c.Zone }); len(zones) > 1 {
+		list = append(list, Warning{Code: "mixed_timezones", Timezones: zones, Message: "Accounts have different time zones, and a day is the account's own: " + strings.Join(zones, ", ") + "."})
+	}
+	if slices.Contains(e.r.dimensions, dimensions["tag"]) {
+		list = append(list, Warning{Code: "overlapping", Message: "A campaign with several tags is in several rows, so rows add up to more than the totals."})
+	}
+	if platforms := e.claiming(); len(platforms) > 1 {
+		list = append(list, Warning{
+			Code: "overlapping_conversions", Metric: "conversions", Platforms: platforms,
+			Message: "Several platforms report conversions, and each may claim the same one: " + strings.Join(platforms, ", ") + ".",
+		})
+	}
+	list = append(list, e.connectionWarnings(now)...)
+	return list
+}
+
+// claiming are the platforms that report conversions for the query, sorted.
+func (e *evaluation) claiming() []string {
+	var claimed []Group
+	for _, g := range e.byPlatform {
+		if g.Sums[0].Known && g.Sums[0].N != 0 {
+			claimed = append(claimed, g)
+		}
+	}
+	return distinct(claimed, func(g Group) string { return g.Values[0].ID })
+}
+
+func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
+	var stale, sandbox []ident.ID
+	for _, c := range e.contributing() {
+		if c.stale(now) {
+			stale = append(stale, c.ID)
+		}
+		if c.Sandbox {
+			sandbox = append(sandbox, c.ID)
+		}
+	}
+	if len(stale) > 0 {
+		list = append(list, Warning{Code: "stale_connections", Connections: stale, Message: fmt.Sprintf("%d connections have not brought figures for longer than they should; recent days may lack some.", len(stale))})
+	}
+	if len(sandbox) > 0 {
+		list = append(list, Warning{Code: "sandbox_data", Connections: sandbox, Message: "Figures of a sandbox are in the answer; they are made up."})
+	}
+	return list
+}
+
+// maxDays is how many days a warning names.
+const maxDays = 10
+
+// missingRates names the currencies and days that keep amounts from being
+// known.
+func (e *evaluation) missingRates() (list []Warning) {
+	if !e.noRate[fact.Spend] && !e.noRate[fact.Revenue] {
+		return nil
+	}
+	spans := []span{e.r.days}
+	if e.r.compare != nil {
+		spans = append(spans, e.r.compare.days)
+	}
+	missing := map[money.Currency][]clock.Date{}
+	for _, days := range spans {
+		type key struct {
+			currency money.Currency
+			date     clock.Date
+		}
+		known := map[key]bool{}
+		for _, r := range e.rates[days] {
+			known[key{r.Currency, r.Date}] = true
+		}
+		for _, s := range e.sourcesOf(days) {
+			for d := max(days.first, s.First); d <= min(days.last, s.Last); d++ {
+				if s.Currency != e.r.currency && !known[key{s.Currency, d}] {
+					missing[s.Currency] = append(missing[s.Currency], d)
+				}
+			}
+		}
+	}
+	for currency, days := range missing {
+		slices.Sort(days)
+		days = slices.Compact(days)
+		list = append(list, Warning{
+			Code: "missing_rate", Currency: currency, Days: days[:min(len(days), maxDays)], DayCount: len(days),
+			Message: fmt.Sprintf("Amounts in %s cannot be shown in %s on %d days, the first of them %s: no rate is stored. Sums that they would be part of are null.", currency, e.r.currency, len(days), days[0]),
+		})
+	}
+	slices.SortFunc(list, func(a, b Warning) int { return strings.Compare(string(a.Currency), string(b.Currency)) })
+	return list
+}
+
+// estimate answers without running anything: the query as understood, and how
+// many rows it may have, at most.
+func (e *evaluation) estimate(started, now time.Time) *Answer {
+	buckets := int64(len(e.r.granularity.buckets(e.r.days)))
+	var facts int64
+	for _, s := range e.sources {
+		days := span{max(s.First, e.r.days.first), min(s.Last, e.r.days.last)}.days()
+		facts += s.Rows*int64(days)/int64(span{s.First, s.Last}.days()) + 1
+	}
+	combinations := int64(1)
+	for _, d := range e.r.dimensions {
+		size := facts
+		switch {
+		case d.Allowed != nil:
+			size = int64(len(d.Allowed)) + 1
+		case d.Name == "platform":
+			size = int64(len(e.platforms()))
+		case d.Name == "connection_id":
+			size = int64(len(e.contributing()))
+		}
+		combinations = min(combinations*max(size, 0), facts)
+	}
+	rows := min(combinations*buckets, MaxRows)
+	query := e.r.echo()
+	a := &Answer{layout: query.layout()}
+	a.describe(e, &query, started, &rows)
+	a.finish(now.Sub(started))
+	return a
+}
