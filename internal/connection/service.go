@@ -1,0 +1,120 @@
+package connection
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Service is what can be done with connections.
+type Service struct {
+	store  Store
+	now    func() time.Time
+	random io.Reader
+}
+
+// New makes the service.
+func New(store Store, now func() time.Time, random io.Reader) *Service {
+	return &Service{store: store, now: now, random: random}
+}
+
+// Get returns the record as it is stored.
+func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.store.Doc(ctx, workspace, id)
+}
+
+// List returns one page. Where no status is asked for, disconnected ones are
+// left out.
+func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	return s.store.List(ctx, workspace, q)
+}
+
+// Begin promises that campaigns will be brought up to date although the caller
+// may end between its write of facts and Fed.
+//
+// Choice: the promise is a job of the connection's own, which Fed leaves alone:
+// the workspace's job might run before the facts are written, and one that Fed
+// took back might be that of another caller on the same connection. It costs
+// one look in vain after the last facts.
+func (s *Service) Begin(ctx context.Context, workspace, id ident.ID) error {
+	return s.store.PlanSpend(ctx, workspace, id, clock.At(s.now()).Add(longestWrite))
+}
+
+// longestWrite is how long nobody needs between Begin and Fed.
+const longestWrite = 10 * time.Minute
+
+// Fed are facts that have come in.
+type Fed struct {
+	// First and Last are the days that Rows are of.
+	First, Last clock.Date
+	Rows        int64
+	// Answer is what the caller is answered, and again under the same
+	// idempotency key; it must be there where the cause has one.
+	Answer []byte
+}
+
+// Fed notes that facts have come in, remembers the answer under the caller's
+// key and has campaigns brought up to date, all or nothing. It changes neither
+// the version nor the time of the last update, and leaves no event.
+func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fed) error {
+	_, err := record.Retry(ctx, func() (record.Doc, error) {
+		c, err := s.store.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		c.fed(&f, now)
+		c.Touch(now, 0)
+		return record.Doc{}, s.store.SaveFed(ctx, c, f.Answer, record.Save{Cause: cause, At: now})
+	})
+	return err
+}
+
+// fed notes facts. Moments and days only go on: what comes late about early
+// days does not undo what is known.
+func (c *Connection) fed(f *Fed, now clock.Instant) {
+	if last := c.Sync.LastSuccessAt; last == nil || *last < now {
+		c.Sync.LastSuccessAt = &now
+	}
+	if f.Rows == 0 {
+		return
+	}
+	if d := c.Sync.DataThrough; d == nil || *d < f.Last {
+		c.Sync.DataThrough = &f.Last
+	}
+	if d := c.Sync.BackfilledSince; d == nil || *d > f.First {
+		c.Sync.BackfilledSince = &f.First
+	}
+	lag := c.lag(*c.Sync.LastSuccessAt)
+	c.Health.LagSeconds = &lag
+}
+
+// lag is how long the last day with numbers had been over at a moment.
+// Choice: a day ends in the zone of the first account; most connections that
+// callers feed have one.
+func (c *Connection) lag(at clock.Instant) int64 {
+	zone := time.UTC
+	if len(c.Accounts) > 0 {
+		if z, err := clock.Zone(c.Accounts[0].Timezone); err == nil {
+			zone = z
+		}
+	}
+	year, month, day := c.Sync.DataThrough.Calendar()
+	over := at.Time().Sub(time.Date(year, month, day+1, 0, 0, 0, 0, zone))
+	return max(0, int64(over/time.Second))
+}
+
+// account finds an account by the platform's id.
+func (c *Connection) account(id string) *Account {
+	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return a.ExternalID == id })
+	if i < 0 {
+		return nil
+	}
+	return &c.Accounts[i]
+}

@@ -1,0 +1,179 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Options of a commit.
+type Options struct {
+	// SkipErrors writes the rows that are right and leaves the others out.
+	SkipErrors bool
+}
+
+// Commit makes facts of an import's rows. A commit whose end was not seen is
+// simply repeated: the same rows give the same facts.
+func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, o Options) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		i, err := s.load(ctx, cause.Workspace, id, match)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := i.allows("commit", StatusReady, StatusCommitting); err != nil {
+			return record.Doc{}, err
+		}
+		l, batch, err := s.prepare(ctx, cause, i, o)
+		if errors.Is(err, fs.ErrNotExist) {
+			return record.Doc{}, s.fail(ctx, cause, i)
+		}
+		if err != nil {
+			return record.Doc{}, err
+		}
+		bare := cause
+		bare.Once = nil
+		if i.Status != StatusCommitting {
+			// From here on facts may be there, so that the file must not be
+			// read otherwise any more.
+			i.Status, i.ConnectionID = StatusCommitting, &l.connection
+			now := clock.At(s.now())
+			i.Touch(now, 0)
+			if _, err := s.imports.Save(ctx, i, record.Save{Cause: bare, At: now}); err != nil {
+				return record.Doc{}, err
+			}
+		}
+		if err := s.write(ctx, bare, l, batch, nil); err != nil {
+			return record.Doc{}, err
+		}
+		return s.finish(ctx, cause, id, int64(len(batch.Rows)))
+	})
+}
+
+// prepare reads the file and finds the source of its rows.
+func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o Options) (*load, *fact.Batch, error) {
+	release, err := s.place(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	b, err := s.bytesOf(i)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := s.read(ctx, i, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := i.acceptable(r, o); err != nil {
+		return nil, nil, err
+	}
+	source := Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: Home{i.Currency, i.Timezone}}
+	source.name(i.Source)
+	l := &load{sheet: r.sheet, mode: i.Mode, imported: i.ID}
+	batch, err := s.open(ctx, cause, source, l)
+	return l, batch, err
+}
+
+// acceptable refuses to write less than the file has, unless that is wanted.
+func (i *Import) acceptable(r *reading, o Options) error {
+	var message string
+	switch {
+	case len(r.sheet.rows) == 0:
+		message = "The file has no row that could be written. Correct the mapping or the file."
+	case r.rejected > 0 && !o.SkipErrors:
+		message = fmt.Sprintf("%d of %d rows are wrong: see preview.errors. Correct the mapping or the file, or commit with skip_errors to leave them out.", r.rejected, r.rows)
+	default:
+		return nil
+	}
+	return fault.New(fault.InvalidState, message, fault.Detail{
+		Code: string(fault.InvalidState), Message: message,
+		Meta: fault.Meta{"current_status": i.Status, "row_count": r.rows, "error_count": r.rejected},
+	})
+}
+
+// fail notes that the import cannot go on.
+func (s *Service) fail(ctx context.Context, cause record.Cause, i *Import) error {
+	fault := i.gone()
+	cause.Once = nil
+	i.Status, i.Error = StatusFailed, &Problem{Field: "file", Code: "not_found", Message: "The file is not kept any more. Upload it again."}
+	now := clock.At(s.now())
+	i.Touch(now, 1)
+	if _, err := s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.failed"}}}); err != nil {
+		return err
+	}
+	return fault
+}
+
+// finish notes that the facts are there. Where the import was undone meanwhile
+// they are taken out again.
+func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, rows int64) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		i, err := s.imports.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		save := record.Save{Cause: cause, At: now}
+		switch i.Status {
+		case StatusCommitting:
+			until := now.Add(UndoTime)
+			i.Status, i.CommittedAt, i.UndoUntil, i.RowsWritten = StatusCommitted, &now, &until, &rows
+			i.Touch(now, 1)
+			save.Events = []record.Event{{Type: "import.committed"}}
+		case StatusCommitted:
+			// Another call has come to the same end.
+			if cause.Once == nil {
+				return i.Stored(), nil
+			}
+		default:
+			if _, err := s.facts.Undo(ctx, cause.Workspace, id); err != nil {
+				return record.Doc{}, fmt.Errorf("undo import %s: %w", id, err)
+			}
+			return record.Doc{}, i.refuse("commit", StatusReady)
+		}
+		return s.imports.Save(ctx, i, save)
+	})
+}
+
+// Undo takes an import's facts out again and puts back what they had replaced,
+// for as long as UndoTime after the commit. It can be repeated until it is
+// seen to have worked.
+func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		i, err := s.load(ctx, cause.Workspace, id, match)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		if err := i.undoable(now); err != nil {
+			return record.Doc{}, err
+		}
+		if err := s.takeOut(ctx, cause, i); err != nil {
+			return record.Doc{}, err
+		}
+		i.Status, i.UndoneAt = StatusUndone, &now
+		i.Touch(now, 1)
+		return s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.undone"}}})
+	})
+}
+
+func (s *Service) takeOut(ctx context.Context, cause record.Cause, i *Import) error {
+	cause.Once = nil
+	if err := s.sources.Begin(ctx, cause.Workspace, *i.ConnectionID); err != nil {
+		return fmt.Errorf("begin to undo: %w", err)
+	}
+	if _, err := s.facts.Undo(ctx, cause.Workspace, i.ID); err != nil {
+		return fmt.Errorf("undo import %s: %w", i.ID, err)
+	}
+	if err := s.sources.Fed(ctx, cause, *i.ConnectionID, Fed{At: clock.At(s.now())}); err != nil {
+		return fmt.Errorf("note what was undone: %w", err)
+	}
+	return nil
+}

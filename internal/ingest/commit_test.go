@@ -1,0 +1,314 @@
+package ingest_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+var threeDays = csvOf("date,clicks,spend", "2026-11-01,1,1.5", "2026-11-02,2,2.5", "2026-11-03,3,3.5")
+
+func TestCommitAndUndo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: threeDays})
+	if i.Status != ingest.StatusReady || len(w.rows) > 0 || string(i.Preview.Totals["spend"]) != "7.5" || i.Preview.StartDate.String() != "2026-11-01" || i.Preview.EndDate.String() != "2026-11-03" {
+		t.Fatalf("got %+v want a preview of 7.5 and no fact", i)
+	}
+	once := cause
+	once.Once = &record.Once{Key: "commit"}
+	d, err := w.Commit(t.Context(), once, i.ID, record.Match{}, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i = decoded(t, d)
+	if i.Status != ingest.StatusCommitted || *i.RowsWritten != 3 || len(w.rows) != 3 || *i.ConnectionID != "con_csv_days" || i.UndoUntil.Time() != today.Add(ingest.UndoTime) || i.Version != 2 {
+		t.Errorf("got %+v want committed", i)
+	}
+	if string(w.answers["commit"]) != string(d.JSON) {
+		t.Errorf("got %s remembered want the committed import", w.answers["commit"])
+	}
+	want := []string{"put", "save ready", "source days/default", "save committing", "begin", "write 3", "fed 3", "save committed"}
+	if !slices.Equal(w.steps, want) {
+		t.Errorf("got %v want %v", w.steps, want)
+	}
+	if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("got %v want invalid_state", err)
+	}
+
+	// The same bytes again bring nothing new, and say so.
+	once.Once = &record.Once{Key: "upload"}
+	d, err = w.Upload(t.Context(), once, ingest.Upload{Name: "days.csv", Bytes: threeDays, Home: home, Commit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := decoded(t, d)
+	if string(w.answers["upload"]) != string(d.JSON) {
+		t.Errorf("got %s remembered want the committed import", w.answers["upload"])
+	}
+	if again.DuplicateOf == nil || *again.DuplicateOf != i.ID || len(w.rows) != 3 || again.Status != ingest.StatusCommitted {
+		t.Errorf("got %+v and %d rows want a duplicate of %s and 3", again, len(w.rows), i.ID)
+	}
+	if other := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: threeDays, Source: "other"}); other.DuplicateOf != nil {
+		t.Errorf("got a duplicate of %s for another source", *other.DuplicateOf)
+	}
+
+	d, err = w.Undo(t.Context(), cause, again.ID, record.Match{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i = decoded(t, d); i.Status != ingest.StatusUndone || i.UndoneAt == nil || len(w.rows) != 0 {
+		t.Errorf("got %+v and %d rows want undone and none", i, len(w.rows))
+	}
+	if _, err := w.Undo(t.Context(), cause, again.ID, record.Match{}); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("got %v want invalid_state", err)
+	}
+	if want := []string{"import.created", "import.committed", "import.created", "import.committed", "import.created", "import.undone"}; !slices.Equal(w.events, want) {
+		t.Errorf("got %v want %v", w.events, want)
+	}
+}
+
+func TestUndoUntil(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := w.uploaded(t, ingest.Upload{Bytes: threeDays, Commit: true})
+	w.now = today.Add(ingest.UndoTime + time.Millisecond)
+	_, err := w.Undo(t.Context(), cause, i.ID, record.Match{})
+	if !fault.Is(err, fault.InvalidState) || details(err)[0].Meta["undo_expires_at"] == nil || len(w.rows) != 3 {
+		t.Errorf("got %v want invalid_state with undo_expires_at", err)
+	}
+	w.now = today.Add(ingest.UndoTime)
+	if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); err != nil || len(w.rows) != 0 {
+		t.Errorf("got %v and %d rows want none", err, len(w.rows))
+	}
+}
+
+// TestCrash lets a commit and an undo die at every step. Repeating them must
+// lead to the same end.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	crash := errors.New("crash")
+	for _, step := range []string{"source", "save", "begin", "write", "written", "fed", "exist"} {
+		t.Run("commit "+step, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
+			w.fail[step] = crash
+			if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); step != "exist" && !errors.Is(err, crash) {
+				t.Fatalf("got %v want %v", err, crash)
+			}
+			w.fail = nil
+			d, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
+			if step == "exist" { // there is nothing to look up
+				return
+			}
+			if err != nil || decoded(t, d).Status != ingest.StatusCommitted || len(w.rows) != 3 {
+				t.Errorf("got %v, %d rows want committed and 3", err, len(w.rows))
+			}
+		})
+	}
+	for _, step := range []string{"begin", "undo", "fed", "save"} {
+		t.Run("undo "+step, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			i := w.uploaded(t, ingest.Upload{Bytes: threeDays, Commit: true})
+			w.fail[step] = crash
+			if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); !errors.Is(err, crash) {
+				t.Fatalf("got %v want %v", err, crash)
+			}
+			w.fail = nil
+			d, err := w.Undo(t.Context(), cause, i.ID, record.Match{})
+			if err != nil || decoded(t, d).Status != ingest.StatusUndone || len(w.rows) != 0 {
+				t.Errorf("got %v, %d rows want undone and none", err, len(w.rows))
+			}
+		})
+	}
+	t.Run("between", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
+		w.fail["written"] = crash
+		_, _ = w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
+		w.fail = nil
+		source := "other"
+		if _, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Source: &source}); !fault.Is(err, fault.InvalidState) {
+			t.Errorf("got %v want invalid_state: facts may be there", err)
+		}
+		if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); err != nil || len(w.rows) != 0 {
+			t.Errorf("got %v and %d rows want none", err, len(w.rows))
+		}
+	})
+}
+
+// TestUndoneMeanwhile lets an undo come between the facts and their note.
+func TestUndoneMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
+	meanwhile := false
+	w.during = func(step string) {
+		if step != "fed 3" || meanwhile {
+			return
+		}
+		meanwhile = true
+		if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); err != nil {
+			t.Error(err)
+		}
+		w.rows["late"] = fact.Row{} // as if the write had come last
+		w.by["late"] = i.ID
+	}
+	_, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
+	if !fault.Is(err, fault.InvalidState) || len(w.rows) != 0 || !meanwhile {
+		t.Errorf("got %v and %d rows want invalid_state and none", err, len(w.rows))
+	}
+}
+
+func TestSkipErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("date,clicks", "2026-11-01,1", "2026-11-02,x"), Commit: true})
+	if i.Status != ingest.StatusReady || i.Preview.ErrorCount != 1 {
+		t.Fatalf("got %s with %d errors want ready with 1", i.Status, i.Preview.ErrorCount)
+	}
+	_, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
+	if !fault.Is(err, fault.InvalidState) || details(err)[0].Meta["error_count"] != 1 || !strings.Contains(err.Error(), "skip_errors") {
+		t.Errorf("got %v want invalid_state that tells of skip_errors", err)
+	}
+	d, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{SkipErrors: true})
+	if err != nil || *decoded(t, d).RowsWritten != 1 {
+		t.Errorf("got %v want 1 row", err)
+	}
+	bad := w.uploaded(t, ingest.Upload{Bytes: csvOf("date,clicks", "2026-11-02,x")})
+	if _, err := w.Commit(t.Context(), cause, bad.ID, record.Match{}, ingest.Options{SkipErrors: true}); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("got %v want invalid_state: there is no row", err)
+	}
+}
+
+func TestReplaceImport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.uploaded(t, ingest.Upload{Source: "s", Bytes: csvOf("date,campaign_name,clicks", "2026-11-01,a,1", "2026-11-02,b,1", "2026-11-05,c,1"), Commit: true})
+	w.uploaded(t, ingest.Upload{Source: "s", Bytes: csvOf("date,campaign_name,clicks", "2026-11-01,d,1", "2026-11-03,e,1"), Mode: ingest.Replace, Commit: true})
+	var left []string
+	for _, r := range w.rows {
+		left = append(left, r.Campaign.Name)
+	}
+	slices.Sort(left)
+	if got := strings.Join(left, ""); got != "cde" {
+		t.Errorf("got %s want cde", got)
+	}
+}
+
+func TestRevise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when;what;one;two;clicks", "01/02/2026;A;1.234;7;1", "03/04/2026;B;5.678;8;1")})
+	revise := func(c ingest.Change) (*ingest.Import, error) {
+		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, c)
+		if err != nil {
+			return nil, err
+		}
+		return decoded(t, d), nil
+	}
+	if i.Status != ingest.StatusNeedsMapping || i.Error.Field != "mapping" {
+		t.Fatalf("got %s, %+v want needs_mapping", i.Status, i.Error)
+	}
+	r, err := revise(ingest.Change{Mapping: map[string]string{"when": "date", "what": "campaign_name", "one": "spend"}})
+	if err != nil || r.Status != ingest.StatusNeedsMapping || r.Error.Field != "date_format" {
+		t.Fatalf("got %+v, %v want a question about date_format", r, err)
+	}
+	if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("got %v want invalid_state", err)
+	}
+	format, point, currency, mode, source := "DD/MM/YYYY", ".", money.Currency("CHF"), ingest.Replace, "till"
+	r, err = revise(ingest.Change{DateFormat: &format, Decimal: &point, Currency: &currency, Mode: &mode, Source: &source})
+	if err != nil || r.Status != ingest.StatusReady || r.Error != nil || r.Version != 3 {
+		t.Fatalf("got %+v, %v want ready", r, err)
+	}
+	if got, want := string(r.Preview.Rows[0]), `{"date":"2026-02-01","account_id":"default","channel":"other","external_campaign_id":"A","campaign_name":"A","clicks":1,"spend":1.234}`; got != want {
+		t.Errorf("got %s want %s", got, want)
+	}
+	comma := ","
+	if r, err = revise(ingest.Change{Decimal: &comma, Mapping: map[string]string{"two": "clicks", "what": ""}, DateFormat: &format}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(r.Preview.Rows[0]), `{"date":"2026-02-01","account_id":"default","channel":"other","clicks":7,"spend":1234}`; got != want || r.Currency != "CHF" || r.Mode != ingest.Replace || r.Source != "till" {
+		t.Errorf("got %s, %+v want %s", got, r, want)
+	}
+	for want, c := range map[string]ingest.Change{
+		"mapping.whne not_found":     {Mapping: map[string]string{"whne": "date"}},
+		"mapping.when invalid_value": {Mapping: map[string]string{"when": "day"}},
+		"mapping.two duplicate_item": {Mapping: map[string]string{"one": "leads", "two": "leads"}},
+		"date_format invalid_value":  {DateFormat: new("YY")},
+		"decimal invalid_value":      {Decimal: new("x")},
+		"source invalid_value":       {Source: new("")},
+		"timezone invalid_value":     {Zone: new("Berlin")},
+		"mode invalid_value":         {Mode: new(ingest.Mode("x"))},
+	} {
+		_, err := revise(c)
+		if d := details(err); !fault.Is(err, fault.ValidationFailed) || len(d) != 1 || d[0].Field+" "+d[0].Code != want {
+			t.Errorf("got %v %+v want %s", err, d, want)
+		}
+	}
+	match := record.ParseMatch([]string{`"1"`})
+	if _, err := w.Revise(t.Context(), cause, i.ID, match, ingest.Change{}); !fault.Is(err, fault.PreconditionFailed) {
+		t.Errorf("got %v want precondition_failed", err)
+	}
+	if _, err := w.Commit(t.Context(), cause, i.ID, match, ingest.Options{}); !fault.Is(err, fault.PreconditionFailed) {
+		t.Errorf("got %v want precondition_failed", err)
+	}
+}
+
+// TestReviseDays wants another column of days to be looked at anew.
+func TestReviseDays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when,then,clicks", "2026-11-01,01/13/2026,1")})
+	for _, tt := range []struct{ column, want string }{{"when", "2026-11-01"}, {"then", "2026-01-13"}} {
+		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Mapping: map[string]string{tt.column: "date"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := decoded(t, d); i.Status != ingest.StatusReady || i.Preview.StartDate.String() != tt.want {
+			t.Errorf("got %s want %s", told(i), tt.want)
+		}
+	}
+}
+
+// TestSweep wants a file to be kept as long as its import can be undone, and
+// an import without one to say so.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ready := w.uploaded(t, ingest.Upload{Bytes: threeDays})
+	w.now = today.Add(ingest.UndoTime)
+	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 1 {
+		t.Fatalf("got %v and %d files want 1", err, len(w.files))
+	}
+	w.now = w.now.Add(time.Second)
+	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 0 {
+		t.Fatalf("got %v and %d files want none", err, len(w.files))
+	}
+	if _, err := w.Revise(t.Context(), cause, ready.ID, record.Match{}, ingest.Change{Decimal: new(",")}); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("got %v want invalid_state", err)
+	}
+	if _, err := w.Commit(t.Context(), cause, ready.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("got %v want invalid_state", err)
+	}
+	d, err := w.Get(t.Context(), workspace, ready.ID)
+	if err != nil || decoded(t, d).Status != ingest.StatusFailed || decoded(t, d).Error == nil {
+		t.Errorf("got %s, %v want failed with its reason", d.JSON, err)
+	}
+	if _, err := w.Get(t.Context(), workspace, ident.ID("imp_x")); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v want not_found", err)
+	}
+}

@@ -1,0 +1,311 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+// Feed is one call that brings rows in.
+type Feed struct {
+	// Source is a name or the id of a connection; empty is DefaultSource.
+	Source string
+	// Account is that of rows that name none; empty is DefaultAccount.
+	Account string
+	// Mode is Upsert where it is empty.
+	Mode Mode
+	// Atomic refuses everything when one row is not right.
+	Atomic bool
+	// Currency and Zone are those of the accounts, Home's where they are empty
+	// and an account is new.
+	Currency money.Currency
+	Zone     string
+	Home     Home
+	// First and Last are the days to be replaced.
+	First, Last *clock.Date
+	// Families are those to be replaced: without any, those of the rows, and
+	// base where there are none.
+	Families []fact.Family
+	// Body is a JSON array, or lines of JSON.
+	Body   []byte
+	NDJSON bool
+}
+
+// Answer is what became of a feed.
+type Answer struct {
+	Accepted int `json:"accepted"`
+	// Rejected lists the first refused rows, RejectedCount counts all.
+	Rejected      []Rejected `json:"rejected"`
+	RejectedCount int        `json:"rejected_count"`
+	ConnectionID  *ident.ID  `json:"connection_id"`
+	Mode          Mode       `json:"mode"`
+	// Window are the days that were replaced.
+	Window   *Days    `json:"window"`
+	Families []string `json:"families"`
+}
+
+// Rejected is a row that was refused.
+type Rejected struct {
+	Index  int       `json:"index"`
+	Errors []Problem `json:"errors"`
+}
+
+// Days are a range of days, both included.
+type Days struct {
+	StartDate clock.Date `json:"start_date"`
+	EndDate   clock.Date `json:"end_date"`
+}
+
+// Ingest brings the rows of a feed in and returns the Answer as a document,
+// which is also what is remembered under the caller's key. Rows that are right
+// are written together or not at all; sending them again changes nothing, so a
+// call whose end was not seen is simply repeated.
+func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byte, error) {
+	if details := f.fill(); len(details) > 0 {
+		return nil, fault.Invalid(details)
+	}
+	sheet, err := s.readFeed(ctx, cause.Workspace, &f)
+	if err != nil {
+		return nil, err
+	}
+	if sheet.rejected > 0 && (f.Atomic || f.Mode == Replace && len(sheet.rows) == 0) {
+		// Choice: a window is not emptied for rows that are all wrong; who
+		// wants it empty sends none.
+		return nil, sheet.fault()
+	}
+	a := Answer{Accepted: len(sheet.rows), Rejected: sheet.listing(), RejectedCount: sheet.rejected, Mode: f.Mode, Families: []string{}}
+	if len(sheet.rows) == 0 && f.Mode == Upsert {
+		return encode(a)
+	}
+	l := load{sheet: sheet, mode: f.Mode, first: f.First, last: f.Last, families: f.Families}
+	if f.Account != "" || len(sheet.rows) == 0 {
+		l.account = sheet.account
+	}
+	return s.feed(ctx, cause, &f, &l, a)
+}
+
+// feed writes the rows and notes the answer.
+func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *load, a Answer) ([]byte, error) {
+	source := Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
+	source.name(f.Source)
+	batch, err := s.open(ctx, cause, source, l)
+	if err != nil {
+		return nil, err
+	}
+	id := l.connection
+	a.ConnectionID = &id
+	if f.Mode == Replace {
+		a.Window = &Days{*l.first, *l.last}
+	}
+	for _, family := range l.families {
+		a.Families = append(a.Families, family.String())
+	}
+	answer, err := encode(a)
+	if err != nil {
+		return nil, err
+	}
+	return answer, s.write(ctx, cause, l, batch, answer)
+}
+
+// fill sets defaults and checks what a feed asks for.
+func (f *Feed) fill() []fault.Detail {
+	var details []fault.Detail
+	bad := func(field, code, message string) {
+		details = append(details, fault.Detail{Field: field, Code: code, Message: field + " " + message})
+	}
+	if f.Mode == "" {
+		f.Mode = Upsert
+	}
+	if f.Source == "" {
+		f.Source = DefaultSource
+	}
+	if f.Account = strings.TrimSpace(f.Account); utf8.RuneCountInString(f.Account) > MaxID {
+		bad("account_id", "too_long", fmt.Sprintf("must have at most %d characters.", MaxID))
+	}
+	if !slices.Contains(Modes, string(f.Mode)) {
+		details = append(details, fault.Detail{Field: "mode", Code: "invalid_value", Message: "mode must be upsert or replace.", Meta: fault.Meta{"allowed": Modes}})
+	}
+	if f.Mode != Replace {
+		if f.First != nil || f.Last != nil {
+			bad("start_date", "incompatible_fields", "and end_date are for mode replace only.")
+		}
+		if f.Families != nil {
+			bad("families", "incompatible_fields", "is for mode replace only.")
+		}
+		return details
+	}
+	if f.First == nil {
+		bad("start_date", "required", "is required for mode replace.")
+	}
+	if f.Last == nil {
+		bad("end_date", "required", "is required for mode replace.")
+	}
+	if f.First != nil && f.Last != nil && *f.First > *f.Last {
+		bad("end_date", "invalid_value", "must not be before start_date.")
+	}
+	return details
+}
+
+func (s *Service) readFeed(ctx context.Context, workspace ident.ID, f *Feed) (*sheet, error) {
+	sheet := newSheet("index", clock.DateIn(s.now(), time.UTC))
+	if f.Account != "" {
+		sheet.account = f.Account
+	}
+	if f.Mode == Replace {
+		sheet.first, sheet.last = max(sheet.first, *f.First), min(sheet.last, *f.Last)
+		sheet.families = f.Families
+	}
+	sheet.expect(min(MaxRows, bytes.Count(f.Body, []byte(`"date"`))))
+	lines := newLines(sheet)
+	read := lines.array
+	if f.NDJSON {
+		read = lines.separate
+	}
+	if err := read(f.Body); err != nil {
+		return nil, err
+	}
+	return sheet, sheet.settle(ctx, workspace, s.records)
+}
+
+// fault refuses the whole call for its rows.
+func (s *sheet) fault() error {
+	var details []fault.Detail
+	for _, r := range s.refused {
+		for _, p := range r.problems {
+			at := fmt.Sprintf("rows[%d]", r.index)
+			if p.Field != "" {
+				at += "." + p.Field
+			}
+			details = append(details, fault.Detail{Field: at, Code: p.Code, Message: p.Message, Meta: p.Meta})
+		}
+	}
+	return fault.Invalid(details)
+}
+
+func (s *sheet) listing() []Rejected {
+	list := make([]Rejected, len(s.refused))
+	for i, r := range s.refused {
+		list[i] = Rejected{r.index, r.problems}
+	}
+	return list
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return b, nil
+}
+
+// load is rows on their way into the facts of a source.
+type load struct {
+	sheet *sheet
+	mode  Mode
+	// first and last are the window to be replaced, else the days of the rows.
+	first, last *clock.Date
+	families    []fact.Family
+	// account, if set, is replaced also where no row names it.
+	account    string
+	imported   ident.ID
+	connection ident.ID
+}
+
+// name fills in what a caller calls a source by.
+func (s *Source) name(given string) {
+	if ident.Valid(ident.Connection, given) {
+		s.ID = ident.ID(given)
+		return
+	}
+	s.Name = given
+}
+
+// open finds or makes the source of all rows and puts the batch together.
+func (s *Service) open(ctx context.Context, cause record.Cause, source Source, l *load) (*fact.Batch, error) {
+	used := map[*fact.Source]bool{}
+	for i := range l.sheet.rows {
+		used[l.sheet.rows[i].Source] = true
+	}
+	if l.account != "" {
+		used[l.sheet.source(l.account)] = true
+	}
+	if len(used) > MaxAccounts {
+		return nil, fault.Invalid([]fault.Detail{{
+			Field: "account_id", Code: "too_many_items", Message: fmt.Sprintf("The rows name more than %d accounts.", MaxAccounts), Meta: fault.Meta{"maximum": MaxAccounts, "actual": len(used)},
+		}})
+	}
+	// The answer under the caller's key is not the source.
+	cause.Once = nil
+	for _, account := range slices.Sorted(maps.Keys(l.sheet.accounts)) {
+		a := l.sheet.accounts[account]
+		if !used[a] {
+			continue
+		}
+		source.Account = account
+		found, err := s.sources.Source(ctx, cause, source)
+		if err != nil {
+			return nil, fmt.Errorf("find source: %w", err)
+		}
+		*a = found
+		source.ID, l.connection = found.Connection, found.Connection
+	}
+	return l.batch(cause.Workspace, used), nil
+}
+
+// batch is what is written, and settles the window and the families of it.
+func (l *load) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch {
+	b := &fact.Batch{Workspace: workspace, Import: l.imported, Rows: l.sheet.rows}
+	if l.first == nil || l.last == nil {
+		first, last := l.sheet.span()
+		l.first, l.last = &first, &last
+	}
+	if l.families == nil {
+		var there [4]bool
+		for i := range b.Rows {
+			there[b.Rows[i].Family] = true
+		}
+		for family, is := range there {
+			if is || len(b.Rows) == 0 && family == int(fact.Base) {
+				l.families = append(l.families, fact.Family(family))
+			}
+		}
+	}
+	if l.mode == Replace {
+		for source := range used {
+			for _, family := range l.families {
+				b.Replace = append(b.Replace, fact.Window{Source: source, Family: family, First: *l.first, Last: *l.last})
+			}
+		}
+	}
+	return b
+}
+
+// write brings the batch in between the two notes that make it whole again
+// after a crash.
+func (s *Service) write(ctx context.Context, cause record.Cause, l *load, b *fact.Batch, answer []byte) error {
+	if err := s.sources.Begin(ctx, cause.Workspace, l.connection); err != nil {
+		return fmt.Errorf("begin to feed: %w", err)
+	}
+	if err := s.facts.Write(ctx, b); err != nil {
+		return fmt.Errorf("write facts: %w", err)
+	}
+	fed := Fed{First: *l.first, Last: *l.last, Rows: int64(len(b.Rows)), At: clock.At(s.now()), Answer: answer}
+	if err := s.sources.Fed(ctx, cause, l.connection, fed); err != nil {
+		return fmt.Errorf("note what was fed: %w", err)
+	}
+	return nil
+}

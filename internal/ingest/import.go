@@ -1,0 +1,180 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+)
+
+// Status is where an import is in its life.
+type Status string
+
+// The statuses.
+const (
+	// StatusReady waits for the commit.
+	StatusReady Status = "ready"
+	// StatusNeedsMapping waits for what could not be found out: a column that
+	// there must be, or how the days are written.
+	StatusNeedsMapping Status = "needs_mapping"
+	// StatusCommitting may have written its facts already; the commit can be
+	// repeated, and undone.
+	StatusCommitting Status = "committing"
+	StatusCommitted  Status = "committed"
+	StatusUndone     Status = "undone"
+	// StatusFailed cannot go on; its error says why.
+	StatusFailed Status = "failed"
+)
+
+// Statuses lists them all in the order of a life.
+var Statuses = []string{
+	string(StatusReady), string(StatusNeedsMapping), string(StatusCommitting), string(StatusCommitted), string(StatusUndone), string(StatusFailed),
+}
+
+// UndoTime is how long a committed import can be undone, and how long the
+// bytes of an upload are kept.
+const UndoTime = 30 * 24 * time.Hour
+
+// Import is a file on its way into the facts, as the API answers it.
+type Import struct {
+	ID     ident.ID `json:"id"`
+	Status Status   `json:"status"`
+	File   File     `json:"file"`
+	// Source is the name of the source or the id of its connection, as it was
+	// given; ConnectionID is known from the commit on.
+	Source       string         `json:"source"`
+	ConnectionID *ident.ID      `json:"connection_id"`
+	Currency     money.Currency `json:"currency"`
+	Timezone     string         `json:"timezone"`
+	Mode         Mode           `json:"mode"`
+	// DuplicateOf is an earlier import of the same bytes to the same source.
+	DuplicateOf *ident.ID         `json:"duplicate_of"`
+	Detected    Detected          `json:"detected"`
+	Columns     []Column          `json:"columns"`
+	Mapping     map[string]string `json:"mapping"`
+	Preview     Preview           `json:"preview"`
+	// Error says what is missing while the import needs a mapping, and why it
+	// has failed.
+	Error       *Problem       `json:"error"`
+	RowsWritten *int64         `json:"rows_written"`
+	CommittedAt *clock.Instant `json:"committed_at"`
+	UndoUntil   *clock.Instant `json:"undo_expires_at"`
+	UndoneAt    *clock.Instant `json:"undone_at"`
+
+	record.Common
+}
+
+// File is what was uploaded.
+type File struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	Format string `json:"format"`
+	SHA256 string `json:"sha256"`
+}
+
+// Formats of files. Text with any delimiter is csv.
+const (
+	FormatCSV     = "csv"
+	FormatParquet = "parquet"
+)
+
+// Detected is how the file is written, as found out or as told.
+type Detected struct {
+	Delimiter *string `json:"delimiter"`
+	Decimal   *string `json:"decimal"`
+	Encoding  *string `json:"encoding"`
+	// DateFormat is one of DateFormats, nil where it is not clear.
+	DateFormat *string `json:"date_format"`
+	// HeaderRow is the line that names the columns, counted from 1.
+	HeaderRow int `json:"header_row"`
+	// Template is the export that the columns are those of.
+	Template *string `json:"template"`
+}
+
+// Column is one column of the file.
+type Column struct {
+	Name string `json:"name"`
+	// Field is what it is read as, nil for nothing.
+	Field      *string    `json:"field"`
+	Confidence Confidence `json:"confidence"`
+	Sample     []string   `json:"sample"`
+}
+
+// Confidence says how a column's field was found.
+type Confidence string
+
+// The kinds of confidence. Told is what a caller has said.
+const (
+	Exact   Confidence = "exact"
+	Synonym Confidence = "synonym"
+	Guess   Confidence = "guess"
+	Told    Confidence = "told"
+	None    Confidence = "none"
+)
+
+// Preview is what a commit would write.
+type Preview struct {
+	// Rows are the first ones that are right, in the fields of the API.
+	Rows       []jsontext.Value `json:"rows"`
+	RowCount   int              `json:"row_count"`
+	ValidCount int              `json:"valid_count"`
+	ErrorCount int              `json:"error_count"`
+	// SkippedCount counts lines that are no rows: titles, totals.
+	SkippedCount int         `json:"skipped_count"`
+	Errors       []LineError `json:"errors"`
+	// Totals are the sums of the rows that are right.
+	Totals    map[string]jsontext.Value `json:"totals"`
+	StartDate *clock.Date               `json:"start_date"`
+	EndDate   *clock.Date               `json:"end_date"`
+}
+
+// LineError is a problem of one line of the file.
+type LineError struct {
+	Line int `json:"line"`
+	Problem
+}
+
+// Bounds of what a record shows.
+const (
+	maxPreview = 50
+	maxErrors  = 100
+	maxSample  = 3
+)
+
+// refuse says why something is impossible now.
+func (i *Import) refuse(action string, required ...Status) error {
+	message := fmt.Sprintf("Cannot %s an import that is %s; it must be %s.", action, i.Status, record.Words(required))
+	return fault.New(fault.InvalidState, message, fault.Detail{
+		Code: string(fault.InvalidState), Message: message,
+		Meta: fault.Meta{"current_status": i.Status, "required_status": required},
+	})
+}
+
+// allows is nil where the import is in one of these statuses.
+func (i *Import) allows(action string, required ...Status) error {
+	if slices.Contains(required, i.Status) {
+		return nil
+	}
+	return i.refuse(action, required...)
+}
+
+// undoable refuses what cannot be undone, or not any more.
+func (i *Import) undoable(now clock.Instant) error {
+	if err := i.allows("undo", StatusCommitted, StatusCommitting); err != nil {
+		return err
+	}
+	if i.UndoUntil != nil && *i.UndoUntil < now {
+		message := fmt.Sprintf("The import could be undone until %s. Correct the numbers with a new import instead.", *i.UndoUntil)
+		return fault.New(fault.InvalidState, message, fault.Detail{
+			Code: string(fault.InvalidState), Message: message, Meta: fault.Meta{"current_status": i.Status, "undo_expires_at": *i.UndoUntil},
+		})
+	}
+	return nil
+}

@@ -1,0 +1,344 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/nearest"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Upload is a file as it comes in.
+type Upload struct {
+	Name        string
+	ContentType string
+	Bytes       []byte
+	// Source is a name or the id of a connection; empty is the name of the
+	// file without its ending.
+	Source string
+	// Currency, where it is empty, is what the file says, else Home's; Zone
+	// is Home's.
+	Currency money.Currency
+	Zone     string
+	Home     Home
+	Mode     Mode
+	// Commit goes on to commit where every row is right and nothing was
+	// guessed.
+	Commit bool
+}
+
+// MaxFileName and MaxSource are how many characters they may have.
+const (
+	MaxFileName = 200
+	MaxSource   = 200
+)
+
+// Upload looks at a file and keeps it. Nothing is a fact before the commit. A
+// file that cannot be read is a fault.
+func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (record.Doc, error) {
+	i, err := s.receive(ctx, cause, &u)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	commit := u.Commit && i.Status == StatusReady && i.Preview.ErrorCount == 0 && i.Preview.ValidCount > 0 &&
+		!slices.ContainsFunc(i.Columns, func(c Column) bool { return c.Confidence == Guess })
+	once := cause
+	if commit {
+		// What is remembered under the caller's key is the committed import.
+		once.Once = nil
+	}
+	d, err := s.imports.Save(ctx, i, record.Save{Cause: once, At: i.CreatedAt, Events: []record.Event{{Type: "import.created"}}})
+	if err != nil || !commit {
+		return d, err
+	}
+	return s.Commit(ctx, cause, i.ID, record.Match{}, Options{})
+}
+
+// receive makes the record of an upload and keeps the bytes, which come first:
+// bytes without a record are swept up.
+func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*Import, error) {
+	sum := sha256.Sum256(u.Bytes)
+	t := s.now()
+	now := clock.At(t)
+	name := cmp.Or(cut(strings.TrimSpace(path.Base(strings.ReplaceAll(u.Name, `\`, "/"))), MaxFileName), "upload")
+	i := &Import{
+		ID: ident.New(ident.Import, t, s.random), Source: cmp.Or(u.Source, cut(strings.TrimSuffix(name, path.Ext(name)), MaxSource), DefaultSource),
+		File:     File{Name: name, Bytes: int64(len(u.Bytes)), SHA256: hex.EncodeToString(sum[:])},
+		Currency: u.Currency, Timezone: cmp.Or(u.Zone, u.Home.Zone), Mode: cmp.Or(u.Mode, Upsert),
+		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
+	}
+	if details := i.check(); len(details) > 0 {
+		return nil, fault.Invalid(details)
+	}
+	if strings.Contains(u.ContentType, "parquet") && !isParquet(u.Bytes) {
+		return nil, unreadable("The file is no Parquet file, although its type says so.", nil)
+	}
+	release, err := s.place(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.look(ctx, i, u.Bytes); err != nil {
+		return nil, err
+	}
+	i.Currency = cmp.Or(i.Currency, u.Home.Currency)
+	if err := s.show(ctx, i, u.Bytes); err != nil {
+		return nil, err
+	}
+	if err := s.files.Put(cause.Workspace, i.File.SHA256, u.Bytes); err != nil {
+		return nil, fmt.Errorf("keep file: %w", err)
+	}
+	return i, s.compare(ctx, i)
+}
+
+// place waits until there is room for another file: one of the largest takes
+// some 150 MB while it is read.
+func (s *Service) place(ctx context.Context) (release func(), err error) {
+	select {
+	case s.places <- struct{}{}:
+		return func() { <-s.places }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for other files: %w", ctx.Err())
+	}
+}
+
+// check refuses what a caller says about a file.
+func (i *Import) check() []fault.Detail {
+	var details []fault.Detail
+	bad := func(field, code, message string, meta fault.Meta) {
+		details = append(details, fault.Detail{Field: field, Code: code, Message: field + " " + message, Meta: meta})
+	}
+	if i.File.Bytes > MaxFile {
+		bad("body", tooLarge, "is larger than 25 MiB. Split the file.", fault.Meta{"maximum": MaxFile})
+	}
+	if len([]rune(i.Source)) > MaxSource || strings.TrimSpace(i.Source) == "" {
+		bad("source", "invalid_value", fmt.Sprintf("must have 1 to %d characters.", MaxSource), fault.Meta{"maximum": MaxSource})
+	}
+	if _, ok := i.Currency.Digits(); !ok && i.Currency != "" {
+		bad("currency", "invalid_value", "must be an ISO 4217 currency code in upper case, such as USD.", nil)
+	}
+	if _, err := clock.Zone(i.Timezone); err != nil {
+		bad("timezone", "invalid_value", "must be an IANA time zone such as Europe/Berlin.", nil)
+	}
+	if !slices.Contains(Modes, string(i.Mode)) {
+		bad("mode", "invalid_value", "must be upsert or replace.", fault.Meta{"allowed": Modes})
+	}
+	return details
+}
+
+// show makes the preview.
+func (s *Service) show(ctx context.Context, i *Import, b []byte) error {
+	i.Preview, i.Status = emptyPreview(), StatusNeedsMapping
+	if i.Error = i.missing(); i.Error != nil {
+		return nil
+	}
+	r, err := s.read(ctx, i, b)
+	if err != nil {
+		return err
+	}
+	i.Preview, i.Status = r.preview(), StatusReady
+	return nil
+}
+
+// compare notes whether the source has these bytes already.
+func (s *Service) compare(ctx context.Context, i *Import) error {
+	same, err := s.imports.Same(ctx, i.WorkspaceID, i.Source, i.File.SHA256)
+	if err != nil {
+		return fmt.Errorf("look for the same file: %w", err)
+	}
+	if i.DuplicateOf = nil; same != "" && same != i.ID {
+		i.DuplicateOf = &same
+	}
+	return nil
+}
+
+// Get returns the record as it is stored.
+func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.imports.Doc(ctx, workspace, id)
+}
+
+// List returns one page.
+func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	return s.imports.List(ctx, workspace, q)
+}
+
+// Change is how a file is to be read otherwise. What is nil stays.
+type Change struct {
+	// Mapping gives columns their fields; empty is a column that is not read.
+	// Columns that it does not name keep theirs, unless another takes it.
+	Mapping    map[string]string
+	Source     *string
+	Currency   *money.Currency
+	Zone       *string
+	Mode       *Mode
+	DateFormat *string
+	Decimal    *string
+}
+
+// Revise reads the file otherwise, before it is committed.
+func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, c Change) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		i, err := s.load(ctx, cause.Workspace, id, match)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		details := i.apply(&c)
+		if details = append(details, i.check()...); len(details) > 0 {
+			return record.Doc{}, fault.Invalid(details)
+		}
+		if err := i.allows("update", StatusReady, StatusNeedsMapping); err != nil {
+			return record.Doc{}, err
+		}
+		if err := s.again(ctx, i, &c); err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		i.Touch(now, 1)
+		return s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.updated"}}})
+	})
+}
+
+// again makes the preview anew from the kept file. Another column of days may
+// be written in another way.
+func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
+	release, err := s.place(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	b, err := s.bytesOf(i)
+	if errors.Is(err, fs.ErrNotExist) {
+		return i.gone()
+	}
+	if err != nil {
+		return err
+	}
+	if c.Mapping != nil && c.DateFormat == nil {
+		g, err := s.cut(ctx, i, b)
+		if err != nil {
+			return err
+		}
+		v, err := g.survey(slices.Clone(i.Columns))
+		if err != nil {
+			return err
+		}
+		i.Detected.dates(v, templateOf(i.Detected.Template))
+	}
+	if err := s.show(ctx, i, b); err != nil {
+		return err
+	}
+	return s.compare(ctx, i)
+}
+
+// apply changes what is wanted and says what of it makes no sense.
+func (i *Import) apply(c *Change) []fault.Detail {
+	set(&i.Source, c.Source)
+	set(&i.Currency, c.Currency)
+	set(&i.Timezone, c.Zone)
+	set(&i.Mode, c.Mode)
+	var details []fault.Detail
+	if f := c.DateFormat; f != nil {
+		i.Detected.DateFormat = f
+		if !slices.Contains(DateFormats, *f) {
+			details = append(details, fault.Detail{Field: "date_format", Code: "invalid_value", Message: "date_format must be one of " + strings.Join(DateFormats, "; ") + ".", Meta: fault.Meta{"allowed": DateFormats}})
+		}
+	}
+	if d := c.Decimal; d != nil {
+		i.Detected.Decimal = d
+		if *d != "." && *d != "," {
+			details = append(details, fault.Detail{Field: "decimal", Code: "invalid_value", Message: "decimal must be a point or a comma.", Meta: fault.Meta{"allowed": []string{".", ","}}})
+		}
+	}
+	return append(details, i.remap(c.Mapping)...)
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// remap gives columns other fields. A field that another column had goes over.
+func (i *Import) remap(mapping map[string]string) []fault.Detail {
+	var details []fault.Detail
+	names := make([]string, len(i.Columns))
+	for n, c := range i.Columns {
+		names[n] = c.Name
+	}
+	taken := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(mapping)) {
+		wanted, at := mapping[name], "mapping."+cut(name, MaxID)
+		f, known := fieldsByName[wanted]
+		column := slices.Index(names, name)
+		switch {
+		case column < 0:
+			details = append(details, fault.Detail{Field: at, Code: "not_found", Message: "The file has no such column.", Meta: hint(name, names)})
+		case wanted == "":
+			i.Columns[column].Field, i.Columns[column].Confidence = nil, Told
+		case !known:
+			meta := hint(wanted, FileFields)
+			meta["allowed"] = FileFields
+			details = append(details, fault.Detail{Field: at, Code: "invalid_value", Message: at + " must be one of " + strings.Join(FileFields, ", ") + ".", Meta: meta})
+		case taken[wanted] != "":
+			details = append(details, fault.Detail{Field: at, Code: "duplicate_item", Message: fmt.Sprintf("%s is %s already.", taken[wanted], wanted), Meta: fault.Meta{"column": taken[wanted]}})
+		default:
+			taken[wanted] = name
+			for n := range i.Columns {
+				if had := i.Columns[n].Field; had != nil && *had == wanted {
+					i.Columns[n].Field, i.Columns[n].Confidence = nil, None
+				}
+			}
+			i.Columns[column].read(f, Told)
+		}
+	}
+	i.note()
+	return details
+}
+
+func hint(word string, words []string) fault.Meta {
+	meta := fault.Meta{}
+	if near := nearest.Word(word, words); near != "" {
+		meta["did_you_mean"] = near
+	}
+	return meta
+}
+
+func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record.Match) (*Import, error) {
+	i, err := s.imports.Load(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return i, match.Check(i.Version)
+}
+
+// gone says that the uploaded bytes are not kept any more.
+func (i *Import) gone() error {
+	message := "The file of this import is not kept any more. Upload it again."
+	return fault.New(fault.InvalidState, message, fault.Detail{Code: string(fault.InvalidState), Message: message, Meta: fault.Meta{"current_status": i.Status}})
+}
+
+// Sweep removes the uploaded bytes that nobody has sent again for UndoTime.
+// Their imports remain; those that were not committed have to be uploaded
+// again.
+func (s *Service) Sweep(ctx context.Context) error {
+	before := s.now().Add(-UndoTime)
+	err := s.files.Old(ctx, before, func(workspace ident.ID, sum string) error { return s.files.Remove(workspace, sum, before) })
+	if err != nil {
+		return fmt.Errorf("sweep files of imports: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/fault"
+)
+
+// lines reads rows of JSON into a sheet.
+type lines struct {
+	sheet  *sheet
+	source bytes.Reader
+	d      *jsontext.Decoder
+	// scratch holds text that had escapes.
+	scratch []byte
+}
+
+func newLines(s *sheet) *lines {
+	l := &lines{sheet: s}
+	l.d = jsontext.NewDecoder(&l.source)
+	return l
+}
+
+// array reads one JSON array of objects. What is no JSON is a fault and leaves
+// nothing to be used.
+func (l *lines) array(body []byte) error {
+	switch {
+	case len(bytes.TrimLeft(body, " \t\r\n")) == 0:
+		return malformed("empty_body", "The request needs a JSON array of rows as its body.", 0)
+	case !utf8.Valid(body):
+		return malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
+	}
+	l.source.Reset(body)
+	l.d.Reset(&l.source)
+	if l.d.PeekKind() != jsontext.KindBeginArray {
+		if err := l.d.SkipValue(); err != nil {
+			return l.syntax(body, err)
+		}
+		return malformed("not_an_array", "The body must be one JSON array of rows, or lines of JSON with the type application/x-ndjson.", 0)
+	}
+	if _, err := l.d.ReadToken(); err != nil {
+		return l.syntax(body, err)
+	}
+	n := 0
+	for ; l.d.PeekKind() != jsontext.KindEndArray; n++ {
+		if n == MaxRows {
+			return tooManyRows(MaxRows)
+		}
+		l.sheet.begin(n)
+		if err := l.object(); err != nil {
+			return l.syntax(body, err)
+		}
+		l.sheet.end()
+	}
+	if _, err := l.d.ReadToken(); err != nil {
+		return l.syntax(body, err)
+	}
+	if _, err := l.d.ReadToken(); !errors.Is(err, io.EOF) {
+		return malformed("trailing_data", "There is something after the JSON array.", l.d.InputOffset())
+	}
+	return nil
+}
+
+// separate reads one JSON object per line. A line that is none is a refused
+// row. Blank lines are nothing.
+func (l *lines) separate(body []byte) error {
+	n := 0
+	for line := range bytes.Lines(body) {
+		line = bytes.Trim(line, " \t\r\n")
+		if len(line) == 0 {
+			continue
+		}
+		if n == MaxRows {
+			return tooManyRows(MaxRows)
+		}
+		l.sheet.begin(n)
+		n++
+		l.source.Reset(line)
+		l.d.Reset(&l.source)
+		err := l.object()
+		if err == nil {
+			if _, err = l.d.ReadToken(); errors.Is(err, io.EOF) {
+				l.sheet.end()
+				continue
+			}
+			err = malformed("trailing_data", "There is something after the JSON object.", l.d.InputOffset())
+		}
+		// What was read before the mistake is no row.
+		l.sheet.begin(n - 1)
+		d := l.syntax(line, err).Details[0]
+		l.sheet.refuse(d.Field, d.Code, d.Message, d.Meta)
+		l.sheet.reject(refusal{index: n - 1, problems: l.sheet.problems})
+	}
+	return nil
+}
+
+// object reads one row. A value that is no object is a problem of the row.
+func (l *lines) object() error {
+	if l.d.PeekKind() != jsontext.KindBeginObject {
+		l.sheet.refuse("", "invalid_type", "A row must be a JSON object.", fault.Meta{"expected": "an object"})
+		return l.d.SkipValue()
+	}
+	if _, err := l.d.ReadToken(); err != nil {
+		return err
+	}
+	for l.d.PeekKind() != jsontext.KindEndObject {
+		name, err := l.d.ReadValue()
+		if err != nil {
+			return err
+		}
+		if name, err = l.text(name); err != nil {
+			return err
+		}
+		f, known := fieldsByName[string(name)]
+		if !known || f >= fieldEndDate {
+			l.sheet.unknown(string(name))
+			if err := l.d.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := l.member(f); err != nil {
+			return err
+		}
+	}
+	_, err := l.d.ReadToken()
+	return err
+}
+
+// member reads the value of a field. Null is a field that is not there.
+func (l *lines) member(f field) error {
+	v, err := l.d.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch v.Kind() {
+	case jsontext.KindNull:
+	case jsontext.KindNumber:
+		l.sheet.put(f, v, true)
+	case jsontext.KindString:
+		text, err := l.text(v)
+		if err != nil {
+			return err
+		}
+		l.sheet.put(f, text, false)
+	default:
+		l.sheet.given |= 1 << f
+		want := "a string"
+		if _, counts := f.measure(); counts {
+			want = "a number"
+		}
+		l.sheet.wrong(f, "invalid_type", "must be "+want+".", fault.Meta{"expected": want})
+	}
+	return nil
+}
+
+// text returns what a JSON string says, until the next call.
+func (l *lines) text(v []byte) ([]byte, error) {
+	if len(v) >= 2 && bytes.IndexByte(v, '\\') < 0 {
+		return v[1 : len(v)-1], nil
+	}
+	var err error
+	l.scratch, err = jsontext.AppendUnquote(l.scratch[:0], v)
+	return l.scratch, err
+}
+
+// syntax says what is wrong with the JSON, in the words of every other body.
+func (l *lines) syntax(body []byte, err error) *fault.Error {
+	var ours *fault.Error
+	offset := l.d.InputOffset()
+	switch {
+	case errors.As(err, &ours):
+		return ours
+	case !utf8.Valid(body):
+		return malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		f := malformed("duplicate_key", "The body names a member twice.", offset)
+		if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+			f.Details[0].Field = at.JSONPointer.LastToken()
+		}
+		return f
+	case jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
+		return malformed("invalid_utf8", "The body holds half of a surrogate pair.", offset)
+	}
+	return malformed("syntax", "The body is not valid JSON.", offset)
+}
+
+func malformed(code, message string, offset int64) *fault.Error {
+	d := fault.Detail{In: "body", Code: code, Message: message}
+	if offset > 0 {
+		d.Message = fmt.Sprintf("%s Near byte %d.", message, offset)
+		d.Meta = fault.Meta{"offset": offset}
+	}
+	return fault.New(fault.MalformedJSON, message, d)
+}
+
+func tooManyRows(most int) error {
+	return fault.Invalid([]fault.Detail{{
+		Field: "rows", Code: "too_many_items", Message: fmt.Sprintf("There are more than %d rows. Send them in several parts.", most), Meta: fault.Meta{"maximum": most},
+	}})
+}

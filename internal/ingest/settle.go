@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// identity is what there may be one row of. It has less than the 128 bytes
+// that a map keeps in place: a row has only one of country, age and device.
+type identity struct {
+	source                       *fact.Source
+	family                       fact.Family
+	date                         clock.Date
+	channel                      string
+	campaign, creative, audience string
+	breakdown, gender            string
+}
+
+func identify(r *fact.Row) identity {
+	return identity{
+		r.Source, r.Family, r.Date, r.Channel, r.Campaign.Key(), r.Creative.Key(), r.Audience.Key(), cmp.Or(r.Country, r.AgeRange, r.Device), r.Gender,
+	}
+}
+
+// settle looks up our records and finds rows that are there twice. What is
+// left in rows is right.
+func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records) error {
+	gone, err := s.lookUp(ctx, workspace, records)
+	if err != nil {
+		return err
+	}
+	s.listed = 0
+	if len(gone) > 0 {
+		for i := range s.refused {
+			r := &s.refused[i]
+			s.index, s.problems = r.index, r.problems
+			s.dangling(&r.row, gone)
+			r.problems = s.problems
+		}
+	}
+	seen := make(map[identity]int, len(s.rows))
+	n := 0
+	for i := range s.rows {
+		r := &s.rows[i]
+		s.index, s.bad, s.problems = s.at[i], false, nil
+		if len(gone) > 0 {
+			s.dangling(r, gone)
+		}
+		if !s.bad {
+			s.repeated(r, seen)
+		}
+		if s.bad {
+			s.reject(refusal{index: s.index, problems: s.problems})
+			continue
+		}
+		s.rows[n], s.at[n] = *r, s.at[i]
+		n++
+	}
+	s.rows, s.at = s.rows[:n], s.at[:n]
+	slices.SortStableFunc(s.refused, func(a, b refusal) int { return a.index - b.index })
+	s.refused = s.refused[:min(len(s.refused), s.most)]
+	return nil
+}
+
+func (s *sheet) dangling(r *fact.Row, gone map[ident.ID]bool) {
+	for i := range links {
+		if id := links[i].entity(r).Record; gone[id] {
+			s.missing(links[i].field, id)
+		}
+	}
+}
+
+func (s *sheet) repeated(r *fact.Row, seen map[identity]int) {
+	id := identify(r)
+	first, there := seen[id]
+	if !there {
+		seen[id] = s.index
+		return
+	}
+	s.refuse("", "duplicate_item", fmt.Sprintf("The row has the same day, account, channel, campaign, creative, audience and breakdown as the one at %s %d. Add them up, or leave one out.", s.indexed, first),
+		fault.Meta{"first_" + s.indexed: first})
+}
+
+// lookUp returns those of the rows' ids that name nothing.
+func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records) (map[ident.ID]bool, error) {
+	wanted, seen := map[string][]ident.ID{}, map[ident.ID]bool{"": true}
+	collect := func(r *fact.Row) {
+		for i := range links {
+			if id := links[i].entity(r).Record; !seen[id] {
+				seen[id] = true
+				kind := links[i].kindOf(id)
+				wanted[kind] = append(wanted[kind], id)
+			}
+		}
+	}
+	for i := range s.rows {
+		collect(&s.rows[i])
+	}
+	for i := range s.refused {
+		collect(&s.refused[i].row)
+	}
+	gone := map[ident.ID]bool{}
+	for kind, ids := range wanted {
+		for batch := range slices.Chunk(ids, MaxLookup) {
+			there, err := records.Exist(ctx, workspace, kind, batch)
+			if err != nil {
+				return nil, fmt.Errorf("look up %ss: %w", kind, err)
+			}
+			for _, id := range batch {
+				if !there[id] {
+					gone[id] = true
+				}
+			}
+		}
+	}
+	return gone, nil
+}
+
+// span returns the first and the last day of the rows.
+func (s *sheet) span() (first, last clock.Date) {
+	for i := range s.rows {
+		d := s.rows[i].Date
+		if i == 0 || d < first {
+			first = d
+		}
+		if i == 0 || d > last {
+			last = d
+		}
+	}
+	return first, last
+}

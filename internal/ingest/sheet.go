@@ -1,0 +1,373 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/nearest"
+)
+
+// sheet collects the rows of one call or file. Whoever reads them says begin,
+// puts the fields, and says end; settle does what needs all rows.
+type sheet struct {
+	// indexed is what a row is called by: index, or line.
+	indexed string
+	// channel and account are those of rows that name none.
+	channel, account string
+	// first and last are the days that there may be.
+	first, last clock.Date
+	// dayLike is how a day is written.
+	dayLike string
+	// round says that numbers may have more digits than are kept.
+	round bool
+	// families, if set, are the only ones that rows may be of.
+	families []fact.Family
+	// most is how many refused rows are told with their problems.
+	most int
+
+	rows []fact.Row
+	// at is what the row is called by.
+	at       []int
+	refused  []refusal
+	rejected int
+	// listed is how many of them were found in this pass.
+	listed   int
+	accounts map[string]*fact.Source
+	words    map[string]string
+
+	row      fact.Row
+	index    int
+	given    uint64
+	bad      bool
+	problems []Problem
+	// hints is how many more words are looked for that a caller may have
+	// meant; it bounds the work for what is wrong everywhere.
+	hints int
+}
+
+// refusal is a row that is not right.
+type refusal struct {
+	index    int
+	problems []Problem
+	// row is as far as it could be read.
+	row fact.Row
+}
+
+// maxProblems is how many problems of one row are told.
+const maxProblems = 50
+
+func newSheet(indexed string, now clock.Date) *sheet {
+	// Choice: data from the future is a mistake, but two days are allowed,
+	// because somewhere it is tomorrow already and clocks are not exact.
+	return &sheet{
+		indexed: indexed, channel: "other", account: DefaultAccount, dayLike: "2026-11-15", first: clock.MakeDate(2000, 1, 1), last: now + 2,
+		most: MaxRejected, hints: 500, accounts: map[string]*fact.Source{}, words: map[string]string{},
+	}
+}
+
+// expect makes room for about so many rows.
+func (s *sheet) expect(rows int) {
+	rows = min(rows, MaxFileRows)
+	s.rows, s.at = make([]fact.Row, 0, rows), make([]int, 0, rows)
+}
+
+func (s *sheet) begin(index int) {
+	s.row, s.index, s.given, s.bad, s.problems = fact.Row{}, index, 0, false, nil
+}
+
+// refuse notes a problem of the row. Past what is told, only that there is one
+// is noted.
+func (s *sheet) refuse(field, code, message string, meta fault.Meta) {
+	s.bad = true
+	if s.told() {
+		s.problems = append(s.problems, Problem{Field: field, Code: code, Message: message, Meta: meta})
+	}
+}
+
+func (s *sheet) told() bool { return s.listed < s.most && len(s.problems) < maxProblems }
+
+func (s *sheet) wrong(f field, code, message string, meta fault.Meta) {
+	s.refuse(f.String(), code, f.String()+" "+message, meta)
+}
+
+// unknown refuses a member that is no field.
+func (s *sheet) unknown(name string) {
+	if !s.told() {
+		s.bad = true
+		return
+	}
+	message, meta := "There is no such field.", fault.Meta(nil)
+	if s.hints--; s.hints >= 0 {
+		if near := nearest.Word(name, Fields); near != "" {
+			message, meta = "There is no such field. Did you mean "+near+"?", fault.Meta{"did_you_mean": near}
+		}
+	}
+	s.refuse(cut(name, MaxID), "unknown_field", message, meta)
+}
+
+// cut shortens what is repeated to a caller.
+func cut(s string, most int) string {
+	for i := range s {
+		if most--; most < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func (s *sheet) has(f field) bool { return s.given&(1<<f) != 0 }
+
+// word keeps one copy of a text however often it comes.
+func (s *sheet) word(b []byte) string {
+	w, there := s.words[string(b)]
+	if !there {
+		w = string(b)
+		s.words[w] = w
+	}
+	return w
+}
+
+// put sets a field from text. number says that it came as a number; days and
+// words are not.
+func (s *sheet) put(f field, b []byte, number bool) {
+	s.given |= 1 << f
+	if m, ok := f.measure(); ok {
+		s.putMeasure(f, m, b)
+		return
+	}
+	if number && f != fieldAccount && f != fieldExternalCampaign && f != fieldExternalCreative && f != fieldExternalAudience {
+		// Choice: ids of platforms may be numbers, because to many programs
+		// they are.
+		s.wrong(f, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
+		return
+	}
+	switch f {
+	case fieldDate:
+		d, ok := clock.ParseDate(s.word(b))
+		s.putDate(d, ok)
+	case fieldChannel:
+		s.row.Channel = s.choice(f, b)
+	case fieldAgeRange:
+		s.row.AgeRange = s.choice(f, b)
+	case fieldGender:
+		s.row.Gender = s.choice(f, b)
+	case fieldDevice:
+		s.row.Device = s.choice(f, b)
+	case fieldCountry:
+		if s.row.Country = s.word(b); !fact.IsCountry(s.row.Country) {
+			s.wrong(f, "invalid_value", "must be an ISO 3166 code in upper case, such as DE.", nil)
+		}
+	default:
+		s.putText(f, b)
+	}
+}
+
+func (s *sheet) putText(f field, b []byte) {
+	text := s.text(f, b)
+	switch f {
+	case fieldAccount:
+		// Accounts are known by their names without spaces around them.
+		if text = strings.TrimSpace(text); text != "" {
+			s.row.Source = s.source(text)
+		}
+	case fieldExternalCampaign:
+		s.row.Campaign.External = text
+	case fieldCampaignName:
+		s.row.Campaign.Name = text
+	case fieldExternalCreative:
+		s.row.Creative.External = text
+	case fieldCreativeName:
+		s.row.Creative.Name = text
+	case fieldExternalAudience:
+		s.row.Audience.External = text
+	case fieldAudienceName:
+		s.row.Audience.Name = text
+	default:
+		s.putLink(f, text)
+	}
+}
+
+func (s *sheet) putLink(f field, text string) {
+	for i := range links {
+		if l := &links[i]; l.field == f {
+			if l.fits(text) {
+				l.entity(&s.row).Record = ident.ID(text)
+			} else if text != "" {
+				s.missing(f, ident.ID(text))
+			}
+		}
+	}
+}
+
+func (s *sheet) missing(f field, id ident.ID) {
+	d := fault.Dangling(f.String(), id)
+	s.refuse(d.Field, d.Code, d.Message, d.Meta)
+}
+
+// text checks an id or a name; what is not right is empty.
+func (s *sheet) text(f field, b []byte) string {
+	most := MaxID
+	switch f {
+	case fieldCampaignName, fieldCreativeName, fieldAudienceName:
+		most = MaxName
+	case fieldCampaign, fieldCreative, fieldAudience:
+		most = MaxRecordID
+	default:
+	}
+	w := s.word(b)
+	switch n := utf8.RuneCountInString(w); {
+	case strings.TrimFunc(w, unicode.IsSpace) == "":
+		s.wrong(f, "too_short", "must have at least 1 visible character; leave it out where there is nothing to say.", fault.Meta{"minimum": 1})
+	case n > most:
+		s.wrong(f, "too_long", fmt.Sprintf("must have at most %d characters; it has %d.", most, n), fault.Meta{"maximum": most, "actual": n})
+	case strings.ContainsRune(w, 0):
+		s.wrong(f, "invalid_value", "must not contain the character U+0000.", nil)
+	default:
+		return w
+	}
+	return ""
+}
+
+func (s *sheet) choice(f field, b []byte) string {
+	allowed := choices[f]
+	for _, c := range allowed {
+		if c == string(b) {
+			return c
+		}
+	}
+	meta, hint := fault.Meta{"allowed": allowed}, ""
+	if s.hints--; s.hints >= 0 && s.told() {
+		if near := nearest.Word(string(b), allowed); near != "" {
+			meta["did_you_mean"], hint = near, " Did you mean "+near+"?"
+		}
+	}
+	s.wrong(f, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
+	return ""
+}
+
+func (s *sheet) putDate(d clock.Date, ok bool) {
+	s.given |= 1 << fieldDate
+	switch {
+	case !ok:
+		s.wrong(fieldDate, badFormat, "must be a day such as "+s.dayLike+".", nil)
+	case d < s.first:
+		s.wrong(fieldDate, tooSmall, fmt.Sprintf("must not be before %s.", s.first), fault.Meta{"minimum": s.first})
+	case d > s.last:
+		s.wrong(fieldDate, tooLarge, fmt.Sprintf("must not be after %s.", s.last), fault.Meta{"maximum": s.last})
+	}
+	s.row.Date = d
+}
+
+func (s *sheet) putMeasure(f field, m fact.Measure, b []byte) {
+	v, code := parseMeasure(b, m, s.round)
+	switch code {
+	case "":
+		s.row.Values.Set(m, v)
+	case notWhole:
+		s.wrong(f, code, "must be a whole number.", fault.Meta{"expected": "a whole number"})
+	case badFormat:
+		shape := "a plain whole number such as 1500."
+		if m.Scaled() {
+			shape = "a plain decimal with at most 6 digits after the point, such as 1500.25."
+		}
+		s.wrong(f, code, "must be "+shape, nil)
+	case tooSmall:
+		least := int64(0)
+		if m.Scaled() {
+			least = -fact.MaxValue
+		}
+		text := string(appendMeasure(nil, least, m))
+		s.wrong(f, code, "must be at least "+text+".", fault.Meta{"minimum": text})
+	default:
+		text := string(appendMeasure(nil, fact.MaxValue, m))
+		s.wrong(f, code, "must be at most "+text+".", fault.Meta{"maximum": text})
+	}
+}
+
+// source returns the account of that name. There is one for all its rows, so
+// that its connection can be filled in later.
+func (s *sheet) source(account string) *fact.Source {
+	a := s.accounts[account]
+	if a == nil {
+		a = &fact.Source{Account: account}
+		s.accounts[account] = a
+	}
+	return a
+}
+
+// end settles what the fields of a row mean together and keeps it.
+func (s *sheet) end() {
+	s.require()
+	s.breakdown()
+	for i := range links {
+		// Choice: a name is what identifies an entity that has no id, so that
+		// rows by name alone are told apart and found again.
+		if e := links[i].entity(&s.row); !e.There() {
+			e.External = cut(e.Name, MaxID)
+		}
+	}
+	if s.row.Channel == "" {
+		s.row.Channel = s.channel
+	}
+	if s.row.Source == nil {
+		s.row.Source = s.source(s.account)
+	}
+	if s.bad {
+		s.reject(refusal{s.index, s.problems, s.row})
+		return
+	}
+	s.rows, s.at = append(s.rows, s.row), append(s.at, s.index)
+}
+
+func (s *sheet) require() {
+	if !s.has(fieldDate) {
+		s.wrong(fieldDate, "required", "is required.", nil)
+	}
+	const measures = (uint64(1)<<fieldEndDate - 1) &^ (uint64(1)<<firstMeasure - 1)
+	if s.given&measures == 0 {
+		s.refuse("", "required", "A row needs at least one measure: "+strings.Join(fact.Measures, ", ")+".", fault.Meta{"any_of": fact.Measures})
+	}
+}
+
+// breakdown finds the family of the row and refuses mixes.
+func (s *sheet) breakdown() {
+	by := fieldDate
+	for _, f := range []field{fieldCountry, fieldAgeRange, fieldGender, fieldDevice} {
+		switch {
+		case !s.has(f):
+		case s.row.Family == fact.Base:
+			by, s.row.Family = f, f.family()
+		case s.row.Family != f.family():
+			s.incompatible(f, by, "send one row for each breakdown")
+		}
+	}
+	if s.row.Family != fact.Base {
+		for _, f := range []field{fieldCreative, fieldExternalCreative, fieldCreativeName} {
+			if s.has(f) {
+				s.incompatible(f, by, "breakdowns are by campaign, not by creative")
+			}
+		}
+	}
+	if s.families != nil && !s.bad && !slices.Contains(s.families, s.row.Family) {
+		s.refuse("families", "incompatible_fields", fmt.Sprintf("The row is of family %s, which is not among the families to be replaced.", s.row.Family), fault.Meta{"family": s.row.Family.String()})
+	}
+}
+
+func (s *sheet) incompatible(f, with field, why string) {
+	s.wrong(f, "incompatible_fields", fmt.Sprintf("cannot be in a row with %s: %s.", with, why), fault.Meta{"fields": []string{with.String(), f.String()}})
+}
+
+func (s *sheet) reject(r refusal) {
+	if s.listed < s.most {
+		s.refused = append(s.refused, r)
+	}
+	s.listed++
+	s.rejected++
+}

@@ -1,0 +1,120 @@
+package ingest
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Facts keeps what is brought in.
+type Facts interface {
+	// Write brings a batch in, all of it or nothing. The same batch again
+	// changes nothing.
+	Write(ctx context.Context, b *fact.Batch) error
+	// Undo takes out what an import has brought in and puts back what that had
+	// replaced. It reports how many rows went; none is no error.
+	Undo(ctx context.Context, workspace, imported ident.ID) (int64, error)
+}
+
+// Source names an account of a source: a connection that nobody syncs because
+// its owner feeds it.
+type Source struct {
+	// Platform is api or csv.
+	Platform string
+	// ID finds a connection that is there. Without it Name finds or makes the
+	// one of that name on that platform.
+	ID      ident.ID
+	Name    string
+	Account string
+	// Currency and Zone must be those that the account has. Where they are
+	// empty, whatever it has is right, and a new account gets Default's.
+	Currency money.Currency
+	Zone     string
+	Default  Home
+}
+
+// Home is the currency and the time zone of a workspace.
+type Home struct {
+	Currency money.Currency
+	Zone     string
+}
+
+// Fed is what a source was fed with.
+type Fed struct {
+	// First and Last are the days that were written; Rows is 0 where none was.
+	First, Last clock.Date
+	Rows        int64
+	At          clock.Instant
+	// Answer is remembered for the cause's idempotency key.
+	Answer []byte
+}
+
+// Sources are the connections of own data.
+type Sources interface {
+	// Source finds or makes a connection and its account. An id that names
+	// nothing, a currency and a zone that are not the account's are faults of
+	// their field: source, currency, timezone.
+	Source(ctx context.Context, cause record.Cause, s Source) (fact.Source, error)
+	// Begin comes before facts are written, so that what depends on them is
+	// brought up to date even if Fed is never reached.
+	Begin(ctx context.Context, workspace, id ident.ID) error
+	// Fed notes success and the answer under the cause's key, in one
+	// transaction.
+	Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fed) error
+}
+
+// KindVariant is the kind of a creative's variant, beside those of package
+// fact.
+const KindVariant = "variant"
+
+// Records tells which of our records there are.
+type Records interface {
+	// Exist looks up ids of one kind. It is asked for at most MaxLookup at
+	// once; those that name nothing in the workspace are absent or false.
+	Exist(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]bool, error)
+}
+
+// ImportStore keeps imports. Save is atomic: it saves the record, its events,
+// its audit entry and the caller's idempotency key together, or nothing. A
+// missing record is a not_found fault, a lost race record.ErrRace.
+type ImportStore interface {
+	// Save writes a new record, or one that nobody has changed since it was
+	// loaded.
+	Save(ctx context.Context, i *Import, save record.Save) (record.Doc, error)
+	Load(ctx context.Context, workspace, id ident.ID) (*Import, error)
+	Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
+	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
+	// Same returns the newest committed import of the file with this SHA-256
+	// to a source, empty where there is none.
+	Same(ctx context.Context, workspace ident.ID, source, sum string) (ident.ID, error)
+}
+
+// Files keeps the uploaded bytes under the workspace and their SHA-256 in
+// hexadecimal.
+type Files interface {
+	// Put keeps bytes and returns when they are durable. Bytes that are there
+	// already are kept from now on.
+	Put(workspace ident.ID, sum string, b []byte) error
+	// Open reads a file; the error for a missing one is fs.ErrNotExist.
+	Open(workspace ident.ID, sum string) (f io.ReadCloser, size int64, err error)
+	// Old calls each for the files last put before a moment.
+	Old(ctx context.Context, before time.Time, each func(workspace ident.ID, sum string) error) error
+	// Remove removes a file unless it was put since a moment.
+	Remove(workspace ident.ID, sum string, before time.Time) error
+}
+
+// Parquet reads Parquet files.
+type Parquet interface {
+	// Read calls each with some rows at a time, every cell as text: nothing
+	// for null, days as YYYY-MM-DD, numbers as plain decimals. It stops at the
+	// first error of each and returns it. A file that is none gives an error
+	// that is an ErrUnreadable.
+	Read(ctx context.Context, b []byte, each func(columns []string, rows [][]string) error) error
+}

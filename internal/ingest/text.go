@@ -1,0 +1,213 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"fanfare/internal/fault"
+)
+
+// grid is a file cut into columns and rows.
+type grid struct {
+	columns []string
+	// header is the line with the columns' names.
+	header int
+	// lines is how many there are at the most, 0 where nobody knows.
+	lines int
+	// each visits the rows below them; cells are the visitor's only during the
+	// call. There are as many cells as columns.
+	each func(visit func(line int, cells []string) error) error
+}
+
+// Encodings of text.
+const (
+	encodingUTF8    = "utf-8"
+	encodingUTF16LE = "utf-16le"
+	encodingUTF16BE = "utf-16be"
+	encodingWindows = "windows-1252"
+)
+
+// decodeText returns the text of a file and how it was encoded. What has no
+// mark and is not UTF-8 is Windows-1252, in which everything is text.
+func decodeText(b []byte) (text, encoding string, err error) {
+	switch {
+	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
+		text, encoding = decodeUTF16(b[2:], binary.LittleEndian), encodingUTF16LE
+	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
+		text, encoding = decodeUTF16(b[2:], binary.BigEndian), encodingUTF16BE
+	case utf8.Valid(b):
+		text, encoding = string(bytes.TrimPrefix(b, []byte("\ufeff"))), encodingUTF8
+	default:
+		decoded, err := charmap.Windows1252.NewDecoder().Bytes(b)
+		if err != nil {
+			return "", "", fmt.Errorf("decode Windows-1252: %w", err)
+		}
+		text, encoding = string(decoded), encodingWindows
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "", "", unreadable("The file is empty.", nil)
+	case strings.ContainsRune(text, 0):
+		return "", "", unreadable("The file is no text: it contains the character U+0000. Send CSV, TSV or Parquet.", nil)
+	}
+	if !strings.Contains(text, "\n") {
+		text = strings.ReplaceAll(text, "\r", "\n")
+	}
+	return text, encoding, nil
+}
+
+func decodeUTF16(b []byte, order binary.ByteOrder) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = order.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+func unreadable(message string, meta fault.Meta) *fault.Error {
+	return fault.Invalid([]fault.Detail{{Field: "body", Code: "invalid_format", Message: message, Meta: meta}})
+}
+
+// records visits the records of text as RFC 4180 has them, a little more
+// forgiving about quotes. cells are the visitor's only during the call.
+func records(text string, delimiter rune, visit func(line int, cells []string) error) error {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = delimiter, -1, true, true
+	for {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return unreadable("The file is no CSV.", nil).Because(err)
+		}
+		line, _ := r.FieldPos(0)
+		if err := visit(line, cells); err != nil {
+			return err
+		}
+	}
+}
+
+// textGrid is the rows of text below its header.
+func textGrid(text string, delimiter rune, header int) (*grid, error) {
+	g := &grid{header: header, lines: strings.Count(text, "\n")}
+	err := records(text, delimiter, func(line int, cells []string) error {
+		if line < header {
+			return nil
+		}
+		g.columns = distinct(cells)
+		return errEnough
+	})
+	if !errors.Is(err, errEnough) {
+		return nil, errors.Join(err, unreadable("The file has no line with the names of its columns.", nil))
+	}
+	g.each = func(visit func(line int, cells []string) error) error {
+		return records(text, delimiter, func(line int, cells []string) error {
+			if line <= header {
+				return nil
+			}
+			return g.visit(line, cells, visit)
+		})
+	}
+	return g, g.checkColumns()
+}
+
+// errEnough stops a visit.
+var errEnough = errors.New("enough")
+
+// parquetGrid is the rows of a Parquet file. They count as lines from 1.
+func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
+	if p == nil {
+		return nil, unreadable("Parquet files cannot be read here. Send CSV.", nil)
+	}
+	g := &grid{}
+	read := func(visit func(line int, cells []string) error) error {
+		line := 0
+		err := p.Read(ctx, b, func(columns []string, rows [][]string) error {
+			if g.columns == nil {
+				g.columns = distinct(columns)
+			}
+			for _, cells := range rows {
+				line++
+				if err := g.visit(line, cells, visit); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if errors.Is(err, ErrUnreadable) {
+			return unreadable("The file is no Parquet file that can be read.", nil).Because(err)
+		}
+		return err
+	}
+	g.each = read
+	err := read(func(int, []string) error { return errEnough })
+	switch {
+	case err != nil && !errors.Is(err, errEnough):
+		return nil, err
+	case len(g.columns) == 0:
+		return nil, unreadable("The file has no rows.", nil)
+	}
+	return g, g.checkColumns()
+}
+
+// visit checks the bounds of a row and gives it as many cells as there are
+// columns.
+func (g *grid) visit(line int, cells []string, visit func(line int, cells []string) error) error {
+	for len(cells) > len(g.columns) && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1]
+	}
+	if len(cells) > MaxColumns {
+		return tooManyColumns(line)
+	}
+	for _, c := range cells {
+		if len(c) > MaxCell {
+			return unreadable(fmt.Sprintf("Line %d has a cell of more than %d bytes. Is a quote not closed?", line, MaxCell), fault.Meta{"line": line, "maximum": MaxCell})
+		}
+	}
+	for len(cells) < len(g.columns) {
+		cells = append(cells, "")
+	}
+	return visit(line, cells)
+}
+
+func (g *grid) checkColumns() error {
+	if len(g.columns) > MaxColumns {
+		return tooManyColumns(g.header)
+	}
+	return nil
+}
+
+func tooManyColumns(line int) error {
+	return fault.Invalid([]fault.Detail{{
+		Field: "body", Code: "too_many_items", Message: fmt.Sprintf("Line %d has more than %d columns.", line, MaxColumns), Meta: fault.Meta{"line": line, "maximum": MaxColumns},
+	}})
+}
+
+// distinct gives every column a name of its own.
+func distinct(names []string) []string {
+	out, seen := make([]string, len(names)), map[string]bool{}
+	for i, name := range names {
+		name = cut(strings.TrimSpace(name), MaxID)
+		if name == "" {
+			name = fmt.Sprintf("Column %d", i+1)
+		}
+		unique := name
+		for n := 2; seen[unique]; n++ {
+			unique = fmt.Sprintf("%s (%d)", name, n)
+		}
+		seen[unique] = true
+		out[i] = unique
+	}
+	return out
+}
