@@ -233,7 +233,12 @@ func (l *layout) appendLine(b []byte, r *row) []byte {
 		b = append(b, ',')
 	}
 	// There is at least one metric, so the line ends with a comma.
-	return append(b[:max(from, len(b)-1)], "\r\n"...)
+	b = b[:max(from, len(b)-1)]
+	if len(b) == from {
+		// An empty line would be no row to many readers.
+		b = append(b, `""`...)
+	}
+	return append(b, "\r\n"...)
 }
 
 // appendCell writes text so that no spreadsheet takes it for a formula.

@@ -30,6 +30,8 @@ type evaluation struct {
 	byPlatform            []Group
 	empty                 [][]Value
 	pacing                map[string]Number
+	// unpaced are the currencies of budgets that spend cannot be shown in.
+	unpaced []string
 
 	rows []row
 	// sum and sumBefore are all rows together, whole and wholeBefore what

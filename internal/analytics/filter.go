@@ -63,10 +63,10 @@ func (c *resolver) filters() {
 		c.r.filters = f
 		c.r.where = t.node(f, 1, true)
 		if t.leaves > MaxLeaves {
-			c.bad("filters", "too_many_items", fmt.Sprintf("must have at most %d conditions.", MaxLeaves), fault.Meta{"maximum": MaxLeaves})
+			c.bad("filters", "too_many_items", fmt.Sprintf("must have at most %d conditions.", MaxLeaves), fault.Meta{"bound": "conditions", "maximum": MaxLeaves})
 		}
 		if t.values > MaxValues {
-			c.bad("filters", "too_many_items", fmt.Sprintf("must have at most %d values in all.", MaxValues), fault.Meta{"maximum": MaxValues})
+			c.bad("filters", "too_many_items", fmt.Sprintf("must have at most %d values in all.", MaxValues), fault.Meta{"bound": "values", "maximum": MaxValues})
 		}
 	}
 	c.family(t.fields)
@@ -96,7 +96,7 @@ func (t *tree) node(f *Filter, depth int, free bool) *Condition {
 		path = "filters"
 	}
 	if depth > MaxDepth {
-		t.bad(path, "too_large", fmt.Sprintf("is nested too deep: at most %d levels.", MaxDepth), fault.Meta{"maximum": MaxDepth})
+		t.bad(path, "too_large", fmt.Sprintf("is nested too deep: at most %d levels.", MaxDepth), fault.Meta{"bound": "depth", "maximum": MaxDepth})
 		return nil
 	}
 	kinds := 0

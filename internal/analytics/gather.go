@@ -280,6 +280,7 @@ func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (ma
 		}
 	}
 	pacing := map[string]Number{}
+	e.unpaced = nil
 	for currency, ids := range running {
 		sums, err := s.spent(ctx, e.workspace, e.state.Sources, ids, currency, span{earliest, today - 1})
 		if err != nil {
@@ -287,7 +288,9 @@ func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (ma
 		}
 		for _, id := range ids {
 			f := flights[id]
-			if sum := sums[id]; !sum.NoRate {
+			if sum := sums[id]; sum.NoRate {
+				e.unpaced = append(e.unpaced, string(currency))
+			} else {
 				pacing[string(id)] = f.pace(sum.N, today)
 			}
 		}

@@ -88,7 +88,7 @@ func (s *Service) Report(ctx context.Context, w Workspace, p *Params) (*Answer, 
 		return nil, s.Check(w, p)
 	}
 	a, err := s.Query(ctx, w, q)
-	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Code == fault.ValidationFailed {
+	if f := (*fault.Error)(nil); errors.As(err, &f) && len(f.Details) > 0 && f.Details[0].In == "body" {
 		return nil, invalidParameters(f.Details)
 	}
 	if err != nil {
@@ -290,6 +290,9 @@ func invalidParameters(problems []fault.Detail) error {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	if err := refused(problems); fault.Is(err, fault.QueryTooBroad) {
+		return err
 	}
 	return fault.New(fault.InvalidParameter, "The query string is wrong at: "+strings.Join(names, ", ")+".", problems[:min(50, len(problems))]...)
 }

@@ -114,6 +114,16 @@ func TestReportDays(t *testing.T) {
 	}
 }
 
+// TestReportTooBroad: a report that is right but for its length is too broad.
+func TestReportTooBroad(t *testing.T) {
+	t.Parallel()
+	_, err := small(t).service().Report(t.Context(), wks, &Params{Kind: KindCampaigns, StartDate: new("2020-10-02"), EndDate: new("2026-10-01")})
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != fault.QueryTooBroad || f.Details[0].Field != "start_date" || f.Details[0].Meta["bound"] != "months" {
+		t.Errorf("got %v want query_too_broad at start_date by months", err)
+	}
+}
+
 func TestReportsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -122,7 +132,7 @@ func TestReportsRefuse(t *testing.T) {
 	}{
 		{Params{Kind: KindCampaigns, Metrics: []string{"spent", "clicks"}, Sort: "nam", Order: "up"}, []string{"sort invalid_value", "order invalid_value", "metrics invalid_value"}},
 		{Params{Kind: KindCampaigns, StartDate: new("2026-10-02"), EndDate: new("2026-10-01")}, []string{"start_date invalid_range"}},
-		{Params{Kind: KindCampaigns, StartDate: new("2020-10-02"), EndDate: new("2026-10-01")}, []string{"start_date out_of_range"}},
+		{Params{Kind: KindCampaigns, StartDate: new("2020-10-02"), EndDate: new("2026-10-01"), Order: "up"}, []string{"order invalid_value", "start_date out_of_range"}},
 		{Params{Kind: KindCampaigns, StartDate: new("2026-10-02T00:00:00Z"), EndDate: new("2026-10-01")}, []string{"start_date invalid_format"}},
 		{Params{Kind: KindOverview, Compare: new("custom")}, []string{"compare invalid_value"}},
 		{Params{Kind: KindOverview, Compare: new("last_year")}, []string{"compare invalid_value"}},

@@ -282,7 +282,7 @@ func (c *resolver) span(field string, r *Range) (span, *preset) {
 		c.bad(field+".end_date", "invalid_value", "must not be before start_date.", fault.Meta{"start_date": first.String()})
 		return stand, nil
 	case last >= addMonths(first, MaxMonths):
-		c.bad(field, "too_large", fmt.Sprintf("must not be longer than %d months; ask for parts, or use POST /v1/exports.", MaxMonths), fault.Meta{"maximum_months": MaxMonths})
+		c.bad(field, "too_large", fmt.Sprintf("must not be longer than %d months; ask for parts.", MaxMonths), fault.Meta{"bound": "months", "maximum": MaxMonths})
 		return stand, nil
 	}
 	return span{first, last}, nil

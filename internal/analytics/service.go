@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,12 +52,21 @@ func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, er
 	}
 	r, problems := Resolve(q, w, started)
 	if len(problems) > 0 {
-		return nil, fault.Invalid(problems)
+		return nil, refused(problems)
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	a, err := s.answer(limited, w, q, r, started)
 	return a, asked(ctx, limited, err)
+}
+
+// refused is the fault for what is wrong with a query. One that is right but
+// for its size is too broad.
+func refused(problems []fault.Detail) error {
+	if slices.ContainsFunc(problems, func(d fault.Detail) bool { return d.Meta["bound"] == nil }) {
+		return fault.Invalid(problems)
+	}
+	return fault.New(fault.QueryTooBroad, "The query is too broad: "+problems[0].Message, problems...)
 }
 
 // asked turns what went wrong into what the caller has to know. Only what has

@@ -180,8 +180,15 @@ const maxDays = 10
 // missingRates names the currencies and days that keep amounts from being
 // known.
 func (e *evaluation) missingRates() (list []Warning) {
-	if !e.noRate[fact.Spend] && !e.noRate[fact.Revenue] {
-		return nil
+	for _, currency := range distinct(e.unpaced, func(c string) string { return c }) {
+		list = append(list, Warning{
+			Code: "missing_rate", Metric: "pacing", Currency: money.Currency(currency),
+			Message: fmt.Sprintf("pacing is null for campaigns with a budget in %s whose spend is in another currency: no rate is stored for some of its days.", currency),
+		})
+	}
+	inAmounts := func(m *Metric) bool { return m.special != againstPlan && slices.ContainsFunc(m.needs, fact.Measure.Money) }
+	if !e.noRate[fact.Spend] && !e.noRate[fact.Revenue] || !slices.ContainsFunc(e.r.metrics, inAmounts) {
+		return list
 	}
 	spans := []span{e.r.days}
 	if e.r.compare != nil {
@@ -213,7 +220,7 @@ func (e *evaluation) missingRates() (list []Warning) {
 			Message: fmt.Sprintf("Amounts in %s cannot be shown in %s on %d days, the first of them %s: no rate is stored. Sums that they would be part of are null.", currency, e.r.currency, len(days), days[0]),
 		})
 	}
-	slices.SortFunc(list, func(a, b Warning) int { return strings.Compare(string(a.Currency), string(b.Currency)) })
+	slices.SortStableFunc(list, func(a, b Warning) int { return strings.Compare(string(a.Currency), string(b.Currency)) })
 	return list
 }
 
