@@ -184,6 +184,9 @@ var Dimensions = []Dimension{
 	{Name: "weekday", Label: "Day of the week", Description: "The day of the week.", Allowed: Weekdays, families: everyFamily},
 }
 
+// variantDimension is for questions from within.
+var variantDimension = Dimension{Name: DimensionVariant, families: baseOnly}
+
 // dimensions finds a dimension by name.
 var dimensions = func() map[string]*Dimension {
 	byName := map[string]*Dimension{}

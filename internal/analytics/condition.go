@@ -74,3 +74,28 @@ func (c *Condition) matches(values []string) bool {
 		return anyOf(equal)
 	}
 }
+
+// onAnyTag reports whether the condition holds for one of a campaign's tags
+// exactly where it holds for any of them: it asks once at most, and denies
+// nothing of it.
+func (c *Condition) onAnyTag() bool {
+	asked, denied := c.tags(false)
+	return asked <= 1 && !denied
+}
+
+// tags counts the leaves on tags, and tells whether one of them denies.
+func (c *Condition) tags(not bool) (asked int, denied bool) {
+	switch {
+	case c == nil:
+		return 0, false
+	case c.Not != nil:
+		return c.Not.tags(!not)
+	case c.Dimension == "tag":
+		return 1, not != (c.Op == NotEqual || c.Op == NotIn || c.Op == NotContains)
+	}
+	for _, inner := range slices.Concat(c.And, c.Or) {
+		n, is := inner.tags(not)
+		asked, denied = asked+n, denied || is
+	}
+	return asked, denied
+}

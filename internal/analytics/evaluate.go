@@ -82,6 +82,9 @@ func (e *evaluation) evaluate() error {
 		if err := e.totalOfRows(); err != nil {
 			return err
 		}
+		if slices.Contains(e.r.dimensions, dimensions["tag"]) {
+			e.sum, e.sumBefore = e.untold(), e.untold()
+		}
 	}
 	if e.r.totals {
 		e.totals = row{sums: e.sum, sumsBefore: e.sumBefore, paired: e.r.compare != nil}
@@ -199,6 +202,9 @@ func (e *evaluation) total() error {
 	}
 	if e.r.overlaps() && e.r.statuses == nil {
 		e.sum, e.sumBefore = sumsOf(e.nowTotal), sumsOf(e.beforeTotal)
+		if slices.Contains(e.r.dimensions, dimensions["tag"]) && !e.r.where.onAnyTag() {
+			e.sum, e.sumBefore = e.untold(), e.untold()
+		}
 	} else if e.r.compare != nil {
 		if e.sumBefore, err = add(e.measures, e.before, func(g *Group) []Sum { return g.Sums }); err != nil {
 			return err
@@ -207,6 +213,13 @@ func (e *evaluation) total() error {
 	e.whole, e.wholeBefore = e.sum, e.sumBefore
 	return nil
 }
+
+// untold are sums that nobody can tell.
+// Choice: where rows by tag are chosen by their figures, or by what tags they
+// do not have, the facts that are in any of them cannot be asked for at once,
+// and adding the rows up would count facts twice. No total is better than a
+// wrong one.
+func (e *evaluation) untold() []Sum { return make([]Sum, len(e.measures)) }
 
 func sumsOf(total []Group) []Sum {
 	if len(total) == 0 {

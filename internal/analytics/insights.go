@@ -3,7 +3,6 @@ package analytics
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -282,24 +281,24 @@ func (a *asking) linked(dimension string) *Filter {
 // CreativeMetrics are the figures that a creative or a variant shows.
 var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"}
 
-// Creatives returns the figures of creatives or their variants in the last 30
-// days. Those without facts are left out.
-func (s *Service) Creatives(ctx context.Context, w Workspace, ids []ident.ID) (map[ident.ID]map[string]Number, error) {
+// Variants returns the figures of a creative and of its variants in the last 30
+// days. An ad that shows a variant counts for both; what has no facts is left
+// out.
+func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) (map[ident.ID]map[string]Number, error) {
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
 	}
-	figures := make(map[ident.ID]map[string]Number, len(ids))
-	for some := range slices.Chunk(ids, MaxValues) {
-		texts := make([]string, len(some))
-		for i, id := range some {
-			texts[i] = string(id)
-		}
-		e, err := s.rows(ctx, w, &Query{Metrics: CreativeMetrics, Dimensions: []string{"creative_id"}, Filters: oneOf("", "creative_id", texts)})
+	figures := map[ident.ID]map[string]Number{}
+	for _, dimension := range []string{"creative_id", DimensionVariant} {
+		q := &Query{Metrics: CreativeMetrics, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), inside: true}
+		e, err := s.rows(ctx, w, q)
 		if err != nil {
 			return nil, asked(ctx, ctx, err)
 		}
 		for _, r := range e.rows {
-			figures[ident.ID(r.values[0].ID)] = byName(CreativeMetrics, r.now)
+			if v := &r.values[0]; !v.null() {
+				figures[ident.ID(v.ID)] = byName(CreativeMetrics, r.now)
+			}
 		}
 	}
 	return figures, nil

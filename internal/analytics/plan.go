@@ -62,6 +62,10 @@ type Condition struct {
 	Values []string
 }
 
+// DimensionVariant is the variant of a creative. It is asked for from within
+// and not in the catalogue: what a caller sees of variants is listed with them.
+const DimensionVariant = "variant_id"
+
 // Plan is one question to the facts, checked and with every default filled in.
 // Who keeps the facts answers it with sums alone; what they mean is decided
 // here.

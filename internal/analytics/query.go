@@ -50,8 +50,10 @@ type Query struct {
 	Cursor      *string
 	DryRun      bool
 
-	// report is what a report asks for beyond a query.
+	// report is what a report asks for beyond a query, inside says that it is
+	// asked from within.
 	report *report
+	inside bool
 }
 
 // Range is a run of days, both included, or a name for one.

@@ -351,13 +351,13 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-func TestCreatives(t *testing.T) {
+func TestVariants(t *testing.T) {
 	t.Parallel()
 	m := small(t)
 	m.now = day(t, "2026-10-20").Time()
-	got, err := m.service().Creatives(t.Context(), wks, creatives)
+	got, err := m.service().Variants(t.Context(), wks, creatives[0])
 	want := map[string]string{"impressions": "1000", "clicks": "30", "ctr": "0.03", "conversions": "1.5", "cvr": "0.05", "spend": "12.5", "cpa": "8.333333"}
-	if err != nil || len(got) != 2 || fmt.Sprint(got[creatives[0]]) != fmt.Sprint(want) {
+	if err != nil || len(got) != 1 || fmt.Sprint(got[creatives[0]]) != fmt.Sprint(want) {
 		t.Errorf("got %v, %v want %v for the first", got, err, want)
 	}
 }

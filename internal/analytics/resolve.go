@@ -184,6 +184,9 @@ func (c *resolver) dimensions() {
 	}
 	for i, name := range c.q.Dimensions {
 		d := dimensions[name]
+		if c.q.inside && name == DimensionVariant {
+			d = &variantDimension
+		}
 		switch {
 		case d != nil:
 			c.r.dimensions = append(c.r.dimensions, d)

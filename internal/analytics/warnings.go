@@ -132,7 +132,7 @@ func (e *evaluation) warnings(now time.Time) []Warning {
 		list = append(list, Warning{Code: "mixed_timezones", Timezones: zones, Message: "Accounts have different time zones, and a day is the account's own: " + strings.Join(zones, ", ") + "."})
 	}
 	if slices.Contains(e.r.dimensions, dimensions["tag"]) {
-		list = append(list, Warning{Code: "overlapping", Message: "A campaign with several tags is in several rows, so rows add up to more than the totals."})
+		list = append(list, Warning{Code: "overlapping", Message: "A campaign with several tags is in several rows, so rows may add up to more than the totals; these are null where rows are chosen by figures or by the tags that they do not have."})
 	}
 	if platforms := e.claiming(); len(platforms) > 1 {
 		list = append(list, Warning{
@@ -186,7 +186,9 @@ func (e *evaluation) missingRates() (list []Warning) {
 			Message: fmt.Sprintf("pacing is null for campaigns with a budget in %s whose spend is in another currency: no rate is stored for some of its days.", currency),
 		})
 	}
-	inAmounts := func(m *Metric) bool { return m.special != againstPlan && slices.ContainsFunc(m.needs, fact.Measure.Money) }
+	inAmounts := func(m *Metric) bool {
+		return m.special != againstPlan && slices.ContainsFunc(m.needs, fact.Measure.Money)
+	}
 	if !e.noRate[fact.Spend] && !e.noRate[fact.Revenue] || !slices.ContainsFunc(e.r.metrics, inAmounts) {
 		return list
 	}

@@ -4,6 +4,8 @@
 package fact
 
 import (
+	"cmp"
+
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
@@ -102,11 +104,13 @@ type Source struct {
 }
 
 // Entity is something on a platform: a campaign, an ad, an audience. Record is
-// ours that it is linked to, empty where there is none.
+// ours that it is linked to, empty where there is none; Part is the variant of
+// that creative, where the ad shows a known one.
 type Entity struct {
 	External string
 	Name     string
 	Record   ident.ID
+	Part     ident.ID
 }
 
 // There reports whether the row has such an entity at all.
@@ -115,10 +119,7 @@ func (e Entity) There() bool { return e.External != "" || e.Record != "" }
 // Key identifies the entity within its connection. Rows that name only our
 // record have that as their key.
 func (e Entity) Key() string {
-	if e.External != "" {
-		return e.External
-	}
-	return string(e.Record)
+	return cmp.Or(e.External, string(e.Part), string(e.Record))
 }
 
 // Row is one daily fact. Its key is everything but names, links and values;

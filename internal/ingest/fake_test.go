@@ -172,15 +172,21 @@ func (w *world) Fed(_ context.Context, c record.Cause, _ ident.ID, f ingest.Fed)
 	return nil
 }
 
-func (w *world) Exist(_ context.Context, _ ident.ID, kind string, ids []ident.ID) (map[ident.ID]bool, error) {
+func (w *world) Find(_ context.Context, _ ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
 	if len(ids) > ingest.MaxLookup {
 		return nil, fmt.Errorf("got %d ids at once want at most %d", len(ids), ingest.MaxLookup)
 	}
-	there := map[ident.ID]bool{}
+	ours := map[string]map[ident.ID]ident.ID{
+		fact.KindCampaign: {ourCampaign: ourCampaign}, fact.KindCreative: {ourCreative: ourCreative},
+		ingest.KindVariant: {ourVariant: ourCreative}, fact.KindAudience: {ourAudience: ourAudience},
+	}[kind]
+	found := map[ident.ID]ident.ID{}
 	for _, id := range ids {
-		there[id] = map[string]ident.ID{fact.KindCampaign: ourCampaign, fact.KindCreative: ourCreative, ingest.KindVariant: ourVariant, fact.KindAudience: ourAudience}[kind] == id
+		if record, there := ours[id]; there {
+			found[id] = record
+		}
 	}
-	return there, w.fail["exist"]
+	return found, w.fail["exist"]
 }
 
 type facts struct{ *world }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"fanfare/internal/clock"
@@ -32,27 +33,23 @@ func identify(r *fact.Row) identity {
 // settle looks up our records and finds rows that are there twice. What is
 // left in rows is right.
 func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records) error {
-	gone, err := s.lookUp(ctx, workspace, records)
+	found, err := s.lookUp(ctx, workspace, records)
 	if err != nil {
 		return err
 	}
 	s.listed = 0
-	if len(gone) > 0 {
-		for i := range s.refused {
-			r := &s.refused[i]
-			s.index, s.problems = r.index, r.problems
-			s.dangling(&r.row, gone)
-			r.problems = s.problems
-		}
+	for i := range s.refused {
+		r := &s.refused[i]
+		s.index, s.problems = r.index, r.problems
+		s.link(&r.row, found)
+		r.problems = s.problems
 	}
 	seen := make(map[identity]int, len(s.rows))
 	n := 0
 	for i := range s.rows {
 		r := &s.rows[i]
 		s.index, s.bad, s.problems = s.at[i], false, nil
-		if len(gone) > 0 {
-			s.dangling(r, gone)
-		}
+		s.link(r, found)
 		if !s.bad {
 			s.repeated(r, seen)
 		}
@@ -69,10 +66,19 @@ func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records)
 	return nil
 }
 
-func (s *sheet) dangling(r *fact.Row, gone map[ident.ID]bool) {
+// link refuses ids that name nothing, and links what names a variant to its
+// creative.
+func (s *sheet) link(r *fact.Row, found map[ident.ID]ident.ID) {
 	for i := range links {
-		if id := links[i].entity(r).Record; gone[id] {
-			s.missing(links[i].field, id)
+		e := links[i].entity(r)
+		if e.Record == "" {
+			continue
+		}
+		switch record, there := found[e.Record]; {
+		case !there:
+			s.missing(links[i].field, e.Record)
+		case record != e.Record:
+			e.Record, e.Part = record, e.Record
 		}
 	}
 }
@@ -88,8 +94,8 @@ func (s *sheet) repeated(r *fact.Row, seen map[identity]int) {
 		fault.Meta{"first_" + s.indexed: first})
 }
 
-// lookUp returns those of the rows' ids that name nothing.
-func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records) (map[ident.ID]bool, error) {
+// lookUp finds what the rows' ids name.
+func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records) (map[ident.ID]ident.ID, error) {
 	wanted, seen := map[string][]ident.ID{}, map[ident.ID]bool{"": true}
 	collect := func(r *fact.Row) {
 		for i := range links {
@@ -106,21 +112,17 @@ func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records)
 	for i := range s.refused {
 		collect(&s.refused[i].row)
 	}
-	gone := map[ident.ID]bool{}
+	all := map[ident.ID]ident.ID{}
 	for kind, ids := range wanted {
 		for batch := range slices.Chunk(ids, MaxLookup) {
-			there, err := records.Exist(ctx, workspace, kind, batch)
+			found, err := records.Find(ctx, workspace, kind, batch)
 			if err != nil {
 				return nil, fmt.Errorf("look up %ss: %w", kind, err)
 			}
-			for _, id := range batch {
-				if !there[id] {
-					gone[id] = true
-				}
-			}
+			maps.Copy(all, found)
 		}
 	}
-	return gone, nil
+	return all, nil
 }
 
 // span returns the first and the last day of the rows.

@@ -76,9 +76,11 @@ const KindVariant = "variant"
 
 // Records tells which of our records there are.
 type Records interface {
-	// Exist looks up ids of one kind. It is asked for at most MaxLookup at
-	// once; those that name nothing in the workspace are absent or false.
-	Exist(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]bool, error)
+	// Find looks up ids of one kind and returns the record that facts are
+	// linked to: the one itself, and for a variant its creative. It is asked
+	// for at most MaxLookup at once; those that name nothing in the workspace
+	// are absent.
+	Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
 }
 
 // ImportStore keeps imports. Save is atomic: it saves the record, its events,

@@ -1,0 +1,326 @@
+package duckdb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+)
+
+// builder writes one statement from left to right, so that the parameters are
+// in the order of their question marks. Only names from the tables of this
+// package and numbers of ours become text; what a caller sends is bound.
+type builder struct {
+	strings.Builder
+	args  []any
+	p     *analytics.Plan
+	w     *workspace
+	words *words
+	// tagged says that rows are multiplied by the tags of their campaigns.
+	tagged bool
+	// converts says that amounts of some source need a rate.
+	converts bool
+	// direct says that no texts are needed: the groups of numbers are the
+	// groups.
+	direct bool
+}
+
+func (b *builder) text(s string)    { b.WriteString(s) }
+func (b *builder) bind(args ...any) { b.args = append(b.args, args...) }
+
+// weekday counts from Monday, also for days before 1970.
+const weekday = "((f.day % 7 + 10) % 7)"
+
+// date is the day as DuckDB's own date.
+const date = "(DATE '1970-01-01' + f.day)"
+
+// buckets are what days are put together to, as numbers that bucketStart reads.
+// Counting months takes a fifth of what date_trunc does.
+var buckets = map[analytics.Granularity]string{
+	analytics.Whole:   "0",
+	analytics.Day:     "f.day",
+	analytics.Week:    "f.day - " + weekday,
+	analytics.Month:   "year" + date + " * 12 + month" + date + " - 1",
+	analytics.Quarter: "year" + date + " * 4 + quarter" + date + " - 1",
+	analytics.Year:    "year" + date,
+}
+
+// bucketStart is the first day of a bucket.
+func bucketStart(g analytics.Granularity, n int64) clock.Date {
+	switch g {
+	case analytics.Month:
+		return clock.MakeDate(0, time.Month(n+1), 1)
+	case analytics.Quarter:
+		return clock.MakeDate(0, time.Month(n*3+1), 1)
+	case analytics.Year:
+		return clock.MakeDate(int(n), time.January, 1)
+	default:
+		return clock.Date(n)
+	}
+}
+
+// sourced are the dimensions that a source tells, and their columns.
+var sourced = map[string]string{"connection_id": "connection", "platform": "platform", "account_id": "account"}
+
+// number is what facts are grouped by first for a dimension.
+func number(dimension string) (column, expression string) {
+	if t, ok := texts[dimension]; ok {
+		return t.entity, "f." + t.entity
+	}
+	if _, ok := sourced[dimension]; ok {
+		return "source", "f.source"
+	}
+	switch dimension {
+	case "weekday":
+		return dimension, weekday
+	case "tag":
+		return dimension, "t.tag"
+	}
+	return dimension, "f." + dimension
+}
+
+// compile writes the statement that answers a plan. Facts are grouped by
+// numbers; only then texts are joined to the few groups that are left, and
+// groups of one text become one.
+func compile(p *analytics.Plan, w *workspace, words *words, rolled run) (*builder, error) {
+	if err := checkPlan(p); err != nil {
+		return nil, err
+	}
+	b := &builder{p: p, w: w, words: words, tagged: slices.Contains(p.Dimensions, "tag"), converts: converts(p, w)}
+	b.direct = !slices.ContainsFunc(p.Dimensions, func(d string) bool { return texts[d].entity != "" || sourced[d] != "" })
+	b.text("SELECT g.bucket, CAST(" + b.add("g.n") + " AS BIGINT)")
+	for _, d := range p.Dimensions {
+		b.text(", " + shown(d))
+	}
+	for i, m := range p.Measures {
+		b.text(", " + b.sum(i, m))
+	}
+	b.text(" FROM (SELECT CAST(" + buckets[p.Granularity] + " AS BIGINT) AS bucket, count(*) AS n")
+	for _, d := range b.numbers() {
+		column, expression := number(d)
+		b.text(", " + expression + " AS " + column)
+	}
+	for i, m := range p.Measures {
+		b.text(b.partial(i, m))
+	}
+	b.from(rolled)
+	if p.Where != nil {
+		b.text(" WHERE ")
+		b.where(p.Where)
+	}
+	b.text(" GROUP BY ALL) g")
+	b.joinTexts()
+	if !b.direct {
+		b.text(" GROUP BY ALL")
+	}
+	b.text(" LIMIT ?")
+	b.bind(int64(p.MaxGroups) + 1)
+	return b, nil
+}
+
+// numbers are the dimensions, without those that are grouped by a number that
+// another one is grouped by already.
+func (b *builder) numbers() []string {
+	var list, taken []string
+	for _, d := range b.p.Dimensions {
+		if column, _ := number(d); !slices.Contains(taken, column) {
+			list, taken = append(list, d), append(taken, column)
+		}
+	}
+	return list
+}
+
+// add sums up over the groups of numbers that have one text.
+func (b *builder) add(expression string) string {
+	if b.direct {
+		return expression
+	}
+	return "sum(" + expression + ")"
+}
+
+// partial sums a measure over facts. Reach is the figure of one fact, if there
+// is but one. An amount is converted and rounded by itself before it is added;
+// beside the sum goes how many had no rate.
+func (b *builder) partial(i int, m fact.Measure) string {
+	column := "f." + m.String()
+	switch {
+	case m == fact.Reach:
+		return fmt.Sprintf(", max(%s) AS m%d, count(%[1]s) AS k%[2]d", column, i)
+	case m.Money() && b.converts:
+		return fmt.Sprintf(`, sum(CASE WHEN u.source IS NULL THEN CAST(%[1]s AS HUGEINT)
+			ELSE sign(%[1]s) * ((abs(CAST(%[1]s AS HUGEINT)) * x.over * 2 + x.under) // (x.under * 2)) END) AS m%[2]d,
+			count(*) FILTER (%[1]s IS NOT NULL AND u.source IS NOT NULL AND x.day IS NULL) AS k%[2]d`, column, i)
+	}
+	return fmt.Sprintf(", sum(%s) AS m%d", column, i)
+}
+
+// sum is what a group shows of a measure; see read.
+func (b *builder) sum(i int, m fact.Measure) string {
+	sum, count := b.add(fmt.Sprintf("g.m%d", i)), b.add(fmt.Sprintf("g.k%d", i))
+	switch {
+	case m == fact.Reach && b.direct:
+		return fmt.Sprintf("g.m%d, g.k%[1]d", i)
+	case m == fact.Reach:
+		return fmt.Sprintf("max(g.m%d), CAST(%s AS BIGINT)", i, count)
+	case m.Money() && b.converts:
+		return fmt.Sprintf("CASE WHEN %s = 0 THEN CAST(%s AS BIGINT) END, CAST(%[1]s AS BIGINT)", count, sum)
+	}
+	return "CAST(" + sum + " AS BIGINT)"
+}
+
+// shown are the columns of a dimension; see read.
+func shown(dimension string) string {
+	t, ok := texts[dimension]
+	switch {
+	case ok && t.attribute == "id":
+		// What is linked is one group by our id, whatever platforms call it.
+		return fmt.Sprintf(`%[1]s.id, CASE WHEN %[1]s.id IS NULL THEN %[1]s.external END, CASE WHEN %[1]s.id IS NULL THEN %[1]s.theirs END,
+			coalesce(max(%[1]s.ours), min(%[1]s.theirs))`, t.entity)
+	case ok:
+		return t.entity + "." + t.attribute
+	case sourced[dimension] != "":
+		return "nullif(s." + sourced[dimension] + ", '')"
+	}
+	return "g." + dimension
+}
+
+// from writes where facts come from: those of the days, or for the months that
+// are summed up ahead the sums.
+func (b *builder) from(rolled run) {
+	b.text(" FROM (")
+	separate := ""
+	arm := func(table string, first, last clock.Date) {
+		if first > last {
+			return
+		}
+		b.text(separate + "SELECT * FROM " + table + " WHERE workspace = ? AND day BETWEEN ? AND ?")
+		b.bind(b.w.key, int32(first), int32(last))
+		separate = " UNION ALL "
+	}
+	table := b.p.Family.String()
+	if rolled.months == 0 {
+		arm(table, b.p.First, b.p.Last)
+	} else {
+		arm(table, b.p.First, rolled.first-1)
+		arm("base_month", rolled.first, rolled.last)
+		arm(table, rolled.last+1, b.p.Last)
+	}
+	b.text(") f")
+	if b.converts {
+		b.rates()
+	}
+	if b.tagged {
+		b.text(" LEFT JOIN (SELECT e.key, t.tag FROM entity e JOIN tag t ON t.workspace = e.workspace AND t.record = e.record WHERE e.workspace = ?) t ON t.key = f.campaign")
+		b.bind(b.w.key)
+	}
+}
+
+// converts reports whether a plan asks for amounts that some source has in
+// another currency.
+func converts(p *analytics.Plan, w *workspace) bool {
+	return slices.ContainsFunc(p.Measures, fact.Measure.Money) &&
+		slices.ContainsFunc(w.sources, func(s source) bool { return s.Currency != p.Currency })
+}
+
+// rates joins to each fact of a source in another currency the rate of its day.
+func (b *builder) rates() {
+	currencies := map[string]int32{}
+	var sources, sourceCurrency []int32
+	for _, s := range b.w.sources {
+		if s.Currency == b.p.Currency {
+			continue
+		}
+		n, there := currencies[string(s.Currency)]
+		if !there {
+			n = int32(len(currencies))
+			currencies[string(s.Currency)] = n
+		}
+		sources, sourceCurrency = append(sources, s.key), append(sourceCurrency, n)
+	}
+	type when struct{ currency, day int32 }
+	taken := map[when]bool{}
+	rateCurrency, day, over, under := []int32{}, []int32{}, []int64{}, []int64{}
+	for _, r := range b.p.Rates {
+		n, there := currencies[string(r.Currency)]
+		// A rate that cannot be one is none.
+		if w := (when{n, int32(r.Date)}); there && !taken[w] && r.Over >= 0 && r.Under > 0 {
+			taken[w] = true
+			rateCurrency, day, over, under = append(rateCurrency, n), append(day, w.day), append(over, r.Over), append(under, r.Under)
+		}
+	}
+	b.text(` LEFT JOIN (SELECT unnest(?::INTEGER[]) AS source, unnest(?::INTEGER[]) AS currency) u ON u.source = f.source
+		LEFT JOIN (SELECT unnest(?::INTEGER[]) AS currency, unnest(?::INTEGER[]) AS day, CAST(unnest(?::BIGINT[]) AS HUGEINT) AS over, CAST(unnest(?::BIGINT[]) AS HUGEINT) AS under) x
+		ON x.currency = u.currency AND x.day = f.day`)
+	b.bind(sources, sourceCurrency, rateCurrency, day, over, under)
+}
+
+// joinTexts joins what the dimensions need to the groups of numbers.
+func (b *builder) joinTexts() {
+	for _, d := range b.numbers() {
+		if t, ok := texts[d]; ok {
+			b.text(fmt.Sprintf(" LEFT JOIN described %[1]s ON %[1]s.workspace = ? AND %[1]s.key = g.%[1]s", t.entity))
+			b.bind(b.w.key)
+		}
+		if _, ok := sourced[d]; ok {
+			b.text(" JOIN source s ON s.key = g.source")
+		}
+	}
+}
+
+// checkPlan refuses what would become text without being a name of ours.
+func checkPlan(p *analytics.Plan) error {
+	if int(p.Family) >= len(fact.Families) {
+		return fmt.Errorf("there is no family %d", p.Family)
+	}
+	if _, ok := buckets[p.Granularity]; !ok {
+		return fmt.Errorf("there is no granularity %q", p.Granularity)
+	}
+	for _, m := range p.Measures {
+		if m >= fact.NumMeasures {
+			return fmt.Errorf("there is no measure %d", m)
+		}
+	}
+	for _, d := range p.Dimensions {
+		if !isDimension(d) {
+			return fmt.Errorf("there is no dimension %q", d)
+		}
+	}
+	if p.Where == nil {
+		return nil
+	}
+	return checkCondition(p.Where)
+}
+
+func isDimension(name string) bool {
+	return name == analytics.DimensionVariant || slices.ContainsFunc(analytics.Dimensions, func(d analytics.Dimension) bool { return d.Name == name })
+}
+
+func checkCondition(c *analytics.Condition) error {
+	for _, list := range [][]analytics.Condition{c.And, c.Or} {
+		for i := range list {
+			if err := checkCondition(&list[i]); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case len(c.And) > 0 || len(c.Or) > 0:
+		return nil
+	case c.Not != nil:
+		return checkCondition(c.Not)
+	case !isDimension(c.Dimension):
+		return fmt.Errorf("there is no dimension %q", c.Dimension)
+	}
+	op := c.Op
+	if plain, denies := plainOps[op]; denies {
+		op = plain
+	}
+	if _, ok := comparisons[op]; !ok && op != analytics.IsNotNull && op != analytics.Between {
+		return fmt.Errorf("there is no operator %q", c.Op)
+	}
+	return nil
+}

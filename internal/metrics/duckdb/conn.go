@@ -1,0 +1,247 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+const (
+	maxIdle       = 16
+	maxStatements = 64
+)
+
+var errClosed = errors.New("the facts are closed")
+
+// conn is a connection with the statements that were prepared on it. It stands
+// where database/sql would, because that copies every value once more and has
+// no door to the appender inside a transaction.
+type conn struct {
+	*duckdb.Conn
+	statements map[string]*duckdb.Stmt
+}
+
+// prepared returns a statement and what to call when it is done with. Those
+// with parameters are kept: DuckDB plans them anew with the values, in the
+// transaction that runs them, and only the parsing is saved. The plan of one
+// without is kept as it was made and goes wrong when the table's statistics
+// change (its issue 23704), so those are prepared every time.
+func (c *conn) prepared(ctx context.Context, text string, keep bool) (s *duckdb.Stmt, done func() error, err error) {
+	nothing := func() error { return nil }
+	if s := c.statements[text]; s != nil {
+		return s, nothing, nil
+	}
+	made, err := c.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("prepare: %w", err)
+	}
+	s = made.(*duckdb.Stmt)
+	if !keep {
+		return s, s.Close, nil
+	}
+	if len(c.statements) >= maxStatements {
+		if err := c.forget(); err != nil {
+			return nil, nil, errors.Join(err, s.Close())
+		}
+	}
+	c.statements[text] = s
+	return s, nothing, nil
+}
+
+func (c *conn) forget() error {
+	var errs error
+	for _, s := range c.statements {
+		errs = errors.Join(errs, s.Close())
+	}
+	clear(c.statements)
+	return errs
+}
+
+func (c *conn) close() error { return errors.Join(c.forget(), c.Close()) }
+
+// named numbers arguments. Text that is not UTF-8 cannot be in the file, so
+// that what is bound need not be either.
+func named(args []any) []driver.NamedValue {
+	list := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		if s, ok := v.(string); ok {
+			v = strings.ToValidUTF8(s, "\uFFFD")
+		}
+		list[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return list
+}
+
+// exec runs one statement and returns how many rows it changed.
+func (c *conn) exec(ctx context.Context, text string, args ...any) (n int64, err error) {
+	s, done, err := c.prepared(ctx, text, len(args) > 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	r, err := s.ExecContext(ctx, named(args))
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// query calls each with every row. The row is used again for the next.
+func (c *conn) query(ctx context.Context, each func(row []driver.Value) error, text string, args ...any) (err error) {
+	s, done, err := c.prepared(ctx, text, len(args) > 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	rows, err := s.QueryContext(ctx, named(args))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+}
+
+// inTransaction commits what f did, or takes all of it back.
+func (c *conn) inTransaction(ctx context.Context, f func() error) error {
+	if _, err := c.exec(ctx, `BEGIN TRANSACTION`); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	// Who has come this far must end the transaction, whatever the caller does.
+	end := context.WithoutCancel(ctx)
+	if err := f(); err != nil {
+		_, back := c.exec(end, `ROLLBACK`)
+		return errors.Join(err, back)
+	}
+	if _, err := c.exec(end, `COMMIT`); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// appendTo adds rows to a table. fill sets the row's values, which are used
+// again for the next.
+func (c *conn) appendTo(ctx context.Context, catalog, table string, rows, columns int, fill func(i int, row []driver.Value)) (err error) {
+	if rows == 0 {
+		return nil
+	}
+	a, err := duckdb.NewAppender(c.Conn, catalog, "", table)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", table, err)
+	}
+	defer func() {
+		if closing := a.CloseWithCancel(ctx); err == nil && closing != nil {
+			err = fmt.Errorf("append to %s: %w", table, closing)
+		}
+	}()
+	row := make([]driver.Value, columns)
+	for i := range rows {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fill(i, row)
+		if err := a.AppendRow(row...); err != nil {
+			return fmt.Errorf("append to %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// scratch makes an empty table that only this connection sees. One that is
+// there is emptied, because the appender does not find the columns of one that
+// the transaction has replaced.
+func (c *conn) scratch(ctx context.Context, table, columns string) error {
+	if _, err := c.exec(ctx, "CREATE TEMP TABLE IF NOT EXISTS "+table+" ("+columns+")"); err != nil {
+		return err
+	}
+	_, err := c.exec(ctx, "DELETE FROM temp."+table)
+	return err
+}
+
+// pool keeps connections for those who come next.
+type pool struct {
+	connector *duckdb.Connector
+	mu        sync.Mutex
+	back      sync.Cond
+	idle      []*conn
+	lent      int
+	closed    bool
+}
+
+func newPool(c *duckdb.Connector) *pool {
+	p := &pool{connector: c}
+	p.back.L = &p.mu
+	return p
+}
+
+func (p *pool) take(ctx context.Context) (*conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.lent++
+		return c, nil
+	}
+	made, err := p.connector.Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	p.lent++
+	return &conn{Conn: made.(*duckdb.Conn), statements: map[string]*duckdb.Stmt{}}, nil
+}
+
+// use lends a connection to f.
+func (p *pool) use(ctx context.Context, f func(*conn) error) error {
+	c, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.lent--
+		p.back.Broadcast()
+		if len(p.idle) < maxIdle {
+			p.idle = append(p.idle, c)
+			return
+		}
+		_ = c.close()
+	}()
+	return f(c)
+}
+
+// close waits until every connection is back.
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for p.lent > 0 {
+		p.back.Wait()
+	}
+	var errs error
+	for _, c := range p.idle {
+		errs = errors.Join(errs, c.close())
+	}
+	p.idle = nil
+	return errors.Join(errs, p.connector.Close())
+}

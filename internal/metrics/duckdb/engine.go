@@ -1,0 +1,198 @@
+// Package duckdb keeps facts in one DuckDB file. It is an engine of package
+// metrics: rows in, sums out. It knows neither who asks nor what sums mean.
+//
+// Facts are narrow: every id and word is a small integer in them, because that
+// is what groups fastest and what lets a scan skip the days and workspaces that
+// nobody asked for. The texts are in tables beside them.
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
+)
+
+var _ metrics.Engine = (*Engine)(nil)
+
+// Options say how much the engine may use.
+type Options struct {
+	// Threads is how many cores queries may use, 0 for all.
+	Threads int
+	// MemoryMB bounds the memory of queries, 0 for 40 % of the machine's or
+	// of the container's.
+	MemoryMB int
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Engine is an open file of facts.
+type Engine struct {
+	path, spool string
+	threads     int
+	care        care
+	now         func() time.Time
+	log         *slog.Logger
+
+	pool *pool
+	gate *gate
+
+	// writing is held by whoever changes the file: writes that run at once
+	// would fail on each other's rows. What follows is guarded by it.
+	writing chan struct{}
+	next    next
+	fresh   map[month]bool
+	// unsaved is how many writes there were since the last checkpoint.
+	unsaved int
+
+	words atomic.Pointer[words]
+	mu    sync.Mutex
+	known map[ident.ID]*workspace
+	// epochs is the last epoch that was given.
+	epochs int64
+
+	stop func()
+	done chan struct{}
+}
+
+// next are the keys that are given out next.
+type next struct{ workspace, source, entity, imported int32 }
+
+// open are the files that this process has open. DuckDB keeps other processes
+// out, but hands out the same file twice in one.
+var open sync.Map
+
+// Open opens the facts of a folder, or begins them. Nothing but the file
+// itself and the folder spool beside it can be read or written through it
+// afterwards, whatever a statement says.
+func Open(dir string, o Options) (*Engine, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open facts: %w", err)
+	}
+	e := &Engine{
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, care: usual, now: o.Now, log: o.Log,
+		writing: make(chan struct{}, 1), fresh: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
+	}
+	if e.threads == 0 {
+		e.threads = runtime.NumCPU()
+	}
+	e.gate = newGate(e.threads)
+	if strings.Contains(e.path, "?") {
+		return nil, fmt.Errorf("open facts: %s has a question mark in it, which the driver takes for the end of the path: choose another folder", e.path)
+	}
+	if err := os.MkdirAll(e.spool, 0o700); err != nil {
+		return nil, fmt.Errorf("make spool: %w", err)
+	}
+	if _, taken := open.LoadOrStore(e.path, true); taken {
+		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
+	}
+	if err := e.begin(o.MemoryMB); err != nil {
+		open.Delete(e.path)
+		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	e.stop = stop
+	go e.tendAlways(ctx)
+	return e, nil
+}
+
+func (e *Engine) begin(memoryMB int) error {
+	var locked sync.Once
+	connector, err := duckdb.NewConnector(e.path, func(c driver.ExecerContext) (err error) {
+		locked.Do(func() { err = confine(context.Background(), c, e.spool, e.threads, memoryMB) })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.pool = newPool(connector)
+	ctx := context.Background()
+	err = e.pool.use(ctx, func(c *conn) error {
+		// The file is ours alone now, and so is what lies in the spool.
+		if err := e.sweepSpool(); err != nil {
+			return err
+		}
+		if err := c.inTransaction(ctx, func() error { return makeTables(ctx, c) }); err != nil {
+			return err
+		}
+		return e.loadCommon(ctx, c)
+	})
+	if err != nil {
+		return errors.Join(err, e.pool.close())
+	}
+	return nil
+}
+
+// confine sets the bounds of a database and locks them. Settings are common to
+// all its connections, so it is done once.
+func confine(ctx context.Context, c driver.ExecerContext, spool string, threads, memoryMB int) error {
+	if memoryMB == 0 {
+		var err error
+		if memoryMB, err = allowance(ctx, c.(driver.QueryerContext)); err != nil {
+			return err
+		}
+	}
+	_, err := c.ExecContext(ctx, fmt.Sprintf(`SET threads = %d; SET memory_limit = '%dMB';
+		SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
+		SET preserve_insertion_order = true;
+		SET allowed_directories = [%s]; SET enable_external_access = false; SET lock_configuration = true`,
+		threads, memoryMB, quote(spool)), nil)
+	if err != nil {
+		return fmt.Errorf("lock settings: %w", err)
+	}
+	return nil
+}
+
+// allowance is half of what DuckDB would take: it knows the container's limit
+// and takes 80 % of it.
+func allowance(ctx context.Context, c driver.QueryerContext) (int, error) {
+	rows, err := c.QueryContext(ctx, `SELECT current_setting('memory_limit')`, nil)
+	if err != nil {
+		return 0, fmt.Errorf("read memory limit: %w", err)
+	}
+	value := make([]driver.Value, 1)
+	if err := errors.Join(rows.Next(value), rows.Close()); err != nil {
+		return 0, fmt.Errorf("read memory limit: %w", err)
+	}
+	text, _ := value[0].(string)
+	number, unit, _ := strings.Cut(text, " ")
+	amount, err := strconv.ParseFloat(number, 64)
+	scale := map[string]float64{"bytes": 1e-6, "KiB": 1.024e-3, "MiB": 1.048576, "GiB": 1073.741824, "TiB": 1099511.627776}[unit]
+	if err != nil || scale == 0 {
+		return 0, fmt.Errorf("read memory limit: %q has no known form: set the memory by hand", text)
+	}
+	return max(int(amount*scale/2), 64), nil
+}
+
+// quote writes a text as a literal, for the few statements that take no
+// parameters. It is never used on what a caller sends.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Close waits for what is running and closes the file.
+func (e *Engine) Close() error {
+	e.stop()
+	<-e.done
+	e.writing <- struct{}{}
+	defer func() { <-e.writing }()
+	err := e.pool.close()
+	open.Delete(e.path)
+	if err != nil {
+		return fmt.Errorf("close facts: %w", err)
+	}
+	return nil
+}

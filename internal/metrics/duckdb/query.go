@@ -1,0 +1,171 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+)
+
+// Query answers a plan from one unchanging state of the facts. No two groups
+// have the same bucket and values.
+func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+	for {
+		w, err := e.workspace(ctx, p.Workspace)
+		if err != nil || w == nil {
+			return nil, err
+		}
+		words := e.words.Load()
+		groups, err := e.answer(ctx, p, w, words)
+		if err != nil {
+			return nil, fmt.Errorf("query facts: %w", err)
+		}
+		if e.holds(p.Workspace, w, words) {
+			return groups, nil
+		}
+	}
+}
+
+// holds reports whether a statement that was written with what was known before
+// it ran was still right while it ran.
+func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.known[id]
+	return now != nil && now.epoch == w.epoch && e.words.Load() == words
+}
+
+func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words) ([]analytics.Group, error) {
+	rolled := longestRun(p, w)
+	b, err := compile(p, w, words, rolled)
+	if err != nil {
+		return nil, err
+	}
+	// A month that is summed up has a thirtieth of its facts.
+	if w.rows(p.Family, p.First, p.Last)-w.rows(p.Family, rolled.first, rolled.last)*29/30 > heavyFrom {
+		if err := e.gate.enter(ctx, p.Workspace); err != nil {
+			return nil, err
+		}
+		defer e.gate.leave()
+	}
+	var groups []analytics.Group
+	err = e.pool.use(ctx, func(c *conn) error {
+		return c.query(ctx, func(row []driver.Value) error {
+			if row[1].(int64) == 0 {
+				return nil // the one row of no facts
+			}
+			if len(groups) == p.MaxGroups {
+				return analytics.ErrTooMany
+			}
+			groups = append(groups, b.read(row))
+			return nil
+		}, b.String(), b.args...)
+	})
+	var failed *duckdb.Error
+	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
+		// Sums are the only thing that a statement converts.
+		return nil, analytics.ErrTooLarge
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return groups, err
+}
+
+// read takes a group from a row: bucket, number of facts, the columns of shown
+// for every dimension and those of sum for every measure.
+func (b *builder) read(row []driver.Value) analytics.Group {
+	g := analytics.Group{
+		Bucket: bucketStart(b.p.Granularity, row[0].(int64)),
+		Values: make([]analytics.Value, 0, len(b.p.Dimensions)), Sums: make([]analytics.Sum, 0, len(b.p.Measures)),
+	}
+	rows := row[1].(int64)
+	row = row[2:]
+	for _, d := range b.p.Dimensions {
+		v, width := b.value(d, row)
+		g.Values, row = append(g.Values, v), row[width:]
+	}
+	for _, m := range b.p.Measures {
+		n, known := row[0].(int64)
+		s := analytics.Sum{N: n, Known: known}
+		switch {
+		case m == fact.Reach:
+			if rows > 1 {
+				s = analytics.Sum{Mixed: row[1].(int64) > 0}
+			}
+			row = row[1:]
+		case m.Money() && b.converts:
+			s.NoRate = row[1].(int64) > 0
+			row = row[1:]
+		}
+		g.Sums, row = append(g.Sums, s), row[1:]
+	}
+	return g
+}
+
+// value reads a dimension's value and tells how many columns it had.
+func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value, width int) {
+	switch {
+	case texts[dimension].attribute == "id":
+		v.ID, _ = row[0].(string)
+		v.Null = v.ID == ""
+		v.External, _ = row[1].(string)
+		v.Label, _ = row[3].(string)
+		return v, 4
+	case dimension == "weekday":
+		v.ID = analytics.Weekdays[row[0].(int32)]
+	case slices.Contains(worded, dimension):
+		v.ID = b.words.text[row[0].(int32)]
+	default:
+		v.ID, _ = row[0].(string)
+	}
+	v.Null = v.ID == ""
+	return v, 1
+}
+
+// run are months one after the other that are summed up ahead.
+type run struct {
+	first, last clock.Date
+	months      int
+}
+
+// longestRun finds the longest row of whole months in a plan's days that can be
+// taken from the sums, none if the plan needs single days or facts.
+func longestRun(p *analytics.Plan, w *workspace) run {
+	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.Contains(p.Dimensions, "weekday") || p.Where != nil && mentions(p.Where, "weekday")
+	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
+		return run{}
+	}
+	var best, now run
+	first := firstOfMonth(p.First)
+	if first < p.First {
+		first = nextMonth(p.First)
+	}
+	for m := first; nextMonth(m)-1 <= p.Last; m = nextMonth(m) {
+		if !w.rolled[m] {
+			now = run{}
+			continue
+		}
+		if now.months == 0 {
+			now.first = m
+		}
+		now.last, now.months = nextMonth(m)-1, now.months+1
+		if now.months > best.months {
+			best = now
+		}
+	}
+	return best
+}
+
+func mentions(c *analytics.Condition, dimension string) bool {
+	in := func(c analytics.Condition) bool { return mentions(&c, dimension) }
+	return c.Dimension == dimension || c.Not != nil && mentions(c.Not, dimension) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
+}

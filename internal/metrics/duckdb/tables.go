@@ -1,0 +1,125 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"fanfare/internal/fact"
+)
+
+// version is the shape of the tables. Raise it with a step in makeTables.
+const version = 1
+
+// keys are what makes a fact one of its own within a workspace. Every one is a
+// number, 0 for none, so that equal keys are found by plain equality.
+var keys = []string{"day", "source", "channel", "campaign", "creative", "audience", "country", "age_range", "gender", "device"}
+
+// Facts of every family have the same columns; those that a family has no use
+// for are 0 in all its rows and take no room.
+var (
+	columns    = append(append(append([]string{"workspace"}, keys...), fact.Measures...), "import")
+	columnList = strings.Join(columns, ", ")
+)
+
+// same joins two tables of facts on the key.
+func same(a, b string) string {
+	terms := []string{a + ".workspace = " + b + ".workspace"}
+	for _, k := range keys {
+		terms = append(terms, a+"."+k+" = "+b+"."+k)
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// factColumns declares the columns of facts.
+func factColumns() string {
+	var b strings.Builder
+	b.WriteString("workspace INTEGER NOT NULL")
+	for _, k := range keys {
+		b.WriteString(", " + k + " INTEGER NOT NULL")
+	}
+	for _, m := range fact.Measures {
+		b.WriteString(", " + m + " BIGINT")
+	}
+	b.WriteString(", import INTEGER NOT NULL")
+	return b.String()
+}
+
+// tables are all of them, in the order in which a dump has them.
+//   - format has the version of the tables.
+//   - word: channels, countries and other values of fixed sets.
+//   - entity: what is on a platform; external is its key within the connection,
+//     record is ours that it is linked to, part the variant of that creative.
+//   - record and tag: copies of ours.
+//   - import: batches that can be taken out again; one import may have several.
+//   - cover: windows that such a batch has emptied.
+//   - replaced: facts that such a batch has put aside; above is the batch.
+//   - part: how many facts a source has in a month, and of which days.
+//   - rolled: months of a workspace whose base facts are summed up in base_month.
+//   - layout: how many rows were added since a family was last put in order.
+var tables = []struct {
+	name, columns string
+	// derived tables can be made from the others and are in no dump.
+	derived bool
+}{
+	{"format", "version INTEGER NOT NULL", true},
+	{"workspace", "key INTEGER NOT NULL, id VARCHAR NOT NULL, generation BIGINT NOT NULL, mirrored BIGINT NOT NULL", false},
+	{"word", "code INTEGER NOT NULL, text VARCHAR NOT NULL", false},
+	{"source", "key INTEGER NOT NULL, workspace INTEGER NOT NULL, connection VARCHAR NOT NULL, platform VARCHAR NOT NULL, account VARCHAR NOT NULL, currency VARCHAR NOT NULL, zone VARCHAR NOT NULL", false},
+	{"entity", "key INTEGER NOT NULL, workspace INTEGER NOT NULL, connection VARCHAR NOT NULL, kind VARCHAR NOT NULL, external VARCHAR NOT NULL, name VARCHAR NOT NULL, record VARCHAR NOT NULL, part VARCHAR NOT NULL", false},
+	{"record", "workspace INTEGER NOT NULL, id VARCHAR NOT NULL, kind VARCHAR NOT NULL, name VARCHAR NOT NULL, status VARCHAR NOT NULL, objective VARCHAR NOT NULL, type VARCHAR NOT NULL", false},
+	{"tag", "workspace INTEGER NOT NULL, record VARCHAR NOT NULL, tag VARCHAR NOT NULL", false},
+	{"import", "key INTEGER NOT NULL, workspace INTEGER NOT NULL, id VARCHAR NOT NULL, written BIGINT NOT NULL", false},
+	{"cover", "import INTEGER NOT NULL, workspace INTEGER NOT NULL, family INTEGER NOT NULL, source INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL", false},
+	{"replaced", factColumns() + ", family INTEGER NOT NULL, above INTEGER NOT NULL", false},
+	{"base", factColumns(), false},
+	{"geo", factColumns(), false},
+	{"demographic", factColumns(), false},
+	{"device", factColumns(), false},
+	{"part", "workspace INTEGER NOT NULL, family INTEGER NOT NULL, source INTEGER NOT NULL, month INTEGER NOT NULL, n BIGINT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL", true},
+	{"rolled", "workspace INTEGER NOT NULL, month INTEGER NOT NULL", true},
+	{"base_month", factColumns(), true},
+	{"layout", "family INTEGER NOT NULL, loose BIGINT NOT NULL", true},
+}
+
+// described is what is known of an entity: from the platform, and from ours
+// that it is linked to. Empty texts are NULL in it.
+const described = `CREATE VIEW IF NOT EXISTS described AS
+	SELECT e.workspace, e.key, e.kind, nullif(e.record, '') AS id, nullif(e.part, '') AS part, e.external, nullif(e.name, '') AS theirs, nullif(r.name, '') AS ours,
+		coalesce(nullif(r.name, ''), nullif(e.name, '')) AS name, nullif(r.status, '') AS status, nullif(r.objective, '') AS objective, nullif(r.type, '') AS type
+	FROM entity e LEFT JOIN record r ON r.workspace = e.workspace AND r.id = e.record`
+
+// makeTables makes what is not there yet.
+func makeTables(ctx context.Context, c *conn) error {
+	for _, t := range tables {
+		if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" ("+t.columns+")"); err != nil {
+			return fmt.Errorf("make table %s: %w", t.name, err)
+		}
+	}
+	if _, err := c.exec(ctx, described); err != nil {
+		return fmt.Errorf("make view: %w", err)
+	}
+	found := int32(0)
+	err := c.query(ctx, func(row []driver.Value) error { found = row[0].(int32); return nil }, "SELECT version FROM format")
+	switch {
+	case err != nil:
+		return fmt.Errorf("read version: %w", err)
+	case found > version:
+		return fmt.Errorf("the facts have shape %d and this program knows only %d: start the newer program", found, version)
+	case found == version:
+		return nil
+	}
+	if _, err := c.exec(ctx, "INSERT INTO format VALUES (?)", int32(version)); err != nil {
+		return fmt.Errorf("note version: %w", err)
+	}
+	for f := range fact.Families {
+		if _, err := c.exec(ctx, "INSERT INTO layout VALUES (?, 0)", int32(f)); err != nil {
+			return fmt.Errorf("note layout: %w", err)
+		}
+	}
+	return nil
+}
+
+// prefixed lists names, each behind a prefix.
+func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }

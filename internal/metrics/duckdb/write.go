@@ -1,0 +1,287 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+)
+
+// coded is a row with numbers for its words and entities.
+type coded struct {
+	*fact.Row
+	source, channel, campaign, creative, audience, country, age, gender, device int32
+}
+
+// Write brings a batch in. The log is synced to disk before it returns.
+// Choice: that no two rows of a batch have one key is trusted, because whoever
+// makes a batch must know it anyway to tell which rows are at fault; that every
+// row is in a window is checked, because a row outside would be counted twice.
+func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
+	if err := check(b); err != nil {
+		return fmt.Errorf("write facts: %w", err)
+	}
+	err := e.write(ctx, b.Workspace, func(t *change) error {
+		var imported int32
+		if b.Import != "" {
+			imported = e.next.imported
+			e.next.imported++
+			if _, err := t.c.exec(ctx, "INSERT INTO import VALUES (?, ?, ?, ?)", imported, t.w.key, string(b.Import), int64(clock.At(t.now))); err != nil {
+				return fmt.Errorf("note import: %w", err)
+			}
+		}
+		rows, err := t.code(ctx, b)
+		if err != nil {
+			return err
+		}
+		for _, w := range b.Replace {
+			if err := t.empty(ctx, w, imported); err != nil {
+				return fmt.Errorf("empty window: %w", err)
+			}
+		}
+		for f, rows := range rows {
+			if len(rows) == 0 {
+				continue
+			}
+			if len(b.Replace) == 0 {
+				if err := t.makeRoom(ctx, fact.Family(f), rows, imported); err != nil {
+					return fmt.Errorf("replace facts: %w", err)
+				}
+			}
+			if err := t.add(ctx, "", fact.Families[f], rows, imported); err != nil {
+				return err
+			}
+			if _, err := t.c.exec(ctx, "UPDATE layout SET loose = loose + ? WHERE family = ?", int64(len(rows)), int32(f)); err != nil {
+				return fmt.Errorf("note layout: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write facts: %w", err)
+	}
+	return nil
+}
+
+func check(b *fact.Batch) error {
+	if b.Workspace == "" {
+		return errors.New("the batch names no workspace")
+	}
+	in := func(w fact.Window, r *fact.Row) bool {
+		return w.Family == r.Family && r.Date >= w.First && r.Date <= w.Last && w.Source.Connection == r.Source.Connection && w.Source.Account == r.Source.Account
+	}
+	last := 0
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if int(r.Family) >= len(fact.Families) {
+			return fmt.Errorf("row %d: there is no family %d", i, r.Family)
+		}
+		if len(b.Replace) == 0 || in(b.Replace[last], r) {
+			continue
+		}
+		if last = slices.IndexFunc(b.Replace, func(w fact.Window) bool { return in(w, r) }); last < 0 {
+			return fmt.Errorf("row %d of %s is in none of the windows to replace: widen a window or leave the row out", i, r.Date)
+		}
+	}
+	return nil
+}
+
+// code finds the numbers for everything that rows name, and sorts them by
+// family.
+func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
+	for _, w := range b.Replace {
+		if _, err := t.source(ctx, w.Source); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([][]coded, len(fact.Families))
+	seen := &seen{connections: map[string]int32{}, index: map[entityKey]int32{}}
+	var lastSource *fact.Source
+	var key, connection int32
+	var day, first clock.Date
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.Source != lastSource {
+			var err error
+			if key, err = t.source(ctx, r.Source); err != nil {
+				return nil, err
+			}
+			lastSource, connection = r.Source, seen.connection(string(r.Source.Connection))
+		}
+		c := coded{Row: r, source: key}
+		// Numbers are those within the batch until the file's are known.
+		c.campaign = seen.add(connection, kindCampaign, &r.Campaign)
+		c.creative = seen.add(connection, kindCreative, &r.Creative)
+		c.audience = seen.add(connection, kindAudience, &r.Audience)
+		for _, w := range []struct {
+			text string
+			code *int32
+		}{{r.Channel, &c.channel}, {r.Country, &c.country}, {r.AgeRange, &c.age}, {r.Gender, &c.gender}, {r.Device, &c.device}} {
+			code, there := t.words.code[w.text]
+			if !there {
+				var err error
+				if code, err = t.word(ctx, w.text); err != nil {
+					return nil, err
+				}
+			}
+			*w.code = code
+		}
+		rows[r.Family] = append(rows[r.Family], c)
+		if r.Date != day || i == 0 {
+			day, first = r.Date, firstOfMonth(r.Date)
+		}
+		t.touched[part{r.Family, key, first}] = true
+	}
+	numbers, err := t.entities(ctx, seen)
+	if err != nil {
+		return nil, fmt.Errorf("note entities: %w", err)
+	}
+	for _, list := range rows {
+		for i := range list {
+			c := &list[i]
+			c.campaign, c.creative, c.audience = numbers[c.campaign], numbers[c.creative], numbers[c.audience]
+		}
+	}
+	return rows, nil
+}
+
+// word gives a word a number.
+func (t *change) word(ctx context.Context, text string) (int32, error) {
+	code := int32(len(t.words.text))
+	longer := &words{code: map[string]int32{}, text: append(slices.Clip(t.words.text), text)}
+	for i, s := range longer.text {
+		longer.code[s] = int32(i)
+	}
+	t.words, t.shifts = longer, true
+	if _, err := t.c.exec(ctx, "INSERT INTO word VALUES (?, ?)", code, text); err != nil {
+		return 0, fmt.Errorf("note word: %w", err)
+	}
+	return code, nil
+}
+
+// source finds the number of a source, or notes it. What a batch says about its
+// currency and zone holds from then on.
+func (t *change) source(ctx context.Context, s *fact.Source) (int32, error) {
+	if s == nil {
+		return 0, errors.New("a row or window names no source")
+	}
+	i := slices.IndexFunc(t.w.sources, func(known source) bool { return known.Connection == s.Connection && known.Account == s.Account })
+	if i >= 0 && t.w.sources[i].Source == *s {
+		return t.w.sources[i].key, nil
+	}
+	t.w.sources, t.shifts = slices.Clone(t.w.sources), true
+	if i < 0 {
+		i = len(t.w.sources)
+		t.w.sources = append(t.w.sources, source{key: t.e.next.source})
+		t.e.next.source++
+	}
+	t.w.sources[i].Source = *s
+	key := t.w.sources[i].key
+	if _, err := t.c.exec(ctx, "DELETE FROM source WHERE key = ?", key); err != nil {
+		return 0, fmt.Errorf("note source: %w", err)
+	}
+	if _, err := t.c.exec(ctx, "INSERT INTO source VALUES (?, ?, ?, ?, ?, ?, ?)",
+		key, t.w.key, string(s.Connection), s.Platform, s.Account, string(s.Currency), s.Zone); err != nil {
+		return 0, fmt.Errorf("note source: %w", err)
+	}
+	return key, nil
+}
+
+// touch marks what is there between two days.
+func (t *change) touch(f fact.Family, source int32, first, last clock.Date) (found bool) {
+	for p, x := range t.w.parts {
+		if p.family == f && p.source == source && x.first <= last && x.last >= first {
+			t.touched[p], found = true, true
+		}
+	}
+	return found
+}
+
+// empty takes out the facts of a window. What an import takes out is kept, what
+// others take out can never come back.
+func (t *change) empty(ctx context.Context, w fact.Window, imported int32) error {
+	key, err := t.source(ctx, w.Source)
+	if err != nil {
+		return err
+	}
+	const window = " WHERE workspace = ? AND source = ? AND day BETWEEN ? AND ?"
+	args := []any{t.w.key, key, int32(w.First), int32(w.Last)}
+	if imported == 0 {
+		if _, err := t.c.exec(ctx, "DELETE FROM replaced"+window+" AND family = ?", append(slices.Clone(args), int32(w.Family))...); err != nil {
+			return err
+		}
+	} else if _, err := t.c.exec(ctx, "INSERT INTO cover VALUES (?, ?, ?, ?, ?, ?)", imported, t.w.key, int32(w.Family), key, int32(w.First), int32(w.Last)); err != nil {
+		return err
+	}
+	if !t.touch(w.Family, key, w.First, w.Last) {
+		return nil
+	}
+	if imported != 0 {
+		keep := "INSERT INTO replaced SELECT " + columnList + ", ?, ? FROM " + w.Family.String() + window
+		if _, err := t.c.exec(ctx, keep, append([]any{int32(w.Family), imported}, args...)...); err != nil {
+			return err
+		}
+	}
+	_, err = t.c.exec(ctx, "DELETE FROM "+w.Family.String()+window, args...)
+	return err
+}
+
+// makeRoom takes out the facts that have the keys of rows. What was put aside
+// before can stay there: the new rows are above it for good.
+func (t *change) makeRoom(ctx context.Context, f fact.Family, rows []coded, imported int32) error {
+	first, last := rows[0].Date, rows[0].Date
+	for i := range rows {
+		first, last = min(first, rows[i].Date), max(last, rows[i].Date)
+	}
+	if err := t.c.scratch(ctx, "staged", factColumns()); err != nil {
+		return err
+	}
+	if err := t.add(ctx, "temp", "staged", rows, imported); err != nil {
+		return err
+	}
+	table := f.String()
+	// The days bound what is scanned; the join alone would scan everything.
+	where := " WHERE " + table + ".workspace = ? AND " + table + ".day BETWEEN ? AND ? AND " + same(table, "s")
+	if imported != 0 {
+		keep := "INSERT INTO replaced SELECT " + table + ".*, ?, ? FROM " + table + ", temp.staged s" + where
+		if _, err := t.c.exec(ctx, keep, int32(f), imported, t.w.key, int32(first), int32(last)); err != nil {
+			return err
+		}
+	}
+	_, err := t.c.exec(ctx, "DELETE FROM "+table+" USING temp.staged s"+where, t.w.key, int32(first), int32(last))
+	return err
+}
+
+// add appends rows to a table of facts.
+func (t *change) add(ctx context.Context, catalog, table string, rows []coded, imported int32) error {
+	return t.c.appendTo(ctx, catalog, table, len(rows), len(columns), func(i int, row []driver.Value) {
+		r := &rows[i]
+		row = append(row[:0], t.w.key, int32(r.Date), r.source, r.channel, r.campaign, r.creative, r.audience, r.country, r.age, r.gender, r.device)
+		for m := range fact.Measure(fact.NumMeasures) {
+			if v, known := r.Values.Get(m); known {
+				row = append(row, v)
+			} else {
+				row = append(row, nil)
+			}
+		}
+		_ = append(row, imported)
+	})
+}
+
+// list writes numbers of ours for an IN.
+func list[T ~int32](numbers []T) string {
+	b := make([]byte, 0, 8*len(numbers)+2)
+	b = append(b, '(')
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(append(b, ')'))
+}
