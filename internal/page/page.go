@@ -19,8 +19,8 @@ type Query struct {
 	// Sort is a name from the list's whitelist.
 	Sort string
 	Desc bool
-	// Status holds the wanted statuses; nil means all but archived, and
-	// empty but not nil means every status.
+	// Status holds the wanted statuses; nil means all but archived, or what
+	// else ends a life, and empty but not nil means every status.
 	Status []string
 	// From and Until cut created_at, half open; nil means no bound.
 	From, Until *clock.Instant

@@ -297,7 +297,7 @@ func TestAuditTogether(t *testing.T) {
 	var group sync.WaitGroup
 	for range nodes {
 		db := store.New(node(t, url), 0, w.Clock.Now, rand.Reader)
-		service := campaign.New(db.Campaigns(), nil, w.Clock.Now, rand.Reader)
+		service := campaign.New(db.Campaigns(), nil, nil, w.Clock.Now, rand.Reader)
 		for i := range writers {
 			workspace := []ident.ID{w.Workspace, second}[i%2]
 			group.Go(func() {

@@ -80,7 +80,7 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 		return record.Doc{}, err
 	}
 	return s.db.put(ctx, writing{
-		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before.Spec), now: campaignRefs(&c.Spec),
+		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
 		save: save, job: KindSettle,
 	})
 }
@@ -108,11 +108,68 @@ func (db *DB) follow(tx Tx, workspace, id ident.ID, at clock.Instant) error {
 	return db.plan(tx, KindFollow, workspace, id, at)
 }
 
-func campaignRefs(c *campaign.Spec) []ref {
-	return slices.Concat(
+// KindSpend is the job that brings the campaigns of a workspace up to date
+// after facts have changed.
+const KindSpend = "campaign.spend"
+
+// planSpend plans it in the transaction of the change.
+func (db *DB) planSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
+	return db.plan(tx, KindSpend, workspace, workspace, at)
+}
+
+// Several reads campaigns.
+func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
+	b := &builder{}
+	b.add(`SELECT ` + campaigns.stamp() + `, doc FROM campaign WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.add(` AND id IN (`)
+	b.ids(ids)
+	b.add(`) ORDER BY id`)
+	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read campaigns: %w", err))
+	}
+	var list []*campaign.Campaign
+	for rows.Next() {
+		d, err := campaigns.read(rows)
+		if err != nil {
+			return nil, err
+		}
+		c := &campaign.Campaign{}
+		if err := decode(d.JSON, c); err != nil {
+			return nil, err
+		}
+		c.Loaded(workspace, d)
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// Spenders lists campaigns that tell of spend.
+func (s *Campaigns) Spenders(ctx context.Context, workspace ident.ID) ([]ident.ID, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT record_id FROM ref WHERE workspace_id = $1 AND kind = $2`, string(workspace), refSpend)
+	if err != nil {
+		return nil, translate(fmt.Errorf("find campaigns that spend: %w", err))
+	}
+	var list []ident.ID
+	for rows.Next() {
+		list = append(list, ident.ID(rows.Text()))
+	}
+	return list, nil
+}
+
+// refSpend is the kind under which campaigns are found that tell of spend.
+const refSpend = "spend"
+
+func campaignRefs(c *campaign.Campaign) []ref {
+	list := slices.Concat(
 		refsOf("channel", c.Channels), refsOf("tag", c.Tags),
 		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs),
 	)
+	if c.Spends() {
+		list = append(list, ref{kind: refSpend})
+	}
+	return list
 }
 
 func text(s *string) any {

@@ -47,7 +47,7 @@ var creatives = newTable(table{
 
 var variants = newTable(table{
 	name:    "variant",
-	shape:   1,
+	shape:   2,
 	reshape: reencode[creative.Variant],
 	columns: []string{"creative_id", "position", "name"},
 	sorts: map[string]sorting{

@@ -31,6 +31,11 @@ var dumped = []struct {
 	{"asset", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "sha256", "touched_at", "doc"}},
 	{"model_provider", []string{"workspace_id", "kind"}, []string{"workspace_id", "kind", "settings", "sealed", "updated_at"}},
 	{"model_spend", []string{"workspace_id", "month"}, []string{"workspace_id", "month", "micros"}},
+	{"connection", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "platform", "last_success_at", "doc"}},
+	{"import", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "source", "sha256", "doc"}},
+	{"rate", []string{"workspace_id", "currency", "day"}, []string{"workspace_id", "currency", "day", "per_euro", "carried", "updated_at"}},
+	{"result", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "hash", "meta", "total", "expires_at"}},
+	{"result_rows", []string{"workspace_id", "id", "chunk"}, []string{"workspace_id", "id", "chunk", "expires_at", "doc"}},
 	{"ref", []string{"workspace_id", "kind", "value", "record_id"}, []string{"workspace_id", "kind", "value", "record_id"}},
 	{"event", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "created_at", "type", "resource_id", "restricted", "doc"}},
 	{"once", []string{"workspace_id", "key"}, []string{"workspace_id", "key", "fingerprint", "status", "resource_id", "version", "rev", "doc", "created_at"}},
@@ -117,19 +122,29 @@ func appendValue(b []byte, v any) []byte {
 // ErrNotEmpty says that a restore would mix two histories.
 var ErrNotEmpty = errors.New("the store is not empty: restore into an empty data folder or database")
 
+// Empty is nil where nothing is stored, else ErrNotEmpty.
+func Empty(ctx context.Context, e Engine) error { return translate(e.Snapshot(ctx, empty)) }
+
+func empty(tx Tx) error {
+	for _, t := range dumped {
+		rows, err := tx.Query(`SELECT 1 FROM ` + t.name + ` LIMIT 1`)
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", t.name, err)
+		}
+		if rows.Next() {
+			rows.Int()
+			return fmt.Errorf("%w (table %s)", ErrNotEmpty, t.name)
+		}
+	}
+	return nil
+}
+
 // Refill writes into an empty store what fill puts, all or nothing. It may call
 // fill more than once, as an engine may run a transaction more than once.
 func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) error) error {
 	return translate(e.Write(ctx, func(tx Tx) error {
-		for _, t := range dumped {
-			rows, err := tx.Query(`SELECT 1 FROM ` + t.name + ` LIMIT 1`)
-			if err != nil {
-				return fmt.Errorf("look at %s: %w", t.name, err)
-			}
-			if rows.Next() {
-				rows.Int()
-				return fmt.Errorf("%w (table %s)", ErrNotEmpty, t.name)
-			}
+		if err := empty(tx); err != nil {
+			return err
 		}
 		return fill(func(c Chunk) error {
 			if err := ctx.Err(); err != nil {

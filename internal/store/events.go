@@ -145,8 +145,8 @@ func optional(id ident.ID) *ident.ID {
 	return &id
 }
 
-// Prune removes what is older than it is kept: remembered answers, events and
-// the daily counts of keys. It returns how many rows went.
+// Prune removes what is older than it is kept: remembered answers, events, the
+// daily counts of keys and results. It returns how many rows went.
 func (db *DB) Prune(ctx context.Context) (int64, error) {
 	workspaces, err := db.Accounts().Workspaces(ctx)
 	if err != nil {
@@ -162,6 +162,8 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 			{`DELETE FROM once WHERE workspace_id = $1 AND created_at <= $2`, now - OnceLife},
 			{`DELETE FROM event WHERE workspace_id = $1 AND created_at <= $2`, now - EventLife},
 			{`DELETE FROM api_key_use WHERE workspace_id = $1 AND day < $2`, now/86_400_000_000 - 31},
+			{`DELETE FROM result WHERE workspace_id = $1 AND expires_at <= $2`, now},
+			{`DELETE FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2`, now},
 		} {
 			var n int64
 			err := db.write(ctx, func(tx Tx) (err error) {

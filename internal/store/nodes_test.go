@@ -58,7 +58,7 @@ func TestNodes(t *testing.T) {
 		w.Insert(c)
 		var won, lost atomic.Int64
 		together(22, func(db *store.DB) {
-			service := campaign.New(db.Campaigns(), nil, w.Clock.Now, rand.Reader)
+			service := campaign.New(db.Campaigns(), nil, nil, w.Clock.Now, rand.Reader)
 			switch _, err := service.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); {
 			case err == nil:
 				won.Add(1)

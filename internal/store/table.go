@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,6 +27,9 @@ type table struct {
 	sorts map[string]sorting
 	// filters are conditions; %s stands for the values, %w for the workspace.
 	filters map[string]string
+	// hidden is the status that lists leave out unless they ask for it;
+	// archived where it is empty.
+	hidden string
 	// log says that rows are written once: they have no status, version, rev
 	// or shape.
 	log bool
@@ -270,7 +274,7 @@ func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
 	switch {
 	case t.log:
 	case q.Status == nil:
-		b.add(` AND status <> 'archived'`)
+		b.add(` AND status <> '` + cmp.Or(t.hidden, "archived") + `'`)
 	case len(q.Status) > 0:
 		b.add(` AND status IN (`)
 		b.values(q.Status)

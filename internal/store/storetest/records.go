@@ -41,6 +41,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"members by many", recordsMembersRace},
 		{"overlaps", recordsOverlaps},
 		{"campaigns follow audiences", recordsFollow},
+		{"campaigns that spend", recordsSpend},
 		{"assets", recordsAssets},
 		{"assets are swept", recordsSweep},
 		{"assets are swept or referred to", recordsSweepRace},
@@ -49,6 +50,14 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"creatives with all that goes with them", recordsCreativeSaves},
 		{"standings of creatives", recordsStandings},
 		{"providers", recordsProviders},
+		{"lists of connections", recordsConnectionLists},
+		{"one connection of many callers", recordsSourceRace},
+		{"names of connections", recordsNames},
+		{"imports", recordsImports},
+		{"results", recordsResults},
+		{"rates", recordsRates},
+		{"rates by many", recordsRatesRace},
+		{"lists of rates", recordsRateLists},
 		{"every failure leaves nothing", recordsNothingLeft},
 		{"a run in vain leaves nothing", recordsTwice},
 		{"one launch of 64", recordsLaunch},
@@ -128,8 +137,8 @@ func NewWorld(t *testing.T, e store.Engine) *World {
 		t.Fatal(err)
 	}
 	w.Accounts = account.New(w.DB.Accounts(), w.Clock.Now, rand.Reader)
-	w.Audiences = audience.New(w.DB.Audiences(), w.Clock.Now, rand.Reader)
-	w.Campaigns = campaign.New(w.DB.Campaigns(), map[string]campaign.References{"audience_ids": w.DB.Audiences()}, w.Clock.Now, rand.Reader)
+	w.Audiences = audience.New(w.DB.Audiences(), nil, w.Clock.Now, rand.Reader)
+	w.Campaigns = campaign.New(w.DB.Campaigns(), map[string]campaign.References{"audience_ids": w.DB.Audiences()}, nil, w.Clock.Now, rand.Reader)
 	w.openAssets()
 	w.Workspace, w.Owner, w.Secret = w.AddWorkspace("owner@example.com")
 	return w

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,7 +35,7 @@ type Step struct {
 // Steps are all uses of the store, in an order in which they work. Each may be
 // tried again after a failure.
 func (w *World) Steps() []Step {
-	list := slices.Concat(w.accountSteps(), w.campaignSteps(), w.audienceSteps(), w.assetSteps(), w.creativeSteps(), w.providerSteps())
+	list := slices.Concat(w.accountSteps(), w.campaignSteps(), w.audienceSteps(), w.assetSteps(), w.creativeSteps(), w.providerSteps(), w.connectionSteps(), w.factSteps())
 	return append(list, w.systemSteps()...)
 }
 
@@ -158,6 +159,10 @@ func (w *World) campaignSteps() []Step {
 			_, err := s.Settle(ctx, w.Workspace, id)
 			return err
 		}},
+		{"spent", false, func(ctx context.Context) error {
+			s := campaign.New(w.DB.Campaigns(), nil, spending{id}, w.Clock.Now, rand.Reader)
+			return s.Spent(ctx, w.Workspace)
+		}},
 		act("archive", func(ctx context.Context, cause record.Cause) error {
 			_, err := s.Archive(ctx, cause, id, record.Match{})
 			return err
@@ -234,8 +239,8 @@ func (w *World) systemSteps() []Step {
 	var claimed []job.Job
 	claim := func(ctx context.Context) (err error) {
 		claimed, err = jobs.Claim(ctx, w.Now(), w.Now().Add(time.Minute), 5)
-		if err == nil && len(claimed) != 1 {
-			err = fmt.Errorf("claimed %d jobs", len(claimed))
+		if err == nil && len(claimed) == 0 {
+			err = errors.New("claimed no job")
 		}
 		return err
 	}

@@ -112,6 +112,26 @@ CREATE INDEX campaign_spend ON campaign USING btree (workspace_id, spend, id, st
 CREATE INDEX campaign_start ON campaign USING btree (workspace_id, start_at, id, status) WHERE (start_at IS NOT NULL);
 CREATE INDEX campaign_status ON campaign USING btree (workspace_id, status, id);
 CREATE INDEX campaign_updated ON campaign USING btree (workspace_id, updated_at, id, status);
+CREATE TABLE connection (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  platform text COLLATE "C" NOT NULL,
+  last_success_at bigint,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX connection_created ON connection USING btree (workspace_id, created_at, id, status);
+CREATE UNIQUE INDEX connection_name ON connection USING btree (workspace_id, platform, name) WHERE (status <> 'disconnected'::text);
+CREATE INDEX connection_platform ON connection USING btree (workspace_id, platform, id, status);
+CREATE INDEX connection_success ON connection USING btree (workspace_id, last_success_at, id, status) WHERE (last_success_at IS NOT NULL);
+CREATE INDEX connection_updated ON connection USING btree (workspace_id, updated_at, id, status);
 CREATE TABLE creative (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -143,6 +163,25 @@ CREATE TABLE event (
 );
 CREATE INDEX event_created ON event USING btree (workspace_id, created_at, id, type);
 CREATE INDEX event_resource ON event USING btree (workspace_id, resource_id, created_at);
+CREATE TABLE import (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX import_created ON import USING btree (workspace_id, created_at, id, status);
+CREATE INDEX import_name ON import USING btree (workspace_id, name, id, status);
+CREATE INDEX import_sha256 ON import USING btree (workspace_id, sha256, created_at);
+CREATE INDEX import_updated ON import USING btree (workspace_id, updated_at, id, status);
 CREATE TABLE job (
   id text COLLATE "C" NOT NULL,
   workspace_id text COLLATE "C" NOT NULL,
@@ -200,6 +239,16 @@ CREATE TABLE quota (
   day bigint NOT NULL,
   PRIMARY KEY (workspace_id)
 );
+CREATE TABLE rate (
+  workspace_id text COLLATE "C" NOT NULL,
+  currency text COLLATE "C" NOT NULL,
+  day bigint NOT NULL,
+  per_euro bigint NOT NULL,
+  carried bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  PRIMARY KEY (workspace_id, currency, day)
+);
+CREATE INDEX rate_day ON rate USING btree (workspace_id, day, currency);
 CREATE TABLE ref (
   workspace_id text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL,
@@ -207,6 +256,25 @@ CREATE TABLE ref (
   record_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (workspace_id, kind, value, record_id)
 );
+CREATE TABLE result (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  hash text NOT NULL,
+  meta text NOT NULL,
+  total bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX result_age ON result USING btree (workspace_id, expires_at);
+CREATE TABLE result_rows (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  chunk bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id, chunk)
+);
+CREATE INDEX result_rows_age ON result_rows USING btree (workspace_id, expires_at);
 CREATE TABLE schema_migration (
   version text NOT NULL,
   name text NOT NULL,

@@ -108,6 +108,26 @@ CREATE INDEX campaign_spend ON campaign (workspace_id, spend, id, status) WHERE 
 CREATE INDEX campaign_start ON campaign (workspace_id, start_at, id, status) WHERE start_at IS NOT NULL;
 CREATE INDEX campaign_status ON campaign (workspace_id, status, id);
 CREATE INDEX campaign_updated ON campaign (workspace_id, updated_at, id, status);
+CREATE TABLE connection (
+  workspace_id    TEXT NOT NULL,
+  id              TEXT NOT NULL,
+  version         BIGINT NOT NULL,
+  rev             BIGINT NOT NULL,
+  shape           BIGINT NOT NULL,
+  status          TEXT NOT NULL,
+  created_at      BIGINT NOT NULL,
+  updated_at      BIGINT NOT NULL,
+  name            TEXT NOT NULL,
+  platform        TEXT NOT NULL,
+  last_success_at BIGINT,
+  doc             TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX connection_created ON connection (workspace_id, created_at, id, status);
+CREATE UNIQUE INDEX connection_name ON connection (workspace_id, platform, name) WHERE status <> 'disconnected';
+CREATE INDEX connection_platform ON connection (workspace_id, platform, id, status);
+CREATE INDEX connection_success ON connection (workspace_id, last_success_at, id, status) WHERE last_success_at IS NOT NULL;
+CREATE INDEX connection_updated ON connection (workspace_id, updated_at, id, status);
 CREATE TABLE creative (
   workspace_id TEXT NOT NULL,
   id           TEXT NOT NULL,
@@ -139,6 +159,25 @@ CREATE TABLE event (
 );
 CREATE INDEX event_created ON event (workspace_id, created_at, id, type);
 CREATE INDEX event_resource ON event (workspace_id, resource_id, created_at);
+CREATE TABLE import (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  name         TEXT NOT NULL,
+  source       TEXT NOT NULL,
+  sha256       TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX import_created ON import (workspace_id, created_at, id, status);
+CREATE INDEX import_name ON import (workspace_id, name, id, status);
+CREATE INDEX import_sha256 ON import (workspace_id, sha256, created_at);
+CREATE INDEX import_updated ON import (workspace_id, updated_at, id, status);
 CREATE TABLE job (
   id           TEXT NOT NULL PRIMARY KEY,
   workspace_id TEXT NOT NULL,
@@ -191,6 +230,16 @@ CREATE TABLE quota (
   day_of       BIGINT NOT NULL,
   day          BIGINT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE rate (
+  workspace_id TEXT NOT NULL,
+  currency     TEXT NOT NULL,
+  day          BIGINT NOT NULL,
+  per_euro     BIGINT NOT NULL,
+  carried      BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, currency, day)
+) WITHOUT ROWID;
+CREATE INDEX rate_day ON rate (workspace_id, day, currency);
 CREATE TABLE ref (
   workspace_id TEXT NOT NULL,
   kind         TEXT NOT NULL,
@@ -198,6 +247,25 @@ CREATE TABLE ref (
   record_id    TEXT NOT NULL,
   PRIMARY KEY (workspace_id, kind, value, record_id)
 ) WITHOUT ROWID;
+CREATE TABLE result (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  hash         TEXT NOT NULL,
+  meta         TEXT NOT NULL,
+  total        BIGINT NOT NULL,
+  expires_at   BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX result_age ON result (workspace_id, expires_at);
+CREATE TABLE result_rows (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  chunk        BIGINT NOT NULL,
+  expires_at   BIGINT NOT NULL,
+  doc          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id, chunk)
+);
+CREATE INDEX result_rows_age ON result_rows (workspace_id, expires_at);
 CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL);
 CREATE TABLE setting (
   name       TEXT NOT NULL PRIMARY KEY,

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Connections keeps connections.
+type Connections struct{ db *DB }
+
+var (
+	_ connection.Store    = (*Connections)(nil)
+	_ campaign.References = (*Connections)(nil)
+)
+
+// Connections returns the store of connections.
+func (db *DB) Connections() *Connections { return &Connections{db} }
+
+var connections = newTable(table{
+	name:    "connection",
+	shape:   1,
+	reshape: reencode[connection.Connection],
+	columns: []string{"name", "platform", "last_success_at"},
+	sorts: map[string]sorting{
+		"created_at":           {column: "created_at"},
+		"updated_at":           {column: "updated_at"},
+		"platform":             {column: "platform", text: true},
+		"sync.last_success_at": {column: "last_success_at", null: true},
+	},
+	filters: map[string]string{
+		"platform": ` AND platform IN (%s)`,
+		"q":        ` AND name LIKE %s ESCAPE '\'`,
+	},
+	hidden: string(connection.StatusDisconnected),
+})
+
+// Doc returns the record as it is answered, from memory where that is safe.
+func (s *Connections) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.db.doc(ctx, connections, workspace, id)
+}
+
+// List reads one page.
+func (s *Connections) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	p, err := connections.list(ctx, s.db.engine, workspace, search(q))
+	return p, translate(err)
+}
+
+// Load reads a record to change it.
+func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connection.Connection, error) {
+	return load[connection.Connection](ctx, s.db, connections, workspace, id)
+}
+
+const selectNamed = `SELECT id FROM connection WHERE workspace_id = $1 AND platform = $2 AND name = $3 AND status <> 'disconnected'`
+
+// Named loads the living connection of a platform that has a name.
+func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, name string) (*connection.Connection, error) {
+	rows, err := s.db.engine.Query(ctx, selectNamed, string(workspace), platform, strings.ToLower(name))
+	if err != nil {
+		return nil, translate(fmt.Errorf("find connection by name: %w", err))
+	}
+	if !rows.Next() {
+		return nil, fault.Missing()
+	}
+	return s.Load(ctx, workspace, ident.ID(rows.Text()))
+}
+
+// Save writes a record, a new one or one that nobody has changed since it was
+// loaded. Who takes a name later than another has lost a race.
+func (s *Connections) Save(ctx context.Context, c *connection.Connection, save record.Save) (record.Doc, error) {
+	w, err := s.writing(c, save)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	d, err := s.db.put(ctx, w)
+	if _, taken := errors.AsType[*UniqueError](err); taken {
+		err = fmt.Errorf("%w: %w", record.ErrRace, err)
+	}
+	return d, err
+}
+
+// writing prepares a record to be written. Campaigns hear of it when it stands
+// otherwise than before.
+func (s *Connections) writing(c *connection.Connection, save record.Save) (writing, error) {
+	before, err := stored[connection.Connection](&c.Common)
+	if err != nil {
+		return writing{}, err
+	}
+	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Platform, instant(c.Sync.LastSuccessAt))
+	w := writing{table: connections, row: r, common: &c.Common, save: save}
+	if before.ID != "" && connectionStandings[before.Status] != connectionStandings[c.Status] {
+		w.also = func(tx Tx) error { return s.db.follow(tx, c.WorkspaceID, c.ID, save.At) }
+	}
+	return w, err
+}
+
+// SaveFed writes a record after facts have come in, plans that campaigns hear
+// of them, and remembers the answer.
+func (s *Connections) SaveFed(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
+	w, err := s.writing(c, save)
+	if err != nil {
+		return err
+	}
+	t, err := s.db.trail(save.Cause, save.At, c.ID, record.Doc{JSON: answer}, nil)
+	if err != nil {
+		return err
+	}
+	return s.db.write(ctx, func(tx Tx) error {
+		if err := s.db.putIn(tx, &w, &t); err != nil {
+			return err
+		}
+		return s.db.planSpend(tx, c.WorkspaceID, save.At)
+	})
+}
+
+// PlanSpend plans a job like that of SaveFed, beside it: there is one for each
+// connection.
+func (s *Connections) PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error {
+	return s.db.write(ctx, func(tx Tx) error { return s.db.plan(tx, KindSpend, workspace, id, at) })
+}
+
+// connectionStandings are what statuses mean for campaigns; connected has
+// nothing to say.
+var connectionStandings = map[connection.Status]campaign.Standing{
+	connection.StatusPending:        {Issue: "no_connection"},
+	connection.StatusReauthRequired: {Issue: "connection_reauth_required"},
+	connection.StatusError:          {Issue: "connection_error"},
+	connection.StatusDisconnected:   {Issue: "no_connection", Archived: true},
+}
+
+// Standings tells campaigns how the connections stand that they run on.
+func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+	b := &builder{}
+	b.add(`SELECT id, status FROM connection WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.add(` AND id IN (`)
+	b.ids(ids)
+	b.add(`)`)
+	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("look at connections: %w", err))
+	}
+	found := map[ident.ID]campaign.Standing{}
+	for rows.Next() {
+		found[ident.ID(rows.Text())] = connectionStandings[connection.Status(rows.Text())]
+	}
+	return found, nil
+}

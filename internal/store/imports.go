@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Imports keeps the records of imports. Their files are elsewhere.
+type Imports struct{ db *DB }
+
+var _ ingest.ImportStore = (*Imports)(nil)
+
+// Imports returns the store of imports.
+func (db *DB) Imports() *Imports { return &Imports{db} }
+
+var imports = newTable(table{
+	name:    "import",
+	shape:   1,
+	reshape: reencode[ingest.Import],
+	columns: []string{"name", "source", "sha256"},
+	sorts: map[string]sorting{
+		"created_at": {column: "created_at"},
+		"updated_at": {column: "updated_at"},
+		"name":       {column: "name", text: true},
+	},
+	filters: map[string]string{
+		"source": ` AND source IN (%s)`,
+		"q":      ` AND name LIKE %s ESCAPE '\'`,
+	},
+})
+
+// Doc returns the record as it is answered, from memory where that is safe.
+func (s *Imports) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.db.doc(ctx, imports, workspace, id)
+}
+
+// List reads one page.
+func (s *Imports) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	p, err := imports.list(ctx, s.db.engine, workspace, search(q))
+	return p, translate(err)
+}
+
+// Load reads a record to change it.
+func (s *Imports) Load(ctx context.Context, workspace, id ident.ID) (*ingest.Import, error) {
+	return load[ingest.Import](ctx, s.db, imports, workspace, id)
+}
+
+// Save writes a record, a new one or one that nobody has changed since it was
+// loaded.
+func (s *Imports) Save(ctx context.Context, i *ingest.Import, save record.Save) (record.Doc, error) {
+	r, err := rowOf(i.ID, string(i.Status), &i.Common, i, strings.ToLower(i.File.Name), i.Source, i.File.SHA256)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	return s.db.put(ctx, writing{table: imports, row: r, common: &i.Common, save: save})
+}
+
+const selectSame = `SELECT id FROM import WHERE workspace_id = $1 AND sha256 = $2 AND source = $3 AND status = 'committed' ORDER BY created_at DESC, id DESC LIMIT 1`
+
+// Same returns the newest committed import of a file to a source, empty where
+// there is none.
+func (s *Imports) Same(ctx context.Context, workspace ident.ID, source, sum string) (ident.ID, error) {
+	rows, err := s.db.engine.Query(ctx, selectSame, string(workspace), sum, source)
+	if err != nil {
+		return "", translate(fmt.Errorf("find imports of the same file: %w", err))
+	}
+	if !rows.Next() {
+		return "", nil
+	}
+	return ident.ID(rows.Text()), nil
+}

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+)
+
+// mirrored are the tables of records that facts are grouped and filtered by.
+var mirrored = []struct {
+	table  *table
+	prefix string
+	kind   string
+}{
+	{campaigns, ident.Campaign, fact.KindCampaign},
+	{creatives, ident.Creative, fact.KindCreative},
+	{audiences, ident.Audience, fact.KindAudience},
+}
+
+const (
+	// settling is how long after another an event may appear that was made
+	// before it: ids and times are taken before the transaction.
+	settling = time.Minute
+	// remembered is how far back events are looked through instead of all
+	// records; they are kept a little longer.
+	remembered = EventLife - 24*60*60*1_000_000
+)
+
+// News tells how far the copies of a workspace's records elsewhere are behind:
+// which mark the events since then leave, 0 events leaving none. Two equal
+// marks mean that nothing has happened in between.
+type News struct {
+	Events int64
+	Last   string
+}
+
+// News looks at the events since a moment.
+func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant) (News, error) {
+	rows, err := db.engine.Query(ctx, `SELECT count(*), max(id) FROM event WHERE workspace_id = $1 AND created_at >= $2`,
+		string(workspace), int64(since.Add(-settling)))
+	if err != nil {
+		return News{}, translate(fmt.Errorf("look for news: %w", err))
+	}
+	rows.Next()
+	n := News{Events: rows.Int()}
+	if n.Events > 0 {
+		n.Last = rows.Text()
+	}
+	return n, nil
+}
+
+// Changed returns the campaigns, creatives and audiences that may have changed
+// since a moment, all of them for 0.
+func (db *DB) Changed(ctx context.Context, workspace ident.ID, since clock.Instant) ([]fact.Record, error) {
+	if int64(since) < int64(clock.At(db.now()))-remembered {
+		return db.allRecords(ctx, workspace)
+	}
+	rows, err := db.engine.Query(ctx, `SELECT DISTINCT resource_id FROM event WHERE workspace_id = $1 AND created_at >= $2`,
+		string(workspace), int64(since.Add(-settling)))
+	if err != nil {
+		return nil, translate(fmt.Errorf("find changed records: %w", err))
+	}
+	byPrefix := map[string][]ident.ID{}
+	for rows.Next() {
+		id := rows.Text()
+		prefix, _, _ := strings.Cut(id, "_")
+		byPrefix[prefix] = append(byPrefix[prefix], ident.ID(id))
+	}
+	var list []fact.Record
+	for _, m := range mirrored {
+		more, err := db.namedRecords(ctx, workspace, m.table, m.kind, byPrefix[m.prefix])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// atOnce is how many records one statement reads.
+const atOnce = 500
+
+// namedRecords reads those of a table that have these ids.
+func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, kind string, ids []ident.ID) (list []fact.Record, err error) {
+	for some := range slices.Chunk(ids, atOnce) {
+		b := &builder{}
+		b.add(`SELECT version, rev, shape, doc FROM ` + t.name + ` WHERE workspace_id = `)
+		b.value(string(workspace))
+		b.add(` AND id IN (`)
+		b.ids(some)
+		b.add(`)`)
+		if list, err = db.readRecords(ctx, list, t, kind, b); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// allRecords reads whole tables.
+func (db *DB) allRecords(ctx context.Context, workspace ident.ID) (list []fact.Record, err error) {
+	for _, m := range mirrored {
+		more, err := db.tableRecords(ctx, workspace, m.table, m.kind, "")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// tableRecords reads a table, some rows at a time, where a condition holds.
+func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, kind, condition string) (list []fact.Record, err error) {
+	for after := ""; ; after = string(list[len(list)-1].ID) {
+		b := &builder{}
+		b.add(`SELECT version, rev, shape, doc FROM ` + t.name + ` WHERE workspace_id = `)
+		b.value(string(workspace))
+		b.add(condition + ` AND id > `)
+		b.value(after)
+		b.add(` ORDER BY id LIMIT `)
+		b.value(atOnce)
+		had := len(list)
+		if list, err = db.readRecords(ctx, list, t, kind, b); err != nil {
+			return nil, err
+		}
+		if len(list)-had < atOnce {
+			return list, nil
+		}
+	}
+}
+
+// readRecords appends what a statement finds.
+func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kind string, b *builder) ([]fact.Record, error) {
+	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read records: %w", err))
+	}
+	for rows.Next() {
+		d, err := t.read(rows)
+		if err != nil {
+			return nil, err
+		}
+		var r struct {
+			ID        ident.ID `json:"id"`
+			Name      string   `json:"name"`
+			Status    string   `json:"status"`
+			Objective string   `json:"objective"`
+			Type      string   `json:"type"`
+			Tags      []string `json:"tags"`
+		}
+		if err := decode(d.JSON, &r); err != nil {
+			return nil, err
+		}
+		list = append(list, fact.Record{ID: r.ID, Kind: kind, Name: r.Name, Status: r.Status, Objective: r.Objective, Type: r.Type, Tags: r.Tags})
+	}
+	return list, nil
+}
+
+// Records returns campaigns, creatives or audiences as facts know them; nil ids
+// ask for all that are not archived.
+func (db *DB) Records(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) ([]fact.Record, error) {
+	for _, m := range mirrored {
+		switch {
+		case m.kind != kind:
+		case ids == nil:
+			return db.tableRecords(ctx, workspace, m.table, kind, ` AND status <> 'archived'`)
+		default:
+			return db.namedRecords(ctx, workspace, m.table, kind, ids)
+		}
+	}
+	return nil, nil
+}
+
+// Find looks up records of a kind, archived ones too, and returns what facts
+// are linked to by them: the record itself, and for a variant its creative. It
+// is asked for a few hundred at once.
+func (db *DB) Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
+	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name, ingest.KindVariant: variants.name}[kind]
+	if name == "" || len(ids) == 0 {
+		return nil, nil
+	}
+	linked := "id"
+	if kind == ingest.KindVariant {
+		linked = "creative_id"
+	}
+	b := &builder{}
+	b.add(`SELECT id, ` + linked + ` FROM ` + name + ` WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.add(` AND id IN (`)
+	b.ids(ids)
+	b.add(`)`)
+	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("look up records: %w", err))
+	}
+	found := map[ident.ID]ident.ID{}
+	for rows.Next() {
+		id := ident.ID(rows.Text())
+		found[id] = ident.ID(rows.Text())
+	}
+	return found, nil
+}

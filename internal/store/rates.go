@@ -1,0 +1,302 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/page"
+	"fanfare/internal/rates"
+	"fanfare/internal/record"
+)
+
+// Rates keeps what currencies were worth, for all workspaces and for single
+// ones.
+type Rates struct{ db *DB }
+
+var (
+	_ rates.Store        = (*Rates)(nil)
+	_ analytics.RateBook = (*Rates)(nil)
+)
+
+// Rates returns the store of rates.
+func (db *DB) Rates() *Rates { return &Rates{db} }
+
+// everyWorkspace is the workspace_id of what holds for all of them.
+const everyWorkspace = ident.ID("")
+
+// storedRate is a row of the table.
+type storedRate struct {
+	rates.Rate
+	carried bool
+	own     bool
+}
+
+// before is the order of lists.
+func (a storedRate) before(b storedRate) int {
+	return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Currency, b.Currency))
+}
+
+// holds reports whether a is what holds where both are of the same day.
+func (a storedRate) holds(b storedRate) bool {
+	if a.carried != b.carried {
+		return b.carried
+	}
+	return a.own
+}
+
+// Rates returns what holds for a workspace on these days.
+func (s *Rates) Rates(ctx context.Context, workspace ident.ID, currencies []money.Currency, first, last clock.Date) ([]analytics.DayRate, error) {
+	if len(currencies) == 0 {
+		return nil, nil
+	}
+	list, err := s.effective(ctx, workspace, rates.Query{Currencies: currencies, First: &first, Last: &last})
+	if err != nil {
+		return nil, err
+	}
+	days := make([]analytics.DayRate, len(list))
+	for i, r := range list {
+		days[i] = analytics.DayRate{Currency: r.Currency, Date: r.Date, PerEuro: int64(r.PerEuro)}
+	}
+	return days, nil
+}
+
+// List reads one page.
+func (s *Rates) List(ctx context.Context, workspace ident.ID, q rates.Query) (page.Page, error) {
+	var p page.Page
+	limit := q.Limit
+	q.Limit++
+	list, err := s.effective(ctx, workspace, q)
+	if err != nil {
+		return p, err
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		p.Next = &page.Place{Int: int64(last.Date), ID: string(last.Currency)}
+	}
+	for _, r := range list {
+		shown := rates.Listed{Rate: r.Rate, Base: rates.Base, Source: rates.SourceServer, Carried: r.carried}
+		if r.own {
+			shown.Source = rates.SourceWorkspace
+		}
+		doc, err := encode(shown)
+		if err != nil {
+			return p, err
+		}
+		p.Docs = append(p.Docs, record.Doc{JSON: doc})
+	}
+	return p, nil
+}
+
+// effective reads what holds for a workspace, in the order of lists. Either
+// owner gives as many as are asked for, so both together hold the first ones of
+// what they are together.
+func (s *Rates) effective(ctx context.Context, workspace ident.ID, q rates.Query) ([]storedRate, error) {
+	list, err := s.of(ctx, everyWorkspace, q)
+	if err != nil || workspace == everyWorkspace {
+		return list, err
+	}
+	own, err := s.of(ctx, workspace, q)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, own...)
+	slices.SortFunc(list, func(a, b storedRate) int {
+		if order := a.before(b); order != 0 {
+			return order
+		}
+		if a.holds(b) {
+			return -1
+		}
+		return 1
+	})
+	return slices.CompactFunc(list, func(a, b storedRate) bool { return a.before(b) == 0 }), nil
+}
+
+// of reads the rates of one owner, in the order of lists.
+func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]storedRate, error) {
+	b := &builder{}
+	b.add(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `)
+	b.value(string(owner))
+	if len(q.Currencies) > 0 {
+		b.add(` AND currency IN (`)
+		for i, c := range q.Currencies {
+			if i > 0 {
+				b.add(`, `)
+			}
+			b.value(string(c))
+		}
+		b.add(`)`)
+	}
+	if q.First != nil {
+		b.add(` AND day >= `)
+		b.value(int64(*q.First))
+	}
+	if q.Last != nil {
+		b.add(` AND day <= `)
+		b.value(int64(*q.Last))
+	}
+	if q.After != nil {
+		b.add(` AND day <= `)
+		b.value(q.After.Int)
+		b.add(` AND (day < `)
+		b.value(q.After.Int)
+		b.add(` OR currency > `)
+		b.value(q.After.ID)
+		b.add(`)`)
+	}
+	b.add(` ORDER BY day DESC, currency`)
+	if q.Limit > 0 {
+		b.add(` LIMIT `)
+		b.value(q.Limit)
+	}
+	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read rates: %w", err))
+	}
+	var list []storedRate
+	for rows.Next() {
+		r := storedRate{own: owner != everyWorkspace}
+		r.Date, r.Currency = clock.Date(rows.Int()), money.Currency(rows.Text())
+		r.PerEuro, r.carried = rates.Decimal(rows.Int()), rows.Int() != 0
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// Put writes published rates and those that are carried from them. On a shared
+// engine the audit chain makes writers of one owner follow each other, so that
+// each carries from what the other has published.
+func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update, save record.Save) (answer record.Doc, err error) {
+	entry, err := s.db.audit(save.Cause, save.At, "rates.updated", "rates", 0)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	owner := save.Cause.Workspace
+	id := s.db.eventIDs(1)[0]
+	err = s.db.write(ctx, func(tx Tx) error {
+		end, err := s.db.takeChain(tx, string(owner))
+		if err != nil {
+			return err
+		}
+		u := u
+		if u.Written, err = putRates(tx, owner, published, 0, save.At); err != nil {
+			return err
+		}
+		all, err := publishedAround(tx, owner, u)
+		if err != nil {
+			return err
+		}
+		if u.Carried, err = putRates(tx, owner, rates.Carry(all), 1, save.At); err != nil {
+			return err
+		}
+		if answer.JSON, err = encode(u); err != nil {
+			return err
+		}
+		if u.Written+u.Carried > 0 {
+			if err := end.extend(tx, entry); err != nil {
+				return err
+			}
+			if err := s.tell(tx, id, answer, save); err != nil {
+				return err
+			}
+			if err := s.revalue(tx, owner, save.At); err != nil {
+				return err
+			}
+		}
+		return remember(tx, save.Cause, save.At, owner, answer)
+	})
+	return answer, err
+}
+
+// tell writes the event into the outbox of the workspace. Rates for all
+// workspaces are in none, so nobody could read it.
+func (s *Rates) tell(tx Tx, id ident.ID, d record.Doc, save record.Save) error {
+	if save.Cause.Workspace == everyWorkspace {
+		return nil
+	}
+	row, err := s.db.outbox(id, save.Cause, save.At, save.Cause.Workspace, d, record.Event{Type: "rates.updated"})
+	if err != nil {
+		return err
+	}
+	return row.insert(tx)
+}
+
+const selectPublished = `SELECT currency, day, per_euro FROM rate WHERE workspace_id = $1 AND carried = 0 AND day >= $2 AND day <= $3 AND currency IN (`
+
+// publishedAround reads the published rates that can be carried to or from what
+// was just written, in the order of Carry.
+func publishedAround(tx Tx, owner ident.ID, u rates.Update) ([]rates.Rate, error) {
+	reach := clock.Date(rates.MaxGap + 1)
+	rows, err := tx.Query(selectPublished+numbered(4, len(u.Currencies))+`) ORDER BY currency, day`,
+		with([]any{string(owner), int64(u.StartDate - reach), int64(u.EndDate + reach)}, u.Currencies)...)
+	if err != nil {
+		return nil, fmt.Errorf("read published rates: %w", err)
+	}
+	var list []rates.Rate
+	for rows.Next() {
+		list = append(list, rates.Rate{Currency: money.Currency(rows.Text()), Date: clock.Date(rows.Int()), PerEuro: rates.Decimal(rows.Int())})
+	}
+	return list, nil
+}
+
+// A published rate replaces every other one, a carried rate only another
+// carried one; the same again is no change.
+const (
+	insertRates   = `INSERT INTO rate (workspace_id, currency, day, per_euro, carried, updated_at) VALUES `
+	conflictRates = ` ON CONFLICT (workspace_id, currency, day) DO UPDATE SET per_euro = excluded.per_euro, carried = excluded.carried, updated_at = excluded.updated_at
+WHERE rate.carried > excluded.carried OR rate.carried = excluded.carried AND rate.per_euro <> excluded.per_euro`
+)
+
+// putRates writes rates in batches whose sizes are powers of two, so that there
+// are few statements to prepare. It returns how many were new or other.
+func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.Instant) (written int64, err error) {
+	const columns = 6
+	for size := maxBatch; len(list) > 0; {
+		if len(list) < size {
+			size /= 2
+			continue
+		}
+		rows := make([]string, size)
+		args := make([]any, 0, columns*size)
+		for i, r := range list[:size] {
+			rows[i] = "(" + numbered(columns*i+1, columns) + ")"
+			args = append(args, string(owner), string(r.Currency), int64(r.Date), int64(r.PerEuro), carried, int64(at))
+		}
+		n, err := tx.Exec(insertRates+strings.Join(rows, ", ")+conflictRates, args...)
+		if err != nil {
+			return 0, fmt.Errorf("write rates: %w", err)
+		}
+		written, list = written+n, list[size:]
+	}
+	return written, nil
+}
+
+// revalue has the campaigns brought up to date whose spend the rates may
+// change: those of one workspace, or of all.
+func (s *Rates) revalue(tx Tx, owner ident.ID, at clock.Instant) error {
+	if owner != "" {
+		return s.db.planSpend(tx, owner, at)
+	}
+	rows, err := tx.Query(`SELECT id FROM workspace`)
+	if err != nil {
+		return fmt.Errorf("list workspaces: %w", err)
+	}
+	var all []ident.ID
+	for rows.Next() {
+		all = append(all, ident.ID(rows.Text()))
+	}
+	for _, workspace := range all {
+		if err := s.db.planSpend(tx, workspace, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// Results keeps the rows of long answers until they expire.
+type Results struct{ db *DB }
+
+var _ analytics.Results = (*Results)(nil)
+
+// Results returns the store of results.
+func (db *DB) Results() *Results { return &Results{db} }
+
+// resultRows is how many rows of a result one row of the table holds: pages
+// are read with few of them, and a large result is written with few statements.
+const resultRows = 500
+
+const (
+	insertResult     = `INSERT INTO result (workspace_id, id, hash, meta, total, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`
+	insertResultRows = `INSERT INTO result_rows (workspace_id, id, chunk, expires_at, doc) VALUES ($1, $2, $3, $4, $5)`
+	selectResult     = `SELECT meta, total FROM result WHERE workspace_id = $1 AND id = $2 AND expires_at > $3`
+	selectResultRows = `SELECT doc FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
+)
+
+// Keep writes a result.
+func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kept) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		if _, err := tx.Exec(insertResult, string(workspace), string(k.ID), k.Hash, k.Meta, len(k.Rows), int64(k.ExpiresAt)); err != nil {
+			return fmt.Errorf("keep result: %w", err)
+		}
+		for from := 0; from < len(k.Rows); from += resultRows {
+			// A row is JSON, which has no line break outside of strings and
+			// writes those inside as \n.
+			doc := bytes.Join(k.Rows[from:min(len(k.Rows), from+resultRows)], []byte("\n"))
+			if _, err := tx.Exec(insertResultRows, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc); err != nil {
+				return fmt.Errorf("keep rows of a result: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Page reads rows of a result that has not expired, and what goes with all.
+func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limit int) (rows [][]byte, meta []byte, total int, err error) {
+	head, err := s.db.engine.Query(ctx, selectResult, string(workspace), string(id), int64(clock.At(s.db.now())))
+	if err != nil {
+		return nil, nil, 0, translate(fmt.Errorf("read result: %w", err))
+	}
+	if !head.Next() {
+		return nil, nil, 0, fault.Missing()
+	}
+	meta, total = head.Bytes(), int(head.Int())
+	end := min(total, offset+limit)
+	if offset >= end {
+		return nil, meta, total, nil
+	}
+	first := offset / resultRows
+	chunks, err := s.db.engine.Query(ctx, selectResultRows, string(workspace), string(id), first, (end-1)/resultRows)
+	if err != nil {
+		return nil, nil, 0, translate(fmt.Errorf("read rows of a result: %w", err))
+	}
+	for chunks.Next() {
+		rows = append(rows, bytes.Split(chunks.Bytes(), []byte("\n"))...)
+	}
+	from := offset - first*resultRows
+	if len(rows) < from+end-offset {
+		return nil, nil, 0, fault.Missing() // expired since, and swept
+	}
+	return rows[from : from+end-offset], meta, total, nil
+}

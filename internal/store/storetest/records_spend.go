@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+)
+
+// spending is one campaign that has spent something.
+type spending struct{ id ident.ID }
+
+// Spend implements campaign.Spending.
+func (s spending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, string) (map[ident.ID]campaign.Spend, error) {
+	return map[ident.ID]campaign.Spend{s.id: {Total: 1_500_000, Currency: "EUR", Known: true}}, nil
+}
+
+// recordsSpend reads several campaigns at once, and finds those that tell of
+// spend.
+func recordsSpend(t *testing.T, w *World) {
+	other, _, _ := w.AddWorkspace("spender@example.com")
+	none, known, unknown, foreign := w.Draft("None"), w.Draft("Known"), w.Draft("Unknown"), w.Draft("Foreign")
+	sum := &campaign.Sum{Amount: money.Amount{Micros: 1_500_000, Digits: 2}, Currency: "EUR", AsOf: w.Now()}
+	known.SpendToDate, foreign.SpendToDate = sum, sum
+	unknown.Delivery.Issues = []campaign.Issue{{Code: "currency_mismatch"}}
+	foreign.WorkspaceID = other
+	for _, c := range []*campaign.Campaign{none, known, unknown, foreign} {
+		save := w.Save("campaign.created")
+		save.Cause.Workspace = c.WorkspaceID
+		_, err := w.DB.Campaigns().Save(t.Context(), c, save)
+		w.must(err)
+	}
+	spenders := func(want ...ident.ID) {
+		t.Helper()
+		got, err := w.DB.Campaigns().Spenders(t.Context(), w.Workspace)
+		w.must(err)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("spenders: got %v want %v", got, want)
+		}
+	}
+	spenders(known.ID, unknown.ID)
+	list, err := w.DB.Campaigns().Several(t.Context(), w.Workspace, []ident.ID{unknown.ID, "cmp_gone", foreign.ID, none.ID, known.ID})
+	w.must(err)
+	got, want := []string{}, []string{}
+	for _, c := range list {
+		got = append(got, fmt.Sprint(c.ID, c.Name, c.Stored().Stamp, c.WorkspaceID))
+	}
+	for _, c := range []*campaign.Campaign{none, known, unknown} {
+		want = append(want, fmt.Sprint(c.ID, c.Name, c.Stamp(), w.Workspace))
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("several: got %v want %v", got, want)
+	}
+	for _, c := range list {
+		c.SpendToDate, c.Delivery.Issues = nil, nil
+		if c.ID == none.ID {
+			c.SpendToDate = sum
+		}
+		c.Rev++
+		_, err := w.DB.Campaigns().Save(t.Context(), c, w.Save("campaign.delivery_changed"))
+		w.must(err)
+	}
+	spenders(none.ID)
+	w.Count(1_500_000, `SELECT spend FROM campaign WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(none.ID))
+}
