@@ -17,13 +17,14 @@ import (
 // Service is what callers can do with audiences.
 type Service struct {
 	store  Store
+	facts  Facts
 	now    func() time.Time
 	random io.Reader
 }
 
-// New makes the service.
-func New(store Store, now func() time.Time, random io.Reader) *Service {
-	return &Service{store: store, now: now, random: random}
+// New makes the service. Without facts nothing is known of how audiences do.
+func New(store Store, facts Facts, now func() time.Time, random io.Reader) *Service {
+	return &Service{store: store, facts: facts, now: now, random: random}
 }
 
 // Create makes an audience. A customer list has no members yet.

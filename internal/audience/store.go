@@ -32,6 +32,15 @@ type Store interface {
 	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]Campaign, error)
 }
 
+// Facts tell how an audience does.
+type Facts interface {
+	// Audience returns the figures of an audience in a period, nil where there
+	// are no facts about it. Shares are compared with those of the baseline:
+	// workspace, or the id of an audience. A breakdown that nobody has
+	// reported is empty.
+	Audience(ctx context.Context, workspace, id ident.ID, baseline string, p Period) (*Figures, error)
+}
+
 // Members are hashes of members to add and to remove. None is in both.
 type Members struct{ Add, Remove []string }
 

@@ -28,7 +28,7 @@ const (
 var (
 	Objectives     = []string{"awareness", "traffic", "engagement", "leads", "app_promotion", "sales"}
 	Channels       = fact.Channels
-	BudgetTypes    = []string{"daily", "lifetime"}
+	BudgetTypes    = []string{daily, lifetime}
 	Pacings        = []string{"even", "asap", "front_loaded"}
 	Directions     = []string{"at_most", "at_least"}
 	Models         = []string{"platform", "last_touch", "first_touch", "linear", "time_decay"}
@@ -57,6 +57,11 @@ type Campaign struct {
 	CompletedAt     *clock.Instant       `json:"completed_at"`
 
 	record.Common
+
+	// capped says that a day's limit is reached, unpriced that spend has no
+	// rate to the campaign's currency. Between two looks at the facts they are
+	// remembered as delivery issues.
+	capped, unpriced bool
 }
 
 // Spec is everything a caller may write.

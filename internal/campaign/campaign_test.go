@@ -136,14 +136,15 @@ func (s *shelf) Standings(_ context.Context, _ ident.ID, ids []ident.ID) (map[id
 type linked struct {
 	*campaign.Service
 	shelf *shelf
+	facts *ledger
 	cause record.Cause
 }
 
 func newLinked(c *fanfaretest.Tenant) *linked {
-	s := &shelf{}
+	s, f := &shelf{}, newLedger(c)
 	refs := map[string]campaign.References{"audience_ids": s, "creative_ids": s, "connection_ids": s}
 	return &linked{
-		Service: campaign.New(c.World.App.DB.Campaigns(), refs, c.World.Clock.Now, rand.Reader), shelf: s,
+		Service: campaign.New(c.World.App.DB.Campaigns(), refs, f, c.World.Clock.Now, rand.Reader), shelf: s, facts: f,
 		cause: record.Cause{Workspace: c.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Test"}},
 	}
 }

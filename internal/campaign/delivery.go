@@ -106,13 +106,18 @@ var hindrances = map[string]hindrance{
 	"audience_too_small": {"audience_ids", "This audience has too few members to be used.", "Add members until its status is ready.", false},
 	"audience_not_ready": {"audience_ids", "This audience cannot be used: it is archived, being made, or has failed.", "Restore it, wait for it, or choose another.", false},
 	"no_budget":          {"budget", "No budget is set; nothing limits spend here.", "Set budget to a daily or lifetime amount.", false},
+	// Choice: platforms stop by themselves at a day's limit, and spend that
+	// nobody can add up does not stop them, so these limit and do not block.
+	"daily_cap_reached": {"budget", "What may be spent in a day is spent; delivery goes on at midnight in the campaign's time zone.", "Raise budget.daily_cap, or the amount of a daily budget, to deliver more today.", false},
+	"budget_exhausted":  {"budget", "The lifetime budget is spent.", "Raise budget.amount.", true},
+	"currency_mismatch": {"budget", "A platform reports spend in a currency that has no exchange rate to the campaign's, so spend and what is left are unknown.", "Set the budget in the platform's currency, or have exchange rates imported for the days of the report.", false},
 }
 
 // issues lists what stands in the way. An issue that was there before keeps
 // its since. A campaign that is over has none.
 func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
 	list := []Issue{}
-	if c.Status == StatusArchived || c.Status == StatusCompleted {
+	if !c.open() {
 		return list
 	}
 	add := func(code string, resource *ident.ID) {
@@ -147,6 +152,15 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 	}
 	if c.Budget == nil {
 		add("no_budget", nil)
+	}
+	if c.exhausted() {
+		add("budget_exhausted", nil)
+	}
+	if c.capped {
+		add("daily_cap_reached", nil)
+	}
+	if c.unpriced {
+		add("currency_mismatch", nil)
 	}
 	return list
 }

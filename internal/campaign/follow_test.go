@@ -22,7 +22,7 @@ func newFollowing(c *fanfaretest.Tenant) *linked {
 	l := newLinked(c)
 	db := c.World.App.DB
 	refs := map[string]campaign.References{"audience_ids": db.Audiences(), "creative_ids": db.Creatives(), "connection_ids": l.shelf}
-	l.Service = campaign.New(db.Campaigns(), refs, c.World.Clock.Now, rand.Reader)
+	l.Service = campaign.New(db.Campaigns(), refs, l.facts, c.World.Clock.Now, rand.Reader)
 	return l
 }
 

@@ -160,7 +160,9 @@ func (l *linked) revise(t testing.TB, id ident.ID, change func(*campaign.Spec)) 
 func (l *linked) create(t testing.TB, spec campaign.Spec) ident.ID {
 	t.Helper()
 	spec.Name, spec.Attribution = "One", campaign.DefaultAttribution
-	spec.Schedule.Timezone = "UTC"
+	if spec.Schedule.Timezone == "" {
+		spec.Schedule.Timezone = "UTC"
+	}
 	d, err := l.Create(t.Context(), l.cause, spec)
 	if err != nil {
 		t.Fatal(err)

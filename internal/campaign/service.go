@@ -17,16 +17,18 @@ import (
 
 // Service is what callers can do with campaigns.
 type Service struct {
-	store  Store
-	refs   map[string]References
-	now    func() time.Time
-	random io.Reader
+	store    Store
+	refs     map[string]References
+	spending Spending
+	now      func() time.Time
+	random   io.Reader
 }
 
 // New makes the service. refs answers for audience_ids, creative_ids and
-// connection_ids; ids of a kind that nobody answers for do not exist.
-func New(store Store, refs map[string]References, now func() time.Time, random io.Reader) *Service {
-	return &Service{store: store, refs: refs, now: now, random: random}
+// connection_ids; ids of a kind that nobody answers for do not exist. Without
+// spending there are no facts.
+func New(store Store, refs map[string]References, spending Spending, now func() time.Time, random io.Reader) *Service {
+	return &Service{store: store, refs: refs, spending: spending, now: now, random: random}
 }
 
 // Create makes a draft.
@@ -86,10 +88,18 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 		if len(old) == 0 {
 			return nil, nil
 		}
+		was := c.Budget
 		c.Spec = spec
-		if end := c.Schedule.EndAt; c.Status == StatusCompleted && old["schedule"] != nil && (end == nil || *end > now) {
-			c.Status, c.CompletedAt, c.PausedAt = StatusPaused, nil, &now
-			old["status"] = StatusCompleted
+		if old["budget"] != nil || old["schedule"] != nil {
+			if err := s.ask(ctx, c, now); err != nil {
+				return nil, err
+			}
+			if err := c.affordable(was); err != nil {
+				return nil, err
+			}
+			if c.reopen(now) {
+				old["status"] = StatusCompleted
+			}
 		}
 		return []record.Event{{Type: "campaign.updated", Previous: old}}, nil
 	})
@@ -140,6 +150,10 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 		if err := c.restore(now); err != nil {
 			return nil, err
 		}
+		// An archived campaign has no issues that would remember it.
+		if err := s.ask(ctx, c, now); err != nil {
+			return nil, err
+		}
 		return []record.Event{{Type: "campaign.restored", Previous: map[string]any{"status": StatusArchived}}}, nil
 	})
 }
@@ -175,14 +189,28 @@ func copyName(name string) string {
 	return string(runes[:min(len(runes), MaxName-len(suffix))]) + suffix
 }
 
-// Settle lets the schedule take effect: a start that has come, an end that
+// Settle lets time take effect: a start that has come, an end or a day that
 // has passed. It returns the next moment to look again, nil for never. Calling
 // it at any time and any number of times is right.
 func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clock.Instant, err error) {
+	return s.settle(ctx, workspace, id, func(c *Campaign, now clock.Instant) error {
+		if midnight := c.midnight(); midnight == nil || *midnight > now {
+			return nil
+		}
+		return s.ask(ctx, c, now)
+	})
+}
+
+// settle is how the system changes a campaign: look brings in what was spent.
+func (s *Service) settle(ctx context.Context, workspace, id ident.ID, look func(*Campaign, clock.Instant) error) (next *clock.Instant, err error) {
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
+		if err := look(c, now); err != nil {
+			return nil, err
+		}
+		events := c.complete(now)
 		next = c.nextMoment(now)
-		return nil, nil
+		return events, nil
 	})
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
@@ -201,38 +229,35 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := match.Check(c.Version); err != nil {
 			return record.Doc{}, err
 		}
-		now, had := clock.At(s.now()), c.refers()
-		var events []record.Event
-		if from := c.Status; c.complete(now) {
-			events = append(events, record.Event{Type: "campaign.completed", Previous: map[string]any{"status": from}})
-		}
+		c.recall()
+		now, before := clock.At(s.now()), *c
+		events := c.complete(now)
 		asked, err := apply(c, now)
 		if err != nil {
 			return record.Doc{}, err
 		}
-		return s.save(ctx, cause, c, had, now, append(events, asked...))
+		return s.save(ctx, cause, c, &before, now, append(events, asked...))
 	})
 }
 
 // save writes the record if anything in it changed.
-func (s *Service) save(ctx context.Context, cause record.Cause, c *Campaign, had []ident.ID, now clock.Instant, events []record.Event) (record.Doc, error) {
+func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
 	standings, err := s.standings(ctx, cause.Workspace, &c.Spec)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	before := c.Delivery
 	c.refresh(standings, now)
-	moved := before.Status != c.Delivery.Status
+	moved := before.Delivery.Status != c.Delivery.Status
 	switch {
-	case len(events) > 0 || moved || !sameIssues(before.Issues, c.Delivery.Issues):
+	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSums(before):
 		c.Touch(now, len(events))
 	case cause.Once == nil:
 		return s.store.Doc(ctx, cause.Workspace, c.ID)
 	}
 	if moved && len(events) == 0 {
-		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Status}}}}
+		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Delivery.Status}}}}
 	}
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(had, now)})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(before.refers(), now)})
 }
 
 // checkReferences refuses ids that name nothing usable.

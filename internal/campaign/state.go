@@ -117,24 +117,57 @@ func (c *Campaign) restore(now clock.Instant) error {
 	return nil
 }
 
-// complete ends a running campaign whose end has passed. It reports whether
-// anything changed.
-func (c *Campaign) complete(now clock.Instant) bool {
-	running := c.Status == StatusActive || c.Status == StatusPaused
-	if !running || c.Schedule.EndAt == nil || *c.Schedule.EndAt > now {
+// running reports whether time and spend can end the campaign.
+func (c *Campaign) running() bool { return c.Status == StatusActive || c.Status == StatusPaused }
+
+// open reports whether the campaign can still deliver, now or after a move.
+func (c *Campaign) open() bool { return c.Status != StatusCompleted && c.Status != StatusArchived }
+
+// over reports whether nothing can be spent any more: the end has passed, or a
+// lifetime budget is spent.
+func (c *Campaign) over(now clock.Instant) bool {
+	end := c.Schedule.EndAt
+	return end != nil && *end <= now || c.exhausted()
+}
+
+// complete ends a running campaign that is over, and tells so.
+func (c *Campaign) complete(now clock.Instant) []record.Event {
+	if !c.running() || !c.over(now) {
+		return nil
+	}
+	was := c.Status
+	c.Status, c.CompletedAt = StatusCompleted, &now
+	return []record.Event{{Type: "campaign.completed", Previous: map[string]any{"status": was}}}
+}
+
+// reopen lets a completed campaign that is not over any more go on, though
+// never by itself. It reports whether it did.
+func (c *Campaign) reopen(now clock.Instant) bool {
+	if c.Status != StatusCompleted || c.over(now) {
 		return false
 	}
-	c.Status, c.CompletedAt = StatusCompleted, &now
+	c.Status, c.CompletedAt, c.PausedAt = StatusPaused, nil, &now
 	return true
 }
 
-// nextMoment is when the campaign's schedule changes something by itself.
+// nextMoment is when something about the campaign changes by itself.
 func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
-	running := c.Status == StatusActive || c.Status == StatusPaused
-	if !running {
-		return nil
+	turn, midnight := c.turn(now), c.midnight()
+	if turn == nil || midnight != nil && *midnight < *turn {
+		return midnight
 	}
-	if start := c.Schedule.StartAt; c.Status == StatusActive && start != nil && *start > now {
+	return turn
+}
+
+// turn is when a running campaign starts or ends.
+func (c *Campaign) turn(now clock.Instant) *clock.Instant {
+	start := c.Schedule.StartAt
+	switch {
+	case !c.running():
+		return nil
+	case c.exhausted():
+		return &now
+	case c.Status == StatusActive && start != nil && *start > now:
 		return start
 	}
 	return c.Schedule.EndAt

@@ -222,11 +222,13 @@ type Variant struct {
 	AspectRatio *string            `json:"aspect_ratio"`
 	Language    *string            `json:"language"`
 	Generation  *VariantGeneration `json:"generation"`
-	Experiment  *struct{}          `json:"experiment"`
-	Version     int64              `json:"version"`
-	CreatedAt   clock.Instant      `json:"created_at"`
-	UpdatedAt   clock.Instant      `json:"updated_at"`
-	ArchivedAt  *clock.Instant     `json:"archived_at"`
+	// Metrics is never stored: who asks for it gets what facts say then.
+	Metrics    *struct{}      `json:"metrics"`
+	Experiment *struct{}      `json:"experiment"`
+	Version    int64          `json:"version"`
+	CreatedAt  clock.Instant  `json:"created_at"`
+	UpdatedAt  clock.Instant  `json:"updated_at"`
+	ArchivedAt *clock.Instant `json:"archived_at"`
 }
 
 // VariantGeneration is how a variant was made.

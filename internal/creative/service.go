@@ -34,8 +34,10 @@ type Deps struct {
 	Assets     Assets
 	Fetch      Fetcher
 	Neighbours Neighbours
-	Now        func() time.Time
-	Random     io.Reader
+	// Figures may be nil: then there are none.
+	Figures Figures
+	Now     func() time.Time
+	Random  io.Reader
 }
 
 // New makes the service.

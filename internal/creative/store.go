@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
@@ -105,6 +106,27 @@ type Rules struct {
 
 // month names the calendar month of a moment, in UTC.
 func month(at clock.Instant) string { return at.Time().UTC().Format("2006-01") }
+
+// Figures tell how creatives do.
+type Figures interface {
+	// Variants returns the figures of the last 30 full days in the workspace's
+	// zone and currency: under each variant's id those of the ads that are
+	// linked to it, under the creative's those of all ads that are linked to
+	// it or to one of its variants. What has no facts is not in the map.
+	Variants(ctx context.Context, workspace, creative ident.ID) (map[ident.ID]Metrics, error)
+}
+
+// Metrics are what is shown of a variant's figures. Those of the zero value
+// are not known.
+type Metrics struct {
+	Impressions fact.Number `json:"impressions"`
+	Clicks      fact.Number `json:"clicks"`
+	CTR         fact.Number `json:"ctr"`
+	Conversions fact.Number `json:"conversions"`
+	CVR         fact.Number `json:"cvr"`
+	Spend       fact.Number `json:"spend"`
+	CPA         fact.Number `json:"cpa"`
+}
 
 // Setup is a provider that an operator has set up for a workspace.
 type Setup struct {

@@ -1,0 +1,143 @@
+package audience_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"fanfare/internal/audience"
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
+)
+
+// reports are facts in the test's hand, by audience.
+type reports struct {
+	known map[ident.ID]*audience.Figures
+	asked []string
+	err   error
+}
+
+// Audience implements audience.Facts.
+func (r *reports) Audience(_ context.Context, workspace, id ident.ID, baseline string, p audience.Period) (*audience.Figures, error) {
+	r.asked = append(r.asked, fmt.Sprint(workspace, " ", baseline, " ", p.StartDate, " ", p.EndDate))
+	return r.known[id], r.err
+}
+
+// reported gives the service facts.
+func reported(c *fanfaretest.Tenant) *reports {
+	r := &reports{known: map[ident.ID]*audience.Figures{}}
+	*c.World.App.Audiences = *audience.New(c.World.App.DB.Audiences(), r, c.World.Clock.Now, rand.Reader)
+	return r
+}
+
+// TestInsightsTellFacts answers with what facts say, in exact numbers.
+func TestInsightsTellFacts(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		r := reported(c)
+		id := list(c)
+		part := []audience.Part{{Value: "x", Impressions: 10, Share: fact.Millionths(333_333), Index: fact.Whole(120)}, {Value: "y", Share: fact.Millionths(0)}}
+		ratio, half := fact.Millionths(25_000), fact.Millionths(500_000)
+		r.known[ident.ID(id)] = &audience.Figures{
+			Trend:       []audience.Day{{Date: clock.MakeDate(2026, 11, 1), Impressions: fact.Whole(10), Conversions: half, Spend: fact.Millionths(1_230_000)}},
+			Composition: audience.Composition{AgeRange: part, Gender: part, Country: part, Device: part},
+			ByChannel:   []audience.ChannelPart{{Channel: "social", Metrics: map[string]fact.Number{"ctr": ratio, "cpa": {}}, Index: fact.Millionths(99_500_000)}},
+			Performance: audience.Performance{
+				Metrics: map[string]fact.Number{"spend": fact.Millionths(1_230_000), "clicks": fact.Whole(4)}, VersusWorkspace: map[string]fact.Number{"ctr": fact.Millionths(1_100_000)},
+			},
+			BestTimes:    []audience.BestTime{{Weekday: "monday", Index: fact.Whole(130)}, {Weekday: "sunday"}},
+			TopCreatives: []audience.TopCreative{{CreativeID: "crv_1", Name: "Tea", CTR: ratio, Conversions: half}},
+			Doubts:       []audience.Warning{{Code: "missing_rate", Message: "No rate."}},
+		}
+		got := c.Do("GET", collection+"/"+id+"/insights?start_date=2026-11-01&end_date=2026-11-02&baseline="+id, nil).Want(200).Record()
+		parts := []any{
+			map[string]any{"value": "x", "impressions": 10.0, "share": 0.333333, "index": 120.0},
+			map[string]any{"value": "y", "impressions": 0.0, "share": 0.0, "index": nil},
+		}
+		for member, wanted := range map[string]any{
+			"trend":         []any{map[string]any{"date": "2026-11-01", "impressions": 10.0, "clicks": nil, "conversions": 0.5, "spend": 1.23}},
+			"composition":   map[string]any{"age_range": parts, "gender": parts, "country": parts, "device": parts},
+			"by_channel":    []any{map[string]any{"channel": "social", "metrics": map[string]any{"ctr": 0.025, "cpa": nil}, "index": 99.5}},
+			"performance":   map[string]any{"metrics": map[string]any{"spend": 1.23, "clicks": 4.0}, "versus_workspace": map[string]any{"ctr": 1.1}},
+			"best_times":    []any{map[string]any{"weekday": "monday", "index": 130.0}, map[string]any{"weekday": "sunday", "index": nil}},
+			"top_creatives": []any{map[string]any{"creative_id": "crv_1", "name": "Tea", "ctr": 0.025, "cvr": nil, "conversions": 0.5}},
+			"campaigns":     []any{},
+			"warnings":      []any{map[string]any{"code": "missing_rate", "message": "No rate."}},
+		} {
+			want(t, member, wanted, got[member])
+		}
+		want(t, "what was asked", []string{fmt.Sprint(c.Workspace, " ", id, " 2026-11-01 2026-11-02")}, r.asked)
+		r.err = errors.New("out of reach")
+		c.Do("GET", collection+"/"+id+"/insights", nil).Want(500)
+	})
+}
+
+// TestInsightsWarn says what nobody has reported.
+func TestInsightsWarn(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		r := reported(c)
+		id := list(c)
+		some := []audience.Part{{Value: "x", Share: fact.Whole(1)}}
+		for name, tt := range map[string]struct {
+			told *audience.Figures
+			want []string
+		}{
+			"no facts":     {nil, []string{"no_facts"}},
+			"no breakdown": {&audience.Figures{}, []string{"no_breakdown age_range", "no_breakdown gender", "no_breakdown country", "no_breakdown device"}},
+			"some": {
+				&audience.Figures{Composition: audience.Composition{Gender: some, Device: some}, Doubts: []audience.Warning{{Code: "non_additive", Message: "m"}}},
+				[]string{"no_breakdown age_range", "no_breakdown country", "non_additive"},
+			},
+			"all": {&audience.Figures{Composition: audience.Composition{AgeRange: some, Gender: some, Country: some, Device: some}}, nil},
+		} {
+			r.known[ident.ID(id)] = tt.told
+			var got []string
+			for _, w := range c.Do("GET", collection+"/"+id+"/insights", nil).Want(200).Record()["warnings"].([]any) {
+				code, about := w.(map[string]any)["code"].(string), ""
+				if _, err := fmt.Sscanf(w.(map[string]any)["message"].(string), "No platform has reported figures by %s for", &about); err == nil {
+					code += " " + about
+				}
+				got = append(got, code)
+			}
+			want(t, name, tt.want, got)
+		}
+	})
+}
+
+// TestInsightsListCampaigns wants those with figures first, each once, and no
+// more than fit.
+func TestInsightsListCampaigns(t *testing.T) {
+	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
+		r := reported(c)
+		id := list(c)
+		var meant []string
+		for i := range 3 {
+			c.World.Clock.Advance(time.Millisecond)
+			meant = append(meant, c.Do("POST", "/v1/campaigns", fmt.Sprintf(`{"name":"Meant %d","audience_ids":["%s"]}`, i, id)).Want(201).ID())
+		}
+		names := func() (list []string) {
+			for _, entry := range c.Do("GET", collection+"/"+id+"/insights", nil).Want(200).Record()["campaigns"].([]any) {
+				e := entry.(map[string]any)
+				list = append(list, fmt.Sprint(e["name"], " ", e["spend"], " ", e["conversions"]))
+			}
+			return list
+		}
+		want(t, "without facts", []string{"Meant 2 <nil> <nil>", "Meant 1 <nil> <nil>", "Meant 0 <nil> <nil>"}, names())
+		told := []audience.Campaign{
+			{CampaignID: "cmp_1", Name: "Another", Spend: fact.Millionths(7_500_000), Conversions: fact.Millionths(2_000_000)},
+			{CampaignID: ident.ID(meant[1]), Name: "Meant 1", Spend: fact.Millionths(5_000_000)},
+		}
+		r.known[ident.ID(id)] = &audience.Figures{Campaigns: told}
+		want(t, "with facts", []string{"Another 7.5 2", "Meant 1 5 <nil>", "Meant 2 <nil> <nil>", "Meant 0 <nil> <nil>"}, names())
+		for i := range 17 {
+			told = append(told, audience.Campaign{CampaignID: ident.ID(fmt.Sprint("cmp_x", i)), Name: fmt.Sprint("Other ", i), Spend: fact.Whole(1)})
+		}
+		r.known[ident.ID(id)].Campaigns = told
+		got := names()
+		want(t, "the last of many", []any{20, "Meant 2 <nil> <nil>"}, []any{len(got), got[len(got)-1]})
+	})
+}

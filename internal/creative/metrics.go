@@ -1,0 +1,67 @@
+package creative
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Measured is Variants with the metrics of each.
+func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
+	p, err := s.Variants(ctx, workspace, id, q)
+	if err != nil || len(p.Docs) == 0 {
+		return p, err
+	}
+	c, err := s.Store.Load(ctx, workspace, id)
+	if err != nil {
+		return p, err
+	}
+	list := make([]ident.ID, len(p.Docs))
+	for i, d := range p.Docs {
+		var v struct {
+			ID ident.ID `json:"id"`
+		}
+		if err := json.Unmarshal(d.JSON, &v); err != nil {
+			return p, fmt.Errorf("read variant: %w", err)
+		}
+		list[i] = v.ID
+	}
+	var found map[ident.ID]Metrics
+	if s.Figures != nil {
+		if found, err = s.Figures.Variants(ctx, workspace, id); err != nil {
+			return p, fmt.Errorf("look up figures of %s: %w", id, err)
+		}
+	}
+	for i, v := range list {
+		// Choice: platforms report ads, so a variant has the figures of the
+		// ads that are linked to it. What is linked to the creative belongs
+		// to no variant, unless there is only one.
+		if c.VariantCount == 1 {
+			v = id
+		}
+		if p.Docs[i], err = measured(p.Docs[i], found[v]); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// noMetrics is how a stored variant says that it tells no metrics. Text inside
+// a document cannot look like it, because its quotes are escaped.
+var noMetrics = []byte(`"metrics":null`)
+
+// measured is a variant that tells its metrics.
+func measured(d record.Doc, m Metrics) (record.Doc, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return d, fmt.Errorf("encode metrics: %w", err)
+	}
+	d.JSON = bytes.Replace(d.JSON, noMetrics, append([]byte(`"metrics":`), b...), 1)
+	return d, nil
+}
