@@ -66,7 +66,7 @@ contract: ## Check the contract, and that it breaks nothing since the last tag
 
 .PHONY: golden
 golden: ## Rewrite golden files and schema dumps
-	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/composer ./internal/creative ./internal/picture ./internal/provider -args -update
+	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/composer ./internal/creative ./internal/picture ./internal/provider ./internal/ingest -args -update
 
 .PHONY: check
 check: lint test contract ## What CI runs, and the linters

@@ -49,7 +49,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "the vocabulary is for everybody, so it may depend on nothing but itself",
 	},
 	{
-		name: "slice", rooms: []string{"account", "analytics", "asset", "audience", "campaign", "connection", "creative", "ingest", "ratelimit"}, may: []string{"leaf"},
+		name: "slice", rooms: []string{"account", "analytics", "asset", "audience", "campaign", "connection", "creative", "ingest", "ratelimit", "rates"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "rules know neither how they are asked nor where things are kept, and slices stay strangers: what one needs of another it declares as an interface",
 	},
 	{

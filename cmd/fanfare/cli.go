@@ -86,7 +86,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 		return nil, configError{err}
 	}
 	a, err := app.Open(ctx, app.Config{
-		Store: c.storeSetting(dir), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
+		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})

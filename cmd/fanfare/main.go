@@ -111,7 +111,7 @@ func (c *cli) root() *cobra.Command {
 	c.settings.Bind(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		c.serveCommand(), c.demoCommand(), c.workspaceCommand(), c.userCommand(), c.keyCommand(), c.providerCommand(),
+		c.serveCommand(), c.demoCommand(), c.workspaceCommand(), c.userCommand(), c.keyCommand(), c.providerCommand(), c.ratesCommand(), c.importCommand(),
 		c.migrateCommand(), c.backupCommand(), c.auditCommand(), c.doctorCommand(),
 		c.openapiCommand(), c.trustCommand(), c.versionCommand(),
 	)

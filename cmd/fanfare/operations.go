@@ -118,7 +118,7 @@ func operations(a *app.App) map[string]control.Op {
 		}),
 		"backup.create": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
 			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version}
-			return backup.Create(ctx, a.Engine, a.Files, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+			return backup.Create(ctx, backup.Parts{Store: a.Engine, Files: a.Files, Facts: a.Facts}, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
 			return examineStore(ctx, a.Engine, a.DB), nil
@@ -128,6 +128,8 @@ func operations(a *app.App) map[string]control.Op {
 		}),
 	}
 	maps.Copy(ops, providerOperations(a))
+	maps.Copy(ops, ratesOperations(a))
+	maps.Copy(ops, importOperations(a))
 	return ops
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fanfare/api"
+	"fanfare/internal/app"
 	"fanfare/internal/asset"
 	"fanfare/internal/backup"
 	"fanfare/internal/control"
@@ -122,16 +123,22 @@ func (c *cli) backupCommand() *cobra.Command {
 	return group("backup", "Backups, the same file for every engine", create, verify, restore)
 }
 
-// restore fills an open store and the folder for assets.
+// restore fills an open store, the facts and the folder for assets.
 func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file string) (s backup.Summary, err error) {
 	files, err := asset.OpenFolder(c.assetsFolder(dir), now, rand.Reader)
 	if err != nil {
 		return s, configError{err}
 	}
-	if _, err = store.Migrate(cmd.Context(), e, now); err == nil {
-		s, err = backup.Restore(cmd.Context(), e, files, file, bar(cmd.ErrOrStderr(), "backup.restore"))
+	defer func() { err = errors.Join(err, files.Close()) }()
+	facts, err := app.OpenFacts(dir.Path(), now, quietLog)
+	if err != nil {
+		return s, configError{err}
 	}
-	return s, errors.Join(err, files.Close())
+	defer func() { err = errors.Join(err, facts.Close()) }()
+	if _, err = store.Migrate(cmd.Context(), e, now); err != nil {
+		return s, err
+	}
+	return backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore"))
 }
 
 func bar(w io.Writer, name string) func(done, total int64) {

@@ -171,6 +171,31 @@ var operations = map[string]Permission{
 	"linkAsset":   {Editor, "creative", Write},
 	"uploadAsset": {Editor, "creative", Write},
 
+	"getAnalyticsOverview":  {Viewer, "analytics", Read},
+	"getAnalyticsCampaigns": {Viewer, "analytics", Read},
+	"getAnalyticsChannels":  {Viewer, "analytics", Read},
+	"getAnalyticsCreative":  {Viewer, "analytics", Read},
+	"getAnalyticsAudiences": {Viewer, "analytics", Read},
+	"getAnalyticsSchema":    {Viewer, "analytics", Read},
+	"queryAnalytics":        {Viewer, "analytics", Read},
+
+	// Choice: numbers of one's own are what analytics is about, so bringing
+	// them in belongs to its scope family. Rates change what every report
+	// says, so they are for admins.
+	"ingestMetrics":     {Editor, "analytics", Write},
+	"listImports":       {Viewer, "analytics", Read},
+	"getImport":         {Viewer, "analytics", Read},
+	"getImportTemplate": {Viewer, "analytics", Read},
+	"createImport":      {Editor, "analytics", Write},
+	"updateImport":      {Editor, "analytics", Write},
+	"commitImport":      {Editor, "analytics", Write},
+	"undoImport":        {Editor, "analytics", Write},
+	"listRates":         {Viewer, "analytics", Read},
+	"setRates":          {Admin, "analytics", Write},
+
+	"listConnections": {Viewer, "connections", Read},
+	"getConnection":   {Viewer, "connections", Read},
+
 	// Choice: the event log is what webhooks will deliver, so it shares their
 	// scope family.
 	"listEvents": {Viewer, "webhooks", Read},

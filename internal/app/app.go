@@ -17,17 +17,22 @@ import (
 
 	"fanfare/api"
 	"fanfare/internal/account"
+	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
 	"fanfare/internal/job"
+	"fanfare/internal/metrics"
 	"fanfare/internal/page"
 	"fanfare/internal/provider"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/rates"
 	"fanfare/internal/store"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
@@ -45,6 +50,8 @@ type Config struct {
 	MasterKey string
 	// Assets is the folder for the files of assets. Nodes share it.
 	Assets string
+	// Facts is the folder for facts.
+	Facts string
 	// MaxInFlight is how many requests the node works on at once.
 	MaxInFlight int64
 	// CachedRecords is how many records are kept in memory for reading.
@@ -55,8 +62,10 @@ type Config struct {
 	Now           func() time.Time
 	Random        io.Reader
 	Log           *slog.Logger
-	// Engine, if set, is used instead of opening Store; for tests.
-	Engine store.Engine
+	// Engine, if set, is used instead of opening Store, and FactsEngine
+	// instead of opening Facts; for tests.
+	Engine      store.Engine
+	FactsEngine metrics.Engine
 }
 
 // App is the service without its listener.
@@ -73,6 +82,15 @@ type App struct {
 	Gate      *account.Gate
 	API       *httpapi.API
 	Jobs      *job.Runner
+
+	// Facts are kept apart from records. Uploads are files of numbers on
+	// their way into them.
+	Facts       metrics.Engine
+	Uploads     *asset.Folder
+	Connections *connection.Service
+	Analytics   *analytics.Service
+	Ingest      *ingest.Service
+	Rates       *rates.Service
 
 	config  Config
 	memory  *ratelimit.Memory
@@ -115,6 +133,9 @@ func Open(ctx context.Context, c Config) (*App, error) {
 	}
 	a := &App{Engine: engine, config: c}
 	if err := a.build(ctx); err != nil {
+		if a.Facts != nil {
+			err = errors.Join(err, a.Facts.Close())
+		}
 		return nil, errors.Join(err, engine.Close())
 	}
 	return a, nil
@@ -133,16 +154,21 @@ func (a *App) build(ctx context.Context) error {
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
 	a.Gate = account.NewGate(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
 	a.DB.OnAuth(a.Gate.Forget)
-	a.Audiences = audience.New(a.DB.Audiences(), c.Now, c.Random)
-	a.Campaigns = campaign.New(a.DB.Campaigns(), map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives()}, c.Now, c.Random)
 	if err := a.RefreshCursors(ctx); err != nil {
 		return err
 	}
+	if err := a.buildFacts(); err != nil {
+		return err
+	}
+	told := &figures{a.Analytics, a.Accounts, c.Now}
+	a.Audiences = audience.New(a.DB.Audiences(), told, c.Now, c.Random)
+	refs := map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives(), "connection_ids": a.DB.Connections()}
+	a.Campaigns = campaign.New(a.DB.Campaigns(), refs, told, c.Now, c.Random)
 	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
 		return err
 	}
 	a.Assets = asset.New(a.DB.Assets(), a.Files, a.cursors.Load, c.Now, c.Random)
-	if err := a.buildCreatives(); err != nil {
+	if err := a.buildCreatives(told); err != nil {
 		return err
 	}
 	quota, err := a.counter(ctx)
@@ -150,7 +176,8 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	a.API, err = httpapi.New(httpapi.Deps{
-		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
+		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
+		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
 		Contract: api.YAML, Changelog: c.Changelog, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
@@ -183,6 +210,9 @@ func (a *App) plan() {
 	a.Jobs.HandleLong(store.KindFollow, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
+	a.Jobs.HandleLong(store.KindSpend, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return nil, a.Campaigns.Spent(ctx, j.WorkspaceID)
+	})
 	a.Jobs.HandleLong(store.KindGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
@@ -191,6 +221,7 @@ func (a *App) plan() {
 		return err
 	}))
 	a.Jobs.Repeat("assets", job.Every(time.Hour, c.Now, a.Assets.Sweep))
+	a.Jobs.Repeat("imports", job.Every(time.Hour, c.Now, a.Ingest.Sweep))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
 	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
 	a.Jobs.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
@@ -281,5 +312,5 @@ func (a *App) saveUsage(ctx context.Context) error {
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Engine.Close())
+	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close())
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // buildCreatives makes the service of creatives and plugs in whom it asks.
-func (a *App) buildCreatives() error {
+func (a *App) buildCreatives(told *figures) error {
 	c := a.config
 	var ring *seal.Ring
 	if c.MasterKey != "" {
@@ -49,7 +49,7 @@ func (a *App) buildCreatives() error {
 	}
 	a.Creatives = creative.New(creative.Deps{
 		Store: a.DB.Creatives(), Catalogue: a.Providers, Painter: provider.NewPainter(), Assets: &library{a.Assets, a.DB.Assets()},
-		Fetch: fetch, Neighbours: &neighbours{a.Campaigns, a.Audiences, a.Accounts}, Now: c.Now, Random: c.Random,
+		Fetch: fetch, Neighbours: &neighbours{a.Campaigns, a.Audiences, a.Accounts}, Figures: told, Now: c.Now, Random: c.Random,
 	})
 	return nil
 }

@@ -39,13 +39,23 @@ type Summary struct {
 	Build     string           `json:"build"`
 	Bytes     int64            `json:"bytes"`
 	Rows      map[string]int64 `json:"rows"`
-	// Assets is how many files of assets there are.
+	// Assets is how many files of assets there are, Facts how many bytes of
+	// facts.
 	Assets int64 `json:"assets"`
+	Facts  int64 `json:"facts_bytes"`
+}
+
+// Parts are what a backup holds. Facts may be nil where there are none.
+type Parts struct {
+	Store store.Engine
+	Files Files
+	Facts Facts
 }
 
 const (
-	// format 2 has the files of assets; what has format 1 has no assets.
-	format       = 2
+	// format 2 has the files of assets, format 3 also facts; what has an
+	// older one has none.
+	format       = 3
 	oldestFormat = 1
 	manifestName = "manifest.json"
 	endName      = "end.json"
@@ -57,9 +67,9 @@ var ErrDamaged = errors.New("the backup is damaged")
 
 // Create writes a backup of one unchanging state while the service goes on,
 // with the files that the rows of this state name: those of rows that go
-// meanwhile stay for a day. The file appears under its name only when it is
-// whole and on disk.
-func Create(ctx context.Context, e store.Engine, files Files, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
+// meanwhile stay for a day, and with facts that are never older than the rows.
+// The file appears under its name only when it is whole and on disk.
+func Create(ctx context.Context, parts Parts, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return s, fault.New(fault.AlreadyExists, path+" is there already; choose another name.")
 	}
@@ -74,7 +84,7 @@ func Create(ctx context.Context, e store.Engine, files Files, path string, m Man
 		}
 	}()
 	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}}
-	if err := write(ctx, e, files, f, m, &s, report); err != nil {
+	if err := write(ctx, parts, f, m, &s, report); err != nil {
 		return s, err
 	}
 	if err := f.Sync(); err != nil {
@@ -100,7 +110,7 @@ func syncDir(path string) error {
 	return d.Sync()
 }
 
-func write(ctx context.Context, e store.Engine, files Files, f io.Writer, m Manifest, s *Summary, report func(done, total int64)) error {
+func write(ctx context.Context, parts Parts, f *os.File, m Manifest, s *Summary, report func(done, total int64)) error {
 	sum := sha256.New()
 	zip, err := gzip.NewWriterLevel(io.MultiWriter(f, sum), gzip.BestSpeed)
 	if err != nil {
@@ -114,7 +124,7 @@ func write(ctx context.Context, e store.Engine, files Files, f io.Writer, m Mani
 	var done int64
 	named := &sums{}
 	n := 0
-	err = store.Dump(ctx, e, func(c store.Chunk, total int64) error {
+	err = store.Dump(ctx, parts.Store, func(c store.Chunk, total int64) error {
 		n++
 		s.Rows[c.Table] += int64(c.Rows)
 		done += int64(c.Rows)
@@ -137,10 +147,13 @@ func write(ctx context.Context, e store.Engine, files Files, f io.Writer, m Mani
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("write backup: %w", err)
 		}
-		if err := addFile(archive, files, sum); err != nil {
+		if err := addFile(archive, parts.Files, sum); err != nil {
 			return err
 		}
 		report(done+int64(i)+1, done+s.Assets)
+	}
+	if s.Facts, err = addFacts(ctx, archive, parts.Facts, filepath.Dir(f.Name())); err != nil {
+		return err
 	}
 	if err := addJSON(archive, endName, s.Rows); err != nil {
 		return err
@@ -174,26 +187,53 @@ func add(archive *tar.Writer, name string, body []byte) error {
 
 // Verify reads a whole backup and checks every byte of it.
 func Verify(path string, report func(done, total int64)) (Summary, error) {
-	return scan(path, report, func(store.Chunk) error { return nil }, func(sum, []byte) error { return nil })
+	return scan(path, report, visitor{
+		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil },
+		facts: func(r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		},
+	})
+}
+
+// visitor is what is done with the parts of a backup.
+type visitor struct {
+	chunk func(store.Chunk) error
+	file  func(sum, []byte) error
+	facts func(io.Reader) error
 }
 
 // Restore fills an empty store from a backup that it has verified first, all
-// or nothing. Files are there before a row can be seen that names them; those
-// of a restore that failed are swept up like all that nobody names.
-func Restore(ctx context.Context, e store.Engine, files Files, path string, report func(done, total int64)) (Summary, error) {
+// or nothing. Files and facts are there before a row can be seen that names
+// them; those of a restore that failed belong to nobody: files are swept up,
+// and facts give way to those of the next restore.
+func Restore(ctx context.Context, parts Parts, path string, report func(done, total int64)) (Summary, error) {
 	s, err := Verify(path, func(int64, int64) {})
 	if err != nil {
 		return s, err
 	}
-	err = store.Refill(ctx, e, func(put func(store.Chunk) error) error {
-		_, err := scan(path, report, put, func(s sum, b []byte) error { return files.Put(s.workspace, s.sha256, b) })
+	if err := store.Empty(ctx, parts.Store); err != nil {
+		return s, err
+	}
+	pass := visitor{
+		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil },
+		facts: func(r io.Reader) error { return fillFacts(ctx, parts.Facts, r) },
+	}
+	if _, err := scan(path, report, pass); err != nil {
+		return s, err
+	}
+	err = store.Refill(ctx, parts.Store, func(put func(store.Chunk) error) error {
+		_, err := scan(path, report, visitor{
+			chunk: put, file: func(s sum, b []byte) error { return parts.Files.Put(s.workspace, s.sha256, b) },
+			facts: func(io.Reader) error { return nil },
+		})
 		return err
 	})
 	return s, err
 }
 
 // scan goes through a backup once.
-func scan(path string, report func(done, total int64), each func(store.Chunk) error, file func(sum, []byte) error) (s Summary, err error) {
+func scan(path string, report func(done, total int64), v visitor) (s Summary, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return s, fmt.Errorf("open backup: %w", err)
@@ -209,7 +249,7 @@ func scan(path string, report func(done, total int64), each func(store.Chunk) er
 		return s, fmt.Errorf("%w: it is too short", ErrDamaged)
 	}
 	body := &hashing{r: io.LimitReader(f, s.Bytes-tail), sum: sha256.New(), report: func(n int64) { report(n, s.Bytes) }}
-	if err := s.read(body, each, file); err != nil {
+	if err := s.read(body, v); err != nil {
 		return s, err
 	}
 	end := make([]byte, tail)
@@ -238,7 +278,7 @@ func (h *hashing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *Summary) read(body io.Reader, each func(store.Chunk) error, file func(sum, []byte) error) error {
+func (s *Summary) read(body io.Reader, v visitor) error {
 	zip, err := gzip.NewReader(body)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -253,13 +293,20 @@ func (s *Summary) read(body io.Reader, each func(store.Chunk) error, file func(s
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
+		if head.Name == factsName {
+			s.Facts = head.Size
+			if err := v.facts(archive); err != nil {
+				return err
+			}
+			continue
+		}
 		b, err := io.ReadAll(archive)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		switch asset, isFile := strings.CutPrefix(head.Name, filePrefix); {
 		case isFile:
-			err = named.found(asset, b, file)
+			err = named.found(asset, b, v.file)
 		case head.Name == manifestName:
 			err = s.manifest(b)
 		case head.Name == endName:
@@ -272,7 +319,7 @@ func (s *Summary) read(body io.Reader, each func(store.Chunk) error, file func(s
 				if err := named.collect(c); err != nil {
 					return err
 				}
-				return each(c)
+				return v.chunk(c)
 			})
 		}
 		if err != nil {

@@ -140,7 +140,7 @@ func TestWhileWriting(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "backup")
 			seen := &witness{Engine: w.Raw}
-			made, err := backup.Create(t.Context(), seen, w.Files, path, manifest, quiet)
+			made, err := backup.Create(t.Context(), backup.Parts{Store: seen, Files: w.Files}, path, manifest, quiet)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestWhileWriting(t *testing.T) {
 			}
 			for to := range engines {
 				restored, files := empty(t, to), folder(t)
-				if _, err := backup.Restore(t.Context(), restored, files, path, quiet); err != nil {
+				if _, err := backup.Restore(t.Context(), backup.Parts{Store: restored, Files: files}, path, quiet); err != nil {
 					t.Fatalf("restore into %s: %v", to, err)
 				}
 				if got := storetest.State(t, restored); !maps.Equal(got, seen.seen) {
@@ -210,7 +210,7 @@ func small(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")
 	w := lived(t, "sqlite")
-	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -223,7 +223,7 @@ func TestDrillDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "backup")
 	w := storetest.NewWorld(t, engines["sqlite"](t))
 	w.Insert(w.Draft("Small"))
-	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -260,7 +260,7 @@ func TestDrillDamage(t *testing.T) {
 	}
 	try("nothing is left", nil)
 	e := empty(t, "sqlite")
-	if _, err := backup.Restore(t.Context(), e, folder(t), path, quiet); !errors.Is(err, backup.ErrDamaged) {
+	if _, err := backup.Restore(t.Context(), backup.Parts{Store: e, Files: folder(t)}, path, quiet); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restoring a damaged backup: %v", err)
 	}
 	nothing(t, e)
@@ -302,7 +302,7 @@ func TestRestoreFails(t *testing.T) {
 					}
 					return nil
 				}
-				_, err := backup.Restore(t.Context(), e, folder(t), path, quiet)
+				_, err := backup.Restore(t.Context(), backup.Parts{Store: e, Files: folder(t)}, path, quiet)
 				if err == nil {
 					break
 				}
@@ -316,7 +316,7 @@ func TestRestoreFails(t *testing.T) {
 			}
 			full := storetest.State(t, e.Engine)
 			e.Statement = nil
-			if _, err := backup.Restore(t.Context(), e, folder(t), path, quiet); !errors.Is(err, store.ErrNotEmpty) {
+			if _, err := backup.Restore(t.Context(), backup.Parts{Store: e, Files: folder(t)}, path, quiet); !errors.Is(err, store.ErrNotEmpty) {
 				t.Errorf("into a store that is not empty: %v", err)
 			}
 			if after := storetest.State(t, e.Engine); !maps.Equal(full, after) {
@@ -332,12 +332,12 @@ func TestRestoreTwice(t *testing.T) {
 	t.Parallel()
 	w := lived(t, "sqlite")
 	path := filepath.Join(t.TempDir(), "backup")
-	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	for name := range engines {
 		e := &storetest.Wrapped{Engine: empty(t, name), Twice: true}
-		if _, err := backup.Restore(t.Context(), e, folder(t), path, quiet); err != nil {
+		if _, err := backup.Restore(t.Context(), backup.Parts{Store: e, Files: folder(t)}, path, quiet); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := storetest.State(t, e.Engine), storetest.State(t, w.Raw); !maps.Equal(got, want) {
@@ -359,7 +359,7 @@ func TestRestoreCancelled(t *testing.T) {
 			}
 			return nil
 		}}
-		if _, err := backup.Restore(ctx, e, folder(t), path, quiet); !errors.Is(err, context.Canceled) {
+		if _, err := backup.Restore(ctx, backup.Parts{Store: e, Files: folder(t)}, path, quiet); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v want %v", name, err, context.Canceled)
 		}
 		nothing(t, e.Engine)
@@ -382,7 +382,7 @@ func TestCreateFails(t *testing.T) {
 			}
 			return nil
 		}}
-		if _, err := backup.Create(t.Context(), e, w.Files, path, manifest, quiet); err == nil {
+		if _, err := backup.Create(t.Context(), backup.Parts{Store: e, Files: w.Files}, path, manifest, quiet); err == nil {
 			break
 		} else if !errors.Is(err, broken) {
 			t.Fatal(err)
@@ -395,7 +395,7 @@ func TestCreateFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); !fault.Is(err, fault.AlreadyExists) {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); !fault.Is(err, fault.AlreadyExists) {
 		t.Errorf("over another backup: %v", err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -404,7 +404,7 @@ func TestCreateFails(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file can be read by others: %v, %v", info.Mode(), err)
 	}
-	if _, err := backup.Create(t.Context(), w.Raw, w.Files, filepath.Join(dir, "no", "folder"), manifest, quiet); !errors.Is(err, os.ErrNotExist) {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, filepath.Join(dir, "no", "folder"), manifest, quiet); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("into a folder that is not there: %v", err)
 	}
 	if _, err := backup.Verify(filepath.Join(dir, "none"), quiet); !errors.Is(err, os.ErrNotExist) {
@@ -431,7 +431,7 @@ func TestReport(t *testing.T) {
 			}
 	}
 	report, end := check("create")
-	made, err := backup.Create(t.Context(), w.Raw, w.Files, path, backup.Manifest{CreatedAt: clock.At(time.Now())}, report)
+	made, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, backup.Manifest{CreatedAt: clock.At(time.Now())}, report)
 	if err != nil {
 		t.Fatal(err)
 	}

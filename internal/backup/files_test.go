@@ -156,34 +156,37 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: got %v want %v", name, err, backup.ErrDamaged)
 		}
 		e := empty(t, "sqlite")
-		if _, err := backup.Restore(t.Context(), e, folder(t), changed, quiet); !errors.Is(err, backup.ErrDamaged) {
+		if _, err := backup.Restore(t.Context(), backup.Parts{Store: e, Files: folder(t)}, changed, quiet); !errors.Is(err, backup.ErrDamaged) {
 			t.Errorf("restoring %s: got %v want %v", name, err, backup.ErrDamaged)
 		}
 		nothing(t, e)
 	}
 }
 
-// TestOldFormat restores a backup of the time before there were assets.
+// TestOldFormat restores backups of the time before there were assets, and
+// before there were facts.
 func TestOldFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup")
 	w := storetest.NewWorld(t, engines["sqlite"](t))
 	w.Insert(w.Draft("Old"))
-	if _, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet); err != nil {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); err != nil {
 		t.Fatal(err)
 	}
 	as := func(format string) string {
 		return remade(t, path, func(list []entry) []entry {
-			list[0].body = bytes.Replace(list[0].body, []byte(`"format":2`), []byte(`"format":`+format), 1)
+			list[0].body = bytes.Replace(list[0].body, []byte(`"format":3`), []byte(`"format":`+format), 1)
 			return list
 		})
 	}
-	e := empty(t, "postgres")
-	if s, err := backup.Restore(t.Context(), e, folder(t), as("1"), quiet); err != nil || s.Rows["campaign"] != 1 || s.Assets != 0 {
-		t.Errorf("got %+v, %v", s, err)
+	for format, engine := range map[string]string{"1": "postgres", "2": "sqlite"} {
+		s, err := backup.Restore(t.Context(), backup.Parts{Store: empty(t, engine), Files: folder(t)}, as(format), quiet)
+		if err != nil || s.Rows["campaign"] != 1 || s.Assets != 0 || s.Facts != 0 {
+			t.Errorf("format %s: got %+v, %v", format, s, err)
+		}
 	}
-	for _, format := range []string{"0", "3"} {
-		if _, err := backup.Verify(as(format), quiet); err == nil || !strings.Contains(err.Error(), "reads 1 to 2") {
+	for _, format := range []string{"0", "4"} {
+		if _, err := backup.Verify(as(format), quiet); err == nil || !strings.Contains(err.Error(), "reads 1 to 3") {
 			t.Errorf("format %s: got %v", format, err)
 		}
 	}
@@ -197,7 +200,7 @@ func TestLostFile(t *testing.T) {
 	a := w.Keep("lost")
 	path := filepath.Join(t.TempDir(), "backup")
 	create := func() error {
-		_, err := backup.Create(t.Context(), w.Raw, w.Files, path, manifest, quiet)
+		_, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet)
 		return err
 	}
 	if err := w.Files.Remove(w.Workspace, a.SHA256, w.Clock.Now().Add(time.Hour)); err != nil {
@@ -244,7 +247,7 @@ func TestSweptMeanwhile(t *testing.T) {
 		w.Clock.Advance(10 * time.Hour)
 		w.Count(0, `SELECT count(*) FROM asset`)
 	}}
-	s, err := backup.Create(t.Context(), w.Raw, files, filepath.Join(t.TempDir(), "backup"), manifest, quiet)
+	s, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: files}, filepath.Join(t.TempDir(), "backup"), manifest, quiet)
 	if err != nil || s.Assets != 2 {
 		t.Errorf("got %+v, %v", s, err)
 	}

@@ -162,18 +162,18 @@ func orRef(ref, pointer string) string {
 }
 
 // find returns the operation that a request means, and its path parameters.
-func (c *Contract) find(method, path string) (*Operation, map[string]string) {
+// Of two paths the one with fewer parameters is meant.
+func (c *Contract) find(method, path string) (found *Operation, params map[string]string) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	for pattern, item := range c.Doc.Paths.Map() {
-		if params, ok := matchPath(pattern, path); ok {
-			if op := item.GetOperation(method); op != nil {
-				return &Operation{op, method, pattern, item}, params
-			}
+		op := item.GetOperation(method)
+		if fits, ok := matchPath(pattern, path); ok && op != nil && (found == nil || len(fits) < len(params)) {
+			found, params = &Operation{op, method, pattern, item}, fits
 		}
 	}
-	return nil, nil
+	return found, params
 }
 
 func matchPath(pattern, path string) (map[string]string, bool) {
@@ -242,7 +242,7 @@ func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {
 		seen.Unlock()
 		c.checkResponse(op, res, answer, bad)
 		if res.Status < 300 {
-			c.checkRequest(op, params, r, body, bad)
+			c.checkRequest(op, params, r, accepted(r, body, answer), bad)
 		}
 	}
 	if len(problems) > 0 {

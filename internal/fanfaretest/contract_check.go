@@ -3,6 +3,7 @@ package fanfaretest
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -89,6 +90,16 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 		if got != media && len(answer) > 0 {
 			bad("got bytes of %s, want %s", got, media)
 		}
+	case "text/csv":
+		if _, err := csv.NewReader(bytes.NewReader(answer)).ReadAll(); err != nil {
+			bad("the body is not CSV: %v", err)
+		}
+	case "application/x-ndjson":
+		for line := range bytes.Lines(answer) {
+			if !json.Valid(line) {
+				bad("got line %.40q, want JSON", line)
+			}
+		}
 	default:
 		bad("no way to check the documented media type %s", media)
 	}
@@ -171,6 +182,41 @@ func undocumented(s *openapi3.Schema, v any, path string) []string {
 	return list
 }
 
+// accepted is what was taken of the body of a request: lines as an array, and
+// without the items that the answer lists as rejected.
+func accepted(r *http.Request, body, answer []byte) []byte {
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == "application/x-ndjson" {
+		lines := bytes.FieldsFunc(body, func(c rune) bool { return c == '\n' })
+		for i, line := range lines {
+			if !json.Valid(line) {
+				lines[i] = []byte("null") // one of the rejected
+			}
+		}
+		body = slices.Concat([]byte("["), bytes.Join(lines, []byte(",")), []byte("]"))
+	}
+	var result struct {
+		Data struct {
+			RejectedCount int `json:"rejected_count"`
+			Rejected      []struct{ Index int }
+		}
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(answer, &result) != nil || result.Data.RejectedCount == 0 || json.Unmarshal(body, &items) != nil {
+		return body
+	}
+	if result.Data.RejectedCount > len(result.Data.Rejected) {
+		return []byte("[]") // nobody can tell which others were taken
+	}
+	for _, item := range slices.Backward(result.Data.Rejected) {
+		items = slices.Delete(items, item.Index, item.Index+1)
+	}
+	rest, err := json.Marshal(items)
+	if err != nil {
+		return body
+	}
+	return rest
+}
+
 // checkRequest wants a request that was answered with success to be one that
 // the contract allows: what the service accepts must be documented.
 func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http.Request, body []byte, bad complain) {
@@ -212,6 +258,11 @@ func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http
 			bad("%d bytes were accepted, more than the documented %d", len(body), *most)
 		}
 		return
+	}
+	if media == "application/x-ndjson" {
+		// A line is what an item of the array is.
+		media = "application/json"
+		content = ref.Value.Content[media]
 	}
 	at := orRef(ref.Ref, op.pointer()+"/requestBody") + "/content/" + escape(media) + "/schema"
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))

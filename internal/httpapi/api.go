@@ -11,13 +11,17 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
+	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/rates"
 	"fanfare/internal/record"
 )
 
@@ -43,11 +47,16 @@ type Deps struct {
 	Audiences *audience.Service
 	Creatives *creative.Service
 	Assets    *asset.Service
-	Events    Events
-	Answers   Answers
-	Accounts  *account.Service
-	Gate      *account.Gate
-	Quota     ratelimit.Counter
+	Analytics *analytics.Service
+	Ingest    *ingest.Service
+	Rates     *rates.Service
+
+	Connections *connection.Service
+	Events      Events
+	Answers     Answers
+	Accounts    *account.Service
+	Gate        *account.Gate
+	Quota       ratelimit.Counter
 	// QuotaEvents is told when a workspace nears or meets its day limit.
 	QuotaEvents QuotaEvents
 	Limits      map[account.Plan]ratelimit.Limits

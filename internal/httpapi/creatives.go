@@ -34,6 +34,7 @@ var variantList = listing{
 	sorts:     []string{"position", "created_at", "name"},
 	ascending: true,
 	statuses:  creative.Statuses,
+	filters:   []filter{{name: "include", allowed: []string{"metrics"}, single: true}},
 }
 
 func (a *API) creatives() *resource {
@@ -66,7 +67,13 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 		if err != nil {
 			return page.Page{}, err
 		}
-		return a.Creatives.Variants(ctx, workspace, id, q)
+		if len(q.Filters) == 0 {
+			return a.Creatives.Variants(ctx, workspace, id, q)
+		}
+		// What to include filters nothing; it stands among the filters so that
+		// cursors keep it.
+		q.Filters = nil
+		return a.Creatives.Measured(ctx, workspace, id, q)
 	}})(ctx, r)
 }
 

@@ -257,15 +257,22 @@ func (f *fields) objects(name string, most int) []*fields {
 	}
 	var list []*fields
 	for i := range v.items {
-		path := fmt.Sprintf("%s[%d]", f.at(name), i)
-		switch item := &v.items[i]; item.kind {
-		case kindObject:
-			list = append(list, &fields{object: item, path: path, read: map[string]bool{}, problems: f.problems, patch: f.patch})
-		case kindNull:
-			f.bad(path, "not_nullable", "cannot be null.", nil)
-		default:
-			f.bad(path, "invalid_type", "must be an object.", fault.Meta{"expected": "an object"})
+		if o := f.item(fmt.Sprintf("%s[%d]", f.at(name), i), &v.items[i]); o != nil {
+			list = append(list, o)
 		}
 	}
 	return list
+}
+
+// item reads an object that is not a member.
+func (f *fields) item(path string, v *value) *fields {
+	switch v.kind {
+	case kindObject:
+		return &fields{object: v, path: path, read: map[string]bool{}, problems: f.problems, patch: f.patch}
+	case kindNull:
+		f.bad(path, "not_nullable", "cannot be null.", nil)
+	default:
+		f.bad(path, "invalid_type", "must be an object.", fault.Meta{"expected": "an object"})
+	}
+	return nil
 }

@@ -16,6 +16,9 @@ var EventTypes = []string{
 	"campaign.completed", "campaign.archived", "campaign.restored", "campaign.delivery_changed",
 	"creative.created", "creative.ready", "creative.failed", "creative.updated", "creative.archived", "creative.restored",
 	"audience.created", "audience.updated", "audience.ready", "audience.too_small", "audience.archived", "audience.restored",
+	"connection.created", "connection.updated",
+	"import.created", "import.updated", "import.committed", "import.undone", "import.failed",
+	"rates.updated",
 	"api_key.created", "api_key.rotated", "api_key.expiring", "api_key.revoked",
 	"quota.warning", "quota.exceeded",
 }

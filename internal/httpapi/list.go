@@ -40,6 +40,8 @@ type filter struct {
 	lower bool
 	// longest is how many characters the value may have where it is free text.
 	longest int
+	// single says that only one of the allowed values may be given.
+	single bool
 }
 
 // params collects the problems of a query string.
@@ -282,6 +284,8 @@ func (p *params) filter(f filter, canonical url.Values) []string {
 	}
 	var list []string
 	switch {
+	case f.single && !slices.Contains(f.allowed, v):
+		p.notAllowed(f.name, v, f.allowed)
 	case f.allowed != nil:
 		list = p.set(f.name, f.allowed)
 	case f.prefix != "" && !ident.Valid(f.prefix, v):

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,9 +38,8 @@ type response struct {
 	// what was followed of the caller's preference.
 	retryAfter int
 	applied    string
-	// meta stands beside data where it is set.
-	meta []byte
-	// file is answered as it is, instead of JSON, and so is text of a type.
+	// file is answered as it is, instead of JSON, and so is text of a type,
+	// which may be JSON with more beside its data.
 	file     *asset.File
 	text     []byte
 	textType string
@@ -72,7 +70,6 @@ func encoded(v any) (response, error) {
 
 var (
 	openData  = []byte(`{"data":`)
-	openMeta  = []byte(`,"meta":`)
 	closeData = []byte(`}`)
 )
 
@@ -111,11 +108,6 @@ func (a *API) reply(r *request, res response) {
 	}
 	if res.textType != "" {
 		r.send(res.status, res.textType, res.text)
-		return
-	}
-	if res.meta != nil {
-		body := slices.Concat(openData, res.data, openMeta, res.meta, closeData)
-		r.send(res.status, typeJSON, body)
 		return
 	}
 	// Three writes into net/http's buffer cost less than one more copy.
@@ -159,14 +151,7 @@ func (a *API) replyList(r *request, res response) {
 		b = append(b, `],"has_more":false,"next_cursor":null`...)
 	} else {
 		b = append(append(append(b, `],"has_more":true,"next_cursor":"`...), res.cursor...), '"')
-		link := "<" + r.http.URL.EscapedPath() + "?cursor=" + res.cursor
-		if limit := r.http.URL.Query().Get("limit"); limit != "" {
-			link += "&limit=" + limit
-		}
-		r.w.Header()["Link"] = []string{link + `>; rel="next"`}
-	}
-	if res.meta != nil {
-		b = append(append(b, openMeta...), res.meta...)
+		r.link(res.cursor)
 	}
 	b = append(b, '}')
 	r.send(res.status, typeJSON, b)
@@ -175,6 +160,15 @@ func (a *API) replyList(r *request, res response) {
 		*room = b
 		pages.Put(room)
 	}
+}
+
+// link tells where the next page is.
+func (r *request) link(cursor string) {
+	link := "<" + r.http.URL.EscapedPath() + "?cursor=" + cursor
+	if limit := r.http.URL.Query().Get("limit"); limit != "" {
+		link += "&limit=" + limit
+	}
+	r.w.Header()["Link"] = []string{link + `>; rel="next"`}
 }
 
 // pages are buffers for lists: a page of 20 records takes about 32 kB, and
@@ -269,7 +263,7 @@ type errorBody struct {
 // fail writes an error. What is not a fault is our bug: the cause goes to the
 // log under the request id, never to the caller.
 func (a *API) fail(r *request, err error) {
-	f := a.asFault(r, err)
+	f := a.faultOf(r, err)
 	status := statuses[f.Code]
 	if status >= 500 && r.caller != nil {
 		a.refund(r)
@@ -307,7 +301,7 @@ func detailed(f *fault.Error) []fault.Detail {
 	return []fault.Detail{{Code: string(f.Code), Message: f.Message, Meta: meta}}
 }
 
-func (a *API) asFault(r *request, err error) *fault.Error {
+func (a *API) faultOf(r *request, err error) *fault.Error {
 	log := a.log(r).With("method", account.Mask(r.http.Method), "path", account.Mask(r.http.URL.Path))
 	var f *fault.Error
 	switch {

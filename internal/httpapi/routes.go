@@ -53,12 +53,18 @@ const (
 
 // table lists every operation under /v1. The contract lists the same.
 func (a *API) table() []route {
-	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.assetRoutes(), a.audienceRoutes(), []route{
+	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.assetRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
+		a.rateRoutes(), a.connectionRoutes(), a.serviceRoutes())
+}
+
+// serviceRoutes are the operations about the caller and what has happened.
+func (a *API) serviceRoutes() []route {
+	return []route{
 		{method: http.MethodGet, pattern: "/v1", operation: "getApi", handle: a.getAPI},
 		{method: http.MethodGet, pattern: "/v1/me", operation: "getMe", handle: a.getMe},
 		{method: http.MethodGet, pattern: "/v1/events", operation: "listEvents", handle: a.listEvents, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events/{id}", operation: "getEvent", handle: a.getEvent},
-	})
+	}
 }
 
 // routes finds operations by path and method. Paths are exact: a pattern has a

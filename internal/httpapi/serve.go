@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -358,17 +359,16 @@ func closeness(media, mediaType string) int {
 // acceptable sees whether the caller takes what the operation answers.
 func (r *request) acceptable() error {
 	accept, types := r.http.Header["Accept"], r.route.answers
-	message := "The answer is a picture, which the Accept header excludes. Send Accept: image/* or none."
 	if types == nil {
 		if acceptsJSON(accept) {
 			return nil
 		}
 		types = []string{"application/json"}
-		message = "The answer is application/json, which the Accept header excludes. Send Accept: application/json or none."
 	}
 	if slices.ContainsFunc(types, func(t string) bool { return admits(accept, t) }) {
 		return nil
 	}
+	message := fmt.Sprintf("The answer is %s, which the Accept header excludes. Send Accept: %s or none.", strings.Join(types, " or "), types[0])
 	return fault.New(fault.NotAcceptable, message, fault.Detail{
 		Field: "Accept", In: "header", Code: string(fault.NotAcceptable), Message: message, Meta: fault.Meta{"allowed": types},
 	})

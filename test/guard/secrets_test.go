@@ -212,7 +212,7 @@ func lastAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agen
 func backupOf(t *testing.T, w *fanfaretest.World) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")
-	if _, err := backup.Create(t.Context(), w.App.Engine, w.App.Files, path, backup.Manifest{CreatedAt: clock.At(w.Clock.Now())}, func(int64, int64) {}); err != nil {
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.App.Engine, Files: w.App.Files}, path, backup.Manifest{CreatedAt: clock.At(w.Clock.Now())}, func(int64, int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(path)

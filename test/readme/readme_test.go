@@ -77,6 +77,9 @@ func (r *runner) do(command string) {
 		r.serve()
 	default:
 		out := r.shell(command)
+		if strings.Contains(out, `"error":{`) {
+			r.t.Errorf("%s\nanswered %s", command, out)
+		}
 		if k := keyLine.FindString(out); k != "" {
 			r.key = k
 		}

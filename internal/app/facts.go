@@ -1,0 +1,232 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/asset"
+	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+	"fanfare/internal/metrics"
+	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/page"
+	"fanfare/internal/rates"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+)
+
+// OpenFacts opens the facts in a data folder.
+func OpenFacts(dir string, now func() time.Time, log *slog.Logger) (*duckdb.Engine, error) {
+	return duckdb.Open(dir, duckdb.Options{Now: now, Log: log})
+}
+
+// buildFacts opens the facts and makes the services around them.
+func (a *App) buildFacts() error {
+	c := a.config
+	if a.Facts = c.FactsEngine; a.Facts == nil {
+		e, err := OpenFacts(c.Facts, c.Now, c.Log)
+		if err != nil {
+			return err
+		}
+		a.Facts = e
+	}
+	var err error
+	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
+		return err
+	}
+	a.Connections = connection.New(a.DB.Connections(), c.Now, c.Random)
+	a.Rates = rates.New(a.DB.Rates(), c.Now)
+	m := &mirror{db: a.DB, facts: a.Facts, now: c.Now, seen: map[ident.ID]glance{}}
+	a.Analytics = analytics.New(analytics.Deps{
+		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: flights{a.DB.Campaigns()}, Records: entities{a.DB},
+		Catchup: m.catchUp,
+		Seal: func(workspace ident.ID, plain []byte) string {
+			return a.cursors.Load().SealBytes(resultPurpose+string(workspace), plain)
+		},
+		Open: func(workspace ident.ID, text string) ([]byte, bool) {
+			return a.cursors.Load().OpenBytes(resultPurpose+string(workspace), text)
+		},
+		Now: c.Now, Random: c.Random,
+	})
+	a.Ingest = ingest.New(ingest.Parts{
+		Facts: a.Facts, Sources: sources{a.Connections}, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: parquet(a.Facts),
+		Now: c.Now, Random: c.Random,
+	})
+	return nil
+}
+
+// resultPurpose binds cursors of results to nothing else.
+const resultPurpose = "result "
+
+// tables reads files of columns with the engine's own reader, if it has one.
+type tables struct {
+	engine interface {
+		ReadParquet(ctx context.Context, file []byte, each func(columns []string, rows [][]string) error) error
+	}
+}
+
+func parquet(e metrics.Engine) ingest.Parquet {
+	if r, ok := e.(*duckdb.Engine); ok {
+		return tables{r}
+	}
+	return nil
+}
+
+// Read implements ingest.Parquet.
+func (t tables) Read(ctx context.Context, b []byte, each func(columns []string, rows [][]string) error) error {
+	var stopped error
+	err := t.engine.ReadParquet(ctx, b, func(columns []string, rows [][]string) error {
+		stopped = each(columns, rows)
+		return stopped
+	})
+	if err == nil || stopped != nil || ctx.Err() != nil {
+		return errors.Join(stopped, ctx.Err())
+	}
+	return fmt.Errorf("%w: %w", ingest.ErrUnreadable, err)
+}
+
+// mirror keeps the facts' copies of records up to date. It looks at the events
+// that the store has written with every change, and copies what they are about.
+type mirror struct {
+	db    *store.DB
+	facts metrics.Engine
+	now   func() time.Time
+
+	mu   sync.Mutex
+	seen map[ident.ID]glance
+}
+
+// glance is what was there when copies were last brought up to date.
+type glance struct {
+	through clock.Instant
+	news    store.News
+}
+
+// catchUp copies what has changed. Where nothing has, it costs one look at the
+// end of the event log.
+func (m *mirror) catchUp(ctx context.Context, workspace ident.ID) error {
+	state, err := m.facts.State(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	news, err := m.db.News(ctx, workspace, state.Mirrored)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	known := m.seen[workspace]
+	m.mu.Unlock()
+	if state.Mirrored != 0 && known == (glance{state.Mirrored, news}) {
+		return nil
+	}
+	through := clock.At(m.now())
+	// This look comes before the copies are taken, so that what happens in
+	// between is looked at once more.
+	if news, err = m.db.News(ctx, workspace, through); err != nil {
+		return err
+	}
+	records, err := m.db.Changed(ctx, workspace, state.Mirrored)
+	if err != nil {
+		return err
+	}
+	if err := m.facts.Mirror(ctx, workspace, records, through); err != nil {
+		return fmt.Errorf("copy records: %w", err)
+	}
+	m.mu.Lock()
+	m.seen[workspace] = glance{through, news}
+	m.mu.Unlock()
+	return nil
+}
+
+// sources lets own data come in under connections.
+type sources struct{ *connection.Service }
+
+// Source implements ingest.Sources.
+func (s sources) Source(ctx context.Context, cause record.Cause, src ingest.Source) (fact.Source, error) {
+	feed, err := s.Service.Source(ctx, cause, connection.Source{
+		Platform: src.Platform, ID: src.ID, Name: src.Name, Account: src.Account, Currency: src.Currency, Zone: src.Zone,
+		Default: connection.Home(src.Default),
+	})
+	return feed.Source, err
+}
+
+// Fed implements ingest.Sources.
+func (s sources) Fed(ctx context.Context, cause record.Cause, id ident.ID, f ingest.Fed) error {
+	return s.Service.Fed(ctx, cause, id, connection.Fed{First: f.First, Last: f.Last, Rows: f.Rows, Answer: f.Answer})
+}
+
+// entities tells analytics about records.
+type entities struct{ *store.DB }
+
+// Connections implements analytics.Entities.
+func (e entities) Connections(ctx context.Context, workspace ident.ID) ([]analytics.Connection, error) {
+	var list []analytics.Connection
+	q := page.Query{Sort: "created_at", Status: []string{}, Limit: page.MaxLimit}
+	for {
+		p, err := e.DB.Connections().List(ctx, workspace, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range p.Docs {
+			c, err := connection.Read(d)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, analytics.Connection{
+				ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
+				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt,
+			})
+		}
+		if p.Next == nil {
+			return list, nil
+		}
+		q.After = p.Next
+	}
+}
+
+// flights tells analytics what campaigns are planned to spend.
+type flights struct{ campaigns *store.Campaigns }
+
+// Flights implements analytics.Flights.
+func (f flights) Flights(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]analytics.Flight, error) {
+	found := map[ident.ID]analytics.Flight{}
+	list, err := f.campaigns.Several(ctx, workspace, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if c.Budget == nil {
+			continue
+		}
+		zone, err := clock.Zone(c.Schedule.Timezone)
+		if err != nil {
+			return nil, fmt.Errorf("campaign %s: %w", c.ID, err)
+		}
+		day := func(at *clock.Instant) *clock.Date {
+			if at == nil {
+				return nil
+			}
+			d := clock.DateIn(at.Time(), zone)
+			return &d
+		}
+		start := c.Schedule.StartAt
+		if c.LaunchedAt != nil && (start == nil || *start < *c.LaunchedAt) {
+			start = c.LaunchedAt
+		}
+		found[c.ID] = analytics.Flight{
+			Start: day(start), End: day(c.Schedule.EndAt), Daily: c.Budget.Type == "daily", Micros: c.Budget.Amount.Micros,
+			Currency: c.Budget.Currency, Running: c.Status == campaign.StatusActive,
+		}
+	}
+	return found, nil
+}

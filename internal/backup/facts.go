@@ -1,0 +1,63 @@
+package backup
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Facts are kept apart from records; how they are written down is the same for
+// every engine.
+type Facts interface {
+	// Dump writes one unchanging state.
+	Dump(ctx context.Context, w io.Writer) error
+	// Fill makes a dump everything there is, all of it or nothing.
+	Fill(ctx context.Context, r io.Reader) error
+}
+
+// factsName is the entry that holds facts. No table is called so.
+const factsName = "facts.dump"
+
+// addFacts adds a dump of facts by way of a file, because a tar wants to know
+// the size of an entry before it.
+func addFacts(ctx context.Context, archive *tar.Writer, facts Facts, dir string) (size int64, err error) {
+	if facts == nil {
+		return 0, nil
+	}
+	f, err := os.CreateTemp(dir, ".fanfare-facts-*")
+	if err != nil {
+		return 0, fmt.Errorf("write facts: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}()
+	if err := facts.Dump(ctx, f); err != nil {
+		return 0, fmt.Errorf("write facts: %w", err)
+	}
+	if size, err = f.Seek(0, io.SeekCurrent); err != nil {
+		return 0, fmt.Errorf("write facts: %w", err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, fmt.Errorf("write facts: %w", err)
+	}
+	if err := archive.WriteHeader(&tar.Header{Name: factsName, Mode: 0o600, Size: size}); err != nil {
+		return 0, fmt.Errorf("write facts: %w", err)
+	}
+	if _, err := io.Copy(archive, f); err != nil {
+		return 0, fmt.Errorf("write facts: %w", err)
+	}
+	return size, nil
+}
+
+func fillFacts(ctx context.Context, facts Facts, r io.Reader) error {
+	if facts == nil {
+		return errors.New("the backup holds facts and there is nowhere to put them")
+	}
+	if err := facts.Fill(ctx, r); err != nil {
+		return fmt.Errorf("restore facts: %w", err)
+	}
+	return nil
+}

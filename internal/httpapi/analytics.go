@@ -1,0 +1,247 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/audience"
+	"fanfare/internal/campaign"
+	"fanfare/internal/connection"
+	"fanfare/internal/creative"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/money"
+	"fanfare/internal/page"
+	"fanfare/internal/ratelimit"
+)
+
+// report is one of the reports, and the statuses of what its rows are about.
+type report struct {
+	kind      analytics.Kind
+	operation string
+	statuses  []string
+}
+
+// analyticsRoutes are the operations on numbers.
+func (a *API) analyticsRoutes() []route {
+	const under = "/v1/analytics/"
+	list := []route{
+		{method: http.MethodGet, pattern: under + "schema", operation: "getAnalyticsSchema", handle: getAnalyticsSchema},
+		{
+			method: http.MethodPost, pattern: under + "query", operation: "queryAnalytics", handle: a.queryAnalytics, body: jsonBody, reads: true, compress: true,
+			answers: []string{"application/json", csv, ndjson},
+		},
+	}
+	for _, rep := range []report{
+		{kind: analytics.KindOverview, operation: "getAnalyticsOverview"},
+		{kind: analytics.KindCampaigns, operation: "getAnalyticsCampaigns", statuses: campaign.Statuses},
+		{kind: analytics.KindChannels, operation: "getAnalyticsChannels"},
+		{kind: analytics.KindCreative, operation: "getAnalyticsCreative", statuses: creative.Statuses},
+		{kind: analytics.KindAudiences, operation: "getAnalyticsAudiences", statuses: audience.Statuses},
+	} {
+		list = append(list, route{method: http.MethodGet, pattern: under + string(rep.kind), operation: rep.operation, handle: a.report(&rep), compress: true})
+	}
+	return list
+}
+
+// csv is the media type of a table.
+const csv = "text/csv"
+
+func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	return response{status: http.StatusOK, data: analytics.SchemaJSON}, nil
+}
+
+// home is what analytics takes from the caller's workspace.
+func (r *request) home() analytics.Workspace {
+	w := r.caller.Workspace
+	return analytics.Workspace{ID: w.ID, Timezone: w.Timezone, Currency: money.Currency(w.Currency)}
+}
+
+func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {
+	f := newFields(&r.object, false)
+	q := readAnalyticsQuery(f)
+	f.done()
+	if f.err() != nil {
+		// Names and values in what could be read may be wrong as well.
+		_, more := analytics.Resolve(q, r.home(), r.now)
+		for _, d := range more {
+			if !slices.ContainsFunc(*f.problems, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
+				*f.problems = append(*f.problems, d)
+			}
+		}
+		return response{}, f.err()
+	}
+	answer, err := a.Analytics.Query(ctx, r.home(), q)
+	if err != nil {
+		return response{}, err
+	}
+	if q.DryRun {
+		a.refundDay(r)
+	}
+	return answered(r, answer), nil
+}
+
+// overlaps reports whether two paths name the same member, or one lies in the
+// other.
+func overlaps(a, b string) bool {
+	in := func(outer, inner string) bool {
+		rest, ok := strings.CutPrefix(inner, outer)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	}
+	return in(a, b) || in(b, a)
+}
+
+// answered writes an answer as the caller wants it: a table or lines only
+// where Accept names them.
+func answered(r *request, a *analytics.Answer) response {
+	res := response{status: http.StatusOK, textType: typeJSON}
+	accept := r.http.Header["Accept"]
+	switch {
+	case names(accept, csv):
+		res.textType, res.text = csv+"; charset=utf-8; header=present", a.AppendCSV(nil)
+	case names(accept, ndjson):
+		res.textType, res.text = ndjson, a.AppendNDJSON(nil)
+	default:
+		res.text = a.AppendJSON(make([]byte, 0, 4<<10))
+	}
+	if next := a.Next(); next != "" && res.textType != typeJSON {
+		// These have no place for it beside the rows.
+		r.w.Header()["X-Next-Cursor"] = []string{next}
+	}
+	return res
+}
+
+// names reports whether an Accept header names a media type before JSON.
+func names(accept []string, mediaType string) bool {
+	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		media, rest, _ := strings.Cut(part, ";")
+		media = strings.ToLower(strings.TrimSpace(media))
+		if strings.Trim(qualityOf(rest), "0.") == "" {
+			continue
+		}
+		switch media {
+		case mediaType:
+			return true
+		case "application/json":
+			return false
+		}
+	}
+	return false
+}
+
+// refundDay gives the day's share of a request back, not the minute's: what
+// costs nothing may still be asked only so often.
+func (a *API) refundDay(r *request) {
+	if r.counter == nil {
+		return
+	}
+	r.ticket = ratelimit.Ticket{DayOf: r.ticket.DayOf}
+	a.refund(r)
+}
+
+// reportParams are what every report understands, beside paging and status.
+var reportParams = []string{"start_date", "end_date", "timezone", "metrics", "currency", "granularity", "compare", "channel", "platform"}
+
+// factPlatforms are the platforms that numbers may come from.
+var factPlatforms = append(slices.Clone(connection.Platforms), analytics.Measurement)
+
+// report answers a report.
+func (a *API) report(rep *report) handler {
+	filters := slices.Clone(reportParams)
+	if rep.statuses != nil {
+		filters = append(filters, "status")
+	}
+	known := filters
+	listed := rep.kind != analytics.KindOverview
+	if listed {
+		filters = append(filters, "sort", "order")
+		known = append(slices.Clone(filters), "limit", "cursor")
+	}
+	return func(ctx context.Context, r *request) (response, error) {
+		values, err := r.query(known...)
+		if err != nil {
+			return response{}, err
+		}
+		p := &params{values: values}
+		in := p.report(rep)
+		if listed {
+			in.Limit = p.limit()
+		}
+		if err := p.err(); err != nil {
+			return response{}, withOthers(err, a.Analytics.Check(r.home(), in))
+		}
+		canonical := url.Values{}
+		for _, name := range filters {
+			if v, has := values[name]; has {
+				canonical.Set(name, v)
+			}
+		}
+		if text, has := values["cursor"]; has {
+			c, err := a.openCursor(r, text, p, canonical, filters)
+			if err != nil {
+				return response{}, err
+			}
+			canonical, _ = url.ParseQuery(c.Params)
+			in = &analytics.Params{Kind: rep.kind, Limit: in.Limit, Cursor: &c.After.Text}
+		}
+		answer, err := a.Analytics.Report(ctx, r.home(), in)
+		if err != nil {
+			return response{}, err
+		}
+		if next := answer.Next(); next != "" {
+			answer.SetNext(a.Cursors().Seal(r.caller.Workspace.ID, r.route.operation, page.Cursor{Params: canonical.Encode(), After: page.Place{Text: next}}))
+			r.link(answer.Next())
+		}
+		return answered(r, answer), nil
+	}
+}
+
+// report reads the parameters of a report. Names and days are checked by those
+// who know what they mean.
+func (p *params) report(rep *report) *analytics.Params {
+	text := func(name string) *string {
+		v, has := p.values[name]
+		if !has {
+			return nil
+		}
+		return &v
+	}
+	in := &analytics.Params{
+		Kind: rep.kind, StartDate: text("start_date"), EndDate: text("end_date"), Granularity: text("granularity"), Compare: text("compare"),
+		Currency: text("currency"), Timezone: text("timezone"), Sort: p.values["sort"], Order: p.choice("order", []string{"asc", "desc"}, ""),
+		Channels: p.set("channel", fact.Channels), Platforms: p.set("platform", factPlatforms),
+	}
+	if v, has := p.values["sort"]; has && v == "" {
+		p.bad("sort", "invalid_value", "must be name or a metric.", nil)
+	}
+	if v, has := p.values["metrics"]; has {
+		in.Metrics = strings.Split(v, ",")
+	}
+	if rep.statuses != nil {
+		in.Statuses = p.set("status", rep.statuses)
+	}
+	return in
+}
+
+// withOthers joins what two have found wrong with a query string.
+func withOthers(err, others error) error {
+	var a, b *fault.Error
+	if !errors.As(err, &a) || !errors.As(others, &b) || b.Code != fault.InvalidParameter {
+		return err
+	}
+	p := &params{problems: slices.Clone(a.Details)}
+	for _, d := range b.Details {
+		if !slices.ContainsFunc(p.problems, func(had fault.Detail) bool { return had.Field == d.Field }) {
+			p.problems = append(p.problems, d)
+		}
+	}
+	return p.err()
+}

@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+	"fanfare/internal/money"
+)
+
+var importList = listing{
+	sorts:    []string{"created_at", "updated_at", "name"},
+	statuses: ingest.Statuses,
+}
+
+// importParams are what stands beside a file.
+var importParams = []string{"filename", "source", "mode", "currency", "timezone", "commit"}
+
+// importRoutes are the operations on files of numbers.
+func (a *API) importRoutes() []route {
+	const all, one = "/v1/imports", "/v1/imports/{id}"
+	s := &resource{prefix: ident.Import, listing: &importList, get: a.Ingest.Get, list: a.Ingest.List}
+	return []route{
+		{method: http.MethodGet, pattern: all, operation: "listImports", handle: a.listRecords(s), compress: true},
+		{method: http.MethodPost, pattern: all, operation: "createImport", handle: a.createImport, body: tableBody, params: importParams},
+		{method: http.MethodGet, pattern: all + "/template", operation: "getImportTemplate", handle: getImportTemplate, answers: []string{csv}},
+		{method: http.MethodGet, pattern: one, operation: "getImport", handle: s.getRecord},
+		{method: http.MethodPatch, pattern: one, operation: "updateImport", handle: a.updateImport, body: patchBody},
+		{method: http.MethodPost, pattern: one + "/commit", operation: "commitImport", handle: a.commitImport(s), body: optionalBody, exists: s.exists},
+		{method: http.MethodPost, pattern: one + "/undo", operation: "undoImport", handle: a.undoImport(s), body: optionalBody, exists: s.exists},
+	}
+}
+
+func getImportTemplate(_ context.Context, r *request) (response, error) {
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	return response{status: http.StatusOK, textType: csv + "; charset=utf-8; header=present", text: ingest.Template()}, nil
+}
+
+func (a *API) createImport(ctx context.Context, r *request) (response, error) {
+	p := &params{values: r.params}
+	w := r.caller.Workspace
+	u := ingest.Upload{
+		Name: p.words("filename", "", ingest.MaxFileName), Source: p.words("source", "", ingest.MaxSource), ContentType: r.media, Bytes: r.body,
+		Mode: ingest.Mode(p.choice("mode", ingest.Modes, string(ingest.Upsert))), Currency: p.currency("currency"), Zone: p.zone("timezone"),
+		Home: ingest.Home{Currency: money.Currency(w.Currency), Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
+	}
+	if err := p.err(); err != nil {
+		return response{}, err
+	}
+	d, err := a.Ingest.Upload(ctx, r.caused(http.StatusCreated), u)
+	if err != nil {
+		return response{}, asParameters(err, importParams)
+	}
+	return r.created(d, idOf(d)), nil
+}
+
+func (a *API) updateImport(ctx context.Context, r *request) (response, error) {
+	id, err := r.recordID(ident.Import)
+	if err != nil {
+		return response{}, err
+	}
+	f := newFields(&r.object, true)
+	c := readImportChange(f)
+	f.done(importReadOnly...)
+	if wrong := f.err(); wrong != nil {
+		if d, err := a.Ingest.Get(ctx, r.caller.Workspace.ID, id); err != nil {
+			return response{}, err
+		} else if err := r.match().Check(d.Version); err != nil {
+			return response{}, err
+		}
+		return response{}, wrong
+	}
+	d, err := a.Ingest.Revise(ctx, r.cause(), id, r.match(), c)
+	return found(d), err
+}
+
+var importReadOnly = []string{
+	"id", "status", "file", "connection_id", "duplicate_of", "detected", "columns", "preview", "error", "rows_written", "committed_at", "undo_expires_at", "undone_at",
+	"version", "created_by", "created_at", "updated_at", "archived_at",
+}
+
+func readImportChange(f *fields) (c ingest.Change) {
+	c.Source = f.text("source", optional, 1, ingest.MaxSource)
+	c.Currency = f.currency("currency", optional)
+	c.Zone = f.zone("timezone", optional)
+	if mode := f.choice("mode", optional, ingest.Modes); mode != nil {
+		m := ingest.Mode(*mode)
+		c.Mode = &m
+	}
+	c.DateFormat = f.choice("date_format", optional, ingest.DateFormats)
+	c.Decimal = f.choice("decimal", optional, []string{".", ","})
+	v := f.typed("mapping", optional, func(v *value) bool { return v.kind == kindObject }, "an object")
+	if v == nil {
+		return c
+	}
+	c.Mapping = map[string]string{}
+	if len(v.members) > ingest.MaxColumns {
+		f.bad("mapping", "too_many_items", "names more columns than a file may have.", fault.Meta{"maximum": ingest.MaxColumns})
+		return c
+	}
+	for _, m := range v.members {
+		switch m.value.kind {
+		case kindNull:
+			c.Mapping[m.name] = ""
+		case kindString:
+			c.Mapping[m.name] = m.value.text
+		default:
+			f.bad("mapping."+clip(m.name), "invalid_type", "must be a string or null.", fault.Meta{"expected": "a string or null"})
+		}
+	}
+	return c
+}
+
+func (a *API) commitImport(s *resource) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		var o ingest.Options
+		id, err := s.action(ctx, r, func(f *fields) { set(&o.SkipErrors, f.flag("skip_errors", optional)) })
+		if err != nil {
+			return response{}, err
+		}
+		d, err := a.Ingest.Commit(ctx, r.caused(http.StatusOK), id, r.match(), o)
+		return found(d), err
+	}
+}
+
+func (a *API) undoImport(s *resource) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		id, err := s.action(ctx, r, nil)
+		if err != nil {
+			return response{}, err
+		}
+		d, err := a.Ingest.Undo(ctx, r.caused(http.StatusOK), id, r.match())
+		return found(d), err
+	}
+}

@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/money"
+	"fanfare/internal/page"
+	"fanfare/internal/rates"
+)
+
+// rateRoutes are the operations on exchange rates.
+func (a *API) rateRoutes() []route {
+	const all = "/v1/rates"
+	return []route{
+		{method: http.MethodGet, pattern: all, operation: "listRates", handle: a.listRates, compress: true},
+		{method: http.MethodPost, pattern: all, operation: "setRates", handle: a.setRates, body: jsonBody},
+	}
+}
+
+var rateFilters = []string{"currency", "start_date", "end_date"}
+
+func (a *API) listRates(ctx context.Context, r *request) (response, error) {
+	values, err := r.query(append([]string{"limit", "cursor"}, rateFilters...)...)
+	if err != nil {
+		return response{}, err
+	}
+	p := &params{values: values}
+	limit := p.limit()
+	q, canonical := p.rateQuery()
+	if err := p.err(); err != nil {
+		return response{}, err
+	}
+	if text, has := values["cursor"]; has {
+		c, err := a.openCursor(r, text, p, canonical, rateFilters)
+		if err != nil {
+			return response{}, err
+		}
+		inside, _ := url.ParseQuery(c.Params)
+		kept := &params{values: map[string]string{}}
+		for name := range inside {
+			kept.values[name] = inside.Get(name)
+		}
+		q, canonical = kept.rateQuery()
+		q.After = &c.After
+	}
+	q.Limit = limit
+	found, err := a.Rates.List(ctx, r.caller.Workspace.ID, q)
+	if err != nil {
+		return response{}, err
+	}
+	return a.pageOf(r, found, canonical.Encode()), nil
+}
+
+// rateQuery reads what rates are wanted, and writes down the canonical form.
+func (p *params) rateQuery() (q rates.Query, canonical url.Values) {
+	canonical = url.Values{}
+	if v, has := p.values["currency"]; has {
+		for item := range strings.SplitSeq(v, ",") {
+			c := money.Currency(item)
+			if _, ok := c.Digits(); !ok {
+				p.bad("currency", "invalid_value", "must be ISO 4217 currency codes in upper case, such as USD, separated by commas.", nil)
+				break
+			}
+			q.Currencies = append(q.Currencies, c)
+		}
+		slices.Sort(q.Currencies)
+		q.Currencies = slices.Compact(q.Currencies)
+		canonical.Set("currency", v)
+	}
+	q.First, q.Last = p.days()
+	for _, name := range []string{"start_date", "end_date"} {
+		if v, has := p.values[name]; has {
+			canonical.Set(name, v)
+		}
+	}
+	return q, canonical
+}
+
+// days reads start_date and end_date as days, both included.
+func (p *params) days() (first, last *clock.Date) {
+	first, last = p.day("start_date"), p.day("end_date")
+	if first != nil && last != nil && *first > *last {
+		p.bad("start_date", "invalid_range", "must not be after end_date.", fault.Meta{"end_date": p.values["end_date"]})
+	}
+	return first, last
+}
+
+// openCursor opens the cursor of a list that is not one of records. What is
+// sent beside it must say the same.
+func (a *API) openCursor(r *request, text string, sent *params, canonical url.Values, names []string) (page.Cursor, error) {
+	c, ok := a.Cursors().Open(r.caller.Workspace.ID, r.route.operation, text)
+	inside, err := url.ParseQuery(c.Params)
+	if !ok || err != nil {
+		return c, badCursor("cursor", "cursor_malformed", "The cursor is not one of this list in this workspace. Start the list again without it.")
+	}
+	for _, name := range names {
+		if _, has := sent.values[name]; has && canonical.Get(name) != inside.Get(name) {
+			return c, badCursor(name, "cursor_query_mismatch", "The cursor belongs to a list with another "+name+". Send the same parameters as for the first page, or none.")
+		}
+	}
+	return c, nil
+}
+
+// maxRates is how many rates one call may set.
+const maxRates = 1000
+
+func (a *API) setRates(ctx context.Context, r *request) (response, error) {
+	f := newFields(&r.object, false)
+	if f.object.get("rates") == nil {
+		f.bad("rates", "required", "is required.", nil)
+	}
+	var list []rates.Rate
+	for _, o := range f.objects("rates", maxRates) {
+		list = append(list, readRate(o))
+	}
+	if v := f.object.get("rates"); v != nil && v.kind == kindArray && len(v.items) == 0 {
+		f.bad("rates", "too_few_items", "must have at least 1 item.", fault.Meta{"minimum": 1})
+	}
+	f.done()
+	if err := f.err(); err != nil {
+		return response{}, err
+	}
+	d, err := a.Rates.Put(ctx, r.caused(http.StatusOK), r.caller.Workspace.ID, list)
+	return found(d), err
+}
+
+func readRate(o *fields) (rate rates.Rate) {
+	if s := o.typed("date", required, isString, "a string"); s != nil {
+		var ok bool
+		if rate.Date, ok = clock.ParseDate(s.text); !ok {
+			o.bad(o.at("date"), "invalid_format", "must be a day such as 2026-11-15.", nil)
+		}
+	}
+	if c := o.currency("currency", required); c != nil {
+		if rate.Currency = *c; *c == rates.Base {
+			o.bad(o.at("currency"), "invalid_value", fmt.Sprintf("must be another than %s, which all rates are against.", rates.Base), nil)
+		}
+	}
+	v := o.typed("rate", required, func(v *value) bool { return v.kind == kindString || v.kind == kindNumber }, "a decimal string or a number")
+	if v != nil {
+		rate.PerEuro = readDecimal(o, v.text)
+	}
+	o.done()
+	return rate
+}
+
+// readDecimal reads how much a euro was worth.
+func readDecimal(o *fields, text string) rates.Decimal {
+	d, ok := rates.ParseDecimal(text)
+	n, err := strconv.ParseFloat(text, 64)
+	switch {
+	case ok:
+	case err == nil && n <= 0:
+		o.bad(o.at("rate"), "too_small", "must be greater than 0.", fault.Meta{"minimum": rates.Decimal(1).String()})
+	case err == nil && n > rates.MaxUnits:
+		o.bad(o.at("rate"), "too_large", fmt.Sprintf("must be at most %d.", rates.MaxUnits), fault.Meta{"maximum": rates.MaxUnits})
+	default:
+		o.bad(o.at("rate"), "invalid_format", `must be a plain decimal with at most 8 digits after the point, such as "1.0873".`, nil)
+	}
+	return d
+}
