@@ -130,14 +130,21 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 		return s, configError{err}
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
+	if _, err = store.Migrate(cmd.Context(), e, now); err != nil {
+		return s, err
+	}
+	// Facts beside an empty store are what a restore has left that failed.
+	if err := store.Empty(cmd.Context(), e); err != nil {
+		return s, err
+	}
+	if err := app.DropFacts(dir.Path()); err != nil {
+		return s, err
+	}
 	facts, err := app.OpenFacts(dir.Path(), now, quietLog)
 	if err != nil {
 		return s, configError{err}
 	}
 	defer func() { err = errors.Join(err, facts.Close()) }()
-	if _, err = store.Migrate(cmd.Context(), e, now); err != nil {
-		return s, err
-	}
 	return backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore"))
 }
 

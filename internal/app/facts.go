@@ -30,6 +30,9 @@ func OpenFacts(dir string, now func() time.Time, log *slog.Logger) (*duckdb.Engi
 	return duckdb.Open(dir, duckdb.Options{Now: now, Log: log})
 }
 
+// DropFacts removes the facts of a data folder that nobody has open.
+func DropFacts(dir string) error { return duckdb.Drop(dir) }
+
 // buildFacts opens the facts and makes the services around them.
 func (a *App) buildFacts() error {
 	c := a.config

@@ -206,7 +206,7 @@ type visitor struct {
 // Restore fills an empty store from a backup that it has verified first, all
 // or nothing. Files and facts are there before a row can be seen that names
 // them; those of a restore that failed belong to nobody: files are swept up,
-// and facts give way to those of the next restore.
+// and facts have to be dropped before the next one.
 func Restore(ctx context.Context, parts Parts, path string, report func(done, total int64)) (Summary, error) {
 	s, err := Verify(path, func(int64, int64) {})
 	if err != nil {

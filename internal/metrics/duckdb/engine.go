@@ -11,6 +11,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,14 +37,18 @@ type Options struct {
 	// MemoryMB bounds the memory of queries, 0 for 40 % of the machine's or
 	// of the container's.
 	MemoryMB int
-	Now      func() time.Time
-	Log      *slog.Logger
+	// FactsOnly answers from the facts themselves also where months are
+	// summed up, to see what that is worth.
+	FactsOnly bool
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // Engine is an open file of facts.
 type Engine struct {
 	path, spool string
 	threads     int
+	factsOnly   bool
 	care        care
 	now         func() time.Time
 	log         *slog.Logger
@@ -85,7 +90,7 @@ func Open(dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %w", err)
 	}
 	e := &Engine{
-		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, care: usual, now: o.Now, log: o.Log,
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, factsOnly: o.FactsOnly, care: usual, now: o.Now, log: o.Log,
 		writing: make(chan struct{}, 1), fresh: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
 	}
 	if e.threads == 0 {
@@ -109,6 +114,16 @@ func Open(dir string, o Options) (*Engine, error) {
 	e.stop = stop
 	go e.tendAlways(ctx)
 	return e, nil
+}
+
+// Drop removes the facts of a folder, which nobody may have open.
+func Drop(dir string) error {
+	for _, name := range []string{"facts.duckdb", "facts.duckdb.wal"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("drop facts: %w", err)
+		}
+	}
+	return nil
 }
 
 func (e *Engine) begin(memoryMB int) error {

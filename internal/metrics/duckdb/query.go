@@ -44,7 +44,7 @@ func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
 }
 
 func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words) ([]analytics.Group, error) {
-	rolled := longestRun(p, w)
+	rolled := e.summed(p, w)
 	b, err := compile(p, w, words, rolled)
 	if err != nil {
 		return nil, err
@@ -78,6 +78,24 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 		return nil, ctx.Err()
 	}
 	return groups, err
+}
+
+// Explain returns the statement that answers a plan now, and its arguments.
+// What is known of the workspace is written into it, so it is right only until
+// the next write.
+func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, args []any, err error) {
+	w, err := e.workspace(ctx, p.Workspace)
+	if err != nil {
+		return "", nil, err
+	}
+	if w == nil {
+		return "", nil, fmt.Errorf("explain: there are no facts of workspace %s", p.Workspace)
+	}
+	b, err := compile(p, w, e.words.Load(), e.summed(p, w))
+	if err != nil {
+		return "", nil, fmt.Errorf("explain: %w", err)
+	}
+	return b.String(), b.args, nil
 }
 
 // read takes a group from a row: bucket, number of facts, the columns of shown
@@ -135,6 +153,14 @@ func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value
 type run struct {
 	first, last clock.Date
 	months      int
+}
+
+// summed are the months that are taken from their sums.
+func (e *Engine) summed(p *analytics.Plan, w *workspace) run {
+	if e.factsOnly {
+		return run{}
+	}
+	return longestRun(p, w)
 }
 
 // longestRun finds the longest row of whole months in a plan's days that can be
