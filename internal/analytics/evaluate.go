@@ -392,7 +392,7 @@ func (o *order) compare(r *Resolved, a, b *row) int {
 	if !left.Known || !right.Known {
 		return lastIf(!left.Known, !right.Known)
 	}
-	return directed(left.compare(right), o.desc)
+	return directed(compare(left, right), o.desc)
 }
 
 // number is the figure that a row is sorted by.

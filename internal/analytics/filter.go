@@ -260,7 +260,7 @@ func (t *tree) having(m *Metric, f *Filter, path string) {
 		}
 		h.values = append(h.values, Number{N: amount.Micros, Digits: maxDigits, Known: true})
 	}
-	if h.op == Between && h.values[0].compare(h.values[1]) > 0 {
+	if h.op == Between && compare(h.values[0], h.values[1]) > 0 {
 		t.bad(path+".values", "invalid_value", "must have the lower bound first.", nil)
 	}
 	t.r.having = append(t.r.having, h)
@@ -269,7 +269,7 @@ func (t *tree) having(m *Metric, f *Filter, path string) {
 // holds reports whether a value satisfies the condition. As with dimensions,
 // those that deny keep what is not known.
 func (h *having) holds(n Number) bool {
-	equals := func(v Number) bool { return n.compare(v) == 0 }
+	equals := func(v Number) bool { return compare(n, v) == 0 }
 	if !n.Known {
 		return h.op == IsNull || h.op == NotEqual || h.op == NotIn
 	}
@@ -281,15 +281,15 @@ func (h *having) holds(n Number) bool {
 	case NotEqual, NotIn:
 		return !slices.ContainsFunc(h.values, equals)
 	case Greater:
-		return n.compare(h.values[0]) > 0
+		return compare(n, h.values[0]) > 0
 	case AtLeast:
-		return n.compare(h.values[0]) >= 0
+		return compare(n, h.values[0]) >= 0
 	case Less:
-		return n.compare(h.values[0]) < 0
+		return compare(n, h.values[0]) < 0
 	case AtMost:
-		return n.compare(h.values[0]) <= 0
+		return compare(n, h.values[0]) <= 0
 	case Between:
-		return n.compare(h.values[0]) >= 0 && n.compare(h.values[1]) <= 0
+		return compare(n, h.values[0]) >= 0 && compare(n, h.values[1]) <= 0
 	default:
 		return slices.ContainsFunc(h.values, equals)
 	}

@@ -1,30 +1,21 @@
 package analytics
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
-	"strconv"
-	"strings"
 
 	"fanfare/internal/fact"
 )
 
 // maxDigits is how many digits after the point a number has at the most.
-const maxDigits = 6
+const maxDigits = fact.MaxDigits
 
 var powersOfTen = [...]uint64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12}
 
-// Number is an exact decimal, N / 10^Digits, or unknown. Digits are 0 or 6.
-// The zero value is unknown.
-type Number struct {
-	N      int64
-	Digits uint8
-	Known  bool
-}
+// Number is a figure of an answer. Digits are 0 or 6.
+type Number = fact.Number
 
 // of is the sum of a measure as a number.
 func (s Sum) of(m fact.Measure) Number {
@@ -54,8 +45,8 @@ func ratio(factor int64, over, less, under Number) Number {
 			}
 		}
 	}
-	n := new(big.Int).Sub(over.scaled(), less.scaled())
-	return quotient128(n.Mul(n, big.NewInt(factor)), under.scaled())
+	n := new(big.Int).Sub(scaled(over), scaled(less))
+	return quotient128(n.Mul(n, big.NewInt(factor)), scaled(under))
 }
 
 // quotient128 is the way for what does not fit 64 bits on the way or at the
@@ -78,8 +69,8 @@ func quotient128(over, under *big.Int) Number {
 	return Number{}
 }
 
-// scaled is the number in millionths.
-func (n Number) scaled() *big.Int {
+// scaled is a number in millionths.
+func scaled(n Number) *big.Int {
 	v := big.NewInt(n.N)
 	return v.Mul(v, new(big.Int).SetUint64(powersOfTen[maxDigits-n.Digits]))
 }
@@ -119,7 +110,7 @@ func signed(size uint64, negative bool) Number {
 }
 
 // compare orders two known numbers by value.
-func (n Number) compare(other Number) int {
+func compare(n, other Number) int {
 	if n.Digits == other.Digits || n.N < 0 != (other.N < 0) {
 		return cmp.Compare(n.N, other.N)
 	}
@@ -130,56 +121,4 @@ func (n Number) compare(other Number) int {
 		return -bySize
 	}
 	return bySize
-}
-
-// Append writes the number as JSON does, without trailing zeros, or null.
-func (n Number) Append(b []byte) []byte {
-	if !n.Known {
-		return append(b, "null"...)
-	}
-	if n.Digits == 0 {
-		return strconv.AppendInt(b, n.N, 10)
-	}
-	const scale = 1_000_000
-	size := magnitude(n.N)
-	if n.N < 0 {
-		b = append(b, '-')
-	}
-	b = strconv.AppendUint(b, size/scale, 10)
-	rest := size % scale
-	if rest == 0 {
-		return b
-	}
-	digits := [...]byte{'.', '0', '0', '0', '0', '0', '0'}
-	for i := maxDigits; rest > 0; i-- {
-		digits[i] += byte(rest % 10)
-		rest /= 10
-	}
-	return append(b, bytes.TrimRight(digits[:], "0")...)
-}
-
-func (n Number) String() string { return string(n.Append(nil)) }
-
-// MarshalJSON writes a JSON number, or null.
-func (n Number) MarshalJSON() ([]byte, error) { return n.Append(nil), nil }
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (n *Number) UnmarshalJSON(b []byte) error {
-	text := string(b)
-	if text == "null" {
-		*n = Number{}
-		return nil
-	}
-	whole, fraction, dotted := strings.Cut(text, ".")
-	digits := 0
-	if dotted {
-		digits = maxDigits
-		fraction = (fraction + "000000")[:maxDigits]
-	}
-	v, err := strconv.ParseInt(whole+fraction, 10, 64)
-	if err != nil {
-		return fmt.Errorf("read number: %w", err)
-	}
-	*n = Number{N: v, Digits: uint8(digits), Known: true}
-	return nil
 }

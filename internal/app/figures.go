@@ -11,7 +11,6 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/creative"
-	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 )
@@ -77,7 +76,7 @@ func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline
 			AgeRange: parts(in.Composition["age_range"]), Gender: parts(in.Composition["gender"]),
 			Country: parts(in.Composition["country"]), Device: parts(in.Composition["device"]),
 		},
-		Performance: audience.Performance{Metrics: numbers(in.Performance.Metrics), VersusWorkspace: numbers(in.Performance.VersusWorkspace)},
+		Performance: audience.Performance{Metrics: in.Performance.Metrics, VersusWorkspace: in.Performance.VersusWorkspace},
 	}
 	for _, warning := range in.Warnings {
 		// What is missing the audience finds out itself.
@@ -87,22 +86,22 @@ func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline
 	}
 	for _, d := range in.Trend {
 		out.Trend = append(out.Trend, audience.Day{
-			Date: d.Date, Impressions: fact.Number(d.Impressions), Clicks: fact.Number(d.Clicks), Conversions: fact.Number(d.Conversions), Spend: fact.Number(d.Spend),
+			Date: d.Date, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions, Spend: d.Spend,
 		})
 	}
 	for _, c := range in.ByChannel {
-		out.ByChannel = append(out.ByChannel, audience.ChannelPart{Channel: c.Channel, Metrics: numbers(c.Metrics), Index: fact.Number(c.Index)})
+		out.ByChannel = append(out.ByChannel, audience.ChannelPart{Channel: c.Channel, Metrics: c.Metrics, Index: c.Index})
 	}
 	for _, t := range in.BestTimes {
-		out.BestTimes = append(out.BestTimes, audience.BestTime{Weekday: t.Weekday, Index: fact.Number(t.Index)})
+		out.BestTimes = append(out.BestTimes, audience.BestTime{Weekday: t.Weekday, Index: t.Index})
 	}
 	for _, c := range in.TopCreatives {
 		out.TopCreatives = append(out.TopCreatives, audience.TopCreative{
-			CreativeID: c.CreativeID, Name: c.Name, CTR: fact.Number(c.CTR), CVR: fact.Number(c.CVR), Conversions: fact.Number(c.Conversions),
+			CreativeID: c.CreativeID, Name: c.Name, CTR: c.CTR, CVR: c.CVR, Conversions: c.Conversions,
 		})
 	}
 	for _, c := range in.Campaigns {
-		out.Campaigns = append(out.Campaigns, audience.Campaign{CampaignID: c.CampaignID, Name: c.Name, Spend: fact.Number(c.Spend), Conversions: fact.Number(c.Conversions)})
+		out.Campaigns = append(out.Campaigns, audience.Campaign{CampaignID: c.CampaignID, Name: c.Name, Spend: c.Spend, Conversions: c.Conversions})
 	}
 	return out, nil
 }
@@ -110,15 +109,7 @@ func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline
 func parts(list []analytics.Part) []audience.Part {
 	out := make([]audience.Part, len(list))
 	for i, p := range list {
-		out[i] = audience.Part{Value: p.Value, Impressions: p.Impressions.N, Share: fact.Number(p.Share), Index: fact.Number(p.Index)}
-	}
-	return out
-}
-
-func numbers(list map[string]analytics.Number) map[string]fact.Number {
-	out := make(map[string]fact.Number, len(list))
-	for name, n := range list {
-		out[name] = fact.Number(n)
+		out[i] = audience.Part{Value: p.Value, Impressions: p.Impressions.N, Share: p.Share, Index: p.Index}
 	}
 	return out
 }
@@ -136,8 +127,8 @@ func (f *figures) Variants(ctx context.Context, workspace, id ident.ID) (map[ide
 	out := make(map[ident.ID]creative.Metrics, len(list))
 	for id, m := range list {
 		out[id] = creative.Metrics{
-			Impressions: fact.Number(m["impressions"]), Clicks: fact.Number(m["clicks"]), CTR: fact.Number(m["ctr"]), Conversions: fact.Number(m["conversions"]),
-			CVR: fact.Number(m["cvr"]), Spend: fact.Number(m["spend"]), CPA: fact.Number(m["cpa"]),
+			Impressions: m["impressions"], Clicks: m["clicks"], CTR: m["ctr"], Conversions: m["conversions"],
+			CVR: m["cvr"], Spend: m["spend"], CPA: m["cpa"],
 		}
 	}
 	return out, nil

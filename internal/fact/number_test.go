@@ -28,7 +28,6 @@ func TestNumber(t *testing.T) {
 		{fact.Millionths(26_206_452), "26.206452"},
 		{fact.Millionths(640_000_000), "640"},
 		{fact.Millionths(math.MinInt64), "-9223372036854.775808"},
-		{fact.Number{N: 1250, Digits: 3, Known: true}, "1.25"},
 	} {
 		b, err := json.Marshal(map[string]fact.Number{"n": tt.n})
 		if got, want := string(b), `{"n":`+tt.want+`}`; got != want || err != nil {
@@ -41,7 +40,7 @@ func TestNumber(t *testing.T) {
 func TestNumberIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		n := fact.Number{N: rapid.Int64().Draw(t, "n"), Digits: rapid.Uint8Range(0, 6).Draw(t, "digits"), Known: true}
+		n := fact.Number{N: rapid.Int64().Draw(t, "n"), Digits: rapid.SampledFrom([]uint8{0, fact.MaxDigits}).Draw(t, "digits"), Known: true}
 		text := n.String()
 		got, ok := new(big.Rat).SetString(text)
 		if want := big.NewRat(n.N, int64(math.Pow10(int(n.Digits)))); !ok || got.Cmp(want) != 0 {
