@@ -157,7 +157,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.RefreshCursors(ctx); err != nil {
 		return err
 	}
-	if err := a.buildFacts(); err != nil {
+	if err := a.buildFacts(); err != nil { //nolint:contextcheck // an engine outlives whoever opens it
 		return err
 	}
 	told := &figures{a.Analytics, a.Accounts, c.Now}

@@ -25,7 +25,7 @@ type figures struct {
 // home is what analytics takes from a workspace.
 func (f *figures) home(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
 	w, err := f.accounts.Workspace(ctx, id)
-	return analytics.Workspace{ID: id, Timezone: w.Timezone, Currency: money.Currency(w.Currency)}, err
+	return analytics.Workspace{ID: id, Timezone: w.Timezone, Currency: w.Currency}, err
 }
 
 // Spend implements campaign.Spending.

@@ -15,7 +15,6 @@ import (
 	"fanfare/internal/creative"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
-	"fanfare/internal/money"
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
 )
@@ -62,7 +61,7 @@ func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
 // home is what analytics takes from the caller's workspace.
 func (r *request) home() analytics.Workspace {
 	w := r.caller.Workspace
-	return analytics.Workspace{ID: w.ID, Timezone: w.Timezone, Currency: money.Currency(w.Currency)}
+	return analytics.Workspace{ID: w.ID, Timezone: w.Timezone, Currency: w.Currency}
 }
 
 func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {

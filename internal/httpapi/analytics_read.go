@@ -22,11 +22,11 @@ func readAnalyticsQuery(f *fields) *analytics.Query {
 		Limit:       f.integer("limit", optional, 1, analytics.MaxLimit),
 		Cursor:      f.text("cursor", nullable, 1, maxCursor),
 	}
-	set(&q.DryRun, f.flag("dry_run", optional))
+	set(&q.DryRun, f.flag("dry_run"))
 	if c := f.nested("compare", optional); c != nil {
 		q.Compare = &analytics.Compare{Range: readRange(c, "date_range")}
 		set(&q.Compare.To, c.word("to", required))
-		set(&q.Compare.MatchWeekday, c.flag("match_weekday", optional))
+		set(&q.Compare.MatchWeekday, c.flag("match_weekday"))
 		c.done()
 	}
 	for _, o := range f.objects("order_by", analytics.MaxOrder) {
@@ -38,8 +38,8 @@ func readAnalyticsQuery(f *fields) *analytics.Query {
 	}
 	if i := f.nested("include", optional); i != nil {
 		q.Include = analytics.Include{
-			Totals: i.flag("totals", optional), EmptyRows: i.flag("empty_rows", optional),
-			Labels: i.flag("labels", optional), TotalRows: i.flag("total_rows", optional),
+			Totals: i.flag("totals"), EmptyRows: i.flag("empty_rows"),
+			Labels: i.flag("labels"), TotalRows: i.flag("total_rows"),
 		}
 		i.done()
 	}

@@ -107,7 +107,7 @@ func (a *API) campaignProblems(ctx context.Context, r *request, f *fields, curre
 func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) {
 	var dry bool
 	id, err := a.campaigns().action(ctx, r, func(f *fields) {
-		if v := f.flag("validate_only", optional); v != nil {
+		if v := f.flag("validate_only"); v != nil {
 			dry = *v
 		}
 	})
@@ -259,7 +259,7 @@ func readTracking(f *fields) *campaign.Tracking {
 		return nil
 	}
 	t := campaign.Tracking{LandingURL: o.url("landing_url", campaign.Macros)}
-	set(&t.AutoTag, o.flag("auto_tag", optional))
+	set(&t.AutoTag, o.flag("auto_tag"))
 	if u := o.nested("utm", optional); u != nil {
 		for name, to := range map[string]**string{
 			"source": &t.UTM.Source, "medium": &t.UTM.Medium, "campaign": &t.UTM.Campaign, "content": &t.UTM.Content, "term": &t.UTM.Term,

@@ -67,7 +67,7 @@ func readCommon(f *fields, s *creative.Spec) {
 	s.Metadata = f.metadata()
 	if o := f.nested("rights", nullable); o != nil {
 		s.Rights = &creative.Rights{ExpiresAt: o.instant("expires_at"), Licence: o.text("licence", nullable, 0, creative.MaxLicence)}
-		set(&s.Rights.AIDisclosure, o.flag("ai_disclosure", optional))
+		set(&s.Rights.AIDisclosure, o.flag("ai_disclosure"))
 		o.done()
 	}
 }

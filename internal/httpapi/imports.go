@@ -7,7 +7,6 @@ import (
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
-	"fanfare/internal/money"
 )
 
 var importList = listing{
@@ -46,7 +45,7 @@ func (a *API) createImport(ctx context.Context, r *request) (response, error) {
 	u := ingest.Upload{
 		Name: p.words("filename", "", ingest.MaxFileName), Source: p.words("source", "", ingest.MaxSource), ContentType: r.media, Bytes: r.body,
 		Mode: ingest.Mode(p.choice("mode", ingest.Modes, string(ingest.Upsert))), Currency: p.currency("currency"), Zone: p.zone("timezone"),
-		Home: ingest.Home{Currency: money.Currency(w.Currency), Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
+		Home: ingest.Home{Currency: w.Currency, Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
 	}
 	if err := p.err(); err != nil {
 		return response{}, err
@@ -118,7 +117,7 @@ func readImportChange(f *fields) (c ingest.Change) {
 func (a *API) commitImport(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var o ingest.Options
-		id, err := s.action(ctx, r, func(f *fields) { set(&o.SkipErrors, f.flag("skip_errors", optional)) })
+		id, err := s.action(ctx, r, func(f *fields) { set(&o.SkipErrors, f.flag("skip_errors")) })
 		if err != nil {
 			return response{}, err
 		}

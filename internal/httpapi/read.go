@@ -190,8 +190,8 @@ func (f *fields) number(name string, p presence) *float64 {
 }
 
 // flag reads true or false.
-func (f *fields) flag(name string, p presence) *bool {
-	v := f.typed(name, p, func(v *value) bool { return v.kind == 't' || v.kind == 'f' }, "true or false")
+func (f *fields) flag(name string) *bool {
+	v := f.typed(name, optional, func(v *value) bool { return v.kind == 't' || v.kind == 'f' }, "true or false")
 	if v == nil {
 		return nil
 	}
