@@ -127,7 +127,7 @@ var layers = []layer{
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", rooms: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only place that knows everybody"},
 	{
-		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/crash"},
+		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/crash", "../test/analytics"},
 		may: []string{"*"}, why: "tests may look at everything; nobody may look at them",
 	},
 }

@@ -56,6 +56,30 @@ func generating(body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/creative/generate", body, headers...) }
 }
 
+// ingesting sends rows.
+func ingesting(query, body string, headers ...string) show {
+	return func(s *stage) *fanfaretest.Response {
+		return s.Do("POST", "/v1/ingest/metrics"+query, body, headers...)
+	}
+}
+
+// querying asks for numbers.
+func querying(body string) show {
+	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/analytics/query", body) }
+}
+
+// importing calls something on an import of one row that has gone through a
+// step.
+func importing(row, step, method, verb, body string) show {
+	return func(s *stage) *fanfaretest.Response {
+		target := "/v1/imports/" + s.Do("POST", "/v1/imports", "date,clicks\n"+row+"\n", "Content-Type: text/csv").Want(201).ID()
+		if step != "" {
+			s.Do("POST", target+"/"+step, nil).Want(200)
+		}
+		return s.Do(method, target+verb, body)
+	}
+}
+
 // members changes the members of a new audience.
 func members(audience, change string) show {
 	return func(s *stage) *fanfaretest.Response {
@@ -154,10 +178,40 @@ var shows = map[string]show{
 	"asset_too_large":        uploading(strings.Repeat("x", asset.MaxBytes+1)),
 	"unsupported_asset_type": uploading("hello", "Content-Type: text/plain"),
 	"link_not_found":         get("/assets/AQ3vXk9TqLw2mZr7YpN0dGfHs5uJcBe8iKoRt1WyUaVxMhPlQzEnS4gDb6FjCkIwOt_Xr-2LmA8"),
-	"internal_error":         broken("/v1/campaigns", fmt.Errorf("bug")),
-	"unavailable":            broken("/v1/campaigns", store.ErrUnavailable),
-	"not_ready":              broken("/readyz", store.ErrUnavailable),
-	"timeout":                broken("/v1/campaigns", context.DeadlineExceeded),
+	"feed_too_large":         ingesting("", strings.Repeat(" ", 10<<20+1)),
+	"unsupported_feed_type":  ingesting("", "[]", "Content-Type: text/plain"),
+	"wrong_rows":             ingesting("?atomic=true", `[{"date":"2026-11-14","clicks":1},{"date":"2026-11-13","clicks":-1}]`),
+	"replace_without_days":   ingesting("?mode=replace", "[]"),
+	"unsupported_import_type": func(s *stage) *fanfaretest.Response {
+		return s.Do("POST", "/v1/imports", "Day,Clicks\n", "Content-Type: text/plain")
+	},
+	"unreadable_file": func(s *stage) *fanfaretest.Response {
+		return s.Do("POST", "/v1/imports", "\n\n", "Content-Type: text/csv")
+	},
+	"import_committed_already": importing("2026-11-14,1", "commit", "PATCH", "", `{"mode":"replace"}`),
+	"import_has_errors":        importing("2026-11-14,one", "", "POST", "/commit", "{}"),
+	"import_not_committed":     importing("2026-11-14,1", "", "POST", "/undo", "{}"),
+	"report_range":             get("/v1/analytics/overview?start_date=2026-11-10&end_date=2026-11-01"),
+	"unknown_metric":           querying(`{"metrics":["spnd"]}`),
+	"incompatible_dimensions":  querying(`{"metrics":["spend"],"dimensions":["country","device"]}`),
+	"result_expired": func(s *stage) *fanfaretest.Response {
+		ingesting("", `[{"date":"2026-11-14","clicks":1},{"date":"2026-11-13","clicks":1}]`)(s).Want(200)
+		cursor := *querying(`{"metrics":["clicks"],"granularity":"day","limit":1}`)(s).Want(200).List().NextCursor
+		s.World.Clock.Advance(16 * time.Minute)
+		return querying(`{"cursor":"` + cursor + `"}`)(s)
+	},
+	"query_too_broad": func(s *stage) *fanfaretest.Response {
+		var rows []string
+		for i := range 100 {
+			rows = append(rows, fmt.Sprintf(`{"date":"2026-11-14","campaign_name":"%d","clicks":1}`, i))
+		}
+		ingesting("", "["+strings.Join(rows, ",")+"]")(s).Want(200)
+		return querying(`{"metrics":["clicks"],"dimensions":["campaign_id"],"granularity":"day","date_range":{"preset":"lifetime"}}`)(s)
+	},
+	"internal_error": broken("/v1/campaigns", fmt.Errorf("bug")),
+	"unavailable":    broken("/v1/campaigns", store.ErrUnavailable),
+	"not_ready":      broken("/readyz", store.ErrUnavailable),
+	"timeout":        broken("/v1/campaigns", context.DeadlineExceeded),
 }
 
 func broken(target string, err error) show {

@@ -12,10 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fanfare/internal/account"
+	"fanfare/internal/analytics"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/httpapi"
+	"fanfare/internal/ingest"
 )
 
 // TestContractRoutes compares the route table, the public pages and the role
@@ -122,6 +126,7 @@ func TestContractWords(t *testing.T) {
 		return names
 	}
 	types, _ := c.Doc.Components.Schemas["Event"].Value.Properties["type"].Value.Extensions["x-extensible-enum"].([]any)
+	fields := slices.Sorted(maps.Keys(c.Doc.Components.Schemas["FactRow"].Value.Properties))
 	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
 	for _, tt := range []struct {
 		name      string
@@ -140,12 +145,40 @@ func TestContractWords(t *testing.T) {
 		{"channels", campaign.Channels, schema("Channel")},
 		{"objectives", campaign.Objectives, schema("Objective")},
 		{"metrics", campaign.Metrics, schema("Metric")},
+		{"figures", namesOf(analytics.Metrics, func(m analytics.Metric) string { return m.Name }), schema("Metric")},
+		{"figures of other reports", slices.DeleteFunc(schema("Metric"), func(m string) bool { return m == "pacing" }), schema("ReportMetric")},
+		{"report sorts", append(schema("ReportMetric"), "name"), schema("ReportSort")},
+		{"campaign report sorts", append(schema("Metric"), "name"), schema("CampaignSort")},
+		{"dimensions", namesOf(analytics.Dimensions, func(d analytics.Dimension) string { return d.Name }), schema("DimensionName")},
+		{"granularities", namesOf(analytics.Granularities, func(g analytics.Granularity) string { return string(g) }), schema("Granularity")},
+		{"presets", analytics.Presets, schema("Preset")},
+		{"report families", fact.Families, schema("ReportFamily")},
+		{"fields of files", ingest.FileFields, schema("ImportField")},
+		{"fields of rows", sorted(ingest.Fields), fields},
+		{"modes", ingest.Modes, schema("ImportMode")},
+		{"import statuses", ingest.Statuses, schema("ImportStatus")},
+		{"import sorts", httpapi.ImportSorts, texts(ops["listImports"].Parameter("query", "sort").Schema.Value.Enum)},
+		{"parameters of imports", sorted(httpapi.ImportParams), sorted(query("listImports"))},
+		{"connection statuses", connection.Statuses, schema("ConnectionStatus")},
+		{"platforms", connection.Platforms, schema("Platform")},
+		{"connection sorts", httpapi.ConnectionSorts, texts(ops["listConnections"].Parameter("query", "sort").Schema.Value.Enum)},
+		{"parameters of connections", sorted(httpapi.ConnectionParams), sorted(query("listConnections"))},
+		{"parameters of variants", sorted(httpapi.VariantParams), sorted(query("listCreativeVariants"))},
 		{"event types", httpapi.EventTypes, texts(types)},
 	} {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
 			t.Errorf("%s differ (-contract +code):\n%s", tt.name, diff)
 		}
 	}
+}
+
+// namesOf are the names of what a catalogue lists.
+func namesOf[T any](list []T, name func(T) string) []string {
+	out := make([]string, len(list))
+	for i, item := range list {
+		out[i] = name(item)
+	}
+	return out
 }
 
 // TestContractNames wants snake_case members (H7), enum values (T6) and
@@ -155,8 +188,8 @@ func TestContractNames(t *testing.T) {
 	t.Parallel()
 	c := fanfaretest.TheContract()
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
-	// Sizes and ratios are numbers, not words.
-	shape := regexp.MustCompile(`^\d+(\.\d+)?[x:]\d+$`)
+	// Sizes, ratios and ranges are numbers, not words.
+	shape := regexp.MustCompile(`^\d+(\.\d+)?([x:-]\d+|\+)$`)
 	for _, p := range c.Doc.Components.Parameters {
 		if p.Value.In == "query" && !snake.MatchString(p.Value.Name) {
 			t.Errorf("got query parameter %q, want snake_case", p.Value.Name)
@@ -187,8 +220,9 @@ func TestContractNames(t *testing.T) {
 			if text := regexp.MustCompile(`_at$|^since$|^timestamp$|^as_of$`); !p.Value.ReadOnly && instant != text.MatchString(name) {
 				t.Errorf("%s.%s: an instant's name ends in _at and no other does (T2)", path, name)
 			}
-			if answer && !slices.Contains(s.Required, name) {
-				t.Errorf("%s.%s: a documented member of an answer is always there, so it is required", path, name)
+			optional, _ := s.Extensions["x-optional"].([]any)
+			if answer && !slices.Contains(s.Required, name) && !slices.Contains(optional, any(name)) {
+				t.Errorf("%s.%s: a documented member of an answer is always there, so it is required unless x-optional names it", path, name)
 			}
 			walk(path+"."+name, p, answer)
 		}

@@ -170,8 +170,10 @@ func TestE7ExistenceIsNotLeaked(t *testing.T) {
 	foreign := create(theirs, `{"name":"Secret"}`)
 	event := theirs.Do("GET", "/v1/events?type=campaign.created", nil).Want(200).List().Data[0]["id"].(string)
 	ids := map[string][]string{
-		"/v1/campaigns/": {foreign, "cmp_01h455vb4pex5vsknk084sn02q", strings.ToUpper(foreign), "crv" + foreign[3:], "1", "cmp_", "%00", foreign + "x", "cmp_81h455vb4pex5vsknk084sn02q", "cmp_01h455vb4pex5vsknk084sn02l"},
-		"/v1/events/":    {event, "evt_01h455vb4pex5vsknk084sn02q", "evt_1", foreign},
+		"/v1/campaigns/":   {foreign, "cmp_01h455vb4pex5vsknk084sn02q", strings.ToUpper(foreign), "crv" + foreign[3:], "1", "cmp_", "%00", foreign + "x", "cmp_81h455vb4pex5vsknk084sn02q", "cmp_01h455vb4pex5vsknk084sn02l"},
+		"/v1/imports/":     {newRecord(theirs, "/v1/imports"), "imp_01h455vb4pex5vsknk084sn02q", "imp_1", foreign, "templates"},
+		"/v1/connections/": {newRecord(theirs, "/v1/connections"), "con_01h455vb4pex5vsknk084sn02q", "con_1", foreign},
+		"/v1/events/":      {event, "evt_01h455vb4pex5vsknk084sn02q", "evt_1", foreign},
 	}
 	for _, op := range fanfaretest.TheContract().Operations() {
 		prefix, verb, named := strings.Cut(op.Path, "{id}")

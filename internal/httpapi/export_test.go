@@ -42,6 +42,12 @@ var (
 	CampaignParams = campaignList.known()
 	EventParams    = eventList.known()
 	AudienceParams = audienceList.known()
+
+	ConnectionSorts  = connectionList.sorts
+	ConnectionParams = connectionList.known()
+	ImportSorts      = importList.sorts
+	ImportParams     = importList.known()
+	VariantParams    = variantList.known()
 )
 
 // These read headers.

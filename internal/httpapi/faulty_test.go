@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/analytics"
 	"fanfare/internal/app"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/metrics"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
 )
@@ -25,12 +27,37 @@ type faulty struct {
 	left           []time.Duration
 	holding        chan struct{}
 	arrived, leave chan struct{}
+	facts          *faultyFacts
+}
+
+// faultyFacts cannot answer when the test says so.
+type faultyFacts struct {
+	metrics.Engine
+	mu  sync.Mutex
+	err error
+}
+
+// fail makes questions fail from now on; nil lets them be answered again.
+func (f *faultyFacts) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = err
+}
+
+func (f *faultyFacts) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+	f.mu.Lock()
+	err := f.err
+	f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return f.Engine.Query(ctx, p)
 }
 
 // errPanic makes the engine panic instead of returning it.
 var errPanic = errors.New("a bug at " + leak)
 
-func newFaulty(e store.Engine) *faulty { return &faulty{Engine: e} }
+func newFaulty(e store.Engine) *faulty { return &faulty{Engine: e, facts: &faultyFacts{}} }
 
 // fail makes reads and writes fail from now on; nil lets them work again.
 func (f *faulty) fail(reads, writes error) {
@@ -122,9 +149,16 @@ func ample(c *app.Config) {
 // uncached makes every read go to the engine.
 func uncached(c *app.Config) { c.CachedRecords = 0 }
 
-// newWorld boots a service on a faulty engine.
+// newWorld boots a service on faulty engines.
 func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.World, *faulty) {
 	t.Helper()
 	f := newFaulty(open(t))
-	return fanfaretest.New(t, f, append([]func(*app.Config){ample, uncached}, options...)...), f
+	facts := func(c *app.Config) {
+		e, err := app.OpenFacts(c.Facts, c.Now, c.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.facts.Engine, c.FactsEngine = e, f.facts
+	}
+	return fanfaretest.New(t, f, append([]func(*app.Config){ample, uncached, facts}, options...)...), f
 }

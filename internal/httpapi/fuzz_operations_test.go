@@ -26,10 +26,10 @@ func FuzzOperations(f *testing.F) {
 		op := ops[id]
 		calls[i] = goodCall(tenant, op)
 		f.Add(uint8(i), []byte(`{}`), "")
-		if op.RequestBody == nil || isRaw(op) {
+		if jsonBody(op) == nil {
 			continue
 		}
-		for _, e := range op.RequestBody.Value.Content["application/json"].Examples {
+		for _, e := range jsonBody(op).Examples {
 			raw, err := json.Marshal(e.Value.Value)
 			if err != nil {
 				f.Fatal(err)

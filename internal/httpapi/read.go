@@ -189,7 +189,7 @@ func (f *fields) number(name string, p presence) *float64 {
 	return nil
 }
 
-// flag reads true or false.
+// flag reads true or false, which may be absent.
 func (f *fields) flag(name string) *bool {
 	v := f.typed(name, optional, func(v *value) bool { return v.kind == 't' || v.kind == 'f' }, "true or false")
 	if v == nil {

@@ -74,7 +74,10 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 	sum := sha256.Sum256(u.Bytes)
 	t := s.now()
 	now := clock.At(t)
-	name := cmp.Or(cut(strings.TrimSpace(path.Base(strings.ReplaceAll(u.Name, `\`, "/"))), MaxFileName), "upload")
+	name := cut(strings.TrimSpace(path.Base(strings.ReplaceAll(u.Name, `\`, "/"))), MaxFileName)
+	if strings.Trim(name, "./") == "" {
+		name = "upload"
+	}
 	i := &Import{
 		ID: ident.New(ident.Import, t, s.random), Source: cmp.Or(u.Source, cut(strings.TrimSuffix(name, path.Ext(name)), MaxSource), DefaultSource),
 		File:     File{Name: name, Bytes: int64(len(u.Bytes)), SHA256: hex.EncodeToString(sum[:])},

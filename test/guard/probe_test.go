@@ -43,12 +43,12 @@ func (p *prober) skip() bool {
 // name is taken out of the answer.
 func (p *prober) call(method, target string, body any, named string, headers ...string) string {
 	var reader io.Reader
-	picture, isPicture := body.(drawing)
+	bytesOf, isFile := body.(file)
 	if body != nil {
 		raw, ok := body.(string)
 		switch {
-		case isPicture:
-			raw = string(picture.bytes())
+		case isFile:
+			raw = string(bytesOf.bytes())
 		case !ok:
 			b, err := json.Marshal(body, json.Deterministic(true))
 			if err != nil {
@@ -59,8 +59,8 @@ func (p *prober) call(method, target string, body any, named string, headers ...
 		reader = strings.NewReader(raw)
 	}
 	r := request(p.t.Context(), p.client, method, target, reader, headers...)
-	if isPicture {
-		r.Header.Set("Content-Type", "image/svg+xml")
+	if isFile {
+		r.Header.Set("Content-Type", bytesOf.media)
 	}
 	rec := serve(p.world, r)
 	p.probes++
@@ -246,12 +246,18 @@ func (p *prober) references(op *fanfaretest.Operation) {
 // refer names the other tenant's records in one member of a body.
 func (p *prober) refer(op *fanfaretest.Operation, at place, base any) {
 	ask := func(target, id string) string {
-		body := map[string]any{}
-		if members, ok := base.(map[string]any); ok {
-			maps.Copy(body, members)
+		item := map[string]any{}
+		members, _ := base.(map[string]any)
+		rows, many := base.([]any)
+		if many {
+			members, _ = rows[0].(map[string]any)
 		}
-		put(body, at, id)
-		return p.call(op.Method, target, body, id)
+		maps.Copy(item, members)
+		put(item, at, id)
+		if many {
+			return p.call(op.Method, target, []any{item}, id)
+		}
+		return p.call(op.Method, target, item, id)
 	}
 	for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
 		for prefix, ids := range p.b.ids {
@@ -274,6 +280,9 @@ func idPlaces(s *openapi3.Schema, at place) []place {
 		return nil
 	}
 	var found []place
+	if s.Type.Is("array") && len(at) == 0 {
+		return idPlaces(s.Items.Value, nil)
+	}
 	for name, ref := range s.Properties {
 		here := append(slices.Clone(at), name)
 		switch {

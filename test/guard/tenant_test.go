@@ -1,10 +1,12 @@
 package guard_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -72,11 +74,14 @@ func operations() []*fanfaretest.Operation {
 	return list
 }
 
-// drawing is a picture with a text in it, for operations that take bytes.
-type drawing string
+// file is a text in bytes of a media type, for operations that take those.
+type file struct{ media, text string }
 
-func (d drawing) bytes() []byte {
-	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><text>` + string(d) + `</text></svg>`)
+func (f file) bytes() []byte {
+	if f.media == "text/csv" {
+		return []byte("Tag;Ausgaben;Notiz\n13.11.2026;96,31;" + f.text + "\n14.11.2026;90,00;" + f.text + "\n")
+	}
+	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><text>` + f.text + `</text></svg>`)
 }
 
 // bodies are the examples of an operation's body, nil where it takes none.
@@ -86,7 +91,11 @@ func bodies(op *fanfaretest.Operation) []any {
 	}
 	media := op.RequestBody.Value.Content.Get("application/json")
 	if media == nil {
-		return []any{drawing("example")}
+		for _, media := range []string{"image/svg+xml", "text/csv"} {
+			if op.RequestBody.Value.Content[media] != nil {
+				return []any{file{media, "example"}}
+			}
+		}
 	}
 	var names []string
 	for name := range media.Examples {
@@ -201,26 +210,57 @@ func (h *household) do(op *fanfaretest.Operation, target string, example any) {
 			body = nil
 		}
 		headers := []string{"Idempotency-Key: " + key, "User-Agent: agent " + h.token}
-		if _, ok := example.(drawing); ok {
-			headers = append(headers, "Content-Type: image/svg+xml")
+		if f, ok := example.(file); ok {
+			headers = append(headers, "Content-Type: "+f.media)
 		}
 		res := h.roles["owner"].Do(op.Method, target, body, headers...)
-		h.harvest(op, res)
-		if res.Status != 422 {
+		refused := refusedFields(res)
+		if len(refused) == 0 {
+			h.harvest(op, res)
 			return
 		}
+		for _, field := range refused {
+			drop[field] = keep[field]
+			keep[field] = true
+		}
+		// What was refused only in part is remembered under its key.
+		key += "-again"
+	}
+}
+
+// refusedFields are the members of a body that the service does not take: those
+// of an error, and of items that are listed in a success.
+func refusedFields(res *fanfaretest.Response) (fields []string) {
+	if res.Status == 422 {
 		for _, d := range res.Error().Details {
-			drop[d.Field] = keep[d.Field]
-			keep[d.Field] = true
+			fields = append(fields, d.Field)
+		}
+		return fields
+	}
+	var listed struct {
+		Data struct {
+			Rejected []struct {
+				Index  int                  `json:"index"`
+				Errors []fanfaretest.Detail `json:"errors"`
+			} `json:"rejected"`
+		} `json:"data"`
+	}
+	if res.Status != 200 || json.Unmarshal(res.Body, &listed) != nil {
+		return nil
+	}
+	for _, item := range listed.Data.Rejected {
+		for _, d := range item.Errors {
+			fields = append(fields, fmt.Sprintf("[%d].%s", item.Index, d.Field))
 		}
 	}
+	return fields
 }
 
 // mark puts the token into every string of a body.
 func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 	switch v := v.(type) {
-	case drawing:
-		return drawing(h.token).bytes()
+	case file:
+		return file{v.media, h.token}.bytes()
 	case string:
 		switch {
 		case keep[path]:
@@ -331,31 +371,46 @@ func (p *prober) run() {
 func (p *prober) crawl(reader, other *household) {
 	for role, c := range reader.roles {
 		for _, op := range operations() {
-			if op.Method != http.MethodGet {
+			if need, _ := account.PermissionFor(op.OperationID); need.Access != account.Read {
 				continue
 			}
 			for _, target := range reader.targets(op) {
-				for pages := 0; target != "" && pages < 20; pages++ {
-					rec := serve(p.world, request(p.t.Context(), c, "GET", target, nil))
-					p.probes++
-					text := rec.Body.String() + fmt.Sprint(rec.Header())
-					if strings.Contains(text, other.token) {
-						p.t.Fatalf("%s %s: got the other tenant's text: %s", role, target, text)
-					}
-					for _, id := range idsIn(text) {
-						if other.known[id] {
-							p.t.Fatalf("%s %s: got the other tenant's %s", role, target, id)
-						}
-					}
-					var list struct {
-						Next *string `json:"next_cursor"`
-					}
-					target = ""
-					if json.Unmarshal(rec.Body.Bytes(), &list) == nil && list.Next != nil {
-						target = op.Path + "?limit=100&cursor=" + url.QueryEscape(*list.Next)
-					}
+				for _, body := range bodies(op) {
+					p.read(role, c, other, op, target, body)
 				}
 			}
+		}
+	}
+}
+
+// read reads all pages of a target and looks for the other tenant in them.
+func (p *prober) read(role string, c *fanfaretest.Client, other *household, op *fanfaretest.Operation, target string, body any) {
+	for pages := 0; target != "" && pages < 20; pages++ {
+		var sent io.Reader
+		if body != nil {
+			raw, err := json.Marshal(body, json.Deterministic(true))
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			sent = bytes.NewReader(raw)
+		}
+		rec := serve(p.world, request(p.t.Context(), c, op.Method, target, sent))
+		p.probes++
+		text := rec.Body.String() + fmt.Sprint(rec.Header())
+		if strings.Contains(text, other.token) {
+			p.t.Fatalf("%s %s: got the other tenant's text: %s", role, target, text)
+		}
+		for _, id := range idsIn(text) {
+			if other.known[id] {
+				p.t.Fatalf("%s %s: got the other tenant's %s", role, target, id)
+			}
+		}
+		var list struct {
+			Next *string `json:"next_cursor"`
+		}
+		target = ""
+		if op.Method == http.MethodGet && json.Unmarshal(rec.Body.Bytes(), &list) == nil && list.Next != nil {
+			target = op.Path + "?limit=100&cursor=" + url.QueryEscape(*list.Next)
 		}
 	}
 }

@@ -1,0 +1,232 @@
+package httpapi_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+)
+
+// key is what tables say of the edge, wherever the member stands.
+func (e *edge) key() string {
+	field, what, _ := strings.Cut(e.name, " ")
+	return field[strings.LastIndexByte(field, '.')+1:] + " " + what
+}
+
+// TestContractEdges derives from each request schema what is just outside and
+// just inside of it. The service must refuse the first, naming the place, and
+// take the second. Where a schema has alternatives, each has its own edges.
+func TestContractEdges(t *testing.T) {
+	t.Parallel()
+	for id, op := range fanfaretest.TheContract().Operations() {
+		if jsonBody(op) == nil {
+			continue
+		}
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			m := newMaker(t, fanfaretest.New(t, nil, ample).Tenant(account.Growth))
+			schema := jsonBody(op).Schema
+			if takesRows(op) {
+				m.rowEdges(op, schema.Value)
+				return
+			}
+			for _, schema := range alternatives(schema) {
+				m.bodyEdges(op, schema)
+			}
+		})
+	}
+}
+
+// bodyEdges tries the edges of one alternative of a body. Of one that differs
+// from another in a member, those of that member are enough.
+func (m *maker) bodyEdges(op *fanfaretest.Operation, schema *openapi3.SchemaRef) {
+	only, _ := schema.Value.Extensions[markOnly].(string)
+	standing := m.fitting(op, m.sample("", schema))
+	for _, e := range m.memberEdges(nil, schema.Value) {
+		if !strings.HasPrefix(e.name, only) {
+			continue
+		}
+		body := m.sample("", schema)
+		e.change(body)
+		if code := beyond[e.key()]; code != "" {
+			e.field, e.codes = "", []string{code}
+		}
+		e.field = cmp.Or(broad[e.key()], e.field)
+		c := standing
+		if e.codes == nil && op.Method == http.MethodPost && strings.Contains(op.Path, "{") {
+			c = goodCall(m.tenant, op)
+		}
+		c.body = e.encode(m.t, body)
+		e.check(m.t, c.by(m.tenant.Client), "")
+	}
+}
+
+// rowEdges tries the edges of an item that is answered by itself: a wrong one
+// is listed in a success, and refuses everything where the caller wants that.
+func (m *maker) rowEdges(op *fanfaretest.Operation, s *openapi3.Schema) {
+	m.t.Helper()
+	c := goodCall(m.tenant, op)
+	for _, e := range m.memberEdges(path{0}, s.Items.Value) {
+		body := []any{m.sample("", s.Items)}
+		e.change(body)
+		c.body = e.encode(m.t, body)
+		if slices.Contains(e.codes, "not_nullable") {
+			// In a row, null is what is not there.
+			e.codes = append(e.codes, "required")
+		}
+		if e.raw == nil {
+			e.checkRejected(m.t, c.by(m.tenant.Client))
+		}
+		strict := c
+		strict.target += "?atomic=true"
+		e.check(m.t, strict.by(m.tenant.Client), "rows")
+	}
+	for _, e := range []edge{{name: "most rows"}, {name: "too many rows", field: "rows", codes: []string{"too_many_items"}}} {
+		n := int(*s.MaxItems)
+		if e.codes != nil {
+			n++
+		}
+		c.body = "[" + strings.Repeat("{},", n-1) + "{}]"
+		e.check(m.t, c.by(m.tenant.Client), "")
+	}
+}
+
+// checkRejected wants the only row to be stored, or listed with what is wrong.
+func (e *edge) checkRejected(t testing.TB, res *fanfaretest.Response) {
+	t.Helper()
+	var got struct {
+		Accepted int `json:"accepted"`
+		Rejected []struct {
+			Index  int                  `json:"index"`
+			Errors []fanfaretest.Detail `json:"errors"`
+		} `json:"rejected"`
+	}
+	res.Want(200).Data(&got)
+	if e.codes == nil {
+		if got.Accepted != 1 || len(got.Rejected) != 0 {
+			t.Errorf("%s: got %+v want the row to be stored", e.name, got)
+		}
+		return
+	}
+	if got.Accepted != 0 || len(got.Rejected) != 1 || got.Rejected[0].Index != 0 {
+		t.Errorf("%s: got %+v want the row to be listed", e.name, got)
+		return
+	}
+	details := got.Rejected[0].Errors
+	for i := range details {
+		details[i].In, details[i].Field = "body", "[0]."+details[i].Field
+	}
+	e.checkDetails(t, details, "")
+}
+
+// encode writes a body.
+func (e *edge) encode(t testing.TB, body any) string {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.raw != nil {
+		return e.raw(string(raw))
+	}
+	return string(raw)
+}
+
+// check wants an answer that fits the edge. Fields in it begin with a prefix.
+func (e *edge) check(t testing.TB, res *fanfaretest.Response, prefix string) {
+	t.Helper()
+	if e.codes == nil {
+		if res.Status >= 300 {
+			t.Errorf("%s: got %d want success: %.500s", e.name, res.Status, res.Body)
+		}
+		return
+	}
+	want, code := 422, "validation_failed"
+	switch {
+	case e.raw != nil:
+		want, code = 400, "malformed_json"
+	case broad[e.key()] != "":
+		code = "query_too_broad"
+	}
+	if res.Status != want || res.Error().Code != code || len(res.Error().Details) == 0 {
+		t.Errorf("%s: got %d want %d %s: %.500s", e.name, res.Status, want, code, res.Body)
+		return
+	}
+	e.checkDetails(t, res.Error().Details, prefix)
+}
+
+func (e *edge) checkDetails(t testing.TB, details []fanfaretest.Detail, prefix string) {
+	t.Helper()
+	named := false
+	for _, d := range details {
+		// Made-up ids name nothing, which is said beside what the edge is about.
+		if d.Code == "not_found" && !slices.Contains(e.codes, d.Code) {
+			continue
+		}
+		named = true
+		if e.field != "" && d.Field != prefix+e.field || !slices.Contains(e.codes, d.Code) || d.In != "body" {
+			t.Errorf("%s: got detail %s %s in %s, want %v at %s", e.name, d.Field, d.Code, d.In, e.codes, e.field)
+		}
+	}
+	if !named {
+		t.Errorf("%s: no detail has %v: %+v", e.name, e.codes, details)
+	}
+}
+
+// TestContractMediaTypes sends every media type that the contract says an
+// operation takes, and asks for every one that it says it answers with, where
+// there are several.
+func TestContractMediaTypes(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	for id, op := range fanfaretest.TheContract().Operations() {
+		for media := range answers(op) {
+			if media == "application/json" && len(answers(op)) == 1 {
+				continue
+			}
+			res := goodCall(tenant, op).with("Accept: " + media).by(tenant.Client)
+			if got, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); res.Status >= 300 || got != media {
+				t.Errorf("%s: got %d with %s, want %s: %.200s", id, res.Status, got, media, res.Body)
+			}
+		}
+		if op.RequestBody == nil {
+			continue
+		}
+		for media, content := range op.RequestBody.Value.Content {
+			if len(op.RequestBody.Value.Content) == 1 {
+				continue
+			}
+			c := goodCall(tenant, op).with("Content-Type: " + media)
+			for _, e := range content.Examples {
+				if lines, ok := e.Value.Value.(string); ok {
+					c.body = lines
+				}
+			}
+			// Of tables the bytes decide, but for this type.
+			if res := c.by(tenant.Client); res.Status >= 300 && media != "application/vnd.apache.parquet" {
+				t.Errorf("%s with %s: got %d want success: %.200s", id, media, res.Status, res.Body)
+			}
+		}
+	}
+}
+
+// answers are the media types of an operation's success that a caller can ask
+// for. What kind of picture comes is up to the picture.
+func answers(op *fanfaretest.Operation) openapi3.Content {
+	all := openapi3.Content{}
+	for status, ref := range op.Responses.Map() {
+		for media, content := range ref.Value.Content {
+			if status < "300" && !strings.HasPrefix(media, "image/") {
+				all[media] = content
+			}
+		}
+	}
+	return all
+}
