@@ -105,7 +105,7 @@ func serveOurs(l *listen.Listener, dir string, log *slog.Logger) {
 	app.Tune()
 	cached, _ := strconv.Atoi(os.Getenv("BENCH_CACHED"))
 	batch, _ := strconv.Atoi(os.Getenv("BENCH_BATCH"))
-	a := openApp(dir, cached, batch, log)
+	a := openApp(dir, cached, batch, log, factsOnly(dir, log))
 	ctx, cancel := context.WithCancel(context.Background())
 	go a.Run(ctx)
 	go func() { check(l.Serve(a.API, a.API.ServePlain)) }()
@@ -117,14 +117,19 @@ func serveOurs(l *listen.Listener, dir string, log *slog.Logger) {
 
 func untilClosed() { _, _ = os.Stdin.Read(make([]byte, 1)) }
 
-// openApp opens the service without plan limits.
-func openApp(dir string, cached, batch int, log *slog.Logger) *app.App {
+// openApp opens the service without plan limits, with further settings if
+// there are any.
+func openApp(dir string, cached, batch int, log *slog.Logger, settings ...func(*app.Config)) *app.App {
 	e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{MaxBatch: batch})
 	check(err)
 	free := map[account.Plan]ratelimit.Limits{account.Starter: {}, account.Growth: {}, account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}
-	a, err := app.Open(context.Background(), app.Config{
-		Engine: e, Assets: filepath.Join(dir, "assets"), Limits: free, MaxInFlight: 100_000, CachedRecords: cached, Build: "bench", Now: time.Now, Random: rand.Reader, Log: log,
-	})
+	config := app.Config{
+		Engine: e, Assets: filepath.Join(dir, "assets"), Facts: dir, Limits: free, MaxInFlight: 100_000, CachedRecords: cached, Build: "bench", Now: time.Now, Random: rand.Reader, Log: log,
+	}
+	for _, set := range settings {
+		set(&config)
+	}
+	a, err := app.Open(context.Background(), config)
 	check(err)
 	return a
 }

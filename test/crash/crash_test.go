@@ -117,15 +117,7 @@ func (d *drill) start() {
 // run is the whole drill.
 func (d *drill) run() {
 	d.t.Helper()
-	d.start()
-	out := d.server.Run("workspace", "create", "--name", "Drill", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
-	var made struct {
-		Key string `json:"api_key"`
-	}
-	if err := json.Unmarshal([]byte(out.Out), &made); err != nil || made.Key == "" {
-		d.t.Fatalf("make a workspace: %v %+v", err, out)
-	}
-	d.key = made.Key
+	d.begin()
 	for round := range kills() {
 		d.round(round)
 		if d.t.Failed() {
@@ -137,6 +129,20 @@ func (d *drill) run() {
 	f := &d.figures
 	d.t.Logf("seed %d: %d kills (%d of them of PostgreSQL too), %d acknowledged writes of %d records, 0 lost; %d writes in flight at a kill, %d of them found done; %d answers replayed",
 		d.seed, kills(), f.killed, f.acked, len(d.records), f.open, f.openDone, f.replayed)
+}
+
+// begin starts the server for the first time and makes a workspace.
+func (d *drill) begin() {
+	d.t.Helper()
+	d.start()
+	out := d.server.Run("workspace", "create", "--name", "Drill", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
+	var made struct {
+		Key string `json:"api_key"`
+	}
+	if err := json.Unmarshal([]byte(out.Out), &made); err != nil || made.Key == "" {
+		d.t.Fatalf("make a workspace: %v %+v", err, out)
+	}
+	d.key = made.Key
 }
 
 // round writes until the server is killed, and checks after the next start.

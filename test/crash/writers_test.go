@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 // call is one request that changes something.
 type call struct {
 	method, path, body string
+	// media is the type of the body, JSON unless it says otherwise.
+	media string
 	// key is its Idempotency-Key, empty for none.
 	key string
 	// want is what the record's name or status is afterwards.
@@ -84,7 +87,7 @@ func (d *drill) do(client *http.Client, c call) (answer, error) {
 	}
 	req.Header.Set("Authorization", "Bearer "+d.key)
 	if c.body != "" {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", cmp.Or(c.media, "application/json"))
 	}
 	if c.key != "" {
 		req.Header.Set("Idempotency-Key", c.key)

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/metrics/duckdb"
+)
+
+var factsRows = flag.Int("facts-rows", 20_000_000, "facts of the large workspace of P5 to P8; a hundred small ones have half as many together")
+
+const (
+	factDays = 730
+	// factCampaigns is how many the large workspace has, and how many the
+	// small ones have together.
+	factCampaigns   = 2000
+	smallWorkspaces = 100
+	// perCampaign is how many creatives a campaign has.
+	perCampaign = 5
+)
+
+// warehouse is a data folder with two years of facts up to yesterday.
+type warehouse struct {
+	dir         string
+	large       account.Created
+	small       account.Created
+	campaigns   []string
+	shape       *shape
+	first, last clock.Date
+}
+
+// benchFacts is P5 to P8, on the same facts.
+func benchFacts(dir string) {
+	asked := func(name string) bool { return *only == "" || *only == name }
+	if asked("P8") {
+		benchWrite(dir)
+	}
+	if !asked("P5") && !asked("P6") && !asked("P7") {
+		return
+	}
+	w := buildWarehouse(dir)
+	if asked("P5") {
+		benchQuery(w)
+	}
+	if asked("P6") {
+		benchReports(w)
+	}
+	if asked("P7") {
+		benchBeside(w)
+	}
+}
+
+// hint says how to find out where the time goes.
+func hint(name string) {
+	if *profile == "" {
+		fmt.Printf("   where the time goes: go run ./bench -only %s -profile DIR, then go tool pprof DIR/*.pprof\n", name)
+	}
+}
+
+// factsOnly makes a server answer from the facts alone when it is told to.
+func factsOnly(dir string, log *slog.Logger) func(*app.Config) {
+	return func(c *app.Config) {
+		if os.Getenv("BENCH_FACTS_ONLY") == "" {
+			return
+		}
+		e, err := duckdb.Open(dir, duckdb.Options{FactsOnly: true, Now: time.Now, Log: log})
+		check(err)
+		c.FactsEngine = e
+	}
+}
+
+// shape is how the facts of a workspace look: the same rows every day, with
+// other figures.
+type shape struct {
+	workspace                       ident.ID
+	source                          *fact.Source
+	campaigns, creatives, audiences []fact.Entity
+	perDay                          int
+}
+
+func newShape(workspace ident.ID, campaigns []string, perDay int) *shape {
+	s := &shape{workspace: workspace, perDay: perDay, source: &fact.Source{Connection: ident.ID("con_" + string(workspace)), Platform: "meta", Account: "1", Currency: "USD", Zone: "UTC"}}
+	for i, id := range campaigns {
+		s.campaigns = append(s.campaigns, fact.Entity{External: fmt.Sprintf("campaign-%d", i), Record: ident.ID(id)})
+		for j := range perCampaign {
+			s.creatives = append(s.creatives, fact.Entity{External: fmt.Sprintf("creative-%d-%d", i, j), Name: fmt.Sprintf("Creative %d of %d", j, i)})
+		}
+	}
+	for i := range 50 {
+		s.audiences = append(s.audiences, fact.Entity{External: fmt.Sprintf("audience-%d", i), Name: fmt.Sprintf("Audience %d", i)})
+	}
+	return s
+}
+
+// row is one of a day's.
+func (s *shape) row(day clock.Date, i int) fact.Row {
+	campaign, group := i%len(s.campaigns), i/len(s.campaigns)
+	r := fact.Row{
+		Source: s.source, Date: day, Channel: fact.Channels[campaign%5], Campaign: s.campaigns[campaign],
+		Creative: s.creatives[campaign*perCampaign+group%perCampaign], Audience: s.audiences[(campaign+group/perCampaign)%len(s.audiences)],
+	}
+	for m, v := range figuresOf(day, i) {
+		r.Values.Set(fact.Measure(m), v)
+	}
+	return r
+}
+
+// figuresOf are impressions, clicks, spend, conversions and revenue of a row:
+// as uneven as real ones, and always the same.
+func figuresOf(day clock.Date, i int) [5]int64 {
+	h := uint64(day)<<32 | uint64(i)
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	h ^= h >> 31
+	impressions := int64(h % 10_000)
+	clicks := impressions * int64(h>>16%50) / 1000
+	conversions := clicks * int64(h>>24%100) / 1000
+	return [5]int64{impressions, clicks, clicks * (200_000 + int64(h>>32%1_000_000)), conversions * 1_000_000, conversions * (15_000_000 + int64(h>>40%50_000_000))}
+}
+
+// write brings days of a workspace in, as a platform's sync would.
+func (s *shape) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row) []fact.Row {
+	rows = rows[:0]
+	for day := first; day <= last; day++ {
+		for i := range s.perDay {
+			rows = append(rows, s.row(day, i))
+		}
+	}
+	check(e.Write(context.Background(), &fact.Batch{
+		Workspace: s.workspace, Rows: rows, Replace: []fact.Window{{Source: s.source, First: first, Last: last}},
+	}))
+	return rows
+}
+
+// buildWarehouse makes records and facts and puts them in order.
+func buildWarehouse(dir string) *warehouse {
+	w := &warehouse{dir: filepath.Join(dir, "facts"), last: clock.DateIn(time.Now(), time.UTC) - 1}
+	w.first = w.last - factDays + 1
+	check(os.Mkdir(w.dir, 0o700))
+	a := openApp(w.dir, 0, 0, quiet)
+	w.large, w.small = tenant(a), tenant(a)
+	w.campaigns = fill(a, w.large.WorkspaceID, factCampaigns)
+	few := fill(a, w.small.WorkspaceID, factCampaigns/smallWorkspaces)
+	check(a.Close())
+
+	e, err := duckdb.Open(w.dir, duckdb.Options{Now: time.Now, Log: quiet})
+	check(err)
+	began := time.Now()
+	var rows []fact.Row
+	written := 0
+	for i := range smallWorkspaces {
+		id := w.small.WorkspaceID
+		if i > 0 {
+			id = ident.ID(fmt.Sprintf("wks_small%d", i))
+		}
+		s := newShape(id, few, max(1, *factsRows/2/smallWorkspaces/factDays))
+		rows = s.write(e, w.first, w.last, rows)
+		written += len(rows)
+	}
+	w.shape = newShape(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
+	for day := w.first; day <= w.last; day += 10 {
+		rows = w.shape.write(e, day, min(day+9, w.last), rows)
+		written += len(rows)
+	}
+	took := time.Since(began)
+	began = time.Now()
+	check(e.Maintain(context.Background()))
+	check(e.Close())
+	info, err := os.Stat(filepath.Join(w.dir, "facts.duckdb"))
+	check(err)
+	fmt.Printf("   %d facts written in %s (%.0f/s), put in order and summed up in %s, %.0f MB\n",
+		written, took.Round(time.Second), float64(written)/took.Seconds(), time.Since(began).Round(time.Second), float64(info.Size())/1e6)
+	return w
+}
+
+// copied is a copy of the data folder, because two processes cannot open one.
+func (w *warehouse) copied() string {
+	to := w.dir + "-copy"
+	check(os.RemoveAll(to))
+	check(os.CopyFS(to, os.DirFS(w.dir)))
+	return to
+}

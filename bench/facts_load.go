@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	driven "github.com/duckdb/duckdb-go/v2"
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/metrics/duckdb"
+)
+
+// columns are facts in memory, as plain as can be.
+type columns struct {
+	workspace, day []int64
+	figures        [5][]int64
+}
+
+func newColumns(w *warehouse, days int) *columns {
+	c := &columns{}
+	for day := w.last - clock.Date(days) + 1; day <= w.last; day++ {
+		for i := range w.shape.perDay {
+			c.workspace, c.day = append(c.workspace, 1), append(c.day, int64(day))
+			for m, v := range figuresOf(day, i) {
+				c.figures[m] = append(c.figures[m], v)
+			}
+		}
+	}
+	return c
+}
+
+// scan adds up what lies between two days.
+func (c *columns) scan(first, last clock.Date) (sums [5]int64) {
+	n := len(c.day)
+	workspace, f := c.workspace[:n], [5][]int64{}
+	for m := range f {
+		f[m] = c.figures[m][:n]
+	}
+	for i, day := range c.day {
+		if workspace[i] == 1 && day >= int64(first) && day <= int64(last) {
+			sums[0] += f[0][i]
+			sums[1] += f[1][i]
+			sums[2] += f[2][i]
+			sums[3] += f[3][i]
+			sums[4] += f[4][i]
+		}
+	}
+	return sums
+}
+
+// benchBeside is P7: one campaign at 300 a second while heavy queries run.
+func benchBeside(w *warehouse) {
+	const perSecond, loops = 300, 4
+	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("beside"))
+	defer ours.stop()
+	requests := pick(w.campaigns, "/v1/campaigns/", w.large.APIKey)
+	heavy := post("/v1/analytics/query", w.large.APIKey, fmt.Sprintf(
+		`{"metrics":["impressions","clicks","spend","conversions","revenue"],"dimensions":["channel"],"granularity":"day","limit":10000,"date_range":{"start_date":%q,"end_date":%q}}`, w.first, w.last))
+	var idle, busy []float64
+	var answered atomic.Int64
+	began := time.Duration(0)
+	for range *rounds {
+		idle = append(idle, float64(ours.paced(perSecond, requests)))
+		var stop atomic.Bool
+		var wg sync.WaitGroup
+		for range loops {
+			l := ours.line()
+			wg.Go(func() {
+				for !stop.Load() {
+					l.ask(heavy)
+					answered.Add(1)
+				}
+				_ = l.c.Close()
+			})
+		}
+		at := time.Now()
+		busy = append(busy, float64(ours.paced(perSecond, requests)))
+		began += time.Since(at)
+		stop.Store(true)
+		wg.Wait()
+	}
+	ratio := median(busy) / median(idle)
+	verdictMost("P7 get one at 300/s beside 4 heavy queries, p99", ratio, 4, fmt.Sprintf("%s against %s idle; %.1f heavy queries/s",
+		time.Duration(median(busy)).Round(time.Microsecond), time.Duration(median(idle)).Round(time.Microsecond), float64(answered.Load())/began.Seconds()))
+	if ratio > 4 {
+		hint("P7")
+	}
+}
+
+// paced sends requests at a fixed rate, whether or not earlier ones are
+// answered, and returns the 99th percentile of their times. A request counts
+// from when it was due, unless its own sender woke up late.
+func (t *target) paced(perSecond int, next func(int, int) []byte) time.Duration {
+	const senders = 16
+	n := int(4 * length().Seconds() * float64(perSecond))
+	times := make([][]time.Duration, senders)
+	var wg sync.WaitGroup
+	start := time.Now()
+	for s := range senders {
+		l := t.line()
+		wg.Go(func() {
+			defer func() { _ = l.c.Close() }()
+			for i := s; i < n; i += senders {
+				due := start.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
+				if wait := time.Until(due); wait > 0 {
+					time.Sleep(wait)
+					due = time.Now()
+				}
+				l.ask(next(s, i))
+				times[s] = append(times[s], time.Since(due))
+			}
+		})
+	}
+	wg.Wait()
+	all := slices.Concat(times...)
+	slices.Sort(all)
+	return all[len(all)*99/100]
+}
+
+// benchWrite is P8: windows of facts replaced, against DuckDB's appender.
+func benchWrite(dir string) {
+	const days, perDay = 28, 1786
+	last := clock.DateIn(time.Now(), time.UTC) - 1
+	ids := make([]string, 200)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("cmp_%026d", i)
+	}
+	s := newShape("wks_bench", ids, perDay)
+	folder := filepath.Join(dir, "write")
+	check(os.Mkdir(folder, 0o700))
+	e, err := duckdb.Open(folder, duckdb.Options{Now: time.Now, Log: quiet})
+	check(err)
+	defer func() { check(e.Close()) }()
+	var rows []fact.Row
+	for day := last - days + 1; day <= last; day++ {
+		for i := range perDay {
+			rows = append(rows, s.row(day, i))
+		}
+	}
+	batch := &fact.Batch{Workspace: s.workspace, Rows: rows, Replace: []fact.Window{{Source: s.source, First: last - days + 1, Last: last}}}
+	table := newBareTable(filepath.Join(dir, "bare.duckdb"))
+	defer table.close()
+	write := func(i int) int { check(e.Write(context.Background(), batch)); return i }
+	c := compare(
+		func() sample { return hammer(1, write) },
+		func() sample { return hammer(1, func(i int) int { table.append(rows); return i }) },
+	)
+	per := float64(len(rows))
+	verdict("P8 facts written, against DuckDB's appender", c[0].perSecond/c[1].perSecond, 0.5, fmt.Sprintf("%.0f/s against %.0f/s", per*c[0].perSecond, per*c[1].perSecond))
+	if c[0].perSecond/c[1].perSecond < 0.5 {
+		hint("P8")
+	}
+	benchIngest(dir, rows)
+}
+
+// bareTable is a table of the shape that facts have.
+type bareTable struct{ *bare }
+
+func newBareTable(path string) *bareTable {
+	t := &bareTable{openBare(path)}
+	columns := make([]string, 0, 12+fact.NumMeasures)
+	for i := range 11 {
+		columns = append(columns, fmt.Sprintf("k%d INTEGER NOT NULL", i))
+	}
+	for _, m := range fact.Measures {
+		columns = append(columns, m+" BIGINT")
+	}
+	t.exec("CREATE TABLE facts (" + strings.Join(append(columns, "import INTEGER NOT NULL"), ", ") + ")")
+	return t
+}
+
+// append adds rows with numbers for what they name.
+func (t *bareTable) append(rows []fact.Row) {
+	t.exec("BEGIN")
+	a, err := driven.NewAppenderFromConn(t.conn, "", "facts")
+	check(err)
+	values := make([]driver.Value, 12+fact.NumMeasures)
+	for i := range rows {
+		r := &rows[i]
+		for k := range 11 {
+			values[k] = int32(i % (100 * (k + 1)))
+		}
+		values[1] = int32(r.Date)
+		for m := range fact.Measure(fact.NumMeasures) {
+			values[11+m] = nil
+			if v, known := r.Values.Get(m); known {
+				values[11+m] = v
+			}
+		}
+		values[11+fact.NumMeasures] = int32(0)
+		check(a.AppendRow(values...))
+	}
+	check(a.Close())
+	t.exec("COMMIT")
+}
+
+// benchIngest tells what is left of it over HTTPS, as JSON.
+func benchIngest(dir string, rows []fact.Row) {
+	const most = 20_000
+	folder := filepath.Join(dir, "ingest")
+	check(os.Mkdir(folder, 0o700))
+	a := openApp(folder, 0, 0, quiet)
+	t := tenant(a)
+	check(a.Close())
+	rows = rows[:most]
+	list := make([]map[string]any, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		list[i] = map[string]any{
+			"date": r.Date, "channel": r.Channel, "external_campaign_id": r.Campaign.External, "external_creative_id": r.Creative.External,
+			"external_audience_id": r.Audience.External, "impressions": r.Values.V[fact.Impressions], "clicks": r.Values.V[fact.Clicks],
+			"spend": float64(r.Values.V[fact.Spend]) / 1e6, "conversions": float64(r.Values.V[fact.Conversions]) / 1e6, "revenue": float64(r.Values.V[fact.Revenue]) / 1e6,
+		}
+	}
+	body, err := json.Marshal(list)
+	check(err)
+	path := fmt.Sprintf("/v1/ingest/metrics?mode=replace&source=bench&start_date=%s&end_date=%s", rows[0].Date, rows[len(rows)-1].Date)
+	request := post(path, t.APIKey, string(body))
+	ours := start("ours", folder, "BENCH_CACHED=0", "GOMAXPROCS=2", profileOf("ingest"))
+	defer ours.stop()
+	s := compare(func() sample { return ours.wire(1, func(int, int) []byte { return request }) })
+	fmt.Printf("   POST /v1/ingest/metrics, %d rows a call: %.0f rows/s, %.1f µs CPU a row\n", most, s[0].perSecond*most, s[0].cpu/most)
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	driven "github.com/duckdb/duckdb-go/v2"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/app"
+	"fanfare/internal/clock"
+	"fanfare/internal/metrics"
+	"fanfare/internal/metrics/duckdb"
+)
+
+// question is something to ask POST /v1/analytics/query.
+type question struct {
+	what, key, body string
+	// text and args are the statement that it comes to.
+	text string
+	args []any
+}
+
+// questions are small and large ones.
+func (w *warehouse) questions() []question {
+	ask := func(what, key string, days clock.Date, rest string) question {
+		return question{what: what, key: key, body: fmt.Sprintf(`{"date_range":{"start_date":%q,"end_date":%q},%s}`, w.last-days+1, w.last, rest)}
+	}
+	const five = `"metrics":["impressions","clicks","spend","conversions","revenue"]`
+	return []question{
+		ask("small workspace, totals of 30 days", w.small.APIKey, 30, five),
+		ask("small workspace, channels by day, 30 days", w.small.APIKey, 30, five+`,"dimensions":["channel"],"granularity":"day"`),
+		ask("small workspace, campaigns of 90 days", w.small.APIKey, 90, five+`,"dimensions":["campaign_id"]`),
+		ask("small workspace, months of two years", w.small.APIKey, factDays, five+`,"granularity":"month"`),
+		ask("large workspace, days of two years", w.large.APIKey, factDays, five+`,"granularity":"day"`),
+		ask("large workspace, channels by week, two years", w.large.APIKey, factDays, five+`,"dimensions":["channel"],"granularity":"week"`),
+		ask("large workspace, campaigns of two years, 1000 rows", w.large.APIKey, factDays, five+`,"dimensions":["campaign_id"],"limit":1000,"filters":{"field":"channel","op":"in","values":["search","social"]}`),
+		ask("large workspace, weekdays by channel, a year", w.large.APIKey, 365, five+`,"dimensions":["weekday","channel"]`),
+	}
+}
+
+// recorder notes the plans that are asked.
+type recorder struct {
+	metrics.Engine
+	plans []*analytics.Plan
+}
+
+// Query implements analytics.Facts.
+func (r *recorder) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+	r.plans = append(r.plans, p)
+	return r.Engine.Query(ctx, p)
+}
+
+// explain finds the statements that questions come to.
+func explain(dir string, questions []question) {
+	e, err := duckdb.Open(dir, duckdb.Options{Now: time.Now, Log: quiet})
+	check(err)
+	r := &recorder{Engine: e}
+	a := openApp(dir, 0, 0, quiet, func(c *app.Config) { c.FactsEngine = r })
+	for i := range questions {
+		q := &questions[i]
+		r.plans = nil
+		req := httptest.NewRequest(http.MethodPost, "https://localhost/v1/analytics/query", strings.NewReader(q.body))
+		req.Header.Set("Authorization", "Bearer "+q.key)
+		req.Header.Set("Content-Type", "application/json")
+		res := httptest.NewRecorder()
+		a.API.ServeHTTP(res, req)
+		if res.Code != http.StatusOK || len(r.plans) != 1 {
+			check(fmt.Errorf("%s: status %d, %d plans: %s", q.what, res.Code, len(r.plans), res.Body))
+		}
+		q.text, q.args, err = e.Explain(context.Background(), r.plans[0])
+		check(err)
+	}
+	check(a.Close())
+}
+
+// bare is DuckDB without anything of ours.
+type bare struct {
+	connector *driven.Connector
+	conn      *driven.Conn
+	prepared  map[string]driver.StmtQueryContext
+}
+
+func openBare(path string) *bare {
+	connector, err := driven.NewConnector(path, nil)
+	check(err)
+	c, err := connector.Connect(context.Background())
+	check(err)
+	return &bare{connector, c.(*driven.Conn), map[string]driver.StmtQueryContext{}}
+}
+
+func (b *bare) close() {
+	check(b.conn.Close())
+	check(b.connector.Close())
+}
+
+func (b *bare) exec(text string) {
+	_, err := b.conn.ExecContext(context.Background(), text, nil)
+	check(err)
+}
+
+// query reads all rows of a statement.
+func (b *bare) query(text string, args []any) {
+	ctx := context.Background()
+	s := b.prepared[text]
+	if s == nil {
+		made, err := b.conn.PrepareContext(ctx, text)
+		check(err)
+		s = made.(driver.StmtQueryContext)
+		b.prepared[text] = s
+	}
+	named := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	rows, err := s.QueryContext(ctx, named)
+	check(err)
+	values := make([]driver.Value, len(rows.Columns()))
+	for err == nil {
+		err = rows.Next(values)
+	}
+	if !errors.Is(err, io.EOF) {
+		check(err)
+	}
+	check(rows.Close())
+}
+
+// line is one kept-alive connection.
+type line struct {
+	c io.ReadWriteCloser
+	r *bufio.Reader
+}
+
+func (t *target) line() *line {
+	c := t.dial()
+	return &line{c, bufio.NewReaderSize(c, 1<<20)}
+}
+
+func (l *line) ask(request []byte) {
+	_, err := l.c.Write(request)
+	check(err)
+	check(readAnswer(l.r))
+}
+
+// duel runs works in turn and returns the median time of each.
+func duel(works ...func()) []time.Duration {
+	const least, most = 15, 300
+	times := make([][]float64, len(works))
+	end := time.Now().Add(2 * length() * time.Duration(len(works)))
+	for n := range most {
+		if n >= least && time.Now().After(end) {
+			break
+		}
+		for i, work := range works {
+			began := time.Now()
+			work()
+			times[i] = append(times[i], float64(time.Since(began)))
+		}
+	}
+	medians := make([]time.Duration, len(works))
+	for i, list := range times {
+		medians[i] = time.Duration(median(list))
+	}
+	return medians
+}
+
+// benchQuery is P5: a query over HTTPS against the same SQL in DuckDB.
+func benchQuery(w *warehouse) {
+	const small = 10 * time.Millisecond
+	folder := w.copied()
+	questions := w.questions()
+	explain(folder, questions)
+	direct := openBare(filepath.Join(folder, "facts.duckdb"))
+	defer direct.close()
+	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("query"))
+	defer ours.stop()
+	l := ours.line()
+	defer func() { _ = l.c.Close() }()
+	var ratios, extras []float64
+	for _, q := range questions {
+		request := post("/v1/analytics/query", q.key, q.body)
+		t := duel(func() { direct.query(q.text, q.args) }, func() { l.ask(request) })
+		ratio, extra := float64(t[1])/float64(t[0]), float64(t[1]-t[0])/float64(time.Millisecond)
+		if t[0] > small {
+			ratios = append(ratios, ratio)
+		} else {
+			extras = append(extras, extra)
+		}
+		fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", q.what, ms(t[0]), ms(t[1]), ratio, extra)
+	}
+	if len(ratios) > 0 {
+		worst := slices.Max(ratios)
+		verdictMost("P5 query above 10 ms over HTTPS, against DuckDB, worst", worst, 1.2, "")
+		if worst > 1.2 {
+			hint("P5")
+		}
+	}
+	if len(extras) > 0 {
+		worst := slices.Max(extras)
+		verdictMost("P5 query below 10 ms over HTTPS, ms more, worst", worst, 0.6, "")
+		if worst > 0.6 {
+			hint("P5")
+		}
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// benchReports is P6: the reports against the same from the facts alone, and
+// totals against reading the same columns from memory.
+func benchReports(w *warehouse) {
+	folder := w.copied()
+	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("reports"))
+	defer ours.stop()
+	facts := start("ours", folder, "BENCH_CACHED=32768", "GOMAXPROCS=2", "BENCH_FACTS_ONLY=1", profileOf("reports-facts"))
+	defer facts.stop()
+	one, two := ours.line(), facts.line()
+	defer func() { _ = errors.Join(one.c.Close(), two.c.Close()) }()
+	least := 0.0
+	for _, report := range []string{"overview", "campaigns", "channels", "creative", "audiences"} {
+		request := get(fmt.Sprintf("/v1/analytics/%s?start_date=%s&end_date=%s", report, w.first, w.last), w.large.APIKey)
+		t := duel(func() { one.ask(request) }, func() { two.ask(request) })
+		ratio := float64(t[1]) / float64(t[0])
+		if least == 0 || ratio < least {
+			least = ratio
+		}
+		fmt.Printf("   %-55s %8.2f ms, from the facts %8.2f ms: %.1f\n", "report "+report+" over two years", ms(t[0]), ms(t[1]), ratio)
+	}
+	verdict("P6 reports over two years, against the facts, least", least, 6, "")
+	if least < 6 {
+		hint("P6")
+	}
+
+	const days = factDays / 2
+	memory := newColumns(w, days)
+	request := post("/v1/analytics/query", w.large.APIKey, fmt.Sprintf(
+		`{"metrics":["impressions","clicks","spend","conversions","revenue"],"date_range":{"start_date":%q,"end_date":%q}}`, w.last-days+1, w.last))
+	var sums [5]int64
+	t := duel(func() { sums = memory.scan(w.last-days+1, w.last) }, func() { two.ask(request) })
+	ratio := float64(t[1]) / float64(t[0])
+	verdictMost(fmt.Sprintf("P6 totals of %.1f M facts, against a scan of memory", float64(len(memory.day))/1e6), ratio, 4.5,
+		fmt.Sprintf("%.1f ms against %.1f ms; %d impressions", ms(t[1]), ms(t[0]), sums[0]))
+	if ratio > 4.5 {
+		hint("P6")
+	}
+}

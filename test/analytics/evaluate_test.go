@@ -1,0 +1,350 @@
+package analytics_test
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// value is what a row has in a dimension.
+type value struct {
+	text, external, label string
+	null                  bool
+}
+
+// outcome is a row of a result.
+type outcome struct {
+	values  []value
+	date    day
+	partial bool
+	// paired says that there is a bucket to compare with.
+	paired      bool
+	now, before map[string]*big.Rat
+
+	views, earlier []view
+}
+
+// result is the whole answer to a question.
+type result struct {
+	rows   []*outcome
+	totals outcome
+	// mixed and noRate say that something could not be told.
+	mixed, noRate bool
+	// unpaced says that a campaign's spend cannot be held against its plan.
+	unpaced bool
+	zones   map[string]bool
+}
+
+// evaluate answers a question.
+func (b *book) evaluate(q *question) *result {
+	days, earlier := q.days(b)
+	views, viewsBefore := b.views(q, days), []view{}
+	if q.Compare != nil {
+		viewsBefore = b.views(q, earlier)
+	}
+	if q.statuses != nil {
+		other := func(v view) bool { return !b.hasStatus(q, v) }
+		views, viewsBefore = slices.DeleteFunc(views, other), slices.DeleteFunc(viewsBefore, other)
+	}
+	c := b.calculation(q, views, viewsBefore)
+	for _, v := range views {
+		c.zones[b.accounts[[2]string{v.connection, v.account}].zone] = true
+	}
+	c.rows = b.group(q, views, viewsBefore, days, earlier)
+	for _, o := range c.rows {
+		c.compute(o)
+	}
+	conditions := q.onMetrics()
+	c.rows = slices.DeleteFunc(c.rows, func(o *outcome) bool {
+		return slices.ContainsFunc(conditions, func(n node) bool { return !n.keeps(o.now[n.Field]) })
+	})
+	c.total(views, viewsBefore, len(conditions) > 0)
+	slices.SortFunc(c.rows, func(x, y *outcome) int { return q.compare(x, y) })
+	return &c.result
+}
+
+// hasStatus says whether the record that a report's rows are about has one of
+// the asked statuses.
+func (b *book) hasStatus(q *question, v view) bool {
+	kind, _, _ := strings.Cut(q.Dimensions[0], "_")
+	r, known := b.records[b.known(v.place, kind).record]
+	return known && slices.Contains(q.statuses, r.status)
+}
+
+// calculation is a result in the making.
+type calculation struct {
+	result
+	b        *book
+	q        *question
+	currency string
+	needed   map[string]bool
+	pace     map[string]*big.Rat
+	// whole and wholeBefore are what shares are a part of.
+	whole, wholeBefore sums
+	// told says that totals can be told: rows by tag share lines, and where it
+	// is the tags that they do not have that choose them, totals are null.
+	told bool
+}
+
+func (b *book) calculation(q *question, views, viewsBefore []view) *calculation {
+	c := &calculation{b: b, q: q, currency: cmp.Or(q.Currency, b.currency), needed: needs(q.figures())}
+	c.zones = map[string]bool{}
+	asked, denied := q.filter.onTags(false)
+	c.told = !slices.Contains(q.Dimensions, "tag") || asked <= 1 && !denied
+	if c.told {
+		c.whole, c.wholeBefore = b.add(views, c.currency, c.needed), b.add(viewsBefore, c.currency, c.needed)
+	}
+	if slices.Contains(q.Metrics, "pacing") {
+		c.pace, c.unpaced = b.pacing(q, views)
+	}
+	return c
+}
+
+// compute works out the figures of a row.
+func (c *calculation) compute(o *outcome) {
+	var pace *big.Rat
+	if at := slices.Index(c.q.Dimensions, "campaign_id"); at >= 0 && at < len(o.values) && !o.values[at].null {
+		pace = c.pace[o.values[at].text]
+	}
+	figures := func(views []view, whole sums, pace *big.Rat) map[string]*big.Rat {
+		s := c.b.add(views, c.currency, c.needed)
+		c.mixed, c.noRate = c.mixed || s.mixed, c.noRate || s.noRate
+		list := map[string]*big.Rat{}
+		for _, m := range c.q.figures() {
+			list[m] = s.metric(m, whole, pace)
+		}
+		return list
+	}
+	o.now = figures(o.views, c.whole, pace)
+	if o.paired {
+		o.before = figures(o.earlier, c.wholeBefore, nil)
+	}
+}
+
+// total puts all rows together; chosen says that some were left out.
+func (c *calculation) total(views, viewsBefore []view, chosen bool) {
+	c.totals = outcome{views: views, earlier: viewsBefore, paired: c.q.Compare != nil}
+	if chosen {
+		c.totals.views, c.totals.earlier = nil, nil
+		for _, o := range c.rows {
+			c.totals.views = append(c.totals.views, o.views...)
+			c.totals.earlier = append(c.totals.earlier, o.earlier...)
+		}
+	}
+	switch {
+	case c.q.Include != nil && !is(c.q.Include.Totals, true):
+	case chosen && slices.Contains(c.q.Dimensions, "tag") || !c.told:
+		c.totals.now, c.totals.before = map[string]*big.Rat{}, map[string]*big.Rat{}
+	default:
+		c.compute(&c.totals)
+	}
+}
+
+// group makes a row for every bucket of every combination of values that has a
+// line now.
+func (b *book) group(q *question, views, viewsBefore []view, days, earlier span) []*outcome {
+	starts, partial := []day{0}, map[day]bool{}
+	var startsBefore []day
+	dated := q.Granularity != "" && q.Granularity != "none"
+	if dated {
+		starts, partial = days.buckets(q.Granularity)
+	}
+	if q.Compare != nil {
+		startsBefore = []day{0}
+		if dated {
+			startsBefore, _ = earlier.buckets(q.Granularity)
+		}
+	}
+	rows := map[string][]*outcome{}
+	rowsOf := func(values []value) []*outcome {
+		key := keyOfValues(values)
+		if rows[key] == nil {
+			for i, start := range starts {
+				rows[key] = append(rows[key], &outcome{values: values, date: start, partial: partial[start], paired: i < len(startsBefore)})
+			}
+		}
+		return rows[key]
+	}
+	at := func(d day, starts []day) int {
+		if !dated {
+			return 0
+		}
+		return slices.Index(starts, d.bucket(q.Granularity))
+	}
+	if len(q.Dimensions) == 0 {
+		rowsOf(nil)
+	}
+	for _, v := range views {
+		o := rowsOf(b.valuesOf(q, v))[at(v.day, starts)]
+		o.views = append(o.views, v)
+	}
+	if q.Include != nil && is(q.Include.EmptyRows, false) {
+		for _, values := range b.withoutLines(q) {
+			rowsOf(values)
+		}
+	}
+	for _, v := range viewsBefore {
+		list := rows[keyOfValues(b.valuesOf(q, v))]
+		if i := at(v.day, startsBefore); list != nil && i < len(list) {
+			list[i].earlier = append(list[i].earlier, v)
+		}
+	}
+	return slices.Concat(slicesOf(rows)...)
+}
+
+func slicesOf(m map[string][]*outcome) (list [][]*outcome) {
+	for _, rows := range m {
+		list = append(list, rows)
+	}
+	return list
+}
+
+func keyOfValues(values []value) string {
+	var key strings.Builder
+	for _, v := range values {
+		if v.null {
+			key.WriteString("null " + v.external + "\x00" + v.label + "\x00")
+		} else {
+			key.WriteString("text " + v.text + "\x00")
+		}
+	}
+	return key.String()
+}
+
+// valuesOf are the values of a line. Where none of ours is linked, what the
+// platform calls it tells groups apart.
+func (b *book) valuesOf(q *question, v view) []value {
+	var list []value
+	for _, d := range q.Dimensions {
+		texts := b.values(v, d, true)
+		one := value{null: len(texts) == 0}
+		if !one.null {
+			one.text = texts[0]
+		}
+		switch d {
+		case "campaign_id", "creative_id", "audience_id":
+			kind, _, _ := strings.Cut(d, "_")
+			e := b.known(v.place, kind)
+			one.label = cmp.Or(b.records[e.record].name, e.name)
+			if one.null {
+				one.external = e.external
+			}
+		case "connection_id":
+			one.label = b.sources[v.connection].name
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// withoutLines are the values of all records that the question may be about.
+func (b *book) withoutLines(q *question) (list [][]value) {
+	kind := ""
+	for _, d := range q.Dimensions {
+		if k, isID := strings.CutSuffix(d, "_id"); isID && k != "account" {
+			kind = k
+		}
+	}
+	own := func(of map[string]string, tags []string, label string) {
+		if q.filter != nil && !q.filter.holds(func(d string) []string {
+			if d == "tag" {
+				return tags
+			}
+			if of[d] == "" {
+				return nil
+			}
+			return []string{of[d]}
+		}) {
+			return
+		}
+		var values []value
+		for _, d := range q.Dimensions {
+			v := value{text: of[d], null: of[d] == ""}
+			if d == kind+"_id" {
+				v.label = label
+			}
+			values = append(values, v)
+		}
+		list = append(list, values)
+	}
+	if kind == "connection" {
+		for _, s := range b.sources {
+			own(map[string]string{"connection_id": s.id, "platform": s.platform}, nil, s.name)
+		}
+		return list
+	}
+	for _, r := range b.records {
+		if r.kind == kind && r.status != "archived" {
+			own(map[string]string{
+				kind + "_id": r.id, kind + "_name": r.name, kind + "_status": r.status, "objective": r.objective, "creative_type": r.form,
+			}, r.tags, r.name)
+		}
+	}
+	return list
+}
+
+// keeps says whether a row's figure satisfies a condition. What is not known
+// satisfies only denials.
+func (n *node) keeps(v *big.Rat) bool {
+	if v == nil {
+		return n.Op == "is_null" || n.Op == "ne" || n.Op == "not_in"
+	}
+	against := func(i int) int { return v.Cmp(number(cmp.Or(asText(n.Values[i]), "0"))) }
+	equal := func(of any) bool { return v.Cmp(number(asText(of))) == 0 }
+	switch n.Op {
+	case "eq", "in":
+		return slices.ContainsFunc(n.Values, equal)
+	case "ne", "not_in":
+		return !slices.ContainsFunc(n.Values, equal)
+	case "gt":
+		return against(0) > 0
+	case "gte":
+		return against(0) >= 0
+	case "lt":
+		return against(0) < 0
+	case "lte":
+		return against(0) <= 0
+	case "between":
+		return against(0) >= 0 && against(1) <= 0
+	}
+	return n.Op == "is_not_null"
+}
+
+// pacing is what campaigns have spent before today against an even plan for
+// the days that are over.
+func (b *book) pacing(q *question, views []view) (found map[string]*big.Rat, noRate bool) {
+	found = map[string]*big.Rat{}
+	today := q.today(b)
+	for _, v := range views {
+		id := b.known(v.place, "campaign").record
+		f := b.records[id].flight
+		if id == "" || f == nil || found[id] != nil || b.records[id].status != "active" {
+			continue
+		}
+		if f.start == nil || *f.start >= today || f.end != nil && *f.end < today || f.end == nil && !f.daily {
+			continue
+		}
+		var own []view
+		for p := range b.lines {
+			if p.family == "base" && p.day < today && b.known(p, "campaign").record == id {
+				own = append(own, view{place: p})
+			}
+		}
+		s := b.add(own, f.currency, map[string]bool{"spend": true})
+		if s.noRate {
+			noRate = true
+			continue
+		}
+		spent := s.of["spend"]
+		if spent == nil {
+			spent = new(big.Rat)
+		}
+		planned := new(big.Rat).Mul(f.amount, big.NewRat(int64(today-*f.start), 1))
+		if !f.daily {
+			planned.Quo(planned, big.NewRat(int64(*f.end-*f.start)+1, 1))
+		}
+		found[id] = quotient(spent, planned)
+	}
+	return found, noRate
+}

@@ -1,0 +1,107 @@
+package analytics_test
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// compare puts rows in the question's order: what is not known comes last, and
+// ties are in the order of dates and values.
+func (q *question) compare(x, y *outcome) int {
+	dated := q.Granularity != "" && q.Granularity != "none"
+	order := q.OrderBy
+	switch {
+	case q.sort != nil:
+		order = []sorting{*q.sort}
+	case len(order) == 0 && dated:
+		order = []sorting{{"date", "asc"}}
+	case len(order) == 0:
+		order = []sorting{{q.Metrics[0], "desc"}}
+	}
+	for _, o := range order {
+		if c := q.by(o, x, y); c != 0 {
+			return c
+		}
+	}
+	if c := cmp.Compare(x.date, y.date); c != 0 {
+		return c
+	}
+	for i, d := range q.Dimensions {
+		if c := compareValues(d, x.values[i], y.values[i], false); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (q *question) by(o sorting, x, y *outcome) int {
+	at := slices.Index(q.Dimensions, o.Field)
+	plain := o.Field == "date" || o.Field == "name" || at >= 0
+	desc := o.Order == "desc" || o.Order == "" && !plain
+	turn := func(c int) int {
+		if desc {
+			return -c
+		}
+		return c
+	}
+	switch {
+	case o.Field == "date":
+		return turn(cmp.Compare(x.date, y.date))
+	case o.Field == "name":
+		name := func(o *outcome) string {
+			if v := o.values[0]; v.label != "" || v.null {
+				return v.label
+			}
+			return o.values[0].text
+		}
+		if c := last(name(x) == "", name(y) == ""); c != 0 || name(x) == "" {
+			return c
+		}
+		return turn(cmp.Or(strings.Compare(strings.ToLower(name(x)), strings.ToLower(name(y))), strings.Compare(name(x), name(y))))
+	case at >= 0:
+		return compareValues(o.Field, x.values[at], y.values[at], desc)
+	}
+	figure := func(o *outcome, field string) *big.Rat {
+		if m, ok := strings.CutPrefix(field, "previous."); ok {
+			return o.before[m]
+		}
+		if m, ok := strings.CutPrefix(field, "change."); ok {
+			return change(o.now[m], o.before[m])
+		}
+		return o.now[field]
+	}
+	l, r := figure(x, o.Field), figure(y, o.Field)
+	if l == nil || r == nil {
+		return last(l == nil, r == nil)
+	}
+	return turn(l.Cmp(r))
+}
+
+func compareValues(dimension string, x, y value, desc bool) int {
+	turn := 1
+	if desc {
+		turn = -1
+	}
+	switch {
+	case x.null && y.null:
+		return cmp.Or(strings.Compare(x.external, y.external), strings.Compare(x.label, y.label))
+	case x.null || y.null:
+		return last(x.null, y.null)
+	case dimension == "weekday":
+		return turn * cmp.Compare(slices.Index(weekdays, x.text), slices.Index(weekdays, y.text))
+	}
+	return turn * strings.Compare(x.text, y.text)
+}
+
+// last puts what is empty behind what is not.
+func last(x, y bool) int {
+	switch {
+	case x && !y:
+		return 1
+	case y && !x:
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,257 @@
+package analytics_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// question is the body of a query.
+type question struct {
+	Metrics     []string  `json:"metrics"`
+	Dimensions  []string  `json:"dimensions,omitempty"`
+	DateRange   *period   `json:"date_range,omitempty"`
+	Granularity string    `json:"granularity,omitempty"`
+	Timezone    string    `json:"timezone,omitempty"`
+	Currency    string    `json:"currency,omitempty"`
+	Filters     any       `json:"filters,omitempty"`
+	Compare     *versus   `json:"compare,omitempty"`
+	OrderBy     []sorting `json:"order_by,omitempty"`
+	Include     *include  `json:"include,omitempty"`
+	Limit       int       `json:"limit,omitempty"`
+	Cursor      string    `json:"cursor,omitempty"`
+	DryRun      bool      `json:"dry_run,omitempty"`
+
+	// filter is what Filters says.
+	filter *node
+	// statuses and sort are what reports have beyond a query: the statuses of
+	// the records that rows are about, and a metric that need not be shown, or
+	// name.
+	statuses []string
+	sort     *sorting
+}
+
+type period struct {
+	StartDate string `json:"start_date,omitempty"`
+	EndDate   string `json:"end_date,omitempty"`
+	Preset    string `json:"preset,omitempty"`
+}
+
+type versus struct {
+	To           string  `json:"to"`
+	DateRange    *period `json:"date_range,omitempty"`
+	MatchWeekday bool    `json:"match_weekday,omitempty"`
+}
+
+type sorting struct {
+	Field string `json:"field"`
+	Order string `json:"order,omitempty"`
+}
+
+type include struct {
+	Totals    *bool `json:"totals,omitempty"`
+	EmptyRows *bool `json:"empty_rows,omitempty"`
+	Labels    *bool `json:"labels,omitempty"`
+	TotalRows *bool `json:"total_rows,omitempty"`
+}
+
+// node is a condition: one of the three, or a leaf.
+type node struct {
+	And []node `json:"and,omitempty"`
+	Or  []node `json:"or,omitempty"`
+	Not *node  `json:"not,omitempty"`
+
+	Field  string `json:"field,omitempty"`
+	Op     string `json:"op,omitempty"`
+	Values []any  `json:"values,omitempty"`
+}
+
+// families are the reports that know a dimension; those that are not named
+// here are known to all.
+var families = map[string]string{
+	"creative_id": "base", "creative_name": "base", "creative_type": "base",
+	"country": "geo", "age_range": "demographic", "gender": "demographic", "device": "device",
+}
+
+// family is the report that answers the question.
+func (q *question) family() string {
+	for _, d := range append(slices.Clone(q.Dimensions), q.filter.fields()...) {
+		if f := families[d]; f != "" {
+			return f
+		}
+	}
+	return "base"
+}
+
+// fields are the names in a condition.
+func (n *node) fields() []string {
+	if n == nil {
+		return nil
+	}
+	if n.Field != "" {
+		return []string{n.Field}
+	}
+	list := n.Not.fields()
+	for _, inner := range slices.Concat(n.And, n.Or) {
+		list = append(list, inner.fields()...)
+	}
+	return list
+}
+
+// onTags counts the conditions on tags, and says whether one denies.
+func (n *node) onTags(not bool) (asked int, denied bool) {
+	if n == nil {
+		return 0, false
+	}
+	if n.Not != nil {
+		return n.Not.onTags(!not)
+	}
+	if n.Field == "tag" {
+		return 1, not != slices.Contains([]string{"ne", "not_in", "not_contains"}, n.Op)
+	}
+	for _, inner := range slices.Concat(n.And, n.Or) {
+		more, is := inner.onTags(not)
+		asked, denied = asked+more, denied || is
+	}
+	return asked, denied
+}
+
+func isMetric(field string) bool { return slices.Contains(metrics, field) }
+
+// holds says whether the condition is true of something. What is said of
+// metrics is not looked at; it is checked when there are rows.
+func (n *node) holds(of func(dimension string) []string) bool {
+	switch {
+	case n.And != nil:
+		return !slices.ContainsFunc(n.And, func(n node) bool { return !n.holds(of) })
+	case n.Or != nil:
+		return slices.ContainsFunc(n.Or, func(n node) bool { return n.holds(of) })
+	case n.Not != nil:
+		return !n.Not.holds(of)
+	case isMetric(n.Field):
+		return true
+	}
+	return n.matches(of(n.Field))
+}
+
+// matches compares the values of a dimension. Where there is none only denials
+// are true.
+func (n *node) matches(values []string) bool {
+	lower := strings.ToLower
+	// Tags are in lower case, however they are written.
+	text := func(wanted any) string {
+		if n.Field == "tag" {
+			return lower(wanted.(string))
+		}
+		return wanted.(string)
+	}
+	found := func(fits func(value, wanted string) bool) bool {
+		for _, v := range values {
+			for _, w := range n.Values {
+				if fits(v, text(w)) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	equal := func(v, w string) bool { return v == w }
+	contains := func(v, w string) bool { return strings.Contains(lower(v), lower(w)) }
+	switch n.Op {
+	case "eq", "in":
+		return found(equal)
+	case "ne", "not_in":
+		return !found(equal)
+	case "contains":
+		return found(contains)
+	case "not_contains":
+		return !found(contains)
+	case "starts_with":
+		return found(func(v, w string) bool { return strings.HasPrefix(lower(v), lower(w)) })
+	case "gt":
+		return found(func(v, w string) bool { return v > w })
+	case "gte":
+		return found(func(v, w string) bool { return v >= w })
+	case "lt":
+		return found(func(v, w string) bool { return v < w })
+	case "lte":
+		return found(func(v, w string) bool { return v <= w })
+	case "between":
+		return slices.ContainsFunc(values, func(v string) bool { return v >= text(n.Values[0]) && v <= text(n.Values[1]) })
+	case "is_null":
+		return len(values) == 0
+	case "is_not_null":
+		return len(values) > 0
+	}
+	panic("no operator " + n.Op)
+}
+
+// onMetrics are the conditions that rows have to satisfy.
+func (q *question) onMetrics() []node {
+	list := []node{}
+	if q.filter == nil {
+		return list
+	}
+	for _, n := range append(slices.Clone(q.filter.And), *q.filter) {
+		if isMetric(n.Field) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// figures are all metrics that the answer depends on.
+func (q *question) figures() []string {
+	list := slices.Clone(q.Metrics)
+	for _, n := range q.onMetrics() {
+		list = append(list, n.Field)
+	}
+	if q.sort != nil && isMetric(q.sort.Field) {
+		list = append(list, q.sort.Field)
+	}
+	return list
+}
+
+// asText is a value of a condition on a metric.
+func asText(v any) string { return string(v.(json.Number)) }
+
+// today is the day in the question's zone.
+func (q *question) today(b *book) day {
+	name := b.zone
+	if q.Timezone != "" {
+		name = q.Timezone
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return dayOf(b.now().In(zone))
+}
+
+// days are those that are asked for, and those that they are compared with.
+func (q *question) days(b *book) (now, earlier span) {
+	preset := "last_30_days"
+	if q.DateRange != nil {
+		preset = q.DateRange.Preset
+	}
+	if preset != "" {
+		now = presetSpan(preset, q.today(b))
+	} else {
+		now = span{parseDay(q.DateRange.StartDate), parseDay(q.DateRange.EndDate)}
+	}
+	if q.Compare == nil {
+		return now, span{}
+	}
+	if c := q.Compare; c.To == "custom" && c.DateRange.Preset != "" {
+		return now, presetSpan(c.DateRange.Preset, q.today(b))
+	}
+	return now, before(now, preset, *q.Compare)
+}
+
+func is(b *bool, fallback bool) bool {
+	if b == nil {
+		return fallback
+	}
+	return *b
+}

@@ -1,0 +1,269 @@
+package analytics_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// reports are the paths of the reports, what their rows are about, and the
+// statuses that it may have.
+var reports = []struct {
+	name, member, dimension string
+	statuses                []string
+}{
+	{name: "overview"},
+	{"campaigns", "campaign", "campaign_id", []string{"draft", "active", "paused", "completed", "archived"}},
+	{"channels", "channel", "channel", nil},
+	{"creative", "creative", "creative_id", []string{"generating", "ready", "failed", "archived"}},
+	{"audiences", "audience", "audience_id", []string{"processing", "ready", "too_small", "failed", "archived"}},
+}
+
+// reportRow is a row of a report.
+type reportRow struct {
+	Campaign, Creative, Audience, Channel *subject
+	Date                                  *string
+	Metrics                               figures
+	Previous                              figures
+	Change                                figures
+	Partial                               bool
+}
+
+type subject struct {
+	ID         *string `json:"id"`
+	Name       *string `json:"name"`
+	Status     *string `json:"status"`
+	ExternalID *string `json:"external_id"`
+}
+
+// TestDrillReports wants each report to be the query that it stands for, and
+// every value of it right.
+func TestDrillReports(t *testing.T) {
+	t.Parallel()
+	g := newWorld(t, seeded(t))
+	for i := range 4 * lawful() {
+		if i%10 == 9 {
+			g.stir()
+		}
+		rep := reports[i%len(reports)]
+		q, params := g.someReport(rep.dimension, rep.statuses)
+		target := "/v1/analytics/" + rep.name + "?" + params.Encode()
+		var faults []string
+		if rep.dimension == "" {
+			faults = g.judgeOverview(q, target)
+		} else {
+			faults = g.judgeReport(q, target, rep.member)
+		}
+		if len(faults) > 0 {
+			t.Errorf("GET %s:\n  %s", target, strings.Join(faults[:min(len(faults), 12)], "\n  "))
+		}
+	}
+}
+
+// someReport makes the parameters of a report and the query that it stands
+// for.
+func (g *world) someReport(dimension string, statuses []string) (*question, url.Values) {
+	p := url.Values{}
+	q := &question{Metrics: []string{"impressions", "clicks", "spend", "conversions", "revenue", "ctr", "cpc", "cpm", "cvr", "cpa", "roas"}}
+	if g.chance(60) {
+		q.Metrics = nil
+		for range 1 + g.r.IntN(6) {
+			if m := g.one(metrics...); !slices.Contains(q.Metrics, m) && m != "pacing" {
+				q.Metrics = append(q.Metrics, m)
+			}
+		}
+		if q.Metrics == nil {
+			q.Metrics = []string{"leads"}
+		}
+		p.Set("metrics", strings.Join(q.Metrics, ","))
+	}
+	if g.chance(60) {
+		first := g.someDay()
+		q.DateRange = &period{StartDate: first.String(), EndDate: (first + day(g.r.IntN(70))).String()}
+		p.Set("start_date", q.DateRange.StartDate)
+		p.Set("end_date", q.DateRange.EndDate)
+	}
+	set := func(percent int, name string, to *string, list ...string) {
+		if g.chance(percent) {
+			*to = g.one(list...)
+			p.Set(name, *to)
+		}
+	}
+	set(40, "granularity", &q.Granularity, granularities...)
+	set(30, "currency", &q.Currency, "USD", "EUR", "SEK", "JPY", "GBP")
+	set(30, "timezone", &q.Timezone, "UTC", "Pacific/Kiritimati")
+	if g.chance(40) {
+		q.Compare = &versus{To: g.one("previous_period", "previous_year")}
+		p.Set("compare", q.Compare.To)
+	}
+	var all []node
+	filter := func(name, field string, values ...string) {
+		if g.chance(30) {
+			n := node{Field: field, Op: "in"}
+			for _, v := range values[:1+g.r.IntN(len(values))] {
+				n.Values = append(n.Values, v)
+				p.Set(name, strings.TrimPrefix(p.Get(name)+","+v, ","))
+			}
+			all = append(all, n)
+		}
+	}
+	filter("channel", "channel", channels...)
+	filter("platform", "platform", "csv", "api")
+	if dimension != "" {
+		q.Dimensions = []string{dimension}
+		q.sort = &sorting{"spend", "desc"}
+		set(40, "sort", &q.sort.Field, append([]string{"name"}, metrics[:len(metrics)-1]...)...)
+		set(40, "order", &q.sort.Order, "asc", "desc")
+		p.Set("limit", strconv.Itoa(1+g.r.IntN(100)))
+	}
+	switch dimension {
+	case "campaign_id":
+		filter("status", "campaign_status", "paused", "active", "draft")
+	case "creative_id", "audience_id":
+		if g.chance(30) {
+			q.statuses = []string{g.one(statuses...)}
+			p.Set("status", q.statuses[0])
+		}
+	}
+	if all != nil {
+		q.filter, q.Filters = &node{And: all}, node{And: all}
+	}
+	return q, p
+}
+
+func (g *world) judgeOverview(q *question, target string) (faults []string) {
+	res := g.Do("GET", target, nil).Want(200)
+	var a struct {
+		Data struct {
+			Metrics, Previous, Change figures
+			Series                    []struct {
+				Date                      string
+				Metrics, Previous, Change figures
+				Partial                   bool
+			}
+		}
+	}
+	if err := json.Unmarshal(res.Body, &a); err != nil {
+		return []string{err.Error()}
+	}
+	want := g.evaluate(q)
+	faults = wrongFigures(q.Metrics, a.Data.Metrics, a.Data.Previous, a.Data.Change, &want.totals, q.Compare != nil)
+	if q.Granularity == "" || q.Granularity == "none" {
+		want.rows = nil
+	}
+	if len(a.Data.Series) != len(want.rows) {
+		return append(faults, fmt.Sprintf("series: got %d want %d", len(a.Data.Series), len(want.rows)))
+	}
+	for i, s := range a.Data.Series {
+		w := want.rows[i]
+		if s.Date != w.date.String() || s.Partial != w.partial {
+			faults = append(faults, fmt.Sprintf("bucket %d: got %s, %v want %s, %v", i, s.Date, s.Partial, w.date, w.partial))
+		}
+		faults = append(faults, wrongFigures(q.Metrics, s.Metrics, s.Previous, s.Change, w, q.Compare != nil)...)
+	}
+	return append(faults, g.equalsQuery(q, res.Body)...)
+}
+
+// equalsQuery compares what a report tells beside its rows with the query's.
+func (g *world) equalsQuery(q *question, body []byte) (faults []string) {
+	if q.statuses != nil {
+		return nil
+	}
+	type told struct {
+		Meta struct {
+			Totals, Warnings, Freshness json.RawMessage
+			StartDate                   string `json:"start_date"`
+			EndDate                     string `json:"end_date"`
+			Timezone                    string
+			Currency                    string
+		}
+	}
+	var a, b told
+	query := g.ask(q).Want(200).Body
+	if err := json.Unmarshal(body, &a); err != nil {
+		return []string{err.Error()}
+	}
+	if err := json.Unmarshal(query, &b); err != nil {
+		return []string{err.Error()}
+	}
+	for _, m := range [][2]json.RawMessage{{a.Meta.Totals, b.Meta.Totals}, {a.Meta.Freshness, b.Meta.Freshness}} {
+		if !bytes.Equal(m[0], m[1]) {
+			faults = append(faults, fmt.Sprintf("meta: got %s want %s", m[0], m[1]))
+		}
+	}
+	a.Meta.Totals, a.Meta.Warnings, a.Meta.Freshness, b.Meta.Totals, b.Meta.Warnings, b.Meta.Freshness = nil, nil, nil, nil, nil, nil
+	if fmt.Sprint(a) != fmt.Sprint(b) {
+		faults = append(faults, fmt.Sprintf("meta: got %v want %v", a, b))
+	}
+	return faults
+}
+
+func (g *world) judgeReport(q *question, target, member string) (faults []string) {
+	var rows []replyRow
+	var first []byte
+	for cursor := ""; ; {
+		res := g.Do("GET", target+cursor, nil).Want(200)
+		var page struct {
+			Data       []reportRow
+			NextCursor *string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(res.Body, &page); err != nil {
+			return []string{err.Error()}
+		}
+		if first == nil {
+			first = res.Body
+		}
+		for i := range page.Data {
+			r := &page.Data[i]
+			s := map[string]*subject{"campaign": r.Campaign, "creative": r.Creative, "audience": r.Audience, "channel": r.Channel}[member]
+			if s == nil {
+				return []string{"a row has no " + member}
+			}
+			faults = append(faults, g.wrongStatus(s, member)...)
+			rows = append(rows, r.asQueryRow(q, s))
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = "&cursor=" + url.QueryEscape(*page.NextCursor)
+	}
+	want := g.evaluate(q)
+	faults = append(faults, wrongRows(q, rows, want.rows)...)
+	return append(faults, g.equalsQuery(q, first)...)
+}
+
+func (g *world) wrongStatus(s *subject, member string) []string {
+	want := "null"
+	if s.ID != nil && member != "channel" {
+		want = g.records[*s.ID].status
+	}
+	got := "null"
+	if s.Status != nil {
+		got = *s.Status
+	}
+	if got != want {
+		return []string{fmt.Sprintf("status: got %s want %s", got, want)}
+	}
+	return nil
+}
+
+// asQueryRow is the row as a query would have it.
+func (r *reportRow) asQueryRow(q *question, s *subject) replyRow {
+	d := q.Dimensions[0]
+	row := replyRow{Dimensions: map[string]*string{d: s.ID}, Metrics: r.Metrics, Previous: r.Previous, Change: r.Change, Partial: r.Partial}
+	if r.Date != nil {
+		row.Dimensions["date"] = r.Date
+	}
+	if d != "channel" {
+		row.Labels = map[string]*string{d: s.Name}
+	}
+	if s.ExternalID != nil {
+		row.ExternalIDs = map[string]string{d: *s.ExternalID}
+	}
+	return row
+}

@@ -1,0 +1,364 @@
+package crash_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+)
+
+// factKills is how often the server is killed while facts come in.
+func factKills() int {
+	if os.Getenv("FANFARE_DRILL") == "full" {
+		return 200
+	}
+	return 4
+}
+
+const (
+	feeders   = 6
+	importers = 2
+	// dayCount is how many days of its month a version has rows for.
+	dayCount = 28
+)
+
+// window is a month of an account that one client replaces as a whole, again
+// and again. Every row of a version carries its number, and versions differ in
+// how many rows they have, so that a mixture of two is neither.
+type window struct {
+	account string
+	first   clock.Date
+	// version is what is there: the last one that was acknowledged.
+	version int
+	// open is what a call in flight at the kill leads to, if it was done.
+	open *change
+	made int
+}
+
+// change is a call that brings a window to a version.
+type change struct {
+	version int
+	call    call
+	// imported is the import that the call commits or undoes, and done the
+	// status that it has then.
+	imported, done string
+}
+
+// channels are how many rows a version has for each day.
+func channels(version int) int { return 3 + version%4 }
+
+// rows are the whole of a version, in the words of the API.
+func (w *window) rows(version int) []map[string]any {
+	var list []map[string]any
+	for day := range clock.Date(dayCount) {
+		for _, channel := range fact.Channels[:channels(version)] {
+			list = append(list, map[string]any{
+				"date": (w.first + day).String(), "account_id": w.account, "channel": channel, "external_campaign_id": "c-" + channel,
+				"campaign_name": fmt.Sprintf("Version %d", version), "impressions": version, "clicks": 1,
+			})
+		}
+	}
+	return list
+}
+
+// factDrill is a drill on facts.
+type factDrill struct {
+	*drill
+	windows []*window
+	// tending is what the server was doing to its file when it was killed.
+	tending           map[string]int
+	committed, undone int
+}
+
+// TestDrillKillFacts kills the server while windows of facts are replaced and
+// files are imported and undone, and while it looks after its file. After the
+// next start each window is what was last acknowledged, or what was asked for
+// and not answered: as a whole, and never older.
+func TestDrillKillFacts(t *testing.T) {
+	t.Parallel()
+	d := &factDrill{drill: newDrill(t), tending: map[string]int{}}
+	// It looks after the file all the time instead of every half minute.
+	d.env = append(d.env, "FANFARE_FACTS_CARE=10ms", "FANFARE_LOG_LEVEL=debug")
+	for i := range feeders + importers {
+		d.windows = append(d.windows, &window{account: fmt.Sprintf("account-%d", i%3), first: clock.MakeDate(2025, time.Month(i+1), 1)})
+	}
+	d.begin()
+	for round := range factKills() {
+		d.round()
+		if t.Failed() {
+			t.Fatalf("seed %d, round %d", d.seed, round)
+		}
+	}
+	d.server.Stop()
+	d.start()
+	d.checkWindows()
+	f := &d.figures
+	t.Logf("seed %d: %d kills (while the file was looked after: %v), %d acknowledged replacements (%d imports committed, %d undone), 0 lost or mixed; %d calls in flight at a kill, %d of them found done; %d calls asked again",
+		d.seed, factKills(), d.tending, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
+}
+
+// round writes until the server is killed, and checks after the next start.
+func (d *factDrill) round() {
+	d.t.Helper()
+	limit, enough := int64(len(d.windows)+d.r.IntN(60)), make(chan struct{})
+	var acked atomic.Int64
+	var group sync.WaitGroup
+	for i, w := range d.windows {
+		client, r := d.client(i%2 == 0), rand.New(rand.NewPCG(d.r.Uint64(), 0))
+		send := func(c call) (answer, error) {
+			a, err := d.do(client, c)
+			switch {
+			case err != nil || a.status >= 500:
+				return a, errGone
+			case a.status >= 300:
+				return a, fmt.Errorf("%s %s: status %d: %s", c.method, c.path, a.status, a.data)
+			}
+			if acked.Add(1) == limit {
+				close(enough)
+			}
+			return a, nil
+		}
+		group.Go(func() {
+			for {
+				err := d.replace(w, i >= feeders, r, send)
+				if errors.Is(err, errGone) {
+					return
+				}
+				if err != nil {
+					d.t.Errorf("seed %d: %s: %v", d.seed, w.first, err)
+					return
+				}
+			}
+		})
+	}
+	select {
+	case <-enough:
+	case <-time.After(patience):
+		d.t.Errorf("seed %d: only %d calls were acknowledged within %s", d.seed, acked.Load(), patience)
+	}
+	<-time.After(time.Duration(d.r.IntN(60_000)) * time.Microsecond)
+	d.server.Kill()
+	group.Wait()
+	d.figures.add(&d.figures.acked, int(acked.Load()))
+	if what, is := lastCare(d.server.Log.String()); is {
+		d.tending[what]++
+	}
+	d.start()
+	d.checkWindows()
+}
+
+// lastCare tells what a server was doing to its file when its log ended.
+func lastCare(log string) (what string, unfinished bool) {
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Message string `json:"msg"`
+			What    string `json:"what"`
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err == nil && strings.HasSuffix(entry.Message, "after facts") {
+			what, unfinished = entry.What, entry.Message == "looking after facts"
+		}
+	}
+	return what, unfinished
+}
+
+// replace brings a new version of a window in, as rows or as a file; one file
+// in three is taken back.
+func (d *factDrill) replace(w *window, file bool, r *rand.Rand, send func(call) (answer, error)) error {
+	// do makes a change and notes how it ended, or that it did not.
+	do := func(c *change) error {
+		w.open = c
+		if _, err := send(c.call); err != nil {
+			return err
+		}
+		w.version, w.open = c.version, nil
+		return nil
+	}
+	before := w.version
+	w.made++
+	if !file {
+		body, err := json.Marshal(w.rows(w.made))
+		if err != nil {
+			return err
+		}
+		c := call{method: http.MethodPost, body: string(body), key: fmt.Sprintf("%s-%d-%d", w.first, d.seed, w.made)}
+		c.path = fmt.Sprintf("/v1/ingest/metrics?mode=replace&source=drill&start_date=%s&end_date=%s", w.first, w.first+dayCount-1)
+		return do(&change{version: w.made, call: c})
+	}
+	upload := call{method: http.MethodPost, path: fmt.Sprintf("/v1/imports?mode=replace&source=files&filename=%d.csv", w.made), media: "text/csv", body: w.table(w.made)}
+	a, err := send(upload)
+	if err != nil {
+		return err
+	}
+	made, err := read(a.data)
+	if err != nil {
+		return err
+	}
+	one := "/v1/imports/" + made.ID
+	if err := do(&change{version: w.made, call: call{method: http.MethodPost, path: one + "/commit"}, imported: one, done: "committed"}); err != nil {
+		return err
+	}
+	d.figures.add(&d.committed, 1)
+	if r.IntN(3) > 0 {
+		return nil
+	}
+	if err := do(&change{version: before, call: call{method: http.MethodPost, path: one + "/undo"}, imported: one, done: "undone"}); err != nil {
+		return err
+	}
+	d.figures.add(&d.undone, 1)
+	return nil
+}
+
+// table is a version as a file.
+func (w *window) table(version int) string {
+	columns := []string{"date", "account_id", "channel", "external_campaign_id", "campaign_name", "impressions", "clicks"}
+	var b strings.Builder
+	b.WriteString(strings.Join(columns, ",") + "\n")
+	for _, row := range w.rows(version) {
+		for i, c := range columns {
+			fmt.Fprintf(&b, "%s%v", []string{"", ","}[min(i, 1)], row[c])
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// checkWindows looks at every window, decides the calls whose answers never
+// came, and looks again.
+func (d *factDrill) checkWindows() {
+	d.t.Helper()
+	client := d.client(true)
+	d.each(len(d.windows), func(i int) error {
+		w := d.windows[i]
+		possible := []int{w.version}
+		if w.open != nil {
+			possible = append(possible, w.open.version)
+		}
+		found, err := d.found(client, w)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.first, err)
+		}
+		if !slices.Contains(possible, found) {
+			return fmt.Errorf("%s is of version %d, it can be of %v", w.first, found, possible)
+		}
+		if w.open == nil {
+			return nil
+		}
+		d.figures.add(&d.figures.open, 1)
+		if found == w.open.version {
+			d.figures.add(&d.figures.openDone, 1)
+		}
+		want, err := d.again(client, w, found)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.first, err)
+		}
+		if found, err = d.found(client, w); err != nil || found != want {
+			return fmt.Errorf("%s asked again: is of version %d, want %d: %w", w.first, found, want, err)
+		}
+		w.version, w.open = found, nil
+		return nil
+	})
+}
+
+// again asks again for what was in flight, and returns which version is there
+// then. Half of the rows that were sent are left as they were found.
+func (d *factDrill) again(client *http.Client, w *window, found int) (int, error) {
+	if w.open.imported == "" && w.made%2 == 0 {
+		return found, nil
+	}
+	if w.open.imported != "" {
+		a, err := d.do(client, call{method: http.MethodGet, path: w.open.imported})
+		if err != nil || a.status != http.StatusOK {
+			return 0, fmt.Errorf("read import: status %d: %s: %w", a.status, a.data, err)
+		}
+		s, err := read(a.data)
+		if err != nil {
+			return 0, err
+		}
+		if s.Status == w.open.done {
+			return w.open.version, nil
+		}
+	}
+	d.figures.add(&d.figures.replayed, 1)
+	a, err := d.do(client, w.open.call)
+	if err != nil || a.status != http.StatusOK {
+		return 0, fmt.Errorf("%s asked again: status %d: %s: %w", w.open.call.path, a.status, a.data, err)
+	}
+	return w.open.version, nil
+}
+
+// found is the version that a window is of: all its rows, in their number, and
+// the sum over the month, which may be one that was made ahead.
+func (d *factDrill) found(client *http.Client, w *window) (int, error) {
+	rows, err := d.ask(client, w, `"granularity":"day","dimensions":["channel"]`)
+	if err != nil {
+		return 0, err
+	}
+	version, n := 0, 0
+	for _, r := range rows {
+		switch {
+		case r.Clicks == 0 && r.Impressions == 0:
+			continue // a day without facts
+		case r.Clicks != 1 || version != 0 && r.Impressions != version:
+			return 0, fmt.Errorf("a row of %d times version %d is beside one of version %d", r.Clicks, r.Impressions, version)
+		}
+		version = r.Impressions
+		n++
+	}
+	if version == 0 && n == 0 {
+		return 0, nil
+	}
+	if want := dayCount * channels(version); n != want {
+		return 0, fmt.Errorf("version %d has %d rows, want %d", version, n, want)
+	}
+	months, err := d.ask(client, w, `"granularity":"month"`)
+	if err != nil {
+		return 0, err
+	}
+	if want := (figure{n * version, n}); len(months) != 1 || months[0] != want {
+		return 0, fmt.Errorf("the month of version %d has %v, want %v", version, months, want)
+	}
+	return version, nil
+}
+
+type figure struct {
+	Impressions int `json:"impressions"`
+	Clicks      int `json:"clicks"`
+}
+
+// ask queries the month of a window.
+func (d *factDrill) ask(client *http.Client, w *window, how string) ([]figure, error) {
+	year, month, _ := w.first.Calendar()
+	body := fmt.Sprintf(`{"metrics":["impressions","clicks"],%s,"date_range":{"start_date":%q,"end_date":%q},"filters":{"field":"account_id","op":"eq","values":[%q]}}`,
+		how, w.first, clock.MakeDate(year, month+1, 1)-1, w.account)
+	a, err := d.do(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
+	for began := time.Now(); a.status == http.StatusUnprocessableEntity && time.Since(began) < patience; {
+		// It took too long, on a machine that is busy with other things.
+		a, err = d.do(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
+	}
+	if err != nil || a.status != http.StatusOK {
+		return nil, fmt.Errorf("query: status %d: %s: %w", a.status, a.data, err)
+	}
+	var list []struct {
+		Metrics figure `json:"metrics"`
+	}
+	if err := json.Unmarshal(a.data, &list); err != nil {
+		return nil, err
+	}
+	figures := make([]figure, len(list))
+	for i := range list {
+		figures[i] = list[i].Metrics
+	}
+	return figures, nil
+}
