@@ -60,7 +60,7 @@ func (o operation) family() string {
 
 // least is who may call an operation by the text of protocol §8: viewers read,
 // editors write, admins look after connections, webhooks, members, keys and
-// the audit log.
+// the audit log, and set the exchange rates that all amounts depend on.
 func (o operation) least() account.Role {
 	reads := o.method == "get" || o.path == "/v1/analytics/query"
 	switch f := o.family(); {
@@ -68,7 +68,7 @@ func (o operation) least() account.Role {
 		return account.Admin
 	case reads:
 		return account.Viewer
-	case (f == "connections" || f == "webhook_endpoints") && !strings.HasSuffix(o.path, "/sync"):
+	case (f == "connections" || f == "webhook_endpoints" || f == "rates") && !strings.HasSuffix(o.path, "/sync"):
 		return account.Admin
 	}
 	return account.Editor

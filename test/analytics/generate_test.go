@@ -30,6 +30,9 @@ func (g *world) someQuestion() *question {
 	for range g.r.IntN(4) {
 		g.addDimension(q)
 	}
+	if !dated && !slices.Contains(q.Dimensions, "campaign_id") && len(q.Dimensions) < 3 && g.chance(20) {
+		q.Dimensions = append(q.Dimensions, "campaign_id")
+	}
 	if slices.Contains(q.Dimensions, "campaign_id") && !dated && g.chance(60) {
 		q.Metrics = append(q.Metrics, "pacing")
 	}

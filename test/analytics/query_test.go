@@ -16,7 +16,7 @@ func questions() (worlds, each int) {
 	if full {
 		return 20, 500
 	}
-	return 2, 120
+	return 1, 150
 }
 
 // TestDrillQuery asks random questions about random numbers and checks every
@@ -134,4 +134,46 @@ func (g *world) asLines(q *question, body []byte) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// TestNothing: without a fact there is one row, nothing has happened, and
+// nobody was reached.
+func TestNothing(t *testing.T) {
+	t.Parallel()
+	c := boot(t).Tenant("enterprise")
+	a := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["clicks","spend","ctr","reach","spend_share"],"compare":{"to":"previous_period"}}`).Want(200).Body)
+	if len(a.Data) != 1 {
+		t.Fatalf("got %d rows want 1", len(a.Data))
+	}
+	for m, want := range map[string]string{"clicks": "0", "spend": "0", "ctr": "null", "reach": "null", "spend_share": "null"} {
+		if now, before := written(a.Data[0].Metrics[m]), written(a.Data[0].Previous[m]); now != want || before != want {
+			t.Errorf("%s: got %s and before %s want %s", m, now, before, want)
+		}
+	}
+	by := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["clicks"],"dimensions":["channel"],"granularity":"day"}`).Want(200).Body)
+	if len(by.Data) != 0 || written(by.Meta.Totals.Metrics["clicks"]) != "0" {
+		t.Errorf("by channel: got %d rows, %s in all want none", len(by.Data), written(by.Meta.Totals.Metrics["clicks"]))
+	}
+}
+
+// TestLargest: sums are exact as far as they can be told at all, and beyond
+// that refused instead of rounded.
+func TestLargest(t *testing.T) {
+	t.Parallel()
+	c := boot(t).Tenant("enterprise")
+	rows := make([]string, 9300)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"date":"2026-11-%02d","external_campaign_id":"%d","impressions":999999999999999,"spend":"-999999999.999999"}`, 1+i%2, i)
+	}
+	sent(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
+	days := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["impressions","spend"],"granularity":"day","include":{"totals":false},"date_range":{"start_date":"2026-11-01","end_date":"2026-11-01"}}`).Want(200).Body)
+	if got, want := written(days.Data[0].Metrics["impressions"])+" "+written(days.Data[0].Metrics["spend"]), "4649999999999995350 -4649999999999.99535"; got != want {
+		t.Errorf("got %s want %s", got, want)
+	}
+	for _, body := range []string{`{"metrics":["impressions"]}`, `{"metrics":["impressions"],"granularity":"day"}`, `{"metrics":["cpm"]}`} {
+		e := c.Do("POST", "/v1/analytics/query", body).WantError(422, "query_too_broad")
+		if e.Details[0].Meta["bound"] != "magnitude" {
+			t.Errorf("%s: got %+v want the bound magnitude", body, e.Details)
+		}
+	}
 }

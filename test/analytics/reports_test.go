@@ -88,6 +88,17 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 		p.Set("start_date", q.DateRange.StartDate)
 		p.Set("end_date", q.DateRange.EndDate)
 	}
+	if yesterday := g.today - 1; q.DateRange != nil && g.chance(40) {
+		// Without a first day it is 30 days, without a last one until yesterday.
+		switch last := parseDay(q.DateRange.EndDate); {
+		case g.chance(50):
+			p.Del("start_date")
+			q.DateRange.StartDate = (last - 29).String()
+		case parseDay(q.DateRange.StartDate) <= yesterday-1 && !p.Has("timezone"):
+			p.Del("end_date")
+			q.DateRange.EndDate = yesterday.String()
+		}
+	}
 	set := func(percent int, name string, to *string, list ...string) {
 		if g.chance(percent) {
 			*to = g.one(list...)
@@ -191,7 +202,12 @@ func (g *world) equalsQuery(q *question, body []byte) (faults []string) {
 	if err := json.Unmarshal(query, &b); err != nil {
 		return []string{err.Error()}
 	}
-	for _, m := range [][2]json.RawMessage{{a.Meta.Totals, b.Meta.Totals}, {a.Meta.Freshness, b.Meta.Freshness}} {
+	same := [][2]json.RawMessage{{a.Meta.Totals, b.Meta.Totals}, {a.Meta.Freshness, b.Meta.Freshness}}
+	if q.sort == nil || slices.Contains(append(q.Metrics, "name"), q.sort.Field) {
+		// What is only sorted by may have something to warn of too.
+		same = append(same, [2]json.RawMessage{a.Meta.Warnings, b.Meta.Warnings})
+	}
+	for _, m := range same {
 		if !bytes.Equal(m[0], m[1]) {
 			faults = append(faults, fmt.Sprintf("meta: got %s want %s", m[0], m[1]))
 		}

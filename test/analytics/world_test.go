@@ -87,6 +87,8 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	for i := range g.feeds {
 		g.makeThings(&g.feeds[i])
 	}
+	dollars := g.feeds[0].things
+	dollars["campaign"] = append(dollars["campaign"], entity{record: g.campaigns[7]}, entity{external: "paced", record: g.campaigns[8]})
 	for range 3 {
 		for i := range g.feeds {
 			g.send(&g.feeds[i])
@@ -106,8 +108,10 @@ var objectives = []string{"awareness", "traffic", "leads", "sales"}
 // patterns or formulas.
 var names = []string{"Winter Sale", "winter sale", "BF 100%", "_under_score", "Ünïcode Straße", "=SUM(A1)", "Ωmega", "a,b \"c\"", "Zug", "'; DROP TABLE base; --"}
 
+// makeRecords makes campaigns, creatives and audiences. The last two campaigns
+// have a plan and spend in its currency; the one before them has no numbers.
 func (g *world) makeRecords() {
-	for i := range 7 {
+	for i := range 9 {
 		name := names[i%len(names)]
 		tags := []string{}
 		for _, tag := range []string{"bf", "brand", "q4"} {
@@ -118,14 +122,17 @@ func (g *world) makeRecords() {
 		objective := g.one(objectives...)
 		body := map[string]any{"name": name, "tags": tags, "objective": objective}
 		var f *flight
-		if g.chance(70) {
+		if planned := i > 6; planned || g.chance(70) {
 			f = &flight{daily: g.chance(50), amount: number(strconv.Itoa(100 + g.r.IntN(9000))), currency: g.one("USD", "EUR", "SEK", "GBP")}
+			if planned {
+				f.daily, f.currency = i == 7, "USD"
+			}
 			form := "lifetime"
 			if f.daily {
 				form = "daily"
 			}
 			body["budget"] = map[string]any{"type": form, "amount": f.amount.FloatString(2), "currency": f.currency}
-			if g.chance(60) {
+			if i == 8 || g.chance(60) {
 				end := dayOf(g.now()) + day(g.r.IntN(60))
 				f.end = &end
 				body["schedule"] = map[string]any{"end_at": end.time().Add(23 * time.Hour).Format(time.RFC3339)}

@@ -46,7 +46,10 @@ func TestAssetsApart(t *testing.T) {
 		}
 		// No mixture of two links is one.
 		for i := 1; i < len(own); i++ {
-			anybody.Do("GET", "/assets/"+own[:i]+other[i:], nil).WantError(404, "not_found")
+			// Where they begin or end alike, one of them comes out again.
+			if mixed := own[:i] + other[i:]; mixed != own && mixed != other {
+				anybody.Do("GET", "/assets/"+mixed, nil).WantError(404, "not_found")
+			}
 		}
 		for range 2 {
 			a.Do("POST", "/v1/campaigns", `{"name":"One"}`).Want(201)
