@@ -31,6 +31,11 @@ func TestBackup(t *testing.T) {
 	}
 	_, before := p.server.Call(w.APIKey, http.MethodGet, "/v1/campaigns/"+made.Data.ID, "")
 	picture := p.upload(w.APIKey, `<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>`)
+	if status, body := p.server.Call(w.APIKey, http.MethodPost, "/v1/ingest/metrics", `[{"date":"2026-11-01","spend":12.5}]`); status != http.StatusOK {
+		t.Fatalf("got %d %s", status, body)
+	}
+	const report = "/v1/analytics/overview?start_date=2026-11-01&end_date=2026-11-01&metrics=spend"
+	const spend = `{"data":{"metrics":{"spend":12.5}`
 
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.backup")
@@ -41,9 +46,10 @@ func TestBackup(t *testing.T) {
 		Bytes     int64          `json:"bytes"`
 		Rows      map[string]int `json:"rows"`
 		Assets    int            `json:"assets"`
+		Facts     int64          `json:"facts_bytes"`
 	}
 	p.read(&summary, "backup", "create", file)
-	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 || summary.Assets != 1 {
+	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 || summary.Assets != 1 || summary.Facts == 0 {
 		t.Errorf("got %+v", summary)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -74,6 +80,9 @@ func TestBackup(t *testing.T) {
 	}
 	if _, after := restored.server.Call(w.APIKey, http.MethodGet, picture, ""); after != `<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>` {
 		t.Errorf("got the picture %s", after)
+	}
+	if _, after := restored.server.Call(w.APIKey, http.MethodGet, report, ""); !strings.HasPrefix(after, spend) {
+		t.Errorf("got %s want %s", after, spend)
 	}
 	wants(t, restored.run(0, "audit", "verify").Out, "entries in 1 chains")
 	restored.server.Stop()

@@ -169,7 +169,7 @@ func TestFollowIsPlanned(t *testing.T) {
 // TestFollowMany follows with more campaigns than are looked up at once.
 func TestFollowMany(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		const n = 600
+		const n = 25
 		l := newFollowing(c)
 		id, other := creative(c), creative(c)
 		for range n {

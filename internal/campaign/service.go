@@ -334,8 +334,8 @@ func (s *Service) standings(ctx context.Context, workspace ident.ID, spec *Spec)
 	return all, nil
 }
 
-// followed is how many campaigns are looked up at once.
-const followed = 500
+// followed is how many campaigns are looked up at once. Only tests change it.
+var followed = 500
 
 // Follow brings the delivery of all campaigns up to date that refer to a
 // record whose standing has changed. Calling it at any time and any number of

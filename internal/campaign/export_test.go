@@ -1,0 +1,4 @@
+package campaign
+
+// Pages are short in tests, so that a few campaigns fill two.
+func init() { followed = 20 }
