@@ -40,8 +40,13 @@ func main() {
 		long bool
 		run  func(dir string)
 	}{
-		{"P1", false, benchGet}, {"P2", false, benchList}, {"P3", false, benchCreate}, {"P4", false, benchPeers}, {"creative", false, benchCreative},
-		{"P5 P6 P7 P8", false, benchFacts}, {"P9", true, benchStart},
+		{"P1", false, benchGet},
+		{"P2", false, benchList},
+		{"P3", false, benchCreate},
+		{"P4", false, benchPeers},
+		{"creative", false, benchCreative},
+		{"P5 P6 P7 P8", false, benchFacts},
+		{"P9", true, benchStart},
 	} {
 		names := strings.Fields(b.name)
 		if slices.Contains(names, *only) || *only == "" && *drill == b.long {

@@ -219,7 +219,7 @@ func (e *evaluation) missingRates() (list []Warning) {
 		days = slices.Compact(days)
 		list = append(list, Warning{
 			Code: "missing_rate", Currency: currency, Days: days[:min(len(days), maxDays)], DayCount: len(days),
-			Message: fmt.Sprintf("Amounts in %s cannot be shown in %s on %d days, the first of them %s: no rate is stored. Sums that they would be part of are null.", currency, e.r.currency, len(days), days[0]),
+			Message: fmt.Sprintf("No rate is stored to show %s in %s on %d days, the first of them %s. Sums that amounts of these days would be part of are null.", currency, e.r.currency, len(days), days[0]),
 		})
 	}
 	slices.SortStableFunc(list, func(a, b Warning) int { return strings.Compare(string(a.Currency), string(b.Currency)) })

@@ -88,17 +88,6 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 		p.Set("start_date", q.DateRange.StartDate)
 		p.Set("end_date", q.DateRange.EndDate)
 	}
-	if yesterday := g.today - 1; q.DateRange != nil && g.chance(40) {
-		// Without a first day it is 30 days, without a last one until yesterday.
-		switch last := parseDay(q.DateRange.EndDate); {
-		case g.chance(50):
-			p.Del("start_date")
-			q.DateRange.StartDate = (last - 29).String()
-		case parseDay(q.DateRange.StartDate) <= yesterday-1 && !p.Has("timezone"):
-			p.Del("end_date")
-			q.DateRange.EndDate = yesterday.String()
-		}
-	}
 	set := func(percent int, name string, to *string, list ...string) {
 		if g.chance(percent) {
 			*to = g.one(list...)
@@ -108,6 +97,17 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 	set(40, "granularity", &q.Granularity, granularities...)
 	set(30, "currency", &q.Currency, "USD", "EUR", "SEK", "JPY", "GBP")
 	set(30, "timezone", &q.Timezone, "UTC", "Pacific/Kiritimati")
+	if yesterday := q.today(g.book) - 1; q.DateRange != nil && g.chance(40) {
+		// Without a first day it is 30 days, without a last one until yesterday.
+		switch last := parseDay(q.DateRange.EndDate); {
+		case g.chance(50):
+			p.Del("start_date")
+			q.DateRange.StartDate = (last - 29).String()
+		case parseDay(q.DateRange.StartDate) <= yesterday:
+			p.Del("end_date")
+			q.DateRange.EndDate = yesterday.String()
+		}
+	}
 	if g.chance(40) {
 		q.Compare = &versus{To: g.one("previous_period", "previous_year")}
 		p.Set("compare", q.Compare.To)

@@ -106,7 +106,8 @@ func Open(dir string, o Options) (*Engine, error) {
 	if _, taken := open.LoadOrStore(e.path, true); taken {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
 	}
-	if err := e.begin(o.MemoryMB); err != nil {
+	// The threads that DuckDB starts for queries are like the one that opens it.
+	if err := apart(func() error { return e.begin(o.MemoryMB) }); err != nil {
 		open.Delete(e.path)
 		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
 	}

@@ -49,26 +49,21 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 	if err != nil {
 		return nil, err
 	}
+	var groups []analytics.Group
+	collect := func() (err error) {
+		groups, err = e.collect(ctx, b)
+		return err
+	}
 	// A month that is summed up has a thirtieth of its facts.
 	if w.rows(p.Family, p.First, p.Last)-w.rows(p.Family, rolled.first, rolled.last)*29/30 > heavyFrom {
 		if err := e.gate.enter(ctx, p.Workspace); err != nil {
 			return nil, err
 		}
 		defer e.gate.leave()
+		err = apart(collect)
+	} else {
+		err = collect()
 	}
-	var groups []analytics.Group
-	err = e.pool.use(ctx, func(c *conn) error {
-		return c.query(ctx, func(row []driver.Value) error {
-			if row[1].(int64) == 0 {
-				return nil // the one row of no facts
-			}
-			if len(groups) == p.MaxGroups {
-				return analytics.ErrTooMany
-			}
-			groups = append(groups, b.read(row))
-			return nil
-		}, b.String(), b.args...)
-	})
 	var failed *duckdb.Error
 	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
 		// Sums are the only thing that a statement converts.
@@ -77,6 +72,23 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	return groups, err
+}
+
+// collect runs a statement and reads its groups.
+func (e *Engine) collect(ctx context.Context, b *builder) (groups []analytics.Group, err error) {
+	err = e.pool.use(ctx, func(c *conn) error {
+		return c.query(ctx, func(row []driver.Value) error {
+			if row[1].(int64) == 0 {
+				return nil // the one row of no facts
+			}
+			if len(groups) == b.p.MaxGroups {
+				return analytics.ErrTooMany
+			}
+			groups = append(groups, b.read(row))
+			return nil
+		}, b.String(), b.args...)
+	})
 	return groups, err
 }
 
