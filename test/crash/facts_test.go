@@ -96,7 +96,7 @@ func TestDrillKillFacts(t *testing.T) {
 	}
 	d.begin()
 	for round := range factKills() {
-		d.round()
+		d.round(round)
 		if t.Failed() {
 			t.Fatalf("seed %d, round %d", d.seed, round)
 		}
@@ -110,7 +110,8 @@ func TestDrillKillFacts(t *testing.T) {
 }
 
 // round writes until the server is killed, and checks after the next start.
-func (d *factDrill) round() {
+// Every other kill waits for one of the things that are done to the file.
+func (d *factDrill) round(n int) {
 	d.t.Helper()
 	limit, enough := int64(len(d.windows)+d.r.IntN(60)), make(chan struct{})
 	var acked atomic.Int64
@@ -148,7 +149,11 @@ func (d *factDrill) round() {
 	case <-time.After(patience):
 		d.t.Errorf("seed %d: only %d calls were acknowledged within %s", d.seed, acked.Load(), patience)
 	}
-	<-time.After(time.Duration(d.r.IntN(60_000)) * time.Microsecond)
+	if n%2 == 0 {
+		d.awaitCare([]string{"order", "sums", "checkpoint"}[n/2%3])
+	} else {
+		<-time.After(time.Duration(d.r.IntN(60_000)) * time.Microsecond)
+	}
 	d.server.Kill()
 	group.Wait()
 	d.figures.add(&d.figures.acked, int(acked.Load()))
@@ -159,18 +164,33 @@ func (d *factDrill) round() {
 	d.checkWindows()
 }
 
-// lastCare tells what a server was doing to its file when its log ended.
-func lastCare(log string) (what string, unfinished bool) {
-	for line := range strings.Lines(log) {
-		var entry struct {
-			Message string `json:"msg"`
-			What    string `json:"what"`
-		}
-		if err := json.Unmarshal([]byte(line), &entry); err == nil && strings.HasSuffix(entry.Message, "after facts") {
-			what, unfinished = entry.What, entry.Message == "looking after facts"
+// awaitCare waits until the server does something to its file.
+func (d *factDrill) awaitCare(what string) {
+	tick := time.NewTicker(100 * time.Microsecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+		if now, unfinished := lastCare(d.server.Log.String()); unfinished && now == what {
+			return
 		}
 	}
-	return what, unfinished
+	d.t.Errorf("seed %d: nothing was done about %s within %s", d.seed, what, patience)
+}
+
+// lastCare tells what a server was doing to its file when its log ended.
+func lastCare(log string) (what string, unfinished bool) {
+	at := strings.LastIndex(log, "after facts")
+	if at < 0 {
+		return "", false
+	}
+	line, _, _ := strings.Cut(log[strings.LastIndexByte(log[:at], '\n')+1:], "\n")
+	var entry struct {
+		Message string `json:"msg"`
+		What    string `json:"what"`
+	}
+	if err := json.Unmarshal([]byte(line), &entry); err != nil {
+		return "", false
+	}
+	return entry.What, entry.Message == "looking after facts"
 }
 
 // replace brings a new version of a window in, as rows or as a file; one file

@@ -15,10 +15,21 @@ import (
 	"fanfare/internal/ident"
 )
 
+// maxTries is how often a statement is written anew because what it was written
+// with has changed while it ran.
+const maxTries = 4
+
 // Query answers a plan from one unchanging state of the facts. No two groups
 // have the same bucket and values.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
-	for {
+	for try := 1; ; try++ {
+		if try == maxTries {
+			// Whoever writes too fast to be read beside has to wait for once.
+			if err := e.lock(ctx); err != nil {
+				return nil, fmt.Errorf("query facts: %w", err)
+			}
+			defer e.unlock()
+		}
 		w, err := e.workspace(ctx, p.Workspace)
 		if err != nil || w == nil {
 			return nil, err
