@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -183,10 +185,19 @@ func buildWarehouse(dir string) *warehouse {
 	return w
 }
 
-// copied is a copy of the data folder, because two processes cannot open one.
+// copied is a copy of records and facts, because two processes cannot open the
+// same.
 func (w *warehouse) copied() string {
 	to := w.dir + "-copy"
 	check(os.RemoveAll(to))
-	check(os.CopyFS(to, os.DirFS(w.dir)))
+	check(os.Mkdir(to, 0o700))
+	for _, name := range []string{"fanfare.db", "facts.duckdb"} {
+		in, err := os.Open(filepath.Join(w.dir, name))
+		check(err)
+		out, err := os.Create(filepath.Join(to, name))
+		check(err)
+		_, err = io.Copy(out, in)
+		check(errors.Join(err, in.Close(), out.Close()))
+	}
 	return to
 }

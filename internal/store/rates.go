@@ -180,6 +180,10 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 		return record.Doc{}, err
 	}
 	owner := save.Cause.Workspace
+	concerned, err := s.concerned(ctx, owner)
+	if err != nil {
+		return record.Doc{}, err
+	}
 	id := s.db.eventIDs(1)[0]
 	err = s.db.write(ctx, func(tx Tx) error {
 		end, err := s.db.takeChain(tx, string(owner))
@@ -207,8 +211,10 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 			if err := s.tell(tx, id, answer, save); err != nil {
 				return err
 			}
-			if err := s.revalue(tx, owner, save.At); err != nil {
-				return err
+			for _, workspace := range concerned {
+				if err := s.db.planSpend(tx, workspace, save.At); err != nil {
+					return err
+				}
 			}
 		}
 		return remember(tx, save.Cause, save.At, owner, answer)
@@ -279,24 +285,18 @@ func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.In
 	return written, nil
 }
 
-// revalue has the campaigns brought up to date whose spend the rates may
-// change: those of one workspace, or of all.
-func (s *Rates) revalue(tx Tx, owner ident.ID, at clock.Instant) error {
+// concerned are the workspaces whose campaigns rates may change: one, or all.
+func (s *Rates) concerned(ctx context.Context, owner ident.ID) ([]ident.ID, error) {
 	if owner != "" {
-		return s.db.planSpend(tx, owner, at)
+		return []ident.ID{owner}, nil
 	}
-	rows, err := tx.Query(`SELECT id FROM workspace`)
+	all, err := s.db.Accounts().Workspaces(ctx)
 	if err != nil {
-		return fmt.Errorf("list workspaces: %w", err)
+		return nil, err
 	}
-	var all []ident.ID
-	for rows.Next() {
-		all = append(all, ident.ID(rows.Text()))
+	ids := make([]ident.ID, len(all))
+	for i, w := range all {
+		ids[i] = w.ID
 	}
-	for _, workspace := range all {
-		if err := s.db.planSpend(tx, workspace, at); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ids, nil
 }
