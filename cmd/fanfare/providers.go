@@ -17,7 +17,7 @@ import (
 	"fanfare/internal/money"
 	"fanfare/internal/platform"
 	"fanfare/internal/provider"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 type providerIn struct {
@@ -42,7 +42,7 @@ func providerOperations(a *app.App) map[string]control.Op {
 			if err := known(ctx, in.WorkspaceID); err != nil {
 				return provider.Listed{}, err
 			}
-			return a.Providers.Set(ctx, operator, in.WorkspaceID, in.Kind, in.Settings, seal.NewSecret(in.Key))
+			return a.Providers.Set(ctx, operator, in.WorkspaceID, in.Kind, in.Settings, secret.New(in.Key))
 		}),
 		"provider.list": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) ([]provider.Listed, error) {
 			if err := known(ctx, in.WorkspaceID); err != nil {

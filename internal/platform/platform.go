@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/platform/anthropic"
 	"fanfare/internal/platform/gemini"
 	"fanfare/internal/platform/openai"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 // Kinds are the languages that models are spoken to in.
@@ -29,7 +29,7 @@ type Settings struct {
 	Model   string
 	// ImageModel is empty where pictures are not to be drawn by a model.
 	ImageModel string
-	Key        seal.Secret
+	Key        secret.Text
 	// Price replaces what the price table says; nil for that.
 	Price *model.Price
 }

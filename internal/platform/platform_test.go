@@ -20,12 +20,12 @@ import (
 	"fanfare/internal/platform/gemini"
 	"fanfare/internal/platform/openai"
 	"fanfare/internal/sandbox/models"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 var (
 	someDay = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	key     = seal.NewSecret("sk-test-key")
+	key     = secret.New("sk-test-key")
 )
 
 func now() time.Time { return someDay }

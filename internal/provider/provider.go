@@ -22,6 +22,7 @@ import (
 	"fanfare/internal/platform"
 	"fanfare/internal/record"
 	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 // Settings is what is kept of a model beside its key.
@@ -76,7 +77,7 @@ func (builtIn) Paint(context.Context, *creative.Brief, *creative.Draft, creative
 }
 
 // Set stores how a model is reached. An empty workspace means all of them.
-func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.ID, kind string, settings Settings, key seal.Secret) (Listed, error) {
+func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.ID, kind string, settings Settings, key secret.Text) (Listed, error) {
 	if s.ring == nil {
 		return Listed{}, errors.New("there is no master key to seal the provider's key with; set --master-key")
 	}

@@ -28,6 +28,7 @@ import (
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/sandbox/models"
 	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 )
@@ -47,12 +48,12 @@ func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
 	}
 }
 
-// secret is a key that must not be seen anywhere.
-const secret = "sk-very-secret-4711"
+// password is a key that must not be seen anywhere.
+const password = "sk-very-secret-4711"
 
 func put(t testing.TB, c *fanfaretest.Tenant, workspace ident.ID, kind string, s provider.Settings) provider.Listed {
 	t.Helper()
-	l, err := c.World.App.Providers.Set(t.Context(), fanfaretest.Operator, workspace, kind, s, seal.NewSecret(secret))
+	l, err := c.World.App.Providers.Set(t.Context(), fanfaretest.Operator, workspace, kind, s, secret.New(password))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestListed(t *testing.T) {
 		for what, text := range map[string]string{
 			"list": string(text), "database": dump.String(), "log": c.World.Log.String(), "provider": fmt.Sprintf("%+v %#v", work, work), "settings": fmt.Sprintf("%+v", list),
 		} {
-			if strings.Contains(text, secret) || strings.Contains(text, "4711") {
+			if strings.Contains(text, password) || strings.Contains(text, "4711") {
 				t.Errorf("the key is in the %s", what)
 			}
 		}
@@ -177,13 +178,13 @@ func TestSetRefuses(t *testing.T) {
 			{"openai", provider.Settings{Model: "m", BaseURL: "https://name:word@models.example/"}, "name or password"},
 			{"openai", provider.Settings{Model: "m", BaseURL: "https://models.example:99999/"}, ""},
 		} {
-			_, err := s.Set(t.Context(), fanfaretest.Operator, c.Workspace, tt.kind, tt.settings, seal.NewSecret(secret))
+			_, err := s.Set(t.Context(), fanfaretest.Operator, c.Workspace, tt.kind, tt.settings, secret.New(password))
 			if !fault.Is(err, fault.ValidationFailed) {
 				t.Errorf("%s %+v: got %v want %s", tt.kind, tt.settings, err, fault.ValidationFailed)
 				continue
 			}
 			refused, _ := errors.AsType[*fault.Error](err)
-			if !strings.Contains(refused.Details[0].Message, tt.says) || strings.Contains(fmt.Sprintf("%+v", refused), secret) {
+			if !strings.Contains(refused.Details[0].Message, tt.says) || strings.Contains(fmt.Sprintf("%+v", refused), password) {
 				t.Errorf("%s %+v: got %+v want %q", tt.kind, tt.settings, refused.Details, tt.says)
 			}
 		}
@@ -198,7 +199,7 @@ func TestSetRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = guarded.Set(t.Context(), fanfaretest.Operator, c.Workspace, "openai", provider.Settings{Model: "m", BaseURL: "http://127.0.0.1/"}, seal.NewSecret(secret))
+		_, err = guarded.Set(t.Context(), fanfaretest.Operator, c.Workspace, "openai", provider.Settings{Model: "m", BaseURL: "http://127.0.0.1/"}, secret.New(password))
 		if !fault.Is(err, fault.ValidationFailed) {
 			t.Errorf("got %v where only public addresses are allowed", err)
 		}
@@ -244,7 +245,7 @@ func TestOpenNeedsTheMasterKey(t *testing.T) {
 			"not set up": open(ring(t), c.Workspace, "gemini"), "a key of another workspace": func() error { _, err := own.Open(t.Context(), other.Workspace, "openai"); return err }(),
 		} {
 			failure, _ := errors.AsType[*creative.FailureError](err)
-			if failure == nil || failure.Code != creative.FailCredentials || strings.Contains(err.Error(), secret) {
+			if failure == nil || failure.Code != creative.FailCredentials || strings.Contains(err.Error(), password) {
 				t.Errorf("%s: got %v want %s", what, err, creative.FailCredentials)
 			}
 		}
@@ -255,7 +256,7 @@ func TestOpenNeedsTheMasterKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := without.Set(t.Context(), fanfaretest.Operator, "", "openai", provider.Settings{Model: "m"}, seal.NewSecret(secret)); err == nil || !strings.Contains(err.Error(), "--master-key") {
+		if _, err := without.Set(t.Context(), fanfaretest.Operator, "", "openai", provider.Settings{Model: "m"}, secret.New(password)); err == nil || !strings.Contains(err.Error(), "--master-key") {
 			t.Errorf("without a master key: got %v", err)
 		}
 		if err := open(nil, c.Workspace, creative.BuiltIn); err != nil {
@@ -334,7 +335,7 @@ func TestModelsGenerate(t *testing.T) {
 			t.Errorf("got %d requests want 3", n)
 		}
 		for _, e := range h.Journal() {
-			if strings.Contains(string(e.Body), secret) || strings.Contains(e.Path, secret) {
+			if strings.Contains(string(e.Body), password) || strings.Contains(e.Path, password) {
 				t.Error("the key is in the body or the path of a request")
 			}
 		}
@@ -381,7 +382,7 @@ func TestModelsFail(t *testing.T) {
 				t.Errorf("%s: got %s %+v want %q", fault, v.Status, v.Generation.Error, want)
 			}
 			body := string(c.Do("GET", collection+"/"+string(v.ID)+"/variants", nil).Want(200).Body)
-			for _, leak := range []string{secret, "<b>", "onerror", "https://evil.example/win", `\u0000`, "JSON Schema"} {
+			for _, leak := range []string{password, "<b>", "onerror", "https://evil.example/win", `\u0000`, "JSON Schema"} {
 				if strings.Contains(body, leak) {
 					t.Errorf("%s: got %q in %s", fault, leak, body)
 				}
@@ -390,7 +391,7 @@ func TestModelsFail(t *testing.T) {
 				t.Errorf("got dropped %v want one reason", v.Generation.Dropped)
 			}
 		}
-		if strings.Contains(c.World.Log.String(), secret) {
+		if strings.Contains(c.World.Log.String(), password) {
 			t.Error("the key is in the log")
 		}
 	})

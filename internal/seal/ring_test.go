@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 func TestCreate(t *testing.T) {
@@ -176,7 +177,7 @@ func TestBadRandomness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Seal(place, seal.NewSecret("x")); err == nil {
+	if _, err := r.Seal(place, secret.New("x")); err == nil {
 		t.Error("a secret was sealed without randomness")
 	}
 	if _, err := r.Add(); err == nil {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"fanfare/internal/secret"
 )
 
 // Context is where a secret belongs. It is not stored with the secret but must
@@ -55,12 +57,12 @@ func (c Context) data() ([]byte, error) {
 
 // Seal encrypts a secret for its place under the active key. The same secret
 // never gives the same text twice.
-func (r *Ring) Seal(where Context, secret Secret) (string, error) {
+func (r *Ring) Seal(where Context, plain secret.Text) (string, error) {
 	place, err := where.data()
 	if err != nil {
 		return "", fmt.Errorf("seal: %w", err)
 	}
-	text := secret.Reveal()
+	text := plain.Reveal()
 	if len(text) > maxSecret {
 		return "", fmt.Errorf("seal: the secret has %d bytes, more than %d", len(text), maxSecret)
 	}
@@ -77,23 +79,23 @@ func (r *Ring) Seal(where Context, secret Secret) (string, error) {
 
 // Open returns the secret that was sealed for this place. ErrUnknownKey names
 // the key that is missing; everything else that is wrong is ErrDamaged.
-func (r *Ring) Open(where Context, sealed string) (Secret, error) {
+func (r *Ring) Open(where Context, sealed string) (secret.Text, error) {
 	place, err := where.data()
 	if err != nil {
-		return Secret{}, fmt.Errorf("open secret: %w", err)
+		return secret.Text{}, fmt.Errorf("open secret: %w", err)
 	}
 	data, body, err := r.unwrap(sealed)
 	if err != nil {
-		return Secret{}, fmt.Errorf("open secret: %w", err)
+		return secret.Text{}, fmt.Errorf("open secret: %w", err)
 	}
 	text, err := decode(body)
 	if err == nil {
 		text, err = decrypt(data, text, place)
 	}
 	if err != nil {
-		return Secret{}, fmt.Errorf("open secret: %w", err)
+		return secret.Text{}, fmt.Errorf("open secret: %w", err)
 	}
-	return NewSecret(string(text)), nil
+	return secret.New(string(text)), nil
 }
 
 // Rewrap moves a sealed text under the active key without opening the secret.

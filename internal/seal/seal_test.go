@@ -2,10 +2,7 @@ package seal_test
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 var place = seal.Context{Workspace: "wsp_1", Record: "con_2", Field: "token", Version: 3}
@@ -28,7 +26,7 @@ func newRing(t *testing.T) *seal.Ring {
 
 func mustSeal(t *testing.T, r *seal.Ring, text string) string {
 	t.Helper()
-	sealed, err := r.Seal(place, seal.NewSecret(text))
+	sealed, err := r.Seal(place, secret.New(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +38,7 @@ func TestSealAndOpen(t *testing.T) {
 	r := newRing(t)
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		sealed, err := r.Seal(place, seal.NewSecret(text))
+		sealed, err := r.Seal(place, secret.New(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +62,7 @@ func TestSealIsFreshEachTime(t *testing.T) {
 
 func TestTooLong(t *testing.T) {
 	t.Parallel()
-	if _, err := newRing(t).Seal(place, seal.NewSecret(strings.Repeat("x", 64<<10+1))); err == nil {
+	if _, err := newRing(t).Seal(place, secret.New(strings.Repeat("x", 64<<10+1))); err == nil {
 		t.Error("got nothing want an error for an endless secret")
 	}
 }
@@ -127,7 +125,7 @@ func TestPlace(t *testing.T) {
 		})
 	}
 	for _, bad := range []seal.Context{{}, {Workspace: "a|b", Record: "c", Field: "d"}} {
-		if _, err := r.Seal(bad, seal.NewSecret("x")); err == nil {
+		if _, err := r.Seal(bad, secret.New("x")); err == nil {
 			t.Errorf("seal for %v: got nothing want an error", bad)
 		}
 	}
@@ -193,35 +191,3 @@ func TestRotation(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-func TestSecretStaysHidden(t *testing.T) {
-	t.Parallel()
-	const text = "sk-very-secret"
-	secret := seal.NewSecret(text)
-	inside := struct {
-		Key    seal.Secret
-		hidden seal.Secret
-	}{secret, secret}
-	marshalled, err := json.Marshal(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("m", "key", secret, "struct", inside)
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "key", secret, "struct", inside)
-	shown := []string{string(marshalled), log.String(), secret.String()}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		shown = append(shown, fmt.Sprintf(verb, secret), fmt.Sprintf(verb, inside), fmt.Sprintf(verb, &inside), fmt.Sprintf(verb, []seal.Secret{secret}))
-	}
-	for _, s := range shown {
-		if strings.Contains(s, text) || strings.Contains(s, fmt.Sprintf("%x", text)) {
-			t.Errorf("got %q, which shows the secret", s)
-		}
-	}
-	if got := string(marshalled); got != `{"Key":"[sealed]"}` {
-		t.Errorf("got %s want [sealed]", got)
-	}
-	if (seal.Secret{}).Reveal() != "" || !(seal.Secret{}).Empty() || secret.Empty() || secret.Reveal() != text {
-		t.Error("a secret must give back its text, and an empty one nothing")
-	}
-}

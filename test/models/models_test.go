@@ -30,7 +30,7 @@ import (
 	"fanfare/internal/platform/gemini"
 	"fanfare/internal/platform/openai"
 	"fanfare/internal/sandbox/models"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 // intent is what all parties ask for. Seed and model are arbitrary.
@@ -129,7 +129,7 @@ func client(t *testing.T) *outbound.Client {
 	return c
 }
 
-var key = seal.NewSecret("sk-test")
+var key = secret.New("sk-test")
 
 // complete asks in all three formats, like the scripts do first.
 func complete(t *testing.T, c model.Chat) {

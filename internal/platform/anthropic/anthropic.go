@@ -13,7 +13,7 @@ import (
 
 	"fanfare/internal/model"
 	"fanfare/internal/outbound"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 const (
@@ -30,12 +30,12 @@ const (
 type Client struct {
 	http  *outbound.Client
 	base  *url.URL
-	key   seal.Secret
+	key   secret.Text
 	model string
 }
 
 // New makes a client for a base URL such as https://api.anthropic.com.
-func New(client *outbound.Client, base, chatModel string, key seal.Secret) (*Client, error) {
+func New(client *outbound.Client, base, chatModel string, key secret.Text) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("base URL %q is none: write one such as %s", base, DefaultBase)

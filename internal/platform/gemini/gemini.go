@@ -15,7 +15,7 @@ import (
 
 	"fanfare/internal/model"
 	"fanfare/internal/outbound"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 // DefaultBase is where the API is.
@@ -25,13 +25,13 @@ const DefaultBase = "https://generativelanguage.googleapis.com"
 type Client struct {
 	http              *outbound.Client
 	base              *url.URL
-	key               seal.Secret
+	key               secret.Text
 	model, imageModel string
 }
 
 // New makes a client for a base URL such as
 // https://generativelanguage.googleapis.com.
-func New(client *outbound.Client, base, chatModel, imageModel string, key seal.Secret) (*Client, error) {
+func New(client *outbound.Client, base, chatModel, imageModel string, key secret.Text) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1beta"))
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("base URL %q is none: write one such as %s", base, DefaultBase)

@@ -13,7 +13,7 @@ import (
 
 	"fanfare/internal/model"
 	"fanfare/internal/outbound"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 // DefaultBase is where OpenAI itself is.
@@ -23,7 +23,7 @@ const DefaultBase = "https://api.openai.com/v1"
 type Client struct {
 	http *outbound.Client
 	base *url.URL
-	key  seal.Secret
+	key  secret.Text
 	// model and imageModel are as the server names them.
 	model, imageModel string
 }
@@ -31,7 +31,7 @@ type Client struct {
 // New makes a client for a base URL such as https://api.openai.com/v1. A query
 // in it is sent with every request, which is how Azure is told its version:
 // https://name.openai.azure.com/openai/deployments/model?api-version=2024-10-21.
-func New(client *outbound.Client, base, chatModel, imageModel string, key seal.Secret) (*Client, error) {
+func New(client *outbound.Client, base, chatModel, imageModel string, key secret.Text) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("base URL %q is none: write one such as %s", base, DefaultBase)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"fanfare/internal/outbound"
-	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 )
 
 func TestKeyHeader(t *testing.T) {
@@ -21,7 +21,7 @@ func TestKeyHeader(t *testing.T) {
 		{"https://azure.com.example/v1", "k", "Api-Key", ""},
 		{"http://localhost:11434/v1", "", "Authorization", ""},
 	} {
-		c, err := New(http, test.base, "m", "", seal.NewSecret(test.key))
+		c, err := New(http, test.base, "m", "", secret.New(test.key))
 		if err != nil {
 			t.Fatal(err)
 		}
