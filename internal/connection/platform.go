@@ -1,0 +1,236 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/secret"
+)
+
+// Client speaks the API of one platform, for every workspace. It keeps nothing
+// between calls but how fast the platform may be asked. Whatever goes wrong on
+// the way is an *Error.
+type Client interface {
+	About() About
+	// Accounts lists what the credentials give access to, without managers
+	// and accounts that are closed.
+	Accounts(ctx context.Context, c Credentials) ([]Account, error)
+	// Entities lists what an account has.
+	Entities(ctx context.Context, c Credentials, account string) (*Entities, error)
+	// Report reads the rows of a report, some at a time as they come. They
+	// have no source and no links. It stops at the first error of each and
+	// returns it.
+	Report(ctx context.Context, c Credentials, q Report, each func([]fact.Row) error) error
+	// Status reads how a campaign stands, in the platform's word, and whether
+	// that word means that it runs.
+	Status(ctx context.Context, c Credentials, account, campaign string) (Observed, error)
+	// SetStatus has a campaign run or pause. It may be repeated.
+	SetStatus(ctx context.Context, c Credentials, account, campaign string, run bool) error
+}
+
+// Grantor is a Client whose platform gives access by OAuth.
+type Grantor interface {
+	// AuthorizeURL is where a person grants access.
+	AuthorizeURL(a App, g Grant) string
+	// Exchange trades the code that the person came back with.
+	Exchange(ctx context.Context, a App, g Grant, code string) (Credentials, error)
+	// Refresh returns credentials that live on. What the platform does not
+	// give anew is as before.
+	Refresh(ctx context.Context, a App, c Credentials) (Credentials, error)
+	// Revoke gives the access back. It is right to call it twice.
+	Revoke(ctx context.Context, a App, c Credentials) error
+}
+
+// App is how the operator of the server is registered with a platform.
+type App struct {
+	ID     string
+	Secret secret.Text
+}
+
+// Grant is what belongs to one granting of access.
+type Grant struct {
+	// Redirect is where the platform sends the person back to, State what it
+	// has to repeat, Verifier what PKCE proves with.
+	Redirect, State, Verifier string
+	// Write asks for changing campaigns too.
+	Write bool
+}
+
+// Credentials open a platform.
+type Credentials struct {
+	Access, Refresh secret.Text
+	IssuedAt        clock.Instant
+	// ExpiresAt is the end of Access, RefreshExpiresAt that of Refresh; nil
+	// for never.
+	ExpiresAt, RefreshExpiresAt *clock.Instant
+	Scopes                      []string
+	// App is needed where a platform wants it with every call.
+	App App
+}
+
+// About is what a platform is like.
+type About struct {
+	Platform string
+	Name     string
+	// Version is the one of its API that is spoken, Sunset its last day, nil
+	// where it is not known.
+	Version string
+	Sunset  *clock.Date
+	// LookbackDays is for how long figures of a day still change, HistoryDays
+	// how far back there are some, WindowDays how many fit into one request.
+	LookbackDays, HistoryDays, WindowDays int
+	// DeepDays is how far back figures are read again once a week, 0 for no
+	// more than usual.
+	DeepDays int
+	Levels   []Level
+	// Scopes are needed to read, WriteScopes to change.
+	Scopes, WriteScopes []string
+	Capabilities        []string
+}
+
+// Level is a cut through a platform's figures.
+type Level uint8
+
+// The levels. Those up to LevelAd make the base family: what a campaign has
+// beyond its ads belongs to no ad, and the account says what all must add up
+// to.
+const (
+	LevelAccount Level = iota
+	LevelCampaign
+	LevelAd
+	LevelGeo
+	LevelDemographic
+	LevelDevice
+)
+
+// Families are those of the levels that have one to themselves.
+var Families = map[Level]fact.Family{LevelAd: fact.Base, LevelGeo: fact.Geo, LevelDemographic: fact.Demographic, LevelDevice: fact.Device}
+
+// Report is what is asked for: an account's figures by day at a level. Rows of
+// LevelAccount have neither campaign nor creative nor audience, those of
+// LevelCampaign no creative and no audience. All others have campaign and,
+// where the group of ads is for one, audience; two groups of one campaign for
+// one audience are added up.
+type Report struct {
+	Account     string
+	Level       Level
+	First, Last clock.Date
+	Entities    *Entities
+}
+
+// Entities are what an account has.
+type Entities struct {
+	Campaigns, Ads, Audiences []Entity
+	// Groups tells for a group of ads, by its external id, which audience it
+	// is for.
+	Groups map[string]string
+}
+
+// Entity is a campaign, an ad or an audience on a platform.
+type Entity struct {
+	External string
+	Name     string
+	// Status is the platform's word, Runs what it means.
+	Status  string
+	Runs    bool
+	Channel string
+	URL     string
+	// Size is how many an audience has, nil where the platform does not tell.
+	Size *int64
+}
+
+// Observed is how something stands on a platform.
+type Observed struct {
+	Status string
+	Runs   bool
+}
+
+// Class says what can be done about an error.
+type Class string
+
+// The classes.
+const (
+	// Transient goes away by itself.
+	Transient Class = "transient"
+	// Throttled goes away at a moment.
+	Throttled Class = "rate"
+	// Expired needs new tokens, Revoked a person.
+	Expired Class = "expired"
+	Revoked Class = "auth"
+	// Forbidden is about rights that credentials do not have.
+	Forbidden Class = "permission"
+	// TooLarge asks for fewer days at once.
+	TooLarge Class = "too_large"
+	// Refused is a request that the platform calls wrong, Sunset a version of
+	// its API that is over.
+	Refused Class = "validation"
+	Sunset  Class = "sunset"
+	// Gone is an account or campaign that is not there any more.
+	Gone Class = "gone"
+	// Drift says that pages of one report do not belong together.
+	Drift Class = "drift"
+)
+
+// Error is what a platform, or the way to it, has against a call. It never
+// holds a secret.
+type Error struct {
+	Class Class
+	// Code is the platform's, or one of ours where none came.
+	Code    string
+	Message string
+	// Until is when it is worth trying again, zero for nobody knows.
+	Until time.Time
+	// RequestID is the platform's name for the call, for its support.
+	RequestID string
+	Cause     error
+}
+
+func (e *Error) Error() string {
+	if e.RequestID != "" {
+		return fmt.Sprintf("%s (%s, %s, request %s)", e.Message, e.Class, e.Code, e.RequestID)
+	}
+	return fmt.Sprintf("%s (%s, %s)", e.Message, e.Class, e.Code)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// ClassOf is what can be done about any error; what is none of a platform's is
+// worth another try.
+func ClassOf(err error) Class {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Class
+	}
+	return Transient
+}
+
+// Catalogue finds clients.
+type Catalogue interface {
+	// About lists what can be connected, by name.
+	About() []About
+	// Client finds the one for a platform, as the connection reaches it: the
+	// real one, or its double in the sandbox.
+	Client(platform string, sandbox bool) (Client, bool)
+	// App is how the operator is registered with a platform; false where he
+	// is not.
+	App(platform string) (App, bool)
+}
+
+// Sandbox gives access to made-up accounts.
+type Sandbox interface {
+	// Open makes one account on every platform, or finds them again: the same
+	// world always gives the same. It returns the credentials by platform.
+	Open(ctx context.Context, w World) (map[string]Credentials, error)
+}
+
+// World is what the accounts of a sandbox are made from.
+type World struct {
+	// Seed is nil for the sandbox's own choice.
+	Seed       *int64
+	Connection ident.ID
+	Home       Home
+}

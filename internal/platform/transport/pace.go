@@ -1,0 +1,105 @@
+package transport
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"fanfare/internal/connection"
+)
+
+// pace keeps a client from asking faster than the platform wants: by its known
+// limit, until the moment that the platform has named, and not at all for a
+// while when it only fails.
+type pace struct {
+	every time.Duration
+
+	mu       sync.Mutex
+	accounts map[string]*turn
+	failed   int
+	openAt   time.Time
+}
+
+// turn is when an account may be asked next.
+type turn struct{ next, notBefore time.Time }
+
+const (
+	// broken is after how many failures in a row a platform is left alone,
+	// rest for how long.
+	broken = 10
+	rest   = time.Minute
+)
+
+func newPace(perSecond float64) *pace {
+	p := &pace{accounts: map[string]*turn{}}
+	if perSecond > 0 {
+		p.every = time.Duration(float64(time.Second) / perSecond)
+	}
+	return p
+}
+
+func (p *pace) turn(account string) *turn {
+	t := p.accounts[account]
+	if t == nil {
+		t = &turn{}
+		p.accounts[account] = t
+	}
+	return t
+}
+
+// take waits for a call's turn.
+//
+// Choice: urgent calls do not wait for the pace, which leaves a fifth of every
+// second free for them: whoever stops spend goes first. They do obey what the
+// platform itself has said.
+func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
+	p.mu.Lock()
+	now := t.o.Now()
+	turn := p.turn(c.Account)
+	until := turn.notBefore
+	if p.openAt.After(until) {
+		until = p.openAt
+	}
+	if until.Sub(now) > 0 {
+		p.mu.Unlock()
+		return &connection.Error{Class: connection.Throttled, Code: "held_back", Message: "The platform asked to be left alone for a while.", Until: until}
+	}
+	var wait time.Duration
+	if p.every > 0 && !c.Urgent {
+		at := turn.next
+		if at.Before(now) {
+			at = now
+		}
+		turn.next = at.Add(p.every + p.every/4)
+		wait = at.Sub(now)
+	}
+	p.mu.Unlock()
+	if wait <= 0 {
+		return nil
+	}
+	return t.o.Sleep(ctx, wait)
+}
+
+// note learns from an answer.
+func (p *pace) note(account string, e *connection.Error, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case e == nil:
+		p.failed = 0
+	case e.Class == connection.Throttled && !e.Until.IsZero():
+		if turn := p.turn(account); turn.notBefore.Before(e.Until) {
+			turn.notBefore = e.Until
+		}
+	case e.Class == connection.Transient:
+		if p.failed++; p.failed >= broken {
+			p.failed, p.openAt = 0, now.Add(rest)
+		}
+	}
+}
+
+// Hold has an account left alone until a moment, for what a platform says
+// beside its answers.
+func (t *Transport) Hold(account string, until time.Time) {
+	t.pace.note(account, &connection.Error{Class: connection.Throttled, Until: until}, t.o.Now())
+}

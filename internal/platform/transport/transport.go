@@ -1,0 +1,236 @@
+// Package transport carries the calls of platform clients: as fast as the
+// platform wants them, again where that helps, and without letting a secret
+// into an error. What an answer means is for the clients to say.
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/connection"
+	"fanfare/internal/outbound"
+)
+
+// Doer sends a request: an outbound client, or a sandbox in this process.
+type Doer interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// Options make a Transport.
+type Options struct {
+	// Base is what paths are put behind, without a slash at its end.
+	Base string
+	Do   Doer
+	// PerSecond is how many calls an account takes, 0 for any number.
+	PerSecond float64
+	// Read tells what is wrong with an answer, nil for nothing. Members that
+	// it leaves empty are filled in.
+	Read func(status int, header http.Header, body []byte, now time.Time) *connection.Error
+	Now  func() time.Time
+	// Sleep waits; for tests another than Sleep.
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Transport carries the calls of one client.
+type Transport struct {
+	o    Options
+	pace *pace
+}
+
+// New makes a transport.
+func New(o Options) *Transport {
+	if o.Sleep == nil {
+		o.Sleep = Sleep
+	}
+	return &Transport{o: o, pace: newPace(o.PerSecond)}
+}
+
+// Sleep waits, or until ctx ends.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Call is one request.
+type Call struct {
+	Method string
+	// Path comes behind the base; a whole URL must begin with the base.
+	Path string
+	// Query is written as url.Values does; RawQuery, if set, is sent as it is.
+	Query    url.Values
+	RawQuery string
+	Header   http.Header
+	// Form or JSON is the body, if one of them is set.
+	Form url.Values
+	JSON any
+	// Account is whose pace counts. Urgent calls wait for nobody.
+	Account string
+	Urgent  bool
+}
+
+const (
+	attempts  = 6
+	firstWait = time.Second
+	longWait  = time.Minute
+	// Patience is how long a call waits for a platform that says when it is
+	// ready again; what takes longer is for the caller to wait for, who can
+	// do something else meanwhile.
+	Patience = time.Minute
+)
+
+// Do sends a call and reads the JSON answer into out, unless that is nil. What
+// is transient is tried six times.
+func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error) {
+	for attempt := 1; ; attempt++ {
+		header, err := t.once(ctx, &c, out)
+		if err == nil {
+			return header, nil
+		}
+		failed := t.known(ctx, err)
+		wait, again := t.wait(failed, attempt)
+		if !again || ctx.Err() != nil {
+			return header, failed
+		}
+		if err := t.o.Sleep(ctx, wait); err != nil {
+			return header, failed
+		}
+	}
+}
+
+// wait is how long to wait before another attempt, if there should be one.
+func (t *Transport) wait(e *connection.Error, attempt int) (time.Duration, bool) {
+	if attempt >= attempts || e.Class != connection.Transient && e.Class != connection.Throttled {
+		return 0, false
+	}
+	if !e.Until.IsZero() {
+		d := e.Until.Sub(t.o.Now())
+		return max(d, 0), d <= Patience
+	}
+	most := min(longWait, firstWait<<(attempt-1))
+	return time.Duration(rand.Int64N(int64(most))) + time.Millisecond, true
+}
+
+// known makes every error one of a platform's.
+func (t *Transport) known(ctx context.Context, err error) *connection.Error {
+	if e, ok := errors.AsType[*connection.Error](err); ok {
+		return e
+	}
+	e := &connection.Error{Class: connection.Transient, Code: "unreachable", Message: "The platform could not be reached, or broke off.", Cause: err}
+	switch {
+	case ctx.Err() != nil:
+		e.Code, e.Message = "canceled", "The call was broken off."
+	case errors.Is(err, outbound.ErrForbidden):
+		e.Class, e.Code, e.Message = connection.Refused, "address_not_allowed", "The address of the platform is not one that the server may go to."
+	case errors.Is(err, outbound.ErrTooLong):
+		e.Class, e.Code, e.Message = connection.TooLarge, "answer_too_long", "The platform's answer is too long."
+	}
+	return e
+}
+
+// once sends a call one time.
+func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, error) {
+	if err := t.pace.take(ctx, t, c); err != nil {
+		return nil, err
+	}
+	req, err := t.request(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := t.o.Do.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return resp.Header, fmt.Errorf("read answer: %w", err)
+	}
+	if e := t.o.Read(resp.StatusCode, resp.Header, body, t.o.Now()); e != nil {
+		e.Message = hide(e.Message, c, req)
+		e.Code = hide(e.Code, c, req)
+		t.pace.note(c.Account, e, t.o.Now())
+		return resp.Header, e
+	}
+	t.pace.note(c.Account, nil, t.o.Now())
+	if out == nil {
+		return resp.Header, nil
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		// Half an answer is as good as none; what was wrong is not repeated,
+		// because it may quote the answer.
+		return resp.Header, &connection.Error{Class: connection.Transient, Code: "malformed", Message: "The platform's answer is not the JSON that it should be."}
+	}
+	return resp.Header, nil
+}
+
+func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error) {
+	to := t.o.Base + c.Path
+	if strings.HasPrefix(c.Path, t.o.Base+"/") {
+		to = c.Path
+	}
+	query := c.RawQuery
+	if query == "" {
+		query = c.Query.Encode()
+	}
+	if query != "" {
+		to += "?" + query
+	}
+	var body io.Reader
+	kind := ""
+	switch {
+	case c.Form != nil:
+		body, kind = strings.NewReader(c.Form.Encode()), "application/x-www-form-urlencoded"
+	case c.JSON != nil:
+		b, err := json.Marshal(c.JSON, json.Deterministic(true))
+		if err != nil {
+			return nil, fmt.Errorf("write request: %w", err)
+		}
+		body, kind = bytes.NewReader(b), "application/json"
+	}
+	req, err := http.NewRequestWithContext(ctx, c.Method, to, body)
+	if err != nil {
+		return nil, &connection.Error{Class: connection.Refused, Code: "invalid_url", Message: "The platform's address is not a URL."}
+	}
+	if c.Header != nil {
+		req.Header = c.Header.Clone()
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	req.Header.Set("Accept", "application/json")
+	return req, nil
+}
+
+// secretNames are the headers and parameters that hold secrets.
+var secretNames = []string{
+	"Authorization", "Access-Token", "Developer-Token", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier",
+	"fb_exchange_token", "token",
+}
+
+// hide takes the secrets of a call out of a text.
+func hide(text string, c *Call, req *http.Request) string {
+	for _, name := range secretNames {
+		for _, value := range []string{strings.TrimPrefix(req.Header.Get(name), "Bearer "), c.Query.Get(name), c.Form.Get(name)} {
+			if value != "" {
+				text = strings.ReplaceAll(text, value, "[sealed]")
+			}
+		}
+	}
+	return text
+}
