@@ -93,11 +93,20 @@ var layers = []layer{
 		never: drivers, why: "one folder per outside API, each a client and nothing else",
 	},
 	{
+		name: "ad platform", rooms: []string{"platform/transport", "platform/googleauth", "platform/google", "platform/meta", "platform/tiktok", "platform/linkedin", "platform/ga4"},
+		may: []string{"platform/transport", "platform/googleauth", "connection", "wire", "leaf"},
+		never: drivers, why: "one folder per outside API, each a client and nothing else",
+	},
+	{
+		name: "reach", rooms: []string{"catalogue"}, may: []string{"ad platform", "sandbox", "connection", "wire", "leaf"},
+		never: drivers, why: "it finds whoever speaks to an ad platform and hides whether that is the real one",
+	},
+	{
 		name: "studio", rooms: []string{"provider"}, may: []string{"creative", "author", "drawing", "platform", "wire", "leaf"},
 		never: slices.Concat(http, drivers), why: "it finds whoever can make a creative and hides who that is",
 	},
 	{
-		name: "sandbox", rooms: []string{"sandbox/models"}, may: []string{"leaf"},
+		name: "sandbox", rooms: []string{"sandbox/models", "sandbox/ads"}, may: []string{"leaf"},
 		never: drivers, why: "it plays the other side, so it may know nothing of ours",
 	},
 	{
@@ -121,13 +130,13 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "demo data is made by the rules, like everybody's",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "work", "store", "engine", "facts", "facts engine", "studio", "wire"},
+		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "work", "store", "engine", "facts", "facts engine", "studio", "reach", "wire"},
 		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
 	},
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", rooms: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only place that knows everybody"},
 	{
-		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/crash", "../test/analytics"},
+		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/crash", "../test/analytics", "../test/platforms"},
 		may: []string{"*"}, why: "tests may look at everything; nobody may look at them",
 	},
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -23,9 +24,11 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/app"
 	"fanfare/internal/config"
+	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -85,12 +88,61 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	if err != nil {
 		return nil, configError{err}
 	}
+	clients, err := pairs("oauth", "ID:SECRET", c.settings.OAuth)
+	if err != nil {
+		return nil, configError{err}
+	}
+	urls, err := pairs("platform-urls", "URL", c.settings.PlatformURLs)
+	if err != nil {
+		return nil, configError{err}
+	}
+	apps, err := oauthApps(clients)
+	if err != nil {
+		return nil, configError{err}
+	}
 	a, err := app.Open(ctx, app.Config{
+		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: cmp.Or(c.settings.PublicURL, localURL(c.settings.Listen)),
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
 	return a, c.away(err)
+}
+
+// pairs reads a list of platform=value.
+func pairs(setting, form string, list []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, item := range list {
+		name, value, ok := strings.Cut(item, "=")
+		if !ok || name == "" || value == "" {
+			// The item may hold a secret, so it is not repeated.
+			return nil, fmt.Errorf("%s: write platform=%s, several with commas between", setting, form)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// oauthApps reads the operator's OAuth clients.
+func oauthApps(list map[string]string) (map[string]connection.App, error) {
+	apps := map[string]connection.App{}
+	for platform, client := range list {
+		id, key, ok := strings.Cut(client, ":")
+		if !ok || id == "" || key == "" {
+			return nil, fmt.Errorf("oauth: the client of %s must be ID:SECRET", platform)
+		}
+		apps[platform] = connection.App{ID: id, Secret: secret.New(key)}
+	}
+	return apps, nil
+}
+
+// localURL is where the server is found on its own machine.
+func localURL(listen string) string {
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil || port == "443" {
+		return "https://localhost"
+	}
+	return "https://localhost:" + port
 }
 
 // openEngine opens the database alone.

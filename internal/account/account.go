@@ -193,8 +193,20 @@ var operations = map[string]Permission{
 	"listRates":         {Viewer, "analytics", Read},
 	"setRates":          {Admin, "analytics", Write},
 
-	"listConnections": {Viewer, "connections", Read},
-	"getConnection":   {Viewer, "connections", Read},
+	"listConnections":        {Viewer, "connections", Read},
+	"getConnection":          {Viewer, "connections", Read},
+	"createConnection":       {Admin, "connections", Write},
+	"updateConnection":       {Admin, "connections", Write},
+	"disconnectConnection":   {Admin, "connections", Write},
+	"reconnectConnection":    {Admin, "connections", Write},
+	"listConnectionAccounts": {Viewer, "connections", Read},
+	"listConnectionEntities": {Viewer, "connections", Read},
+	"linkConnectionEntities": {Admin, "connections", Write},
+	"syncConnection":         {Editor, "connections", Write},
+	"listConnectionSyncs":    {Viewer, "connections", Read},
+	"getSync":                {Viewer, "connections", Read},
+	"cancelSync":             {Editor, "connections", Write},
+	"listPlatforms":          {Viewer, "connections", Read},
 
 	// Choice: the event log is what webhooks will deliver, so it shares their
 	// scope family.

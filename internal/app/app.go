@@ -21,6 +21,7 @@ import (
 	"fanfare/internal/asset"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
+	"fanfare/internal/catalogue"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
@@ -33,6 +34,7 @@ import (
 	"fanfare/internal/provider"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
+	"fanfare/internal/seal"
 	"fanfare/internal/store"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
@@ -52,6 +54,15 @@ type Config struct {
 	Assets string
 	// Facts is the folder for facts.
 	Facts string
+	// OAuth are the operator's clients at platforms, PlatformURLs addresses of
+	// platforms that are not their own, both by platform.
+	OAuth        map[string]connection.App
+	PlatformURLs map[string]string
+	// Sandbox is the address of a sandbox elsewhere; else there is one in this
+	// process, which keeps its state in the file SandboxState.
+	Sandbox, SandboxState string
+	// PublicURL is where browsers find the server.
+	PublicURL string
 	// MaxInFlight is how many requests the node works on at once.
 	MaxInFlight int64
 	// CachedRecords is how many records are kept in memory for reading.
@@ -62,6 +73,8 @@ type Config struct {
 	Now           func() time.Time
 	Random        io.Reader
 	Log           *slog.Logger
+	// Sleep, if set, is how calls to platforms wait; for tests.
+	Sleep func(ctx context.Context, d time.Duration) error
 	// Engine, if set, is used instead of opening Store, and FactsEngine
 	// instead of opening Facts; for tests.
 	Engine      store.Engine
@@ -88,6 +101,7 @@ type App struct {
 	Facts       metrics.Engine
 	Uploads     *asset.Folder
 	Connections *connection.Service
+	Catalogue   *catalogue.Catalogue
 	Analytics   *analytics.Service
 	Ingest      *ingest.Service
 	Rates       *rates.Service
@@ -95,6 +109,7 @@ type App struct {
 	config  Config
 	memory  *ratelimit.Memory
 	cursors atomic.Pointer[page.Sealer]
+	ring    *seal.Ring
 }
 
 // OpenEngine opens the database that a store setting names.
@@ -157,6 +172,9 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.RefreshCursors(ctx); err != nil {
 		return err
 	}
+	if err := a.openRing(); err != nil {
+		return err
+	}
 	if err := a.buildFacts(); err != nil { //nolint:contextcheck // an engine outlives whoever opens it
 		return err
 	}
@@ -213,6 +231,7 @@ func (a *App) plan() {
 	a.Jobs.HandleLong(store.KindSpend, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.Spent(ctx, j.WorkspaceID)
 	})
+	a.planConnections()
 	a.Jobs.HandleLong(store.KindGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
@@ -312,5 +331,6 @@ func (a *App) saveUsage(ctx context.Context) error {
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
+	a.Connections.Wait()
 	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close())
 }

@@ -19,28 +19,16 @@ import (
 	"fanfare/internal/outbound"
 	"fanfare/internal/provider"
 	"fanfare/internal/record"
-	"fanfare/internal/seal"
 	"fanfare/internal/store"
 )
 
 // buildCreatives makes the service of creatives and plugs in whom it asks.
 func (a *App) buildCreatives(told *figures) error {
 	c := a.config
-	var ring *seal.Ring
-	if c.MasterKey != "" {
-		var made bool
-		var err error
-		if ring, made, err = seal.OpenOrCreate(c.MasterKey, c.Random); err != nil {
-			return fmt.Errorf("open master key: %w", err)
-		}
-		if made {
-			c.Log.Warn("made a master key: without this file stored keys to other services cannot be read; back it up apart from the data", "file", c.MasterKey)
-		}
-	}
 	var err error
 	// Choice: only the operator can set up a model, so a model may be on the
 	// machine itself or in the same network.
-	if a.Providers, err = provider.New(a.DB.Providers(), ring, outbound.Trusted(), c.Now); err != nil {
+	if a.Providers, err = provider.New(a.DB.Providers(), a.ring, outbound.Trusted(), c.Now); err != nil {
 		return err
 	}
 	fetch, err := newFetcher()

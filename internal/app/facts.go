@@ -47,7 +47,9 @@ func (a *App) buildFacts() error {
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
 		return err
 	}
-	a.Connections = connection.New(a.DB.Connections(), c.Now, c.Random)
+	if err := a.buildConnections(); err != nil {
+		return err
+	}
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
 	m := &mirror{db: a.DB, facts: a.Facts, now: c.Now, seen: map[ident.ID]glance{}}
 	a.Analytics = analytics.New(analytics.Deps{
@@ -187,7 +189,7 @@ func (e entities) Connections(ctx context.Context, workspace ident.ID) ([]analyt
 			}
 			list = append(list, analytics.Connection{
 				ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
-				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt,
+				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
 			})
 		}
 		if p.Next == nil {

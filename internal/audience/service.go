@@ -144,6 +144,21 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
+// Refer notes where else an audience is and how many each platform has matched.
+func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, refs []record.ExternalRef) error {
+	_, err := record.Retry(ctx, func() (record.Doc, error) {
+		a, err := s.load(ctx, workspace, id, record.Match{})
+		if err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		a.ExternalRefs = refs
+		a.Touch(now, 0)
+		return s.store.Save(ctx, a, record.Save{Cause: record.Cause{Workspace: workspace, Actor: record.System}, At: now})
+	})
+	return err
+}
+
 func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record.Match) (*Audience, error) {
 	a, err := s.store.Load(ctx, workspace, id)
 	if err != nil {

@@ -96,6 +96,10 @@ var hindrances = map[string]hindrance{
 	"no_connection": {
 		"connection_ids", "No ad platform is connected to this campaign.", "Add the id of a connection to connection_ids.", true,
 	},
+	// Choice: what runs on a platform goes on there when access has ended, so
+	// these limit and do not block.
+	"connection_reauth_required": {"connection_ids", "Access to this connection's platform has ended; its figures and states are not up to date.", "Grant access anew with POST /v1/connections/{id}/reconnect.", false},
+	"connection_error":           {"connection_ids", "This connection has not worked lately; its figures and states are not up to date.", "Look at the runs of the connection.", false},
 	"no_creative_ready": {
 		"creative_ids", "There is no creative that is ready to be shown.", "Add a creative to creative_ids whose status is ready, and approved where that is required.", true,
 	},
@@ -130,9 +134,6 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 		}
 		list = append(list, issue)
 	}
-	if len(c.ConnectionIDs) == 0 {
-		add("no_connection", nil)
-	}
 	usable := func(ids []ident.ID, ignored string) (n int) {
 		for _, id := range ids {
 			switch standing, there := standings[id]; {
@@ -143,6 +144,14 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 			}
 		}
 		return n
+	}
+	if n := usable(c.ConnectionIDs, ""); len(c.ConnectionIDs) == 0 {
+		add("no_connection", nil)
+	} else if n > 0 {
+		// The others deliver.
+		for i := range list {
+			list[i].blocking = false
+		}
 	}
 	if usable(c.CreativeIDs, "no_creative_ready") == 0 {
 		add("no_creative_ready", nil)

@@ -203,12 +203,17 @@ func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clo
 
 // settle is how the system changes a campaign: look brings in what was spent.
 func (s *Service) settle(ctx context.Context, workspace, id ident.ID, look func(*Campaign, clock.Instant) error) (next *clock.Instant, err error) {
+	return s.settleWith(ctx, workspace, id, func(c *Campaign, now clock.Instant) ([]record.Event, error) { return nil, look(c, now) })
+}
+
+func (s *Service) settleWith(ctx context.Context, workspace, id ident.ID, look func(*Campaign, clock.Instant) ([]record.Event, error)) (next *clock.Instant, err error) {
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
-		if err := look(c, now); err != nil {
+		events, err := look(c, now)
+		if err != nil {
 			return nil, err
 		}
-		events := c.complete(now)
+		events = append(events, c.complete(now)...)
 		next = c.nextMoment(now)
 		return events, nil
 	})
@@ -249,7 +254,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	c.refresh(standings, now)
 	moved := before.Delivery.Status != c.Delivery.Status
 	switch {
-	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSums(before):
+	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSums(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
 		c.Touch(now, len(events))
 	case cause.Once == nil:
 		return s.store.Doc(ctx, cause.Workspace, c.ID)
@@ -324,7 +329,7 @@ func (s *Service) look(ctx context.Context, workspace ident.ID, kind string, ids
 // standings says how everything stands that delivery depends on.
 func (s *Service) standings(ctx context.Context, workspace ident.ID, spec *Spec) (map[ident.ID]Standing, error) {
 	all := map[ident.ID]Standing{}
-	for kind, ids := range map[string][]ident.ID{"audience_ids": spec.AudienceIDs, "creative_ids": spec.CreativeIDs} {
+	for kind, ids := range map[string][]ident.ID{"audience_ids": spec.AudienceIDs, "creative_ids": spec.CreativeIDs, "connection_ids": spec.ConnectionIDs} {
 		found, err := s.look(ctx, workspace, kind, ids)
 		if err != nil {
 			return nil, err

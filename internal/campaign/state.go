@@ -85,6 +85,7 @@ func (c *Campaign) move(a Action, now clock.Instant) error {
 		}})
 	}
 	c.Status = m.To
+	c.push()
 	switch a {
 	case Launch:
 		c.LaunchedAt = &now
@@ -174,7 +175,9 @@ func (c *Campaign) turn(now clock.Instant) *clock.Instant {
 }
 
 // refers lists the records that delivery depends on.
-func (c *Campaign) refers() []ident.ID { return slices.Concat(c.AudienceIDs, c.CreativeIDs) }
+func (c *Campaign) refers() []ident.ID {
+	return slices.Concat(c.AudienceIDs, c.CreativeIDs, c.ConnectionIDs)
+}
 
 // upcoming is when to look at the campaign again: when its schedule says so,
 // and at once where it refers to a record for the first time, because what

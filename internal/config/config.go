@@ -30,6 +30,10 @@ type Settings struct {
 	Store              string
 	Assets             string
 	MasterKey          string
+	PublicURL          string
+	OAuth              []string
+	PlatformURLs       []string
+	Sandbox            string
 	Limits             string
 	PlaintextKeyPolicy string
 	TLSMode            string
@@ -60,6 +64,10 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.Store, "store", "", "postgres:// URL; empty is SQLite in the data folder")
 	f.StringVar(&s.Assets, "assets", "", "folder for uploaded and generated pictures, the same one for all nodes (default assets in the data folder)")
 	f.StringVar(&s.MasterKey, "master-key", "", "file of the key that seals other keys at rest (default master.key in the data folder; made if missing)")
+	f.StringVar(&s.PublicURL, "public-url", "", "where browsers find the server, for links and OAuth (default https://localhost and the port)")
+	f.StringSliceVar(&s.OAuth, "oauth", nil, "platform=ID:SECRET list of OAuth clients registered with ad platforms; better set in the environment")
+	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "platform=URL list for ad platforms that are not at their own address")
+	f.StringVar(&s.Sandbox, "sandbox", "", "address of a stand-alone sandbox for sandbox connections (default one inside the server)")
 	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited (default is the specification's)")
 	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what to do with a key seen in clear text: revoke or warn")
 	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local authority), file, acme or proxy")

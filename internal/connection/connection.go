@@ -6,6 +6,7 @@ package connection
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -23,15 +24,27 @@ const (
 	MaxAccounts = 1000
 )
 
-// The platforms. Both take what callers bring themselves: rows by request, and
-// files.
+// The platforms. The first five are others' and are synced; csv and api take
+// what callers bring themselves, as files and by request; a sandbox plays all
+// of the first five.
 const (
-	PlatformAPI = "api"
-	PlatformCSV = "csv"
+	PlatformGoogleAds   = "google_ads"
+	PlatformMetaAds     = "meta_ads"
+	PlatformTikTokAds   = "tiktok_ads"
+	PlatformLinkedInAds = "linkedin_ads"
+	PlatformGA4         = "ga4"
+	PlatformCSV         = "csv"
+	PlatformAPI         = "api"
+	PlatformSandbox     = "sandbox"
 )
 
-// Platforms lists what is built.
-var Platforms = []string{PlatformAPI, PlatformCSV}
+// Platforms lists what is built, Played what a sandbox plays, and Connectable
+// what can be connected by asking for it.
+var (
+	Played      = []string{PlatformGoogleAds, PlatformMetaAds, PlatformTikTokAds, PlatformLinkedInAds, PlatformGA4}
+	Platforms   = slices.Concat(Played, []string{PlatformCSV, PlatformAPI, PlatformSandbox})
+	Connectable = slices.Concat(Played, []string{PlatformSandbox})
+)
 
 // Status says whether a connection can be used.
 type Status string
@@ -48,12 +61,21 @@ const (
 // Statuses lists all statuses in the order of a life. Disconnected is the end.
 var Statuses = []string{string(StatusPending), string(StatusConnected), string(StatusReauthRequired), string(StatusError), string(StatusDisconnected)}
 
-// CapabilityReadMetrics says that numbers come through the connection.
-const CapabilityReadMetrics = "read_metrics"
+// What can be done through a connection.
+const (
+	CapabilityReadMetrics    = "read_metrics"
+	CapabilityReadCampaigns  = "read_campaigns"
+	CapabilityWriteCampaigns = "write_campaigns"
+	CapabilityReadAudiences  = "read_audiences"
+	CapabilityReadCreative   = "read_creative"
+)
 
-// SyncIdle is the state of a connection that nothing is fetched from at the
-// moment.
-const SyncIdle = "idle"
+// States of syncing: nothing to do, something to do, being done.
+const (
+	SyncIdle    = "idle"
+	SyncQueued  = "queued"
+	SyncRunning = "running"
+)
 
 // Connection is the whole record as the API answers it.
 type Connection struct {
@@ -68,12 +90,55 @@ type Connection struct {
 	ScopesGranted       []string       `json:"scopes_granted"`
 	ScopesMissing       []string       `json:"scopes_missing"`
 	CredentialsExpireAt *clock.Instant `json:"credentials_expire_at"`
+	Config              Config         `json:"config"`
+	// WriteEnabled says that states of campaigns are written to the platform,
+	// LinkByName that syncs link what has a record's name.
+	WriteEnabled bool `json:"write_enabled"`
+	LinkByName   bool `json:"link_by_name"`
 
-	Sync      Sync    `json:"sync"`
-	Health    Health  `json:"health"`
-	ReauthURL *string `json:"reauth_url"`
+	Sync   Sync   `json:"sync"`
+	Health Health `json:"health"`
+	// AuthorizationURL is where a person grants access, ReauthURL the page on
+	// which that begins.
+	AuthorizationURL *string `json:"authorization_url"`
+	ReauthURL        *string `json:"reauth_url"`
 
 	record.Common
+
+	// Private is what the service remembers and nobody is shown.
+	Private Private `json:"-"`
+}
+
+// Config is what a connection was made with, beside secrets.
+type Config struct {
+	Seed            *int64         `json:"seed,omitzero"`
+	Currency        money.Currency `json:"currency,omitzero"`
+	Timezone        string         `json:"timezone,omitzero"`
+	LoginCustomerID string         `json:"login_customer_id,omitzero"`
+}
+
+// Private is what belongs to a connection and is not answered.
+type Private struct {
+	// Sealed are the credentials, SealVersion counts how often they were set.
+	Sealed      string `json:"sealed,omitzero"`
+	SealVersion int64  `json:"seal_version,omitzero"`
+	// Granting is an authorization that has begun.
+	Granting *Granting `json:"granting,omitzero"`
+	// Queue are the runs that wait for their turn, by id.
+	Queue []ident.ID `json:"queue,omitzero"`
+	// Whole is when all days were last read that may still change, Deep when
+	// those far back were.
+	Whole clock.Instant `json:"whole,omitzero"`
+	Deep  clock.Instant `json:"deep,omitzero"`
+	// Failures counts failed runs in a row; Outcomes are the runs of a week.
+	Failures int64     `json:"failures,omitzero"`
+	Outcomes []Outcome `json:"outcomes,omitzero"`
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	At clock.Instant `json:"at"`
+	OK bool          `json:"ok"`
 }
 
 // Read reads a record as it is answered.
@@ -97,6 +162,7 @@ type Reason struct {
 // days are those of its zone; neither ever changes, because facts rely on both.
 type Account struct {
 	ExternalID string         `json:"external_id"`
+	Platform   string         `json:"platform"`
 	Name       string         `json:"name"`
 	Currency   money.Currency `json:"currency"`
 	Timezone   string         `json:"timezone"`

@@ -233,4 +233,5 @@ type World struct {
 	Seed       *int64
 	Connection ident.ID
 	Home       Home
+	Now        time.Time
 }

@@ -3,6 +3,7 @@ package connection
 import (
 	"context"
 	"io"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -12,16 +13,40 @@ import (
 	"fanfare/internal/record"
 )
 
+// Parts are what the service works with. Own data needs only Store, Now and
+// Random.
+type Parts struct {
+	Store     Store
+	Runs      Runs
+	Links     Links
+	Facts     Facts
+	Records   Records
+	Catalogue Catalogue
+	Sandbox   Sandbox
+	Vault     Vault
+	// SealState and OpenState make and read what a person carries to a
+	// platform and back; nobody else can make one.
+	SealState func(plain []byte) string
+	OpenState func(text string) ([]byte, bool)
+	// PublicURL is where browsers find the server.
+	PublicURL string
+	Now       func() time.Time
+	Random    io.Reader
+	Log       *slog.Logger
+}
+
 // Service is what can be done with connections.
 type Service struct {
+	Parts
 	store  Store
 	now    func() time.Time
 	random io.Reader
+	hands  hands
 }
 
 // New makes the service.
-func New(store Store, now func() time.Time, random io.Reader) *Service {
-	return &Service{store: store, now: now, random: random}
+func New(p Parts) *Service {
+	return &Service{Parts: p, store: p.Store, now: p.Now, random: p.Random, hands: hands{held: map[ident.ID]context.CancelFunc{}}}
 }
 
 // Get returns the record as it is stored.

@@ -158,7 +158,7 @@ func (c *Connection) take(src *Source) (*record.Event, error) {
 		event = &record.Event{Type: "connection.updated", Previous: map[string]any{"accounts": c.Accounts}}
 	}
 	c.Accounts = append(slices.Clip(c.Accounts), Account{
-		ExternalID: src.Account, Name: cmp.Or(src.AccountName, src.Account), Enabled: true,
+		ExternalID: src.Account, Platform: src.Platform, Name: cmp.Or(src.AccountName, src.Account), Enabled: true,
 		Currency: cmp.Or(src.Currency, src.Default.Currency), Timezone: cmp.Or(src.Zone, src.Default.Zone),
 	})
 	return event, nil

@@ -4,19 +4,23 @@ import (
 	"context"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
+	"fanfare/internal/secret"
 )
 
-// Store keeps connections. Every writing method is atomic: it saves the record,
-// its event, its audit entry and the caller's idempotency key together, or
-// nothing. A missing record is a not_found fault, a lost race record.ErrRace.
+// Store keeps connections and their runs. Every writing method is atomic: it
+// saves the records, their events, their audit entries and the caller's
+// idempotency key together, or nothing. A missing record is a not_found fault,
+// a lost race record.ErrRace.
 type Store interface {
 	// Save writes a new record, or one that nobody has changed since it was
 	// loaded. A new one whose name a living connection of the platform has is
 	// a lost race too.
 	Save(ctx context.Context, c *Connection, save record.Save) (record.Doc, error)
+	// Load reads a record with what is private of it.
 	Load(ctx context.Context, workspace, id ident.ID) (*Connection, error)
 	Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
@@ -30,4 +34,114 @@ type Store interface {
 	// PlanSpend has the campaigns of the workspace brought up to date at a
 	// moment, for the sake of one connection.
 	PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error
+	// Apply writes a connection and runs of it together.
+	Apply(ctx context.Context, ch *Change) (record.Doc, error)
+}
+
+// Change is what is written together about a connection.
+type Change struct {
+	Cause record.Cause
+	At    clock.Instant
+	// Connection is nil where it stays as it is.
+	Connection *Connection
+	Events     []record.Event
+	Runs       []RunChange
+	// Work is when the connection's job is to run, nil to leave it alone.
+	Work *clock.Instant
+	// Fed says that facts have come in, so that campaigns are brought up to
+	// date.
+	Fed bool
+	// AnswerRun has the first run answered and remembered, not the connection.
+	AnswerRun bool
+}
+
+// RunChange is a run that is written, with what happened to it.
+type RunChange struct {
+	Run    *Run
+	Events []record.Event
+}
+
+// Runs reads sync runs.
+type Runs interface {
+	// Load reads a run with its plan.
+	Load(ctx context.Context, workspace, id ident.ID) (*Run, error)
+	Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
+	// List reads one page of the runs of the connection that the filter
+	// connection_id names.
+	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
+}
+
+// Links keeps what the platforms have, and which records of ours that is.
+type Links interface {
+	// Found notes what an account has now of a kind. Links and pushes that
+	// are there stay; what is not on the list is forgotten unless it is linked.
+	Found(ctx context.Context, workspace, connection ident.ID, account, kind string, list []Link) error
+	// Of reads the links of a connection, those with these external ids, or
+	// all for nil.
+	Of(ctx context.Context, workspace, connection ident.ID, kind string, external []string) ([]Link, error)
+	// For reads the links to a record.
+	For(ctx context.Context, workspace, record ident.ID) ([]Link, error)
+	// Put writes links that are there anew, all or none, and remembers the
+	// answer under the cause's key.
+	Put(ctx context.Context, cause record.Cause, at clock.Instant, connection ident.ID, list []Link, answer []byte) error
+	// Page reads some in the order of kind and external id.
+	Page(ctx context.Context, workspace, connection ident.ID, kinds []string, linked *bool, after string, limit int) ([]Link, error)
+	// Names finds records of a kind by their names in lower case; a name that
+	// several have gives them all.
+	Names(ctx context.Context, workspace ident.ID, kind string, names []string) (map[string][]ident.ID, error)
+}
+
+// Link is something on a platform, as the API answers it.
+type Link struct {
+	Kind       string        `json:"kind"`
+	ExternalID string        `json:"external_id"`
+	AccountID  string        `json:"account_id"`
+	Platform   string        `json:"platform"`
+	Name       string        `json:"name"`
+	Status     *string       `json:"external_status"`
+	URL        *string       `json:"url"`
+	RecordID   *ident.ID     `json:"record_id"`
+	Push       *string       `json:"push"`
+	SyncedAt   clock.Instant `json:"synced_at"`
+
+	// Connection is where it is, Runs what Status means, Wanted what was last
+	// to be written; they are kept beside what is answered.
+	Connection ident.ID `json:"-"`
+	Runs       bool     `json:"-"`
+	Wanted     *bool    `json:"-"`
+}
+
+// What becomes of a state that is to be written to a platform.
+const (
+	PushPending = "pending"
+	PushApplied = "applied"
+	PushFailed  = "failed"
+	PushDrifted = "drifted"
+)
+
+// Facts is where figures go.
+type Facts interface {
+	Write(ctx context.Context, b *fact.Batch) error
+	// Totals adds up what an account has in the base family, by day.
+	Totals(ctx context.Context, workspace ident.ID, s *fact.Source, first, last clock.Date) (map[clock.Date]fact.Values, error)
+	// Relink has facts that are there count for what links say.
+	Relink(ctx context.Context, workspace, connection ident.ID, links []Link) error
+	// Erase takes out everything that came through a connection.
+	Erase(ctx context.Context, workspace, connection ident.ID) error
+}
+
+// Records are ours that platforms are linked to.
+type Records interface {
+	// Refer tells a campaign or an audience where else it is.
+	Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, refs []record.ExternalRef, drifted bool) error
+	// Runs tells whether a campaign is to run.
+	Runs(ctx context.Context, workspace, campaign ident.ID) (bool, error)
+	// Find looks up records of a kind, archived ones too.
+	Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
+}
+
+// Vault keeps credentials unreadable.
+type Vault interface {
+	Seal(workspace, connection ident.ID, version int64, plain secret.Text) (string, error)
+	Open(workspace, connection ident.ID, version int64, sealed string) (secret.Text, error)
 }

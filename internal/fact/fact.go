@@ -157,6 +157,16 @@ type Batch struct {
 	Replace []Window
 	// Rows have no two with one key.
 	Rows []Row
+	// Links say which records entities are from now on, or that they are none
+	// of ours any more. Facts that are there follow.
+	Links []Link
+}
+
+// Link is which record of ours an entity on a connection is.
+type Link struct {
+	Connection ident.ID
+	Kind       string
+	Entity     Entity
 }
 
 // Kinds of records that entities are linked to.

@@ -96,7 +96,7 @@ func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, m
 		res.retryAfter = askAgain
 	}
 	if res.status != http.StatusOK {
-		res.location = collection(r.route.pattern) + string(answer.Resource)
+		res.location = r.place(answer.Resource)
 	}
 	return res, true, nil
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"go.yaml.in/yaml/v3"
 
+	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 )
 
@@ -97,8 +100,10 @@ func (a *API) servePublic(r *request, path string) {
 	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
 	var err error
 	token, linked := linkToken(path)
+	platform, granting := strings.CutPrefix(path, connection.CallbackPath)
+	granting = granting && slices.Contains(connection.Played, platform)
 	switch {
-	case path != "/healthz" && path != "/readyz" && !linked && a.public[path] == nil:
+	case path != "/healthz" && path != "/readyz" && !linked && !granting && a.public[path] == nil:
 		err = noRoute()
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
 		r.w.Header()["Allow"] = []string{"GET, HEAD"}
@@ -110,6 +115,8 @@ func (a *API) servePublic(r *request, path string) {
 		err = a.ready(r)
 	case linked:
 		err = a.followLink(r, token)
+	case granting:
+		err = a.grantAccess(r, platform)
 	default:
 		err = a.sendPage(r, a.public[path])
 	}

@@ -54,7 +54,7 @@ const (
 // table lists every operation under /v1. The contract lists the same.
 func (a *API) table() []route {
 	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.assetRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
-		a.rateRoutes(), a.connectionRoutes(), a.serviceRoutes())
+		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.serviceRoutes())
 }
 
 // serviceRoutes are the operations about the caller and what has happened.

@@ -28,6 +28,7 @@ const (
 	AuditEntry = "log"
 	Job        = "job"
 	Import     = "imp"
+	Sync       = "syn"
 )
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

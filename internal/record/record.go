@@ -231,10 +231,12 @@ func Words[S ~string](list []S) string {
 
 // ExternalRef links a record to the same thing on a platform.
 type ExternalRef struct {
-	ConnectionID   ident.ID      `json:"connection_id"`
-	Platform       string        `json:"platform"`
-	ExternalID     string        `json:"external_id"`
-	ExternalStatus string        `json:"external_status"`
-	URL            *string       `json:"url"`
-	SyncedAt       clock.Instant `json:"synced_at"`
+	ConnectionID   ident.ID `json:"connection_id"`
+	Platform       string   `json:"platform"`
+	ExternalID     string   `json:"external_id"`
+	ExternalStatus *string  `json:"external_status"`
+	URL            *string  `json:"url"`
+	// Push is what became of the last state that was to be written there.
+	Push     *string       `json:"push"`
+	SyncedAt clock.Instant `json:"synced_at"`
 }

@@ -79,15 +79,22 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return s.db.put(ctx, writing{
+	w := writing{
 		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
 		save: save, job: KindSettle,
-	})
+	}
+	if len(c.ExternalRefs) > 0 && before.Runs() != c.Runs() && c.Status != campaign.StatusDraft {
+		w.also = func(tx Tx) error { return s.db.plan(tx, KindPush, c.WorkspaceID, c.ID, save.At) }
+	}
+	return s.db.put(ctx, w)
 }
+
+// KindPush is the job that tells platforms whether a campaign is to run.
+const KindPush = "campaign.push"
 
 // Referring lists campaigns that refer to a record.
 func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID, most int) ([]ident.ID, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT DISTINCT record_id FROM ref WHERE workspace_id = $1 AND kind IN ('audience_id', 'creative_id') AND value = $2 AND record_id > $3 ORDER BY record_id LIMIT $4`,
+	rows, err := s.db.engine.Query(ctx, `SELECT DISTINCT record_id FROM ref WHERE workspace_id = $1 AND kind IN ('audience_id', 'creative_id', 'connection_id') AND value = $2 AND record_id > $3 ORDER BY record_id LIMIT $4`,
 		string(workspace), string(id), string(after), most)
 	if err != nil {
 		return nil, translate(fmt.Errorf("find campaigns of %s: %w", id, err))
@@ -164,7 +171,7 @@ const refSpend = "spend"
 func campaignRefs(c *campaign.Campaign) []ref {
 	list := slices.Concat(
 		refsOf("channel", c.Channels), refsOf("tag", c.Tags),
-		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs),
+		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs), refsOf("connection_id", c.ConnectionIDs),
 	)
 	if c.Spends() {
 		list = append(list, ref{kind: refSpend})

@@ -30,7 +30,7 @@ var connections = newTable(table{
 	name:    "connection",
 	shape:   1,
 	reshape: reencode[connection.Connection],
-	columns: []string{"name", "platform", "last_success_at"},
+	columns: []string{"name", "platform", "last_success_at", "private"},
 	sorts: map[string]sorting{
 		"created_at":           {column: "created_at"},
 		"updated_at":           {column: "updated_at"},
@@ -55,9 +55,30 @@ func (s *Connections) List(ctx context.Context, workspace ident.ID, q page.Query
 	return p, translate(err)
 }
 
-// Load reads a record to change it.
+// Load reads a record with what is private of it to change it. Both are of one
+// state or the change will lose a race: nothing private changes without the
+// record.
 func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connection.Connection, error) {
-	return load[connection.Connection](ctx, s.db, connections, workspace, id)
+	c, err := load[connection.Connection](ctx, s.db, connections, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return c, s.db.beside(ctx, `SELECT private FROM connection WHERE workspace_id = $1 AND id = $2`, workspace, id, &c.Private)
+}
+
+// beside reads what is kept beside a record, if there is any.
+func (db *DB) beside(ctx context.Context, query string, workspace, id ident.ID, into any) error {
+	rows, err := db.engine.Query(ctx, query, string(workspace), string(id))
+	if err != nil {
+		return translate(fmt.Errorf("read what belongs to %s: %w", id, err))
+	}
+	if !rows.Next() {
+		return fault.Missing()
+	}
+	if text := rows.Bytes(); len(text) > 0 {
+		return decode(text, into)
+	}
+	return nil
 }
 
 const selectNamed = `SELECT id FROM connection WHERE workspace_id = $1 AND platform = $2 AND name = $3 AND status <> 'disconnected'`
@@ -95,7 +116,11 @@ func (s *Connections) writing(c *connection.Connection, save record.Save) (writi
 	if err != nil {
 		return writing{}, err
 	}
-	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Platform, instant(c.Sync.LastSuccessAt))
+	private, err := encode(c.Private)
+	if err != nil {
+		return writing{}, err
+	}
+	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Platform, instant(c.Sync.LastSuccessAt), private)
 	w := writing{table: connections, row: r, common: &c.Common, save: save}
 	if before.ID != "" && connectionStandings[before.Status] != connectionStandings[c.Status] {
 		w.also = func(tx Tx) error { return s.db.follow(tx, c.WorkspaceID, c.ID, save.At) }

@@ -162,6 +162,7 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 			{`DELETE FROM once WHERE workspace_id = $1 AND created_at <= $2`, now - OnceLife},
 			{`DELETE FROM event WHERE workspace_id = $1 AND created_at <= $2`, now - EventLife},
 			{`DELETE FROM api_key_use WHERE workspace_id = $1 AND day < $2`, now/86_400_000_000 - 31},
+			{`DELETE FROM sync_run WHERE workspace_id = $1 AND created_at <= $2 AND status NOT IN ('queued', 'running', 'waiting')`, now - RunLife},
 			{`DELETE FROM result WHERE workspace_id = $1 AND expires_at <= $2`, now},
 			{`DELETE FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2`, now},
 		} {

@@ -37,6 +37,8 @@ type entity struct {
 	entityKey
 	key                int32
 	name, record, part string
+	// linked says that record and part hold even where they are empty.
+	linked bool
 }
 
 func (s *seen) connection(id string) int32 {
@@ -75,6 +77,19 @@ func (s *seen) add(connection, kind int32, e *fact.Entity) int32 {
 	return n
 }
 
+// link notes which record an entity is.
+func (s *seen) link(l *fact.Link) {
+	for kind, name := range kinds {
+		if name != l.Kind {
+			continue
+		}
+		if n := s.add(s.connection(string(l.Connection)), int32(kind), &l.Entity); n > 0 {
+			e := &s.list[n-1]
+			e.record, e.part, e.linked = string(l.Entity.Record), string(l.Entity.Part), true
+		}
+	}
+}
+
 // entities finds the file's numbers for those of a batch, and brings names and
 // links up to date.
 func (t *change) entities(ctx context.Context, s *seen) ([]int32, error) {
@@ -101,10 +116,10 @@ func (t *change) entities(ctx context.Context, s *seen) ([]int32, error) {
 		if e.name == "" {
 			e.name = name
 		}
-		if e.record == "" {
+		if e.record == "" && !e.linked {
 			e.record = record
 		}
-		if e.part == "" {
+		if e.part == "" && !e.linked {
 			e.part = part
 		}
 		if same[n] = e.name == name && e.record == record && e.part == part; !same[n] {

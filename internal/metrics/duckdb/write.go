@@ -137,6 +137,9 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 		}
 		t.touched[part{r.Family, key, first}] = true
 	}
+	for i := range b.Links {
+		seen.link(&b.Links[i])
+	}
 	numbers, err := t.entities(ctx, seen)
 	if err != nil {
 		return nil, fmt.Errorf("note entities: %w", err)

@@ -111,6 +111,13 @@ func (n *Naive) Write(ctx context.Context, b *fact.Batch) error {
 		s.entity(r.Source.Connection, fact.KindCreative, r.Creative)
 		s.entity(r.Source.Connection, fact.KindAudience, r.Audience)
 	}
+	for _, l := range b.Links {
+		s.entity(l.Connection, l.Kind, l.Entity)
+		key := entityKey{l.Connection, l.Kind, l.Entity.Key()}
+		known := s.entities[key]
+		known.Record, known.Part = l.Entity.Record, l.Entity.Part
+		s.entities[key] = known
+	}
 	return nil
 }
 

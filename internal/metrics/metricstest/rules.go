@@ -39,6 +39,7 @@ var rules = map[string]func(trial){
 	"DenyingKeepsNulls":    trial.denyingKeepsNulls,
 	"Tags":                 trial.tags,
 	"LinkedLater":          trial.linkedLater,
+	"LinkedByHand":         trial.linkedByHand,
 	"ReplaceEmptiesWindow": trial.replaceEmptiesWindow,
 	"UndoChains":           trial.undoChains,
 	"NewerStays":           trial.newerStays,
@@ -264,26 +265,6 @@ func (t trial) tags() {
 	t.wants("no tag", plan(fact.Clicks, where("tag", analytics.IsNull)), total(100))
 	t.mirror(fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "One"})
 	t.wants("tags gone", plan(fact.Clicks, by("tag")), known(10, y), known(101, null))
-}
-
-func (t trial) linkedLater() {
-	t.writeRows(fact1(euro, monday, fact.Entity{External: "7", Name: "Theirs"}, fact.Clicks, 1), fact1(dollar, monday, fact.Entity{External: "8", Name: "Another"}, fact.Clicks, 10),
-		fact1(euro, monday, fact.Entity{}, fact.Clicks, 100))
-	nothing := analytics.Value{Null: true}
-	t.wants("unlinked", plan(fact.Clicks, by("campaign_id")), known(100, nothing),
-		known(1, analytics.Value{Null: true, External: "7", Label: "Theirs"}), known(10, analytics.Value{Null: true, External: "8", Label: "Another"}))
-	t.writeRows(fact1(euro, monday+1, fact.Entity{External: "7", Record: "cmp_1"}, fact.Clicks, 1000))
-	t.wants("one linked, not known yet", plan(fact.Clicks, by("campaign_id")), known(100, nothing),
-		known(1001, analytics.Value{ID: "cmp_1", Label: "Theirs"}), known(10, analytics.Value{Null: true, External: "8", Label: "Another"}))
-	t.mirror(fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "Ours", Status: "active", Objective: "sales"})
-	t.writeRows(fact1(dollar, monday+1, fact.Entity{External: "8", Record: "cmp_1"}, fact.Clicks, 10_000))
-	t.wants("both are one", plan(fact.Clicks, by("campaign_id")), known(100, nothing), known(11_011, analytics.Value{ID: "cmp_1", Label: "Ours"}))
-	t.wants("by name", plan(fact.Clicks, by("campaign_name")), known(100, nothing), known(11_011, analytics.Value{ID: "Ours"}))
-	t.wants("by status", plan(fact.Clicks, by("campaign_status", "objective")),
-		known(100, nothing, nothing), known(11_011, analytics.Value{ID: "active"}, analytics.Value{ID: "sales"}))
-	// What names only our record is the same record.
-	t.writeRows(fact1(euro, monday+2, fact.Entity{Record: "cmp_1"}, fact.Clicks, 100_000))
-	t.wants("by our id alone", plan(fact.Clicks, by("campaign_id"), where("campaign_id", analytics.Equal, "cmp_1")), known(111_011, analytics.Value{ID: "cmp_1", Label: "Ours"}))
 }
 
 func (t trial) replaceEmptiesWindow() {

@@ -7,6 +7,7 @@ package ads
 
 import (
 	"net/http"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -33,14 +34,19 @@ type World struct {
 type Account struct {
 	World    World
 	Platform string
-	// ID is made of digits. No two accounts of all worlds and platforms have
-	// the same, as far as 60 bits of a hash can tell.
+	// ID is made of digits, as many as the platform's have. Accounts of
+	// different platforms never have the same, those of different worlds as
+	// seldom as a hash of that length allows.
 	ID        string
 	Name      string
 	Campaigns []*Campaign
 	Audiences []*Audience
 	// First is the first day that has figures.
 	First clock.Date
+
+	zone      *time.Location
+	traits    *traits
+	countries []string
 }
 
 // Campaign is one on a platform. Its words are the platform-neutral ones that
@@ -58,6 +64,11 @@ type Campaign struct {
 	Groups []*Group
 	// Start is the first day it ran, End the last, 0 for open.
 	Start, End clock.Date
+
+	key                   key
+	pauseFirst, pauseLast clock.Date
+	// beyond is what ran without an ad, nil for nothing.
+	beyond *plan
 }
 
 // Group is a group of ads, for one audience or for none.
@@ -66,6 +77,8 @@ type Group struct {
 	Campaign *Campaign
 	Audience *Audience
 	Ads      []*Ad
+
+	key key
 }
 
 // Ad is one ad.
@@ -73,6 +86,10 @@ type Ad struct {
 	ID, Name             string
 	Headline, Text, Link string
 	Group                *Group
+
+	key    key
+	weight int64
+	plan   *plan
 }
 
 // Audience is one on a platform.

@@ -26,7 +26,7 @@ import (
 
 // Connections is the service over the world's store.
 func (w *World) Connections() *connection.Service {
-	return connection.New(w.DB.Connections(), w.Clock.Now, rand.Reader)
+	return connection.New(connection.Parts{Store: w.DB.Connections(), Now: w.Clock.Now, Random: rand.Reader})
 }
 
 // source is an account of the caller's own.

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/internal/sandbox/ads"
+)
+
+// sandboxIn are the flags of the sandbox. It has none of the server's settings:
+// where it listens has nothing to do with where a server does.
+type sandboxIn struct {
+	ads.Options
+	listen   string
+	anywhere bool
+}
+
+func (c *cli) sandboxCommand() *cobra.Command {
+	in := sandboxIn{Options: ads.Options{Now: now}}
+	cmd := &cobra.Command{
+		Use: "sandbox", Short: "Play the ad platforms, with made-up accounts to try connections on", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return in.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.listen, "listen", "127.0.0.1:8787", "address and port to serve plain HTTP on")
+	f.BoolVar(&in.anywhere, "listen-anywhere", false, "allow --listen with an address that other machines reach")
+	f.Int64Var(&in.Seed, "seed", 1, "what all accounts and figures are made from")
+	f.StringVar(&in.Currency, "currency", "USD", "currency of the accounts")
+	f.StringVar(&in.Timezone, "timezone", "UTC", "time zone of the accounts")
+	f.IntVar(&in.Scale, "scale", 1, fmt.Sprintf("how many times each account has its campaigns, up to %d", ads.MaxScale))
+	f.StringVar(&in.State, "state", "", "file that keeps what callers did (default: forget it)")
+	return cmd
+}
+
+func (in *sandboxIn) run(cmd *cobra.Command) error {
+	if addr, err := netip.ParseAddrPort(in.listen); !in.anywhere && (err != nil || !addr.Addr().IsLoopback()) {
+		return usageError{fmt.Errorf("--listen %s is not a loopback address: the sandbox speaks plain HTTP and lets in whoever asks; use one such as 127.0.0.1:8787, or add --listen-anywhere", in.listen)}
+	}
+	sandbox, err := ads.New(in.Options)
+	if err != nil {
+		return configError{err}
+	}
+	ctx := cmd.Context()
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", in.listen)
+	if err != nil {
+		return configError{fmt.Errorf("%w: choose another --listen", err)}
+	}
+	if err := in.welcome(cmd, sandbox, "http://"+l.Addr().String()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return serveSandbox(ctx, l, sandbox)
+}
+
+// welcome prints what somebody needs who has just started it.
+func (in *sandboxIn) welcome(cmd *cobra.Command, sandbox *ads.Server, url string) error {
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "Ad platforms of sandbox %d at %s\n\n", in.Seed, url)
+	var rows [][]string
+	for _, a := range sandbox.Addresses() {
+		rows = append(rows, []string{a.Platform, a.AccountID, url + a.Prefix})
+	}
+	if err := table(w, "PLATFORM\tACCOUNT\tADDRESS", rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nTokens for all of them:\n\ncurl -s -X POST %s/_sandbox/grants\n\nControls below %s/_sandbox/: grants, truth, clock, faults, journal, seed.\nStop with Ctrl-C.\n", url, url)
+	return err
+}
+
+// serveSandbox serves until ctx ends.
+func serveSandbox(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	// Calls in flight get a moment; nothing is lost with those that need more.
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := s.Shutdown(stop); err != nil {
+		return s.Close()
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package connection
+
+// Offer is a platform that can be connected here.
+type Offer struct {
+	About
+	// Configured says that the operator is registered with it.
+	Configured bool
+}
+
+// About lists what can be connected beside a sandbox.
+func (s *Service) About() []Offer {
+	var list []Offer
+	for _, a := range s.Catalogue.About() {
+		_, there := s.Catalogue.App(a.Platform)
+		list = append(list, Offer{a, there})
+	}
+	return list
+}

@@ -1,0 +1,376 @@
+package connection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/money"
+	"fanfare/internal/record"
+	"fanfare/internal/secret"
+)
+
+// Spec is a connection to be made.
+type Spec struct {
+	Platform     string
+	Name         string
+	Config       Config
+	Credentials  *Given
+	WriteEnabled bool
+	LinkByName   bool
+	Home         Home
+}
+
+// Given are credentials that a caller brings.
+type Given struct {
+	Access, Refresh, ClientSecret secret.Text
+	ClientID                      string
+}
+
+// Create connects a platform. One that needs a person is pending until that
+// person has been there; all others are asked at once.
+func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+	if details := spec.problems(); len(details) > 0 {
+		return record.Doc{}, fault.Invalid(details)
+	}
+	c := s.made(cause, &Source{Platform: spec.Platform, Name: strings.TrimSpace(spec.Name)})
+	c.Status, c.Capabilities = StatusPending, []string{}
+	c.Config, c.WriteEnabled, c.LinkByName = spec.Config, spec.WriteEnabled, spec.LinkByName
+	minutes := int64(defaultInterval / time.Minute)
+	c.Sync.IntervalMinutes, c.Sync.LookbackDays = &minutes, s.lookback(spec.Platform)
+	if err := s.named(ctx, c); err != nil {
+		return record.Doc{}, err
+	}
+	ch := &Change{Cause: cause, At: c.CreatedAt, Connection: c, Events: []record.Event{{Type: "connection.created"}}}
+	if err := s.admit(ctx, c, spec.Credentials, spec.Home, ch); err != nil {
+		return record.Doc{}, err
+	}
+	d, err := s.store.Apply(ctx, ch)
+	if errors.Is(err, record.ErrRace) {
+		err = taken(c)
+	}
+	return d, err
+}
+
+const (
+	defaultInterval = time.Hour
+	// grantTime is how long a person has to grant access, pendingTime how
+	// long a connection waits for one.
+	grantTime   = 15 * time.Minute
+	pendingTime = time.Hour
+)
+
+// lookback is for how many days figures of a platform may change.
+func (s *Service) lookback(platform string) int64 {
+	most := 0
+	for _, a := range s.Catalogue.About() {
+		if a.Platform == platform || platform == PlatformSandbox {
+			most = max(most, a.LookbackDays)
+		}
+	}
+	return int64(most)
+}
+
+// problems are what is wrong with a spec whatever is stored.
+func (spec *Spec) problems() []fault.Detail {
+	var details []fault.Detail
+	foreign := func(there bool, field, platform string) {
+		if there && spec.Platform != platform {
+			details = append(details, fault.Detail{
+				Field: "config." + field, Code: "incompatible_fields", Message: fmt.Sprintf("config.%s is for %s only.", field, platform),
+			})
+		}
+	}
+	foreign(spec.Config.Seed != nil, "seed", PlatformSandbox)
+	foreign(spec.Config.Currency != "", "currency", PlatformSandbox)
+	foreign(spec.Config.Timezone != "", "timezone", PlatformSandbox)
+	foreign(spec.Config.LoginCustomerID != "", "login_customer_id", PlatformGoogleAds)
+	if g := spec.Credentials; g != nil {
+		details = append(details, g.problems(spec.Platform)...)
+	}
+	return details
+}
+
+func (g *Given) problems(platform string) []fault.Detail {
+	switch {
+	case platform == PlatformSandbox:
+		return []fault.Detail{{Field: "credentials", Code: "incompatible_fields", Message: "credentials are not for a sandbox; leave them out."}}
+	case g.Access.Empty() && g.Refresh.Empty():
+		return []fault.Detail{{Field: "credentials", Code: "required", Message: "credentials needs access_token or refresh_token."}}
+	case (g.ClientID == "") != g.ClientSecret.Empty():
+		return []fault.Detail{{Field: "credentials", Code: "incompatible_fields", Message: "credentials needs both client_id and client_secret, or none of them."}}
+	}
+	return nil
+}
+
+// named refuses a name that a living connection of the platform has.
+func (s *Service) named(ctx context.Context, c *Connection) error {
+	other, err := s.store.Named(ctx, c.WorkspaceID, c.Platform, c.Name)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return err
+	case other.ID == c.ID:
+		return nil
+	}
+	return taken(c)
+}
+
+func taken(c *Connection) error {
+	return fault.Invalid([]fault.Detail{{
+		Field: "name", Code: "already_exists", Message: fmt.Sprintf("name %q is taken by another connection to %s; choose another.", c.Name, c.Platform),
+	}})
+}
+
+// admit gets access: from the sandbox, by credentials that were brought, or by
+// asking for a person.
+func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home Home, ch *Change) error {
+	switch {
+	case c.Platform == PlatformSandbox:
+		ring, err := s.Sandbox.Open(ctx, World{Seed: c.Config.Seed, Connection: c.ID, Now: s.now(), Home: Home{
+			Currency: cmp.Or(c.Config.Currency, home.Currency), Zone: cmp.Or(c.Config.Timezone, home.Zone),
+		}})
+		if err != nil {
+			return fmt.Errorf("open sandbox: %w", err)
+		}
+		return s.enter(ctx, c, ring, ch)
+	case given != nil:
+		k := Credentials{Access: given.Access, Refresh: given.Refresh, IssuedAt: ch.At, App: App{ID: given.ClientID, Secret: given.ClientSecret}}
+		if k.Access.Empty() {
+			var err error
+			if k, err = s.refresh(ctx, c, c.Platform, k); err != nil {
+				return refused(err)
+			}
+		}
+		return s.enter(ctx, c, Keyring{c.Platform: k}, ch)
+	}
+	return s.invite(c, ch)
+}
+
+// enter takes credentials into use: it looks at the accounts and has them
+// synced.
+func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Change) error {
+	if err := s.discover(ctx, c, ring); err != nil {
+		return refused(err)
+	}
+	if err := s.lock(c, ring); err != nil {
+		return err
+	}
+	c.Status, c.StatusReason, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil, nil
+	c.Private.Granting, c.Private.Failures = nil, 0
+	ch.Events = append(ch.Events, record.Event{Type: "connection.connected"})
+	if c.Sync.LastSuccessAt == nil && c.Sync.CurrentRunID == nil && len(c.Private.Queue) == 0 {
+		run := s.newRun(c, ch.Cause, Request{Mode: ModeFull}, TriggerInitial, ch.At)
+		s.enqueue(c, run, ch)
+		return nil
+	}
+	ch.Work = &ch.At
+	return nil
+}
+
+// refused makes what a platform says about credentials a fault of theirs.
+func refused(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Class {
+	case Transient, Throttled:
+		return fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message)
+	}
+	return fault.New(fault.ValidationFailed, "The platform refuses the credentials: "+e.Message, fault.Detail{
+		Field: "credentials", In: "body", Code: "invalid_value", Message: "The platform refuses the credentials: " + e.Message, Meta: fault.Meta{"platform_code": e.Code},
+	})
+}
+
+// discover brings the accounts up to date. New ones are switched on, and those
+// that are gone off; a currency or zone never changes, because figures rely on
+// both.
+func (s *Service) discover(ctx context.Context, c *Connection, ring Keyring) error {
+	c.Capabilities = nil
+	c.ScopesMissing = []string{}
+	for _, platform := range Played {
+		k, there := ring[platform]
+		if !there {
+			continue
+		}
+		client, ok := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
+		if !ok {
+			return fmt.Errorf("there is no client for %s", platform)
+		}
+		list, err := client.Accounts(ctx, k)
+		if err != nil {
+			return fmt.Errorf("list accounts of %s: %w", platform, err)
+		}
+		c.Capabilities = append(c.Capabilities, client.About().Capabilities...)
+		c.accounts(platform, list)
+	}
+	slices.Sort(c.Capabilities)
+	c.Capabilities = slices.Compact(c.Capabilities)
+	if len(c.Accounts) == 0 {
+		return &Error{Class: Forbidden, Code: "no_accounts", Message: "The credentials open no account."}
+	}
+	return nil
+}
+
+func (c *Connection) accounts(platform string, list []Account) {
+	next := slices.Clone(c.Accounts)
+	for i := range next {
+		if next[i].Platform == platform && !slices.ContainsFunc(list, func(a Account) bool { return a.ExternalID == next[i].ExternalID }) {
+			next[i].Enabled = false
+		}
+	}
+	for _, a := range list {
+		a.Platform = platform
+		i := slices.IndexFunc(next, func(b Account) bool { return b.ExternalID == a.ExternalID })
+		switch {
+		case i >= 0:
+			next[i].Name, next[i].URL = a.Name, a.URL
+		case len(next) < MaxAccounts && money.Currency(a.Currency) != "":
+			a.Enabled = true
+			next = append(next, a)
+		}
+	}
+	c.Accounts = next
+}
+
+// Granting is an authorization that has begun.
+type Granting struct {
+	Nonce     string        `json:"nonce"`
+	Verifier  string        `json:"verifier"`
+	ExpiresAt clock.Instant `json:"expires_at"`
+}
+
+// invite asks for a person to grant access.
+func (s *Service) invite(c *Connection, ch *Change) error {
+	app, ok := s.Catalogue.App(c.Platform)
+	client, _ := s.Catalogue.Client(c.Platform, false)
+	grantor, can := client.(Grantor)
+	if !ok || !can {
+		return fault.New(fault.InvalidState, fmt.Sprintf("The server has no OAuth client for %s. Have the operator set one, or send credentials of your own.", c.Platform), fault.Detail{
+			Field: "platform", In: "body", Code: string(fault.InvalidState), Message: fmt.Sprintf("There is no OAuth client for %s.", c.Platform), Meta: fault.Meta{"setting": "FANFARE_OAUTH"},
+		})
+	}
+	g := &Granting{Nonce: s.token(), Verifier: s.token(), ExpiresAt: ch.At.Add(grantTime)}
+	c.Private.Granting = g
+	url := grantor.AuthorizeURL(app, s.grant(c, g))
+	c.AuthorizationURL = &url
+	at := ch.At.Add(pendingTime)
+	ch.Work = &at
+	return nil
+}
+
+// Update is what a caller may change.
+type Update struct {
+	Name            *string
+	Accounts        map[string]bool
+	IntervalMinutes *int64
+	LookbackDays    *int64
+	WriteEnabled    *bool
+	LinkByName      *bool
+}
+
+// Revise changes a connection.
+func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, u Update) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
+		if c.Status == StatusDisconnected {
+			return fault.New(fault.Archived, "The connection is disconnected for good.", fault.Detail{
+				Code: string(fault.Archived), Message: "Connect the platform again; that makes a new connection.",
+			})
+		}
+		previous := map[string]any{}
+		if err := c.revise(&u, previous); err != nil {
+			return err
+		}
+		if len(previous) == 0 {
+			return errSame
+		}
+		if u.Name != nil {
+			if err := s.named(ctx, c); err != nil {
+				return err
+			}
+		}
+		ch.Events = append(ch.Events, record.Event{Type: "connection.updated", Previous: previous})
+		if next := c.Sync.NextRunAt; next != nil && c.Sync.State == SyncIdle && u.IntervalMinutes != nil {
+			at := min(*next, ch.At.Add(time.Duration(*u.IntervalMinutes)*time.Minute))
+			c.Sync.NextRunAt, ch.Work = &at, &at
+		}
+		return nil
+	})
+}
+
+// revise applies an update and notes what was there before.
+func (c *Connection) revise(u *Update, previous map[string]any) error {
+	if u.Name != nil && *u.Name != c.Name {
+		previous["name"], c.Name = c.Name, *u.Name
+	}
+	if u.WriteEnabled != nil && *u.WriteEnabled != c.WriteEnabled {
+		previous["write_enabled"], c.WriteEnabled = c.WriteEnabled, *u.WriteEnabled
+	}
+	if u.LinkByName != nil && *u.LinkByName != c.LinkByName {
+		previous["link_by_name"], c.LinkByName = c.LinkByName, *u.LinkByName
+	}
+	was := c.Sync
+	if c.Sync.IntervalMinutes == nil && (u.IntervalMinutes != nil || u.LookbackDays != nil) {
+		return fault.Invalid([]fault.Detail{{Field: "sync", Code: "read_only", Message: "sync cannot be changed: this connection takes what you send."}})
+	}
+	if u.IntervalMinutes != nil && *u.IntervalMinutes != *was.IntervalMinutes {
+		previous["sync"], c.Sync.IntervalMinutes = was, u.IntervalMinutes
+	}
+	if u.LookbackDays != nil && *u.LookbackDays != was.LookbackDays {
+		previous["sync"], c.Sync.LookbackDays = was, *u.LookbackDays
+	}
+	accounts := slices.Clone(c.Accounts)
+	for i := range accounts {
+		if on, named := u.Accounts[accounts[i].ExternalID]; named && on != accounts[i].Enabled {
+			accounts[i].Enabled = on
+			previous["accounts"] = c.Accounts
+		}
+	}
+	c.Accounts = accounts
+	return nil
+}
+
+// Missing lists the accounts of an update that the connection does not have.
+func (c *Connection) Missing(u Update) (list []string) {
+	for id := range u.Accounts {
+		if c.account(id) == nil {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// errSame says that a change changes nothing.
+var errSame = errors.New("nothing changes")
+
+// change loads a connection, applies a change and writes both.
+func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Connection, *Change) error) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		c, err := s.store.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := match.Check(c.Version); err != nil {
+			return record.Doc{}, err
+		}
+		ch := &Change{Cause: cause, At: clock.At(s.now()), Connection: c}
+		switch err := apply(c, ch); {
+		case errors.Is(err, errSame):
+			return c.Stored(), nil
+		case err != nil:
+			return record.Doc{}, err
+		}
+		c.Touch(ch.At, len(ch.Events))
+		return s.store.Apply(ctx, ch)
+	})
+}

@@ -1,0 +1,250 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/record"
+	"fanfare/internal/secret"
+)
+
+// Keyring are the credentials of a connection by platform: one, but for a
+// sandbox, which has them all.
+type Keyring map[string]Credentials
+
+// kept is how credentials are written before they are sealed.
+type kept struct {
+	Access           string         `json:"access,omitzero"`
+	Refresh          string         `json:"refresh,omitzero"`
+	IssuedAt         clock.Instant  `json:"issued_at"`
+	ExpiresAt        *clock.Instant `json:"expires_at,omitzero"`
+	RefreshExpiresAt *clock.Instant `json:"refresh_expires_at,omitzero"`
+	Scopes           []string       `json:"scopes,omitzero"`
+	ClientID         string         `json:"client_id,omitzero"`
+	ClientSecret     string         `json:"client_secret,omitzero"`
+}
+
+// ErrNoVault says that credentials cannot be kept.
+var ErrNoVault = errors.New("there is no master key to seal credentials with; set --master-key")
+
+// lock seals a keyring into the connection. The wrapped data key goes with the
+// sealed text, so dropping that destroys the credentials.
+func (s *Service) lock(c *Connection, ring Keyring) error {
+	if s.Vault == nil {
+		return ErrNoVault
+	}
+	list := map[string]kept{}
+	for platform, k := range ring {
+		list[platform] = kept{
+			k.Access.Reveal(), k.Refresh.Reveal(), k.IssuedAt, k.ExpiresAt, k.RefreshExpiresAt, k.Scopes, k.App.ID, k.App.Secret.Reveal(),
+		}
+	}
+	text, err := json.Marshal(list, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("write credentials: %w", err)
+	}
+	version := c.Private.SealVersion + 1
+	sealed, err := s.Vault.Seal(c.WorkspaceID, c.ID, version, secret.New(string(text)))
+	if err != nil {
+		return fmt.Errorf("seal credentials of %s: %w", c.ID, err)
+	}
+	c.Private.Sealed, c.Private.SealVersion = sealed, version
+	c.CredentialsExpireAt, c.ScopesGranted = nil, []string{}
+	for _, platform := range Played {
+		k, there := ring[platform]
+		if !there {
+			continue
+		}
+		c.ScopesGranted = append(c.ScopesGranted, k.Scopes...)
+		if end := k.end(); end != nil && (c.CredentialsExpireAt == nil || *end < *c.CredentialsExpireAt) {
+			c.CredentialsExpireAt = end
+		}
+	}
+	slices.Sort(c.ScopesGranted)
+	c.ScopesGranted = slices.Compact(c.ScopesGranted)
+	return nil
+}
+
+// end is when a person has to grant access anew: nobody knows where tokens can
+// be had without one for as long as access lasts.
+func (k *Credentials) end() *clock.Instant {
+	if !k.Refresh.Empty() {
+		return k.RefreshExpiresAt
+	}
+	return k.ExpiresAt
+}
+
+// unlock opens the credentials of a connection.
+func (s *Service) unlock(c *Connection) (Keyring, error) {
+	switch {
+	case s.Vault == nil:
+		return nil, ErrNoVault
+	case c.Private.Sealed == "":
+		return nil, &Error{Class: Revoked, Code: "no_credentials", Message: "There are no credentials for the platform."}
+	}
+	text, err := s.Vault.Open(c.WorkspaceID, c.ID, c.Private.SealVersion, c.Private.Sealed)
+	if err != nil {
+		return nil, &Error{Class: Revoked, Code: "credentials_unreadable", Message: "The credentials cannot be opened with this server's master key.", Cause: err}
+	}
+	list := map[string]kept{}
+	if err := json.Unmarshal([]byte(text.Reveal()), &list); err != nil {
+		return nil, fmt.Errorf("read credentials of %s: malformed", c.ID)
+	}
+	ring := Keyring{}
+	for platform, k := range list {
+		ring[platform] = Credentials{
+			Access: secret.New(k.Access), Refresh: secret.New(k.Refresh), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt,
+			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: App{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
+		}
+	}
+	return ring, nil
+}
+
+// due reports whether credentials have lived four fifths of their life.
+func (k *Credentials) due(now clock.Instant) bool {
+	if k.ExpiresAt == nil {
+		return false
+	}
+	life := *k.ExpiresAt - k.IssuedAt
+	return now >= k.IssuedAt+life*4/5
+}
+
+// open returns credentials that are good for a while, refreshed where they have
+// grown old, or all of them where force says that the platform calls one
+// expired. Whatever is new is stored before it is used: a platform may have
+// ended the old ones already. Only one at a time refreshes.
+func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connection, Keyring, error) {
+	ring, err := s.unlock(c)
+	if err != nil || !force && !ring.due(clock.At(s.now())) {
+		return c, ring, err
+	}
+	defer s.hands.renewing(c.ID)()
+	seen := c.Private.SealVersion
+	if c, err = s.store.Load(ctx, c.WorkspaceID, c.ID); err != nil {
+		return c, nil, err
+	}
+	if ring, err = s.unlock(c); err != nil || c.Private.SealVersion != seen {
+		return c, ring, err
+	}
+	changed := false
+	for platform, k := range ring {
+		fresh, err := s.renew(ctx, c, platform, k, force)
+		if err != nil {
+			return c, nil, err
+		}
+		if fresh != nil {
+			ring[platform], changed = *fresh, true
+		}
+	}
+	if !changed {
+		return c, ring, nil
+	}
+	c, err = s.keep(ctx, c, ring)
+	return c, ring, err
+}
+
+func (r Keyring) due(now clock.Instant) bool {
+	for _, k := range r {
+		if k.due(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// renew refreshes credentials that need it, nil for those that do not. Old ones
+// are used up to their end where the platform has none at the moment.
+func (s *Service) renew(ctx context.Context, c *Connection, platform string, k Credentials, force bool) (*Credentials, error) {
+	now := clock.At(s.now())
+	if !force && !k.due(now) || k.ExpiresAt == nil && k.Refresh.Empty() {
+		return nil, nil
+	}
+	fresh, err := s.refresh(ctx, c, platform, k)
+	if err == nil {
+		return &fresh, nil
+	}
+	if ClassOf(err) == Revoked || force || k.ExpiresAt == nil || *k.ExpiresAt <= now {
+		return nil, err
+	}
+	s.Log.Warn("refresh credentials", "connection", c.ID, "platform", platform, "error", err)
+	return nil, nil
+}
+
+// refresh gets new tokens. An empty one never takes the place of one that is
+// there.
+func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k Credentials) (Credentials, error) {
+	client, there := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
+	grantor, ok := client.(Grantor)
+	if !there || !ok {
+		return k, &Error{Class: Revoked, Code: "no_refresh", Message: "Access to this platform cannot be renewed without a person."}
+	}
+	fresh, err := grantor.Refresh(ctx, s.app(c, platform, k), k)
+	if err != nil {
+		return k, fmt.Errorf("refresh %s: %w", platform, err)
+	}
+	if fresh.Access.Empty() {
+		return k, &Error{Class: Transient, Code: "empty_token", Message: "The platform answered without a token."}
+	}
+	if fresh.Refresh.Empty() {
+		fresh.Refresh, fresh.RefreshExpiresAt = k.Refresh, k.RefreshExpiresAt
+	}
+	if len(fresh.Scopes) == 0 {
+		fresh.Scopes = k.Scopes
+	}
+	fresh.App = k.App
+	return fresh, nil
+}
+
+// app is the OAuth client that tokens belong to.
+func (s *Service) app(c *Connection, platform string, k Credentials) App {
+	if k.App.ID != "" {
+		return k.App
+	}
+	if c.Platform == PlatformSandbox {
+		return App{ID: PlatformSandbox, Secret: secret.New(PlatformSandbox)}
+	}
+	a, _ := s.Catalogue.App(platform)
+	return a
+}
+
+// keep stores new credentials of a connection that others may change
+// meanwhile.
+func (s *Service) keep(ctx context.Context, c *Connection, ring Keyring) (*Connection, error) {
+	_, err := record.Retry(ctx, func() (record.Doc, error) {
+		next, err := s.store.Load(ctx, c.WorkspaceID, c.ID)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if next.Status == StatusDisconnected {
+			return record.Doc{}, errLost
+		}
+		if err := s.lock(next, ring); err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		next.Touch(now, 0)
+		c = next
+		return s.store.Apply(ctx, &Change{Cause: system(c), At: now, Connection: next})
+	})
+	if err != nil {
+		return c, err
+	}
+	return s.store.Load(ctx, c.WorkspaceID, c.ID)
+}
+
+// system is the cause of what the service does by itself.
+func system(c *Connection) record.Cause {
+	return record.Cause{Workspace: c.WorkspaceID, Actor: record.System}
+}
+
+// errLost says that somebody else has the work, or that there is none any more.
+var errLost = errors.New("the work was taken away")
+
+// notice is how long before the end of access people are told.
+const notice = 14 * 24 * time.Hour

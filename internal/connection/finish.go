@@ -1,0 +1,184 @@
+package connection
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// end notes how a run has ended, and with it how the connection stands and when
+// it is synced next, all together.
+func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) error {
+	_, err := record.Retry(ctx, func() (record.Doc, error) {
+		c, err := e.s.store.Load(ctx, e.run.WorkspaceID, e.run.ConnectionID)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if c.Sync.CurrentRunID == nil || *c.Sync.CurrentRunID != e.run.ID {
+			return record.Doc{}, errLost
+		}
+		run := *e.run
+		now := clock.At(e.s.now())
+		if why == nil {
+			why = run.worst()
+		}
+		run.finish(status, why, now)
+		run.Touch(now, 1)
+		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0}
+		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
+		c.conclude(&run, e.c, now, &ch.Events)
+		if status == RunSucceeded && run.Trigger == TriggerInitial {
+			e.s.history(c, ch)
+		}
+		if c.Status == StatusReauthRequired {
+			url := e.s.PublicURL + "/connections/" + string(c.ID)
+			c.ReauthURL = &url
+			if err := e.s.stop(ctx, c, ch); err != nil {
+				return record.Doc{}, err
+			}
+		}
+		c.Touch(now, len(ch.Events))
+		return e.s.store.Apply(ctx, ch)
+	})
+	return err
+}
+
+// worst is the error of a slice that was given up.
+func (r *Run) worst() *RunError {
+	for i := range r.Plan {
+		if r.Plan[i].Status == sliceFailed {
+			return r.Plan[i].Error
+		}
+	}
+	return nil
+}
+
+func (r *Run) events() []record.Event {
+	list := []record.Event{{Type: "sync." + string(r.Status)}}
+	if len(r.RestatedDays) > 0 {
+		list = append(list, record.Event{Type: "metrics.restated"})
+	}
+	return list
+}
+
+// conclude brings the connection in line with a run that is over.
+func (c *Connection) conclude(run *Run, seen *Connection, now clock.Instant, events *[]record.Event) {
+	c.release(run.ID)
+	for _, a := range seen.Accounts {
+		if c.account(a.ExternalID) == nil {
+			c.Accounts = append(slices.Clip(c.Accounts), a)
+		}
+	}
+	next := c.next(now)
+	c.Sync.NextRunAt = &next
+	ok := run.Status == RunSucceeded || run.Status == RunPartial
+	week := now.Add(-7 * 24 * time.Hour)
+	c.Private.Outcomes = slices.DeleteFunc(append(slices.Clone(c.Private.Outcomes), Outcome{now, run.Status == RunSucceeded}), func(o Outcome) bool { return o.At < week })
+	c.Health.SuccessRate7d = rate(c.Private.Outcomes)
+	c.Sync.LastError = run.Error
+	if ok {
+		c.succeed(run, now)
+	}
+	before := c.Status
+	c.stand(run, ok, now)
+	if c.Status != before {
+		*events = append(*events, record.Event{Type: "connection." + string(c.Status), Previous: map[string]any{"status": before}})
+	}
+}
+
+// rate is the part of runs that worked, to four digits.
+func rate(list []Outcome) *float64 {
+	good := 0
+	for _, o := range list {
+		if o.OK {
+			good++
+		}
+	}
+	r := float64(good*10_000/len(list)) / 10_000
+	return &r
+}
+
+// succeed notes how far figures have come.
+func (c *Connection) succeed(run *Run, now clock.Instant) {
+	f := &Fed{}
+	for _, s := range run.Streams {
+		if s.Name == StreamMetrics && s.CursorFrom != nil {
+			f.First, f.Last, f.Rows = *s.CursorFrom, *s.CursorTo, 1
+		}
+	}
+	c.fed(f, now)
+	if run.Status != RunSucceeded || f.Rows == 0 {
+		return
+	}
+	if run.Window.EndDate-run.Window.StartDate >= clock.Date(c.Sync.LookbackDays) && run.Mode != ModeBackfill {
+		c.Private.Whole = now
+		if c.Private.Deep == 0 || c.Private.Deep.Add(7*24*time.Hour) <= now {
+			c.Private.Deep = now
+		}
+	}
+}
+
+// stand sets the status that a run has led to.
+func (c *Connection) stand(run *Run, ok bool, now clock.Instant) {
+	reason := func(code, message, remedy string) {
+		if c.StatusReason == nil || c.StatusReason.Code != code {
+			c.StatusReason = &Reason{Code: code, Message: message, Since: now, Remediation: &remedy}
+		}
+	}
+	switch {
+	case ok:
+		c.Private.Failures, c.Status = 0, StatusConnected
+		if at := c.CredentialsExpireAt; at != nil && at.Add(-notice) <= now {
+			reason("credentials_expiring", "Access ends soon.", "Grant access anew before "+at.String()+".")
+			return
+		}
+		c.StatusReason = nil
+	case run.Error != nil && run.Error.Class == "auth":
+		c.Private.Failures++
+		c.Status = StatusReauthRequired
+		c.Sync.NextRunAt = nil
+		reason(run.Error.Code, run.Error.Message, "Grant access anew.")
+	case run.Status == RunFailed:
+		if c.Private.Failures++; c.Private.Failures >= mostFailures {
+			c.Status = StatusError
+			reason(run.Error.Code, run.Error.Message, "Look at the last runs; syncing goes on by itself.")
+		}
+	}
+}
+
+// next is when a connection is synced again: after its interval, a little
+// earlier or later than others.
+func (c *Connection) next(now clock.Instant) clock.Instant {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(c.ID))
+	interval := c.interval()
+	jitter := time.Duration(h.Sum32()%100) * interval / 1000
+	return now.Add(interval - interval/20 + jitter)
+}
+
+// history has the rest of the past read in the background.
+func (s *Service) history(c *Connection, ch *Change) {
+	today := c.today(ch.At)
+	first, last := today-historyDays+1, today-fullDays
+	run := s.newRun(c, ch.Cause, Request{Mode: ModeBackfill, First: &first, Last: &last, Streams: []string{StreamMetrics}}, TriggerBackfill, ch.At)
+	c.Private.Queue = append(slices.Clip(c.Private.Queue), run.ID)
+	c.Sync.State = SyncQueued
+	run.progress()
+	ch.Runs = append(ch.Runs, RunChange{Run: run})
+}
+
+// purge takes out all figures of a connection and has campaigns told.
+func (s *Service) purge(ctx context.Context, workspace, id ident.ID) error {
+	if err := s.Begin(ctx, workspace, id); err != nil {
+		return err
+	}
+	if err := s.Facts.Erase(ctx, workspace, id); err != nil {
+		return err
+	}
+	return s.store.PlanSpend(ctx, workspace, id, clock.At(s.now()))
+}

@@ -1,0 +1,182 @@
+package connection
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// CallbackPath is where platforms send people back to; the platform's name
+// follows.
+const CallbackPath = "/oauth/callback/"
+
+// carried is what a person carries to a platform and back.
+type carried struct {
+	Workspace  ident.ID `json:"w"`
+	Connection ident.ID `json:"c"`
+	Nonce      string   `json:"n"`
+}
+
+// token draws a random text that nobody guesses.
+func (s *Service) token() string {
+	var b [32]byte
+	if _, err := io.ReadFull(s.random, b[:]); err != nil {
+		panic(fmt.Sprintf("no randomness: %v", err))
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// grant is what belongs to one granting of access.
+func (s *Service) grant(c *Connection, g *Granting) Grant {
+	state, err := json.Marshal(carried{c.WorkspaceID, c.ID, g.Nonce})
+	if err != nil {
+		panic(err)
+	}
+	return Grant{
+		Redirect: strings.TrimSuffix(s.PublicURL, "/") + CallbackPath + c.Platform, State: s.SealState(state), Verifier: g.Verifier, Write: c.WriteEnabled,
+	}
+}
+
+// errGrant is what a person is told whose visit leads nowhere.
+func errGrant(message string) error { return fault.New(fault.InvalidState, message) }
+
+// Complete takes what a person brings back from a platform: the state that was
+// carried there, and a code or the reason why there is none. A state works
+// once, and for as long as it was meant to.
+func (s *Service) Complete(ctx context.Context, platform, state, code, denied string) (record.Doc, error) {
+	plain, ok := s.OpenState(state)
+	var v carried
+	if !ok || json.Unmarshal(plain, &v) != nil {
+		return record.Doc{}, errGrant("This link is not one of ours. Begin again.")
+	}
+	cause := record.Cause{Workspace: v.Workspace, Actor: record.System}
+	return s.change(ctx, cause, v.Connection, record.Match{}, func(c *Connection, ch *Change) error {
+		g := c.Private.Granting
+		switch {
+		case c.Platform != platform || g == nil || g.Nonce != v.Nonce || g.ExpiresAt <= ch.At:
+			return errGrant("This link was used, or is too old. Begin again.")
+		case denied != "":
+			return errGrant("Access was not granted.")
+		}
+		client, _ := s.Catalogue.Client(platform, false)
+		grantor, can := client.(Grantor)
+		app, there := s.Catalogue.App(platform)
+		if !can || !there {
+			return errGrant("The server has no OAuth client for the platform any more.")
+		}
+		k, err := grantor.Exchange(ctx, app, s.grant(c, g), code)
+		if err != nil {
+			return refused(err)
+		}
+		if k.Access.Empty() {
+			return errGrant("The platform answered without a token. Begin again.")
+		}
+		return s.enter(ctx, c, Keyring{platform: k}, ch)
+	})
+}
+
+// Reconnect grants access anew. The connection keeps its id and its figures.
+func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, given *Given, home Home) (record.Doc, error) {
+	return s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
+		if err := c.syncs(); err != nil {
+			return err
+		}
+		if given != nil {
+			if details := given.problems(c.Platform); len(details) > 0 {
+				return fault.Invalid(details)
+			}
+		}
+		// An invitation alone changes nothing that a caller has set.
+		return s.admit(ctx, c, given, home, ch)
+	})
+}
+
+// syncs refuses what only platforms that are still connected can do.
+func (c *Connection) syncs() error {
+	switch {
+	case c.Status == StatusDisconnected:
+		return fault.New(fault.InvalidState, "The connection is disconnected for good.", c.stateDetail("Not possible while disconnected."))
+	case c.Sync.IntervalMinutes == nil:
+		return fault.New(fault.InvalidState, fmt.Sprintf("A connection of platform %s takes what you send; there is nothing to fetch.", c.Platform), fault.Detail{
+			Code: string(fault.InvalidState), Message: "There is nothing to fetch.", Meta: fault.Meta{"platform": c.Platform},
+		})
+	}
+	return nil
+}
+
+func (c *Connection) stateDetail(message string) fault.Detail {
+	return fault.Detail{
+		Code: string(fault.InvalidState), Message: message,
+		Meta: fault.Meta{"current_status": c.Status, "required_status": []Status{StatusConnected, StatusError}},
+	}
+}
+
+// Disconnect takes access back for good. The credentials are gone when it
+// returns; the platform is told afterwards, as well as it goes.
+func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, purge bool) (record.Doc, error) {
+	var ring Keyring
+	var gone *Connection
+	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
+		if c.Status == StatusDisconnected {
+			return errSame
+		}
+		if c.Private.Sealed != "" {
+			// What cannot be opened cannot be given back either.
+			ring, _ = s.unlock(c)
+		}
+		if err := s.stop(ctx, c, ch); err != nil {
+			return err
+		}
+		gone = c
+		c.Status, c.ArchivedAt, c.StatusReason = StatusDisconnected, &ch.At, nil
+		c.AuthorizationURL, c.ReauthURL, c.CredentialsExpireAt, c.Sync.NextRunAt = nil, nil, nil, nil
+		c.Private = Private{}
+		ch.Events = append(ch.Events, record.Event{Type: "connection.disconnected"})
+		return nil
+	})
+	if err != nil {
+		return d, err
+	}
+	if purge {
+		if err := s.purge(ctx, cause.Workspace, id); err != nil {
+			return d, err
+		}
+	}
+	if gone != nil && len(ring) > 0 {
+		s.hands.background(func(ctx context.Context) { s.revoke(ctx, gone, ring) })
+	}
+	return d, nil
+}
+
+// revoke tells platforms that access is given back.
+func (s *Service) revoke(ctx context.Context, c *Connection, ring Keyring) {
+	for platform, k := range ring {
+		client, _ := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
+		if grantor, can := client.(Grantor); can {
+			if err := grantor.Revoke(ctx, s.app(c, platform, k), k); err != nil {
+				s.Log.Warn("give access back", "connection", c.ID, "platform", platform, "error", err)
+			}
+		}
+	}
+}
+
+// expire drops a connection that nobody granted access to.
+func (s *Service) expire(ctx context.Context, c *Connection) error {
+	_, err := s.change(ctx, system(c), c.ID, record.Match{}, func(c *Connection, ch *Change) error {
+		if c.Status != StatusPending || c.CreatedAt.Add(pendingTime) > ch.At {
+			return errSame
+		}
+		c.Status, c.ArchivedAt, c.AuthorizationURL, c.Private = StatusDisconnected, &ch.At, nil, Private{}
+		ch.Events = append(ch.Events, record.Event{Type: "connection.disconnected"})
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,290 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Kinds lists what can be linked.
+var Kinds = []string{fact.KindCampaign, fact.KindCreative, fact.KindAudience}
+
+// link notes what an account has, links what is to be linked by its name, and
+// learns which records of ours things are.
+func (e *execution) link(ctx context.Context, account string, found *Entities) error {
+	a := e.c.account(account)
+	now := clock.At(e.s.now())
+	for kind, list := range map[string][]Entity{fact.KindCampaign: found.Campaigns, fact.KindCreative: found.Ads, fact.KindAudience: found.Audiences} {
+		links := make([]Link, len(list))
+		for i, it := range list {
+			links[i] = Link{
+				Kind: kind, ExternalID: it.External, AccountID: account, Platform: a.Platform, Name: it.Name, Status: some(it.Status), URL: some(it.URL),
+				SyncedAt: now, Connection: e.c.ID, Runs: it.Runs,
+			}
+		}
+		if err := e.s.Links.Found(ctx, e.c.WorkspaceID, e.c.ID, account, kind, links); err != nil {
+			return fmt.Errorf("note what %s has: %w", account, err)
+		}
+		if e.c.LinkByName {
+			if _, _, err := e.s.byName(ctx, system(e.c), e.c.ID, kind, nil); err != nil {
+				return err
+			}
+		}
+		known, err := e.s.Links.Of(ctx, e.c.WorkspaceID, e.c.ID, kind, nil)
+		if err != nil {
+			return err
+		}
+		for i := range known {
+			l := &known[i]
+			if l.RecordID == nil {
+				continue
+			}
+			e.links[linkKey{kind, l.ExternalID}] = *l.RecordID
+			if err := e.s.tell(ctx, e.c.WorkspaceID, kind, *l.RecordID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Follow takes over what a newer look at something does not tell: what it is
+// linked to and what was written there. A state that somebody on the platform
+// has changed since is told and left alone.
+func (l *Link) Follow(was *Link) {
+	l.RecordID, l.Push, l.Wanted = was.RecordID, was.Push, was.Wanted
+	if l.Wanted == nil || l.Push == nil || *l.Push == PushPending || *l.Push == PushFailed {
+		return
+	}
+	push := PushApplied
+	if l.Runs != *l.Wanted {
+		push = PushDrifted
+	}
+	l.Push = &push
+}
+
+func some(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// LinkRequest are links to make or to take away.
+type LinkRequest struct {
+	Links  []LinkWish
+	ByName bool
+}
+
+// LinkWish is one link; an empty record takes it away.
+type LinkWish struct {
+	Kind     string
+	External string
+	Record   ident.ID
+}
+
+// Linked is what became of a request.
+type Linked struct {
+	Linked    int      `json:"linked"`
+	Unlinked  int      `json:"unlinked"`
+	Ambiguous []string `json:"ambiguous"`
+}
+
+// Link makes and takes away links, all or none, and returns a Linked as a
+// document. Facts that are there follow.
+func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, r LinkRequest) ([]byte, error) {
+	c, err := s.store.Load(ctx, cause.Workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Status == StatusDisconnected {
+		return nil, c.syncs()
+	}
+	changed, done, err := s.wishes(ctx, c, r.Links)
+	if err != nil {
+		return nil, err
+	}
+	if r.ByName {
+		for _, kind := range Kinds {
+			more, ambiguous, err := s.byName(ctx, record.Cause{Workspace: cause.Workspace}, id, kind, changed)
+			if err != nil {
+				return nil, err
+			}
+			done.Linked += len(more)
+			done.Ambiguous = append(done.Ambiguous, ambiguous...)
+			changed = append(changed, more...)
+		}
+	}
+	slices.Sort(done.Ambiguous)
+	done.Ambiguous = slices.Compact(done.Ambiguous)
+	done.Ambiguous = done.Ambiguous[:min(len(done.Ambiguous), 1000)]
+	answer, err := json.Marshal(done, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode links: %w", err)
+	}
+	if err := s.Links.Put(ctx, cause, clock.At(s.now()), id, changed, answer); err != nil {
+		return nil, err
+	}
+	return answer, s.relink(ctx, c, changed)
+}
+
+// wishes finds what a request is about.
+func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish) (changed []Link, done Linked, err error) {
+	done.Ambiguous = []string{}
+	var details []fault.Detail
+	for _, kind := range Kinds {
+		var external []string
+		var ids []ident.ID
+		for _, w := range list {
+			if w.Kind == kind {
+				external = append(external, w.External)
+				if w.Record != "" {
+					ids = append(ids, w.Record)
+				}
+			}
+		}
+		if len(external) == 0 {
+			continue
+		}
+		there, err := s.Links.Of(ctx, c.WorkspaceID, c.ID, kind, external)
+		if err != nil {
+			return nil, done, err
+		}
+		records, err := s.Records.Find(ctx, c.WorkspaceID, kind, ids)
+		if err != nil {
+			return nil, done, err
+		}
+		for i, w := range list {
+			if w.Kind != kind {
+				continue
+			}
+			at := slices.IndexFunc(there, func(l Link) bool { return l.ExternalID == w.External })
+			if at < 0 {
+				details = append(details, fault.Detail{
+					Field: fmt.Sprintf("links[%d].external_id", i), In: "body", Code: "not_found",
+					Message: fmt.Sprintf("links[%d].external_id names no %s that the last sync has found.", i, kind),
+				})
+				continue
+			}
+			l := there[at]
+			switch _, known := records[w.Record]; {
+			case w.Record == "" && l.RecordID != nil:
+				l.RecordID = nil
+				done.Unlinked++
+			case w.Record == "":
+				continue
+			case !known:
+				details = append(details, fault.Dangling(fmt.Sprintf("links[%d].record_id", i), w.Record))
+				continue
+			case l.RecordID == nil || *l.RecordID != w.Record:
+				l.RecordID = &w.Record
+				done.Linked++
+			default:
+				continue
+			}
+			changed = append(changed, l)
+		}
+	}
+	if len(details) > 0 {
+		return nil, done, fault.Invalid(details)
+	}
+	return changed, done, nil
+}
+
+// byName links what is not linked and has the name of exactly one record. It
+// stores that itself where the cause has an actor.
+func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, kind string, besides []Link) (changed []Link, ambiguous []string, err error) {
+	list, err := s.Links.Of(ctx, cause.Workspace, id, kind, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := map[string]bool{}
+	for i := range list {
+		if list[i].RecordID == nil {
+			names[strings.ToLower(list[i].Name)] = true
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil, nil
+	}
+	records, err := s.Links.Names(ctx, cause.Workspace, kind, slices.Sorted(maps.Keys(names)))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, l := range list {
+		same := func(o Link) bool { return o.Kind == kind && o.ExternalID == l.ExternalID }
+		if l.RecordID != nil || slices.ContainsFunc(besides, same) {
+			continue
+		}
+		switch found := records[strings.ToLower(l.Name)]; len(found) {
+		case 0:
+		case 1:
+			l.RecordID = &found[0]
+			changed = append(changed, l)
+		default:
+			ambiguous = append(ambiguous, l.Name)
+		}
+	}
+	if cause.Actor.Type != "" && len(changed) > 0 {
+		err = s.Links.Put(ctx, cause, clock.At(s.now()), id, changed, nil)
+	}
+	return changed, ambiguous, err
+}
+
+// relink has facts that are there count for the records, and records tell of
+// their links.
+func (s *Service) relink(ctx context.Context, c *Connection, changed []Link) error {
+	told := map[ident.ID]string{}
+	for _, l := range changed {
+		if l.RecordID != nil {
+			told[*l.RecordID] = l.Kind
+		}
+	}
+	for id, kind := range told {
+		if err := s.tell(ctx, c.WorkspaceID, kind, id); err != nil {
+			return err
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	if err := s.Facts.Relink(ctx, c.WorkspaceID, c.ID, changed); err != nil {
+		return fmt.Errorf("link facts: %w", err)
+	}
+	return s.store.PlanSpend(ctx, c.WorkspaceID, c.ID, clock.At(s.now()))
+}
+
+// tell has a record show where else it is.
+func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id ident.ID) error {
+	links, err := s.Links.For(ctx, workspace, id)
+	if err != nil {
+		return err
+	}
+	refs := make([]record.ExternalRef, len(links))
+	drifted := false
+	for i, l := range links {
+		refs[i] = record.ExternalRef{
+			ConnectionID: l.Connection, Platform: l.Platform, ExternalID: l.ExternalID, ExternalStatus: l.Status, URL: l.URL, Push: l.Push, SyncedAt: l.SyncedAt,
+		}
+		drifted = drifted || l.Push != nil && *l.Push == PushDrifted
+	}
+	return s.Records.Refer(ctx, workspace, kind, id, refs, drifted)
+}
+
+// Entities returns one page of what the platform has, and the cursor behind it.
+func (s *Service) Entities(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]Link, error) {
+	if _, err := s.store.Doc(ctx, workspace, id); err != nil {
+		return nil, err
+	}
+	return s.Links.Page(ctx, workspace, id, kinds, linked, after, limit)
+}

@@ -1,0 +1,307 @@
+package connection
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+)
+
+// slice does one slice, as a whole or not at all.
+func (e *execution) slice(ctx context.Context, p *Slice) error {
+	client, k, ok := e.client(p.Account)
+	if !ok {
+		return &Error{Class: Gone, Code: "no_account", Message: "The account is not there any more."}
+	}
+	if e.entities[p.Account] == nil {
+		if err := e.inventory(ctx, client, k, p.Account); err != nil {
+			return err
+		}
+	}
+	if p.Entities {
+		found := e.entities[p.Account]
+		p.Found = map[string]int64{
+			StreamCampaigns: int64(len(found.Campaigns)), StreamCreative: int64(len(found.Ads)), StreamAudiences: int64(len(found.Audiences)),
+		}
+		p.Status, p.Error = sliceDone, nil
+		return nil
+	}
+	b, err := e.fetch(ctx, client, k, p)
+	if err != nil {
+		return err
+	}
+	if err := e.write(ctx, p, b); err != nil {
+		return err
+	}
+	p.Status, p.Error = sliceDone, nil
+	return nil
+}
+
+// inventory reads what an account has and notes it.
+func (e *execution) inventory(ctx context.Context, client Client, k Credentials, account string) error {
+	e.run.Totals.APICalls++
+	found, err := client.Entities(ctx, k, account)
+	if err != nil {
+		return err
+	}
+	if err := e.link(ctx, account, found); err != nil {
+		return err
+	}
+	e.entities[account] = found
+	return nil
+}
+
+// bag collects the rows of a slice under their keys.
+type bag struct {
+	source fact.Source
+	rows   []fact.Row
+	index  map[rowKey]int
+	// ads are the figures of ads by campaign and day, campaigns those of
+	// campaigns, told those of the account by day.
+	ads         map[campaignDay]*fact.Values
+	campaigns   map[campaignDay]*fact.Row
+	told        map[clock.Date]*fact.Values
+	read, wrong int64
+}
+
+// rowKey is everything that makes a row another one.
+type rowKey struct {
+	date                                                                clock.Date
+	channel, campaign, creative, audience, country, age, gender, device string
+}
+
+type campaignDay struct {
+	campaign string
+	date     clock.Date
+}
+
+// fetch reads all that makes up a slice.
+func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *Slice) (*bag, error) {
+	a := e.c.account(p.Account)
+	b := &bag{
+		source: fact.Source{Connection: e.c.ID, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone},
+		index:  map[rowKey]int{}, ads: map[campaignDay]*fact.Values{}, campaigns: map[campaignDay]*fact.Row{}, told: map[clock.Date]*fact.Values{},
+	}
+	levels := []Level{levelOf(p.Family)}
+	if p.Family == fact.Base {
+		levels = []Level{LevelAd, LevelCampaign, LevelAccount}
+	}
+	for _, level := range levels {
+		if !slices.Contains(client.About().Levels, level) {
+			continue
+		}
+		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: e.entities[p.Account]}
+		err := client.Report(ctx, k, q, func(rows []fact.Row) error {
+			e.run.Totals.APICalls++
+			return b.add(level, p, rows)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
+		}
+	}
+	b.rest()
+	return b, nil
+}
+
+func levelOf(f fact.Family) Level {
+	for level, family := range Families {
+		if family == f {
+			return level
+		}
+	}
+	return LevelAd
+}
+
+// add takes rows in.
+func (b *bag) add(level Level, p *Slice, rows []fact.Row) error {
+	b.read += int64(len(rows))
+	for i := range rows {
+		r := &rows[i]
+		if r.Date < p.First || r.Date > p.Last || !sound(&r.Values) {
+			b.wrong++
+			continue
+		}
+		key := campaignDay{r.Campaign.Key(), r.Date}
+		switch level {
+		case LevelAccount:
+			sum(b.told, r.Date, &r.Values)
+		case LevelCampaign:
+			b.campaigns[key] = r
+		default:
+			r.Family = p.Family
+			if level == LevelAd {
+				sum(b.ads, key, &r.Values)
+			}
+			if err := b.keep(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep adds a row. One that is there with the same key and other values says
+// that the report changed while it was read.
+func (b *bag) keep(r *fact.Row) error {
+	key := rowKey{r.Date, r.Channel, r.Campaign.Key(), r.Creative.Key(), r.Audience.Key(), r.Country, r.AgeRange, r.Gender, r.Device}
+	i, there := b.index[key]
+	if there {
+		if b.rows[i].Values != r.Values {
+			return &Error{Class: Drift, Code: "paging_drift", Message: "The report changed while it was read."}
+		}
+		return nil
+	}
+	b.index[key] = len(b.rows)
+	b.rows = append(b.rows, *r)
+	return nil
+}
+
+// sound refuses values that no platform means.
+func sound(v *fact.Values) bool {
+	for m := range fact.Measure(fact.NumMeasures) {
+		n, known := v.Get(m)
+		if known && (n > fact.MaxValue || n < -fact.MaxValue || n < 0 && !m.Scaled()) {
+			return false
+		}
+	}
+	return true
+}
+
+func sum[K comparable](into map[K]*fact.Values, key K, v *fact.Values) {
+	t := into[key]
+	if t == nil {
+		t = &fact.Values{}
+		into[key] = t
+	}
+	for m := range fact.Measure(fact.NumMeasures) {
+		if n, known := v.Get(m); known && m != fact.Reach {
+			had, _ := t.Get(m)
+			t.Set(m, had+n)
+		}
+	}
+}
+
+// rest gives what campaigns have beyond their ads a row of its own, so that
+// totals are the platform's.
+func (b *bag) rest() {
+	keys := slices.SortedFunc(maps.Keys(b.campaigns), func(x, y campaignDay) int {
+		return cmp.Or(cmp.Compare(x.date, y.date), strings.Compare(x.campaign, y.campaign))
+	})
+	for _, key := range keys {
+		whole, ads := b.campaigns[key], b.ads[key]
+		if ads == nil {
+			ads = &fact.Values{}
+		}
+		r := fact.Row{Family: fact.Base, Date: whole.Date, Channel: whole.Channel, Campaign: whole.Campaign}
+		for m := range fact.Measure(fact.NumMeasures) {
+			n, known := whole.Values.Get(m)
+			had, _ := ads.Get(m)
+			if known && n != had && m != fact.Reach {
+				r.Values.Set(m, n-had)
+			}
+		}
+		if r.Values != (fact.Values{}) && sound(&r.Values) {
+			b.rows = append(b.rows, r)
+		}
+	}
+}
+
+// write replaces the days of a slice and notes what that has changed.
+func (e *execution) write(ctx context.Context, p *Slice, b *bag) error {
+	base := p.Family == fact.Base
+	var before map[clock.Date]fact.Values
+	var err error
+	if base {
+		if before, err = e.s.Facts.Totals(ctx, e.c.WorkspaceID, &b.source, p.First, p.Last); err != nil {
+			return fmt.Errorf("add up what is there: %w", err)
+		}
+	}
+	for i := range b.rows {
+		r := &b.rows[i]
+		r.Source = &b.source
+		e.links.mark(r)
+	}
+	if err := e.s.Begin(ctx, e.c.WorkspaceID, e.c.ID); err != nil {
+		return err
+	}
+	batch := &fact.Batch{
+		Workspace: e.c.WorkspaceID, Rows: b.rows,
+		Replace: []fact.Window{{Source: &b.source, Family: p.Family, First: p.First, Last: p.Last}},
+	}
+	if err := e.s.Facts.Write(ctx, batch); err != nil {
+		return fmt.Errorf("write facts: %w", err)
+	}
+	p.Read, p.Written, p.Quarantined = b.read, int64(len(b.rows)), b.wrong
+	if !base {
+		return nil
+	}
+	after, err := e.s.Facts.Totals(ctx, e.c.WorkspaceID, &b.source, p.First, p.Last)
+	if err != nil {
+		return fmt.Errorf("add up what is there now: %w", err)
+	}
+	e.restated(before, after)
+	e.drifted(p, b.told, after)
+	return nil
+}
+
+const (
+	mostRestated = 1000
+	mostDrift    = 100
+)
+
+// restated notes days that were there before and have changed.
+func (e *execution) restated(before, after map[clock.Date]fact.Values) {
+	for day, was := range before {
+		if after[day] != was && !slices.Contains(e.run.RestatedDays, day) && len(e.run.RestatedDays) < mostRestated {
+			e.run.RestatedDays = append(e.run.RestatedDays, day)
+		}
+	}
+	slices.Sort(e.run.RestatedDays)
+}
+
+// checked are the measures whose sums are compared with the platform's own.
+var checked = []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue}
+
+// drifted notes where the platform's own totals are others.
+func (e *execution) drifted(p *Slice, told map[clock.Date]*fact.Values, stored map[clock.Date]fact.Values) {
+	for day := p.First; day <= p.Last; day++ {
+		says, have := told[day], stored[day]
+		if says == nil {
+			continue
+		}
+		for _, m := range checked {
+			theirs, known := says.Get(m)
+			ours, _ := have.Get(m)
+			if known && theirs != ours && len(e.run.Drift) < mostDrift {
+				e.run.Drift = append(e.run.Drift, TotalDrift{Date: day, AccountID: p.Account, Metric: m.String(), Platform: number(m, theirs), Stored: number(m, ours)})
+			}
+		}
+	}
+}
+
+func number(m fact.Measure, n int64) fact.Number {
+	if m.Scaled() {
+		return fact.Millionths(n)
+	}
+	return fact.Whole(n)
+}
+
+// linkage is which records of ours the things on a platform are.
+type linkage map[linkKey]ident.ID
+
+type linkKey struct{ kind, external string }
+
+// mark links a row.
+func (l linkage) mark(r *fact.Row) {
+	for kind, entity := range map[string]*fact.Entity{fact.KindCampaign: &r.Campaign, fact.KindCreative: &r.Creative, fact.KindAudience: &r.Audience} {
+		if entity.External != "" {
+			entity.Record = l[linkKey{kind, entity.External}]
+		}
+	}
+}

@@ -1,0 +1,451 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Request is what a sync is asked for.
+type Request struct {
+	Mode    string
+	Streams []string
+	// First and Last are the days of a backfill.
+	First, Last *clock.Date
+}
+
+const (
+	// fullDays is how far back the first sync and a full one read, historyDays
+	// how far back the rest of the history is read afterwards.
+	fullDays    = 90
+	historyDays = 730
+	// recentDays is what a run reads between those that read all days which
+	// may still change.
+	recentDays = 2
+)
+
+// Sync has a connection synced. Where a run for the same is not over yet, that
+// one is the answer.
+func (s *Service) Sync(ctx context.Context, cause record.Cause, id ident.ID, r Request) (record.Doc, error) {
+	return s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
+		if err := c.ready(); err != nil {
+			return err
+		}
+		run := s.newRun(c, cause, r, TriggerManual, ch.At)
+		same, err := s.same(ctx, c, run)
+		if err != nil {
+			return err
+		}
+		ch.AnswerRun = true
+		if same != nil {
+			same.Coalesced = true
+			same.Touch(ch.At, 0)
+			ch.Connection, ch.Runs = nil, []RunChange{{Run: same}}
+			if c.Sync.State != SyncRunning {
+				ch.Work = &ch.At
+			}
+			return nil
+		}
+		s.enqueue(c, run, ch)
+		return nil
+	})
+}
+
+// ready refuses to sync what cannot be synced.
+func (c *Connection) ready() error {
+	if err := c.syncs(); err != nil {
+		return err
+	}
+	switch c.Status {
+	case StatusReauthRequired:
+		return fault.New(fault.ConnectionReauthRequired, "The platform does not accept the stored access any more. Grant it anew.", fault.Detail{
+			Code: string(fault.ConnectionReauthRequired), Message: "Call POST /v1/connections/{id}/reconnect.",
+		})
+	case StatusPending:
+		return fault.New(fault.InvalidState, "Nobody has granted access yet.", c.stateDetail("Not possible while pending."))
+	}
+	if !slices.ContainsFunc(c.Accounts, func(a Account) bool { return a.Enabled }) {
+		return fault.New(fault.InvalidState, "No account of the connection is switched on.", fault.Detail{
+			Code: string(fault.InvalidState), Message: "Switch an account on with PATCH /v1/connections/{id}.",
+		})
+	}
+	return nil
+}
+
+// newRun makes a run. Its days are those of the first account's zone; each
+// account has its own today when it is read.
+func (s *Service) newRun(c *Connection, cause record.Cause, r Request, trigger string, now clock.Instant) *Run {
+	run := &Run{
+		ID: ident.New(ident.Sync, s.now(), s.random), ConnectionID: c.ID, Trigger: trigger, Mode: r.Mode, Status: RunQueued, RequestedBy: cause.Actor,
+		Streams: []*Stream{}, RestatedDays: []clock.Date{}, Drift: []TotalDrift{}, Attempt: 1,
+		Common: record.Common{WorkspaceID: c.WorkspaceID, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
+	}
+	today := c.today(now)
+	switch {
+	case r.First != nil:
+		run.Window = Days{*r.First, min(*r.Last, today)}
+	case r.Mode == ModeFull:
+		run.Window = Days{today - fullDays + 1, today}
+	case trigger == TriggerScheduled && !c.whole(now):
+		run.Window = Days{today - recentDays + 1, today}
+	default:
+		run.Window = Days{today - clock.Date(c.Sync.LookbackDays), today}
+	}
+	for _, name := range Streams {
+		if len(r.Streams) == 0 || slices.Contains(r.Streams, name) {
+			run.Streams = append(run.Streams, &Stream{Name: name, Status: slicePending})
+		}
+	}
+	return run
+}
+
+// today is the day in the zone of the account that is furthest ahead: no
+// account loses its today for another's.
+func (c *Connection) today(now clock.Instant) clock.Date {
+	var latest clock.Date
+	for _, a := range c.Accounts {
+		latest = max(latest, a.today(now))
+	}
+	if latest == 0 {
+		latest = clock.DateIn(now.Time(), time.UTC)
+	}
+	return latest
+}
+
+func (a *Account) today(now clock.Instant) clock.Date {
+	zone, err := clock.Zone(a.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return clock.DateIn(now.Time(), zone)
+}
+
+// nightly is when, in the first account's zone, all days are read again.
+const nightly = 4 * time.Hour
+
+// whole reports whether all days that may still change are due: once a day,
+// after four in the morning.
+func (c *Connection) whole(now clock.Instant) bool {
+	zone := time.UTC
+	if len(c.Accounts) > 0 {
+		if z, err := clock.Zone(c.Accounts[0].Timezone); err == nil {
+			zone = z
+		}
+	}
+	shifted := func(at clock.Instant) clock.Date { return clock.DateIn(at.Time().Add(-nightly), zone) }
+	return c.Private.Whole == 0 || shifted(c.Private.Whole) < shifted(now)
+}
+
+// same finds a run for the same that is not over.
+func (s *Service) same(ctx context.Context, c *Connection, run *Run) (*Run, error) {
+	ids := slices.Clone(c.Private.Queue)
+	if c.Sync.CurrentRunID != nil {
+		ids = append(ids, *c.Sync.CurrentRunID)
+	}
+	for _, id := range ids {
+		other, err := s.Runs.Load(ctx, c.WorkspaceID, id)
+		if err != nil {
+			return nil, err
+		}
+		if !other.over() && other.covers(run) {
+			return other, nil
+		}
+	}
+	return nil, nil
+}
+
+// covers reports whether a run brings all that another would.
+func (r *Run) covers(other *Run) bool {
+	for _, s := range other.Streams {
+		if !slices.ContainsFunc(r.Streams, func(t *Stream) bool { return t.Name == s.Name }) {
+			return false
+		}
+	}
+	return r.Window.StartDate <= other.Window.StartDate && r.Window.EndDate >= other.Window.EndDate
+}
+
+// enqueue puts a new run behind those that wait.
+func (s *Service) enqueue(c *Connection, run *Run, ch *Change) {
+	run.progress()
+	c.Private.Queue = append(slices.Clip(c.Private.Queue), run.ID)
+	ch.Runs = append(ch.Runs, RunChange{Run: run})
+	if c.Sync.State != SyncRunning {
+		c.Sync.State, ch.Work = SyncQueued, &ch.At
+	}
+}
+
+// stop ends all runs of a connection.
+func (s *Service) stop(ctx context.Context, c *Connection, ch *Change) error {
+	ids := slices.Clone(c.Private.Queue)
+	if c.Sync.CurrentRunID != nil {
+		ids = append(ids, *c.Sync.CurrentRunID)
+	}
+	for _, id := range ids {
+		run, err := s.Runs.Load(ctx, c.WorkspaceID, id)
+		if err != nil {
+			return err
+		}
+		if run.over() {
+			continue
+		}
+		run.finish(RunCanceled, nil, ch.At)
+		run.Touch(ch.At, 1)
+		ch.Runs = append(ch.Runs, RunChange{Run: run})
+		s.hands.let(id)
+	}
+	c.Private.Queue, c.Sync.CurrentRunID, c.Sync.State = nil, nil, SyncIdle
+	return nil
+}
+
+// GetRun returns a run as it is stored.
+func (s *Service) GetRun(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.Runs.Doc(ctx, workspace, id)
+}
+
+// ListRuns returns one page of the runs of a connection.
+func (s *Service) ListRuns(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
+	q.Filters = append(slices.Clip(q.Filters), page.Filter{Name: "connection_id", Values: []string{string(id)}})
+	return s.Runs.List(ctx, workspace, q)
+}
+
+// Cancel stops a run. What it has brought in already stays.
+func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+	return record.Retry(ctx, func() (record.Doc, error) {
+		run, err := s.Runs.Load(ctx, cause.Workspace, id)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := match.Check(run.Version); err != nil {
+			return record.Doc{}, err
+		}
+		if run.over() {
+			return record.Doc{}, fault.New(fault.InvalidState, fmt.Sprintf("The sync run is %s; cancel needs %s.", run.Status, record.Words(openRun)), fault.Detail{
+				Code: string(fault.InvalidState), Message: fmt.Sprintf("Not possible while %s.", run.Status),
+				Meta: fault.Meta{"current_status": run.Status, "required_status": openRun},
+			})
+		}
+		c, err := s.store.Load(ctx, cause.Workspace, run.ConnectionID)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		now := clock.At(s.now())
+		ch := &Change{Cause: cause, At: now, Connection: c, Runs: []RunChange{{Run: run}}, AnswerRun: true}
+		run.finish(RunCanceled, nil, now)
+		run.Touch(now, 1)
+		c.release(id)
+		if c.Sync.State != SyncRunning {
+			ch.Work = &now
+		}
+		c.Touch(now, 0)
+		d, err := s.store.Apply(ctx, ch)
+		if err == nil {
+			s.hands.let(id)
+		}
+		return d, err
+	})
+}
+
+// release takes a run out of the connection's hands.
+func (c *Connection) release(id ident.ID) {
+	c.Private.Queue = slices.DeleteFunc(slices.Clone(c.Private.Queue), func(q ident.ID) bool { return q == id })
+	if c.Sync.CurrentRunID != nil && *c.Sync.CurrentRunID == id {
+		c.Sync.CurrentRunID = nil
+		c.Sync.LastRunID = &id
+	}
+	switch {
+	case c.Sync.CurrentRunID != nil:
+	case len(c.Private.Queue) > 0:
+		c.Sync.State = SyncQueued
+	default:
+		c.Sync.State = SyncIdle
+	}
+}
+
+// hands keeps a connection from being worked on twice in this process, which
+// is the only one that writes these facts: a worker that has lost its lease
+// without knowing cannot write beside its successor. Records are guarded by
+// their stamps.
+type hands struct {
+	mu   sync.Mutex
+	held map[ident.ID]context.CancelFunc
+	wg   sync.WaitGroup
+	// tokens are locked by whoever gets new ones, by connection.
+	tokens sync.Map
+}
+
+// renewing waits until nobody else gets tokens for a connection, and returns
+// what ends that.
+func (h *hands) renewing(id ident.ID) func() {
+	lock, _ := h.tokens.LoadOrStore(id, &sync.Mutex{})
+	lock.(*sync.Mutex).Lock()
+	return lock.(*sync.Mutex).Unlock
+}
+
+// take has a connection or run held by one worker at a time; false where
+// another has it.
+func (h *hands) take(ctx context.Context, id ident.ID) (context.Context, func(), bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, there := h.held[id]; there {
+		return nil, nil, false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	h.held[id] = cancel
+	return ctx, func() {
+		cancel()
+		h.mu.Lock()
+		delete(h.held, id)
+		h.mu.Unlock()
+	}, true
+}
+
+// let breaks off whoever holds something.
+func (h *hands) let(id ident.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cancel := h.held[id]; cancel != nil {
+		cancel()
+	}
+}
+
+// background does something that nobody waits for, but for Wait.
+func (h *hands) background(f func(context.Context)) {
+	h.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// Wait waits for what goes on in the background.
+func (s *Service) Wait() { s.hands.wg.Wait() }
+
+// Work does what is to be done for a connection, and returns when it wants to
+// be called again. It may be called at any time and by several at once.
+func (s *Service) Work(ctx context.Context, workspace, id ident.ID) (*clock.Instant, error) {
+	ctx, done, ok := s.hands.take(ctx, id)
+	if !ok {
+		again := clock.At(s.now()).Add(time.Second)
+		return &again, nil
+	}
+	defer done()
+	for {
+		c, err := s.store.Load(ctx, workspace, id)
+		if fault.Is(err, fault.NotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		run, again, err := s.next(ctx, c)
+		if run == nil || err != nil {
+			return again, err
+		}
+		again, err = s.run(ctx, run)
+		if err != nil && !errors.Is(err, errLost) {
+			return nil, err
+		}
+		if again != nil {
+			return again, nil
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("sync %s: %w", id, context.Cause(ctx))
+		}
+	}
+}
+
+// next finds or makes the run that is to go on, or says when there may be one.
+func (s *Service) next(ctx context.Context, c *Connection) (*Run, *clock.Instant, error) {
+	now := clock.At(s.now())
+	switch c.Status {
+	case StatusDisconnected, StatusReauthRequired:
+		return nil, nil, nil
+	case StatusPending:
+		if at := c.CreatedAt.Add(pendingTime); at > now {
+			return nil, &at, nil
+		}
+		return nil, nil, s.expire(ctx, c)
+	}
+	if id := c.Sync.CurrentRunID; id != nil {
+		run, err := s.Runs.Load(ctx, c.WorkspaceID, *id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if run.Status == RunWaiting && run.WaitingUntil != nil && *run.WaitingUntil > now {
+			return nil, run.WaitingUntil, nil
+		}
+		return s.begin(ctx, c, run, now)
+	}
+	if len(c.Private.Queue) > 0 {
+		run, err := s.first(ctx, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.begin(ctx, c, run, now)
+	}
+	if at := c.Sync.NextRunAt; at != nil && *at > now {
+		return nil, at, nil
+	}
+	run := s.newRun(c, system(c), Request{Mode: ModeIncremental}, TriggerScheduled, now)
+	return s.begin(ctx, c, run, now)
+}
+
+// first is the run whose turn it is: the oldest, but history waits for
+// everything else.
+func (s *Service) first(ctx context.Context, c *Connection) (*Run, error) {
+	var history *Run
+	for _, id := range c.Private.Queue {
+		run, err := s.Runs.Load(ctx, c.WorkspaceID, id)
+		if err != nil {
+			return nil, err
+		}
+		if run.Trigger != TriggerBackfill {
+			return run, nil
+		}
+		if history == nil {
+			history = run
+		}
+	}
+	return history, nil
+}
+
+// begin marks a run as the one that is being done.
+func (s *Service) begin(ctx context.Context, c *Connection, run *Run, now clock.Instant) (*Run, *clock.Instant, error) {
+	ch := &Change{Cause: record.Cause{Workspace: c.WorkspaceID, Actor: run.RequestedBy}, At: now, Connection: c}
+	change := RunChange{Run: run}
+	switch {
+	case run.StartedAt == nil:
+		run.StartedAt = &now
+		change.Events = []record.Event{{Type: "sync.started"}}
+	case run.Status == RunRunning:
+		run.Attempt++
+	case run.WaitingUntil != nil:
+		run.Totals.ThrottledSeconds += int64(max(0, now-run.UpdatedAt)) / 1_000_000
+	}
+	run.Status, run.WaitingUntil = RunRunning, nil
+	if run.Stored().JSON != nil {
+		run.Touch(now, 1)
+	}
+	c.Private.Queue = slices.DeleteFunc(slices.Clone(c.Private.Queue), func(id ident.ID) bool { return id == run.ID })
+	c.Sync.State, c.Sync.CurrentRunID = SyncRunning, &run.ID
+	c.Touch(now, 0)
+	ch.Runs = []RunChange{change}
+	if _, err := s.store.Apply(ctx, ch); err != nil {
+		if errors.Is(err, record.ErrRace) {
+			again := now
+			return nil, &again, nil
+		}
+		return nil, nil, err
+	}
+	started, err := s.Runs.Load(ctx, c.WorkspaceID, run.ID)
+	return started, nil, err
+}

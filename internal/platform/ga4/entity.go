@@ -1,0 +1,61 @@
+package ga4
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+)
+
+// channels are ours for the groups that GA4 puts sessions into; all others are
+// other.
+var channels = map[string]string{
+	"Paid Search": "search", "Organic Search": "search", "Paid Shopping": "search", "Organic Shopping": "search",
+	"Paid Social": "social", "Organic Social": "social",
+	"Display": "display", "Cross-network": "display",
+	"Paid Video": "video", "Organic Video": "video",
+	"Audio": "audio", "Email": "email", "SMS": "sms", "Mobile Push Notifications": "push", "Affiliates": "affiliate",
+}
+
+func channelOf(group string) string { return cmp.Or(channels[group], "other") }
+
+// devices are those whose name is another than ours.
+var devices = map[string]string{"smart tv": "tv"}
+
+// known is a word if it is one of ours, else unknown.
+func known(words []string, word string) string {
+	if slices.Contains(words, word) {
+		return word
+	}
+	return "unknown"
+}
+
+// lately is what counts as what a property has. Choice: GA4 keeps no list of
+// campaigns; what brought nothing for 90 days is not worth showing.
+var lately = days{"90daysAgo", "today"}
+
+// Entities implements connection.Client. GA4 knows campaigns and ads by their
+// names and does not know how they stand; audiences are left out as they are in
+// reports.
+func (c *Client) Entities(ctx context.Context, creds connection.Credentials, account string) (*connection.Entities, error) {
+	e := &connection.Entities{Groups: map[string]string{}}
+	for _, list := range []struct {
+		dimension string
+		to        *[]connection.Entity
+	}{{byCampaign, &e.Campaigns}, {byAd, &e.Ads}} {
+		seen := map[string]bool{}
+		err := c.run(ctx, creds, account, []string{list.dimension, byChannel}, lately, func(l line, _ fact.Values) error {
+			if id := l[list.dimension]; !none(id) && !seen[id] {
+				seen[id] = true
+				*list.to = append(*list.to, connection.Entity{External: id, Name: id, Channel: channelOf(l[byChannel])})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,89 @@
+package google
+
+import (
+	"cmp"
+	"context"
+	"path"
+
+	"fanfare/internal/connection"
+)
+
+// channels are ours for Google's types of campaigns; all others are other.
+var channels = map[string]string{
+	"SEARCH": "search", "SHOPPING": "search",
+	"DISPLAY": "display", "PERFORMANCE_MAX": "display", "DEMAND_GEN": "display", "DISCOVERY": "display",
+	"VIDEO": "video",
+}
+
+func channelOf(campaignType string) string { return cmp.Or(channels[campaignType], "other") }
+
+// Entities implements connection.Client.
+func (c *Client) Entities(ctx context.Context, creds connection.Credentials, account string) (*connection.Entities, error) {
+	entities := &connection.Entities{Groups: map[string]string{}}
+	for _, list := range []struct {
+		gaql string
+		add  func(*connection.Entities, *row)
+	}{
+		{"SELECT campaign.id, campaign.name, campaign.status, campaign.advertising_channel_type FROM campaign WHERE campaign.status != 'REMOVED'", addCampaign},
+		{"SELECT ad_group_ad.ad.id, ad_group_ad.ad.name, ad_group_ad.ad.final_urls, ad_group_ad.ad.responsive_search_ad.headlines, ad_group_ad.status, " +
+			"campaign.advertising_channel_type FROM ad_group_ad WHERE ad_group_ad.status != 'REMOVED'", addAd},
+		{"SELECT user_list.id, user_list.name, user_list.membership_status, user_list.size_for_display FROM user_list", addAudience},
+		{"SELECT ad_group.id, ad_group_criterion.user_list.user_list FROM ad_group_criterion WHERE ad_group_criterion.type = 'USER_LIST' " +
+			"AND ad_group_criterion.negative = FALSE AND ad_group_criterion.status != 'REMOVED'", addTarget},
+	} {
+		rows, err := c.query(ctx, creds, account, list.gaql, false)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			list.add(entities, &rows[i])
+		}
+	}
+	for group, audience := range entities.Groups {
+		if audience == several {
+			delete(entities.Groups, group)
+		}
+	}
+	return entities, nil
+}
+
+func addCampaign(e *connection.Entities, r *row) {
+	e.Campaigns = append(e.Campaigns, connection.Entity{
+		External: r.Campaign.ID, Name: r.Campaign.Name, Status: r.Campaign.Status, Runs: r.Campaign.Status == statusEnabled,
+		Channel: channelOf(r.Campaign.Type),
+	})
+}
+
+func addAd(e *connection.Entities, r *row) {
+	ad := &r.AdGroupAd.Ad
+	entity := connection.Entity{
+		External: ad.ID, Name: ad.label(), Status: r.AdGroupAd.Status, Runs: r.AdGroupAd.Status == statusEnabled,
+		Channel: channelOf(r.Campaign.Type),
+	}
+	if len(ad.FinalURLs) > 0 {
+		entity.URL = ad.FinalURLs[0]
+	}
+	e.Ads = append(e.Ads, entity)
+}
+
+func addAudience(e *connection.Entities, r *row) {
+	e.Audiences = append(e.Audiences, connection.Entity{
+		External: r.UserList.ID, Name: r.UserList.Name, Status: r.UserList.MembershipStatus, Runs: r.UserList.MembershipStatus == "OPEN",
+		Size: r.UserList.SizeForDisplay,
+	})
+}
+
+// several marks a group that is for more than one audience.
+const several = "*"
+
+// addTarget learns whom a group is for.
+//
+// Choice: a group for several audiences counts as one for none, because Google
+// does not say how much of its figures each of them has.
+func addTarget(e *connection.Entities, r *row) {
+	audience := path.Base(r.AdGroupCriterion.UserList.UserList)
+	if before, there := e.Groups[r.AdGroup.ID]; there && before != audience {
+		audience = several
+	}
+	e.Groups[r.AdGroup.ID] = audience
+}

@@ -1,0 +1,524 @@
+package linkedin_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	difference "github.com/google/go-cmp/cmp"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/platform/linkedin"
+	"fanfare/internal/platform/transport"
+	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/secret"
+)
+
+var (
+	now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
+
+	_ connection.Client  = (*linkedin.Client)(nil)
+	_ connection.Grantor = (*linkedin.Client)(nil)
+)
+
+// world is a sandbox with our client in front of it.
+type world struct {
+	server  *ads.Server
+	client  *linkedin.Client
+	account *ads.Account
+	access  connection.Credentials
+	slept   time.Duration
+	// asked are the queries for figures.
+	asked []string
+}
+
+// Do implements transport.Doer.
+func (w *world) Do(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/adAnalytics") {
+		w.asked = append(w.asked, r.URL.RawQuery)
+	}
+	return w.server.Do(r)
+}
+
+func newWorld(t *testing.T, scale int) *world {
+	t.Helper()
+	server, err := ads.New(ads.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Scale: scale, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, err := server.Grant(server.Own())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{server: server}
+	w.client = linkedin.New(transport.Options{
+		Base: "http://sandbox.test/linkedin", Do: w, Now: func() time.Time { return now.Add(w.slept) },
+		Sleep: func(_ context.Context, d time.Duration) error { w.slept += d; return nil },
+	})
+	grant := granted[ads.LinkedInAds]
+	w.account, _ = server.Account(grant.AccountID)
+	w.access = connection.Credentials{
+		Access: secret.New(grant.AccessToken), Refresh: secret.New(*grant.RefreshToken), App: connection.App{ID: "app", Secret: secret.New("app-secret")},
+	}
+	return w
+}
+
+func (w *world) strike(t *testing.T, r ads.Rule) {
+	t.Helper()
+	r.Platform = ads.LinkedInAds
+	if err := w.server.Strike(r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// report reads a level over the last days.
+func (w *world) report(t *testing.T, level connection.Level, days clock.Date) ([]fact.Row, error) {
+	t.Helper()
+	entities, err := w.client.Entities(t.Context(), w.access, w.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	rows := []fact.Row{}
+	today := w.server.Today(w.account)
+	q := connection.Report{Account: w.account.ID, Level: level, First: today - days + 1, Last: today, Entities: entities}
+	err = w.client.Report(t.Context(), w.access, q, func(some []fact.Row) error {
+		rows = append(rows, some...)
+		return nil
+	})
+	return rows, err
+}
+
+var levels = map[connection.Level]ads.Level{
+	connection.LevelAccount: ads.ByAccount, connection.LevelCampaign: ads.ByCampaign, connection.LevelAd: ads.ByAd,
+	connection.LevelGeo: ads.ByCountry, connection.LevelDevice: ads.ByDevice,
+}
+
+// truth is what a report should give. A campaign is a group of its own, so
+// what it has beyond its ads is for its audience too.
+func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
+	today := w.server.Today(w.account)
+	sums := map[fact.Row]fact.Values{}
+	for r := range w.server.Rows(w.account, levels[level], today-days+1, today) {
+		row := fact.Row{Family: connection.Families[level], Date: r.Date, Channel: "social", Country: r.Country, Device: r.Device}
+		if r.Campaign != nil {
+			row.Campaign = fact.Entity{External: r.Campaign.ID, Name: r.Campaign.Name}
+			if audience := r.Campaign.Groups[0].Audience; audience != nil && level > connection.LevelCampaign {
+				row.Audience = fact.Entity{External: audience.ID, Name: audience.Name}
+			}
+		}
+		if r.Ad != nil {
+			row.Creative = fact.Entity{External: r.Ad.ID, Name: r.Ad.Name}
+		}
+		if r.Device == "tablet" {
+			row.Device = "mobile"
+		}
+		values := r.Values
+		if before, again := sums[row]; again {
+			for m := range fact.Measure(fact.NumMeasures) {
+				if n, known := r.Values.Get(m); known {
+					values.Set(m, before.V[m]+n)
+				}
+			}
+		}
+		if level >= connection.LevelGeo {
+			values = without(values, fact.Reach)
+		}
+		sums[row] = values
+	}
+	rows := []fact.Row{}
+	for row, values := range sums {
+		row.Values = values
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func without(v fact.Values, measure fact.Measure) (rest fact.Values) {
+	for m := range fact.Measure(fact.NumMeasures) {
+		if n, known := v.Get(m); known && m != measure {
+			rest.Set(m, n)
+		}
+	}
+	return rest
+}
+
+// same compares rows in any order.
+func same(t *testing.T, got, want []fact.Row) {
+	t.Helper()
+	lines := func(rows []fact.Row) []string {
+		list := []string{}
+		for _, r := range rows {
+			list = append(list, fmt.Sprintf("%v", r))
+		}
+		slices.Sort(list)
+		return list
+	}
+	g, w := lines(got), lines(want)
+	if !slices.Equal(g, w) {
+		t.Errorf("got %d rows want %d, which differ (-want +got):\n%.2000s", len(g), len(w), difference.Diff(w, g))
+	}
+}
+
+func TestReportsEqualWhatTheAccountHas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	for _, level := range w.client.About().Levels {
+		got, err := w.report(t, level, 60)
+		if err != nil {
+			t.Fatalf("level %d: %v", level, err)
+		}
+		want := w.truth(level, 60)
+		if len(want) < 60 {
+			t.Fatalf("level %d: only %d rows to compare", level, len(want))
+		}
+		same(t, got, want)
+	}
+	if _, err := w.report(t, connection.LevelDemographic, 1); connection.ClassOf(err) != connection.Refused {
+		t.Errorf("by age and gender: got %v want it refused", err)
+	}
+}
+
+// TestCallsFit wants no call for more than LinkedIn takes: 50 campaigns, or
+// one where members are told apart, 20 fields and 4 KB.
+func TestCallsFit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 40)
+	campaigns := len(w.account.Campaigns)
+	if campaigns <= 100 {
+		t.Fatalf("got %d campaigns want more than fit into two calls", campaigns)
+	}
+	for level, want := range map[connection.Level]int{
+		connection.LevelAccount: 1, connection.LevelCampaign: (campaigns + 49) / 50, connection.LevelAd: (campaigns + 49) / 50,
+		connection.LevelDevice: (campaigns + 49) / 50, connection.LevelGeo: campaigns,
+	} {
+		w.asked = nil
+		got, err := w.report(t, level, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, w.truth(level, 2))
+		if len(w.asked) != want {
+			t.Errorf("level %d: got %d calls want %d", level, len(w.asked), want)
+		}
+		for _, query := range w.asked {
+			_, fields, _ := strings.Cut(query, "fields=")
+			if len(query) > 4000 || strings.Count(fields, ",") >= 20 || !strings.Contains(query, "(start:(year:2026,month:10,day:19)") {
+				t.Errorf("level %d: got a query of %d bytes: %.300s", level, len(query), query)
+			}
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule ads.Rule
+		want connection.Class
+		code string
+	}{
+		{ads.Rule{Fault: ads.FaultThrottle, Seconds: 300, Count: new(1)}, connection.Throttled, "TOO_MANY_REQUESTS"},
+		{ads.Rule{Fault: ads.FaultThrottle, Seconds: 1, Count: new(1)}, connection.Throttled, "TOO_MANY_REQUESTS"},
+		{ads.Rule{Fault: ads.Fault500, Count: new(2)}, "", ""},
+		{ads.Rule{Fault: ads.Fault503}, connection.Transient, "503"},
+		{ads.Rule{Fault: ads.FaultReset, Count: new(1)}, "", ""},
+		{ads.Rule{Fault: ads.FaultTruncated, Count: new(1)}, "", ""},
+		{ads.Rule{Fault: ads.FaultWrongJSON, Count: new(1)}, "", ""},
+		{ads.Rule{Fault: ads.FaultTooLarge, Count: new(1)}, connection.TooLarge, "URI_TOO_LONG"},
+		{ads.Rule{Fault: ads.FaultExpiredToken, Count: new(1)}, connection.Expired, "EXPIRED_ACCESS_TOKEN"},
+		{ads.Rule{Fault: ads.FaultRevokedToken, Count: new(1)}, connection.Revoked, "REVOKED_ACCESS_TOKEN"},
+		{ads.Rule{Fault: ads.FaultVersionSunset, Count: new(1)}, connection.Sunset, "NONEXISTENT_VERSION"},
+		{ads.Rule{Fault: ads.FaultAccountDisabled, Count: new(1)}, connection.Forbidden, "ACCESS_DENIED"},
+	} {
+		t.Run(fmt.Sprint(test.rule.Fault, test.want), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1)
+			test.rule.Path = "/adAnalytics"
+			w.strike(t, test.rule)
+			_, err := w.report(t, connection.LevelCampaign, 30)
+			if test.want == "" {
+				if err != nil {
+					t.Fatalf("got %v want it passed over", err)
+				}
+				return
+			}
+			e, ok := errors.AsType[*connection.Error](err)
+			if !ok || e.Class != test.want || e.Code != test.code || e.Message == "" {
+				t.Fatalf("got %v want %s %s", err, test.want, test.code)
+			}
+			if e.Class == connection.Throttled && !e.Until.Equal(now.Add(330*time.Second)) {
+				t.Errorf("got until %v want 330 seconds later", e.Until)
+			}
+			if strings.Contains(fmt.Sprintf("%v %+v", err, e), w.access.Access.Reveal()) {
+				t.Errorf("got %v, which shows a secret", err)
+			}
+		})
+	}
+}
+
+// TestClasses has answers that the sandbox does not give.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status int
+		body   string
+		want   connection.Class
+	}{
+		{400, `{"status":400,"message":"Query parameters are too long"}`, connection.TooLarge},
+		{400, `{"status":400,"code":"FIELD_INVALID","message":"no"}`, connection.Refused},
+		{401, `{"status":401,"serviceErrorCode":65600,"message":"Invalid access token"}`, connection.Revoked},
+		{404, `{"status":404,"message":"gone"}`, connection.Gone},
+		{413, ``, connection.TooLarge},
+		{426, `{"code":"NONEXISTENT_VERSION"}`, connection.Sunset},
+		{502, `<html>`, connection.Transient},
+	} {
+		c := over(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+			fmt.Fprint(w, test.body)
+		})
+		_, err := c.Status(t.Context(), connection.Credentials{}, "1", "2")
+		if err == nil || connection.ClassOf(err) != test.want {
+			t.Errorf("%d %s: got %v want %s", test.status, test.body, err, test.want)
+		}
+	}
+	c := over(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		fmt.Fprint(w, `{"message":"Resource level throttle APPLICATION DAY limit for calls to this resource is reached."}`)
+	})
+	_, err := c.Status(t.Context(), connection.Credentials{}, "1", "2")
+	if e, ok := errors.AsType[*connection.Error](err); !ok || !e.Until.Equal(time.Date(2026, 10, 21, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("got %v want it held until midnight", err)
+	}
+}
+
+// over is a client of a server that a test plays itself.
+func over(answer http.HandlerFunc) *linkedin.Client {
+	return linkedin.New(transport.Options{
+		Base: "http://linkedin.test", Do: doer(answer), Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+}
+
+type doer http.HandlerFunc
+
+func (d doer) Do(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	d(w, r)
+	return w.Result(), nil
+}
+
+// element is a report with one row, whose members can be replaced.
+func element(fields string) string {
+	return `{"elements":[{"pivotValues":["urn:li:sponsoredCampaign:1"],"dateRange":{"start":{"year":2026,"month":10,"day":1}}` + fields + `}]}`
+}
+
+func figures(t *testing.T, answer string) ([]fact.Row, error) {
+	t.Helper()
+	c := over(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
+	var got []fact.Row
+	q := connection.Report{Account: "1", Level: connection.LevelCampaign, Entities: &connection.Entities{Campaigns: []connection.Entity{{External: "1"}}}}
+	err := c.Report(t.Context(), connection.Credentials{}, q, func(rows []fact.Row) error {
+		got = append(got, rows...)
+		return nil
+	})
+	return got, err
+}
+
+// TestAmounts wants amounts exact to the millionth, however many digits they
+// come with, and what is missing unknown.
+func TestAmounts(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]string{
+		``: "unknown", `,"costInLocalCurrency":null`: "unknown", `,"costInLocalCurrency":"0"`: "0", `,"costInLocalCurrency":"12.34"`: "12340000",
+		`,"costInLocalCurrency":"0.0534000000000000013"`: "53400", `,"costInLocalCurrency":"0.05339999999999"`: "53400", `,"costInLocalCurrency":"-0.0000005"`: "-1",
+		`,"costInLocalCurrency":7.5`: "7500000", `,"costInLocalCurrency":"1e3"`: "refused", `,"costInLocalCurrency":"x"`: "refused", `,"costInLocalCurrency":{}`: "refused",
+	} {
+		got := "refused"
+		rows, err := figures(t, element(field))
+		if err == nil {
+			n, known := rows[0].Values.Get(fact.Spend)
+			if got = fmt.Sprint(n); !known {
+				got = "unknown"
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %s (%v) want %s", field, got, err, want)
+		}
+	}
+}
+
+func TestRowsThatComeAgain(t *testing.T) {
+	t.Parallel()
+	one := strings.TrimSuffix(strings.TrimPrefix(element(`,"clicks":1`), `{"elements":[`), `]}`)
+	two := strings.Replace(one, `"clicks":1`, `"clicks":2`, 1)
+	if rows, err := figures(t, `{"elements":[`+one+","+one+`]}`); err != nil || len(rows) != 1 || rows[0].Values.V[fact.Clicks] != 1 {
+		t.Errorf("the same again: got %v (%v) want one row", rows, err)
+	}
+	if _, err := figures(t, `{"elements":[`+one+","+two+`]}`); err == nil || connection.ClassOf(err) != connection.Drift {
+		t.Errorf("another again: got %v want drift", err)
+	}
+	if _, err := figures(t, `{"elements":[`+strings.Repeat(one+",", 14_999)+one+`]}`); err == nil || connection.ClassOf(err) != connection.TooLarge {
+		t.Errorf("as many as there can be: got %v want too large", err)
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	got, err := w.client.Accounts(t.Context(), w.access)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("got %v (%v) want one account", got, err)
+	}
+	want := connection.Account{ExternalID: w.account.ID, Name: w.account.Name, Currency: "EUR", Timezone: "UTC", URL: got[0].URL, Enabled: true}
+	if diff := difference.Diff(want, got[0]); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+	w.strike(t, ads.Rule{Fault: ads.FaultAccountDisabled, Count: new(1)})
+	if got, err := w.client.Accounts(t.Context(), w.access); err != nil || len(got) != 0 {
+		t.Errorf("closed: got %v (%v) want none", got, err)
+	}
+}
+
+func TestEntities(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 40)
+	w.strike(t, ads.Rule{Fault: ads.FaultDuplicatePage})
+	got, err := w.client.Entities(t.Context(), w.access, w.account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	creatives, groups := 0, map[string]string{}
+	for _, c := range w.account.Campaigns {
+		creatives += len(c.Groups[0].Ads)
+		if c.Groups[0].Audience != nil {
+			groups[c.ID] = c.Groups[0].Audience.ID
+		}
+	}
+	if creatives <= 100 {
+		t.Fatalf("got %d creatives want more than a page", creatives)
+	}
+	if len(got.Campaigns) != len(w.account.Campaigns) || len(got.Ads) != creatives || len(got.Audiences) != len(w.account.Audiences) {
+		t.Errorf("got %d campaigns, %d ads, %d audiences", len(got.Campaigns), len(got.Ads), len(got.Audiences))
+	}
+	if diff := difference.Diff(groups, got.Groups); diff != "" {
+		t.Errorf("groups differ (-want +got):\n%s", diff)
+	}
+	first := w.account.Campaigns[0]
+	if c := got.Campaigns[0]; c.External != first.ID || c.Name != first.Name || c.Channel != "social" || c.Status != "ACTIVE" || !c.Runs {
+		t.Errorf("got %+v want %s", c, first.Name)
+	}
+	if a := got.Audiences[0]; a.External != w.account.Audiences[0].ID || a.Size == nil || *a.Size != w.account.Audiences[0].Size {
+		t.Errorf("got %+v want %+v", a, w.account.Audiences[0])
+	}
+	for _, fault := range []string{ads.FaultSkipPage, ads.FaultDriftingTotal} {
+		w.strike(t, ads.Rule{Fault: fault, Count: new(1)})
+		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
+			t.Errorf("%s: got %v want drift", fault, err)
+		}
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.account.Campaigns[0].ID
+	for _, run := range []bool{false, false, true, true} {
+		if err := w.client.SetStatus(t.Context(), w.access, w.account.ID, id, run); err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.client.Status(t.Context(), w.access, w.account.ID, id)
+		if err != nil || got.Runs != run || got.Status != map[bool]string{true: "ACTIVE", false: "PAUSED"}[run] {
+			t.Errorf("got %+v (%v) want %v", got, err, run)
+		}
+	}
+	if _, err := w.client.Status(t.Context(), w.access, w.account.ID, "1"); connection.ClassOf(err) != connection.Gone {
+		t.Errorf("got %v want gone", err)
+	}
+	if err := w.client.SetStatus(t.Context(), w.access, "1", id, false); connection.ClassOf(err) != connection.Forbidden {
+		t.Errorf("another's account: got %v want forbidden", err)
+	}
+}
+
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	grant := connection.Grant{Redirect: "https://fanfare.test/back?x=1", State: "a state", Write: true}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.client.AuthorizeURL(w.access.App, grant), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scope := req.URL.Query().Get("scope"); scope != "r_ads r_ads_reporting rw_ads" {
+		t.Errorf("got scope %s", scope)
+	}
+	resp, err := w.server.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	back, err := resp.Location()
+	if err != nil || back.Query().Get("state") != grant.State || back.Query().Get("x") != "1" {
+		t.Fatalf("got %v (%v) want back to %s", back, err, grant.Redirect)
+	}
+	code := cmp.Or(back.Query().Get("code"), "none")
+	got, err := w.client.Exchange(t.Context(), w.access.App, grant, code)
+	if err != nil || got.ExpiresAt == nil || *got.ExpiresAt != clock.At(now.AddDate(0, 0, 60)) || got.RefreshExpiresAt == nil || len(got.Scopes) != 3 {
+		t.Fatalf("got %+v (%v) want access for 60 days", got, err)
+	}
+	if _, err := w.client.Exchange(t.Context(), w.access.App, grant, code); connection.ClassOf(err) != connection.Revoked {
+		t.Errorf("the code again: got %v want it refused", err)
+	}
+	again, err := w.client.Refresh(t.Context(), w.access.App, got)
+	if err != nil || again.Access.Reveal() == got.Access.Reveal() || again.Refresh.Empty() || again.RefreshExpiresAt == nil {
+		t.Fatalf("got %v (%v) want other tokens", again, err)
+	}
+	if accounts, err := w.client.Accounts(t.Context(), again); err != nil || len(accounts) != 1 {
+		t.Errorf("got %v (%v) want one account", accounts, err)
+	}
+	for range 2 {
+		if err := w.client.Revoke(t.Context(), w.access.App, again); err != nil {
+			t.Errorf("got %v want access given back", err)
+		}
+	}
+	if _, err := w.client.Accounts(t.Context(), again); connection.ClassOf(err) != connection.Revoked {
+		t.Errorf("got %v want revoked", err)
+	}
+	if _, err := w.client.Refresh(t.Context(), w.access.App, again); connection.ClassOf(err) != connection.Revoked {
+		t.Errorf("got %v want revoked", err)
+	}
+	again.Refresh = secret.Text{}
+	if _, err := w.client.Refresh(t.Context(), w.access.App, again); connection.ClassOf(err) != connection.Revoked {
+		t.Errorf("without a refresh token: got %v want revoked", err)
+	}
+}
+
+// TestErrorsKeepSecrets has a server repeat everything that it was sent.
+func TestErrorsKeepSecrets(t *testing.T) {
+	t.Parallel()
+	c := over(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"message":%q}`, fmt.Sprint(r.URL, r.Header, string(body), err))
+	})
+	cr := connection.Credentials{Access: secret.New("tok-5ecret"), Refresh: secret.New("ref-5ecret"), App: connection.App{ID: "app", Secret: secret.New("app-5ecret")}}
+	_, accounts := c.Accounts(t.Context(), cr)
+	_, exchange := c.Exchange(t.Context(), cr.App, connection.Grant{}, "code-5ecret")
+	_, refresh := c.Refresh(t.Context(), cr.App, cr)
+	for name, err := range map[string]error{
+		"accounts": accounts, "exchange": exchange, "refresh": refresh, "revoke": c.Revoke(t.Context(), cr.App, cr), "status": c.SetStatus(t.Context(), cr, "1", "2", true),
+	} {
+		if err == nil || strings.Contains(fmt.Sprintf("%v %+v", err, err), "5ecret") {
+			t.Errorf("%s: got %v, want an error without secrets", name, err)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// Links keeps what platforms have, and which records of ours that is.
+type Links struct{ db *DB }
+
+var _ connection.Links = (*Links)(nil)
+
+// Links returns the store of links.
+func (db *DB) Links() *Links { return &Links{db} }
+
+const (
+	linkColumns = `connection_id, record_id, runs, wanted, doc`
+	upsertLink  = `INSERT INTO link (workspace_id, connection_id, kind, external_id, account_id, record_id, name, runs, wanted, doc)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (workspace_id, connection_id, kind, external_id) DO UPDATE SET account_id = excluded.account_id, record_id = excluded.record_id,
+name = excluded.name, runs = excluded.runs, wanted = excluded.wanted, doc = excluded.doc`
+	deleteLink = `DELETE FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`
+)
+
+func wantedOf(l *connection.Link) string {
+	switch {
+	case l.Wanted == nil:
+		return ""
+	case *l.Wanted:
+		return "run"
+	}
+	return "pause"
+}
+
+func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
+	doc, err := encode(l)
+	if err != nil {
+		return err
+	}
+	record, running := "", 0
+	if l.RecordID != nil {
+		record = string(*l.RecordID)
+	}
+	if l.Runs {
+		running = 1
+	}
+	_, err = tx.Exec(upsertLink, string(workspace), string(l.Connection), l.Kind, l.ExternalID, l.AccountID, record, strings.ToLower(l.Name), running, wantedOf(l), doc)
+	if err != nil {
+		return fmt.Errorf("write link: %w", err)
+	}
+	return nil
+}
+
+// read returns all that a statement finds.
+func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error) {
+	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read links: %w", err))
+	}
+	return scanLinks(rows)
+}
+
+func scanLinks(rows *Rows) ([]connection.Link, error) {
+	list := []connection.Link{}
+	for rows.Next() {
+		in, id, running, wanted := ident.ID(rows.Text()), ident.ID(rows.Text()), rows.Int() == 1, rows.Text()
+		var l connection.Link
+		if err := decode(rows.Bytes(), &l); err != nil {
+			return nil, err
+		}
+		l.Connection, l.Runs, l.RecordID = in, running, nil
+		if id != "" {
+			l.RecordID = &id
+		}
+		if wanted != "" {
+			run := wanted == "run"
+			l.Wanted = &run
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+func (s *Links) from(workspace ident.ID) *builder {
+	b := &builder{}
+	b.add(`SELECT ` + linkColumns + ` FROM link WHERE workspace_id = `)
+	b.value(string(workspace))
+	return b
+}
+
+// Of reads the links of a connection.
+func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
+	if external == nil {
+		b := s.from(workspace)
+		b.add(` AND connection_id = `)
+		b.value(string(id))
+		b.add(` AND kind = `)
+		b.value(kind)
+		b.add(` ORDER BY external_id`)
+		return s.read(ctx, b)
+	}
+	for some := range slices.Chunk(external, atOnce) {
+		b := s.from(workspace)
+		b.add(` AND connection_id = `)
+		b.value(string(id))
+		b.add(` AND kind = `)
+		b.value(kind)
+		b.add(` AND external_id IN (`)
+		b.values(some)
+		b.add(`)`)
+		more, err := s.read(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// For reads the links to a record, in the order of connections.
+func (s *Links) For(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
+	b := s.from(workspace)
+	b.add(` AND record_id = `)
+	b.value(string(id))
+	b.add(` AND record_id <> '' ORDER BY connection_id, external_id`)
+	return s.read(ctx, b)
+}
+
+// Found notes what an account has now of a kind. It is called again with every
+// sync, so only what has changed is written, but for the moment of the look.
+func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind string, list []connection.Link) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3`, string(workspace), string(id), kind)
+		if err != nil {
+			return fmt.Errorf("read links: %w", err)
+		}
+		there, err := scanLinks(rows)
+		if err != nil {
+			return err
+		}
+		known := map[string]*connection.Link{}
+		for i := range there {
+			known[there[i].ExternalID] = &there[i]
+		}
+		seen := map[string]bool{}
+		for i := range list {
+			l := list[i]
+			seen[l.ExternalID] = true
+			if was := known[l.ExternalID]; was != nil {
+				l.Follow(was)
+			}
+			if err := putLink(tx, workspace, &l); err != nil {
+				return err
+			}
+		}
+		for _, l := range there {
+			if l.AccountID != account || seen[l.ExternalID] || l.RecordID != nil {
+				continue
+			}
+			if _, err := tx.Exec(deleteLink, string(workspace), string(id), kind, l.ExternalID); err != nil {
+				return fmt.Errorf("forget link: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Put writes links anew and remembers an answer.
+func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, id ident.ID, list []connection.Link, answer []byte) error {
+	return s.db.write(ctx, func(tx Tx) error {
+		for i := range list {
+			if err := putLink(tx, cause.Workspace, &list[i]); err != nil {
+				return err
+			}
+		}
+		return remember(tx, cause, at, id, record.Doc{JSON: bytes.Clone(answer)})
+	})
+}
+
+// Page reads some in the order of kind and external id.
+func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]connection.Link, error) {
+	b := s.from(workspace)
+	b.add(` AND connection_id = `)
+	b.value(string(id))
+	if len(kinds) > 0 {
+		b.add(` AND kind IN (`)
+		b.values(kinds)
+		b.add(`)`)
+	}
+	if linked != nil {
+		b.add(map[bool]string{true: ` AND record_id <> ''`, false: ` AND record_id = ''`}[*linked])
+	}
+	if kind, external, ok := strings.Cut(after, " "); ok {
+		b.add(` AND (kind, external_id) > (`)
+		b.values([]string{kind, external})
+		b.add(`)`)
+	}
+	b.add(` ORDER BY kind, external_id LIMIT `)
+	b.value(limit)
+	return s.read(ctx, b)
+}
+
+// Names finds living records of a kind by their names.
+func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, names []string) (map[string][]ident.ID, error) {
+	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name}[kind]
+	found := map[string][]ident.ID{}
+	for some := range slices.Chunk(names, atOnce) {
+		b := &builder{}
+		b.add(`SELECT name, id FROM ` + name + ` WHERE workspace_id = `)
+		b.value(string(workspace))
+		b.add(` AND status <> 'archived' AND name IN (`)
+		b.values(some)
+		b.add(`) ORDER BY id`)
+		rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+		if err != nil {
+			return nil, translate(fmt.Errorf("find records by name: %w", err))
+		}
+		for rows.Next() {
+			name := rows.Text()
+			found[name] = append(found[name], ident.ID(rows.Text()))
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fanfare/internal/connection"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// Runs keeps sync runs.
+type Runs struct{ db *DB }
+
+var _ connection.Runs = (*Runs)(nil)
+
+// Runs returns the store of sync runs.
+func (db *DB) Runs() *Runs { return &Runs{db} }
+
+const (
+	// KindSync is the job that does what is to be done for a connection.
+	KindSync = "connection.sync"
+	// RunLife is how long a run is kept, in microseconds.
+	RunLife = 90 * 24 * 60 * 60 * 1_000_000
+)
+
+var runs = newTable(table{
+	name:    "sync_run",
+	shape:   1,
+	reshape: reencode[connection.Run],
+	columns: []string{"connection_id", "plan"},
+	sorts: map[string]sorting{
+		"created_at": {column: "created_at"},
+		"updated_at": {column: "updated_at"},
+	},
+	filters: map[string]string{"connection_id": ` AND connection_id = %s`},
+	hidden:  "none",
+})
+
+// Doc returns the record as it is answered, from memory where that is safe.
+func (s *Runs) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.db.doc(ctx, runs, workspace, id)
+}
+
+// List reads one page.
+func (s *Runs) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	p, err := runs.list(ctx, s.db.engine, workspace, q)
+	return p, translate(err)
+}
+
+// Load reads a record with its plan to change it.
+func (s *Runs) Load(ctx context.Context, workspace, id ident.ID) (*connection.Run, error) {
+	r, err := load[connection.Run](ctx, s.db, runs, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return r, s.db.beside(ctx, `SELECT plan FROM sync_run WHERE workspace_id = $1 AND id = $2`, workspace, id, &r.Plan)
+}
+
+func writingRun(r *connection.Run, save record.Save) (writing, error) {
+	plan := []byte{}
+	if r.Plan != nil {
+		var err error
+		if plan, err = encode(r.Plan); err != nil {
+			return writing{}, err
+		}
+	}
+	row, err := rowOf(r.ID, string(r.Status), &r.Common, r, string(r.ConnectionID), plan)
+	return writing{table: runs, row: row, common: &r.Common, save: save}, err
+}
+
+// Apply writes a connection and runs of it with all that goes with them, and
+// returns the one that is answered.
+func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.Doc, error) {
+	var list []writing
+	var answer int
+	workspace, id := ch.Cause.Workspace, ident.ID("")
+	if c := ch.Connection; c != nil {
+		w, err := s.writing(c, record.Save{Cause: ch.Cause, At: ch.At, Events: ch.Events})
+		if err != nil {
+			return record.Doc{}, err
+		}
+		list, workspace, id = append(list, w), c.WorkspaceID, c.ID
+	}
+	if ch.AnswerRun {
+		answer = len(list)
+	}
+	for _, r := range ch.Runs {
+		w, err := writingRun(r.Run, record.Save{Cause: ch.Cause, At: ch.At, Events: r.Events})
+		if err != nil {
+			return record.Doc{}, err
+		}
+		list, workspace, id = append(list, w), r.Run.WorkspaceID, r.Run.ConnectionID
+	}
+	trails := make([]trail, len(list))
+	for i, w := range list {
+		var err error
+		d := record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}
+		if trails[i], err = s.db.trail(ch.Cause, ch.At, w.row.id, d, w.save.Events); err != nil {
+			return record.Doc{}, err
+		}
+		if i != answer {
+			trails[i].cause.Once = nil
+		}
+	}
+	err := s.db.write(ctx, func(tx Tx) error {
+		for i := range list {
+			if err := s.db.putIn(tx, &list[i], &trails[i]); err != nil {
+				return err
+			}
+		}
+		if ch.Work != nil {
+			if err := s.db.plan(tx, KindSync, workspace, id, *ch.Work); err != nil {
+				return err
+			}
+		}
+		if ch.Fed {
+			return s.db.planSpend(tx, workspace, ch.At)
+		}
+		return nil
+	})
+	if _, taken := errors.AsType[*UniqueError](err); taken {
+		err = fmt.Errorf("%w: %w", record.ErrRace, err)
+	}
+	if err != nil {
+		return record.Doc{}, err
+	}
+	return trails[answer].answer, nil
+}

@@ -1,0 +1,192 @@
+package platforms_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/platform/google"
+	"fanfare/internal/sandbox/ads"
+)
+
+// googleReport is what the library makes a query of.
+type googleReport struct {
+	Entity      string           `json:"entity"`
+	Attributes  []string         `json:"attributes,omitempty"`
+	Metrics     []string         `json:"metrics,omitempty"`
+	Segments    []string         `json:"segments,omitempty"`
+	Constraints []map[string]any `json:"constraints,omitempty"`
+	FromDate    string           `json:"from_date,omitempty"`
+	ToDate      string           `json:"to_date,omitempty"`
+}
+
+// googleLists are what accounts and entities are read by.
+func googleLists() []googleReport {
+	is := func(key, op string, val any) map[string]any { return map[string]any{"key": key, "op": op, "val": val} }
+	return []googleReport{
+		{
+			Entity:      "customer_client",
+			Attributes:  prefixed("customer_client.", "id", "descriptive_name", "currency_code", "time_zone", "manager", "status"),
+			Constraints: []map[string]any{is("customer_client.status", "=", "ENABLED")},
+		},
+		{
+			Entity: "campaign", Attributes: prefixed("campaign.", "id", "name", "status", "advertising_channel_type"),
+			Constraints: []map[string]any{is("campaign.status", "!=", "REMOVED")},
+		},
+		{
+			Entity: "ad_group_ad",
+			Attributes: append(prefixed("ad_group_ad.", "ad.id", "ad.name", "ad.final_urls", "ad.responsive_search_ad.headlines", "status"),
+				"campaign.advertising_channel_type"),
+			Constraints: []map[string]any{is("ad_group_ad.status", "!=", "REMOVED")},
+		},
+		{Entity: "user_list", Attributes: prefixed("user_list.", "id", "name", "membership_status", "size_for_display")},
+		{
+			Entity: "ad_group_criterion", Attributes: []string{"ad_group.id", "ad_group_criterion.user_list.user_list"},
+			Constraints: []map[string]any{
+				is("ad_group_criterion.type", "=", "USER_LIST"), is("ad_group_criterion.negative", "=", false), is("ad_group_criterion.status", "!=", "REMOVED"),
+			},
+		},
+	}
+}
+
+// googleFigures are what reports are read by, level by level.
+func googleFigures(first, last clock.Date) []googleReport {
+	campaign := prefixed("campaign.", "id", "name", "advertising_channel_type")
+	group := append([]string{"ad_group.id"}, campaign...)
+	geo := prefixed("geographic_view.", "country_criterion_id", "location_type")
+	reports := []googleReport{
+		{Entity: "customer"},
+		{Entity: "campaign", Attributes: campaign},
+		{Entity: "ad_group_ad", Attributes: append(prefixed("ad_group_ad.ad.", "id", "name", "responsive_search_ad.headlines"), group...)},
+		{Entity: "geographic_view", Attributes: append(slices.Clone(geo), group...)},
+		{Entity: "geographic_view", Attributes: append(slices.Clone(geo), campaign...)},
+		{Entity: "age_range_view", Attributes: append([]string{"ad_group_criterion.age_range.type"}, group...)},
+		{Entity: "campaign", Attributes: campaign},
+		{Entity: "ad_group", Attributes: group, Segments: []string{"segments.device"}},
+		{Entity: "campaign", Attributes: campaign, Segments: []string{"segments.device"}},
+	}
+	for i := range reports {
+		r := &reports[i]
+		r.Segments = append(r.Segments, "segments.date")
+		r.Metrics = prefixed("metrics.", "impressions", "clicks", "cost_micros", "conversions", "conversions_value", "video_trueview_views")
+		r.FromDate, r.ToDate = first.String(), last.String()
+	}
+	return reports
+}
+
+func prefixed(prefix string, names ...string) []string {
+	list := []string{}
+	for _, name := range names {
+		list = append(list, prefix+name)
+	}
+	return list
+}
+
+// sameQuery brings a query into one form: the order of fields and conditions
+// means nothing, there are two kinds of quotes, and a range of days is written
+// in two ways.
+func sameQuery(_ string, parameters map[string]string) {
+	query, ok := parameters["query"]
+	if !ok {
+		return
+	}
+	fields, rest, _ := strings.Cut(strings.TrimPrefix(query, "SELECT "), " FROM ")
+	from, where, _ := strings.Cut(strings.ReplaceAll(rest, `"`, "'"), " WHERE ")
+	if before, days, ok := strings.Cut(where, "segments.date BETWEEN "); ok {
+		first, last, _ := strings.Cut(days, " AND ")
+		where = before + "segments.date >= " + first + " AND segments.date <= " + last
+	}
+	list, conditions := strings.Split(fields, ", "), strings.Split(strings.ToLower(where), " and ")
+	slices.Sort(list)
+	slices.Sort(conditions)
+	parameters["query"] = strings.Join(list, ", ") + " FROM " + from + " WHERE " + strings.Join(conditions, " and ")
+}
+
+// TestGoogle has a library for Google Ads and our client ask for the same.
+func TestGoogle(t *testing.T) {
+	t.Parallel()
+	s := open(t, ads.GoogleAds)
+	last := clock.MakeDate(2026, 10, 20)
+	first := last - 29
+	client := google.New(s.options("/google"))
+	cred, err := client.Refresh(t.Context(), s.credentials().App, s.credentials())
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, err := client.Accounts(t.Context(), cred)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities, err := client.Entities(t.Context(), cred, accounts[0].ExternalID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := connection.Report{Account: accounts[0].ExternalID, First: first, Last: last, Entities: entities}
+	impressions := map[connection.Level]int64{}
+	for _, level := range client.About().Levels {
+		q.Level = level
+		err := client.Report(t.Context(), cred, q, func(rows []fact.Row) error {
+			for _, row := range rows {
+				impressions[level] += row.Values.V[fact.Impressions]
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := s.journal(t)
+	if err := client.SetStatus(t.Context(), cred, q.Account, entities.Campaigns[0].External, false); err != nil {
+		t.Fatal(err)
+	}
+	pushed := s.journal(t)
+
+	// The library lists accounts and changes campaigns over gRPC alone.
+	list := slices.IndexFunc(asked, func(c call) bool { return strings.HasSuffix(c.Path, ":listAccessibleCustomers") })
+	if list < 0 || len(pushed) != 1 {
+		t.Fatalf("got %v and %v want a list of accounts and one change", lines(asked), lines(pushed))
+	}
+	intent := map[string]any{
+		"queries": queries(t, asked), "reports": append(googleLists(), googleFigures(first, last)...),
+		"list": bare(asked[list]), "mutate": bare(pushed[0]),
+	}
+	var answered struct {
+		Asked       int
+		Impressions []int64
+	}
+	s.run(t, "google.mjs", intent, &answered)
+	sdk := s.journal(t)
+	same(t, slices.Delete(asked, list, list+1), sdk[:answered.Asked], comparison{
+		headers: []string{"Content-Type", "Authorization"}, normal: sameQuery,
+	})
+	// What the library adds up of whole views is what we do of families.
+	whole := map[connection.Level]int{
+		connection.LevelAccount: 0, connection.LevelCampaign: 1, connection.LevelAd: 2,
+		connection.LevelGeo: 4, connection.LevelDemographic: 6, connection.LevelDevice: 8,
+	}
+	for level, i := range whole {
+		if got, want := impressions[level], answered.Impressions[i]; got != want || got == 0 {
+			t.Errorf("level %d: got %d impressions want %d, as the library has read them", level, got, want)
+		}
+	}
+}
+
+// queries are those that calls have in their bodies.
+func queries(t *testing.T, calls []call) []string {
+	t.Helper()
+	list := []string{}
+	for _, c := range calls {
+		if query, ok := parameters(t, c)["query"]; ok {
+			list = append(list, query)
+		}
+	}
+	return list
+}
+
+// bare is a call for a script to look at.
+func bare(c call) map[string]any {
+	return map[string]any{"method": c.Method, "path": c.Path, "body": c.Body}
+}

@@ -1,0 +1,244 @@
+// Package platforms_test compares three parties on what the APIs of ad
+// platforms look like: the platforms' own SDKs, our clients and the sandbox.
+// Without the SDKs, our clients would only be known to please our own double.
+//
+// A platform has a script that plays its SDK, and a test that runs it:
+//
+//	s := open(t, ads.MetaAds)
+//	s.run(t, "meta.mjs", intent, &answered)
+//	sdk := s.journal(t)
+//	… the same with our client, at s.url+"/meta" with s.options(…) …
+//	same(t, s.journal(t), sdk, comparison{…})
+package platforms_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/platform/transport"
+	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/secret"
+)
+
+// now is when all of it happens, for the sandbox and for our clients.
+var now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
+
+// install puts the SDKs in place, once for each lock file.
+var install = sync.OnceValue(func() error {
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return errors.New(tool + " is missing: install Node.js 20 or newer with npm, on Debian by `apt-get install nodejs npm`, or run scripts/setup.sh")
+		}
+	}
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return err
+	}
+	mark := filepath.Join("node_modules", ".fanfare-lock.json")
+	if installed, err := os.ReadFile(mark); err == nil && bytes.Equal(installed, lock) {
+		return nil
+	}
+	if out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
+		return errors.New("npm ci: " + err.Error() + "\n" + string(out))
+	}
+	return os.WriteFile(mark, lock, 0o600)
+})
+
+// sandbox is a world of its own for one test, and access to one platform in
+// it.
+type sandbox struct {
+	// url is where the sandbox is without TLS; platforms are below it, by
+	// their prefix.
+	url   string
+	grant grant
+
+	tlsPort, roots string
+}
+
+// grant is access to an account.
+type grant struct {
+	Account string `json:"account_id"`
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+	Seconds int64  `json:"expires_in"`
+}
+
+// open starts a sandbox and is granted access to a platform.
+func open(t *testing.T, platform string) *sandbox {
+	t.Helper()
+	server, err := ads.New(ads.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := httptest.NewServer(server)
+	t.Cleanup(plain.Close)
+	secured := httptest.NewUnstartedServer(server)
+	authority := newAuthority(t)
+	secured.TLS = &tls.Config{GetCertificate: authority.certificate}
+	secured.StartTLS()
+	t.Cleanup(secured.Close)
+	_, port, err := net.SplitHostPort(secured.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sandbox{url: plain.URL, tlsPort: port, roots: authority.file}
+	var grants struct{ Data map[string]grant }
+	s.control(t, http.MethodPost, "grants", map[string]any{}, &grants)
+	s.grant = grants.Data[platform]
+	if s.grant.Account == "" || s.grant.Access == "" {
+		t.Fatalf("the sandbox grants no access to %s: %v", platform, grants.Data)
+	}
+	return s
+}
+
+// control calls the sandbox's own API.
+func (s *sandbox) control(t *testing.T, method, path string, in, out any) {
+	t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+"/_sandbox/"+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("%s %s: got %d", method, path, resp.StatusCode)
+	}
+	if out == nil {
+		return
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// fails has the platform fail in a way, once.
+func (s *sandbox) fails(t *testing.T, platform, fault string) {
+	t.Helper()
+	s.control(t, http.MethodPost, "faults", map[string]any{"platform": platform, "fault": fault, "count": 1}, nil)
+}
+
+// run plays an SDK's script. The script gets the grant and the intent, and its
+// answer is read into out, unless that is nil.
+func (s *sandbox) run(t *testing.T, script string, intent, out any) {
+	t.Helper()
+	if err := install(); err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]any{"grant": s.grant, "intent": intent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(t.TempDir(), "output.json")
+	preload, err := filepath.Abs("loopback.cjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", "--require", preload, script)
+	// Nothing else of the environment: SDKs take keys, addresses and proxies
+	// from it.
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NODE_EXTRA_CA_CERTS=" + s.roots,
+		"SANDBOX_TLS_PORT=" + s.tlsPort, "SANDBOX_URL=" + s.url, "SANDBOX_INPUT=" + string(input), "SANDBOX_OUTPUT=" + output,
+	}
+	if printed, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, printed)
+	}
+	if out == nil {
+		return
+	}
+	answered, err := os.ReadFile(output)
+	if err != nil {
+		t.Fatalf("%s gave no answer: %v", script, err)
+	}
+	if err := json.Unmarshal(answered, out); err != nil {
+		t.Fatalf("%s answered %s: %v", script, answered, err)
+	}
+}
+
+// options are for one of our clients, with the platform's prefix.
+func (s *sandbox) options(prefix string) transport.Options {
+	return transport.Options{Base: s.url + prefix, Do: http.DefaultClient, Now: func() time.Time { return now }}
+}
+
+// credentials are the grant for one of our clients.
+func (s *sandbox) credentials() connection.Credentials {
+	c := connection.Credentials{
+		Access: secret.New(s.grant.Access), IssuedAt: clock.At(now),
+		App: connection.App{ID: "sandbox-app", Secret: secret.New("sandbox-secret")},
+	}
+	if s.grant.Refresh != "" {
+		c.Refresh = secret.New(s.grant.Refresh)
+	}
+	return c
+}
+
+// authority is one that nobody but the scripts trusts, and that vouches for
+// every host.
+type authority struct {
+	file string
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The SDKs check certificates by the time of this machine.
+	cert := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Sandbox"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &authority{filepath.Join(t.TempDir(), "roots.pem"), cert, key}
+	if err := os.WriteFile(a.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// certificate vouches for whatever host is asked for.
+func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: hello.ServerName}, DNSNames: []string{hello.ServerName},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, a.cert, &a.key.PublicKey, a.key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, nil
+}

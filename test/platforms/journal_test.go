@@ -1,0 +1,198 @@
+package platforms_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// call is one request as the sandbox saw it: without the prefix of the
+// platform, and with marks in the place of secrets.
+type call struct {
+	Method string      `json:"method"`
+	Host   string      `json:"host"`
+	Path   string      `json:"path"`
+	Query  string      `json:"query"`
+	Header http.Header `json:"headers"`
+	// Body is JSON: what was sent, or the text of a form.
+	Body   json.RawMessage `json:"body"`
+	Status int             `json:"status"`
+}
+
+// journal returns what the platforms were asked since the last time, and
+// forgets it.
+func (s *sandbox) journal(t *testing.T) []call {
+	t.Helper()
+	var journal struct{ Data []call }
+	s.control(t, http.MethodGet, "journal", nil, &journal)
+	s.control(t, http.MethodDelete, "journal", nil, nil)
+	return journal.Data
+}
+
+// comparison says what two journals have to agree on, besides method, path and
+// parameters.
+type comparison struct {
+	// headers are the ones that mean something to the platform.
+	headers []string
+	// but are the parameters that may differ, with the reason.
+	but map[string]string
+	// normal brings the parameters of a call to one form, where a platform
+	// has several for the same; nil for as they are.
+	normal func(path string, parameters map[string]string)
+}
+
+// same compares what we ask with what an SDK asks for the same: call by call,
+// method, path without the version, every parameter wherever it is (a query, a
+// form or a JSON body), and the headers that matter.
+func same(t *testing.T, ours, sdk []call, c comparison) {
+	t.Helper()
+	if len(ours) != len(sdk) {
+		t.Fatalf("got %d calls want %d\nours: %v\nSDK:  %v", len(ours), len(sdk), lines(ours), lines(sdk))
+	}
+	for i := range ours {
+		got, want := c.view(t, ours[i]), c.view(t, sdk[i])
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("call %d, %s %s, differs (-SDK +ours):\n%s", i, sdk[i].Method, sdk[i].Path, diff)
+		}
+	}
+}
+
+func lines(calls []call) []string {
+	list := []string{}
+	for _, c := range calls {
+		list = append(list, c.Method+" "+c.Path)
+	}
+	return list
+}
+
+// view is what counts of a call.
+type view struct {
+	Method, Path        string
+	Parameters, Headers map[string]string
+}
+
+var version = regexp.MustCompile(`/v[0-9]+(\.[0-9]+|beta)?(/|$)`)
+
+func (c comparison) view(t *testing.T, asked call) view {
+	t.Helper()
+	path := version.ReplaceAllString(asked.Path, "$2")
+	v := view{asked.Method, path, parameters(t, asked), map[string]string{}}
+	for name := range c.but {
+		delete(v.Parameters, name)
+	}
+	if c.normal != nil {
+		c.normal(path, v.Parameters)
+	}
+	for _, name := range c.headers {
+		if asked.Method == http.MethodGet && name == "Content-Type" {
+			continue
+		}
+		value, _, _ := strings.Cut(asked.Header.Get(name), ";")
+		v.Headers[name] = value
+	}
+	return v
+}
+
+// parameters are those of the query and of the body, each in one way of
+// writing.
+func parameters(t *testing.T, asked call) map[string]string {
+	t.Helper()
+	query, err := url.ParseQuery(asked.Query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for name, values := range query {
+		found[name] = plain(strings.Join(values, "&"))
+	}
+	// The body of a GET has no meaning, and some SDKs send an empty one.
+	if asked.Method == http.MethodGet {
+		return found
+	}
+	var body any
+	if err := json.Unmarshal(asked.Body, &body); len(asked.Body) > 0 && err != nil {
+		t.Fatalf("%s %s: %v", asked.Method, asked.Path, err)
+	}
+	if text, ok := body.(string); ok && strings.HasPrefix(text, "{") {
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			t.Fatalf("%s %s: %v", asked.Method, asked.Path, err)
+		}
+	}
+	switch body := body.(type) {
+	case map[string]any:
+		for name, value := range body {
+			found[name] = written(value)
+		}
+	case string:
+		form, err := url.ParseQuery(body)
+		if err != nil {
+			t.Fatalf("%s %s: the body is neither JSON nor a form: %s", asked.Method, asked.Path, body)
+		}
+		for name, values := range form {
+			found[name] = plain(strings.Join(values, "&"))
+		}
+	}
+	return found
+}
+
+// plain writes JSON inside a text without what has no meaning in it: spaces,
+// and the order of members.
+func plain(text string) string {
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		var value any
+		if err := json.Unmarshal([]byte(text), &value); err == nil {
+			return written(value)
+		}
+	}
+	return text
+}
+
+// written is a value as text; a text as it is.
+func written(value any) string {
+	if text, ok := value.(string); ok {
+		return plain(text)
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// TestComparisonBites sees that journals that differ are told apart, and that
+// what means nothing is passed over.
+func TestComparisonBites(t *testing.T) {
+	t.Parallel()
+	c := comparison{headers: []string{"Content-Type"}, but: map[string]string{"locale": "it changes only texts"}}
+	sdk := call{
+		Method: "POST", Path: "/v24.0/1/insights", Query: "a=1&list=%5B1%2C%202%5D&locale=en", Body: []byte(`{"b":"x","n":5}`),
+		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "User-Agent": {"sdk"}},
+	}
+	ours := call{
+		Method: "POST", Path: "/v26.0/1/insights", Query: "list=[1,2]&n=5", Body: []byte(`{"b": "x", "a": 1}`),
+		Header: http.Header{"Content-Type": {"application/json"}},
+	}
+	if diff := cmp.Diff(c.view(t, sdk), c.view(t, ours)); diff != "" {
+		t.Errorf("the same differs (-SDK +ours):\n%s", diff)
+	}
+	for name, change := range map[string]func(*call){
+		"method":    func(c *call) { c.Method = "GET" },
+		"path":      func(c *call) { c.Path = "/v26.0/2/insights" },
+		"parameter": func(c *call) { c.Query = "list=[1,2]&n=6" },
+		"missing":   func(c *call) { c.Query = "list=[1,2]" },
+		"header":    func(c *call) { c.Header = http.Header{} },
+	} {
+		other := ours
+		change(&other)
+		if cmp.Equal(c.view(t, sdk), c.view(t, other)) {
+			t.Errorf("another %s was not seen: %v", name, slices.Collect(maps.Keys(c.view(t, other).Parameters)))
+		}
+	}
+}

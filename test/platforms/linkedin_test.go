@@ -1,0 +1,101 @@
+package platforms_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/platform/linkedin"
+	"fanfare/internal/sandbox/ads"
+)
+
+// linkedInAnswer is what the script has read.
+type linkedInAnswer struct {
+	Accounts, Campaigns, Creatives, Segments []map[string]any
+	Impressions                              []int64
+	Paused                                   map[string]any
+	Asked                                    int
+}
+
+type linkedInLevel struct {
+	Pivots []string `json:"pivots"`
+	// Of is what one call is for: the account, all campaigns or one.
+	Of     string   `json:"of"`
+	Fields []string `json:"fields"`
+}
+
+var (
+	linkedInShown = []string{
+		"pivotValues", "dateRange", "impressions", "clicks", "costInLocalCurrency", "externalWebsiteConversions", "conversionValueInLocalCurrency",
+		"oneClickLeads", "totalEngagements", "videoViews", "videoCompletions",
+	}
+	linkedInAll = slices.Concat(linkedInShown, []string{"approximateMemberReach"})
+
+	linkedInLevels = []linkedInLevel{
+		{[]string{"ACCOUNT"}, "account", linkedInAll},
+		{[]string{"CAMPAIGN"}, "campaigns", linkedInAll},
+		{[]string{"CAMPAIGN", "CREATIVE"}, "campaigns", linkedInAll},
+		{[]string{"MEMBER_COUNTRY_V2"}, "campaign", linkedInShown},
+		{[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, "campaigns", linkedInShown},
+	}
+)
+
+// TestLinkedIn has LinkedIn's SDK and our client ask for the same.
+func TestLinkedIn(t *testing.T) {
+	t.Parallel()
+	s := open(t, ads.LinkedInAds)
+	last := clock.MakeDate(2026, 10, 20)
+	first := last - 29
+	cred := s.credentials()
+	client := linkedin.New(s.options("/linkedin"))
+	var answered linkedInAnswer
+	s.run(t, "linkedin.mjs", map[string]any{
+		"first": first, "last": last, "levels": linkedInLevels, "version": client.About().Version, "app": cred.App.ID, "secret": cred.App.Secret.Reveal(),
+	}, &answered)
+	sdk := s.journal(t)
+	if answered.Asked == 0 || answered.Asked > len(sdk) {
+		t.Fatalf("got mark %d want one within %d calls", answered.Asked, len(sdk))
+	}
+	sdk = sdk[:answered.Asked]
+
+	id := func(value any) string {
+		number, _ := value.(float64)
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	accounts, entities, impressions, paused := asks(t, client, cred, first, last, id(answered.Paused["id"]))
+	if _, err := client.Refresh(t.Context(), cred.App, cred); err != nil {
+		t.Fatal(err)
+	}
+	ours := s.journal(t)
+	same(t, ours, sdk, comparison{headers: []string{"Authorization", "Linkedin-Version", "X-Restli-Protocol-Version", "X-Restli-Method"}})
+	for i := range min(len(ours), len(sdk)) {
+		if diff := cmp.Diff(punctuated(sdk[i].Query), punctuated(ours[i].Query)); diff != "" {
+			t.Errorf("call %d is written in another way (-SDK +ours):\n%s", i, diff)
+		}
+	}
+
+	if accounts[0].ExternalID != id(answered.Accounts[0]["id"]) {
+		t.Errorf("got account %+v want %v", accounts[0], answered.Accounts[0])
+	}
+	got := [3]int{len(entities.Campaigns), len(entities.Ads), len(entities.Audiences)}
+	if want := [3]int{len(answered.Campaigns), len(answered.Creatives), len(answered.Segments)}; got != want {
+		t.Errorf("got %v campaigns, creatives and segments want %v", got, want)
+	}
+	if !slices.Equal(impressions, answered.Impressions) || slices.Contains(impressions, 0) {
+		t.Errorf("got impressions %v want %v", impressions, answered.Impressions)
+	}
+	if want := (connection.Observed{Status: "PAUSED"}); paused != want || answered.Paused["status"] != want.Status {
+		t.Errorf("got %+v and %v want %+v", paused, answered.Paused["status"], want)
+	}
+}
+
+// punctuated are the parameters as they were written, because it matters to
+// Rest.li what is escaped, in no order.
+func punctuated(query string) []string {
+	return slices.Sorted(strings.SplitSeq(query, "&"))
+}

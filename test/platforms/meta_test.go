@@ -1,0 +1,120 @@
+package platforms_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/platform/meta"
+	"fanfare/internal/sandbox/ads"
+)
+
+// metaAnswer is what the script has read.
+type metaAnswer struct {
+	Accounts, Campaigns, Groups, Ads, Audiences []map[string]any
+	Impressions                                 []int64
+	Paused                                      map[string]any
+	Asked                                       int
+}
+
+type metaLevel struct {
+	Level      string   `json:"level"`
+	Breakdowns []string `json:"breakdowns,omitempty"`
+	Fields     []string `json:"fields"`
+}
+
+// metaFigures are asked for at every level.
+var metaFigures = []string{
+	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
+}
+
+var metaLevels = []metaLevel{
+	{"account", nil, append([]string{"reach"}, metaFigures...)},
+	{"campaign", nil, append([]string{"campaign_id", "campaign_name", "reach"}, metaFigures...)},
+	{"ad", nil, append([]string{"campaign_id", "campaign_name", "adset_id", "ad_id", "ad_name", "reach"}, metaFigures...)},
+	{"adset", []string{"country"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaFigures...)},
+	{"adset", []string{"age", "gender"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaFigures...)},
+	{"adset", []string{"impression_device"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaFigures...)},
+}
+
+// TestMeta has Meta's SDK and our client ask for the same.
+func TestMeta(t *testing.T) {
+	t.Parallel()
+	s := open(t, ads.MetaAds)
+	last := clock.MakeDate(2026, 10, 20)
+	first := last - 29
+	var answered metaAnswer
+	s.run(t, "meta.mjs", map[string]any{"first": first, "last": last, "levels": metaLevels}, &answered)
+	sdk := s.journal(t)
+	if answered.Asked == 0 || answered.Asked > len(sdk) {
+		t.Fatalf("got mark %d want one within %d calls", answered.Asked, len(sdk))
+	}
+
+	client, cred := meta.New(s.options("/meta")), s.credentials()
+	accounts, err := client.Accounts(t.Context(), cred)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities, err := client.Entities(t.Context(), cred, accounts[0].ExternalID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := connection.Report{Account: accounts[0].ExternalID, First: first, Last: last, Entities: entities}
+	var impressions []int64
+	sum := func() (sum int64) {
+		err := client.Report(t.Context(), cred, q, func(some []fact.Row) error {
+			for _, row := range some {
+				n, _ := row.Values.Get(fact.Impressions)
+				sum += n
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	for _, level := range client.About().Levels {
+		q.Level = level
+		impressions = append(impressions, sum())
+	}
+	s.fails(t, ads.MetaAds, ads.FaultTooLarge)
+	s.fails(t, ads.MetaAds, ads.FaultAsyncStuck)
+	impressions = append(impressions, sum())
+	campaign := entities.Campaigns[0].External
+	if err := client.SetStatus(t.Context(), cred, q.Account, campaign, false); err != nil {
+		t.Fatal(err)
+	}
+	observed, err := client.Status(t.Context(), cred, q.Account, campaign)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	same(t, s.journal(t), sdk[:answered.Asked], comparison{
+		headers: []string{"Content-Type", "Authorization"},
+		but:     map[string]string{"id": "the SDK repeats in it what the path says"},
+		normal:  unordered,
+	})
+	if !slices.Equal(impressions, answered.Impressions) {
+		t.Errorf("got impressions %v want %v, as the SDK has read them", impressions, answered.Impressions)
+	}
+	if observed.Status != answered.Paused["effective_status"] || observed.Runs {
+		t.Errorf("got %+v want %v", observed, answered.Paused)
+	}
+	if len(entities.Campaigns) != len(answered.Campaigns) || len(entities.Ads) != len(answered.Ads) || len(entities.Audiences) != len(answered.Audiences) {
+		t.Errorf("got %d campaigns, %d ads, %d audiences want %d, %d, %d", len(entities.Campaigns), len(entities.Ads), len(entities.Audiences),
+			len(answered.Campaigns), len(answered.Ads), len(answered.Audiences))
+	}
+}
+
+// unordered brings lists of fields into one order: it has no meaning.
+func unordered(_ string, parameters map[string]string) {
+	if fields, ok := parameters["fields"]; ok && !strings.Contains(fields, "{") {
+		list := strings.Split(fields, ",")
+		slices.Sort(list)
+		parameters["fields"] = strings.Join(list, ",")
+	}
+}
