@@ -126,7 +126,7 @@ var layers = []layer{
 		never: drivers, why: "they carry commands and guard the folder for whatever service there is",
 	},
 	{
-		name: "demo", rooms: []string{"demo"}, may: []string{"campaign", "creative", "audience", "leaf"},
+		name: "demo", rooms: []string{"demo"}, may: []string{"campaign", "connection", "creative", "audience", "leaf"},
 		never: slices.Concat(http, drivers), why: "demo data is made by the rules, like everybody's",
 	},
 	{

@@ -63,7 +63,7 @@ func (s *server) prepareDemo(ctx context.Context) (string, error) {
 			return "", err
 		}
 		id = made.WorkspaceID
-		if err := (demo.Services{Campaigns: s.app.Campaigns, Creatives: s.app.Creatives, Audiences: s.app.Audiences}).Fill(ctx, id, now()); err != nil {
+		if err := (demo.Services{Campaigns: s.app.Campaigns, Creatives: s.app.Creatives, Audiences: s.app.Audiences, Connections: s.app.Connections}).Fill(ctx, id, now()); err != nil {
 			return "", err
 		}
 	}

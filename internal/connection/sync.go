@@ -329,8 +329,9 @@ func (h *hands) background(f func(context.Context)) {
 // Wait waits for what goes on in the background.
 func (s *Service) Wait() { s.hands.wg.Wait() }
 
-// Work does what is to be done for a connection, and returns when it wants to
-// be called again. It may be called at any time and by several at once.
+// Work does the next thing that is to be done for a connection, one run at the
+// most, and returns when it wants to be called again. It may be called at any
+// time and by several at once.
 func (s *Service) Work(ctx context.Context, workspace, id ident.ID) (*clock.Instant, error) {
 	ctx, done, ok := s.hands.take(ctx, id)
 	if !ok {
@@ -338,29 +339,25 @@ func (s *Service) Work(ctx context.Context, workspace, id ident.ID) (*clock.Inst
 		return &again, nil
 	}
 	defer done()
-	for {
-		c, err := s.store.Load(ctx, workspace, id)
-		if fault.Is(err, fault.NotFound) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		run, again, err := s.next(ctx, c)
-		if run == nil || err != nil {
-			return again, err
-		}
-		again, err = s.run(ctx, run)
-		if err != nil && !errors.Is(err, errLost) {
-			return nil, err
-		}
-		if again != nil {
-			return again, nil
-		}
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("sync %s: %w", id, context.Cause(ctx))
-		}
+	c, err := s.store.Load(ctx, workspace, id)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	run, again, err := s.next(ctx, c)
+	if run == nil || err != nil {
+		return again, err
+	}
+	if again, err = s.run(ctx, run); again != nil || err != nil && !errors.Is(err, errLost) {
+		return again, err
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("sync %s: %w", id, context.Cause(ctx))
+	}
+	now := clock.At(s.now())
+	return &now, nil
 }
 
 // next finds or makes the run that is to go on, or says when there may be one.

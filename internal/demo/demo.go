@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
@@ -36,46 +37,71 @@ type plan struct {
 	prompt, audience string
 }
 
+// plans are named as the campaigns of the sandbox, but for those that no
+// platform has yet.
 var plans = []plan{
-	{name: "Black Friday: Trail Shoes", objective: "sales", channels: []string{"search", "social"}, tags: []string{"black-friday", "q4"}, kind: "lifetime", amount: 18_000, from: -4, to: 13, actions: []campaign.Action{campaign.Launch}, prompt: "Trail shoes from Northwind Outdoor, 30% off until Black Friday, for trail runners. Grip on wet rock, 240 grams, free returns.", audience: "Trail runners", url: "https://northwind.example/trail-shoes"},
-	{name: "Black Friday: Teaser Video", objective: "awareness", channels: []string{"video", "social"}, tags: []string{"black-friday", "q4"}, kind: "daily", amount: 420, from: -10, to: 12, actions: []campaign.Action{campaign.Launch}, prompt: "Black Friday at Northwind Outdoor: 30% off trail shoes and jackets, from November 20.", audience: "Trail runners", url: "https://northwind.example/black-friday"},
+	{name: "Black Friday: Trail Shoes", objective: "sales", channels: []string{"search", "social"}, tags: []string{"black-friday", "q4"}, kind: "daily", amount: 4_200, from: -89, to: 13, actions: []campaign.Action{campaign.Launch}, prompt: "Trail shoes from Northwind Outdoor, 30% off until Black Friday, for trail runners. Grip on wet rock, 240 grams, free returns.", audience: "Trail runners", url: "https://northwind.example/trail-shoes"},
+	{name: "Brand Search", objective: "traffic", channels: []string{"search"}, tags: []string{"always-on", "brand"}, kind: "daily", amount: 1_400, from: -210, actions: []campaign.Action{campaign.Launch}, prompt: "Northwind Outdoor: boots, tents and jackets for the mountains. Free returns, 14 shops.", url: "https://northwind.example/"},
+	{name: "Winter Jackets: Retargeting", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 900, from: -89, actions: []campaign.Action{campaign.Launch}, prompt: "Winter jackets from Northwind Outdoor: warm to -15 degrees, recycled down, repaired for life.", audience: "Cart abandoners", url: "https://northwind.example/jackets"},
+	{name: "Winter Jackets: Lookalikes", objective: "sales", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 1_600, from: -89, actions: []campaign.Action{campaign.Launch}, prompt: "Winter jackets from Northwind Outdoor, for weekend hikers: warm, light, packs into its own pocket.", audience: "Weekend hikers", url: "https://northwind.example/jackets"},
+	{name: "Performance Max: All Products", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 1_800, from: -120, actions: []campaign.Action{campaign.Launch}, prompt: "Everything for the trail from Northwind Outdoor: shoes, packs, tents. Free returns for 60 days.", url: "https://northwind.example/"},
+	{name: "Trail Talk: Video Teaser", objective: "awareness", channels: []string{"video"}, tags: []string{"brand"}, kind: "daily", amount: 700, from: -60, to: 30, actions: []campaign.Action{campaign.Launch}, prompt: "Northwind Outdoor presents Trail Talk, the show for runners. Code TRAIL saves 10%.", audience: "Trail runners", url: "https://northwind.example/trailtalk"},
+	{name: "Trail Talk: Creator Clips", objective: "engagement", channels: []string{"social"}, tags: []string{"brand", "creators"}, kind: "daily", amount: 800, from: -60, to: 30, actions: []campaign.Action{campaign.Launch}, prompt: "Alpine Week with Northwind Outdoor: seven days, seven hikes in the Alps, for weekend hikers.", audience: "Weekend hikers", url: "https://northwind.example/trailtalk"},
+	{name: "Trail Shoes: Try-on", objective: "traffic", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 650, from: -45, actions: []campaign.Action{campaign.Launch}, prompt: "Try on trail shoes from Northwind Outdoor at home. Five days, free returns.", audience: "Trail runners", url: "https://northwind.example/try-on"},
+	{name: "Flash Sale: Rain Gear", objective: "sales", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 1_000, from: -30, to: 5, actions: []campaign.Action{campaign.Launch}, prompt: "Rain jackets from Northwind Outdoor, 25% off for five days. Waterproof, breathable, made to be repaired.", audience: "Newsletter readers", url: "https://northwind.example/rain"},
+	{name: "Weekend Hikes: Reach", objective: "awareness", channels: []string{"social"}, tags: []string{"brand"}, kind: "daily", amount: 600, from: -75, actions: []campaign.Action{campaign.Launch, campaign.Pause}, prompt: "Weekend hikes with Northwind Outdoor: routes, gear and good company.", audience: "Weekend hikers", url: "https://northwind.example/hikes"},
+	{name: "Gear Guide: Traffic", objective: "traffic", channels: []string{"social"}, tags: []string{"always-on"}, kind: "daily", amount: 500, from: -89, actions: []campaign.Action{campaign.Launch}, prompt: "The gear guide from Northwind Outdoor: what to pack for every season.", url: "https://northwind.example/guide"},
+	{name: "Corporate Gifts: Lead Form", objective: "leads", channels: []string{"social"}, tags: []string{"b2b", "q4"}, kind: "daily", amount: 1_500, from: -50, to: 32, actions: []campaign.Action{campaign.Launch}, prompt: "Corporate gifts from Northwind Outdoor: bottles, jackets and packs with your logo. From 25 pieces.", url: "https://northwind.example/b2b"},
+	{name: "Team Outings: Sponsored Content", objective: "leads", channels: []string{"social"}, tags: []string{"b2b"}, kind: "daily", amount: 1_100, from: -45, actions: []campaign.Action{campaign.Launch}, prompt: "Team outings with Northwind Outdoor: guided hikes for 10 to 200 people.", url: "https://northwind.example/outings"},
+	{name: "Outdoor Employer: Awareness", objective: "awareness", channels: []string{"social"}, tags: []string{"hiring"}, kind: "daily", amount: 800, from: -40, actions: []campaign.Action{campaign.Launch, campaign.Pause}, url: "https://northwind.example/jobs"},
 	{name: "Holiday Gift Guide", objective: "sales", channels: []string{"email", "display"}, tags: []string{"holiday", "q4"}, kind: "lifetime", amount: 9_500, from: 9, to: 39, actions: []campaign.Action{campaign.Launch}, prompt: "Gift guide from Northwind Outdoor: presents for hikers under $50. Gift wrap included, order by December 18.", audience: "Newsletter readers", url: "https://northwind.example/gifts"},
-	{name: "Winter Jackets: Retargeting", objective: "sales", channels: []string{"display", "social"}, tags: []string{"always-on"}, kind: "daily", amount: 150, from: -32, actions: []campaign.Action{campaign.Launch}, prompt: "Winter jackets from Northwind Outdoor: warm to -15 degrees, recycled down, repaired for life.", audience: "Cart abandoners", url: "https://northwind.example/jackets"},
-	{name: "Brand Search", objective: "traffic", channels: []string{"search"}, tags: []string{"always-on", "brand"}, kind: "daily", amount: 80, from: -210, actions: []campaign.Action{campaign.Launch}, prompt: "Northwind Outdoor: boots, tents and jackets for the mountains. Free returns, 14 shops.", url: "https://northwind.example/"},
-	{name: "Newsletter: Weekly Deals", objective: "engagement", channels: []string{"email"}, tags: []string{"always-on", "crm"}, from: -150, actions: []campaign.Action{campaign.Launch}, prompt: "Weekly deals from Northwind Outdoor: outdoor gear, new offers every Thursday.", audience: "Newsletter readers", url: "https://northwind.example/deals"},
-	{name: "Podcast Sponsorship: Trail Talk", objective: "awareness", channels: []string{"audio"}, tags: []string{"brand"}, kind: "lifetime", amount: 6_000, from: -45, to: 20, actions: []campaign.Action{campaign.Launch, campaign.Pause}, prompt: "Northwind Outdoor presents Trail Talk, the podcast for runners. Code TRAIL saves 10%.", audience: "Trail runners", url: "https://northwind.example/trailtalk"},
-	{name: "Creator Partnership: Alpine Week", objective: "engagement", channels: []string{"influencer", "social"}, tags: []string{"brand", "creators"}, kind: "lifetime", amount: 12_000, from: -20, to: 30, actions: []campaign.Action{campaign.Launch, campaign.Pause}, prompt: "Alpine Week with Northwind Outdoor: seven days, seven hikes in the Alps, for weekend hikers.", audience: "Weekend hikers", url: "https://northwind.example/alpine-week"},
-	{name: "App Install: Route Planner", objective: "app_promotion", channels: []string{"social", "video"}, tags: []string{"app"}, kind: "daily", amount: 200, prompt: "Route Planner, the free app for hikers: plans routes, works offline, shows water and huts.", audience: "Weekend hikers", url: "https://northwind.example/app"},
-	{name: "Dealer Leads: Spring Catalogue", objective: "leads", channels: []string{"search", "email"}, tags: []string{"b2b", "q1"}, kind: "lifetime", amount: 7_500, from: 70, to: 130, url: "https://northwind.example/dealers"},
 	{name: "SMS: Store Opening Munich", objective: "traffic", channels: []string{"sms", "push"}, tags: []string{"local"}, kind: "lifetime", amount: 900, from: 14, to: 16, url: "https://northwind.example/munich"},
-	{name: "Summer Tents Clearance", objective: "sales", channels: []string{"social", "display"}, tags: []string{"q3"}, kind: "lifetime", amount: 5_000, from: -120, archive: true, actions: []campaign.Action{campaign.Launch}, url: "https://northwind.example/tents"},
 	{name: "Affiliate Programme 2027", objective: "sales", channels: []string{"affiliate"}, tags: []string{"q1"}, url: "https://northwind.example/affiliates"},
+	{name: "Spring Clearance 2025", objective: "sales", channels: []string{"social"}, tags: []string{"q2"}, kind: "daily", amount: 1_200, from: -600, archive: true, actions: []campaign.Action{campaign.Launch}, url: "https://northwind.example/clearance"},
 }
 
 // Services are what the demo is made with.
 type Services struct {
-	Campaigns *campaign.Service
-	Creatives *creative.Service
-	Audiences *audience.Service
+	Campaigns   *campaign.Service
+	Creatives   *creative.Service
+	Audiences   *audience.Service
+	Connections *connection.Service
 }
 
-// Fill makes the demo's records.
+// seed makes the demo's figures the same everywhere.
+const seed = 7
+
+// Fill makes the demo's records, connects the sandbox and brings in the figures
+// of the last three months.
 func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) error {
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	made, err := s.audiences(ctx, cause)
 	if err != nil {
 		return err
 	}
+	world := int64(seed)
+	d, err := s.Connections.Create(ctx, cause, connection.Spec{
+		Platform: connection.PlatformSandbox, Name: "Northwind sandbox", LinkByName: true, WriteEnabled: true, Config: connection.Config{Seed: &world},
+		Home: connection.Home{Currency: "USD", Zone: "UTC"},
+	})
+	if err != nil {
+		return fmt.Errorf("connect the sandbox: %w", err)
+	}
+	sandbox := idOf(d)
 	for _, p := range plans {
-		if err := s.campaign(ctx, cause, p, made, now); err != nil {
+		if err := s.campaign(ctx, cause, p, made, sandbox, now); err != nil {
 			return fmt.Errorf("make demo campaign %q: %w", p.name, err)
 		}
+	}
+	if _, err := s.Connections.Work(ctx, workspace, sandbox); err != nil {
+		return fmt.Errorf("sync the sandbox: %w", err)
 	}
 	return nil
 }
 
-func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audiences map[string]ident.ID, now time.Time) error {
+func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audiences map[string]ident.ID, sandbox ident.ID, now time.Time) error {
 	spec := p.spec(now)
+	spec.ConnectionIDs = []ident.ID{sandbox}
 	if id := audiences[p.audience]; id != "" {
 		spec.AudienceIDs = []ident.ID{id}
 	}

@@ -1,6 +1,7 @@
 package platforms_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestGA4(t *testing.T) {
 	}
 	// The SDK is of the Data API; properties are found by another.
 	asked := slices.DeleteFunc(s.journal(t), func(c call) bool {
-		return strings.HasSuffix(c.Path, "/accountSummaries") || c.Method == "GET" && strings.Contains(c.Path, "/properties/")
+		return strings.HasSuffix(c.Path, "/accountSummaries") || c.Method == http.MethodGet && strings.Contains(c.Path, "/properties/")
 	})
 	same(t, asked, sdk[:answered.Asked], comparison{
 		headers: []string{"Content-Type", "Authorization"},

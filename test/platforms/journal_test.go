@@ -120,11 +120,6 @@ func parameters(t *testing.T, asked call) map[string]string {
 	if err := json.Unmarshal(asked.Body, &body); len(asked.Body) > 0 && err != nil {
 		t.Fatalf("%s %s: %v", asked.Method, asked.Path, err)
 	}
-	if text, ok := body.(string); ok && strings.HasPrefix(text, "{") {
-		if err := json.Unmarshal([]byte(text), &body); err != nil {
-			t.Fatalf("%s %s: %v", asked.Method, asked.Path, err)
-		}
-	}
 	switch body := body.(type) {
 	case map[string]any:
 		for name, value := range body {

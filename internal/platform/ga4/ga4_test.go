@@ -200,7 +200,11 @@ func TestFaults(t *testing.T) {
 	}{
 		{fault: ads.FaultThrottle, seconds: 7},
 		{fault: ads.FaultThrottle, seconds: 3600, want: connection.Throttled, code: "RESOURCE_EXHAUSTED"},
-		{fault: ads.Fault500}, {fault: ads.Fault503}, {fault: ads.FaultReset}, {fault: ads.FaultTruncated}, {fault: ads.FaultWrongJSON},
+		{fault: ads.Fault500},
+		{fault: ads.Fault503},
+		{fault: ads.FaultReset},
+		{fault: ads.FaultTruncated},
+		{fault: ads.FaultWrongJSON},
 		{fault: ads.FaultDuplicatePage, want: connection.Drift, code: "missing_rows"},
 		{fault: ads.FaultSkipPage, want: connection.Drift, code: "missing_rows"},
 		{fault: ads.FaultDriftingTotal, want: connection.Drift, code: "changed_total"},

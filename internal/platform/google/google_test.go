@@ -279,7 +279,11 @@ func TestFaults(t *testing.T) {
 	}{
 		{fault: ads.FaultThrottle, seconds: 7},
 		{fault: ads.FaultThrottle, seconds: 3600, want: connection.Throttled, code: "RESOURCE_EXHAUSTED"},
-		{fault: ads.Fault500}, {fault: ads.Fault503}, {fault: ads.FaultReset}, {fault: ads.FaultTruncated}, {fault: ads.FaultWrongJSON},
+		{fault: ads.Fault500},
+		{fault: ads.Fault503},
+		{fault: ads.FaultReset},
+		{fault: ads.FaultTruncated},
+		{fault: ads.FaultWrongJSON},
 		{fault: ads.FaultDuplicatePage},
 		{fault: ads.FaultExpiredToken, want: connection.Expired, code: "OAUTH_TOKEN_EXPIRED"},
 		{fault: ads.FaultRevokedToken, want: connection.Revoked, code: "OAUTH_TOKEN_REVOKED"},

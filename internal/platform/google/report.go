@@ -46,15 +46,21 @@ const (
 // unknown, and so is the age of what ran without a group.
 var cuts = map[connection.Level]cut{
 	connection.LevelGeo: {
-		fact.Geo, view{"geographic_view", groupFields + geoFields}, view{"geographic_view", campaignFields + geoFields},
+		fact.Geo,
+		view{"geographic_view", groupFields + geoFields},
+		view{"geographic_view", campaignFields + geoFields},
 		func(to *fact.Row, from *row) { to.Country = countryOf(from.GeographicView.CountryCriterionID) },
 	},
 	connection.LevelDevice: {
-		fact.Device, view{"ad_group", groupFields + ", segments.device"}, view{"campaign", campaignFields + ", segments.device"},
+		fact.Device,
+		view{"ad_group", groupFields + ", segments.device"},
+		view{"campaign", campaignFields + ", segments.device"},
 		func(to *fact.Row, from *row) { to.Device = cmp.Or(devices[from.Segments.Device], unknown) },
 	},
 	connection.LevelDemographic: {
-		fact.Demographic, view{"age_range_view", groupFields + ", ad_group_criterion.age_range.type"}, plain[connection.LevelCampaign],
+		fact.Demographic,
+		view{"age_range_view", groupFields + ", ad_group_criterion.age_range.type"},
+		plain[connection.LevelCampaign],
 		func(to *fact.Row, from *row) {
 			to.AgeRange, to.Gender = cmp.Or(ageRanges[from.AdGroupCriterion.AgeRange.Type], unknown), unknown
 		},

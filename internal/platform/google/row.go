@@ -97,22 +97,26 @@ const selected = "metrics.impressions, metrics.clicks, metrics.cost_micros, metr
 
 func (m *metrics) values() (fact.Values, error) {
 	var v fact.Values
-	for measure, n := range map[fact.Measure]*int64{
-		fact.Impressions: m.Impressions, fact.Clicks: m.Clicks, fact.Spend: m.CostMicros, fact.VideoViews: m.VideoViews,
-	} {
-		if n != nil {
-			v.Set(measure, *n)
+	for _, count := range [...]struct {
+		measure fact.Measure
+		n       *int64
+	}{{fact.Impressions, m.Impressions}, {fact.Clicks, m.Clicks}, {fact.Spend, m.CostMicros}, {fact.VideoViews, m.VideoViews}} {
+		if count.n != nil {
+			v.Set(count.measure, *count.n)
 		}
 	}
-	for measure, text := range map[fact.Measure]jsontext.Value{fact.Conversions: m.Conversions, fact.Revenue: m.ConversionsValue} {
-		if text == nil {
+	for _, float := range [...]struct {
+		measure fact.Measure
+		text    jsontext.Value
+	}{{fact.Conversions, m.Conversions}, {fact.Revenue, m.ConversionsValue}} {
+		if float.text == nil {
 			continue
 		}
-		n, ok := googleauth.Millionths(string(text))
+		n, ok := googleauth.Millionths(string(float.text))
 		if !ok {
 			return v, googleauth.Malformed("A figure in Google's report is no number.")
 		}
-		v.Set(measure, n)
+		v.Set(float.measure, n)
 	}
 	return v, nil
 }

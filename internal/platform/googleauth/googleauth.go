@@ -93,6 +93,9 @@ func (g *Grantor) Exchange(ctx context.Context, a connection.App, grant connecti
 
 // Refresh implements connection.Grantor.
 func (g *Grantor) Refresh(ctx context.Context, a connection.App, c connection.Credentials) (connection.Credentials, error) {
+	if c.Refresh.Empty() {
+		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token: grant access anew."}
+	}
 	return g.ask(ctx, c, url.Values{
 		"grant_type":    {"refresh_token"},
 		"client_id":     {a.ID},

@@ -99,6 +99,9 @@ func TestAccessFromConsentToRevocation(t *testing.T) {
 			t.Errorf("got %v, which shows a secret", err)
 		}
 	}
+	if _, err := g.Refresh(t.Context(), app, connection.Credentials{}); connection.ClassOf(err) != connection.Revoked {
+		t.Errorf("refresh with nothing: got %v want %s", err, connection.Revoked)
+	}
 	if err := g.Revoke(t.Context(), app, connection.Credentials{Access: secret.New("made-up")}); err != nil {
 		t.Errorf("revoke what is none: got %v", err)
 	}

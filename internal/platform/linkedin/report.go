@@ -45,11 +45,17 @@ var (
 	// shown are the figures of every report. Reach cannot be added up, and
 	// breakdowns are.
 	shown = []figure{
-		{"impressions", fact.Impressions}, {"clicks", fact.Clicks}, {"costInLocalCurrency", fact.Spend}, {"externalWebsiteConversions", fact.Conversions},
-		{"conversionValueInLocalCurrency", fact.Revenue}, {"oneClickLeads", fact.Leads}, {"totalEngagements", fact.Engagements},
-		{"videoViews", fact.VideoViews}, {"videoCompletions", fact.VideoCompletions},
+		{"impressions", fact.Impressions},
+		{"clicks", fact.Clicks},
+		{"costInLocalCurrency", fact.Spend},
+		{"externalWebsiteConversions", fact.Conversions},
+		{"conversionValueInLocalCurrency", fact.Revenue},
+		{"oneClickLeads", fact.Leads},
+		{"totalEngagements", fact.Engagements},
+		{"videoViews", fact.VideoViews},
+		{"videoCompletions", fact.VideoCompletions},
 	}
-	all = append(shown[:len(shown):len(shown)], figure{"approximateMemberReach", fact.Reach})
+	all = append(slices.Clip(shown), figure{"approximateMemberReach", fact.Reach})
 )
 
 // cuts are the levels. Members are told apart only in calls with one pivot,
@@ -159,11 +165,11 @@ func (r *reading) query(campaigns []string) string {
 	if campaigns != nil {
 		of = "campaigns=" + list(campaignURN, campaigns...)
 	}
-	fields := "pivotValues,dateRange"
+	fields := []string{"pivotValues", "dateRange"}
 	for _, f := range r.figures {
-		fields += "," + f.field
+		fields = append(fields, f.field)
 	}
-	return by + "&timeGranularity=(value:DAILY)&dateRange=(start:" + day(r.q.First) + ",end:" + day(r.q.Last) + ")&" + of + "&fields=" + fields
+	return by + "&timeGranularity=(value:DAILY)&dateRange=(start:" + day(r.q.First) + ",end:" + day(r.q.Last) + ")&" + of + "&fields=" + strings.Join(fields, ",")
 }
 
 // rows reads the rows of one answer, each once, and adds up those that are

@@ -157,3 +157,35 @@ func TestErrorsKeepSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestUrgent sees that whoever stops spend does not stand in line.
+func TestUrgent(t *testing.T) {
+	t.Parallel()
+	waits := 0
+	c := New(transport.Options{Do: &full{}, PerSecond: 1, Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error {
+		waits++
+		return nil
+	}})
+	for i, call := range []func() error{
+		func() error { _, err := c.Status(t.Context(), connection.Credentials{}, "1", "2"); return err },
+		func() error { return c.SetStatus(t.Context(), connection.Credentials{}, "1", "2", false) },
+		func() error { _, err := c.Status(t.Context(), connection.Credentials{}, "1", "2"); return err },
+	} {
+		if err := call(); err != nil {
+			t.Fatal(err)
+		}
+		if want := i / 2; waits != want {
+			t.Errorf("call %d: got %d waits want %d", i, waits, want)
+		}
+	}
+}
+
+// TestNoList sees that an answer without a list is not taken for an empty one.
+func TestNoList(t *testing.T) {
+	t.Parallel()
+	c := New(transport.Options{Do: &full{}, Now: func() time.Time { return now }})
+	_, err := c.Accounts(t.Context(), connection.Credentials{})
+	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Code != "malformed" {
+		t.Errorf("got %v want malformed", err)
+	}
+}

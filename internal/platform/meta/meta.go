@@ -110,9 +110,13 @@ type page[T any] struct {
 	} `json:"summary"`
 }
 
+// maxRepeats is how often a page may come again before a list goes in circles.
+const maxRepeats = 3
+
 // pages reads a list to its end.
 func pages[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, query url.Values, each func(*page[T]) error) error {
 	query.Set("limit", strconv.Itoa(pageSize))
+	asked := map[string]int{}
 	for {
 		var p page[T]
 		if err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, &p); err != nil {
@@ -129,7 +133,11 @@ func pages[T any](ctx context.Context, c *Client, cred connection.Credentials, a
 		if p.Paging.Next == "" {
 			return nil
 		}
-		query.Set("after", p.Paging.Cursors.After)
+		after := p.Paging.Cursors.After
+		if asked[after]++; asked[after] > maxRepeats {
+			return drift("The pages of a list go in circles.")
+		}
+		query.Set("after", after)
 	}
 }
 

@@ -273,6 +273,7 @@ func TestFaults(t *testing.T) {
 		{ads.FaultVersionSunset, 1, connection.Sunset},
 		{ads.FaultAccountDisabled, 1, connection.Forbidden},
 		{ads.FaultDuplicatePage, 1, ""},
+		{ads.FaultDuplicatePage, 0, connection.Drift},
 		{ads.FaultSkipPage, 1, connection.Drift},
 		{ads.FaultDriftingTotal, 1, connection.Drift},
 		{ads.FaultTooLarge, 1, ""},

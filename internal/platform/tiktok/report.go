@@ -37,8 +37,11 @@ var (
 	// and ad: reports by audience refuse the others.
 	shown = []figure{{"impressions", fact.Impressions}, {"clicks", fact.Clicks}, {"spend", fact.Spend}, {"conversion", fact.Conversions}}
 	all   = slices.Concat(shown, []figure{
-		{"total_purchase_value", fact.Revenue}, {"engagements", fact.Engagements},
-		{"video_play_actions", fact.VideoViews}, {"video_views_p100", fact.VideoCompletions}, {"reach", fact.Reach},
+		{"total_purchase_value", fact.Revenue},
+		{"engagements", fact.Engagements},
+		{"video_play_actions", fact.VideoViews},
+		{"video_views_p100", fact.VideoCompletions},
+		{"reach", fact.Reach},
 	})
 )
 
@@ -145,10 +148,11 @@ func (r *reading) add(it item) error {
 	if err != nil {
 		return err
 	}
-	key := it.Dimensions["stat_time_day"] + "|" + row.Campaign.External
+	parts := []string{it.Dimensions["stat_time_day"], row.Campaign.External}
 	for _, name := range r.dimensions {
-		key += "|" + it.Dimensions[name]
+		parts = append(parts, it.Dimensions[name])
 	}
+	key := strings.Join(parts, "|")
 	if before, again := r.seen[key]; again {
 		if before != row.Values {
 			return drift("A row came twice, with different figures.")
@@ -194,6 +198,7 @@ func (r *reading) row(it item) (fact.Row, error) {
 	row.Creative = r.entity(about("ad_id"))
 	row.Audience = r.entity(r.groups[about("adgroup_id")])
 	switch r.family {
+	case fact.Base:
 	case fact.Geo:
 		if code := it.Dimensions["country_code"]; fact.IsCountry(code) {
 			row.Country = code

@@ -16,7 +16,7 @@ type traits struct {
 	// hidden are reported by the platform but are no facts of its own, whole
 	// are those that breakdowns do not have.
 	hidden, whole []fact.Measure
-	reach  bool
+	reach         bool
 	// settled is the age in days at which figures do not change any more.
 	settled int
 	// quantum is the smallest amount, credit the smallest part of a

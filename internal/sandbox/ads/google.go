@@ -78,7 +78,7 @@ func (f *googleFailure) write(w http.ResponseWriter, version string, stream bool
 			"rateScope": "ACCOUNT", "rateName": "Requests per account", "retryDelay": strconv.Itoa(f.retry) + "s",
 		}}
 	}
-	var answer any = googleError(f.status, "The request was not carried out.", map[string]any{
+	answer := googleError(f.status, "The request was not carried out.", map[string]any{
 		"@type": "type.googleapis.com/google.ads.googleads." + version + ".errors.GoogleAdsFailure", "errors": []any{inner}, "requestId": googleRequestID,
 	})
 	if stream {
@@ -155,15 +155,16 @@ func streamGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
-	results, mask, failure := askGoogle(s, a, in.Query)
+	q, lines, failure := askGoogle(s, a, in.Query)
 	if failure != nil {
 		return nil, failure
 	}
 	chunks := []googleChunk{}
-	for first := true; first || len(results) > 0; first = false {
-		n := min(len(results), googlePage)
-		chunks = append(chunks, googleChunk{Results: results[:n], FieldMask: mask, RequestID: googleRequestID})
-		results = results[n:]
+	for first := true; first || len(lines) > 0; first = false {
+		n := min(len(lines), googlePage)
+		chunk := q.chunk(lines[:n])
+		chunk.RequestID = googleRequestID
+		chunks, lines = append(chunks, chunk), lines[n:]
 	}
 	// Choice: a stream has no pages that could be skipped and no total that
 	// could change; a chunk that comes twice is all that is played of these.
@@ -190,32 +191,32 @@ func pageGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
-	results, mask, failure := askGoogle(s, a, in.Query)
+	q, lines, failure := askGoogle(s, a, in.Query)
 	if failure != nil {
 		return nil, failure
 	}
 	at := 0
 	if token := in.PageToken + in.PageTokenToo; token != "" {
 		n, err := strconv.Atoi(token)
-		if err != nil || n < 0 || n > len(results) {
+		if err != nil || n < 0 || n > len(lines) {
 			return nil, &googleFailure{http.StatusBadRequest, "requestError", "INVALID_PAGE_TOKEN", "Page token is invalid.", 0}
 		}
 		at = n
 	}
-	page := googleChunk{FieldMask: mask}
-	next := min(at+googlePage, len(results))
-	page.Results = results[at:next]
-	if at > 0 && s.Fault(FaultDuplicatePage) {
-		page.Results = results[at-googlePage : at]
+	next := min(at+googlePage, len(lines))
+	shown := lines[at:next]
+	if at >= googlePage && s.Fault(FaultDuplicatePage) {
+		shown = lines[at-googlePage : at]
 	}
-	if s.Fault(FaultSkipPage) {
-		next = min(next+googlePage, len(results))
+	page := q.chunk(shown)
+	if next < len(lines) && s.Fault(FaultSkipPage) {
+		next = min(next+googlePage, len(lines))
 	}
-	if next < len(results) {
+	if next < len(lines) {
 		page.NextPageToken = strconv.Itoa(next)
 	}
 	if in.Settings.Total || in.SettingsToo.Total {
-		page.TotalResultsCount = int64(len(results))
+		page.TotalResultsCount = int64(len(lines))
 		if at > 0 && s.Fault(FaultDriftingTotal) {
 			page.TotalResultsCount++
 		}

@@ -51,7 +51,7 @@ func (r *gaqlReader) next() string {
 	n := len(r.rest) - len(strings.TrimLeft(r.rest, gaqlLetters))
 	if n == 0 {
 		n = 1
-		if len(r.rest) > 1 && strings.Contains("!= >= <=", r.rest[:2]) && r.rest[1] == '=' {
+		if len(r.rest) > 1 && strings.IndexByte("!<>", r.rest[0]) >= 0 && r.rest[1] == '=' {
 			n = 2
 		}
 	}

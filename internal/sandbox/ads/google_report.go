@@ -54,34 +54,40 @@ var googleMetrics = map[string]fact.Measure{
 	"metrics.conversions": fact.Conversions, "metrics.conversions_value": fact.Revenue, "metrics.video_trueview_views": fact.VideoViews,
 }
 
-// askGoogle answers a query with rows and the mask of their fields.
-func askGoogle(s *Session, a *Account, query string) ([]any, string, *googleFailure) {
+// askGoogle finds the lines that a query asks for.
+func askGoogle(s *Session, a *Account, query string) (*gaql, []googleLine, *googleFailure) {
 	q, failure := readGAQL(query)
 	if failure != nil {
-		return nil, "", failure
+		return nil, nil, failure
 	}
 	resource, failure := q.check()
 	if failure != nil {
-		return nil, "", failure
+		return nil, nil, failure
 	}
 	figures := q.wants("metrics.") || q.wants("segments.")
 	if figures && s.Fault(FaultTooLarge) {
-		return nil, "", queryError("DATE_RANGE_TOO_WIDE", "The date range is too wide.")
+		return nil, nil, queryError("DATE_RANGE_TOO_WIDE", "The date range is too wide.")
 	}
 	lines := q.lines(s, a, resource, figures)
 	q.sort(lines)
 	if q.limit > 0 && len(lines) > q.limit {
 		lines = lines[:q.limit]
 	}
-	results := make([]any, len(lines))
+	return q, lines, nil
+}
+
+// chunk is a part of the lines as it is answered.
+func (q *gaql) chunk(lines []googleLine) googleChunk {
+	c := googleChunk{Results: make([]any, len(lines))}
 	for i := range lines {
-		results[i] = q.write(&lines[i])
+		c.Results[i] = q.write(&lines[i])
 	}
 	mask := make([]string, len(q.fields))
 	for i, field := range q.fields {
 		mask[i] = camel(field)
 	}
-	return results, strings.Join(mask, ","), nil
+	c.FieldMask = strings.Join(mask, ",")
+	return c
 }
 
 // mentioned are all fields of a query.

@@ -185,7 +185,7 @@ func (c *linkedInCall) login(path string) {
 		linkedInAnswer(c.w, http.StatusNotFound, linkedInMissing("resource"))
 		return
 	}
-	form := c.r.PostForm
+	form := c.r.Form
 	if form.Get("client_id") == "" || form.Get("client_secret") == "" {
 		linkedInAnswer(c.w, http.StatusUnauthorized, map[string]any{"error": "invalid_client", "error_description": "Client authentication failed"})
 		return

@@ -217,6 +217,14 @@ func TestRules(t *testing.T) {
 	if hits < 240 || hits > 360 {
 		t.Errorf("got %d of 1000 want about 300", hits)
 	}
+	once := 1
+	if err := s.Strike(Rule{Fault: FaultTooLarge, Count: &once}); err != nil {
+		t.Fatal(err)
+	}
+	session := on(s, MetaAds)
+	if first, again, next := session.Fault(FaultTooLarge), session.Fault(FaultTooLarge), on(s, MetaAds).Fault(FaultTooLarge); !first || !again || next {
+		t.Errorf("got %v, asked again %v, and %v in the next call", first, again, next)
+	}
 	if left := s.faults.list(); len(left) != 1 || left[0].Fault != Fault503 {
 		t.Errorf("got %+v want the rule that has no end", left)
 	}
@@ -427,6 +435,27 @@ func TestJournal(t *testing.T) {
 	}
 	if got := s.Journal(); len(got) != maxJournal || got[maxJournal-1].Status != 2*maxJournal+4 || got[0].Status != maxJournal+5 {
 		t.Errorf("got %d calls from %d", len(got), got[0].Status)
+	}
+}
+
+// TestStateIsWritten wants what a call has done to be in the file when it is
+// answered.
+func TestStateIsWritten(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.json")
+	s := made(t, Options{State: file})
+	opened, err := s.Grant(s.own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := accountOf(t, s, MetaAds).Campaigns[0]
+	status, text, err := call(t, s, http.MethodPost, "https://graph.facebook.com/v26.0/"+c.ID, "status=PAUSED", "Content-Type", "application/x-www-form-urlencoded", "Authorization", "Bearer "+opened[MetaAds].AccessToken)
+	if err != nil || status != 200 {
+		t.Fatalf("got %d %s (%v)", status, text, err)
+	}
+	again := made(t, Options{State: file})
+	if on(again, MetaAds).Runs(accountOf(t, again, MetaAds), c) {
+		t.Error("the campaign runs again")
 	}
 }
 

@@ -202,8 +202,8 @@ func (r runs) on(c *Campaign, day clock.Date) bool {
 		switch {
 		case change.Day < day:
 			on, pushed = change.Run, true
-		case change.Day == day && change.Run:
-			return true
+		case change.Day == day:
+			return true // before the change or after it
 		}
 	}
 	if !pushed {

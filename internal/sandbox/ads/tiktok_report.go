@@ -135,7 +135,7 @@ func together(a, b fact.Values) (sum fact.Values) {
 
 // about is a row's dimension or metric, as text as everything is.
 func (c *tikTokCall) about(row *Row, name string) string {
-	text := ""
+	var text string
 	switch name {
 	case "stat_time_day":
 		text = row.Date.String() + " 00:00:00"
