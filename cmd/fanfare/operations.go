@@ -117,8 +117,15 @@ func operations(a *app.App) map[string]control.Op {
 			return acc.Revoke(ctx, operator, in.WorkspaceID, in.KeyID, "by_operator")
 		}),
 		"backup.create": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
-			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version}
+			keys, err := a.MasterKeys(ctx)
+			if err != nil {
+				return backup.Summary{}, err
+			}
+			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version, MasterKeys: keys}
 			return backup.Create(ctx, backup.Parts{Store: a.Engine, Files: a.Files, Facts: a.Facts}, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+		}),
+		"master_key.rotate": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.Rotated, error) {
+			return a.RotateMasterKey(ctx, operator)
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
 			return examineStore(ctx, a.Engine, a.DB), nil

@@ -235,3 +235,17 @@ var quietLog = slog.New(slog.DiscardHandler)
 
 // dialTime is how long doctor waits for anything on the network.
 const dialTime = 2 * time.Second
+
+func (c *cli) masterKeyCommand() *cobra.Command {
+	rotate := &cobra.Command{
+		Use: "rotate", Short: "Make a new master key, put all secrets under it and drop the old one", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out app.Rotated
+			if err := c.call(cmd, "master_key.rotate", nothing{}, &out); err != nil {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), out)
+		},
+	}
+	return group("master-key", "The key that seals other keys at rest", rotate)
+}

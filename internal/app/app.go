@@ -204,7 +204,8 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	a.plan()
-	return nil
+	a.warnOfSunsets()
+	return a.missKeys(ctx)
 }
 
 // counter chooses where requests are counted: in memory where this is the only

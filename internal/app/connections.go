@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/catalogue"
@@ -171,3 +172,17 @@ var (
 	_ connection.Records = (*linked)(nil)
 	_ connection.Facts   = ledger{}
 )
+
+// sunsetNotice is how long before a platform ends the version of its API that
+// is spoken here the log says so.
+const sunsetNotice = 60
+
+// warnOfSunsets tells the operator to bring the server up to date in time.
+func (a *App) warnOfSunsets() {
+	today := clock.DateIn(a.config.Now(), time.UTC)
+	for _, p := range a.Catalogue.About() {
+		if p.Sunset != nil && *p.Sunset-sunsetNotice <= today {
+			a.config.Log.Warn("a platform ends the version of its API that this build speaks: update the server", "platform", p.Platform, "version", p.Version, "last_day", p.Sunset.String())
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -30,6 +31,9 @@ type Manifest struct {
 	Format    int           `json:"format"`
 	CreatedAt clock.Instant `json:"created_at"`
 	Build     string        `json:"build"`
+	// MasterKeys are the ids of the keys that the secrets in the backup are
+	// under. The keys themselves are never in it.
+	MasterKeys []string `json:"master_keys,omitzero"`
 }
 
 // Summary says what a backup holds.
@@ -43,6 +47,9 @@ type Summary struct {
 	// facts.
 	Assets int64 `json:"assets"`
 	Facts  int64 `json:"facts_bytes"`
+	// MasterKeys are the ids of the keys that a restored server needs to open
+	// its secrets.
+	MasterKeys []string `json:"master_keys"`
 }
 
 // Parts are what a backup holds. Facts may be nil where there are none.
@@ -83,7 +90,7 @@ func Create(ctx context.Context, parts Parts, path string, m Manifest, report fu
 			_ = os.Remove(f.Name())
 		}
 	}()
-	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}}
+	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}, MasterKeys: slices.Concat([]string{}, m.MasterKeys)}
 	if err := write(ctx, parts, f, m, &s, report); err != nil {
 		return s, err
 	}
@@ -351,7 +358,7 @@ func (s *Summary) manifest(b []byte) error {
 	if m.Format < oldestFormat || m.Format > format {
 		return fmt.Errorf("the backup has format %d and this program reads %d to %d; use the version that made it", m.Format, oldestFormat, format)
 	}
-	s.CreatedAt, s.Build = m.CreatedAt, m.Build
+	s.CreatedAt, s.Build, s.MasterKeys = m.CreatedAt, m.Build, slices.Concat([]string{}, m.MasterKeys)
 	return nil
 }
 

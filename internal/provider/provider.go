@@ -142,6 +142,34 @@ func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace iden
 	return err
 }
 
+// Rewrap puts the keys of a workspace's own models under the active master key,
+// and reports how many that were. An empty workspace means those for all.
+func (s *Service) Rewrap(ctx context.Context, cause record.Cause, workspace ident.ID) (n int, err error) {
+	setups, err := s.setups.Setups(ctx, workspace)
+	if err != nil || s.ring == nil {
+		return 0, err
+	}
+	cause.Workspace = workspace
+	for _, setup := range setups {
+		if setup.Workspace != workspace {
+			continue
+		}
+		sealed, err := s.ring.Rewrap(setup.Sealed)
+		if err != nil {
+			return n, fmt.Errorf("key of %s: %w", setup.Kind, err)
+		}
+		if sealed == setup.Sealed {
+			continue
+		}
+		setup.Sealed = sealed
+		if err := s.setups.Put(ctx, setup, cause, clock.At(s.now())); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
 // List shows the models that a workspace can use, its own first.
 func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error) {
 	setups, err := s.setups.Setups(ctx, workspace)

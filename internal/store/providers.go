@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -68,4 +69,29 @@ func (s *Providers) change(ctx context.Context, cause record.Cause, at clock.Ins
 		return s.db.appendAudit(tx, entry)
 	})
 	return changed, err
+}
+
+// Sealed returns all sealed secrets of all workspaces.
+func (db *DB) Sealed(ctx context.Context) ([]string, error) {
+	var list []string
+	rows, err := db.engine.Query(ctx, `SELECT sealed FROM model_provider`)
+	if err != nil {
+		return nil, translate(fmt.Errorf("list sealed keys: %w", err))
+	}
+	for rows.Next() {
+		list = append(list, rows.Text())
+	}
+	if rows, err = db.engine.Query(ctx, `SELECT private FROM connection WHERE private <> ''`); err != nil {
+		return nil, translate(fmt.Errorf("list sealed credentials: %w", err))
+	}
+	for rows.Next() {
+		var p connection.Private
+		if err := decode(rows.Bytes(), &p); err != nil {
+			return nil, err
+		}
+		if p.Sealed != "" {
+			list = append(list, p.Sealed)
+		}
+	}
+	return list, nil
 }
