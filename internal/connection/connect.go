@@ -12,7 +12,6 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
-	"fanfare/internal/money"
 	"fanfare/internal/record"
 	"fanfare/internal/secret"
 )
@@ -125,9 +124,10 @@ func (s *Service) named(ctx context.Context, c *Connection) error {
 }
 
 func taken(c *Connection) error {
-	return fault.Invalid([]fault.Detail{{
-		Field: "name", Code: "already_exists", Message: fmt.Sprintf("name %q is taken by another connection to %s; choose another.", c.Name, c.Platform),
-	}})
+	message := fmt.Sprintf("name %q is taken by another connection to %s; choose another.", c.Name, c.Platform)
+	return fault.New(fault.AlreadyExists, "A connection to the platform has this name.", fault.Detail{
+		Field: "name", In: "body", Code: string(fault.AlreadyExists), Message: message,
+	})
 }
 
 // admit gets access: from the sandbox, by credentials that were brought, or by
@@ -211,7 +211,7 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring Keyring) err
 			return fmt.Errorf("list accounts of %s: %w", platform, err)
 		}
 		c.Capabilities = append(c.Capabilities, client.About().Capabilities...)
-		c.accounts(platform, list)
+		c.accounts(platform, list, clock.At(s.now()))
 	}
 	slices.Sort(c.Capabilities)
 	c.Capabilities = slices.Compact(c.Capabilities)
@@ -221,7 +221,11 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring Keyring) err
 	return nil
 }
 
-func (c *Connection) accounts(platform string, list []Account) {
+// accountChanged is the reason of a connection with an account that is not what
+// it was.
+const accountChanged = "account_changed"
+
+func (c *Connection) accounts(platform string, list []Account, at clock.Instant) {
 	next := slices.Clone(c.Accounts)
 	for i := range next {
 		if next[i].Platform == platform && !slices.ContainsFunc(list, func(a Account) bool { return a.ExternalID == next[i].ExternalID }) {
@@ -232,9 +236,16 @@ func (c *Connection) accounts(platform string, list []Account) {
 		a.Platform = platform
 		i := slices.IndexFunc(next, func(b Account) bool { return b.ExternalID == a.ExternalID })
 		switch {
+		case i >= 0 && (next[i].Currency != a.Currency || next[i].Timezone != a.Timezone):
+			// Its figures would mean something else from here on.
+			next[i].Enabled = false
+			c.StatusReason = &Reason{
+				Code: accountChanged, Message: fmt.Sprintf("Account %s has another currency or time zone than before and is switched off.", a.ExternalID),
+				Since: at, Remediation: some("Connect the platform anew to read the account as it is now."),
+			}
 		case i >= 0:
 			next[i].Name, next[i].URL = a.Name, a.URL
-		case len(next) < MaxAccounts && money.Currency(a.Currency) != "":
+		case len(next) < MaxAccounts && a.Currency != "":
 			a.Enabled = true
 			next = append(next, a)
 		}
@@ -263,8 +274,11 @@ func (s *Service) invite(c *Connection, ch *Change) error {
 	c.Private.Granting = g
 	url := grantor.AuthorizeURL(app, s.grant(c, g))
 	c.AuthorizationURL = &url
-	at := ch.At.Add(pendingTime)
-	ch.Work = &at
+	if c.Status == StatusPending {
+		// One that is connected goes on as it is meanwhile.
+		at := c.CreatedAt.Add(pendingTime)
+		ch.Work = &at
+	}
 	return nil
 }
 

@@ -33,6 +33,8 @@ type execution struct {
 	entities map[string]*Entities
 	links    linkage
 	renewed  bool
+	// held are accounts whose platform asked for time, until when.
+	held map[string]clock.Instant
 }
 
 // run goes on with a run until it is over, has to wait, or is taken away.
@@ -48,7 +50,7 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &execution{s: s, c: c, run: run, entities: map[string]*Entities{}, links: linkage{}}
+	e := &execution{s: s, c: c, run: run, entities: map[string]*Entities{}, links: linkage{}, held: map[string]clock.Instant{}}
 	if e.c, e.ring, err = s.open(ctx, c, false); err != nil {
 		return e.broken(ctx, err)
 	}
@@ -67,16 +69,19 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 // work does the slices that are left.
 func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 	for {
-		i := slices.IndexFunc(e.run.Plan, func(p Slice) bool { return p.Status == slicePending })
-		if i < 0 {
+		now := clock.At(e.s.now())
+		i, until := e.pick(now)
+		switch {
+		case i < 0 && until == 0:
 			return nil, e.end(ctx, e.run.outcome(), nil)
+		case i < 0:
+			return e.park(ctx, until.Time())
 		}
 		if e.run.Trigger == TriggerBackfill {
 			if yields, err := e.yields(ctx); yields || err != nil {
 				return nil, err
 			}
 		}
-		now := clock.At(e.s.now())
 		if e.run.StartedAt.Add(longestRun+time.Duration(e.run.Totals.ThrottledSeconds)*time.Second) < now {
 			e.giveUp()
 			continue
@@ -94,6 +99,22 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 			return nil, err
 		}
 	}
+}
+
+// pick finds the next slice of an account that may be asked; -1 where there is
+// none, with the moment at which there will be, 0 for never.
+func (e *execution) pick(now clock.Instant) (int, clock.Instant) {
+	var until clock.Instant
+	for i, p := range e.run.Plan {
+		switch at := e.held[p.Account]; {
+		case p.Status != slicePending:
+		case at <= now:
+			return i, 0
+		case until == 0 || at < until:
+			until = at
+		}
+	}
+	return -1, until
 }
 
 // giveUp fails what is left of a run that takes too long.
@@ -248,8 +269,12 @@ func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.
 		again, err := e.broken(ctx, err)
 		return again, true, err
 	case Throttled:
-		again, err := e.broken(ctx, err)
-		return again, true, err
+		at := clock.At(e.s.now()).Add(time.Minute)
+		if known, ok := errors.AsType[*Error](err); ok && !known.Until.IsZero() {
+			at = clock.At(known.Until)
+		}
+		e.held[p.Account] = at
+		return nil, false, nil
 	case TooLarge:
 		if p.First < p.Last {
 			e.halve(i)

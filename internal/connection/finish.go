@@ -69,10 +69,14 @@ func (r *Run) events() []record.Event {
 // conclude brings the connection in line with a run that is over.
 func (c *Connection) conclude(run *Run, seen *Connection, now clock.Instant, events *[]record.Event) {
 	c.release(run.ID)
+	c.Accounts = slices.Clone(c.Accounts)
 	for _, a := range seen.Accounts {
-		if c.account(a.ExternalID) == nil {
-			c.Accounts = append(slices.Clip(c.Accounts), a)
+		known := c.account(a.ExternalID)
+		if known == nil {
+			c.Accounts = append(c.Accounts, a)
+			continue
 		}
+		known.Name, known.URL, known.Enabled = a.Name, a.URL, known.Enabled && a.Enabled
 	}
 	next := c.next(now)
 	c.Sync.NextRunAt = &next
@@ -85,7 +89,7 @@ func (c *Connection) conclude(run *Run, seen *Connection, now clock.Instant, eve
 		c.succeed(run, now)
 	}
 	before := c.Status
-	c.stand(run, ok, now)
+	c.stand(run, seen, ok, now)
 	if c.Status != before {
 		*events = append(*events, record.Event{Type: "connection." + string(c.Status), Previous: map[string]any{"status": before}})
 	}
@@ -124,7 +128,7 @@ func (c *Connection) succeed(run *Run, now clock.Instant) {
 }
 
 // stand sets the status that a run has led to.
-func (c *Connection) stand(run *Run, ok bool, now clock.Instant) {
+func (c *Connection) stand(run *Run, seen *Connection, ok bool, now clock.Instant) {
 	reason := func(code, message, remedy string) {
 		if c.StatusReason == nil || c.StatusReason.Code != code {
 			c.StatusReason = &Reason{Code: code, Message: message, Since: now, Remediation: &remedy}
@@ -138,6 +142,9 @@ func (c *Connection) stand(run *Run, ok bool, now clock.Instant) {
 			return
 		}
 		c.StatusReason = nil
+		if seen.StatusReason != nil && seen.StatusReason.Code == accountChanged {
+			c.StatusReason = seen.StatusReason
+		}
 	case run.Error != nil && run.Error.Class == "auth":
 		c.Private.Failures++
 		c.Status = StatusReauthRequired
@@ -174,6 +181,8 @@ func (s *Service) history(c *Connection, ch *Change) {
 
 // purge takes out all figures of a connection and has campaigns told.
 func (s *Service) purge(ctx context.Context, workspace, id ident.ID) error {
+	// Who still works on it would write behind the eraser.
+	s.hands.let(id)()
 	if err := s.Begin(ctx, workspace, id); err != nil {
 		return err
 	}

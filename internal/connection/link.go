@@ -110,7 +110,8 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, r L
 	if c.Status == StatusDisconnected {
 		return nil, c.syncs()
 	}
-	changed, done, err := s.wishes(ctx, c, r.Links)
+	told := map[ident.ID]string{}
+	changed, done, err := s.wishes(ctx, c, r.Links, told)
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +136,12 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, r L
 	if err := s.Links.Put(ctx, cause, clock.At(s.now()), id, changed, answer); err != nil {
 		return nil, err
 	}
-	return answer, s.relink(ctx, c, changed)
+	return answer, s.relink(ctx, c, changed, told)
 }
 
-// wishes finds what a request is about.
-func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish) (changed []Link, done Linked, err error) {
+// wishes finds what a request is about. It notes the records that lose a link,
+// with their kinds.
+func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, losers map[ident.ID]string) (changed []Link, done Linked, err error) {
 	done.Ambiguous = []string{}
 	var details []fault.Detail
 	for _, kind := range Kinds {
@@ -177,6 +179,7 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish) (c
 				continue
 			}
 			l := there[at]
+			was := l.RecordID
 			switch _, known := records[w.Record]; {
 			case w.Record == "" && l.RecordID != nil:
 				l.RecordID = nil
@@ -191,6 +194,10 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish) (c
 				done.Linked++
 			default:
 				continue
+			}
+			if was != nil {
+				// What was written there was for another record.
+				losers[*was], l.Push, l.Wanted = kind, nil, nil
 			}
 			changed = append(changed, l)
 		}
@@ -242,9 +249,8 @@ func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, k
 }
 
 // relink has facts that are there count for the records, and records tell of
-// their links.
-func (s *Service) relink(ctx context.Context, c *Connection, changed []Link) error {
-	told := map[ident.ID]string{}
+// their links, those in told too.
+func (s *Service) relink(ctx context.Context, c *Connection, changed []Link, told map[ident.ID]string) error {
 	for _, l := range changed {
 		if l.RecordID != nil {
 			told[*l.RecordID] = l.Kind

@@ -3,6 +3,7 @@ package connection
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -48,14 +49,15 @@ func (s *Service) pushLink(ctx context.Context, workspace ident.ID, l *Link, run
 	if err != nil {
 		return err
 	}
-	if !c.WriteEnabled || c.Status != StatusConnected && c.Status != StatusError {
+	client, there := s.Catalogue.Client(l.Platform, c.Platform == PlatformSandbox)
+	if !there || !c.WriteEnabled || c.Status != StatusConnected && c.Status != StatusError || !slices.Contains(client.About().Capabilities, CapabilityWriteCampaigns) {
 		return nil
 	}
 	l.Wanted, l.Push = &run, some(PushPending)
 	if err := s.putLink(ctx, workspace, l); err != nil {
 		return err
 	}
-	observed, err := s.write(ctx, c, l, run)
+	observed, err := s.write(ctx, client, c, l, run)
 	switch {
 	case err == nil:
 		l.Status, l.Runs, l.SyncedAt = some(observed.Status), observed.Runs, clock.At(s.now())
@@ -82,11 +84,7 @@ func lasting(err error) bool {
 }
 
 // write has a platform campaign run or pause, and reads back how it stands.
-func (s *Service) write(ctx context.Context, c *Connection, l *Link, run bool) (Observed, error) {
-	client, there := s.Catalogue.Client(l.Platform, c.Platform == PlatformSandbox)
-	if !there {
-		return Observed{}, &Error{Class: Refused, Code: "no_client", Message: "The platform is not known here."}
-	}
+func (s *Service) write(ctx context.Context, client Client, c *Connection, l *Link, run bool) (Observed, error) {
 	for renewed := false; ; renewed = true {
 		_, ring, err := s.open(ctx, c, renewed)
 		if err != nil {

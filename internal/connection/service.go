@@ -46,7 +46,7 @@ type Service struct {
 
 // New makes the service.
 func New(p Parts) *Service {
-	return &Service{Parts: p, store: p.Store, now: p.Now, random: p.Random, hands: hands{held: map[ident.ID]context.CancelFunc{}}}
+	return &Service{Parts: p, store: p.Store, now: p.Now, random: p.Random, hands: hands{held: map[ident.ID]*grip{}}}
 }
 
 // Get returns the record as it is stored.

@@ -53,6 +53,9 @@ type Change struct {
 	Fed bool
 	// AnswerRun has the first run answered and remembered, not the connection.
 	AnswerRun bool
+	// Answer is a run that is answered and remembered as it is here, where
+	// nothing else is to be written.
+	Answer *Run
 }
 
 // RunChange is a run that is written, with what happened to it.

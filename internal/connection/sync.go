@@ -47,12 +47,9 @@ func (s *Service) Sync(ctx context.Context, cause record.Cause, id ident.ID, r R
 		}
 		ch.AnswerRun = true
 		if same != nil {
+			// Only the answer says so: the run is in other hands.
 			same.Coalesced = true
-			same.Touch(ch.At, 0)
-			ch.Connection, ch.Runs = nil, []RunChange{{Run: same}}
-			if c.Sync.State != SyncRunning {
-				ch.Work = &ch.At
-			}
+			ch.Connection, ch.Answer = nil, same
 			return nil
 		}
 		s.enqueue(c, run, ch)
@@ -242,6 +239,11 @@ func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, m
 		run.finish(RunCanceled, nil, now)
 		run.Touch(now, 1)
 		c.release(id)
+		if c.Sync.NextRunAt == nil {
+			// Who cancels the first run does not want another in its place.
+			at := c.next(now)
+			c.Sync.NextRunAt = &at
+		}
 		if c.Sync.State != SyncRunning {
 			ch.Work = &now
 		}
@@ -276,10 +278,16 @@ func (c *Connection) release(id ident.ID) {
 // their stamps.
 type hands struct {
 	mu   sync.Mutex
-	held map[ident.ID]context.CancelFunc
+	held map[ident.ID]*grip
 	wg   sync.WaitGroup
 	// tokens are locked by whoever gets new ones, by connection.
 	tokens sync.Map
+}
+
+// grip is that of one worker; done is closed when it lets go.
+type grip struct {
+	cancel context.CancelFunc
+	done   chan struct{}
 }
 
 // renewing waits until nobody else gets tokens for a connection, and returns
@@ -299,22 +307,27 @@ func (h *hands) take(ctx context.Context, id ident.ID) (context.Context, func(),
 		return nil, nil, false
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	h.held[id] = cancel
+	g := &grip{cancel, make(chan struct{})}
+	h.held[id] = g
 	return ctx, func() {
 		cancel()
 		h.mu.Lock()
 		delete(h.held, id)
 		h.mu.Unlock()
+		close(g.done)
 	}, true
 }
 
-// let breaks off whoever holds something.
-func (h *hands) let(id ident.ID) {
+// let breaks off whoever holds something, and returns what waits for that.
+func (h *hands) let(id ident.ID) (wait func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if cancel := h.held[id]; cancel != nil {
-		cancel()
+	g := h.held[id]
+	if g == nil {
+		return func() {}
 	}
+	g.cancel()
+	return func() { <-g.done }
 }
 
 // background does something that nobody waits for, but for Wait.

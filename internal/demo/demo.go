@@ -29,7 +29,8 @@ type plan struct {
 	amount          int64
 	// from and to are days from today; 0 to is open.
 	from, to int
-	actions  []campaign.Action
+	launched bool
+	paused   bool
 	archive  bool
 	url      string
 	// prompt is what its creative is generated from, empty for none, audience
@@ -40,24 +41,24 @@ type plan struct {
 // plans are named as the campaigns of the sandbox, but for those that no
 // platform has yet.
 var plans = []plan{
-	{name: "Black Friday: Trail Shoes", objective: "sales", channels: []string{"search", "social"}, tags: []string{"black-friday", "q4"}, kind: "daily", amount: 4_200, from: -89, to: 13, actions: []campaign.Action{campaign.Launch}, prompt: "Trail shoes from Northwind Outdoor, 30% off until Black Friday, for trail runners. Grip on wet rock, 240 grams, free returns.", audience: "Trail runners", url: "https://northwind.example/trail-shoes"},
-	{name: "Brand Search", objective: "traffic", channels: []string{"search"}, tags: []string{"always-on", "brand"}, kind: "daily", amount: 1_400, from: -210, actions: []campaign.Action{campaign.Launch}, prompt: "Northwind Outdoor: boots, tents and jackets for the mountains. Free returns, 14 shops.", url: "https://northwind.example/"},
-	{name: "Winter Jackets: Retargeting", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 900, from: -89, actions: []campaign.Action{campaign.Launch}, prompt: "Winter jackets from Northwind Outdoor: warm to -15 degrees, recycled down, repaired for life.", audience: "Cart abandoners", url: "https://northwind.example/jackets"},
-	{name: "Winter Jackets: Lookalikes", objective: "sales", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 1_600, from: -89, actions: []campaign.Action{campaign.Launch}, prompt: "Winter jackets from Northwind Outdoor, for weekend hikers: warm, light, packs into its own pocket.", audience: "Weekend hikers", url: "https://northwind.example/jackets"},
-	{name: "Performance Max: All Products", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 1_800, from: -120, actions: []campaign.Action{campaign.Launch}, prompt: "Everything for the trail from Northwind Outdoor: shoes, packs, tents. Free returns for 60 days.", url: "https://northwind.example/"},
-	{name: "Trail Talk: Video Teaser", objective: "awareness", channels: []string{"video"}, tags: []string{"brand"}, kind: "daily", amount: 700, from: -60, to: 30, actions: []campaign.Action{campaign.Launch}, prompt: "Northwind Outdoor presents Trail Talk, the show for runners. Code TRAIL saves 10%.", audience: "Trail runners", url: "https://northwind.example/trailtalk"},
-	{name: "Trail Talk: Creator Clips", objective: "engagement", channels: []string{"social"}, tags: []string{"brand", "creators"}, kind: "daily", amount: 800, from: -60, to: 30, actions: []campaign.Action{campaign.Launch}, prompt: "Alpine Week with Northwind Outdoor: seven days, seven hikes in the Alps, for weekend hikers.", audience: "Weekend hikers", url: "https://northwind.example/trailtalk"},
-	{name: "Trail Shoes: Try-on", objective: "traffic", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 650, from: -45, actions: []campaign.Action{campaign.Launch}, prompt: "Try on trail shoes from Northwind Outdoor at home. Five days, free returns.", audience: "Trail runners", url: "https://northwind.example/try-on"},
-	{name: "Flash Sale: Rain Gear", objective: "sales", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 1_000, from: -30, to: 5, actions: []campaign.Action{campaign.Launch}, prompt: "Rain jackets from Northwind Outdoor, 25% off for five days. Waterproof, breathable, made to be repaired.", audience: "Newsletter readers", url: "https://northwind.example/rain"},
-	{name: "Weekend Hikes: Reach", objective: "awareness", channels: []string{"social"}, tags: []string{"brand"}, kind: "daily", amount: 600, from: -75, actions: []campaign.Action{campaign.Launch, campaign.Pause}, prompt: "Weekend hikes with Northwind Outdoor: routes, gear and good company.", audience: "Weekend hikers", url: "https://northwind.example/hikes"},
-	{name: "Gear Guide: Traffic", objective: "traffic", channels: []string{"social"}, tags: []string{"always-on"}, kind: "daily", amount: 500, from: -89, actions: []campaign.Action{campaign.Launch}, prompt: "The gear guide from Northwind Outdoor: what to pack for every season.", url: "https://northwind.example/guide"},
-	{name: "Corporate Gifts: Lead Form", objective: "leads", channels: []string{"social"}, tags: []string{"b2b", "q4"}, kind: "daily", amount: 1_500, from: -50, to: 32, actions: []campaign.Action{campaign.Launch}, prompt: "Corporate gifts from Northwind Outdoor: bottles, jackets and packs with your logo. From 25 pieces.", url: "https://northwind.example/b2b"},
-	{name: "Team Outings: Sponsored Content", objective: "leads", channels: []string{"social"}, tags: []string{"b2b"}, kind: "daily", amount: 1_100, from: -45, actions: []campaign.Action{campaign.Launch}, prompt: "Team outings with Northwind Outdoor: guided hikes for 10 to 200 people.", url: "https://northwind.example/outings"},
-	{name: "Outdoor Employer: Awareness", objective: "awareness", channels: []string{"social"}, tags: []string{"hiring"}, kind: "daily", amount: 800, from: -40, actions: []campaign.Action{campaign.Launch, campaign.Pause}, url: "https://northwind.example/jobs"},
-	{name: "Holiday Gift Guide", objective: "sales", channels: []string{"email", "display"}, tags: []string{"holiday", "q4"}, kind: "lifetime", amount: 9_500, from: 9, to: 39, actions: []campaign.Action{campaign.Launch}, prompt: "Gift guide from Northwind Outdoor: presents for hikers under $50. Gift wrap included, order by December 18.", audience: "Newsletter readers", url: "https://northwind.example/gifts"},
+	{name: "Black Friday: Trail Shoes", objective: "sales", channels: []string{"search", "social"}, tags: []string{"black-friday", "q4"}, kind: "daily", amount: 4_200, from: -89, to: 13, launched: true, prompt: "Trail shoes from Northwind Outdoor, 30% off until Black Friday, for trail runners. Grip on wet rock, 240 grams, free returns.", audience: "Trail runners", url: "https://northwind.example/trail-shoes"},
+	{name: "Brand Search", objective: "traffic", channels: []string{"search"}, tags: []string{"always-on", "brand"}, kind: "daily", amount: 1_400, from: -210, launched: true, prompt: "Northwind Outdoor: boots, tents and jackets for the mountains. Free returns, 14 shops.", url: "https://northwind.example/"},
+	{name: "Winter Jackets: Retargeting", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 900, from: -89, launched: true, prompt: "Winter jackets from Northwind Outdoor: warm to -15 degrees, recycled down, repaired for life.", audience: "Cart abandoners", url: "https://northwind.example/jackets"},
+	{name: "Winter Jackets: Lookalikes", objective: "sales", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 1_600, from: -89, launched: true, prompt: "Winter jackets from Northwind Outdoor, for weekend hikers: warm, light, packs into its own pocket.", audience: "Weekend hikers", url: "https://northwind.example/jackets"},
+	{name: "Performance Max: All Products", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 1_800, from: -120, launched: true, prompt: "Everything for the trail from Northwind Outdoor: shoes, packs, tents. Free returns for 60 days.", url: "https://northwind.example/"},
+	{name: "Trail Talk: Video Teaser", objective: "awareness", channels: []string{"video"}, tags: []string{"brand"}, kind: "daily", amount: 700, from: -60, to: 30, launched: true, prompt: "Northwind Outdoor presents Trail Talk, the show for runners. Code TRAIL saves 10%.", audience: "Trail runners", url: "https://northwind.example/trailtalk"},
+	{name: "Trail Talk: Creator Clips", objective: "engagement", channels: []string{"social"}, tags: []string{"brand", "creators"}, kind: "daily", amount: 800, from: -60, to: 30, launched: true, prompt: "Alpine Week with Northwind Outdoor: seven days, seven hikes in the Alps, for weekend hikers.", audience: "Weekend hikers", url: "https://northwind.example/trailtalk"},
+	{name: "Trail Shoes: Try-on", objective: "traffic", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 650, from: -45, launched: true, prompt: "Try on trail shoes from Northwind Outdoor at home. Five days, free returns.", audience: "Trail runners", url: "https://northwind.example/try-on"},
+	{name: "Flash Sale: Rain Gear", objective: "sales", channels: []string{"social"}, tags: []string{"q4"}, kind: "daily", amount: 1_000, from: -30, to: 5, launched: true, prompt: "Rain jackets from Northwind Outdoor, 25% off for five days. Waterproof, breathable, made to be repaired.", audience: "Newsletter readers", url: "https://northwind.example/rain"},
+	{name: "Weekend Hikes: Reach", objective: "awareness", channels: []string{"social"}, tags: []string{"brand"}, kind: "daily", amount: 600, from: -75, launched: true, paused: true, prompt: "Weekend hikes with Northwind Outdoor: routes, gear and good company.", audience: "Weekend hikers", url: "https://northwind.example/hikes"},
+	{name: "Gear Guide: Traffic", objective: "traffic", channels: []string{"social"}, tags: []string{"always-on"}, kind: "daily", amount: 500, from: -89, launched: true, prompt: "The gear guide from Northwind Outdoor: what to pack for every season.", url: "https://northwind.example/guide"},
+	{name: "Corporate Gifts: Lead Form", objective: "leads", channels: []string{"social"}, tags: []string{"b2b", "q4"}, kind: "daily", amount: 1_500, from: -50, to: 32, launched: true, prompt: "Corporate gifts from Northwind Outdoor: bottles, jackets and packs with your logo. From 25 pieces.", url: "https://northwind.example/b2b"},
+	{name: "Team Outings: Sponsored Content", objective: "leads", channels: []string{"social"}, tags: []string{"b2b"}, kind: "daily", amount: 1_100, from: -45, launched: true, prompt: "Team outings with Northwind Outdoor: guided hikes for 10 to 200 people.", url: "https://northwind.example/outings"},
+	{name: "Outdoor Employer: Awareness", objective: "awareness", channels: []string{"social"}, tags: []string{"hiring"}, kind: "daily", amount: 800, from: -40, launched: true, paused: true, url: "https://northwind.example/jobs"},
+	{name: "Holiday Gift Guide", objective: "sales", channels: []string{"email", "display"}, tags: []string{"holiday", "q4"}, kind: "lifetime", amount: 9_500, from: 9, to: 39, launched: true, prompt: "Gift guide from Northwind Outdoor: presents for hikers under $50. Gift wrap included, order by December 18.", audience: "Newsletter readers", url: "https://northwind.example/gifts"},
 	{name: "SMS: Store Opening Munich", objective: "traffic", channels: []string{"sms", "push"}, tags: []string{"local"}, kind: "lifetime", amount: 900, from: 14, to: 16, url: "https://northwind.example/munich"},
 	{name: "Affiliate Programme 2027", objective: "sales", channels: []string{"affiliate"}, tags: []string{"q1"}, url: "https://northwind.example/affiliates"},
-	{name: "Spring Clearance 2025", objective: "sales", channels: []string{"social"}, tags: []string{"q2"}, kind: "daily", amount: 1_200, from: -600, archive: true, actions: []campaign.Action{campaign.Launch}, url: "https://northwind.example/clearance"},
+	{name: "Spring Clearance 2025", objective: "sales", channels: []string{"social"}, tags: []string{"q2"}, kind: "daily", amount: 1_200, from: -600, archive: true, launched: true, url: "https://northwind.example/clearance"},
 }
 
 // Services are what the demo is made with.
@@ -88,18 +89,25 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 		return fmt.Errorf("connect the sandbox: %w", err)
 	}
 	sandbox := idOf(d)
-	for _, p := range plans {
-		if err := s.campaign(ctx, cause, p, made, sandbox, now); err != nil {
+	ids := make([]ident.ID, len(plans))
+	for i, p := range plans {
+		if ids[i], err = s.campaign(ctx, cause, p, made, sandbox, now); err != nil {
 			return fmt.Errorf("make demo campaign %q: %w", p.name, err)
 		}
 	}
 	if _, err := s.Connections.Work(ctx, workspace, sandbox); err != nil {
 		return fmt.Errorf("sync the sandbox: %w", err)
 	}
+	// What is linked by now is paused on the platforms too.
+	for i, p := range plans {
+		if err := s.end(ctx, cause, p, ids[i]); err != nil {
+			return fmt.Errorf("finish demo campaign %q: %w", p.name, err)
+		}
+	}
 	return nil
 }
 
-func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audiences map[string]ident.ID, sandbox ident.ID, now time.Time) error {
+func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audiences map[string]ident.ID, sandbox ident.ID, now time.Time) (ident.ID, error) {
 	spec := p.spec(now)
 	spec.ConnectionIDs = []ident.ID{sandbox}
 	if id := audiences[p.audience]; id != "" {
@@ -114,27 +122,34 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 			},
 		})
 		if err != nil {
-			return err
+			return "", err
 		}
 		spec.CreativeIDs = []ident.ID{idOf(d)}
 	}
 	d, err := s.Campaigns.Create(ctx, cause, spec)
-	if err != nil {
-		return err
+	if err != nil || !p.launched {
+		return idOf(d), err
 	}
-	for _, a := range p.actions {
-		if _, err := s.Campaigns.Act(ctx, cause, idOf(d), record.Match{}, a); err != nil {
-			return fmt.Errorf("%s: %w", a, err)
-		}
+	d, err = s.Campaigns.Act(ctx, cause, idOf(d), record.Match{}, campaign.Launch)
+	return idOf(d), err
+}
+
+// end takes a campaign to where the demo wants it.
+func (s Services) end(ctx context.Context, cause record.Cause, p plan, id ident.ID) (err error) {
+	if p.paused {
+		_, err = s.Campaigns.Act(ctx, cause, id, record.Match{}, campaign.Pause)
 	}
 	if p.archive {
-		_, err = s.Campaigns.Archive(ctx, cause, idOf(d), record.Match{})
+		_, err = s.Campaigns.Archive(ctx, cause, id, record.Match{})
 	}
 	return err
 }
 
 // idOf reads the id of a record just made.
 func idOf(d record.Doc) ident.ID {
+	if d.JSON == nil {
+		return ""
+	}
 	var made struct {
 		ID ident.ID `json:"id"`
 	}

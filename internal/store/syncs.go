@@ -74,6 +74,9 @@ func writingRun(r *connection.Run, save record.Save) (writing, error) {
 // Apply writes a connection and runs of it with all that goes with them, and
 // returns the one that is answered.
 func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.Doc, error) {
+	if ch.Answer != nil {
+		return s.answer(ctx, ch)
+	}
 	var list []writing
 	var answer int
 	workspace, id := ch.Cause.Workspace, ident.ID("")
@@ -128,4 +131,17 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 		return record.Doc{}, err
 	}
 	return trails[answer].answer, nil
+}
+
+// answer remembers a run under the caller's key.
+func (s *Connections) answer(ctx context.Context, ch *connection.Change) (record.Doc, error) {
+	text, err := encode(ch.Answer)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	d := record.Doc{Stamp: ch.Answer.Stamp(), JSON: text}
+	if ch.Cause.Once == nil {
+		return d, nil
+	}
+	return d, s.db.write(ctx, func(tx Tx) error { return remember(tx, ch.Cause, ch.At, ch.Answer.ID, d) })
 }
