@@ -24,9 +24,10 @@ type builder struct {
 	tagged bool
 	// converts says that amounts of some source need a rate.
 	converts bool
-	// direct says that no texts are needed: the groups of numbers are the
-	// groups.
-	direct bool
+	// direct says that the groups of numbers are the groups, but for those of
+	// one record under several names on platforms, which merged puts together:
+	// for ids that is far cheaper than to group by texts once more.
+	direct, merged bool
 }
 
 func (b *builder) text(s string)    { b.WriteString(s) }
@@ -86,15 +87,21 @@ func number(dimension string) (column, expression string) {
 // compile writes the statement that answers a plan. Facts are grouped by
 // numbers; only then texts are joined to the few groups that are left, and
 // groups of one text become one.
-func compile(p *analytics.Plan, w *workspace, words *words, rolled run) (*builder, error) {
+// grouped has that done by the statement even where it would be cheaper to do
+// it to its rows.
+func compile(p *analytics.Plan, w *workspace, words *words, rolled run, grouped bool) (*builder, error) {
 	if err := checkPlan(p); err != nil {
 		return nil, err
 	}
 	b := &builder{p: p, w: w, words: words, tagged: slices.Contains(p.Dimensions, "tag"), converts: converts(p, w)}
-	b.direct = !slices.ContainsFunc(p.Dimensions, func(d string) bool { return texts[d].entity != "" || sourced[d] != "" })
+	b.merged = !grouped && slices.ContainsFunc(p.Dimensions, func(d string) bool { return texts[d].attribute == "id" })
+	b.direct = !slices.ContainsFunc(p.Dimensions, func(d string) bool {
+		return texts[d].entity != "" && (texts[d].attribute != "id" || grouped) || sourced[d] != ""
+	})
+	b.merged = b.merged && b.direct
 	b.text("SELECT g.bucket, CAST(" + b.add("g.n") + " AS BIGINT)")
 	for _, d := range p.Dimensions {
-		b.text(", " + shown(d))
+		b.text(", " + b.shown(d))
 	}
 	for i, m := range p.Measures {
 		b.text(", " + b.sum(i, m))
@@ -173,13 +180,16 @@ func (b *builder) sum(i int, m fact.Measure) string {
 }
 
 // shown are the columns of a dimension; see read.
-func shown(dimension string) string {
+func (b *builder) shown(dimension string) string {
 	t, ok := texts[dimension]
 	switch {
 	case ok && t.attribute == "id":
 		// What is linked is one group by our id, whatever platforms call it.
-		return fmt.Sprintf(`%[1]s.id, CASE WHEN %[1]s.id IS NULL THEN %[1]s.external END, CASE WHEN %[1]s.id IS NULL THEN %[1]s.theirs END,
-			coalesce(max(%[1]s.ours), min(%[1]s.theirs))`, t.entity)
+		label := "coalesce(max(%[1]s.ours), min(%[1]s.theirs))"
+		if b.direct {
+			label = "%[1]s.name"
+		}
+		return fmt.Sprintf(`%[1]s.id, CASE WHEN %[1]s.id IS NULL THEN %[1]s.external END, CASE WHEN %[1]s.id IS NULL THEN %[1]s.theirs END, `+label, t.entity)
 	case ok:
 		return t.entity + "." + t.attribute
 	case sourced[dimension] != "":
@@ -206,7 +216,7 @@ func (b *builder) from(rolled run) {
 		arm(table, b.p.First, b.p.Last)
 	} else {
 		arm(table, b.p.First, rolled.first-1)
-		arm("base_month", rolled.first, rolled.last)
+		arm(b.months(), rolled.first, rolled.last)
 		arm(table, rolled.last+1, b.p.Last)
 	}
 	b.text(") f")
@@ -217,6 +227,15 @@ func (b *builder) from(rolled run) {
 		b.text(" LEFT JOIN (SELECT e.key, t.tag FROM entity e JOIN tag t ON t.workspace = e.workspace AND t.record = e.record WHERE e.workspace = ?) t ON t.key = f.campaign")
 		b.bind(b.w.key)
 	}
+}
+
+// months is the smallest table of sums that the plan can be answered from.
+func (b *builder) months() string {
+	audience := func(d string) bool { return texts[d].entity == fact.KindAudience }
+	if slices.ContainsFunc(b.p.Dimensions, audience) || b.p.Where != nil && mentions(b.p.Where, audience) {
+		return "base_month"
+	}
+	return "base_ad_month"
 }
 
 // converts reports whether a plan asks for amounts that some source has in

@@ -189,19 +189,34 @@ func (e *Engine) rollUp(ctx context.Context, c *conn, all bool) error {
 	return nil
 }
 
-// rollMonth sums up one month: the same keys without the day.
-func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
+// sumUp is the statement that writes sums of rows of a table for a month, as
+// one row for each combination of keys.
+func sumUp(into, from string, without ...string) string {
+	var named, grouped []string
+	for _, k := range keys[1:] {
+		if slices.Contains(without, k) {
+			named = append(named, "0")
+			continue
+		}
+		named, grouped = append(named, k), append(grouped, k)
+	}
 	sums := make([]string, fact.NumMeasures)
 	for i, measure := range fact.Measures {
 		sums[i] = "CAST(sum(" + measure + ") AS BIGINT)"
 	}
 	sums[fact.Reach] = "NULL"
-	rest := strings.Join(keys[1:], ", ")
-	text := "INSERT INTO base_month SELECT workspace, ?, " + rest + ", " + strings.Join(sums, ", ") +
-		", 0 FROM base WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY workspace, " + rest
+	return "INSERT INTO " + into + " SELECT workspace, ?, " + strings.Join(append(named, sums...), ", ") +
+		", 0 FROM " + from + " WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY workspace, " + strings.Join(grouped, ", ")
+}
+
+// rollMonth sums up one month: the same keys without the day, and from that
+// without the audience, of which an ad may have many.
+func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
 	err := c.inTransaction(ctx, func() error {
-		if _, err := c.exec(ctx, text, int32(m.first), m.workspace, int32(m.first), int32(nextMonth(m.first)-1)); err != nil {
-			return err
+		for _, text := range []string{sumUp("base_month", "base"), sumUp("base_ad_month", "base_month", "audience")} {
+			if _, err := c.exec(ctx, text, int32(m.first), m.workspace, int32(m.first), int32(nextMonth(m.first)-1)); err != nil {
+				return err
+			}
 		}
 		_, err := c.exec(ctx, "INSERT INTO rolled VALUES (?, ?)", m.workspace, int32(m.first))
 		return err
@@ -241,6 +256,7 @@ func (t *change) unroll(ctx context.Context) error {
 	for _, text := range []string{
 		"DELETE FROM rolled WHERE workspace = ? AND month IN " + in,
 		"DELETE FROM base_month WHERE workspace = ? AND day IN " + in,
+		"DELETE FROM base_ad_month WHERE workspace = ? AND day IN " + in,
 	} {
 		if _, err := t.c.exec(ctx, text, t.w.key); err != nil {
 			return fmt.Errorf("take back sums: %w", err)

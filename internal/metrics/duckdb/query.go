@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,15 +57,21 @@ func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
 
 func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words) ([]analytics.Group, error) {
 	rolled := e.summed(p, w)
-	b, err := compile(p, w, words, rolled)
-	if err != nil {
-		return nil, err
-	}
 	var groups []analytics.Group
 	collect := func() (err error) {
-		groups, err = e.collect(ctx, b)
+		for _, grouped := range []bool{false, true} {
+			var b *builder
+			if b, err = compile(p, w, words, rolled, grouped); err != nil {
+				return err
+			}
+			// Rows may be too many before they are put together.
+			if groups, err = e.collect(ctx, b); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
+				return err
+			}
+		}
 		return err
 	}
+	var err error
 	// A month that is summed up has a thirtieth of its facts.
 	if w.rows(p.Family, p.First, p.Last)-w.rows(p.Family, rolled.first, rolled.last)*29/30 > heavyFrom {
 		if err := e.gate.enter(ctx, p.Workspace); err != nil {
@@ -100,7 +107,64 @@ func (e *Engine) collect(ctx context.Context, b *builder) (groups []analytics.Gr
 			return nil
 		}, b.String(), b.args...)
 	})
+	if err == nil && b.merged {
+		return merge(groups, b.p.Measures)
+	}
 	return groups, err
+}
+
+// merge puts groups together that are the same to whoever asks.
+func merge(groups []analytics.Group, measures []fact.Measure) ([]analytics.Group, error) {
+	index := make(map[string]int, len(groups))
+	kept := groups[:0]
+	var key []byte
+	for _, g := range groups {
+		key = binary.AppendVarint(key[:0], int64(g.Bucket))
+		for _, v := range g.Values {
+			for _, text := range []string{v.ID, v.External} {
+				key = append(binary.AppendUvarint(key, uint64(len(text))), text...)
+			}
+			if v.Null {
+				key = append(key, v.Label...)
+			}
+			key = append(key, 0)
+		}
+		i, there := index[string(key)]
+		if !there {
+			index[string(key)] = len(kept)
+			kept = append(kept, g)
+			continue
+		}
+		if err := together(&kept[i], &g, measures); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// together adds one group to another.
+func together(a, b *analytics.Group, measures []fact.Measure) error {
+	for i := range a.Values {
+		if x, y := &a.Values[i].Label, b.Values[i].Label; *x == "" || y != "" && y < *x {
+			*x = y
+		}
+	}
+	for i, m := range measures {
+		x, y := &a.Sums[i], &b.Sums[i]
+		switch {
+		case m == fact.Reach:
+			*x = analytics.Sum{Mixed: x.Known || x.Mixed || y.Known || y.Mixed}
+		case x.NoRate || y.NoRate:
+			*x = analytics.Sum{NoRate: true}
+		case y.Known:
+			sum := x.N + y.N
+			if (sum > x.N) != (y.N > 0) {
+				return analytics.ErrTooLarge
+			}
+			x.N, x.Known = sum, true
+		}
+	}
+	return nil
 }
 
 // Explain returns the statement that answers a plan now, and its arguments.
@@ -114,7 +178,7 @@ func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, a
 	if w == nil {
 		return "", nil, fmt.Errorf("explain: there are no facts of workspace %s", p.Workspace)
 	}
-	b, err := compile(p, w, e.words.Load(), e.summed(p, w))
+	b, err := compile(p, w, e.words.Load(), e.summed(p, w), false)
 	if err != nil {
 		return "", nil, fmt.Errorf("explain: %w", err)
 	}
@@ -189,7 +253,8 @@ func (e *Engine) summed(p *analytics.Plan, w *workspace) run {
 // longestRun finds the longest row of whole months in a plan's days that can be
 // taken from the sums, none if the plan needs single days or facts.
 func longestRun(p *analytics.Plan, w *workspace) run {
-	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.Contains(p.Dimensions, "weekday") || p.Where != nil && mentions(p.Where, "weekday")
+	weekday := func(d string) bool { return d == "weekday" }
+	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.ContainsFunc(p.Dimensions, weekday) || p.Where != nil && mentions(p.Where, weekday)
 	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
 		return run{}
 	}
@@ -214,7 +279,7 @@ func longestRun(p *analytics.Plan, w *workspace) run {
 	return best
 }
 
-func mentions(c *analytics.Condition, dimension string) bool {
-	in := func(c analytics.Condition) bool { return mentions(&c, dimension) }
-	return c.Dimension == dimension || c.Not != nil && mentions(c.Not, dimension) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
+func mentions(c *analytics.Condition, what func(dimension string) bool) bool {
+	in := func(c analytics.Condition) bool { return mentions(&c, what) }
+	return what(c.Dimension) || c.Not != nil && mentions(c.Not, what) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // version is the shape of the tables. Raise it with a step in makeTables.
-const version = 1
+const version = 2
 
 // keys are what makes a fact one of its own within a workspace. Every one is a
 // number, 0 for none, so that equal keys are found by plain equality.
@@ -56,7 +56,8 @@ func factColumns() string {
 //   - cover: windows that such a batch has emptied.
 //   - replaced: facts that such a batch has put aside; above is the batch.
 //   - part: how many facts a source has in a month, and of which days.
-//   - rolled: months of a workspace whose base facts are summed up in base_month.
+//   - rolled: months of a workspace whose base facts are summed up, in base_month
+//     with all keys, in base_ad_month without audiences.
 //   - layout: how many rows were added since a family was last put in order.
 var tables = []struct {
 	name, columns string
@@ -80,6 +81,7 @@ var tables = []struct {
 	{"part", "workspace INTEGER NOT NULL, family INTEGER NOT NULL, source INTEGER NOT NULL, month INTEGER NOT NULL, n BIGINT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL", true},
 	{"rolled", "workspace INTEGER NOT NULL, month INTEGER NOT NULL", true},
 	{"base_month", factColumns(), true},
+	{"base_ad_month", factColumns(), true},
 	{"layout", "family INTEGER NOT NULL, loose BIGINT NOT NULL", true},
 }
 
@@ -108,6 +110,14 @@ func makeTables(ctx context.Context, c *conn) error {
 	case found > version:
 		return fmt.Errorf("the facts have shape %d and this program knows only %d: start the newer program", found, version)
 	case found == version:
+		return nil
+	case found == 1:
+		// It had sums with all keys only.
+		for _, text := range []string{"DELETE FROM rolled", "DELETE FROM base_month", "UPDATE format SET version = 2"} {
+			if _, err := c.exec(ctx, text); err != nil {
+				return fmt.Errorf("bring the shape from 1 to 2: %w", err)
+			}
+		}
 		return nil
 	}
 	if _, err := c.exec(ctx, "INSERT INTO format VALUES (?)", int32(version)); err != nil {
