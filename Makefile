@@ -32,7 +32,7 @@ setup: ## Install what the tests need (PostgreSQL, a C compiler)
 # Packages that start no goroutines of their own, talk to the program from
 # outside, or ask the service one thing after the other: the race detector would
 # find nothing in them and take three times as long.
-PLAIN := internal/(composer|httpapi|picture|provider|platform/(ga4|google|googleauth|linkedin|meta|tiktok))|test/(analytics|crash|models|platforms|readme|scenario|sync)
+PLAIN := internal/(composer|httpapi|picture|provider|platform/(ga4|google|googleauth|linkedin|meta|tiktok))|test/(analytics|crash|guard|models|platforms|readme|scenario|sync)
 
 .PHONY: test
 # GORACE spares the second that every process would otherwise wait at its end,

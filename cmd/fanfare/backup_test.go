@@ -47,9 +47,10 @@ func TestBackup(t *testing.T) {
 		Rows      map[string]int `json:"rows"`
 		Assets    int            `json:"assets"`
 		Facts     int64          `json:"facts_bytes"`
+		Keys      []string       `json:"master_keys"`
 	}
 	p.read(&summary, "backup", "create", file)
-	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 || summary.Assets != 1 || summary.Facts == 0 {
+	if summary.Path != file || summary.Bytes == 0 || summary.Rows["campaign"] != 1 || summary.Rows["workspace"] != 1 || summary.Assets != 1 || summary.Facts == 0 || len(summary.Keys) != 0 {
 		t.Errorf("got %+v", summary)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

@@ -37,7 +37,8 @@ func TestMasterKeyRotation(t *testing.T) {
 	if after := saved("after"); len(after) != 1 || after[0] != out.Active {
 		t.Errorf("got a backup that needs %v want %s", after, out.Active)
 	}
-	id := body[strings.Index(body, "con_"):][:30]
+	_, id, _ := strings.Cut(body, `"id":"`)
+	id = id[:30]
 	if status, body := p.server.Call(w.APIKey, http.MethodPost, "/v1/connections/"+id+"/sync", ""); status != http.StatusAccepted {
 		t.Errorf("got %d %s want a run", status, body)
 	}

@@ -41,6 +41,7 @@ func TestDeliveryStatus(t *testing.T) {
 		l := newLinked(c)
 		l.shelf.issues = map[ident.ID]string{
 			"crv_new": "no_creative_ready", "crv_bad": "creative_rejected", "aud_few": "audience_too_small", "aud_gone": "audience_not_ready",
+			"con_off": "no_connection", "con_old": "connection_reauth_required", "con_bad": "connection_error",
 		}
 		budget := &campaign.Budget{Type: "daily", Amount: money.Amount{Micros: 1_000_000, Digits: 2}, Currency: "USD", Pacing: "even"}
 		later := clock.At(fanfaretest.Start.Add(time.Hour))
@@ -61,6 +62,10 @@ func TestDeliveryStatus(t *testing.T) {
 			{"one creative rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad", "crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"creative_rejected"}},
 			{"all creatives rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"creative_rejected", "no_creative_ready"}},
 			{"audience too small", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_few", "aud_gone"), Budget: budget}, "limited", []string{"audience_too_small", "audience_not_ready"}},
+			{"access has ended", campaign.Spec{ConnectionIDs: ids("con_old"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"connection_reauth_required"}},
+			{"a connection fails", campaign.Spec{ConnectionIDs: ids("con_1", "con_bad"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"connection_error"}},
+			{"disconnected", campaign.Spec{ConnectionIDs: ids("con_off"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_connection"}},
+			{"one connection is enough", campaign.Spec{ConnectionIDs: ids("con_off", "con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"no_connection"}},
 			{"later", campaign.Spec{Schedule: campaign.Schedule{StartAt: &later}}, "pending_start", []string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}},
 		} {
 			id := l.create(t, tt.spec)

@@ -182,8 +182,7 @@ func refused(err error) error {
 	if !ok {
 		return err
 	}
-	switch e.Class {
-	case Transient, Throttled:
+	if e.Class == Transient || e.Class == Throttled {
 		return fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message)
 	}
 	return fault.New(fault.ValidationFailed, "The platform refuses the credentials: "+e.Message, fault.Detail{
@@ -255,7 +254,8 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 
 // Granting is an authorization that has begun.
 type Granting struct {
-	Nonce     string        `json:"nonce"`
+	Nonce string `json:"nonce"`
+	// Verifier is sealed: a backup is not to hold what a code is proven with.
 	Verifier  string        `json:"verifier"`
 	ExpiresAt clock.Instant `json:"expires_at"`
 }
@@ -270,9 +270,17 @@ func (s *Service) invite(c *Connection, ch *Change) error {
 			Field: "platform", In: "body", Code: string(fault.InvalidState), Message: fmt.Sprintf("There is no OAuth client for %s.", c.Platform), Meta: fault.Meta{"setting": "FANFARE_OAUTH"},
 		})
 	}
-	g := &Granting{Nonce: s.token(), Verifier: s.token(), ExpiresAt: ch.At.Add(grantTime)}
+	if s.Vault == nil {
+		return ErrNoVault
+	}
+	verifier := s.token()
+	sealed, err := s.Vault.Seal(c.WorkspaceID, c.ID, verifierSeal, secret.New(verifier))
+	if err != nil {
+		return fmt.Errorf("seal verifier of %s: %w", c.ID, err)
+	}
+	g := &Granting{Nonce: s.token(), Verifier: sealed, ExpiresAt: ch.At.Add(grantTime)}
 	c.Private.Granting = g
-	url := grantor.AuthorizeURL(app, s.grant(c, g))
+	url := grantor.AuthorizeURL(app, s.grant(c, g, verifier))
 	c.AuthorizationURL = &url
 	if c.Status == StatusPending {
 		// One that is connected goes on as it is meanwhile.

@@ -55,7 +55,7 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 		return e.broken(ctx, err)
 	}
 	if run.Plan == nil {
-		if err := s.discover(ctx, e.c, e.ring); err != nil {
+		if err := e.discover(ctx); err != nil {
 			return e.broken(ctx, err)
 		}
 		e.plan()
@@ -64,6 +64,20 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 		}
 	}
 	return e.work(ctx)
+}
+
+// discover looks at the accounts, with other tokens where the platform calls
+// those that are there expired.
+func (e *execution) discover(ctx context.Context) error {
+	err := e.s.discover(ctx, e.c, e.ring)
+	if ClassOf(err) != Expired {
+		return err
+	}
+	e.renewed = true
+	if e.c, e.ring, err = e.s.open(ctx, e.c, true); err != nil {
+		return err
+	}
+	return e.s.discover(ctx, e.c, e.ring)
 }
 
 // work does the slices that are left.
@@ -207,7 +221,7 @@ func (e *execution) plan() {
 		}
 	}
 	slices.SortStableFunc(figures, func(a, b Slice) int { return int(b.Last - a.Last) })
-	e.run.Plan = append(plan, figures...)
+	e.run.Plan = slices.Concat(plan, figures)
 }
 
 // chunks cuts days into slices, the newest first.
@@ -258,28 +272,28 @@ func (e *execution) client(account string) (Client, Credentials, bool) {
 // later, or not at all; and whether the whole run has to stop.
 func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.Instant, stop bool, _ error) {
 	p := &e.run.Plan[i]
-	switch class := ClassOf(err); class {
-	case Expired, Revoked:
-		if class == Expired && !e.renewed {
-			e.renewed = true
-			if e.c, e.ring, err = e.s.open(ctx, e.c, true); err == nil {
-				return nil, false, nil
-			}
+	class := ClassOf(err)
+	if class == Expired && !e.renewed {
+		e.renewed = true
+		if e.c, e.ring, err = e.s.open(ctx, e.c, true); err == nil {
+			return nil, false, nil
 		}
+		class = ClassOf(err)
+	}
+	switch {
+	case class == Expired || class == Revoked:
 		again, err := e.broken(ctx, err)
 		return again, true, err
-	case Throttled:
+	case class == Throttled:
 		at := clock.At(e.s.now()).Add(time.Minute)
 		if known, ok := errors.AsType[*Error](err); ok && !known.Until.IsZero() {
 			at = clock.At(known.Until)
 		}
 		e.held[p.Account] = at
 		return nil, false, nil
-	case TooLarge:
-		if p.First < p.Last {
-			e.halve(i)
-			return nil, false, nil
-		}
+	case class == TooLarge && p.First < p.Last:
+		e.halve(i)
+		return nil, false, nil
 	}
 	p.Attempts++
 	p.Error = runError(err)

@@ -34,14 +34,18 @@ func (s *Service) token() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
+// verifierSeal is the version under which verifiers are sealed; those of
+// credentials begin with 1.
+const verifierSeal = 0
+
 // grant is what belongs to one granting of access.
-func (s *Service) grant(c *Connection, g *Granting) Grant {
+func (s *Service) grant(c *Connection, g *Granting, verifier string) Grant {
 	state, err := json.Marshal(carried{c.WorkspaceID, c.ID, g.Nonce})
 	if err != nil {
 		panic(err)
 	}
 	return Grant{
-		Redirect: strings.TrimSuffix(s.PublicURL, "/") + CallbackPath + c.Platform, State: s.SealState(state), Verifier: g.Verifier, Write: c.WriteEnabled,
+		Redirect: strings.TrimSuffix(s.PublicURL, "/") + CallbackPath + c.Platform, State: s.SealState(state), Verifier: verifier, Write: c.WriteEnabled,
 	}
 }
 
@@ -72,7 +76,14 @@ func (s *Service) Complete(ctx context.Context, platform, state, code, denied st
 		if !can || !there {
 			return errGrant("The server has no OAuth client for the platform any more.")
 		}
-		k, err := grantor.Exchange(ctx, app, s.grant(c, g), code)
+		if s.Vault == nil {
+			return ErrNoVault
+		}
+		verifier, err := s.Vault.Open(c.WorkspaceID, c.ID, verifierSeal, g.Verifier)
+		if err != nil {
+			return errGrant("The server has another master key than before. Begin again.")
+		}
+		k, err := grantor.Exchange(ctx, app, s.grant(c, g, verifier.Reveal()), code)
 		if err != nil {
 			return refused(err)
 		}
@@ -151,7 +162,7 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 		}
 	}
 	if gone != nil && len(ring) > 0 {
-		s.hands.background(func(ctx context.Context) { s.revoke(ctx, gone, ring) })
+		s.hands.background(ctx, func(ctx context.Context) { s.revoke(ctx, gone, ring) })
 	}
 	return d, nil
 }

@@ -76,11 +76,7 @@ func (s *Service) pushLink(ctx context.Context, workspace ident.ID, l *Link, run
 
 // lasting says that trying again does not help.
 func lasting(err error) bool {
-	switch ClassOf(err) {
-	case Transient, Throttled, Expired:
-		return false
-	}
-	return true
+	return !slices.Contains([]Class{Transient, Throttled, Expired}, ClassOf(err))
 }
 
 // write has a platform campaign run or pause, and reads back how it stands.

@@ -62,12 +62,12 @@ func (c *Connection) ready() error {
 	if err := c.syncs(); err != nil {
 		return err
 	}
-	switch c.Status {
-	case StatusReauthRequired:
+	if c.Status == StatusReauthRequired {
 		return fault.New(fault.ConnectionReauthRequired, "The platform does not accept the stored access any more. Grant it anew.", fault.Detail{
 			Code: string(fault.ConnectionReauthRequired), Message: "Call POST /v1/connections/{id}/reconnect.",
 		})
-	case StatusPending:
+	}
+	if c.Status == StatusPending {
 		return fault.New(fault.InvalidState, "Nobody has granted access yet.", c.stateDetail("Not possible while pending."))
 	}
 	if !slices.ContainsFunc(c.Accounts, func(a Account) bool { return a.Enabled }) {
@@ -331,9 +331,10 @@ func (h *hands) let(id ident.ID) (wait func()) {
 }
 
 // background does something that nobody waits for, but for Wait.
-func (h *hands) background(f func(context.Context)) {
+func (h *hands) background(ctx context.Context, f func(context.Context)) {
+	ctx = context.WithoutCancel(ctx)
 	h.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		f(ctx)
 	})
@@ -376,10 +377,10 @@ func (s *Service) Work(ctx context.Context, workspace, id ident.ID) (*clock.Inst
 // next finds or makes the run that is to go on, or says when there may be one.
 func (s *Service) next(ctx context.Context, c *Connection) (*Run, *clock.Instant, error) {
 	now := clock.At(s.now())
-	switch c.Status {
-	case StatusDisconnected, StatusReauthRequired:
+	if c.Status == StatusDisconnected || c.Status == StatusReauthRequired {
 		return nil, nil, nil
-	case StatusPending:
+	}
+	if c.Status == StatusPending {
 		if at := c.CreatedAt.Add(pendingTime); at > now {
 			return nil, &at, nil
 		}

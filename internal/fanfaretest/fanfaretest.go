@@ -23,9 +23,12 @@ import (
 	"fanfare"
 	"fanfare/internal/account"
 	"fanfare/internal/app"
+	"fanfare/internal/connection"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
+	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
@@ -44,6 +47,8 @@ type World struct {
 	T     testing.TB
 	App   *app.App
 	Clock *Clock
+	// Platforms is the address at which the sandbox plays all platforms.
+	Platforms string
 	// Log is everything the service has logged.
 	Log *Buffer
 }
@@ -110,8 +115,10 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	w := &World{T: t, Clock: storetest.NewClock(Start), Log: &Buffer{}}
 	config := app.Config{
 		Engine: e, Facts: t.TempDir(), Assets: t.TempDir(), MasterKey: filepath.Join(t.TempDir(), "master.key"), Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, CachedRecords: 1024, Changelog: fanfare.Changelog,
-		Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
+		PublicURL: "https://fanfare.test", Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
+	w.playPlatforms(&config)
 	for _, o := range options {
 		o(&config)
 	}
@@ -129,6 +136,32 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 		}
 	})
 	return w
+}
+
+// playPlatforms has every platform, also the real ones, found at the sandbox
+// of the service, with an OAuth client at each: no test may reach another.
+func (w *World) playPlatforms(c *app.Config) {
+	outside := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.Sandbox().ServeHTTP(rw, r) }))
+	w.T.Cleanup(outside.Close)
+	w.Platforms = outside.URL
+	c.OAuth, c.PlatformURLs = map[string]connection.App{}, map[string]string{}
+	for _, p := range (&ads.Server{}).Addresses() {
+		c.OAuth[p.Platform] = connection.App{ID: "client", Secret: secret.New("client-secret")}
+		c.PlatformURLs[p.Platform] = outside.URL + p.Prefix
+	}
+}
+
+// Sandbox is what plays the platforms.
+func (w *World) Sandbox() *ads.Server { return w.App.Catalogue.Server() }
+
+// Sync does the next thing that is to be done for a connection: a run, if one
+// is due.
+func (t *Tenant) Sync(id string) {
+	w := t.World
+	w.T.Helper()
+	if _, err := w.App.Connections.Work(w.T.Context(), t.Workspace, ident.ID(id)); err != nil {
+		w.T.Fatal(err)
+	}
 }
 
 // Operator is who set-up acts as.

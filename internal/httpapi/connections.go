@@ -328,4 +328,3 @@ func readLink(o *fields) (l connection.LinkWish) {
 	o.done()
 	return l
 }
-

@@ -321,13 +321,31 @@ func (m *maker) objectEdges(p path, s *openapi3.Schema) []edge {
 	return list
 }
 
+// apart makes room for a member that samples are without before its edges are
+// tried.
+func (m *maker) apart(edges []edge, p path, ref *openapi3.SchemaRef, room func(map[string]any)) []edge {
+	for i := range edges {
+		change := edges[i].change
+		edges[i].change = func(body any) {
+			room(body.(map[string]any))
+			p.set(m.sample("", ref))(body)
+			change(body)
+		}
+	}
+	return edges
+}
+
 // memberEdges are those of an object's members, and of one it does not have.
 func (m *maker) memberEdges(p path, s *openapi3.Schema) []edge {
 	var list []edge
 	// Without its only member an alternative is another of them.
 	other := s.Extensions[markTaken] != nil && len(s.Properties) == 1
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		list = append(list, m.edgesOf(p.to(name), s.Properties[name], slices.Contains(s.Required, name) && !other)...)
+		edges := m.edgesOf(p.to(name), s.Properties[name], slices.Contains(s.Required, name) && !other)
+		if room := apart[name]; room != nil {
+			edges = m.apart(edges, p.to(name), s.Properties[name], room)
+		}
+		list = append(list, edges...)
 	}
 	if s.AdditionalProperties.Schema != nil {
 		return list

@@ -18,6 +18,7 @@ import (
 	"fanfare/internal/asset"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/store"
 )
 
@@ -77,6 +78,28 @@ func importing(row, step, method, verb, body string) show {
 			s.Do("POST", target+"/"+step, nil).Want(200)
 		}
 		return s.Do(method, target+verb, body)
+	}
+}
+
+// connecting connects a platform.
+func connecting(body string) show {
+	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/connections", body) }
+}
+
+// connected calls something on a sandbox to which something has happened.
+func connected(step, method, verb, body string) show {
+	return func(s *stage) *fanfaretest.Response {
+		id := connect(s.Tenant, "sandbox")
+		switch step {
+		case "disconnect":
+			s.Do("DELETE", "/v1/connections/"+id, nil).Want(200)
+		case "revoke":
+			if err := s.World.Sandbox().Strike(ads.Rule{Fault: ads.FaultRevokedToken}); err != nil {
+				s.World.T.Fatal(err)
+			}
+			s.Sync(id)
+		}
+		return s.Do(method, "/v1/connections/"+id+verb, body)
 	}
 }
 
@@ -208,6 +231,23 @@ var shows = map[string]show{
 		ingesting("", "["+strings.Join(rows, ",")+"]")(s).Want(200)
 		return querying(`{"metrics":["clicks"],"dimensions":["campaign_id"],"granularity":"day","date_range":{"preset":"lifetime"}}`)(s)
 	},
+	"platform_not_configured": connecting(`{"platform":"google_ads","name":"One"}`),
+	"credentials_refused":     connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`),
+	"connection_exists": func(s *stage) *fanfaretest.Response {
+		connecting(`{"platform":"sandbox","name":"One"}`)(s).Want(201)
+		return connecting(`{"platform":"sandbox","name":"ONE"}`)(s)
+	},
+	"connection_archived":        connected("disconnect", "PATCH", "", `{"name":"Two"}`),
+	"unknown_account":            connected("", "PATCH", "", `{"accounts":[{"external_id":"1","enabled":false}]}`),
+	"connection_gone":            connected("disconnect", "POST", "/sync", "{}"),
+	"connection_reauth_required": connected("revoke", "POST", "/sync", "{}"),
+	"backfill_without_days":      connected("", "POST", "/sync", `{"mode":"backfill"}`),
+	"unknown_entity":             connected("", "POST", "/links", `{"links":[{"kind":"campaign","external_id":"1","record_id":null}]}`),
+	"sync_over": func(s *stage) *fanfaretest.Response {
+		target := "/v1/syncs/" + firstRun(s.Tenant) + "/cancel"
+		s.Do("POST", target, nil).Want(200)
+		return s.Do("POST", target, nil)
+	},
 	"internal_error": broken("/v1/campaigns", fmt.Errorf("bug")),
 	"unavailable":    broken("/v1/campaigns", store.ErrUnavailable),
 	"not_ready":      broken("/readyz", store.ErrUnavailable),
@@ -326,6 +366,9 @@ func TestContractErrorExamples(t *testing.T) {
 				c.Limits = map[account.Plan]ratelimit.Limits{account.Starter: {PerMinute: 1}, account.Growth: {}, account.Enterprise: {PerDay: 1}}
 				if name == "rate_limited_concurrency" {
 					c.Limits[account.Growth] = ratelimit.Limits{InFlight: 1}
+				}
+				if name == "platform_not_configured" {
+					c.OAuth = nil
 				}
 			})
 			res := shows[name](&stage{w.Tenant(account.Growth), engine})

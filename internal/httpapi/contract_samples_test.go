@@ -19,7 +19,7 @@ import (
 var samples = map[string]any{
 	"amount": "100.00", "daily_cap": "0.01", "currency": "GBP", "timezone": "Europe/Berlin",
 	"start_at": "2027-01-01T00:00:00Z", "end_at": "2027-02-01T09:30:00+01:00", "ends_at": "2027-01-20T00:00:00Z", "expires_at": "2027-01-20T00:00:00Z",
-	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5, "name": "Edge",
+	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5,
 	// The ends of a range must leave room for each other, and so must two
 	// lists that have a limit together.
 	"min": 13, "max": 120, "add": []any{}, "remove": []any{},
@@ -30,6 +30,21 @@ var samples = map[string]any{
 	// A question that is about what it selects, whatever is changed in it.
 	"start_date": "2026-10-01", "end_date": "2026-10-31", "to": "custom", "match_weekday": false, "field": "campaign_id", "op": "contains",
 	"order_by": []any{}, "empty_rows": false, "cursor": nil, "dry_run": false,
+	// A sandbox can be connected without more, and has no account of this name.
+	"platform": "sandbox", "accounts": []any{}, "links": []any{},
+	"#/components/schemas/SyncMode": "backfill",
+}
+
+// apart are members that do not go with what samples have otherwise, each with
+// what makes room for it.
+var apart = map[string]func(body map[string]any){
+	"credentials": func(body map[string]any) {
+		if _, creates := body["platform"]; creates {
+			body["platform"] = "meta_ads"
+			delete(body, "config")
+		}
+	},
+	"login_customer_id": func(body map[string]any) { body["platform"], body["config"] = "google_ads", map[string]any{} },
 }
 
 // keys are names that objects with free members may have where not any will do.
@@ -42,6 +57,9 @@ var beside = map[string]map[string]any{
 	"op is in": {"field": "channel", "values": []any{"search"}}, "op is not_in": {"field": "channel", "values": []any{"search"}},
 	"op is between": {"values": []any{"a", "b"}}, "op is is_null": {"values": nil}, "op is is_not_null": {"values": nil},
 	"to is previous_period": {"date_range": nil}, "to is previous_year": {"date_range": nil},
+	"platform is google_ads": {"config": nil}, "platform is meta_ads": {"config": nil}, "platform is tiktok_ads": {"config": nil},
+	"platform is linkedin_ads": {"config": nil}, "platform is ga4": {"config": nil},
+	"mode is incremental": {"start_date": nil, "end_date": nil}, "mode is full": {"start_date": nil, "end_date": nil},
 }
 
 // beyond are edges that a schema allows and that are refused for what no schema
@@ -49,6 +67,15 @@ var beside = map[string]map[string]any{
 var beyond = map[string]string{
 	"values empty": "too_few_items", "order_by most": "duplicate_item", "order_by twice the same": "duplicate_item", "mapping most keys": "not_found",
 	"rates most": "duplicate_item", "rates twice the same": "duplicate_item",
+	// No platform knows made-up tokens, accounts and entities.
+	"access_token longest": "invalid_value", "access_token longest in code points": "invalid_value", "access_token shortest": "invalid_value",
+	"refresh_token longest": "invalid_value", "refresh_token longest in code points": "invalid_value", "refresh_token shortest": "invalid_value",
+	"client_id longest": "invalid_value", "client_id longest in code points": "invalid_value", "client_id shortest": "invalid_value",
+	"client_secret longest": "invalid_value", "client_secret longest in code points": "invalid_value", "client_secret shortest": "invalid_value",
+	"accounts most": "not_found", "accounts twice the same": "not_found", "links most": "not_found", "links twice the same": "not_found",
+	"external_id longest": "not_found", "external_id longest in code points": "not_found", "external_id shortest": "not_found",
+	"kind is campaign": "not_found", "kind is creative": "not_found", "kind is audience": "not_found",
+	"record_id null": "not_found", "record_id longest": "not_found", "record_id longest in code points": "not_found", "record_id shortest": "not_found",
 }
 
 // absent are values of the contract that only some installations have.
@@ -89,6 +116,7 @@ var shapes = map[string]shape{
 	`^\d{1,16}$`:               {wrong: slices.Concat(breaks("invalid_format", "a lot", "1,000", "+1", "1e3", " 1", ""), breaks("too_small", "-1"))},
 	`^-?\d{1,10}(\.\d{1,6})?$`: {item: decimal, wrong: breaks("invalid_format", "a lot", "1,5", "1.2345678", ".5", "1.", "+1", "1e3", "--1", "-", "")},
 	`^\d{1,8}(\.\d{1,8})?$`:    {item: decimal, wrong: slices.Concat(breaks("invalid_format", "a lot", "1,5", "1.123456789", ".5", "1.", "+1", "1e3", ""), breaks("too_small", "-1", "0.0"))},
+	`^\d{10}$`:                 {item: func(i int) string { return fmt.Sprintf("%010d", i) }, wrong: breaks("invalid_format", "123-456-7890", "123456789", "12345678901", "abcdefghij")},
 	`^[.,]$`:                   {item: func(int) string { return "," }, wrong: breaks("invalid_value", ";", "..", "")},
 	`^[YMD][YMD./, -]{6,12}$`:  {item: func(int) string { return "DD.MM.YYYY" }, wrong: breaks("invalid_value", "dd.mm.yyyy", "DDMMYY", "YYYY-DD-MM", "")},
 	`^#[0-9a-fA-F]{6}$`:        {item: func(i int) string { return fmt.Sprintf("#%06x", i) }, wrong: breaks("invalid_format", "red", "#fff", "1b4332", "#12345g", "")},
@@ -134,6 +162,8 @@ type maker struct {
 	tenant *fanfaretest.Tenant
 	// known are real ids by the name of the member that takes them.
 	known map[string]string
+	// names counts those that were given, so that none is given twice.
+	names int
 }
 
 func newMaker(t testing.TB, tenant *fanfaretest.Tenant) *maker {
@@ -173,7 +203,13 @@ func (m *maker) sample(name string, ref *openapi3.SchemaRef) any {
 	if v, ok := samples[name]; ok {
 		return v
 	}
+	if v, ok := samples[ref.Ref]; ok {
+		return v
+	}
 	switch {
+	case name == "name":
+		m.names++
+		return fmt.Sprintf("Edge %d", m.names)
 	case ref.Ref == recordID:
 		return nil
 	case isReference(ref):
@@ -183,7 +219,7 @@ func (m *maker) sample(name string, ref *openapi3.SchemaRef) any {
 	case s.Type.Includes("object"):
 		o := map[string]any{}
 		for member, ref := range s.Properties {
-			if !ref.Value.ReadOnly {
+			if !ref.Value.ReadOnly && apart[member] == nil {
 				o[member] = m.sample(member, ref)
 			}
 		}
@@ -317,11 +353,11 @@ func marked(options []*openapi3.SchemaRef) []*openapi3.SchemaRef {
 // contract shows how to create, the first that does.
 func (m *maker) fitting(op *fanfaretest.Operation, body any) call {
 	collection, rest, _ := strings.Cut(op.Path, "/{id}")
-	create := fanfaretest.TheContract().Doc.Paths.Find(collection).Post
-	if op.Method != http.MethodPatch || rest != "" || create == nil {
+	home := fanfaretest.TheContract().Doc.Paths.Find(collection)
+	if op.Method != http.MethodPatch || rest != "" || home == nil || home.Post == nil {
 		return goodCall(m.tenant, op)
 	}
-	content := create.RequestBody.Value.Content["application/json"]
+	content := home.Post.RequestBody.Value.Content["application/json"]
 	if content == nil {
 		return goodCall(m.tenant, op)
 	}

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -43,7 +45,17 @@ var steps = map[string][]string{"pause": {"launch"}, "resume": {"launch", "pause
 
 // origins are the operations that bring in what there is to see where nothing
 // is created by itself.
-var origins = map[string]string{"/v1/connections": "ingestMetrics", "/v1/analytics": "ingestMetrics"}
+var origins = map[string]string{"/v1/analytics": "ingestMetrics"}
+
+// connect connects a platform under a name of its own.
+func connect(t *fanfaretest.Tenant, platform string) string {
+	return t.Do("POST", "/v1/connections", map[string]any{"platform": platform, "name": rand.Text()}).Want(201).ID()
+}
+
+// firstRun is the run that a new connection waits for.
+func firstRun(t *fanfaretest.Tenant) string {
+	return t.Do("GET", "/v1/connections/"+connect(t, "sandbox")+"/syncs", nil).Want(200).List().Data[0]["id"].(string)
+}
 
 // ownCall makes the calls for which the rules of goodCall do not do.
 func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool) {
@@ -54,6 +66,17 @@ func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool)
 		// A prompt without a word fails at once, and every time.
 		failed := t.Do("POST", "/v1/creative/generate", `{"prompt":"???"}`).Want(201)
 		return call{method: op.Method, target: "/v1/creative/" + failed.ID() + "/retry"}, true
+	case "createConnection":
+		return call{method: op.Method, target: op.Path, body: map[string]any{"platform": "sandbox", "name": rand.Text()}}, true
+	case "reconnectConnection":
+		return call{method: op.Method, target: "/v1/connections/" + connect(t, "google_ads") + "/reconnect"}, true
+	case "syncConnection":
+		// A run that waits already would be the answer.
+		run := t.Do("GET", "/v1/syncs/"+firstRun(t), nil).Want(200).Record()
+		t.Do("POST", "/v1/syncs/"+run["id"].(string)+"/cancel", nil).Want(200)
+		return call{method: op.Method, target: "/v1/connections/" + run["connection_id"].(string) + "/sync"}, true
+	case "getSync", "cancelSync":
+		return call{method: op.Method, target: strings.Replace(op.Path, "{id}", newRecord(t, "/v1/syncs"), 1)}, true
 	default:
 		return c, false
 	}
@@ -96,6 +119,9 @@ func bringIn(t *fanfaretest.Tenant, path string) {
 // newRecord makes a record of a collection, or finds one where they come by
 // themselves.
 func newRecord(t *fanfaretest.Tenant, collection string) string {
+	if collection == "/v1/syncs" {
+		return firstRun(t)
+	}
 	for _, op := range fanfaretest.TheContract().Operations() {
 		if op.Method == http.MethodPost && op.Path == collection {
 			return goodCall(t, op).by(t.Client).Want(201).ID()
@@ -163,7 +189,7 @@ func smallestExample(t testing.TB, op *fanfaretest.Operation) any {
 		return files[media](t)
 	}
 	if op.Method == http.MethodPatch && jsonBody(op).Schema.Value.Properties["name"] != nil {
-		return map[string]any{"name": "Another name"}
+		return map[string]any{"name": "Another name " + rand.Text()}
 	}
 	var best []byte
 	var value any
@@ -206,6 +232,9 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		return goodCall(s.Tenant, op).by(s.Client)
 	},
 	202: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		if op.OperationID == "syncConnection" {
+			return goodCall(s.Tenant, op).by(s.Client)
+		}
 		// What has pictures is left to background work, which nobody does here.
 		c := call{method: op.Method, target: op.Path, body: `{"prompt":"???","sizes":["320x50"],"variants":1}`}
 		if op.OperationID == "retryCreative" {
@@ -227,6 +256,8 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		return c.by(s.Client)
 	},
 	401: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		// Nobody may fail so often in one minute.
+		s.World.Clock.Advance(time.Minute)
 		return goodCall(s.Tenant, op).by(s.World.Client(""))
 	},
 	403: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {

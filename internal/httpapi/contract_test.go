@@ -161,6 +161,13 @@ func TestContractWords(t *testing.T) {
 		{"parameters of imports", sorted(httpapi.ImportParams), sorted(query("listImports"))},
 		{"connection statuses", connection.Statuses, schema("ConnectionStatus")},
 		{"platforms", connection.Platforms, schema("Platform")},
+		{"platforms to connect", connection.Connectable, schema("ConnectablePlatform")},
+		{"kinds of what is linked", connection.Kinds, schema("EntityKind")},
+		{"sync modes", connection.Modes, schema("SyncMode")},
+		{"sync streams", connection.Streams, schema("SyncStreamName")},
+		{"sync statuses", connection.RunStatuses, texts(c.Doc.Components.Schemas["SyncRun"].Value.Properties["status"].Value.Enum)},
+		{"sync sorts", httpapi.SyncSorts, texts(ops["listConnectionSyncs"].Parameter("query", "sort").Schema.Value.Enum)},
+		{"parameters of syncs", sorted(httpapi.SyncParams), sorted(query("listConnectionSyncs"))},
 		{"connection sorts", httpapi.ConnectionSorts, texts(ops["listConnections"].Parameter("query", "sort").Schema.Value.Enum)},
 		{"parameters of connections", sorted(httpapi.ConnectionParams), sorted(query("listConnections"))},
 		{"parameters of variants", sorted(httpapi.VariantParams), sorted(query("listCreativeVariants"))},
@@ -217,8 +224,8 @@ func TestContractNames(t *testing.T) {
 				t.Errorf("%s: got member %q, want snake_case", path, name)
 			}
 			instant := p.Value.Format == "date-time"
-			if text := regexp.MustCompile(`_at$|^since$|^timestamp$|^as_of$`); !p.Value.ReadOnly && instant != text.MatchString(name) {
-				t.Errorf("%s.%s: an instant's name ends in _at and no other does (T2)", path, name)
+			if text := regexp.MustCompile(`_at$|_until$|^since$|^timestamp$|^as_of$`); !p.Value.ReadOnly && instant != text.MatchString(name) {
+				t.Errorf("%s.%s: an instant's name ends in _at, or in _until for the end of a wait, and no other does (T2)", path, name)
 			}
 			optional, _ := s.Extensions["x-optional"].([]any)
 			if answer && !slices.Contains(s.Required, name) && !slices.Contains(optional, any(name)) {

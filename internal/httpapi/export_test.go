@@ -45,6 +45,8 @@ var (
 
 	ConnectionSorts  = connectionList.sorts
 	ConnectionParams = connectionList.known()
+	SyncSorts        = syncList.sorts
+	SyncParams       = syncList.known()
 	ImportSorts      = importList.sorts
 	ImportParams     = importList.known()
 	VariantParams    = variantList.known()

@@ -71,7 +71,8 @@ func TestW11Replay(t *testing.T) {
 				// What happens to the record meanwhile does not change the answer.
 				collection := strings.Join(strings.Split(op.Path, "/")[:3], "/")
 				item := fanfaretest.TheContract().Doc.Paths.Find(collection + "/{id}")
-				if id := first.ID(); id != "" && item != nil && item.Patch != nil {
+				// A sync answers a run, which nobody can patch.
+				if id := first.ID(); id != "" && item != nil && item.Patch != nil && op.OperationID != "syncConnection" {
 					patch := &fanfaretest.Operation{Operation: item.Patch, Method: http.MethodPatch, Item: item}
 					if res := c.Do("PATCH", collection+"/"+id, smallestExample(t, patch)); res.Status == 200 {
 						events++

@@ -227,7 +227,7 @@ func (f *fields) zone(name string, p presence) *string {
 }
 
 // currency reads an ISO 4217 code.
-func (f *fields) currency(name string, p presence) *money.Currency {
+func (f *fields) currency(name string, p presence) *money.Currency { //nolint:unparam // named as all others are
 	v := f.typed(name, p, isString, "a string")
 	if v == nil {
 		return nil

@@ -50,19 +50,24 @@ func (a *API) syncConnection(s *resource) handler {
 
 func readSync(f *fields, req *connection.Request) {
 	req.Mode = connection.ModeIncremental
-	set(&req.Mode, f.choice("mode", optional, connection.Modes))
+	mode := f.choice("mode", optional, connection.Modes)
+	set(&req.Mode, mode)
 	if f.object.get("streams") != nil {
 		if req.Streams = f.choices("streams", len(connection.Streams), connection.Streams); len(req.Streams) == 0 && f.err() == nil {
 			f.bad("streams", "too_few_items", "must have at least 1 item; leave it out for everything.", fault.Meta{"minimum": 1})
 		}
 	}
 	req.First, req.Last = f.day("start_date"), f.day("end_date")
+	if mode == nil && f.object.get("mode") != nil {
+		// Nobody knows which days would be right with it.
+		return
+	}
 	backfill := req.Mode == connection.ModeBackfill
-	for name, d := range map[string]*clock.Date{"start_date": req.First, "end_date": req.Last} {
+	for _, name := range []string{"start_date", "end_date"} {
 		switch there := f.object.get(name) != nil; {
 		case backfill && !there:
 			f.bad(name, "required", "is required for mode backfill.", nil)
-		case !backfill && d != nil:
+		case !backfill && there:
 			f.bad(name, "incompatible_fields", "is for mode backfill only.", nil)
 		}
 	}
@@ -137,10 +142,6 @@ func (a *API) listEntities(ctx context.Context, r *request) (response, error) {
 	if err := p.err(); err != nil {
 		return response{}, err
 	}
-	id, err := r.recordID(ident.Connection)
-	if err != nil {
-		return response{}, err
-	}
 	after := ""
 	if text, has := values["cursor"]; has {
 		c, err := a.openCursor(r, text, p, canonical, entityFilters)
@@ -154,6 +155,10 @@ func (a *API) listEntities(ctx context.Context, r *request) (response, error) {
 		}
 		kinds, linked, canonical = kept.entities()
 		after = c.After.Text + " " + c.After.ID
+	}
+	id, err := r.recordID(ident.Connection)
+	if err != nil {
+		return response{}, err
 	}
 	list, err := a.Connections.Entities(ctx, r.caller.Workspace.ID, id, kinds, linked, after, limit+1)
 	if err != nil {

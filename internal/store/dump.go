@@ -31,7 +31,7 @@ var dumped = []struct {
 	{"asset", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "sha256", "touched_at", "doc"}},
 	{"model_provider", []string{"workspace_id", "kind"}, []string{"workspace_id", "kind", "settings", "sealed", "updated_at"}},
 	{"model_spend", []string{"workspace_id", "month"}, []string{"workspace_id", "month", "micros"}},
-	{"connection", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "platform", "last_success_at", "private", "doc"}},
+	{"connection", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "platform", "last_success_at", "doc", "private"}},
 	{"sync_run", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "connection_id", "plan", "doc"}},
 	{"link", []string{"workspace_id", "connection_id", "kind", "external_id"}, []string{"workspace_id", "connection_id", "kind", "external_id", "account_id", "record_id", "name", "runs", "wanted", "doc"}},
 	{"import", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "source", "sha256", "doc"}},

@@ -70,7 +70,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // Call is one request.
 type Call struct {
 	Method string
-	// Path comes behind the base; a whole URL must begin with the base.
+	// Path comes behind the base and begins with a slash; a whole URL must
+	// begin with the base.
 	Path string
 	// Query is written as url.Values does; RawQuery, if set, is sent as it is.
 	Query    url.Values
@@ -181,8 +182,13 @@ func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, er
 
 func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error) {
 	to := t.o.Base + c.Path
-	if strings.HasPrefix(c.Path, t.o.Base+"/") {
+	switch {
+	case strings.HasPrefix(c.Path, t.o.Base+"/"):
 		to = c.Path
+	case !strings.HasPrefix(c.Path, "/"):
+		// Behind the base it might belong to the host's name, and take the
+		// token to another one.
+		return nil, &connection.Error{Class: connection.Refused, Code: "invalid_url", Message: "The platform names an address that is not its own."}
 	}
 	query := c.RawQuery
 	if query == "" {

@@ -125,6 +125,7 @@ CREATE TABLE connection (
   platform text COLLATE "C" NOT NULL,
   last_success_at bigint,
   doc text NOT NULL,
+  private text NOT NULL DEFAULT ''::text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX connection_created ON connection USING btree (workspace_id, created_at, id, status);
@@ -195,6 +196,20 @@ CREATE TABLE job (
   UNIQUE (uniq)
 );
 CREATE INDEX job_due ON job USING btree (run_at);
+CREATE TABLE link (
+  workspace_id text COLLATE "C" NOT NULL,
+  connection_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  external_id text COLLATE "C" NOT NULL,
+  account_id text COLLATE "C" NOT NULL,
+  record_id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  runs bigint NOT NULL,
+  wanted text NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, connection_id, kind, external_id)
+);
+CREATE INDEX link_record ON link USING btree (workspace_id, record_id) WHERE (record_id <> ''::text);
 CREATE TABLE member (
   workspace_id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -288,6 +303,23 @@ CREATE TABLE setting (
   updated_at bigint NOT NULL,
   PRIMARY KEY (name)
 );
+CREATE TABLE sync_run (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  connection_id text COLLATE "C" NOT NULL,
+  plan text NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX sync_run_age ON sync_run USING btree (created_at);
+CREATE INDEX sync_run_created ON sync_run USING btree (workspace_id, connection_id, created_at, id, status);
+CREATE INDEX sync_run_updated ON sync_run USING btree (workspace_id, connection_id, updated_at, id, status);
 CREATE TABLE variant (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,

@@ -120,7 +120,7 @@ CREATE TABLE connection (
   name            TEXT NOT NULL,
   platform        TEXT NOT NULL,
   last_success_at BIGINT,
-  doc             TEXT NOT NULL,
+  doc             TEXT NOT NULL, private TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX connection_created ON connection (workspace_id, created_at, id, status);
@@ -189,6 +189,20 @@ CREATE TABLE job (
   last_error   TEXT NOT NULL
 );
 CREATE INDEX job_due ON job (run_at);
+CREATE TABLE link (
+  workspace_id  TEXT NOT NULL,
+  connection_id TEXT NOT NULL,
+  kind          TEXT NOT NULL,
+  external_id   TEXT NOT NULL,
+  account_id    TEXT NOT NULL,
+  record_id     TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  runs          BIGINT NOT NULL,
+  wanted        TEXT NOT NULL,
+  doc           TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, connection_id, kind, external_id)
+);
+CREATE INDEX link_record ON link (workspace_id, record_id) WHERE record_id <> '';
 CREATE TABLE member (
   workspace_id TEXT NOT NULL REFERENCES workspace (id),
   user_id      TEXT NOT NULL REFERENCES account_user (id),
@@ -272,6 +286,23 @@ CREATE TABLE setting (
   value      TEXT NOT NULL,
   updated_at BIGINT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE sync_run (
+  workspace_id  TEXT NOT NULL,
+  id            TEXT NOT NULL,
+  version       BIGINT NOT NULL,
+  rev           BIGINT NOT NULL,
+  shape         BIGINT NOT NULL,
+  status        TEXT NOT NULL,
+  created_at    BIGINT NOT NULL,
+  updated_at    BIGINT NOT NULL,
+  connection_id TEXT NOT NULL,
+  plan          TEXT NOT NULL,
+  doc           TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX sync_run_age ON sync_run (created_at);
+CREATE INDEX sync_run_created ON sync_run (workspace_id, connection_id, created_at, id, status);
+CREATE INDEX sync_run_updated ON sync_run (workspace_id, connection_id, updated_at, id, status);
 CREATE TABLE variant (
   workspace_id TEXT NOT NULL,
   id           TEXT NOT NULL,

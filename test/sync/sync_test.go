@@ -1,0 +1,339 @@
+// Package sync_test syncs made-up accounts for weeks of virtual time while
+// everything goes wrong that can, and compares what is stored in the end with
+// the truth: no day lost, none counted twice, to the last millionth. It also
+// looks for secrets wherever they must not be.
+package sync_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/sandbox/ads"
+	"fanfare/test/program"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	program.Clean()
+	os.Exit(code)
+}
+
+const (
+	// seedEnv repeats a drill.
+	seedEnv = "FANFARE_DRILL_SEED"
+	// zone is ahead of UTC for most of a day, so that today is seldom the same.
+	zone = "Pacific/Auckland"
+	// often is how often a call goes wrong in some way, rare how often in one
+	// of those that only some calls can.
+	often, rare = 0.05, 0.25
+	// initial is how many days the first sync reads.
+	initial = 90
+)
+
+func full() bool { return os.Getenv("FANFARE_DRILL") == "full" }
+
+// start is when a drill begins.
+var start = time.Date(2026, time.September, 1, 0, 0, 0, 0, time.UTC)
+
+// drill is one connection to a sandbox through all that happens to it.
+type drill struct {
+	*testing.T
+	seed    uint64
+	r       *rand.Rand
+	sandbox *ads.Server
+	url     string
+	// call asks the service.
+	call func(method, path, body string) (int, []byte)
+	id   string
+	// watch, if set, is told of every call to a platform.
+	watch atomic.Pointer[func()]
+	// skip are the triggers of runs that are canceled, because a short drill
+	// has no time for them.
+	skip   []string
+	counts struct {
+		calls, manual, reconnects, switched, kills, stops int
+		faults                                            map[string]int
+	}
+}
+
+// newDrill starts a sandbox whose clock is now.
+func newDrill(t *testing.T, now func() time.Time) *drill {
+	t.Helper()
+	d := &drill{T: t, seed: rand.Uint64()}
+	if text := os.Getenv(seedEnv); text != "" {
+		var err error
+		if d.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", seedEnv, err)
+		}
+	}
+	t.Logf("%s=%d", seedEnv, d.seed)
+	d.r, d.counts.faults = rand.New(rand.NewPCG(d.seed, 0)), map[string]int{}
+	var err error
+	if d.sandbox, err = ads.New(ads.Options{Seed: int64(d.seed >> 12), Timezone: zone, Now: now}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if told := d.watch.Load(); told != nil && !strings.HasPrefix(r.URL.Path, "/_sandbox/") {
+			(*told)()
+		}
+		d.sandbox.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	d.url = server.URL
+	return d
+}
+
+// spoil has calls go wrong in every way from now on.
+func (d *drill) spoil() {
+	d.Helper()
+	for _, r := range []ads.Rule{
+		{Fault: ads.FaultAll, Probability: often},
+		{Fault: ads.FaultRotatedToken, Probability: rare},
+		{Fault: ads.FaultTooLarge, Platform: ads.MetaAds, Probability: often},
+		{Fault: ads.FaultAsyncStuck, Probability: rare},
+		{Fault: ads.FaultAsyncFailed, Probability: rare},
+	} {
+		if err := d.sandbox.Strike(r); err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+// control asks the sandbox itself.
+func (d *drill) control(method, path string) {
+	d.Helper()
+	d.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(d.Context(), method, "http://sandbox/_sandbox/"+path, http.NoBody))
+}
+
+// tally counts what the sandbox has noted since the last time.
+func (d *drill) tally() {
+	for _, e := range d.sandbox.Journal() {
+		d.counts.calls++
+		if e.Fault != "" {
+			d.counts.faults[e.Fault]++
+		}
+	}
+	d.control(http.MethodDelete, "journal")
+}
+
+// ask calls the service and reads what is under data.
+func (d *drill) ask(method, path, body string, into any) int {
+	d.Helper()
+	status, text := d.call(method, path, body)
+	if status >= 500 && status != http.StatusServiceUnavailable {
+		d.Fatalf("%s %s: got %d want no fault of ours: %s", method, path, status, text)
+	}
+	v := struct {
+		Data any `json:"data"`
+	}{into}
+	if status < 300 && into != nil {
+		if err := json.Unmarshal(text, &v); err != nil {
+			d.Fatalf("%s %s: %v: %s", method, path, err, text)
+		}
+	}
+	return status
+}
+
+// state is what a drill looks at of a connection.
+type state struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Accounts []struct {
+		ID       string `json:"external_id"`
+		Platform string `json:"platform"`
+		Enabled  bool   `json:"enabled"`
+	} `json:"accounts"`
+	Sync struct {
+		State string         `json:"state"`
+		Next  *clock.Instant `json:"next_run_at"`
+	} `json:"sync"`
+}
+
+func (d *drill) state() (s state) {
+	d.Helper()
+	if status := d.ask(http.MethodGet, "/v1/connections/"+d.id, "", &s); status != http.StatusOK {
+		d.Fatalf("get connection: got %d want 200", status)
+	}
+	return s
+}
+
+// connect connects the sandbox and has it synced twice a day. The short form
+// reads as few days again as it can.
+func (d *drill) connect() {
+	d.Helper()
+	var s state
+	body := fmt.Sprintf(`{"platform":"sandbox","name":"Drill","config":{"timezone":%q}}`, zone)
+	if status := d.ask(http.MethodPost, "/v1/connections", body, &s); status != http.StatusCreated {
+		d.Fatalf("connect: got %d want 201", status)
+	}
+	d.id = s.ID
+	change := `{"sync":{"interval_minutes":720,"lookback_days":3}}`
+	if full() {
+		change = `{"sync":{"interval_minutes":360}}`
+	}
+	if status := d.ask(http.MethodPatch, "/v1/connections/"+d.id, change, nil); status != http.StatusOK {
+		d.Fatalf("set interval: got %d want 200", status)
+	}
+}
+
+// forget cancels runs that there is no time for.
+func (d *drill) forget() {
+	d.Helper()
+	if len(d.skip) == 0 {
+		return
+	}
+	var list []run
+	d.ask(http.MethodGet, "/v1/connections/"+d.id+"/syncs?status=queued,running,waiting", "", &list)
+	for _, r := range list {
+		if slices.Contains(d.skip, r.Trigger) {
+			d.ask(http.MethodPost, "/v1/syncs/"+r.ID+"/cancel", "", nil)
+		}
+	}
+}
+
+// mend does what a person would: it grants access anew, and switches accounts
+// on again that the platform had lost. Faults strike here too.
+func (d *drill) mend() {
+	d.Helper()
+	d.forget()
+	for range 50 {
+		s := d.state()
+		if s.Status == "reauth_required" {
+			d.counts.reconnects++
+			d.ask(http.MethodPost, "/v1/connections/"+d.id+"/reconnect", "", nil)
+			continue
+		}
+		var off []string
+		for _, a := range s.Accounts {
+			if !a.Enabled {
+				off = append(off, fmt.Sprintf(`{"external_id":%q,"enabled":true}`, a.ID))
+			}
+		}
+		if len(off) == 0 {
+			return
+		}
+		d.counts.switched += len(off)
+		d.ask(http.MethodPatch, "/v1/connections/"+d.id, `{"accounts":[`+strings.Join(off, ",")+`]}`, nil)
+	}
+	d.Fatalf("the connection could not be mended: %+v", d.state())
+}
+
+// request asks for a sync of some kind.
+func (d *drill) request(today clock.Date) {
+	d.Helper()
+	first, most, kinds := today-clock.Date(d.r.IntN(initial)), 5, 2
+	if full() {
+		most, kinds = 30, 3
+	}
+	body := []string{"", fmt.Sprintf(`{"mode":"backfill","start_date":%q,"end_date":%q}`, first, first+clock.Date(d.r.IntN(most))), `{"mode":"full"}`}[d.r.IntN(kinds)]
+	if status := d.ask(http.MethodPost, "/v1/connections/"+d.id+"/sync", body, nil); status == http.StatusAccepted {
+		d.counts.manual++
+	}
+}
+
+// today is the day in the zone of the accounts.
+func (d *drill) today() clock.Date {
+	d.Helper()
+	z, err := clock.Zone(zone)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return clock.DateIn(d.sandbox.Now(), z)
+}
+
+// first is the first day that is compared in the end: of all that the first
+// sync reads, or of some.
+func (d *drill) first() clock.Date {
+	d.Helper()
+	if full() {
+		return d.today() - initial + 1
+	}
+	return d.today() - 20
+}
+
+// run is a sync run.
+type run struct {
+	ID      string `json:"id"`
+	Trigger string `json:"trigger"`
+	Status  string `json:"status"`
+	Totals  struct {
+		Written int64 `json:"records_written"`
+	} `json:"totals"`
+	Drift []any `json:"drift"`
+	Error any   `json:"error"`
+}
+
+// last asks for all days once more, without faults.
+func (d *drill) last(first clock.Date) (r run) {
+	d.Helper()
+	body := fmt.Sprintf(`{"mode":"backfill","start_date":%q,"end_date":%q}`, first, d.today())
+	if status := d.ask(http.MethodPost, "/v1/connections/"+d.id+"/sync", body, &r); status != http.StatusAccepted {
+		d.Fatalf("last sync: got %d want 202", status)
+	}
+	return r
+}
+
+// over says whether a run has ended.
+func (r *run) over() bool {
+	return r.Status != "queued" && r.Status != "running" && r.Status != "waiting"
+}
+
+// find reads a run.
+func (d *drill) find(id string) (r run) {
+	d.Helper()
+	if status := d.ask(http.MethodGet, "/v1/syncs/"+id, "", &r); status != http.StatusOK {
+		d.Fatalf("get run: got %d want 200", status)
+	}
+	return r
+}
+
+// runs counts all runs by how they ended, and the rows that they wrote.
+func (d *drill) runs() (ended map[string]int, rows int64) {
+	d.Helper()
+	ended = map[string]int{}
+	for path := "/v1/connections/" + d.id + "/syncs?limit=100"; path != ""; {
+		status, text := d.call(http.MethodGet, path, "")
+		var list struct {
+			Data []run   `json:"data"`
+			Next *string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(text, &list); err != nil || status != http.StatusOK {
+			d.Fatalf("list runs: got %d %v want 200: %s", status, err, text)
+		}
+		for _, r := range list.Data {
+			ended[r.Status]++
+			rows += r.Totals.Written
+		}
+		path = ""
+		if list.Next != nil {
+			path = "/v1/connections/" + d.id + "/syncs?limit=100&cursor=" + *list.Next
+		}
+	}
+	return ended, rows
+}
+
+// report prints what a drill went through.
+func (d *drill) report(days, compared int) {
+	d.Helper()
+	d.tally()
+	struck := 0
+	for _, n := range d.counts.faults {
+		struck += n
+	}
+	c := &d.counts
+	ended, rows := d.runs()
+	d.Logf("%d days: %d calls, %d of them struck by %d kinds of faults %v; runs %v (%d asked for), %d rows written; %d times access granted anew, %d accounts switched on again, %d kills, %d stops; %d sums equal to the truth",
+		days, c.calls, struck, len(c.faults), c.faults, ended, c.manual, rows, c.reconnects, c.switched, c.kills, c.stops, compared)
+}

@@ -1,0 +1,154 @@
+package sync_test
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/sandbox/ads"
+)
+
+// families are how each is asked for.
+var families = map[fact.Family]string{fact.Base: "account_id", fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
+
+// compared are the measures that truth tells of.
+var compared = []fact.Measure{
+	fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue, fact.Leads, fact.Engagements, fact.VideoViews, fact.VideoCompletions,
+}
+
+// told is what truth says of a measure on a day, nil for nothing.
+func told(t *ads.TruthDay, m fact.Measure) *int64 {
+	return map[fact.Measure]*int64{
+		fact.Impressions: t.Impressions, fact.Clicks: t.Clicks, fact.Spend: t.SpendMicros, fact.Conversions: t.ConversionsMicros, fact.Revenue: t.RevenueMicros,
+		fact.Leads: t.Leads, fact.Engagements: t.Engagements, fact.VideoViews: t.VideoViews, fact.VideoCompletions: t.VideoCompletions,
+	}[m]
+}
+
+// compare compares every day of every account in every family with the truth,
+// and returns how many sums it has compared.
+func (d *drill) compare(first, last clock.Date) (n int) {
+	d.Helper()
+	accounts := d.state().Accounts
+	if len(accounts) != len(d.sandbox.Addresses()) {
+		d.Errorf("got %d accounts want %d", len(accounts), len(d.sandbox.Addresses()))
+	}
+	for _, a := range accounts {
+		known, there := d.sandbox.Account(a.ID)
+		if !there {
+			d.Fatalf("account %s is none of the sandbox's", a.ID)
+		}
+		truth := d.sandbox.Truth(known, first, last)
+		for family := range families {
+			stored := d.stored(a.ID, a.Platform, family, first, last)
+			days := truth.Families[family.String()]
+			if days == nil {
+				if len(stored) > 0 {
+					d.Errorf("%s %s: got %d days want none", a.Platform, family, len(stored))
+				}
+				continue
+			}
+			n += d.equal(a.Platform+" "+family.String(), days, stored)
+		}
+	}
+	return n
+}
+
+// equal compares the days of a family. Where truth tells nothing, nothing may
+// be stored.
+func (d *drill) equal(what string, truth []ads.TruthDay, stored map[clock.Date]fact.Values) (n int) {
+	d.Helper()
+	wrong, figures := 0, int64(0)
+	for i := range truth {
+		have := stored[truth[i].Date]
+		for _, m := range compared {
+			got, _ := have.Get(m)
+			var want int64
+			if says := told(&truth[i], m); says != nil {
+				want = *says
+				n++
+			}
+			if figures += want; got != want {
+				if wrong++; wrong <= 3 {
+					d.Errorf("%s on %s: got %s %d want %d", what, truth[i].Date, m, got, want)
+				}
+			}
+		}
+	}
+	if wrong > 3 {
+		d.Errorf("%s: %d sums are wrong of %d", what, wrong, n)
+	}
+	if figures == 0 {
+		d.Errorf("%s: truth has nothing but zeros, so nothing was compared", what)
+	}
+	return n
+}
+
+// stored asks for what an account has by day in a family. Days without figures
+// are left out.
+func (d *drill) stored(account, platform string, family fact.Family, first, last clock.Date) map[clock.Date]fact.Values {
+	d.Helper()
+	names := make([]string, len(compared))
+	for i, m := range compared {
+		names[i] = m.String()
+	}
+	metrics, err := json.Marshal(names)
+	if err != nil {
+		d.Fatal(err)
+	}
+	body := fmt.Sprintf(`{"metrics":%s,"dimensions":[%q],"granularity":"day","timezone":%q,"date_range":{"start_date":%q,"end_date":%q},"limit":10000,"filters":{"and":[{"field":"account_id","op":"eq","values":[%q]},{"field":"platform","op":"eq","values":[%q]}]}}`,
+		metrics, families[family], zone, first, last, account, platform)
+	status, text := d.call(http.MethodPost, "/v1/analytics/query", body)
+	var answer struct {
+		Data []struct {
+			Dimensions map[string]*string     `json:"dimensions"`
+			Metrics    map[string]fact.Number `json:"metrics"`
+		} `json:"data"`
+		Next *string `json:"next_cursor"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || status != http.StatusOK || answer.Next != nil {
+		d.Fatalf("query: got %d %v want 200 and one page: %.500s", status, err, text)
+	}
+	days := map[clock.Date]fact.Values{}
+	type place struct {
+		day   clock.Date
+		value string
+	}
+	seen := map[place]bool{}
+	for _, r := range answer.Data {
+		day, ok := clock.ParseDate(*r.Dimensions["date"])
+		if !ok {
+			d.Fatalf("got %q want a day", *r.Dimensions["date"])
+		}
+		at := place{day: day}
+		if v := r.Dimensions[families[family]]; v != nil {
+			at.value = *v
+		}
+		if seen[at] {
+			d.Errorf("%s %s: %v is there twice", platform, family, at)
+		}
+		seen[at] = true
+		sum, some := days[day], false
+		for _, m := range compared {
+			if v := r.Metrics[m.String()]; v.Known {
+				had, _ := sum.Get(m)
+				sum.Set(m, had+exact(v, m))
+				some = some || v.N != 0
+			}
+		}
+		if some {
+			days[day] = sum
+		}
+	}
+	return days
+}
+
+// exact is a number in the unit that a measure is kept in.
+func exact(n fact.Number, m fact.Measure) int64 {
+	if m.Scaled() && n.Digits == 0 {
+		return n.N * 1_000_000
+	}
+	return n.N
+}
