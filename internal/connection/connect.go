@@ -90,7 +90,6 @@ func (spec *Spec) problems() []fault.Detail {
 	foreign(spec.Config.Seed != nil, "seed", PlatformSandbox)
 	foreign(spec.Config.Currency != "", "currency", PlatformSandbox)
 	foreign(spec.Config.Timezone != "", "timezone", PlatformSandbox)
-	foreign(spec.Config.LoginCustomerID != "", "login_customer_id", PlatformGoogleAds)
 	if g := spec.Credentials; g != nil {
 		details = append(details, g.problems(spec.Platform)...)
 	}
@@ -164,6 +163,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 	if err := s.lock(c, ring); err != nil {
 		return err
 	}
+	c.ScopesMissing = s.missing(c)
 	c.Status, c.StatusReason, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil, nil
 	c.Private.Granting, c.Private.Failures = nil, 0
 	ch.Events = append(ch.Events, record.Event{Type: "connection.connected"})
@@ -174,6 +174,26 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 	}
 	ch.Work = &ch.At
 	return nil
+}
+
+// missing are the scopes that were not granted, where the platform tells which
+// were.
+func (s *Service) missing(c *Connection) []string {
+	list := []string{}
+	if c.Platform == PlatformSandbox || len(c.ScopesGranted) == 0 {
+		return list
+	}
+	client, _ := s.Catalogue.Client(c.Platform, false)
+	wanted := client.About().Scopes
+	if c.WriteEnabled {
+		wanted = slices.Concat(wanted, client.About().WriteScopes)
+	}
+	for _, scope := range wanted {
+		if !slices.Contains(c.ScopesGranted, scope) {
+			list = append(list, scope)
+		}
+	}
+	return list
 }
 
 // refused makes what a platform says about credentials a fault of theirs.

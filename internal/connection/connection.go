@@ -111,10 +111,9 @@ type Connection struct {
 
 // Config is what a connection was made with, beside secrets.
 type Config struct {
-	Seed            *int64         `json:"seed,omitzero"`
-	Currency        money.Currency `json:"currency,omitzero"`
-	Timezone        string         `json:"timezone,omitzero"`
-	LoginCustomerID string         `json:"login_customer_id,omitzero"`
+	Seed     *int64         `json:"seed,omitzero"`
+	Currency money.Currency `json:"currency,omitzero"`
+	Timezone string         `json:"timezone,omitzero"`
 }
 
 // Private is what belongs to a connection and is not answered.

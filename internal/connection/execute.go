@@ -301,8 +301,9 @@ func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.
 		p.Status = sliceFailed
 		return nil, false, nil
 	}
-	// Others go first.
-	e.run.Plan = append(slices.Delete(e.run.Plan, i, i+1), *p)
+	// Others go first. What p points to is another slice once it is deleted.
+	moved := *p
+	e.run.Plan = append(slices.Delete(e.run.Plan, i, i+1), moved)
 	return nil, false, nil
 }
 

@@ -62,6 +62,9 @@ func (s *Service) Complete(ctx context.Context, platform, state, code, denied st
 		return record.Doc{}, errGrant("This link is not one of ours. Begin again.")
 	}
 	cause := record.Cause{Workspace: v.Workspace, Actor: record.System}
+	// A code is good for one trade, however often the record is tried to be
+	// written.
+	var got *Credentials
 	return s.change(ctx, cause, v.Connection, record.Match{}, func(c *Connection, ch *Change) error {
 		g := c.Private.Granting
 		switch {
@@ -70,28 +73,39 @@ func (s *Service) Complete(ctx context.Context, platform, state, code, denied st
 		case denied != "":
 			return errGrant("Access was not granted.")
 		}
-		client, _ := s.Catalogue.Client(platform, false)
-		grantor, can := client.(Grantor)
-		app, there := s.Catalogue.App(platform)
-		if !can || !there {
-			return errGrant("The server has no OAuth client for the platform any more.")
+		if got == nil {
+			k, err := s.trade(ctx, c, g, code)
+			if err != nil {
+				return err
+			}
+			got = &k
 		}
-		if s.Vault == nil {
-			return ErrNoVault
-		}
-		verifier, err := s.Vault.Open(c.WorkspaceID, c.ID, verifierSeal, g.Verifier)
-		if err != nil {
-			return errGrant("The server has another master key than before. Begin again.")
-		}
-		k, err := grantor.Exchange(ctx, app, s.grant(c, g, verifier.Reveal()), code)
-		if err != nil {
-			return refused(err)
-		}
-		if k.Access.Empty() {
-			return errGrant("The platform answered without a token. Begin again.")
-		}
-		return s.enter(ctx, c, Keyring{platform: k}, ch)
+		return s.enter(ctx, c, Keyring{platform: *got}, ch)
 	})
+}
+
+// trade gets credentials for a code.
+func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code string) (k Credentials, err error) {
+	client, _ := s.Catalogue.Client(c.Platform, false)
+	grantor, can := client.(Grantor)
+	app, there := s.Catalogue.App(c.Platform)
+	if !can || !there {
+		return k, errGrant("The server has no OAuth client for the platform any more.")
+	}
+	if s.Vault == nil {
+		return k, ErrNoVault
+	}
+	verifier, err := s.Vault.Open(c.WorkspaceID, c.ID, verifierSeal, g.Verifier)
+	if err != nil {
+		return k, errGrant("The server has another master key than before. Begin again.")
+	}
+	if k, err = grantor.Exchange(ctx, app, s.grant(c, g, verifier.Reveal()), code); err != nil {
+		return k, refused(err)
+	}
+	if k.Access.Empty() {
+		return k, errGrant("The platform answered without a token. Begin again.")
+	}
+	return k, nil
 }
 
 // Reconnect grants access anew. The connection keeps its id and its figures.

@@ -199,6 +199,12 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 				// What was written there was for another record.
 				losers[*was], l.Push, l.Wanted = kind, nil, nil
 			}
+			if slices.ContainsFunc(list[:i], func(o LinkWish) bool { return o.Kind == w.Kind && o.External == w.External }) {
+				details = append(details, fault.Detail{
+					Field: fmt.Sprintf("links[%d].external_id", i), In: "body", Code: "duplicate_item", Message: fmt.Sprintf("links[%d].external_id is there twice.", i),
+				})
+				continue
+			}
 			changed = append(changed, l)
 		}
 	}

@@ -120,6 +120,7 @@ func TestLinksRefused(t *testing.T) {
 			want  string
 		}{
 			"an entity that is none":    {wish("campaign", "1", one), "links[1].external_id not_found"},
+			"one twice":                 {wish("campaign", there, one), "links[1].external_id duplicate_item"},
 			"another kind":              {wish("audience", there, nil), "links[1].external_id not_found"},
 			"a record that is none":     {wish("campaign", there, "cmp_01h455vb4pex5vsknk084sn02q"), "links[1].record_id not_found"},
 			"a record of another kind":  {wish("campaign", there, s.Do("POST", "/v1/audiences", fmt.Sprintf(`{"name":%q}`, "A")).Want(201).ID()), "links[1].record_id not_found"},

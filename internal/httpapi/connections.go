@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
@@ -78,12 +77,6 @@ func readConfig(f *fields, c *connection.Config) {
 	c.Seed = n.integer("seed", optional, 0, maxSeed)
 	set(&c.Currency, n.currency("currency", optional))
 	set(&c.Timezone, n.zone("timezone", optional))
-	if id := n.text("login_customer_id", optional, 1, connection.MaxName); id != nil {
-		if len(*id) != 10 || strings.Trim(*id, "0123456789") != "" {
-			n.bad("config.login_customer_id", "invalid_format", "must be the 10 digits of a customer id, without dashes.", nil)
-		}
-		c.LoginCustomerID = *id
-	}
 	n.done()
 }
 
@@ -282,9 +275,6 @@ func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 		if p.Sunset != nil {
 			day := p.Sunset.String()
 			info.SunsetOn = &day
-		}
-		if p.Platform == connection.PlatformGoogleAds {
-			info.ConfigFields = []string{"login_customer_id"}
 		}
 		list = append(list, info)
 		sandbox.LookbackDays, sandbox.HistoryDays = max(sandbox.LookbackDays, p.LookbackDays), max(sandbox.HistoryDays, p.HistoryDays)

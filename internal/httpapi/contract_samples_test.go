@@ -44,7 +44,6 @@ var apart = map[string]func(body map[string]any){
 			delete(body, "config")
 		}
 	},
-	"login_customer_id": func(body map[string]any) { body["platform"], body["config"] = "google_ads", map[string]any{} },
 }
 
 // keys are names that objects with free members may have where not any will do.

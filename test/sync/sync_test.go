@@ -63,8 +63,8 @@ type drill struct {
 	// has no time for them.
 	skip   []string
 	counts struct {
-		calls, manual, reconnects, switched, kills, stops int
-		faults                                            map[string]int
+		calls, manual, reconnects, switched, kills, stops, checked int
+		faults                                                     map[string]int
 	}
 }
 
@@ -148,17 +148,21 @@ func (d *drill) ask(method, path, body string, into any) int {
 
 // state is what a drill looks at of a connection.
 type state struct {
-	ID       string `json:"id"`
-	Status   string `json:"status"`
-	Accounts []struct {
-		ID       string `json:"external_id"`
-		Platform string `json:"platform"`
-		Enabled  bool   `json:"enabled"`
-	} `json:"accounts"`
-	Sync struct {
+	ID       string       `json:"id"`
+	Status   string       `json:"status"`
+	Accounts []onPlatform `json:"accounts"`
+	Sync     struct {
 		State string         `json:"state"`
+		Last  string         `json:"last_run_id"`
 		Next  *clock.Instant `json:"next_run_at"`
 	} `json:"sync"`
+}
+
+// onPlatform is an account.
+type onPlatform struct {
+	ID       string `json:"external_id"`
+	Platform string `json:"platform"`
+	Enabled  bool   `json:"enabled"`
 }
 
 func (d *drill) state() (s state) {
@@ -246,11 +250,16 @@ func (d *drill) request(today clock.Date) {
 // today is the day in the zone of the accounts.
 func (d *drill) today() clock.Date {
 	d.Helper()
+	return d.dayOf(d.sandbox.Now())
+}
+
+func (d *drill) dayOf(at time.Time) clock.Date {
+	d.Helper()
 	z, err := clock.Zone(zone)
 	if err != nil {
 		d.Fatal(err)
 	}
-	return clock.DateIn(d.sandbox.Now(), z)
+	return clock.DateIn(at, z)
 }
 
 // first is the first day that is compared in the end: of all that the first
@@ -271,8 +280,14 @@ type run struct {
 	Totals  struct {
 		Written int64 `json:"records_written"`
 	} `json:"totals"`
-	Drift []any `json:"drift"`
-	Error any   `json:"error"`
+	Window struct {
+		First clock.Date `json:"start_date"`
+		Last  clock.Date `json:"end_date"`
+	} `json:"window"`
+	Started  *clock.Instant `json:"started_at"`
+	Finished *clock.Instant `json:"finished_at"`
+	Drift    []any          `json:"drift"`
+	Error    any            `json:"error"`
 }
 
 // last asks for all days once more, without faults.

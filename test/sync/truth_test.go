@@ -51,6 +51,9 @@ func (d *drill) compare(first, last clock.Date) (n int) {
 				continue
 			}
 			n += d.equal(a.Platform+" "+family.String(), days, stored)
+			if len(stored) == 0 && last-first > 7 {
+				d.Errorf("%s %s: got nothing want some days", a.Platform, family)
+			}
 		}
 	}
 	return n
@@ -60,7 +63,7 @@ func (d *drill) compare(first, last clock.Date) (n int) {
 // be stored.
 func (d *drill) equal(what string, truth []ads.TruthDay, stored map[clock.Date]fact.Values) (n int) {
 	d.Helper()
-	wrong, figures := 0, int64(0)
+	wrong := 0
 	for i := range truth {
 		have := stored[truth[i].Date]
 		for _, m := range compared {
@@ -70,7 +73,7 @@ func (d *drill) equal(what string, truth []ads.TruthDay, stored map[clock.Date]f
 				want = *says
 				n++
 			}
-			if figures += want; got != want {
+			if got != want {
 				if wrong++; wrong <= 3 {
 					d.Errorf("%s on %s: got %s %d want %d", what, truth[i].Date, m, got, want)
 				}
@@ -79,9 +82,6 @@ func (d *drill) equal(what string, truth []ads.TruthDay, stored map[clock.Date]f
 	}
 	if wrong > 3 {
 		d.Errorf("%s: %d sums are wrong of %d", what, wrong, n)
-	}
-	if figures == 0 {
-		d.Errorf("%s: truth has nothing but zeros, so nothing was compared", what)
 	}
 	return n
 }
