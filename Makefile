@@ -32,14 +32,14 @@ setup: ## Install what the tests need (PostgreSQL, a C compiler)
 # Packages that start no goroutines of their own, talk to the program from
 # outside, or ask the service one thing after the other: the race detector would
 # find nothing in them and take three times as long.
-PLAIN := internal/(composer|httpapi|picture|provider|platform/(ga4|google|googleauth|linkedin|meta|tiktok))|test/(analytics|crash|guard|models|platforms|readme|scenario|sync)
+PLAIN := cmd/fanfare|internal/(audience|backup|composer|httpapi|picture|provider|platform/(ga4|google|googleauth|linkedin|meta|tiktok))|test/(analytics|crash|guard|models|platforms|readme|scenario|sync)
 
 .PHONY: test
 # GORACE spares the second that every process would otherwise wait at its end,
 # GOGC trades memory for time, and vet is one of the linters.
 test: setup ## Everything, with the race detector and short drills, on SQLite and PostgreSQL
-	GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -race -vet=off -timeout 12m $$($(GO) list ./... | grep -vE '/($(PLAIN))$$')
-	GOGC=400 $(GO) test -vet=off -timeout 12m $$($(GO) list ./... | grep -E '/($(PLAIN))$$')
+	GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -race -vet=off -ldflags='-s -w' -timeout 12m $$($(GO) list ./... | grep -vE '/($(PLAIN))$$')
+	GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -timeout 12m $$($(GO) list ./... | grep -E '/($(PLAIN))$$')
 
 .PHONY: drill
 drill: setup ## The long forms of the drills, with full counts

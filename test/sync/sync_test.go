@@ -284,6 +284,9 @@ type run struct {
 		First clock.Date `json:"start_date"`
 		Last  clock.Date `json:"end_date"`
 	} `json:"window"`
+	Streams []struct {
+		Slices int `json:"slices_total"`
+	} `json:"streams"`
 	Started  *clock.Instant `json:"started_at"`
 	Finished *clock.Instant `json:"finished_at"`
 	Drift    []any          `json:"drift"`
