@@ -146,7 +146,7 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home H
 		if k.Access.Empty() {
 			var err error
 			if k, err = s.refresh(ctx, c, c.Platform, k); err != nil {
-				return refused(err)
+				return s.refused(err)
 			}
 		}
 		return s.enter(ctx, c, Keyring{c.Platform: k}, ch)
@@ -158,7 +158,7 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home H
 // synced.
 func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Change) error {
 	if err := s.discover(ctx, c, ring); err != nil {
-		return refused(err)
+		return s.refused(err)
 	}
 	if err := s.lock(c, ring); err != nil {
 		return err
@@ -196,14 +196,19 @@ func (s *Service) missing(c *Connection) []string {
 	return list
 }
 
-// refused makes what a platform says about credentials a fault of theirs.
-func refused(err error) error {
+// refused makes what a platform says about credentials a fault of theirs. Who
+// asks too often is told when it is worth trying again.
+func (s *Service) refused(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
 	}
 	if e.Class == Transient || e.Class == Throttled {
-		return fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message)
+		f := fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message)
+		if f.RetryAfter = time.Minute; !e.Until.IsZero() {
+			f.RetryAfter = max(time.Second, e.Until.Sub(s.now()))
+		}
+		return f
 	}
 	return fault.New(fault.ValidationFailed, "The platform refuses the credentials: "+e.Message, fault.Detail{
 		Field: "credentials", In: "body", Code: "invalid_value", Message: "The platform refuses the credentials: " + e.Message, Meta: fault.Meta{"platform_code": e.Code},

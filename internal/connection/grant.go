@@ -100,7 +100,7 @@ func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code st
 		return k, errGrant("The server has another master key than before. Begin again.")
 	}
 	if k, err = grantor.Exchange(ctx, app, s.grant(c, g, verifier.Reveal()), code); err != nil {
-		return k, refused(err)
+		return k, s.refused(err)
 	}
 	if k.Access.Empty() {
 		return k, errGrant("The platform answered without a token. Begin again.")

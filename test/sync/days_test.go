@@ -74,7 +74,7 @@ func newInside(t *testing.T) *inside {
 		}
 	})
 	tenant := w.Tenant(account.Enterprise)
-	d.app, d.workspace = w.App, tenant.Workspace
+	d.app, d.workspace, d.pass = w.App, tenant.Workspace, d.clock.Advance
 	d.call = func(method, path, body string) (int, []byte) {
 		var sent any
 		if body != "" {

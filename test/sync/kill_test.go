@@ -61,6 +61,7 @@ func newOutside(t *testing.T) *outside {
 	d := &outside{data: t.TempDir() + "/data"}
 	d.ahead.Store(int64(time.Until(start)))
 	d.drill = newDrill(t, func() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) })
+	d.pass = d.later
 	d.call = func(method, path, body string) (int, []byte) {
 		d.Helper()
 		status, text := d.server.Call(d.key, method, path, body)
@@ -125,13 +126,20 @@ func (d *outside) life() {
 		<-time.After(time.Duration(d.r.IntN(30_000)) * time.Microsecond)
 		d.counts.kills++
 		d.server.Kill()
-	} else {
-		d.counts.stops++
-		d.server.Stop()
 	}
 	d.watch.Store(nil)
 	d.tally()
-	d.ahead.Add(int64(6*time.Hour) + d.r.Int64N(int64(12*time.Hour)))
+	d.later(6*time.Hour + time.Duration(d.r.Int64N(int64(12*time.Hour))))
+}
+
+// later starts the program at a later time; it may have ended.
+func (d *outside) later(by time.Duration) {
+	d.Helper()
+	if !d.server.Ended() {
+		d.counts.stops++
+		d.server.Stop()
+	}
+	d.ahead.Add(int64(by))
 	d.start()
 }
 

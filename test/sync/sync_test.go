@@ -56,6 +56,8 @@ type drill struct {
 	url     string
 	// call asks the service.
 	call func(method, path, body string) (int, []byte)
+	// pass lets time pass.
+	pass func(time.Duration)
 	id   string
 	// watch, if set, is told of every call to a platform.
 	watch atomic.Pointer[func()]
@@ -102,6 +104,8 @@ func (d *drill) spoil() {
 		{Fault: ads.FaultAll, Probability: often},
 		{Fault: ads.FaultRotatedToken, Probability: rare},
 		{Fault: ads.FaultTooLarge, Platform: ads.MetaAds, Probability: often},
+		{Fault: ads.FaultDriftingTotal, Probability: often},
+		{Fault: ads.FaultSkipPage, Probability: often},
 		{Fault: ads.FaultAsyncStuck, Probability: rare},
 		{Fault: ads.FaultAsyncFailed, Probability: rare},
 	} {
@@ -216,7 +220,9 @@ func (d *drill) mend() {
 		s := d.state()
 		if s.Status == "reauth_required" {
 			d.counts.reconnects++
-			d.ask(http.MethodPost, "/v1/connections/"+d.id+"/reconnect", "", nil)
+			if status := d.ask(http.MethodPost, "/v1/connections/"+d.id+"/reconnect", "", nil); status == http.StatusServiceUnavailable {
+				d.pass(time.Hour)
+			}
 			continue
 		}
 		var off []string
