@@ -94,7 +94,7 @@ var layers = []layer{
 	},
 	{
 		name: "ad platform", rooms: []string{"platform/transport", "platform/googleauth", "platform/google", "platform/meta", "platform/tiktok", "platform/linkedin", "platform/ga4"},
-		may: []string{"platform/transport", "platform/googleauth", "connection", "wire", "leaf"},
+		may:   []string{"platform/transport", "platform/googleauth", "connection", "wire", "leaf"},
 		never: drivers, why: "one folder per outside API, each a client and nothing else",
 	},
 	{
