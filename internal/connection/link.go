@@ -46,7 +46,8 @@ func (e *execution) link(ctx context.Context, account string, found *Entities) e
 		}
 		for i := range known {
 			l := &known[i]
-			if l.RecordID == nil {
+			// Those of other accounts are told when it is their turn.
+			if l.RecordID == nil || l.AccountID != account {
 				continue
 			}
 			e.links[linkKey{kind, l.ExternalID}] = *l.RecordID

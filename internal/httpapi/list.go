@@ -50,6 +50,15 @@ type params struct {
 	problems []fault.Detail
 }
 
+// paramsOf are parameters that were read before, such as those in a cursor.
+func paramsOf(values url.Values) *params {
+	p := &params{values: map[string]string{}}
+	for name := range values {
+		p.values[name] = values.Get(name)
+	}
+	return p
+}
+
 func (p *params) bad(name, code, message string, meta fault.Meta) {
 	p.problems = append(p.problems, fault.Detail{Field: name, In: "query", Code: code, Message: name + " " + message, Meta: meta})
 }
@@ -144,10 +153,7 @@ func (a *API) listQuery(r *request, l *listing) (page.Query, string, error) {
 	if err := sameQuery(p, inside, l, r.caller.Workspace.Timezone); err != nil {
 		return page.Query{}, "", err
 	}
-	kept := &params{values: map[string]string{}}
-	for name := range inside {
-		kept.values[name] = inside.Get(name)
-	}
+	kept := paramsOf(inside)
 	q, _ := kept.read(l, r.caller.Workspace.Timezone)
 	q.Limit, q.After = limit, &c.After
 	return q, c.Params, kept.err()

@@ -44,10 +44,7 @@ func (a *API) listRates(ctx context.Context, r *request) (response, error) {
 			return response{}, err
 		}
 		inside, _ := url.ParseQuery(c.Params)
-		kept := &params{values: map[string]string{}}
-		for name := range inside {
-			kept.values[name] = inside.Get(name)
-		}
+		kept := paramsOf(inside)
 		q, canonical = kept.rateQuery()
 		q.After = &c.After
 	}

@@ -149,10 +149,7 @@ func (a *API) listEntities(ctx context.Context, r *request) (response, error) {
 			return response{}, err
 		}
 		inside, _ := url.ParseQuery(c.Params)
-		kept := &params{values: map[string]string{}}
-		for name := range inside {
-			kept.values[name] = inside.Get(name)
-		}
+		kept := paramsOf(inside)
 		kinds, linked, canonical = kept.entities()
 		after = c.After.Text + " " + c.After.ID
 	}
