@@ -14,7 +14,6 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/money"
 	"fanfare/internal/platform/transport"
 )
 
@@ -263,15 +262,7 @@ func number(text string, m fact.Measure) (int64, bool) {
 		}
 		return kept + 1, ok
 	}
-	a, reason := money.Parse(text, 0)
-	n := a.Micros
-	if !m.Scaled() {
-		if n%1_000_000 != 0 {
-			return 0, false
-		}
-		n /= 1_000_000
-	}
-	return n, reason == "" && n <= fact.MaxValue && n >= -fact.MaxValue
+	return transport.Figure(text, m)
 }
 
 // malformed is transient like every answer that is not what it should be.

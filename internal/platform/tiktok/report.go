@@ -11,7 +11,6 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/money"
 	"fanfare/internal/platform/transport"
 )
 
@@ -214,7 +213,7 @@ func (r *reading) row(it item) (fact.Row, error) {
 		if text == "" || text == missing {
 			continue
 		}
-		n, ok := number(text, f.measure)
+		n, ok := transport.Figure(text, f.measure)
 		if !ok {
 			return row, malformed(f.metric)
 		}
@@ -233,19 +232,6 @@ func (r *reading) hand(each func([]fact.Row) error) error {
 	rows := r.rows
 	r.rows = nil
 	return each(rows)
-}
-
-// number reads a figure in its measure's unit.
-func number(text string, m fact.Measure) (int64, bool) {
-	a, reason := money.Parse(text, 0)
-	n := a.Micros
-	if !m.Scaled() {
-		if n%1_000_000 != 0 {
-			return 0, false
-		}
-		n /= 1_000_000
-	}
-	return n, reason == "" && n <= fact.MaxValue && n >= -fact.MaxValue
 }
 
 // malformed is transient like every answer that is not what it should be.

@@ -1,0 +1,20 @@
+package transport
+
+import (
+	"fanfare/internal/fact"
+	"fanfare/internal/money"
+)
+
+// Figure reads a decimal that a platform writes as text, in its measure's unit
+// and without going through floats.
+func Figure(text string, m fact.Measure) (int64, bool) {
+	a, reason := money.Parse(text, 0)
+	n := a.Micros
+	if !m.Scaled() {
+		if n%1_000_000 != 0 {
+			return 0, false
+		}
+		n /= 1_000_000
+	}
+	return n, reason == "" && n <= fact.MaxValue && n >= -fact.MaxValue
+}
