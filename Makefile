@@ -16,8 +16,12 @@ help: ## Print this list
 run: build ## Build and serve a demo workspace; prints a call to paste
 	@exec bin/fanfare demo
 
+.PHONY: web
+web: ## Build the console and the API reference (needs Node 20 or newer)
+	@sh scripts/web.sh
+
 .PHONY: build
-build: toolchain ## Build bin/fanfare
+build: toolchain web ## Build bin/fanfare
 	@echo "Building bin/fanfare (the first build compiles SQLite and takes about two minutes)…" >&2
 	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/fanfare ./cmd/fanfare
 
@@ -26,7 +30,7 @@ toolchain:
 	@sh scripts/setup.sh toolchain
 
 .PHONY: setup
-setup: ## Install what the tests need (PostgreSQL, a C compiler)
+setup: ## Install what the tests need (PostgreSQL, Chromium, Node, a C compiler)
 	@sh scripts/setup.sh all
 
 # Rooms in which goroutines meet and no database is linked: with one, building
@@ -39,21 +43,22 @@ RACED := internal/(control|datadir|fresh|ingest|listen|outbound|platform/transpo
 GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 
 .PHONY: test
-test: setup ## Everything, with short drills, on SQLite, DuckDB and PostgreSQL
+test: setup web ## Everything, with short drills, on SQLite, DuckDB and PostgreSQL
 	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GOTEST) -timeout 12m $$($(GO) list ./... | grep -vE '/$(RACED)$$')
+	cd web && npm run --silent test
 
 .PHONY: race
-race: setup ## Everything, with the race detector on
+race: setup web ## Everything, with the race detector on
 	$(GOTEST) -race -timeout 40m ./...
 
 .PHONY: drill
-drill: setup ## The long forms of the drills, with full counts
+drill: setup web ## The long forms of the drills, with full counts
 	FANFARE_DRILL=full $(GO) test -count=1 -timeout 3h -run 'Drill' -v ./...
 	$(GO) run ./bench -drill
 
 .PHONY: bench
-bench: setup ## Speed as ratios, side by side in one run (PEERS=1 adds other products)
+bench: setup web ## Speed as ratios, side by side in one run (PEERS=1 adds other products)
 	$(GO) run ./bench
 
 .PHONY: fuzz
@@ -61,9 +66,10 @@ fuzz: ## Each fuzz target for a minute
 	@sh scripts/fuzz.sh
 
 .PHONY: lint
-lint: ## golangci-lint and the module files
+lint: web ## The linters of both languages, and the module files
 	$(TOOL) golangci-lint run ./...
 	$(GO) mod tidy -diff
+	cd web && npm run --silent check
 
 .PHONY: fmt
 fmt: ## Format the code

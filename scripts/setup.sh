@@ -24,8 +24,13 @@ need cc || need gcc || install gcc libc6-dev
 
 if [ "$1" = all ]; then
 	need curl || install curl ca-certificates
-	# The vendors' own clients, which the tests hold ours against, run on Node.
+	# The console is built with Node, and so run the vendors' own clients, which
+	# the tests hold ours against.
 	need npm || install nodejs npm
+	need chromium || install chromium
+	# The guides are run as they stand.
+	need jq || install jq
+	need python3 || install python3
 	if [ -z "${FANFARE_TEST_POSTGRES:-}" ] && [ -z "${FANFARE_PG_BIN:-}" ]; then
 		ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install postgresql
 	fi

@@ -1,0 +1,261 @@
+// The columns of the list: what each shows, what it is sorted by and what it is
+// called in a file.
+import type { ReactNode } from "react";
+import type { useMetric } from "../../lib/catalogue";
+import { ago, day, figure, money, none, percent } from "../../lib/format";
+import { Bar, Status } from "../../ui/display";
+import { MetricName } from "../../ui/metric";
+import type { TableColumn } from "../../ui/table";
+import { named } from "../creative/data";
+import type { Action } from "./act";
+import { type Campaign, type Metric, serverSorts, type Values } from "./data";
+import { Toggle } from "./toggle";
+
+/** A campaign and its numbers in the period; undefined while they are not there. */
+export interface Line {
+  campaign: Campaign;
+  values?: Values;
+}
+
+export const metricColumns: Metric[] = [
+  "spend",
+  "impressions",
+  "clicks",
+  "ctr",
+  "cpc",
+  "cpm",
+  "conversions",
+  "cvr",
+  "cpa",
+  "revenue",
+  "roas",
+  "aov",
+  "leads",
+  "cpl",
+  "engagements",
+  "video_views",
+];
+
+const plainColumns: Record<string, string> = {
+  status: "Status",
+  delivery: "Delivery",
+  budget: "Budget",
+  pacing: "Pacing",
+  schedule: "Schedule",
+  objective: "Objective",
+  created_at: "Created",
+  updated_at: "Updated",
+};
+
+export const presets: Record<string, { label: string; columns: string[] }> = {
+  performance: {
+    label: "Performance",
+    columns: ["status", "budget", "spend", "impressions", "ctr", "conversions", "cpa", "roas"],
+  },
+  delivery: { label: "Delivery", columns: ["status", "delivery", "budget", "pacing", "schedule", "spend"] },
+  conversions: {
+    label: "Conversions",
+    columns: ["status", "spend", "conversions", "cvr", "cpa", "revenue", "roas", "aov"],
+  },
+};
+
+/** All columns that can be chosen, with their names. */
+export function allColumns(metric: ReturnType<typeof useMetric>): { id: string; label: string }[] {
+  return [
+    ...Object.entries(plainColumns).map(([id, label]) => ({ id, label })),
+    ...metricColumns.map((id) => ({ id, label: metric(id).label })),
+  ];
+}
+
+/** The columns of a view; what nobody knows is left out. */
+export function columnsOf(preset: string, chosen: string[]): string[] {
+  const ids = preset === "custom" ? chosen : (presets[preset] ?? presets.performance)?.columns;
+  return (ids ?? []).filter((id) => id in plainColumns || metricColumns.includes(id as Metric));
+}
+
+/** Which numbers the columns need. */
+export function metricsOf(columns: string[]): Metric[] {
+  const shown = columns.filter((id) => metricColumns.includes(id as Metric)) as Metric[];
+  if (columns.includes("pacing") || columns.includes("budget")) shown.push("pacing");
+  return shown.length > 0 ? shown : ["spend"];
+}
+
+/** What a column is sorted by where the server cannot sort by it. */
+export function sortValue(line: Line, column: string): number | string | null {
+  const c = line.campaign;
+  if (column === "delivery") return c.delivery.status;
+  if (column === "objective") return c.objective;
+  if (column === "budget") return c.budget ? Number(c.budget.amount) : null;
+  if (column === "schedule") return c.schedule.start_at ?? c.launched_at;
+  return line.values?.[column] ?? null;
+}
+
+/** Whatever is not known comes last, whichever way one sorts. */
+export function sorted(lines: Line[], column: string, order: "asc" | "desc"): Line[] {
+  if (serverSorts(column)) return lines;
+  const sign = order === "asc" ? 1 : -1;
+  return lines
+    .map((line) => ({ line, key: sortValue(line, column) }))
+    .sort((a, b) => {
+      if (a.key === null || b.key === null) return a.key === b.key ? 0 : a.key === null ? 1 : -1;
+      return (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * sign;
+    })
+    .map(({ line }) => line);
+}
+
+interface Surroundings {
+  currency: string;
+  metric: ReturnType<typeof useMetric>;
+  totals?: Values;
+  may: boolean;
+  act: (c: Campaign, action: Action) => void;
+}
+
+const widths: Record<string, number> = {
+  status: 138,
+  delivery: 232,
+  budget: 148,
+  schedule: 168,
+  spend: 112,
+  revenue: 112,
+  impressions: 108,
+  conversions: 108,
+  engagements: 108,
+  video_views: 108,
+  cpa: 96,
+};
+
+const plainCells: Record<string, (line: Line, s: Surroundings) => ReactNode> = {
+  status: ({ campaign }, s) => <Toggle campaign={campaign} may={s.may} act={s.act} />,
+  delivery: ({ campaign }) => <DeliveryCell campaign={campaign} />,
+  budget: (line) => <BudgetCell line={line} />,
+  pacing: ({ values }) => percent(values?.pacing, 0),
+  schedule: ({ campaign }) => <ScheduleCell campaign={campaign} />,
+  objective: ({ campaign }) => (campaign.objective ? named(campaign.objective) : none),
+  created_at: ({ campaign }) => <span className="whitespace-nowrap">{ago(campaign.created_at)}</span>,
+  updated_at: ({ campaign }) => <span className="whitespace-nowrap">{ago(campaign.updated_at)}</span>,
+};
+
+export function tableColumns(ids: string[], s: Surroundings): TableColumn<Line>[] {
+  const name: TableColumn<Line> = {
+    id: "name",
+    name: "Campaign",
+    sortable: true,
+    minWidth: 180,
+    cell: ({ campaign }) => <NameCell campaign={campaign} />,
+    total: s.totals ? "Total" : undefined,
+  };
+  const rest = ids.map((id): TableColumn<Line> => {
+    const plain = plainCells[id];
+    const total = s.totals ? figure(s.totals[id], s.metric(id).format, s.currency) : undefined;
+    if (id === "pacing") {
+      const cell = (line: Line) => plainCells.pacing?.(line, s);
+      return { id, name: <MetricName name={id} />, label: "Pacing", sortable: true, align: "end", width: 88, cell };
+    }
+    if (plain) {
+      return { id, name: plainColumns[id], sortable: true, width: widths[id] ?? 110, cell: (line) => plain(line, s) };
+    }
+    return {
+      id,
+      name: <MetricName name={id} short />,
+      label: s.metric(id).label,
+      align: "end",
+      sortable: true,
+      width: widths[id] ?? 84,
+      cell: ({ values }) => figure(values?.[id], s.metric(id).format, s.currency),
+      total,
+    };
+  });
+  return [name, ...rest];
+}
+
+function NameCell({ campaign: c }: { campaign: Campaign }) {
+  const about = [...c.channels.map(named), ...c.tags.map((t) => `#${t}`)].join(" · ");
+  return (
+    <div className="min-w-0">
+      <span className="block truncate font-medium">{c.name}</span>
+      {about ? <span className="block truncate text-xs text-muted">{about}</span> : null}
+    </div>
+  );
+}
+
+function DeliveryCell({ campaign: c }: { campaign: Campaign }) {
+  const [first, ...more] = c.delivery.issues;
+  return (
+    <div className="min-w-0">
+      <Status value={c.delivery.status} />
+      {first ? (
+        <span className="mt-0.5 block truncate text-xs text-muted">
+          {first.message}
+          {more.length > 0 ? ` +${more.length}` : ""}
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+/** The part of a lifetime budget that is spent; null where there is none or nobody knows. */
+export function spentShare(c: Campaign): number | null {
+  if (c.budget?.type !== "lifetime" || !c.spend_to_date || c.spend_to_date.currency !== c.budget.currency) return null;
+  const amount = Number(c.budget.amount);
+  return amount > 0 ? Number(c.spend_to_date.amount) / amount : null;
+}
+
+/** The budget, and below it what is spent of it, or for a daily one how spend keeps to the plan. */
+function BudgetCell({ line: { campaign: c, values } }: { line: Line }) {
+  if (!c.budget) return <span className="text-faint">{none}</span>;
+  const spent = spentShare(c);
+  const share = spent ?? values?.pacing ?? null;
+  const what = spent === null ? "of plan" : "spent";
+  const onPlan = share !== null && Math.abs(share - 1) <= 0.1;
+  return (
+    <div className="min-w-0">
+      <span className="num whitespace-nowrap">
+        {money(c.budget.amount, c.budget.currency)}
+        <span className="text-xs text-muted">{c.budget.type === "daily" ? " a day" : " in all"}</span>
+      </span>
+      {share !== null ? (
+        <div className="flex items-center gap-2">
+          <Bar
+            share={share}
+            label={`Budget ${what}, ${c.name}`}
+            tone={spent === null ? (onPlan ? "accent" : "warn") : undefined}
+          />
+          <span className="num shrink-0 text-2xs text-muted">
+            {percent(share, 0)} {what}
+          </span>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function ScheduleCell({ campaign: c }: { campaign: Campaign }) {
+  const start = c.schedule.start_at ?? c.launched_at;
+  if (!start && !c.schedule.end_at) return <span className="text-faint">{none}</span>;
+  return (
+    <span className="num whitespace-nowrap">
+      {start ? day(start) : "At launch"} – {c.schedule.end_at ? day(c.schedule.end_at) : "open"}
+    </span>
+  );
+}
+
+/** A line as it stands in a file, in the order of the columns. */
+export function fileCells(line: Line, ids: string[]): (string | number | null)[] {
+  const c = line.campaign;
+  return [
+    c.id,
+    c.name,
+    c.channels.join(" "),
+    ...ids.map((id) => {
+      if (id === "status") return c.status;
+      if (id === "delivery") return c.delivery.status;
+      if (id === "objective") return c.objective;
+      if (id === "budget") return c.budget ? `${c.budget.amount} ${c.budget.currency} ${c.budget.type}` : null;
+      if (id === "schedule") return `${c.schedule.start_at ?? ""}/${c.schedule.end_at ?? ""}`;
+      if (id === "created_at") return c.created_at;
+      if (id === "updated_at") return c.updated_at;
+      return line.values?.[id] ?? null;
+    }),
+  ];
+}

@@ -1,0 +1,45 @@
+// The list as a file: all that matches, not only what is loaded.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { take, v1 } from "../../api/client";
+import type { Range } from "../../lib/range";
+import { Button } from "../../ui/button";
+import { fileCells, type Line, metricsOf } from "./columns";
+import { csv, save } from "./csv";
+import { type listQuery, numbersQuery, ofPage } from "./data";
+
+type ListQuery = ReturnType<typeof listQuery>;
+
+export function Export({ query, columns, range }: { query: ListQuery; columns: string[]; range: Range }) {
+  const client = useQueryClient();
+  const metrics = metricsOf(columns);
+  const all = async (): Promise<Line[]> => {
+    const lines: Line[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof load>> = await load(query, cursor);
+      const answer =
+        page.data.length > 0 ? await client.fetchQuery(numbersQuery(ofPage(page.data, metrics, range))) : null;
+      const values = new Map(answer?.data.map((row) => [row.dimensions.campaign_id, row.metrics]));
+      for (const campaign of page.data) lines.push({ campaign, values: values.get(campaign.id) });
+      cursor = page.next_cursor;
+    } while (cursor);
+    return lines;
+  };
+  const run = useMutation({
+    mutationFn: async () => {
+      const head = ["id", "name", "channels", ...columns];
+      const rows = (await all()).map((line) => fileCells(line, columns));
+      save(`campaigns_${range.from}_${range.to}.csv`, csv([head, ...rows]));
+    },
+  });
+  return (
+    <Button busy={run.isPending} onPress={() => run.mutate()}>
+      <Download aria-hidden="true" />
+      Export
+    </Button>
+  );
+}
+
+const load = (query: ListQuery, cursor: string | null) =>
+  take(v1.GET("/v1/campaigns", { params: { query: cursor ? { cursor } : query } }));

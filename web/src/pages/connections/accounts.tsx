@@ -1,0 +1,105 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { take, v1 } from "../../api/client";
+import { useMay } from "../../lib/session";
+import { TextLink } from "../../ui/button";
+import { Card } from "../../ui/display";
+import { Failed, SkeletonRows } from "../../ui/feedback";
+import { Switch } from "../../ui/fields";
+import { DataTable, type TableColumn } from "../../ui/table";
+import { say } from "../../ui/toast";
+import { platformName } from "./glyph";
+import type { Connection } from "./queries";
+
+type Account = Connection["accounts"][number];
+
+/** The accounts that the access reaches, and which of them are synced. */
+export function Accounts({ connection: c }: { connection: Connection }) {
+  const client = useQueryClient();
+  const admin = useMay("admin");
+  const key = ["connections", "accounts", c.id];
+  const list = useQuery({
+    queryKey: key,
+    queryFn: async () => (await take(v1.GET("/v1/connections/{id}/accounts", { params: { path: { id: c.id } } }))).data,
+  });
+  const change = useMutation({
+    mutationFn: async (a: { external_id: string; enabled: boolean }) =>
+      take(v1.PATCH("/v1/connections/{id}", { params: { path: { id: c.id } }, body: { accounts: [a] } })),
+    onMutate: (a) => {
+      const before = client.getQueryData<Account[]>(key);
+      client.setQueryData<Account[]>(key, (old) =>
+        old?.map((x) => (x.external_id === a.external_id ? { ...x, enabled: a.enabled } : x)),
+      );
+      return { before };
+    },
+    onError: (_e, _a, context) => client.setQueryData(key, context?.before),
+    onSettled: () => client.invalidateQueries({ queryKey: ["connections"] }),
+  });
+  const turn = (a: Account, enabled: boolean) => {
+    change.mutate({ external_id: a.external_id, enabled });
+    say(`${a.name} is ${enabled ? "synced from the next sync on" : "no longer synced"}`, () =>
+      change.mutate({ external_id: a.external_id, enabled: !enabled }),
+    );
+  };
+  const columns: TableColumn<Account>[] = [
+    {
+      id: "name",
+      name: "Account",
+      minWidth: 180,
+      cell: (a) => (
+        <span className="block min-w-0">
+          <span className="block truncate font-medium">
+            {a.url && /^https?:\/\//.test(a.url) ? (
+              <TextLink href={a.url} target="_blank" rel="noreferrer noopener">
+                {a.name}
+              </TextLink>
+            ) : (
+              a.name
+            )}
+          </span>
+          <span className="block truncate font-mono text-2xs text-muted">{a.external_id}</span>
+        </span>
+      ),
+    },
+    { id: "platform", name: "Platform", wide: true, cell: (a) => platformName(a.platform) },
+    { id: "currency", name: "Currency", width: 100, wide: true, cell: (a) => a.currency },
+    { id: "zone", name: "Days in", wide: true, cell: (a) => a.timezone },
+    {
+      id: "enabled",
+      name: "Synced",
+      width: 96,
+      cell: (a) => (
+        <Switch
+          aria-label={`Sync ${a.name}`}
+          isSelected={a.enabled}
+          isDisabled={!admin || c.status === "disconnected"}
+          onChange={(on) => turn(a, on)}
+        />
+      ),
+    },
+  ];
+  return (
+    <Card
+      flush
+      title="Accounts"
+      sub={
+        admin
+          ? "All that the access reaches. Choose which are synced."
+          : "All that the access reaches. Admins choose which are synced."
+      }
+    >
+      {list.error ? (
+        <Failed error={list.error} retry={() => list.refetch()} />
+      ) : !list.data ? (
+        <SkeletonRows rows={3} />
+      ) : (
+        <DataTable
+          label="Accounts"
+          columns={columns}
+          rows={list.data}
+          rowKey={(a) => `${a.platform} ${a.external_id}`}
+          empty={<p className="px-6 py-8 text-center text-sm text-muted">The access reaches no account yet.</p>}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,251 @@
+// Connecting a platform: which one, then what it needs.
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import { useState } from "react";
+import { Button as AriaButton, Form } from "react-aria-components";
+import { type Refusal, type Schemas, take, v1 } from "../../api/client";
+import { count, day, words } from "../../lib/format";
+import { useSession } from "../../lib/session";
+import { Button } from "../../ui/button";
+import { Failed, Note, SkeletonRows } from "../../ui/feedback";
+import { RadioGroup, Switch, TextField } from "../../ui/fields";
+import { Actions, Dialog } from "../../ui/overlay";
+import { say } from "../../ui/toast";
+import { Glyph } from "./glyph";
+import { goToGrant, type PlatformInfo, platformsQuery } from "./queries";
+
+export function Connect({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (open: boolean) => void }) {
+  const platforms = useQuery({ ...platformsQuery, enabled: isOpen });
+  const [chosen, setChosen] = useState<PlatformInfo | null>(null);
+  return (
+    <Dialog
+      title={chosen ? `Connect ${chosen.name}` : "Connect a platform"}
+      side
+      isOpen={isOpen}
+      onOpenChange={(open) => {
+        setChosen(null);
+        onOpenChange(open);
+      }}
+    >
+      {(close) =>
+        chosen ? (
+          <Details key={chosen.platform} platform={chosen} back={() => setChosen(null)} close={close} />
+        ) : platforms.data ? (
+          <ul className="grid gap-2">
+            {platforms.data.map((p) => (
+              <li key={p.platform}>
+                <PlatformTile platform={p} choose={() => setChosen(p)} />
+              </li>
+            ))}
+          </ul>
+        ) : platforms.error ? (
+          <Failed error={platforms.error} retry={platforms.refetch} />
+        ) : (
+          <SkeletonRows rows={5} />
+        )
+      }
+    </Dialog>
+  );
+}
+
+/** What a platform brings, in a few words. */
+function brings(p: PlatformInfo): string {
+  if (p.auth === "none") return "Plays five platforms with made-up numbers. Needs no access.";
+  const can = p.capabilities.filter((c) => c.startsWith("read_")).map((c) => words(c.slice(5)).toLowerCase());
+  const writes = p.capabilities.includes("write_campaigns") ? "; can pause and resume campaigns" : "";
+  return `Reads ${new Intl.ListFormat("en").format(can)}${writes}.`;
+}
+
+function PlatformTile({ platform: p, choose }: { platform: PlatformInfo; choose: () => void }) {
+  return (
+    <AriaButton
+      onPress={choose}
+      className="flex w-full cursor-default items-center gap-3 rounded-lg border border-line px-3 py-2.5 text-left outline-none transition-colors hover:bg-hover focus-visible:ring-focus"
+    >
+      <Glyph platform={p.platform} />
+      <span className="min-w-0 grow">
+        <span className="block text-sm font-medium">{p.name}</span>
+        <span className="block text-xs text-muted">{brings(p)}</span>
+      </span>
+    </AriaButton>
+  );
+}
+
+type Credentials = Schemas["CredentialsInput"];
+
+function Details({ platform: p, back, close }: { platform: PlatformInfo; back: () => void; close: () => void }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [name, setName] = useState(p.name);
+  const [way, setWay] = useState(p.auth === "none" || p.configured ? "grant" : "tokens");
+  const [credentials, setCredentials] = useState<Credentials>({});
+  const [config, setConfig] = useState<Record<string, string>>({});
+  const [write, setWrite] = useState(false);
+  const [byName, setByName] = useState(true);
+  const connect = useMutation({
+    meta: { quiet: true },
+    mutationFn: async () =>
+      (
+        await take(
+          v1.POST("/v1/connections", {
+            body: {
+              platform: p.platform,
+              name,
+              write_enabled: write,
+              link_by_name: byName,
+              ...(p.config_fields.length > 0 ? { config: given(config) } : {}),
+              ...(way === "tokens" ? { credentials: filled(credentials) } : {}),
+            },
+          }),
+        )
+      ).data,
+    onSuccess: (c) => {
+      client.invalidateQueries({ queryKey: ["connections"] });
+      if (goToGrant(c)) return;
+      close();
+      say(`Connected ${c.name}. The last 90 days are being read.`);
+      navigate({ to: "/connections/$id", params: { id: c.id } });
+    },
+  });
+  const refusal = connect.error as Refusal | null;
+  const f = refusal?.fields ?? {};
+  return (
+    <Form
+      className="grid gap-4"
+      onSubmit={(e) => {
+        e.preventDefault();
+        connect.mutate();
+      }}
+    >
+      <div>
+        <Button look="quiet" size="sm" className="-ml-2" onPress={back}>
+          <ChevronLeft aria-hidden="true" />
+          All platforms
+        </Button>
+      </div>
+      <p className="text-sm text-muted">
+        {brings(p)} The last 90 days come first, older ones follow in the background
+        {p.history_days ? ` (it keeps ${count(p.history_days)} days)` : ""}.
+        {p.sunset_on ? ` Its API ${p.api_version} ends on ${day(p.sunset_on, true)}.` : ""}
+      </p>
+      <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired autoFocus />
+      {p.auth === "oauth" ? (
+        <Access platform={p} way={way} setWay={setWay} value={credentials} onChange={setCredentials} fields={f} />
+      ) : null}
+      <ConfigFields names={p.config_fields} value={config} onChange={setConfig} fields={f} />
+      <div className="grid gap-1.5">
+        <Switch isSelected={byName} onChange={setByName}>
+          Link campaigns of the same name with every sync
+        </Switch>
+        {p.capabilities.includes("write_campaigns") ? (
+          <Switch isSelected={write} onChange={setWrite}>
+            Write launch, pause and resume to the platform
+          </Switch>
+        ) : null}
+      </div>
+      {refusal && (refusal.details.length === 0 || f.platform || f.credentials) ? (
+        <Note tone="bad">{refusal.message}</Note>
+      ) : null}
+      <Actions>
+        <Button onPress={close}>Cancel</Button>
+        <Button type="submit" look="primary" busy={connect.isPending}>
+          {p.auth === "oauth" && way === "grant" ? `Go on at ${p.name}` : "Connect"}
+        </Button>
+      </Actions>
+    </Form>
+  );
+}
+
+/** How access is granted: by a person on the platform's page, or with tokens of one's own. */
+export function Access({
+  platform: p,
+  way,
+  setWay,
+  value,
+  onChange,
+  fields,
+}: {
+  platform: PlatformInfo;
+  way: string;
+  setWay: (way: string) => void;
+  value: Credentials;
+  onChange: (v: Credentials) => void;
+  fields: Record<string, string>;
+}) {
+  const names = p.credential_fields as (keyof Credentials)[];
+  return (
+    <>
+      {p.configured ? (
+        <RadioGroup
+          label="Access"
+          value={way}
+          onChange={setWay}
+          options={[
+            { id: "grant", label: "Sign in at the platform", hint: "You come back here when it is granted." },
+            { id: "tokens", label: "Tokens of your own", hint: "Sealed at once and never shown again." },
+          ]}
+        />
+      ) : (
+        <Note>
+          This server has no OAuth client for {p.name}. Paste tokens of your own, or have the operator set one
+          (FANFARE_OAUTH).
+        </Note>
+      )}
+      {way === "tokens"
+        ? names.map((n) => (
+            <TextField
+              key={n}
+              label={words(n)}
+              type="password"
+              autoComplete="off"
+              mono
+              value={value[n] ?? ""}
+              onChange={(v) => onChange({ ...value, [n]: v })}
+              error={fields[`credentials.${n}`]}
+            />
+          ))
+        : null}
+    </>
+  );
+}
+
+const hints: Record<string, string> = {
+  seed: "The same seed makes the same accounts and numbers.",
+  currency: "Of the accounts, such as EUR.",
+  timezone: "Of the accounts, such as Europe/Berlin.",
+};
+
+function ConfigFields({
+  names,
+  value,
+  onChange,
+  fields,
+}: {
+  names: string[];
+  value: Record<string, string>;
+  onChange: (v: Record<string, string>) => void;
+  fields: Record<string, string>;
+}) {
+  const { workspace } = useSession();
+  const defaults: Record<string, string> = { currency: workspace.currency, timezone: workspace.timezone };
+  return names.map((n) => (
+    <TextField
+      key={n}
+      label={n === "timezone" ? "Time zone" : words(n)}
+      hint={hints[n]}
+      placeholder={defaults[n] ?? ""}
+      inputMode={n === "seed" ? "numeric" : "text"}
+      value={value[n] ?? ""}
+      onChange={(v) => onChange({ ...value, [n]: v })}
+      error={fields[`config.${n}`]}
+    />
+  ));
+}
+
+const filled = (c: Credentials): Credentials => Object.fromEntries(Object.entries(c).filter(([, v]) => v));
+
+function given(config: Record<string, string>): Schemas["ConnectionConfig"] {
+  const entries = Object.entries(config).filter(([, v]) => v.trim() !== "");
+  return Object.fromEntries(entries.map(([k, v]) => [k, k === "seed" && /^\d+$/.test(v) ? Number(v) : v.trim()]));
+}

@@ -1,0 +1,29 @@
+// A plain letter for each platform; their own marks belong to them.
+import { words } from "../../lib/format";
+
+const names: Record<string, string> = {
+  google_ads: "Google Ads",
+  meta_ads: "Meta Ads",
+  tiktok_ads: "TikTok Ads",
+  linkedin_ads: "LinkedIn Ads",
+  ga4: "Google Analytics 4",
+  csv: "Imported files",
+  api: "Sent by API",
+  sandbox: "Sandbox",
+};
+
+const letters: Record<string, string> = { ga4: "A", csv: "CSV", api: "API" };
+
+export const platformName = (platform: string) => names[platform] ?? words(platform);
+
+export function Glyph({ platform, size = "size-8" }: { platform: string; size?: string }) {
+  const text = letters[platform] ?? platformName(platform).charAt(0);
+  return (
+    <span
+      aria-hidden="true"
+      className={`grid shrink-0 place-items-center rounded-md border border-line bg-sunken font-semibold text-muted ${size} ${text.length > 1 ? "text-2xs" : "text-sm"}`}
+    >
+      {text}
+    </span>
+  );
+}

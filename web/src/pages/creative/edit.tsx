@@ -1,0 +1,250 @@
+// Changing a creative: its name, where it fits and the copy of each channel.
+import { Plus, X } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Form, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { Refusal } from "../../api/client";
+import { words } from "../../lib/format";
+import { Button } from "../../ui/button";
+import { Note } from "../../ui/feedback";
+import { Select, TextField } from "../../ui/fields";
+import { Actions, Dialog } from "../../ui/overlay";
+import { tab } from "../../ui/showcall";
+import { say } from "../../ui/toast";
+import { Choices } from "./choices";
+import { Counter, Findings, foundIn } from "./copy";
+import {
+  type Channel,
+  type Copy,
+  type Creative,
+  callOf,
+  callOptions,
+  channels,
+  named,
+  options,
+  type Patch,
+  usePatch,
+} from "./data";
+import { isList, type Limit, limitsOf, texts } from "./limits";
+
+type ByChannel = Record<string, Partial<Copy>>;
+
+export function Edit({
+  creative,
+  isOpen,
+  onOpenChange,
+}: {
+  creative: Creative;
+  isOpen: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  return (
+    <Dialog side title="Edit creative" isOpen={isOpen} onOpenChange={onOpenChange}>
+      {(close) => <EditForm creative={creative} close={close} />}
+    </Dialog>
+  );
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+
+/** The copy that differs from what is saved; null where a channel is gone. */
+function copyPatch(was: ByChannel, now: ByChannel): ByChannel | undefined {
+  const changed: ByChannel = {};
+  for (const [channel, copy] of Object.entries(now)) {
+    const fields = Object.entries(copy)
+      .map(([k, v]) => [k, Array.isArray(v) ? v.filter((line) => line.trim()) : v || null] as const)
+      .filter(([k, v]) => !same(v, was[channel]?.[k as keyof Copy]));
+    if (fields.length > 0) changed[channel] = Object.fromEntries(fields);
+  }
+  return Object.keys(changed).length > 0 ? changed : undefined;
+}
+
+function EditForm({ creative: c, close }: { creative: Creative; close: () => void }) {
+  const [v, setV] = useState({
+    name: c.name,
+    channels: c.channels as string[],
+    tags: c.tags.join(", "),
+    headline: c.content.headline ?? "",
+    body: c.content.body ?? "",
+    call: c.content.call_to_action ?? "none",
+    landing: c.content.landing_url ?? "",
+  });
+  const [copy, setCopy] = useState<ByChannel>(c.content.by_channel);
+  const patch = usePatch(c.id, true);
+  const set = (next: Partial<typeof v>) => setV({ ...v, ...next });
+  const f = patch.error instanceof Refusal ? patch.error.fields : {};
+  const save = () => {
+    const tags = v.tags
+      .split(",")
+      .map((t) => t.trim())
+      .filter(Boolean);
+    const content: Patch["content"] = {
+      ...(v.headline !== (c.content.headline ?? "") ? { headline: v.headline || null } : {}),
+      ...(v.body !== (c.content.body ?? "") ? { body: v.body || null } : {}),
+      ...(v.call !== (c.content.call_to_action ?? "none") ? { call_to_action: callOf(v.call) } : {}),
+      ...(v.landing !== (c.content.landing_url ?? "") ? { landing_url: v.landing || null } : {}),
+      by_channel: copyPatch(c.content.by_channel, copy),
+    };
+    patch.mutate(
+      { name: v.name, channels: v.channels as Channel[], tags, content },
+      {
+        onSuccess: () => {
+          say("Saved.");
+          close();
+        },
+      },
+    );
+  };
+  const shown = [...new Set([...Object.keys(copy), ...v.channels])];
+  return (
+    <Form
+      className="grid gap-5"
+      onSubmit={(e) => {
+        e.preventDefault();
+        save();
+      }}
+    >
+      {patch.error ? <Note tone="bad">{patch.error.message}</Note> : null}
+      <TextField label="Name" value={v.name} onChange={(name) => set({ name })} error={f.name} isRequired />
+      <Choices
+        label="Channels"
+        options={options(channels)}
+        value={v.channels}
+        onChange={(list) => set({ channels: list })}
+        error={f.channels}
+      />
+      {shown.length > 0 ? (
+        <Tabs>
+          <TabList aria-label="Channel" className="mb-3 flex overflow-x-auto border-b border-line">
+            {shown.map((ch) => (
+              <Tab key={ch} id={ch} className={tab}>
+                {named(ch)}
+              </Tab>
+            ))}
+          </TabList>
+          {shown.map((ch) => (
+            <TabPanel key={ch} id={ch} className="grid gap-4 outline-none">
+              {limitsOf(ch).map((limit) => (
+                <Lines
+                  key={limit.field}
+                  creative={c}
+                  channel={ch}
+                  limit={limit}
+                  value={texts(copy[ch], limit.field)}
+                  errors={f}
+                  set={(lines) =>
+                    setCopy({
+                      ...copy,
+                      [ch]: { ...copy[ch], [limit.field]: isList(limit.field) ? lines : (lines[0] ?? "") },
+                    })
+                  }
+                />
+              ))}
+            </TabPanel>
+          ))}
+        </Tabs>
+      ) : null}
+      <fieldset className="grid gap-4 border-t border-line pt-4">
+        <legend className="sr-only">Everywhere</legend>
+        <TextField
+          label="Headline"
+          hint="Where a channel has no copy of its own"
+          value={v.headline}
+          onChange={(headline) => set({ headline })}
+          error={f["content.headline"]}
+        />
+        <TextField label="Text" rows={3} value={v.body} onChange={(body) => set({ body })} error={f["content.body"]} />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Select
+            label="Call to action"
+            value={v.call}
+            onChange={(call) => set({ call: call as "none" })}
+            options={callOptions}
+          />
+          <TextField
+            label="Landing page"
+            placeholder="https://"
+            value={v.landing}
+            onChange={(landing) => set({ landing })}
+            error={f["content.landing_url"]}
+          />
+        </div>
+        <TextField
+          label="Tags"
+          hint="Separated by commas"
+          value={v.tags}
+          onChange={(tags) => set({ tags })}
+          error={Object.entries(f).find(([k]) => k.startsWith("tags"))?.[1]}
+        />
+      </fieldset>
+      <Actions>
+        <Button onPress={close}>Cancel</Button>
+        <Button type="submit" look="primary" busy={patch.isPending}>
+          Save
+        </Button>
+      </Actions>
+    </Form>
+  );
+}
+
+interface LinesProps {
+  creative: Creative;
+  channel: string;
+  limit: Limit;
+  value: string[];
+  errors: Record<string, string>;
+  set: (lines: string[]) => void;
+}
+
+function Lines({ creative: c, channel, limit, value, errors, set }: LinesProps) {
+  const name = words(limit.field);
+  const list = isList(limit.field);
+  const path = `content.by_channel.${channel}.${limit.field}`;
+  const saved = texts(c.content.by_channel[channel], limit.field);
+  const long = limit.hard > 120;
+  const field = (text: string, i: number, label: string): ReactNode => (
+    <TextField
+      label={label}
+      rows={long ? (limit.hard > 1000 ? 8 : 3) : undefined}
+      value={text}
+      onChange={(next) => set(value.length === 0 ? [next] : value.map((x, n) => (n === i ? next : x)))}
+      trailing={<Counter text={text} limit={limit} />}
+      hint={
+        <>
+          {long ? <Counter text={text} limit={limit} /> : null}
+          {/* The check has seen what is saved, not what is typed. */}
+          {text === saved[i] ? <Findings list={foundIn(c.policy, channel, limit.field, i)} /> : null}
+        </>
+      }
+      error={errors[list ? `${path}[${i}]` : path] ?? (i === 0 ? errors[path] : undefined)}
+    />
+  );
+  if (!list) return field(value[0] ?? "", 0, name);
+  const one = name.replace(/s$/, "");
+  return (
+    <div className="grid gap-2">
+      {value.map((text, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place
+        <div key={i} className="flex items-start gap-1.5">
+          <div className="grow">{field(text, i, `${one} ${i + 1}`)}</div>
+          <Button
+            icon
+            look="quiet"
+            className="mt-6"
+            aria-label={`Remove ${one.toLowerCase()} ${i + 1}`}
+            onPress={() => set(value.filter((_, n) => n !== i))}
+          >
+            <X aria-hidden="true" />
+          </Button>
+        </div>
+      ))}
+      {value.length < limit.most ? (
+        <div>
+          <Button size="sm" look="quiet" onPress={() => set([...value, ""])}>
+            <Plus aria-hidden="true" />
+            Add {one.toLowerCase()}
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}

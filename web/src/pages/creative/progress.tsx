@@ -1,0 +1,83 @@
+// A generation while it runs and how it ends; the dialog and the page of a
+// creative show the same.
+import { useEffect, useState } from "react";
+import { Label, ProgressBar } from "react-aria-components";
+import { useMay } from "../../lib/session";
+import { Button } from "../../ui/button";
+import { Note } from "../../ui/feedback";
+import { type Creative, named, useArchive, useRetry } from "./data";
+
+function useSeconds(since: string): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const tick = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(tick);
+  }, []);
+  return Math.max(0, Math.round((now - Date.parse(since)) / 1000));
+}
+
+/** Says how a generation goes. edit leads back to the brief, where there is one. */
+export function Progress({ creative: c, edit }: { creative: Creative; edit?: () => void }) {
+  if (c.status === "failed") return <Broken creative={c} edit={edit} />;
+  if (c.status === "generating") return <Running creative={c} />;
+  return null;
+}
+
+function Running({ creative: c }: { creative: Creative }) {
+  const seconds = useSeconds(c.generation?.started_at ?? c.created_at);
+  const archive = useArchive();
+  const may = useMay("editor");
+  const where = c.channels.length > 0 ? ` for ${c.channels.map(named).join(", ")}` : "";
+  return (
+    <div className="rounded-lg border border-line p-4">
+      <ProgressBar isIndeterminate className="grid gap-2">
+        <div className="flex items-baseline justify-between gap-4 text-sm">
+          <Label className="font-medium">
+            {c.generation?.started_at ? `Making variants${where}` : "Waiting for a free worker"}
+          </Label>
+          <span className="num text-muted">{seconds} s</span>
+        </div>
+        <div className="h-1.5 overflow-hidden rounded-full bg-sunken">
+          <div className="h-full w-full rounded-full bg-accent animate-shimmer" />
+        </div>
+      </ProgressBar>
+      <div className="mt-3 flex flex-wrap items-center justify-between gap-3">
+        <p className="text-xs text-muted">
+          {c.generation?.provider === "composer"
+            ? "The built-in composer is usually done within seconds."
+            : "A language model may take a minute. You can leave this page; it goes on."}
+        </p>
+        {may ? (
+          <Button size="sm" onPress={() => archive.mutate(c.id)} busy={archive.isPending}>
+            Cancel
+          </Button>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function Broken({ creative: c, edit }: { creative: Creative; edit?: () => void }) {
+  const retry = useRetry();
+  const may = useMay("editor");
+  const e = c.generation?.error;
+  return (
+    <Note tone="bad" title="The generation failed">
+      <p>{e?.message ?? "No reason was given."}</p>
+      {may ? (
+        <div className="mt-2.5 flex flex-wrap gap-2">
+          {e?.retryable !== false ? (
+            <Button size="sm" onPress={() => retry.mutate(c.id)} busy={retry.isPending}>
+              Try again
+            </Button>
+          ) : null}
+          {edit ? (
+            <Button size="sm" onPress={edit}>
+              Change the brief
+            </Button>
+          ) : null}
+        </div>
+      ) : null}
+    </Note>
+  );
+}

@@ -1,0 +1,137 @@
+// The variants side by side: what each says, how it does, and whether it is
+// likely the best.
+import { useQuery } from "@tanstack/react-query";
+import { Trophy } from "lucide-react";
+import { useMetric } from "../../lib/catalogue";
+import { count, figure, none, percent } from "../../lib/format";
+import { useSession } from "../../lib/session";
+import { Button } from "../../ui/button";
+import { Badge, Bar, Card, Status } from "../../ui/display";
+import { Failed, Note, Skeleton } from "../../ui/feedback";
+import { MetricName } from "../../ui/metric";
+import { type Variant, variantsQuery } from "./data";
+import { Frame } from "./frames";
+
+const metrics = ["impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"] as const;
+
+export function Variants({
+  id,
+  channel,
+  shown,
+  show,
+}: {
+  id: string;
+  channel: string;
+  /** The variant that the preview shows. */
+  shown?: string;
+  show: (id: string) => void;
+}) {
+  const { data, error, refetch } = useQuery(variantsQuery(id));
+  return (
+    <Card title="Variants" sub="Figures of the last 30 full days, where an ad is linked to the variant">
+      {error ? (
+        <Failed error={error} retry={refetch} />
+      ) : data ? (
+        <ul className="-m-1 grid auto-cols-[minmax(15rem,1fr)] grid-flow-col gap-4 overflow-x-auto p-1">
+          {data.map((v) => (
+            <li key={v.id} className="flex min-w-0 flex-col gap-3">
+              <Head variant={v} shown={v.id === shown} show={() => show(v.id)} />
+              <div className="grow rounded-lg bg-sunken p-3">
+                {v.status === "failed" ? <Blocked variant={v} /> : <Frame channel={channel} content={v.content} />}
+              </div>
+              <Figures variant={v} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <div className="flex gap-4">
+          <Skeleton className="h-64 w-72" />
+          <Skeleton className="h-64 w-72" />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Head({ variant: v, shown, show }: { variant: Variant; shown: boolean; show: () => void }) {
+  return (
+    <div>
+      <div className="flex min-h-7 items-center justify-between gap-2">
+        <h3 className="truncate text-sm font-medium">{v.name}</h3>
+        {shown ? (
+          <span className="text-xs text-muted">Shown above</span>
+        ) : (
+          <Button size="sm" look="quiet" onPress={show} aria-label={`Show ${v.name}`}>
+            Show
+          </Button>
+        )}
+      </div>
+      <div className="mt-1 flex min-h-5 flex-wrap items-center gap-1.5">
+        {v.status === "ready" ? null : <Status value={v.status} />}
+        {v.is_primary ? <Badge tone="accent">Primary</Badge> : null}
+        {v.is_control ? <Badge>Control</Badge> : null}
+        {v.experiment?.is_winner ? (
+          <Badge tone="good">
+            <Trophy className="size-3" aria-hidden="true" />
+            Winner
+          </Badge>
+        ) : null}
+        <span className="num text-xs text-muted">{v.weight} % of traffic</span>
+      </div>
+      <p className="mt-1 truncate text-xs text-muted">
+        {v.differences.length > 0
+          ? `Differs in ${v.differences.join(", ").replaceAll("_", " ")}`
+          : "The one others differ from"}
+      </p>
+    </div>
+  );
+}
+
+function Blocked({ variant: v }: { variant: Variant }) {
+  return (
+    <Note tone="bad" title="Blocked by the policy check">
+      {v.policy.findings
+        .filter((f) => f.severity === "block")
+        .map((f) => f.message)
+        .join(" ")}
+    </Note>
+  );
+}
+
+function Figures({ variant: v }: { variant: Variant }) {
+  const currency = useSession().workspace.currency;
+  const info = useMetric();
+  const p = v.experiment?.probability_best;
+  const known = v.metrics && Object.values(v.metrics).some((n) => n !== null);
+  return (
+    <div className="text-xs">
+      {v.experiment ? (
+        <div className="mb-2">
+          <div className="mb-1 flex justify-between">
+            <span className="text-muted">Likely the best</span>
+            <span className="num font-medium">{p === null || p === undefined ? none : percent(p, 0)}</span>
+          </div>
+          <Bar share={p ?? 0} label={`${v.name} is likely the best`} tone="accent" />
+        </div>
+      ) : null}
+      {known ? (
+        <dl>
+          {metrics.map((m) => (
+            <div key={m} className="flex min-h-6 items-center justify-between gap-4">
+              <dt className="text-muted">
+                <MetricName name={m} />
+              </dt>
+              <dd className="num">
+                {m === "impressions" || m === "clicks"
+                  ? count(v.metrics?.[m])
+                  : figure(v.metrics?.[m], info(m).format, currency)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ) : (
+        <p className="text-muted">No figures: no ad is linked to this variant.</p>
+      )}
+    </div>
+  );
+}

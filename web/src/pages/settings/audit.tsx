@@ -1,0 +1,155 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Download, ScrollText } from "lucide-react";
+import { own } from "../../api/client";
+import type { AuditEntry } from "../../api/console";
+import { ago, instant, words } from "../../lib/format";
+import { useMay, useSession } from "../../lib/session";
+import { Button, ButtonLink, TextLink } from "../../ui/button";
+import { Card, PageHeader } from "../../ui/display";
+import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
+import { Select } from "../../ui/fields";
+import { Hint } from "../../ui/overlay";
+import { DataTable, type TableColumn } from "../../ui/table";
+import { actionWords, groups, placeOf } from "./actions";
+
+const pageSize = 50;
+
+export function Audit() {
+  const search = useSearch({ strict: false }) as { action?: string };
+  const navigate = useNavigate();
+  const may = useMay("admin");
+  const action = search.action ?? "";
+  const set = (next: string) =>
+    navigate({ to: ".", replace: true, search: ((old: object) => ({ ...old, action: next || undefined })) as never });
+  return (
+    <>
+      <PageHeader title="Audit log" sub="Who did what, and from where. Chained, so that nothing can be changed unseen.">
+        {may ? (
+          <>
+            <Select label="Actions" hideLabel className="w-36" value={action} onChange={set} options={groups} />
+            <ButtonLink href="/console/api/audit.ndjson" download="audit.ndjson">
+              <Download aria-hidden="true" />
+              Export NDJSON
+            </ButtonLink>
+          </>
+        ) : null}
+      </PageHeader>
+      <Card flush>
+        {may ? (
+          <Entries action={action} clear={() => set("")} />
+        ) : (
+          <Empty title="Admins and owners see the audit log">Ask one of them what you need to know.</Empty>
+        )}
+      </Card>
+    </>
+  );
+}
+
+function Entries({ action, clear }: { action: string; clear: () => void }) {
+  const { timezone } = useSession().workspace;
+  const log = useInfiniteQuery({
+    queryKey: ["audit", action],
+    queryFn: ({ pageParam }) => {
+      const q = new URLSearchParams();
+      if (pageParam) q.set("before", String(pageParam));
+      if (action) q.set("action", action);
+      return own<AuditEntry[]>("GET", `/audit?${q}`);
+    },
+    initialPageParam: 0,
+    getNextPageParam: (last) => (last.length < pageSize ? undefined : last.at(-1)?.seq),
+  });
+  if (log.isPending) return <SkeletonRows />;
+  if (log.error) return <Failed error={log.error} retry={log.refetch} />;
+  const rows = log.data.pages.flat();
+  return (
+    <>
+      <DataTable
+        label="Audit log"
+        columns={columns(timezone)}
+        rows={rows}
+        rowKey={(e) => String(e.seq)}
+        empty={
+          action ? (
+            <Empty title="Nothing of that kind yet" action={<Button onPress={clear}>Show all actions</Button>} />
+          ) : (
+            <Empty icon={<ScrollText aria-hidden="true" />} title="Nothing has been done yet" />
+          )
+        }
+      />
+      {log.hasNextPage ? (
+        <div className="flex justify-center py-3">
+          <Button look="quiet" busy={log.isFetchingNextPage} onPress={() => log.fetchNextPage()}>
+            Show older
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function columns(zone: string): TableColumn<AuditEntry>[] {
+  return [
+    {
+      id: "action",
+      name: "Action",
+      cell: (e) => (
+        <span className="block min-w-0">
+          <span className="block truncate font-medium">{actionWords(e.action)}</span>
+          <Target id={e.target} />
+        </span>
+      ),
+    },
+    { id: "actor", name: "By", width: 180, cell: (e) => <Actor of={e} /> },
+    {
+      id: "ip",
+      name: "From",
+      wide: true,
+      width: 150,
+      cell: (e) => <span className="block truncate font-mono text-xs">{e.ip}</span>,
+    },
+    {
+      id: "at",
+      name: "When",
+      width: 120,
+      cell: (e) => (
+        <Hint
+          text={
+            <span className="grid gap-0.5">
+              <span>{instant(e.at)}</span>
+              <span className="text-muted">
+                {instant(e.at, zone)} in {zone}
+              </span>
+              {e.request_id ? <span className="font-mono text-2xs text-faint">{e.request_id}</span> : null}
+            </span>
+          }
+        >
+          {ago(e.at)}
+        </Hint>
+      ),
+    },
+  ];
+}
+
+function Actor({ of: { actor } }: { of: AuditEntry }) {
+  if (actor.type === "user") return <span className="block truncate">{actor.name || actor.id}</span>;
+  return (
+    <span className="block min-w-0">
+      <span className="block truncate">{actor.name || actor.id || "Fanfare"}</span>
+      <span className="block text-xs text-muted">{words(actor.type)}</span>
+    </span>
+  );
+}
+
+function Target({ id }: { id: string }) {
+  if (!id) return null;
+  const at = placeOf(id);
+  const text = <span className="font-mono text-xs">{id}</span>;
+  return at ? (
+    <TextLink href={at} className="block truncate">
+      {text}
+    </TextLink>
+  ) : (
+    <span className="block truncate text-muted">{text}</span>
+  );
+}

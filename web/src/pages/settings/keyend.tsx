@@ -1,0 +1,123 @@
+// How keys end: replaced by another, or for good.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { own } from "../../api/client";
+import type { Key, MadeKey } from "../../api/console";
+import { Button } from "../../ui/button";
+import { Note } from "../../ui/feedback";
+import { RadioGroup, TextField } from "../../ui/fields";
+import { Actions, Dialog } from "../../ui/overlay";
+import { say } from "../../ui/toast";
+import { Secret } from "./newkey";
+import { useProof } from "./prove";
+
+interface Props {
+  target: Key | null;
+  close: () => void;
+}
+
+const overlaps = [
+  { id: "0", label: "Now", hint: "For a key that others may have. What uses it stops until it has the new one." },
+  { id: "3600", label: "In 1 hour" },
+  { id: "86400", label: "In 24 hours", hint: "Both work meanwhile, so nothing stops." },
+  { id: "604800", label: "In 7 days" },
+];
+
+/** Makes a key that takes the place of another, and shows its secret once. */
+export function RotateKey({ target, close }: Props) {
+  const client = useQueryClient();
+  const { proved, dialog } = useProof();
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const [overlap, setOverlap] = useState("");
+  const chosen = overlap || (target?.exposed ? "0" : "86400");
+  const rotate = useMutation({
+    meta: { quiet: true },
+    mutationFn: (id: string) =>
+      proved(() => own<MadeKey>("POST", `/keys/${id}/rotate`, { overlap_seconds: Number(chosen) })),
+    onSuccess: (m) => {
+      setMade(m);
+      end();
+      client.invalidateQueries({ queryKey: ["keys"] });
+    },
+  });
+  const end = () => {
+    rotate.reset();
+    setOverlap("");
+    close();
+  };
+  return (
+    <>
+      <Dialog title={`Rotate “${target?.name ?? ""}”`} isOpen={!!target} onOpenChange={end}>
+        <div className="grid gap-4">
+          <p className="text-sm text-muted">
+            You get a new key with the same name, access and length of life. Put it where the old one is used.
+          </p>
+          {rotate.error ? <Note tone="bad">{rotate.error.message}</Note> : null}
+          <RadioGroup label="The old key ends" value={chosen} onChange={setOverlap} options={overlaps} />
+          <Actions>
+            <Button onPress={end}>Cancel</Button>
+            <Button look="primary" busy={rotate.isPending} onPress={() => target && rotate.mutate(target.id)}>
+              Rotate key
+            </Button>
+          </Actions>
+        </div>
+      </Dialog>
+      {dialog}
+      <Secret made={made} close={() => setMade(null)} />
+    </>
+  );
+}
+
+/** Ends a key at once. Its name has to be typed, because whatever uses it stops. */
+export function RevokeKey({ target, close }: Props) {
+  const client = useQueryClient();
+  const { proved, dialog } = useProof();
+  const [typed, setTyped] = useState("");
+  const revoke = useMutation({
+    meta: { quiet: true },
+    mutationFn: (key: Key) => proved(() => own("DELETE", `/keys/${key.id}`)),
+    onSuccess: (_, key) => {
+      say(`${key.name} is revoked.`);
+      end();
+      client.invalidateQueries({ queryKey: ["keys"] });
+    },
+  });
+  const end = () => {
+    revoke.reset();
+    setTyped("");
+    close();
+  };
+  return (
+    <>
+      <Dialog title={`Revoke “${target?.name ?? ""}”`} isOpen={!!target} onOpenChange={end}>
+        <Form
+          className="grid gap-4"
+          onSubmit={(e) => {
+            e.preventDefault();
+            if (target && typed === target.name) revoke.mutate(target);
+          }}
+        >
+          <p className="text-sm text-muted">
+            The key stops working at once and cannot be brought back. Whatever uses it gets 401.
+          </p>
+          {revoke.error ? <Note tone="bad">{revoke.error.message}</Note> : null}
+          <TextField
+            label={`Type ${target?.name ?? ""} to confirm`}
+            autoFocus
+            autoComplete="off"
+            value={typed}
+            onChange={setTyped}
+          />
+          <Actions>
+            <Button onPress={end}>Cancel</Button>
+            <Button type="submit" look="danger" isDisabled={typed !== target?.name} busy={revoke.isPending}>
+              Revoke key
+            </Button>
+          </Actions>
+        </Form>
+      </Dialog>
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+// Passkeys: what stands between the server's options and its answer is the
+// browser's own.
+import type { Ceremony } from "../../api/console";
+
+/** Whether this browser can use passkeys as the server speaks of them. */
+export const hasPasskeys =
+  typeof PublicKeyCredential !== "undefined" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+
+/** What a browser says about a passkey, for the server. */
+export type Answer = object;
+
+/** Signs with a passkey. Offered says that the browser only offers passkeys where one types the e-mail. */
+export function signWith(
+  ceremony: Ceremony,
+  { signal, offered }: { signal?: AbortSignal; offered?: boolean } = {},
+): Promise<Answer> {
+  const { publicKey } = ceremony.options as { publicKey: PublicKeyCredentialRequestOptionsJSON };
+  return answered(
+    navigator.credentials.get({
+      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey),
+      signal,
+      mediation: offered ? "conditional" : undefined,
+    }),
+  );
+}
+
+/** Makes a passkey on this device. */
+export function makePasskey(ceremony: Ceremony): Promise<Answer> {
+  const { publicKey } = ceremony.options as { publicKey: PublicKeyCredentialCreationOptionsJSON };
+  return answered(
+    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) }),
+  );
+}
+
+async function answered(asked: Promise<Credential | null>): Promise<Answer> {
+  let credential: Credential | null;
+  try {
+    credential = await asked;
+  } catch (e) {
+    throw told(e as DOMException);
+  }
+  if (!credential) throw new Error("The browser gave no passkey. Try again.");
+  return (credential as PublicKeyCredential).toJSON();
+}
+
+/** Browsers do not say why, so that pages cannot find out what people have. */
+function told(e: DOMException): Error {
+  switch (e.name) {
+    case "NotAllowedError":
+      return new Error("The passkey was not used: the prompt was closed or took too long. Try again.");
+    case "InvalidStateError":
+      return new Error("This device has a passkey for this account already.");
+    default:
+      return e;
+  }
+}

@@ -1,0 +1,71 @@
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { own, type Refusal } from "../api/client";
+import { Button } from "../ui/button";
+import { TextField } from "../ui/fields";
+import { Actions, Dialog } from "../ui/overlay";
+
+export function NewWorkspace({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (open: boolean) => void }) {
+  const [name, setName] = useState("");
+  const [currency, setCurrency] = useState("USD");
+  const [timezone, setTimezone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [error, setError] = useState<Refusal | null>(null);
+  const [busy, setBusy] = useState(false);
+  const make = async () => {
+    setBusy(true);
+    try {
+      const made = await own<{ id: string }>("POST", "/workspaces", { name, currency, timezone });
+      await own("POST", "/session/workspace", { workspace_id: made.id });
+      location.assign("/");
+    } catch (e) {
+      setError(e as Refusal);
+      setBusy(false);
+    }
+  };
+  const f = error?.fields ?? {};
+  return (
+    <Dialog title="New workspace" isOpen={isOpen} onOpenChange={onOpenChange}>
+      {(close) => (
+        <Form
+          className="grid gap-4"
+          onSubmit={(e) => {
+            e.preventDefault();
+            make();
+          }}
+        >
+          <p className="text-sm text-muted">
+            A workspace has its own campaigns, people, keys and limits. Nothing is shared between two.
+          </p>
+          <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired autoFocus />
+          <div className="grid gap-4 sm:grid-cols-2">
+            <TextField
+              label="Currency"
+              hint="ISO 4217, such as EUR"
+              value={currency}
+              onChange={setCurrency}
+              error={f.currency}
+            />
+            <TextField
+              label="Time zone"
+              hint="Such as Europe/Berlin"
+              value={timezone}
+              onChange={setTimezone}
+              error={f.timezone}
+            />
+          </div>
+          {error && error.details.length === 0 ? (
+            <p role="alert" className="text-sm text-bad">
+              {error.message}
+            </p>
+          ) : null}
+          <Actions>
+            <Button onPress={close}>Cancel</Button>
+            <Button type="submit" look="primary" busy={busy}>
+              Create workspace
+            </Button>
+          </Actions>
+        </Form>
+      )}
+    </Dialog>
+  );
+}
