@@ -134,7 +134,7 @@ func (c *cli) userCommand() *cobra.Command {
 	})
 	workspaceFlag(list, &in.WorkspaceID)
 	return group("user", "Users and their roles", create, list, setRole,
-		change("remove", "Take a user out of a workspace; the user's keys stop at once", false))
+		change("remove", "Take a user out of a workspace; the user's keys stop at once", false), c.userInvite(), c.userReset())
 }
 
 func (c *cli) keyCommand() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,8 @@ const (
 	demoFolder = "./fanfare-demo"
 	demoOwner  = "demo@example.com"
 	demoKey    = "Demo"
+	// demoLinkLife is how long the link into the console waits.
+	demoLinkLife = 10 * time.Minute
 )
 
 func (c *cli) demoCommand() *cobra.Command {
@@ -35,7 +38,12 @@ func (c *cli) demoCommand() *cobra.Command {
 				_ = s.close()
 				return err
 			}
-			s.welcome(cmd, key)
+			link, err := s.app.SignIn.SignInLink(cmd.Context(), demoOwner, demoLinkLife)
+			if err != nil {
+				_ = s.close()
+				return err
+			}
+			s.welcome(cmd, key, link.URL)
 			return s.run(cmd.Context())
 		},
 	}
@@ -84,7 +92,7 @@ func (s *server) prepareDemo(ctx context.Context) (string, error) {
 
 // welcome prints what a new user needs. The call is one plain line that works
 // as it is pasted, and the only one with curl in it.
-func (s *server) welcome(cmd *cobra.Command, key string) {
+func (s *server) welcome(cmd *cobra.Command, key, console string) {
 	w := cmd.OutOrStdout()
 	ca, _ := s.listener.Authority()
 	trust := ""
@@ -92,6 +100,7 @@ func (s *server) welcome(cmd *cobra.Command, key string) {
 		trust = " --cacert " + shellQuote(ca)
 	}
 	fmt.Fprintf(w, "\nFanfare %s with demo data in %s\n", version, s.dir.Path())
+	fmt.Fprintf(w, "Console  %s  (once, 10 minutes)\n", console)
 	fmt.Fprintf(w, "Docs at %s/docs\n", s.url())
 	fmt.Fprintf(w, "Your key is shown once; a new one is made at each start. Try it:\n\n")
 	fmt.Fprintf(w, "curl -s%s %s/v1/campaigns -H \"Authorization: Bearer %s\"\n\n", trust, s.url(), key)

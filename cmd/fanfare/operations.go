@@ -134,6 +134,7 @@ func operations(a *app.App) map[string]control.Op {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
 		}),
 	}
+	maps.Copy(ops, peopleOperations(a))
 	maps.Copy(ops, providerOperations(a))
 	maps.Copy(ops, ratesOperations(a))
 	maps.Copy(ops, importOperations(a))

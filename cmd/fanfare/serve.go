@@ -42,9 +42,21 @@ func (c *cli) serveCommand() *cobra.Command {
 			if file, fingerprint := s.listener.Authority(); file != "" {
 				s.log.Info("local certificate authority; `fanfare trust` installs it", "file", file, "sha256", fingerprint)
 			}
+			if err := s.sayHowToSetUp(cmd.Context()); err != nil {
+				return errors.Join(err, s.close())
+			}
 			return s.run(cmd.Context())
 		},
 	}
+}
+
+// sayHowToSetUp tells the operator where the first person gets in.
+func (s *server) sayHowToSetUp(ctx context.Context) error {
+	at, err := s.app.SetupURL(ctx)
+	if err == nil && at != "" {
+		s.log.Info("no one can sign in yet; set up the owner at the url (once)", "url", at)
+	}
+	return err
 }
 
 // server is everything that runs.
@@ -102,7 +114,8 @@ func (c *cli) check(dir *datadir.Dir) (listen.Config, []error) {
 	if dir != nil {
 		lc.Dir = dir.Path("tls")
 	}
-	faults := []error{limitsErr, proxiesErr}
+	_, peopleErr := c.people()
+	faults := []error{limitsErr, proxiesErr, peopleErr}
 	faults = append(faults, lc.Check(now())...)
 	faults = append(faults, s.Check(limits, testBuild)...)
 	return lc, append(faults, clockFault())
@@ -129,6 +142,11 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 			err = fmt.Errorf("%w: stop what uses it, or choose another port with --listen", err)
 		}
 		return configError{err}
+	}
+	// Browsers are sent to where the server really is, also where the port was
+	// left to the machine.
+	if c.settings.PublicURL == "" {
+		c.settings.PublicURL = localURL(s.listener.Addr().String())
 	}
 	if s.app, err = c.openApp(ctx, s.dir, s.listener.Public(), s.log); err != nil {
 		if errors.Is(err, store.ErrUnavailable) {
@@ -199,7 +217,7 @@ func (s *server) run(ctx context.Context) error {
 		}
 	})
 	served := make(chan error, 1)
-	go func() { served <- s.listener.Serve(s.app.API, s.app.API.ServePlain) }()
+	go func() { served <- s.listener.Serve(s.app.Handler, s.app.API.ServePlain) }()
 	var err error
 	select {
 	case err = <-served:

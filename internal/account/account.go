@@ -26,6 +26,14 @@ type Workspace struct {
 	// ModelBudget is the most that may be spent on language models in a
 	// calendar month (UTC), in millionths of a US dollar; nil for no limit.
 	ModelBudget *int64 `json:"model_budget"`
+	// EndlessKeys says that keys may be made that never expire.
+	EndlessKeys bool `json:"endless_keys"`
+}
+
+// WorkspaceRole is a workspace with the role that somebody has in it.
+type WorkspaceRole struct {
+	Workspace
+	Role Role `json:"role"`
 }
 
 // Plan is what a workspace pays for.

@@ -148,6 +148,9 @@ type Key struct {
 	LastAddress string         `json:"last_ip"`
 	LastAgent   string         `json:"last_user_agent"`
 	Requests30d int64          `json:"requests_30d"`
+	// ExposedAt is when the key was first sent where others can read it and
+	// was left alive; it should be rotated.
+	ExposedAt *clock.Instant `json:"exposed_at"`
 	// Notified is the smallest number of days before expiry that the owner
 	// has been told of, 0 for none.
 	Notified int64 `json:"-"`
@@ -158,7 +161,8 @@ func (k *Key) Active(now clock.Instant) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || *k.ExpiresAt > now)
 }
 
-// Caller is a key, its creator and their workspace, as of now.
+// Caller is a key, its creator and their workspace, as of now. A signed-in
+// person is a caller without key.
 type Caller struct {
 	Workspace Workspace
 	User      User

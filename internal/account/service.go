@@ -21,13 +21,20 @@ import (
 // Service changes accounts. Its callers are the operator's command line and
 // signed-in people, never an API key.
 type Service struct {
-	store  Store
+	store interface {
+		Store
+		Standing
+	}
 	now    func() time.Time
 	random io.Reader
 }
 
 // New makes the service.
-func New(store Store, now func() time.Time, random io.Reader) *Service {
+func New(store interface {
+	Store
+	Standing
+}, now func() time.Time, random io.Reader,
+) *Service {
 	return &Service{store: store, now: now, random: random}
 }
 
@@ -45,10 +52,12 @@ type NewWorkspace struct {
 	Owner    string `json:"owner"`
 	Currency string `json:"currency"`
 	Timezone string `json:"timezone"`
+	// Keyless makes no first key: who signs in makes keys himself.
+	Keyless bool `json:"-"`
 }
 
-// CreateWorkspace makes a workspace, its owner and a first key that does not
-// expire.
+// CreateWorkspace makes a workspace, its owner and, unless it is to be keyless,
+// a first key that does not expire.
 func (s *Service) CreateWorkspace(ctx context.Context, cause record.Cause, n NewWorkspace) (Created, error) {
 	if err := n.check(); err != nil {
 		return Created{}, err
@@ -57,12 +66,19 @@ func (s *Service) CreateWorkspace(ctx context.Context, cause record.Cause, n New
 	now := clock.At(t)
 	w := Workspace{
 		ID: ident.New(ident.Workspace, t, s.random), Name: n.Name, Plan: Plan(n.Plan),
-		Timezone: n.Timezone, Currency: money.Currency(n.Currency), CreatedAt: now,
+		Timezone: n.Timezone, Currency: money.Currency(n.Currency), CreatedAt: now, EndlessKeys: true,
 	}
 	owner := s.newUser(n.Owner, t)
-	secret, key := s.newKey(Key{WorkspaceID: w.ID, Name: "First key"}, t)
 	cause.Workspace = w.ID
-	owner, err := s.store.AddWorkspace(ctx, w, owner, key, Note{Cause: cause, At: now, Action: "workspace.create", Event: keyEvent("created")})
+	note := Note{Cause: cause, At: now, Action: "workspace.create"}
+	var secret string
+	var first *NewKey
+	if !n.Keyless {
+		var key NewKey
+		secret, key = s.newKey(Key{WorkspaceID: w.ID, Name: "First key"}, t)
+		first, note.Event = &key, keyEvent("created")
+	}
+	owner, err := s.store.AddWorkspace(ctx, w, owner, first, note)
 	if err != nil {
 		return Created{}, err
 	}
@@ -74,23 +90,45 @@ func (n NewWorkspace) check() error {
 	bad := func(field, code, message string, meta fault.Meta) {
 		details = append(details, fault.Detail{Field: field, Code: code, Message: message, Meta: meta})
 	}
-	if strings.TrimSpace(n.Name) == "" || utf8.RuneCountInString(n.Name) > 200 {
-		bad("name", "invalid_value", "name must have 1 to 200 characters.", nil)
-	}
+	details = append(details, checkWorkspaceName(n.Name)...)
 	if !slices.Contains(Plans, n.Plan) {
 		bad("plan", "invalid_value", "plan must be one of "+strings.Join(Plans, ", ")+".", fault.Meta{"allowed": Plans})
 	}
 	if !validEmail(n.Owner) {
 		bad("owner", "invalid_format", "owner must be an e-mail address.", nil)
 	}
-	if _, ok := money.Currency(n.Currency).Digits(); !ok {
-		bad("currency", "invalid_value", "currency must be an ISO 4217 code such as USD.", nil)
-	}
-	if _, err := clock.Zone(n.Timezone); err != nil {
-		bad("timezone", "invalid_value", "timezone must be an IANA name such as Europe/Berlin.", nil)
-	}
+	details = append(details, checkCurrency(n.Currency)...)
+	details = append(details, checkTimezone(n.Timezone)...)
 	if details != nil {
 		return fault.Invalid(details)
+	}
+	return nil
+}
+
+func checkWorkspaceName(name string) []fault.Detail {
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > 200 {
+		return []fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 200 characters."}}
+	}
+	return nil
+}
+
+func checkCurrency(code string) []fault.Detail {
+	if _, ok := money.Currency(code).Digits(); !ok {
+		return []fault.Detail{{Field: "currency", Code: "invalid_value", Message: "currency must be an ISO 4217 code such as USD."}}
+	}
+	return nil
+}
+
+func checkTimezone(name string) []fault.Detail {
+	if _, err := clock.Zone(name); err != nil {
+		return []fault.Detail{{Field: "timezone", Code: "invalid_value", Message: "timezone must be an IANA name such as Europe/Berlin."}}
+	}
+	return nil
+}
+
+func checkModelBudget(micros *int64) []fault.Detail {
+	if micros != nil && *micros < 0 {
+		return []fault.Detail{{Field: "model_budget", Code: "too_small", Message: "model_budget must be at least 0.", Meta: fault.Meta{"minimum": 0}}}
 	}
 	return nil
 }
@@ -155,8 +193,8 @@ func (s *Service) SetApproval(ctx context.Context, cause record.Cause, id ident.
 // SetModelBudget limits what may be spent on language models in a month, in
 // millionths of a US dollar; nil lifts the limit.
 func (s *Service) SetModelBudget(ctx context.Context, cause record.Cause, id ident.ID, micros *int64) (Workspace, error) {
-	if micros != nil && *micros < 0 {
-		return Workspace{}, fault.Invalid([]fault.Detail{{Field: "model_budget", Code: "too_small", Message: "model_budget must be at least 0.", Meta: fault.Meta{"minimum": 0}}})
+	if problems := checkModelBudget(micros); problems != nil {
+		return Workspace{}, fault.Invalid(problems)
 	}
 	return s.saveWorkspace(ctx, cause, id, "workspace.set_model_budget", func(w *Workspace) { w.ModelBudget = micros })
 }
@@ -297,6 +335,9 @@ func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace i
 	}
 	if m.InactiveAt != nil {
 		return "", k, fault.New(fault.InvalidState, email+" is not active in the workspace.")
+	}
+	if err := s.mayBeEndless(ctx, workspace, opt.Lifetime); err != nil {
+		return "", k, err
 	}
 	t := s.now()
 	k = Key{WorkspaceID: workspace, UserID: m.ID, Name: opt.Name, Scopes: opt.Scopes, Addresses: opt.Addresses}

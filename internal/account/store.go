@@ -13,9 +13,10 @@ import (
 // its event and its audit entry together, or nothing. A missing record is a
 // not_found fault.
 type Store interface {
-	// AddWorkspace saves a workspace, its owner and a first key. An owner
-	// whose e-mail is known already is that user; the user is returned.
-	AddWorkspace(ctx context.Context, w Workspace, owner User, first NewKey, note Note) (User, error)
+	// AddWorkspace saves a workspace, its owner and a first key unless that is
+	// nil. An owner whose e-mail is known already is that user; the user is
+	// returned.
+	AddWorkspace(ctx context.Context, w Workspace, owner User, first *NewKey, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	// Workspace reads one; a missing one is a not_found fault.
 	Workspace(ctx context.Context, id ident.ID) (Workspace, error)
@@ -34,6 +35,18 @@ type Store interface {
 	// meanwhile, it never lives longer and a revocation stays.
 	SaveKey(ctx context.Context, k Key, note Note) error
 	Keys(ctx context.Context, workspace ident.ID) ([]Key, error)
+}
+
+// Standing answers what signed-in people are shown of accounts.
+type Standing interface {
+	// WorkspacesOf lists the workspaces where a user is an active member.
+	WorkspacesOf(ctx context.Context, user ident.ID) ([]WorkspaceRole, error)
+	// Standing returns a user in a workspace as a caller without key, nil when
+	// the user was never a member.
+	Standing(ctx context.Context, workspace, user ident.ID) (*Caller, error)
+	// KeyUse lists on which days after one the keys of a workspace were used,
+	// and how often.
+	KeyUse(ctx context.Context, workspace ident.ID, after int64) ([]Use, error)
 }
 
 // Credentials answers who holds a key, and keeps the books on its use.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	mathrand "math/rand/v2"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -24,17 +25,20 @@ import (
 	"fanfare/internal/catalogue"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
+	"fanfare/internal/console"
 	"fanfare/internal/creative"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/job"
+	"fanfare/internal/mail"
 	"fanfare/internal/metrics"
 	"fanfare/internal/page"
 	"fanfare/internal/provider"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/seal"
+	"fanfare/internal/signin"
 	"fanfare/internal/store"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
@@ -63,6 +67,8 @@ type Config struct {
 	Sandbox, SandboxState string
 	// PublicURL is where browsers find the server.
 	PublicURL string
+	// People is how people get in.
+	People People
 	// MaxInFlight is how many requests the node works on at once.
 	MaxInFlight int64
 	// CachedRecords is how many records are kept in memory for reading.
@@ -94,6 +100,7 @@ type App struct {
 	Audiences *audience.Service
 	Gate      *account.Gate
 	API       *httpapi.API
+	Console   *console.Console
 	Jobs      *job.Runner
 
 	// Facts are kept apart from records. Uploads are files of numbers on
@@ -105,6 +112,12 @@ type App struct {
 	Analytics   *analytics.Service
 	Ingest      *ingest.Service
 	Rates       *rates.Service
+
+	// SignIn lets people in; Mail is nil where the server sends none.
+	SignIn *signin.Service
+	Mail   *mail.Sender
+	// Handler answers everything that comes over TLS.
+	Handler http.Handler
 
 	config  Config
 	memory  *ratelimit.Memory
@@ -175,6 +188,9 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.openRing(); err != nil {
 		return err
 	}
+	if err := a.buildPeople(); err != nil {
+		return err
+	}
 	if err := a.buildFacts(); err != nil { //nolint:contextcheck // an engine outlives whoever opens it
 		return err
 	}
@@ -193,14 +209,18 @@ func (a *App) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.API, err = httpapi.New(httpapi.Deps{
+	documents, err := a.documents()
+	if err != nil {
+		return err
+	}
+	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
-		Contract: api.YAML, Changelog: c.Changelog, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
+		Contract: api.YAML, Docs: documents, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
-	if err != nil {
+	if err := a.buildConsole(); err != nil {
 		return err
 	}
 	a.plan()
@@ -243,6 +263,7 @@ func (a *App) plan() {
 	a.Jobs.Repeat("assets", job.Every(time.Hour, c.Now, a.Assets.Sweep))
 	a.Jobs.Repeat("imports", job.Every(time.Hour, c.Now, a.Ingest.Sweep))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
+	a.Jobs.Repeat("sign-ins", job.Every(time.Hour, c.Now, a.SignIn.Sweep))
 	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
 	a.Jobs.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
 		done, err := a.DB.Reshape(ctx)
@@ -333,5 +354,7 @@ func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	a.Connections.Wait()
+	a.SignIn.Wait()
+	a.Console.Wait()
 	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close())
 }

@@ -53,6 +53,11 @@ func (a *App) RotateMasterKey(ctx context.Context, cause record.Cause) (out Rota
 		}
 		out.Rewrapped += n
 	}
+	n, err := a.DB.SignIn().Rewrap(ctx, a.ring.Rewrap)
+	if err != nil {
+		return out, err
+	}
+	out.Rewrapped += n
 	used, err := a.MasterKeys(ctx)
 	if err != nil {
 		return out, err

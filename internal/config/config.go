@@ -34,6 +34,12 @@ type Settings struct {
 	OAuth              []string
 	PlatformURLs       []string
 	Sandbox            string
+	SMTPURL            string
+	SMTPFrom           string
+	OIDCIssuer         string
+	OIDCClientID       string
+	OIDCSecretFile     string
+	OIDCName           string
 	Limits             string
 	PlaintextKeyPolicy string
 	TLSMode            string
@@ -68,6 +74,12 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.OAuth, "oauth", nil, "platform=ID:SECRET list of OAuth clients registered with ad platforms; better set in the environment")
 	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "platform=URL list for ad platforms that are not at their own address")
 	f.StringVar(&s.Sandbox, "sandbox", "", "address of a stand-alone sandbox for sandbox connections (default one inside the server)")
+	f.StringVar(&s.SMTPURL, "smtp-url", "", "smtp[s]://user:password@host:port to send invitations and resets through (default none: links are shown instead); better set in the environment")
+	f.StringVar(&s.SMTPFrom, "smtp-from", "", "sender of mail, such as Fanfare <fanfare@example.com>")
+	f.StringVar(&s.OIDCIssuer, "oidc-issuer", "", "address of the OpenID Connect issuer for single sign-on (default none)")
+	f.StringVar(&s.OIDCClientID, "oidc-client-id", "", "id of this server at the issuer")
+	f.StringVar(&s.OIDCSecretFile, "oidc-client-secret-file", "", "file with the secret of this server at the issuer")
+	f.StringVar(&s.OIDCName, "oidc-name", "", "what the button for single sign-on says (default single sign-on)")
 	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited (default is the specification's)")
 	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what to do with a key seen in clear text: revoke or warn")
 	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local authority), file, acme or proxy")

@@ -283,6 +283,8 @@ type Granting struct {
 	// Verifier is sealed: a backup is not to hold what a code is proven with.
 	Verifier  string        `json:"verifier"`
 	ExpiresAt clock.Instant `json:"expires_at"`
+	// Session is whose browser has to come back, empty for anybody's.
+	Session ident.ID `json:"session,omitzero"`
 }
 
 // invite asks for a person to grant access.
@@ -303,7 +305,7 @@ func (s *Service) invite(c *Connection, ch *Change) error {
 	if err != nil {
 		return fmt.Errorf("seal verifier of %s: %w", c.ID, err)
 	}
-	g := &Granting{Nonce: s.token(), Verifier: sealed, ExpiresAt: ch.At.Add(grantTime)}
+	g := &Granting{Nonce: s.token(), Verifier: sealed, ExpiresAt: ch.At.Add(grantTime), Session: ch.Cause.Session}
 	c.Private.Granting = g
 	url := grantor.AuthorizeURL(app, s.grant(c, g, verifier))
 	c.AuthorizationURL = &url

@@ -54,22 +54,26 @@ func errGrant(message string) error { return fault.New(fault.InvalidState, messa
 
 // Complete takes what a person brings back from a platform: the state that was
 // carried there, and a code or the reason why there is none. A state works
-// once, and for as long as it was meant to.
-func (s *Service) Complete(ctx context.Context, platform, state, code, denied string) (record.Doc, error) {
+// once, and for as long as it was meant to. One that was made for a signed-in
+// person works only in that person's session: otherwise somebody could be sent
+// to a platform to grant access to a stranger. bound reports that it did.
+func (s *Service) Complete(ctx context.Context, platform, state, code, denied string, session ident.ID) (d record.Doc, bound bool, err error) {
 	plain, ok := s.OpenState(state)
 	var v carried
 	if !ok || json.Unmarshal(plain, &v) != nil {
-		return record.Doc{}, errGrant("This link is not one of ours. Begin again.")
+		return record.Doc{}, false, errGrant("This link is not one of ours. Begin again.")
 	}
 	cause := record.Cause{Workspace: v.Workspace, Actor: record.System}
 	// A code is good for one trade, however often the record is tried to be
 	// written.
 	var got *Credentials
-	return s.change(ctx, cause, v.Connection, record.Match{}, func(c *Connection, ch *Change) error {
+	d, err = s.change(ctx, cause, v.Connection, record.Match{}, func(c *Connection, ch *Change) error {
 		g := c.Private.Granting
 		switch {
 		case c.Platform != platform || g == nil || g.Nonce != v.Nonce || g.ExpiresAt <= ch.At:
 			return errGrant("This link was used, or is too old. Begin again.")
+		case g.Session != "" && g.Session != session:
+			return errGrant("This was begun in another browser, or you have signed out since. Sign in where you began, and begin again.")
 		case denied != "":
 			return errGrant("Access was not granted.")
 		}
@@ -80,8 +84,10 @@ func (s *Service) Complete(ctx context.Context, platform, state, code, denied st
 			}
 			got = &k
 		}
+		bound = g.Session != ""
 		return s.enter(ctx, c, Keyring{platform: *got}, ch)
 	})
+	return d, bound, err
 }
 
 // trade gets credentials for a code.

@@ -272,7 +272,7 @@ func (c *Client) DoRaw(method, target string, body any, headers http.Header) *Re
 func (c *Client) send(r *http.Request, body []byte) *Response {
 	c.World.T.Helper()
 	rec := httptest.NewRecorder()
-	c.World.App.API.ServeHTTP(rec, r)
+	c.World.App.Handler.ServeHTTP(rec, r)
 	res := &Response{t: c.World.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
 	checkExchange(c.World.T, r, body, res)
 	return res

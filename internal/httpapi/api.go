@@ -63,10 +63,10 @@ type Deps struct {
 	Cursors     func() *page.Sealer
 	// Ready says whether the store answers.
 	Ready func(context.Context) error
-	// Contract is the OpenAPI document, Changelog the list of changes.
-	Contract  []byte
-	Changelog []byte
-	Build     string
+	// Contract is the OpenAPI document.
+	Contract []byte
+	Docs     Docs
+	Build    string
 	// HSTS says that the certificate is one that browsers may insist on.
 	HSTS bool
 	// KeepExposedKeys only warns when a key was sent where others can read it.
@@ -89,7 +89,9 @@ type API struct {
 	addresses *ratelimit.Addresses
 	fallback  *ratelimit.Memory
 	inFlight  *inFlight
+	people    *inFlight
 	running   atomic.Int64
+	requests  *requestLogs
 	// uploading is how many bytes of uploads may be in memory.
 	uploading atomic.Int64
 	pending   pending
@@ -102,15 +104,13 @@ type API struct {
 const maxAddresses = 100_000
 
 // New makes the door.
-func New(d Deps) (*API, error) {
+func New(d Deps) *API {
 	a := &API{
 		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), fallback: ratelimit.NewMemory(),
-		inFlight: newInFlight(), pending: newPending(),
+		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(),
 	}
-	a.routes = newRoutes(a.table())
-	var err error
-	a.public, err = a.pages()
-	return a, err
+	a.routes, a.public = newRoutes(a.table()), a.pages()
+	return a
 }
 
 // Drain makes the node say that it is not ready, so that no new traffic comes.

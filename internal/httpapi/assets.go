@@ -116,14 +116,13 @@ func (r *request) sendFile(f *asset.File) {
 	h := r.w.Header()
 	h["Cache-Control"], h["Content-Security-Policy"] = hImmutable, hSandbox
 	r.header(h, 1, "Etag", f.ETag())
-	r.replied = true
 	if noneMatch(r.http.Header["If-None-Match"], f.ETag()) {
-		r.w.WriteHeader(http.StatusNotModified)
+		r.head(http.StatusNotModified)
 		return
 	}
 	h["Content-Type"] = []string{f.MIMEType}
 	r.header(h, 2, "Content-Length", strconv.FormatInt(f.Bytes, 10))
-	r.w.WriteHeader(http.StatusOK)
+	r.head(http.StatusOK)
 	if r.http.Method == http.MethodHead {
 		return
 	}

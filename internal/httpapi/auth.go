@@ -33,6 +33,7 @@ func (a *API) authenticate(r *request) error {
 		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
 		return err
 	}
+	r.keeper = caller
 	if err := caller.Check(clock.At(r.now)); err != nil {
 		return a.refuse(r, err)
 	}
@@ -105,11 +106,14 @@ func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
 		return false
 	}
 	log := a.log(r).With("key_id", caller.Key.ID, "workspace_id", caller.Workspace.ID, "reason", reason)
+	cause := record.Cause{Actor: record.System, RequestID: r.id, Address: r.from.String()}
 	if !mayRevoke || a.KeepExposedKeys {
 		log.Warn("an API key was sent where others can read it; rotate it")
+		if err := a.Accounts.Exposed(ctx, cause, caller.Key); err != nil {
+			log.Error("note exposed key", "error", err)
+		}
 		return false
 	}
-	cause := record.Cause{Actor: record.System, RequestID: r.id, Address: r.from.String()}
 	if _, err := a.Accounts.Revoke(ctx, cause, caller.Workspace.ID, caller.Key.ID, reason); err != nil {
 		log.Error("revoke exposed key", "error", err)
 		return false

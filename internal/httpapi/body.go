@@ -19,9 +19,10 @@ import (
 
 // Sizes of bodies.
 const (
-	maxBody = 1 << 20
-	maxFeed = 10 << 20
-	maxFile = asset.MaxBytes
+	maxSmall = 64 << 10
+	maxBody  = 1 << 20
+	maxFeed  = 10 << 20
+	maxFile  = asset.MaxBytes
 )
 
 // bodyRule is what a body of a kind has to be.
@@ -41,6 +42,7 @@ const jsonAdvice = "Send the body as application/json. (curl -d sends a form unl
 var bodyRules = map[bodyKind]bodyRule{
 	optionalBody: {limit: maxBody, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
 	jsonBody:     {limit: maxBody, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
+	smallBody:    {limit: maxSmall, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
 	patchBody:    {limit: maxBody, time: bodyTime, types: []string{"application/merge-patch+json", "application/json"}, advice: jsonAdvice},
 	pictureBody: {
 		limit: maxFile, time: largeBodyTime, types: uploadTypes, large: true,
@@ -139,7 +141,11 @@ func late(limit time.Duration) *fault.Error {
 }
 
 func tooLarge(limit int64) error {
-	return fault.New(fault.BodyTooLarge, fmt.Sprintf("The body is larger than %d MiB.", limit>>20),
+	size := fmt.Sprintf("%d MiB", limit>>20)
+	if limit < 1<<20 {
+		size = fmt.Sprintf("%d KiB", limit>>10)
+	}
+	return fault.New(fault.BodyTooLarge, "The body is larger than "+size+".",
 		fault.Detail{In: "body", Code: string(fault.BodyTooLarge), Message: "The body is too large.", Meta: fault.Meta{"limit_bytes": limit}})
 }
 

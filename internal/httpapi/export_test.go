@@ -8,9 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"fanfare/internal/account"
 	"fanfare/internal/asset"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/page"
 )
 
@@ -28,7 +30,14 @@ func (a *API) Operations() []Operation {
 
 // PublicPaths lists what is served without a key.
 func (a *API) PublicPaths() []string {
-	return append(slices.Collect(maps.Keys(a.public)), "/healthz", "/readyz", linkPattern)
+	paths := append(slices.Collect(maps.Keys(a.public)), "/healthz", "/readyz", linkPattern)
+	// The contract names the pages that answers point to, not the guides.
+	for _, p := range []string{"/docs", "/docs/errors", "/docs/changelog"} {
+		if a.Docs.Serves(p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }
 
 // Statuses maps error codes to HTTP.
@@ -162,3 +171,32 @@ func (a *API) HoldUploads(n int64) (release func()) {
 
 // Uploading is how many bytes of uploads have room.
 func (a *API) Uploading() int64 { return a.uploading.Load() }
+
+// MaxLogs is how many workspaces have a log of requests.
+const MaxLogs = maxLogs
+
+// NewRequestLogs makes the logs of requests.
+func NewRequestLogs() *requestLogs { return newRequestLogs() }
+
+// Note logs a request of a workspace at some time.
+func (ls *requestLogs) Note(workspace string, at int64) {
+	l := ls.of(ident.ID(workspace))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = append(l.entries, entry{at: at})
+}
+
+// Len is how many workspaces have a log.
+func (ls *requestLogs) Len() int { return len(ls.logs) }
+
+// Has reports whether a workspace has a log.
+func (ls *requestLogs) Has(workspace string) bool { return ls.logs[ident.ID(workspace)] != nil }
+
+// Noter returns what logs one request.
+func (a *API) Noter(workspace, path, agent string) func() {
+	r := &request{
+		http: &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"User-Agent": {agent}}}, now: a.Now(), status: http.StatusOK,
+		keeper: &account.Caller{Workspace: account.Workspace{ID: ident.ID(workspace)}},
+	}
+	return func() { a.note(r) }
+}

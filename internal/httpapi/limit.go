@@ -20,11 +20,21 @@ import (
 // large number rightly where they would stumble over a word.
 const unlimited = 1<<31 - 1
 
+// maxPeople is how many requests of signed-in people a workspace may have
+// running on a node: as many as one browser sends at once over HTTP/2.
+const maxPeople = 100
+
 // enter spends quota and a place among the running requests. leave gives the
 // place back.
+// Choice: plans limit what keys do. A signed-in person spends no quota and has
+// places of its own, so that a page full of pictures and an integration do not
+// stand in each other's way; an overloaded node sheds both alike.
 func (a *API) enter(r *request) error {
 	critical := r.route != nil && r.route.critical
-	workspace, limits := r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
+	workspace, limits, running := r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan], a.inFlight
+	if r.session != "" {
+		limits, running = ratelimit.Limits{InFlight: maxPeople}, a.people
+	}
 	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
 		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
 	}
@@ -33,11 +43,14 @@ func (a *API) enter(r *request) error {
 		a.look(r, workspace, limits)
 		return overloaded()
 	}
-	r.places = a.inFlight.of(workspace)
+	r.places = running.of(workspace)
 	if n := r.places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
 		a.leave(r)
 		a.look(r, workspace, limits)
 		return concurrency(limits.InFlight)
+	}
+	if r.session != "" {
+		return nil
 	}
 	counter := a.Quota
 	d, err := counter.Take(r.http.Context(), workspace, limits, r.now)
@@ -90,8 +103,11 @@ func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 	}
 }
 
-// look shows the workspace's windows without counting.
+// look shows the workspace's windows without counting, to whom they concern.
 func (a *API) look(r *request, workspace ident.ID, limits ratelimit.Limits) {
+	if r.session != "" {
+		return
+	}
 	setLimits(r.w.Header(), a.standing(r, workspace, limits), r.now)
 }
 

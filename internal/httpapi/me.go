@@ -54,15 +54,16 @@ type meWorkspace struct {
 	Currency money.Currency `json:"currency"`
 }
 
-type meWindow struct {
+// Window is how a workspace stands with one of its limits.
+type Window struct {
 	Limit     int64         `json:"limit"`
 	Remaining int64         `json:"remaining"`
 	ResetAt   clock.Instant `json:"reset_at"`
 }
 
 type meQuotas struct {
-	Minute *meWindow `json:"minute"`
-	Day    *meWindow `json:"day"`
+	Minute *Window `json:"minute"`
+	Day    *Window `json:"day"`
 }
 
 type me struct {
@@ -91,9 +92,9 @@ func (a *API) getMe(_ context.Context, r *request) (response, error) {
 	})
 }
 
-func window(w ratelimit.Window) *meWindow {
+func window(w ratelimit.Window) *Window {
 	if w.Limit == 0 {
 		return nil
 	}
-	return &meWindow{w.Limit, w.Remaining, clock.At(w.Reset)}
+	return &Window{w.Limit, w.Remaining, clock.At(w.Reset)}
 }

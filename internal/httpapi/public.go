@@ -1,11 +1,8 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,8 +11,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
 	"go.yaml.in/yaml/v3"
 
 	"fanfare/internal/connection"
@@ -28,40 +23,24 @@ type publicPage struct {
 	make      func() ([]byte, error)
 }
 
-//go:embed docs.html
-var docsTemplate string
+// Docs is the documentation, which is read without a key as well.
+type Docs interface {
+	// Serves reports whether there is something at a path.
+	Serves(path string) bool
+	// Serve answers a GET or HEAD for such a path. After an error nothing has
+	// been written.
+	Serve(w http.ResponseWriter, r *http.Request) error
+}
 
-// The documents hold no script and no outside resource.
+// What is for people holds no script and no outside resource.
 var hDocsPolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"}
 
 // pages lists what is served outside /v1. Each is made on first use.
-func (a *API) pages() (map[string]*publicPage, error) {
-	docs, err := template.New("docs").Parse(docsTemplate)
-	if err != nil {
-		return nil, fmt.Errorf("read docs template: %w", err)
-	}
-	const html = "text/html; charset=utf-8"
-	once := func(mediaType string, f func() ([]byte, error)) *publicPage {
-		return &publicPage{mediaType, sync.OnceValues(f)}
-	}
-	page := func(name string, data func() (any, error)) *publicPage {
-		return once(html, func() ([]byte, error) {
-			v, err := data()
-			if err != nil {
-				return nil, err
-			}
-			var b bytes.Buffer
-			err = docs.ExecuteTemplate(&b, name, v)
-			return b.Bytes(), err
-		})
-	}
+func (a *API) pages() map[string]*publicPage {
 	return map[string]*publicPage{
-		"/openapi/v1.yaml": once("application/yaml", func() ([]byte, error) { return a.Contract, nil }),
-		"/openapi/v1.json": once("application/json; charset=utf-8", a.contractJSON),
-		"/docs":            page("index", func() (any, error) { return a.Build, nil }),
-		"/docs/errors":     page("errors", a.errorCatalogue),
-		"/docs/changelog":  page("changelog", a.changelog),
-	}, nil
+		"/openapi/v1.yaml": {"application/yaml", func() ([]byte, error) { return a.Contract, nil }},
+		"/openapi/v1.json": {"application/json; charset=utf-8", sync.OnceValues(a.contractJSON)},
+	}
 }
 
 func (a *API) contractJSON() ([]byte, error) {
@@ -72,29 +51,6 @@ func (a *API) contractJSON() ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true))
 }
 
-// errorCatalogue reads the closed list of codes from the contract, so that
-// every doc_url leads somewhere.
-func (a *API) errorCatalogue() (any, error) {
-	var contract struct {
-		Errors []struct {
-			Code, Meaning, Fix, Retry string
-			Status                    int
-		} `yaml:"x-error-codes"`
-		Details []struct {
-			Code, Meaning string
-			Under         []string
-		} `yaml:"x-detail-codes"`
-	}
-	err := yaml.Unmarshal(a.Contract, &contract)
-	return contract, err
-}
-
-func (a *API) changelog() (any, error) {
-	var b bytes.Buffer
-	err := goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert(a.Changelog, &b)
-	return template.HTML(b.String()), err //nolint:gosec // our own file, and the renderer drops raw HTML
-}
-
 // servePublic answers outside /v1. It counts nothing.
 func (a *API) servePublic(r *request, path string) {
 	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
@@ -103,7 +59,7 @@ func (a *API) servePublic(r *request, path string) {
 	platform, granting := strings.CutPrefix(path, connection.CallbackPath)
 	granting = granting && slices.Contains(connection.Played, platform)
 	switch {
-	case path != "/healthz" && path != "/readyz" && !linked && !granting && a.public[path] == nil:
+	case path != "/healthz" && path != "/readyz" && !linked && !granting && a.public[path] == nil && !a.Docs.Serves(path):
 		err = noRoute()
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
 		r.w.Header()["Allow"] = []string{"GET, HEAD"}
@@ -117,8 +73,12 @@ func (a *API) servePublic(r *request, path string) {
 		err = a.followLink(r, token)
 	case granting:
 		err = a.grantAccess(r, platform)
-	default:
+	case a.public[path] != nil:
 		err = a.sendPage(r, a.public[path])
+	default:
+		if err = a.Docs.Serve(r.w, r.http); err == nil {
+			r.replied, r.status = true, http.StatusOK
+		}
 	}
 	if err != nil {
 		a.fail(r, err)
@@ -150,8 +110,7 @@ func (a *API) sendPage(r *request, p *publicPage) error {
 	h["Content-Security-Policy"] = hDocsPolicy
 	h["Content-Type"] = []string{p.mediaType}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	r.replied = true
-	r.w.WriteHeader(http.StatusOK)
+	r.head(http.StatusOK)
 	_, _ = r.w.Write(body)
 	return nil
 }

@@ -96,8 +96,7 @@ func (a *API) reply(r *request, res response) {
 		r.header(h, 1, "Etag", res.etag)
 		if r.http.Method == http.MethodGet || r.http.Method == http.MethodHead {
 			if noneMatch(r.http.Header["If-None-Match"], res.etag) {
-				r.replied = true
-				r.w.WriteHeader(http.StatusNotModified)
+				r.head(http.StatusNotModified)
 				return
 			}
 		}
@@ -122,10 +121,14 @@ const typeJSON = "application/json; charset=utf-8"
 
 // start writes the head of an answer of a known size.
 func (r *request) start(status int, mediaType string, size int) {
-	r.replied = true
 	r.setType(mediaType)
-	h := r.w.Header()
-	r.header(h, 2, "Content-Length", strconv.Itoa(size))
+	r.header(r.w.Header(), 2, "Content-Length", strconv.Itoa(size))
+	r.head(status)
+}
+
+// head sends the head of an answer; nothing can be taken back from here on.
+func (r *request) head(status int) {
+	r.replied, r.status = true, status
 	r.w.WriteHeader(status)
 }
 
@@ -194,10 +197,9 @@ func (r *request) send(status int, mediaType string, body []byte) {
 		h := r.w.Header()
 		h["Vary"] = append(h["Vary"], "Accept-Encoding")
 		if len(body) >= minCompressed && acceptsGzip(r.http.Header.Get("Accept-Encoding")) {
-			r.replied = true
 			r.setType(mediaType)
 			h["Content-Encoding"] = []string{"gzip"}
-			r.w.WriteHeader(status)
+			r.head(status)
 			z := compressors.Get().(*gzip.Writer)
 			defer compressors.Put(z)
 			z.Reset(r.w)
@@ -264,6 +266,7 @@ type errorBody struct {
 // log under the request id, never to the caller.
 func (a *API) fail(r *request, err error) {
 	f := a.faultOf(r, err)
+	r.code = f.Code
 	status := statuses[f.Code]
 	if status >= 500 && r.caller != nil {
 		a.refund(r)

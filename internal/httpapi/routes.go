@@ -27,6 +27,9 @@ type route struct {
 	// critical operations stop money or stop an attacker; they are never
 	// shed and wait for nobody.
 	critical bool
+	// keyed operations are about the caller's key, so that they are nothing
+	// for somebody who is signed in.
+	keyed bool
 	// waits says that callers may ask to be kept waiting.
 	waits bool
 	// compress says that the answer may be compressed: only lists, because
@@ -45,6 +48,7 @@ const (
 	noBody bodyKind = iota
 	optionalBody
 	jsonBody
+	smallBody
 	patchBody
 	pictureBody
 	feedBody
@@ -61,7 +65,7 @@ func (a *API) table() []route {
 func (a *API) serviceRoutes() []route {
 	return []route{
 		{method: http.MethodGet, pattern: "/v1", operation: "getApi", handle: a.getAPI},
-		{method: http.MethodGet, pattern: "/v1/me", operation: "getMe", handle: a.getMe},
+		{method: http.MethodGet, pattern: "/v1/me", operation: "getMe", handle: a.getMe, keyed: true},
 		{method: http.MethodGet, pattern: "/v1/events", operation: "listEvents", handle: a.listEvents, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events/{id}", operation: "getEvent", handle: a.getEvent},
 	}

@@ -41,13 +41,20 @@ type request struct {
 	route  *route
 	pathID string
 	caller *account.Caller
-	body   []byte
+	// session is that of a signed-in person, empty for a key's request.
+	session ident.ID
+	body    []byte
 	// media is the type of the body, params are the parameters beside it.
 	media   string
 	params  map[string]string
 	object  value
 	replied bool
-	values  [3]string
+	// status and code are what was answered. keeper is in whose log the
+	// request stands, which may be the holder of a key that has ended.
+	status int
+	code   fault.Code
+	keeper *account.Caller
+	values [3]string
 	// places counts the running requests of the caller's workspace.
 	places *atomic.Int64
 	// counter is where the request was counted, nil while it was not.
@@ -60,11 +67,15 @@ type request struct {
 
 // cause says on whose behalf a write is made.
 func (r *request) cause() record.Cause {
-	return record.Cause{
+	c := record.Cause{
 		Workspace: r.caller.Workspace.ID,
 		Actor:     record.Actor{Type: record.ActorKey, ID: r.caller.Key.ID, Name: r.caller.Key.Name},
 		RequestID: r.id, Address: r.from.String(),
 	}
+	if r.session != "" {
+		c.Actor, c.Session = person(r.caller), r.session
+	}
+	return c
 }
 
 // match reads the caller's precondition.
@@ -87,8 +98,31 @@ var (
 // ServeHTTP checks in the order that the protocol fixes: path, key, quota,
 // route, method, Accept, permission, body, and only then the operation.
 func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
-	now := a.Now()
-	r, h := a.begin(w, hr, now), w.Header()
+	a.serve(a.begin(w, hr, a.Now()))
+}
+
+func (a *API) serve(r *request) {
+	a.Greet(r.w.Header(), r.http)
+	defer a.note(r)
+	defer a.survive(r)
+	path := r.http.URL.EscapedPath()
+	if err := target(r.http, path); err != nil {
+		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+		a.fail(r, err)
+		return
+	}
+	switch {
+	case versioned(path):
+		if !a.cors(r) {
+			a.serveVersion(r, path)
+		}
+	default:
+		a.servePublic(r, path)
+	}
+}
+
+// Greet writes the headers that depend on the node, not on the answer.
+func (a *API) Greet(h http.Header, hr *http.Request) {
 	if a.HSTS && insistable(hr.Host) {
 		h["Strict-Transport-Security"] = hHSTS
 	}
@@ -97,23 +131,18 @@ func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		// a client is about to send.
 		h["Connection"] = hClose
 	}
-	defer a.survive(r)
-	path := hr.URL.EscapedPath()
+}
+
+// target refuses what is too long or not written in the one way.
+func target(hr *http.Request, path string) error {
 	switch {
 	case len(hr.RequestURI) > maxTarget:
-		a.limitByAddress(r, a.addresses.Look(r.from, now))
-		a.fail(r, fault.New(fault.URITooLong, "The request target is longer than 8 KiB. Put less into the query string.",
-			fault.Detail{Code: string(fault.URITooLong), Message: "The target is too long.", Meta: fault.Meta{"limit_bytes": maxTarget}}))
+		return fault.New(fault.URITooLong, "The request target is longer than 8 KiB. Put less into the query string.",
+			fault.Detail{Code: string(fault.URITooLong), Message: "The target is too long.", Meta: fault.Meta{"limit_bytes": maxTarget}})
 	case !canonical(path):
-		a.limitByAddress(r, a.addresses.Look(r.from, now))
-		a.fail(r, noRoute())
-	case versioned(path):
-		if !a.cors(r) {
-			a.serveVersion(r, path)
-		}
-	default:
-		a.servePublic(r, path)
+		return noRoute()
 	}
+	return nil
 }
 
 // begin gives a request its id and the headers that every answer has.
@@ -170,11 +199,19 @@ func (a *API) serveVersion(r *request, path string) {
 		a.fail(r, err)
 		return
 	}
+	a.perform(r, path)
+}
+
+// perform runs the operation that a caller means who is known.
+func (a *API) perform(r *request, path string) {
 	methods, id := a.routes.find(path)
 	r.pathID = id
 	r.route = methods[r.http.Method]
 	if r.route == nil && r.http.Method == http.MethodHead {
 		r.route = methods[http.MethodGet]
+	}
+	if r.route != nil && r.route.keyed && r.session != "" {
+		methods, r.route = nil, nil
 	}
 	if err := a.enter(r); err != nil {
 		a.fail(r, err)
@@ -286,7 +323,7 @@ func (a *API) survive(r *request) {
 	if r.replied {
 		panic(http.ErrAbortHandler)
 	}
-	if r.caller == nil {
+	if r.caller == nil && r.route == nil {
 		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
 	}
 	a.fail(r, fault.New(fault.Internal, internalMessage))

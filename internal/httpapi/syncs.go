@@ -209,7 +209,12 @@ func (a *API) grantAccess(r *request, platform string) error {
 	if code == "" {
 		code = q.Get("auth_code")
 	}
-	_, err := a.Connections.Complete(ctx, platform, q.Get("state"), code, q.Get("error"))
+	d, bound, err := a.Connections.Complete(ctx, platform, q.Get("state"), code, q.Get("error"), r.session)
+	if err == nil && bound {
+		r.w.Header()["Location"] = []string{"/connections/" + string(idOf(d))}
+		r.head(http.StatusFound)
+		return nil
+	}
 	view := struct {
 		Connected bool
 		Message   string

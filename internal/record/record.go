@@ -125,7 +125,9 @@ type Cause struct {
 	Actor     Actor
 	RequestID ident.ID
 	Address   string
-	Once      *Once
+	// Session is that of a signed-in person, empty for everybody else.
+	Session ident.ID
+	Once    *Once
 }
 
 // Once makes a write happen at most once: the answer is stored under the

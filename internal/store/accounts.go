@@ -19,15 +19,16 @@ type Accounts struct{ db *DB }
 var (
 	_ account.Store       = (*Accounts)(nil)
 	_ account.Credentials = (*Accounts)(nil)
+	_ account.Standing    = (*Accounts)(nil)
 )
 
 // Accounts returns the store of accounts.
 func (db *DB) Accounts() *Accounts { return &Accounts{db} }
 
 const (
-	workspaceColumns = `w.id, w.name, w.plan, w.timezone, w.currency, w.suspended, w.created_at, w.require_approval, w.model_budget`
+	workspaceColumns = `w.id, w.name, w.plan, w.timezone, w.currency, w.suspended, w.created_at, w.require_approval, w.model_budget, w.endless_keys`
 	userColumns      = `u.id, u.email, u.name, u.service, u.created_at`
-	keyColumns       = `k.id, k.workspace_id, k.user_id, k.name, k.last4, k.scopes, k.addresses, k.created_at, k.expires_at, k.revoked_at, k.revoke_reason, k.notified, k.last_used_at, k.last_address, k.last_agent`
+	keyColumns       = `k.id, k.workspace_id, k.user_id, k.name, k.last4, k.scopes, k.addresses, k.created_at, k.expires_at, k.revoked_at, k.revoke_reason, k.notified, k.last_used_at, k.last_address, k.last_agent, k.exposed_at`
 )
 
 func readWorkspace(r *Rows) account.Workspace {
@@ -38,6 +39,7 @@ func readWorkspace(r *Rows) account.Workspace {
 	if budget, ok := r.IntOrNull(); ok {
 		w.ModelBudget = &budget
 	}
+	w.EndlessKeys = r.Bool()
 	return w
 }
 
@@ -50,7 +52,7 @@ func readKey(r *Rows) (account.Key, error) {
 	scopes, addresses := r.Bytes(), r.Bytes()
 	k.CreatedAt, k.ExpiresAt, k.RevokedAt = clock.Instant(r.Int()), readInstant(r), readInstant(r)
 	k.Reason, k.Notified = r.Text(), r.Int()
-	k.LastUsedAt, k.LastAddress, k.LastAgent = readInstant(r), r.Text(), r.Text()
+	k.LastUsedAt, k.LastAddress, k.LastAgent, k.ExposedAt = readInstant(r), r.Text(), r.Text(), readInstant(r)
 	if scopes != nil {
 		if err := decode(scopes, &k.Scopes); err != nil {
 			return k, err
@@ -109,8 +111,8 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.
 
 const insertWorkspace = `INSERT INTO workspace (id, name, plan, timezone, currency, suspended, created_at) VALUES ($1, $2, $3, $4, $5, 0, $6)`
 
-// AddWorkspace saves a workspace, its owner and a first key.
-func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first account.NewKey, note account.Note) (account.User, error) {
+// AddWorkspace saves a workspace, its owner and a first key if there is one.
+func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, note account.Note) (account.User, error) {
 	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
 		if _, err := tx.Exec(insertWorkspace, string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), int64(w.CreatedAt)); err != nil {
 			return fmt.Errorf("insert workspace: %w", err)
@@ -122,8 +124,11 @@ func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner 
 		if err := putMember(tx, w.ID, account.Member{User: owner, Role: account.Owner}); err != nil {
 			return err
 		}
+		if first == nil {
+			return nil
+		}
 		first.UserID = owner.ID
-		return insertKey(tx, first)
+		return insertKey(tx, *first)
 	})
 	return owner, err
 }
@@ -204,8 +209,8 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 		if w.ModelBudget != nil {
 			budget = *w.ModelBudget
 		}
-		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5, require_approval = $6, model_budget = $7 WHERE id = $8`,
-			w.Name, string(w.Plan), w.Timezone, string(w.Currency), bit(w.Suspended), bit(w.RequireApproval), budget, string(w.ID))
+		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5, require_approval = $6, model_budget = $7, endless_keys = $8 WHERE id = $9`,
+			w.Name, string(w.Plan), w.Timezone, string(w.Currency), bit(w.Suspended), bit(w.RequireApproval), budget, bit(w.EndlessKeys), string(w.ID))
 		return err
 	})
 	return w, err
@@ -316,11 +321,11 @@ func replaceKey(tx Tx, k account.Key) error {
 // The caller's copy may be old: an end is only ever brought forward, and what
 // was revoked stays revoked.
 const updateKeyText = `UPDATE api_key SET expires_at = CASE WHEN expires_at <= coalesce($1, 9223372036854775807) THEN expires_at ELSE $2 END,
-revoke_reason = CASE WHEN revoked_at IS NULL THEN $3 ELSE revoke_reason END, revoked_at = coalesce(revoked_at, $4), notified = $5 WHERE workspace_id = $6 AND id = $7`
+revoke_reason = CASE WHEN revoked_at IS NULL THEN $3 ELSE revoke_reason END, revoked_at = coalesce(revoked_at, $4), notified = $5, exposed_at = coalesce(exposed_at, $6) WHERE workspace_id = $7 AND id = $8`
 
 func updateKey(tx Tx, k account.Key) error {
 	end := instant(k.ExpiresAt)
-	_, err := tx.Exec(updateKeyText, end, end, k.Reason, instant(k.RevokedAt), k.Notified, string(k.WorkspaceID), string(k.ID))
+	_, err := tx.Exec(updateKeyText, end, end, k.Reason, instant(k.RevokedAt), k.Notified, instant(k.ExposedAt), string(k.WorkspaceID), string(k.ID))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -105,6 +106,59 @@ func link(before, workspace string, seq, at int64, entry []byte) string {
 	}
 	h.Write(append(b, entry...))
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// AuditEntry is a line of the audit log as it is shown.
+type AuditEntry struct {
+	Seq       int64
+	At        clock.Instant
+	Action    string
+	Actor     record.Actor
+	Target    ident.ID
+	Address   string
+	RequestID ident.ID
+}
+
+const selectEntries = `SELECT seq, at, entry FROM audit WHERE workspace_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`
+
+// AuditEntries returns at most so many entries of a workspace before a number,
+// 0 for the end, whose action begins with a word, the latest first. Entries
+// are documents that SQL does not look into, so that a rare action takes a walk
+// through the log.
+func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]AuditEntry, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	step := most
+	if action != "" {
+		step = 1000
+	}
+	var list []AuditEntry
+	for {
+		rows, err := db.engine.Query(ctx, selectEntries, string(workspace), before, step)
+		if err != nil {
+			return nil, translate(fmt.Errorf("read audit entries: %w", err))
+		}
+		n := 0
+		for ; rows.Next(); n++ {
+			shown := AuditEntry{Seq: rows.Int(), At: clock.Instant(rows.Int())}
+			var e auditEntry
+			if err := decode(rows.Bytes(), &e); err != nil {
+				return nil, err
+			}
+			before = shown.Seq
+			if !strings.HasPrefix(e.Action, action) {
+				continue
+			}
+			shown.Action, shown.Target, shown.Actor, shown.RequestID, shown.Address = e.Action, e.Target, e.Actor, e.RequestID, e.Address
+			if list = append(list, shown); len(list) == most {
+				return list, nil
+			}
+		}
+		if n == 0 {
+			return list, nil
+		}
+	}
 }
 
 // AuditReport is the result of checking every chain.

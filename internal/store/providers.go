@@ -81,6 +81,12 @@ func (db *DB) Sealed(ctx context.Context) ([]string, error) {
 	for rows.Next() {
 		list = append(list, rows.Text())
 	}
+	if rows, err = db.engine.Query(ctx, `SELECT sealed FROM credential WHERE sealed <> ''`); err != nil {
+		return nil, translate(fmt.Errorf("list sealed seeds: %w", err))
+	}
+	for rows.Next() {
+		list = append(list, rows.Text())
+	}
 	if rows, err = db.engine.Query(ctx, `SELECT private FROM connection WHERE private <> ''`); err != nil {
 		return nil, translate(fmt.Errorf("list sealed credentials: %w", err))
 	}

@@ -78,6 +78,10 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"skew", recordsSkew},
 		{"accounts", recordsAccounts},
 		{"limits of accounts", recordsAccountLimits},
+		{"sign-ins", recordsSignIn},
+		{"joining", recordsJoin},
+		{"tokens by many", recordsTokens},
+		{"sign-ins end", recordsEnd},
 		{"database errors", recordsErrors},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -24,6 +24,7 @@ CREATE TABLE api_key (
   last_used_at bigint,
   last_address text NOT NULL,
   last_agent text NOT NULL,
+  exposed_at bigint,
   PRIMARY KEY (workspace_id, id),
   UNIQUE (hash),
   FOREIGN KEY (workspace_id, user_id) REFERENCES member(workspace_id, user_id)
@@ -152,6 +153,17 @@ CREATE TABLE creative (
 CREATE INDEX creative_created ON creative USING btree (workspace_id, created_at, id, status);
 CREATE INDEX creative_name ON creative USING btree (workspace_id, name, id, status);
 CREATE INDEX creative_updated ON creative USING btree (workspace_id, updated_at, id, status);
+CREATE TABLE credential (
+  kind text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  rev bigint NOT NULL,
+  doc text NOT NULL,
+  sealed text NOT NULL,
+  PRIMARY KEY (kind, id),
+  FOREIGN KEY (user_id) REFERENCES account_user(id)
+);
+CREATE INDEX credential_person ON credential USING btree (user_id);
 CREATE TABLE event (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -219,6 +231,7 @@ CREATE TABLE member (
   FOREIGN KEY (user_id) REFERENCES account_user(id),
   FOREIGN KEY (workspace_id) REFERENCES workspace(id)
 );
+CREATE INDEX member_user ON member USING btree (user_id);
 CREATE TABLE model_provider (
   workspace_id text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL,
@@ -297,6 +310,23 @@ CREATE TABLE schema_migration (
   applied_at bigint NOT NULL,
   PRIMARY KEY (version)
 );
+CREATE TABLE session (
+  hash text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  current_workspace text COLLATE "C" NOT NULL,
+  method text NOT NULL,
+  created_at bigint NOT NULL,
+  used_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  proved_at bigint NOT NULL,
+  address text NOT NULL,
+  agent text NOT NULL,
+  PRIMARY KEY (hash),
+  UNIQUE (id),
+  FOREIGN KEY (user_id) REFERENCES account_user(id)
+);
+CREATE INDEX session_person ON session USING btree (user_id);
 CREATE TABLE setting (
   name text COLLATE "C" NOT NULL,
   value text NOT NULL,
@@ -320,6 +350,20 @@ CREATE TABLE sync_run (
 CREATE INDEX sync_run_age ON sync_run USING btree (created_at);
 CREATE INDEX sync_run_created ON sync_run USING btree (workspace_id, connection_id, created_at, id, status);
 CREATE INDEX sync_run_updated ON sync_run USING btree (workspace_id, connection_id, updated_at, id, status);
+CREATE TABLE token (
+  hash text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  workspace_id text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  tries bigint NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  PRIMARY KEY (hash),
+  UNIQUE (kind, workspace_id, subject)
+);
+CREATE INDEX token_subject ON token USING btree (kind, subject);
 CREATE TABLE variant (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -346,5 +390,6 @@ CREATE TABLE workspace (
   created_at bigint NOT NULL,
   require_approval bigint NOT NULL DEFAULT 0,
   model_budget bigint,
+  endless_keys bigint NOT NULL DEFAULT 1,
   PRIMARY KEY (id)
 );

@@ -21,7 +21,7 @@ CREATE TABLE api_key (
   notified        BIGINT NOT NULL,
   last_used_at    BIGINT,
   last_address    TEXT NOT NULL,
-  last_agent      TEXT NOT NULL,
+  last_agent      TEXT NOT NULL, exposed_at BIGINT,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, user_id) REFERENCES member (workspace_id, user_id)
 );
@@ -147,6 +147,16 @@ CREATE TABLE creative (
 CREATE INDEX creative_created ON creative (workspace_id, created_at, id, status);
 CREATE INDEX creative_name ON creative (workspace_id, name, id, status);
 CREATE INDEX creative_updated ON creative (workspace_id, updated_at, id, status);
+CREATE TABLE credential (
+  kind    TEXT NOT NULL,
+  id      TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES account_user (id),
+  rev     BIGINT NOT NULL,
+  doc     TEXT NOT NULL,
+  sealed  TEXT NOT NULL,
+  PRIMARY KEY (kind, id)
+);
+CREATE INDEX credential_person ON credential (user_id);
 CREATE TABLE event (
   workspace_id TEXT NOT NULL,
   id           TEXT NOT NULL,
@@ -210,6 +220,7 @@ CREATE TABLE member (
   inactive_at  BIGINT,
   PRIMARY KEY (workspace_id, user_id)
 );
+CREATE INDEX member_user ON member (user_id);
 CREATE TABLE model_provider (
   workspace_id TEXT NOT NULL,
   kind         TEXT NOT NULL,
@@ -281,6 +292,20 @@ CREATE TABLE result_rows (
 );
 CREATE INDEX result_rows_age ON result_rows (workspace_id, expires_at);
 CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL);
+CREATE TABLE session (
+  hash              TEXT NOT NULL PRIMARY KEY,
+  id                TEXT NOT NULL UNIQUE,
+  user_id           TEXT NOT NULL REFERENCES account_user (id),
+  current_workspace TEXT NOT NULL,
+  method            TEXT NOT NULL,
+  created_at        BIGINT NOT NULL,
+  used_at           BIGINT NOT NULL,
+  expires_at        BIGINT NOT NULL,
+  proved_at         BIGINT NOT NULL,
+  address           TEXT NOT NULL,
+  agent             TEXT NOT NULL
+);
+CREATE INDEX session_person ON session (user_id);
 CREATE TABLE setting (
   name       TEXT NOT NULL PRIMARY KEY,
   value      TEXT NOT NULL,
@@ -303,6 +328,19 @@ CREATE TABLE sync_run (
 CREATE INDEX sync_run_age ON sync_run (created_at);
 CREATE INDEX sync_run_created ON sync_run (workspace_id, connection_id, created_at, id, status);
 CREATE INDEX sync_run_updated ON sync_run (workspace_id, connection_id, updated_at, id, status);
+CREATE TABLE token (
+  hash         TEXT NOT NULL PRIMARY KEY,
+  id           TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  workspace_id TEXT NOT NULL,
+  subject      TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  tries        BIGINT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  expires_at   BIGINT NOT NULL,
+  UNIQUE (kind, workspace_id, subject)
+);
+CREATE INDEX token_subject ON token (kind, subject);
 CREATE TABLE variant (
   workspace_id TEXT NOT NULL,
   id           TEXT NOT NULL,
@@ -327,4 +365,4 @@ CREATE TABLE workspace (
   currency   TEXT NOT NULL,
   suspended  BIGINT NOT NULL,
   created_at BIGINT NOT NULL
-, require_approval BIGINT NOT NULL DEFAULT 0, model_budget BIGINT);
+, require_approval BIGINT NOT NULL DEFAULT 0, model_budget BIGINT, endless_keys BIGINT NOT NULL DEFAULT 1);

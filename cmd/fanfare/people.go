@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/internal/account"
+	"fanfare/internal/app"
+	"fanfare/internal/control"
+	"fanfare/internal/mail"
+	"fanfare/internal/oidc"
+	"fanfare/internal/secret"
+	"fanfare/internal/signin"
+)
+
+// people reads how people get in, and finds everything that is wrong with it.
+func (c *cli) people() (app.People, error) {
+	s := &c.settings
+	p := app.People{
+		Mail: mail.Options{URL: secret.New(s.SMTPURL), From: s.SMTPFrom, Now: now}, OIDC: oidc.Options{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID}, OIDCName: s.OIDCName,
+	}
+	var faults []error
+	if s.SMTPURL != "" {
+		_, err := mail.New(p.Mail)
+		faults = append(faults, err)
+	} else if s.SMTPFrom != "" {
+		faults = append(faults, errors.New("smtp-from is set without smtp-url: set the server to send through, or leave both out"))
+	}
+	if s.OIDCSecretFile != "" {
+		text, err := os.ReadFile(s.OIDCSecretFile)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("oidc-client-secret-file: %w: name a file that can be read", err))
+		}
+		p.OIDC.ClientSecret = secret.New(strings.TrimSpace(string(text)))
+	}
+	if s.OIDCIssuer != "" {
+		faults = append(faults, p.OIDC.Check())
+	} else if s.OIDCClientID+s.OIDCSecretFile+s.OIDCName != "" {
+		faults = append(faults, errors.New("single sign-on is set up without oidc-issuer: set its address, or leave the other oidc settings out"))
+	}
+	return p, errors.Join(faults...)
+}
+
+type resetIn struct {
+	Email string `json:"email"`
+	// Whole takes the second step away as well.
+	Whole bool `json:"whole,omitzero"`
+}
+
+// peopleOperations are the commands for people who sign in.
+func peopleOperations(a *app.App) map[string]control.Op {
+	return map[string]control.Op{
+		"user.invite": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (signin.Link, error) {
+			if _, err := a.Accounts.Workspace(ctx, in.WorkspaceID); err != nil {
+				return signin.Link{}, err
+			}
+			return a.SignIn.Invite(ctx, operator, in.WorkspaceID, in.Email, in.Role)
+		}),
+		"user.reset": control.Typed(func(ctx context.Context, in resetIn, _ func(control.Progress)) (signin.Link, error) {
+			if in.Whole {
+				return a.SignIn.ResetWhole(ctx, operator, in.Email)
+			}
+			return a.SignIn.Reset(ctx, operator, in.Email)
+		}),
+	}
+}
+
+func (c *cli) userInvite() *cobra.Command {
+	var in userIn
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "invite", Short: "Make a link with which somebody joins a workspace and sets a password", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.printLink(cmd, "user.invite", in) },
+	})
+	workspaceFlag(cmd, &in.WorkspaceID)
+	cmd.Flags().StringVar(&in.Email, "email", "", "e-mail of the user")
+	cmd.Flags().StringVar(&in.Role, "role", string(account.Viewer), strings.Join(account.Roles, ", "))
+	require(cmd, "email")
+	return cmd
+}
+
+func (c *cli) userReset() *cobra.Command {
+	var in resetIn
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "reset", Short: "Make a link with which a user sets a new password", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.printLink(cmd, "user.reset", in) },
+	})
+	cmd.Flags().StringVar(&in.Email, "email", "", "e-mail of the user")
+	cmd.Flags().BoolVar(&in.Whole, "second-step", false, "also take away the second step, for a user who has lost it")
+	require(cmd, "email")
+	return cmd
+}
+
+func (c *cli) printLink(cmd *cobra.Command, op string, in any) error {
+	var out signin.Link
+	if err := c.call(cmd, op, in, &out); err != nil {
+		return err
+	}
+	if c.asJSON {
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Link     %s\nExpires  %s\nIt works once; give it to the person and to nobody else.\n", out.URL, out.ExpiresAt)
+	return err
+}

@@ -1,0 +1,247 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/httpapi"
+	"fanfare/internal/ident"
+)
+
+const (
+	// useDays is for how many days the use of keys is shown.
+	useDays = 30
+	// expiringTime is how long before its end a key counts as expiring.
+	expiringTime = 14 * 24 * time.Hour
+	// maxKeyDays bounds the life of a key that ends.
+	maxKeyDays = 3650
+	// maxOverlap is how long a rotated key may go on.
+	maxOverlap = 7 * 24 * time.Hour
+	maxKeyName = 100
+	maxRanges  = 50
+)
+
+type keyUser struct {
+	ID    ident.ID `json:"id"`
+	Email string   `json:"email"`
+	Name  string   `json:"name"`
+}
+
+type keyView struct {
+	ID          ident.ID        `json:"id"`
+	Name        string          `json:"name"`
+	Last4       string          `json:"last4"`
+	User        keyUser         `json:"user"`
+	Mine        bool            `json:"mine"`
+	Scopes      account.Scopes  `json:"scopes"`
+	Addresses   *[]netip.Prefix `json:"ip_allow_list"`
+	CreatedAt   clock.Instant   `json:"created_at"`
+	ExpiresAt   *clock.Instant  `json:"expires_at"`
+	RevokedAt   *clock.Instant  `json:"revoked_at"`
+	Reason      string          `json:"revoke_reason"`
+	LastUsedAt  *clock.Instant  `json:"last_used_at"`
+	LastAddress string          `json:"last_ip"`
+	LastAgent   string          `json:"last_user_agent"`
+	Requests30d int64           `json:"requests_30d"`
+	Daily       []int64         `json:"daily"`
+	Status      string          `json:"status"`
+	Exposed     bool            `json:"exposed"`
+}
+
+func keyStatus(k *account.Key, now clock.Instant) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked"
+	case !k.Active(now):
+		return "expired"
+	case k.ExpiresAt != nil && *k.ExpiresAt <= now.Add(expiringTime):
+		return "expiring"
+	}
+	return "active"
+}
+
+// ring is the keys of a workspace as a visitor sees them: an admin all, others
+// their own.
+type ring struct {
+	keys    []account.Key
+	members map[ident.ID]account.Member
+	daily   map[ident.ID][]int64
+}
+
+func (c *Console) ring(ctx context.Context, v *visit) (r ring, err error) {
+	if r.keys, err = c.Accounts.Keys(ctx, v.workspace()); err != nil {
+		return r, err
+	}
+	if r.members, err = c.members(ctx, v); err != nil {
+		return r, err
+	}
+	r.daily, err = c.Accounts.KeyUse(ctx, v.workspace(), useDays)
+	return r, err
+}
+
+// mayRevoke says whose keys a visitor sees and may end.
+func (v *visit) mayRevoke(k *account.Key) bool {
+	return k.UserID == v.caller.User.ID || v.caller.Role.Reaches(account.Admin)
+}
+
+func (r ring) show(v *visit, k *account.Key) keyView {
+	u, daily := r.members[k.UserID].User, r.daily[k.ID]
+	if daily == nil {
+		daily = make([]int64, useDays)
+	}
+	// An empty list would say that it can be used from nowhere.
+	var addresses *[]netip.Prefix
+	if len(k.Addresses) > 0 {
+		addresses = &k.Addresses
+	}
+	return keyView{
+		ID: k.ID, Name: k.Name, Last4: k.Last4, User: keyUser{u.ID, u.Email, u.Name}, Mine: k.UserID == v.caller.User.ID, Scopes: k.Scopes,
+		Addresses: addresses, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, Reason: k.Reason, LastUsedAt: k.LastUsedAt,
+		LastAddress: k.LastAddress, LastAgent: k.LastAgent, Requests30d: k.Requests30d, Daily: daily, Status: keyStatus(k, clock.At(v.Now)),
+		Exposed: k.ExposedAt != nil,
+	}
+}
+
+// find returns a key that the visitor sees.
+func (r ring) find(v *visit) (*account.Key, error) {
+	for i := range r.keys {
+		if k := &r.keys[i]; string(k.ID) == v.id && v.mayRevoke(k) {
+			return k, nil
+		}
+	}
+	return nil, fault.Missing()
+}
+
+func (c *Console) listKeys(ctx context.Context, v *visit) (any, error) {
+	r, err := c.ring(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	list := []keyView{}
+	for i := range r.keys {
+		if v.mayRevoke(&r.keys[i]) {
+			list = append(list, r.show(v, &r.keys[i]))
+		}
+	}
+	return list, nil
+}
+
+// madeKey is the only sight of a secret.
+type madeKey struct {
+	Key    keyView `json:"key"`
+	Secret string  `json:"secret"`
+}
+
+// holder is for whom the visitor makes keys: for himself, or as an admin for a
+// service user, who cannot sign in to do so.
+func (c *Console) holder(ctx context.Context, v *visit, user ident.ID) (account.Member, error) {
+	members, err := c.members(ctx, v)
+	if err != nil {
+		return account.Member{}, err
+	}
+	m, there := members[user]
+	switch {
+	case user == v.caller.User.ID:
+		return m, nil
+	case !there || m.InactiveAt != nil || !v.caller.Role.Reaches(account.Admin):
+		return m, fault.Missing()
+	case !m.Service:
+		const message = "A key may do what its creator may do, so that only they can make it. Revoke it, or have them do it."
+		return m, fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: string(fault.InsufficientPermissions), Message: message})
+	}
+	return m, v.outranks(m.Role)
+}
+
+func (c *Console) createKey(ctx context.Context, v *visit) (any, error) {
+	var opt account.KeyOptions
+	user := v.caller.User.ID
+	if err := v.Read(func(f httpapi.Fields) {
+		opt.Name = f.Text("name", 1, maxKeyName)
+		opt.Lifetime = time.Duration(f.Whole("expires_in_days", 0, maxKeyDays)) * 24 * time.Hour
+		if scopes := f.Choices("scopes", account.Families, []string{string(account.Read), string(account.Write)}); scopes != nil {
+			opt.Scopes = account.Scopes{}
+			for family, access := range scopes {
+				opt.Scopes[family] = account.Access(access)
+			}
+		}
+		opt.Addresses = readRanges(f, "ip_allow_list")
+		if other := f.TextOr("user_id", 1, maxToken); other != nil {
+			user = ident.ID(*other)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	m, err := c.holder(ctx, v, user)
+	if err != nil {
+		return nil, err
+	}
+	secret, k, err := c.Accounts.CreateKey(ctx, v.cause(), v.workspace(), m.Email, opt)
+	return v.made(m, secret, &k, err)
+}
+
+func (v *visit) made(m account.Member, secret string, k *account.Key, err error) (any, error) {
+	r := ring{members: map[ident.ID]account.Member{m.ID: m}}
+	return madeKey{r.show(v, k), secret}, err
+}
+
+// readRanges reads addresses and ranges of addresses.
+func readRanges(f httpapi.Fields, name string) []netip.Prefix {
+	var list []netip.Prefix
+	for i, text := range f.Words(name, maxRanges, maxCode) {
+		p, err := netip.ParsePrefix(text)
+		if addr, e := netip.ParseAddr(text); e == nil && addr.Zone() == "" {
+			p, err = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
+		}
+		if err != nil {
+			f.Bad(fmt.Sprintf("%s[%d]", name, i), "invalid_format", "must be an address such as 203.0.113.7 or a range such as 203.0.113.0/24.")
+			continue
+		}
+		list = append(list, p.Masked())
+	}
+	return list
+}
+
+func (c *Console) rotateKey(ctx context.Context, v *visit) (any, error) {
+	var overlap time.Duration
+	if err := v.Read(func(f httpapi.Fields) {
+		overlap = time.Duration(f.Whole("overlap_seconds", 0, int64(maxOverlap/time.Second))) * time.Second
+	}); err != nil {
+		return nil, err
+	}
+	r, err := c.ring(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	old, err := r.find(v)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.holder(ctx, v, old.UserID)
+	if err != nil {
+		return nil, err
+	}
+	secret, k, err := c.Accounts.Rotate(ctx, v.cause(), v.workspace(), old.ID, overlap)
+	return v.made(m, secret, &k, err)
+}
+
+func (c *Console) revokeKey(ctx context.Context, v *visit) (any, error) {
+	r, err := c.ring(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	k, err := r.find(v)
+	if err != nil {
+		return nil, err
+	}
+	reason := "by_owner"
+	if k.UserID != v.caller.User.ID {
+		reason = "by_admin"
+	}
+	ended, err := c.Accounts.Revoke(ctx, v.cause(), v.workspace(), k.ID, reason)
+	return r.show(v, &ended), err
+}

@@ -1,0 +1,279 @@
+// Package docs renders the documentation that the server brings along: guides,
+// the reference made from the contract, error codes, changes. The pages need
+// no script, no key and no other host. It knows files and the contract, never
+// the service; whoever answers requests decides on the rest of the headers.
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Sources are what the pages are made of.
+type Sources struct {
+	// Contract is the OpenAPI document as YAML.
+	Contract []byte
+	// Changelog and the files docs/guides/*.md and docs/OPERATING.md are
+	// Markdown.
+	Changelog []byte
+	Files     fs.FS
+	// Build is the version of the program, Start when it was started.
+	Build string
+	Start time.Time
+}
+
+var (
+	//go:embed templates/*.html
+	templateFiles embed.FS
+	//go:embed assets
+	assetFiles embed.FS
+	// all: keeps the folder in the program where nothing was built into it.
+	//go:embed all:dist
+	distFiles embed.FS
+)
+
+// guideNames are the guides in the order of reading.
+var guideNames = []string{
+	"getting-started", "authentication", "pagination-and-filtering", "errors-and-retries", "creative-generation",
+	"audiences", "analytics-query", "importing-numbers", "connections-and-sync", "events",
+}
+
+// Site is the documentation.
+type Site struct {
+	sources   Sources
+	templates *template.Template
+	guides    []guide
+	documents map[string]document
+	// contract is read when the first page asks for it: a server that serves
+	// only programs need not.
+	contract func() (*contract, error)
+	// interactive says that the reference with a client in it was built.
+	interactive bool
+	// assets are the addresses of files by name; an address names the content.
+	assets map[string]string
+}
+
+// guide is one guide.
+type guide struct {
+	Name, Title, Summary string
+	source               []byte
+}
+
+// New reads the guides and makes the list of pages. Each page is made when it
+// is first asked for.
+func New(s Sources) (*Site, error) {
+	t, err := template.New("").Funcs(template.FuncMap{"markdown": inlineMarkdown}).ParseFS(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("read the templates of the documentation: %w", err)
+	}
+	site := &Site{sources: s, templates: t, documents: map[string]document{}, assets: map[string]string{}}
+	site.contract = sync.OnceValues(func() (*contract, error) { return readContract(s.Contract) })
+	for _, name := range guideNames {
+		source, err := fs.ReadFile(s.Files, "docs/guides/"+name+".md")
+		if err != nil {
+			return nil, fmt.Errorf("read guide: %w", err)
+		}
+		g := guide{Name: name, source: source}
+		g.Title, g.Summary = headOf(source)
+		site.guides = append(site.guides, g)
+	}
+	if err := site.addAssets(); err != nil {
+		return nil, err
+	}
+	site.addPages()
+	return site, nil
+}
+
+// addPages lists everything that people read.
+func (s *Site) addPages() {
+	s.documents["/docs"] = s.perHost("text/html; charset=utf-8", s.startPage)
+	s.documents["/docs/reference"] = s.page("/docs/reference", s.referencePage)
+	s.documents["/docs/errors"] = s.page("/docs/errors", s.errorsPage)
+	s.documents["/docs/changelog"] = s.page("/docs/changelog", func() (*page, error) { return s.markdownPage(s.sources.Changelog) })
+	s.documents["/docs/changelog.atom"] = s.perHost("application/atom+xml; charset=utf-8", s.feed)
+	s.documents["/docs/operating"] = s.page("/docs/operating", func() (*page, error) {
+		source, err := fs.ReadFile(s.sources.Files, "docs/OPERATING.md")
+		if err != nil {
+			return nil, fmt.Errorf("read the document for operators: %w", err)
+		}
+		return s.markdownPage(source)
+	})
+	for _, g := range s.guides {
+		at := "/docs/guides/" + g.Name
+		s.documents[at] = s.page(at, func() (*page, error) { return s.markdownPage(g.source) })
+		s.documents[at+".md"] = fixed("text/markdown; charset=utf-8", g.source)
+	}
+	s.documents["/llms.txt"] = once("text/plain; charset=utf-8", s.textMap)
+	s.documents["/docs/llms-full.txt"] = once("text/plain; charset=utf-8", s.fullText)
+	s.documents["/docs/api"] = document{redirect: "/docs/reference"}
+	if s.interactive {
+		d := once("text/html; charset=utf-8", func() ([]byte, error) { return s.render("api", &page{Title: "Try the API"}) })
+		d.policy = interactivePolicy
+		s.documents["/docs/api"] = d
+	}
+}
+
+// Serves reports whether there is something at a path.
+func (s *Site) Serves(at string) bool {
+	_, there := s.documents[at]
+	return there
+}
+
+// Serve answers a GET or HEAD for a path that is served. After an error
+// nothing has been written.
+func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
+	d := s.documents[r.URL.Path]
+	return d.serve(w, r)
+}
+
+// page is what a template fills in.
+type page struct {
+	Title, Summary string
+	// Path is where the page is.
+	Path     string
+	Contents []heading
+	// Body is the content, or Data what the template of that name needs.
+	Body template.HTML
+	Data any
+	name string
+	site *Site
+	Host string
+}
+
+// heading is a line of the contents of a page.
+type heading struct {
+	ID, Text string
+	Sub      []heading
+}
+
+// Guides are all guides, for the navigation.
+func (p *page) Guides() []guide { return p.site.guides }
+
+// Interactive says that the reference with a client in it is there.
+func (p *page) Interactive() bool { return p.site.interactive }
+
+// Item is a line of the navigation.
+func (p *page) Item(at, text string) map[string]string {
+	return map[string]string{"At": at, "Text": text, "Path": p.Path}
+}
+
+// Build is the version of the program.
+func (p *page) Build() string { return p.site.sources.Build }
+
+// Asset is the address of a file of the site.
+func (p *page) Asset(name string) string { return p.site.assets[name] }
+
+// Content is the rendered content.
+func (p *page) Content() (template.HTML, error) {
+	if p.name == "" {
+		return p.Body, nil
+	}
+	var b bytes.Buffer
+	if err := p.site.templates.ExecuteTemplate(&b, p.name, p); err != nil {
+		return "", fmt.Errorf("render %s: %w", p.name, err)
+	}
+	return template.HTML(b.String()), nil //nolint:gosec // a template has escaped it
+}
+
+// render fills a page into a template of the whole document.
+func (s *Site) render(layout string, p *page) ([]byte, error) {
+	p.site = s
+	var b bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&b, layout, p); err != nil {
+		return nil, fmt.Errorf("render %s: %w", p.Path, err)
+	}
+	return b.Bytes(), nil
+}
+
+// page is a page that is the same for everybody.
+func (s *Site) page(at string, read func() (*page, error)) document {
+	return once("text/html; charset=utf-8", func() ([]byte, error) {
+		p, err := read()
+		if err != nil {
+			return nil, err
+		}
+		p.Path = at
+		return s.render("layout", p)
+	})
+}
+
+func (s *Site) startPage(host string) ([]byte, error) {
+	return s.render("layout", &page{
+		Title: "Documentation", Summary: "Guides and reference of the Fanfare API: campaigns, creatives, audiences and analytics by program.",
+		Path: "/docs", name: "start", Host: host,
+		Contents: []heading{{ID: "first-call", Text: "First call"}, {ID: "guides", Text: "Guides"}, {ID: "reference", Text: "Reference"}, {ID: "plain-text", Text: "What is not JSON"}},
+	})
+}
+
+func (s *Site) errorsPage() (*page, error) {
+	c, err := s.contract()
+	if err != nil {
+		return nil, err
+	}
+	p := &page{Title: "Errors", Summary: "Every error code, what it means and what to do about it.", name: "errors", Data: c}
+	for _, e := range c.Errors {
+		p.Contents = append(p.Contents, heading{ID: e.Code, Text: e.Code})
+	}
+	p.Contents = append(p.Contents, heading{ID: "details", Text: "Codes in details"})
+	return p, nil
+}
+
+// textMap is the map of the documentation for programs that read: see llmstxt.org.
+func (s *Site) textMap() ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("# Fanfare\n\n> Marketing campaigns by program: a REST API for campaigns, creatives, audiences, ad platforms and analytics.\n\n" +
+		"Every request under `/v1` carries `Authorization: Bearer <API_KEY>` over HTTPS.\n\n## Guides\n\n")
+	for _, g := range s.guides {
+		fmt.Fprintf(&b, "- [%s](/docs/guides/%s.md): %s\n", g.Title, g.Name, g.Summary)
+	}
+	b.WriteString("\n## Reference\n\n" +
+		"- [Contract, YAML](/openapi/v1.yaml): every operation, field, limit and example (OpenAPI 3.1)\n" +
+		"- [Contract, JSON](/openapi/v1.json): the same\n" +
+		"- [Reference](/docs/reference): the contract as one page\n" +
+		"- [Errors](/docs/errors): every error code and its remedy\n\n## Optional\n\n" +
+		"- [All guides in one file](/docs/llms-full.txt)\n" +
+		"- [Changelog](/docs/changelog): what has changed\n" +
+		"- [Operating](/docs/operating): how to run a server\n")
+	return []byte(b.String()), nil
+}
+
+// fullText is all guides in one.
+func (s *Site) fullText() ([]byte, error) {
+	var b bytes.Buffer
+	for i, g := range s.guides {
+		if i > 0 {
+			b.WriteString("\n---\n\n")
+		}
+		b.Write(g.source)
+	}
+	return b.Bytes(), nil
+}
+
+// addAssets reads the style sheet and, where it was built, the interactive
+// reference.
+func (s *Site) addAssets() error {
+	_, err := fs.Stat(distFiles, "dist/reference.js")
+	s.interactive = err == nil
+	list := map[string]fs.FS{"assets/docs.css": assetFiles, "assets/mark.svg": assetFiles}
+	if s.interactive {
+		list["dist/reference.js"], list["dist/scalar.js"] = distFiles, distFiles
+	}
+	for name, files := range list {
+		d, hash, err := readAsset(files, name)
+		if err != nil {
+			return fmt.Errorf("read a file of the documentation (make web builds them): %w", err)
+		}
+		base, extension := path.Base(name), path.Ext(name)
+		at := "/docs/assets/" + strings.TrimSuffix(base, extension) + "-" + hash + extension
+		s.documents[at], s.assets[base] = d, at
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Pages hold no script and nothing of another host.
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// interactivePolicy is for the one page with a script. Scalar writes its styles
+// into the page, so they must be allowed there; connect-src keeps it from
+// every other host.
+const interactivePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
+	"img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// An asset's address names its content, so it can be kept for good.
+const forever = "public, max-age=31536000, immutable"
+
+// document is what one path answers.
+type document struct {
+	mediaType string
+	// redirect is where else to look.
+	redirect string
+	policy   string
+	// etag is set for what caches may keep.
+	etag string
+	make func(host string) (encodings, error)
+}
+
+// encodings are the forms of one content, by Content-Encoding. One of "" and
+// "gzip" is there.
+type encodings map[string][]byte
+
+// once is a document that is the same for everybody, made on first use.
+func once(mediaType string, read func() ([]byte, error)) document {
+	made := sync.OnceValues(func() (encodings, error) {
+		b, err := read()
+		if err != nil {
+			return nil, err
+		}
+		return encodings{"": b, "gzip": compress(b)}, nil
+	})
+	return document{mediaType: mediaType, policy: pagePolicy, make: func(string) (encodings, error) { return made() }}
+}
+
+func fixed(mediaType string, b []byte) document {
+	return once(mediaType, func() ([]byte, error) { return b, nil })
+}
+
+// perHost is a document that names the host that it was asked from.
+func (s *Site) perHost(mediaType string, render func(host string) ([]byte, error)) document {
+	return document{mediaType: mediaType, policy: pagePolicy, make: func(host string) (encodings, error) {
+		b, err := render(host)
+		return encodings{"": b}, err
+	}}
+}
+
+func compress(b []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	// A buffer takes everything.
+	_, _ = z.Write(b)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// readAsset reads a file in the forms that are there, and names its content.
+func readAsset(files fs.FS, name string) (document, string, error) {
+	forms := encodings{}
+	sum := sha256.New()
+	for _, form := range []struct{ encoding, ending string }{{"", ""}, {"gzip", ".gz"}, {"br", ".br"}} {
+		b, err := fs.ReadFile(files, name+form.ending)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return document{}, "", fmt.Errorf("read %s: %w", name, err)
+		}
+		forms[form.encoding] = b
+		sum.Write(b)
+	}
+	if forms[""] == nil && forms["gzip"] == nil {
+		return document{}, "", fmt.Errorf("read %s: %w", name, fs.ErrNotExist)
+	}
+	hash := hex.EncodeToString(sum.Sum(nil))[:12]
+	return document{
+		mediaType: mime.TypeByExtension(path.Ext(name)), policy: pagePolicy, etag: `"` + hash + `"`,
+		make: func(string) (encodings, error) { return forms, nil },
+	}, hash, nil
+}
+
+func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
+	if d.redirect != "" {
+		http.Redirect(w, r, d.redirect, http.StatusFound)
+		return nil
+	}
+	forms, err := d.make(r.Host)
+	if err != nil {
+		return err
+	}
+	encoding, body, err := forms.choose(r.Header.Get("Accept-Encoding"))
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", d.mediaType)
+	h.Set("Content-Security-Policy", d.policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Add("Vary", "Accept-Encoding")
+	if d.etag != "" {
+		h.Set("Cache-Control", forever)
+		h.Set("Etag", d.etag)
+	}
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		// A caller that has left is not our concern.
+		_, _ = w.Write(body)
+	}
+	return nil
+}
+
+// choose finds the smallest form that a client takes.
+func (e encodings) choose(accepted string) (encoding string, body []byte, err error) {
+	for _, name := range []string{"br", "gzip"} {
+		if b := e[name]; b != nil && accepts(accepted, name) {
+			return name, b, nil
+		}
+	}
+	if b := e[""]; b != nil || e["gzip"] == nil {
+		return "", b, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(e["gzip"]))
+	if err != nil {
+		return "", nil, fmt.Errorf("unpack a file of the documentation: %w", err)
+	}
+	if body, err = io.ReadAll(z); err != nil {
+		return "", nil, fmt.Errorf("unpack a file of the documentation: %w", err)
+	}
+	return "", body, nil
+}
+
+// accepts reports whether a coding is named and not refused.
+func accepts(header, coding string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(strings.TrimSpace(name), coding) {
+			weight, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(q), "q="), 64)
+			return err != nil || weight > 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+// Package oidc has people vouched for by an OpenID Connect issuer: the code
+// flow with PKCE, a state and a nonce. It checks what the issuer signs and
+// knows nothing of who that is here.
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/secret"
+)
+
+// Options are how the issuer knows this server.
+type Options struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret secret.Text
+	HTTP         *http.Client
+	Now          func() time.Time
+}
+
+// Check finds what is wrong with the options, each with its fix.
+func (o Options) Check() error {
+	u, err := url.Parse(o.Issuer)
+	switch {
+	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("oidc-issuer %q is not an address such as https://id.example.com: correct it", o.Issuer)
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		return fmt.Errorf("oidc-issuer %s is not https: who listens in could sign in as anybody; use the https address", o.Issuer)
+	case o.ClientID == "":
+		return errors.New("oidc-client-id is missing: set the id under which the issuer knows this server")
+	case o.ClientSecret.Empty():
+		return errors.New("oidc-client-secret-file is missing or empty: name the file with the secret that the issuer gave out for the client")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// Client is one issuer. It is safe for concurrent use.
+type Client struct {
+	options Options
+
+	mu    sync.Mutex
+	found *oidc.Provider
+}
+
+// New makes a client. The issuer is asked for its addresses when the first
+// person comes, so that the server starts without it.
+func New(o Options) *Client { return &Client{options: o} }
+
+// Identity is a person as the issuer knows one.
+type Identity struct {
+	Issuer   string
+	Subject  string
+	Email    string
+	Verified bool
+	Name     string
+}
+
+// Flow binds the two halves of a sign-in to each other and to the browser.
+type Flow struct{ State, Nonce, Verifier string }
+
+// discover asks the issuer for its addresses, once it answers.
+func (c *Client) discover(ctx context.Context) (*oidc.Provider, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.found != nil {
+		return c.found, nil
+	}
+	// The provider fetches new keys later on, when this request is long over.
+	p, err := oidc.NewProvider(context.WithoutCancel(c.with(ctx)), c.options.Issuer)
+	if err != nil {
+		return nil, away(fmt.Errorf("discover %s: %w", c.options.Issuer, err))
+	}
+	c.found = p
+	return p, nil
+}
+
+func (c *Client) with(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, c.options.HTTP)
+}
+
+func (c *Client) config(p *oidc.Provider, redirect string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: c.options.ClientID, ClientSecret: c.options.ClientSecret.Reveal(), Endpoint: p.Endpoint(), RedirectURL: redirect,
+		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+	}
+}
+
+// Start returns where the browser goes.
+func (c *Client) Start(ctx context.Context, redirect string, f Flow) (string, error) {
+	p, err := c.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.config(p, redirect).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), nil
+}
+
+// Finish exchanges the code and returns for whom the issuer vouches.
+func (c *Client) Finish(ctx context.Context, redirect, code string, f Flow) (Identity, error) {
+	p, err := c.discover(ctx)
+	if err != nil {
+		return Identity{}, err
+	}
+	tokens, err := c.config(p, redirect).Exchange(c.with(ctx), code, oauth2.VerifierOption(f.Verifier))
+	if err != nil {
+		if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
+			return Identity{}, refused(fmt.Errorf("exchange code: %w", err))
+		}
+		return Identity{}, away(fmt.Errorf("exchange code: %w", err))
+	}
+	raw, ok := tokens.Extra("id_token").(string)
+	if !ok {
+		return Identity{}, refused(errors.New("the issuer sent no id token"))
+	}
+	token, err := p.Verifier(&oidc.Config{ClientID: c.options.ClientID, Now: c.options.Now}).Verify(c.with(ctx), raw)
+	if err != nil {
+		return Identity{}, refused(fmt.Errorf("verify id token: %w", err))
+	}
+	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.Nonce)) != 1 {
+		return Identity{}, refused(errors.New("the id token has another nonce"))
+	}
+	var claims struct {
+		Email    string `json:"email"`
+		Verified bool   `json:"email_verified"`
+		Name     string `json:"name"`
+	}
+	if err := token.Claims(&claims); err != nil {
+		return Identity{}, refused(fmt.Errorf("read claims: %w", err))
+	}
+	return Identity{Issuer: token.Issuer, Subject: token.Subject, Email: claims.Email, Verified: claims.Verified, Name: claims.Name}, nil
+}
+
+func away(cause error) error {
+	return fault.New(fault.UpstreamError, "The single sign-on does not answer at the moment. Try again, or sign in another way.").Because(cause)
+}
+
+func refused(cause error) error {
+	const message = "The single sign-on did not confirm who you are. Start again."
+	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "not_confirmed", Message: message}).Because(cause)
+}

@@ -1,0 +1,223 @@
+package oidc_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/oidc"
+	"fanfare/internal/secret"
+)
+
+var b64 = base64.RawURLEncoding
+
+func now() time.Time { return time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC) }
+
+// server is an issuer with one person.
+type server struct {
+	*httptest.Server
+	t   *testing.T
+	key *ecdsa.PrivateKey
+	// claims are what it says of the person, challenge what it was started with.
+	claims    map[string]any
+	challenge string
+	// down answers everything but its addresses with a fault of its own.
+	down bool
+}
+
+const redirect = "https://console.example.com/callback"
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, key: key}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		s.json(w, map[string]any{
+			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token", "jwks_uri": s.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"ES256"},
+		})
+	})
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
+		public, err := key.PublicKey.Bytes()
+		if err != nil {
+			t.Error(err)
+		}
+		s.json(w, map[string]any{"keys": []any{map[string]any{
+			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "1", "x": b64.EncodeToString(public[1:33]), "y": b64.EncodeToString(public[33:]),
+		}}})
+	})
+	mux.HandleFunc("POST /token", s.token)
+	s.Server = httptest.NewTLSServer(mux)
+	t.Cleanup(s.Close)
+	s.claims = map[string]any{
+		"iss": s.URL, "aud": "client", "sub": "person", "email": "jo@example.com", "email_verified": true, "name": "Jo",
+		"iat": now().Unix(), "exp": now().Add(time.Minute).Unix(), "nonce": "nonce",
+	}
+	return s
+}
+
+func (s *server) json(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// token trades the code in, for whoever has the secret and the verifier.
+func (s *server) token(w http.ResponseWriter, r *http.Request) {
+	if s.down {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	id, password, _ := r.BasicAuth()
+	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+	if id != "client" || password != "s3cret" || r.FormValue("code") != "code" || r.FormValue("redirect_uri") != redirect || b64.EncodeToString(sum[:]) != s.challenge {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		s.json(w, map[string]any{"error": "invalid_grant"})
+		return
+	}
+	s.json(w, map[string]any{"access_token": "token", "token_type": "Bearer", "id_token": s.sign(s.key)})
+}
+
+func (s *server) sign(key *ecdsa.PrivateKey) string {
+	part := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			s.t.Error(err)
+		}
+		return b64.EncodeToString(b)
+	}
+	text := part(map[string]any{"alg": "ES256", "kid": "1"}) + "." + part(s.claims)
+	sum := sha256.Sum256([]byte(text))
+	r, v, err := ecdsa.Sign(rand.Reader, key, sum[:])
+	if err != nil {
+		s.t.Error(err)
+	}
+	return text + "." + b64.EncodeToString(append(r.FillBytes(make([]byte, 32)), v.FillBytes(make([]byte, 32))...))
+}
+
+func (s *server) client() *oidc.Client {
+	return oidc.New(oidc.Options{Issuer: s.URL, ClientID: "client", ClientSecret: secret.New("s3cret"), HTTP: s.Client(), Now: now})
+}
+
+var flow = oidc.Flow{State: "state", Nonce: "nonce", Verifier: strings.Repeat("verifier", 6)}
+
+// start begins at the issuer and remembers its part.
+func (s *server) start(c *oidc.Client) {
+	s.t.Helper()
+	to, err := c.Start(s.t.Context(), redirect, flow)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	u, err := url.Parse(to)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	q := u.Query()
+	want := map[string]string{"state": "state", "nonce": "nonce", "client_id": "client", "redirect_uri": redirect, "response_type": "code", "code_challenge_method": "S256", "scope": "openid email profile"}
+	for name, v := range want {
+		if q.Get(name) != v {
+			s.t.Errorf("%s: got %q want %q", name, q.Get(name), v)
+		}
+	}
+	if strings.Contains(to, flow.Verifier) || !strings.HasPrefix(to, s.URL+"/authorize?") {
+		s.t.Errorf("got address %s", to)
+	}
+	s.challenge = q.Get("code_challenge")
+}
+
+func TestFlow(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c := s.client()
+	s.start(c)
+	got, err := c.Finish(t.Context(), redirect, "code", flow)
+	if want := (oidc.Identity{Issuer: s.URL, Subject: "person", Email: "jo@example.com", Verified: true, Name: "Jo"}); err != nil || got != want {
+		t.Errorf("got %+v, %v want %+v", got, err, want)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		spoil func(s *server, f *oidc.Flow, code *string)
+		want  fault.Code
+	}{
+		{"another code", func(_ *server, _ *oidc.Flow, code *string) { *code = "another" }, fault.InsufficientPermissions},
+		{"another verifier", func(_ *server, f *oidc.Flow, _ *string) { f.Verifier = strings.Repeat("another", 7) }, fault.InsufficientPermissions},
+		{"another nonce", func(s *server, _ *oidc.Flow, _ *string) { s.claims["nonce"] = "another" }, fault.InsufficientPermissions},
+		{"no nonce", func(s *server, _ *oidc.Flow, _ *string) { delete(s.claims, "nonce") }, fault.InsufficientPermissions},
+		{"another audience", func(s *server, _ *oidc.Flow, _ *string) { s.claims["aud"] = "another" }, fault.InsufficientPermissions},
+		{"another issuer", func(s *server, _ *oidc.Flow, _ *string) { s.claims["iss"] = "https://evil.example.com" }, fault.InsufficientPermissions},
+		{"expired", func(s *server, _ *oidc.Flow, _ *string) { s.claims["exp"] = now().Add(-time.Second).Unix() }, fault.InsufficientPermissions},
+		{"another key", func(s *server, _ *oidc.Flow, _ *string) {
+			s.key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		}, fault.InsufficientPermissions},
+		{"down", func(s *server, _ *oidc.Flow, _ *string) { s.down = true }, fault.UpstreamError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			c := s.client()
+			s.start(c)
+			f, code := flow, "code"
+			tt.spoil(s, &f, &code)
+			if id, err := c.Finish(t.Context(), redirect, code, f); !fault.Is(err, tt.want) || id != (oidc.Identity{}) {
+				t.Errorf("got %+v, %v want %s", id, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestAway: an issuer that does not answer yet is asked again.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	handler := s.Config.Handler
+	s.Config.Handler = http.NotFoundHandler()
+	c := s.client()
+	if _, err := c.Start(t.Context(), redirect, flow); !fault.Is(err, fault.UpstreamError) {
+		t.Fatalf("got %v want an upstream error", err)
+	}
+	s.Config.Handler = handler
+	s.start(c)
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	whole := oidc.Options{Issuer: "https://id.example.com", ClientID: "client", ClientSecret: secret.New("s3cret")}
+	for _, tt := range []struct {
+		name  string
+		spoil func(o *oidc.Options)
+		want  string
+	}{
+		{"whole", func(*oidc.Options) {}, ""},
+		{"loopback", func(o *oidc.Options) { o.Issuer = "http://127.0.0.1:9000/realm" }, ""},
+		{"clear text", func(o *oidc.Options) { o.Issuer = "http://id.example.com" }, "https"},
+		{"not an address", func(o *oidc.Options) { o.Issuer = "id.example.com" }, "oidc-issuer"},
+		{"no id", func(o *oidc.Options) { o.ClientID = "" }, "oidc-client-id"},
+		{"no secret", func(o *oidc.Options) { o.ClientSecret = secret.Text{} }, "oidc-client-secret-file"},
+	} {
+		o := whole
+		tt.spoil(&o)
+		if err := o.Check(); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v want %q", tt.name, err, tt.want)
+		}
+	}
+}

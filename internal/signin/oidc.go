@@ -1,0 +1,155 @@
+package signin
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// Issuer vouches for people from elsewhere, by OpenID Connect.
+type Issuer interface {
+	// Start returns where the browser goes to have somebody vouched for.
+	Start(ctx context.Context, redirect string, f Flow) (string, error)
+	// Finish returns for whom the code vouches. It has checked everything that
+	// only the issuer's keys can tell, and the nonce.
+	Finish(ctx context.Context, redirect, code string, f Flow) (Identity, error)
+}
+
+// Flow binds the two halves of a sign-in elsewhere to each other and to the
+// browser.
+type Flow struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+}
+
+// Identity is a person as the issuer knows one.
+type Identity struct {
+	Issuer   string
+	Subject  string
+	Email    string
+	Verified bool
+	Name     string
+}
+
+// key is what an identity is found by. Issuers are URLs, which have no spaces.
+func (i Identity) key() string { return i.Issuer + " " + i.Subject }
+
+// CallbackPath is where the issuer sends browsers back to.
+const CallbackPath = "/console/api/oidc/callback"
+
+func noIssuer() error {
+	return fault.New(fault.NotFound, "This server has no single sign-on. The operator sets it up with --oidc-issuer.")
+}
+
+// StartOIDC starts a sign-in elsewhere: the browser goes to the address and
+// keeps the cookie for FinishOIDC.
+func (s *Service) StartOIDC(ctx context.Context) (address, cookie string, err error) {
+	if s.Issuer == nil {
+		return "", "", noIssuer()
+	}
+	var f Flow
+	f.State, _ = s.newToken()
+	f.Nonce, _ = s.newToken()
+	f.Verifier, _ = s.newToken()
+	if address, err = s.Issuer.Start(ctx, s.Origin()+CallbackPath, f); err != nil {
+		return "", "", err
+	}
+	var c Change
+	if cookie, err = s.ticket(&c, ticketOIDC, f); err != nil {
+		return "", "", err
+	}
+	return address, cookie, s.save(ctx, c)
+}
+
+// FinishOIDC lets somebody in for whom the issuer vouches. Somebody who comes
+// for the first time must be known here by the e-mail that the issuer has
+// verified, as a member or by an invitation, which is accepted by that.
+func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, from From) (Result, error) {
+	if s.Issuer == nil {
+		return Result{}, noIssuer()
+	}
+	var f Flow
+	token, err := s.redeem(ctx, cookie, ticketOIDC, &f)
+	if err != nil {
+		return Result{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(state), []byte(f.State)) != 1 {
+		return Result{}, late(errors.New("the state is another one"))
+	}
+	if err := s.save(ctx, Change{Burn: []Hash{token.Hash}}); errors.Is(err, ErrGone) {
+		return Result{}, late(err)
+	} else if err != nil {
+		return Result{}, err
+	}
+	id, err := s.Issuer.Finish(ctx, s.Origin()+CallbackPath, code, f)
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := s.Store.Person(ctx, By{Identity: id.key()})
+	if err != nil {
+		return Result{}, err
+	}
+	if p != nil {
+		return s.enter(ctx, p, MethodOIDC, from, false, Change{})
+	}
+	return s.welcome(ctx, id, from)
+}
+
+// welcome lets somebody in who comes from the issuer for the first time.
+func (s *Service) welcome(ctx context.Context, id Identity, from From) (Result, error) {
+	address := email(id.Email)
+	if !id.Verified || !validEmail(address) {
+		return Result{}, stranger("Your account at the single sign-on has no verified e-mail. Have it verified there, then sign in again.")
+	}
+	p, err := s.Store.Person(ctx, By{Email: address})
+	if err != nil {
+		return Result{}, err
+	}
+	c := Change{Action: "identity.add"}
+	if c.Join, c.Burn, err = s.invited(ctx, address); err != nil {
+		return Result{}, err
+	}
+	if p != nil && p.Service || (p == nil || len(p.Workspaces) == 0) && len(c.Join) == 0 {
+		return Result{}, stranger("Nobody has invited " + address + " yet. Ask an admin of the workspace for an invitation, then sign in again.")
+	}
+	if p == nil {
+		name, _ := checkName(id.Name)
+		if name == "" {
+			name = address
+		}
+		p = &Person{ID: s.newID(ident.User), Email: address, Name: name}
+		c.Join[0].New = &NewUser{ID: p.ID, Name: name}
+	}
+	c.Put = []Credential{{User: p.ID, Kind: kindIdentity, ID: id.key(), Doc: []byte("{}")}}
+	return s.enter(ctx, p, MethodOIDC, from, false, c)
+}
+
+// invited are the live invitations to an e-mail.
+func (s *Service) invited(ctx context.Context, address string) (joins []Join, burn []Hash, err error) {
+	tokens, err := s.Store.Invitations(ctx, "", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range tokens {
+		if tokens[i].ExpiresAt <= s.now() {
+			continue
+		}
+		var doc linkDoc
+		if err := json.Unmarshal(tokens[i].Doc, &doc); err != nil {
+			return nil, nil, fmt.Errorf("read invitation: %w", err)
+		}
+		joins, burn = append(joins, s.join(&tokens[i], doc)), append(burn, tokens[i].Hash)
+	}
+	return joins, burn, nil
+}
+
+func stranger(message string) error {
+	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "not_invited", Message: message})
+}

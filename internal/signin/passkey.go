@@ -1,0 +1,350 @@
+package signin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+// maxPasskeys bounds how many passkeys a person may have.
+const maxPasskeys = 20
+
+// Ceremony is the first half of using or making a passkey. Options are for
+// PublicKeyCredential.parseRequestOptionsFromJSON and its sister in a browser.
+type Ceremony struct {
+	Ticket  string
+	Options jsontext.Value
+}
+
+// Passkey is a passkey as its owner sees it.
+type Passkey struct {
+	ID         ident.ID
+	Name       string
+	CreatedAt  clock.Instant
+	LastUsedAt *clock.Instant
+}
+
+// passkeyDoc is what is stored of a passkey. It is written by encoding/json,
+// for which the library's types are made.
+type passkeyDoc struct {
+	Name       string
+	CreatedAt  clock.Instant
+	LastUsedAt *clock.Instant
+	Credential webauthn.Credential
+}
+
+// ceremonyTicket is what the second half of a ceremony needs to know.
+type ceremonyTicket struct {
+	User ident.ID       `json:"user,omitzero"`
+	Data jsontext.Value `json:"data"`
+}
+
+// holder is a person as the library wants to see one.
+type holder struct {
+	*Person
+	passkeys []webauthn.Credential
+}
+
+func (h *holder) WebAuthnID() []byte                         { return []byte(h.ID) }
+func (h *holder) WebAuthnName() string                       { return h.Email }
+func (h *holder) WebAuthnDisplayName() string                { return h.Name }
+func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.passkeys }
+
+func (p *Person) holder() (*holder, error) {
+	h := &holder{Person: p}
+	for _, c := range p.Credentials {
+		if c.Kind != kindPasskey {
+			continue
+		}
+		doc, err := readPasskey(c)
+		if err != nil {
+			return nil, err
+		}
+		h.passkeys = append(h.passkeys, doc.Credential)
+	}
+	return h, nil
+}
+
+func readPasskey(c Credential) (doc passkeyDoc, err error) {
+	if err := json.Unmarshal(c.Doc, &doc); err != nil {
+		return doc, fmt.Errorf("read passkey: %w", err)
+	}
+	return doc, nil
+}
+
+func (c Credential) withPasskey(doc passkeyDoc) (Credential, error) {
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return c, fmt.Errorf("write passkey: %w", err)
+	}
+	c.Doc = b
+	return c, nil
+}
+
+// party is this server as passkeys know it.
+func (s *Service) party() (*webauthn.WebAuthn, error) {
+	origin := s.Origin()
+	u, err := url.Parse(origin)
+	if err != nil {
+		return nil, fmt.Errorf("read console address: %w", err)
+	}
+	w, err := webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: issuerName, RPOrigins: []string{origin}})
+	if err != nil {
+		return nil, fmt.Errorf("prepare passkeys: %w", err)
+	}
+	return w, nil
+}
+
+// ceremony keeps the first half and gives the browser its part.
+func (s *Service) ceremony(ctx context.Context, kind string, user ident.ID, options any, data *webauthn.SessionData) (Ceremony, error) {
+	shown, err := json.Marshal(options)
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("write passkey options: %w", err)
+	}
+	kept, err := json.Marshal(data)
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("write passkey ceremony: %w", err)
+	}
+	var c Change
+	ticket, err := s.ticket(&c, kind, ceremonyTicket{user, kept})
+	if err != nil {
+		return Ceremony{}, err
+	}
+	return Ceremony{Ticket: ticket, Options: shown}, s.save(ctx, c)
+}
+
+// resume finds the first half of a ceremony.
+func (s *Service) resume(ctx context.Context, ticket, kind string) (*Token, ident.ID, webauthn.SessionData, error) {
+	var kept ceremonyTicket
+	var data webauthn.SessionData
+	token, err := s.redeem(ctx, ticket, kind, &kept)
+	if err == nil {
+		err = json.Unmarshal(kept.Data, &data)
+	}
+	return token, kept.User, data, err
+}
+
+// BeginPasskey starts a sign-in by passkey, before anybody has said who he is.
+func (s *Service) BeginPasskey(ctx context.Context) (Ceremony, error) {
+	w, err := s.party()
+	if err != nil {
+		return Ceremony{}, err
+	}
+	options, data, err := w.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationPreferred))
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("begin passkey: %w", err)
+	}
+	return s.ceremony(ctx, ticketPasskey, "", options.Response, data)
+}
+
+// FinishPasskey lets somebody in by passkey. Where the device has asked who
+// uses it, no second step is needed.
+func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []byte, from From) (Result, error) {
+	token, _, data, err := s.resume(ctx, ticket, ticketPasskey)
+	if err != nil {
+		return Result{}, err
+	}
+	p, c, verified, err := s.assert(ctx, data, response, "")
+	if err != nil {
+		return Result{}, err
+	}
+	if c == nil {
+		s.failed(ctx, p, from)
+		return Result{}, wrongPasskey()
+	}
+	return s.enter(ctx, p, MethodPasskey, from, !verified, Change{Burn: []Hash{token.Hash}, Put: []Credential{*c}})
+}
+
+// assert checks what a device says. It returns whose passkey it is and the
+// passkey as it is after this use, nil where the device proves nothing; only
+// is the person that it must be, if set.
+func (s *Service) assert(ctx context.Context, data webauthn.SessionData, response []byte, only ident.ID) (p *Person, used *Credential, verified bool, err error) {
+	w, err := s.party()
+	if err != nil {
+		return nil, nil, false, err
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
+	if err != nil {
+		return nil, nil, false, nil //nolint:nilerr // it is the answer: this proves nothing
+	}
+	var broken error
+	_, proof, err := w.ValidatePasskeyLogin(func(_, user []byte) (webauthn.User, error) {
+		if only != "" && ident.ID(user) != only {
+			return nil, ErrGone
+		}
+		var h *holder
+		if p, broken = s.Store.Person(ctx, By{ID: ident.ID(user)}); broken == nil && p != nil {
+			h, broken = p.holder()
+		}
+		if broken != nil || p == nil {
+			return nil, errors.Join(broken, ErrGone)
+		}
+		return h, nil
+	}, data, parsed)
+	if broken != nil {
+		return nil, nil, false, broken
+	}
+	// A count that does not rise says that there are two of a device.
+	if err != nil || proof.Authenticator.CloneWarning {
+		return p, nil, false, nil //nolint:nilerr // it is the answer: this proves nothing
+	}
+	c, err := s.usedPasskey(p, proof)
+	// The passkey's own flag says what the device could do when it was made.
+	return p, c, parsed.Response.AuthenticatorData.Flags.UserVerified(), err
+}
+
+// usedPasskey is the stored passkey after a use.
+func (s *Service) usedPasskey(p *Person, proof *webauthn.Credential) (*Credential, error) {
+	for _, c := range p.Credentials {
+		if c.Kind != kindPasskey {
+			continue
+		}
+		doc, err := readPasskey(c)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(doc.Credential.ID, proof.ID) {
+			continue
+		}
+		now := s.now()
+		doc.Credential, doc.LastUsedAt = *proof, &now
+		c, err = c.withPasskey(doc)
+		return &c, err
+	}
+	return nil, nil
+}
+
+func wrongPasskey() error {
+	const message = "This passkey does not open anything here. Use another one, or sign in with your password."
+	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "wrong_credentials", Message: message})
+}
+
+// BeginRegister starts making a passkey for a session's holder.
+func (s *Service) BeginRegister(ctx context.Context, session *Session) (Ceremony, error) {
+	w, err := s.party()
+	if err != nil {
+		return Ceremony{}, err
+	}
+	p, err := s.person(ctx, By{ID: session.UserID})
+	if err != nil {
+		return Ceremony{}, err
+	}
+	h, err := p.holder()
+	if err != nil {
+		return Ceremony{}, err
+	}
+	if len(h.passkeys) >= maxPasskeys {
+		return Ceremony{}, fault.New(fault.InvalidState, fmt.Sprintf("You have %d passkeys, and that is the most. Remove one first.", maxPasskeys))
+	}
+	options, data, err := w.BeginRegistration(h,
+		webauthn.WithExclusions(webauthn.Credentials(h.passkeys).CredentialDescriptors()),
+		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationPreferred,
+		}))
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("begin passkey: %w", err)
+	}
+	return s.ceremony(ctx, ticketRegister, p.ID, options.Response, data)
+}
+
+// FinishRegister keeps a new passkey.
+func (s *Service) FinishRegister(ctx context.Context, session *Session, ticket, name string, response []byte) (Passkey, error) {
+	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > 100 {
+		return Passkey{}, fault.Invalid([]fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 100 characters and say which device it is."}})
+	}
+	token, user, data, err := s.resume(ctx, ticket, ticketRegister)
+	if err != nil {
+		return Passkey{}, err
+	}
+	if user != session.UserID {
+		return Passkey{}, late(nil)
+	}
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return Passkey{}, err
+	}
+	w, err := s.party()
+	if err != nil {
+		return Passkey{}, err
+	}
+	made, err := register(w, p, data, response)
+	if err != nil {
+		const message = "The device's answer does not fit what was asked. Start again."
+		return Passkey{}, fault.New(fault.InvalidState, message, fault.Detail{Code: "passkey_refused", Message: message}).Because(err)
+	}
+	shown := Passkey{ID: s.newID(passkeyPrefix), Name: name, CreatedAt: s.now()}
+	c, err := Credential{User: p.ID, Kind: kindPasskey, ID: string(shown.ID)}.withPasskey(passkeyDoc{Name: name, CreatedAt: shown.CreatedAt, Credential: *made})
+	if err != nil {
+		return Passkey{}, err
+	}
+	return shown, s.save(ctx, Change{Cause: cause, Action: "passkey.add", Target: shown.ID, User: p.ID, Burn: []Hash{token.Hash}, Put: []Credential{c}})
+}
+
+func register(w *webauthn.WebAuthn, p *Person, data webauthn.SessionData, response []byte) (*webauthn.Credential, error) {
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(response)
+	if err != nil {
+		return nil, fmt.Errorf("read passkey: %w", err)
+	}
+	h, err := p.holder()
+	if err != nil {
+		return nil, err
+	}
+	made, err := w.CreateCredential(h, data, parsed)
+	if err != nil {
+		return nil, fmt.Errorf("check passkey: %w", err)
+	}
+	return made, nil
+}
+
+// Passkeys lists the passkeys of a person, the oldest first.
+func (s *Service) Passkeys(ctx context.Context, user ident.ID) ([]Passkey, error) {
+	p, err := s.person(ctx, By{ID: user})
+	if err != nil {
+		return nil, err
+	}
+	list := []Passkey{}
+	for _, c := range p.Credentials {
+		if c.Kind != kindPasskey {
+			continue
+		}
+		doc, err := readPasskey(c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Passkey{ident.ID(c.ID), doc.Name, doc.CreatedAt, doc.LastUsedAt})
+	}
+	return list, nil
+}
+
+// RemovePasskey takes a passkey away, unless it is the only way in.
+func (s *Service) RemovePasskey(ctx context.Context, session *Session, id ident.ID) error {
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return err
+	}
+	c := p.find(kindPasskey, string(id))
+	if c == nil || id == "" {
+		return fault.Missing()
+	}
+	w, err := p.ways()
+	if err != nil {
+		return err
+	}
+	if w.Passkeys--; !w.any() {
+		return fault.New(fault.InvalidState, "This passkey is your only way to sign in. Set a password or add another passkey first.")
+	}
+	return s.save(ctx, Change{Cause: cause, Action: "passkey.remove", Target: id, User: p.ID, Drop: []Credential{*c}})
+}

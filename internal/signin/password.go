@@ -1,0 +1,227 @@
+package signin
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed" // for the list of common passwords
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+
+	"fanfare/internal/fault"
+)
+
+// What a password must be. There are no rules on its letters: they make
+// passwords that people write down, not better ones.
+const (
+	minPassword = 8
+	// maxPassword is in bytes, and keeps others from having us hash books.
+	maxPassword = 256
+)
+
+// Cost of a hash: argon2id with 19 MiB, two passes, one lane.
+const (
+	hashMemory = 19 * 1024
+	hashTime   = 2
+	hashLanes  = 1
+	hashSize   = 32
+	saltSize   = 16
+)
+
+const hashForm = "$argon2id$v=19$m=%d,t=%d,p=%d$"
+
+// phc writes a hash with all that is needed to make it again.
+func phc(memory uint32, salt, hash []byte) string {
+	return fmt.Sprintf(hashForm, memory, hashTime, hashLanes) + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(hash)
+}
+
+// hash makes the text that is stored of a password.
+func (s *Service) hash(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltSize)
+	if _, err := io.ReadFull(s.Random, salt); err != nil {
+		return "", fmt.Errorf("hash password: no randomness: %w", err)
+	}
+	if err := s.slot(ctx); err != nil {
+		return "", err
+	}
+	defer func() { <-s.hashing }()
+	return phc(s.memory, salt, argon2.IDKey(normal(password), salt, hashTime, s.memory, hashLanes, hashSize)), nil
+}
+
+// verify reports whether a password is the one that a text was made of.
+func (s *Service) verify(ctx context.Context, text, password string) (bool, error) {
+	var memory, passes uint32
+	var lanes uint8
+	parts := strings.Split(text, "$")
+	if len(parts) != 6 {
+		return false, errors.New("read password hash: it is damaged")
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	want, wantErr := base64.RawStdEncoding.DecodeString(parts[5])
+	_, err := fmt.Sscanf(strings.Join(parts[:4], "$")+"$", hashForm, &memory, &passes, &lanes)
+	if err := errors.Join(err, saltErr, wantErr); err != nil {
+		return false, fmt.Errorf("read password hash: %w", err)
+	}
+	if err := s.slot(ctx); err != nil {
+		return false, err
+	}
+	defer func() { <-s.hashing }()
+	got := argon2.IDKey(normal(password), salt, passes, memory, lanes, uint32(len(want)))
+	return subtle.ConstantTimeCompare(got, want) == 1, nil
+}
+
+// slot waits for a core to hash on.
+func (s *Service) slot(ctx context.Context) error {
+	select {
+	case s.hashing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a core to hash a password: %w", ctx.Err())
+	}
+}
+
+// normal makes one text of what keyboards write in several ways.
+func normal(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
+
+//go:generate go run common_gen.go passwords.txt common.bin
+
+// common holds the first four bytes of the SHA-256 of each common password,
+// sorted.
+//
+//go:embed common.bin
+var common []byte
+
+// isCommon reports whether a password is on the list, in whatever case. Of
+// 300,000 others one is taken for common.
+func isCommon(password []byte) bool {
+	sum := sha256.Sum256(bytes.ToLower(password))
+	n := len(common) / 4
+	want := binary.BigEndian.Uint32(sum[:])
+	at := func(i int) uint32 { return binary.BigEndian.Uint32(common[4*i:]) }
+	i := sort.Search(n, func(i int) bool { return at(i) >= want })
+	return i < n && at(i) == want
+}
+
+// checkPassword finds what is wrong with a new password.
+func checkPassword(field, password, address string) []fault.Detail {
+	text := normal(password)
+	bad := func(code, message string, meta fault.Meta) []fault.Detail {
+		return []fault.Detail{{Field: field, Code: code, Message: field + " " + message, Meta: meta}}
+	}
+	local, _, _ := strings.Cut(address, "@")
+	lower := string(bytes.ToLower(text))
+	switch {
+	case len(password) > maxPassword:
+		return bad("too_long", "must have at most 256 bytes.", fault.Meta{"maximum": maxPassword})
+	case utf8.RuneCount(text) < minPassword:
+		return bad("too_short", "must have at least 8 characters; 15 or more are better.", fault.Meta{"minimum": minPassword, "recommended": 15})
+	case address != "" && (lower == address || lower == local):
+		return bad("invalid_value", "must not be the e-mail address.", nil)
+	case isCommon(text):
+		return bad("invalid_value", "is one of those that are tried first; choose another, several words for instance.", nil)
+	}
+	return nil
+}
+
+// password makes the credential of a new password.
+func (s *Service) password(ctx context.Context, p *Person, next string) (Credential, error) {
+	text, err := s.hash(ctx, next)
+	if err != nil {
+		return Credential{}, err
+	}
+	c := Credential{User: p.ID, Kind: kindPassword, ID: string(p.ID)}
+	if old := p.find(kindPassword, ""); old != nil {
+		c = *old
+	}
+	c.Doc = []byte(text)
+	return c, nil
+}
+
+// matches counts a try and reports whether a password is the person's.
+func (s *Service) matches(ctx context.Context, p *Person, password string, from From) (bool, error) {
+	if err := s.guess(p.Email, from.Address); err != nil {
+		return false, err
+	}
+	return s.compare(ctx, p, password)
+}
+
+// compare reports whether a password is the person's. It takes equally long
+// where there is no such person.
+func (s *Service) compare(ctx context.Context, p *Person, password string) (bool, error) {
+	if len(password) > maxPassword {
+		return false, nil
+	}
+	text := phc(s.memory, make([]byte, saltSize), make([]byte, hashSize))
+	var c *Credential
+	if p != nil && !p.Service {
+		c = p.find(kindPassword, "")
+	}
+	if c != nil {
+		text = string(c.Doc)
+	}
+	ok, err := s.verify(ctx, text, password)
+	return ok && c != nil, err
+}
+
+// Password lets somebody in who knows the password. An unknown e-mail and a
+// wrong password give the same answer after the same work, and too many tries
+// are refused before any.
+func (s *Service) Password(ctx context.Context, address, password string, from From) (Result, error) {
+	address = email(address)
+	if len(address) > 254 {
+		return Result{}, wrong()
+	}
+	if err := s.guess(address, from.Address); err != nil {
+		return Result{}, err
+	}
+	p, err := s.Store.Person(ctx, By{Email: address})
+	if err != nil {
+		return Result{}, err
+	}
+	ok, err := s.compare(ctx, p, password)
+	if err != nil {
+		return Result{}, err
+	}
+	if !ok {
+		s.failed(ctx, p, from)
+		return Result{}, wrong()
+	}
+	return s.enter(ctx, p, MethodPassword, from, true, Change{})
+}
+
+// SetPassword changes the password of a session's holder and ends all other
+// sessions. The current one is asked for; who has none must have proved lately
+// who he is.
+func (s *Service) SetPassword(ctx context.Context, session *Session, current, next string) error {
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return err
+	}
+	if p.find(kindPassword, "") == nil {
+		if !session.Proved(s.Now()) {
+			return ProofRequired()
+		}
+	} else if ok, err := s.matches(ctx, p, current, session.from()); err != nil {
+		return err
+	} else if !ok {
+		return fault.Invalid(append([]fault.Detail{{Field: "current", Code: "invalid_value", Message: "current is not your password."}}, checkPassword("next", next, p.Email)...))
+	}
+	if problems := checkPassword("next", next, p.Email); problems != nil {
+		return fault.Invalid(problems)
+	}
+	c, err := s.password(ctx, p, next)
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, Change{Cause: cause, Action: "password.change", User: p.ID, Put: []Credential{c}, End: &End{Except: session.ID}})
+}

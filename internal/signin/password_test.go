@@ -1,0 +1,172 @@
+package signin_test
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/signin"
+)
+
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	second, _, _ := h.AddWorkspace(owner)
+	h.restart(nil) // with hashes as they are
+	const password = "Pa\u00dfwort f\u00fcr \ufb01sche"
+	link := h.token(h.Reset(t.Context(), operator, owner))
+	h.enters(h.FollowLink(t.Context(), link, "", password, home))
+	_, err := h.Accounts.AddMember(t.Context(), operator, h.Workspace, "robot@example.com", "editor", true)
+	h.must(err)
+	h.member("new@example.com", h.Workspace)
+	answers := map[string]bool{}
+	for _, tt := range []struct {
+		name, email, password string
+		in                    bool
+	}{
+		{"as it was set", owner, password, true},
+		{"e-mail in another case", " Owner@Example.COM ", password, true},
+		{"letters in other forms", owner, "Pa\u00dfwort fu\u0308r fische", true},
+		{"another case", owner, strings.ToUpper(password), false},
+		{"empty", owner, "", false},
+		{"longer than any", owner, strings.Repeat("x", 300), false},
+		{"unknown e-mail", "nobody@example.com", password, false},
+		{"absurd e-mail", strings.Repeat("x", 300) + "@example.com", password, false},
+		{"service user", "robot@example.com", password, false},
+		{"user without password", "new@example.com", "", false},
+	} {
+		h.Clock.Advance(10 * time.Minute)
+		r, err := h.Password(t.Context(), tt.email, tt.password, home)
+		if tt.in {
+			h.enters(r, err)
+			continue
+		}
+		if r != (signin.Result{}) {
+			t.Errorf("%s: got %+v want nothing", tt.name, r)
+		}
+		h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+		answers[err.Error()] = true
+	}
+	if len(answers) != 1 {
+		t.Errorf("got %d different answers to what is wrong, want 1", len(answers))
+	}
+	// The owner's failures are in both logs, and those of the others of the
+	// first workspace in the first.
+	h.audited(5, h.Workspace, "signin.failed")
+	h.audited(3, second, "signin.failed")
+	h.audited(3, second, "signin")
+	h.Count(1, `SELECT count(*) FROM credential WHERE doc LIKE '$argon2id$v=19$m=19456,t=2,p=1$%'`)
+}
+
+func TestPasswordRules(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, s := h.settle(owner)
+	for _, tt := range []struct{ name, next, code string }{
+		{"seven characters", "äöüäöüä", "too_short"},
+		{"seven after normalisation", "a\u0308bcdefg", "too_short"},
+		{"common", "password1", "invalid_value"},
+		{"common in capitals", "PassWord1", "invalid_value"},
+		{"the e-mail", "Owner@example.com", "invalid_value"},
+		{"too long", strings.Repeat("x y", 86), "too_long"},
+		{"empty", "", "too_short"},
+	} {
+		err := h.SetPassword(t.Context(), s, good, tt.next)
+		h.wants(err, fault.ValidationFailed, tt.code)
+		h.Clock.Advance(5 * time.Minute)
+	}
+	h.wants(h.SetPassword(t.Context(), s, "wrong password", "short"), fault.ValidationFailed, "current")
+	h.wants(h.SetPassword(t.Context(), s, "wrong password", "short"), fault.ValidationFailed, "next")
+	for _, next := range []string{"äöüäöüäö", "aaaaaaaaaaaaa bb", strings.Repeat("ü", 128), "\x00\xff\xfe binary"} {
+		h.Clock.Advance(5 * time.Minute)
+		h.must(h.SetPassword(t.Context(), s, good, next))
+		h.must(h.SetPassword(t.Context(), s, next, good))
+	}
+	h.audited(8, h.Workspace, "password.change")
+}
+
+// TestFirstPassword is for somebody who came in without one.
+func TestFirstPassword(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.enters(h.FollowLink(t.Context(), h.token(h.SignInLink(t.Context(), owner, time.Minute)), "", "", home))
+	h.Clock.Advance(signin.ProofLife)
+	h.wants(h.SetPassword(t.Context(), s, "", good), fault.InsufficientPermissions, "proof_required")
+	s = h.enters(h.FollowLink(t.Context(), h.token(h.SignInLink(t.Context(), owner, time.Minute)), "", "", home))
+	h.must(h.SetPassword(t.Context(), s, "", good))
+	h.enters(h.Password(t.Context(), owner, good, home))
+}
+
+// TestBruteForce lets many guess at once and counts the hashes that they get
+// for it: every guess that is not throttled is one.
+func TestBruteForce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name             string
+		emails, networks int
+		guesses          int
+		want             int64
+	}{
+		{"one account from one address", 1, 1, 10_000, 10},
+		{"many accounts from one address", 5_000, 1, 10_000, 30},
+		{"one account from many addresses", 1, 5_000, 10_000, 100},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			var hashed, next atomic.Int64
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() {
+					for i := next.Add(1); i <= int64(tt.guesses); i = next.Add(1) {
+						from := signin.From{Address: netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 0, 0, byte(i % int64(tt.networks) >> 8), byte(i % int64(tt.networks)), 15: byte(i)})}
+						email := fmt.Sprintf("nobody-%d@example.com", i%int64(tt.emails))
+						_, err := h.Password(t.Context(), email, fmt.Sprint("guess number ", i), from)
+						if fault.Is(err, fault.RateLimitExceeded) {
+							continue
+						}
+						hashed.Add(1)
+						if !fault.Is(err, fault.InsufficientPermissions) {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			group.Wait()
+			if got := hashed.Load(); got != tt.want {
+				t.Errorf("got %d hashes want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestThrottledOwner gets in while somebody else guesses, and everybody after
+// a while.
+func TestThrottledOwner(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.settle(owner)
+	h.Clock.Advance(time.Hour)
+	for range 10 {
+		_, err := h.Password(t.Context(), owner, "wrong password", away)
+		h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+		h.Clock.Advance(time.Second)
+	}
+	_, err := h.Password(t.Context(), owner, good, away)
+	h.wants(err, fault.RateLimitExceeded, "")
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.RetryAfter != 5*time.Minute-10*time.Second {
+		t.Errorf("got %v want a wait of 4m50s", err)
+	}
+	h.enters(h.Password(t.Context(), owner, good, home))
+	h.Clock.Advance(5*time.Minute - 11*time.Second)
+	_, err = h.Password(t.Context(), owner, good, away)
+	h.wants(err, fault.RateLimitExceeded, "")
+	h.Clock.Advance(time.Second)
+	h.enters(h.Password(t.Context(), owner, good, away))
+}

@@ -1,0 +1,86 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+)
+
+// Proof is what somebody proves himself with: a password or a code.
+type Proof struct {
+	Password string
+	Code     string
+}
+
+// Prove notes that a session's holder has shown again who he is. Who has only
+// single sign-on proves himself by signing in anew.
+func (s *Service) Prove(ctx context.Context, session *Session, proof Proof, from From) error {
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return err
+	}
+	c := Change{Cause: cause, Action: "session.prove", User: p.ID, Proved: session.ID}
+	if proof.Code != "" {
+		used, err := s.code(p, proof.Code)
+		if err != nil {
+			return err
+		}
+		if used == nil {
+			s.failed(ctx, p, from)
+			return wrongCode()
+		}
+		c.Put = []Credential{*used}
+	} else if ok, err := s.matches(ctx, p, proof.Password, from); err != nil {
+		return err
+	} else if !ok {
+		s.failed(ctx, p, from)
+		return wrong()
+	}
+	return s.proved(ctx, session, c)
+}
+
+func (s *Service) proved(ctx context.Context, session *Session, c Change) error {
+	if err := s.save(ctx, c); err != nil {
+		return err
+	}
+	session.ProvedAt = s.now()
+	return nil
+}
+
+// BeginProve starts a proof by passkey.
+func (s *Service) BeginProve(ctx context.Context, session *Session) (Ceremony, error) {
+	w, err := s.party()
+	if err != nil {
+		return Ceremony{}, err
+	}
+	options, data, err := w.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationPreferred))
+	if err != nil {
+		return Ceremony{}, fmt.Errorf("begin proof: %w", err)
+	}
+	return s.ceremony(ctx, ticketProve, session.UserID, options.Response, data)
+}
+
+// FinishProve ends a proof by passkey. The passkey must be of the session's
+// holder.
+func (s *Service) FinishProve(ctx context.Context, session *Session, ticket string, response []byte, from From) error {
+	token, user, data, err := s.resume(ctx, ticket, ticketProve)
+	if err != nil {
+		return err
+	}
+	if user != session.UserID {
+		return late(nil)
+	}
+	p, used, _, err := s.assert(ctx, data, response, user)
+	if err != nil {
+		return err
+	}
+	if used == nil {
+		s.failed(ctx, p, from)
+		return wrongPasskey()
+	}
+	return s.proved(ctx, session, Change{
+		Cause: p.actor(from.address()), Action: "session.prove", User: user, Proved: session.ID, Burn: []Hash{token.Hash}, Put: []Credential{*used},
+	})
+}

@@ -1,0 +1,111 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+)
+
+const (
+	tokenSetup = "setup"
+	// setupLife only bounds what a forgotten server leaves behind: a start
+	// makes a new token, and the first use ends it.
+	setupLife = 30 * 24 * time.Hour
+)
+
+// NeedsSetup reports whether nobody has a way to sign in.
+func (s *Service) NeedsSetup(ctx context.Context) (bool, error) {
+	anybody, err := s.Store.Anybody(ctx)
+	return !anybody, err
+}
+
+// SetupToken returns the token with which the first person sets the server up,
+// and whether there is one: not once somebody can sign in. It stays the same
+// for this process, and ends that of the one before.
+func (s *Service) SetupToken(ctx context.Context) (string, bool, error) {
+	s.setup.Lock()
+	defer s.setup.Unlock()
+	needed, err := s.NeedsSetup(ctx)
+	if err != nil || !needed {
+		return "", false, err
+	}
+	if s.setupToken == "" {
+		token, hash := s.newToken()
+		now := s.now()
+		err := s.save(ctx, Change{Keep: &Token{Hash: hash, ID: s.newID(linkPrefix), Kind: tokenSetup, Subject: tokenSetup, Doc: []byte("{}"), CreatedAt: now, ExpiresAt: now.Add(setupLife)}})
+		if err != nil {
+			return "", false, err
+		}
+		s.setupToken = token
+	}
+	return s.setupToken, true, nil
+}
+
+// Owner is the first person.
+type Owner struct{ Email, Name, Password string }
+
+// Setup gives the first person a way to sign in. An owner whom the operator
+// has made already is used; else workspace makes one with a workspace.
+//
+// Choice: making the workspace and letting its owner in are two steps, because
+// workspaces are somebody else's matter. Whoever is stopped in between repeats
+// it with the same e-mail and goes on with the workspace that is there.
+func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, workspace func(ctx context.Context, owner string) (ident.ID, error)) (Result, error) {
+	s.setup.Lock()
+	defer s.setup.Unlock()
+	o.Email = email(o.Email)
+	t, err := s.setupLink(ctx, token)
+	if err != nil {
+		return Result{}, err
+	}
+	name, problems := checkName(o.Name)
+	if !validEmail(o.Email) {
+		problems = append(problems, fault.Detail{Field: "email", Code: "invalid_format", Message: "email must be an e-mail address."})
+	}
+	if problems = append(problems, checkPassword("password", o.Password, o.Email)...); problems != nil {
+		return Result{}, fault.Invalid(problems)
+	}
+	p, err := s.Store.Person(ctx, By{Email: o.Email})
+	if err != nil {
+		return Result{}, err
+	}
+	if p == nil || len(p.Workspaces) == 0 {
+		if _, err := workspace(ctx, o.Email); err != nil {
+			return Result{}, err
+		}
+		if p, err = s.person(ctx, By{Email: o.Email}); err != nil {
+			return Result{}, err
+		}
+	}
+	first, err := s.password(ctx, p, o.Password)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := s.enter(ctx, p, MethodPassword, from, false, Change{Action: "setup", Burn: []Hash{t.Hash}, Put: []Credential{first}, Name: name})
+	if errors.Is(err, ErrGone) {
+		err = spent(err)
+	}
+	if err == nil {
+		s.setupToken = ""
+	}
+	return r, err
+}
+
+// setupLink reads the first-run token while it is good.
+func (s *Service) setupLink(ctx context.Context, token string) (*Token, error) {
+	needed, err := s.NeedsSetup(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.Store.Token(ctx, hashOf(token))
+	if err != nil {
+		return nil, err
+	}
+	if !needed || t == nil || t.Kind != tokenSetup || t.ExpiresAt <= s.now() {
+		return nil, fault.New(fault.NotFound, "This set-up link was used or replaced. Take the one that the server logged when it started last, or sign in.")
+	}
+	return t, nil
+}

@@ -1,0 +1,45 @@
+package signin
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestThrottle tries at random moments under two names, and wants that no
+// window ever has more than its most, that nobody waits in vain, and that the
+// wait is as long as was said.
+func TestThrottle(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var th throttle
+		limits := []limit{{"a", rapid.IntRange(1, 5).Draw(t, "most of a")}, {"b", rapid.IntRange(1, 5).Draw(t, "most of b")}}
+		taken := map[string][]time.Time{}
+		now := time.Unix(1_000_000, 0)
+		for range rapid.IntRange(1, 60).Draw(t, "tries") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
+			use := limits[rapid.IntRange(0, 1).Draw(t, "from"):]
+			full := false
+			for _, l := range use {
+				recent := 0
+				for _, at := range taken[l.name] {
+					if at.Add(tryWindow).After(now) {
+						recent++
+					}
+				}
+				full = full || recent >= l.most
+			}
+			err := th.take(now, use...)
+			if (err != nil) != full {
+				t.Fatalf("got %v want a refusal: %v", err, full)
+			}
+			if err != nil {
+				continue
+			}
+			for _, l := range use {
+				taken[l.name] = append(taken[l.name], now)
+			}
+		}
+	})
+}

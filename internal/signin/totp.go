@@ -1,0 +1,262 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/pquerna/otp/hotp"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/secret"
+)
+
+const (
+	seedSize = 20
+	// codePeriod is for how many seconds a code is shown; one before and one
+	// after the current are taken too, because clocks differ.
+	codePeriod = 30
+	codeLength = 6
+	// Recovery codes have 80 bits, so that their hashes tell nothing.
+	recoveryCodes = 10
+	recoveryBytes = 10
+	seedField     = "totp"
+	issuerName    = "Fanfare"
+)
+
+// totpDoc is what is stored of a second step, beside its sealed seed.
+type totpDoc struct {
+	// Confirmed says that a code was shown to come out right; before that it
+	// is not asked for.
+	Confirmed bool `json:"confirmed"`
+	// Last is the period of the last code that was used. A code is good for
+	// one use, so only later ones count.
+	Last int64 `json:"last"`
+	// Recovery are the hashes of the recovery codes that are left.
+	Recovery []string `json:"recovery"`
+}
+
+var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+func (p *Person) totp() (*totpDoc, error) {
+	c := p.find(kindTOTP, "")
+	if c == nil {
+		return nil, nil
+	}
+	var t totpDoc
+	if err := json.Unmarshal(c.Doc, &t); err != nil {
+		return nil, fmt.Errorf("read second step: %w", err)
+	}
+	return &t, nil
+}
+
+// with returns the credential with another state.
+func (c Credential) with(doc any) (Credential, error) {
+	b, err := json.Marshal(doc, json.Deterministic(true))
+	if err != nil {
+		return c, fmt.Errorf("write credential: %w", err)
+	}
+	c.Doc = b
+	return c, nil
+}
+
+// TOTP is a new second step, for an app that shows codes.
+type TOTP struct {
+	Secret string
+	URI    string
+}
+
+// BeginTOTP makes a seed. It asks for nothing until ConfirmTOTP.
+func (s *Service) BeginTOTP(ctx context.Context, session *Session) (TOTP, error) {
+	if s.Seal == nil {
+		return TOTP{}, fault.New(fault.Unavailable, "This server has no master key to keep the seed with. Ask the operator to set --master-key.")
+	}
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return TOTP{}, err
+	}
+	old, err := p.totp()
+	if err != nil {
+		return TOTP{}, err
+	}
+	if old != nil && old.Confirmed {
+		return TOTP{}, fault.New(fault.InvalidState, "There is a second step already. Remove it first.")
+	}
+	seed := make([]byte, seedSize)
+	if _, err := io.ReadFull(s.Random, seed); err != nil {
+		return TOTP{}, fmt.Errorf("make seed: no randomness: %w", err)
+	}
+	text := base32Text.EncodeToString(seed)
+	c := Credential{User: p.ID, Kind: kindTOTP, ID: string(p.ID)}
+	if before := p.find(kindTOTP, ""); before != nil {
+		c = *before
+	}
+	if c.Sealed, err = s.Seal.Seal(p.ID, seedField, secret.New(text)); err != nil {
+		return TOTP{}, fmt.Errorf("seal seed: %w", err)
+	}
+	if c, err = c.with(totpDoc{}); err != nil {
+		return TOTP{}, err
+	}
+	if err := s.save(ctx, Change{Cause: cause, User: p.ID, Put: []Credential{c}}); err != nil {
+		return TOTP{}, err
+	}
+	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuerName + ":" + p.Email, RawQuery: url.Values{"secret": {text}, "issuer": {issuerName}}.Encode()}
+	return TOTP{Secret: text, URI: uri.String()}, nil
+}
+
+// ConfirmTOTP turns the second step on with a first code, and returns recovery
+// codes for the day that the app is lost. They are shown here and never again.
+func (s *Service) ConfirmTOTP(ctx context.Context, session *Session, code string) (recovery []string, err error) {
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.totp()
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || t.Confirmed {
+		return nil, fault.New(fault.InvalidState, "There is no second step to confirm. Begin with a new one.")
+	}
+	if err := s.codes.take(s.Now(), limit{string(p.ID), codesPerAccount}); err != nil {
+		return nil, err
+	}
+	c := *p.find(kindTOTP, "")
+	period, err := s.period(c, t, digits(code))
+	if err != nil {
+		return nil, err
+	}
+	if period == 0 {
+		return nil, fault.Invalid([]fault.Detail{{Field: "code", Code: "invalid_value", Message: "code is not what the app should show now; check the clock of the device."}})
+	}
+	t = &totpDoc{Confirmed: true, Last: period}
+	for range recoveryCodes {
+		b := make([]byte, recoveryBytes)
+		if _, err := io.ReadFull(s.Random, b); err != nil {
+			return nil, fmt.Errorf("make recovery code: no randomness: %w", err)
+		}
+		text := strings.ToLower(base32Text.EncodeToString(b))
+		recovery = append(recovery, text[:4]+"-"+text[4:8]+"-"+text[8:12]+"-"+text[12:])
+		t.Recovery = append(t.Recovery, recoveryHash(text))
+	}
+	if c, err = c.with(t); err != nil {
+		return nil, err
+	}
+	return recovery, s.save(ctx, Change{Cause: cause, Action: "totp.add", User: p.ID, Put: []Credential{c}})
+}
+
+// RemoveTOTP turns the second step off.
+func (s *Service) RemoveTOTP(ctx context.Context, session *Session) error {
+	p, cause, err := s.by(ctx, session)
+	if err != nil {
+		return err
+	}
+	c := p.find(kindTOTP, "")
+	if c == nil {
+		return nil
+	}
+	return s.save(ctx, Change{Cause: cause, Action: "totp.remove", User: p.ID, Drop: []Credential{*c}})
+}
+
+// period returns the period in which an app shows the code, 0 where it is none
+// of now, or not later than the last one.
+func (s *Service) period(c Credential, t *totpDoc, code string) (int64, error) {
+	if s.Seal == nil {
+		return 0, errors.New("open seed: there is no master key; set --master-key")
+	}
+	seed, err := s.Seal.Open(c.User, seedField, c.Sealed)
+	if err != nil {
+		return 0, fmt.Errorf("open seed: %w", err)
+	}
+	found := int64(0)
+	now := s.Now().Unix() / codePeriod
+	for at := now - 1; at <= now+1; at++ {
+		want, err := hotp.GenerateCode(seed.Reveal(), uint64(at))
+		if err != nil {
+			return 0, fmt.Errorf("make code: %w", err)
+		}
+		if subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && at > t.Last {
+			found = at
+		}
+	}
+	return found, nil
+}
+
+// digits takes out what people type between them.
+func digits(code string) string { return strings.NewReplacer(" ", "", "-", "").Replace(code) }
+
+func recoveryHash(code string) string {
+	sum := sha256.Sum256([]byte(code))
+	return hex.EncodeToString(sum[:])
+}
+
+// code uses up a code of the person, of the app or a recovery code. It returns
+// the second step as it is then, nil where the code is none.
+func (s *Service) code(p *Person, code string) (*Credential, error) {
+	if err := s.codes.take(s.Now(), limit{string(p.ID), codesPerAccount}); err != nil {
+		return nil, err
+	}
+	t, err := p.totp()
+	if err != nil || t == nil || !t.Confirmed {
+		return nil, err
+	}
+	c := *p.find(kindTOTP, "")
+	text := strings.ToLower(digits(code))
+	if len(text) == codeLength {
+		if t.Last, err = s.period(c, t, text); err != nil || t.Last == 0 {
+			return nil, err
+		}
+	} else {
+		i := slices.Index(t.Recovery, recoveryHash(text))
+		if i < 0 {
+			return nil, nil
+		}
+		t.Recovery = slices.Delete(t.Recovery, i, i+1)
+	}
+	c, err = c.with(t)
+	return &c, err
+}
+
+// stepTicket is who has got to the second step, and how.
+type stepTicket struct {
+	User   ident.ID `json:"user"`
+	Method string   `json:"method"`
+}
+
+// SecondStep lets somebody in who has come to the second step, by a code of
+// the app or a recovery code. Each code works once, and a ticket a few times.
+func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From) (Result, error) {
+	var step stepTicket
+	token, err := s.redeem(ctx, ticket, ticketStep, &step)
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := s.person(ctx, By{ID: step.User})
+	if err != nil {
+		return Result{}, err
+	}
+	c, err := s.code(p, code)
+	if err != nil {
+		return Result{}, err
+	}
+	if c == nil {
+		s.failed(ctx, p, from)
+		return Result{}, wrongCode()
+	}
+	return s.enter(ctx, p, step.Method, from, false, Change{Burn: []Hash{token.Hash}, Put: []Credential{*c}})
+}
+
+func wrongCode() error {
+	const message = "The code is wrong or was used before. Enter the next one that the app shows, or a recovery code."
+	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "wrong_code", Message: message})
+}
