@@ -100,8 +100,9 @@ func (s *server) welcome(cmd *cobra.Command, key, console string) {
 		trust = " --cacert " + shellQuote(ca)
 	}
 	fmt.Fprintf(w, "\nFanfare %s with demo data in %s\n", version, s.dir.Path())
-	fmt.Fprintf(w, "Console  %s  (once, 10 minutes)\n", console)
-	fmt.Fprintf(w, "Docs at %s/docs\n", s.url())
+	origin, _, _ := strings.Cut(console, "/link#")
+	fmt.Fprintf(w, "Console  %s  (signs you in once, within 10 minutes)\n", console)
+	fmt.Fprintf(w, "Docs     %s/docs\n", origin)
 	fmt.Fprintf(w, "Your key is shown once; a new one is made at each start. Try it:\n\n")
 	fmt.Fprintf(w, "curl -s%s %s/v1/campaigns -H \"Authorization: Bearer %s\"\n\n", trust, s.url(), key)
 	fmt.Fprintf(w, "Stop with Ctrl-C.\n")

@@ -21,7 +21,7 @@ import (
 // transport are headers that belong to HTTP or to every answer; the contract
 // does not list them at each operation.
 var transport = []string{
-	"Content-Type", "Content-Length", "Content-Encoding", "Vary", "X-Content-Type-Options", "Content-Security-Policy",
+	"Content-Type", "Content-Length", "Content-Encoding", "Vary", "X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy",
 	"Strict-Transport-Security", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 }
 

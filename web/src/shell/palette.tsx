@@ -130,40 +130,43 @@ function Commands({ close }: { close: () => void }) {
         />
         <Kbd>esc</Kbd>
       </SearchField>
-      <Menu
-        aria-label="Results"
-        className="max-h-[min(24rem,60vh)] overflow-auto p-1.5 outline-none"
-        renderEmptyState={() => <p className="px-3 py-8 text-center text-sm text-muted">Nothing is called that.</p>}
-      >
-        {groups
-          .filter(([, list]) => list.length > 0)
-          .map(([title, list]) => (
-            <MenuSection key={title} className="mb-1">
-              <Header className="px-2 pb-1 pt-2 text-2xs font-medium text-faint">{title}</Header>
-              {list.map((c) => (
-                <MenuItem
-                  key={c.id}
-                  id={c.id}
-                  textValue={`${c.name} ${c.words ?? ""}`}
-                  onAction={() => {
-                    close();
-                    c.run();
-                  }}
-                  className={`${item} [&_svg]:text-faint`}
-                >
-                  {c.icon}
-                  <span className="grow truncate">{c.name}</span>
-                  {c.key ? (
-                    <span className="flex gap-1">
-                      <Kbd>g</Kbd>
-                      <Kbd>{c.key}</Kbd>
-                    </span>
-                  ) : null}
-                </MenuItem>
-              ))}
-            </MenuSection>
-          ))}
-      </Menu>
+      {/* What scrolls must be reachable by keyboard; the list itself never has the focus. */}
+      <div role="region" aria-label="Found" tabIndex={0} className="max-h-[min(24rem,60vh)] overflow-auto outline-none">
+        <Menu
+          aria-label="Results"
+          className="p-1.5 outline-none"
+          renderEmptyState={() => <p className="px-3 py-8 text-center text-sm text-muted">Nothing is called that.</p>}
+        >
+          {groups
+            .filter(([, list]) => list.length > 0)
+            .map(([title, list]) => (
+              <MenuSection key={title} className="mb-1">
+                <Header className="px-2 pb-1 pt-2 text-2xs font-medium text-faint">{title}</Header>
+                {list.map((c) => (
+                  <MenuItem
+                    key={c.id}
+                    id={c.id}
+                    textValue={`${c.name} ${c.words ?? ""}`}
+                    onAction={() => {
+                      close();
+                      c.run();
+                    }}
+                    className={`${item} [&_svg]:text-faint`}
+                  >
+                    {c.icon}
+                    <span className="grow truncate">{c.name}</span>
+                    {c.key ? (
+                      <span className="flex gap-1">
+                        <Kbd>g</Kbd>
+                        <Kbd>{c.key}</Kbd>
+                      </span>
+                    ) : null}
+                  </MenuItem>
+                ))}
+              </MenuSection>
+            ))}
+        </Menu>
+      </div>
     </Autocomplete>
   );
 }

@@ -41,9 +41,16 @@ export function Button({
   ...rest
 }: Omit<ButtonProps, "className" | "children"> & Style & { busy?: boolean; className?: string; children: ReactNode }) {
   return (
-    <AriaButton {...rest} isPending={busy} className={style({ look, size, icon }, className)}>
+    // Whoever has pressed it keeps the focus, so a busy button is not disabled but does nothing.
+    <AriaButton
+      {...rest}
+      type={busy ? "button" : rest.type}
+      onPress={busy ? undefined : rest.onPress}
+      className={style({ look, size, icon }, `${busy ? "opacity-60" : ""} ${className ?? ""}`)}
+    >
       {busy ? <Spinner /> : null}
       {children}
+      {busy ? <span className="sr-only">, working</span> : null}
     </AriaButton>
   );
 }
