@@ -18,7 +18,7 @@ var (
 	seconds = flag.Float64("seconds", 1.5, "length of one measurement")
 	rounds  = flag.Int("rounds", 5, "alternating measurements per ratio")
 	rows    = flag.Int("rows", 1_000_000, "records for the deep list")
-	only    = flag.String("only", "", "P1 to P8, P11 or creative; P9 and P10 together are P9")
+	only    = flag.String("only", "", "P1 to P8, P11, creative or console; P9 and P10 together are P9")
 	drill   = flag.Bool("drill", false, "measure what takes long: P9 and P10")
 	// drillRows make a data folder of more than 10 GB.
 	drillRows = flag.Int("drill-rows", 10_000_000, "records for P9 and P10")
@@ -47,6 +47,7 @@ func main() {
 		{"creative", false, benchCreative},
 		{"P5 P6 P7 P8", false, benchFacts},
 		{"P11", false, benchSync},
+		{"console", false, benchConsole},
 		{"P9", true, benchStart},
 	} {
 		names := strings.Fields(b.name)

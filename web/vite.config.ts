@@ -16,6 +16,10 @@ export default defineConfig({
     // Nothing may stand inside a page that its policy would refuse.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What loads what, for the sizes in make bench; it is not served.
+    manifest: ".manifest.json",
+    // The charts' library is one piece and comes with the first chart.
+    chunkSizeWarningLimit: 600,
     rollupOptions: { input: { index: "index.html", signin: "signin.html" } },
   },
   server: {

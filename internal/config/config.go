@@ -138,7 +138,7 @@ func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, err
 }
 
 // reserved are variables that other parts of the project read.
-var reserved = []string{"FANFARE_TEST_POSTGRES", "FANFARE_PG_BIN", "FANFARE_CLOCK_OFFSET", "FANFARE_CLOCK_SKEW", "FANFARE_KEY"}
+var reserved = []string{"FANFARE_TEST_POSTGRES", "FANFARE_PG_BIN", "FANFARE_CLOCK_OFFSET", "FANFARE_CLOCK_SKEW", "FANFARE_KEY", "FANFARE_API_KEY", "FANFARE_URL"}
 
 func variable(flag string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
