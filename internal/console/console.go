@@ -7,7 +7,6 @@ package console
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -112,14 +111,11 @@ type Console struct {
 
 // New makes the door.
 func New(d Deps) (*Console, error) {
-	build, err := fs.Sub(dist, "dist")
+	files, err := built()
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{Deps: d, origin: http.NewCrossOriginProtection(), routes: map[string]map[string]*route{}}
-	if c.files, err = readFiles(build); err != nil {
-		return nil, err
-	}
+	c := &Console{Deps: d, origin: http.NewCrossOriginProtection(), routes: map[string]map[string]*route{}, files: files}
 	table := c.table()
 	for i := range table {
 		r := &table[i]

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -84,6 +85,16 @@ var mediaTypes = map[string]string{
 	".png": "image/png", ".ico": "image/x-icon", ".woff2": "font/woff2", ".json": "application/json", ".webmanifest": "application/manifest+json",
 	".txt": "text/plain; charset=utf-8", ".webp": "image/webp", ".wasm": "application/wasm",
 }
+
+// built are the files of the build in this program, read once: they are large
+// and never change.
+var built = sync.OnceValues(func() (map[string]*file, error) {
+	build, err := fs.Sub(dist, "dist")
+	if err != nil {
+		return nil, err
+	}
+	return readFiles(build)
+})
 
 // readFiles reads a build.
 func readFiles(build fs.FS) (map[string]*file, error) {

@@ -260,20 +260,38 @@ func (s *Site) fullText() ([]byte, error) {
 // addAssets reads the style sheet and, where it was built, the interactive
 // reference.
 func (s *Site) addAssets() error {
-	_, err := fs.Stat(distFiles, "dist/reference.js")
-	s.interactive = err == nil
+	files, err := assetsOnce()
+	if err != nil {
+		return err
+	}
+	for name, f := range files {
+		s.documents[f.at], s.assets[name] = f.document, f.at
+	}
+	_, s.interactive = files["reference.js"]
+	return nil
+}
+
+// file is a file that pages load, and its address.
+type file struct {
+	document
+	at string
+}
+
+// assetsOnce are the files in this program by name, read once: they are large
+// and never change.
+var assetsOnce = sync.OnceValues(func() (map[string]file, error) {
 	list := map[string]fs.FS{"assets/docs.css": assetFiles, "assets/mark.svg": assetFiles}
-	if s.interactive {
+	if _, err := fs.Stat(distFiles, "dist/reference.js"); err == nil {
 		list["dist/reference.js"], list["dist/scalar.js"] = distFiles, distFiles
 	}
+	found := map[string]file{}
 	for name, files := range list {
 		d, hash, err := readAsset(files, name)
 		if err != nil {
-			return fmt.Errorf("read a file of the documentation (make web builds them): %w", err)
+			return nil, fmt.Errorf("read a file of the documentation (make web builds them): %w", err)
 		}
 		base, extension := path.Base(name), path.Ext(name)
-		at := "/docs/assets/" + strings.TrimSuffix(base, extension) + "-" + hash + extension
-		s.documents[at], s.assets[base] = d, at
+		found[base] = file{d, "/docs/assets/" + strings.TrimSuffix(base, extension) + "-" + hash + extension}
 	}
-	return nil
-}
+	return found, nil
+})
