@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"fanfare/internal/account"
 	"fanfare/internal/app"
 	"fanfare/internal/clock"
@@ -19,7 +21,10 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-var factsRows = flag.Int("facts-rows", 20_000_000, "facts of the large workspace of P5 to P8; a hundred small ones have half as many together")
+var (
+	factsRows = flag.Int("facts-rows", 20_000_000, "facts of the large workspace of P5 to P8; a hundred small ones have half as many together")
+	keep      = flag.String("keep", "", "folder for the facts of P5 to P7, to be used again by the next run")
+)
 
 const (
 	factDays = 730
@@ -50,7 +55,7 @@ func benchFacts(dir string) {
 	if !asked("P5") && !asked("P6") && !asked("P7") {
 		return
 	}
-	w := buildWarehouse(dir)
+	w := openWarehouse(dir)
 	if asked("P5") {
 		benchQuery(w)
 	}
@@ -144,9 +149,50 @@ func (s *shape) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row)
 	return rows
 }
 
+// kept is what the folder of an earlier run tells of its facts.
+type kept struct {
+	Large, Small account.Created
+	Campaigns    []string
+	First, Last  clock.Date
+	Rows         int
+}
+
+// openWarehouse takes the facts of an earlier run if they are kept and as many
+// as asked for, else it makes them.
+func openWarehouse(dir string) *warehouse {
+	if *keep == "" {
+		return buildWarehouse(filepath.Join(dir, "facts"))
+	}
+	note, folder := filepath.Join(*keep, "kept.json"), filepath.Join(*keep, "facts")
+	var k kept
+	if b, err := os.ReadFile(note); err == nil {
+		check(json.Unmarshal(b, &k))
+	}
+	if k.Rows == *factsRows {
+		w := &warehouse{dir: folder, large: k.Large, small: k.Small, campaigns: k.Campaigns, first: k.First, last: k.Last}
+		w.shape = newShape(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
+		w.settle()
+		return w
+	}
+	check(errors.Join(os.RemoveAll(note), os.RemoveAll(folder)))
+	check(os.MkdirAll(*keep, 0o700))
+	w := buildWarehouse(folder)
+	b, err := json.Marshal(kept{w.large, w.small, w.campaigns, w.first, w.last, *factsRows})
+	check(err)
+	check(os.WriteFile(note, b, 0o600))
+	return w
+}
+
+// settle does what a program that is newer than its facts would do by and by.
+func (w *warehouse) settle() {
+	e, err := duckdb.Open(w.dir, duckdb.Options{Now: time.Now, Log: quiet})
+	check(err)
+	check(errors.Join(e.Maintain(context.Background()), e.Close()))
+}
+
 // buildWarehouse makes records and facts and puts them in order.
 func buildWarehouse(dir string) *warehouse {
-	w := &warehouse{dir: filepath.Join(dir, "facts"), last: clock.DateIn(time.Now(), time.UTC) - 1}
+	w := &warehouse{dir: dir, last: clock.DateIn(time.Now(), time.UTC) - 1}
 	w.first = w.last - factDays + 1
 	check(os.Mkdir(w.dir, 0o700))
 	a := openApp(w.dir, 0, 0, quiet)

@@ -25,9 +25,13 @@ type builder struct {
 	// converts says that amounts of some source need a rate.
 	converts bool
 	// direct says that the groups of numbers are the groups, but for those of
-	// one record under several names on platforms, which merged puts together:
-	// for ids that is far cheaper than to group by texts once more.
+	// one record under several names on platforms, which merged puts together
+	// when it has found the names: for ids that is far cheaper than to join
+	// texts and to group by them once more.
 	direct, merged bool
+	// entities are those of the groups that were read, where they have no
+	// names yet.
+	entities []int32
 }
 
 func (b *builder) text(s string)    { b.WriteString(s) }
@@ -183,13 +187,12 @@ func (b *builder) sum(i int, m fact.Measure) string {
 func (b *builder) shown(dimension string) string {
 	t, ok := texts[dimension]
 	switch {
+	case ok && t.attribute == "id" && b.merged:
+		return "g." + t.entity
 	case ok && t.attribute == "id":
 		// What is linked is one group by our id, whatever platforms call it.
-		label := "coalesce(max(%[1]s.ours), min(%[1]s.theirs))"
-		if b.direct {
-			label = "%[1]s.name"
-		}
-		return fmt.Sprintf(`%[1]s.id, CASE WHEN %[1]s.id IS NULL THEN %[1]s.external END, CASE WHEN %[1]s.id IS NULL THEN %[1]s.theirs END, `+label, t.entity)
+		return fmt.Sprintf(`%[1]s.id, CASE WHEN %[1]s.id IS NULL THEN %[1]s.external END, CASE WHEN %[1]s.id IS NULL THEN %[1]s.theirs END,
+			coalesce(max(%[1]s.ours), min(%[1]s.theirs))`, t.entity)
 	case ok:
 		return t.entity + "." + t.attribute
 	case sourced[dimension] != "":
@@ -198,8 +201,8 @@ func (b *builder) shown(dimension string) string {
 	return "g." + dimension
 }
 
-// from writes where facts come from: those of the days, or for the months that
-// are summed up ahead the sums.
+// from writes where facts come from: those of the days, or for those that are
+// summed up ahead the sums.
 func (b *builder) from(rolled run) {
 	b.text(" FROM (")
 	separate := ""
@@ -211,12 +214,19 @@ func (b *builder) from(rolled run) {
 		b.bind(b.w.key, int32(first), int32(last))
 		separate = " UNION ALL "
 	}
-	table := b.p.Family.String()
-	if rolled.months == 0 {
+	table, sums := b.p.Family.String(), b.sums()
+	switch {
+	case rolled == none:
 		arm(table, b.p.First, b.p.Last)
-	} else {
+	case rolled.firstMonth > rolled.lastMonth:
 		arm(table, b.p.First, rolled.first-1)
-		arm(b.months(), rolled.first, rolled.last)
+		arm(sums+"_pentad", rolled.first, rolled.last)
+		arm(table, rolled.last+1, b.p.Last)
+	default:
+		arm(table, b.p.First, rolled.first-1)
+		arm(sums+"_pentad", rolled.first, rolled.firstMonth-1)
+		arm(sums+"_month", rolled.firstMonth, rolled.lastMonth)
+		arm(sums+"_pentad", rolled.lastMonth+1, rolled.last)
 		arm(table, rolled.last+1, b.p.Last)
 	}
 	b.text(") f")
@@ -229,13 +239,14 @@ func (b *builder) from(rolled run) {
 	}
 }
 
-// months is the smallest table of sums that the plan can be answered from.
-func (b *builder) months() string {
+// sums is the beginning of the names of the smallest tables of sums that the
+// plan can be answered from.
+func (b *builder) sums() string {
 	audience := func(d string) bool { return texts[d].entity == fact.KindAudience }
 	if slices.ContainsFunc(b.p.Dimensions, audience) || b.p.Where != nil && mentions(b.p.Where, audience) {
-		return "base_month"
+		return "base"
 	}
-	return "base_ad_month"
+	return "base_ad"
 }
 
 // converts reports whether a plan asks for amounts that some source has in
@@ -280,7 +291,7 @@ func (b *builder) rates() {
 // joinTexts joins what the dimensions need to the groups of numbers.
 func (b *builder) joinTexts() {
 	for _, d := range b.numbers() {
-		if t, ok := texts[d]; ok {
+		if t, ok := texts[d]; ok && !b.merged {
 			b.text(fmt.Sprintf(" LEFT JOIN described %[1]s ON %[1]s.workspace = ? AND %[1]s.key = g.%[1]s", t.entity))
 			b.bind(b.w.key)
 		}

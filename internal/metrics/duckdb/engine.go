@@ -69,6 +69,8 @@ type Engine struct {
 	known map[ident.ID]*workspace
 	// epochs is the last epoch that was given.
 	epochs int64
+	// told is how many entities are remembered, of all workspaces.
+	told atomic.Int64
 
 	stop func()
 	done chan struct{}

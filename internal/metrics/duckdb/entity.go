@@ -132,6 +132,7 @@ func (t *change) entities(ctx context.Context, s *seen) ([]int32, error) {
 		return nil, err
 	}
 	if len(old) > 0 {
+		t.w.texts, t.shifts = nil, true
 		if _, err := t.c.exec(ctx, "DELETE FROM entity WHERE workspace = ? AND key IN (SELECT unnest(?::INTEGER[]))", t.w.key, old); err != nil {
 			return nil, err
 		}
@@ -183,6 +184,7 @@ func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record,
 		if t.same = len(ids) == 0; t.same {
 			return nil
 		}
+		t.w.texts, t.shifts = nil, true
 		for _, text := range []string{
 			"DELETE FROM record WHERE workspace = ? AND id IN (SELECT unnest(?::VARCHAR[]))",
 			"DELETE FROM tag WHERE workspace = ? AND record IN (SELECT unnest(?::VARCHAR[]))",

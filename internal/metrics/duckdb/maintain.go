@@ -189,32 +189,40 @@ func (e *Engine) rollUp(ctx context.Context, c *conn, all bool) error {
 	return nil
 }
 
+// The first days of a day's month and pentad.
+const (
+	ofMonth  = "day - day(DATE '1970-01-01' + day) + 1"
+	ofPentad = "day - CASE day(DATE '1970-01-01' + day) WHEN 31 THEN 5 ELSE (day(DATE '1970-01-01' + day) - 1) % 5 END"
+)
+
 // sumUp is the statement that writes sums of rows of a table for a month, as
-// one row for each combination of keys.
-func sumUp(into, from string, without ...string) string {
-	var named, grouped []string
+// one row for each combination of keys, in the order of days.
+func sumUp(into, from, day string, without ...string) string {
+	named := []string{"workspace", "CAST(" + day + " AS INTEGER) AS first"}
 	for _, k := range keys[1:] {
 		if slices.Contains(without, k) {
-			named = append(named, "0")
-			continue
+			k = "0"
 		}
-		named, grouped = append(named, k), append(grouped, k)
+		named = append(named, k)
 	}
 	sums := make([]string, fact.NumMeasures)
 	for i, measure := range fact.Measures {
 		sums[i] = "CAST(sum(" + measure + ") AS BIGINT)"
 	}
 	sums[fact.Reach] = "NULL"
-	return "INSERT INTO " + into + " SELECT workspace, ?, " + strings.Join(append(named, sums...), ", ") +
-		", 0 FROM " + from + " WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY workspace, " + strings.Join(grouped, ", ")
+	return "INSERT INTO " + into + " SELECT " + strings.Join(append(named, sums...), ", ") +
+		", 0 FROM " + from + " WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY ALL ORDER BY first"
 }
 
-// rollMonth sums up one month: the same keys without the day, and from that
-// without the audience, of which an ad may have many.
+// rollMonth sums up one month, by pentads and whole: the same keys without the
+// day, and from that without the audience, of which an ad may have many.
 func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
 	err := c.inTransaction(ctx, func() error {
-		for _, text := range []string{sumUp("base_month", "base"), sumUp("base_ad_month", "base_month", "audience")} {
-			if _, err := c.exec(ctx, text, int32(m.first), m.workspace, int32(m.first), int32(nextMonth(m.first)-1)); err != nil {
+		for _, text := range []string{
+			sumUp("base_pentad", "base", ofPentad), sumUp("base_month", "base_pentad", ofMonth),
+			sumUp("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumUp("base_ad_month", "base_ad_pentad", ofMonth, "audience"),
+		} {
+			if _, err := c.exec(ctx, text, m.workspace, int32(m.first), int32(nextMonth(m.first)-1)); err != nil {
 				return err
 			}
 		}
@@ -241,22 +249,29 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 
 // unroll takes back the sums of months that a change has touched.
 func (t *change) unroll(ctx context.Context) error {
-	months := map[clock.Date]bool{}
+	// The first pentad of a month begins with it.
+	var days []clock.Date
 	for p := range t.touched {
-		if p.family == fact.Base && t.w.rolled[p.month] {
-			months[p.month] = true
-			delete(t.w.rolled, p.month)
+		if p.family != fact.Base || !t.w.rolled[p.month] {
+			continue
+		}
+		delete(t.w.rolled, p.month)
+		for d := p.month; d < nextMonth(p.month); d = nextPentad(d) {
+			days = append(days, d)
 		}
 	}
-	if len(months) == 0 {
+	if len(days) == 0 {
 		return nil
 	}
 	t.shifts = true
-	in := list(slices.Sorted(maps.Keys(months)))
+	slices.Sort(days)
+	in := list(days)
 	for _, text := range []string{
 		"DELETE FROM rolled WHERE workspace = ? AND month IN " + in,
 		"DELETE FROM base_month WHERE workspace = ? AND day IN " + in,
 		"DELETE FROM base_ad_month WHERE workspace = ? AND day IN " + in,
+		"DELETE FROM base_pentad WHERE workspace = ? AND day IN " + in,
+		"DELETE FROM base_ad_pentad WHERE workspace = ? AND day IN " + in,
 	} {
 		if _, err := t.c.exec(ctx, text, t.w.key); err != nil {
 			return fmt.Errorf("take back sums: %w", err)

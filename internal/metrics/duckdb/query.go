@@ -35,6 +35,15 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Grou
 		if err != nil || w == nil {
 			return nil, err
 		}
+		if w.texts == nil {
+			// A write is about to change what things are called: it is
+			// waited for, so that facts and names are of one state.
+			if err := e.lock(ctx); err != nil {
+				return nil, fmt.Errorf("query facts: %w", err)
+			}
+			e.unlock()
+			continue
+		}
 		words := e.words.Load()
 		groups, err := e.answer(ctx, p, w, words)
 		if err != nil {
@@ -65,15 +74,14 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 				return err
 			}
 			// Rows may be too many before they are put together.
-			if groups, err = e.collect(ctx, b); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
+			if groups, err = e.collect(ctx, b, w); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
 				return err
 			}
 		}
 		return err
 	}
 	var err error
-	// A month that is summed up has a thirtieth of its facts.
-	if w.rows(p.Family, p.First, p.Last)-w.rows(p.Family, rolled.first, rolled.last)*29/30 > heavyFrom {
+	if w.toRead(p, rolled) > heavyFrom {
 		if err := e.gate.enter(ctx, p.Workspace); err != nil {
 			return nil, err
 		}
@@ -94,7 +102,7 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 }
 
 // collect runs a statement and reads its groups.
-func (e *Engine) collect(ctx context.Context, b *builder) (groups []analytics.Group, err error) {
+func (e *Engine) collect(ctx context.Context, b *builder, w *workspace) (groups []analytics.Group, err error) {
 	err = e.pool.use(ctx, func(c *conn) error {
 		return c.query(ctx, func(row []driver.Value) error {
 			if row[1].(int64) == 0 {
@@ -107,10 +115,21 @@ func (e *Engine) collect(ctx context.Context, b *builder) (groups []analytics.Gr
 			return nil
 		}, b.String(), b.args...)
 	})
-	if err == nil && b.merged {
-		return merge(groups, b.p.Measures)
+	if err != nil || !b.merged {
+		return groups, err
 	}
-	return groups, err
+	values, err := e.tell(ctx, w, b.entities)
+	if err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		for j, d := range b.p.Dimensions {
+			if texts[d].attribute == "id" {
+				groups[i].Values[j], values = values[0], values[1:]
+			}
+		}
+	}
+	return merge(groups, b.p.Measures)
 }
 
 // merge puts groups together that are the same to whoever asks.
@@ -219,6 +238,9 @@ func (b *builder) read(row []driver.Value) analytics.Group {
 // value reads a dimension's value and tells how many columns it had.
 func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value, width int) {
 	switch {
+	case texts[dimension].attribute == "id" && b.merged:
+		b.entities = append(b.entities, row[0].(int32))
+		return v, 1
 	case texts[dimension].attribute == "id":
 		v.ID, _ = row[0].(string)
 		v.Null = v.ID == ""
@@ -236,45 +258,49 @@ func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value
 	return v, 1
 }
 
-// run are months one after the other that are summed up ahead.
-type run struct {
-	first, last clock.Date
-	months      int
-}
+// run are days one after the other that are summed up ahead: by pentads, and
+// from first to last month, if there are any whole ones, by months.
+type run struct{ first, last, firstMonth, lastMonth clock.Date }
 
-// summed are the months that are taken from their sums.
+// none is what is taken from the facts themselves.
+var none = run{first: 1, firstMonth: 1}
+
+// summed are the days that are taken from their sums.
 func (e *Engine) summed(p *analytics.Plan, w *workspace) run {
 	if e.factsOnly {
-		return run{}
+		return none
 	}
 	return longestRun(p, w)
 }
 
-// longestRun finds the longest row of whole months in a plan's days that can be
-// taken from the sums, none if the plan needs single days or facts.
+// longestRun finds the longest row of whole pentads in a plan's days that can
+// be taken from the sums, none if the plan needs single days or facts.
 func longestRun(p *analytics.Plan, w *workspace) run {
 	weekday := func(d string) bool { return d == "weekday" }
 	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.ContainsFunc(p.Dimensions, weekday) || p.Where != nil && mentions(p.Where, weekday)
 	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
-		return run{}
+		return none
 	}
-	var best, now run
-	first := firstOfMonth(p.First)
-	if first < p.First {
-		first = nextMonth(p.First)
+	d := firstOfPentad(p.First)
+	if d < p.First {
+		d = nextPentad(d)
 	}
-	for m := first; nextMonth(m)-1 <= p.Last; m = nextMonth(m) {
-		if !w.rolled[m] {
-			now = run{}
-			continue
+	best, from := none, d
+	for d <= p.Last {
+		next := nextPentad(d)
+		if !w.rolled[firstOfMonth(d)] || next-1 > p.Last {
+			from = next
+		} else if next-from > best.last-best.first+1 {
+			best.first, best.last = from, next-1
 		}
-		if now.months == 0 {
-			now.first = m
-		}
-		now.last, now.months = nextMonth(m)-1, now.months+1
-		if now.months > best.months {
-			best = now
-		}
+		d = next
+	}
+	if best == none {
+		return none
+	}
+	best.firstMonth, best.lastMonth = firstOfMonth(best.first), firstOfMonth(best.last+1)-1
+	if best.firstMonth < best.first {
+		best.firstMonth = nextMonth(best.first)
 	}
 	return best
 }

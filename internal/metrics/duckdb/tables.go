@@ -10,7 +10,7 @@ import (
 )
 
 // version is the shape of the tables. Raise it with a step in makeTables.
-const version = 2
+const version = 3
 
 // keys are what makes a fact one of its own within a workspace. Every one is a
 // number, 0 for none, so that equal keys are found by plain equality.
@@ -56,8 +56,9 @@ func factColumns() string {
 //   - cover: windows that such a batch has emptied.
 //   - replaced: facts that such a batch has put aside; above is the batch.
 //   - part: how many facts a source has in a month, and of which days.
-//   - rolled: months of a workspace whose base facts are summed up, in base_month
-//     with all keys, in base_ad_month without audiences.
+//   - rolled: months of a workspace whose base facts are summed up: whole in
+//     base_month with all keys and in base_ad_month without audiences, and by
+//     pentads in base_pentad and base_ad_pentad.
 //   - layout: how many rows were added since a family was last put in order.
 var tables = []struct {
 	name, columns string
@@ -82,6 +83,8 @@ var tables = []struct {
 	{"rolled", "workspace INTEGER NOT NULL, month INTEGER NOT NULL", true},
 	{"base_month", factColumns(), true},
 	{"base_ad_month", factColumns(), true},
+	{"base_pentad", factColumns(), true},
+	{"base_ad_pentad", factColumns(), true},
 	{"layout", "family INTEGER NOT NULL, loose BIGINT NOT NULL", true},
 }
 
@@ -111,11 +114,11 @@ func makeTables(ctx context.Context, c *conn) error {
 		return fmt.Errorf("the facts have shape %d and this program knows only %d: start the newer program", found, version)
 	case found == version:
 		return nil
-	case found == 1:
-		// It had sums with all keys only.
-		for _, text := range []string{"DELETE FROM rolled", "DELETE FROM base_month", "UPDATE format SET version = 2"} {
+	case found > 0:
+		// Older shapes had fewer kinds of sums: all are made anew.
+		for _, text := range []string{"DELETE FROM rolled", "DELETE FROM base_month", "DELETE FROM base_ad_month", fmt.Sprintf("UPDATE format SET version = %d", version)} {
 			if _, err := c.exec(ctx, text); err != nil {
-				return fmt.Errorf("bring the shape from 1 to 2: %w", err)
+				return fmt.Errorf("bring the shape from %d to %d: %w", found, version, err)
 			}
 		}
 		return nil

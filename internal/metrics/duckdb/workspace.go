@@ -35,6 +35,9 @@ type workspace struct {
 	parts   map[part]extent
 	rolled  map[clock.Date]bool
 	covered []fact.Coverage
+	// texts is nil from when a write has changed what entities are called until
+	// it is on disk.
+	texts *dictionary
 	// epoch is another one whenever a statement that was written with what is
 	// known here may not be right any more.
 	epoch int64
@@ -74,6 +77,25 @@ func firstOfMonth(d clock.Date) clock.Date {
 func nextMonth(d clock.Date) clock.Date {
 	year, m, _ := d.Calendar()
 	return clock.MakeDate(year, m+1, 1)
+}
+
+// pentad is how many days are summed up together where a range ends within a
+// month. A month has six, of which the last goes to its end.
+const pentad = 5
+
+// firstOfPentad returns the first day of a day's pentad.
+func firstOfPentad(d clock.Date) clock.Date {
+	first := firstOfMonth(d)
+	return first + min((d-first)/pentad, 5)*pentad
+}
+
+// nextPentad returns the first day of the pentad after a day's.
+func nextPentad(d clock.Date) clock.Date {
+	next, month := firstOfPentad(d)+pentad, firstOfMonth(d)
+	if next-month > 5*pentad {
+		return nextMonth(month)
+	}
+	return next
 }
 
 // loadCommon reads what all workspaces share.
@@ -135,7 +157,7 @@ func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error)
 }
 
 // shift tells new sources and words, and takes back months that are summed up
-// no more, before the change that brings it is committed. So a query that sees
+// no more and names that are others now, before the change that brings it is committed. So a query that sees
 // the change either knows all of it from the start or finds another epoch
 // afterwards.
 func (e *Engine) shift(id ident.ID, was *workspace, t *change) {
@@ -143,7 +165,7 @@ func (e *Engine) shift(id ident.ID, was *workspace, t *change) {
 	if was != nil {
 		*w = *was
 	}
-	w.key, w.sources, w.rolled = t.w.key, t.w.sources, t.w.rolled
+	w.key, w.sources, w.rolled, w.texts = t.w.key, t.w.sources, t.w.rolled, t.w.texts
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.epochs++
@@ -170,7 +192,7 @@ func (e *Engine) publish(id ident.ID, w *workspace) {
 // load reads a workspace. All of it is one statement's snapshot or older, and
 // whoever writes publishes after it.
 func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
-	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}}
+	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}, texts: newDictionary()}
 	err := c.inTransaction(ctx, func() error {
 		return errors.Join(
 			c.query(ctx, func(row []driver.Value) error {
@@ -236,11 +258,18 @@ func coverage(sources []source, parts map[part]extent) []fact.Coverage {
 func (w *workspace) rows(f fact.Family, first, last clock.Date) int64 {
 	var n int64
 	for p, x := range w.parts {
-		if p.family == f && x.first <= last && x.last >= first {
-			n += x.rows
+		if days := min(x.last, last) - max(x.first, first) + 1; p.family == f && days > 0 {
+			n += x.rows * int64(days) / int64(x.last-x.first+1)
 		}
 	}
 	return n
+}
+
+// toRead estimates how many facts and sums it takes to answer a plan.
+func (w *workspace) toRead(p *analytics.Plan, rolled run) int64 {
+	days := w.rows(p.Family, rolled.first, rolled.last)
+	months := w.rows(p.Family, rolled.firstMonth, rolled.lastMonth)
+	return w.rows(p.Family, p.First, p.Last) - days + (days-months)/pentad + months/30
 }
 
 // State tells what there is of a workspace. It costs no query but the first.
@@ -313,6 +342,9 @@ func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error
 		e.fresh[month{t.w.key, p.month}] = true
 	}
 	e.unsaved++
+	if t.w.texts == nil {
+		t.w.texts = newDictionary()
+	}
 	e.publish(id, t.w)
 	return nil
 }
