@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -235,6 +236,10 @@ func (a *Answer) AppendJSON(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = a.layout.appendRow(b, &a.rows[i])
+		if i == 0 {
+			// The others will be about as long.
+			b = slices.Grow(b, len(b)*len(a.rows)+len(a.meta)+500)
+		}
 	}
 	return a.appendRest(append(b, ']'))
 }

@@ -73,7 +73,10 @@ func (e *evaluation) evaluate() error {
 		return err
 	}
 	columns := len(e.r.metrics)
-	slab := make([]Number, 0, 2*columns*(len(e.rows)+1))
+	if e.r.compare != nil {
+		columns *= 2
+	}
+	slab := make([]Number, 0, columns*(len(e.rows)+1))
 	for i := range e.rows {
 		slab = e.compute(&e.rows[i], slab)
 	}
