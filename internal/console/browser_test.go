@@ -63,6 +63,7 @@ func (b *browser) do(method, target string, body any, headers ...string) *answer
 	r.RequestURI, r.RemoteAddr = target, "198.51.100.4:5000"
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("User-Agent", "Browser/1")
+	r.Header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 	if raw == "" {
 		r.Body, r.ContentLength = http.NoBody, 0
 	} else {

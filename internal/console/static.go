@@ -147,6 +147,11 @@ func (c *Console) find(r *http.Request, at string) *file {
 	page, known := pages[first]
 	switch {
 	case known && (first != "" || !more):
+		// Choice: programs that forget /v1 are told so in JSON; browsers ask
+		// for a page by name.
+		if first != "" && !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			return nil
+		}
 		return c.files[page]
 	case at == "/robots.txt":
 		return robots

@@ -65,6 +65,9 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: got %s want %s", path, got.body, title)
 			}
 		}
+		if got := b.do("GET", path, nil, "Accept: */*"); path != "/" && (got.status != 404 || got.problem() != "route_not_found") {
+			t.Errorf("GET %s by a program: got %d %s want 404", path, got.status, got.body)
+		}
 		if got := b.do("POST", path, `{}`); got.status != 404 || got.problem() != "route_not_found" {
 			t.Errorf("POST %s: got %d %s want 404", path, got.status, got.body)
 		}
