@@ -78,7 +78,7 @@ export function PageHeader({
       <div className="min-w-0">
         {back ? <div className="mb-1 text-sm">{back}</div> : null}
         <div className="flex flex-wrap items-center gap-2.5">
-          <h1 className="text-xl font-semibold break-words">{title}</h1>
+          <h1 className="text-xl font-semibold wrap-anywhere">{title}</h1>
           {badge}
         </div>
         {sub ? <p className="mt-0.5 text-sm text-muted">{sub}</p> : null}

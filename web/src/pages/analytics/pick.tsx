@@ -64,6 +64,8 @@ export function PickList({
           selectionMode={single ? "single" : "multiple"}
           selectedKeys={selected}
           onSelectionChange={change}
+          // Escape leaves; it must not take along what was chosen.
+          escapeKeyBehavior="none"
           disabledKeys={choices.filter((c) => c.off).map((c) => c.id)}
           className="px-1 pb-1 outline-none"
           renderEmptyState={() => (

@@ -14,10 +14,10 @@ export function signWith(
   ceremony: Ceremony,
   { signal, offered }: { signal?: AbortSignal; offered?: boolean } = {},
 ): Promise<Answer> {
-  const { publicKey } = ceremony.options as { publicKey: PublicKeyCredentialRequestOptionsJSON };
+  const options = ceremony.options as PublicKeyCredentialRequestOptionsJSON;
   return answered(
     navigator.credentials.get({
-      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey),
+      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
       signal,
       mediation: offered ? "conditional" : undefined,
     }),
@@ -26,9 +26,9 @@ export function signWith(
 
 /** Makes a passkey on this device. */
 export function makePasskey(ceremony: Ceremony): Promise<Answer> {
-  const { publicKey } = ceremony.options as { publicKey: PublicKeyCredentialCreationOptionsJSON };
+  const options = ceremony.options as PublicKeyCredentialCreationOptionsJSON;
   return answered(
-    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) }),
+    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   );
 }
 
