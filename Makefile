@@ -45,8 +45,12 @@ GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 .PHONY: test
 test: setup web ## Everything, with short drills, on SQLite, DuckDB and PostgreSQL
 	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
-	$(GOTEST) -timeout 12m $$($(GO) list ./... | grep -vE '/$(RACED)$$')
+	$(GOTEST) -timeout 12m $$($(GO) list ./... | grep -vE '/($(RACED)|test/browser)$$')
 	cd web && npm run --silent test
+
+.PHONY: browser
+browser: setup web ## Stories in a real browser, against the real program
+	$(GOTEST) -count=1 -timeout 30m -v ./test/browser
 
 .PHONY: race
 race: setup web ## Everything, with the race detector on
@@ -85,7 +89,7 @@ golden: ## Rewrite golden files and schema dumps
 	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/composer ./internal/creative ./internal/picture ./internal/provider ./internal/ingest -args -update
 
 .PHONY: check
-check: lint test race contract ## What CI runs, the race detector everywhere, and the linters
+check: lint test browser race contract ## What CI runs, the browser, the race detector everywhere, and the linters
 
 .PHONY: clean
 clean: ## Remove what was built

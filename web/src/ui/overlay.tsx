@@ -74,7 +74,8 @@ export function Dialog({
                   </AriaButton>
                 )}
               </div>
-              <div className="min-h-0 grow overflow-y-auto px-5 pb-5">
+              {/* One column as wide as the dialog: long names and code wrap or scroll in their own place. */}
+              <div className="min-h-0 grow overflow-y-auto px-5 pb-5 [&>.grid]:grid-cols-1">
                 {typeof children === "function" ? children(close) : children}
               </div>
             </>

@@ -266,7 +266,7 @@ export function MoreFields({ fields: f, set, errors }: Props) {
 
 function Group({ title, children }: { title?: string; children: ReactNode }) {
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-1 gap-4">
       {title ? <h3 className="border-t border-line pt-4 text-sm font-semibold">{title}</h3> : null}
       {children}
     </div>

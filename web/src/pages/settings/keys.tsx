@@ -146,7 +146,7 @@ function KeyTable(p: { rows: Key[]; act: (d: Doing) => void; none?: () => void; 
       wide: true,
       cell: (k) => <span className="block truncate">{k.mine ? "You" : k.user.name || k.user.email}</span>,
     },
-    { id: "scopes", name: "Access", wide: true, cell: (k) => <AccessOf of={k} /> },
+    { id: "scopes", name: "Access", wide: true, minWidth: 96, cell: (k) => <AccessOf of={k} /> },
     {
       id: "calls",
       name: "Calls, 30 days",

@@ -1,0 +1,113 @@
+// Package browser_test drives the console in a real browser, against the real
+// program: one script a story, each with a server of its own.
+//
+//	go test ./test/browser -run Browser/keys
+package browser_test
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"fanfare/test/program"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	program.Clean()
+	os.Exit(code)
+}
+
+// install puts the browser's driver in place, once for each lock file.
+var install = sync.OnceValue(func() error {
+	for _, tool := range []string{"node", "npm", "chromium"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return errors.New(tool + " is missing: run scripts/setup.sh all, which installs it")
+		}
+	}
+	if _, err := os.Stat("../../internal/console/dist/index.html"); err != nil {
+		return errors.New("the console is not built: run make web")
+	}
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return err
+	}
+	mark := filepath.Join("node_modules", ".fanfare-lock.json")
+	if installed, err := os.ReadFile(mark); err == nil && bytes.Equal(installed, lock) {
+		return nil
+	}
+	if out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
+		return errors.New("npm ci: " + err.Error() + "\n" + string(out))
+	}
+	return os.WriteFile(mark, lock, 0o600)
+})
+
+// oneTime is a link that signs in or sets up, once.
+var oneTime = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)
+
+// TestBrowser runs the stories. Those whose name begins with new- have an empty
+// server each; all others share one with the demo, one after the other.
+func TestBrowser(t *testing.T) {
+	if err := install(); err != nil {
+		t.Fatal(err)
+	}
+	stories, err := filepath.Glob("*.test.mjs")
+	if err != nil || len(stories) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	var demo *server
+	for _, story := range stories {
+		t.Run(strings.TrimSuffix(story, ".test.mjs"), func(st *testing.T) {
+			if strings.HasPrefix(story, "new-") {
+				start(st, "serve").tell(st, story)
+				return
+			}
+			if demo == nil {
+				demo = start(t, "demo")
+			}
+			demo.tell(st, story)
+		})
+	}
+}
+
+// server is where stories happen.
+type server struct {
+	*program.Server
+	// link signs in, or sets up. origin is where the console is.
+	link, origin string
+	// state is the file in which stories keep that they are signed in.
+	state string
+}
+
+func start(t *testing.T, command string) *server {
+	t.Helper()
+	// Passkeys want a name, not an address.
+	s := &server{Server: program.Start(t, program.Options{Command: command, Env: []string{"FANFARE_LISTEN=localhost:0"}}), state: filepath.Join(t.TempDir(), "state.json")}
+	s.link = oneTime.FindString(s.Out.String() + s.Log.String())
+	origin, err := url.Parse(s.link)
+	if err != nil || s.link == "" {
+		t.Fatalf("the server printed no link to sign in with: %v\n%s%s", err, s.Out, s.Log)
+	}
+	origin.Path, origin.Fragment = "", ""
+	s.origin = origin.String()
+	return s
+}
+
+// tell runs a story.
+func (s *server) tell(t *testing.T, story string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", story)
+	cmd.Env = append(os.Environ(), "FANFARE_URL="+s.origin, "FANFARE_LINK="+s.link, "FANFARE_STATE="+s.state, "NODE_EXTRA_CA_CERTS="+filepath.Join(s.Data, "tls", "ca.pem"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", story, err, out)
+	}
+	t.Logf("%s", out)
+}

@@ -1,0 +1,83 @@
+// Campaigns in the console: what the switch does, the server has done.
+import { test } from "node:test";
+import { accessible, ask, faultless, settled, signedIn, until, visit } from "./browser.mjs";
+
+async function campaign(page, status) {
+  const list = await ask(page, `/console/v1/campaigns?status=${status}&limit=100`);
+  return list.find((c) => c.delivery.status !== "pending_start") ?? list[0];
+}
+
+/** Waits until the server says so. */
+const becomes = (page, id, status) => until(page, `/console/v1/campaigns/${id}`, (c) => c.status === status);
+
+test("pause, undo, resume", async () => {
+  const page = await signedIn();
+  await visit(page, "/campaigns");
+  const c = await campaign(page, "active");
+  const toggle = page.getByRole("switch", { name: `${c.name} runs` });
+  await toggle.press("Space");
+  await becomes(page, c.id, "paused");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await becomes(page, c.id, "active");
+  await toggle.press("Space");
+  await becomes(page, c.id, "paused");
+  await toggle.press("Space");
+  await becomes(page, c.id, "active");
+  faultless(page, "campaigns");
+});
+
+test("create, see what is missing, launch", async () => {
+  const page = await signedIn();
+  await visit(page, "/campaigns?new=1");
+  const dialog = page.getByRole("dialog");
+  await accessible(page, "new campaign");
+  await dialog.getByLabel("Name").fill("Spring sale");
+  await dialog.getByRole("checkbox", { name: "Search", exact: true }).press("Space");
+  await dialog.getByRole("button", { name: /Type$/ }).click();
+  await page.getByRole("option", { name: "Daily" }).click();
+  await dialog.getByLabel("Amount").fill("25");
+  await dialog.getByRole("button", { name: /^Create/ }).click();
+  await page.getByText("Spring sale created as a draft.").waitFor();
+  await page.waitForURL(/\/campaigns\/cmp_/);
+  await settled(page);
+  await page.getByRole("heading", { name: "Spring sale" }).waitFor();
+  await page.getByRole("button", { name: "Launch", exact: true }).click();
+  await accessible(page, "launch check-list");
+  await page.getByRole("dialog").getByRole("button", { name: /Launch/ }).click();
+  await becomes(page, page.url().split("/").pop(), "active");
+  faultless(page, "create and launch");
+});
+
+test("the table by keyboard, and bulk", async () => {
+  const page = await signedIn();
+  await visit(page, "/campaigns?status=active");
+  await page.getByRole("grid", { name: /Campaigns/ }).waitFor();
+  const paused = "/console/v1/campaigns?status=paused&limit=100";
+  const before = (await ask(page, paused)).length;
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.getByText(/2 selected/).waitFor();
+  await page.getByRole("button", { name: /^Pause/ }).first().click();
+  const confirm = page.getByRole("dialog").getByRole("button", { name: /Pause/ });
+  if (await confirm.isVisible().catch(() => false)) await confirm.click();
+  await until(page, paused, (list) => list.length === before + 2);
+  faultless(page, "bulk");
+});
+
+test("⌘K goes anywhere", async () => {
+  const page = await signedIn();
+  await visit(page, "/");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Search or jump to" }).waitFor();
+  await accessible(page, "palette");
+  await page.keyboard.type("keys");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/settings/api/keys");
+  await page.keyboard.press("Escape");
+  await page.locator("main").focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("c");
+  await page.waitForURL("**/campaigns");
+});

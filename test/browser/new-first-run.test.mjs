@@ -1,0 +1,130 @@
+// A new server: its owner sets it up, signs in, makes a key, calls the API with
+// it, and revokes it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accessible, faultless, link, open, settled, url, visit } from "./browser.mjs";
+
+const owner = { name: "Ada", email: "ada@example.com", password: "correct horse battery staple" };
+
+async function setUp(page) {
+  await page.goto(link);
+  await page.getByLabel("Your name").fill(owner.name);
+  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(owner.password);
+  await page.getByLabel("Workspace").fill("Acme");
+  await accessible(page, "set-up");
+  await page.getByRole("button", { name: "Set up" }).click();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+}
+
+async function signIn(page) {
+  await page.goto(`${url}/sign-in?next=%2Fsettings%2Fapi%2Fkeys`);
+  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(owner.password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+}
+
+async function signOut(page) {
+  await page.getByRole("button", { name: owner.name }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+}
+
+const call = (key) => fetch(`${url}/v1/me`, { headers: { Authorization: `Bearer ${key}` } });
+
+test("first run to first call", async () => {
+  const page = await open();
+  await page.goto(url);
+  await page.waitForURL("**/setup");
+
+  await setUp(page);
+  await settled(page);
+  await accessible(page, "overview of an empty workspace");
+  assert.equal(await page.evaluate(() => location.hash), "", "the token stays in the address");
+
+  await signOut(page);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await accessible(page, "sign-in");
+  await signIn(page);
+
+  await page.getByRole("button", { name: "Create key" }).first().click();
+  await page.getByLabel("Name").fill("First integration");
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+  const shown = page.getByRole("dialog").getByText(/^fanf_\w{36}$/);
+  const key = await shown.innerText();
+  await accessible(page, "the key, once");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await accessible(page, "the key, once, on a phone");
+  const told = await page.getByLabel("curl with the new key").innerText();
+  assert.match(told, new RegExp(`Bearer ${key}`), "the ready call has the key in it");
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await shown.waitFor({ state: "detached" });
+
+  const first = await call(key);
+  assert.equal(first.status, 200, "the key opens the API");
+  assert.equal((await first.json()).data.user.email, owner.email);
+
+  await visit(page, "/settings/api/requests");
+  await page.getByText("/v1/me").first().waitFor();
+
+  await visit(page, "/settings/api/keys");
+  await page.getByRole("button", { name: "Actions for First integration" }).click();
+  await page.getByRole("menuitem", { name: "Revoke" }).click();
+  await page.getByLabel("Type First integration to confirm").fill("First integration");
+  await page.getByRole("button", { name: "Revoke key" }).click();
+  await page.getByText("First integration is revoked.").waitFor();
+  const after = await call(key);
+  assert.equal(after.status, 401, "a revoked key opens nothing");
+  assert.equal((await after.json()).error.code, "api_key_revoked");
+  faultless(page, "first run");
+});
+
+test("the set-up token works once", async () => {
+  const page = await open();
+  await page.goto(link);
+  await page.getByText("This server is set up").waitFor();
+});
+
+test("a wrong password says no more than that", async () => {
+  const page = await open();
+  await page.goto(`${url}/sign-in`);
+  const said = [];
+  for (const email of [owner.email, "nobody@example.com"]) {
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password", { exact: true }).fill("not the password");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    said.push(await alert.innerText());
+    await page.reload();
+  }
+  assert.equal(said[0], said[1], "an unknown address is answered like a known one");
+});
+
+test("a passkey signs in", async () => {
+  const page = await open();
+  const device = await page.context().newCDPSession(page);
+  await device.send("WebAuthn.enable");
+  await device.send("WebAuthn.addVirtualAuthenticator", {
+    options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+  await signIn(page);
+  await visit(page, "/settings/security");
+  await page.getByRole("button", { name: "Add passkey" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("This machine");
+  await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Remove This machine" }).waitFor();
+  // The device takes what the sign-in page offers at once.
+  const offered = page.waitForResponse((r) => r.url() === `${url}/console/api/session/passkey`);
+  await signOut(page);
+  assert.equal((await offered).status(), 200, "an offered passkey signs in");
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+  // A browser that offers none has the button.
+  await page.addInitScript(() => {
+    PublicKeyCredential.isConditionalMediationAvailable = async () => false;
+  });
+  await signOut(page);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+  faultless(page, "passkey");
+});

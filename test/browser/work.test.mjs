@@ -1,0 +1,68 @@
+// Generating, syncing and asking, on the demo's data.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accessible, faultless, settled, signedIn, until, visit } from "./browser.mjs";
+
+test("generate a creative", async () => {
+  const page = await signedIn();
+  await visit(page, "/creative?new=1");
+  const dialog = page.getByRole("dialog");
+  await accessible(page, "generate");
+  await dialog.getByLabel("Prompt").fill("Oat milk latte from Kava Bar, 20% off until Sunday, for students. Free refills.");
+  await dialog.getByRole("button", { name: "Generate", exact: true }).click();
+  await dialog.getByText("variants are ready").waitFor();
+  await accessible(page, "what was generated");
+  await dialog.getByRole("link", { name: "Open" }).click();
+  await page.waitForURL(/\/creative\/crv_/);
+  await page.getByText("Ready", { exact: true }).first().waitFor();
+  await settled(page);
+  await accessible(page, "a fresh creative");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Approved", { exact: true }).waitFor();
+  faultless(page, "generate");
+});
+
+/** Waits until no run of a connection is under way, and gives all: the first one reads years. */
+const idle = (page, id) => until(page, `/console/v1/connections/${id}/syncs?limit=100`, (runs) => runs.every((r) => r.finished_at), 300_000);
+
+test("sync now, with its progress", async () => {
+  const page = await signedIn();
+  await visit(page, "/connections");
+  await page.getByRole("row", { name: "Northwind sandbox" }).click();
+  await page.waitForURL(/\/connections\/con_/);
+  await settled(page);
+  const id = page.url().match(/con_\w+/)[0];
+  // The button starts nothing while another run is under way.
+  const before = await idle(page, id);
+  await page.getByRole("button", { name: "Sync now", exact: true }).click();
+  await page.getByText(/Sync started|under way/).first().waitFor();
+  const after = await idle(page, id);
+  assert.ok(after.length > before.length, `got ${after.length} runs want more than ${before.length}`);
+  assert.equal(after[0].status, "succeeded");
+  faultless(page, "sync");
+});
+
+test("build a query", async () => {
+  const page = await signedIn();
+  await visit(page, "/analytics");
+  await page.getByRole("button", { name: "Choose metrics" }).click();
+  await page.getByRole("option", { name: /^Revenue/ }).click();
+  await page.keyboard.press("Escape");
+  await settled(page);
+  const asked = JSON.parse(await page.evaluate(() => new URLSearchParams(location.search).get("q")));
+  assert.ok(asked.metrics.includes("revenue"), `got ${asked.metrics} want revenue among them`);
+  const total = await page.evaluate(async (q) => {
+    const r = await fetch("/console/v1/analytics/query", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(q) });
+    return (await r.json()).meta.totals.metrics.revenue;
+  }, asked);
+  const shown = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }).format(total);
+  await page.getByText(shown).first().waitFor();
+  // Whoever opens the link sees the same.
+  const other = await signedIn();
+  await other.goto(page.url());
+  await settled(other);
+  await other.getByText(shown).first().waitFor();
+  await accessible(other, "a query");
+  faultless(page, "query");
+});
