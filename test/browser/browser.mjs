@@ -51,7 +51,8 @@ export async function open({ width = 1440, height = 900, theme = "light", state 
     const u = new URL(r.url());
     if (u.protocol.startsWith("http") && u.origin !== url) page.faults.push(`outside request: ${u}`);
   });
-  page.setDefaultTimeout(20_000);
+  // The demo reads years of numbers in its first minutes, and pages wait for it.
+  page.setDefaultTimeout(60_000);
   return page;
 }
 

@@ -13,13 +13,13 @@ test("every page of an empty workspace", async () => {
   await page.getByRole("button", { name: "Set up" }).click();
   await page.getByRole("navigation", { name: "Main" }).waitFor();
   const state = await page.context().storageState();
-  for (const theme of ["light", "dark"]) {
-    const shown = await open({ theme, state, width: theme === "dark" ? 390 : 1440 });
+  await Promise.all([["light", 1440], ["dark", 390]].map(async ([theme, width]) => {
+    const shown = await open({ theme, state, width });
     await visit(shown, "/");
     for (const path of await pages(shown)) {
       await visit(shown, path);
       await accessible(shown, `${nameOf(path)}, empty, ${theme}`);
     }
     faultless(shown, `empty, ${theme}`);
-  }
+  }));
 });

@@ -46,7 +46,7 @@ export function Button({
       {...rest}
       type={busy ? "button" : rest.type}
       onPress={busy ? undefined : rest.onPress}
-      className={style({ look, size, icon }, `${busy ? "opacity-60" : ""} ${className ?? ""}`)}
+      className={style({ look, size, icon }, `${busy ? "cursor-progress!" : ""} ${className ?? ""}`)}
     >
       {busy ? <Spinner /> : null}
       {children}
