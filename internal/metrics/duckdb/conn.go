@@ -93,14 +93,22 @@ func (c *conn) exec(ctx context.Context, text string, args ...any) (n int64, err
 }
 
 // query calls each with every row. The row is used again for the next.
-func (c *conn) query(ctx context.Context, each func(row []driver.Value) error, text string, args ...any) (err error) {
+func (c *conn) query(ctx context.Context, each func(row []driver.Value) error, text string, args ...any) error {
+	return c.queryIn(ctx, here, each, text, args...)
+}
+
+// here runs f where it is called.
+func here(f func() error) error { return f() }
+
+// queryIn is query with the statement run by in, and its rows read here.
+func (c *conn) queryIn(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, text string, args ...any) (err error) {
 	s, done, err := c.prepared(ctx, text, len(args) > 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	rows, err := s.QueryContext(ctx, named(args))
-	if err != nil {
+	var rows driver.Rows
+	if err := in(func() (err error) { rows, err = s.QueryContext(ctx, named(args)); return err }); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()

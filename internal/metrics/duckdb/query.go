@@ -66,29 +66,25 @@ func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
 
 func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words) ([]analytics.Group, error) {
 	rolled := e.summed(p, w)
-	var groups []analytics.Group
-	collect := func() (err error) {
-		for _, grouped := range []bool{false, true} {
-			var b *builder
-			if b, err = compile(p, w, words, rolled, grouped); err != nil {
-				return err
-			}
-			// Rows may be too many before they are put together.
-			if groups, err = e.collect(ctx, b, w); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
-				return err
-			}
-		}
-		return err
-	}
-	var err error
+	in := here
 	if w.toRead(p, rolled) > heavyFrom {
 		if err := e.gate.enter(ctx, p.Workspace); err != nil {
 			return nil, err
 		}
 		defer e.gate.leave()
-		err = apart(collect)
-	} else {
-		err = collect()
+		in = apart
+	}
+	var groups []analytics.Group
+	var err error
+	for _, grouped := range []bool{false, true} {
+		var b *builder
+		if b, err = compile(p, w, words, rolled, grouped); err != nil {
+			return nil, err
+		}
+		// Rows may be too many before they are put together.
+		if groups, err = e.collect(ctx, b, w, in); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
+			break
+		}
 	}
 	var failed *duckdb.Error
 	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
@@ -101,10 +97,10 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 	return groups, err
 }
 
-// collect runs a statement and reads its groups.
-func (e *Engine) collect(ctx context.Context, b *builder, w *workspace) (groups []analytics.Group, err error) {
+// collect has a statement run and reads its groups.
+func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(func() error) error) (groups []analytics.Group, err error) {
 	err = e.pool.use(ctx, func(c *conn) error {
-		return c.query(ctx, func(row []driver.Value) error {
+		return c.queryIn(ctx, in, func(row []driver.Value) error {
 			if row[1].(int64) == 0 {
 				return nil // the one row of no facts
 			}
