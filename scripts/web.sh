@@ -34,6 +34,5 @@ if changed internal/console/dist/index.html web/src web/*.html web/*.json web/*.
 fi
 if changed internal/docs/dist/reference.js web/reference; then
 	echo "Building the API reference…" >&2
-	packages web/reference
-	(cd web/reference && npm run --silent build)
+	node web/reference/build.mjs
 fi
