@@ -38,18 +38,23 @@ setup: ## Install what the tests need (PostgreSQL, Chromium, Node, a C compiler)
 # `make race`.
 RACED := internal/(control|datadir|fresh|ingest|listen|outbound|platform/transport|sandbox/(ads|models)|seal)
 
+# LONG are begun first, and more packages at once than there are cores, because
+# some wait more than they work.
+LONG := ./test/browser ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scenario ./test/docs
+
 # GORACE spares the second that every process would otherwise wait at its end,
 # GOGC trades memory for time, and vet is one of the linters.
 GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 
 .PHONY: test
-test: setup web ## Everything, with short drills, on SQLite, DuckDB and PostgreSQL
+test: setup web ## Everything, with short drills, on SQLite, DuckDB, PostgreSQL and Chromium
 	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
-	$(GOTEST) -timeout 12m $$($(GO) list ./... | grep -vE '/($(RACED)|test/browser)$$')
+	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
+	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 20m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
 	cd web && npm run --silent test
 
 .PHONY: browser
-browser: setup web ## Stories in a real browser, against the real program
+browser: setup web ## Stories in a real browser alone, told one by one
 	$(GOTEST) -count=1 -timeout 30m -v ./test/browser
 
 .PHONY: race
@@ -89,7 +94,7 @@ golden: ## Rewrite golden files and schema dumps
 	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/composer ./internal/creative ./internal/picture ./internal/provider ./internal/ingest -args -update
 
 .PHONY: check
-check: lint test browser race contract ## What CI runs, the browser, the race detector everywhere, and the linters
+check: lint test race contract ## What CI runs, the race detector everywhere, and the linters
 
 .PHONY: clean
 clean: ## Remove what was built

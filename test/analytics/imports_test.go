@@ -125,7 +125,7 @@ func TestImportLife(t *testing.T) {
 func TestDrillUndo(t *testing.T) {
 	t.Parallel()
 	g := newWorld(t, seeded(t))
-	rounds := 4
+	rounds := 2
 	if full {
 		rounds = 60
 	}

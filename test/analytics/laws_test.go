@@ -14,7 +14,7 @@ func lawful() int {
 	if full {
 		return 1000
 	}
-	return 25
+	return 15
 }
 
 // plain is a question without what would choose or hide rows.

@@ -16,7 +16,7 @@ func questions() (worlds, each int) {
 	if full {
 		return 20, 500
 	}
-	return 1, 150
+	return 1, 120
 }
 
 // TestDrillQuery asks random questions about random numbers and checks every

@@ -84,6 +84,21 @@ export async function settled(page) {
   await page.waitForFunction(() => !document.querySelector(".animate-shimmer, [aria-label=Loading]"));
 }
 
+/** Changes the theme as the system would, and waits until all of the page has it. */
+export async function dress(page, theme) {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.waitForFunction((t) => document.documentElement.dataset.theme === t, theme);
+  // Colours change by transitions, and those of children begin when their
+  // parents' are over.
+  await page.evaluate(async () => {
+    const running = () => document.getAnimations().filter((a) => a instanceof CSSTransition);
+    do {
+      await Promise.allSettled(running().map((a) => a.finished));
+      await new Promise(requestAnimationFrame);
+    } while (running().length > 0);
+  });
+}
+
 /** What the server answers at a path, to whoever is signed in. */
 export const ask = (page, path) => page.evaluate(async (at) => (await (await fetch(at)).json()).data, path);
 

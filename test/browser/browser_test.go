@@ -1,7 +1,7 @@
 // Package browser_test drives the console in a real browser, against the real
 // program: one script a story, each with a server of its own.
 //
-//	go test ./test/browser -run Browser/keys
+//	go test ./test/browser -run Browser/demo/pages
 package browser_test
 
 import (
@@ -53,7 +53,8 @@ var install = sync.OnceValue(func() error {
 var oneTime = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)
 
 // TestBrowser runs the stories. Those whose name begins with new- have an empty
-// server each; all others share one with the demo, one after the other.
+// server each; all others share one with the demo, one after the other, in the
+// order of their names.
 func TestBrowser(t *testing.T) {
 	if err := install(); err != nil {
 		t.Fatal(err)
@@ -62,20 +63,27 @@ func TestBrowser(t *testing.T) {
 	if err != nil || len(stories) == 0 {
 		t.Fatalf("no stories: %v", err)
 	}
-	var demo *server
+	var shared []string
 	for _, story := range stories {
-		t.Run(strings.TrimSuffix(story, ".test.mjs"), func(st *testing.T) {
-			if strings.HasPrefix(story, "new-") {
-				start(st, "serve").tell(st, story)
-				return
-			}
-			if demo == nil {
-				demo = start(t, "demo")
-			}
-			demo.tell(st, story)
+		if !strings.HasPrefix(story, "new-") {
+			shared = append(shared, story)
+			continue
+		}
+		t.Run(nameOf(story), func(t *testing.T) {
+			t.Parallel()
+			start(t, "serve").tell(t, story)
 		})
 	}
+	t.Run("demo", func(t *testing.T) {
+		t.Parallel()
+		demo := start(t, "demo")
+		for _, story := range shared {
+			t.Run(nameOf(story), func(t *testing.T) { demo.tell(t, story) })
+		}
+	})
 }
+
+func nameOf(story string) string { return strings.TrimSuffix(story, ".test.mjs") }
 
 // server is where stories happen.
 type server struct {

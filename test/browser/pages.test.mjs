@@ -2,7 +2,7 @@
 // can use it, and nothing comes from elsewhere.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { accessible, faultless, signedIn, url, visit } from "./browser.mjs";
+import { accessible, dress, faultless, signedIn, url, visit } from "./browser.mjs";
 import { nameOf, pages } from "./pages.mjs";
 
 const first = await signedIn();
@@ -14,10 +14,10 @@ describe("every page", { concurrency: true }, () => {
     test(`${width} px`, async () => {
       const page = await signedIn({ width });
       for (const path of paths) {
-        await page.emulateMedia({ colorScheme: "light" });
         await visit(page, path);
+        await dress(page, "light");
         await accessible(page, `${nameOf(path)} at ${width} px`);
-        await page.emulateMedia({ colorScheme: "dark" });
+        await dress(page, "dark");
         await accessible(page, `${nameOf(path)} at ${width} px, dark`);
       }
       faultless(page, `${width} px`);

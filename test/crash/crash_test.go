@@ -33,7 +33,7 @@ func kills() int {
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		return 50
 	}
-	return 3
+	return 2
 }
 
 // drill is one data folder through all its crashes.

@@ -24,7 +24,7 @@ func factKills() int {
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		return 200
 	}
-	return 5
+	return 3
 }
 
 const (

@@ -330,7 +330,7 @@ func TestDrillS3TenantsApart(t *testing.T) {
 				every = 8
 			}
 			if !full {
-				every, lives = every*20, 1
+				every, lives = every*60, 1
 			}
 			p := &prober{t: t, world: w, a: settle(t, w, lives), b: settle(t, w, lives), every: every}
 			p.run()

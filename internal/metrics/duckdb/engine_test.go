@@ -126,7 +126,7 @@ func TestEngine(t *testing.T) {
 // summed up by months, however few they are.
 func TestDrillMaintained(t *testing.T) {
 	t.Parallel()
-	worlds := uint64(3)
+	worlds := uint64(2)
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		worlds = 100
 	}
@@ -248,7 +248,7 @@ func runChild(t *testing.T, dir string) *exec.Cmd {
 // be written is there, and no batch is there in part.
 func TestCrashDrill(t *testing.T) {
 	t.Parallel()
-	rounds := 3
+	rounds := 2
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		rounds = 40
 	}

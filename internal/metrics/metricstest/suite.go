@@ -25,7 +25,7 @@ func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 	t.Helper()
 	t.Run("Drill", func(t *testing.T) {
 		t.Parallel()
-		worlds := uint64(6)
+		worlds := uint64(4)
 		if full {
 			worlds = 250
 		}
