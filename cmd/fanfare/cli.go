@@ -106,7 +106,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	}
 	a, err := app.Open(ctx, app.Config{
 		People: people,
-		OAuth:  apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: cmp.Or(c.settings.PublicURL, localURL(c.settings.Listen)),
+		OAuth:  apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: cmp.Or(c.settings.PublicURL, localURL(c.settings.Listen)), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,

@@ -103,6 +103,7 @@ var refusals = []refusal{
 		}
 		return []string{"--assets", file}
 	}, []string{"with --assets"}},
+	{"no past", flags("--history-days", "30"), []string{"history-days 30", "use 90 to 1096"}},
 	{"no requests", flags("--max-in-flight", "0"), []string{"max-in-flight 0", "use 1 or more"}},
 	{"no patience", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
 	{"negative connections", flags("--max-connections", "-1"), []string{"negative", "0 for the default"}},

@@ -67,6 +67,8 @@ type Config struct {
 	Sandbox, SandboxState string
 	// PublicURL is where browsers find the server.
 	PublicURL string
+	// HistoryDays is how far back new connections read.
+	HistoryDays int
 	// People is how people get in.
 	People People
 	// MaxInFlight is how many requests the node works on at once.

@@ -30,7 +30,7 @@ func (a *App) buildConnections() error {
 	}
 	parts := connection.Parts{
 		Store: a.DB.Connections(), Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: ledger{a.Facts}, Records: &linked{app: a},
-		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL,
+		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
 		SealState: func(plain []byte) string { return a.cursors.Load().SealBytes(grantPurpose, plain) },
 		OpenState: func(text string) ([]byte, bool) { return a.cursors.Load().OpenBytes(grantPurpose, text) },
 		Now:       c.Now, Random: c.Random, Log: c.Log,

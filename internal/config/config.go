@@ -31,6 +31,7 @@ type Settings struct {
 	Assets             string
 	MasterKey          string
 	PublicURL          string
+	HistoryDays        int
 	OAuth              []string
 	PlatformURLs       []string
 	Sandbox            string
@@ -74,6 +75,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.OAuth, "oauth", nil, "platform=ID:SECRET list of OAuth clients registered with ad platforms; better set in the environment")
 	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "platform=URL list for ad platforms that are not at their own address")
 	f.StringVar(&s.Sandbox, "sandbox", "", "address of a stand-alone sandbox for sandbox connections (default one inside the server)")
+	f.IntVar(&s.HistoryDays, "history-days", 730, "how many days back a new connection reads in the background")
 	f.StringVar(&s.SMTPURL, "smtp-url", "", "smtp[s]://user:password@host:port to send invitations and resets through (default none: links are shown instead); better set in the environment")
 	f.StringVar(&s.SMTPFrom, "smtp-from", "", "sender of mail, such as Fanfare <fanfare@example.com>")
 	f.StringVar(&s.OIDCIssuer, "oidc-issuer", "", "address of the OpenID Connect issuer for single sign-on (default none)")

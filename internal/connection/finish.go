@@ -32,7 +32,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		c.conclude(&run, e.c, now, &ch.Events)
-		if status == RunSucceeded && run.Trigger == TriggerInitial {
+		if status == RunSucceeded && run.Trigger == TriggerInitial && e.s.HistoryDays > fullDays {
 			e.s.history(c, ch)
 		}
 		if c.Status == StatusReauthRequired {
@@ -171,7 +171,7 @@ func (c *Connection) next(now clock.Instant) clock.Instant {
 // history has the rest of the past read in the background.
 func (s *Service) history(c *Connection, ch *Change) {
 	today := c.today(ch.At)
-	first, last := today-historyDays+1, today-fullDays
+	first, last := today-clock.Date(s.HistoryDays)+1, today-fullDays
 	run := s.newRun(c, ch.Cause, Request{Mode: ModeBackfill, First: &first, Last: &last, Streams: []string{StreamMetrics}}, TriggerBackfill, ch.At)
 	c.Private.Queue = append(slices.Clip(c.Private.Queue), run.ID)
 	c.Sync.State = SyncQueued

@@ -30,9 +30,11 @@ type Parts struct {
 	OpenState func(text string) ([]byte, bool)
 	// PublicURL is where browsers find the server.
 	PublicURL string
-	Now       func() time.Time
-	Random    io.Reader
-	Log       *slog.Logger
+	// HistoryDays is how far back the past is read after the first sync.
+	HistoryDays int
+	Now         func() time.Time
+	Random      io.Reader
+	Log         *slog.Logger
 }
 
 // Service is what can be done with connections.

@@ -24,10 +24,8 @@ type Request struct {
 }
 
 const (
-	// fullDays is how far back the first sync and a full one read, historyDays
-	// how far back the rest of the history is read afterwards.
-	fullDays    = 90
-	historyDays = 730
+	// fullDays is how far back the first sync and a full one read.
+	fullDays = 90
 	// recentDays is what a run reads between those that read all days which
 	// may still change.
 	recentDays = 2

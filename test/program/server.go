@@ -107,6 +107,9 @@ func Launch(t testing.TB, o Options) *Server {
 	if !o.Bare {
 		env = append(env, "FANFARE_DATA="+o.Data)
 	}
+	if os.Getenv("FANFARE_DRILL") != "full" {
+		env = append(env, "FANFARE_HISTORY_DAYS=90") // two years take a minute
+	}
 	if !o.Slow {
 		env = append(env, "FANFARE_DRAIN_DELAY=0s")
 	}
