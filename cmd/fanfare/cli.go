@@ -27,6 +27,7 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/listen"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/secret"
 	"fanfare/internal/store"
@@ -104,9 +105,13 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	if err != nil {
 		return nil, configError{err}
 	}
+	authority := ""
+	if c.settings.TLSMode == listen.ModeAuto {
+		authority = dir.Path("tls", "ca.pem")
+	}
 	a, err := app.Open(ctx, app.Config{
-		People: people,
-		OAuth:  apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: cmp.Or(c.settings.PublicURL, localURL(c.settings.Listen)), HistoryDays: c.settings.HistoryDays,
+		People: people, Authority: authority,
+		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: cmp.Or(c.settings.PublicURL, localURL(c.settings.Listen)), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,

@@ -67,6 +67,8 @@ type Config struct {
 	Sandbox, SandboxState string
 	// PublicURL is where browsers find the server.
 	PublicURL string
+	// Authority is the file of the server's own certificate authority, if any.
+	Authority string
 	// HistoryDays is how far back new connections read.
 	HistoryDays int
 	// People is how people get in.

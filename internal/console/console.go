@@ -36,10 +36,13 @@ type Deps struct {
 	// 2026-11, in millionths of a US dollar.
 	ModelSpent func(ctx context.Context, workspace ident.ID, month string) (int64, error)
 	// OIDC is what the single sign-on button says, empty without one.
-	OIDC  string
-	Build string
-	Now   func() time.Time
-	Log   *slog.Logger
+	OIDC string
+	// Authority is the file of the authority that the server's certificate is
+	// from, empty where clients know it anyway.
+	Authority string
+	Build     string
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // Mail sends links to people.

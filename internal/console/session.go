@@ -57,6 +57,7 @@ type presence struct {
 	Workspace   workspaceView   `json:"workspace"`
 	Workspaces  []workspaceRole `json:"workspaces"`
 	ProvedUntil *clock.Instant  `json:"proved_until"`
+	Authority   *string         `json:"authority"`
 }
 
 type userView struct {
@@ -102,6 +103,9 @@ func (c *Console) getSession(ctx context.Context, v *visit) (any, error) {
 	}
 	for _, w := range all {
 		in.Workspaces = append(in.Workspaces, workspaceRole{w.ID, w.Name, w.Role})
+	}
+	if c.Authority != "" {
+		in.Authority = &c.Authority
 	}
 	if v.session.Proved(v.Now) {
 		until := v.session.ProvedUntil()

@@ -1,6 +1,7 @@
 // A new server: its owner sets it up, signs in, makes a key, calls the API with
 // it, and revokes it.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { accessible, faultless, link, open, settled, url, visit } from "./browser.mjs";
 
@@ -56,13 +57,11 @@ test("first run to first call", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await accessible(page, "the key, once, on a phone");
   const told = await page.getByLabel("curl with the new key").innerText();
-  assert.match(told, new RegExp(`Bearer ${key}`), "the ready call has the key in it");
   await page.getByRole("button", { name: "I have stored it" }).click();
   await shown.waitFor({ state: "detached" });
 
-  const first = await call(key);
-  assert.equal(first.status, 200, "the key opens the API");
-  assert.equal((await first.json()).data.user.email, owner.email);
+  const first = JSON.parse(execFileSync("sh", ["-c", told], { stdio: ["ignore", "pipe", "pipe"] }));
+  assert.equal(first.data.user.email, owner.email, "the ready call works as it is pasted");
 
   await visit(page, "/settings/api/requests");
   await page.getByText("/v1/me").first().waitFor();

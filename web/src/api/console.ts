@@ -36,6 +36,8 @@ export interface SignedIn extends Ways {
   workspace: Workspace;
   /** All workspaces the user is a member of, for the switcher. */
   workspaces: { id: string; name: string; role: Role }[];
+  /** File of the authority that the server's certificate is from; null where clients know it anyway. */
+  authority: string | null;
   /** Until when keys can be made without proving oneself again; null for not now. */
   proved_until: string | null;
 }

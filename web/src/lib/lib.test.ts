@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ago, count, day, figure, money, none, percent, words } from "./format";
 import { addDays, daysBetween, rangeOf, readRange, today } from "./range";
-import { languages, snippet } from "./snippet";
+import { languages, snippet, trust } from "./snippet";
 
 describe("format", () => {
   test("what is missing is a dash, never a zero", () => {
@@ -83,5 +83,13 @@ describe("snippet", () => {
   });
   test("no language puts a key into the text", () => {
     for (const l of languages) expect(snippet(call, l)).toMatch(/FANFARE_API_KEY/);
+  });
+
+  test("trusts the authority of a server on this machine", () => {
+    trust("/data/it's/ca.pem", "localhost");
+    expect(snippet(call, "curl")).toContain(`--cacert '/data/it'\\''s/ca.pem'`);
+    for (const l of languages) expect(snippet(call, l)).toContain("ca.pem");
+    trust("/data/ca.pem", "fanfare.example");
+    for (const l of languages) expect(snippet(call, l)).not.toContain("ca.pem");
   });
 });

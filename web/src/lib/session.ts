@@ -1,6 +1,7 @@
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { believeIn, own, toSignIn } from "../api/client";
 import type { Role, Session, SignedIn } from "../api/console";
+import { trust } from "./snippet";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -10,6 +11,7 @@ export const sessionQuery = queryOptions({
     else if (s.state === "signed_out") toSignIn();
     if (s.state !== "signed_in") return new Promise(() => {}); // the browser is on its way
     believeIn(s.workspace.id);
+    trust(s.authority);
     return s;
   },
   staleTime: 60_000,

@@ -11,6 +11,20 @@ export interface Call {
 export const languages = ["curl", "TypeScript", "Python", "Go"] as const;
 export type Language = (typeof languages)[number];
 
+let authority: string | null = null;
+
+/** Has calls trust a server's own authority, whose file is on this machine if the server is. */
+export function trust(file: string | null, host = location.hostname) {
+  authority = /^(localhost|127\..*|\[::1\])$/.test(host) ? file : null;
+}
+
+/** Says how programs that read no option are made to trust it. */
+function trusting(comment: string, variable: string): string[] {
+  return authority
+    ? [`${comment} The certificate is the server's own: run with ${variable}=${quoteShell(authority)}`]
+    : [];
+}
+
 function target(c: Call): string {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(c.query ?? {})) {
@@ -33,11 +47,13 @@ type Writer = (c: Call, url: string, body: string, key: string) => string[];
 
 const writers: Record<Language, Writer> = {
   curl: (c, url, body, key) => {
-    const parts = [`curl${c.method === "GET" ? "" : ` -X ${c.method}`} "${url}"`, `-H "Authorization: Bearer ${key}"`];
+    const options = `${authority ? ` --cacert ${quoteShell(authority)}` : ""}${c.method === "GET" ? "" : ` -X ${c.method}`}`;
+    const parts = [`curl${options} "${url}"`, `-H "Authorization: Bearer ${key}"`];
     if (body) parts.push(`-H "Content-Type: application/json"`, `-d ${quoteShell(body)}`);
     return [parts.join(" \\\n  ")];
   },
   TypeScript: (c, url, body) => [
+    ...trusting("//", "NODE_EXTRA_CA_CERTS"),
     `const response = await fetch(${JSON.stringify(url)}, {`,
     ...(c.method === "GET" ? [] : [`  method: "${c.method}",`]),
     "  headers: {",
@@ -51,6 +67,7 @@ const writers: Record<Language, Writer> = {
     "const { data } = await response.json();",
   ],
   Python: (c, url, body) => [
+    ...trusting("#", "SSL_CERT_FILE"),
     "import json, os, urllib.request",
     "",
     "request = urllib.request.Request(",
@@ -66,6 +83,7 @@ const writers: Record<Language, Writer> = {
     `    data = json.load(response)["data"]`,
   ],
   Go: (c, url, body) => [
+    ...trusting("//", "SSL_CERT_FILE"),
     ...(body ? [`body := strings.NewReader(\`${body}\`)`] : []),
     `req, err := http.NewRequest("${c.method}", ${JSON.stringify(url)}, ${body ? "body" : "nil"})`,
     "if err != nil {",
