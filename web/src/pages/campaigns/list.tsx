@@ -65,10 +65,12 @@ export function Campaigns() {
         {fresh ? null : <RangePicker />}
         <ShowCall call={{ method: "GET", path: "/v1/campaigns", query }} />
         {fresh ? null : <Export query={query} columns={columns} range={range} />}
-        <Button look="primary" isDisabled={!may} onPress={() => set({ new: "1" })}>
-          <Plus aria-hidden="true" />
-          New campaign
-        </Button>
+        {may ? (
+          <Button look="primary" onPress={() => set({ new: "1" })}>
+            <Plus aria-hidden="true" />
+            New campaign
+          </Button>
+        ) : null}
       </PageHeader>
       {may ? null : <p className="mb-3 text-xs text-muted">You can look. Editors can change campaigns.</p>}
       {fresh ? (
