@@ -33,6 +33,18 @@ async function signOut(page) {
 
 const call = (key) => fetch(`${url}/v1/me`, { headers: { Authorization: `Bearer ${key}` } });
 
+/** The reference calls with a key, under its policy of content and without another host. */
+async function tryReference(key) {
+  const page = await open();
+  await page.goto(`${url}/docs/api#tag/api/GET/v1/me`);
+  await page.getByPlaceholder("Token").fill(key);
+  await page.getByRole("button", { name: /Test Request.*\/v1\/me\)/s }).click();
+  const answered = page.waitForResponse(`${url}/v1/me`);
+  await page.getByRole("button", { name: /Send/ }).first().click();
+  assert.equal((await answered).status(), 200, "the reference calls with the key");
+  faultless(page, "reference");
+}
+
 test("first run to first call", async () => {
   const page = await open();
   await page.goto(url);
@@ -62,6 +74,8 @@ test("first run to first call", async () => {
 
   const first = JSON.parse(execFileSync("sh", ["-c", told], { stdio: ["ignore", "pipe", "pipe"] }));
   assert.equal(first.data.user.email, owner.email, "the ready call works as it is pasted");
+
+  await tryReference(key);
 
   await visit(page, "/settings/api/requests");
   await page.getByText("/v1/me").first().waitFor();
