@@ -73,6 +73,21 @@ export async function signedIn(options = {}) {
   return open({ ...options, state });
 }
 
+/** Who owns a new server. */
+export const owner = { name: "Ada", email: "ada@example.com", password: "correct horse battery staple" };
+
+/** Sets a new server up by the one-time link that it has logged. */
+export async function setUp(page) {
+  await page.goto(link);
+  await page.getByLabel("Your name").fill(owner.name);
+  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(owner.password);
+  await page.getByLabel("Workspace").fill("Acme");
+  await accessible(page, "set-up");
+  await page.getByRole("button", { name: "Set up" }).click();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+}
+
 /** Goes to a page of the console and waits until it has settled. */
 export async function visit(page, path) {
   await page.goto(url + path);

@@ -3,20 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { accessible, faultless, link, open, settled, url, visit } from "./browser.mjs";
-
-const owner = { name: "Ada", email: "ada@example.com", password: "correct horse battery staple" };
-
-async function setUp(page) {
-  await page.goto(link);
-  await page.getByLabel("Your name").fill(owner.name);
-  await page.getByLabel("E-mail").fill(owner.email);
-  await page.getByLabel("Password", { exact: true }).fill(owner.password);
-  await page.getByLabel("Workspace").fill("Acme");
-  await accessible(page, "set-up");
-  await page.getByRole("button", { name: "Set up" }).click();
-  await page.getByRole("navigation", { name: "Main" }).waitFor();
-}
+import { accessible, faultless, link, open, owner, setUp, settled, url, visit } from "./browser.mjs";
 
 async function signIn(page) {
   await page.goto(`${url}/sign-in?next=%2Fsettings%2Fapi%2Fkeys`);

@@ -2,17 +2,11 @@
 // only after they have tried.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accessible, faultless, link, open, url, visit } from "./browser.mjs";
+import { accessible, faultless, open, setUp, visit } from "./browser.mjs";
 import { pages } from "./pages.mjs";
 
 const owner = await open();
-await owner.goto(link);
-await owner.getByLabel("Your name").fill("Ada");
-await owner.getByLabel("E-mail").fill("ada@example.com");
-await owner.getByLabel("Password", { exact: true }).fill("correct horse battery staple");
-await owner.getByLabel("Workspace").fill("Acme");
-await owner.getByRole("button", { name: "Set up" }).click();
-await owner.getByRole("navigation", { name: "Main" }).waitFor();
+await setUp(owner);
 
 /** Invites somebody, who joins, and gives the page they are on. */
 async function join(role, email) {
