@@ -354,34 +354,14 @@ func (e *evaluation) keeps(r *row) bool {
 // directions, and ties are in the order of dates and values, so that the same
 // facts always give the same order.
 func (e *evaluation) sort() {
-	// Rows are large, so they are moved once, and what mostly decides lies
-	// beside where they are.
-	type place struct {
-		row *row
-		key Number
-	}
-	orders := e.r.order
-	keyed := len(orders) > 0 && orders[0].numeric()
-	places := make([]place, len(e.rows))
+	// Rows are large, so they are moved once.
+	order := make([]*row, len(e.rows))
 	for i := range e.rows {
-		places[i].row = &e.rows[i]
-		if keyed {
-			places[i].key = orders[0].number(&e.rows[i])
-		}
+		order[i] = &e.rows[i]
 	}
-	rest := orders
-	if keyed {
-		rest = orders[1:]
-	}
-	slices.SortFunc(places, func(x, y place) int {
-		if keyed {
-			if c := orders[0].compareNumbers(x.key, y.key); c != 0 {
-				return c
-			}
-		}
-		a, b := x.row, y.row
-		for i := range rest {
-			if c := rest[i].compare(e.r, a, b); c != 0 {
+	slices.SortFunc(order, func(a, b *row) int {
+		for i := range e.r.order {
+			if c := e.r.order[i].compare(e.r, a, b); c != 0 {
 				return c
 			}
 		}
@@ -391,15 +371,12 @@ func (e *evaluation) sort() {
 		}
 		return c
 	})
-	sorted := make([]row, len(places))
-	for i := range places {
-		sorted[i] = *places[i].row
+	sorted := make([]row, len(order))
+	for i, r := range order {
+		sorted[i] = *r
 	}
 	e.rows = sorted
 }
-
-// numeric says whether rows are ordered by a figure.
-func (o *order) numeric() bool { return o.at >= 0 && o.by != byDimension && o.by != byLabel }
 
 func (o *order) compare(r *Resolved, a, b *row) int {
 	switch {
@@ -414,10 +391,7 @@ func (o *order) compare(r *Resolved, a, b *row) int {
 		}
 		return directed(cmp.Or(cmp.Compare(strings.ToLower(left), strings.ToLower(right)), cmp.Compare(left, right)), o.desc)
 	}
-	return o.compareNumbers(o.number(a), o.number(b))
-}
-
-func (o *order) compareNumbers(left, right Number) int {
+	left, right := o.number(a), o.number(b)
 	if !left.Known || !right.Known {
 		return lastIf(!left.Known, !right.Known)
 	}

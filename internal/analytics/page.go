@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"fanfare/internal/clock"
@@ -46,11 +45,16 @@ func parseBookmark(plain []byte) (b bookmark, ok bool) {
 func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) error {
 	now := s.Now()
 	k := &Kept{ID: ident.New(resultPrefix, now, s.Random), Hash: q.hash(), Rows: make([][]byte, len(a.all)), ExpiresAt: clock.At(now.Add(keptFor))}
-	var wg sync.WaitGroup
-	half := len(a.all) / 2
-	wg.Go(func() { a.render(k.Rows, half, len(a.all)) })
-	a.render(k.Rows, 0, half)
-	wg.Wait()
+	var slab []byte
+	for i := range a.all {
+		if cap(slab)-len(slab) < 1<<10 {
+			slab = make([]byte, 0, 1<<16)
+		}
+		from := len(slab)
+		slab = a.layout.appendRow(slab, &a.all[i])
+		k.Rows[i] = slab[from:len(slab):len(slab)]
+		a.all[i].raw = k.Rows[i]
+	}
 	k.Meta = append(append([]byte{}, a.head...), '}')
 	if err := s.Results.Keep(ctx, w.ID, k); err != nil {
 		return fmt.Errorf("keep result: %w", err)
@@ -61,20 +65,6 @@ func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) er
 	}
 	a.next = s.Seal(w.ID, mark.plain())
 	return nil
-}
-
-// render writes some of all rows.
-func (a *Answer) render(rows [][]byte, first, end int) {
-	var slab []byte
-	for i := first; i < end; i++ {
-		if cap(slab)-len(slab) < 1<<10 {
-			slab = make([]byte, 0, 1<<16)
-		}
-		from := len(slab)
-		slab = a.layout.appendRow(slab, &a.all[i])
-		rows[i] = slab[from:len(slab):len(slab)]
-		a.all[i].raw = rows[i]
-	}
 }
 
 // page goes on where a cursor says.
