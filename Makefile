@@ -59,7 +59,7 @@ test: setup ## Everything, with short drills, on SQLite, DuckDB, PostgreSQL and 
 	cd web && npm run --silent test
 
 .PHONY: browser
-browser: setup web ## Stories in a real browser alone, told one by one
+browser: setup web ## The stories in a real browser alone
 	$(GOTEST) -count=1 -timeout 30m -v ./test/browser
 
 .PHONY: race

@@ -84,6 +84,9 @@ func (c *cli) assetsFolder(dir *datadir.Dir) string {
 	return dir.Path("assets")
 }
 
+// authorityFile is where a server in --tls-mode auto keeps its authority.
+func authorityFile(dir *datadir.Dir) string { return dir.Path("tls", "ca.pem") }
+
 func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slog.Logger) (*app.App, error) {
 	limits, err := c.limits()
 	if err != nil {
@@ -107,7 +110,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	}
 	authority := ""
 	if c.settings.TLSMode == listen.ModeAuto {
-		authority = dir.Path("tls", "ca.pem")
+		authority = authorityFile(dir)
 	}
 	a, err := app.Open(ctx, app.Config{
 		People: people, Authority: authority,

@@ -166,7 +166,7 @@ func (d *doctor) certificates(dir *datadir.Dir) {
 	d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
 	switch d.settings.TLSMode {
 	case listen.ModeAuto:
-		d.lifetime("authority", dir.Path("tls", "ca.pem"), "delete it and `fanfare serve` makes a new one, then run `fanfare trust`")
+		d.lifetime("authority", authorityFile(dir), "delete it and `fanfare serve` makes a new one, then run `fanfare trust`")
 		d.lifetime("certificate", dir.Path("tls", "leaf.pem"), "delete it and `fanfare serve` makes a new one")
 	case listen.ModeFile:
 		d.lifetime("certificate", d.settings.TLSCert, "renew it")

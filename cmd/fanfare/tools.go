@@ -202,7 +202,7 @@ func (c *cli) trustCommand() *cobra.Command {
 			if err != nil {
 				return configError{err}
 			}
-			file := dir.Path("tls", "ca.pem")
+			file := authorityFile(dir)
 			if _, err := os.Stat(file); err != nil {
 				return fmt.Errorf("there is no local authority in %s yet: start `fanfare serve` once, or name the folder with --data", dir.Path())
 			}

@@ -54,7 +54,7 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 		add("plaintext-key-policy %q is not revoke or warn", s.PlaintextKeyPolicy)
 	}
 	if s.HistoryDays < 90 || s.HistoryDays > 1096 {
-		add("history-days %d is out of range: use 90 to 1096; the first 90 are always read, and no platform gives more than three years", s.HistoryDays)
+		add("history-days %d is out of range: use 90 to 1096; the first 90 are always read, and platforms give about three years", s.HistoryDays)
 	}
 	if s.MaxInFlight < 1 {
 		add("max-in-flight %d would refuse every request: use 1 or more", s.MaxInFlight)

@@ -123,7 +123,7 @@ test("texts are shown, never run", async () => {
       const a = await send("/console/v1/audiences", { name: text, description: text, type: "targeting", definition: { countries: ["DE"], interests: [text.slice(0, 60)] } });
       ids.push(["/campaigns/", c.id], ["/creative/", g.id], ["/audiences/", a.id]);
     }
-    // Each connection reads years of numbers, so one has all texts.
+    // Each connection reads months of numbers, so one has all texts.
     const k = await send("/console/v1/connections", { platform: "sandbox", name: list.join(" ") });
     ids.push(["/connections/", k.id]);
     await send("/console/api/user", { name: list[1] }, "PATCH");

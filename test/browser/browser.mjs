@@ -52,7 +52,7 @@ export async function open({ width = 1440, height = 900, theme = "light", state 
     const u = new URL(r.url());
     if (u.protocol.startsWith("http") && u.origin !== url) page.faults.push(`outside request: ${u}`);
   });
-  // The demo reads years of numbers in its first minutes, and pages wait for it.
+  // The machine may be busy: the demo reads numbers, and other tests run beside.
   page.setDefaultTimeout(60_000);
   return page;
 }

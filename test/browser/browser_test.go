@@ -5,7 +5,6 @@
 package browser_test
 
 import (
-	"bytes"
 	"errors"
 	"net/url"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"fanfare/test/program"
@@ -25,29 +23,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// install puts the browser's driver in place, once for each lock file.
-var install = sync.OnceValue(func() error {
-	for _, tool := range []string{"node", "npm", "chromium"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return errors.New(tool + " is missing: run scripts/setup.sh all, which installs it")
-		}
-	}
+// install puts the browser's driver in place.
+func install() error {
 	if _, err := os.Stat("../../internal/console/dist/index.html"); err != nil {
 		return errors.New("the console is not built: run make web")
 	}
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return err
-	}
-	mark := filepath.Join("node_modules", ".fanfare-lock.json")
-	if installed, err := os.ReadFile(mark); err == nil && bytes.Equal(installed, lock) {
-		return nil
-	}
-	if out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
-		return errors.New("npm ci: " + err.Error() + "\n" + string(out))
-	}
-	return os.WriteFile(mark, lock, 0o600)
-})
+	return program.Packages("chromium")
+}
 
 // oneTime is a link that signs in or sets up, once.
 var oneTime = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)

@@ -23,7 +23,7 @@ test("generate a creative", async () => {
   faultless(page, "generate");
 });
 
-/** Waits until no run of a connection is under way, and gives all: the first one reads years. */
+/** Waits until no run of a connection is under way, and gives all: the first one takes its time. */
 const idle = (page, id) => until(page, `/console/v1/connections/${id}/syncs?limit=100`, (runs) => runs.every((r) => r.finished_at), 300_000);
 
 test("sync now, with its progress", async () => {

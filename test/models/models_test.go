@@ -4,7 +4,6 @@
 package models_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +30,7 @@ import (
 	"fanfare/internal/platform/openai"
 	"fanfare/internal/sandbox/models"
 	"fanfare/internal/secret"
+	"fanfare/test/program"
 )
 
 // intent is what all parties ask for. Seed and model are arbitrary.
@@ -64,26 +64,8 @@ var request = model.Request{
 	System: intent["system"].(string), User: intent["user"].(string), Schema: schema, MaxTokens: intent["max_tokens"].(int), Seed: 7,
 }
 
-// install puts the SDKs in place, once for each lock file.
-var install = sync.OnceValue(func() error {
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return errors.New(tool + " is missing: install Node.js 20 or newer with npm, on Debian by `apt-get install nodejs npm`, or run scripts/setup.sh")
-		}
-	}
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return err
-	}
-	mark := filepath.Join("node_modules", ".fanfare-lock.json")
-	if installed, err := os.ReadFile(mark); err == nil && bytes.Equal(installed, lock) {
-		return nil
-	}
-	if out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
-		return errors.New("npm ci: " + err.Error() + "\n" + string(out))
-	}
-	return os.WriteFile(mark, lock, 0o600)
-})
+// install puts the SDKs in place, once.
+var install = sync.OnceValue(func() error { return program.Packages() })
 
 func serve(t *testing.T) (*models.Handler, string) {
 	t.Helper()

@@ -21,7 +21,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"math/big"
 	"net"
 	"net/http"
@@ -38,31 +37,14 @@ import (
 	"fanfare/internal/platform/transport"
 	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/secret"
+	"fanfare/test/program"
 )
 
 // now is when all of it happens, for the sandbox and for our clients.
 var now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
 
-// install puts the SDKs in place, once for each lock file.
-var install = sync.OnceValue(func() error {
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return errors.New(tool + " is missing: install Node.js 20 or newer with npm, on Debian by `apt-get install nodejs npm`, or run scripts/setup.sh")
-		}
-	}
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return err
-	}
-	mark := filepath.Join("node_modules", ".fanfare-lock.json")
-	if installed, err := os.ReadFile(mark); err == nil && bytes.Equal(installed, lock) {
-		return nil
-	}
-	if out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
-		return errors.New("npm ci: " + err.Error() + "\n" + string(out))
-	}
-	return os.WriteFile(mark, lock, 0o600)
-})
+// install puts the SDKs in place, once.
+var install = sync.OnceValue(func() error { return program.Packages() })
 
 // sandbox is a world of its own for one test, and access to one platform in
 // it.
