@@ -3,6 +3,7 @@ package analytics
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"fanfare/internal/fact"
@@ -26,7 +27,8 @@ func benchmark(b *testing.B, n int, q *Query) {
 	b.Helper()
 	m := small(b)
 	f := &fixed{memory: m}
-	for i := range n {
+	// In no order, as an engine answers.
+	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 		f.groups = append(f.groups, Group{
 			Values: []Value{{ID: fmt.Sprint("cmp_01m7eed1vefw9bs159p71gx", i), Label: fmt.Sprint("Campaign ", i)}, {ID: "social"}},
 			Sums:   []Sum{{N: int64(1000 + i), Known: true}, {N: int64(i), Known: true}, {N: int64(i) * 1_234_567, Known: true}, {N: int64(i) * 100_000, Known: true}, {N: int64(i) * 7_654_321, Known: true}},

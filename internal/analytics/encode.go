@@ -1,7 +1,6 @@
 package analytics
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,15 +37,11 @@ func appendMember(b []byte, name string) []byte {
 }
 
 func appendDate(b []byte, d clock.Date) []byte {
-	b = append(b, '"')
-	return append(d.Time().AppendFormat(b, "2006-01-02"), '"')
+	return append(d.Append(append(b, '"')), '"')
 }
 
 // appendRow writes a row as a JSON object.
 func (l *layout) appendRow(b []byte, r *row) []byte {
-	if r.raw != nil {
-		return append(b, r.raw...)
-	}
 	b = append(b, `{"dimensions":{`...)
 	if l.dated {
 		b = appendDate(append(b, `"date":`...), r.date)
@@ -121,44 +116,6 @@ func (l *layout) appendChange(b []byte, r *row) []byte {
 	return append(b, '}')
 }
 
-// open reads the parts of a kept row, which appendRow wrote.
-func (l *layout) open(kept *row) *row {
-	if kept.now != nil {
-		return kept
-	}
-	var shown struct {
-		Dimensions  map[string]*string `json:"dimensions"`
-		Labels      map[string]*string `json:"labels"`
-		ExternalIDs map[string]string  `json:"external_ids"`
-		Metrics     map[string]Number  `json:"metrics"`
-		Previous    map[string]Number  `json:"previous"`
-		Partial     bool               `json:"partial"`
-	}
-	// What was written here can be read here.
-	_ = json.Unmarshal(kept.raw, &shown)
-	r := &row{raw: kept.raw, partial: shown.Partial}
-	if date := shown.Dimensions["date"]; date != nil {
-		r.date, _ = clock.ParseDate(*date)
-	}
-	for _, d := range l.dimensions {
-		v := Value{Null: true, External: shown.ExternalIDs[d.Name]}
-		if id := shown.Dimensions[d.Name]; id != nil {
-			v = Value{ID: *id}
-		}
-		if label := shown.Labels[d.Name]; label != nil {
-			v.Label = *label
-		}
-		r.values = append(r.values, v)
-	}
-	for _, m := range l.metrics {
-		r.now = append(r.now, shown.Metrics[m.Name])
-		if shown.Previous != nil {
-			r.before = append(r.before, shown.Previous[m.Name])
-		}
-	}
-	return r
-}
-
 // appendHeader writes the names of a table's columns.
 func (l *layout) appendHeader(b []byte) []byte {
 	var names []string
@@ -192,10 +149,9 @@ func (l *layout) appendHeader(b []byte) []byte {
 // appendLine writes a row as a line of a table, after RFC 4180. What is null
 // is empty.
 func (l *layout) appendLine(b []byte, r *row) []byte {
-	r = l.open(r)
 	from := len(b)
 	if l.dated {
-		b = append(r.date.Time().AppendFormat(b, "2006-01-02"), ',')
+		b = append(r.date.Append(b), ',')
 	}
 	for i, d := range l.dimensions {
 		v := &r.values[i]

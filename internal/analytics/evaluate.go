@@ -54,8 +54,6 @@ type row struct {
 	partial bool
 	// now and before are the metrics, before only where there is a pair.
 	now, before []Number
-	// raw is the row as JSON, where it has been made already.
-	raw []byte
 }
 
 // null reports whether the dimension has no value.
@@ -354,14 +352,31 @@ func (e *evaluation) keeps(r *row) bool {
 // directions, and ties are in the order of dates and values, so that the same
 // facts always give the same order.
 func (e *evaluation) sort() {
-	// Rows are large, so they are moved once.
-	order := make([]*row, len(e.rows))
-	for i := range e.rows {
-		order[i] = &e.rows[i]
+	// Rows are large and lie far apart, so they are moved once, and what
+	// decides most comparisons is beside where they are.
+	type place struct {
+		first Number
+		*row
 	}
-	slices.SortFunc(order, func(a, b *row) int {
-		for i := range e.r.order {
-			if c := e.r.order[i].compare(e.r, a, b); c != 0 {
+	order, rest := make([]place, len(e.rows)), e.r.order
+	for i := range e.rows {
+		order[i].row = &e.rows[i]
+	}
+	numeric := len(rest) > 0 && rest[0].numeric()
+	if numeric {
+		for i := range order {
+			order[i].first = rest[0].number(order[i].row)
+		}
+		rest = rest[1:]
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		if numeric {
+			if c := e.r.order[0].compareNumbers(a.first, b.first); c != 0 {
+				return c
+			}
+		}
+		for i := range rest {
+			if c := rest[i].compare(e.r, a.row, b.row); c != 0 {
 				return c
 			}
 		}
@@ -372,11 +387,14 @@ func (e *evaluation) sort() {
 		return c
 	})
 	sorted := make([]row, len(order))
-	for i, r := range order {
-		sorted[i] = *r
+	for i := range order {
+		sorted[i] = *order[i].row
 	}
 	e.rows = sorted
 }
+
+// numeric reports whether rows are sorted by a figure.
+func (o *order) numeric() bool { return o.at >= 0 && o.by != byDimension && o.by != byLabel }
 
 func (o *order) compare(r *Resolved, a, b *row) int {
 	switch {
@@ -391,7 +409,10 @@ func (o *order) compare(r *Resolved, a, b *row) int {
 		}
 		return directed(cmp.Or(cmp.Compare(strings.ToLower(left), strings.ToLower(right)), cmp.Compare(left, right)), o.desc)
 	}
-	left, right := o.number(a), o.number(b)
+	return o.compareNumbers(o.number(a), o.number(b))
+}
+
+func (o *order) compareNumbers(left, right Number) int {
 	if !left.Known || !right.Known {
 		return lastIf(!left.Known, !right.Known)
 	}

@@ -51,9 +51,8 @@ func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) er
 			slab = make([]byte, 0, 1<<16)
 		}
 		from := len(slab)
-		slab = a.layout.appendRow(slab, &a.all[i])
+		slab = appendKept(slab, &a.all[i])
 		k.Rows[i] = slab[from:len(slab):len(slab)]
-		a.all[i].raw = k.Rows[i]
 	}
 	k.Meta = append(append([]byte{}, a.head...), '}')
 	if err := s.Results.Keep(ctx, w.ID, k); err != nil {
@@ -87,7 +86,7 @@ func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.
 	}
 	rows, head, total, err := s.Results.Page(ctx, w.ID, mark.id, mark.offset, limit)
 	if fault.Is(err, fault.NotFound) {
-		return nil, badCursor(q, "cursor_expired", "The result behind the cursor is no longer there: it is kept for 15 minutes. Ask again without it.")
+		return nil, expired(q)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read kept result: %w", err)
@@ -99,8 +98,11 @@ func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.
 		return nil, fmt.Errorf("read kept result: %w", err)
 	}
 	a := &Answer{layout: m.Query.layout(), head: head[:len(head)-1], cached: true}
-	for _, raw := range rows {
-		a.rows = append(a.rows, row{raw: raw})
+	a.rows = make([]row, len(rows))
+	for i, kept := range rows {
+		if !readKept(kept, &a.rows[i]) {
+			return nil, expired(q)
+		}
 	}
 	if m.Query.Include.TotalRows {
 		a.totalRows = &total
@@ -117,6 +119,10 @@ func pageLimit(q *Query) (int, []fault.Detail) {
 	c := &resolver{q: &Query{Limit: q.Limit}, r: &Resolved{limit: DefaultLimit, timezone: "UTC"}}
 	c.scope(time.Time{})
 	return c.r.limit, c.problems
+}
+
+func expired(q *Query) error {
+	return badCursor(q, "cursor_expired", "The result behind the cursor is no longer there: it is kept for 15 minutes. Ask again without it.")
 }
 
 func badCursor(q *Query, code, message string) error {

@@ -111,9 +111,6 @@ func (s *Service) Check(w Workspace, p *Params) error {
 
 // describeSubjects reads the records that the rows are about.
 func (s *Service) describeSubjects(ctx context.Context, w Workspace, a *Answer) error {
-	for i := range a.rows {
-		a.rows[i] = *a.layout.open(&a.rows[i])
-	}
 	kind := recordKinds[subjects[a.report.Kind].dimension]
 	if kind == "" {
 		return nil

@@ -50,7 +50,7 @@ type Kept struct {
 	ID ident.ID
 	// Hash tells the query that it answers.
 	Hash string
-	// Rows are JSON objects without line breaks.
+	// Rows are JSON without line breaks.
 	Rows      [][]byte
 	Meta      []byte
 	ExpiresAt clock.Instant

@@ -103,7 +103,7 @@ func compile(p *analytics.Plan, w *workspace, words *words, rolled run, grouped 
 		return texts[d].entity != "" && (texts[d].attribute != "id" || grouped) || sourced[d] != ""
 	})
 	b.merged = b.merged && b.direct
-	b.text("SELECT g.bucket, CAST(" + b.add("g.n") + " AS BIGINT)")
+	b.text("SELECT g.bucket, " + b.count("g.n"))
 	for _, d := range p.Dimensions {
 		b.text(", " + b.shown(d))
 	}
@@ -119,10 +119,6 @@ func compile(p *analytics.Plan, w *workspace, words *words, rolled run, grouped 
 		b.text(b.partial(i, m))
 	}
 	b.from(rolled)
-	if p.Where != nil {
-		b.text(" WHERE ")
-		b.where(p.Where)
-	}
 	b.text(" GROUP BY ALL) g")
 	b.joinTexts()
 	if !b.direct {
@@ -153,6 +149,14 @@ func (b *builder) add(expression string) string {
 	return "sum(" + expression + ")"
 }
 
+// count adds up counts, which are BIGINT where they are but one.
+func (b *builder) count(expression string) string {
+	if b.direct {
+		return expression
+	}
+	return "CAST(sum(" + expression + ") AS BIGINT)"
+}
+
 // partial sums a measure over facts. Reach is the figure of one fact, if there
 // is but one. An amount is converted and rounded by itself before it is added;
 // beside the sum goes how many had no rate.
@@ -171,16 +175,17 @@ func (b *builder) partial(i int, m fact.Measure) string {
 
 // sum is what a group shows of a measure; see read.
 func (b *builder) sum(i int, m fact.Measure) string {
-	sum, count := b.add(fmt.Sprintf("g.m%d", i)), b.add(fmt.Sprintf("g.k%d", i))
+	column, count := fmt.Sprintf("g.m%d", i), b.count(fmt.Sprintf("g.k%d", i))
+	sum := "CAST(" + b.add(column) + " AS BIGINT)"
 	switch {
 	case m == fact.Reach && b.direct:
-		return fmt.Sprintf("g.m%d, g.k%[1]d", i)
+		return column + ", " + count
 	case m == fact.Reach:
-		return fmt.Sprintf("max(g.m%d), CAST(%s AS BIGINT)", i, count)
+		return "max(" + column + "), " + count
 	case m.Money() && b.converts:
-		return fmt.Sprintf("CASE WHEN %s = 0 THEN CAST(%s AS BIGINT) END, CAST(%[1]s AS BIGINT)", count, sum)
+		return "CASE WHEN " + count + " = 0 THEN " + sum + " END, " + count
 	}
-	return "CAST(" + sum + " AS BIGINT)"
+	return sum
 }
 
 // shown are the columns of a dimension; see read.
@@ -201,35 +206,88 @@ func (b *builder) shown(dimension string) string {
 	return "g." + dimension
 }
 
-// from writes where facts come from: those of the days, or for those that are
-// summed up ahead the sums.
+// from writes where facts come from and which of them count. To find out what
+// a statement means takes DuckDB as long as to answer a small one, so it is
+// written with no more levels and columns than it needs.
 func (b *builder) from(rolled run) {
-	b.text(" FROM (")
-	separate := ""
-	arm := func(table string, first, last clock.Date) {
-		if first > last {
-			return
-		}
-		b.text(separate + "SELECT * FROM " + table + " WHERE workspace = ? AND day BETWEEN ? AND ?")
-		b.bind(b.w.key, int32(first), int32(last))
-		separate = " UNION ALL "
+	joins, where := b.beside(), b.beside()
+	joins.joins()
+	if b.p.Where != nil {
+		where.where(b.p.Where)
 	}
-	table, sums := b.p.Family.String(), b.sums()
-	switch {
-	case rolled == none:
-		arm(table, b.p.First, b.p.Last)
-	case rolled.firstMonth > rolled.lastMonth:
-		arm(table, b.p.First, rolled.first-1)
-		arm(sums+"_pentad", rolled.first, rolled.last)
-		arm(table, rolled.last+1, b.p.Last)
-	default:
-		arm(table, b.p.First, rolled.first-1)
-		arm(sums+"_pentad", rolled.first, rolled.firstMonth-1)
-		arm(sums+"_month", rolled.firstMonth, rolled.lastMonth)
-		arm(sums+"_pentad", rolled.lastMonth+1, rolled.last)
-		arm(table, rolled.last+1, b.p.Last)
+	arms := b.arms(rolled)
+	const days = "workspace = ? AND day BETWEEN ? AND ?"
+	if len(arms) == 1 && joins.Len() == 0 {
+		b.text(" FROM " + arms[0].table + " f WHERE " + days)
+		b.bind(b.w.key, int32(arms[0].first), int32(arms[0].last))
+		b.include(" AND ", where)
+		return
+	}
+	needed, before := neededColumns(b.String(), joins.String(), where.String()), " FROM ("
+	for _, a := range arms {
+		b.text(before + "SELECT " + needed + " FROM " + a.table + " WHERE " + days)
+		b.bind(b.w.key, int32(a.first), int32(a.last))
+		before = " UNION ALL "
 	}
 	b.text(") f")
+	b.include("", joins)
+	b.include(" WHERE ", where)
+}
+
+// beside is a builder of another part of the same statement.
+func (b *builder) beside() *builder {
+	return &builder{p: b.p, w: b.w, words: b.words, tagged: b.tagged, converts: b.converts}
+}
+
+// include writes a part, if there is anything in it.
+func (b *builder) include(before string, part *builder) {
+	if part.Len() > 0 {
+		b.text(before + part.String())
+		b.bind(part.args...)
+	}
+}
+
+// neededColumns are those of the facts that texts name.
+func neededColumns(texts ...string) string {
+	var list []string
+	for _, c := range columns {
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "f."+c) }) {
+			list = append(list, c)
+		}
+	}
+	if list == nil {
+		return "day" // facts are only counted
+	}
+	return strings.Join(list, ", ")
+}
+
+// arm is a table and the days that are taken from it.
+type arm struct {
+	table       string
+	first, last clock.Date
+}
+
+// arms are the facts of the days, or for those that are summed up ahead the
+// sums.
+func (b *builder) arms(rolled run) []arm {
+	table, sums := b.p.Family.String(), b.sums()
+	list := []arm{{table, b.p.First, b.p.Last}}
+	switch {
+	case rolled == none:
+	case rolled.firstMonth > rolled.lastMonth:
+		list = []arm{{table, b.p.First, rolled.first - 1}, {sums + "_pentad", rolled.first, rolled.last}, {table, rolled.last + 1, b.p.Last}}
+	default:
+		list = []arm{
+			{table, b.p.First, rolled.first - 1},
+			{sums + "_pentad", rolled.first, rolled.firstMonth - 1}, {sums + "_month", rolled.firstMonth, rolled.lastMonth}, {sums + "_pentad", rolled.lastMonth + 1, rolled.last},
+			{table, rolled.last + 1, b.p.Last},
+		}
+	}
+	return slices.DeleteFunc(list, func(a arm) bool { return a.first > a.last })
+}
+
+// joins writes what stands beside facts.
+func (b *builder) joins() {
 	if b.converts {
 		b.rates()
 	}

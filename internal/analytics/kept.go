@@ -1,0 +1,110 @@
+package analytics
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"fanfare/internal/clock"
+)
+
+// keptRow is what a row is made of, as it is kept for later pages: a third of
+// what it will be answered as, because names are written and changes are worked
+// out when a page is asked for, which few are.
+type keptRow struct {
+	Date    int32 `json:"d"`
+	Partial bool  `json:"p"`
+	// Values are ids, names and the ids of platforms, as far as there are any.
+	Values [][3]string `json:"v"`
+	Now    keptNumbers `json:"n"`
+	Before keptNumbers `json:"b"`
+}
+
+// keptNumbers are figures as they are, with no digits to drop.
+type keptNumbers []Number
+
+const millionths = "e-6"
+
+// appendKept writes a row for readKept, on one line.
+func appendKept(b []byte, r *row) []byte {
+	b = strconv.AppendInt(append(b, `{"d":`...), int64(r.date), 10)
+	if r.partial {
+		b = append(b, `,"p":true`...)
+	}
+	b = append(b, `,"v":[`...)
+	for i := range r.values {
+		v := &r.values[i]
+		b = appendText(append(b, '['), v.ID)
+		if v.Label != "" || v.External != "" {
+			b = appendText(append(b, ','), v.Label)
+		}
+		if v.External != "" {
+			b = appendText(append(b, ','), v.External)
+		}
+		b = append(b, ']', ',')
+	}
+	b = keptNumbers(r.now).append(append(closed(b), `,"n":`...))
+	if r.before != nil {
+		b = keptNumbers(r.before).append(append(b, `,"b":`...))
+	}
+	return append(b, '}')
+}
+
+func (list keptNumbers) append(b []byte) []byte {
+	b = append(b, '[')
+	for _, n := range list {
+		switch {
+		case !n.Known:
+			b = append(b, "null"...)
+		case n.Digits == 0:
+			b = strconv.AppendInt(b, n.N, 10)
+		default:
+			b = append(strconv.AppendInt(b, n.N, 10), millionths...)
+		}
+		b = append(b, ',')
+	}
+	return closed(b)
+}
+
+// UnmarshalJSON reads what append wrote.
+func (list *keptNumbers) UnmarshalJSON(b []byte) error {
+	for text := range strings.SplitSeq(strings.Trim(string(b), "[]"), ",") {
+		n := Number{}
+		if text != "null" {
+			text, scaled := strings.CutSuffix(text, millionths)
+			v, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return fmt.Errorf("read kept number: %w", err)
+			}
+			n = Number{N: v, Known: true}
+			if scaled {
+				n.Digits = maxDigits
+			}
+		}
+		*list = append(*list, n)
+	}
+	return nil
+}
+
+// closed ends a list whose parts have each a comma behind them.
+func closed(b []byte) []byte {
+	if last := len(b) - 1; b[last] == ',' {
+		b = b[:last]
+	}
+	return append(b, ']')
+}
+
+// readKept reports whether the row is one that appendKept wrote. Another
+// version's may not be.
+func readKept(kept []byte, r *row) bool {
+	var k keptRow
+	if json.Unmarshal(kept, &k) != nil || k.Now == nil {
+		return false
+	}
+	*r = row{date: clock.Date(k.Date), partial: k.Partial, now: k.Now, before: k.Before}
+	for _, v := range k.Values {
+		r.values = append(r.values, Value{ID: v[0], Label: v[1], External: v[2], Null: v[0] == ""})
+	}
+	return true
+}
