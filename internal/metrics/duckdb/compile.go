@@ -3,6 +3,7 @@ package duckdb
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +37,27 @@ type builder struct {
 
 func (b *builder) text(s string)    { b.WriteString(s) }
 func (b *builder) bind(args ...any) { b.args = append(b.args, args...) }
+
+// literal is the statement with numbers in the place of its parameters. Where
+// it has others, texts above all, there is none.
+func (b *builder) literal() (text string, whole bool) {
+	var out strings.Builder
+	rest := b.String()
+	for _, v := range b.args {
+		before, after, _ := strings.Cut(rest, "?")
+		out.WriteString(before)
+		switch n := v.(type) {
+		case int32:
+			out.WriteString(strconv.Itoa(int(n)))
+		case int64:
+			out.WriteString(strconv.FormatInt(n, 10))
+		default:
+			return "", false
+		}
+		rest = after
+	}
+	return out.String() + rest, true
+}
 
 // weekday counts from Monday, also for days before 1970.
 const weekday = "((f.day % 7 + 10) % 7)"

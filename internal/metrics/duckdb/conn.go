@@ -25,13 +25,21 @@ var errClosed = errors.New("the facts are closed")
 type conn struct {
 	*duckdb.Conn
 	statements map[string]*duckdb.Stmt
+	plans      map[string]plan
+}
+
+// plan is a statement without parameters, which keeps the plan that it was
+// made with, and how many changes there were then.
+type plan struct {
+	*duckdb.Stmt
+	changes int64
 }
 
 // prepared returns a statement and what to call when it is done with. Those
 // with parameters are kept: DuckDB plans them anew with the values, in the
 // transaction that runs them, and only the parsing is saved. The plan of one
 // without is kept as it was made and goes wrong when the table's statistics
-// change (its issue 23704), so those are prepared every time.
+// change (its issue 23704), so those are prepared every time; but see planned.
 func (c *conn) prepared(ctx context.Context, text string, keep bool) (s *duckdb.Stmt, done func() error, err error) {
 	nothing := func() error { return nil }
 	if s := c.statements[text]; s != nil {
@@ -59,8 +67,39 @@ func (c *conn) forget() error {
 	for _, s := range c.statements {
 		errs = errors.Join(errs, s.Close())
 	}
+	for _, p := range c.plans {
+		errs = errors.Join(errs, p.Close())
+	}
 	clear(c.statements)
+	clear(c.plans)
 	return errs
+}
+
+// planned returns a statement without parameters. As long as there were no
+// further changes it is planned once: that takes as long as the rest of a small
+// query, and who looks at a dashboard asks the same ones again and again.
+func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb.Stmt, error) {
+	p, there := c.plans[text]
+	if there && p.changes == changes {
+		return p.Stmt, nil
+	}
+	var err error
+	if there {
+		delete(c.plans, text)
+		err = p.Close()
+	} else if len(c.plans) >= maxStatements {
+		err = c.forget()
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, err := c.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	p = plan{made.(*duckdb.Stmt), changes}
+	c.plans[text] = p
+	return p.Stmt, nil
 }
 
 func (c *conn) close() error { return errors.Join(c.forget(), c.Close()) }
@@ -107,6 +146,20 @@ func (c *conn) queryIn(ctx context.Context, in func(func() error) error, each fu
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	return read(ctx, in, each, s, args)
+}
+
+// queryPlanned is queryIn for a statement that keeps its plan. What it read
+// counts only if there are still no further changes afterwards.
+func (c *conn) queryPlanned(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, text string, changes int64) error {
+	s, err := c.planned(ctx, text, changes)
+	if err != nil {
+		return err
+	}
+	return read(ctx, in, each, s, nil)
+}
+
+func read(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, s *duckdb.Stmt, args []any) (err error) {
 	var rows driver.Rows
 	if err := in(func() (err error) { rows, err = s.QueryContext(ctx, named(args)); return err }); err != nil {
 		return err
@@ -215,7 +268,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	p.lent++
-	return &conn{Conn: made.(*duckdb.Conn), statements: map[string]*duckdb.Stmt{}}, nil
+	return &conn{Conn: made.(*duckdb.Conn), statements: map[string]*duckdb.Stmt{}, plans: map[string]plan{}}, nil
 }
 
 // use lends a connection to f.

@@ -63,6 +63,10 @@ type Engine struct {
 	fresh   map[month]bool
 	// unsaved is how many writes there were since the last checkpoint.
 	unsaved int
+	// changes counts when writing is taken and when it is given back: it is odd
+	// while anything may change, and two equal even counts have nothing new
+	// between them.
+	changes atomic.Int64
 
 	words atomic.Pointer[words]
 	mu    sync.Mutex

@@ -99,17 +99,26 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 
 // collect has a statement run and reads its groups.
 func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(func() error) error) (groups []analytics.Group, err error) {
+	each := func(row []driver.Value) error {
+		if row[1].(int64) == 0 {
+			return nil // the one row of no facts
+		}
+		if len(groups) == b.p.MaxGroups {
+			return analytics.ErrTooMany
+		}
+		groups = append(groups, b.read(row))
+		return nil
+	}
 	err = e.pool.use(ctx, func(c *conn) error {
-		return c.queryIn(ctx, in, func(row []driver.Value) error {
-			if row[1].(int64) == 0 {
-				return nil // the one row of no facts
+		changes := e.changes.Load()
+		if text, whole := b.literal(); whole && changes%2 == 0 {
+			err := c.queryPlanned(ctx, in, each, text, changes)
+			if e.changes.Load() == changes {
+				return err
 			}
-			if len(groups) == b.p.MaxGroups {
-				return analytics.ErrTooMany
-			}
-			groups = append(groups, b.read(row))
-			return nil
-		}, b.String(), b.args...)
+			groups, b.entities = nil, nil
+		}
+		return c.queryIn(ctx, in, each, b.String(), b.args...)
 	})
 	if err != nil || !b.merged {
 		return groups, err

@@ -352,13 +352,17 @@ func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error
 func (e *Engine) lock(ctx context.Context) error {
 	select {
 	case e.writing <- struct{}{}:
+		e.changes.Add(1)
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (e *Engine) unlock() { <-e.writing }
+func (e *Engine) unlock() {
+	e.changes.Add(1)
+	<-e.writing
+}
 
 func (t *change) begin(ctx context.Context, id ident.ID) error {
 	if t.w.key != 0 {
