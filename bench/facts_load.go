@@ -63,6 +63,7 @@ func benchBeside(w *warehouse) {
 	const perSecond, loops = 300, 4
 	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("beside"))
 	defer ours.stop()
+	defer foremost()()
 	requests := pick(w.campaigns, "/v1/campaigns/", w.large.APIKey)
 	heavy := post("/v1/analytics/query", w.large.APIKey, fmt.Sprintf(
 		`{"metrics":["impressions","clicks","spend","conversions","revenue"],"dimensions":["channel"],"granularity":"day","limit":10000,"date_range":{"start_date":%q,"end_date":%q}}`, w.first, w.last))

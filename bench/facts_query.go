@@ -198,6 +198,18 @@ func benchQuery(w *warehouse) {
 		}
 		fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", q.what, ms(t[0]), ms(t[1]), ratio, extra)
 	}
+	// Questions that are asked again are not planned again; this is what one
+	// costs that is.
+	q, first := questions[0], w.last-30
+	bounds := slices.Clone(q.args)
+	t := duel(func() {
+		first--
+		bounds[1] = int32(first)
+		direct.query(q.text, bounds)
+	}, func() {
+		l.ask(post("/v1/analytics/query", q.key, strings.Replace(q.body, (w.last-29).String(), first.String(), 1)))
+	})
+	fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", "the first one, with days that were never asked for", ms(t[0]), ms(t[1]), float64(t[1])/float64(t[0]), ms(t[1]-t[0]))
 	if len(ratios) > 0 {
 		worst := slices.Max(ratios)
 		verdictMost("P5 query above 10 ms over HTTPS, against DuckDB, worst", worst, 1.2, "")

@@ -29,10 +29,18 @@ type conn struct {
 }
 
 // plan is a statement without parameters, which keeps the plan that it was
-// made with, and how many changes there were then.
+// made with, and how many changes there were then. One that was asked for only
+// once has no statement yet.
 type plan struct {
 	*duckdb.Stmt
 	changes int64
+}
+
+func (p plan) close() error {
+	if p.Stmt == nil {
+		return nil
+	}
+	return p.Close()
 }
 
 // prepared returns a statement and what to call when it is done with. Those
@@ -68,29 +76,33 @@ func (c *conn) forget() error {
 		errs = errors.Join(errs, s.Close())
 	}
 	for _, p := range c.plans {
-		errs = errors.Join(errs, p.Close())
+		errs = errors.Join(errs, p.close())
 	}
 	clear(c.statements)
 	clear(c.plans)
 	return errs
 }
 
-// planned returns a statement without parameters. As long as there were no
-// further changes it is planned once: that takes as long as the rest of a small
-// query, and who looks at a dashboard asks the same ones again and again.
+// planned returns a statement without parameters, nil when it is asked for the
+// first time. As long as there are no further changes it is planned once: that
+// takes as long as the rest of a small query, and who looks at a dashboard asks
+// the same ones again and again.
 func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb.Stmt, error) {
 	p, there := c.plans[text]
-	if there && p.changes == changes {
+	switch {
+	case !there:
+		if len(c.plans) >= maxStatements {
+			if err := c.forget(); err != nil {
+				return nil, err
+			}
+		}
+		c.plans[text] = plan{}
+		return nil, nil
+	case p.Stmt != nil && p.changes == changes:
 		return p.Stmt, nil
 	}
-	var err error
-	if there {
-		delete(c.plans, text)
-		err = p.Close()
-	} else if len(c.plans) >= maxStatements {
-		err = c.forget()
-	}
-	if err != nil {
+	c.plans[text] = plan{}
+	if err := p.close(); err != nil {
 		return nil, err
 	}
 	made, err := c.PrepareContext(ctx, text)
@@ -149,16 +161,7 @@ func (c *conn) queryIn(ctx context.Context, in func(func() error) error, each fu
 	return read(ctx, in, each, s, args)
 }
 
-// queryPlanned is queryIn for a statement that keeps its plan. What it read
-// counts only if there are still no further changes afterwards.
-func (c *conn) queryPlanned(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, text string, changes int64) error {
-	s, err := c.planned(ctx, text, changes)
-	if err != nil {
-		return err
-	}
-	return read(ctx, in, each, s, nil)
-}
-
+// read runs a statement by in and calls each with every row of its result.
 func read(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, s *duckdb.Stmt, args []any) (err error) {
 	var rows driver.Rows
 	if err := in(func() (err error) { rows, err = s.QueryContext(ctx, named(args)); return err }); err != nil {

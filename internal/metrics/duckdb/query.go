@@ -72,6 +72,7 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 			return nil, err
 		}
 		defer e.gate.leave()
+		defer attend()()
 		in = apart
 	}
 	var groups []analytics.Group
@@ -110,14 +111,10 @@ func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(
 		return nil
 	}
 	err = e.pool.use(ctx, func(c *conn) error {
-		changes := e.changes.Load()
-		if text, whole := b.literal(); whole && changes%2 == 0 {
-			err := c.queryPlanned(ctx, in, each, text, changes)
-			if e.changes.Load() == changes {
-				return err
-			}
-			groups, b.entities = nil, nil
+		if done, err := e.again(ctx, c, b, in, each); done {
+			return err
 		}
+		groups, b.entities = nil, nil
 		return c.queryIn(ctx, in, each, b.String(), b.args...)
 	})
 	if err != nil || !b.merged {
@@ -135,6 +132,21 @@ func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(
 		}
 	}
 	return merge(groups, b.p.Measures)
+}
+
+// again has a statement run by a plan that is kept. It did so only if nothing
+// has changed since the plan was made.
+func (e *Engine) again(ctx context.Context, c *conn, b *builder, in func(func() error) error, each func(row []driver.Value) error) (done bool, err error) {
+	changes := e.changes.Load()
+	text, whole := b.literal()
+	if !whole || changes%2 != 0 {
+		return false, nil
+	}
+	s, err := c.planned(ctx, text, changes)
+	if s != nil {
+		err = read(ctx, in, each, s, nil)
+	}
+	return (s != nil || err != nil) && e.changes.Load() == changes, err
 }
 
 // merge puts groups together that are the same to whoever asks.

@@ -4,3 +4,5 @@ package duckdb
 
 // Elsewhere a priority is that of the whole process.
 func giveWay() {}
+
+func attend() (done func()) { return func() {} }
