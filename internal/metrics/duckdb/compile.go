@@ -301,7 +301,9 @@ func (b *builder) arms(rolled run) []arm {
 	default:
 		list = []arm{
 			{table, b.p.First, rolled.first - 1},
-			{sums + "_pentad", rolled.first, rolled.firstMonth - 1}, {sums + "_month", rolled.firstMonth, rolled.lastMonth}, {sums + "_pentad", rolled.lastMonth + 1, rolled.last},
+			{sums + "_pentad", rolled.first, rolled.firstMonth - 1},
+			{sums + "_month", rolled.firstMonth, rolled.lastMonth},
+			{sums + "_pentad", rolled.lastMonth + 1, rolled.last},
 			{table, rolled.last + 1, b.p.Last},
 		}
 	}

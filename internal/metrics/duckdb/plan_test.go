@@ -18,8 +18,10 @@ func TestKeptPlans(t *testing.T) {
 	e := open(t, t.TempDir())
 	const apart = 50
 	plans := []analytics.Plan{
-		{Granularity: analytics.Whole}, {Granularity: analytics.Day},
-		{Granularity: analytics.Whole, Dimensions: []string{"campaign_id"}}, {Granularity: analytics.Month, Dimensions: []string{"channel"}},
+		{Granularity: analytics.Whole},
+		{Granularity: analytics.Day},
+		{Granularity: analytics.Whole, Dimensions: []string{"campaign_id"}},
+		{Granularity: analytics.Month, Dimensions: []string{"channel"}},
 	}
 	size, campaigns := int64(1), 0
 	since := make([]int64, 6)
