@@ -9,9 +9,9 @@ import (
 	"fanfare/internal/clock"
 )
 
-// keptRow is what a row is made of, as it is kept for later pages: a third of
-// what it will be answered as, because names are written and changes are worked
-// out when a page is asked for, which few are.
+// keptRow is what a row is made of, as it is kept for later pages: it is shorter
+// and faster to write than what is answered. Names are written, figures brought
+// into shape and changes worked out when a page is asked for, which few are.
 type keptRow struct {
 	Date    int32 `json:"d"`
 	Partial bool  `json:"p"`
