@@ -137,6 +137,16 @@ func TestDaysFollowEachOther(t *testing.T) {
 	})
 }
 
+// TestDaysAreWritten holds the way days are written against the library's.
+func TestDaysAreWritten(t *testing.T) {
+	t.Parallel()
+	for d := clock.Date(-1_000_000); d < 4_000_000; d += 97 {
+		if got, want := d.String(), d.Time().Format(time.DateOnly); got != want {
+			t.Fatalf("day %d: got %s want %s", int32(d), got, want)
+		}
+	}
+}
+
 func TestZone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Kathmandu"} {
