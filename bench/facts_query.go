@@ -174,6 +174,14 @@ func duel(works ...func()) []time.Duration {
 	return medians
 }
 
+// beside prints what DuckDB and a server took, as a ratio and in milliseconds
+// more.
+func beside(what string, t []time.Duration) (ratio, extra float64) {
+	ratio, extra = float64(t[1])/float64(t[0]), ms(t[1]-t[0])
+	fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", what, ms(t[0]), ms(t[1]), ratio, extra)
+	return ratio, extra
+}
+
 // benchQuery is P5: a query over HTTPS against the same SQL in DuckDB.
 func benchQuery(w *warehouse) {
 	const small = 10 * time.Millisecond
@@ -190,13 +198,12 @@ func benchQuery(w *warehouse) {
 	for _, q := range questions {
 		request := post("/v1/analytics/query", q.key, q.body)
 		t := duel(func() { direct.query(q.text, q.args) }, func() { l.ask(request) })
-		ratio, extra := float64(t[1])/float64(t[0]), float64(t[1]-t[0])/float64(time.Millisecond)
+		ratio, extra := beside(q.what, t)
 		if t[0] > small {
 			ratios = append(ratios, ratio)
 		} else {
 			extras = append(extras, extra)
 		}
-		fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", q.what, ms(t[0]), ms(t[1]), ratio, extra)
 	}
 	// Questions that are asked again are not planned again; this is what one
 	// costs that is.
@@ -209,7 +216,7 @@ func benchQuery(w *warehouse) {
 	}, func() {
 		l.ask(post("/v1/analytics/query", q.key, strings.Replace(q.body, (w.last-29).String(), first.String(), 1)))
 	})
-	fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", "the first one, with days that were never asked for", ms(t[0]), ms(t[1]), float64(t[1])/float64(t[0]), ms(t[1]-t[0]))
+	beside("the first one, with days that were never asked for", t)
 	if len(ratios) > 0 {
 		worst := slices.Max(ratios)
 		verdictMost("P5 query above 10 ms over HTTPS, against DuckDB, worst", worst, 1.2, "")

@@ -14,9 +14,7 @@ import (
 func TestKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.Custom(func(t *rapid.T) Number {
-			return rapid.SampledFrom([]Number{{}, {N: rapid.Int64().Draw(t, "n"), Known: true}, {N: rapid.Int64().Draw(t, "millionths"), Digits: maxDigits, Known: true}}).Draw(t, "number")
-		})
+		number := rapid.OneOf(numbers(), rapid.Just(Number{}))
 		value := rapid.Custom(func(t *rapid.T) Value {
 			v := Value{ID: rapid.String().Draw(t, "id"), Label: rapid.String().Draw(t, "label"), External: rapid.String().Draw(t, "external")}
 			v.Null = v.ID == ""

@@ -55,17 +55,16 @@ import "C"
 
 import "sync"
 
-var begin = sync.OnceFunc(func() { C.ff_begin() })
+var startBeats = sync.OnceFunc(func() { C.ff_begin() })
 
 // attend has the kernel look often, on every core, whether somebody waits for
-// the core, until the returned function is called. Newer kernels only note that
-// a scan on another core should give way, and see to it at their next tick,
-// which may be 4 ms away: a hundred times what it takes to read a record. So a
-// thread on each core wakes up every 0.3 ms while anything heavy runs, which
-// costs one core a hundredth of its time. They are threads of C, for Go's
-// would need its processors, which others want.
+// the core, until the returned function is called. On Linux 6.18 threads that
+// woke up while a scan had their core were seen to wait for the next tick,
+// which may be 4 ms away: many times what it takes to read a record. So a
+// thread on each core wakes up every 0.3 ms while anything heavy runs. They are
+// threads of C, for Go's would need its processors, which others want.
 func attend() (done func()) {
-	begin()
+	startBeats()
 	C.ff_heavy(1)
 	return func() { C.ff_heavy(-1) }
 }

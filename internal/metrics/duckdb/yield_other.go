@@ -4,5 +4,3 @@ package duckdb
 
 // Elsewhere a priority is that of the whole process.
 func giveWay() {}
-
-func attend() (done func()) { return func() {} }
