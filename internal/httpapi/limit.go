@@ -67,7 +67,7 @@ func (a *API) enter(r *request) error {
 		return a.limited(r, d, d.Policy)
 	}
 	r.counter, r.ticket = counter, d.Ticket
-	setLimits(r.w.Header(), d, r.now)
+	setLimits(r.w.Header(), d)
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (a *API) look(r *request, workspace ident.ID, limits ratelimit.Limits) {
 	if r.session != "" {
 		return
 	}
-	setLimits(r.w.Header(), a.standing(r, workspace, limits), r.now)
+	setLimits(r.w.Header(), a.standing(r, workspace, limits))
 }
 
 // standing says how a workspace stands, by this node's own count where the
@@ -154,7 +154,7 @@ func concurrency(limit int64) error {
 
 // limited says which policy was violated and when to come back.
 func (a *API) limited(r *request, d ratelimit.Decision, policy string) error {
-	setLimits(r.w.Header(), d, r.now)
+	setLimits(r.w.Header(), d)
 	limit := d.Minute.Limit
 	if policy == "day" {
 		limit = d.Day.Limit
@@ -173,10 +173,10 @@ func ceilSeconds(d time.Duration) int64 {
 // setLimits writes the rate headers: the three of the specification about the
 // tightest window, and the standard ones about all. All values are cut from
 // one string, because this runs on every request.
-func setLimits(h http.Header, d ratelimit.Decision, now time.Time) {
+func setLimits(h http.Header, d ratelimit.Decision) {
 	tight := d.Tightest()
 	if tight.Limit == 0 {
-		tight = ratelimit.Window{Limit: unlimited, Remaining: unlimited, Reset: now.Add(time.Minute)}
+		tight = ratelimit.Window{Limit: unlimited, Remaining: unlimited, Reset: d.Now.Add(time.Minute)}
 		d.Minute = tight
 	}
 	var buf [192]byte
@@ -191,8 +191,8 @@ func setLimits(h http.Header, d ratelimit.Decision, now time.Time) {
 	if d.Policy == "ip" {
 		first = d.Policy
 	}
-	b = appendWindow(b, first, d.Minute, now, false)
-	b = appendWindow(b, "day", d.Day, now, d.Minute.Limit > 0)
+	b = appendWindow(b, first, d.Minute, d.Now, false)
+	b = appendWindow(b, "day", d.Day, d.Now, d.Minute.Limit > 0)
 	ends[3] = len(b)
 	b = appendPolicy(b, first, d.Minute.Limit, 60, false)
 	b = appendPolicy(b, "day", d.Day.Limit, 86400, d.Minute.Limit > 0)

@@ -422,4 +422,4 @@ func qualityOf(parameters string) string {
 }
 
 // limitByAddress describes the address policy in the headers.
-func (a *API) limitByAddress(r *request, d ratelimit.Decision) { setLimits(r.w.Header(), d, r.now) }
+func (a *API) limitByAddress(r *request, d ratelimit.Decision) { setLimits(r.w.Header(), d) }

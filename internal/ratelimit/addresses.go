@@ -55,7 +55,7 @@ func (a *Addresses) Look(addr netip.Addr, now time.Time) Decision {
 	}
 	d := named(u.Look(addressLimits, now))
 	d.OK = d.Minute.Remaining > 0
-	d.Wait = d.Minute.Reset.Sub(now)
+	d.Wait = d.Minute.Reset.Sub(d.Now)
 	return d
 }
 

@@ -26,6 +26,9 @@ type Window struct {
 // Decision is the answer to one request.
 type Decision struct {
 	OK bool
+	// Now is when it was given. No window opens after it, unless a clock was
+	// set back.
+	Now time.Time
 	// Minute and Day are the windows; a Limit of 0 is no policy.
 	Minute, Day Window
 	// Wait is how long to wait when the answer is no.
@@ -127,12 +130,29 @@ func (u *Usage) roll(now time.Time) {
 	}
 }
 
+// overtaken is how long a request may be on its way from the clock to the
+// counter.
+const overtaken = time.Second
+
+// given is the time of a decision. Of two requests the later one may be
+// counted first and open the window: the other one is then as late as that,
+// or it would be told to wait 61 seconds for the end of a minute.
+func (u *Usage) given(now time.Time) time.Time {
+	for _, opened := range [...]time.Time{u.Opened, time.Unix(u.DayOf*86400, 0)} {
+		if early := opened.Sub(now); early > 0 && early < overtaken {
+			now = opened
+		}
+	}
+	return now
+}
+
 func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
 
 func (u *Usage) dayEnd() time.Time { return time.Unix((u.DayOf+1)*86400, 0) }
 
 func (u *Usage) decide(l Limits, now time.Time, refused string) Decision {
-	d := Decision{OK: refused == "", Policy: refused}
+	now = u.given(now)
+	d := Decision{OK: refused == "", Now: now, Policy: refused}
 	if l.PerMinute > 0 {
 		opened := u.Opened
 		if u.Minute == 0 {

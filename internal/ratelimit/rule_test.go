@@ -88,6 +88,15 @@ func TestRule(t *testing.T) {
 			{policy: "day", wait: day},
 		}},
 		{"no policy", ratelimit.Limits{}, []step{{ok: true}, {ok: true}}},
+		{"R5 who was overtaken by the first of a minute waits no longer than it", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
+			{ok: true, day: 99},
+			{at: -1, policy: "minute", day: 99, wait: time.Minute},
+			{at: 1 - time.Second, policy: "minute", day: 99, wait: time.Minute},
+		}},
+		{"R5 who was overtaken by the first of a day waits no longer than it", ratelimit.Limits{PerDay: 1}, []step{
+			{at: day, ok: true},
+			{at: day - 1, policy: "day", wait: 24 * time.Hour},
+		}},
 		{"R16 a small step back reopens nothing", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
 			{ok: true, day: 99},
 			{at: -5 * time.Minute, policy: "minute", day: 99, wait: 6 * time.Minute},
