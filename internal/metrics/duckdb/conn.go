@@ -36,11 +36,12 @@ type plan struct {
 	changes int64
 }
 
-func (p plan) close() error {
+// Close ends the statement, if there is one.
+func (p plan) Close() error {
 	if p.Stmt == nil {
 		return nil
 	}
-	return p.Close()
+	return p.Stmt.Close()
 }
 
 // prepared returns a statement and what to call when it is done with. Those
@@ -61,26 +62,23 @@ func (c *conn) prepared(ctx context.Context, text string, keep bool) (s *duckdb.
 	if !keep {
 		return s, s.Close, nil
 	}
-	if len(c.statements) >= maxStatements {
-		if err := c.forget(); err != nil {
-			return nil, nil, errors.Join(err, s.Close())
-		}
+	if err := makeRoom(c.statements, maxStatements); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
 	}
 	c.statements[text] = s
 	return s, nothing, nil
 }
 
-func (c *conn) forget() error {
-	var errs error
-	for _, s := range c.statements {
-		errs = errors.Join(errs, s.Close())
+// makeRoom forgets arbitrary ones until there are fewer than most.
+func makeRoom[T io.Closer](kept map[string]T, most int) (err error) {
+	for text, s := range kept {
+		if len(kept) < most {
+			break
+		}
+		delete(kept, text)
+		err = errors.Join(err, s.Close())
 	}
-	for _, p := range c.plans {
-		errs = errors.Join(errs, p.close())
-	}
-	clear(c.statements)
-	clear(c.plans)
-	return errs
+	return err
 }
 
 // planned returns a statement without parameters, nil when it is asked for the
@@ -91,10 +89,8 @@ func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb
 	p, there := c.plans[text]
 	switch {
 	case !there:
-		if len(c.plans) >= maxStatements {
-			if err := c.forget(); err != nil {
-				return nil, err
-			}
+		if err := makeRoom(c.plans, maxStatements); err != nil {
+			return nil, err
 		}
 		c.plans[text] = plan{}
 		return nil, nil
@@ -102,7 +98,7 @@ func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb
 		return p.Stmt, nil
 	}
 	c.plans[text] = plan{}
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		return nil, err
 	}
 	made, err := c.PrepareContext(ctx, text)
@@ -114,7 +110,9 @@ func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb
 	return p.Stmt, nil
 }
 
-func (c *conn) close() error { return errors.Join(c.forget(), c.Close()) }
+func (c *conn) close() error {
+	return errors.Join(makeRoom(c.statements, 0), makeRoom(c.plans, 0), c.Close())
+}
 
 // named numbers arguments. Text that is not UTF-8 cannot be in the file, so
 // that what is bound need not be either.
