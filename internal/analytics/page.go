@@ -97,14 +97,15 @@ func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.
 	if err := json.Unmarshal(head, &m); err != nil {
 		return nil, fmt.Errorf("read kept result: %w", err)
 	}
-	a := &Answer{layout: m.Query.layout(), head: head[:len(head)-1], cached: true}
+	r := m.Query.resolved()
+	a := &Answer{layout: r.layout(), head: head[:len(head)-1], cached: true}
 	a.rows = make([]row, len(rows))
 	for i, kept := range rows {
 		if !readKept(kept, &a.rows[i]) {
 			return nil, expired(q)
 		}
 	}
-	if m.Query.Include.TotalRows {
+	if r.totalRows {
 		a.totalRows = &total
 	}
 	if mark.offset += len(rows); mark.offset < total && len(rows) > 0 {

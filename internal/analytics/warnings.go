@@ -28,9 +28,27 @@ type Warning struct {
 
 // freshness tells how far the figures go.
 type freshness struct {
-	DataThrough  *clock.Date `json:"data_through"`
-	FinalThrough *clock.Date `json:"final_through"`
-	Stale        []ident.ID  `json:"stale_connections"`
+	dataThrough, finalThrough *clock.Date
+	stale                     []ident.ID
+}
+
+func (f freshness) append(b []byte) []byte {
+	through := func(d *clock.Date) {
+		if d != nil {
+			b = appendDate(b, *d)
+		} else {
+			b = append(b, "null"...)
+		}
+	}
+	b = append(b, `{"data_through":`...)
+	through(f.dataThrough)
+	b = append(b, `,"final_through":`...)
+	through(f.finalThrough)
+	b = append(b, `,"stale_connections":[`...)
+	for i, id := range f.stale {
+		b = appendWord(appendComma(b, i), id)
+	}
+	return append(b, `]}`...)
 }
 
 // sourcesOf are those that may have facts for the query in a span: what its
@@ -91,7 +109,7 @@ func (c *Connection) stale(now time.Time) bool {
 
 // freshness is as good as that of the connection that is furthest behind.
 func (e *evaluation) freshness(now time.Time) freshness {
-	f := freshness{Stale: []ident.ID{}}
+	var f freshness
 	earlier := func(least **clock.Date, d clock.Date) {
 		if *least == nil || d < **least {
 			*least = &d
@@ -99,7 +117,7 @@ func (e *evaluation) freshness(now time.Time) freshness {
 	}
 	for _, c := range e.contributing() {
 		if c.stale(now) {
-			f.Stale = append(f.Stale, c.ID)
+			f.stale = append(f.stale, c.ID)
 		}
 		through := clock.Date(0)
 		for _, s := range e.sources {
@@ -110,8 +128,8 @@ func (e *evaluation) freshness(now time.Time) freshness {
 		if c.DataThrough != nil {
 			through = *c.DataThrough
 		}
-		earlier(&f.DataThrough, through)
-		earlier(&f.FinalThrough, through-clock.Date(c.LookbackDays))
+		earlier(&f.dataThrough, through)
+		earlier(&f.finalThrough, through-clock.Date(c.LookbackDays))
 	}
 	return f
 }
@@ -249,9 +267,8 @@ func (e *evaluation) estimate(started, now time.Time) *Answer {
 		combinations = min(combinations*max(size, 0), facts)
 	}
 	rows := min(combinations*buckets, MaxRows)
-	query := e.r.echo()
-	a := &Answer{layout: query.layout()}
-	a.describe(e, &query, started, &rows)
+	a := &Answer{layout: e.r.layout()}
+	a.describe(e, started, &rows)
 	a.finish(now.Sub(started))
 	return a
 }
