@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"fanfare/internal/clock"
@@ -283,7 +284,7 @@ var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "c
 
 // Variants returns the figures of a creative and of its variants in the last 30
 // days. An ad that shows a variant counts for both; what has no facts is left
-// out.
+// out, and so is everything where a figure is too large to be told.
 func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) (map[ident.ID]map[string]Number, error) {
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
@@ -292,8 +293,11 @@ func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) 
 	for _, dimension := range []string{"creative_id", DimensionVariant} {
 		q := &Query{Metrics: CreativeMetrics, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), inside: true}
 		e, err := s.rows(ctx, w, q)
+		if errors.Is(err, ErrTooLarge) {
+			return nil, nil
+		}
 		if err != nil {
-			return nil, asked(ctx, ctx, err)
+			return nil, err
 		}
 		for _, r := range e.rows {
 			if v := &r.values[0]; !v.null() {

@@ -311,6 +311,9 @@ func sumUp(p *Plan, measure fact.Measure, rows []*fact.Row) (Sum, error) {
 		return Sum{Mixed: s.Known}, nil
 	}
 	if !total.IsInt64() {
+		if p.Forgiving {
+			return Sum{NoRate: s.NoRate}, nil
+		}
 		return s, ErrTooLarge
 	}
 	s.N, s.Known = total.Int64(), s.Known && !s.NoRate

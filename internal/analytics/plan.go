@@ -90,6 +90,9 @@ type Plan struct {
 	Rates []Rate
 	// MaxGroups is how many groups there may be; more are an error.
 	MaxGroups int
+	// Forgiving has a sum that is too large to be exact be unknown, and the
+	// others told. Otherwise it is an error.
+	Forgiving bool
 }
 
 // Rate converts one currency on one day: an amount times Over / Under, half

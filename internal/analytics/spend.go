@@ -18,7 +18,8 @@ type Spend struct {
 }
 
 // Spend returns what campaigns have spent in a currency; nil asks for all
-// that have facts. Those of which no platform reports spend are left out.
+// that have facts. Those of which no platform reports spend are left out, and
+// those whose spend is too large to be told.
 func (s *Service) Spend(ctx context.Context, w Workspace, ids []ident.ID, currency money.Currency, today clock.Date) (map[ident.ID]Spend, error) {
 	if ids != nil && len(ids) == 0 {
 		return nil, nil
@@ -72,7 +73,7 @@ func (s *Service) spent(ctx context.Context, workspace ident.ID, sources []fact.
 	}
 	groups, err := s.Facts.Query(ctx, &Plan{
 		Workspace: workspace, Family: fact.Base, First: covered.first, Last: covered.last, Granularity: Whole, Dimensions: []string{"campaign_id"},
-		Measures: []fact.Measure{fact.Spend}, Currency: currency, Rates: rates, MaxGroups: MaxRows,
+		Measures: []fact.Measure{fact.Spend}, Currency: currency, Rates: rates, MaxGroups: MaxRows, Forgiving: true,
 		Where: &Condition{And: []Condition{which, {Dimension: "platform", Op: NotEqual, Values: []string{Measurement}}}},
 	})
 	if err != nil {

@@ -80,6 +80,40 @@ func issues(c *fanfaretest.Client, id string) []string {
 	return list
 }
 
+// TestTooLargeToTell: spend beyond what can be told exactly is null, and keeps
+// no other campaign of the workspace from its budget.
+func TestTooLargeToTell(t *testing.T) {
+	t.Parallel()
+	w := boot(t)
+	c := w.Tenant("enterprise")
+	made := make([]string, 2)
+	for i := range made {
+		made[i] = c.Do("POST", "/v1/campaigns", `{"name":"x","budget":{"type":"lifetime","amount":"100","currency":"USD"}}`).Want(201).ID()
+		c.Do("POST", "/v1/campaigns/"+made[i]+"/launch", nil).Want(200)
+	}
+	creative := c.Do("POST", "/v1/creative/generate", `{"prompt":"Trail shoes for runners who like mud","variants":2}`).Want(201).ID()
+	if err := w.App.Creatives.Run(t.Context(), c.Workspace, mustID(creative)); err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{`{"date":"2026-11-01","campaign_id":"` + made[1] + `","spend":"100"}`}
+	for i := range 9300 {
+		rows = append(rows, fmt.Sprintf(`{"date":"2026-11-%02d","campaign_id":%q,"creative_id":%q,"external_audience_id":"%d","spend":"999999999.999999"}`, 1+i%2, made[0], creative, i))
+	}
+	sent(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
+	if err := w.App.Campaigns.Spent(t.Context(), c.Workspace); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"null active", "100.00 USD completed"} {
+		if got := sum(c.Client, made[i], "spend_to_date") + " " + c.Do("GET", "/v1/campaigns/"+made[i], nil).Record()["status"].(string); got != want {
+			t.Errorf("got %s want %s", got, want)
+		}
+	}
+	list := c.Do("GET", "/v1/creative/"+creative+"/variants?include=metrics", nil).Want(200).List()
+	if figures, _ := list.Data[0]["metrics"].(map[string]any); len(figures) == 0 || figures["spend"] != nil {
+		t.Errorf("got %v want figures that are null", figures)
+	}
+}
+
 // TestBudgets: what facts say is spent moves campaigns.
 func TestBudgets(t *testing.T) {
 	t.Parallel()

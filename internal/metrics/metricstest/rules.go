@@ -364,7 +364,7 @@ func (t trial) bucketsBegin() {
 
 func (t trial) tooLarge() {
 	var rows []fact.Row
-	for i := range 9300 {
+	for i := range 9500 {
 		rows = append(rows, fact1(euro, monday+clock.Date(i%90), fact.Entity{External: string(rune('a' + i/90%100))}, fact.Spend, fact.MaxValue))
 	}
 	// Keys must differ: the rest of the number is the channel.
@@ -377,7 +377,17 @@ func (t trial) tooLarge() {
 	}
 	p := plan(fact.Spend)
 	p.Last = monday
-	t.wants("what fits", p, total(104*fact.MaxValue))
+	t.wants("what fits", p, total(106*fact.MaxValue))
+	for i := range rows {
+		rows[i].Campaign.Record = "cmp_large"
+		if rows[i].Campaign.External == "a" {
+			rows[i].Campaign.Record = "cmp_small"
+		}
+	}
+	t.writeRows(rows...)
+	p = plan(fact.Spend, by("campaign_id"))
+	p.Forgiving = true
+	t.wants("what fits beside what does not", p, known(180*fact.MaxValue, analytics.Value{ID: "cmp_small"}), one(analytics.Sum{}, analytics.Value{ID: "cmp_large"}))
 }
 
 func (t trial) tooMany() {
