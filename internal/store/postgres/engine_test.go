@@ -154,27 +154,31 @@ func TestGivesWay(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if runs.Load() != 3 {
-		t.Errorf("got %d runs want 3", runs.Load())
+	// Who was sent back may meet the other once more.
+	if runs.Load() < 3 {
+		t.Errorf("got %d runs want at least 3", runs.Load())
 	}
 	if n := number(t, e, "SELECT count(*) FROM item WHERE n = $1", 2); n != 2 {
 		t.Errorf("got %d right rows want 2", n)
 	}
 }
 
-// TestGivesWayUntilDeadline never succeeds, and must end with the context.
-func TestGivesWayUntilDeadline(t *testing.T) {
+// TestGivesWayUntilTheEnd never succeeds, and must end with the context.
+func TestGivesWayUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	e := open(t, pgtest.URL(t))
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	const most = 3
 	runs := 0
 	err := e.Write(ctx, func(tx store.Tx) error {
-		runs++
+		if runs++; runs == most {
+			defer cancel()
+		}
 		return tx.Script("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$")
 	})
-	if !errors.Is(err, context.DeadlineExceeded) || runs < 3 {
-		t.Errorf("got %v after %d runs", err, runs)
+	if !errors.Is(err, context.Canceled) || runs != most {
+		t.Errorf("got %v after %d runs want %v after %d", err, runs, context.Canceled, most)
 	}
 }
 
