@@ -46,6 +46,13 @@ type linkDoc struct {
 	Operator bool `json:"operator,omitzero"`
 	// Whole says that the second step goes as well.
 	Whole bool `json:"whole,omitzero"`
+	// Within is the workspace whose admin may have seen it: it is for somebody
+	// who belongs to that one alone, also when it is used.
+	Within ident.ID `json:"within,omitzero"`
+}
+
+func (d *linkDoc) covers(p *Person) bool {
+	return d.Within == "" || slices.Equal(p.Workspaces, []ident.ID{d.Within})
 }
 
 // link adds a new link to a change and returns how it is opened.
@@ -125,7 +132,8 @@ func (s *Service) reset(ctx context.Context, cause record.Cause, address string,
 	if err != nil {
 		return Link{}, err
 	}
-	if cause.Workspace != "" && !slices.Equal(p.Workspaces, []ident.ID{cause.Workspace}) {
+	doc.Within = cause.Workspace
+	if !doc.covers(p) {
 		return Link{}, fault.New(fault.InvalidState, p.Email+" belongs to other workspaces too, so that only the person or the operator can have the password reset: by e-mail, or with fanfare user reset.")
 	}
 	cause.Workspace = ""
@@ -216,7 +224,7 @@ func spent(cause error) error {
 }
 
 // FollowLink uses a link: it accepts an invitation, sets a new password and
-// ends all sessions, or just lets its holder in. It works once; of several who
+// ends all sessions and passkeys, or just lets its holder in. It works once; of several who
 // try, one gets in.
 func (s *Service) FollowLink(ctx context.Context, token, name, password string, from From) (Result, error) {
 	t, doc, err := s.readLink(ctx, token)
@@ -246,7 +254,7 @@ func (s *Service) FollowLink(ctx context.Context, token, name, password string, 
 }
 
 func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Person, password string, from From) (Result, error) {
-	if p == nil {
+	if p == nil || !doc.covers(p) {
 		return Result{}, spent(nil)
 	}
 	if problems := checkPassword("password", password, p.Email); problems != nil {
@@ -257,8 +265,10 @@ func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Per
 		return Result{}, err
 	}
 	c := Change{Action: "password.reset", Burn: []Hash{t.Hash}, Put: []Credential{next}, End: &End{}}
-	if step := p.find(kindTOTP, ""); doc.Whole && step != nil {
-		c.Drop = []Credential{*step}
+	for _, old := range p.Credentials {
+		if old.Kind == kindPasskey || old.Kind == kindTOTP && doc.Whole {
+			c.Drop = append(c.Drop, old)
+		}
 	}
 	return s.enter(ctx, p, MethodLink, from, !doc.Whole, c)
 }

@@ -130,7 +130,9 @@ func TestReset(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	ctx := t.Context()
-	cookie, _ := h.settle(owner)
+	cookie, s := h.settle(owner)
+	d := newDevice(t)
+	h.add(s, d)
 	old, token := h.token(h.Reset(ctx, operator, owner)), h.token(h.Reset(ctx, operator, owner))
 	_, err := h.FollowLink(ctx, old, "", "another long password", home)
 	h.wants(err, fault.NotFound, "")
@@ -139,6 +141,8 @@ func TestReset(t *testing.T) {
 	h.session(cookie)
 	h.enters(h.FollowLink(ctx, token, "", "another long password", home))
 	h.closed(cookie)
+	_, err = h.use(d)
+	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
 	_, err = h.Password(ctx, owner, good, home)
 	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
 	h.enters(h.Password(ctx, owner, "another long password", home))
@@ -153,14 +157,18 @@ func TestResetByAdmin(t *testing.T) {
 	h := newHouse(t)
 	second, _, _ := h.AddWorkspace("other@example.com")
 	h.member("guest@example.com", h.Workspace)
-	reset := func(workspace ident.ID) error {
-		_, err := h.Reset(t.Context(), record.Cause{Workspace: workspace, Actor: record.Actor{Type: record.ActorUser}}, "guest@example.com")
-		return err
+	reset := func(workspace ident.ID) (signin.Link, error) {
+		return h.Reset(t.Context(), record.Cause{Workspace: workspace, Actor: record.Actor{Type: record.ActorUser}}, "guest@example.com")
 	}
-	h.must(reset(h.Workspace))
-	h.wants(reset(second), fault.InvalidState, "")
+	h.enters(h.FollowLink(t.Context(), h.token(reset(h.Workspace)), "", good, home))
+	_, err := reset(second)
+	h.wants(err, fault.InvalidState, "")
+	kept := h.token(reset(h.Workspace))
 	h.member("guest@example.com", second)
-	h.wants(reset(h.Workspace), fault.InvalidState, "")
+	_, err = reset(h.Workspace)
+	h.wants(err, fault.InvalidState, "")
+	_, err = h.FollowLink(t.Context(), kept, "", "another long password", home)
+	h.wants(err, fault.NotFound, "")
 }
 
 func TestLinksExpire(t *testing.T) {

@@ -102,7 +102,8 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 	return s.welcome(ctx, id, from)
 }
 
-// welcome lets somebody in who comes from the issuer for the first time.
+// welcome lets somebody in who comes from the issuer for the first time. From
+// then on it is the only way in, until the person sets up others.
 func (s *Service) welcome(ctx context.Context, id Identity, from From) (Result, error) {
 	address := email(id.Email)
 	if !id.Verified || !validEmail(address) {
@@ -112,7 +113,7 @@ func (s *Service) welcome(ctx context.Context, id Identity, from From) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	c := Change{Action: "identity.add"}
+	c := Change{Action: "identity.add", End: &End{}}
 	if c.Join, c.Burn, err = s.invited(ctx, address); err != nil {
 		return Result{}, err
 	}
@@ -127,6 +128,11 @@ func (s *Service) welcome(ctx context.Context, id Identity, from From) (Result, 
 		p = &Person{ID: s.newID(ident.User), Email: address, Name: name}
 		c.Join[0].New = &NewUser{ID: p.ID, Name: name}
 	}
+	// Choice: other ways in end, because nobody knows whose they are. The link
+	// of an invitation may be seen by the admin who makes it, who could have
+	// opened the account to wait in it until the person comes, with
+	// invitations to other workspaces.
+	c.Drop = p.Credentials
 	c.Put = []Credential{{User: p.ID, Kind: kindIdentity, ID: id.key(), Doc: []byte("{}")}}
 	return s.enter(ctx, p, MethodOIDC, from, false, c)
 }

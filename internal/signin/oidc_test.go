@@ -95,6 +95,36 @@ func TestOIDC(t *testing.T) {
 	h.wants(err, fault.InsufficientPermissions, "not_invited")
 }
 
+// TestOIDCEndsOtherWays: an admin who has opened somebody's account with the
+// link of an invitation is not in it any more when the person comes.
+func TestOIDCEndsOtherWays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := t.Context()
+	const guest = "guest@example.com"
+	in := h.enters(h.FollowLink(ctx, h.token(h.Invite(ctx, operator, h.Workspace, guest, "editor")), "Guest", good, home))
+	d := newDevice(t)
+	h.add(in, d)
+	second, _, _ := h.AddWorkspace("other@example.com")
+	h.token(h.Invite(ctx, operator, second, guest, "editor"))
+	coming := signin.Identity{Issuer: "https://id.example.com", Subject: "1", Email: guest, Verified: true, Name: "Guest"}
+	if s := h.enters(h.vouched(coming)); s.UserID != in.UserID {
+		t.Errorf("got session %+v want that of %s", s, in.UserID)
+	}
+	list, err := h.Sessions(ctx, in.UserID)
+	if err != nil || len(list) != 1 || list[0].Method != signin.MethodOIDC {
+		t.Errorf("got sessions %+v, %v want the new one", list, err)
+	}
+	_, err = h.Password(ctx, guest, good, home)
+	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+	_, err = h.use(d)
+	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+	// What is set up after that stays.
+	h.settle(guest)
+	h.enters(h.vouched(coming))
+	h.enters(h.Password(ctx, guest, good, home))
+}
+
 func TestOIDCFlow(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
