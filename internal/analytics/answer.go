@@ -52,12 +52,7 @@ func (e *evaluation) answer(started time.Time) *Answer {
 // finish completes meta with what belongs to the page.
 func (a *Answer) finish(elapsed time.Duration) {
 	b := append(make([]byte, 0, len(a.head)+100), a.head...)
-	b = append(b, `,"total_rows":`...)
-	if a.totalRows != nil {
-		b = strconv.AppendInt(b, int64(*a.totalRows), 10)
-	} else {
-		b = append(b, "null"...)
-	}
+	b = appendCount(append(b, `,"total_rows":`...), a.totalRows)
 	b = strconv.AppendInt(append(b, `,"row_count":`...), int64(len(a.rows)), 10)
 	b = strconv.AppendInt(append(b, `,"elapsed_ms":`...), elapsed.Milliseconds(), 10)
 	cache := `,"cache":"miss"}`

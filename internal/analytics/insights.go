@@ -284,7 +284,7 @@ var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "c
 
 // Variants returns the figures of a creative and of its variants in the last 30
 // days. An ad that shows a variant counts for both; what has no facts is left
-// out, and so is everything where a figure is too large to be told.
+// out, and so is everything where there is too much to be told.
 func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) (map[ident.ID]map[string]Number, error) {
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
@@ -293,7 +293,7 @@ func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) 
 	for _, dimension := range []string{"creative_id", DimensionVariant} {
 		q := &Query{Metrics: CreativeMetrics, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), inside: true}
 		e, err := s.rows(ctx, w, q)
-		if errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooMany) {
 			return nil, nil
 		}
 		if err != nil {

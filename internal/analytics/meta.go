@@ -8,8 +8,8 @@ import (
 	"fanfare/internal/clock"
 )
 
-// Meta is written by hand: by reflection it takes longer than everything else
-// that is done for an answer of one row.
+// Meta is written by hand: by reflection it took two fifths of what an answer
+// of one row costs beside the engine.
 
 // describe writes the part of meta that all pages share.
 func (a *Answer) describe(e *evaluation, started time.Time, estimated *int64) {
@@ -20,9 +20,7 @@ func (a *Answer) describe(e *evaluation, started time.Time, estimated *int64) {
 	b = appendWord(append(b, `,"as_of":`...), clock.At(started).String())
 	b = append(b, `,"totals":`...)
 	if r.totals && estimated == nil {
-		b = a.layout.appendNumbers(append(b, `{"metrics":`...), a.totals.now)
-		b = a.layout.appendNumbers(append(b, `,"previous":`...), a.totals.before)
-		b = append(a.layout.appendChange(append(b, `,"change":`...), &a.totals), '}')
+		b = append(a.appendTotals(append(b, '{')), '}')
 	} else {
 		b = append(b, "null"...)
 	}
@@ -35,13 +33,21 @@ func (a *Answer) describe(e *evaluation, started time.Time, estimated *int64) {
 	} else {
 		b = append(b, "[]"...)
 	}
-	b = append(b, `,"estimated_rows":`...)
-	if estimated != nil {
-		b = strconv.AppendInt(b, *estimated, 10)
-	} else {
-		b = append(b, "null"...)
+	a.head = appendCount(append(b, `,"estimated_rows":`...), estimated)
+}
+
+func appendCount[T int | int64](b []byte, n *T) []byte {
+	if n == nil {
+		return append(b, "null"...)
 	}
-	a.head = b
+	return strconv.AppendInt(b, int64(*n), 10)
+}
+
+// appendTotals writes the figures of all rows together, as members.
+func (a *Answer) appendTotals(b []byte) []byte {
+	b = a.layout.appendNumbers(append(b, `"metrics":`...), a.totals.now)
+	b = a.layout.appendNumbers(append(b, `,"previous":`...), a.totals.before)
+	return a.layout.appendChange(append(b, `,"change":`...), &a.totals)
 }
 
 // appendMarshalled writes what differs in form from answer to answer. Nothing
@@ -89,23 +95,21 @@ func (r *Resolved) appendColumns(b []byte) []byte {
 		}
 		b = append(appendWord(append(b, `,"additivity":`...), m.Additivity), '}', ',')
 	}
-	// There is at least one metric.
-	b[len(b)-1] = ']'
-	return b
+	return closed(b)
 }
 
 // appendEcho writes the query as it was understood, with every default filled
 // in.
 func (r *Resolved) appendEcho(b []byte) []byte {
 	b = append(b, `{"metrics":[`...)
-	for i, m := range r.metrics[:r.shown] {
-		b = appendWord(appendComma(b, i), m.Name)
+	for _, m := range r.metrics[:r.shown] {
+		b = append(appendWord(b, m.Name), ',')
 	}
-	b = append(b, `],"dimensions":[`...)
-	for i, d := range r.dimensions {
-		b = appendWord(appendComma(b, i), d.Name)
+	b = append(closed(b), `,"dimensions":[`...)
+	for _, d := range r.dimensions {
+		b = append(appendWord(b, d.Name), ',')
 	}
-	b = append(b, `],"date_range":{"preset":`...)
+	b = append(closed(b), `,"date_range":{"preset":`...)
 	if r.preset != nil {
 		b = appendWord(b, r.preset.name)
 	} else {
@@ -131,28 +135,20 @@ func (r *Resolved) appendEcho(b []byte) []byte {
 		b = append(b, "null"...)
 	}
 	b = append(b, `,"order_by":[`...)
-	for i, o := range r.order {
-		b = appendWord(append(appendComma(b, i), `{"field":`...), o.field)
+	for _, o := range r.order {
+		b = appendWord(append(b, `{"field":`...), o.field)
 		direction := "asc"
 		if o.desc {
 			direction = "desc"
 		}
-		b = append(appendWord(append(b, `,"order":`...), direction), '}')
+		b = append(appendWord(append(b, `,"order":`...), direction), '}', ',')
 	}
-	b = strconv.AppendBool(append(b, `],"include":{"totals":`...), r.totals)
+	b = strconv.AppendBool(append(closed(b), `,"include":{"totals":`...), r.totals)
 	b = strconv.AppendBool(append(b, `,"empty_rows":`...), r.emptyRows)
 	b = strconv.AppendBool(append(b, `,"labels":`...), r.labels)
 	b = strconv.AppendBool(append(b, `,"total_rows":`...), r.totalRows)
 	b = strconv.AppendInt(append(b, `},"limit":`...), int64(r.limit), 10)
 	return append(b, '}')
-}
-
-// appendComma parts an item from the one before it.
-func appendComma(b []byte, i int) []byte {
-	if i > 0 {
-		b = append(b, ',')
-	}
-	return b
 }
 
 // layout is what the rows of the answer are made of.

@@ -336,9 +336,7 @@ func (a *Answer) appendSubject(b []byte, v *Value) []byte {
 }
 
 func (a *Answer) appendOverview(b []byte) []byte {
-	b = a.layout.appendNumbers(append(b, `{"data":{"metrics":`...), a.totals.now)
-	b = a.layout.appendNumbers(append(b, `,"previous":`...), a.totals.before)
-	b = a.layout.appendChange(append(b, `,"change":`...), &a.totals)
+	b = a.appendTotals(append(b, `{"data":{`...))
 	if a.layout.dated {
 		b = append(b, `,"series":[`...)
 		for i := range a.rows {

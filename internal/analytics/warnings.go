@@ -45,10 +45,10 @@ func (f freshness) append(b []byte) []byte {
 	b = append(b, `,"final_through":`...)
 	through(f.finalThrough)
 	b = append(b, `,"stale_connections":[`...)
-	for i, id := range f.stale {
-		b = appendWord(appendComma(b, i), id)
+	for _, id := range f.stale {
+		b = append(appendWord(b, id), ',')
 	}
-	return append(b, `]}`...)
+	return append(closed(b), '}')
 }
 
 // sourcesOf are those that may have facts for the query in a span: what its
