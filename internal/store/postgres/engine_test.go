@@ -133,15 +133,18 @@ func TestGivesWay(t *testing.T) {
 	e := open(t, pgtest.URL(t))
 	write(t, e, script("CREATE TABLE item (id BIGINT PRIMARY KEY, n BIGINT); INSERT INTO item VALUES (1, 0), (2, 0)"))
 	var group sync.WaitGroup
-	var runs atomic.Int32
-	both := make(chan struct{})
+	var runs, held atomic.Int32
+	both, done := make(chan struct{}), make(chan struct{}, 2)
 	for first := range 2 {
 		group.Go(func() {
 			err := e.Write(t.Context(), func(tx store.Tx) error {
+				if runs.Add(1) > 2 {
+					<-done // who was sent back does not meet the other again
+				}
 				if _, err := tx.Exec("UPDATE item SET n = n + 1 WHERE id = $1", 1+first); err != nil {
 					return err
 				}
-				if runs.Add(1) == 2 {
+				if held.Add(1) == 2 {
 					close(both)
 				}
 				<-both
@@ -151,12 +154,12 @@ func TestGivesWay(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+			done <- struct{}{}
 		})
 	}
 	group.Wait()
-	// Who was sent back may meet the other once more.
-	if runs.Load() < 3 {
-		t.Errorf("got %d runs want at least 3", runs.Load())
+	if runs.Load() != 3 {
+		t.Errorf("got %d runs want 3", runs.Load())
 	}
 	if n := number(t, e, "SELECT count(*) FROM item WHERE n = $1", 2); n != 2 {
 		t.Errorf("got %d right rows want 2", n)
