@@ -224,8 +224,8 @@ func spent(cause error) error {
 }
 
 // FollowLink uses a link: it accepts an invitation, sets a new password and
-// ends all sessions and passkeys, or just lets its holder in. It works once; of several who
-// try, one gets in.
+// ends all sessions and passkeys, or just lets its holder in. It works once; of
+// several who try, one gets in.
 func (s *Service) FollowLink(ctx context.Context, token, name, password string, from From) (Result, error) {
 	t, doc, err := s.readLink(ctx, token)
 	if err != nil {
