@@ -186,7 +186,7 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	if err != nil {
 		return configError{err}
 	}
-	server, err := reach(ctx, dir)
+	server, err := reach(ctx, dir, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -213,39 +213,53 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	return json.Unmarshal(b, out)
 }
 
-// Who holds the folder may be a server that starts or stops, or another
-// command; neither takes long.
+// The process that holds the folder may be a server that starts or stops, or
+// another command. On a busy machine each of them takes seconds.
 const (
-	reachTime  = 10 * time.Second
+	reachTime  = time.Minute
+	reachSay   = 2 * time.Second
 	reachAgain = 20 * time.Millisecond
 )
 
 // reach finds the server that holds the data folder, or takes the folder and
-// returns nil.
-func reach(ctx context.Context, dir *datadir.Dir) (*control.Client, error) {
-	end := time.After(reachTime)
+// returns nil. It waits for each process that holds the folder for at most
+// reachTime, and reports on w that it waits.
+func reach(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client, error) {
+	var holder string
+	var waited time.Duration
+	said := false
 	for {
 		if server, err := control.Dial(ctx, dir.Path(socketName)); err == nil {
 			return server, nil
 		}
 		err := dir.Lock()
-		if !errors.Is(err, datadir.ErrLocked) {
+		var held *datadir.LockedError
+		if !errors.As(err, &held) {
 			return nil, err
+		}
+		if held.Process != holder {
+			holder, waited = held.Process, 0
+		}
+		if waited >= reachTime {
+			return nil, err
+		}
+		if waited >= reachSay && !said {
+			fmt.Fprintf(w, "Waiting for process %s, which uses the data folder.\n", holder)
+			said = true
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-end:
-			return nil, err
 		case <-time.After(reachAgain):
+			waited += reachAgain
 		}
 	}
 }
 
 // take takes the data folder for good. It waits for a command that uses it,
 // not for a server.
-func take(ctx context.Context, dir *datadir.Dir) error {
-	server, err := reach(ctx, dir)
+func take(ctx context.Context, dir *datadir.Dir, w io.Writer) error {
+	server, err := reach(ctx, dir, w)
 	if server != nil {
 		return dir.Lock()
 	}

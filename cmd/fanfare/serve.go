@@ -85,7 +85,7 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 		for _, w := range machineWarnings(dir, c.settings.MaxConnections) {
 			log.Warn("this machine will not do under load", "why", w)
 		}
-		lockErr = take(cmd.Context(), dir)
+		lockErr = take(cmd.Context(), dir, cmd.ErrOrStderr())
 	}
 	if err := errors.Join(append(faults, lockErr)...); err != nil {
 		if loadErr == nil && dirErr == nil && lockErr == nil && c.settings.CheckStore() == nil {

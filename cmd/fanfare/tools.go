@@ -34,7 +34,7 @@ func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
 	if err != nil {
 		return nil, configError{err}
 	}
-	return dir, take(cmd.Context(), dir)
+	return dir, take(cmd.Context(), dir, cmd.ErrOrStderr())
 }
 
 func (c *cli) migrateCommand() *cobra.Command {
@@ -44,7 +44,7 @@ func (c *cli) migrateCommand() *cobra.Command {
 			if err := c.loadStore(cmd); err != nil {
 				return err
 			}
-			steps, err := c.migrate(cmd.Context())
+			steps, err := c.migrate(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -59,12 +59,12 @@ func (c *cli) migrateCommand() *cobra.Command {
 
 // migrate takes the steps that are due. A server that holds the folder has
 // taken them at its start.
-func (c *cli) migrate(ctx context.Context) ([]string, error) {
+func (c *cli) migrate(ctx context.Context, w io.Writer) ([]string, error) {
 	dir, err := datadir.Open(c.settings.Data)
 	if err != nil {
 		return nil, configError{err}
 	}
-	if server, err := reach(ctx, dir); err != nil || server != nil {
+	if server, err := reach(ctx, dir, w); err != nil || server != nil {
 		return nil, err
 	}
 	defer dir.Unlock()

@@ -21,6 +21,15 @@ type Dir struct {
 // ErrLocked says that another process holds the folder.
 var ErrLocked = errors.New("data folder is in use")
 
+// LockedError is ErrLocked with the process that holds the folder.
+type LockedError struct{ Path, Process string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%v: %s is held by process %s; stop it first, or choose another folder with --data", ErrLocked, e.Path, e.Process)
+}
+
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
 // networkFS are file systems on which SQLite's write-ahead log is not safe.
 var networkFS = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB2", 0x00c36400: "Ceph", 0x5346414f: "AFS", 0x01021997: "9P"}
 
@@ -81,7 +90,7 @@ func (d *Dir) Lock() error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(f.Name())
 		_ = f.Close()
-		return fmt.Errorf("%w: %s is held by process %s; stop it first, or choose another folder with --data", ErrLocked, d.path, strings.TrimSpace(string(holder)))
+		return &LockedError{d.path, strings.TrimSpace(string(holder))}
 	}
 	if err := f.Truncate(0); err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
