@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"fanfare/internal/clock"
@@ -217,7 +216,7 @@ func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 		d.Field, d.In = field, "body"
 		details = append(details, d)
 	}
-	for _, field := range slices.Sorted(maps.Keys(record.Diff(&c.Spec, next))) {
+	for _, field := range changed(&c.Spec, next) {
 		if may, limited := editable[field]; limited && !slices.Contains(may, c.Status) {
 			refuse(field, "can only be changed while the campaign is "+record.Words(may)+".", may)
 		}

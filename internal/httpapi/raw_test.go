@@ -38,7 +38,7 @@ func openPort(t *testing.T) *port {
 	done := make(chan error, 1)
 	go func() { done <- l.Serve(w.App.API, w.App.API.ServePlain) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := l.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
@@ -73,7 +73,7 @@ func (p *port) say(t *testing.T, text string) (*http.Response, []byte) {
 
 func exchange(t *testing.T, c net.Conn, text string) (*http.Response, []byte) {
 	t.Helper()
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(c, text); err != nil {

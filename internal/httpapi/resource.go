@@ -129,7 +129,7 @@ func mergePatch(current []byte, patch value, readOnly []string) (*fields, error)
 	if err != nil {
 		return nil, err
 	}
-	var changed []fault.Detail
+	problems := []fault.Detail{}
 	wanted := without(&patch, "", readOnly, func(path string, sent *value) {
 		is := &now
 		for name := range strings.SplitSeq(path, ".") {
@@ -138,14 +138,13 @@ func mergePatch(current []byte, patch value, readOnly []string) (*fields, error)
 			}
 		}
 		if is == nil || !is.equal(sent) {
-			changed = append(changed, fault.Detail{Field: path, In: "body", Code: "read_only", Message: path + " is set by the service and cannot be changed here."})
+			problems = append(problems, fault.Detail{Field: path, In: "body", Code: "read_only", Message: path + " is set by the service and cannot be changed here."})
 		}
 	})
 	writable := without(&now, "", readOnly, func(string, *value) {})
 	merged := writable.merge(wanted)
-	merged.cut = patch.cut
 	f := newFields(&merged, true)
-	f.problems.add(changed...)
+	*f.problems = problems
 	return f, nil
 }
 
@@ -179,7 +178,7 @@ func (f *fields) errWith(dangling func() ([]fault.Detail, error)) error {
 	if err != nil {
 		return err
 	}
-	f.problems.add(more...)
+	*f.problems = append(*f.problems, more...)
 	return f.err()
 }
 

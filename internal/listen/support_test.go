@@ -98,7 +98,7 @@ func run(t testing.TB, l *Listener, secure http.Handler) *served {
 	s := &served{Listener: l, done: make(chan error, 1)}
 	go func() { s.done <- l.Serve(secure, plainAnswer) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := l.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
@@ -134,7 +134,7 @@ func (s *served) client(t testing.TB, http2 bool) *http.Client {
 	speaks.SetHTTP2(http2)
 	tr := &http.Transport{Protocols: &speaks, TLSClientConfig: &tls.Config{RootCAs: s.roots(t)}}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second}
+	return &http.Client{Transport: tr, Timeout: 2 * time.Minute}
 }
 
 func get(t testing.TB, c *http.Client, url string, header http.Header) (*http.Response, string) {
@@ -164,7 +164,7 @@ func dial(t testing.TB, addr net.Addr) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -274,6 +274,9 @@ func reencode[T any](doc []byte) ([]byte, error) {
 	return encode(&v)
 }
 
+// tables lists all tables of documents.
+var tables = []*table{campaigns, audiences, creatives, variants, connections, imports}
+
 // shapeSetting remembers how far the documents of a table are: the shape they
 // are brought to, and behind it, until all are, the key of the last one looked
 // at.

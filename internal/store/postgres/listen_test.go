@@ -35,7 +35,7 @@ func (w *ears) all() string {
 
 func (w *ears) wait(t *testing.T, last string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if strings.HasSuffix(w.all(), last) {
 			return
 		}
