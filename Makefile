@@ -1,5 +1,15 @@
 # The two commands a new user needs are `make run` and `make test`.
 
+# scripts/setup.sh puts Go and Node here where the machine has none.
+export PATH := $(CURDIR)/.tools/go/bin:$(CURDIR)/.tools/node/bin:$(PATH)
+
+# A certificate authority may be a file of its own in /etc/ssl/certs. Go trusts
+# it; pip and npm trust only the bundle. scripts/setup.sh joins the two.
+ifneq ($(shell find /etc/ssl/certs -maxdepth 1 -type f -name '*.pem' 2>/dev/null),)
+export PIP_CERT          := $(CURDIR)/.tools/ca.pem
+export NPM_CONFIG_CAFILE := $(CURDIR)/.tools/ca.pem
+endif
+
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null)
@@ -17,43 +27,40 @@ run: build ## Build and serve a demo workspace; prints a call to paste
 	@exec bin/fanfare demo
 
 .PHONY: web
-web: ## Build the console and the API reference (needs Node 20 or newer)
+web: tools ## Build the console and the API reference
 	@sh scripts/web.sh
 
-# SQLite is compiled once and takes a core for two minutes; it is done beside
-# what else comes first, and waited for.
-SQLITE := $(GO) build github.com/mattn/go-sqlite3 & sqlite=$$!;
-
 .PHONY: build
-build: toolchain ## Build bin/fanfare
-	@$(SQLITE) sh scripts/web.sh && wait $$sqlite
-	@echo "Building bin/fanfare (the first build takes about two minutes)…" >&2
+build: tools ## Build bin/fanfare
+	@sh scripts/prepare.sh
+	@echo "Building bin/fanfare…" >&2
 	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/fanfare ./cmd/fanfare
 
-.PHONY: toolchain
-toolchain:
-	@sh scripts/setup.sh toolchain
+.PHONY: tools
+tools: ## Install what building needs (Go, Node, a C++ compiler)
+	@sh scripts/setup.sh build
 
 .PHONY: setup
-setup: ## Install what the tests need (PostgreSQL, Chromium, Node, a C compiler)
+setup: ## Install what the tests need (Go, Node, PostgreSQL, Chromium, a C++ compiler)
 	@sh scripts/setup.sh all
 
-# Rooms in which goroutines meet and no database is linked: with one, building
-# for the race detector takes longer than the tests. It is on everywhere in
-# `make race`.
+# RACED are packages with concurrent code that link no database: with one,
+# building for the race detector takes longer than the tests. `make race` has it
+# on everywhere.
 RACED := internal/(control|datadir|fresh|ingest|listen|outbound|platform/transport|sandbox/(ads|models)|seal)
 
-# LONG are begun first, and more packages at once than there are cores, because
-# some wait more than they work.
+# LONG are started first, and four packages run at once, because some wait more
+# than they compute.
 LONG := ./test/browser ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scenario ./test/docs
 
-# GORACE spares the second that every process would otherwise wait at its end,
+# GORACE removes the second that every process would otherwise wait at its end,
 # GOGC trades memory for time, and vet is one of the linters.
 GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 
 .PHONY: test
 test: setup ## Everything, with short drills, on SQLite, DuckDB, PostgreSQL and Chromium
-	@$(SQLITE) sh scripts/web.sh && $(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$') && wait $$sqlite
+	@sh scripts/prepare.sh
+	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
 	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 20m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
 	cd web && npm run --silent test
@@ -100,6 +107,10 @@ golden: ## Rewrite golden files and schema dumps
 
 .PHONY: check
 check: lint test race contract ## What CI runs, the race detector everywhere, and the linters
+
+.PHONY: fresh
+fresh: ## Try `make run` and `make test` in empty Debian 12 and 13 (needs root)
+	@sh scripts/fresh.sh
 
 .PHONY: clean
 clean: ## Remove what was built

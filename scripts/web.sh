@@ -1,17 +1,16 @@
 #!/bin/sh
 # Builds the console and the API reference into the folders that the program
-# embeds, where anything has changed since. Without Node the program still
-# builds; it then serves a page that says how to build the console.
+# embeds, if their sources have changed since.
 set -eu
 cd "$(dirname "$0")/.."
 
 major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
 if [ "${major:-0}" -lt 20 ] || ! command -v npm >/dev/null 2>&1; then
-	echo "Node 20 or newer is not here, so the console is left out; install it and run make web." >&2
-	exit 0
+	echo "The console needs Node 20 or newer with npm: run make setup, which installs it." >&2
+	exit 1
 fi
 
-# packages puts in place what a lock file names, once for each lock file.
+# packages installs what a lock file names, once for each version of that file.
 packages() {
 	if ! cmp -s "$1/package-lock.json" "$1/node_modules/.fanfare-lock.json"; then
 		(cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
@@ -19,7 +18,7 @@ packages() {
 	fi
 }
 
-# changed says whether a result is missing or older than anything it is made of.
+# changed reports whether a result is missing or older than its sources.
 changed() {
 	result=$1
 	shift

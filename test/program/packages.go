@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Packages puts in place what the lock file in the folder of a test names, once
-// for each lock file. Further tools must be there besides Node.
+// Packages installs what the lock file in the test's folder names, once for each
+// version of that file. It fails if Node, npm or one of the tools is missing.
 func Packages(tools ...string) error {
 	for _, tool := range append([]string{"node", "npm"}, tools...) {
 		if _, err := exec.LookPath(tool); err != nil {
-			return errors.New(tool + " is missing: run scripts/setup.sh all, which installs it; on Debian Node.js is `apt-get install nodejs npm`, 20 or newer")
+			return errors.New(tool + " is missing: run make setup, which installs it, or make test, which does both")
 		}
 	}
 	lock, err := os.ReadFile("package-lock.json")
