@@ -26,6 +26,9 @@ type People struct {
 	OIDCName string
 }
 
+// ticketPurpose binds what browsers keep during a sign-in to nothing else.
+const ticketPurpose = "sign-in "
+
 // issuerTime is how long the issuer of single sign-on may take to answer.
 const issuerTime = 10 * time.Second
 
@@ -34,7 +37,9 @@ func (a *App) buildPeople() error {
 	c := a.config
 	d := signin.Deps{
 		Store: a.DB.SignIn(), Roles: account.Roles, Now: c.Now, Random: c.Random, Cores: runtime.NumCPU(), Log: c.Log,
-		Origin: func() string { return strings.TrimSuffix(c.PublicURL, "/") },
+		Origin:     func() string { return strings.TrimSuffix(c.PublicURL, "/") },
+		SealTicket: func(kind string, plain []byte) string { return a.cursors.Load().SealBytes(ticketPurpose+kind, plain) },
+		OpenTicket: func(kind, text string) ([]byte, bool) { return a.cursors.Load().OpenBytes(ticketPurpose+kind, text) },
 	}
 	if a.ring != nil {
 		d.Seal = seeds{a.ring}

@@ -27,13 +27,15 @@ type browser struct {
 	w       *fanfaretest.World
 	email   string
 	cookies map[string]string
+	// address is where it is.
+	address string
 	// set are the cookies as the service sent them.
 	set []*http.Cookie
 }
 
 func newBrowser(t testing.TB, w *fanfaretest.World) *browser {
 	t.Helper()
-	return &browser{t: t, w: w, cookies: map[string]string{}}
+	return &browser{t: t, w: w, cookies: map[string]string{}, address: "198.51.100.4:5000"}
 }
 
 // answer is what a browser got.
@@ -60,7 +62,7 @@ func (b *browser) do(method, target string, body any, headers ...string) *answer
 		raw = string(text)
 	}
 	r := httptest.NewRequestWithContext(b.t.Context(), method, "https://fanfare.test"+target, strings.NewReader(raw))
-	r.RequestURI, r.RemoteAddr = target, "198.51.100.4:5000"
+	r.RequestURI, r.RemoteAddr = target, b.address
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("User-Agent", "Browser/1")
 	r.Header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")

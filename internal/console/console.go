@@ -107,7 +107,6 @@ type Console struct {
 	routes map[string]map[string]*route
 	files  map[string]*file
 	origin *http.CrossOriginProtection
-	resets resets
 	// sending are mails that no answer waits for.
 	sending sync.WaitGroup
 }

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -179,6 +180,28 @@ func TestAskReset(t *testing.T) {
 	b.api("POST", "link", map[string]any{"token": after(post.links[tenant.Owner]), "password": password}).want(200)
 	if got := b.api("GET", "session", nil).want(200).record()["user"].(map[string]any); got["password"] != true {
 		t.Errorf("got %v want a password", got)
+	}
+}
+
+// TestAskResetFlood: a network that asks for everybody asks for ten, and does
+// not keep others from asking.
+func TestAskResetFlood(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	first, other := w.Tenant(account.Starter), w.Tenant(account.Starter)
+	post := &box{}
+	w.App.Console.Mail = post
+	b := newBrowser(t, w)
+	for i := range 50 {
+		b.api("POST", "reset", map[string]any{"email": fmt.Sprintf("nobody-%d@example.com", i)}).want(200)
+	}
+	b.api("POST", "reset", map[string]any{"email": first.Owner}).want(200)
+	elsewhere := newBrowser(t, w)
+	elsewhere.address = "203.0.113.9:5000"
+	elsewhere.api("POST", "reset", map[string]any{"email": other.Owner}).want(200)
+	w.App.Console.Wait()
+	if post.links[first.Owner] != "" || post.links[other.Owner] == "" {
+		t.Errorf("got links %v want one for %s alone", post.links, other.Owner)
 	}
 }
 

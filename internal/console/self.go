@@ -80,7 +80,7 @@ func (c *Console) finishRegister(ctx context.Context, v *visit) (any, error) {
 	var ticket, name string
 	var response []byte
 	if err := v.Read(func(f httpapi.Fields) {
-		ticket, name, response = f.Text("ticket", 1, maxToken), f.Text("name", 1, maxName), f.Raw("response")
+		ticket, name, response = f.Text("ticket", 1, maxTicket), f.Text("name", 1, maxName), f.Raw("response")
 	}); err != nil {
 		return nil, err
 	}

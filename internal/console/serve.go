@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -22,6 +23,7 @@ import (
 const (
 	sessionCookie = "__Host-fanfare"
 	oidcCookie    = "__Host-fanfare-oidc"
+	deviceCookie  = "__Host-fanfare-device"
 	// oidcTime is how long somebody may take at the issuer.
 	oidcTime = 10 * time.Minute
 )
@@ -47,6 +49,9 @@ func token(r *http.Request) string {
 // there.
 func from(r *http.Request) signin.From {
 	f := signin.From{Agent: r.UserAgent()}
+	if c, err := r.Cookie(deviceCookie); err == nil {
+		f.Device = c.Value
+	}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		f.Address = at.Addr().Unmap()
 	}
@@ -76,7 +81,7 @@ func (v *visit) cause() record.Cause {
 // fresh proof, and only then the operation.
 func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) error {
 	call.W.Header()["Cross-Origin-Resource-Policy"] = []string{"same-origin"}
-	if err := c.origin.Check(call.Request); err != nil {
+	if err := c.sameOrigin(call.Request); err != nil {
 		const message = "This was sent from another site. Use the console at its own address."
 		return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "cross_origin", Message: message}).Because(err)
 	}
@@ -98,6 +103,20 @@ func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) erro
 		}
 	}
 	return v.answer(r.handle(ctx, v))
+}
+
+// sameOrigin refuses what another site has a browser send. Browsers that say
+// no more than the origin must name ours with its scheme: a page without TLS
+// is not ours, whoever put it there.
+func (c *Console) sameOrigin(r *http.Request) error {
+	if err := c.origin.Check(r); err != nil {
+		return err
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" || r.Header.Get("Sec-Fetch-Site") != "" || strings.HasPrefix(origin, "https://") || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	return fmt.Errorf("origin %q is not https", origin)
 }
 
 // route finds what a path and a method mean. The second segment of a path may

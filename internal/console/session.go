@@ -24,6 +24,8 @@ const (
 	maxPassword = 1024
 	maxCode     = 64
 	maxToken    = 512
+	// maxTicket is more, because the browser keeps all of some tickets.
+	maxTicket = 4096
 )
 
 // States of a browser.
@@ -104,7 +106,8 @@ func (c *Console) getSession(ctx context.Context, v *visit) (any, error) {
 	for _, w := range all {
 		in.Workspaces = append(in.Workspaces, workspaceRole{w.ID, w.Name, w.Role})
 	}
-	if c.Authority != "" {
+	// Where it is on the server's machine matters to nobody elsewhere.
+	if c.Authority != "" && v.From.IsLoopback() {
 		in.Authority = &c.Authority
 	}
 	if v.session.Proved(v.Now) {
@@ -147,6 +150,9 @@ func (c *Console) enter(ctx context.Context, v *visit, r signin.Result, err erro
 		}
 	}
 	v.setCookie(sessionCookie, r.Token, signin.SessionLife)
+	if r.Device != "" {
+		v.setCookie(deviceCookie, r.Device, signin.DeviceLife)
+	}
 	return signedIn{State: stateSignedIn}, nil
 }
 
@@ -179,7 +185,7 @@ func (c *Console) secondStep(ctx context.Context, v *visit) (any, error) {
 
 // readCeremony reads the second half of a passkey ceremony.
 func (v *visit) readCeremony() (ticket string, response []byte, err error) {
-	err = v.Read(func(f httpapi.Fields) { ticket, response = f.Text("ticket", 1, maxToken), f.Raw("response") })
+	err = v.Read(func(f httpapi.Fields) { ticket, response = f.Text("ticket", 1, maxTicket), f.Raw("response") })
 	return ticket, response, err
 }
 
@@ -192,8 +198,8 @@ func showCeremony(c signin.Ceremony, err error) (any, error) {
 	return ceremonyView{c.Ticket, c.Options}, err
 }
 
-func (c *Console) beginPasskey(ctx context.Context, _ *visit) (any, error) {
-	return showCeremony(c.SignIn.BeginPasskey(ctx))
+func (c *Console) beginPasskey(context.Context, *visit) (any, error) {
+	return showCeremony(c.SignIn.BeginPasskey())
 }
 
 func (c *Console) finishPasskey(ctx context.Context, v *visit) (any, error) {
@@ -341,8 +347,8 @@ func (c *Console) prove(ctx context.Context, v *visit) (any, error) {
 	return nothing{}, c.SignIn.Prove(ctx, v.session, signin.Proof{Password: orEmpty(password), Code: orEmpty(code)}, v.from())
 }
 
-func (c *Console) beginProve(ctx context.Context, v *visit) (any, error) {
-	return showCeremony(c.SignIn.BeginProve(ctx, v.session))
+func (c *Console) beginProve(_ context.Context, v *visit) (any, error) {
+	return showCeremony(c.SignIn.BeginProve(v.session))
 }
 
 func (c *Console) finishProve(ctx context.Context, v *visit) (any, error) {

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,6 +29,7 @@ func TestOrigins(t *testing.T) {
 		{"another site that says it is this one", []string{"Sec-Fetch-Site: cross-site", "Origin: https://fanfare.test"}, false},
 		{"this origin", []string{none, "Origin: https://fanfare.test"}, true},
 		{"another origin", []string{none, "Origin: https://evil.example"}, false},
+		{"this host without TLS", []string{none, "Origin: http://fanfare.test"}, false},
 		{"another port", []string{none, "Origin: https://fanfare.test:444"}, false},
 		{"no origin to speak of", []string{none, "Origin: null"}, false},
 		{"a program", []string{none}, true},
@@ -78,6 +80,48 @@ func TestCookie(t *testing.T) {
 	thief.cookies["__Host-fanfare"] = held
 	thief.api("GET", "keys", nil).fails(401, "signed_out")
 	b.api("DELETE", "session", nil).want(200)
+}
+
+// TestKnownBrowser gets its owner in while others guess, and only its owner.
+func TestKnownBrowser(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	tenant := w.Tenant(account.Starter)
+	b := owner(t, tenant)
+	b.api("POST", "password", map[string]any{"next": password}).want(200)
+	sign := func(b *browser, password string) *answer {
+		return b.api("POST", "session", map[string]any{"email": tenant.Owner, "password": password})
+	}
+	sign(b, password).want(200)
+	device := b.set[len(b.set)-1]
+	if device.Name != "__Host-fanfare-device" || !device.Secure || !device.HttpOnly || device.SameSite != http.SameSiteLaxMode || device.MaxAge != int(signin.DeviceLife/time.Second) {
+		t.Errorf("got cookie %s", device)
+	}
+	b.api("DELETE", "session", nil).want(200)
+	stranger := newBrowser(t, w)
+	for i := range 100 {
+		stranger.address = fmt.Sprintf("203.0.113.%d:5000", i)
+		sign(stranger, "wrong password")
+	}
+	if refused := sign(stranger, password).want(429); refused.header.Get("Retry-After") == "" || refused.problem() != "attempts" {
+		t.Errorf("got %v %s want to be told how long to wait", refused.header, refused.body)
+	}
+	sign(b, password).want(200)
+}
+
+// TestAuthority tells where the file of the server's own authority is to
+// those who can read it there.
+func TestAuthority(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	w.App.Console.Authority = "/srv/fanfare/tls/ca.pem"
+	b := owner(t, w.Tenant(account.Starter))
+	for address, want := range map[string]any{"198.51.100.4:5000": nil, "127.0.0.1:5000": w.App.Console.Authority, "[::1]:5000": w.App.Console.Authority} {
+		b.address = address
+		if got := b.api("GET", "session", nil).want(200).record()["authority"]; got != want {
+			t.Errorf("%s: got %v want %v", address, got, want)
+		}
+	}
 }
 
 // TestSetUp goes from nothing to a signed-in owner.

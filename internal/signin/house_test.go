@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/page"
 	"fanfare/internal/record"
 	"fanfare/internal/seal"
 	"fanfare/internal/secret"
@@ -49,6 +50,7 @@ type house struct {
 	*storetest.World
 	*signin.Service
 	issuer *issuer
+	sealer *page.Sealer
 }
 
 func newHouse(t *testing.T) *house {
@@ -63,7 +65,11 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{World: storetest.NewWorld(t, e), issuer: &issuer{}}
+	sealer, err := page.NewSealer([][]byte{make([]byte, page.KeySize)}, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{World: storetest.NewWorld(t, e), issuer: &issuer{}, sealer: sealer}
 	h.restart(seeds{ring})
 	h.HashCheaply()
 	t.Cleanup(func() { h.Wait() })
@@ -74,7 +80,7 @@ func newHouse(t *testing.T) *house {
 func (h *house) restart(s signin.Seal) {
 	h.Service = signin.New(signin.Deps{
 		Store: h.DB.SignIn(), Seal: s, Issuer: h.issuer, Roles: account.Roles, Now: h.Clock.Now, Random: rand.Reader, Cores: 2,
-		Origin: func() string { return origin }, Log: slog.New(slog.DiscardHandler),
+		Origin: func() string { return origin }, Log: slog.New(slog.DiscardHandler), SealTicket: h.sealer.SealBytes, OpenTicket: h.sealer.OpenBytes,
 	})
 }
 

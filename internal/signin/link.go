@@ -204,18 +204,23 @@ func (s *Service) LookLink(ctx context.Context, token string) (LinkInfo, error) 
 }
 
 func (s *Service) readLink(ctx context.Context, token string) (*Token, linkDoc, error) {
-	var doc linkDoc
 	t, err := s.Store.Token(ctx, hashOf(token))
 	if err != nil {
-		return nil, doc, err
+		return nil, linkDoc{}, err
 	}
+	doc, err := s.goodLink(t)
+	return t, doc, err
+}
+
+// goodLink reads what a link is for, while it is good.
+func (s *Service) goodLink(t *Token) (doc linkDoc, err error) {
 	if t == nil || !slices.Contains([]string{LinkInvite, LinkReset, LinkSignIn}, t.Kind) || t.ExpiresAt <= s.now() {
-		return nil, doc, spent(nil)
+		return doc, spent(nil)
 	}
 	if err := json.Unmarshal(t.Doc, &doc); err != nil {
-		return nil, doc, fmt.Errorf("read link: %w", err)
+		return doc, fmt.Errorf("read link: %w", err)
 	}
-	return t, doc, nil
+	return doc, nil
 }
 
 // spent says that a link does not work any more.
@@ -225,7 +230,8 @@ func spent(cause error) error {
 
 // FollowLink uses a link: it accepts an invitation, sets a new password and
 // ends all sessions and passkeys, or just lets its holder in. It works once; of
-// several who try, one gets in.
+// several who try, one gets in. Where the person has a second step, a new
+// password is set after that.
 func (s *Service) FollowLink(ctx context.Context, token, name, password string, from From) (Result, error) {
 	t, doc, err := s.readLink(ctx, token)
 	if err != nil {
@@ -260,17 +266,43 @@ func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Per
 	if problems := checkPassword("password", password, p.Email); problems != nil {
 		return Result{}, fault.Invalid(problems)
 	}
-	next, err := s.password(ctx, p, password)
+	text, err := s.hash(ctx, password)
 	if err != nil {
 		return Result{}, err
 	}
-	c := Change{Action: "password.reset", Burn: []Hash{t.Hash}, Put: []Credential{next}, End: &End{}}
+	second, err := p.totp()
+	if err != nil {
+		return Result{}, err
+	}
+	if second != nil && second.Confirmed && !doc.Whole {
+		// Who has the link may have no more than the mailbox: nothing changes
+		// before the second step, and the link can be tried a few times.
+		c := Change{User: p.ID, Cause: p.actor(from.address()), Try: &t.Hash}
+		ticket, err := s.ticket(&c, ticketStep, stepTicket{User: p.ID, Method: MethodLink, Reset: &pendingReset{Link: t.Hash.String(), Password: text}})
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Ticket: ticket}, s.save(ctx, c)
+	}
+	return s.enter(ctx, p, MethodLink, from, false, p.reset(t.Hash, text, doc.Whole))
+}
+
+// pendingReset is a new password that waits for the second step.
+type pendingReset struct {
+	Link     string `json:"link"`
+	Password string `json:"password"`
+}
+
+// reset is the change that sets a new password. Sessions and passkeys end with
+// the old one, and if whole, the second step too.
+func (p *Person) reset(link Hash, password string, whole bool) Change {
+	c := Change{Action: "password.reset", Burn: []Hash{link}, Put: []Credential{p.withPassword(password)}, End: &End{}}
 	for _, old := range p.Credentials {
-		if old.Kind == kindPasskey || old.Kind == kindTOTP && doc.Whole {
+		if old.Kind == kindPasskey || old.Kind == kindTOTP && whole {
 			c.Drop = append(c.Drop, old)
 		}
 	}
-	return s.enter(ctx, p, MethodLink, from, !doc.Whole, c)
+	return c
 }
 
 func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Person, name, password string, from From) (Result, error) {

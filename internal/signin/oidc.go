@@ -61,11 +61,8 @@ func (s *Service) StartOIDC(ctx context.Context) (address, cookie string, err er
 	if address, err = s.Issuer.Start(ctx, s.Origin()+CallbackPath, f); err != nil {
 		return "", "", err
 	}
-	var c Change
-	if cookie, err = s.ticket(&c, ticketOIDC, f); err != nil {
-		return "", "", err
-	}
-	return address, cookie, s.save(ctx, c)
+	cookie, err = s.seal(ticketOIDC, f)
+	return address, cookie, err
 }
 
 // FinishOIDC lets somebody in for whom the issuer vouches. Somebody who comes
@@ -76,35 +73,39 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 		return Result{}, noIssuer()
 	}
 	var f Flow
-	token, err := s.redeem(ctx, cookie, ticketOIDC, &f)
+	spent, err := s.unseal(ctx, cookie, ticketOIDC, &f)
 	if err != nil {
 		return Result{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(state), []byte(f.State)) != 1 {
 		return Result{}, late(errors.New("the state is another one"))
 	}
-	if err := s.save(ctx, Change{Burn: []Hash{token.Hash}}); errors.Is(err, ErrGone) {
-		return Result{}, late(err)
-	} else if err != nil {
+	if err := s.patient(from); err != nil {
 		return Result{}, err
 	}
+	// The issuer takes a code once. The ticket is noted as used with what it
+	// leads to and not before: anybody could have the store filled with notes.
 	id, err := s.Issuer.Finish(ctx, s.Origin()+CallbackPath, code, f)
 	if err != nil {
+		s.inVain(from)
 		return Result{}, err
 	}
 	p, err := s.Store.Person(ctx, By{Identity: id.key()})
 	if err != nil {
 		return Result{}, err
 	}
+	var r Result
 	if p != nil {
-		return s.enter(ctx, p, MethodOIDC, from, false, Change{})
+		r, err = s.enter(ctx, p, MethodOIDC, from, false, Change{Spend: spent})
+	} else {
+		r, err = s.welcome(ctx, id, from, spent)
 	}
-	return s.welcome(ctx, id, from)
+	return r, once(err)
 }
 
 // welcome lets somebody in who comes from the issuer for the first time. From
 // then on it is the only way in, until the person sets up others.
-func (s *Service) welcome(ctx context.Context, id Identity, from From) (Result, error) {
+func (s *Service) welcome(ctx context.Context, id Identity, from From, spent *Token) (Result, error) {
 	address := email(id.Email)
 	if !id.Verified || !validEmail(address) {
 		return Result{}, stranger("Your account at the single sign-on has no verified e-mail. Have it verified there, then sign in again.")
@@ -113,7 +114,7 @@ func (s *Service) welcome(ctx context.Context, id Identity, from From) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	c := Change{Action: "identity.add", End: &End{}}
+	c := Change{Action: "identity.add", Spend: spent, End: &End{}}
 	if c.Join, c.Burn, err = s.invited(ctx, address); err != nil {
 		return Result{}, err
 	}

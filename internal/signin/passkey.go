@@ -108,8 +108,8 @@ func (s *Service) party() (*webauthn.WebAuthn, error) {
 	return w, nil
 }
 
-// ceremony keeps the first half and gives the browser its part.
-func (s *Service) ceremony(ctx context.Context, kind string, user ident.ID, options any, data *webauthn.SessionData) (Ceremony, error) {
+// ceremony gives the browser the first half, with a ticket for the second.
+func (s *Service) ceremony(kind string, user ident.ID, options any, data *webauthn.SessionData) (Ceremony, error) {
 	shown, err := json.Marshal(options)
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("write passkey options: %w", err)
@@ -118,27 +118,21 @@ func (s *Service) ceremony(ctx context.Context, kind string, user ident.ID, opti
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("write passkey ceremony: %w", err)
 	}
-	var c Change
-	ticket, err := s.ticket(&c, kind, ceremonyTicket{user, kept})
-	if err != nil {
-		return Ceremony{}, err
-	}
-	return Ceremony{Ticket: ticket, Options: shown}, s.save(ctx, c)
+	ticket, err := s.seal(kind, ceremonyTicket{user, kept})
+	return Ceremony{Ticket: ticket, Options: shown}, err
 }
 
 // resume finds the first half of a ceremony.
-func (s *Service) resume(ctx context.Context, ticket, kind string) (*Token, ident.ID, webauthn.SessionData, error) {
+func (s *Service) resume(ctx context.Context, ticket, kind string) (spent *Token, user ident.ID, data webauthn.SessionData, err error) {
 	var kept ceremonyTicket
-	var data webauthn.SessionData
-	token, err := s.redeem(ctx, ticket, kind, &kept)
-	if err == nil {
+	if spent, err = s.unseal(ctx, ticket, kind, &kept); err == nil {
 		err = json.Unmarshal(kept.Data, &data)
 	}
-	return token, kept.User, data, err
+	return spent, kept.User, data, err
 }
 
 // BeginPasskey starts a sign-in by passkey, before anybody has said who he is.
-func (s *Service) BeginPasskey(ctx context.Context) (Ceremony, error) {
+func (s *Service) BeginPasskey() (Ceremony, error) {
 	w, err := s.party()
 	if err != nil {
 		return Ceremony{}, err
@@ -147,14 +141,17 @@ func (s *Service) BeginPasskey(ctx context.Context) (Ceremony, error) {
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("begin passkey: %w", err)
 	}
-	return s.ceremony(ctx, ticketPasskey, "", options.Response, data)
+	return s.ceremony(ticketPasskey, "", options.Response, data)
 }
 
 // FinishPasskey lets somebody in by passkey. Where the device has asked who
 // uses it, no second step is needed.
 func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []byte, from From) (Result, error) {
-	token, _, data, err := s.resume(ctx, ticket, ticketPasskey)
+	spent, _, data, err := s.resume(ctx, ticket, ticketPasskey)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := s.patient(from); err != nil {
 		return Result{}, err
 	}
 	p, c, verified, err := s.assert(ctx, data, response, "")
@@ -162,10 +159,12 @@ func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []b
 		return Result{}, err
 	}
 	if c == nil {
+		s.inVain(from)
 		s.failed(ctx, p, from)
 		return Result{}, wrongPasskey()
 	}
-	return s.enter(ctx, p, MethodPasskey, from, !verified, Change{Burn: []Hash{token.Hash}, Put: []Credential{*c}})
+	r, err := s.enter(ctx, p, MethodPasskey, from, !verified, Change{Spend: spent, Put: []Credential{*c}})
+	return r, once(err)
 }
 
 // assert checks what a device says. It returns whose passkey it is and the
@@ -257,7 +256,7 @@ func (s *Service) BeginRegister(ctx context.Context, session *Session) (Ceremony
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("begin passkey: %w", err)
 	}
-	return s.ceremony(ctx, ticketRegister, p.ID, options.Response, data)
+	return s.ceremony(ticketRegister, p.ID, options.Response, data)
 }
 
 // FinishRegister keeps a new passkey.
@@ -265,7 +264,7 @@ func (s *Service) FinishRegister(ctx context.Context, session *Session, ticket, 
 	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > 100 {
 		return Passkey{}, fault.Invalid([]fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 100 characters and say which device it is."}})
 	}
-	token, user, data, err := s.resume(ctx, ticket, ticketRegister)
+	spent, user, data, err := s.resume(ctx, ticket, ticketRegister)
 	if err != nil {
 		return Passkey{}, err
 	}
@@ -290,7 +289,7 @@ func (s *Service) FinishRegister(ctx context.Context, session *Session, ticket, 
 	if err != nil {
 		return Passkey{}, err
 	}
-	return shown, s.save(ctx, Change{Cause: cause, Action: "passkey.add", Target: shown.ID, User: p.ID, Burn: []Hash{token.Hash}, Put: []Credential{c}})
+	return shown, once(s.save(ctx, Change{Cause: cause, Action: "passkey.add", Target: shown.ID, User: p.ID, Spend: spent, Put: []Credential{c}}))
 }
 
 func register(w *webauthn.WebAuthn, p *Person, data webauthn.SessionData, response []byte) (*webauthn.Credential, error) {

@@ -2,6 +2,8 @@ package signin_test
 
 import (
 	"bytes"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ func (h *house) begin(c signin.Ceremony, err error) signin.Ceremony {
 // use signs in with a device.
 func (h *house) use(d *device) (signin.Result, error) {
 	h.T.Helper()
-	c := h.begin(h.BeginPasskey(h.T.Context()))
+	c := h.begin(h.BeginPasskey())
 	return h.FinishPasskey(h.T.Context(), c.Ticket, d.use(c), home)
 }
 
@@ -55,12 +57,12 @@ func TestPasskey(t *testing.T) {
 	h.enters(h.use(d))
 
 	// An answer works once.
-	c := h.begin(h.BeginPasskey(ctx))
+	c := h.begin(h.BeginPasskey())
 	answer := d.use(c)
 	h.enters(h.FinishPasskey(ctx, c.Ticket, answer, home))
 	_, err = h.FinishPasskey(ctx, c.Ticket, answer, home)
 	h.wants(err, fault.InvalidState, "ticket_ended")
-	c = h.begin(h.BeginPasskey(ctx))
+	c = h.begin(h.BeginPasskey())
 	_, err = h.FinishPasskey(ctx, c.Ticket, answer, home)
 	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
 
@@ -100,7 +102,7 @@ func TestPasskeyRefuses(t *testing.T) {
 		if tt.spoil != nil {
 			tt.spoil(d)
 		}
-		c := h.begin(h.BeginPasskey(t.Context()))
+		c := h.begin(h.BeginPasskey())
 		answer := d.use(c)
 		if tt.bend != nil {
 			answer = tt.bend(answer)
@@ -127,7 +129,7 @@ func TestPasskeyRegisterRefuses(t *testing.T) {
 	d.origin = "https://evil.example.com"
 	_, err = h.FinishRegister(ctx, s, c.Ticket, "Laptop", d.create(c))
 	h.wants(err, fault.InvalidState, "passkey_refused")
-	login := h.begin(h.BeginPasskey(ctx))
+	login := h.begin(h.BeginPasskey())
 	_, err = h.FinishRegister(ctx, s, login.Ticket, "Laptop", d.create(c))
 	h.wants(err, fault.InvalidState, "ticket_ended")
 	if list, err := h.Passkeys(ctx, h.Owner); err != nil || len(list) != 0 {
@@ -167,7 +169,7 @@ func TestPasskeyProof(t *testing.T) {
 	h.add(s, mine)
 	h.add(guest, other)
 	h.Clock.Advance(time.Hour)
-	c := h.begin(h.BeginProve(ctx, s))
+	c := h.begin(h.BeginProve(s))
 	h.wants(h.FinishProve(ctx, s, c.Ticket, other.use(c), home), fault.InsufficientPermissions, "wrong_credentials")
 	h.wants(h.FinishProve(ctx, guest, c.Ticket, other.use(c), home), fault.InvalidState, "ticket_ended")
 	if h.session(token).Proved(h.Clock.Now()) {
@@ -192,4 +194,66 @@ func TestLastWay(t *testing.T) {
 	h.must(h.RemovePasskey(t.Context(), s, ids[0]))
 	h.wants(h.RemovePasskey(t.Context(), s, ids[1]), fault.InvalidState, "")
 	h.enters(h.use(two))
+}
+
+// TestChallenges are with the browser alone: whoever asks for them, and
+// however often, nothing is stored before somebody is in.
+func TestChallenges(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := t.Context()
+	_, s := h.settle(owner)
+	d := newDevice(t)
+	h.add(s, d)
+	h.Clock.Advance(time.Hour)
+	h.must(h.Sweep(ctx))
+	h.Count(0, `SELECT count(*) FROM token`)
+	c := h.begin(h.BeginPasskey())
+	for range 100 {
+		h.begin(h.BeginPasskey())
+		h.begin(h.BeginProve(s))
+		h.begin(h.BeginRegister(ctx, s))
+		_, _, err := h.StartOIDC(ctx)
+		h.must(err)
+	}
+	h.Count(0, `SELECT count(*) FROM token`)
+	// What fails is noted, and not for ever.
+	liar := newDevice(t)
+	liar.user = d.user
+	for i := range 40 {
+		_, err := h.FinishPasskey(ctx, c.Ticket, liar.use(c), away)
+		if i < 30 {
+			h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+		} else {
+			h.wants(err, fault.RateLimitExceeded, "attempts")
+		}
+	}
+	h.audited(20, h.Workspace, "signin.failed")
+	h.Count(0, `SELECT count(*) FROM token`)
+	// The ticket is good for one sign-in, also where several try at once.
+	answers := [][]byte{d.use(c), d.use(c), d.use(c)}
+	var in atomic.Int64
+	var group sync.WaitGroup
+	for _, answer := range answers {
+		group.Go(func() {
+			switch _, err := h.FinishPasskey(ctx, c.Ticket, answer, home); {
+			case err == nil:
+				in.Add(1)
+			case fault.Is(err, fault.Internal):
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if in.Load() != 1 {
+		t.Errorf("got %d sign-ins want 1", in.Load())
+	}
+	h.Count(1, `SELECT count(*) FROM token WHERE kind = 'spent'`)
+	_, err := h.FinishPasskey(ctx, c.Ticket, d.use(c), home)
+	h.wants(err, fault.InvalidState, "ticket_ended")
+	h.Clock.Advance(5 * time.Minute)
+	_, err = h.FinishPasskey(ctx, c.Ticket, d.use(c), home)
+	h.wants(err, fault.InvalidState, "ticket_ended")
+	h.must(h.Sweep(ctx))
+	h.Count(0, `SELECT count(*) FROM token`)
 }

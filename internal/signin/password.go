@@ -136,23 +136,30 @@ func checkPassword(field, password, address string) []fault.Detail {
 // password makes the credential of a new password.
 func (s *Service) password(ctx context.Context, p *Person, next string) (Credential, error) {
 	text, err := s.hash(ctx, next)
-	if err != nil {
-		return Credential{}, err
-	}
+	return p.withPassword(text), err
+}
+
+// withPassword is the credential of a password whose hash is made.
+func (p *Person) withPassword(text string) Credential {
 	c := Credential{User: p.ID, Kind: kindPassword, ID: string(p.ID)}
 	if old := p.find(kindPassword, ""); old != nil {
 		c = *old
 	}
 	c.Doc = []byte(text)
-	return c, nil
+	return c
 }
 
 // matches counts a try and reports whether a password is the person's.
 func (s *Service) matches(ctx context.Context, p *Person, password string, from From) (bool, error) {
-	if err := s.guess(p.Email, from.Address); err != nil {
+	passed, err := s.guess(p, p.Email, from)
+	if err != nil {
 		return false, err
 	}
-	return s.compare(ctx, p, password)
+	ok, err := s.compare(ctx, p, password)
+	if ok {
+		passed()
+	}
+	return ok, err
 }
 
 // compare reports whether a password is the person's. It takes equally long
@@ -175,16 +182,17 @@ func (s *Service) compare(ctx context.Context, p *Person, password string) (bool
 
 // Password lets somebody in who knows the password. An unknown e-mail and a
 // wrong password give the same answer after the same work, and too many tries
-// are refused before any.
+// are refused before it.
 func (s *Service) Password(ctx context.Context, address, password string, from From) (Result, error) {
 	address = email(address)
 	if len(address) > 254 {
 		return Result{}, wrong()
 	}
-	if err := s.guess(address, from.Address); err != nil {
+	p, err := s.Store.Person(ctx, By{Email: address})
+	if err != nil {
 		return Result{}, err
 	}
-	p, err := s.Store.Person(ctx, By{Email: address})
+	passed, err := s.guess(p, address, from)
 	if err != nil {
 		return Result{}, err
 	}
@@ -196,6 +204,7 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 		s.failed(ctx, p, from)
 		return Result{}, wrong()
 	}
+	passed()
 	return s.enter(ctx, p, MethodPassword, from, true, Change{})
 }
 

@@ -23,7 +23,7 @@ func (s *Service) Prove(ctx context.Context, session *Session, proof Proof, from
 	}
 	c := Change{Cause: cause, Action: "session.prove", User: p.ID, Proved: session.ID}
 	if proof.Code != "" {
-		used, err := s.code(p, proof.Code)
+		used, err := s.code(p, proof.Code, from.in(session))
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Service) Prove(ctx context.Context, session *Session, proof Proof, from
 			return wrongCode()
 		}
 		c.Put = []Credential{*used}
-	} else if ok, err := s.matches(ctx, p, proof.Password, from); err != nil {
+	} else if ok, err := s.matches(ctx, p, proof.Password, from.in(session)); err != nil {
 		return err
 	} else if !ok {
 		s.failed(ctx, p, from)
@@ -50,7 +50,7 @@ func (s *Service) proved(ctx context.Context, session *Session, c Change) error 
 }
 
 // BeginProve starts a proof by passkey.
-func (s *Service) BeginProve(ctx context.Context, session *Session) (Ceremony, error) {
+func (s *Service) BeginProve(session *Session) (Ceremony, error) {
 	w, err := s.party()
 	if err != nil {
 		return Ceremony{}, err
@@ -59,13 +59,13 @@ func (s *Service) BeginProve(ctx context.Context, session *Session) (Ceremony, e
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("begin proof: %w", err)
 	}
-	return s.ceremony(ctx, ticketProve, session.UserID, options.Response, data)
+	return s.ceremony(ticketProve, session.UserID, options.Response, data)
 }
 
 // FinishProve ends a proof by passkey. The passkey must be of the session's
 // holder.
 func (s *Service) FinishProve(ctx context.Context, session *Session, ticket string, response []byte, from From) error {
-	token, user, data, err := s.resume(ctx, ticket, ticketProve)
+	spent, user, data, err := s.resume(ctx, ticket, ticketProve)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Service) FinishProve(ctx context.Context, session *Session, ticket stri
 		s.failed(ctx, p, from)
 		return wrongPasskey()
 	}
-	return s.proved(ctx, session, Change{
-		Cause: p.actor(from.address()), Action: "session.prove", User: user, Proved: session.ID, Burn: []Hash{token.Hash}, Put: []Credential{*used},
-	})
+	return once(s.proved(ctx, session, Change{
+		Cause: p.actor(from.address()), Action: "session.prove", User: user, Proved: session.ID, Spend: spent, Put: []Credential{*used},
+	}))
 }

@@ -162,13 +162,14 @@ func (s *Service) enter(ctx context.Context, p *Person, method string, from From
 	if err := s.save(ctx, c); err != nil {
 		return Result{}, err
 	}
-	return Result{Token: token}, nil
+	return Result{Token: token, Device: s.deviceFor(p, from, &c)}, nil
 }
 
-// failed notes an attempt in the audit logs of a known person. It is written
+// failed notes an attempt in the audit logs of a known person, unless there
+// are so many that one more tells nothing and only fills the log. It is written
 // behind the answer: otherwise the time that it takes would tell who is known.
 func (s *Service) failed(ctx context.Context, p *Person, from From) {
-	if p == nil {
+	if p == nil || s.failures.take(s.Now(), limit{name: string(p.ID), most: failuresNoted}) != nil {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -290,5 +291,5 @@ func (s *Service) Sweep(ctx context.Context) error {
 // from is where the session's holder is.
 func (s *Session) from() From {
 	a, _ := netip.ParseAddr(s.Address)
-	return From{a, s.Agent}
+	return From{Address: a, Agent: s.Agent, session: s.ID}
 }

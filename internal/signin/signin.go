@@ -32,6 +32,11 @@ type Deps struct {
 	// Seal keeps the seeds of second steps; nil where there is no master key,
 	// and then nobody can set up a second step by code.
 	Seal Seal
+	// SealTicket and OpenTicket make and read what only a browser keeps between
+	// the two halves of a sign-in. A text opens only for the kind it was made
+	// for, and nobody else can make one.
+	SealTicket func(kind string, plain []byte) string
+	OpenTicket func(kind, text string) ([]byte, bool)
 	// Issuer is who vouches for people from elsewhere; nil without single
 	// sign-on.
 	Issuer Issuer
@@ -60,8 +65,10 @@ type Service struct {
 	hashing chan struct{}
 	// memory is what a hash takes, in KiB.
 	memory uint32
-	// guesses and codes bound what can be tried.
-	guesses, codes throttle
+	// guesses and codes bound what can be tried, failures how many failed
+	// sign-ins of a person are written down, asks how often a new password can
+	// be asked for.
+	guesses, codes, failures, asks throttle
 	// notes are audit entries being written behind an answer.
 	notes sync.WaitGroup
 	// setup guards the first-run token.
@@ -81,6 +88,11 @@ func (s *Service) Wait() { s.notes.Wait() }
 type From struct {
 	Address netip.Addr
 	Agent   string
+	// Device is what an earlier Result gave the browser to keep, if it sent
+	// that.
+	Device string
+	// session is set where a signed-in person proves who he is again.
+	session ident.ID
 }
 
 // address is how the audit log shows it.
@@ -107,12 +119,23 @@ func (f From) agent() string {
 type Result struct {
 	Token  string
 	Ticket string
+	// Device is for the browser to keep and to send as From.Device; empty for
+	// who has no password.
+	Device string
 }
 
 // Hash is the SHA-256 of a token, all that the store ever sees of one.
 type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+func parseHash(text string) (h Hash, err error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(h) {
+		return h, fmt.Errorf("read hash %q: %w", text, err)
+	}
+	return Hash(b), nil
+}
 
 // tokenBytes gives 256 bits, too many to guess; a slow hash would add nothing.
 const tokenBytes = 32

@@ -28,7 +28,7 @@ type Store interface {
 	// e-mail, also those that have expired.
 	Invitations(ctx context.Context, workspace ident.ID, email string) ([]Token, error)
 	// Save writes a change with its audit entries, all of it or nothing.
-	// ErrGone says that a token of it was used up, or that the person is not a
+	// ErrGone says that a token or ticket of it was used up, or that the person is not a
 	// member where he wants to go; record.ErrRace that a credential has
 	// changed, or a person appeared, since they were read.
 	Save(ctx context.Context, c Change) error
@@ -127,7 +127,10 @@ type Change struct {
 	// tries left and loses one.
 	Burn []Hash
 	Try  *Hash
-	Join []Join
+	// Spend notes that a ticket was used that only the browser keeps. It must
+	// not be there yet.
+	Spend *Token
+	Join  []Join
 	// Name, if set, becomes the person's name.
 	Name string
 	Put  []Credential

@@ -14,7 +14,7 @@ func TestThrottle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var th throttle
-		limits := []limit{{"a", rapid.IntRange(1, 5).Draw(t, "most of a")}, {"b", rapid.IntRange(1, 5).Draw(t, "most of b")}}
+		limits := []limit{{name: "a", most: rapid.IntRange(1, 5).Draw(t, "most of a")}, {name: "b", most: rapid.IntRange(1, 5).Draw(t, "most of b")}}
 		taken := map[string][]time.Time{}
 		now := time.Unix(1_000_000, 0)
 		for range rapid.IntRange(1, 60).Draw(t, "tries") {

@@ -1,20 +1,26 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 )
 
 // Kinds of tickets: what a browser carries from the first half of something to
-// the second.
+// the second. The store keeps those of second steps, which can be tried a few
+// times, and those that were used; the others are with the browser alone,
+// because anybody can ask for one.
 const (
 	ticketStep     = "step"
+	ticketSpent    = "spent"
 	ticketPasskey  = "passkey"
 	ticketRegister = "register"
 	ticketProve    = "prove"
@@ -36,6 +42,58 @@ func (s *Service) ticket(c *Change, kind string, doc any) (string, error) {
 		Hash: hash, ID: s.newID(linkPrefix), Kind: kind, Subject: hash.String(), Doc: b, CreatedAt: now, ExpiresAt: now.Add(ticketLife),
 	}
 	return token, nil
+}
+
+// sealedTicket is a ticket that the browser alone keeps.
+type sealedTicket struct {
+	ExpiresAt clock.Instant  `json:"expires_at"`
+	Doc       jsontext.Value `json:"doc"`
+}
+
+// seal makes a ticket that takes no room here.
+func (s *Service) seal(kind string, doc any) (string, error) {
+	b, err := json.Marshal(doc, json.Deterministic(true))
+	if err == nil {
+		b, err = json.Marshal(sealedTicket{s.now().Add(ticketLife), b})
+	}
+	if err != nil {
+		return "", fmt.Errorf("write ticket: %w", err)
+	}
+	return s.SealTicket(kind, b), nil
+}
+
+// unseal reads a ticket that seal made. Saved with a change, spent makes it
+// the only one that the ticket is good for.
+func (s *Service) unseal(ctx context.Context, ticket, kind string, doc any) (spent *Token, err error) {
+	var sealed sealedTicket
+	plain, ok := s.OpenTicket(kind, ticket)
+	if !ok {
+		return nil, late(nil)
+	}
+	if err := json.Unmarshal(plain, &sealed); err != nil {
+		return nil, fmt.Errorf("read ticket: %w", err)
+	}
+	if sealed.ExpiresAt <= s.now() {
+		return nil, late(nil)
+	}
+	if err := json.Unmarshal(sealed.Doc, doc); err != nil {
+		return nil, fmt.Errorf("read ticket: %w", err)
+	}
+	hash := hashOf(ticket)
+	if used, err := s.Store.Token(ctx, hash); err != nil || used != nil {
+		return nil, cmp.Or(err, late(nil))
+	}
+	return &Token{
+		Hash: hash, ID: s.newID(linkPrefix), Kind: ticketSpent, Subject: hash.String(), Doc: []byte("{}"), CreatedAt: s.now(), ExpiresAt: sealed.ExpiresAt,
+	}, nil
+}
+
+// once tells who uses a ticket again that it is used up.
+func once(err error) error {
+	if errors.Is(err, ErrGone) {
+		return late(err)
+	}
+	return err
 }
 
 // redeem reads a ticket and uses up one of its tries. The ticket stays: what

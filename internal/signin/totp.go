@@ -128,7 +128,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, session *Session, code string
 	if t == nil || t.Confirmed {
 		return nil, fault.New(fault.InvalidState, "There is no second step to confirm. Begin with a new one.")
 	}
-	if err := s.codes.take(s.Now(), limit{string(p.ID), codesPerAccount}); err != nil {
+	if err := s.codes.take(s.Now(), p.codes(From{}.in(session))); err != nil {
 		return nil, err
 	}
 	c := *p.find(kindTOTP, "")
@@ -192,6 +192,14 @@ func (s *Service) period(c Credential, t *totpDoc, code string) (int64, error) {
 	return found, nil
 }
 
+// codes is how many codes can be tried.
+func (p *Person) codes(from From) limit {
+	if own, has := p.own(from); has {
+		return own
+	}
+	return limit{name: string(p.ID), most: codesPerAccount}
+}
+
 // digits takes out what people type between them.
 func digits(code string) string { return strings.NewReplacer(" ", "", "-", "").Replace(code) }
 
@@ -202,8 +210,8 @@ func recoveryHash(code string) string {
 
 // code uses up a code of the person, of the app or a recovery code. It returns
 // the second step as it is then, nil where the code is none.
-func (s *Service) code(p *Person, code string) (*Credential, error) {
-	if err := s.codes.take(s.Now(), limit{string(p.ID), codesPerAccount}); err != nil {
+func (s *Service) code(p *Person, code string, from From) (*Credential, error) {
+	if err := s.codes.take(s.Now(), p.codes(from)); err != nil {
 		return nil, err
 	}
 	t, err := p.totp()
@@ -229,8 +237,9 @@ func (s *Service) code(p *Person, code string) (*Credential, error) {
 
 // stepTicket is who has got to the second step, and how.
 type stepTicket struct {
-	User   ident.ID `json:"user"`
-	Method string   `json:"method"`
+	User   ident.ID      `json:"user"`
+	Method string        `json:"method"`
+	Reset  *pendingReset `json:"reset,omitzero"`
 }
 
 // SecondStep lets somebody in who has come to the second step, by a code of
@@ -245,7 +254,7 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 	if err != nil {
 		return Result{}, err
 	}
-	c, err := s.code(p, code)
+	c, err := s.code(p, code, from)
 	if err != nil {
 		return Result{}, err
 	}
@@ -253,7 +262,37 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 		s.failed(ctx, p, from)
 		return Result{}, wrongCode()
 	}
-	return s.enter(ctx, p, step.Method, from, false, Change{Burn: []Hash{token.Hash}, Put: []Credential{*c}})
+	change, err := s.afterStep(ctx, p, step.Reset)
+	if err != nil {
+		return Result{}, err
+	}
+	change.Burn, change.Put = append(change.Burn, token.Hash), append(change.Put, *c)
+	r, err := s.enter(ctx, p, step.Method, from, false, change)
+	return r, once(err)
+}
+
+// afterStep is what the second step was asked for beside the sign-in: a new
+// password, by a link that must still be good.
+func (s *Service) afterStep(ctx context.Context, p *Person, pending *pendingReset) (Change, error) {
+	if pending == nil {
+		return Change{}, nil
+	}
+	link, err := parseHash(pending.Link)
+	if err != nil {
+		return Change{}, err
+	}
+	t, err := s.Store.Token(ctx, link)
+	if err != nil {
+		return Change{}, err
+	}
+	doc, err := s.goodLink(t)
+	if err != nil {
+		return Change{}, err
+	}
+	if t.Kind != LinkReset || !doc.covers(p) {
+		return Change{}, spent(nil)
+	}
+	return p.reset(link, pending.Password, false), nil
 }
 
 func wrongCode() error {

@@ -150,10 +150,6 @@ func TestRecovery(t *testing.T) {
 	h.Count(0, `SELECT count(*) FROM credential WHERE doc LIKE $1`, "%"+strings.ReplaceAll(recovery[6], "-", "")+"%")
 
 	// Who has lost everything has the operator.
-	token := h.token(h.Reset(ctx, operator, owner))
-	if r, err := h.FollowLink(ctx, token, "", "another long password", home); err != nil || r.Ticket == "" {
-		t.Errorf("got %+v, %v want the second step", r, err)
-	}
 	h.enters(h.FollowLink(ctx, h.token(h.ResetWhole(ctx, operator, owner)), "", good, home))
 	h.enters(h.Password(ctx, owner, good, home))
 }
@@ -187,7 +183,12 @@ func TestTickets(t *testing.T) {
 	}
 	_, err = h.SecondStep(ctx, h.ticket(), now(), away)
 	h.wants(err, fault.RateLimitExceeded, "")
-	h.wants(h.Prove(ctx, s, signin.Proof{Code: now()}, home), fault.RateLimitExceeded, "")
+	// Who is signed in has codes of his own, which nobody else can use up.
+	h.must(h.Prove(ctx, s, signin.Proof{Code: now()}, home))
+	for range 9 {
+		h.wants(h.Prove(ctx, s, signin.Proof{Code: "000000"}, home), fault.InsufficientPermissions, "wrong_code")
+	}
+	h.wants(h.Prove(ctx, s, signin.Proof{Code: "000000"}, home), fault.RateLimitExceeded, "")
 	h.Clock.Advance(5 * time.Minute)
 	h.enters(h.SecondStep(ctx, h.ticket(), now(), home))
 
@@ -223,4 +224,57 @@ func TestSeedsStayWithTheirPerson(t *testing.T) {
 	h.restart(nil)
 	_, err = h.BeginTOTP(ctx, s)
 	h.wants(err, fault.Unavailable, "")
+}
+
+// TestResetSecondStep changes nothing before the second step: who has no more
+// than the mailbox can neither get in nor lock the person out.
+func TestResetSecondStep(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx := t.Context()
+	cookie, s := h.settle(owner)
+	d := newDevice(t)
+	h.add(s, d)
+	seed, _ := h.twoSteps(s)
+	const next = "another long password"
+	now := func() string { return h.code(seed, h.Clock.Now()) }
+	link := h.token(h.Reset(ctx, operator, owner))
+	follow := func() string {
+		r, err := h.FollowLink(ctx, link, "", next, away)
+		if err != nil || r.Ticket == "" || r.Token != "" || r.Device != "" {
+			t.Fatalf("got %+v, %v want the second step", r, err)
+		}
+		return r.Ticket
+	}
+	ticket := follow()
+	_, err := h.SecondStep(ctx, ticket, "000000", away)
+	h.wants(err, fault.InsufficientPermissions, "wrong_code")
+	h.session(cookie)
+	h.enters(h.use(d))
+	_, err = h.Password(ctx, owner, next, home)
+	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+	h.ticket() // with the old password
+	h.audited(1, h.Workspace, "password.reset")
+
+	h.enters(h.SecondStep(ctx, ticket, now(), away))
+	h.closed(cookie)
+	_, err = h.use(d)
+	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+	_, err = h.Password(ctx, owner, good, home)
+	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
+	_, err = h.FollowLink(ctx, link, "", good, away)
+	h.wants(err, fault.NotFound, "")
+	h.audited(2, h.Workspace, "password.reset")
+
+	// A link can be tried five times, and one that was replaced not any more.
+	link = h.token(h.Reset(ctx, operator, owner))
+	for range signin.MaxTries {
+		ticket = follow()
+	}
+	_, err = h.FollowLink(ctx, link, "", next, away)
+	h.wants(err, fault.NotFound, "")
+	h.token(h.Reset(ctx, operator, owner))
+	h.Clock.Advance(time.Minute)
+	_, err = h.SecondStep(ctx, ticket, now(), away)
+	h.wants(err, fault.NotFound, "")
 }

@@ -298,6 +298,12 @@ func useTokens(tx Tx, c signin.Change) error {
 			return fmt.Errorf("try token: %w", err)
 		}
 	}
+	if t := c.Spend; t != nil {
+		n, err := tx.Exec(insertToken+` ON CONFLICT DO NOTHING`, tokenValues(t)...)
+		if err := must(n, err, signin.ErrGone); err != nil {
+			return fmt.Errorf("spend ticket: %w", err)
+		}
+	}
 	if c.Withdraw != "" {
 		n, err := tx.Exec(`DELETE FROM token WHERE workspace_id = $1 AND id = $2 AND kind = 'invite'`, string(c.Cause.Workspace), string(c.Withdraw))
 		if err := must(n, err, signin.ErrGone); err != nil {
@@ -409,15 +415,22 @@ func endSessions(tx Tx, c signin.Change) error {
 	return err
 }
 
-const upsertToken = `INSERT INTO token (hash, id, kind, workspace_id, subject, doc, tries, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)
+const (
+	insertToken = `INSERT INTO token (hash, id, kind, workspace_id, subject, doc, tries, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)`
+	upsertToken = insertToken + `
 ON CONFLICT (kind, workspace_id, subject) DO UPDATE SET hash = excluded.hash, id = excluded.id, doc = excluded.doc, tries = 0, created_at = excluded.created_at, expires_at = excluded.expires_at`
+)
+
+func tokenValues(t *signin.Token) []any {
+	return []any{t.Hash.String(), string(t.ID), t.Kind, string(t.WorkspaceID), t.Subject, t.Doc, int64(t.CreatedAt), int64(t.ExpiresAt)}
+}
 
 func keepToken(tx Tx, c signin.Change) error {
 	t := c.Keep
 	if t == nil {
 		return nil
 	}
-	_, err := tx.Exec(upsertToken, t.Hash.String(), string(t.ID), t.Kind, string(t.WorkspaceID), t.Subject, t.Doc, int64(t.CreatedAt), int64(t.ExpiresAt))
+	_, err := tx.Exec(upsertToken, tokenValues(t)...)
 	if err != nil {
 		return fmt.Errorf("keep token: %w", err)
 	}

@@ -95,7 +95,9 @@ func (w *World) signInSteps() []Step {
 			return signin.Change{Keep: invited}
 		}),
 		step("signin.prove", func() signin.Change {
+			hash := newHash()
 			return signin.Change{
+				Spend:  &signin.Token{Hash: hash, ID: "lnk_2", Kind: "spent", Subject: hash.String(), Doc: []byte("{}"), CreatedAt: w.Now(), ExpiresAt: w.Now()},
 				Action: "session.prove", User: p.ID, Try: &invited.Hash, Put: []signin.Credential{password(1)}, Proved: in.ID,
 				Switch: &signin.Switch{Session: in.ID, Workspace: w.Workspace}, End: &signin.End{Except: in.ID},
 			}
@@ -270,6 +272,16 @@ func recordsTokens(t *testing.T, w *World) {
 		t.Errorf("got %d tries and %d uses want %d and 1", tried.Load(), burnt.Load(), signin.MaxTries)
 	}
 	w.Count(1, `SELECT count(*) FROM session`)
+	var spent atomic.Int64
+	hash := newHash()
+	ticket := &signin.Token{Hash: hash, ID: "lnk_2", Kind: "spent", Subject: hash.String(), Doc: []byte("{}"), CreatedAt: w.Now(), ExpiresAt: w.Now().Add(time.Minute)}
+	together(8, func(int) {
+		count(&spent, s.Save(t.Context(), w.people(signin.Change{User: w.Owner, Action: "signin", Spend: ticket, Open: w.session(w.Owner)})))
+	})
+	if spent.Load() != 1 {
+		t.Errorf("got %d uses of a ticket that the browser keeps, want 1", spent.Load())
+	}
+	w.Count(2, `SELECT count(*) FROM session`)
 }
 
 // recordsEnd sees that what has ended goes, and that backups have neither
