@@ -329,6 +329,11 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 // examineStore looks at an open store.
 func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	list := []finding{{"store", good, e.Traits().Name + " opens"}}
+	if err := e.Check(ctx, true); err != nil {
+		list = append(list, finding{"database file", failure, err.Error() + restoreFix})
+	} else {
+		list = append(list, finding{"database file", good, "no damage found"})
+	}
 	pending, err := store.Pending(ctx, e)
 	switch {
 	case errors.Is(err, store.ErrNewer):
@@ -338,7 +343,7 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	case len(pending) > 0:
 		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
 	}
-	list = append(list, finding{"schema", good, "up to date"})
+	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e))
 	report, err := db.VerifyAudit(ctx, func(int64) {})
 	switch {
 	case err != nil:
@@ -352,4 +357,19 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 		return append(list, finding{"clock skew", failure, err.Error()})
 	}
 	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
+}
+
+// restoreFix ends findings of a damaged database.
+const restoreFix = ": stop the server, move the files fanfare.db* away and restore the last good backup into the data folder with `fanfare backup restore`"
+
+// examineDocuments checks every document against its checksum.
+func examineDocuments(ctx context.Context, e store.Engine) finding {
+	report, err := store.VerifyDocuments(ctx, e)
+	switch {
+	case err != nil:
+		return finding{"documents", failure, err.Error() + restoreFix}
+	case report.Count > 0:
+		return finding{"documents", failure, fmt.Sprintf("%d of %d do not match their checksum (%s)%s", report.Count, report.Documents, strings.Join(report.Damaged, ", "), restoreFix)}
+	}
+	return finding{"documents", good, fmt.Sprintf("%d match their checksums", report.Documents)}
 }

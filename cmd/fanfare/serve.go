@@ -42,8 +42,10 @@ func (c *cli) serveCommand() *cobra.Command {
 			if file, fingerprint := s.listener.Authority(); file != "" {
 				s.log.Info("local certificate authority; `fanfare trust` installs it", "file", file, "sha256", fingerprint)
 			}
+			// Without the link the server is of use all the same, also on a
+			// database that takes no changes.
 			if err := s.sayHowToSetUp(cmd.Context()); err != nil {
-				return errors.Join(err, s.close())
+				s.log.Error("no link to set up the owner", "error", err)
 			}
 			return s.run(cmd.Context())
 		},

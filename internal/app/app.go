@@ -229,7 +229,30 @@ func (a *App) build(ctx context.Context) error {
 	}
 	a.plan()
 	a.warnOfSunsets()
-	return a.missKeys(ctx)
+	if err := a.missKeys(ctx); err != nil {
+		return err
+	}
+	return a.checkStore(ctx)
+}
+
+// checkStore checks a database that the process before did not close. A server
+// on a damaged one starts, so that records can be read, but is not ready and
+// refuses changes.
+func (a *App) checkStore(ctx context.Context) error {
+	if !a.Engine.Traits().Unclean {
+		return nil
+	}
+	start := a.config.Now()
+	err := a.Engine.Check(ctx, false)
+	switch {
+	case err == nil:
+		a.config.Log.Info("database file checked after an unclean shutdown", "result", "ok", "took", a.config.Now().Sub(start))
+	case errors.Is(err, store.ErrDamaged):
+		a.config.Log.Error("database file is damaged: the server is not ready and refuses changes; see `fanfare doctor`, and restore the last good backup with `fanfare backup restore`", "error", err)
+	default:
+		return err
+	}
+	return nil
 }
 
 // counter chooses where requests are counted: in memory where this is the only

@@ -75,7 +75,8 @@ var ErrDamaged = errors.New("the backup is damaged")
 // Create writes a backup of one unchanging state while the service goes on,
 // with the files that the rows of this state name: those of rows that go
 // meanwhile stay for a day, and with facts that are never older than the rows.
-// The file appears under its name only when it is whole and on disk.
+// The file appears under its name only when it is whole and on disk. A damaged
+// database, or a document that does not match its checksum, makes it fail.
 func Create(ctx context.Context, parts Parts, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return s, fault.New(fault.AlreadyExists, path+" is there already; choose another name.")
@@ -90,6 +91,10 @@ func Create(ctx context.Context, parts Parts, path string, m Manifest, report fu
 			_ = os.Remove(f.Name())
 		}
 	}()
+	// What the dump does not read, such as indexes, must be in order too.
+	if err := parts.Store.Check(ctx, true); err != nil {
+		return s, fmt.Errorf("%w: no backup was written; keep the last good one", err)
+	}
 	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}, MasterKeys: slices.Concat([]string{}, m.MasterKeys)}
 	if err := write(ctx, parts, f, m, &s, report); err != nil {
 		return s, err

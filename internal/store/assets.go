@@ -18,11 +18,14 @@ var _ asset.Store = (*Assets)(nil)
 // Assets returns the store of assets.
 func (db *DB) Assets() *Assets { return &Assets{db} }
 
+// assets is the table; its rows are written once.
+var assets = newTable(table{name: "asset", shape: 1, log: true})
+
 // assetRef is the kind of reference that keeps an asset.
 const assetRef = "asset_id"
 
-const upsertAsset = `INSERT INTO asset (workspace_id, id, sha256, touched_at, doc) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (workspace_id, sha256) DO UPDATE SET touched_at = excluded.touched_at RETURNING id, doc`
+const upsertAsset = `INSERT INTO asset (workspace_id, id, sha256, touched_at, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (workspace_id, sha256) DO UPDATE SET touched_at = excluded.touched_at RETURNING id, doc, checksum`
 
 // Save inserts a record, or finds the one with the same bytes and renews when
 // it was touched.
@@ -37,13 +40,17 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 	}
 	var d record.Doc
 	err = s.db.write(ctx, func(tx Tx) error {
-		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), doc)
+		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), doc, checksum(doc))
 		if err != nil {
 			return fmt.Errorf("insert asset: %w", err)
 		}
 		rows.Next()
 		id := ident.ID(rows.Text())
-		d = record.Doc{JSON: rows.Bytes()}
+		stored, err := document(rows, "asset", string(id))
+		if err != nil {
+			return err
+		}
+		d = record.Doc{JSON: stored}
 		if id == a.ID {
 			if err := s.db.appendAudit(tx, entry); err != nil {
 				return err
@@ -59,7 +66,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.db.engine.Query(ctx, `SELECT doc FROM asset WHERE workspace_id = $1 AND id IN (`+numbered(2, len(ids))+`) ORDER BY id`,
+	rows, err := s.db.engine.Query(ctx, `SELECT id, doc, checksum FROM asset WHERE workspace_id = $1 AND id IN (`+numbered(2, len(ids))+`) ORDER BY id`,
 		with([]any{string(workspace)}, ids)...)
 	if err != nil {
 		return nil, translate(fmt.Errorf("read assets: %w", err))
@@ -67,7 +74,11 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	var list []*asset.Asset
 	for rows.Next() {
 		a := &asset.Asset{WorkspaceID: workspace}
-		if err := decode(rows.Bytes(), a); err != nil {
+		doc, err := document(rows, "asset", rows.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		if err := decode(doc, a); err != nil {
 			return nil, err
 		}
 		list = append(list, a)

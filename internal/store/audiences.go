@@ -230,7 +230,7 @@ func (s *Audiences) Standings(ctx context.Context, workspace ident.ID, ids []ide
 
 // overlaps counts in one pass over the list's members, each of which is looked
 // up in the index by hash.
-const overlaps = `SELECT shared, version, rev, shape, doc FROM
+const overlaps = `SELECT shared, id, version, rev, shape, doc, checksum FROM
 (SELECT o.audience_id AS other, count(*) AS shared FROM audience_member m
 JOIN audience_member o ON o.workspace_id = m.workspace_id AND o.hash = m.hash
 WHERE m.workspace_id = $1 AND m.audience_id = $2 AND o.audience_id <> $3 GROUP BY o.audience_id) s
@@ -245,7 +245,7 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 	var list []audience.Shared
 	for rows.Next() {
 		o := audience.Shared{Shared: rows.Int(), With: &audience.Audience{}}
-		d, err := audiences.read(rows)
+		_, d, err := audiences.read(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -127,7 +127,7 @@ func (db *DB) planSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
 // Several reads campaigns.
 func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
 	b := &builder{}
-	b.add(`SELECT ` + campaigns.stamp() + `, doc FROM campaign WHERE workspace_id = `)
+	b.add(`SELECT ` + campaigns.selected() + ` FROM campaign WHERE workspace_id = `)
 	b.value(string(workspace))
 	b.add(` AND id IN (`)
 	b.ids(ids)
@@ -138,7 +138,7 @@ func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident
 	}
 	var list []*campaign.Campaign
 	for rows.Next() {
-		d, err := campaigns.read(rows)
+		_, d, err := campaigns.read(rows)
 		if err != nil {
 			return nil, err
 		}

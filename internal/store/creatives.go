@@ -206,7 +206,7 @@ func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creat
 	return s.db.follow(tx, c.WorkspaceID, c.ID, save.At)
 }
 
-const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4 WHERE workspace_id = $5 AND key = $6 AND fingerprint = $7 AND resource_id = $8`
+const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4, checksum = $5 WHERE workspace_id = $6 AND key = $7 AND fingerprint = $8 AND resource_id = $9`
 
 // Amend replaces the answer that was remembered under the caller's key.
 func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error {
@@ -215,7 +215,7 @@ func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, 
 		return nil
 	}
 	return s.db.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(amendOnce, once.Status, d.Version, d.Rev, d.JSON, string(cause.Workspace), once.Key, once.Fingerprint, string(id))
+		_, err := tx.Exec(amendOnce, once.Status, d.Version, d.Rev, d.JSON, checksum(d.JSON), string(cause.Workspace), once.Key, once.Fingerprint, string(id))
 		return err
 	})
 }

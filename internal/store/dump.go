@@ -8,14 +8,17 @@ import (
 	"strings"
 )
 
-// dumped lists every table that a backup holds, in an order in which they can
-// be filled, each with its key and its columns. A test holds it against the
-// schema.
-var dumped = []struct {
+// dumpedTable is a table with its key and its columns.
+type dumpedTable struct {
 	name    string
 	key     []string
 	columns []string
-}{
+}
+
+// dumped lists every table that a backup holds, in an order in which they can
+// be filled, each with its key and its columns. A test holds it against the
+// schema.
+var dumped = []dumpedTable{
 	{"setting", []string{"name"}, []string{"name", "value", "updated_at"}},
 	{"workspace", []string{"id"}, []string{"id", "name", "plan", "timezone", "currency", "suspended", "created_at", "require_approval", "model_budget", "endless_keys"}},
 	{"account_user", []string{"id"}, []string{"id", "email", "name", "service", "created_at"}},
@@ -26,24 +29,24 @@ var dumped = []struct {
 	{"session", []string{"hash"}, []string{"hash", "id", "user_id", "current_workspace", "method", "created_at", "used_at", "expires_at", "proved_at", "address", "agent"}},
 	{"token", []string{"hash"}, []string{"hash", "id", "kind", "workspace_id", "subject", "doc", "tries", "created_at", "expires_at"}},
 	{"quota", []string{"workspace_id"}, []string{"workspace_id", "opened_at", "minute", "day_of", "day"}},
-	{"campaign", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "delivery_status", "objective", "start_at", "end_at", "launched_at", "spend", "doc"}},
-	{"audience", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "type", "size", "doc"}},
+	{"campaign", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "delivery_status", "objective", "start_at", "end_at", "launched_at", "spend", "doc", "checksum"}},
+	{"audience", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "type", "size", "doc", "checksum"}},
 	{"audience_member", []string{"workspace_id", "audience_id", "hash"}, []string{"workspace_id", "audience_id", "hash"}},
-	{"creative", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "type", "source", "approval", "doc"}},
-	{"variant", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "creative_id", "position", "name", "doc"}},
-	{"asset", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "sha256", "touched_at", "doc"}},
+	{"creative", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "type", "source", "approval", "doc", "checksum"}},
+	{"variant", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "creative_id", "position", "name", "doc", "checksum"}},
+	{"asset", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "sha256", "touched_at", "doc", "checksum"}},
 	{"model_provider", []string{"workspace_id", "kind"}, []string{"workspace_id", "kind", "settings", "sealed", "updated_at"}},
 	{"model_spend", []string{"workspace_id", "month"}, []string{"workspace_id", "month", "micros"}},
-	{"connection", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "platform", "last_success_at", "doc", "private"}},
-	{"sync_run", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "connection_id", "plan", "doc"}},
-	{"link", []string{"workspace_id", "connection_id", "kind", "external_id"}, []string{"workspace_id", "connection_id", "kind", "external_id", "account_id", "record_id", "name", "runs", "wanted", "doc"}},
-	{"import", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "source", "sha256", "doc"}},
+	{"connection", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "platform", "last_success_at", "doc", "private", "checksum"}},
+	{"sync_run", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "connection_id", "plan", "doc", "checksum"}},
+	{"link", []string{"workspace_id", "connection_id", "kind", "external_id"}, []string{"workspace_id", "connection_id", "kind", "external_id", "account_id", "record_id", "name", "runs", "wanted", "doc", "checksum"}},
+	{"import", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "version", "rev", "shape", "status", "created_at", "updated_at", "name", "source", "sha256", "doc", "checksum"}},
 	{"rate", []string{"workspace_id", "currency", "day"}, []string{"workspace_id", "currency", "day", "per_euro", "carried", "updated_at"}},
-	{"result", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "hash", "meta", "total", "expires_at"}},
-	{"result_rows", []string{"workspace_id", "id", "chunk"}, []string{"workspace_id", "id", "chunk", "expires_at", "doc"}},
+	{"result", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "hash", "meta", "total", "expires_at", "checksum"}},
+	{"result_rows", []string{"workspace_id", "id", "chunk"}, []string{"workspace_id", "id", "chunk", "expires_at", "doc", "checksum"}},
 	{"ref", []string{"workspace_id", "kind", "value", "record_id"}, []string{"workspace_id", "kind", "value", "record_id"}},
-	{"event", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "created_at", "type", "resource_id", "restricted", "doc"}},
-	{"once", []string{"workspace_id", "key"}, []string{"workspace_id", "key", "fingerprint", "status", "resource_id", "version", "rev", "doc", "created_at"}},
+	{"event", []string{"workspace_id", "id"}, []string{"workspace_id", "id", "created_at", "type", "resource_id", "restricted", "doc", "checksum"}},
+	{"once", []string{"workspace_id", "key"}, []string{"workspace_id", "key", "fingerprint", "status", "resource_id", "version", "rev", "doc", "created_at", "checksum"}},
 	{"audit", []string{"workspace_id", "seq"}, []string{"workspace_id", "seq", "at", "entry", "hash"}},
 	{"audit_head", []string{"workspace_id"}, []string{"workspace_id", "seq", "hash"}},
 	{"job", []string{"id"}, []string{"id", "workspace_id", "kind", "args", "uniq", "run_at", "attempt", "last_error"}},
@@ -64,7 +67,8 @@ type Chunk struct {
 const chunkRows = 1000
 
 // Dump reads one unchanging state of all tables, chunk by chunk. total is how
-// many rows there are in all.
+// many rows there are in all. It fails with ErrChecksum at the first document
+// that is damaged.
 func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) error {
 	return translate(e.Snapshot(ctx, func(tx Tx) error {
 		var total int64
@@ -83,7 +87,13 @@ func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) 
 			if slices.Contains(fleeting, t.name) {
 				continue
 			}
-			if err := dumpTable(tx, t.name, t.key, t.columns, func(c Chunk) error { return each(c, total) }); err != nil {
+			err := dumpTable(tx, t.name, t.key, t.columns, func(c Chunk) error {
+				if err := c.damaged(); err != nil {
+					return err
+				}
+				return each(c, total)
+			})
+			if err != nil {
 				return fmt.Errorf("dump %s: %w", t.name, err)
 			}
 		}

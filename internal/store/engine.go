@@ -35,6 +35,11 @@ type Engine interface {
 	Write(ctx context.Context, fn func(tx Tx) error) error
 	// Snapshot runs fn against one unchanging state of the whole database.
 	Snapshot(ctx context.Context, fn func(tx Tx) error) error
+	// Check examines the structure of the whole database, and if it is to be
+	// thorough also whether indexes and tables say the same. It returns
+	// ErrDamaged if there is anything wrong. An engine on a database server
+	// leaves that to the server and returns nil.
+	Check(ctx context.Context, thorough bool) error
 	// Watch registers a watcher before the engine is used.
 	Watch(w Watcher)
 	// Traits tells what sets this engine apart.
@@ -70,6 +75,9 @@ type Traits struct {
 	RowLock string
 	// MigrationLock, if not empty, is run first in each migration transaction.
 	MigrationLock string
+	// Unclean says that the database must be checked before it is used: the
+	// process before did not close it, or found damage in it.
+	Unclean bool
 	// Clock is a query that returns the database's own time in microseconds
 	// since 1970, empty when the database has no clock of its own.
 	Clock string
@@ -86,3 +94,7 @@ func (e *UniqueError) Unwrap() error { return e.Cause }
 // ErrUnavailable marks errors of the database itself (full disk, lost
 // connection): the caller may try again later.
 var ErrUnavailable = errors.New("database unavailable")
+
+// ErrDamaged marks errors of a database whose pages are corrupt. From the first
+// one on, an engine refuses every write.
+var ErrDamaged = errors.New("database damaged")

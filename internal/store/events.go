@@ -89,7 +89,7 @@ func (h *eventHead) encode(data []byte) ([]byte, error) {
 	return append(append(b, previous...), '}'), nil
 }
 
-const insertEvent = `INSERT INTO event (workspace_id, id, created_at, type, resource_id, restricted, doc) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+const insertEvent = `INSERT INTO event (workspace_id, id, created_at, type, resource_id, restricted, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 // outboxRow is an event ready to be written.
 type outboxRow struct {
@@ -132,7 +132,7 @@ func (db *DB) outbox(id ident.ID, cause record.Cause, at clock.Instant, resource
 }
 
 func (r *outboxRow) insert(tx Tx) error {
-	if _, err := tx.Exec(insertEvent, r.workspace, r.id, r.at, r.kind, r.resource, r.restricted, r.doc); err != nil {
+	if _, err := tx.Exec(insertEvent, r.workspace, r.id, r.at, r.kind, r.resource, r.restricted, r.doc, checksum(r.doc)); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	return nil

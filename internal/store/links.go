@@ -23,11 +23,11 @@ var _ connection.Links = (*Links)(nil)
 func (db *DB) Links() *Links { return &Links{db} }
 
 const (
-	linkColumns = `connection_id, record_id, runs, wanted, doc`
-	upsertLink  = `INSERT INTO link (workspace_id, connection_id, kind, external_id, account_id, record_id, name, runs, wanted, doc)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+	linkColumns = `connection_id, external_id, record_id, runs, wanted, doc, checksum`
+	upsertLink  = `INSERT INTO link (workspace_id, connection_id, kind, external_id, account_id, record_id, name, runs, wanted, doc, checksum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (workspace_id, connection_id, kind, external_id) DO UPDATE SET account_id = excluded.account_id, record_id = excluded.record_id,
-name = excluded.name, runs = excluded.runs, wanted = excluded.wanted, doc = excluded.doc`
+name = excluded.name, runs = excluded.runs, wanted = excluded.wanted, doc = excluded.doc, checksum = excluded.checksum`
 	deleteLink = `DELETE FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`
 )
 
@@ -53,7 +53,7 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 	if l.Runs {
 		running = 1
 	}
-	_, err = tx.Exec(upsertLink, string(workspace), string(l.Connection), l.Kind, l.ExternalID, l.AccountID, record, strings.ToLower(l.Name), running, wantedOf(l), doc)
+	_, err = tx.Exec(upsertLink, string(workspace), string(l.Connection), l.Kind, l.ExternalID, l.AccountID, record, strings.ToLower(l.Name), running, wantedOf(l), doc, checksum(doc))
 	if err != nil {
 		return fmt.Errorf("write link: %w", err)
 	}
@@ -72,9 +72,13 @@ func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error)
 func scanLinks(rows *Rows) ([]connection.Link, error) {
 	list := []connection.Link{}
 	for rows.Next() {
-		in, id, running, wanted := ident.ID(rows.Text()), ident.ID(rows.Text()), rows.Int() == 1, rows.Text()
+		in, external, id, running, wanted := ident.ID(rows.Text()), rows.Bytes(), ident.ID(rows.Text()), rows.Int() == 1, rows.Text()
+		doc, err := document(rows, "link", external)
+		if err != nil {
+			return nil, err
+		}
 		var l connection.Link
-		if err := decode(rows.Bytes(), &l); err != nil {
+		if err := decode(doc, &l); err != nil {
 			return nil, err
 		}
 		l.Connection, l.Runs, l.RecordID = in, running, nil

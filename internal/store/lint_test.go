@@ -30,7 +30,7 @@ var allowed = []exception{
 	{`INSERT INTO job … ON CONFLICT (uniq) DO …`, "uniq ends in the record's id, which no other workspace has, or is the kind of a job of the system"},
 	{`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit…`, "the check of the audit log goes through all chains"},
 	{`SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`, "the counters of all workspaces are taken over at the start"},
-	{`SELECT workspace_id, id, shape, version, rev, shape, doc FROM ‹table› WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, "old shapes are rewritten in all workspaces, in the order of the key"},
+	{`SELECT workspace_id, ‹columns›, checksum FROM ‹table› WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, "old shapes are rewritten in all workspaces, in the order of the key"},
 	{`SELECT sealed FROM model_provider`, "the master keys that secrets of all workspaces are under"},
 	{`SELECT private FROM connection WHERE private <> ''`, "the master keys that secrets of all workspaces are under"},
 	{`SELECT workspace_id, kind, settings, sealed FROM model_provider WHERE workspace_id IN ($1, '') ORDER BY workspace_id DESC, kind`, "a workspace uses its own models and those that the operator has set up for all"},

@@ -91,7 +91,7 @@ const atOnce = 500
 func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, kind string, ids []ident.ID) (list []fact.Record, err error) {
 	for some := range slices.Chunk(ids, atOnce) {
 		b := &builder{}
-		b.add(`SELECT version, rev, shape, doc FROM ` + t.name + ` WHERE workspace_id = `)
+		b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
 		b.value(string(workspace))
 		b.add(` AND id IN (`)
 		b.ids(some)
@@ -119,7 +119,7 @@ func (db *DB) allRecords(ctx context.Context, workspace ident.ID) (list []fact.R
 func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, kind, condition string) (list []fact.Record, err error) {
 	for after := ""; ; after = string(list[len(list)-1].ID) {
 		b := &builder{}
-		b.add(`SELECT version, rev, shape, doc FROM ` + t.name + ` WHERE workspace_id = `)
+		b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
 		b.value(string(workspace))
 		b.add(condition + ` AND id > `)
 		b.value(after)
@@ -142,7 +142,7 @@ func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kin
 		return nil, translate(fmt.Errorf("read records: %w", err))
 	}
 	for rows.Next() {
-		d, err := t.read(rows)
+		_, d, err := t.read(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -191,25 +192,25 @@ func search(q page.Query) page.Query {
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // A key may be used anew once its answer is too old to be given.
-const insertOnce = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+const insertOnce = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, checksum, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (workspace_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
-resource_id = excluded.resource_id, version = excluded.version, rev = excluded.rev, doc = excluded.doc, created_at = excluded.created_at
-WHERE once.created_at <= $10`
+resource_id = excluded.resource_id, version = excluded.version, rev = excluded.rev, doc = excluded.doc, checksum = excluded.checksum, created_at = excluded.created_at
+WHERE once.created_at <= $11`
 
 func remember(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc) error {
 	once := cause.Once
 	if once == nil {
 		return nil
 	}
-	n, err := tx.Exec(insertOnce, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, int64(at), int64(at)-OnceLife)
+	n, err := tx.Exec(insertOnce, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, checksum(d.JSON), int64(at), int64(at)-OnceLife)
 	if err == nil && n == 0 {
 		return record.ErrUsed
 	}
 	return err
 }
 
-const selectOnce = `SELECT fingerprint, status, resource_id, version, rev, doc FROM once WHERE workspace_id = $1 AND key = $2 AND created_at > $3`
+const selectOnce = `SELECT fingerprint, status, resource_id, version, rev, doc, checksum FROM once WHERE workspace_id = $1 AND key = $2 AND created_at > $3`
 
 // OnceLife is how long answers are remembered.
 const OnceLife = 24 * 60 * 60 * 1_000_000
@@ -224,10 +225,12 @@ func (db *DB) Answer(ctx context.Context, workspace ident.ID, key string) (*reco
 	if !rows.Next() {
 		return nil, nil
 	}
-	return &record.Answer{
+	a := &record.Answer{
 		Fingerprint: rows.Text(), Status: int(rows.Int()), Resource: ident.ID(rows.Text()),
-		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}, JSON: rows.Bytes()},
-	}, nil
+		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}},
+	}
+	a.Doc.JSON, err = document(rows, "once", key)
+	return a, err
 }
 
 // ref is one entry of the side index for filters on sets.
@@ -274,13 +277,17 @@ func reencode[T any](doc []byte) ([]byte, error) {
 	return encode(&v)
 }
 
-// tables lists all tables of documents.
-var tables = []*table{campaigns, audiences, creatives, variants, connections, imports}
+// tables lists all tables of documents that are kept for long.
+var tables = []*table{campaigns, audiences, creatives, variants, connections, imports, runs, events, assets}
 
 // shapeSetting remembers how far the documents of a table are: the shape they
 // are brought to, and behind it, until all are, the key of the last one looked
 // at.
 func shapeSetting(t *table) string { return "shape:" + t.name }
+
+// settled is the value of shapeSetting of a table in which every document has
+// the shape of this program, and a checksum.
+func (t *table) settled() string { return fmt.Sprintf("%d+checksum", t.shape) }
 
 const (
 	// reshapeRows are looked at in one statement, reshapeSteps statements run
@@ -292,8 +299,8 @@ const (
 ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`
 )
 
-// Reshape rewrites documents of an older shape, a piece of each table per
-// call, and reports whether all are done. It goes on where the call before
+// Reshape rewrites documents of an older shape and adds missing checksums, a
+// piece of each table per call, and reports whether all are done. It goes on where the call before
 // ended, and does nothing for a table that was done before. Readers never wait
 // for it: until then they encode anew what they read.
 func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
@@ -303,7 +310,7 @@ func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return false, translate(fmt.Errorf("read shape of %s: %w", t.name, err))
 		}
-		shape := fmt.Sprint(t.shape)
+		shape := t.settled()
 		at := []string{shape, "", ""}
 		if rows.Next() {
 			kept := strings.Split(rows.Text(), " ")
@@ -328,39 +335,60 @@ func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 }
 
 // reshapeStep rewrites what is old among the rows that follow a key, and
-// returns what is to be remembered.
+// returns what is to be remembered. A damaged document stays as it is: it is an
+// error to whoever reads it.
 func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) ([]string, error) {
-	find := `SELECT workspace_id, id, shape, ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
-	update := `UPDATE ` + t.name + ` SET shape = $1, doc = $2 WHERE workspace_id = $3 AND id = $4 AND version = $5 AND rev = $6 AND shape < $7`
+	shapeColumn := "shape"
+	if t.log {
+		shapeColumn = fmt.Sprint(t.shape)
+	}
+	find := `SELECT workspace_id, ` + shapeColumn + `, checksum, ` + t.selected() + ` FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
+	update := `UPDATE ` + t.name + ` SET shape = $1, doc = $2, checksum = $3 WHERE workspace_id = $4 AND id = $5 AND version = $6 AND rev = $7 AND shape < $8`
+	// Every other write sets the checksum, so one that is missing still belongs
+	// to the document that was read.
+	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
 	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
 	if err != nil {
 		return nil, translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
 	}
 	type oldDoc struct {
 		workspace, id string
+		reshaped      bool
 		doc           record.Doc
 	}
 	var old []oldDoc
 	n := 0
 	for ; rows.Next(); n++ {
-		workspace, id = rows.Text(), rows.Text()
+		workspace = rows.Text()
 		shape := rows.Int()
-		d, err := t.read(rows)
+		_, known := rows.IntOrNull()
+		key, d, err := t.read(rows)
+		id = string(key)
+		if errors.Is(err, ErrChecksum) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if shape < t.shape {
-			old = append(old, oldDoc{workspace, id, d})
+		if shape < t.shape || !known {
+			old = append(old, oldDoc{workspace, id, shape < t.shape, d})
 		}
 	}
-	at := []string{fmt.Sprint(t.shape), workspace, id}
+	at := []string{t.settled(), workspace, id}
 	if n < reshapeRows {
 		at = at[:1]
 	}
 	return at, db.write(ctx, func(tx Tx) error {
 		for _, o := range old {
 			tx.Touch(t.topic(ident.ID(o.workspace), ident.ID(o.id)))
-			if _, err := tx.Exec(update, t.shape, o.doc.JSON, o.workspace, o.id, o.doc.Version, o.doc.Rev, t.shape); err != nil {
+			sum := checksum(o.doc.JSON)
+			var err error
+			if o.reshaped {
+				_, err = tx.Exec(update, t.shape, o.doc.JSON, sum, o.workspace, o.id, o.doc.Version, o.doc.Rev, t.shape)
+			} else {
+				_, err = tx.Exec(complete, sum, o.workspace, o.id)
+			}
+			if err != nil {
 				return fmt.Errorf("rewrite %s: %w", t.name, err)
 			}
 		}

@@ -24,23 +24,23 @@ func (db *DB) Results() *Results { return &Results{db} }
 const resultRows = 500
 
 const (
-	insertResult     = `INSERT INTO result (workspace_id, id, hash, meta, total, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`
-	insertResultRows = `INSERT INTO result_rows (workspace_id, id, chunk, expires_at, doc) VALUES ($1, $2, $3, $4, $5)`
-	selectResult     = `SELECT meta, total FROM result WHERE workspace_id = $1 AND id = $2 AND expires_at > $3`
-	selectResultRows = `SELECT doc FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
+	insertResult     = `INSERT INTO result (workspace_id, id, hash, meta, checksum, total, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	insertResultRows = `INSERT INTO result_rows (workspace_id, id, chunk, expires_at, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6)`
+	selectResult     = `SELECT meta, checksum, total FROM result WHERE workspace_id = $1 AND id = $2 AND expires_at > $3`
+	selectResultRows = `SELECT doc, checksum FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
 )
 
 // Keep writes a result.
 func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kept) error {
 	return s.db.write(ctx, func(tx Tx) error {
-		if _, err := tx.Exec(insertResult, string(workspace), string(k.ID), k.Hash, k.Meta, len(k.Rows), int64(k.ExpiresAt)); err != nil {
+		if _, err := tx.Exec(insertResult, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("keep result: %w", err)
 		}
 		for from := 0; from < len(k.Rows); from += resultRows {
 			// A row is JSON, which has no line break outside of strings and
 			// writes those inside as \n.
 			doc := bytes.Join(k.Rows[from:min(len(k.Rows), from+resultRows)], []byte("\n"))
-			if _, err := tx.Exec(insertResultRows, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc); err != nil {
+			if _, err := tx.Exec(insertResultRows, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc, checksum(doc)); err != nil {
 				return fmt.Errorf("keep rows of a result: %w", err)
 			}
 		}
@@ -57,7 +57,10 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 	if !head.Next() {
 		return nil, nil, 0, fault.Missing()
 	}
-	meta, total = head.Bytes(), int(head.Int())
+	if meta, err = document(head, "result", string(id)); err != nil {
+		return nil, nil, 0, err
+	}
+	total = int(head.Int())
 	end := min(total, offset+limit)
 	if offset >= end {
 		return nil, meta, total, nil
@@ -68,7 +71,11 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 		return nil, nil, 0, translate(fmt.Errorf("read rows of a result: %w", err))
 	}
 	for chunks.Next() {
-		rows = append(rows, bytes.Split(chunks.Bytes(), []byte("\n"))...)
+		doc, err := document(chunks, "result_rows", string(id))
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		rows = append(rows, bytes.Split(doc, []byte("\n"))...)
 	}
 	from := offset - first*resultRows
 	if len(rows) < from+end-offset {

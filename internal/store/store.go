@@ -22,6 +22,7 @@ type DB struct {
 	now    func() time.Time
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
+	ready  readiness
 
 	// On a shared engine news may come while somebody still registers.
 	hooks  sync.RWMutex
@@ -105,12 +106,6 @@ func (db *DB) call(list *[]func()) {
 	}
 }
 
-// Ready reports whether the database answers.
-func (db *DB) Ready(ctx context.Context) error {
-	_, err := db.engine.Query(ctx, `SELECT name FROM setting WHERE name = $1`, "ready")
-	return err
-}
-
 // Skew returns how far the database's clock is ahead of ours.
 func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 	q := db.engine.Traits().Clock
@@ -128,7 +123,11 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 // write runs a transaction and turns what the database says about itself into
 // faults.
 func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
-	return translate(db.engine.Write(ctx, fn))
+	err := db.engine.Write(ctx, fn)
+	if errors.Is(err, ErrUnavailable) {
+		db.ready.failing.Store(true)
+	}
+	return translate(err)
 }
 
 // translate gives database errors a code, once, by type and never by text.
@@ -140,6 +139,10 @@ func translate(err error) error {
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.Timeout, "The request took too long and was stopped; nothing was changed. Try again.").Because(err)
+	case errors.Is(err, ErrDamaged):
+		f := fault.New(fault.Unavailable, "The database file of this server is damaged; changes are refused so that the damage does not spread. The operator finds what is damaged with `fanfare doctor` and restores the last good backup with `fanfare backup restore`.").Because(err)
+		f.RetryAfter = time.Minute
+		return f
 	case errors.Is(err, ErrUnavailable):
 		f := fault.New(fault.Unavailable, "The service cannot reach its storage at the moment. Try again shortly.").Because(err)
 		f.RetryAfter = time.Second

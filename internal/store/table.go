@@ -56,25 +56,26 @@ type row struct {
 }
 
 func newTable(t table) *table {
-	written := append([]string{"version", "rev", "shape", "status", "updated_at"}, append(slices.Clone(t.columns), "doc")...)
+	written := append([]string{"version", "rev", "shape", "status", "updated_at"}, append(slices.Clone(t.columns), "doc", "checksum")...)
 	set := make([]string, len(written))
 	for i, c := range written {
 		set[i] = fmt.Sprintf("%s = $%d", c, i+1)
 	}
 	all := append([]string{"workspace_id", "id", "created_at"}, written...)
 	n := len(written)
-	t.get = `SELECT ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE workspace_id = $1 AND id = $2`
+	t.get = `SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = $1 AND id = $2`
 	t.insert = fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(all, ", "), numbered(1, len(all)))
 	t.update = fmt.Sprintf(`UPDATE %s SET %s WHERE workspace_id = $%d AND id = $%d AND version = $%d AND rev = $%d`,
 		t.name, strings.Join(set, ", "), n+1, n+2, n+3, n+4)
 	return &t
 }
 
-func (t *table) stamp() string {
+// selected are the columns that read expects.
+func (t *table) selected() string {
 	if t.log {
-		return fmt.Sprintf("1, 0, %d", t.shape)
+		return fmt.Sprintf("id, 1, 0, %d, doc, checksum", t.shape)
 	}
-	return "version, rev, shape"
+	return "id, version, rev, shape, doc, checksum"
 }
 
 // numbered returns n placeholders from $from on.
@@ -102,22 +103,22 @@ func (t *table) doc(ctx context.Context, e Engine, workspace, id ident.ID) (reco
 	if !rows.Next() {
 		return record.Doc{}, fault.Missing()
 	}
-	return t.read(rows)
+	_, d, err := t.read(rows)
+	return d, err
 }
 
-func (t *table) read(rows *Rows) (record.Doc, error) {
-	d := record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}}
+// read reads a row of the columns selected. The id is valid as long as rows.
+func (t *table) read(rows *Rows) (id []byte, d record.Doc, err error) {
+	id = rows.Bytes()
+	d.Stamp = record.Stamp{Version: rows.Int(), Rev: rows.Int()}
 	shape := rows.Int()
-	d.JSON = rows.Bytes()
-	if shape == t.shape {
-		return d, nil
+	if d.JSON, err = document(rows, t.name, id); err != nil || shape == t.shape {
+		return id, d, err
 	}
-	doc, err := t.reshape(d.JSON)
-	if err != nil {
-		return d, fmt.Errorf("bring %s from shape %d to %d: %w", t.name, shape, t.shape, err)
+	if d.JSON, err = t.reshape(d.JSON); err != nil {
+		err = fmt.Errorf("bring %s %s from shape %d to %d: %w", t.name, id, shape, t.shape, err)
 	}
-	d.JSON = doc
-	return d, nil
+	return id, d, err
 }
 
 // add inserts a record.
@@ -133,7 +134,7 @@ func (t *table) add(tx Tx, r row) error {
 // written are the values of what an update sets, in the order of newTable.
 func (t *table) written(r row) []any {
 	args := []any{r.stamp.Version, r.stamp.Rev, t.shape, r.status, r.updated}
-	return append(append(args, r.columns...), r.doc)
+	return append(append(args, r.columns...), r.doc, checksum(r.doc))
 }
 
 // change updates a record if it is still in the state was; it reports whether
@@ -176,11 +177,11 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 			default:
 				place.Int = rows.Int()
 			}
-			place.ID = rows.Text()
-			d, err := t.read(rows)
+			id, d, err := t.read(rows)
 			if err != nil {
 				return p, err
 			}
+			place.ID = string(id)
 			if len(p.Docs) == q.Limit {
 				p.Next = &last
 				continue
@@ -196,12 +197,12 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 
 // page writes the statement of one page.
 func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, limit int) *builder {
-	columns := sort.column + ", id"
+	columns := sort.column + ", " + t.selected()
 	if null {
-		columns = "id"
+		columns = t.selected()
 	}
 	b := &builder{}
-	b.add(`SELECT ` + columns + `, ` + t.stamp() + `, doc FROM ` + t.name + ` WHERE workspace_id = `)
+	b.add(`SELECT ` + columns + ` FROM ` + t.name + ` WHERE workspace_id = `)
 	b.value(string(workspace))
 	b.where(t, workspace, q)
 	order, less := " ASC", " > "

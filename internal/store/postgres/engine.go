@@ -135,6 +135,9 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 	return err
 }
 
+// Check implements store.Engine. The server looks after its files.
+func (e *Engine) Check(context.Context, bool) error { return nil }
+
 // Watch implements store.Engine.
 func (e *Engine) Watch(w store.Watcher) {
 	e.watching.Lock()

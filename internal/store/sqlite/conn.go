@@ -10,6 +10,7 @@ import "C"
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/cgo"
 	"strings"
@@ -42,6 +43,8 @@ type conn struct {
 	// seq is the engine's seq at the start of the open read transaction,
 	// 0 when there is none.
 	seq uint64
+	// damage, if set, takes note of errors that say that the file is corrupt.
+	damage *damage
 	// wrote is set by every statement that may have changed the database.
 	wrote bool
 }
@@ -240,7 +243,11 @@ func (c *conn) fail(r C.ff_result, query string) error {
 		return c.ctx.Err()
 	}
 	text := C.GoStringN((*C.char)(unsafe.Pointer(r.buf)), C.int(r.len))
-	return classify(int(r.rc), fmt.Sprintf("%s in %q", text, query))
+	err := classify(int(r.rc), fmt.Sprintf("%s in %q", text, query))
+	if c.damage != nil && errors.Is(err, store.ErrDamaged) {
+		c.damage.note(err)
+	}
+	return err
 }
 
 // pack writes the arguments into c.args. Bytes are bound as text, like strings:

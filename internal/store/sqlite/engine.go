@@ -65,7 +65,9 @@ type Engine struct {
 	writer  *writer
 	// seq grows with every commit, before anybody hears of that commit. A
 	// reader at the present seq sees all there is.
-	seq atomic.Uint64
+	seq     atomic.Uint64
+	damage  damage
+	unclean bool
 	// snapshots counts those that run, and running waits for them.
 	snapshots atomic.Int64
 	running   sync.WaitGroup
@@ -95,7 +97,7 @@ func Open(path string, opt Options) (*Engine, error) {
 	if err := private(path); err != nil {
 		return nil, err
 	}
-	e := &Engine{path: path, pragmas: fmt.Sprintf(pragmas, max(opt.MapBytes, 0), readerCacheKiB)}
+	e := &Engine{damage: damage{mark: path + "-damaged"}, unclean: unclean(path), path: path, pragmas: fmt.Sprintf(pragmas, max(opt.MapBytes, 0), readerCacheKiB)}
 	e.seq.Store(1)
 	c, err := connectWriter(path, fmt.Sprintf(pragmas, max(opt.MapBytes, 0), writerCacheKiB)+writerPragmas)
 	if err != nil {
@@ -108,8 +110,10 @@ func Open(path string, opt Options) (*Engine, error) {
 			c.close()
 			return nil, err
 		}
+		r.damage = &e.damage
 		e.readers.idle = append(e.readers.idle, r)
 	}
+	c.damage = &e.damage
 	e.writer = newWriter(e, c, opt.MaxBatch)
 	return e, nil
 }
@@ -162,6 +166,9 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 // Write implements store.Engine. fn runs in the engine's own goroutine while
 // all other writes wait, so it must be quick and must not call Write itself.
 func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
+	if err := e.damage.found(); err != nil {
+		return err
+	}
 	return e.writer.write(ctx, fn)
 }
 
@@ -187,7 +194,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		return err
 	}
 	defer c.close()
-	c.ctx = ctx
+	c.ctx, c.damage = ctx, &e.damage
 	// The state is chosen by the first read, not by BEGIN.
 	if err := c.script("BEGIN; SELECT max(rowid) FROM sqlite_schema"); err != nil {
 		return err
@@ -200,7 +207,9 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 func (e *Engine) Watch(w store.Watcher) { e.writer.watchers = append(e.writer.watchers, w) }
 
 // Traits implements store.Engine.
-func (e *Engine) Traits() store.Traits { return store.Traits{Name: "sqlite", Exclusive: true} }
+func (e *Engine) Traits() store.Traits {
+	return store.Traits{Name: "sqlite", Exclusive: true, Unclean: e.unclean}
+}
 
 // Close refuses new work, commits the writes that already wait, lets running
 // reads and snapshots end, empties the write-ahead log and closes the file.

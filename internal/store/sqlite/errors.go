@@ -12,8 +12,10 @@ const (
 	codeReadOnly  = 8
 	codeInterrupt = 9
 	codeIO        = 10
+	codeCorrupt   = 11
 	codeFull      = 13
 	codeCantOpen  = 14
+	codeNotADB    = 26
 
 	codeConstraint = 19
 	codePrimaryKey = 1555
@@ -44,6 +46,8 @@ func classify(code int, text string) error {
 	switch err.primary() {
 	case codeBusy, codeNoMemory, codeReadOnly, codeIO, codeFull, codeCantOpen:
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	case codeCorrupt, codeNotADB:
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
 	"time"
@@ -14,8 +15,10 @@ import (
 	"fanfare/internal/store"
 )
 
-const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, doc)
-VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', $6)`
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, doc, checksum)
+VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', $6, $7)`
 
 // Fill makes many campaigns fast, as copies of one that was made through the
 // service, without events and audit entries: for measuring how the store
@@ -36,7 +39,7 @@ func Fill(ctx context.Context, e store.Engine, workspace ident.ID, model record.
 				doc = bytes.ReplaceAll(doc, created, []byte(clock.At(at).String()))
 				doc = bytes.Replace(doc, name, []byte(`"name":"`+called+`"`), 1)
 				micros := int64(clock.At(at))
-				if _, err := tx.Exec(fillStatement, string(workspace), string(own), micros, micros, strings.ToLower(called), doc); err != nil {
+				if _, err := tx.Exec(fillStatement, string(workspace), string(own), micros, micros, strings.ToLower(called), doc, int64(crc32.Checksum(doc, castagnoli))); err != nil {
 					return err
 				}
 				if i%every == 0 {

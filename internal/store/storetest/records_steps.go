@@ -288,11 +288,12 @@ func (w *World) systemSteps() []Step {
 		}},
 		{"reshape", true, func(ctx context.Context) error {
 			err := w.Raw.Write(ctx, func(tx store.Tx) error {
-				if _, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "shape:campaign"); err != nil {
-					return err
+				for _, statement := range []string{`DELETE FROM setting WHERE name LIKE 'shape:%'`, `UPDATE campaign SET shape = 0`, `UPDATE event SET checksum = NULL`} {
+					if _, err := tx.Exec(statement); err != nil {
+						return err
+					}
 				}
-				_, err := tx.Exec(`UPDATE campaign SET shape = 0`)
-				return err
+				return nil
 			})
 			return errors.Join(err, reshapeAll(ctx, w.DB))
 		}},

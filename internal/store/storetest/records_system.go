@@ -67,7 +67,7 @@ func (w *World) old(c *campaign.Campaign) []byte {
 	w.must(err)
 	w.must(w.Raw.Write(w.T.Context(), func(tx store.Tx) error {
 		tx.Touch("campaign/" + string(c.WorkspaceID) + "/" + string(c.ID))
-		_, err := tx.Exec(`UPDATE campaign SET shape = 0, doc = $1 WHERE workspace_id = $2 AND id = $3`, doc, string(c.WorkspaceID), string(c.ID))
+		_, err := tx.Exec(`UPDATE campaign SET shape = 0, doc = $1, checksum = NULL WHERE workspace_id = $2 AND id = $3`, doc, string(c.WorkspaceID), string(c.ID))
 		return err
 	}))
 	return d.JSON

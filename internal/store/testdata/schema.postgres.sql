@@ -42,6 +42,7 @@ CREATE TABLE asset (
   sha256 text COLLATE "C" NOT NULL,
   touched_at bigint NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id),
   UNIQUE (workspace_id, sha256)
 );
@@ -59,6 +60,7 @@ CREATE TABLE audience (
   type text NOT NULL,
   size bigint,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX audience_created ON audience USING btree (workspace_id, created_at, id, status);
@@ -103,6 +105,7 @@ CREATE TABLE campaign (
   launched_at bigint,
   spend bigint,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX campaign_created ON campaign USING btree (workspace_id, created_at, id, status);
@@ -127,6 +130,7 @@ CREATE TABLE connection (
   last_success_at bigint,
   doc text NOT NULL,
   private text NOT NULL DEFAULT ''::text,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX connection_created ON connection USING btree (workspace_id, created_at, id, status);
@@ -148,6 +152,7 @@ CREATE TABLE creative (
   source text NOT NULL,
   approval text NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX creative_created ON creative USING btree (workspace_id, created_at, id, status);
@@ -172,6 +177,7 @@ CREATE TABLE event (
   resource_id text COLLATE "C" NOT NULL,
   restricted bigint NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX event_created ON event USING btree (workspace_id, created_at, id, type);
@@ -189,6 +195,7 @@ CREATE TABLE import (
   source text COLLATE "C" NOT NULL,
   sha256 text COLLATE "C" NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX import_created ON import USING btree (workspace_id, created_at, id, status);
@@ -219,6 +226,7 @@ CREATE TABLE link (
   runs bigint NOT NULL,
   wanted text NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, connection_id, kind, external_id)
 );
 CREATE INDEX link_record ON link USING btree (workspace_id, record_id) WHERE (record_id <> ''::text);
@@ -256,6 +264,7 @@ CREATE TABLE once (
   rev bigint NOT NULL,
   doc text NOT NULL,
   created_at bigint NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX once_age ON once USING btree (workspace_id, created_at);
@@ -291,6 +300,7 @@ CREATE TABLE result (
   meta text NOT NULL,
   total bigint NOT NULL,
   expires_at bigint NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX result_age ON result USING btree (workspace_id, expires_at);
@@ -300,6 +310,7 @@ CREATE TABLE result_rows (
   chunk bigint NOT NULL,
   expires_at bigint NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id, chunk)
 );
 CREATE INDEX result_rows_age ON result_rows USING btree (workspace_id, expires_at);
@@ -345,6 +356,7 @@ CREATE TABLE sync_run (
   connection_id text COLLATE "C" NOT NULL,
   plan text NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX sync_run_age ON sync_run USING btree (created_at);
@@ -377,6 +389,7 @@ CREATE TABLE variant (
   position bigint NOT NULL,
   name text COLLATE "C" NOT NULL,
   doc text NOT NULL,
+  checksum bigint,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant USING btree (workspace_id, creative_id, "position", id);

@@ -37,7 +37,7 @@ CREATE TABLE asset (
   id           TEXT NOT NULL,
   sha256       TEXT NOT NULL,
   touched_at   BIGINT NOT NULL,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id),
   UNIQUE (workspace_id, sha256)
 );
@@ -54,7 +54,7 @@ CREATE TABLE audience (
   name         TEXT NOT NULL,
   type         TEXT NOT NULL,
   size         BIGINT,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX audience_created ON audience (workspace_id, created_at, id, status);
@@ -97,7 +97,7 @@ CREATE TABLE campaign (
   end_at          BIGINT,
   launched_at     BIGINT,
   spend           BIGINT,
-  doc             TEXT NOT NULL,
+  doc             TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX campaign_created ON campaign (workspace_id, created_at, id, status);
@@ -120,7 +120,7 @@ CREATE TABLE connection (
   name            TEXT NOT NULL,
   platform        TEXT NOT NULL,
   last_success_at BIGINT,
-  doc             TEXT NOT NULL, private TEXT NOT NULL DEFAULT '',
+  doc             TEXT NOT NULL, private TEXT NOT NULL DEFAULT '', checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX connection_created ON connection (workspace_id, created_at, id, status);
@@ -141,7 +141,7 @@ CREATE TABLE creative (
   type         TEXT NOT NULL,
   source       TEXT NOT NULL,
   approval     TEXT NOT NULL,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX creative_created ON creative (workspace_id, created_at, id, status);
@@ -164,7 +164,7 @@ CREATE TABLE event (
   type         TEXT NOT NULL,
   resource_id  TEXT NOT NULL,
   restricted   BIGINT NOT NULL,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX event_created ON event (workspace_id, created_at, id, type);
@@ -181,7 +181,7 @@ CREATE TABLE import (
   name         TEXT NOT NULL,
   source       TEXT NOT NULL,
   sha256       TEXT NOT NULL,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX import_created ON import (workspace_id, created_at, id, status);
@@ -209,7 +209,7 @@ CREATE TABLE link (
   name          TEXT NOT NULL,
   runs          BIGINT NOT NULL,
   wanted        TEXT NOT NULL,
-  doc           TEXT NOT NULL,
+  doc           TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, connection_id, kind, external_id)
 );
 CREATE INDEX link_record ON link (workspace_id, record_id) WHERE record_id <> '';
@@ -244,7 +244,7 @@ CREATE TABLE once (
   version      BIGINT NOT NULL,
   rev          BIGINT NOT NULL,
   doc          TEXT NOT NULL,
-  created_at   BIGINT NOT NULL,
+  created_at   BIGINT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX once_age ON once (workspace_id, created_at);
@@ -278,7 +278,7 @@ CREATE TABLE result (
   hash         TEXT NOT NULL,
   meta         TEXT NOT NULL,
   total        BIGINT NOT NULL,
-  expires_at   BIGINT NOT NULL,
+  expires_at   BIGINT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX result_age ON result (workspace_id, expires_at);
@@ -287,7 +287,7 @@ CREATE TABLE result_rows (
   id           TEXT NOT NULL,
   chunk        BIGINT NOT NULL,
   expires_at   BIGINT NOT NULL,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id, chunk)
 );
 CREATE INDEX result_rows_age ON result_rows (workspace_id, expires_at);
@@ -322,7 +322,7 @@ CREATE TABLE sync_run (
   updated_at    BIGINT NOT NULL,
   connection_id TEXT NOT NULL,
   plan          TEXT NOT NULL,
-  doc           TEXT NOT NULL,
+  doc           TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX sync_run_age ON sync_run (created_at);
@@ -353,7 +353,7 @@ CREATE TABLE variant (
   creative_id  TEXT NOT NULL,
   position     BIGINT NOT NULL,
   name         TEXT NOT NULL,
-  doc          TEXT NOT NULL,
+  doc          TEXT NOT NULL, checksum BIGINT,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant (workspace_id, creative_id, position, id);

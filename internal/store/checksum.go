@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ErrChecksum marks a document whose bytes are not those that were written.
+var ErrChecksum = errors.New("document does not match its checksum")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is stored beside a document in the transaction that writes it.
+func checksum(doc []byte) int64 { return int64(crc32.Checksum(doc, castagnoli)) }
+
+// document reads the columns doc and checksum. It returns ErrChecksum, with
+// the table and the id for the log, instead of bytes that were not written.
+func document[ID string | []byte](rows *Rows, table string, id ID) ([]byte, error) {
+	doc := rows.Bytes()
+	sum, known := rows.IntOrNull()
+	return doc, verify(table, id, doc, sum, known)
+}
+
+// verify checks a document. One that has no checksum yet must at least be JSON
+// where it is answered as it is.
+func verify[ID string | []byte](table string, id ID, doc []byte, sum int64, known bool) error {
+	switch {
+	case known && sum == checksum(doc):
+		return nil
+	case !known && (len(doc) == 0 || table == "result_rows" || jsontext.Value(doc).IsValid()):
+		return nil
+	}
+	return fmt.Errorf("%w: table %s, id %s", ErrChecksum, table, string(id))
+}
+
+// DocumentReport is the result of checking every document.
+type DocumentReport struct {
+	Documents int64
+	// Damaged are the first documents that do not match, with table and key,
+	// and Count is how many there are.
+	Damaged []string
+	Count   int64
+}
+
+// maxDamaged is how many damaged documents a report names.
+const maxDamaged = 20
+
+// VerifyDocuments reads every document and checks it.
+func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
+	var report DocumentReport
+	err := e.Snapshot(ctx, func(tx Tx) error {
+		report = DocumentReport{}
+		for _, t := range dumped {
+			if !slices.Contains(t.columns, "checksum") {
+				continue
+			}
+			err := dumpTable(tx, t.name, t.key, t.columns, func(c Chunk) error {
+				c.documents(func(key string, err error) {
+					report.Documents++
+					if err == nil {
+						return
+					}
+					if report.Count++; len(report.Damaged) < maxDamaged {
+						report.Damaged = append(report.Damaged, t.name+" "+key)
+					}
+				})
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("read %s: %w", t.name, err)
+			}
+		}
+		return nil
+	})
+	return report, translate(err)
+}
+
+// documents calls each with the key of every row of a chunk that has a
+// document, and with what is wrong with the document.
+func (c Chunk) documents(each func(key string, err error)) {
+	if !slices.Contains(c.Columns, "checksum") {
+		return
+	}
+	i := slices.IndexFunc(dumped, func(t dumpedTable) bool { return t.name == c.Table })
+	rows := NewRows(c.Data, len(c.Columns))
+	for rows.Next() {
+		var key []string
+		var doc string
+		var sum int64
+		known := false
+		for _, column := range c.Columns {
+			switch v := rows.Value(); {
+			case slices.Contains(dumped[i].key, column):
+				key = append(key, fmt.Sprint(v))
+			case column == "doc" || column == "meta":
+				doc, _ = v.(string)
+			case column == "checksum":
+				sum, known = v.(int64)
+			}
+		}
+		id := strings.Join(key, " ")
+		each(id, verify(c.Table, id, []byte(doc), sum, known))
+	}
+}
+
+// damaged returns the first document of a chunk that is not as it was written.
+func (c Chunk) damaged() (first error) {
+	c.documents(func(_ string, err error) {
+		if first == nil {
+			first = err
+		}
+	})
+	return first
+}

@@ -1,0 +1,134 @@
+package storetest
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+	"fanfare/internal/store"
+)
+
+// damage changes the document of a row behind the back of the store.
+func (w *World) damage(statement string, args ...any) {
+	w.T.Helper()
+	w.must(w.Raw.Write(w.T.Context(), func(tx store.Tx) error {
+		n, err := tx.Exec(statement, args...)
+		if err == nil && n != 1 {
+			err = fmt.Errorf("%d rows changed by %s", n, statement)
+		}
+		return err
+	}))
+}
+
+// recordsDamaged sees that a document whose bytes have changed is an error that
+// names it, wherever it is read, and that all others are answered.
+func recordsDamaged(t *testing.T, w *World) {
+	save := w.Save("campaign.created")
+	save.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
+	bad, fine := w.Draft("Bad"), w.Draft("Fine")
+	_, err := w.DB.Campaigns().Save(t.Context(), bad, save)
+	w.must(err)
+	w.Insert(fine)
+	docs := store.New(w.Raw, 0, w.Clock.Now, rand.Reader) // without copies in memory
+	all := page.Query{Limit: 10, Sort: "created_at"}
+	if report, err := store.VerifyDocuments(t.Context(), w.Raw); err != nil || report.Documents < 5 || report.Count != 0 {
+		t.Errorf("before the damage: %+v %v", report, err)
+	}
+	// The text is still JSON, so only the checksum can tell.
+	w.damage(`UPDATE campaign SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(bad.ID))
+	w.damage(`UPDATE event SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(bad.ID))
+	w.damage(`UPDATE once SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND key = $2`, string(w.Workspace), "k")
+	_, get := docs.Campaigns().Doc(t.Context(), w.Workspace, bad.ID)
+	_, load := docs.Campaigns().Load(t.Context(), w.Workspace, bad.ID)
+	_, several := docs.Campaigns().Several(t.Context(), w.Workspace, []ident.ID{bad.ID})
+	_, list := docs.Campaigns().List(t.Context(), w.Workspace, all)
+	_, events := docs.Events().List(t.Context(), w.Workspace, all)
+	_, answer := docs.Answer(t.Context(), w.Workspace, "k")
+	for what, err := range map[string]error{"get": get, "load": load, "several": several, "list": list, "events": events, "answer": answer} {
+		if !errors.Is(err, store.ErrChecksum) || errors.As(err, new(*fault.Error)) {
+			t.Errorf("%s: got %v want %v", what, err, store.ErrChecksum)
+		}
+	}
+	if get == nil || !strings.Contains(get.Error(), "campaign") || !strings.Contains(get.Error(), string(bad.ID)) {
+		t.Errorf("%v does not name the table and the id", get)
+	}
+	if _, err := docs.Campaigns().Doc(t.Context(), w.Workspace, fine.ID); err != nil {
+		t.Errorf("another record: %v", err)
+	}
+	report, err := store.VerifyDocuments(t.Context(), w.Raw)
+	if text := strings.Join(report.Damaged, "\n"); err != nil || report.Count != 3 || !strings.Contains(text, "campaign "+string(w.Workspace)+" "+string(bad.ID)) {
+		t.Errorf("after the damage: %+v %v", report, err)
+	}
+	if err := store.Dump(t.Context(), w.Raw, func(store.Chunk, int64) error { return nil }); !errors.Is(err, store.ErrChecksum) {
+		t.Errorf("a dump with damaged documents: got %v want %v", err, store.ErrChecksum)
+	}
+}
+
+// recordsChecksums sees that rows of an older program get their checksum, and
+// that until then at least nothing is answered that is no JSON.
+func recordsChecksums(t *testing.T, w *World) {
+	var ids []ident.ID
+	for i := range 3 {
+		c := w.Draft(fmt.Sprintf("Old %d", i))
+		ids = append(ids, c.ID)
+		w.Insert(c)
+	}
+	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.Script(`UPDATE campaign SET checksum = NULL`), tx.Script(`UPDATE event SET checksum = NULL`))
+	}))
+	w.damage(`UPDATE campaign SET doc = replace(doc, '"name":"Old 2"', '"name"!"Old 2"') WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(ids[2]))
+	docs := store.New(w.Raw, 0, w.Clock.Now, rand.Reader)
+	_, err := docs.Campaigns().Doc(t.Context(), w.Workspace, ids[0])
+	w.must(err)
+	if _, err := docs.Campaigns().Doc(t.Context(), w.Workspace, ids[2]); !errors.Is(err, store.ErrChecksum) {
+		t.Errorf("what is no JSON: got %v want %v", err, store.ErrChecksum)
+	}
+	w.must(reshapeAll(t.Context(), w.DB))
+	w.Count(1, `SELECT count(*) FROM campaign WHERE checksum IS NULL`)
+	w.Count(0, `SELECT count(*) FROM event WHERE checksum IS NULL`)
+	_, err = docs.Campaigns().Doc(t.Context(), w.Workspace, ids[0])
+	w.must(err)
+	w.damage(`UPDATE campaign SET doc = replace(doc, '"name":"Old 0"', '"name":"Odd 0"') WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(ids[0]))
+	if _, err := docs.Campaigns().Doc(t.Context(), w.Workspace, ids[0]); !errors.Is(err, store.ErrChecksum) {
+		t.Errorf("damage after the checksum was added: got %v want %v", err, store.ErrChecksum)
+	}
+}
+
+// recordsReady sees that a store whose writes fail is not ready until one works
+// again, although it can be read, and that it is not written to for every
+// question.
+func recordsReady(t *testing.T, w *World) {
+	w.must(w.DB.Ready(t.Context()))
+	tries := 0
+	w.Engine.Statement = func(query string, inside bool) error {
+		if !inside || strings.HasPrefix(query, "SELECT") {
+			return nil
+		}
+		tries++
+		return store.ErrUnavailable
+	}
+	if _, err := w.Campaigns.Create(t.Context(), w.Cause(), w.Draft("Never").Spec); !fault.Is(err, fault.Unavailable) {
+		t.Fatalf("got %v want unavailable", err)
+	}
+	_, err := w.DB.Campaigns().List(t.Context(), w.Workspace, page.Query{Limit: 1, Sort: "name"})
+	w.must(err)
+	tries = 0
+	for range 5 {
+		if err := w.DB.Ready(t.Context()); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("ready while writes fail: %v", err)
+		}
+	}
+	if tries != 1 {
+		t.Errorf("%d probes within a second, want 1", tries)
+	}
+	w.Engine.Statement = nil
+	w.Clock.Advance(time.Second)
+	w.must(w.DB.Ready(t.Context()))
+}

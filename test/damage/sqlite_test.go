@@ -1,0 +1,109 @@
+package damage_test
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+)
+
+const pageSize = 4096
+
+// TestDrillPayload changes bytes inside documents, where SQLite cannot see it.
+// Such a document is an error, everything else works, and neither doctor nor a
+// backup calls the file good.
+func TestDrillPayload(t *testing.T) {
+	t.Parallel()
+	for range rounds() {
+		s := newScene(t)
+		s.server.Stop()
+		s.edit("fanfare.db", func(b []byte) []byte {
+			for _, at := range s.places(b, `"description":"Text `)[:40] {
+				for i := range 16 {
+					b[at+20+i] = byte(s.r.IntN(256))
+				}
+			}
+			return b
+		})
+		s.launch()
+		v := s.look()
+		if v.ready != http.StatusOK || v.create != http.StatusCreated || v.pause != http.StatusOK && v.pause != http.StatusInternalServerError || v.right == 0 || v.refused == 0 {
+			t.Errorf("saw %+v", v)
+		}
+		s.wants(s.server.Log.String(), "document does not match its checksum", "table campaign, id cmp_")
+		if v.doctor.Code == 0 || v.backup.Code == 0 {
+			t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
+		}
+		s.wants(v.doctor.Out, "documents", "do not match their checksum", "fanfare backup restore")
+		s.wants(v.backup.Errors, "checksum")
+		s.server.Stop()
+	}
+}
+
+// TestDrillPages destroys pages of the database's trees. From the first request
+// that meets one, the node is not ready and refuses changes.
+func TestDrillPages(t *testing.T) {
+	t.Parallel()
+	for range rounds() {
+		s := newScene(t)
+		s.server.Stop()
+		s.edit("fanfare.db", func(b []byte) []byte {
+			for _, at := range s.places(b, `"description":"Text `)[:12] {
+				page := at / pageSize * pageSize
+				copy(b[page:], bytes.Repeat([]byte{0xa5}, 64))
+			}
+			return b
+		})
+		s.launch()
+		s.look() // meets the damage
+		s.refuses(s.look())
+		s.end()
+		// The next start knows it before anybody asks.
+		s.launch()
+		s.wants(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
+		s.refuses(s.look())
+		s.end()
+	}
+}
+
+// refuses wants a node on a damaged file to refuse all but reads.
+func (s *scene) refuses(v seen) {
+	s.t.Helper()
+	if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.pause != http.StatusServiceUnavailable || v.refused == 0 {
+		s.t.Errorf("saw %+v", v)
+	}
+	s.wants(v.refusal, "fanfare doctor", "fanfare backup restore")
+	if v.doctor.Code == 0 || v.backup.Code == 0 {
+		s.t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
+	}
+	s.wants(v.doctor.Out, "FAIL  database file", "FAIL  ready", "fanfare backup restore")
+	s.wants(v.backup.Errors, "database damaged", "keep the last good one")
+}
+
+// TestDrillUnclean kills the server, destroys a page that no request reads, and
+// sees that the next start finds it.
+func TestDrillUnclean(t *testing.T) {
+	t.Parallel()
+	for range rounds() {
+		s := newScene(t)
+		s.server.Stop() // so that the pages are in the file and not in the log
+		s.start()
+		if status, text := s.call(http.MethodPost, "/v1/campaigns", `{"name":"Just before the end"}`); status != http.StatusCreated {
+			t.Fatalf("%d %s", status, text)
+		}
+		s.server.Kill()
+		s.start()
+		s.wants(s.server.Log.String(), `database file checked after an unclean shutdown","result":"ok"`)
+		s.server.Kill()
+		s.edit("fanfare.db", func(b []byte) []byte {
+			at := s.places(b, `"description":"Text `)[0] / pageSize * pageSize
+			copy(b[at:], bytes.Repeat([]byte{0xa5}, 64))
+			return b
+		})
+		s.launch()
+		s.wants(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
+		if status, _ := s.call(http.MethodGet, "/readyz", ""); status != http.StatusServiceUnavailable {
+			t.Errorf("/readyz answers %d", status)
+		}
+		s.end()
+	}
+}
