@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/campaign"
 	"fanfare/test/program"
 )
 
@@ -56,6 +57,39 @@ func paste(t *testing.T, line string) int {
 	return len(list.Data)
 }
 
+// delivers wants every running campaign of the demo that is linked to deliver
+// on all its channels.
+func delivers(t *testing.T, line string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", line, err, out)
+	}
+	var list struct {
+		Data []campaign.Campaign `json:"data"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	delivering := 0
+	for _, c := range list.Data {
+		if len(c.ExternalRefs) == 0 {
+			continue
+		}
+		if c.Delivery.Status == campaign.Delivering {
+			delivering++
+		}
+		for _, issue := range c.Delivery.Issues {
+			if issue.Code == "not_linked" || issue.Code == "no_connection" {
+				t.Errorf("%s is linked and %s: %s", c.Name, c.Delivery.Status, issue.Message)
+			}
+		}
+	}
+	if delivering < 5 {
+		t.Errorf("got %d campaigns that deliver, want at least 5", delivering)
+	}
+}
+
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -75,6 +109,7 @@ func TestDemo(t *testing.T) {
 	if n := paste(t, first); n < 10 {
 		t.Errorf("got %d campaigns", n)
 	}
+	delivers(t, strings.Replace(first, "/v1/campaigns", "'/v1/campaigns?status=active&limit=100'", 1))
 	s.Stop()
 
 	s = program.Launch(t, program.Options{Command: "demo", Data: data})

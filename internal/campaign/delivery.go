@@ -93,8 +93,14 @@ type hindrance struct {
 
 // hindrances are the issues that can be told now, by code.
 var hindrances = map[string]hindrance{
+	// What blocks is that nothing is linked; a connection alone delivers
+	// nothing.
 	"no_connection": {
-		"connection_ids", "No ad platform is connected to this campaign.", "Add the id of a connection to connection_ids.", true,
+		"connection_ids", "No ad platform is connected to this campaign.", "Add the id of a connection to connection_ids.", false,
+	},
+	notLinked: {
+		"external_refs", "No campaign on an ad platform is linked to this campaign, so nothing delivers it. Launching creates nothing on a platform.",
+		"Create the campaign on the ad platform, then link it with POST /v1/connections/{id}/links. If you deliver it by other means, add the connection that you send its numbers to, of platform api or csv, to connection_ids.", true,
 	},
 	// Choice: what runs on a platform goes on there when access has ended, so
 	// these limit and do not block.
@@ -117,14 +123,14 @@ var hindrances = map[string]hindrance{
 	"currency_mismatch": {"budget", "A platform reports spend in a currency that has no exchange rate to the campaign's, so spend and what is left are unknown.", "Set the budget in the platform's currency, or have exchange rates imported for the days of the report.", false},
 }
 
-// issues lists what stands in the way. An issue that was there before keeps
-// its since. A campaign that is over has none.
+// issues lists what keeps the campaign from delivering as it could. An issue
+// that was there before keeps its since. A campaign that is over has none.
 func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
 	list := []Issue{}
 	if !c.open() {
 		return list
 	}
-	add := func(code string, resource *ident.ID) {
+	add := func(code string, resource *ident.ID) *Issue {
 		h := hindrances[code]
 		issue := Issue{Code: code, Message: h.message, Field: &h.field, ResourceID: resource, Since: now, Remediation: &h.remediation, blocking: h.blocking}
 		for _, old := range before {
@@ -133,6 +139,7 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 			}
 		}
 		list = append(list, issue)
+		return &list[len(list)-1]
 	}
 	usable := func(ids []ident.ID, ignored string) (n int) {
 		for _, id := range ids {
@@ -145,14 +152,7 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 		}
 		return n
 	}
-	if n := usable(c.ConnectionIDs, ""); len(c.ConnectionIDs) == 0 {
-		add("no_connection", nil)
-	} else if n > 0 {
-		// The others deliver.
-		for i := range list {
-			list[i].blocking = false
-		}
-	}
+	c.linkIssues(standings, usable, add)
 	if usable(c.CreativeIDs, "no_creative_ready") == 0 {
 		add("no_creative_ready", nil)
 	}

@@ -51,9 +51,10 @@ func TestDeliveryStatus(t *testing.T) {
 			status string
 			issues []string
 		}{
-			{"nothing", campaign.Spec{}, "blocked", []string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}},
+			{"nothing", campaign.Spec{}, "blocked", []string{"no_connection", "not_linked", "no_creative_ready", "no_audience", "no_budget"}},
 			{"no creative", campaign.Spec{ConnectionIDs: ids("con_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_creative_ready"}},
-			{"no connection", campaign.Spec{CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_connection"}},
+			{"no connection", campaign.Spec{CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_connection", "not_linked"}},
+			{"connected, not linked", campaign.Spec{ConnectionIDs: ids("con_2"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"not_linked"}},
 			{"no audience", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), Budget: budget}, "limited", []string{"no_audience"}},
 			{"no budget", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1")}, "limited", []string{"no_budget"}},
 			{"all", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "delivering", []string{}},
@@ -62,11 +63,11 @@ func TestDeliveryStatus(t *testing.T) {
 			{"one creative rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad", "crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"creative_rejected"}},
 			{"all creatives rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"creative_rejected", "no_creative_ready"}},
 			{"audience too small", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_few", "aud_gone"), Budget: budget}, "limited", []string{"audience_too_small", "audience_not_ready"}},
-			{"access has ended", campaign.Spec{ConnectionIDs: ids("con_old"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"connection_reauth_required"}},
+			{"access has ended", campaign.Spec{ConnectionIDs: ids("con_old"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"connection_reauth_required", "not_linked"}},
 			{"a connection fails", campaign.Spec{ConnectionIDs: ids("con_1", "con_bad"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"connection_error"}},
-			{"disconnected", campaign.Spec{ConnectionIDs: ids("con_off"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_connection"}},
+			{"disconnected", campaign.Spec{ConnectionIDs: ids("con_off"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_connection", "not_linked"}},
 			{"one connection is enough", campaign.Spec{ConnectionIDs: ids("con_off", "con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"no_connection"}},
-			{"later", campaign.Spec{Schedule: campaign.Schedule{StartAt: &later}}, "pending_start", []string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}},
+			{"later", campaign.Spec{Schedule: campaign.Schedule{StartAt: &later}}, "pending_start", []string{"no_connection", "not_linked", "no_creative_ready", "no_audience", "no_budget"}},
 		} {
 			id := l.create(t, tt.spec)
 			status, _ := deliveryOf(read(c, string(id)))
@@ -111,7 +112,7 @@ func TestIssuesKeepTheirSince(t *testing.T) {
 		at := func(d time.Duration) string {
 			return fanfaretest.Start.Add(d).Format("2006-01-02T15:04:05.000Z")
 		}
-		wanted := map[string]string{"no_connection": at(0), "no_creative_ready": at(0), "no_audience": at(0)}
+		wanted := map[string]string{"no_connection": at(0), "not_linked": at(0), "no_creative_ready": at(0), "no_audience": at(0)}
 		check := func(what string) {
 			t.Helper()
 			_, issues := deliveryOf(read(c, id))

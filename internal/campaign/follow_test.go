@@ -31,7 +31,8 @@ func newFollowing(c *fanfaretest.Tenant) *linked {
 func (l *linked) launched(t *testing.T, creatives, audiences []ident.ID) string {
 	t.Helper()
 	budget := &campaign.Budget{Type: "daily", Amount: money.Amount{Micros: 1_000_000, Digits: 2}, Currency: "USD", Pacing: "even"}
-	id := l.create(t, campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: creatives, AudienceIDs: audiences, Budget: budget})
+	id := l.create(t, campaign.Spec{CreativeIDs: creatives, AudienceIDs: audiences, Budget: budget})
+	l.refer(t, id, ref("con_2", "social", true))
 	l.act(t, id, campaign.Launch)
 	return string(id)
 }
@@ -251,11 +252,11 @@ func TestCreateSeesStandings(t *testing.T) {
 			return list
 		}
 		campaignID := create(c, map[string]any{"name": "One", "creative_ids": []ident.ID{id}})
-		want(t, "issues", []string{"no_connection", "no_audience", "no_budget"}, codes(read(c, campaignID)))
+		want(t, "issues", []string{"no_connection", "not_linked", "no_audience", "no_budget"}, codes(read(c, campaignID)))
 		c.Do("PATCH", "/v1/creative/"+string(id), `{"approval":{"status":"rejected"}}`).Want(200)
 		copied := c.Do("POST", collection+"/"+campaignID+"/duplicate", nil).Want(201).Record()
-		want(t, "issues of a copy made now", []string{"no_connection", "creative_rejected", "no_creative_ready", "no_audience", "no_budget"}, codes(copied))
-		rejected := copied["delivery"].(map[string]any)["issues"].([]any)[1].(map[string]any)
+		want(t, "issues of a copy made now", []string{"no_connection", "not_linked", "creative_rejected", "no_creative_ready", "no_audience", "no_budget"}, codes(copied))
+		rejected := copied["delivery"].(map[string]any)["issues"].([]any)[2].(map[string]any)
 		want(t, "which creative", any(string(id)), rejected["resource_id"])
 		want(t, "campaigns that use it", 2, len(c.Do("GET", collection+"?creative_id="+string(id), nil).Want(200).List().Data))
 		settle(t, c, campaignID)

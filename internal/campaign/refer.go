@@ -42,9 +42,21 @@ func (c *Campaign) push() {
 // Runs reports whether platforms are to deliver the campaign.
 func (c *Campaign) Runs() bool { return c.Status == StatusActive }
 
+// Connections lists the connections that delivery depends on: those that the
+// caller names and those of linked platform campaigns.
+func (c *Campaign) Connections() []ident.ID {
+	list := slices.Clone(c.ConnectionIDs)
+	for _, r := range c.ExternalRefs {
+		if !slices.Contains(list, r.ConnectionID) {
+			list = append(list, r.ConnectionID)
+		}
+	}
+	return list
+}
+
 func sameRefs(a, b []record.ExternalRef) bool {
 	return slices.EqualFunc(a, b, func(x, y record.ExternalRef) bool {
-		return x.ConnectionID == y.ConnectionID && x.ExternalID == y.ExternalID && equal(x.ExternalStatus, y.ExternalStatus) && equal(x.URL, y.URL) &&
-			equal(x.Push, y.Push) && x.SyncedAt == y.SyncedAt
+		return x.ConnectionID == y.ConnectionID && x.ExternalID == y.ExternalID && equal(x.ExternalStatus, y.ExternalStatus) && equal(x.Enabled, y.Enabled) &&
+			equal(x.Channel, y.Channel) && equal(x.URL, y.URL) && equal(x.Push, y.Push) && x.SyncedAt == y.SyncedAt
 	})
 }

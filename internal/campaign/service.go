@@ -48,7 +48,7 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 		Spec:   spec,
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
-	standings, err := s.standings(ctx, cause.Workspace, &c.Spec)
+	standings, err := s.standings(ctx, c)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -247,7 +247,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 
 // save writes the record if anything in it changed.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
-	standings, err := s.standings(ctx, cause.Workspace, &c.Spec)
+	standings, err := s.standings(ctx, c)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -326,11 +326,11 @@ func (s *Service) look(ctx context.Context, workspace ident.ID, kind string, ids
 	return found, nil
 }
 
-// standings says how everything stands that delivery depends on.
-func (s *Service) standings(ctx context.Context, workspace ident.ID, spec *Spec) (map[ident.ID]Standing, error) {
+// standings looks up the state of every record that delivery depends on.
+func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Standing, error) {
 	all := map[ident.ID]Standing{}
-	for kind, ids := range map[string][]ident.ID{"audience_ids": spec.AudienceIDs, "creative_ids": spec.CreativeIDs, "connection_ids": spec.ConnectionIDs} {
-		found, err := s.look(ctx, workspace, kind, ids)
+	for kind, ids := range map[string][]ident.ID{"audience_ids": c.AudienceIDs, "creative_ids": c.CreativeIDs, "connection_ids": c.Connections()} {
+		found, err := s.look(ctx, c.WorkspaceID, kind, ids)
 		if err != nil {
 			return nil, err
 		}

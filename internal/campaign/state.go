@@ -176,7 +176,7 @@ func (c *Campaign) turn(now clock.Instant) *clock.Instant {
 
 // refers lists the records that delivery depends on.
 func (c *Campaign) refers() []ident.ID {
-	return slices.Concat(c.AudienceIDs, c.CreativeIDs, c.ConnectionIDs)
+	return slices.Concat(c.AudienceIDs, c.CreativeIDs, c.Connections())
 }
 
 // upcoming is when to look at the campaign again: when its schedule says so,

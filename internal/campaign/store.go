@@ -63,4 +63,7 @@ type Standing struct {
 	// Issue is the code of the delivery issue that keeps it from being used,
 	// empty where it can be.
 	Issue string
+	// Own marks a connection that takes the caller's own data: the caller
+	// delivers the campaign by other means.
+	Own bool
 }

@@ -28,7 +28,7 @@ func (e *execution) link(ctx context.Context, account string, found *Entities) e
 		links := make([]Link, len(list))
 		for i, it := range list {
 			links[i] = Link{
-				Kind: kind, ExternalID: it.External, AccountID: account, Platform: a.Platform, Name: it.Name, Status: some(it.Status), URL: some(it.URL),
+				Kind: kind, ExternalID: it.External, AccountID: account, Platform: a.Platform, Name: it.Name, Status: some(it.Status), Channel: some(it.Channel), URL: some(it.URL),
 				SyncedAt: now, Connection: e.c.ID, Runs: it.Runs,
 			}
 		}
@@ -288,6 +288,9 @@ func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id 
 	for i, l := range links {
 		refs[i] = record.ExternalRef{
 			ConnectionID: l.Connection, Platform: l.Platform, ExternalID: l.ExternalID, ExternalStatus: l.Status, URL: l.URL, Push: l.Push, SyncedAt: l.SyncedAt,
+		}
+		if kind == fact.KindCampaign {
+			refs[i].Enabled, refs[i].Channel = &l.Runs, l.Channel
 		}
 		drifted = drifted || l.Push != nil && *l.Push == PushDrifted
 	}

@@ -102,15 +102,16 @@ type Link struct {
 	Platform   string        `json:"platform"`
 	Name       string        `json:"name"`
 	Status     *string       `json:"external_status"`
+	Runs       bool          `json:"enabled"`
+	Channel    *string       `json:"channel"`
 	URL        *string       `json:"url"`
 	RecordID   *ident.ID     `json:"record_id"`
 	Push       *string       `json:"push"`
 	SyncedAt   clock.Instant `json:"synced_at"`
 
-	// Connection is where it is, Runs what Status means, Wanted what was last
-	// to be written; they are kept beside what is answered.
+	// Connection is the connection that found it, Wanted the state that was
+	// last requested; they are stored beside what is answered.
 	Connection ident.ID `json:"-"`
-	Runs       bool     `json:"-"`
 	Wanted     *bool    `json:"-"`
 }
 

@@ -325,7 +325,7 @@ func TestW5ValidateOnly(t *testing.T) {
 	for _, i := range res.Record()["delivery"].(map[string]any)["issues"].([]any) {
 		issues = append(issues, i.(map[string]any)["code"].(string))
 	}
-	if diff := cmp.Diff([]string{"no_connection", "no_creative_ready", "no_audience", "no_budget"}, issues); diff != "" {
+	if diff := cmp.Diff([]string{"no_connection", "not_linked", "no_creative_ready", "no_audience", "no_budget"}, issues); diff != "" {
 		t.Errorf("issues differ (-want +got):\n%s", diff)
 	}
 	wantEvents(t, c.Client, id, "campaign.created")

@@ -237,7 +237,12 @@ type ExternalRef struct {
 	Platform       string   `json:"platform"`
 	ExternalID     string   `json:"external_id"`
 	ExternalStatus *string  `json:"external_status"`
-	URL            *string  `json:"url"`
+	// Enabled is what ExternalStatus means, nil for an audience and for what
+	// no sync has read since it is recorded.
+	Enabled *bool `json:"enabled"`
+	// Channel is where a campaign runs on the platform, nil where unknown.
+	Channel *string `json:"channel"`
+	URL     *string `json:"url"`
 	// Push is what became of the last state that was to be written there.
 	Push     *string       `json:"push"`
 	SyncedAt clock.Instant `json:"synced_at"`

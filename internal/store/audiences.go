@@ -26,7 +26,7 @@ func (db *DB) Audiences() *Audiences { return &Audiences{db} }
 
 var audiences = newTable(table{
 	name:    "audience",
-	shape:   1,
+	shape:   2,
 	reshape: reencode[audience.Audience],
 	columns: []string{"name", "type", "size"},
 	sorts: map[string]sorting{

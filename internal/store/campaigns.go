@@ -23,7 +23,7 @@ func (db *DB) Campaigns() *Campaigns { return &Campaigns{db} }
 
 var campaigns = newTable(table{
 	name:    "campaign",
-	shape:   1,
+	shape:   2,
 	reshape: reencode[campaign.Campaign],
 	columns: []string{"name", "delivery_status", "objective", "start_at", "end_at", "launched_at", "spend"},
 	sorts: map[string]sorting{
@@ -171,7 +171,7 @@ const refSpend = "spend"
 func campaignRefs(c *campaign.Campaign) []ref {
 	list := slices.Concat(
 		refsOf("channel", c.Channels), refsOf("tag", c.Tags),
-		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs), refsOf("connection_id", c.ConnectionIDs),
+		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs), refsOf("connection_id", c.Connections()),
 	)
 	if c.Spends() {
 		list = append(list, ref{kind: refSpend})

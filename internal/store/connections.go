@@ -162,10 +162,10 @@ var connectionStandings = map[connection.Status]campaign.Standing{
 	connection.StatusDisconnected:   {Issue: "no_connection", Archived: true},
 }
 
-// Standings tells campaigns how the connections stand that they run on.
+// Standings returns what campaigns have to know of their connections.
 func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
 	b := &builder{}
-	b.add(`SELECT id, status FROM connection WHERE workspace_id = `)
+	b.add(`SELECT id, status, platform FROM connection WHERE workspace_id = `)
 	b.value(string(workspace))
 	b.add(` AND id IN (`)
 	b.ids(ids)
@@ -176,7 +176,10 @@ func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []i
 	}
 	found := map[ident.ID]campaign.Standing{}
 	for rows.Next() {
-		found[ident.ID(rows.Text())] = connectionStandings[connection.Status(rows.Text())]
+		id, standing := ident.ID(rows.Text()), connectionStandings[connection.Status(rows.Text())]
+		platform := rows.Text()
+		standing.Own = platform == connection.PlatformAPI || platform == connection.PlatformCSV
+		found[id] = standing
 	}
 	return found, nil
 }

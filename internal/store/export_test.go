@@ -37,3 +37,14 @@ func MigrateTo(ctx context.Context, e Engine, steps []migration) ([]string, erro
 func PendingOf(ctx context.Context, e Engine, steps []migration) ([]string, error) {
 	return pending(ctx, e, steps)
 }
+
+// StepsUntil returns the real migrations up to a version, for tests.
+func StepsUntil(engine, version string) (steps []migration, err error) {
+	list, err := migrations(engine)
+	for _, m := range list {
+		if m.version <= version {
+			steps = append(steps, m)
+		}
+	}
+	return steps, err
+}

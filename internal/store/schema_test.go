@@ -303,3 +303,58 @@ func TestMigrations(t *testing.T) {
 		}
 	})
 }
+
+// TestMigrationLinked wants campaigns of an older database to be looked at
+// again, and to be found by the connections that they are linked through.
+func TestMigrationLinked(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
+		e := open(t)
+		for _, version := range []string{"0005", "0006"} {
+			steps, err := store.StepsUntil(e.Traits().Name, version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.MigrateTo(t.Context(), e, steps); err != nil {
+				t.Fatal(err)
+			}
+			if version == "0006" {
+				continue
+			}
+			err = e.Write(t.Context(), func(tx store.Tx) (err error) {
+				exec := func(query string) {
+					if err == nil {
+						_, err = tx.Exec(query)
+					}
+				}
+				for id, status := range map[string]string{"cmp_1": "active", "cmp_2": "draft", "cmp_3": "archived"} {
+					exec(`INSERT INTO campaign (workspace_id, id, version, rev, shape, status, created_at, updated_at, name, delivery_status, doc)
+						VALUES ('w', '` + id + `', 1, 1, 1, '` + status + `', 0, 0, 'x', 'delivering', '{}')`)
+				}
+				exec(`INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ('job_x', 'w', 'campaign.settle', 'cmp_1', 'campaign.settle:cmp_1', 99, 0, '')`)
+				exec(`INSERT INTO link (workspace_id, connection_id, kind, external_id, account_id, record_id, name, runs, wanted, doc) VALUES ('w', 'con_1', 'campaign', '7', 'a', 'cmp_1', 'x', 1, '', '{}')`)
+				exec(`INSERT INTO link (workspace_id, connection_id, kind, external_id, account_id, record_id, name, runs, wanted, doc) VALUES ('w', 'con_1', 'campaign', '8', 'a', '', 'y', 1, '', '{}')`)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		texts := func(query string) (list []string) {
+			rows, err := e.Query(t.Context(), query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rows.Next() {
+				list = append(list, rows.Text())
+			}
+			return list
+		}
+		if diff := cmp.Diff([]string{"cmp_1", "cmp_2"}, texts(`SELECT args FROM job WHERE kind = 'campaign.settle' AND run_at = 0 ORDER BY args`)); diff != "" {
+			t.Errorf("jobs differ (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"cmp_1"}, texts(`SELECT record_id FROM ref WHERE kind = 'connection_id' AND value = 'con_1'`)); diff != "" {
+			t.Errorf("campaigns of the connection differ (-want +got):\n%s", diff)
+		}
+	})
+}
