@@ -32,7 +32,7 @@ var samples = map[string]any{
 	"order_by": []any{}, "empty_rows": false, "cursor": nil, "dry_run": false,
 	// A sandbox can be connected without more, and has no account of this name.
 	"platform": "sandbox", "accounts": []any{}, "links": []any{},
-	"#/components/schemas/SyncMode": "backfill",
+	"#/components/schemas/SyncModeInput": "backfill",
 }
 
 // apart are members that do not go with what samples have otherwise, each with

@@ -9,14 +9,17 @@ import { build } from "vite";
 const here = new URL("..", import.meta.url).pathname;
 const out = join(here, "../internal/console/dist");
 
-execFileSync(
-  join(here, "contract/node_modules/.bin/openapi-typescript"),
-  ["../api/openapi.yaml", "-o", "src/api/schema.d.ts"],
-  {
-    cwd: here,
-    stdio: ["ignore", "ignore", "inherit"],
-  },
+// The console is built with the server that it calls, so it knows every value
+// that an open enumeration has.
+const contract = join(here, "contract/node_modules/.openapi.yaml");
+writeFileSync(
+  contract,
+  readFileSync(join(here, "../api/openapi.yaml"), "utf8").replaceAll("x-extensible-enum:", "enum:"),
 );
+execFileSync(join(here, "contract/node_modules/.bin/openapi-typescript"), [contract, "-o", "src/api/schema.d.ts"], {
+  cwd: here,
+  stdio: ["ignore", "ignore", "inherit"],
+});
 for (const name of readdirSync(out)) {
   if (name !== ".gitignore") rmSync(join(out, name), { recursive: true });
 }
