@@ -8,9 +8,11 @@ import (
 	"fanfare/internal/creative"
 )
 
-// bar knows what must not be said.
+// bar knows what must not be said: banned words, and facts that are not the
+// brief's.
 type bar struct {
 	terms []string
+	*gate
 }
 
 var (
@@ -21,7 +23,7 @@ var (
 // newBar reads the banned words and the negative prompt, which is a list or an
 // instruction: "cheap, discount", "do not mention the price".
 func newBar(b *creative.Brief) *bar {
-	k := &bar{}
+	k := &bar{gate: newGate(b)}
 	for _, word := range b.Brand.BannedWords {
 		k.add(word)
 	}
@@ -67,6 +69,16 @@ func (k *bar) blocks(text string) bool {
 		}
 	}
 	return false
+}
+
+// allowed is a text with the facts written as in the brief, or empty where it
+// must not be said.
+func (k *bar) allowed(text string) string {
+	if k.blocks(text) {
+		return ""
+	}
+	said, _ := k.say(text)
+	return said
 }
 
 // about reports whether one of some words is a term.

@@ -26,16 +26,14 @@ var (
 // that cannot be seen, no pictographs, one kind of quotes and dashes. Lines
 // stay lines.
 func clean(s string) string {
-	if len(s) > longestPrompt {
-		s = s[:longestPrompt]
+	m := newMasking(plainText(s))
+	for i, a := range m.atoms {
+		// The reader knows one dash. The gate writes atoms as the brief does.
+		m.atoms[i] = plainMarks.Replace(a)
 	}
-	s = html.UnescapeString(strings.ToValidUTF8(s, ""))
-	s = strings.Map(visible, s)
-	s = anyTag.ReplaceAllString(scriptTag.ReplaceAllString(s, " "), " ")
-	s = doubled.ReplaceAllString(address.ReplaceAllString(s, " "), " ")
-	s = plainMarks.Replace(s)
+	s = plainMarks.Replace(m.text)
 	s = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("<>{}[]\\^`|~_*=", r) {
+		if strings.ContainsRune("<>{}[]\\^`|~_*=", r) || numberSign(r) {
 			return ' '
 		}
 		return r
@@ -46,7 +44,20 @@ func clean(s string) string {
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return m.restore(strings.Join(lines, "\n"))
+}
+
+// plainText is what was typed without markup, addresses and characters that do
+// not show.
+func plainText(s string) string {
+	if len(s) > longestPrompt {
+		s = s[:longestPrompt]
+	}
+	s = html.UnescapeString(strings.ToValidUTF8(s, ""))
+	s = strings.Map(visible, s)
+	s = anyTag.ReplaceAllString(scriptTag.ReplaceAllString(s, " "), " ")
+	s = doubled.ReplaceAllString(address.ReplaceAllString(s, " "), " ")
+	return spaces.ReplaceAllString(s, " ")
 }
 
 // bulletMark stands for the sign of a list item, whatever it was.
@@ -150,7 +161,7 @@ func tidyWords(line string) string {
 		}
 	}
 	line = strings.Join(kept, " ")
-	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || masked(r) }) {
 		return ""
 	}
 	return line
@@ -158,7 +169,7 @@ func tidyWords(line string) string {
 
 // sayable is a character that a word of its own can consist of.
 func sayable(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("&+-•;:.,/%", r)
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || masked(r) || unicode.Is(unicode.Sm, r) || unicode.Is(unicode.No, r) || strings.ContainsRune("&+-•;:.,/%", r)
 }
 
 // anyIdeograph reports a script that writes without spaces.

@@ -33,7 +33,8 @@ func (c *Composer) Write(ctx context.Context, b *creative.Brief) (*creative.Resu
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	text, bar := clean(b.Prompt), newBar(b)
+	text, phone := takePhone(clean(b.Prompt))
+	bar := newBar(b)
 	// Choice: who names a language gets it. Were the prompt in another one, its
 	// words would be used all the same, since nothing here translates.
 	tag := b.Language
@@ -42,15 +43,15 @@ func (c *Composer) Write(ctx context.Context, b *creative.Brief) (*creative.Resu
 	}
 	var author author
 	if english(tag) {
-		author = newWriter(b, read(b, settle(text, plainName(b.Brand.Name))), bar)
+		author = newWriter(b, read(b, settle(text, plainName(b.Brand.Name), bar.names), phone), bar)
 	} else {
-		author = newArranger(b, text, tag, bar)
+		author = newArranger(b, text, tag, phone, bar)
 	}
 	if !author.able() {
 		return nil, creative.Fail(creative.FailRefused, false, "the prompt has no words that can be used in an ad: name the product, what it is and what speaks for it, and check that the banned words and the negative prompt leave something to say")
 	}
 	result := &creative.Result{Language: tag, Model: Model}
-	drafts(b, author, result)
+	drafts(b, author, bar.gate, result)
 	if len(result.Drafts) == 0 {
 		return nil, creative.Fail(creative.FailRefused, false, "the prompt gives no text that fits the channels: %s", strings.Join(result.Dropped, "; "))
 	}
@@ -80,7 +81,7 @@ const (
 )
 
 // drafts writes all variants.
-func drafts(b *creative.Brief, a author, result *creative.Result) {
+func drafts(b *creative.Brief, a author, g *gate, result *creative.Result) {
 	kept := map[string][]grams{}
 	randoms := map[string]*rand.Rand{}
 	for i, channel := range b.Channels {
@@ -91,7 +92,7 @@ func drafts(b *creative.Brief, a author, result *creative.Result) {
 		made := map[string]grams{}
 		var why string
 		for _, channel := range b.Channels {
-			text, g, reason := attempt(a, channel, variant, kept[channel], randoms[channel])
+			text, g, reason := attempt(a, g, channel, variant, kept[channel], randoms[channel])
 			if reason != "" {
 				why = reason
 				break
@@ -111,10 +112,11 @@ func drafts(b *creative.Brief, a author, result *creative.Result) {
 }
 
 // attempt writes one channel until it differs from the variants before.
-func attempt(a author, channel string, variant int, others []grams, r *rand.Rand) (creative.Copy, grams, string) {
+func attempt(a author, g *gate, channel string, variant int, others []grams, r *rand.Rand) (creative.Copy, grams, string) {
 	why := ""
 	for range tries {
 		text := a.write(channel, variant, r)
+		g.filter(channel, &text)
 		if overs := text.Overs(channel); len(overs) > 0 {
 			why = fmt.Sprintf("variant %d has no %s that fits %s; shorten the names in the prompt or say more", variant+1, strings.ReplaceAll(overs[0].Limit.Field, "_", " "), channel)
 			continue

@@ -318,6 +318,8 @@ func (w *writer) finish(text string, link bool) string {
 	switch {
 	case body == text:
 		return text
+	case link && hasPhone(body):
+		return text + " " + w.domain
 	case link:
 		return body + ": " + w.domain
 	case w.f.lively():
@@ -431,6 +433,10 @@ func (w *writer) paths(l creative.Limit) []string {
 	candidates := slices.Concat(w.f.forms, []string{lastTwo(words), headOf(w.f.product.text)})
 	for _, group := range [][]string{candidates, {w.f.occasion, place, audience}} {
 		for _, text := range group {
+			// A path has no signs, so that a fact in it would be another.
+			if len(atoms(text)) > 0 {
+				continue
+			}
 			path := strings.Join(strings.FieldsFunc(strings.ToLower(text), notWord), "-")
 			if path != "" && l.Length(path) <= l.Hard && !slices.Contains(list, path) {
 				list = append(list, path)

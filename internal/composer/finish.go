@@ -55,6 +55,7 @@ func (r *reader) finish(b *creative.Brief) {
 			f.ask = c.text
 		}
 	}
+	r.askToCall()
 	// What the brief asks for in passing is still worth saying.
 	for _, c := range r.calls {
 		if c.code != f.cta && len(strings.Fields(c.text)) > 3 {
@@ -68,6 +69,23 @@ func (r *reader) finish(b *creative.Brief) {
 				break
 			}
 		}
+	}
+}
+
+// askToCall puts the phone number into the call to action, in the brief's own
+// words where these are one.
+func (r *reader) askToCall() {
+	if r.phone.phone == "" {
+		return
+	}
+	for _, c := range r.calls {
+		if c.code == r.f.cta && c.text == upperFirst(r.phone.without) && len(r.phone.clause) <= 60 {
+			r.f.ask = upperFirst(r.phone.clause)
+			return
+		}
+	}
+	if r.f.cta == "call_now" {
+		r.f.ask = "Call " + r.phone.phone
 	}
 }
 
@@ -261,6 +279,9 @@ func (r *reader) chooseAction(b *creative.Brief) string {
 		if passing == "" {
 			passing = c.code
 		}
+	}
+	if r.phone.phone != "" && b.LandingURL == "" && b.Objective == "" {
+		return "call_now"
 	}
 	for _, a := range actions {
 		if unbooked.MatchString(r.all) && (a.code == "book_now" || a.code == "register_now") {

@@ -19,6 +19,8 @@ type arranger struct {
 	name   string
 	domain string
 	cta    string
+	// phone is the clause with the phone number.
+	phone string
 	// shares are the facts of each variant: two variants that say all there is
 	// to say would be the same one in another order.
 	shares [][]string
@@ -31,8 +33,8 @@ type arranger struct {
 
 const mostFacts = 12
 
-func newArranger(b *creative.Brief, text, tag string, k *bar) *arranger {
-	a := &arranger{name: plainName(b.Brand.Name), domain: domain(b.LandingURL), stop: ". ", comma: ", ", bar: k, calls: map[string]int{}}
+func newArranger(b *creative.Brief, text, tag string, phone contact, k *bar) *arranger {
+	a := &arranger{name: plainName(b.Brand.Name), domain: domain(b.LandingURL), stop: ". ", comma: ", ", bar: k, phone: k.allowed(upperFirst(phone.clause)), calls: map[string]int{}}
 	if k.blocks(a.name) {
 		a.name = ""
 	}
@@ -46,7 +48,8 @@ func newArranger(b *creative.Brief, text, tag string, k *bar) *arranger {
 		a.comma = "، "
 	}
 	for _, phrase := range phrases(text) {
-		if len(a.facts) < mostFacts && !k.blocks(phrase) && !slices.ContainsFunc(a.facts, func(s string) bool { return strings.EqualFold(s, phrase) }) {
+		phrase = k.allowed(phrase)
+		if phrase != "" && len(a.facts) < mostFacts && !slices.ContainsFunc(a.facts, func(s string) bool { return strings.EqualFold(s, phrase) }) {
 			a.facts = append(a.facts, phrase)
 		}
 	}
@@ -56,6 +59,9 @@ func newArranger(b *creative.Brief, text, tag string, k *bar) *arranger {
 	a.cta = b.CallToAction
 	if a.cta == "" {
 		a.cta = wanted[strings.ToLower(b.Objective)]
+	}
+	if a.cta == "" && phone.phone != "" && b.LandingURL == "" {
+		a.cta = "call_now"
 	}
 	if a.cta == "" {
 		a.cta = choose(strings.ContainsAny(text, "%€$£¥"), "shop_now", "learn_more")
@@ -100,55 +106,62 @@ var (
 	ourWords       = newPattern(`(?i)^(?:unser(?:e[nrms]?)?|notre|nos|nuestr[oa]s?|il nostro|la nostra|i nostri|le nostre|nosso|nossa|nossos|nossas|onze|ons|το|τα|η|ο|τη|την|μας) `)
 	clauseBreak    = newPattern(`\s*[,;،؛、，|]\s*|\s+[-–—:]\s+|\s*[:：]\s+|[。！？]\s*|[؟]\s*`)
 	foreignInject  = newPattern(`(?i)\b(?:ignorier\w*|vergiss|ignore[rz]?|oublie[rz]?|ignora|olvida|dimentica|negeer|esqueça|prompt|system|instrucciones|anweisungen|istruzioni|instruções)\b|指示を無視|プロンプト|تجاهل|αγνόησε|игнорируй`)
-	foreignConnect = set(`und oder aus für mit ab bis von in im zum zur bei auf et ou à au aux de du des pour avec dès en sur chez jusqu'au y o para con del desde hasta e per da dal di a do dos das em no na voor met van tot op naar από για με στο στη στην και σε άνω των в на для с и по от до the and for with from of to at by on an or`)
+	foreignConnect = set(`lieu lugar vez invece und oder aus für mit ab bis von in im zum zur bei auf et ou à au aux de du des pour avec dès en sur chez jusqu'au y o para con del desde hasta e per da dal di a do dos das em no na voor met van tot op naar από για με στο στη στην και σε άνω των в на для с и по от до the and for with from of to at by on an or`)
 )
 
 // phrases cuts a prompt into phrases and takes instructions off.
 func phrases(text string) []string {
 	var list []string
-	for line := range strings.SplitSeq(text, "\n") {
+	m := newMasking(text)
+	for line := range strings.SplitSeq(m.text, "\n") {
 		line = strings.TrimPrefix(line, bulletMark)
-		for _, s := range sentences(strings.ReplaceAll(line, "•", ";")) {
+		for _, s := range m.sentences(strings.ReplaceAll(line, "•", ";")) {
 			if injected(s.text) || foreignInject.MatchString(s.text) {
 				continue
 			}
-			list = append(list, cutPhrases(s.text)...)
+			list = append(list, m.phrases(s.text)...)
 		}
 	}
 	return list
 }
 
-func cutPhrases(s string) []string {
+// phrases cuts a sentence of the masked text.
+func (m *masking) phrases(s string) []string {
 	for _, order := range foreignOrders {
 		s = order.ReplaceAllString(s, "")
 	}
 	s = strings.ReplaceAll(s, `"`, "")
 	var list []string
-	single := false
+	alone := false
 	for _, phrase := range clauseBreak.Split(s, -1) {
 		for _, tail := range foreignTails {
 			phrase = tail.ReplaceAllString(phrase, "")
 		}
-		phrase = strings.Trim(ourWords.ReplaceAllString(strings.TrimSpace(phrase), ""), ` .,:;!?'-_/()+&`+gap)
+		phrase = strings.Trim(ourWords.ReplaceAllString(strings.TrimSpace(phrase), ""), ` .,:;!?'-_/+&`+gap)
+		if strings.Count(phrase, "(") != strings.Count(phrase, ")") || strings.HasPrefix(phrase, "(") {
+			phrase = strings.Trim(phrase, " ()")
+		}
 		if first, rest := cutWord(phrase); rest != "" && (first == "und" || first == "et" || first == "y" || first == "and") {
 			phrase = rest
 		}
-		if strings.ContainsFunc(phrase, unicode.IsLetter) || strings.ContainsFunc(phrase, unicode.IsDigit) && strings.ContainsAny(phrase, "%€$£¥") {
-			phrase = quiet(phrase)
+		if plain := m.restore(phrase); strings.ContainsFunc(plain, unicode.IsLetter) || strings.ContainsFunc(plain, unicode.IsDigit) && strings.ContainsAny(plain, "%€$£¥") {
+			single, phrase := lone(phrase), m.restore(quiet(phrase))
 			// One word says little alone: "geölt, langlebig" stay together.
-			if n := len(list); n > 0 && single && lone(phrase) {
+			if n := len(list); n > 0 && alone && single {
 				list[n-1] += ", " + phrase
 				continue
 			}
-			single = lone(phrase)
+			alone = single
 			list = append(list, upperFirst(phrase))
 		}
 	}
 	return list
 }
 
-// lone reports one word of a script with spaces.
-func lone(phrase string) bool { return !strings.Contains(phrase, " ") && !anyIdeograph(phrase) }
+// lone reports one word of a script with spaces. An atom is more than a word.
+func lone(phrase string) bool {
+	return !strings.ContainsFunc(phrase, masked) && !strings.Contains(phrase, " ") && !anyIdeograph(phrase)
+}
 
 // quiet takes shouting down to lower case.
 func quiet(s string) string {
@@ -192,6 +205,11 @@ func (a *arranger) write(channel string, variant int, r *rand.Rand) creative.Cop
 	all := slices.DeleteFunc(append([]string{lead}, facts...), func(s string) bool { return s == "" })
 	var c creative.Copy
 	for _, l := range creative.LimitsOf(channel) {
+		if a.phone != "" && !noPhone(l) && slices.Contains([]string{"primary_text", "body", "script"}, l.Field) {
+			others := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return strings.HasPrefix(a.phone, s) })
+			c.SetTexts(l.Field, a.field(l, append(others, a.phone)))
+			continue
+		}
 		c.SetTexts(l.Field, a.field(l, all))
 	}
 	return c
@@ -224,7 +242,7 @@ func (a *arranger) field(l creative.Limit, all []string) []string {
 func (a *arranger) heads(l creative.Limit, all []string, n int) []string {
 	var list []string
 	add := func(text string) {
-		if text != "" && len(list) < n && l.Length(text) <= room(l) && !slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) }) && !a.bar.blocks(text) {
+		if text = a.bar.allowed(text); text != "" && len(list) < n && l.Length(text) <= room(l) && !slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) }) {
 			list = append(list, text)
 		}
 	}
@@ -262,7 +280,7 @@ func (a *arranger) fitted(phrase string, l creative.Limit) string {
 	}
 	words := strings.Fields(phrase)
 	for i := len(words) - 1; i > 0; i-- {
-		if text := strings.Join(words[:i], " "); foreignConnect[strings.ToLower(words[i])] && !foreignConnect[strings.ToLower(words[i-1])] && l.Length(text) <= l.Hard {
+		if text := strings.Join(words[:i], " "); foreignConnect[strings.ToLower(words[i])] && !foreignConnect[strings.ToLower(words[i-1])] && l.Length(text) <= l.Hard && sameAtoms(text, phrase) {
 			return text
 		}
 	}
@@ -276,7 +294,8 @@ func pieces(phrase string) []string {
 	if anyIdeograph(phrase) {
 		return scriptRuns(phrase)
 	}
-	for word := range strings.FieldsSeq(phrase) {
+	m := newMasking(phrase)
+	for word := range strings.FieldsSeq(m.text) {
 		if foreignConnect[strings.ToLower(word)] {
 			list = append(list, strings.Join(words, " "))
 			words = nil
@@ -285,7 +304,8 @@ func pieces(phrase string) []string {
 		words = append(words, word)
 	}
 	list = append(list, strings.Join(words, " "))
-	return append(list, strings.Fields(phrase)...)
+	// An amount or a date alone says too little, and a part of it is wrong.
+	return slices.DeleteFunc(append(list, strings.Fields(m.text)...), func(s string) bool { return strings.ContainsFunc(s, masked) })
 }
 
 // scriptRuns cuts where the script changes.
@@ -327,7 +347,7 @@ func (a *arranger) lines(l creative.Limit, all []string, n int) []string {
 			next := all[(i+j)%len(all)]
 			joined := next
 			if text != "" {
-				joined = text + a.stop + next
+				joined = a.after(text) + next
 			}
 			if l.Length(joined)+1 > room(l) {
 				continue
@@ -347,6 +367,14 @@ func (a *arranger) lines(l creative.Limit, all []string, n int) []string {
 		}
 	}
 	return list
+}
+
+// after is a text that another sentence can follow.
+func (a *arranger) after(text string) string {
+	if strings.HasSuffix(text, ".") {
+		return text + " "
+	}
+	return text + a.stop
 }
 
 // ended gives a text of several sentences its last stop.

@@ -145,6 +145,7 @@ var callWords = []struct {
 	{"send your cv", "apply_now", true},
 	{"call", "call_now", false},
 	{"phone us", "call_now", false},
+	{"ring us", "call_now", false},
 	{"register", "register_now", false},
 	{"rsvp", "register_now", false},
 	{"subscribe", "subscribe", false},

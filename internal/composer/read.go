@@ -3,6 +3,7 @@ package composer
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fanfare/internal/creative"
 )
@@ -41,11 +42,12 @@ type reader struct {
 	guessed bool
 	// calls are what the brief asks the customer to do.
 	calls []call
+	phone contact
 }
 
 // read makes facts of a cleaned and settled prompt.
-func read(b *creative.Brief, text string) *facts {
-	r := &reader{f: &facts{brand: plainName(b.Brand.Name), cta: b.CallToAction, tone: strings.ToLower(b.Tone + " " + b.Brand.Voice)}, all: text}
+func read(b *creative.Brief, text string, phone contact) *facts {
+	r := &reader{f: &facts{brand: plainName(b.Brand.Name), cta: b.CallToAction, tone: strings.ToLower(b.Tone + " " + b.Brand.Voice)}, all: text, phone: phone}
 	r.f.name = r.f.brand
 	for line := range strings.SplitSeq(text, "\n") {
 		r.line(line)
@@ -130,7 +132,7 @@ type sentence struct {
 	question bool
 }
 
-var abbreviations = set("st inc ltd co no vs incl mr mrs ms dr e.g i.e a.m p.m approx est jan feb mar apr aug sep sept oct nov dec")
+var abbreviations = set("st inc ltd co no vs incl mr mrs ms dr e.g i.e a.m p.m approx est jan feb mar apr aug sep sept oct nov dec dez dic max inkl zzgl ca bzw evtl mwst std tel tél nr bspw z.b d.h u.a aprox sr sra máx mín dott ecc av fr")
 
 // abbreviated reports whether a text ends in a word that takes a point.
 func abbreviated(s string) bool {
@@ -141,13 +143,29 @@ func abbreviated(s string) bool {
 // askAgain is where a description turns into an instruction.
 var askAgain = newPattern(`(?i),? and (?:i|we)(?:'d| would)? (?:like|need|want) `)
 
-// sentences splits a line where sentences end; not inside 4.8 or after "St.".
+// sentences splits a line where sentences end; not inside an atom or after
+// "St.".
 func sentences(line string) []sentence {
+	m := newMasking(line)
+	list := m.sentences(m.text)
+	for i := range list {
+		list[i].text = m.restore(list[i].text)
+	}
+	return list
+}
+
+// sentences splits a line of the masked text.
+func (m *masking) sentences(line string) []sentence {
 	var list []sentence
 	line = askAgain.ReplaceAllString(line, "; ")
 	start := 0
-	for i := range len(line) {
-		c := line[i]
+	for i, c := range line {
+		if masked(c) && m.endsSentence(line[i:]) {
+			end := i + utf8.RuneLen(c)
+			list = append(list, sentence{strings.Trim(line[start:end], " \"-"), false})
+			start = end
+			continue
+		}
 		if c != '.' && c != '!' && c != '?' && c != ';' {
 			continue
 		}
@@ -164,6 +182,15 @@ func sentences(line string) []sentence {
 		list = append(list, sentence{s, false})
 	}
 	return list
+}
+
+// endsSentence reports whether a line begins with an atom that ends in a point
+// and a new sentence follows: "until 24.12. Free delivery".
+func (m *masking) endsSentence(line string) bool {
+	a, size := utf8.DecodeRuneInString(line)
+	rest, found := strings.CutPrefix(line[size:], " ")
+	next, _ := utf8.DecodeRuneInString(rest)
+	return found && strings.HasSuffix(m.atoms[a-firstMask], ".") && unicode.IsUpper(next)
 }
 
 // unstart takes the capital off the first word unless it is its own.
@@ -322,7 +349,7 @@ func trimTail(s string) string {
 		s = strings.TrimRight(s, " ,.;:!?-"+gap)
 		i := strings.LastIndexByte(s, ' ')
 		last := strings.ToLower(s[i+1:])
-		if i < 0 || !prepositions[last] && !determiners[last] && last != "and" && last != "or" && last != "&" && last != "is" && last != "are" {
+		if i < 0 || last == "off" && numeric(s[:i]) || !prepositions[last] && !determiners[last] && last != "and" && last != "or" && last != "&" && last != "is" && last != "are" {
 			return s
 		}
 		s = s[:i]

@@ -3,6 +3,7 @@ package composer
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // thing reads a sentence that begins with what is advertised.
@@ -309,7 +310,7 @@ func (r *reader) product(s string) {
 	if numeric(words[0]) && people[strings.ToLower(headOf(s))] {
 		return
 	}
-	if len(words) > 8 || slices.Contains(words, "if") || dateWord.MatchString(s) || hasMoney(s) || loneEnd[strings.ToLower(words[len(words)-1])] && len(words) > 1 && words[len(words)-1] != "online" {
+	if len(words) > 8 || slices.Contains(words, "if") || dateWord.MatchString(s) || hasMoney(s) || onlyAtoms(s) && !strings.ContainsFunc(s, unicode.IsLetter) || loneEnd[strings.ToLower(words[len(words)-1])] && len(words) > 1 && words[len(words)-1] != "online" {
 		r.add(benefit{remark, s})
 		return
 	}

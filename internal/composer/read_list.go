@@ -9,10 +9,12 @@ import (
 // are inside of something.
 func segments(s string) []string {
 	var list []string
+	m := newMasking(s)
+	s = m.text
 	start := 0
 	cut := func(end, next int) {
 		if text := strings.Trim(s[start:end], " ,"); text != "" {
-			list = joinSegment(list, text, start > 0 && s[start-2] == ',')
+			list = joinSegment(list, m.restore(text), start > 0 && s[start-2] == ',')
 		}
 		start = next
 	}
@@ -24,7 +26,7 @@ func segments(s string) []string {
 		case c == ' ' && (strings.HasPrefix(s[i:], " - ") || strings.HasPrefix(s[i:], " + ")):
 			cut(i, i+3)
 			i += 2
-		case c == ' ' && strings.HasPrefix(s[i:], " plus ") && (!hasMoney(s[:i]) || !hasMoney(firstWord(s[i+6:]))):
+		case c == ' ' && strings.HasPrefix(s[i:], " plus ") && (!hasMoney(m.restore(s[:i])) || !hasMoney(m.restore(firstWord(s[i+6:])))):
 			cut(i, i+6)
 			i += 5
 		}

@@ -81,7 +81,6 @@ func (r *reader) percent(s string) (offer, bool) {
 	if len(strings.Fields(rest)) > 7 || predicateAt(strings.Fields(rest)) >= 0 {
 		return offer{}, false
 	}
-	sum = strings.ReplaceAll(sum, " percent", "%")
 	more = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(more)), "an "), "a ")
 	for _, lead := range []string{"on ", "off ", "for "} {
 		if t, ok := strings.CutPrefix(rest, lead); ok && audienceWords(strings.Fields(t)) == 0 {

@@ -109,7 +109,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(tt.prompt[:20], func(t *testing.T) {
 			t.Parallel()
-			got := read(&creative.Brief{Brand: creative.Brand{Name: tt.brand}}, settle(clean(tt.prompt), tt.brand))
+			got := read(&creative.Brief{Brand: creative.Brand{Name: tt.brand}}, settle(clean(tt.prompt), tt.brand, nil), contact{})
 			for _, c := range []struct{ what, got, want string }{
 				{"name", got.name, tt.want.name},
 				{"product", got.product.text, tt.want.product.text},
@@ -169,7 +169,7 @@ func TestCalls(t *testing.T) {
 		{"Acupuncture for back pain. Evening hours on Tuesdays.", "learn_more", ""},
 		{"Handmade mugs. Ships worldwide.", "shop_now", ""},
 	} {
-		f := read(&creative.Brief{}, settle(clean(tt.prompt), ""))
+		f := read(&creative.Brief{}, settle(clean(tt.prompt), "", nil), contact{})
 		if f.cta != tt.code || f.ask != tt.words {
 			t.Errorf("%s: got %s %q want %s %q", tt.prompt, f.cta, f.ask, tt.code, tt.words)
 		}
@@ -187,7 +187,7 @@ func TestStatements(t *testing.T) {
 		"Clockwise is a time tracker. Workers check in with one tap, managers export payroll in seconds.":     "Workers check in with one tap, managers export payroll in seconds",
 		"Bamboo socks. If you don't love them, keep them and we refund you.":                                  "If you don't love them, keep them and we refund you",
 	} {
-		f := read(&creative.Brief{}, settle(clean(prompt), ""))
+		f := read(&creative.Brief{}, settle(clean(prompt), "", nil), contact{})
 		if len(f.says) != 1 || f.says[0].text != want {
 			t.Errorf("%s: got %v want %q", prompt, f.says, want)
 		}

@@ -14,14 +14,18 @@ var monthDay = newPattern(`\b(may|march|mar|jan|feb|apr|jun|jul|aug|sept?|oct|no
 // settle gives English text the case and spelling it was meant to have: no
 // shouting, names of days and places with a capital, the brand as the brand
 // writes itself.
-func settle(text, brand string) string {
+//
+// Names are words that have one spelling only, by their lower case.
+func settle(text, brand string, names map[string]string) string {
 	loud := shouted(text)
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		words := strings.Split(line, " ")
 		titled := titleCase(words)
 		for j, word := range words {
-			words[j] = settleWord(word, loud, titled, j == 0)
+			if bare := strings.TrimFunc(word, notWord); bare == "" || names[strings.ToLower(bare)] != bare {
+				words[j] = settleWord(word, loud, titled, j == 0)
+			}
 		}
 		line = strings.Join(words, " ")
 		lines[i] = monthDay.ReplaceAllStringFunc(line, func(s string) string {

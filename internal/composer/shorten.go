@@ -38,38 +38,32 @@ var shorter = []struct {
 	{"numerous", newPattern(`(?i)\bnumerous\b`), "many"},
 	{"applications", newPattern(`(?i)\bapplications\b`), "apps"},
 	{"information", newPattern(`(?i)\binformation\b`), "info"},
-	{"cent", newPattern(`(?i) (?:percent|per cent)\b`), "%"},
 	{" per ", newPattern(`(?i) per (month|year|week|day|night|hour|person|user)\b`), "/$1"},
-	{"november", newPattern(`(?i)\bNovember\b`), "Nov"},
-	{"december", newPattern(`(?i)\bDecember\b`), "Dec"},
-	{"september", newPattern(`(?i)\bSeptember\b`), "Sept"},
-	{"october", newPattern(`(?i)\bOctober\b`), "Oct"},
-	{"january", newPattern(`(?i)\bJanuary\b`), "Jan"},
-	{"february", newPattern(`(?i)\bFebruary\b`), "Feb"},
-	{"august", newPattern(`(?i)\bAugust\b`), "Aug"},
 	{"today", newPattern(`(?i)(\w+ \w+),? today([.!?]|$)`), "$1$2"},
 	{"right ", newPattern(`(?i)(\w+ \w+),? right (?:now|away)([.!?]|$)`), "$1$2"},
 	{" and ", newPattern(`(?i) and `), " & "},
 }
 
 // plainMessage keeps a short message in the alphabet of which most fit.
-var plainMessage = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "–", "-", "—", "-", "…", "...", "\u00a0", " ", "•", "-", "á", "à", "í", "ì", "ó", "ò", "ú", "ù", "ç", "Ç")
+var plainMessage = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "–", "-", "—", "-", "…", "...", "\u00a0", " ", "•", "-")
 
 // Shorten brings a text within a limit without cutting a word: it drops filler,
 // contracts, takes shorter words, then drops whole sentences and clauses from
-// the end. ok is false, and the text as it was, where that does not suffice.
+// the end, but never a part of an amount, a date or another fact. ok is false,
+// and the text as it was, where that does not suffice.
 func Shorten(text string, l creative.Limit) (short string, ok bool) {
 	if l.Length(text) <= l.Hard {
 		return text, true
 	}
 	short, ok = tighten(text, l)
+	ok = ok && sameAtoms(short, text)
 	for !ok {
 		shortened, dropped := dropLast(short)
 		if !dropped {
 			return text, false
 		}
 		short = shortened
-		ok = l.Length(short) <= l.Hard
+		ok = l.Length(short) <= l.Hard && sameAtoms(short, text)
 	}
 	return short, true
 }
@@ -148,7 +142,8 @@ func dropLast(text string) (string, bool) {
 		return text, false
 	}
 	kept := trimTail(body[:best])
-	if kept == "" || len(kept) >= len(body) || endsOpen(kept) {
+	// A fact alone says too little: "20%".
+	if kept == "" || len(kept) >= len(body) || endsOpen(kept) || onlyAtoms(kept) {
 		return text, false
 	}
 	return kept + mark, true

@@ -41,8 +41,9 @@ type line struct {
 	// "offer" or "question".
 	question bool
 	after    string
-	// ascii says that its bytes are its letters.
-	ascii bool
+	// ascii says that its bytes are its letters, phone that it has a phone
+	// number.
+	ascii, phone bool
 	// tag says that it is too little to lead.
 	tag bool
 	// terse says that it does not read well among whole sentences.

@@ -95,16 +95,23 @@ func (f *facts) pool(table []cutTemplate, id int, k *bar) []line {
 	seen := map[string]bool{}
 	for i := range table {
 		for _, l := range f.expand(&table[i], id+i) {
-			l.texts = slices.DeleteFunc(l.texts, func(text string) bool { return k.blocks(text) || seen[text] || strings.TrimSpace(text) == "" })
-			if len(l.texts) == 0 {
-				continue
-			}
+			asks := id >= int(closing)*perRole && id < int(button)*perRole
+			var texts []string
 			l.ascii = true
 			for _, text := range l.texts {
+				text = k.allowed(text)
+				phone := hasPhone(text)
+				if seen[text] || strings.TrimSpace(text) == "" || phone && !asks {
+					continue
+				}
 				seen[text] = true
-				l.ascii = l.ascii && runes(text) == len(text)
+				texts = append(texts, text)
+				l.ascii, l.phone = l.ascii && runes(text) == len(text), l.phone || phone
 			}
-			if id >= int(closing)*perRole && id < int(button)*perRole {
+			if l.texts = texts; len(texts) == 0 {
+				continue
+			}
+			if asks {
 				l.uses |= usesAsk
 			}
 			list = append(list, l)
@@ -216,6 +223,9 @@ func (w *writer) pick(place role, t want) (string, line) {
 	for i := range w.pools[place] {
 		l := &w.pools[place][i]
 		if l.uses&t.must != t.must || t.unused && w.now.lines[l.id] > 0 {
+			continue
+		}
+		if l.phone && noPhone(t.limit) {
 			continue
 		}
 		if facts := l.uses &^ named; facts != 0 && slices.Contains(t.alike, facts) {
@@ -337,7 +347,7 @@ func (l *line) length(text string, limit creative.Limit) int {
 
 // squeezed says the same in a little less. Shorten knows more ways, but lines
 // have none of the filler that it looks for.
-var squeezed = strings.NewReplacer(" and ", " & ", "January ", "Jan ", "February ", "Feb ", "August ", "Aug ", "September ", "Sept ", "October ", "Oct ", "November ", "Nov ", "December ", "Dec ", " per month", "/month", " per user", "/user", " per year", "/year", " per night", "/night")
+var squeezed = strings.NewReplacer(" and ", " & ", " per month", "/month", " per user", "/user", " per year", "/year", " per night", "/night")
 
 // open picks a line; an opening of the angle if there is one, and in running
 // text one that names the thing.
