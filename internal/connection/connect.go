@@ -283,8 +283,10 @@ type Granting struct {
 	// Verifier is sealed: a backup is not to hold what a code is proven with.
 	Verifier  string        `json:"verifier"`
 	ExpiresAt clock.Instant `json:"expires_at"`
-	// Session is whose browser has to come back, empty for anybody's.
+	// Session is whose browser has to come back. Where it is empty, an API key
+	// has begun, and Key is its name.
 	Session ident.ID `json:"session,omitzero"`
+	Key     string   `json:"key,omitzero"`
 }
 
 // invite asks for a person to grant access.
@@ -306,6 +308,9 @@ func (s *Service) invite(c *Connection, ch *Change) error {
 		return fmt.Errorf("seal verifier of %s: %w", c.ID, err)
 	}
 	g := &Granting{Nonce: s.token(), Verifier: sealed, ExpiresAt: ch.At.Add(grantTime), Session: ch.Cause.Session}
+	if g.Session == "" {
+		g.Key = ch.Cause.Actor.Name
+	}
 	c.Private.Granting = g
 	url := grantor.AuthorizeURL(app, s.grant(c, g, verifier))
 	c.AuthorizationURL = &url

@@ -52,42 +52,76 @@ func (s *Service) grant(c *Connection, g *Granting, verifier string) Grant {
 // errGrant is what a person is told whose visit leads nowhere.
 func errGrant(message string) error { return fault.New(fault.InvalidState, message) }
 
-// Complete takes what a person brings back from a platform: the state that was
-// carried there, and a code or the reason why there is none. A state works
-// once, and for as long as it was meant to. One that was made for a signed-in
-// person works only in that person's session: otherwise somebody could be sent
-// to a platform to grant access to a stranger. bound reports that it did.
-func (s *Service) Complete(ctx context.Context, platform, state, code, denied string, session ident.ID) (d record.Doc, bound bool, err error) {
-	plain, ok := s.OpenState(state)
-	var v carried
-	if !ok || json.Unmarshal(plain, &v) != nil {
-		return record.Doc{}, false, errGrant("This link is not one of ours. Begin again.")
+// Visit is a person who comes back from a platform with what was carried
+// there, and with a code or the reason why there is none.
+type Visit struct {
+	Platform, State, Code, Denied string
+	// Session is that of the person's browser, empty without one.
+	Session ident.ID
+	// Confirmed says that the person has read who asks for access and agrees.
+	Confirmed bool
+}
+
+// Grantee is who asks a person for access.
+type Grantee struct {
+	Workspace  ident.ID
+	Platform   string
+	Connection string
+	// Key is the name of the API key that has asked.
+	Key   string
+	Write bool
+}
+
+// Complete ends the granting of access that a visit belongs to. A state works
+// once, and for as long as it was meant to.
+//
+// One that was made in a session works in that session alone, and needs no
+// more: the person knows the workspace. One that was made with an API key
+// changes nothing until the person has confirmed who gets access; asked says
+// who. Otherwise anybody could be sent to a platform to grant access to a
+// stranger, who has no more to do than to pass on an address.
+func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *Grantee, err error) {
+	plain, ok := s.OpenState(v.State)
+	var held carried
+	if !ok || json.Unmarshal(plain, &held) != nil {
+		return record.Doc{}, nil, errGrant("This link is not one of ours. Begin again.")
 	}
-	cause := record.Cause{Workspace: v.Workspace, Actor: record.System}
 	// A code is good for one trade, however often the record is tried to be
 	// written.
 	var got *Credentials
-	d, err = s.change(ctx, cause, v.Connection, record.Match{}, func(c *Connection, ch *Change) error {
+	d, err = s.change(ctx, record.Cause{Workspace: held.Workspace, Actor: record.System}, held.Connection, record.Match{}, func(c *Connection, ch *Change) error {
 		g := c.Private.Granting
 		switch {
-		case c.Platform != platform || g == nil || g.Nonce != v.Nonce || g.ExpiresAt <= ch.At:
+		case c.Platform != v.Platform || g == nil || g.Nonce != held.Nonce || g.ExpiresAt <= ch.At:
 			return errGrant("This link was used, or is too old. Begin again.")
-		case g.Session != "" && g.Session != session:
+		case g.Session != "" && g.Session != v.Session:
 			return errGrant("This was begun in another browser, or you have signed out since. Sign in where you began, and begin again.")
-		case denied != "":
+		case v.Denied != "":
 			return errGrant("Access was not granted.")
+		case g.Session == "" && !v.Confirmed:
+			asked = s.grantee(c, g)
+			return errSame
 		}
 		if got == nil {
-			k, err := s.trade(ctx, c, g, code)
+			k, err := s.trade(ctx, c, g, v.Code)
 			if err != nil {
 				return err
 			}
 			got = &k
 		}
-		bound = g.Session != ""
-		return s.enter(ctx, c, Keyring{platform: *got}, ch)
+		return s.enter(ctx, c, Keyring{v.Platform: *got}, ch)
 	})
-	return d, bound, err
+	return d, asked, err
+}
+
+func (s *Service) grantee(c *Connection, g *Granting) *Grantee {
+	asks := &Grantee{Workspace: c.WorkspaceID, Platform: c.Platform, Connection: c.Name, Key: g.Key, Write: c.WriteEnabled}
+	for _, p := range s.Catalogue.About() {
+		if p.Platform == c.Platform {
+			asks.Platform = p.Name
+		}
+	}
+	return asks
 }
 
 // trade gets credentials for a code.

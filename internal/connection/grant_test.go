@@ -60,11 +60,20 @@ func (s *stage) consent(authorize string) string {
 	return back
 }
 
-// visit opens a page of the service.
+// visit opens a page of the service, and confirms what it asks.
 func (s *stage) visit(target string) (status int, text string) {
+	status, text = s.open("GET", target)
+	if strings.Contains(text, "<form") {
+		status, text = s.open("POST", target)
+	}
+	return status, text
+}
+
+func (s *stage) open(method, target string) (status int, text string) {
 	rec := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(s.t.Context(), "GET", "https://fanfare.test"+target, nil)
+	r := httptest.NewRequestWithContext(s.t.Context(), method, "https://fanfare.test"+target, nil)
 	r.RequestURI = target
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	s.World.App.API.ServeHTTP(rec, r)
 	return rec.Code, rec.Body.String()
 }

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -241,11 +242,87 @@ func TestGrant(t *testing.T) {
 	renewed := b.do("POST", "/console/v1/connections/"+made["id"].(string)+"/reconnect", nil).want(200).record()
 	newBrowser(t, w).do("GET", consent(t, renewed["authorization_url"].(string)), nil).want(400)
 
-	// One that a key has begun is nobody's in particular.
-	made = tenant.Do("POST", "/v1/connections", `{"platform":"meta_ads","name":"Meta"}`).Want(201).Record()
-	page := newBrowser(t, w).do("GET", consent(t, made["authorization_url"].(string)), nil).want(200)
-	if !bytes.Contains(page.body, []byte("<h1>Connected</h1>")) {
-		t.Errorf("got %s want the page that says so", page.body)
+}
+
+// TestGrantByKey asks whoever comes back before anything happens: somebody may
+// have been sent to the platform by a stranger.
+func TestGrantByKey(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	tenant := w.Tenant(account.Starter)
+	colleague := owner(t, tenant)
+	colleague.api("PATCH", "workspace", map[string]any{"name": "<b>Evil</b> & Co"}).want(200)
+	for i, tt := range []struct {
+		name    string
+		visitor *browser
+		write   bool
+	}{
+		{"nobody", newBrowser(t, w), true},
+		{"a stranger", owner(t, w.Tenant(account.Starter)), false},
+		{"a colleague", colleague, false},
+	} {
+		made := tenant.Do("POST", "/v1/connections", map[string]any{"platform": "meta_ads", "name": fmt.Sprint("Meta ", i), "write_enabled": tt.write}).Want(201).Record()
+		record := "/v1/connections/" + made["id"].(string)
+		back := consent(t, made["authorization_url"].(string))
+		pending := func(after string) {
+			t.Helper()
+			if got := tenant.Do("GET", record, nil).Want(200).Record()["status"]; got != "pending" {
+				t.Errorf("%s: %s: got %v want pending", tt.name, after, got)
+			}
+		}
+		for range 2 {
+			page := tt.visitor.do("GET", back, nil, "Sec-Fetch-Site: cross-site").want(200)
+			for _, want := range []string{"Give “&lt;b&gt;Evil&lt;/b&gt; &amp; Co” access to Meta Ads?", fmt.Sprintf("“Meta %d”", i), "API key “First key”", `<form method="post">`, `href="?error=access_denied"`} {
+				if !bytes.Contains(page.body, []byte(want)) {
+					t.Errorf("%s: got %s want it to say %s", tt.name, page.body, want)
+				}
+			}
+			if got := bytes.Contains(page.body, []byte("launch, pause and resume")); got != tt.write {
+				t.Errorf("%s: got %s want it to speak of writing: %v", tt.name, page.body, tt.write)
+			}
+			if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "form-action 'self'") {
+				t.Errorf("got policy %s", policy)
+			}
+		}
+		pending("the question")
+		path, query, _ := strings.Cut(back, "?")
+		if page := tt.visitor.do("GET", path+"?error=access_denied", nil).want(400); !bytes.Contains(page.body, []byte("Access was not granted")) {
+			t.Errorf("%s: got %s want it to say that nothing was granted", tt.name, page.body)
+		}
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page := tt.visitor.do("GET", back, nil).want(200); bytes.Contains(page.body, []byte(values.Get("code"))) || bytes.Contains(page.body, []byte(values.Get("state"))) {
+			t.Errorf("%s: got %s want a page without the code and the state", tt.name, page.body)
+		}
+		pending("no")
+		const none = "Sec-Fetch-Site:"
+		for _, headers := range [][]string{
+			{"Sec-Fetch-Site: cross-site"},
+			{"Sec-Fetch-Site: same-site"},
+			{"Sec-Fetch-Site: cross-site", "Origin: https://fanfare.test"},
+			{none, "Origin: https://evil.example"},
+			{none, "Origin: http://fanfare.test"},
+			{none, "Origin: null"},
+			{none},
+		} {
+			tt.visitor.do("POST", back, nil, headers...).fails(403, "cross_origin")
+		}
+		pending("what others send")
+		if got := tt.visitor.do("DELETE", back, nil).want(405).header.Get("Allow"); got != "GET, HEAD, POST" {
+			t.Errorf("got Allow %s", got)
+		}
+		tt.visitor.do("POST", path, nil).want(400)
+		pending("no state")
+		if page := tt.visitor.do("POST", back, nil, none, "Origin: https://fanfare.test").want(200); !bytes.Contains(page.body, []byte("<h1>Connected</h1>")) {
+			t.Errorf("%s: got %s want the page that says so", tt.name, page.body)
+		}
+		if got := tenant.Do("GET", record, nil).Want(200).Record()["status"]; got != "connected" {
+			t.Errorf("%s: got %v want connected", tt.name, got)
+		}
+		tt.visitor.do("POST", back, nil).want(400)
+		tt.visitor.do("GET", back, nil).want(400)
 	}
 }
 

@@ -61,18 +61,16 @@ func (a *API) servePublic(r *request, path string) {
 	switch {
 	case path != "/healthz" && path != "/readyz" && !linked && !granting && a.public[path] == nil && !a.Docs.Serves(path):
 		err = noRoute()
+	case granting:
+		err = a.grantAccess(r, platform)
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
-		r.w.Header()["Allow"] = []string{"GET, HEAD"}
-		err = fault.New(fault.MethodNotAllowed, "This path can only be read.",
-			fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": []string{"GET", "HEAD"}}})
+		err = r.onlyTakes("GET", "HEAD")
 	case path == "/healthz":
 		r.send(http.StatusOK, typeJSON, []byte(`{"data":{"status":"ok"}}`))
 	case path == "/readyz":
 		err = a.ready(r)
 	case linked:
 		err = a.followLink(r, token)
-	case granting:
-		err = a.grantAccess(r, platform)
 	case a.public[path] != nil:
 		err = a.sendPage(r, a.public[path])
 	default:
@@ -83,6 +81,13 @@ func (a *API) servePublic(r *request, path string) {
 	if err != nil {
 		a.fail(r, err)
 	}
+}
+
+// onlyTakes refuses a method that a path outside /v1 does not take.
+func (r *request) onlyTakes(methods ...string) error {
+	r.w.Header()["Allow"] = []string{strings.Join(methods, ", ")}
+	return fault.New(fault.MethodNotAllowed, "This path does not take "+r.http.Method+". See the Allow header for what it takes.",
+		fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": methods}})
 }
 
 // readyTime is how long the store may take to say that it is there.

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -191,48 +189,4 @@ func (p *params) entities() (kinds []string, linked *bool, canonical url.Values)
 		canonical.Set("linked", p.values["linked"])
 	}
 	return kinds, linked, canonical
-}
-
-// callback is the page that a person sees who comes back from a platform.
-var callback = template.Must(template.New("callback").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Fanfare</title><meta name="viewport" content="width=device-width"></head>
-<body style="font: 1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem">
-<h1>{{if .Connected}}Connected{{else}}Not connected{{end}}</h1><p>{{.Message}}</p></body></html>
-`))
-
-// grantAccess takes a person in who comes back from a platform.
-func (a *API) grantAccess(r *request, platform string) error {
-	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
-	defer cancel()
-	q := r.http.URL.Query()
-	code := q.Get("code")
-	if code == "" {
-		code = q.Get("auth_code")
-	}
-	d, bound, err := a.Connections.Complete(ctx, platform, q.Get("state"), code, q.Get("error"), r.session)
-	if err == nil && bound {
-		r.w.Header()["Location"] = []string{"/connections/" + string(idOf(d))}
-		r.head(http.StatusFound)
-		return nil
-	}
-	view := struct {
-		Connected bool
-		Message   string
-	}{true, "Access is granted and figures are on their way. You can close this page."}
-	status := http.StatusOK
-	if err != nil {
-		f, known := errors.AsType[*fault.Error](err)
-		if !known {
-			return err
-		}
-		status, view.Connected, view.Message = http.StatusBadRequest, false, f.Message
-	}
-	var b strings.Builder
-	if err := callback.Execute(&b, view); err != nil {
-		return err
-	}
-	h := r.w.Header()
-	h["Content-Security-Policy"], h["Referrer-Policy"] = hDocsPolicy, []string{"no-referrer"}
-	r.send(status, "text/html; charset=utf-8", []byte(b.String()))
-	return nil
 }

@@ -229,8 +229,11 @@ func (v *visitor) granted(platform string) {
 		v.Fatal(err)
 	}
 	back := "/oauth/callback/" + platform + "?state=" + url.QueryEscape(at.Query().Get("state")) + "&"
-	v.call(http.MethodGet, back+"code="+v.canary("code"), "")
-	v.call(http.MethodGet, back+"auth_code="+v.canary("code"), "")
+	for _, name := range []string{"code=", "auth_code="} {
+		at := back + name + v.canary("code")
+		v.call(http.MethodGet, at, "")
+		v.confirm(at)
+	}
 	v.call(http.MethodGet, "/oauth/callback/"+platform+"?state="+v.canary("state")+"&code="+v.canary("code"), "")
 	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, made.Data.URL, http.NoBody)
 	if err != nil {
@@ -247,9 +250,33 @@ func (v *visitor) granted(platform string) {
 	}
 	v.note(to.Query().Get("code"), to.Query().Get("auth_code"))
 	if status, text := v.call(http.MethodGet, to.RequestURI(), ""); status != http.StatusOK {
-		v.Errorf("%s: got %d want access: %s", platform, status, text)
+		v.Errorf("%s: got %d want to be asked: %s", platform, status, text)
+	}
+	if status := v.confirm(to.RequestURI()); status != http.StatusOK {
+		v.Errorf("%s: got %d want access", platform, status)
 	}
 	v.call(http.MethodGet, to.RequestURI(), "")
+}
+
+// confirm says yes on the page that asks who gets access.
+func (v *visitor) confirm(target string) (status int) {
+	v.Helper()
+	req, err := http.NewRequestWithContext(v.Context(), http.MethodPost, v.server.URL+target, http.NoBody)
+	if err != nil {
+		v.Fatal(err)
+	}
+	req.Header.Set("Origin", v.server.URL)
+	res, err := v.server.Client().Do(req)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		v.Fatal(err)
+	}
+	v.answers.Write(append(text, '\n'))
+	return res.StatusCode
 }
 
 // pending begins to grant access and does not end, and returns what stands in
