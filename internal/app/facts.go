@@ -76,7 +76,7 @@ const resultPurpose = "result "
 // tables reads files of columns with the engine's own reader, if it has one.
 type tables struct {
 	engine interface {
-		ReadParquet(ctx context.Context, file []byte, each func(columns []string, rows [][]string) error) error
+		ReadParquet(ctx context.Context, file []byte, b duckdb.Bounds, each func(columns []string, rows [][]string) error) error
 	}
 }
 
@@ -90,14 +90,22 @@ func parquet(e metrics.Engine) ingest.Parquet {
 // Read implements ingest.Parquet.
 func (t tables) Read(ctx context.Context, b []byte, each func(columns []string, rows [][]string) error) error {
 	var stopped error
-	err := t.engine.ReadParquet(ctx, b, func(columns []string, rows [][]string) error {
+	bounds := duckdb.Bounds{Rows: ingest.MaxFileRows, Columns: ingest.MaxColumns, Cell: ingest.MaxCell, Text: ingest.MaxText}
+	err := t.engine.ReadParquet(ctx, b, bounds, func(columns []string, rows [][]string) error {
 		stopped = each(columns, rows)
 		return stopped
 	})
 	if err == nil || stopped != nil || ctx.Err() != nil {
 		return errors.Join(stopped, ctx.Err())
 	}
-	return fmt.Errorf("%w: %w", ingest.ErrUnreadable, err)
+	var large *duckdb.TooLarge
+	switch {
+	case errors.As(err, &large):
+		return ingest.TooLarge(large.What)
+	case errors.Is(err, duckdb.ErrUnreadable):
+		return fmt.Errorf("%w: %w", ingest.ErrUnreadable, err)
+	}
+	return err
 }
 
 // mirror keeps the facts' copies of records up to date. It looks at the events

@@ -90,7 +90,7 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 	if strings.Contains(u.ContentType, "parquet") && !isParquet(u.Bytes) {
 		return nil, unreadable("The file is no Parquet file, although its type says so.", nil)
 	}
-	release, err := s.place(ctx)
+	release, err := s.turns.take(ctx, cause.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -106,17 +106,6 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 		return nil, fmt.Errorf("keep file: %w", err)
 	}
 	return i, s.compare(ctx, i)
-}
-
-// place waits until there is room for another file: one of the largest takes
-// some 150 MB while it is read.
-func (s *Service) place(ctx context.Context) (release func(), err error) {
-	select {
-	case s.places <- struct{}{}:
-		return func() { <-s.places }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for other files: %w", ctx.Err())
-	}
 }
 
 // check refuses what a caller says about a file.
@@ -218,7 +207,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 // again makes the preview anew from the kept file. Another column of days may
 // be written in another way.
 func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
-	release, err := s.place(ctx)
+	release, err := s.turns.take(ctx, i.WorkspaceID)
 	if err != nil {
 		return err
 	}

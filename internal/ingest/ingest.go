@@ -20,8 +20,13 @@ const (
 	MaxFileRows = 200_000
 	MaxFile     = 25 << 20
 	MaxColumns  = 200
-	// MaxCell is how many bytes a cell may have.
-	MaxCell = 10_000
+	// MaxCell is how many bytes a cell may have, MaxText how many the cells of
+	// a file may have together: a Parquet file of some bytes can have gigabytes
+	// of text.
+	MaxCell = 4 << 10
+	MaxText = 64 << 20
+	// MaxMembers is how many members a row of JSON may have.
+	MaxMembers = 100
 	// MaxID and MaxName are how many characters an id and a name of a source
 	// may have, MaxRecordID how many an id of ours.
 	MaxID       = 200
@@ -83,8 +88,7 @@ type Service struct {
 	parquet Parquet
 	now     func() time.Time
 	random  io.Reader
-	// places are for files that are being read.
-	places chan struct{}
+	turns   *turns
 }
 
 // Parts are what the service works with.
@@ -104,6 +108,6 @@ type Parts struct {
 func New(p Parts) *Service {
 	return &Service{
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,
-		now: p.Now, random: p.Random, places: make(chan struct{}, 2),
+		now: p.Now, random: p.Random, turns: newTurns(),
 	}
 }

@@ -39,7 +39,7 @@ func (l *lines) array(body []byte) error {
 	l.source.Reset(body)
 	l.d.Reset(&l.source)
 	if l.d.PeekKind() != jsontext.KindBeginArray {
-		if err := l.d.SkipValue(); err != nil {
+		if err := l.skip(); err != nil && !fault.Is(err, fault.ValidationFailed) {
 			return l.syntax(body, err)
 		}
 		return malformed("not_an_array", "The body must be one JSON array of rows, or lines of JSON with the type application/x-ndjson.", 0)
@@ -104,15 +104,18 @@ func (l *lines) separate(body []byte) error {
 func (l *lines) object() error {
 	if l.d.PeekKind() != jsontext.KindBeginObject {
 		l.sheet.refuse("", "invalid_type", "A row must be a JSON object.", fault.Meta{"expected": "an object"})
-		return l.d.SkipValue()
+		return l.skip()
 	}
 	if _, err := l.d.ReadToken(); err != nil {
 		return err
 	}
-	for l.d.PeekKind() != jsontext.KindEndObject {
+	for n := 0; l.d.PeekKind() != jsontext.KindEndObject; n++ {
 		name, err := l.d.ReadValue()
 		if err != nil {
 			return err
+		}
+		if n == MaxMembers {
+			return tooManyMembers(l.sheet.index)
 		}
 		if name, err = l.text(name); err != nil {
 			return err
@@ -120,7 +123,7 @@ func (l *lines) object() error {
 		f, known := fieldsByName[string(name)]
 		if !known || f >= fieldEndDate {
 			l.sheet.unknown(string(name))
-			if err := l.d.SkipValue(); err != nil {
+			if err := l.skip(); err != nil {
 				return err
 			}
 			continue
@@ -135,20 +138,9 @@ func (l *lines) object() error {
 
 // member reads the value of a field. Null is a field that is not there.
 func (l *lines) member(f field) error {
-	v, err := l.d.ReadValue()
-	if err != nil {
-		return err
-	}
-	switch v.Kind() {
-	case jsontext.KindNull:
-	case jsontext.KindNumber:
-		l.sheet.put(f, v, true)
-	case jsontext.KindString:
-		text, err := l.text(v)
-		if err != nil {
-			return err
-		}
-		l.sheet.put(f, text, false)
+	kind := l.d.PeekKind()
+	switch kind {
+	case jsontext.KindNull, jsontext.KindNumber, jsontext.KindString:
 	default:
 		l.sheet.given |= 1 << f
 		want := "a string"
@@ -156,9 +148,41 @@ func (l *lines) member(f field) error {
 			want = "a number"
 		}
 		l.sheet.wrong(f, "invalid_type", "must be "+want+".", fault.Meta{"expected": want})
+		return l.skip()
 	}
+	v, err := l.d.ReadValue()
+	if err != nil || kind == jsontext.KindNull {
+		return err
+	}
+	if kind == jsontext.KindString {
+		if v, err = l.text(v); err != nil {
+			return err
+		}
+	}
+	l.sheet.put(f, v, kind == jsontext.KindNumber)
 	return nil
 }
+
+// skip leaves out a value that does not belong where it is. One with very many
+// values inside ends the reading: the decoder remembers the names of every
+// object, so that each costs more than it looks.
+func (l *lines) skip() error {
+	depth := l.d.StackDepth()
+	for n := 0; ; n++ {
+		if _, err := l.d.ReadToken(); err != nil {
+			return err
+		}
+		if l.d.StackDepth() <= depth {
+			return nil
+		}
+		if n == maxSkipped {
+			return tooManyMembers(l.sheet.index)
+		}
+	}
+}
+
+// maxSkipped is how many tokens a value may have that is left out.
+const maxSkipped = 10 * MaxMembers
 
 // text returns what a JSON string says, until the next call.
 func (l *lines) text(v []byte) ([]byte, error) {
@@ -198,6 +222,12 @@ func malformed(code, message string, offset int64) *fault.Error {
 		d.Meta = fault.Meta{"offset": offset}
 	}
 	return fault.New(fault.MalformedJSON, message, d)
+}
+
+func tooManyMembers(row int) error {
+	return fault.Invalid([]fault.Detail{{
+		Field: fmt.Sprintf("rows[%d]", row), Code: "too_many_items", Message: fmt.Sprintf("Row %d has more than %d members. The rows were read up to there.", row, MaxMembers), Meta: fault.Meta{"index": row, "maximum": MaxMembers},
+	}})
 }
 
 func tooManyRows(most int) error {

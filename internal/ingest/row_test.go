@@ -276,3 +276,40 @@ func TestLines(t *testing.T) {
 		t.Errorf("got %q and %d accepted want %q and 3", got, a.Accepted, want)
 	}
 }
+
+// TestManyMembers wants rows with very many members to be refused without
+// reading them all: by how much is allocated for them.
+func TestManyMembers(t *testing.T) {
+	var members strings.Builder
+	for i := range 500_000 {
+		fmt.Fprintf(&members, `"k%06d":1,`, i)
+	}
+	object := `{` + members.String() + `"date":"2026-11-14","clicks":1}`
+	for _, tt := range []struct{ name, body, want string }{
+		{"a row", `[` + object + `]`, "rows[0] too_many_items"},
+		{"below a row", `[{"date":"2026-11-14","clicks":1},{"spend":` + object + `}]`, "rows[1] too_many_items"},
+		{"below what is unknown", `[{"x":` + object + `}]`, "rows[0] too_many_items"},
+		{"a row that is none", `[[` + object + `]]`, "rows[0] too_many_items"},
+		{"no array", object, " not_an_array"},
+	} {
+		w := newWorld(t)
+		ingest := func() (string, error) {
+			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Home: home})
+			d := details(err)
+			if len(d) != 1 {
+				return fmt.Sprint(d), err
+			}
+			return d[0].Field + " " + d[0].Code, err
+		}
+		if got, err := ingest(); got != tt.want {
+			t.Errorf("%s: got %s, %v want %s", tt.name, got, err, tt.want)
+		}
+		if n := testing.AllocsPerRun(1, func() { _, _ = ingest() }); n > 5_000 {
+			t.Errorf("%s: got %.0f allocations want few", tt.name, n)
+		}
+	}
+	a := newWorld(t).ingested(t, ingest.Feed{Body: []byte(object + "\n" + `{"date":"2026-11-14","clicks":1}`), NDJSON: true})
+	if a.Accepted != 1 || a.RejectedCount != 1 || a.Rejected[0].Errors[0].Code != "too_many_items" {
+		t.Errorf("got %+v want one row refused and one accepted", a)
+	}
+}

@@ -117,6 +117,7 @@ type Parquet interface {
 	// Read calls each with some rows at a time, every cell as text: nothing
 	// for null, days as YYYY-MM-DD, numbers as plain decimals. It stops at the
 	// first error of each and returns it. A file that is none gives an error
-	// that is an ErrUnreadable.
+	// that is an ErrUnreadable, one with more rows, columns or text than is
+	// allowed what TooLarge makes.
 	Read(ctx context.Context, b []byte, each func(columns []string, rows [][]string) error) error
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -74,28 +72,16 @@ func decodeUTF16(b []byte, order binary.ByteOrder) string {
 	return string(utf16.Decode(units))
 }
 
-func unreadable(message string, meta fault.Meta) *fault.Error {
-	return fault.Invalid([]fault.Detail{{Field: "body", Code: "invalid_format", Message: message, Meta: meta}})
+// TooLarge refuses a file and says what of it is too much.
+func TooLarge(what string) error {
+	return fault.Invalid([]fault.Detail{{
+		Field: "body", Code: tooLarge, Message: what + " Split the file, or leave out columns that hold no metrics.",
+		Meta: fault.Meta{"maximum_rows": MaxFileRows, "maximum_columns": MaxColumns, "maximum_cell_bytes": MaxCell, "maximum_text_bytes": MaxText},
+	}})
 }
 
-// records visits the records of text as RFC 4180 has them, a little more
-// forgiving about quotes. cells are the visitor's only during the call.
-func records(text string, delimiter rune, visit func(line int, cells []string) error) error {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = delimiter, -1, true, true
-	for {
-		cells, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return unreadable("The file is no CSV.", nil).Because(err)
-		}
-		line, _ := r.FieldPos(0)
-		if err := visit(line, cells); err != nil {
-			return err
-		}
-	}
+func unreadable(message string, meta fault.Meta) *fault.Error {
+	return fault.Invalid([]fault.Detail{{Field: "body", Code: "invalid_format", Message: message, Meta: meta}})
 }
 
 // textGrid is the rows of text below its header.
@@ -105,11 +91,17 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 		if line < header {
 			return nil
 		}
+		if len(cells) > MaxColumns {
+			return tooManyColumns(line)
+		}
 		g.columns = distinct(cells)
 		return errEnough
 	})
-	if !errors.Is(err, errEnough) {
-		return nil, errors.Join(err, unreadable("The file has no line with the names of its columns.", nil))
+	switch {
+	case err == nil:
+		return nil, unreadable("The file has no line with the names of its columns.", nil)
+	case !errors.Is(err, errEnough):
+		return nil, err
 	}
 	g.each = func(visit func(line int, cells []string) error) error {
 		return records(text, delimiter, func(line int, cells []string) error {
@@ -119,7 +111,7 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 			return g.visit(line, cells, visit)
 		})
 	}
-	return g, g.checkColumns()
+	return g, nil
 }
 
 // errEnough stops a visit.
@@ -146,7 +138,7 @@ func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 			return nil
 		})
 		if errors.Is(err, ErrUnreadable) {
-			return unreadable("The file is no Parquet file that can be read.", nil).Because(err)
+			return unreadable("The file is no Parquet file that can be read, or takes too much memory to read. Write it anew with fewer rows, or send CSV.", nil).Because(err)
 		}
 		return err
 	}
@@ -157,8 +149,10 @@ func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 		return nil, err
 	case len(g.columns) == 0:
 		return nil, unreadable("The file has no rows.", nil)
+	case len(g.columns) > MaxColumns:
+		return nil, tooManyColumns(0)
 	}
-	return g, g.checkColumns()
+	return g, nil
 }
 
 // visit checks the bounds of a row and gives it as many cells as there are
@@ -170,22 +164,10 @@ func (g *grid) visit(line int, cells []string, visit func(line int, cells []stri
 	if len(cells) > MaxColumns {
 		return tooManyColumns(line)
 	}
-	for _, c := range cells {
-		if len(c) > MaxCell {
-			return unreadable(fmt.Sprintf("Line %d has a cell of more than %d bytes. Is a quote not closed?", line, MaxCell), fault.Meta{"line": line, "maximum": MaxCell})
-		}
-	}
 	for len(cells) < len(g.columns) {
 		cells = append(cells, "")
 	}
 	return visit(line, cells)
-}
-
-func (g *grid) checkColumns() error {
-	if len(g.columns) > MaxColumns {
-		return tooManyColumns(g.header)
-	}
-	return nil
 }
 
 func tooManyColumns(line int) error {

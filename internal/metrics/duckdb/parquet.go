@@ -1,27 +1,53 @@
 package duckdb
 
 import (
+	"bufio"
+	"bytes"
 	"context"
-	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-
-	duckdb "github.com/duckdb/duckdb-go/v2"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
 )
 
-// Bounds of reading a file that somebody sent.
+// Bounds are how much of a Parquet file is read. One that has more is
+// TooLarge.
+type Bounds struct {
+	Rows, Columns int
+	// Cell is how many bytes the text of one cell may have, Text how many
+	// that of all cells together.
+	Cell, Text int
+}
+
+// TooLarge says what of a file is more than its bounds allow.
+type TooLarge struct{ What string }
+
+func (e *TooLarge) Error() string { return "the file is too large: " + e.What }
+
+// ErrUnreadable says that a file is no Parquet file, or a damaged one.
+var ErrUnreadable = errors.New("the file cannot be read")
+
+// How many rows and bytes are handed over at once.
 const (
-	parquetChunk    = 1000
-	parquetMemoryMB = 512
+	parquetChunk      = 1000
+	parquetChunkBytes = 1 << 20
 )
 
 // ReadParquet gives every cell of a Parquet file as text, some rows at a time:
-// days as YYYY-MM-DD, decimals exactly, what is null as "". The rows belong to
-// each.
-// Choice: it runs in a database of its own that lives only in memory, so that
-// whatever a hostile file does to the reader, the facts are not in its reach.
-func (e *Engine) ReadParquet(ctx context.Context, file []byte, each func(columns []string, rows [][]string) error) (err error) {
+// days as YYYY-MM-DD, decimals exactly, what is null as "", and nothing of
+// columns that hold lists or records. The rows belong to each.
+//
+// Choice: a process of its own reads the file. DuckDB's reader trusts the sizes
+// that a file announces and does not count what it allocates for some of them,
+// so that 26 bytes can make it ask for gigabytes. That process may use so much
+// memory and no more, and whatever a hostile file does to it, the server and
+// the facts are out of its reach.
+func (e *Engine) ReadParquet(ctx context.Context, file []byte, b Bounds, each func(columns []string, rows [][]string) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("read parquet: %w", err)
@@ -35,36 +61,138 @@ func (e *Engine) ReadParquet(ctx context.Context, file []byte, each func(columns
 	if err := os.WriteFile(name, file, 0o600); err != nil {
 		return err
 	}
-	connector, err := duckdb.NewConnector("", func(c driver.ExecerContext) error { return confine(ctx, c, e.spool, 1, parquetMemoryMB) })
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	self := "/proc/self/exe"
+	if runtime.GOOS != "linux" {
+		if self, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	var trouble bytes.Buffer
+	c := exec.CommandContext(ctx, self)
+	c.Args = []string{parquetReader, name, strconv.Itoa(b.Rows), strconv.Itoa(b.Columns), strconv.Itoa(b.Cell), strconv.Itoa(b.Text)}
+	// Nothing of the server's environment is this process's business.
+	c.Env = []string{"GOTRACEBACK=none"}
+	c.Stderr = &limitedBuffer{&trouble, 4 << 10}
+	out, err := c.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	p := newPool(connector)
-	defer func() { err = errors.Join(err, p.close()) }()
-	return p.use(ctx, func(c *conn) error {
-		var names []string
-		if err := c.query(ctx, func(row []driver.Value) error { names = append(names, row[0].(string)); return nil },
-			"SELECT column_name FROM (DESCRIBE SELECT * FROM read_parquet("+quote(name)+"))"); err != nil {
+	if err := c.Start(); err != nil {
+		return err
+	}
+	err = receive(bufio.NewReaderSize(out, 64<<10), b, each)
+	cancel()
+	if died := c.Wait(); errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: its reader ended early: %w: %s", ErrUnreadable, died, trouble.Bytes())
+	}
+	return err
+}
+
+// limitedBuffer keeps the first bytes and drops the rest.
+type limitedBuffer struct {
+	*bytes.Buffer
+	most int
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	_, _ = b.Buffer.Write(p[:max(0, min(len(p), b.most-b.Len()))])
+	return len(p), nil
+}
+
+// What a message of the reader begins with. Columns and rows are a number of
+// texts, the others one text that says why nothing more follows.
+const (
+	saysColumns    = 'C'
+	saysRow        = 'R'
+	saysDone       = 'D'
+	saysTooLarge   = 'L'
+	saysUnreadable = 'U'
+)
+
+// receive reads the messages of a reader to their end. Without a last one the
+// error is io.ErrUnexpectedEOF.
+func receive(in *bufio.Reader, b Bounds, each func(columns []string, rows [][]string) error) error {
+	m := messages{in: in, b: b}
+	var columns []string
+	var rows [][]string
+	size := 0
+	for {
+		kind, err := in.ReadByte()
+		if err != nil {
+			return io.ErrUnexpectedEOF
+		}
+		texts, n, err := m.texts()
+		if err != nil {
 			return err
 		}
-		var rows [][]string
-		if err := c.query(ctx, func(row []driver.Value) error {
-			cells := make([]string, len(row))
-			for i, v := range row {
-				cells[i], _ = v.(string)
+		switch kind {
+		case saysColumns:
+			columns = texts
+			continue
+		case saysRow:
+			rows, size = append(rows, texts), size+n
+			if len(rows) < parquetChunk && size < parquetChunkBytes {
+				continue
 			}
-			if rows = append(rows, cells); len(rows) < parquetChunk {
+		case saysDone:
+			if len(rows) == 0 {
 				return nil
 			}
-			full := rows
-			rows = nil
-			return each(names, full)
-		}, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet("+quote(name)+")"); err != nil {
+			return each(columns, rows)
+		case saysTooLarge:
+			return &TooLarge{strings.Join(texts, " ")}
+		default:
+			return fmt.Errorf("%w: %s", ErrUnreadable, strings.Join(texts, " "))
+		}
+		full := rows
+		rows, size = nil, 0
+		if err := each(columns, full); err != nil {
 			return err
 		}
-		if len(rows) == 0 {
-			return nil
+	}
+}
+
+// messages reads what a process says that a hostile file may have taken over.
+type messages struct {
+	in *bufio.Reader
+	b  Bounds
+	// total is how many bytes of text there were.
+	total int
+}
+
+// texts reads the texts of a message and how many bytes they have.
+func (m *messages) texts() (list []string, size int, err error) {
+	n, err := m.number(max(m.b.Columns, 1))
+	if err != nil {
+		return nil, 0, err
+	}
+	list = make([]string, n)
+	for i := range n {
+		length, err := m.number(max(m.b.Cell, maxColumnName))
+		if err != nil {
+			return nil, 0, err
 		}
-		return each(names, rows)
-	})
+		if length == 0 {
+			continue
+		}
+		text := make([]byte, length)
+		if _, err := io.ReadFull(m.in, text); err != nil {
+			return nil, 0, io.ErrUnexpectedEOF
+		}
+		list[i], size = string(text), size+length
+	}
+	if m.total += size; m.total > 8*m.b.Text+1<<20 {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	return list, size, nil
+}
+
+func (m *messages) number(most int) (int, error) {
+	n, err := binary.ReadUvarint(m.in)
+	if err != nil || n > uint64(most) {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return int(n), nil
 }
