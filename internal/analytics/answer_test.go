@@ -82,8 +82,8 @@ func TestRows(t *testing.T) {
 		{
 			"every bucket, cut ones marked, partners by index",
 			october(Query{Metrics: []string{"clicks", "spend"}, Granularity: new("week"), Compare: &Compare{To: "previous_period"}, Filters: new(leaf("", "platform", Equal, "meta_ads"))}),
-			`[{"dimensions":{"date":"2026-09-28"},"labels":{},"metrics":{"clicks":30,"spend":12.5},"previous":{"clicks":0,"spend":10},"change":{"clicks":null,"spend":0.25},"partial":true},` +
-				`{"dimensions":{"date":"2026-10-05"},"labels":{},"metrics":{"clicks":10,"spend":8.5},"previous":{"clicks":0,"spend":0},"change":{"clicks":null,"spend":null},"partial":true}]`,
+			`[{"dimensions":{"date":"2026-09-28"},"labels":{},"metrics":{"clicks":30,"spend":12.5},"previous_date":"2026-09-21","previous":{"clicks":0,"spend":10},"change":{"clicks":null,"spend":0.25},"partial":true},` +
+				`{"dimensions":{"date":"2026-10-05"},"labels":{},"metrics":{"clicks":10,"spend":8.5},"previous_date":"2026-09-28","previous":{"clicks":0,"spend":0},"change":{"clicks":null,"spend":null},"partial":true}]`,
 		},
 		{
 			"a bucket without partner has null",
@@ -91,8 +91,8 @@ func TestRows(t *testing.T) {
 				Metrics: []string{"clicks"}, Granularity: new("month"), Range: &Range{Start: new("2026-09-30"), End: new("2026-10-01")},
 				Compare: &Compare{To: "previous_period"}, Include: Include{Labels: new(false)},
 			},
-			`[{"dimensions":{"date":"2026-09-01"},"metrics":{"clicks":0},"previous":{"clicks":0},"change":{"clicks":null},"partial":true},` +
-				`{"dimensions":{"date":"2026-10-01"},"metrics":{"clicks":30},"previous":null,"change":null,"partial":true}]`,
+			`[{"dimensions":{"date":"2026-09-01"},"metrics":{"clicks":0},"previous_date":"2026-09-01","previous":{"clicks":0},"change":{"clicks":null},"partial":true},` +
+				`{"dimensions":{"date":"2026-10-01"},"metrics":{"clicks":30},"previous_date":null,"previous":null,"change":null,"partial":true}]`,
 		},
 		{
 			"every bucket for each combination; unknown last; ties by value",
@@ -176,10 +176,10 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "date,campaign_id,campaign_id.label,campaign_id.external_id,channel,spend,clicks,previous.spend,previous.clicks,change.spend,change.clicks,partial\r\n" +
-		"2026-10-01," + string(campaigns[0]) + ",Campaign 0,,social,20,40,10,0,1,,true\r\n" +
-		"2026-10-01,,,,search,,5,0,0,,,true\r\n" +
-		"2026-10-01,,\"'=Old \"\"one\"\", 1\",c9,social,1,,0,0,,,true\r\n"
+	want := "date,campaign_id,campaign_id.label,campaign_id.external_id,channel,spend,clicks,previous.date,previous.spend,previous.clicks,change.spend,change.clicks,partial\r\n" +
+		"2026-10-01," + string(campaigns[0]) + ",Campaign 0,,social,20,40,2026-09-01,10,0,1,,true\r\n" +
+		"2026-10-01,,,,search,,5,2026-09-01,0,0,,,true\r\n" +
+		"2026-10-01,,\"'=Old \"\"one\"\", 1\",c9,social,1,,2026-09-01,0,0,,,true\r\n"
 	if got := string(a.AppendCSV(nil)); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

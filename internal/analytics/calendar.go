@@ -73,6 +73,23 @@ func (g Granularity) partial(start clock.Date, s span) bool {
 	return g != Whole && (start < s.first || g.next(start)-1 > s.last)
 }
 
+// has reports whether a span has a day of the week in the bucket that begins on
+// a day; "" is any.
+func (g Granularity) has(start clock.Date, s span, weekday string) bool {
+	if g != Whole {
+		s = span{max(start, s.first), min(g.next(start)-1, s.last)}
+	}
+	if weekday == "" || s.days() >= len(Weekdays) {
+		return true
+	}
+	for d := s.first; d <= s.last; d++ {
+		if Weekdays[d.Weekday()] == weekday {
+			return true
+		}
+	}
+	return false
+}
+
 // preset is a named range.
 type preset struct {
 	name string

@@ -40,11 +40,24 @@ func appendDate(b []byte, d clock.Date) []byte {
 	return append(d.Append(append(b, '"')), '"')
 }
 
+// appendDate writes the first day of the row's bucket, null where only the
+// other period has one.
+func (r *row) appendDate(b []byte) []byte {
+	return appendDateIf(append(b, `"date":`...), r.date, r.current)
+}
+
+func appendDateIf(b []byte, d clock.Date, there bool) []byte {
+	if !there {
+		return append(b, "null"...)
+	}
+	return appendDate(b, d)
+}
+
 // appendRow writes a row as a JSON object.
 func (l *layout) appendRow(b []byte, r *row) []byte {
 	b = append(b, `{"dimensions":{`...)
 	if l.dated {
-		b = appendDate(append(b, `"date":`...), r.date)
+		b = r.appendDate(b)
 	}
 	foreign := false
 	for i, d := range l.dimensions {
@@ -87,6 +100,9 @@ func appendNullable(b []byte, text string, null bool) []byte {
 func (l *layout) appendFigures(b []byte, r *row) []byte {
 	b = l.appendNumbers(append(b, `,"metrics":`...), r.now)
 	if l.compare {
+		if l.dated {
+			b = appendDateIf(append(b, `,"previous_date":`...), r.dateBefore, r.paired)
+		}
 		b = l.appendNumbers(append(b, `,"previous":`...), r.before)
 		b = l.appendChange(append(b, `,"change":`...), r)
 	}
@@ -136,6 +152,9 @@ func (l *layout) appendHeader(b []byte) []byte {
 		prefixes = []string{"", "previous.", "change."}
 	}
 	for _, prefix := range prefixes {
+		if l.dated && prefix == "previous." {
+			names = append(names, "previous.date")
+		}
 		for _, m := range l.metrics {
 			names = append(names, prefix+m.Name)
 		}
@@ -150,8 +169,14 @@ func (l *layout) appendHeader(b []byte) []byte {
 // is empty.
 func (l *layout) appendLine(b []byte, r *row) []byte {
 	from := len(b)
+	date := func(d clock.Date, there bool) {
+		if there {
+			b = d.Append(b)
+		}
+		b = append(b, ',')
+	}
 	if l.dated {
-		b = append(r.date.Append(b), ',')
+		date(r.date, r.current)
 	}
 	for i, d := range l.dimensions {
 		v := &r.values[i]
@@ -175,6 +200,9 @@ func (l *layout) appendLine(b []byte, r *row) []byte {
 	if l.compare {
 		pairs := make([]Number, len(l.metrics))
 		copy(pairs, r.before)
+		if l.dated {
+			date(r.dateBefore, r.paired)
+		}
 		for i := range pairs {
 			number(pairs[i])
 		}

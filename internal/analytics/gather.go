@@ -78,11 +78,7 @@ func (s *Service) rates(ctx context.Context, e *evaluation) error {
 	if !slices.ContainsFunc(e.r.measures(), fact.Measure.Money) {
 		return nil
 	}
-	days := []span{e.r.days}
-	if e.r.compare != nil {
-		days = append(days, e.r.compare.days)
-	}
-	for _, d := range days {
+	for _, d := range e.r.spans() {
 		rates, err := s.convert(ctx, e.workspace, e.state.Sources, e.r.currency, d)
 		if err != nil {
 			return err
@@ -158,7 +154,7 @@ func (s *Service) records(ctx context.Context, e *evaluation) (err error) {
 		}
 	}
 	if slices.ContainsFunc(r.metrics, func(m *Metric) bool { return m.special == againstPlan }) {
-		ids := idsIn(e.now, slices.Index(r.dimensions, dimensions["campaign_id"]))
+		ids := idsIn(slices.Concat(e.now, e.before), slices.Index(r.dimensions, dimensions["campaign_id"]))
 		if e.pacing, err = s.pacing(ctx, e, ids); err != nil {
 			return err
 		}

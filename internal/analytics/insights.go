@@ -142,7 +142,7 @@ func (a *asking) facts() *AudienceFacts {
 	}
 	f.Performance = a.performance()
 	all := a.ask(Query{Metrics: []string{"impressions"}, Filters: a.here})
-	if all.sum == nil {
+	if all.sum.sums == nil {
 		f.Warnings = append(f.Warnings, Warning{Code: "no_facts", Message: "No platform has reported figures for this audience in the period."})
 		return f
 	}
@@ -163,7 +163,7 @@ func (a *asking) performance() Performance {
 	p := Performance{Metrics: map[string]Number{}, VersusWorkspace: map[string]Number{}}
 	here := a.ask(Query{Metrics: DefaultMetrics, Filters: a.here})
 	everywhere := a.ask(Query{Metrics: DefaultMetrics})
-	if a.err != nil || here.sum == nil {
+	if a.err != nil || here.sum.sums == nil {
 		return p
 	}
 	for i, name := range DefaultMetrics {

@@ -13,8 +13,10 @@ import (
 // and faster to write than what is answered. Names are written, figures brought
 // into shape and changes worked out when a page is asked for, which few are.
 type keptRow struct {
-	Date    int32 `json:"d"`
-	Partial bool  `json:"p"`
+	// Date and DateBefore are nil where the period has no such bucket.
+	Date       *int32 `json:"d"`
+	DateBefore *int32 `json:"e"`
+	Partial    bool   `json:"p"`
 	// Values are ids, names and the ids of platforms, as far as there are any.
 	Values [][3]string `json:"v"`
 	Now    keptNumbers `json:"n"`
@@ -28,11 +30,17 @@ const millionths = "e-6"
 
 // appendKept writes a row for readKept, on one line.
 func appendKept(b []byte, r *row) []byte {
-	b = strconv.AppendInt(append(b, `{"d":`...), int64(r.date), 10)
-	if r.partial {
-		b = append(b, `,"p":true`...)
+	b = append(b, '{')
+	if r.current {
+		b = append(strconv.AppendInt(append(b, `"d":`...), int64(r.date), 10), ',')
 	}
-	b = append(b, `,"v":[`...)
+	if r.paired {
+		b = append(strconv.AppendInt(append(b, `"e":`...), int64(r.dateBefore), 10), ',')
+	}
+	if r.partial {
+		b = append(b, `"p":true,`...)
+	}
+	b = append(b, `"v":[`...)
 	for i := range r.values {
 		v := &r.values[i]
 		b = appendText(append(b, '['), v.ID)
@@ -99,10 +107,16 @@ func closed(b []byte) []byte {
 // version's may not be.
 func readKept(kept []byte, r *row) bool {
 	var k keptRow
-	if json.Unmarshal(kept, &k) != nil || k.Now == nil {
+	if json.Unmarshal(kept, &k) != nil || k.Now == nil || (k.DateBefore == nil) != (k.Before == nil) {
 		return false
 	}
-	*r = row{date: clock.Date(k.Date), partial: k.Partial, now: k.Now, before: k.Before}
+	*r = row{current: k.Date != nil, paired: k.DateBefore != nil, partial: k.Partial, now: k.Now, before: k.Before}
+	if r.current {
+		r.date = clock.Date(*k.Date)
+	}
+	if r.paired {
+		r.dateBefore = clock.Date(*k.DateBefore)
+	}
 	for _, v := range k.Values {
 		r.values = append(r.values, Value{ID: v[0], Label: v[1], External: v[2], Null: v[0] == ""})
 	}

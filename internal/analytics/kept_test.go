@@ -21,10 +21,14 @@ func TestKept(t *testing.T) {
 			return v
 		})
 		want := row{
-			date: clock.Date(rapid.Int32().Draw(t, "date")), partial: rapid.Bool().Draw(t, "partial"),
+			current: rapid.Bool().Draw(t, "current"), partial: rapid.Bool().Draw(t, "partial"),
 			values: rapid.SliceOfN(value, 1, 3).Draw(t, "values"), now: rapid.SliceOfN(number, 1, 4).Draw(t, "now"),
 		}
+		if want.current {
+			want.date = clock.Date(rapid.Int32().Draw(t, "date"))
+		}
 		if rapid.Bool().Draw(t, "compared") {
+			want.paired, want.dateBefore = true, clock.Date(rapid.Int32().Draw(t, "date before"))
 			want.before = rapid.SliceOfN(number, 1, 4).Draw(t, "before")
 		}
 		kept := appendKept(nil, &want)
@@ -39,7 +43,7 @@ func TestKept(t *testing.T) {
 // row.
 func TestKeptOtherwise(t *testing.T) {
 	t.Parallel()
-	for _, kept := range []string{`{"dimensions":{"channel":"social"},"metrics":{"clicks":1}}`, `{"d":1,"v":[],"n":[1.5]}`, `[]`, ``} {
+	for _, kept := range []string{`{"dimensions":{"channel":"social"},"metrics":{"clicks":1}}`, `{"d":1,"v":[],"n":[1.5]}`, `{"d":1,"v":[],"n":[1],"b":[1]}`, `[]`, ``} {
 		if r := (row{}); readKept([]byte(kept), &r) {
 			t.Errorf("%q: got %+v want none", kept, r)
 		}

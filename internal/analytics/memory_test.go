@@ -10,8 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -99,7 +100,8 @@ func (m *memory) State(context.Context, ident.ID) (State, error) {
 			s.Sources = append(s.Sources, fact.Coverage{Source: *r.Source, First: r.Date, Last: r.Date})
 		}
 		c := &s.Sources[at]
-		c.First, c.Last, c.Rows = min(c.First, r.Date), max(c.Last, r.Date), c.Rows+1
+		c.First, c.Last = min(c.First, r.Date), max(c.Last, r.Date)
+		c.Families[r.Family].Add(1, r.Date, r.Date)
 	}
 	return s, nil
 }
@@ -375,7 +377,7 @@ func (m *memory) Records(_ context.Context, _ ident.ID, kind string, ids []ident
 }
 
 // day reads a day that is one.
-func day(t testing.TB, s string) clock.Date {
+func day(t rapid.TB, s string) clock.Date {
 	t.Helper()
 	d, ok := clock.ParseDate(s)
 	if !ok {

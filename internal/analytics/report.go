@@ -306,7 +306,7 @@ func (a *Answer) appendReport(b []byte) []byte {
 		}
 		b = append(b, '{')
 		if a.layout.dated {
-			b = appendDate(append(b, `"date":`...), a.rows[i].date)
+			b = a.rows[i].appendDate(b)
 		}
 		b = a.appendSubject(b, &a.rows[i].values[0])
 		b = a.layout.appendFigures(b, &a.rows[i])
@@ -343,7 +343,7 @@ func (a *Answer) appendOverview(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendDate(append(b, `{"date":`...), a.rows[i].date)
+			b = a.rows[i].appendDate(append(b, '{'))
 			b = a.appendEnd(a.layout.appendFigures(b, &a.rows[i]), &a.rows[i])
 		}
 		b = append(b, ']')

@@ -35,8 +35,8 @@ func TestReports(t *testing.T) {
 			"overview with series",
 			Params{Kind: KindOverview, Metrics: []string{"clicks"}, Granularity: new("week"), Compare: new("previous_period"), Channels: []string{"social"}},
 			`{"metrics":{"clicks":40},"previous":{"clicks":0},"change":{"clicks":null},"series":[` +
-				`{"date":"2026-09-28","metrics":{"clicks":30},"previous":{"clicks":0},"change":{"clicks":null},"partial":true},` +
-				`{"date":"2026-10-05","metrics":{"clicks":10},"previous":{"clicks":0},"change":{"clicks":null},"partial":true}]}`,
+				`{"date":"2026-09-28","metrics":{"clicks":30},"previous_date":"2026-09-21","previous":{"clicks":0},"change":{"clicks":null},"partial":true},` +
+				`{"date":"2026-10-05","metrics":{"clicks":10},"previous_date":"2026-09-28","previous":{"clicks":0},"change":{"clicks":null},"partial":true}]}`,
 		},
 		{
 			"campaigns with those that are not ours",

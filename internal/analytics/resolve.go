@@ -52,6 +52,15 @@ type comparison struct {
 	matchWeekday bool
 }
 
+// spans are the asked days, and those that they are compared with.
+func (r *Resolved) spans() []span {
+	list := []span{r.days}
+	if r.compare != nil {
+		list = append(list, r.compare.days)
+	}
+	return list
+}
+
 // order is one key that rows are sorted by. For a dimension at is its index,
 // -1 for the date; for a metric its column.
 type order struct {

@@ -164,10 +164,14 @@ func (s *Service) gather(ctx context.Context, e *evaluation) error {
 		if err := s.ask(ctx, questions); err != nil {
 			return err
 		}
+		more, err := s.findReported(ctx, e)
+		if err != nil {
+			return err
+		}
 		if err := s.records(ctx, e); err != nil {
 			return err
 		}
-		if try == maxTries || len(questions) == 1 {
+		if try == maxTries || len(questions) == 1 && !more {
 			return nil
 		}
 		after, err := s.Facts.State(ctx, e.workspace)

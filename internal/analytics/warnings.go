@@ -146,6 +146,7 @@ func (e *evaluation) warnings(now time.Time) []Warning {
 		}
 	}
 	list = append(list, e.missingRates()...)
+	list = append(list, e.missingReports()...)
 	if zones := distinct(e.sources, func(c fact.Coverage) string { return c.Zone }); len(zones) > 1 {
 		list = append(list, Warning{Code: "mixed_timezones", Timezones: zones, Message: "Accounts have different time zones, and a day is the account's own: " + strings.Join(zones, ", ") + "."})
 	}
@@ -210,12 +211,8 @@ func (e *evaluation) missingRates() (list []Warning) {
 	if !e.noRate[fact.Spend] && !e.noRate[fact.Revenue] || !slices.ContainsFunc(e.r.metrics, inAmounts) {
 		return list
 	}
-	spans := []span{e.r.days}
-	if e.r.compare != nil {
-		spans = append(spans, e.r.compare.days)
-	}
 	missing := map[money.Currency][]clock.Date{}
-	for _, days := range spans {
+	for _, days := range e.r.spans() {
 		type key struct {
 			currency money.Currency
 			date     clock.Date
@@ -244,14 +241,63 @@ func (e *evaluation) missingRates() (list []Warning) {
 	return list
 }
 
+// breakdownsOf are the dimensions that a family is sent by.
+var breakdownsOf = [fact.NumFamilies]string{fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
+
+// missingReports names the connections that have facts for the days, but none
+// in the family that answers the query, so that their numbers are not in it.
+func (e *evaluation) missingReports() []Warning {
+	var ids, others []string
+	for _, days := range e.r.spans() {
+		for _, c := range e.sourcesOf(days) {
+			if c.Families[e.r.family].Covers(days.first, days.last) {
+				continue
+			}
+			for f := range c.Families {
+				if c.Families[f].Covers(days.first, days.last) {
+					ids, others = append(ids, string(c.Connection)), append(others, breakdownsOf[f])
+				}
+			}
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	w := Warning{Code: "missing_report"}
+	for _, id := range distinct(ids, func(id string) string { return id }) {
+		w.Connections = append(w.Connections, ident.ID(id))
+	}
+	if w.Dimension = breakdownsOf[e.r.family]; w.Dimension == "" {
+		by := strings.Join(distinct(others, func(d string) string { return d }), " or ")
+		w.Message = fmt.Sprintf("Some connections report these days only by %s, so their metrics are not in this answer. Query by %s, or send rows without it.", by, by)
+	} else {
+		w.Message = fmt.Sprintf("Some connections do not report these days by %s, so their metrics are not in this answer.", w.Dimension)
+	}
+	return []Warning{w}
+}
+
 // estimate answers without running anything: the query as understood, and how
 // many rows it may have, at most.
 func (e *evaluation) estimate(started, now time.Time) *Answer {
-	buckets := int64(len(e.r.granularity.buckets(e.r.days)))
+	buckets := len(e.r.granularity.buckets(e.r.days))
+	if c := e.r.compare; c != nil {
+		others := len(e.r.granularity.buckets(c.days))
+		if slices.Contains(e.r.dimensions, dimensions["weekday"]) {
+			// Buckets that have no weekday in common are rows of their own.
+			buckets += others
+		}
+		buckets = max(buckets, others)
+	}
 	var facts int64
-	for _, s := range e.sources {
-		days := span{max(s.First, e.r.days.first), min(s.Last, e.r.days.last)}.days()
-		facts += s.Rows*int64(days)/int64(span{s.First, s.Last}.days()) + 1
+	for _, days := range e.r.spans() {
+		for _, s := range e.sourcesOf(days) {
+			x := &s.Families[e.r.family]
+			if !x.Covers(days.first, days.last) {
+				continue
+			}
+			asked := span{max(x.First, days.first), min(x.Last, days.last)}.days()
+			facts += x.Rows*int64(asked)/int64(span{x.First, x.Last}.days()) + 1
+		}
 	}
 	combinations := int64(1)
 	for _, d := range e.r.dimensions {
@@ -266,7 +312,7 @@ func (e *evaluation) estimate(started, now time.Time) *Answer {
 		}
 		combinations = min(combinations*max(size, 0), facts)
 	}
-	rows := min(combinations*buckets, MaxRows)
+	rows := min(combinations*int64(buckets), MaxRows)
 	a := &Answer{layout: e.r.layout()}
 	a.describe(e, started, &rows)
 	a.finish(now.Sub(started))

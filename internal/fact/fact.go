@@ -21,6 +21,8 @@ const (
 	Geo
 	Demographic
 	Device
+	// NumFamilies is how many there are.
+	NumFamilies = iota
 )
 
 // Families are their names, in order.
@@ -28,12 +30,16 @@ var Families = []string{"base", "geo", "demographic", "device"}
 
 func (f Family) String() string { return Families[f] }
 
+// Unknown is the value of a breakdown where the platform says that it does not
+// know.
+const Unknown = "unknown"
+
 // Values of the breakdowns that have a fixed set.
 var (
 	Channels  = []string{"search", "social", "display", "video", "audio", "email", "sms", "push", "affiliate", "influencer", "direct_mail", "other"}
-	AgeRanges = []string{"13-17", "18-24", "25-34", "35-44", "45-54", "55-64", "65+", "unknown"}
-	Genders   = []string{"female", "male", "other", "unknown"}
-	Devices   = []string{"desktop", "mobile", "tablet", "tv", "other", "unknown"}
+	AgeRanges = []string{"13-17", "18-24", "25-34", "35-44", "45-54", "55-64", "65+", Unknown}
+	Genders   = []string{"female", "male", "other", Unknown}
+	Devices   = []string{"desktop", "mobile", "tablet", "tv", "other", Unknown}
 )
 
 // Measure is something that is counted.
@@ -192,6 +198,26 @@ type Record struct {
 type Coverage struct {
 	Source
 	First, Last clock.Date
-	// Rows is how many facts of the base family there are.
-	Rows int64
+	// Families is what there is of each family.
+	Families [NumFamilies]Extent
+}
+
+// Extent is how many facts of a family there are, and their first and last
+// day. It is zero where there are none.
+type Extent struct {
+	Rows        int64
+	First, Last clock.Date
+}
+
+// Add counts facts of some days.
+func (x *Extent) Add(rows int64, first, last clock.Date) {
+	if x.Rows == 0 {
+		x.First, x.Last = first, last
+	}
+	x.Rows, x.First, x.Last = x.Rows+rows, min(x.First, first), max(x.Last, last)
+}
+
+// Covers reports whether there may be facts in a run of days, both included.
+func (x *Extent) Covers(first, last clock.Date) bool {
+	return x.Rows > 0 && x.First <= last && x.Last >= first
 }

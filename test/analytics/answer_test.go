@@ -44,9 +44,11 @@ type replyRow struct {
 	Labels      map[string]*string `json:"labels"`
 	ExternalIDs map[string]string  `json:"external_ids"`
 	Metrics     figures            `json:"metrics"`
-	Previous    figures            `json:"previous"`
-	Change      figures            `json:"change"`
-	Partial     bool               `json:"partial"`
+	// PreviousDate is raw, to tell null from what is not there.
+	PreviousDate json.RawMessage `json:"previous_date"`
+	Previous     figures         `json:"previous"`
+	Change       figures         `json:"change"`
+	Partial      bool            `json:"partial"`
 }
 
 // figures are numbers as they are written.
@@ -143,13 +145,19 @@ func wrongRow(q *question, got *replyRow, want *outcome) (list []string) {
 		}
 		return fmt.Sprintf("%q", s)
 	}
-	dated := q.Granularity != "" && q.Granularity != "none"
 	size := len(q.Dimensions)
-	if dated {
+	if q.dated() {
 		size++
-		if d := got.Dimensions["date"]; text(d) != nullable(want.date.String(), false) {
-			bad("date", text(d), want.date)
+		if d := text(got.Dimensions["date"]); d != nullable(want.date.String(), !want.current) {
+			bad("date", d, nullable(want.date.String(), !want.current))
 		}
+	}
+	previous := ""
+	if q.dated() && q.Compare != nil {
+		previous = nullable(want.dateBefore.String(), !want.paired)
+	}
+	if string(got.PreviousDate) != previous {
+		bad("previous_date", string(got.PreviousDate), previous)
 	}
 	if len(got.Dimensions) != size {
 		bad("dimensions", len(got.Dimensions), size)
@@ -218,6 +226,9 @@ func wrongMeta(b *book, q *question, a *reply, want *result) (list []string) {
 	}
 	if len(want.zones) > 1 && !warned["mixed_timezones"] {
 		bad("warning mixed_timezones", false, want.zones)
+	}
+	if lacking := b.lacking(q); lacking != warned["missing_report"] {
+		bad("warning missing_report", warned["missing_report"], lacking)
 	}
 	if byTag != warned["overlapping"] {
 		bad("warning overlapping", warned["overlapping"], byTag)

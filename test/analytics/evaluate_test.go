@@ -2,6 +2,7 @@ package analytics_test
 
 import (
 	"cmp"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -16,13 +17,15 @@ type value struct {
 // outcome is a row of a result.
 type outcome struct {
 	values  []value
-	date    day
 	partial bool
-	// paired says that there is a bucket to compare with.
-	paired      bool
-	now, before map[string]*big.Rat
+	// current and paired say whether the two periods have a bucket for the row.
+	current, paired  bool
+	date, dateBefore day
+	now, before      map[string]*big.Rat
 
 	views, earlier []view
+	// zeros are the measures that are zero although no line knows them.
+	zeros, zerosBefore map[string]bool
 }
 
 // result is the whole answer to a question.
@@ -43,15 +46,17 @@ func (b *book) evaluate(q *question) *result {
 	if q.Compare != nil {
 		viewsBefore = b.views(q, earlier)
 	}
+	reported, reportedBefore := b.reported(q, views, days), b.reported(q, viewsBefore, earlier)
 	if q.statuses != nil {
 		other := func(v view) bool { return !b.hasStatus(q, v) }
 		views, viewsBefore = slices.DeleteFunc(views, other), slices.DeleteFunc(viewsBefore, other)
 	}
-	c := b.calculation(q, views, viewsBefore)
+	c := b.calculation(q, views, viewsBefore, reported, reportedBefore)
 	for _, v := range views {
 		c.zones[b.accounts[[2]string{v.connection, v.account}].zone] = true
 	}
 	c.rows = b.group(q, views, viewsBefore, days, earlier)
+	b.setZeros(c.rows, reported, reportedBefore)
 	for _, o := range c.rows {
 		c.compute(o)
 	}
@@ -59,7 +64,7 @@ func (b *book) evaluate(q *question) *result {
 	c.rows = slices.DeleteFunc(c.rows, func(o *outcome) bool {
 		return slices.ContainsFunc(conditions, func(n node) bool { return !n.keeps(o.now[n.Field]) })
 	})
-	c.total(views, viewsBefore, len(conditions) > 0)
+	c.total(views, viewsBefore, len(conditions) > 0, reported, reportedBefore)
 	slices.SortFunc(c.rows, func(x, y *outcome) int { return q.compare(x, y) })
 	return &c.result
 }
@@ -87,16 +92,16 @@ type calculation struct {
 	told bool
 }
 
-func (b *book) calculation(q *question, views, viewsBefore []view) *calculation {
+func (b *book) calculation(q *question, views, viewsBefore []view, reported, reportedBefore map[string]bool) *calculation {
 	c := &calculation{b: b, q: q, currency: cmp.Or(q.Currency, b.currency), needed: needs(q.figures())}
 	c.zones = map[string]bool{}
 	asked, denied := q.filter.onTags(false)
 	c.told = !slices.Contains(q.Dimensions, "tag") || asked <= 1 && !denied
 	if c.told {
-		c.whole, c.wholeBefore = b.add(views, c.currency, c.needed), b.add(viewsBefore, c.currency, c.needed)
+		c.whole, c.wholeBefore = b.add(views, c.currency, c.needed, without(views, reported)), b.add(viewsBefore, c.currency, c.needed, without(viewsBefore, reportedBefore))
 	}
 	if slices.Contains(q.Metrics, "pacing") {
-		c.pace, c.unpaced = b.pacing(q, views)
+		c.pace, c.unpaced = b.pacing(q, slices.Concat(views, viewsBefore))
 	}
 	return c
 }
@@ -107,8 +112,8 @@ func (c *calculation) compute(o *outcome) {
 	if at := slices.Index(c.q.Dimensions, "campaign_id"); at >= 0 && at < len(o.values) && !o.values[at].null {
 		pace = c.pace[o.values[at].text]
 	}
-	figures := func(views []view, whole sums, pace *big.Rat) map[string]*big.Rat {
-		s := c.b.add(views, c.currency, c.needed)
+	figures := func(views []view, zeros map[string]bool, whole sums, pace *big.Rat) map[string]*big.Rat {
+		s := c.b.add(views, c.currency, c.needed, zeros)
 		c.mixed, c.noRate = c.mixed || s.mixed, c.noRate || s.noRate
 		list := map[string]*big.Rat{}
 		for _, m := range c.q.figures() {
@@ -116,20 +121,32 @@ func (c *calculation) compute(o *outcome) {
 		}
 		return list
 	}
-	o.now = figures(o.views, c.whole, pace)
+	if o.now = map[string]*big.Rat{}; o.current {
+		o.now = figures(o.views, o.zeros, c.whole, pace)
+	}
 	if o.paired {
-		o.before = figures(o.earlier, c.wholeBefore, nil)
+		o.before = figures(o.earlier, o.zerosBefore, c.wholeBefore, nil)
 	}
 }
 
-// total puts all rows together; chosen says that some were left out.
-func (c *calculation) total(views, viewsBefore []view, chosen bool) {
-	c.totals = outcome{views: views, earlier: viewsBefore, paired: c.q.Compare != nil}
+// total puts all rows together; chosen says that some were left out. What is
+// zero in a row is zero in all.
+func (c *calculation) total(views, viewsBefore []view, chosen bool, reported, reportedBefore map[string]bool) {
+	c.totals = outcome{views: views, earlier: viewsBefore, current: true, paired: c.q.Compare != nil}
 	if chosen {
 		c.totals.views, c.totals.earlier = nil, nil
 		for _, o := range c.rows {
 			c.totals.views = append(c.totals.views, o.views...)
 			c.totals.earlier = append(c.totals.earlier, o.earlier...)
+		}
+	}
+	if len(c.rows) == 0 {
+		c.totals.zeros, c.totals.zerosBefore = without(c.totals.views, reported), without(c.totals.earlier, reportedBefore)
+	} else {
+		c.totals.zeros, c.totals.zerosBefore = map[string]bool{}, map[string]bool{}
+		for _, o := range c.rows {
+			maps.Copy(c.totals.zeros, o.zeros)
+			maps.Copy(c.totals.zerosBefore, o.zerosBefore)
 		}
 	}
 	switch {
@@ -141,56 +158,92 @@ func (c *calculation) total(views, viewsBefore []view, chosen bool) {
 	}
 }
 
-// group makes a row for every bucket of every combination of values that has a
-// line now.
-func (b *book) group(q *question, views, viewsBefore []view, days, earlier span) []*outcome {
-	starts, partial := []day{0}, map[day]bool{}
-	var startsBefore []day
-	dated := q.Granularity != "" && q.Granularity != "none"
-	if dated {
-		starts, partial = days.buckets(q.Granularity)
+// buckets are those of one period of a question: their first days, those that
+// the range cuts, and the weekdays that the range has in each.
+type buckets struct {
+	granularity string
+	starts      []day
+	partial     map[day]bool
+	weekdays    map[int]map[string]bool
+}
+
+func (q *question) buckets(days span) *buckets {
+	b := &buckets{granularity: q.Granularity, starts: []day{0}, partial: map[day]bool{}, weekdays: map[int]map[string]bool{}}
+	if q.dated() {
+		b.starts, b.partial = days.buckets(q.Granularity)
 	}
-	if q.Compare != nil {
-		startsBefore = []day{0}
-		if dated {
-			startsBefore, _ = earlier.buckets(q.Granularity)
+	for d := days.first; d <= days.last; d++ {
+		i := b.index(d)
+		if b.weekdays[i] == nil {
+			b.weekdays[i] = map[string]bool{}
 		}
+		b.weekdays[i][d.weekday()] = true
+	}
+	return b
+}
+
+// index is which bucket a day is in.
+func (b *buckets) index(d day) int {
+	if len(b.partial) == 0 {
+		return 0
+	}
+	return slices.Index(b.starts, d.bucket(b.granularity))
+}
+
+// has says whether there is a bucket with an index that has days of the weekday
+// among values.
+func (b *buckets) has(i int, dimensions []string, values []value) bool {
+	if i >= len(b.starts) {
+		return false
+	}
+	at := slices.Index(dimensions, "weekday")
+	return at < 0 || b.weekdays[i][values[at].text]
+}
+
+func (q *question) dated() bool { return q.Granularity != "" && q.Granularity != "none" }
+
+// group makes a row for every bucket of every combination of values that has a
+// line in either period.
+func (b *book) group(q *question, views, viewsBefore []view, days, earlier span) []*outcome {
+	now, before := q.buckets(days), &buckets{}
+	if q.Compare != nil {
+		before = q.buckets(earlier)
 	}
 	rows := map[string][]*outcome{}
 	rowsOf := func(values []value) []*outcome {
 		key := keyOfValues(values)
-		if rows[key] == nil {
-			for i, start := range starts {
-				rows[key] = append(rows[key], &outcome{values: values, date: start, partial: partial[start], paired: i < len(startsBefore)})
+		if rows[key] != nil {
+			return rows[key]
+		}
+		for i := range max(len(now.starts), len(before.starts)) {
+			o := &outcome{values: values, current: now.has(i, q.Dimensions, values), paired: before.has(i, q.Dimensions, values)}
+			if o.paired {
+				o.dateBefore, o.partial = before.starts[i], before.partial[before.starts[i]]
 			}
+			if o.current {
+				o.date, o.partial = now.starts[i], now.partial[now.starts[i]]
+			}
+			rows[key] = append(rows[key], o)
 		}
 		return rows[key]
-	}
-	at := func(d day, starts []day) int {
-		if !dated {
-			return 0
-		}
-		return slices.Index(starts, d.bucket(q.Granularity))
 	}
 	if len(q.Dimensions) == 0 {
 		rowsOf(nil)
 	}
 	for _, v := range views {
-		o := rowsOf(b.valuesOf(q, v))[at(v.day, starts)]
+		o := rowsOf(b.valuesOf(q, v))[now.index(v.day)]
 		o.views = append(o.views, v)
+	}
+	for _, v := range viewsBefore {
+		o := rowsOf(b.valuesOf(q, v))[before.index(v.day)]
+		o.earlier = append(o.earlier, v)
 	}
 	if q.Include != nil && is(q.Include.EmptyRows, false) {
 		for _, values := range b.withoutLines(q) {
 			rowsOf(values)
 		}
 	}
-	for _, v := range viewsBefore {
-		list := rows[keyOfValues(b.valuesOf(q, v))]
-		if i := at(v.day, startsBefore); list != nil && i < len(list) {
-			list[i].earlier = append(list[i].earlier, v)
-		}
-	}
-	return slices.Concat(slicesOf(rows)...)
+	return slices.DeleteFunc(slices.Concat(slicesOf(rows)...), func(o *outcome) bool { return !o.current && !o.paired })
 }
 
 func slicesOf(m map[string][]*outcome) (list [][]*outcome) {
@@ -309,42 +362,4 @@ func (n *node) keeps(v *big.Rat) bool {
 		return against(0) >= 0 && against(1) <= 0
 	}
 	return n.Op == "is_not_null"
-}
-
-// pacing is what campaigns have spent before today against an even plan for
-// the days that are over.
-func (b *book) pacing(q *question, views []view) (found map[string]*big.Rat, noRate bool) {
-	found = map[string]*big.Rat{}
-	today := q.today(b)
-	for _, v := range views {
-		id := b.known(v.place, "campaign").record
-		f := b.records[id].flight
-		if id == "" || f == nil || found[id] != nil || b.records[id].status != "active" {
-			continue
-		}
-		if f.start == nil || *f.start >= today || f.end != nil && *f.end < today || f.end == nil && !f.daily {
-			continue
-		}
-		var own []view
-		for p := range b.lines {
-			if p.family == "base" && p.day < today && b.known(p, "campaign").record == id {
-				own = append(own, view{place: p})
-			}
-		}
-		s := b.add(own, f.currency, map[string]bool{"spend": true})
-		if s.noRate {
-			noRate = true
-			continue
-		}
-		spent := s.of["spend"]
-		if spent == nil {
-			spent = new(big.Rat)
-		}
-		planned := new(big.Rat).Mul(f.amount, big.NewRat(int64(today-*f.start), 1))
-		if !f.daily {
-			planned.Quo(planned, big.NewRat(int64(*f.end-*f.start)+1, 1))
-		}
-		found[id] = quotient(spent, planned)
-	}
-	return found, noRate
 }

@@ -18,7 +18,7 @@ var (
 // someQuestion is any valid query.
 func (g *world) someQuestion() *question {
 	q := &question{Granularity: g.one("", "", "none", "day", "week", "month", "quarter", "year")}
-	dated := q.Granularity != "" && q.Granularity != "none"
+	dated := q.dated()
 	for range 1 + g.r.IntN(g.r.IntN(8)+1) {
 		if m := g.one(metrics...); !slices.Contains(q.Metrics, m) && m != "pacing" {
 			q.Metrics = append(q.Metrics, m)
@@ -246,7 +246,7 @@ func (g *world) metricLeaf() node {
 
 func (g *world) addOrder(q *question) {
 	fields := slices.Concat(q.Dimensions, q.Metrics)
-	if q.Granularity != "" && q.Granularity != "none" {
+	if q.dated() {
 		fields = append(fields, "date")
 	}
 	if q.Compare != nil {

@@ -150,8 +150,8 @@ func TestDrillRatios(t *testing.T) {
 	}
 }
 
-// TestDrillCompare wants what is compared with to be what a plain query for
-// those days answers.
+// TestDrillCompare wants a comparison to be two plain queries: every row of
+// both is in it once, with the same numbers, and rows and totals agree.
 func TestDrillCompare(t *testing.T) {
 	t.Parallel()
 	g := newWorld(t, seeded(t))
@@ -159,54 +159,95 @@ func TestDrillCompare(t *testing.T) {
 		q := g.plain()
 		g.addCompare(q)
 		a := g.answer(q)
-		shifted := *q
-		shifted.Compare = nil
+		now, before := *q, *q
+		now.Compare, before.Compare = nil, nil
 		days := a.Meta.Query["compare"].(map[string]any)["date_range"].(map[string]any)
-		shifted.DateRange = &period{StartDate: days["start_date"].(string), EndDate: days["end_date"].(string)}
-		if s := (span{parseDay(shifted.DateRange.StartDate), parseDay(shifted.DateRange.EndDate)}); s.first < date(2000, 1, 1) || s.last >= s.first.months(37) {
+		before.DateRange = &period{StartDate: days["start_date"].(string), EndDate: days["end_date"].(string)}
+		if s := (span{parseDay(before.DateRange.StartDate), parseDay(before.DateRange.EndDate)}); s.first < date(2000, 1, 1) || s.last >= s.first.months(37) {
 			continue
 		}
-		b := g.answer(&shifted)
+		n, b := g.answer(&now), g.answer(&before)
 		for _, m := range q.Metrics {
-			if written(a.Meta.Totals.Previous[m]) != written(b.Meta.Totals.Metrics[m]) {
-				g.broken(q, "total of %s: got %s want %s", m, written(a.Meta.Totals.Previous[m]), written(b.Meta.Totals.Metrics[m]))
+			if got, want := written(a.Meta.Totals.Metrics[m]), written(n.Meta.Totals.Metrics[m]); got != want {
+				g.broken(q, "total of %s: got %s want %s", m, got, want)
+			}
+			if got, want := written(a.Meta.Totals.Previous[m]), written(b.Meta.Totals.Metrics[m]); got != want {
+				g.broken(q, "previous total of %s: got %s want %s", m, got, want)
 			}
 		}
-		g.pairs(q, a, b)
+		g.union(q, a, n, b)
+		if !slices.Contains(q.Dimensions, "tag") {
+			g.addsUp(q, a)
+		}
 	}
 }
 
-// pairs compares buckets by their index.
-func (g *world) pairs(q *question, a, b *reply) {
+// union wants the rows of two answers in a comparison of both, and beside them
+// only what is zero or unknown.
+func (g *world) union(q *question, a, now, before *reply) {
 	g.t.Helper()
-	earlier := map[string][]figures{}
-	for _, r := range b.Data {
-		key := r.combination(q.Dimensions)
-		earlier[key] = append(earlier[key], r.Metrics)
+	left := [2]map[string]figures{{}, {}}
+	for i, plain := range []*reply{now, before} {
+		for _, r := range plain.Data {
+			left[i][r.combination(q.Dimensions)+date0(r.Dimensions["date"])] = r.Metrics
+		}
 	}
-	at := map[string]int{}
 	for _, r := range a.Data {
-		key := r.combination(q.Dimensions)
-		i := at[key]
-		at[key]++
-		list, there := earlier[key]
-		if there && (i >= len(list)) != (r.Previous == nil) {
-			g.broken(q, "bucket %d of %s: got %v want one of %d", i, key, r.Previous, len(list))
+		var previous *string
+		if r.PreviousDate != nil {
+			_ = json.Unmarshal(r.PreviousDate, &previous)
+		}
+		for i, side := range []struct {
+			date    *string
+			figures figures
+		}{{r.Dimensions["date"], r.Metrics}, {previous, r.Previous}} {
+			key := r.combination(q.Dimensions) + date0(side.date)
+			want, there := left[i][key]
+			delete(left[i], key)
+			for m, n := range side.figures {
+				switch {
+				case there && written(n) != written(want[m]):
+					g.broken(q, "%s of %s: got %s want %s", m, key, written(n), written(want[m]))
+				case !there && n != nil && *n != "0":
+					g.broken(q, "%s of %s: got %s want 0 or null", m, key, written(n))
+				}
+			}
+		}
+	}
+	if len(left[0]) > 0 || len(left[1]) > 0 {
+		g.broken(q, "got no rows for %v", left)
+	}
+}
+
+func date0(d *string) string {
+	if d == nil {
+		return ""
+	}
+	return " on " + *d
+}
+
+// addsUp wants the rows of both periods to add up to the totals. What a row does
+// not know is not part of them.
+func (g *world) addsUp(q *question, a *reply) {
+	g.t.Helper()
+	for _, m := range q.Metrics {
+		if !slices.Contains(measures, m) || m == "reach" {
 			continue
 		}
-		for m, n := range r.Previous {
-			// Where there was nothing, measures are zero and quotients unknown.
-			want := "0"
-			switch {
-			case there:
-				want = written(list[i][m])
-			case shares[m] != "":
-				continue
-			case !slices.Contains(measures, m):
-				want = "null"
+		for name, side := range map[string]struct {
+			total *json.Number
+			of    func(replyRow) figures
+		}{
+			"": {a.Meta.Totals.Metrics[m], func(r replyRow) figures { return r.Metrics }}, "previous ": {a.Meta.Totals.Previous[m], func(r replyRow) figures { return r.Previous }},
+		} {
+			sum := new(big.Rat)
+			for _, r := range a.Data {
+				if n := side.of(r)[m]; n != nil {
+					sum.Add(sum, number(string(*n)))
+				}
 			}
-			if written(n) != want {
-				g.broken(q, "previous %s of %s in bucket %d: got %s want %s", m, key, i, written(n), want)
+			if side.total != nil && number(string(*side.total)).Cmp(sum) != 0 {
+				g.broken(q, "%s%s: rows add up to %s, the total is %s", name, m, shown(sum), written(side.total))
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // compare puts rows in the question's order: what is not known comes last, and
 // ties are in the order of dates and values.
 func (q *question) compare(x, y *outcome) int {
-	dated := q.Granularity != "" && q.Granularity != "none"
+	dated := q.dated()
 	order := q.OrderBy
 	switch {
 	case q.sort != nil:
@@ -25,7 +25,7 @@ func (q *question) compare(x, y *outcome) int {
 			return c
 		}
 	}
-	if c := cmp.Compare(x.date, y.date); c != 0 {
+	if c := compareDates(x, y); dated && c != 0 {
 		return c
 	}
 	for i, d := range q.Dimensions {
@@ -48,7 +48,10 @@ func (q *question) by(o sorting, x, y *outcome) int {
 	}
 	switch {
 	case o.Field == "date":
-		return turn(cmp.Compare(x.date, y.date))
+		if c := last(!x.current, !y.current); c != 0 {
+			return c
+		}
+		return turn(compareDates(x, y))
 	case o.Field == "name":
 		name := func(o *outcome) string {
 			if v := o.values[0]; v.label != "" || v.null {
@@ -77,6 +80,15 @@ func (q *question) by(o sorting, x, y *outcome) int {
 		return last(l == nil, r == nil)
 	}
 	return turn(l.Cmp(r))
+}
+
+// compareDates puts rows without a bucket of their own behind the others, in
+// the order of the days that they are compared with.
+func compareDates(x, y *outcome) int {
+	if x.current && y.current {
+		return cmp.Compare(x.date, y.date)
+	}
+	return cmp.Or(last(!x.current, !y.current), cmp.Compare(x.dateBefore, y.dateBefore))
 }
 
 func compareValues(dimension string, x, y value, desc bool) int {

@@ -107,6 +107,9 @@ func (g *world) asTable(q *question, a *reply) (faults []string) {
 				check(name, *v)
 			}
 		}
+		if r.PreviousDate != nil {
+			check("previous.date", strings.Trim(strings.TrimPrefix(string(r.PreviousDate), "null"), `"`))
+		}
 		for prefix, f := range map[string]figures{"": r.Metrics, "previous.": r.Previous, "change.": r.Change} {
 			for name, n := range f {
 				check(prefix+name, strings.TrimPrefix(written(n), "null"))

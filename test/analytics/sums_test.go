@@ -47,8 +47,8 @@ func needs(names []string) map[string]bool {
 }
 
 // add sums up lines. Amounts are converted and rounded to a millionth one by
-// one. Where there is no line nothing has happened.
-func (b *book) add(views []view, currency string, needed map[string]bool) sums {
+// one. What no line knows is zero if it is one of zeros, else unknown.
+func (b *book) add(views []view, currency string, needed, zeros map[string]bool) sums {
 	s := sums{of: map[string]*big.Rat{}}
 	seen := map[place]bool{}
 	var lines []place
@@ -62,7 +62,7 @@ func (b *book) add(views []view, currency string, needed map[string]bool) sums {
 		if !needed[m] {
 			continue
 		}
-		if len(lines) == 0 && m != "reach" {
+		if zeros[m] && m != "reach" {
 			s.of[m] = new(big.Rat)
 		}
 		missing := false

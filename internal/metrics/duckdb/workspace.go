@@ -228,9 +228,8 @@ func readPart(row []driver.Value) (part, extent) {
 		extent{row[3].(int64), clock.Date(row[4].(int32)), clock.Date(row[5].(int32))}
 }
 
-// coverage sums up the parts of each source.
-// Choice: the days are those of all families, the count is that of the base;
-// sources without any fact are left out.
+// coverage sums up the parts of each source. Sources without any fact are left
+// out.
 func coverage(sources []source, parts map[part]extent) []fact.Coverage {
 	bySource := map[int32]*fact.Coverage{}
 	for p, x := range parts {
@@ -240,9 +239,7 @@ func coverage(sources []source, parts map[part]extent) []fact.Coverage {
 			bySource[p.source] = c
 		}
 		c.First, c.Last = min(c.First, x.first), max(c.Last, x.last)
-		if p.family == fact.Base {
-			c.Rows += x.rows
-		}
+		c.Families[p.family].Add(x.rows, x.first, x.last)
 	}
 	var list []fact.Coverage
 	for _, s := range sources {

@@ -199,9 +199,14 @@ func (n *Naive) State(_ context.Context, workspace ident.ID) (analytics.State, e
 			if !found || key.date > c.Last {
 				c.Last = key.date
 			}
-			if key.family == fact.Base {
-				c.Rows++
+			x := &c.Families[key.family]
+			if x.Rows == 0 || key.date < x.First {
+				x.First = key.date
 			}
+			if x.Rows == 0 || key.date > x.Last {
+				x.Last = key.date
+			}
+			x.Rows++
 			found = true
 		}
 		if found {

@@ -287,8 +287,9 @@ func (t trial) replaceEmptiesWindow() {
 	t.write(&fact.Batch{Replace: window})
 	t.wants("emptied", plan(fact.Clicks), total(1100))
 	for _, c := range state(t.T, t.e, space1).Sources {
-		if c.Connection == euro.Connection && (c.First != monday || c.Last != monday+1 || c.Rows != 1) {
-			t.Errorf("coverage: got %s to %s, %d rows want %s to %s, 1", c.First, c.Last, c.Rows, monday, monday+1)
+		want := [fact.NumFamilies]fact.Extent{fact.Base: {Rows: 1, First: monday + 1, Last: monday + 1}, fact.Geo: {Rows: 1, First: monday, Last: monday}}
+		if c.Connection == euro.Connection && (c.First != monday || c.Last != monday+1 || c.Families != want) {
+			t.Errorf("coverage: got %s to %s, %v want %s to %s, %v", c.First, c.Last, c.Families, monday, monday+1, want)
 		}
 	}
 }

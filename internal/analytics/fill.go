@@ -1,0 +1,205 @@
+package analytics
+
+import (
+	"slices"
+
+	"fanfare/internal/clock"
+)
+
+// fill makes a row for every bucket of every combination of values that has
+// any fact in either period; where there are no buckets and no comparison,
+// groups are rows. The labels of connections come from their records.
+func (e *evaluation) fill() error {
+	r := e.r
+	if at := slices.Index(r.dimensions, dimensions["connection_id"]); at >= 0 {
+		e.labelConnections(at)
+	}
+	if r.granularity == Whole && r.compare == nil && len(r.dimensions) > 0 && !r.emptyRows {
+		e.rows = make([]row, len(e.now))
+		for i := range e.now {
+			e.rows[i] = row{values: e.now[i].Values, current: true, facts: cell{sums: e.now[i].Sums}}
+		}
+		return nil
+	}
+	combinations, index := e.combinations()
+	seriesOf := r.seriesByWeekday()
+	starts, n := make([]int, len(combinations)), 0
+	for i, values := range combinations {
+		starts[i] = n
+		if n += len(seriesOf(values).rows); n > MaxRows {
+			return ErrTooMany
+		}
+	}
+	e.rows = make([]row, 0, n)
+	for _, values := range combinations {
+		from := len(e.rows)
+		e.rows = append(e.rows, seriesOf(values).rows...)
+		for i := from; i < len(e.rows); i++ {
+			e.rows[i].values = values
+		}
+	}
+	told, toldBefore := make([]tally, len(combinations)), make([]tally, len(combinations))
+	for i := range e.now {
+		g, at := &e.now[i], index(e.now[i].Values)
+		s := seriesOf(g.Values)
+		e.rows[starts[at]+s.at[find(s.now, g.Bucket)]].facts.sums = g.Sums
+		told[at].add(e.reports(g))
+	}
+	for i := range e.before {
+		g, at := &e.before[i], index(e.before[i].Values)
+		s := seriesOf(g.Values)
+		e.rows[starts[at]+s.at[find(s.before, g.Bucket)]].factsBefore.sums = g.Sums
+		toldBefore[at].add(e.reports(g))
+	}
+	for i, from := range starts {
+		now, before := told[i].zeros(e.reported), toldBefore[i].zeros(e.reportedBefore)
+		for j := range seriesOf(combinations[i]).rows {
+			e.rows[from+j].zero(now, before)
+		}
+	}
+	return nil
+}
+
+// find returns the index of a bucket that is there.
+func find(starts []clock.Date, start clock.Date) int {
+	i, _ := slices.BinarySearch(starts, start)
+	return i
+}
+
+// tally collects what the facts of one combination report in a period.
+type tally struct {
+	any      bool
+	reported measureSet
+}
+
+func (t *tally) add(s measureSet) { t.any, t.reported = true, t.reported|s }
+
+// zeros are the measures that are zero where the combination has no facts: what
+// its other facts report, or what all facts of the period do where it has none.
+func (t *tally) zeros(all measureSet) measureSet {
+	if t.any {
+		return t.reported
+	}
+	return all
+}
+
+// zero sets what is zero where the row has a bucket and no facts in it.
+func (r *row) zero(now, before measureSet) {
+	if r.current {
+		r.facts.reported = now
+	}
+	if r.paired {
+		r.factsBefore.reported = before
+	}
+}
+
+// series are the rows that a combination of values has: the buckets of the
+// asked period, and those of the other one beside them, paired by their index.
+type series struct {
+	now, before []clock.Date
+	// rows have neither values nor facts yet, and at is which one of them the
+	// buckets with an index are in, -1 for none.
+	rows []row
+	at   []int
+}
+
+// newSeries makes the rows of combinations that have a weekday, or for "" of
+// those that have none. A bucket in which the range has no such day is left
+// out: a Monday is never a Sunday.
+func (r *Resolved) newSeries(weekday string) *series {
+	s := &series{now: r.granularity.buckets(r.days)}
+	if r.compare != nil {
+		s.before = r.granularity.buckets(r.compare.days)
+	}
+	for i := range max(len(s.now), len(s.before)) {
+		t := row{}
+		if t.paired = i < len(s.before) && r.granularity.has(s.before[i], r.compare.days, weekday); t.paired {
+			t.dateBefore, t.partial = s.before[i], r.granularity.partial(s.before[i], r.compare.days)
+		}
+		if t.current = i < len(s.now) && r.granularity.has(s.now[i], r.days, weekday); t.current {
+			t.date, t.partial = s.now[i], r.granularity.partial(s.now[i], r.days)
+		}
+		if !t.current && !t.paired {
+			s.at = append(s.at, -1)
+			continue
+		}
+		s.at, s.rows = append(s.at, len(s.rows)), append(s.rows, t)
+	}
+	return s
+}
+
+// seriesByWeekday finds the series of a combination of values.
+func (r *Resolved) seriesByWeekday() func([]Value) *series {
+	at := slices.Index(r.dimensions, dimensions["weekday"])
+	made := map[string]*series{}
+	return func(values []Value) *series {
+		weekday := ""
+		if at >= 0 {
+			weekday = values[at].ID
+		}
+		s := made[weekday]
+		if s == nil {
+			s = r.newSeries(weekday)
+			made[weekday] = s
+		}
+		return s
+	}
+}
+
+// combinations are the different values that groups of either period have, and
+// a function that finds theirs, -1 for none.
+func (e *evaluation) combinations() ([][]Value, func([]Value) int) {
+	if len(e.r.dimensions) == 0 {
+		return [][]Value{nil}, func([]Value) int { return 0 }
+	}
+	list := make([][]Value, 0, len(e.now))
+	known := make(map[string]int, len(e.now))
+	var key []byte
+	find := func(values []Value) int {
+		key = appendKey(key[:0], values)
+		if i, there := known[string(key)]; there {
+			return i
+		}
+		return -1
+	}
+	add := func(values []Value) {
+		if find(values) < 0 {
+			known[string(key)] = len(list)
+			list = append(list, values)
+		}
+	}
+	for _, groups := range [][]Group{e.now, e.before} {
+		for i := range groups {
+			add(groups[i].Values)
+		}
+	}
+	for _, values := range e.empty {
+		add(values)
+	}
+	return list, find
+}
+
+// appendKey writes what tells combinations of values apart. The label of a
+// record is not part of it.
+func appendKey(b []byte, values []Value) []byte {
+	for i := range values {
+		if v := &values[i]; v.null() {
+			b = append(append(append(append(append(b, 1), v.External...), 0), v.Label...), 0)
+		} else {
+			b = append(append(append(b, 2), v.ID...), 0)
+		}
+	}
+	return b
+}
+
+func (e *evaluation) labelConnections(at int) {
+	names := make(map[string]string, len(e.connections))
+	for _, c := range e.connections {
+		names[string(c.ID)] = c.Name
+	}
+	for _, groups := range [][]Group{e.now, e.before} {
+		for i := range groups {
+			groups[i].Values[at].Label = names[groups[i].Values[at].ID]
+		}
+	}
+}

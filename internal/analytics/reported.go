@@ -1,0 +1,137 @@
+package analytics
+
+import (
+	"context"
+	"slices"
+
+	"fanfare/internal/fact"
+)
+
+// What has no facts is 0 where it could have had some, and unknown where nobody
+// reports it. A measure is reported in a period
+//   - as the facts that answer the query say, if there are any;
+//   - else as the facts of the same family say that satisfy the conditions but
+//     for those that only this family knows: no click on tablets is 0 clicks
+//     where clicks come by device;
+//   - else not at all, if another family has facts: what was sent by device
+//     alone is not in the base;
+//   - else as zero: nothing has happened.
+
+// measureSet is a set of measures. Reach is never in one: that nobody was
+// reached cannot be concluded.
+type measureSet uint16
+
+const allMeasures = measureSet(1<<fact.NumMeasures-1) &^ (1 << fact.Reach)
+
+func (s measureSet) has(m fact.Measure) bool { return s&(1<<m) != 0 }
+
+// reports are the measures that a group of facts tells. An amount that lacks a
+// rate is one of them.
+func (e *evaluation) reports(g *Group) (s measureSet) {
+	for i, m := range e.measures {
+		if m != fact.Reach && (g.Sums[i].Known || g.Sums[i].NoRate) {
+			s |= 1 << m
+		}
+	}
+	return s
+}
+
+func (e *evaluation) reportsOf(groups []Group) (s measureSet) {
+	for i := range groups {
+		s |= e.reports(&groups[i])
+	}
+	return s
+}
+
+// findReported finds out what is reported in both periods. It says whether it
+// had to ask the facts for that.
+func (s *Service) findReported(ctx context.Context, e *evaluation) (asked bool, err error) {
+	if e.reported, asked, err = s.reported(ctx, e, e.now, e.r.days); err != nil || e.r.compare == nil {
+		return asked, err
+	}
+	reported, more, err := s.reported(ctx, e, e.before, e.r.compare.days)
+	e.reportedBefore = reported
+	return asked || more, err
+}
+
+// reported are the measures that are reported in a span; groups are the facts
+// that answer the query there.
+func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, days span) (reported measureSet, asked bool, err error) {
+	if len(groups) > 0 {
+		return e.reportsOf(groups), false, nil
+	}
+	var questions []question
+	found := make([][]Group, fact.NumFamilies)
+	where, sources := e.r.where.inEveryFamily(true), e.sourcesOf(days)
+	var by []*Dimension
+	if tag := dimensions["tag"]; slices.Contains(e.r.dimensions, tag) {
+		// Conditions on tags are about the row's tag.
+		by = append(by, tag)
+	}
+	for _, f := range everyFamily {
+		covered := func(c fact.Coverage) bool { return c.Families[f].Covers(days.first, days.last) }
+		if !slices.ContainsFunc(sources, covered) || f == e.r.family && !e.r.where.special() {
+			continue
+		}
+		p := e.plan(days, Whole, by, nil)
+		p.Family, p.Where = f, where
+		if f == e.r.family {
+			p.Measures = e.measures
+		}
+		questions = append(questions, question{p, &found[f]})
+	}
+	if len(questions) == 0 {
+		return allMeasures, false, nil
+	}
+	if err := s.ask(ctx, questions); err != nil {
+		return 0, true, err
+	}
+	switch {
+	case len(found[e.r.family]) > 0:
+		return e.reportsOf(found[e.r.family]), true, nil
+	case slices.ContainsFunc(found, func(groups []Group) bool { return len(groups) > 0 }):
+		return 0, true, nil
+	}
+	return allMeasures, true, nil
+}
+
+// special reports whether the condition is about something that only some
+// families know.
+func (c *Condition) special() bool {
+	switch {
+	case c == nil:
+		return false
+	case c.Not != nil:
+		return c.Not.special()
+	case c.Dimension != "":
+		return len(dimensions[c.Dimension].families) < len(everyFamily)
+	}
+	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.special() })
+}
+
+// inEveryFamily asks what every family can tell: it is true wherever the
+// condition can be what is wanted, whatever the dimensions are that only some
+// families know. nil is always true.
+func (c *Condition) inEveryFamily(wanted bool) *Condition {
+	switch {
+	case !c.special() && wanted:
+		return c
+	case !c.special():
+		return &Condition{Not: c}
+	case c.Not != nil:
+		return c.Not.inEveryFamily(!wanted)
+	}
+	var list []Condition
+	for _, inner := range slices.Concat(c.And, c.Or) {
+		if asked := inner.inEveryFamily(wanted); asked != nil {
+			list = append(list, *asked)
+		}
+	}
+	switch all := (c.And != nil) == wanted; {
+	case all && list != nil:
+		return &Condition{And: list}
+	case !all && len(list) == len(c.And)+len(c.Or) && list != nil:
+		return &Condition{Or: list}
+	}
+	return nil
+}
