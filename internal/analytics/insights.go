@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 )
 
@@ -37,8 +38,8 @@ type TrendDay struct {
 	Spend       Number     `json:"spend"`
 }
 
-// Part is a part of the audience. Index is 100 where its share is that of the
-// baseline.
+// Part is a part of the audience. Share is that of the impressions whose value
+// is known; index is 100 where it is that of the baseline.
 type Part struct {
 	Value       string `json:"value"`
 	Impressions Number `json:"impressions"`
@@ -194,34 +195,53 @@ func (a *asking) trend() []TrendDay {
 }
 
 // indexes are how much of the impressions here each value of a dimension has,
-// against how much it has in the baseline.
+// against how much it has in the baseline. Shares on both sides are of the
+// impressions whose value is known: what platforms leave open in one of them
+// would otherwise make every value of the other look large.
 func (a *asking) indexes(dimension string) (here *evaluation, shares, indexes map[string]Number) {
 	q := Query{Metrics: DefaultMetrics, Dimensions: []string{dimension}, Filters: a.here, OrderBy: []Order{{Field: "impressions"}}}
 	here = a.ask(q)
 	q.Filters = a.baseline
 	there := a.ask(q)
-	shares, indexes = map[string]Number{}, map[string]Number{}
-	if a.err != nil {
-		return here, shares, indexes
-	}
-	for i := range here.rows {
-		shares[here.rows[i].values[0].ID] = share(here.rows[i].now[0], here.totals.now[0])
-	}
-	for i := range there.rows {
-		value := there.rows[i].values[0].ID
-		indexes[value] = index(shares[value], share(there.rows[i].now[0], there.totals.now[0]))
+	shares, indexes = here.shares(), map[string]Number{}
+	for value, baseline := range there.shares() {
+		indexes[value] = index(shares[value], baseline)
 	}
 	return here, shares, indexes
 }
 
-// composition leaves out what the platforms could not tell, which is part of
-// the whole all the same.
+// shares are the parts of the values that are known in all impressions of such,
+// the first metric.
+func (e *evaluation) shares() map[string]Number {
+	whole := Number{Known: true}
+	for i := range e.rows {
+		if e.rows[i].told() {
+			whole.N += e.rows[i].now[0].N
+		}
+	}
+	shares := map[string]Number{}
+	for i := range e.rows {
+		if r := &e.rows[i]; r.told() {
+			shares[r.values[0].ID] = share(r.now[0], whole)
+		}
+	}
+	return shares
+}
+
+// told reports whether platforms say which value the row is about, and how
+// large it is.
+func (r *row) told() bool {
+	return !r.values[0].null() && r.values[0].ID != fact.Unknown && r.now[0].Known
+}
+
+// composition leaves out what the platforms could not tell.
 func (a *asking) composition(dimension string) []Part {
 	here, shares, indexes := a.indexes(dimension)
 	var list []Part
-	for _, r := range here.rows {
-		if v := r.values[0]; !v.null() {
-			list = append(list, Part{v.ID, r.now[0], shares[v.ID], indexes[v.ID]})
+	for i := range here.rows {
+		if r := &here.rows[i]; r.told() {
+			v := r.values[0].ID
+			list = append(list, Part{v, r.now[0], shares[v], indexes[v]})
 		}
 	}
 	return list
