@@ -14,6 +14,8 @@ export interface Series {
   format: Format;
   /** Another period, drawn faintly. */
   before?: boolean;
+  /** Index of the palette color; a line and its previous period share one. */
+  color?: number;
   /** Measured on the right. */
   right?: boolean;
 }

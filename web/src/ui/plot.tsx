@@ -99,7 +99,7 @@ function option(d: ChartData, dark: boolean): EChartsCoreOption {
     },
     xAxis: across ? values : names,
     yAxis: across ? names : values,
-    series: d.series.map((s, i) => drawn(d, s, i, v("faint"))),
+    series: d.series.map((s, i) => drawn(d, s, i, v("faint"), shared.color)),
   };
 }
 
@@ -108,7 +108,9 @@ function told(d: ChartData, i: number, named: (c: string) => string): string {
   return [named(d.categories[i] ?? ""), ...lines].join("\n");
 }
 
-function drawn(d: ChartData, s: Series, i: number, faint: string) {
+function drawn(d: ChartData, s: Series, i: number, faint: string, palette: string[]) {
+  const own = s.color === undefined ? undefined : palette[s.color % palette.length];
+  const color = own ?? (s.before ? faint : undefined);
   const bar = d.kind === "bar" || d.kind === "hbar";
   return {
     name: s.name,
@@ -118,11 +120,13 @@ function drawn(d: ChartData, s: Series, i: number, faint: string) {
     stack: d.stacked ? "all" : undefined,
     barMaxWidth: 26,
     itemStyle: bar
-      ? { borderRadius: d.kind === "hbar" ? [0, 3, 3, 0] : [3, 3, 0, 0], ...(s.before ? { color: faint } : {}) }
-      : s.before
-        ? { color: faint }
+      ? { borderRadius: d.kind === "hbar" ? [0, 3, 3, 0] : [3, 3, 0, 0], ...(color ? { color } : {}) }
+      : color
+        ? { color }
         : {},
-    lineStyle: s.before ? { type: "dashed", width: 1.5, color: faint } : { width: 2 },
+    lineStyle: s.before
+      ? { type: "dashed", width: 1.5, color, ...(own ? { opacity: 0.6 } : {}) }
+      : { width: 2, ...(color ? { color } : {}) },
     areaStyle:
       !bar && !s.before && (d.kind === "area" || (d.series.length <= 2 && i === 0)) ? { opacity: 0.09 } : undefined,
     showSymbol: !bar && s.values.length === 1,

@@ -25,26 +25,12 @@ type Metric = Pick<MetricInfo, "label"> & { name: string; format: ChartData["ser
 export function chartOf(q: Query, rows: Row[], metric: Metric, currency: string): Drawn | null {
   const dims = q.dimensions ?? [];
   if (rows.length === 0) return null;
-  if (isSeries(q)) return dims.length === 0 ? line(rows, metric, currency) : lines(dims, rows, metric, currency);
+  if (isSeries(q)) return lines(dims, rows, metric, currency);
   if (dims.length === 0) return null;
   return dims.length === 1 ? bars(dims[0] as string, rows, metric, currency) : groups(dims, rows, metric, currency);
 }
 
 const value = (r: Row | undefined, m: Metric) => r?.metrics[m.name] ?? null;
-
-function line(rows: Row[], m: Metric, currency: string): Drawn {
-  const sorted = rows.toSorted((a, b) => String(a.dimensions.date).localeCompare(String(b.dimensions.date)));
-  const series: ChartData["series"] = [{ name: m.label, values: sorted.map((r) => value(r, m)), format: m.format }];
-  if (sorted.some((r) => r.previous)) {
-    const values = sorted.map((r) => r.previous?.[m.name] ?? null);
-    series.push({ name: "Before", values, format: m.format, before: true });
-  }
-  return {
-    data: { kind: "line", dates: true, categories: sorted.map((r) => String(r.dimensions.date)), series, currency },
-    height: 300,
-    row: (i) => sorted[i],
-  };
-}
 
 const keyOf = (r: Row, dims: string[]) => dims.map((d) => nameIn(r, d)).join(" · ");
 
@@ -57,30 +43,62 @@ function ranked(rows: Row[], dims: string[], m: Metric): [string, Row[]][] {
     if (list) list.push(r);
     else by.set(key, [r]);
   }
-  const sum = (list: Row[]) => list.reduce((n, r) => n + Math.abs(value(r, m) ?? 0), 0);
-  return [...by].toSorted((a, b) => sum(b[1]) - sum(a[1]));
+  // What has stopped counts as much as what runs.
+  const sum = (list: Row[], of: (r: Row) => number | null) => list.reduce((n, r) => n + Math.abs(of(r) ?? 0), 0);
+  const size = (list: Row[]) =>
+    Math.max(
+      sum(list, (r) => value(r, m)),
+      sum(list, (r) => r.previous?.[m.name] ?? null),
+    );
+  return [...by].toSorted((a, b) => size(b[1]) - size(a[1]));
 }
 
+/** The buckets of both periods in one order. A bucket that only the previous period has follows the others. */
+function bucketsOf(rows: Row[]): { names: string[]; of: (r: Row) => string } {
+  const partners = new Map(rows.map((r) => [r.previous_date ?? "", r.dimensions.date ?? ""]));
+  const of = (r: Row) => r.dimensions.date || partners.get(r.previous_date ?? "") || r.previous_date || "";
+  const dates = new Set(rows.flatMap((r) => (r.dimensions.date ? [r.dimensions.date] : [])));
+  const others = new Set(rows.map(of).filter((d) => !dates.has(d)));
+  return { names: [...[...dates].toSorted(), ...[...others].toSorted()], of };
+}
+
+/** One line for each combination of values, and where there is a comparison another for the previous period. */
 function lines(dims: string[], rows: Row[], m: Metric, currency: string): Drawn {
-  const dates = [...new Set(rows.map((r) => String(r.dimensions.date)))].toSorted();
+  const { names, of } = bucketsOf(rows);
+  const compared = rows.some((r) => r.previous);
+  const most = compared ? mostLines / 2 : mostLines;
   const all = ranked(rows, dims, m);
-  const shown = all.slice(0, mostLines).map(([name, list]) => {
-    const byDate = new Map(list.map((r) => [String(r.dimensions.date), r]));
-    return { name, rows: dates.map((d) => byDate.get(d)) };
+  const drawn = all.slice(0, most).flatMap(([name, list], color) => {
+    const now = new Map(list.filter((r) => r.dimensions.date).map((r) => [of(r), r]));
+    const before = new Map(list.filter((r) => r.previous).map((r) => [of(r), r]));
+    const own = names.map((d) => now.get(d));
+    const line = { name: name || m.label, rows: own, values: own.map((r) => value(r, m)), before: false, color };
+    if (!compared) return [line];
+    const earlier = names.map((d) => before.get(d));
+    const values = earlier.map((r) => r?.previous?.[m.name] ?? null);
+    return [line, { name: previousOf(name), rows: earlier, values, before: true, color }];
   });
   return {
     data: {
       kind: "line",
       dates: true,
-      categories: dates,
-      series: shown.map((s) => ({ name: s.name, values: s.rows.map((r) => value(r, m)), format: m.format })),
+      categories: names,
+      series: drawn.map(({ name, values, before, color }) => ({
+        name,
+        values,
+        format: m.format,
+        ...(before ? { before } : {}),
+        ...(compared && dims.length > 0 ? { color } : {}),
+      })),
       currency,
     },
-    height: 320,
-    left: all.length > mostLines ? { drawn: mostLines, of: all.length } : undefined,
-    row: (i, s) => shown[s]?.rows[i],
+    height: dims.length === 0 ? 300 : 320,
+    left: all.length > most ? { drawn: most, of: all.length } : undefined,
+    row: (i, s) => drawn[s]?.rows[i],
   };
 }
+
+const previousOf = (name: string) => (name ? `${name}, previous period` : "Previous period");
 
 function bars(dim: string, rows: Row[], m: Metric, currency: string): Drawn {
   const shown = rows.slice(0, mostBars);
@@ -88,7 +106,7 @@ function bars(dim: string, rows: Row[], m: Metric, currency: string): Drawn {
   const series: ChartData["series"] = [{ name: m.label, values: shown.map((r) => value(r, m)), format: m.format }];
   if (shown.some((r) => r.previous)) {
     series.push({
-      name: "Before",
+      name: previousOf(""),
       values: shown.map((r) => r.previous?.[m.name] ?? null),
       format: m.format,
       before: true,

@@ -85,6 +85,51 @@ test("a series by channel is drawn with a gap where a bucket has no row", () => 
   expect(got?.row(1, 1)).toBe(rows[0]);
 });
 
+test("a comparison by channel draws the previous period of every line, also beyond the last bucket", () => {
+  const q: Query = {
+    metrics: ["spend"],
+    dimensions: ["channel"],
+    granularity: "day",
+    compare: { to: "previous_period" },
+  };
+  const both = (
+    date: string | null,
+    previous_date: string | null,
+    channel: string,
+    now: number | null,
+    before: number | null,
+  ) => ({
+    ...row({ date, channel }, now),
+    previous_date,
+    previous: previous_date ? { spend: before } : null,
+  });
+  const rows = [
+    both("2026-11-02", "2026-10-31", "search", 4, 7),
+    both(null, "2026-11-01", "search", null, 6),
+    both("2026-11-02", "2026-10-31", "social", 0, 30),
+    both(null, "2026-11-01", "social", null, 20),
+  ];
+  const got = chartOf(q, rows, spend, "EUR");
+  expect(got?.data.categories).toEqual(["2026-11-02", "2026-11-01"]);
+  expect(got?.data.series.map((s) => [s.name, s.values, s.before ?? false, s.color])).toEqual([
+    ["Social", [0, null], false, 0],
+    ["Social, previous period", [30, 20], true, 0],
+    ["Search", [4, null], false, 1],
+    ["Search, previous period", [7, 6], true, 1],
+  ]);
+  expect(got?.row(1, 1)).toBe(rows[3]);
+});
+
+test("a series that is compared has two lines, and rows of another query are no dates", () => {
+  const q: Query = { metrics: ["spend"], granularity: "day", compare: { to: "previous_period" } };
+  const rows = [{ ...row({ date: "2026-11-02" }, 4), previous_date: "2026-11-01", previous: { spend: 3 } }];
+  expect(chartOf(q, rows, spend, "EUR")?.data.series.map((s) => [s.name, s.values])).toEqual([
+    ["Spend", [4]],
+    ["Previous period", [3]],
+  ]);
+  expect(chartOf(q, [row({})], spend, "EUR")?.data.categories).toEqual([""]);
+});
+
 test("two dimensions make groups, none makes no chart", () => {
   const rows = [row({ channel: "social", device: "mobile" }, 3), row({ channel: "search", device: "desktop" }, 4)];
   const got = chartOf({ metrics: ["spend"], dimensions: ["channel", "device"] }, rows, spend, "EUR");

@@ -152,7 +152,7 @@ const regions = new Intl.DisplayNames("en", { type: "region", fallback: "code" }
 /** A value of a dimension as people call it. */
 export function valueName(dimension: string, value: string | null, label?: string | null): string {
   if (label) return label;
-  if (value === null) return "Not set";
+  if (value === null) return dimension === "date" ? "Previous period only" : "Not set";
   if (dimension === "date") return day(value);
   if (dimension === "country" && /^[A-Z]{2}$/.test(value)) return regions.of(value) ?? value;
   return plain.has(dimension) ? words(value) : value;

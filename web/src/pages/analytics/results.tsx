@@ -249,7 +249,7 @@ function RowTable({
       label="Rows"
       columns={columns}
       rows={rows.slice(0, shown)}
-      rowKey={(r) => JSON.stringify([r.dimensions, r.external_ids])}
+      rowKey={(r) => JSON.stringify([r.dimensions, r.external_ids, r.previous_date])}
       onAction={isSeries(q) || q.dimensions?.length ? onDrill : undefined}
       sort={sort}
       onSort={(s) => onSort(nextOrder(q, s))}
@@ -276,6 +276,9 @@ function Value({ row, dimension }: { row: Row; dimension: string }) {
   return (
     <span className="flex items-center gap-2">
       <span className={`truncate ${id === null && !row.labels?.[dimension] ? "text-muted" : ""}`}>{name}</span>
+      {dimension === "date" && row.previous_date ? (
+        <span className="text-xs whitespace-nowrap text-faint">vs. {day(row.previous_date)}</span>
+      ) : null}
       {dimension === "date" && row.partial ? <Badge>Partial</Badge> : null}
       {row.external_ids?.[dimension] ? <Badge>Not linked</Badge> : null}
       {page ? (
@@ -308,7 +311,7 @@ function Figures({
       <span>{now}</span>
       <span className="flex items-baseline gap-1.5 text-xs font-normal">
         <span className="text-faint">
-          <span className="sr-only">before </span>
+          <span className="sr-only">previous period </span>
           {before}
         </span>
         <Delta value={change} better={better(metric)} />

@@ -1,9 +1,9 @@
 // The columns of the list: what each shows, what it is sorted by and what it is
 // called in a file.
 import type { ReactNode } from "react";
-import type { useMetric } from "../../lib/catalogue";
+import { better, type useMetric } from "../../lib/catalogue";
 import { ago, day, figure, money, none, percent } from "../../lib/format";
-import { Bar, Status } from "../../ui/display";
+import { Bar, Delta, Status } from "../../ui/display";
 import { MetricName } from "../../ui/metric";
 import type { TableColumn } from "../../ui/table";
 import { named } from "../creative/data";
@@ -11,10 +11,11 @@ import type { Action } from "./act";
 import { type Campaign, type Metric, serverSorts, type Values } from "./data";
 import { Toggle } from "./toggle";
 
-/** A campaign and its numbers in the period; undefined while they are not there. */
+/** A campaign and its numbers in the period, and how they changed; undefined while they are not there. */
 export interface Line {
   campaign: Campaign;
   values?: Values;
+  change?: Values | null;
 }
 
 export const metricColumns: Metric[] = [
@@ -107,6 +108,8 @@ interface Surroundings {
   currency: string;
   metric: ReturnType<typeof useMetric>;
   totals?: Values;
+  /** How the totals changed; undefined where nothing is compared. */
+  totalChange?: Values | null;
   may: boolean;
   act: (c: Campaign, action: Action) => void;
 }
@@ -147,7 +150,9 @@ export function tableColumns(ids: string[], s: Surroundings): TableColumn<Line>[
   };
   const rest = ids.map((id): TableColumn<Line> => {
     const plain = plainCells[id];
-    const total = s.totals ? figure(s.totals[id], s.metric(id).format, s.currency) : undefined;
+    const shown = (values?: Values, change?: Values | null) => (
+      <Changed now={figure(values?.[id], s.metric(id).format, s.currency)} change={change} metric={id} />
+    );
     if (id === "pacing") {
       const cell = (line: Line) => plainCells.pacing?.(line, s);
       return { id, name: <MetricName name={id} />, label: "Pacing", sortable: true, align: "end", width: 88, cell };
@@ -162,11 +167,22 @@ export function tableColumns(ids: string[], s: Surroundings): TableColumn<Line>[
       align: "end",
       sortable: true,
       width: widths[id] ?? 84,
-      cell: ({ values }) => figure(values?.[id], s.metric(id).format, s.currency),
-      total,
+      cell: ({ values, change }) => shown(values, change),
+      total: s.totals ? shown(s.totals, s.totalChange) : undefined,
     };
   });
   return [name, ...rest];
+}
+
+/** A number, and below it how it changed where the period is compared. */
+function Changed({ now, change, metric }: { now: string; change?: Values | null; metric: string }) {
+  if (!change) return now;
+  return (
+    <span className="flex flex-col items-end whitespace-nowrap">
+      <span>{now}</span>
+      <Delta value={change[metric] ?? null} better={better(metric)} />
+    </span>
+  );
 }
 
 function NameCell({ campaign: c }: { campaign: Campaign }) {

@@ -92,6 +92,7 @@ export function ofCampaigns(filters: Schemas["Filters"], metrics: Metric[], rang
     dimensions: ["campaign_id"],
     date_range: { start_date: range.from, end_date: range.to },
     filters,
+    ...(range.compare === "none" ? {} : { compare: { to: range.compare, match_weekday: false } }),
   };
 }
 

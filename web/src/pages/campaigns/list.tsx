@@ -26,7 +26,6 @@ import {
   ofCampaigns,
   ofPage,
   serverSorts,
-  type Values,
 } from "./data";
 import { Export } from "./export";
 import { ColumnPicker, Filters } from "./filters";
@@ -135,7 +134,7 @@ function useLines(
   return useMemo(
     () =>
       sorted(
-        campaigns.map((campaign) => ({ campaign, values: values.get(campaign.id) })),
+        campaigns.map((campaign) => ({ campaign, ...values.get(campaign.id) })),
         view.sort,
         view.order,
       ),
@@ -143,9 +142,13 @@ function useLines(
   );
 }
 
-function byCampaign(answers: { data?: Numbers }[]): Map<string, Values> {
+function byCampaign(answers: { data?: Numbers }[]): Map<string, Pick<Line, "values" | "change">> {
   return new Map(
-    answers.flatMap((a) => (a.data?.data ?? []).map((row) => [row.dimensions.campaign_id ?? "", row.metrics] as const)),
+    answers.flatMap((a) =>
+      (a.data?.data ?? []).map(
+        (r) => [r.dimensions.campaign_id ?? "", { values: r.metrics, change: r.change }] as const,
+      ),
+    ),
   );
 }
 
@@ -188,11 +191,12 @@ function Table({ lines, columns, view, set, range, may, complete, more, loadingM
   const chosen = lines.filter((l) => selected === "all" || selected.has(l.campaign.id)).map((l) => l.campaign);
   const currency = meta?.currency ?? workspace.currency;
   const totals = meta?.totals?.metrics;
+  const totalChange = meta?.totals?.change;
   const ids = columns.join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: metric tells what is in the catalogue, which seldom changes
   const shown = useMemo(
-    () => tableColumns(ids.split(",").filter(Boolean), { currency, metric, totals, may, act }),
-    [ids, currency, catalogue, totals, may, act],
+    () => tableColumns(ids.split(",").filter(Boolean), { currency, metric, totals, totalChange, may, act }),
+    [ids, currency, catalogue, totals, totalChange, may, act],
   );
   const toggle = (key: string) => {
     const next = new Set(chosen.map((c) => c.id));

@@ -68,7 +68,14 @@ function Result({ result }: { result: Schemas["QueryResult"] }) {
   const m = info(metric);
   const series = [{ name: m.label, values: rows.map((r) => r.metrics[metric] ?? null), format: m.format }];
   const before = rows.some((r) => r.previous)
-    ? [{ name: "Before", values: rows.map((r) => r.previous?.[metric] ?? null), format: m.format, before: true }]
+    ? [
+        {
+          name: "Previous period",
+          values: rows.map((r) => r.previous?.[metric] ?? null),
+          format: m.format,
+          before: true,
+        },
+      ]
     : [];
   return (
     <>
@@ -107,7 +114,7 @@ function Result({ result }: { result: Schemas["QueryResult"] }) {
         data={{
           kind: "line",
           dates: true,
-          categories: rows.map((r) => r.dimensions.date ?? ""),
+          categories: rows.map((r) => r.dimensions.date ?? r.previous_date ?? ""),
           series: [...series, ...before],
           currency: meta.currency,
         }}

@@ -85,9 +85,8 @@ function columnsOf(
     numeric("roas"),
     {
       id: "change",
-      name: "Change",
-      width: 84,
-      label: "Change of ROAS",
+      name: "ROAS change",
+      width: 108,
       align: "end",
       cell: (r) => <Delta value={r.change?.roas ?? null} />,
     },

@@ -17,7 +17,7 @@ export interface Trend {
   metrics: Values;
   previous: Values | null;
   change: Values | null;
-  series: { date: string; metrics: Values; previous?: Values | null; partial?: boolean }[];
+  series: Schemas["OverviewPoint"][];
   meta: Schemas["QueryMeta"];
 }
 
@@ -115,10 +115,10 @@ export function TrendCard({ names, trend, height }: { names: readonly string[]; 
 function chartOf(trend: Trend, name: string, label: string, format: Format): ChartData {
   const of = (values?: Values | null) => values?.[name] ?? null;
   const now = { name: label, values: trend.series.map((p) => of(p.metrics)), format };
-  const before = { name: "Before", values: trend.series.map((p) => of(p.previous)), format, before: true };
+  const before = { name: "Previous period", values: trend.series.map((p) => of(p.previous)), format, before: true };
   return {
     kind: "line",
-    categories: trend.series.map((p) => p.date),
+    categories: trend.series.map((p) => p.date ?? p.previous_date ?? ""),
     dates: true,
     currency: trend.meta.currency,
     series: trend.previous ? [now, before] : [now],

@@ -16,7 +16,7 @@ function trendOf({ data, meta }: Numbers): Trend {
     metrics: now,
     previous,
     change,
-    series: data.map((r) => ({ ...r, date: r.dimensions.date ?? "" })),
+    series: data.map((r) => ({ ...r, date: r.dimensions.date ?? null })),
     meta,
   };
 }
