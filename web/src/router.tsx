@@ -10,7 +10,7 @@ import { readRange } from "./lib/range";
 import { sessionQuery } from "./lib/session";
 import { NotFound } from "./shell/notfound";
 import { Shell } from "./shell/shell";
-import { Failed } from "./ui/feedback";
+import { Broken, Failed } from "./ui/feedback";
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
   component: Shell,
@@ -80,7 +80,14 @@ const tree = root.addChildren([
 ]);
 
 export function makeRouter(client: QueryClient) {
-  return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    defaultPreload: "intent",
+    scrollRestoration: true,
+    // An error in a page leaves the navigation around it usable.
+    defaultErrorComponent: ({ reset }) => <Broken retry={reset} />,
+  });
 }
 
 declare module "@tanstack/react-router" {

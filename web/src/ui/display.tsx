@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import { words } from "../lib/format";
+import { useTitle } from "../lib/title";
+import { Boundary } from "./feedback";
 
 export type Tone = "good" | "warn" | "bad" | "info" | "accent" | "none";
 
@@ -59,25 +61,29 @@ export function Status({ value }: { value: string }) {
   );
 }
 
-/** The head of a page: what it is, and what can be done here. */
+/** The head of a page, and its title in the browser. icon stands before the title. */
 export function PageHeader({
   title,
+  icon,
   sub,
   back,
   badge,
   children,
 }: {
-  title: ReactNode;
+  title: string;
+  icon?: ReactNode;
   sub?: ReactNode;
   back?: ReactNode;
   badge?: ReactNode;
   children?: ReactNode;
 }) {
+  useTitle(title);
   return (
     <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
         {back ? <div className="mb-1 text-sm">{back}</div> : null}
         <div className="flex flex-wrap items-center gap-2.5">
+          {icon}
           <h1 className="text-xl font-semibold wrap-anywhere">{title}</h1>
           {badge}
         </div>
@@ -88,6 +94,7 @@ export function PageHeader({
   );
 }
 
+/** A part of a page. An error in its content stays inside. */
 export function Card({
   title,
   sub,
@@ -115,7 +122,9 @@ export function Card({
           {action}
         </div>
       ) : null}
-      <div className={flush ? (title ? "pt-3" : "") : "p-4"}>{children}</div>
+      <div className={flush ? (title ? "pt-3" : "") : "p-4"}>
+        <Boundary>{children}</Boundary>
+      </div>
     </section>
   );
 }

@@ -1,6 +1,6 @@
 // Loading, empty and error states: every list has all of them.
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
-import type { ReactNode } from "react";
+import { Component, type ReactNode } from "react";
 import { Refusal } from "../api/client";
 import { Button } from "./button";
 
@@ -108,4 +108,38 @@ export function Note({
       {action}
     </div>
   );
+}
+
+/** Says that a part of the page failed. The rest of the page is not affected. */
+export function Broken({ retry }: { retry: () => void }) {
+  return (
+    <div role="alert" className="flex flex-col items-center px-6 py-12 text-center">
+      <CircleAlert className="mb-3 size-5 text-bad" aria-hidden="true" />
+      <p className="font-medium">Something went wrong</p>
+      <p className="mt-1 max-w-md text-sm text-muted text-pretty">
+        This part of the page can't be displayed. Try again. If it fails again, reload the page.
+      </p>
+      <Button className="mt-4" onPress={retry}>
+        Try again
+      </Button>
+    </div>
+  );
+}
+
+/** Shows Broken instead of children that throw. The next render by the parent tries again, so new data repairs it. */
+export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError() {
+    return { failed: true };
+  }
+
+  override componentDidUpdate(before: { children: ReactNode }) {
+    // A failed try changes the state alone, so this cannot loop.
+    if (this.state.failed && before.children !== this.props.children) this.setState({ failed: false });
+  }
+
+  override render() {
+    return this.state.failed ? <Broken retry={() => this.setState({ failed: false })} /> : this.props.children;
+  }
 }

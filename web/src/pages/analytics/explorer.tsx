@@ -59,15 +59,13 @@ export function Explorer() {
   const refusal = answer.error instanceof Refusal ? answer.error : null;
   const set = (q: Query, replace = true) =>
     navigate({ to: ".", replace, search: ((old: Search) => ({ ...old, q: JSON.parse(JSON.stringify(q)) })) as never });
-  const metric = query.metrics.find((m) => m === search.show) ?? query.metrics[0] ?? "";
   const lookAt = (row: Row) => {
-    const meta = answer.data?.pages[0]?.meta;
-    if (!meta) return;
-    const was = query;
-    const names = [...(row.dimensions.date ? ["date"] : []), ...(query.dimensions ?? [])];
+    const shown = answer.data?.pages[0];
+    if (!shown) return;
+    const names = [...(row.dimensions.date ? ["date"] : []), ...(shown.asked.dimensions ?? [])];
     if (names.length === 0) return;
-    set(drill(query, row, meta), false);
-    say(`Only ${names.map((d) => nameIn(row, d)).join(", ")}`, () => set(was));
+    set(drill(shown.asked, row, shown.meta), false);
+    say(`Only ${names.map((d) => nameIn(row, d)).join(", ")}`, () => set(query));
   };
   return (
     <>
@@ -77,7 +75,7 @@ export function Explorer() {
         <SavedQueries query={query} suggestion={titleOf(query, catalogue.data)} />
       </PageHeader>
       <Starters query={query} />
-      <div className="grid items-start gap-4 lg:grid-cols-[19.5rem_minmax(0,1fr)]">
+      <div className="grid items-start gap-4 lg:grid-cols-[19.5rem_minmax(0,1fr)] print:block!">
         <section className="card no-print" aria-labelledby="query-title">
           <h2 id="query-title" className="sr-only">
             Query
@@ -112,16 +110,14 @@ export function Explorer() {
             <Refused error={answer.error} retry={() => answer.refetch()} />
           ) : (
             <Results
-              query={query}
               catalogue={catalogue.data}
               answer={answer}
-              metric={metric}
+              show={search.show}
               onMetric={(show) =>
                 navigate({ to: ".", replace: true, search: ((old: Search) => ({ ...old, show })) as never })
               }
               onDrill={lookAt}
-              onSort={(order_by) => set({ ...query, order_by })}
-              onClear={() => set({ ...query, filters: undefined })}
+              onChange={set}
             />
           )}
         </div>

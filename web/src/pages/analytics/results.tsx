@@ -13,27 +13,34 @@ import { MetricName } from "../../ui/metric";
 import { DataTable, type SortDescriptor, type TableColumn } from "../../ui/table";
 import { chartOf } from "./chartof";
 import { conditions, isSeries, nameIn, type Query, type Result, type Row, titleOf } from "./query";
+import type { Answered } from "./values";
 
 interface Props {
-  query: Query;
   catalogue: Catalogue | undefined;
-  answer: UseInfiniteQueryResult<InfiniteData<Result>>;
-  metric: string;
+  answer: UseInfiniteQueryResult<InfiniteData<Answered>>;
+  /** The metric that the chart is to show, if the query has it. */
+  show: string | undefined;
   onMetric: (name: string) => void;
   onDrill: (row: Row) => void;
-  onSort: (order: Query["order_by"]) => void;
-  onClear: () => void;
+  onChange: (q: Query) => void;
+}
+
+/** The parts show the query that was answered, which may be an older one than the builder shows. */
+interface Shown extends Props {
+  query: Query;
+  metric: string;
 }
 
 /** How many rows are put on the page at a time; an answer may have ten thousand. */
 const step = 100;
 
-export function Results(p: Props) {
-  const { query: q, answer, catalogue } = p;
+export function Results(props: Props) {
+  const { answer, catalogue } = props;
   const pages = answer.data?.pages;
   const meta = pages?.[0]?.meta;
+  const q = pages?.[0]?.asked;
   const rows = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
-  if (!meta) {
+  if (!meta || !q) {
     return (
       <div role="status" aria-label="Loading" className="grid gap-4">
         <div className="card p-4">
@@ -53,7 +60,9 @@ export function Results(p: Props) {
           icon={<SearchX aria-hidden="true" />}
           title="No numbers match"
           action={
-            conditions(q.filters).length > 0 ? <Button onPress={p.onClear}>Clear the conditions</Button> : undefined
+            conditions(q.filters).length > 0 ? (
+              <Button onPress={() => props.onChange({ ...q, filters: undefined })}>Clear the conditions</Button>
+            ) : undefined
           }
         >
           There is nothing from {day(meta.start_date, true)} to {day(meta.end_date, true)}
@@ -62,6 +71,7 @@ export function Results(p: Props) {
       </Card>
     );
   }
+  const p: Shown = { ...props, query: q, metric: q.metrics.find((m) => m === props.show) ?? q.metrics[0] ?? "" };
   return (
     <div className={`grid min-w-0 gap-4 transition-opacity ${answer.isPlaceholderData ? "opacity-60" : ""}`}>
       {meta.warnings.length > 0 ? <Warnings list={meta.warnings} /> : null}
@@ -118,7 +128,7 @@ function Freshness({ meta, rows, more }: { meta: Result["meta"]; rows: number; m
 }
 
 /** The totals; the chosen one is what the chart shows. */
-function Totals({ query: q, metric, onMetric, meta }: Props & { meta: Result["meta"] }) {
+function Totals({ query: q, metric, onMetric, meta }: Shown & { meta: Result["meta"] }) {
   const info = useMetric();
   return (
     <ToggleButtonGroup
@@ -148,7 +158,7 @@ function Totals({ query: q, metric, onMetric, meta }: Props & { meta: Result["me
   );
 }
 
-function Picture({ query: q, rows, metric, currency, onDrill, catalogue }: Props & { rows: Row[]; currency: string }) {
+function Picture({ query: q, rows, metric, currency, onDrill, catalogue }: Shown & { rows: Row[]; currency: string }) {
   const info = useMetric();
   const { label, format } = info(metric);
   const drawn = useMemo(
@@ -190,8 +200,8 @@ function RowTable({
   meta,
   answer,
   onDrill,
-  onSort,
-}: Props & { rows: Row[]; meta: Result["meta"] }) {
+  onChange,
+}: Shown & { rows: Row[]; meta: Result["meta"] }) {
   const [shown, setShown] = useState(step);
   // Every cell is drawn anew when the columns are others, so they change only with the answer.
   const columns = useMemo(() => {
@@ -252,7 +262,7 @@ function RowTable({
       rowKey={(r) => JSON.stringify([r.dimensions, r.external_ids, r.previous_date])}
       onAction={isSeries(q) || q.dimensions?.length ? onDrill : undefined}
       sort={sort}
-      onSort={(s) => onSort(nextOrder(q, s))}
+      onSort={(s) => onChange({ ...q, order_by: nextOrder(q, s) })}
       more={more}
       loadingMore={answer.isFetchingNextPage}
       empty={null}

@@ -2,10 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { take, v1 } from "../../api/client";
 import { type DateRange, type Query, type Result, valueName } from "./query";
 
+/** An answer and the query that it answers: rows of one query must not be drawn as rows of another. */
+export type Answered = Result & { asked: Query };
+
 /** Sends a query; the signal stops one that nobody waits for any more. */
-export async function ask(query: Query, signal: AbortSignal, cursor?: string): Promise<Result> {
+export async function ask(query: Query, signal: AbortSignal, cursor?: string): Promise<Answered> {
   const body = cursor ? { ...query, cursor } : query;
-  return (await take(v1.POST("/v1/analytics/query", { body: body as never, signal }))) as Result;
+  const result = (await take(v1.POST("/v1/analytics/query", { body: body as never, signal }))) as Result;
+  return { ...result, asked: query };
 }
 
 /** The values that a dimension has in a period, largest first, from the numbers themselves. */

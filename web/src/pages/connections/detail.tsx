@@ -21,13 +21,22 @@ import { Progress, SyncNow } from "./progress";
 import { type Connection, connectionQuery, isOwn, platformsQuery, syncQuery, useReconnect } from "./queries";
 import { ConnectionSettings } from "./settings";
 
+const back = <TextLink href="/connections">Connections</TextLink>;
+
 export function ConnectionDetail() {
   const { id } = useParams({ strict: false }) as { id: string };
   const [view, set] = useView();
   const admin = useMay("admin");
   const one = useQuery(connectionQuery(id));
   const c = one.data;
-  if (one.error) return <Failed error={one.error} retry={() => one.refetch()} />;
+  if (one.error) {
+    return (
+      <>
+        <PageHeader title="Connection" back={back} />
+        <Failed error={one.error} retry={() => one.refetch()} />
+      </>
+    );
+  }
   if (!c) return <SkeletonRows />;
   const own = isOwn(c);
   const gone = c.status === "disconnected";
@@ -40,13 +49,9 @@ export function ConnectionDetail() {
   return (
     <>
       <PageHeader
-        back={<TextLink href="/connections">Connections</TextLink>}
-        title={
-          <span className="flex items-center gap-3">
-            <Glyph platform={c.platform} />
-            {c.name}
-          </span>
-        }
+        back={back}
+        icon={<Glyph platform={c.platform} />}
+        title={c.name}
         badge={<Status value={c.status} />}
         sub={platformName(c.platform)}
       >
