@@ -27,7 +27,7 @@ function CreateForm({ close }: { close: () => void }) {
   const [fields, setFields] = useState<Fields>(() => blank(workspace.currency, workspace.timezone));
   const create = useMutation({
     meta: { quiet: true },
-    mutationFn: async () => (await take(v1.POST("/v1/campaigns", { body: createBody(fields) }))).data,
+    mutationFn: async () => (await take(v1.POST("/v1/campaigns", { body: createBody(fields, workspace) }))).data,
     onSuccess: (c) => {
       refresh();
       say(`${c.name} created as a draft.`);

@@ -127,7 +127,8 @@ function bodyOf(f: Fields): Body {
       f.goalMetric === "none"
         ? null
         : { metric: f.goalMetric, target: Number(f.goalTarget), direction: f.goalDirection },
-    tracking: f.landingUrl ? { landing_url: f.landingUrl } : null,
+    // The form shows the landing page alone; UTM parameters stay as they are.
+    tracking: { landing_url: f.landingUrl || null },
     tags: f.tags
       .split(",")
       .map((t) => t.trim())
@@ -148,9 +149,9 @@ function difference(was: Body, now: Body): Body {
   return out;
 }
 
-/** A new campaign: what was left empty is left out. */
-export function createBody(f: Fields): Schemas["CampaignCreate"] {
-  const nothing = bodyOf(blank(f.currency, f.timezone));
+/** A new campaign: what was left as the form begins is left out. */
+export function createBody(f: Fields, workspace: { currency: string; timezone: string }): Schemas["CampaignCreate"] {
+  const nothing = bodyOf(blank(workspace.currency, workspace.timezone));
   return { ...difference(nothing, bodyOf(f)), name: f.name } as Schemas["CampaignCreate"];
 }
 
