@@ -143,11 +143,16 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(at, connection.CallbackPath):
 		c.API.ServeGrant(w, r, c.holds(r))
 	default:
-		if f := c.find(r, at); f != nil {
-			c.serveFile(w, r, f)
+		f, status := c.find(r, at), http.StatusOK
+		if f == nil && httpapi.ForPeople(r) && !c.API.Serves(at) && !strings.HasPrefix(at, "/docs/") {
+			// The console says that there is no such page.
+			f, status = c.files[index], http.StatusNotFound
+		}
+		if f == nil {
+			c.API.ServeHTTP(w, r)
 			return
 		}
-		c.API.ServeHTTP(w, r)
+		c.serveFile(w, r, f, status)
 	}
 }
 

@@ -163,8 +163,8 @@ func (c *Console) find(r *http.Request, at string) *file {
 	return c.files[at]
 }
 
-// serveFile answers with a file.
-func (c *Console) serveFile(w http.ResponseWriter, r *http.Request, f *file) {
+// serveFile answers with a file. Only status 200 can be answered from a cache.
+func (c *Console) serveFile(w http.ResponseWriter, r *http.Request, f *file, status int) {
 	h := w.Header()
 	c.API.Greet(h, r)
 	for name, value := range map[string]string{
@@ -188,13 +188,15 @@ func (c *Console) serveFile(w http.ResponseWriter, r *http.Request, f *file) {
 			break
 		}
 	}
-	h.Set("ETag", sent.etag)
-	if slices.Contains(strings.Split(strings.ReplaceAll(r.Header.Get("If-None-Match"), " ", ""), ","), sent.etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
+	if status == http.StatusOK {
+		h.Set("ETag", sent.etag)
+		if slices.Contains(strings.Split(strings.ReplaceAll(r.Header.Get("If-None-Match"), " ", ""), ","), sent.etag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(sent.body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		// An error here is a browser that went away.
 		_, _ = w.Write(sent.body)

@@ -72,13 +72,41 @@ func TestPages(t *testing.T) {
 			t.Errorf("POST %s: got %d %s want 404", path, got.status, got.body)
 		}
 	}
-	for _, path := range []string{"/index.html", "/index.html.br", "/signin.html", "/.gitignore", "/nothing", "//campaigns", "/campaign", "/assets/", "/assets/index-B4x9.js.br", "/consoles", "/console"} {
-		if got := b.do("GET", path, nil); got.status != 404 || got.header.Get("Content-Type") != "application/json; charset=utf-8" {
-			t.Errorf("%s: got %d %s want 404 in JSON", path, got.status, got.body)
+	for _, path := range []string{"/index.html", "/index.html.br", "/signin.html", "/.gitignore", "/nothing", "//campaigns", "/campaign", "/assets/", "/assets/x/index-B4x9.js.br", "/consoles", "/console"} {
+		if got := b.do("GET", path, nil); got.status != 404 || !strings.Contains(string(got.body), "Console") || got.header.Get("ETag") != "" {
+			t.Errorf("%s: got %d %v %s want 404 with the console's page", path, got.status, got.header, got.body)
+		}
+		if got := b.do("GET", path, nil, "Accept: */*"); got.status != 404 || got.problem() != "route_not_found" {
+			t.Errorf("%s by a program: got %d %s want 404 in JSON", path, got.status, got.body)
 		}
 	}
 	b.do("GET", "/healthz", nil).want(200)
 	b.do("GET", "/docs", nil).want(200)
+}
+
+// TestMissingPages answers people in HTML and programs in JSON where a path
+// names nothing.
+func TestMissingPages(t *testing.T) {
+	t.Parallel()
+	b := built(t)
+	for _, path := range []string{"/docs/nothing", "/docs/guides/nothing", "/docs/"} {
+		got := b.do("GET", path, nil)
+		if got.status != 404 || got.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(string(got.body), `<a href="/docs">`) {
+			t.Errorf("%s: got %d %v %s want 404 with a page of the documentation", path, got.status, got.header, got.body)
+		}
+		if got := b.do("GET", path, nil, "Accept: application/json"); got.status != 404 || got.problem() != "route_not_found" {
+			t.Errorf("%s by a program: got %d %s want 404 in JSON", path, got.status, got.body)
+		}
+	}
+	// What programs call stays JSON, also for a browser, and so do links to assets.
+	for _, path := range []string{"/v1/nothing", "/assets/index-B4x9.js.br", "/v9/campaigns", "/console/nothing", "/console/api/nothing"} {
+		if got := b.do("GET", path, nil); got.header.Get("Content-Type") != "application/json; charset=utf-8" {
+			t.Errorf("%s: got %d %v want JSON", path, got.status, got.header)
+		}
+	}
+	if got := b.do("POST", "/nothing", `{}`); got.status != 404 || got.problem() != "route_not_found" {
+		t.Errorf("POST /nothing: got %d %s want 404 in JSON", got.status, got.body)
+	}
 }
 
 // TestPageHeaders wants a page to be able to do only what it needs.

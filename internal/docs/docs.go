@@ -52,6 +52,7 @@ type Site struct {
 	templates *template.Template
 	guides    []guide
 	documents map[string]document
+	missing   document
 	// contract is read when the first page asks for it: a server that serves
 	// only programs need not.
 	contract func() (*contract, error)
@@ -113,6 +114,8 @@ func (s *Site) addPages() {
 	}
 	s.documents["/llms.txt"] = once("text/plain; charset=utf-8", s.textMap)
 	s.documents["/docs/llms-full.txt"] = once("text/plain; charset=utf-8", s.fullText)
+	s.missing = s.page("", func() (*page, error) { return &page{Title: "Page not found", name: "missing"}, nil })
+	s.missing.status = http.StatusNotFound
 	s.documents["/docs/api"] = document{redirect: "/docs/reference"}
 	if s.interactive {
 		d := once("text/html; charset=utf-8", func() ([]byte, error) { return s.render("api", &page{Title: "Try the API"}) })
@@ -132,6 +135,12 @@ func (s *Site) Serves(at string) bool {
 func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	d := s.documents[r.URL.Path]
 	return d.serve(w, r)
+}
+
+// ServeMissing answers a GET or HEAD for a path that is not served, with
+// status 404. After an error nothing has been written.
+func (s *Site) ServeMissing(w http.ResponseWriter, r *http.Request) error {
+	return s.missing.serve(w, r)
 }
 
 // page is what a template fills in.

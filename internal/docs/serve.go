@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,6 +36,8 @@ type document struct {
 	// redirect is where else to look.
 	redirect string
 	policy   string
+	// status is 200 where it is 0.
+	status int
 	// etag is set for what caches may keep.
 	etag string
 	make func(host string) (encodings, error)
@@ -129,7 +132,7 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
 		h.Set("Content-Encoding", encoding)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(cmp.Or(d.status, http.StatusOK))
 	// For HEAD the server sends no body. A caller that has left is not our
 	// concern.
 	_, _ = w.Write(body)

@@ -30,6 +30,9 @@ type Docs interface {
 	// Serve answers a GET or HEAD for such a path. After an error nothing has
 	// been written.
 	Serve(w http.ResponseWriter, r *http.Request) error
+	// ServeMissing answers a GET or HEAD for any other path with a page that
+	// says so and status 404. After an error nothing has been written.
+	ServeMissing(w http.ResponseWriter, r *http.Request) error
 }
 
 // What is for people holds no script and no outside resource.
@@ -51,16 +54,47 @@ func (a *API) contractJSON() ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true))
 }
 
+// Serves reports whether the API answers a path: everything under a version,
+// and what is public.
+func (a *API) Serves(path string) bool {
+	_, linked := linkToken(path)
+	_, granting := grantPlatform(path)
+	return versioned(path) || path == "/healthz" || path == "/readyz" || linked || granting || a.public[path] != nil || a.Docs.Serves(path)
+}
+
+// grantPlatform returns the platform whose callback a path is.
+func grantPlatform(path string) (platform string, ok bool) {
+	platform, ok = strings.CutPrefix(path, connection.CallbackPath)
+	return platform, ok && slices.Contains(connection.Played, platform)
+}
+
+// ForPeople reports whether a browser asks for a page. Programs that want JSON
+// or take anything do not name text/html.
+func ForPeople(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// missing answers a path outside /v1 that names nothing: people get a page,
+// programs an error in JSON.
+func (a *API) missing(r *request) {
+	if ForPeople(r.http) && a.Docs.ServeMissing(r.w, r.http) == nil {
+		r.replied, r.status = true, http.StatusNotFound
+		return
+	}
+	a.fail(r, noRoute())
+}
+
 // servePublic answers outside /v1. It counts nothing.
 func (a *API) servePublic(r *request, path string) {
 	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+	if !a.Serves(path) {
+		a.missing(r)
+		return
+	}
 	var err error
 	token, linked := linkToken(path)
-	platform, granting := strings.CutPrefix(path, connection.CallbackPath)
-	granting = granting && slices.Contains(connection.Played, platform)
+	platform, granting := grantPlatform(path)
 	switch {
-	case path != "/healthz" && path != "/readyz" && !linked && !granting && a.public[path] == nil && !a.Docs.Serves(path):
-		err = noRoute()
 	case granting:
 		err = a.grantAccess(r, platform)
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:

@@ -108,7 +108,11 @@ func (a *API) serve(r *request) {
 	path := r.http.URL.EscapedPath()
 	if err := target(r.http, path); err != nil {
 		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
-		a.fail(r, err)
+		if fault.Is(err, fault.RouteNotFound) && !versioned(path) {
+			a.missing(r)
+		} else {
+			a.fail(r, err)
+		}
 		return
 	}
 	switch {

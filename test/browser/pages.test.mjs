@@ -44,10 +44,32 @@ test("the documentation", async () => {
   faultless(page, "documentation");
 });
 
-test("print leaves out what cannot be printed", async () => {
+test("every page has a title of its own", async () => {
   const page = await signedIn();
-  await visit(page, "/");
-  await page.emulateMedia({ media: "print" });
-  assert.equal(await page.getByRole("navigation", { name: "Main" }).isVisible(), false);
-  assert.equal(await page.getByRole("heading", { name: "Overview" }).isVisible(), true);
+  const titles = new Map();
+  for (const path of [...paths, "/nosuch", "/campaigns/cmp_nosuch"]) {
+    await visit(page, path);
+    const heading = await page.getByRole("heading", { level: 1 }).or(page.getByText("Page not found", { exact: true })).first().innerText();
+    const title = await page.title();
+    assert.equal(title, `${heading} · Fanfare`, `${path}: the title names the page`);
+    assert.equal(titles.get(title), undefined, `${path} has the same title as ${titles.get(title)}`);
+    titles.set(title, path);
+  }
+});
+
+test("print leaves out what cannot be printed and uses the whole width", async () => {
+  const page = await signedIn();
+  for (const path of ["/", "/analytics", "/settings/members"]) {
+    await visit(page, path);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.getByRole("navigation", { name: "Main" }).isVisible(), false);
+    assert.equal(await page.getByRole("heading", { level: 1 }).isVisible(), true);
+    const { main, card } = await page.evaluate(() => ({
+      main: document.querySelector("main").getBoundingClientRect().width,
+      card: Math.max(...[...document.querySelectorAll(".card")].map((e) => e.getBoundingClientRect().width)),
+    }));
+    assert.equal(main, 1440, `${path}: the page is ${main} px wide on paper, want all 1440`);
+    assert.ok(card > 850, `${path}: the widest card is ${card} px wide on paper, want more than 850`);
+    await page.emulateMedia({ media: "screen" });
+  }
 });

@@ -1,15 +1,17 @@
 import { Compass } from "lucide-react";
+import { useTitle } from "../lib/title";
 import { ButtonLink } from "../ui/button";
 import { Empty } from "../ui/feedback";
 
 export function NotFound() {
+  useTitle("Page not found");
   return (
     <Empty
       icon={<Compass aria-hidden="true" />}
-      title="There is no such page"
-      action={<ButtonLink href="/">Go to the overview</ButtonLink>}
+      title="Page not found"
+      action={<ButtonLink href="/">Go to overview</ButtonLink>}
     >
-      The address may be mistyped, or belong to another workspace.
+      Check the address. The page may also belong to another workspace.
     </Empty>
   );
 }

@@ -25,7 +25,7 @@ export function Shell() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever has arrived no longer needs the way
   useEffect(() => setDrawer(false), [path]);
   return (
-    <div className="min-h-dvh md:grid md:grid-cols-[14.5rem_1fr]">
+    <div className="min-h-dvh md:grid md:grid-cols-[14.5rem_1fr] print:block!">
       <a
         href="#main"
         className="sr-only z-50 rounded-md bg-surface px-3 py-2 focus:not-sr-only focus:fixed focus:left-2 focus:top-2"

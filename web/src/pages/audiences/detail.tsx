@@ -34,10 +34,19 @@ import { sendMembers } from "./members";
 import { sentence } from "./sentence";
 import { Size } from "./size";
 
+const back = <TextLink href="/audiences">Audiences</TextLink>;
+
 export function AudienceDetail() {
   const { id = "" } = useParams({ strict: false });
   const { data: a, error, refetch } = useQuery(audienceQuery(id));
-  if (error) return <Failed error={error} retry={refetch} />;
+  if (error) {
+    return (
+      <>
+        <PageHeader title="Audience" back={back} />
+        <Failed error={error} retry={refetch} />
+      </>
+    );
+  }
   if (!a) return <SkeletonRows />;
   return (
     <>
@@ -62,12 +71,7 @@ function Head({ audience: a }: { audience: Audience }) {
   const restore = useRestore();
   const editable = may && a.status !== "archived";
   return (
-    <PageHeader
-      title={a.name}
-      back={<TextLink href="/audiences">Audiences</TextLink>}
-      badge={<Status value={a.status} />}
-      sub={a.description || typeNames[a.type]}
-    >
+    <PageHeader title={a.name} back={back} badge={<Status value={a.status} />} sub={a.description || typeNames[a.type]}>
       <ShowCall
         call={{
           method: "GET",

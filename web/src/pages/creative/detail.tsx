@@ -19,10 +19,19 @@ import { Performance } from "./performance";
 import { Progress } from "./progress";
 import { Variants } from "./variants";
 
+const back = <TextLink href="/creative">Creative</TextLink>;
+
 export function CreativeDetail() {
   const { id = "" } = useParams({ strict: false });
   const { data: c, error, refetch } = useQuery(creativeQuery(id));
-  if (error) return <Failed error={error} retry={refetch} />;
+  if (error) {
+    return (
+      <>
+        <PageHeader title="Creative" back={back} />
+        <Failed error={error} retry={refetch} />
+      </>
+    );
+  }
   if (!c) return <SkeletonRows />;
   return <Loaded creative={c} />;
 }
@@ -90,7 +99,7 @@ function Head({ creative: c }: { creative: Creative }) {
   return (
     <PageHeader
       title={c.name}
-      back={<TextLink href="/creative">Creative</TextLink>}
+      back={back}
       badge={<Status value={c.status} />}
       sub={[named(c.type), ...c.channels.map(named)].join(" · ")}
     >

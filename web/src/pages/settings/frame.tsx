@@ -10,7 +10,7 @@ export function SettingsFrame() {
   const path = useLocation({ select: (l) => l.pathname });
   const role = useSession().role;
   return (
-    <div className="lg:grid lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-10">
+    <div className="lg:grid lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-10 print:block!">
       <nav
         aria-label="Settings"
         className="mb-5 flex gap-x-5 gap-y-1 overflow-x-auto no-print max-lg:border-b max-lg:border-line max-lg:pb-2 lg:sticky lg:top-6 lg:flex-col lg:self-start"

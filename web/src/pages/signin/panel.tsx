@@ -1,12 +1,11 @@
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
+import { useTitle } from "../../lib/title";
 import { Note } from "../../ui/feedback";
 import type { Try } from "./way";
 
 /** One thing to do, and its name. */
 export function Panel({ title, sub, children }: { title: string; sub?: ReactNode; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · Fanfare`;
-  }, [title]);
+  useTitle(title);
   return (
     <>
       <div className="mb-5 text-center">
