@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -38,12 +42,17 @@ func (c *cli) demoCommand() *cobra.Command {
 				_ = s.close()
 				return err
 			}
+			password, err := s.demoPassword(cmd.Context())
+			if err != nil {
+				_ = s.close()
+				return err
+			}
 			link, err := s.app.SignIn.SignInLink(cmd.Context(), demoOwner, demoLinkLife)
 			if err != nil {
 				_ = s.close()
 				return err
 			}
-			s.welcome(cmd, key, link.URL)
+			s.welcome(cmd, key, link.URL, password)
 			return s.run(cmd.Context())
 		},
 	}
@@ -90,9 +99,34 @@ func (s *server) prepareDemo(ctx context.Context) (string, error) {
 	return secret, err
 }
 
+// demoPassword gives the owner a password at the first start and returns it at
+// each one, so that any browser can sign in at any time. It is empty once the
+// owner has chosen another.
+//
+// Choice: it is kept in the demo's folder, beside the key of its certificate.
+// A fixed one would open every demo that others can reach.
+func (s *server) demoPassword(ctx context.Context) (string, error) {
+	file := s.dir.Path("demo-password")
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		letters := strings.ToLower(rand.Text())
+		b = []byte(letters[:4] + "-" + letters[4:8] + "-" + letters[8:12] + "-" + letters[12:16] + "\n")
+		err = os.WriteFile(file, b, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep the demo's password: %w", err)
+	}
+	password := strings.TrimSpace(string(b))
+	works, err := s.app.SignIn.Preset(ctx, demoOwner, password)
+	if err != nil || !works {
+		return "", err
+	}
+	return password, nil
+}
+
 // welcome prints what a new user needs. The call is one plain line that works
 // as it is pasted, and the only one with curl in it.
-func (s *server) welcome(cmd *cobra.Command, key, console string) {
+func (s *server) welcome(cmd *cobra.Command, key, console, password string) {
 	w := cmd.OutOrStdout()
 	ca, _ := s.listener.Authority()
 	trust := ""
@@ -102,6 +136,10 @@ func (s *server) welcome(cmd *cobra.Command, key, console string) {
 	fmt.Fprintf(w, "\nFanfare %s with demo data in %s\n", version, s.dir.Path())
 	origin, _, _ := strings.Cut(console, "/link#")
 	fmt.Fprintf(w, "Console  %s  (signs you in once, within 10 minutes)\n", console)
+	if password == "" {
+		password = "the one you chose"
+	}
+	fmt.Fprintf(w, "Sign in  %s as %s, password %s\n", origin, demoOwner, password)
 	fmt.Fprintf(w, "Docs     %s/docs\n", origin)
 	fmt.Fprintf(w, "Your key is shown once; a new one is made at each start. Try it:\n\n")
 	fmt.Fprintf(w, "curl -s%s %s/v1/campaigns -H \"Authorization: Bearer %s\"\n\n", trust, s.url(), key)

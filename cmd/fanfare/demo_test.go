@@ -90,6 +90,34 @@ func delivers(t *testing.T, line string) {
 	}
 }
 
+// demoSignIn signs in twice with the password that the demo prints.
+func demoSignIn(t *testing.T, s *program.Server) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^Sign in  (https://\S+) as demo@example.com, password (\S+)$`).FindStringSubmatch(s.Out.String())
+	if found == nil {
+		t.Fatalf("got no sign-in: %s", s.Out)
+	}
+	for range 2 {
+		if got := tryPassword(t, s, found[2]); !strings.Contains(got, `"signed_in"`) {
+			t.Fatalf("got %s want a session", got)
+		}
+	}
+	return found[2]
+}
+
+// tryPassword answers what the console's sign-in says to a password.
+func tryPassword(t *testing.T, s *program.Server, password string) string {
+	t.Helper()
+	origin := regexp.MustCompile(`https://\S+/link#`).FindString(s.Out.String())
+	body := `{"email":"demo@example.com","password":"` + password + `"}`
+	out, err := exec.CommandContext(t.Context(), "curl", "-sS", "--cacert", filepath.Join(s.Data, "tls", "ca.pem"), "-H", "Content-Type: application/json", "-d", body,
+		strings.TrimSuffix(origin, "/link#")+"/console/api/session").CombinedOutput()
+	if err != nil {
+		t.Fatalf("sign in: %v: %s", err, out)
+	}
+	return string(out)
+}
+
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -110,10 +138,17 @@ func TestDemo(t *testing.T) {
 		t.Errorf("got %d campaigns", n)
 	}
 	delivers(t, strings.Replace(first, "/v1/campaigns", "'/v1/campaigns?status=active&limit=100'", 1))
+	password := demoSignIn(t, s)
+	if got := tryPassword(t, s, "not the password"); !strings.Contains(got, "wrong_credentials") {
+		t.Errorf("got %s for a wrong password", got)
+	}
 	s.Stop()
 
-	s = program.Launch(t, program.Options{Command: "demo", Data: data})
+	s = program.Launch(t, program.Options{Command: "demo", Data: data, Ahead: 24 * time.Hour})
 	second := welcome(t, s)
+	if next := demoSignIn(t, s); next != password {
+		t.Errorf("the second start shows the password %s, want %s as before", next, password)
+	}
 	if n := paste(t, second); n < 10 {
 		t.Errorf("got %d campaigns at the second start", n)
 	}

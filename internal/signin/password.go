@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"fanfare/internal/fault"
+	"fanfare/internal/record"
 )
 
 // What a password must be. There are no rules on its letters: they make
@@ -206,6 +207,28 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 	}
 	passed()
 	return s.enter(ctx, p, MethodPassword, from, true, Change{})
+}
+
+// Preset gives a person without a password this one, on behalf of the operator.
+// It reports whether the password signs the person in: not if the person has
+// another one.
+func (s *Service) Preset(ctx context.Context, address, password string) (bool, error) {
+	p, err := s.known(ctx, address)
+	if err != nil {
+		return false, err
+	}
+	if p.find(kindPassword, "") != nil {
+		return s.compare(ctx, p, password)
+	}
+	if problems := checkPassword("password", password, p.Email); problems != nil {
+		return false, fault.Invalid(problems)
+	}
+	c, err := s.password(ctx, p, password)
+	if err != nil {
+		return false, err
+	}
+	err = s.save(ctx, Change{Cause: record.Cause{Actor: record.System}, Action: "password.preset", User: p.ID, Put: []Credential{c}})
+	return err == nil, err
 }
 
 // SetPassword changes the password of a session's holder and ends all other

@@ -64,6 +64,33 @@ func TestPassword(t *testing.T) {
 	h.Count(1, `SELECT count(*) FROM credential WHERE doc LIKE '$argon2id$v=19$m=19456,t=2,p=1$%'`)
 }
 
+// TestPreset gives a password once: what the person chooses later stays.
+func TestPreset(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	preset := func(password string) bool {
+		t.Helper()
+		works, err := h.Preset(t.Context(), owner, password)
+		h.must(err)
+		return works
+	}
+	for range 2 {
+		if !preset("first of two passwords") {
+			t.Fatal("got a password that does not work")
+		}
+	}
+	s := h.enters(h.Password(t.Context(), owner, "first of two passwords", home))
+	h.must(h.SetPassword(t.Context(), s, "first of two passwords", "chosen by the owner"))
+	if preset("first of two passwords") {
+		t.Error("the old password works again")
+	}
+	h.enters(h.Password(t.Context(), owner, "chosen by the owner", home))
+	h.audited(1, h.Workspace, "password.preset")
+	if _, err := h.Preset(t.Context(), "nobody@example.com", "first of two passwords"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v for an unknown person", err)
+	}
+}
+
 func TestPasswordRules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -34,8 +34,10 @@ async function tryReference(key) {
 
 test("first run to first call", async () => {
   const page = await open();
-  await page.goto(url);
-  await page.waitForURL("**/setup");
+  await page.goto(`${url}/settings/profile`);
+  await page.waitForURL("**/setup?next=%2Fsettings%2Fprofile");
+  await page.getByText("Open the setup link from the server's log").waitFor();
+  await accessible(page, "set-up without the link");
 
   await setUp(page);
   await settled(page);
@@ -83,6 +85,18 @@ test("the set-up token works once", async () => {
   const page = await open();
   await page.goto(link);
   await page.getByText("This server is set up").waitFor();
+});
+
+test("sign-in leads back to the page that was wanted", async () => {
+  const page = await open();
+  await page.goto(`${url}/campaigns?status=active`);
+  await page.waitForURL("**/sign-in?next=**");
+  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(owner.password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.waitForURL("**/campaigns?status=active");
+  await page.getByRole("heading", { name: "Campaigns" }).waitFor();
+  faultless(page, "back to the wanted page");
 });
 
 test("a wrong password says no more than that", async () => {

@@ -5,6 +5,7 @@ import { RouterProvider as LinkProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
 import { Refusal } from "./api/client";
 import "./app.css";
+import { goToKept } from "./lib/next";
 import { makeRouter } from "./router";
 import { complain } from "./ui/toast";
 
@@ -24,6 +25,7 @@ const client = new QueryClient({
   },
 });
 
+goToKept();
 const router = makeRouter(client);
 
 createRoot(document.getElementById("root") as HTMLElement).render(

@@ -1,6 +1,7 @@
 // How the console calls the server. The public operations go through the mirror
 // of /v1 for signed-in browsers, so every page uses what API users use.
 import createClient, { type Middleware } from "openapi-fetch";
+import { before } from "../lib/next";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -56,10 +57,9 @@ export function believeIn(id: string) {
   workspace = id;
 }
 
-/** Where somebody goes who is not signed in, and what to come back to. */
+/** Goes to sign-in, which leads back to this page. */
 export function toSignIn() {
-  const back = location.pathname + location.search;
-  location.assign(back === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(back)}`);
+  location.assign(before("/sign-in"));
 }
 
 const here: Middleware = {

@@ -1,13 +1,14 @@
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { believeIn, own, toSignIn } from "../api/client";
 import type { Role, Session, SignedIn } from "../api/console";
+import { before } from "./next";
 import { trust } from "./snippet";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async (): Promise<SignedIn> => {
     const s = await own<Session>("GET", "/session");
-    if (s.state === "setup") location.assign("/setup");
+    if (s.state === "setup") location.assign(before("/setup"));
     else if (s.state === "signed_out") toSignIn();
     if (s.state !== "signed_in") return new Promise(() => {}); // the browser is on its way
     believeIn(s.workspace.id);

@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { own } from "../../api/client";
 import type { Session } from "../../api/console";
+import { next } from "../../lib/next";
 import mark from "../../mark.svg";
 import { Failed, Spinner } from "../../ui/feedback";
 import { FollowLink } from "./link";
@@ -9,7 +10,6 @@ import { AskReset } from "./reset";
 import { SecondStep } from "./second";
 import { SetUp } from "./setup";
 import { SignIn } from "./signin";
-import { next } from "./way";
 
 export function Door() {
   const [session, setSession] = useState<Session | null>(null);
@@ -21,7 +21,7 @@ export function Door() {
   };
   useEffect(load, []);
   useEffect(() => {
-    if (session?.state === "setup" && location.pathname === "/sign-in") location.replace("/setup");
+    if (session?.state === "setup" && location.pathname === "/sign-in") location.replace(`/setup${location.search}`);
     if (session?.state === "signed_in" && location.pathname === "/sign-in") location.replace(next());
   }, [session]);
   return (

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { own } from "../../api/client";
 import type { Session, SignInResult } from "../../api/console";
 import { Button, ButtonLink } from "../../ui/button";
+import { Note } from "../../ui/feedback";
 import { TextField } from "../../ui/textfield";
 import { Ask, Panel } from "./panel";
 import { NewPasswordField } from "./password";
@@ -12,7 +13,7 @@ export function SetUp({ session }: { session: Session }) {
   if (session.state !== "setup") {
     return (
       <Panel title="This server is set up" sub="Its owner has an account already.">
-        <ButtonLink look="primary" className="h-9! w-full" href="/sign-in">
+        <ButtonLink look="primary" className="h-9! w-full" href={`/sign-in${location.search}`}>
           Sign in
         </ButtonLink>
       </Panel>
@@ -36,7 +37,7 @@ function Owner() {
   const attempt = useTry(async () => {
     const { workspace: name, currency, timezone, ...owner } = v;
     const body = { ...owner, workspace: { name, currency, timezone } };
-    await enter(await own<SignInResult>("POST", "/setup", body), () => location.assign("/sign-in"));
+    await enter(await own<SignInResult>("POST", "/setup", body), () => location.assign(`/sign-in${location.search}`));
   });
   const f = attempt.fields;
   const set = (field: keyof typeof v) => ({
@@ -49,13 +50,20 @@ function Owner() {
     <Panel title="Set up Fanfare" sub="You become the owner of this server's first workspace.">
       <Ask attempt={attempt}>
         {token && !f.token ? null : (
-          <TextField
-            label="Set-up token"
-            hint="The server's log shows it at start."
-            mono
-            autoComplete="off"
-            {...set("token")}
-          />
+          <>
+            <Note title="Open the setup link from the server's log">
+              The server logs the link when it starts, in the line "no one can sign in yet". Restart the server to get a
+              new link. To sign in as an existing owner, run <code className="font-mono">fanfare user reset</code> on
+              the server.
+            </Note>
+            <TextField
+              label="Setup token"
+              hint="The part of the setup link after #."
+              mono
+              autoComplete="off"
+              {...set("token")}
+            />
+          </>
         )}
         <TextField label="Your name" autoComplete="name" autoFocus={!!token} {...set("name")} />
         <TextField label="E-mail" type="email" autoComplete="username" {...set("email")} />

@@ -2,6 +2,7 @@ import { KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { own } from "../../api/client";
 import type { Ceremony, Session, SignInResult } from "../../api/console";
+import { keepNext } from "../../lib/next";
 import { Button, ButtonLink, TextLink } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { TextField } from "../../ui/textfield";
@@ -34,7 +35,7 @@ export function SignIn({ ways, second }: { ways: Session["ways"]; second: Second
           </Button>
         ) : null}
         {ways.oidc ? (
-          <ButtonLink className="h-9!" href="/console/api/oidc/start">
+          <ButtonLink className="h-9!" href="/console/api/oidc/start" onPress={keepNext}>
             {ways.oidc}
           </ButtonLink>
         ) : null}

@@ -3,24 +3,13 @@
 import { useState } from "react";
 import { Refusal } from "../../api/client";
 import type { SignInResult } from "../../api/console";
+import { next } from "../../lib/next";
 
 /** What came in the fragment. It is taken out of the address at once, so that it stays in no history. */
 export const token = location.hash.slice(1);
 if (token) history.replaceState(null, "", location.pathname + location.search);
 // Another link opened in this tab changes only the fragment.
 window.addEventListener("hashchange", () => location.reload());
-
-/** Where to go after sign-in: a page of this server and no other. */
-export function next(): string {
-  const asked = new URLSearchParams(location.search).get("next") ?? "/";
-  try {
-    const url = new URL(asked, location.origin);
-    if (asked.startsWith("/") && url.origin === location.origin) return url.href;
-  } catch {
-    // It is no address at all.
-  }
-  return `${location.origin}/`;
-}
 
 export interface Try<A extends unknown[]> {
   run: (...args: A) => Promise<void>;
