@@ -268,6 +268,7 @@ func (d *doctor) answers(ctx context.Context) {
 		}
 		_ = conn.Close()
 		d.note("port", good, addr+" answers")
+		d.proxy(ctx)
 		return
 	}
 	// Whose certificate it is does not matter here, only that it is good.
@@ -291,6 +292,37 @@ func (d *doctor) answers(ctx context.Context) {
 		return
 	}
 	d.note("ready", good, "the server takes traffic")
+}
+
+// proxy calls the server by its public address, to see whether the proxies in
+// front of it report HTTPS.
+func (d *doctor) proxy(ctx context.Context) {
+	at := d.settings.PublicURL
+	if at == "" {
+		d.note("proxy", warning, "--public-url is not set: links and single sign-on lead to localhost, and the way through the proxy cannot be tried")
+		return
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing secret is sent
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(at, "/")+"/healthz", nil)
+	if err != nil {
+		d.note("proxy", failure, "--public-url: "+err.Error())
+		return
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		d.note("proxy", warning, fmt.Sprintf("%s cannot be reached from here (%v): check --public-url and the proxy", at, err))
+		return
+	}
+	_ = res.Body.Close()
+	switch res.StatusCode {
+	case http.StatusOK:
+		d.note("proxy", good, at+" leads here over HTTPS")
+	case http.StatusForbidden:
+		d.note("proxy", failure, at+" is reached over HTTPS, but the proxy reports something else, so every request is refused: have the proxy where TLS ends set X-Forwarded-Proto: https, the others pass it on, and list all of them in --trusted-proxies; the server's log names the reason")
+	default:
+		d.note("proxy", warning, fmt.Sprintf("%s/healthz answers %s: check that the proxy leads there", at, res.Status))
+	}
 }
 
 func notAnswering(addr string, err error) string {

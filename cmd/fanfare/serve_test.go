@@ -5,8 +5,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,8 +86,53 @@ func TestServeProxy(t *testing.T) {
 		}
 	}
 	p.server = s
-	wants(t, p.run(0, append([]string{"doctor"}, args...)...).Out, "mode proxy is set up", "1 trusted", "answers")
+	wants(t, p.run(0, append([]string{"doctor"}, args...)...).Out, "mode proxy is set up", "1 trusted", "answers", "--public-url is not set")
 	client.CloseIdleConnections()
+	s.Stop()
+}
+
+// TestServeWrongProxy: a proxy that reports its own scheme has everybody
+// refused and costs nobody the key; the log and doctor name it.
+func TestServeWrongProxy(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	args := []string{"--tls-mode", "proxy", "--trusted-proxies", "127.0.0.1"}
+	s := program.Launch(t, program.Options{Data: p.data, Args: args})
+	waitFor(t, s.Find)
+	p.server = s
+	key := p.workspace().APIKey
+	var scheme atomic.Value
+	scheme.Store("http")
+	front := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: s.Host})
+		r.Out.Header.Set("X-Forwarded-Proto", scheme.Load().(string))
+		r.Out.Header.Set("X-Forwarded-For", "203.0.113.9")
+	}})
+	t.Cleanup(front.Close)
+	me := func() (int, string) {
+		res, body, err := fetch(t, front.Client(), http.MethodGet, front.URL+"/v1/me", "Authorization: Bearer "+key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, body
+	}
+	examine := append([]string{"doctor", "--public-url", front.URL}, args...)
+	for range 3 {
+		if status, body := me(); status != http.StatusForbidden || !strings.Contains(body, `"key_revoked":false`) || !strings.Contains(body, "a proxy in front") {
+			t.Errorf("got %d %s want a refusal that leaves the key alone", status, body)
+		}
+	}
+	wants(t, p.run(exitConfig, examine...).Out, "FAIL  proxy", "X-Forwarded-Proto: https")
+	wants(t, s.Log.String(), "not HTTPS by the proxy headers", "TLS ends at another proxy")
+	if n := strings.Count(s.Log.String(), "rotate it"); n != 1 {
+		t.Errorf("got %d lines about the key want 1", n)
+	}
+	scheme.Store("https")
+	if status, body := me(); status != http.StatusOK {
+		t.Errorf("got %d %s want the key to work", status, body)
+	}
+	wants(t, p.run(0, examine...).Out, "ok    proxy", "leads here over HTTPS")
+	front.Client().CloseIdleConnections()
 	s.Stop()
 }
 

@@ -108,6 +108,9 @@ func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
 	log := a.log(r).With("key_id", caller.Key.ID, "workspace_id", caller.Workspace.ID, "reason", reason)
 	cause := record.Cause{Actor: record.System, RequestID: r.id, Address: r.from.String()}
 	if !mayRevoke || a.KeepExposedKeys {
+		if caller.Key.ExposedAt != nil {
+			return false
+		}
 		log.Warn("an API key was sent where others can read it; rotate it")
 		if err := a.Accounts.Exposed(ctx, cause, caller.Key); err != nil {
 			log.Error("note exposed key", "error", err)

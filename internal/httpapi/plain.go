@@ -25,6 +25,9 @@ func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool
 	if revoked {
 		message += " The key that was sent has been revoked; make a new one."
 	}
+	if hr.Header.Get("X-Forwarded-Proto") != "" || hr.Header.Get("Forwarded") != "" {
+		message += " If you did use https://, a proxy in front of the server reports it wrongly; tell the operator."
+	}
 	a.fail(r, fault.New(fault.HTTPSRequired, message, fault.Detail{
 		Code: string(fault.HTTPSRequired), Message: "The request came over plain HTTP.", Meta: fault.Meta{"key_revoked": revoked},
 	}))

@@ -24,8 +24,7 @@ const greetTimeout = 5 * time.Second
 
 // PlainHandler answers a request that did not come over TLS. The connection is
 // closed after its answer. mayRevoke says that a valid key in the request may
-// be revoked (protocol S4): false for loopback peers and for a trusted proxy
-// that forgot its header or contradicts itself.
+// be revoked: false for loopback peers and in proxy mode.
 type PlainHandler func(w http.ResponseWriter, r *http.Request, mayRevoke bool)
 
 // Listener is the open port. Its methods may be called from several

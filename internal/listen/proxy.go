@@ -25,27 +25,28 @@ func (f *forwarding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = netip.AddrPortFrom(v.client, 0).String()
 	}
 	if v.doubt != nil {
-		f.noise.warn("proxy headers not usable, request refused", "error", v.doubt)
+		f.noise.warn("request refused, not HTTPS by the proxy headers", "reason", v.doubt)
 	}
 	if v.secure {
 		f.secure.ServeHTTP(w, r)
 		return
 	}
 	w.Header().Set("Connection", "close")
-	f.plain(w, r, v.mayRevoke)
+	// Choice: no key is revoked in proxy mode. A single wrong header would cost
+	// every customer the key for good, and what it says cannot be checked.
+	f.plain(w, r, false)
 }
 
 // verdict is what the headers of one request are worth.
 type verdict struct {
-	secure    bool
-	mayRevoke bool
-	client    netip.Addr // zero: the peer itself
-	doubt     error      // why a trusted proxy was not believed
+	secure bool
+	client netip.Addr // zero: the peer itself
+	doubt  error      // why it is not taken for HTTPS, and what to change
 }
 
 func (c Config) judge(peer netip.Addr, h http.Header) verdict {
 	if !c.trusts(peer) {
-		return verdict{mayRevoke: !peer.IsLoopback()}
+		return verdict{doubt: fmt.Errorf("%s is not in --trusted-proxies: add it if it is your proxy, else close the port to it", peer)}
 	}
 	scheme, client, err := c.origin(h)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c Config) judge(peer netip.Addr, h http.Header) verdict {
 	case "https":
 		return verdict{secure: true, client: client}
 	case "http":
-		return verdict{mayRevoke: true, client: client}
+		return verdict{client: client, doubt: errors.New("the proxy says http: if clients do use https, TLS ends at another proxy before it; let that one set X-Forwarded-Proto and the others pass it on (nginx: proxy_set_header X-Forwarded-Proto $http_x_forwarded_proto)")}
 	case "":
 		return verdict{client: client, doubt: errors.New("neither X-Forwarded-Proto nor Forwarded names the scheme: let the proxy set X-Forwarded-Proto")}
 	default:

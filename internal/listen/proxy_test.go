@@ -18,11 +18,11 @@ func TestS8ProxyMatrix(t *testing.T) {
 		client = "198.51.100.7"
 	)
 	type want struct {
-		secure, mayRevoke bool
-		client            string // "" = the peer
+		secure bool
+		client string // "" = the peer
 	}
 	secure := func(client string) want { return want{secure: true, client: client} }
-	refused, revoked := want{}, want{mayRevoke: true}
+	refused := want{}
 
 	for _, tt := range []struct {
 		name, peer string
@@ -44,8 +44,8 @@ func TestS8ProxyMatrix(t *testing.T) {
 
 		{"no header", proxy, "", refused},
 		{"only the client", proxy, "X-Forwarded-For: " + client, want{client: client}},
-		{"explicit http", proxy, "X-Forwarded-Proto: http\nX-Forwarded-For: " + client, want{mayRevoke: true, client: client}},
-		{"explicit http from a proxy on loopback", "127.0.0.1", "X-Forwarded-Proto: http", revoked},
+		{"explicit http", proxy, "X-Forwarded-Proto: http\nX-Forwarded-For: " + client, want{client: client}},
+		{"explicit http from a proxy on loopback", "127.0.0.1", "X-Forwarded-Proto: http", refused},
 		{"no header from a proxy on loopback", "127.0.0.1", "", refused},
 		{"empty scheme", proxy, "X-Forwarded-Proto:", refused},
 		{"another scheme", proxy, "X-Forwarded-Proto: wss", refused},
@@ -67,10 +67,10 @@ func TestS8ProxyMatrix(t *testing.T) {
 		{"Forwarded, quoted pair", proxy, `Forwarded: for="198.51.\100.7";proto=https`, secure(client)},
 		{"Forwarded, comma inside quotes", proxy, `Forwarded: for=1.1.1.1;host="a,b;c", for=` + client + `;proto=https`, secure(client)},
 		{"Forwarded, scheme of the outermost trusted proxy", proxy, "Forwarded: for=1.1.1.1;proto=http, for=" + client + ";proto=https, for=10.0.0.9;proto=http", secure(client)},
-		{"Forwarded, client's own claim is not read", proxy, "Forwarded: for=1.1.1.1;proto=https, for=" + client + ";proto=http", want{mayRevoke: true, client: client}},
+		{"Forwarded, client's own claim is not read", proxy, "Forwarded: for=1.1.1.1;proto=https, for=" + client + ";proto=http", want{client: client}},
 		{"Forwarded, scheme only", proxy, "Forwarded: proto=https", secure("")},
 		{"Forwarded, no scheme", proxy, "Forwarded: for=" + client, want{client: client}},
-		{"Forwarded, explicit http", proxy, "Forwarded: for=" + client + ";proto=http", want{mayRevoke: true, client: client}},
+		{"Forwarded, explicit http", proxy, "Forwarded: for=" + client + ";proto=http", want{client: client}},
 		{"Forwarded, hidden client", proxy, "Forwarded: for=_hidden;proto=https", refused},
 		{"Forwarded twice", proxy, "Forwarded: for=1.1.1.1;proto=https\nForwarded: for=" + client + ";proto=https", refused},
 		{"Forwarded, parameter twice", proxy, "Forwarded: for=" + client + ";proto=http;proto=https", refused},
@@ -83,10 +83,10 @@ func TestS8ProxyMatrix(t *testing.T) {
 		{"schemes contradict the other way", proxy, "X-Forwarded-Proto: https\nForwarded: proto=http", refused},
 		{"clients contradict", proxy, "X-Forwarded-Proto: https\nX-Forwarded-For: " + client + "\nForwarded: for=1.1.1.1", refused},
 
-		{"stranger without header", "198.51.100.1", "", revoked},
-		{"stranger claiming https", "198.51.100.1", "X-Forwarded-Proto: https\nX-Forwarded-For: 10.0.0.1", revoked},
-		{"stranger beside the network", "10.0.1.1", "Forwarded: proto=https", revoked},
-		{"stranger over IPv6", "2001:db8:2::1", "X-Forwarded-Proto: https", revoked},
+		{"stranger without header", "198.51.100.1", "", refused},
+		{"stranger claiming https", "198.51.100.1", "X-Forwarded-Proto: https\nX-Forwarded-For: 10.0.0.1", refused},
+		{"stranger beside the network", "10.0.1.1", "Forwarded: proto=https", refused},
+		{"stranger over IPv6", "2001:db8:2::1", "X-Forwarded-Proto: https", refused},
 		{"loopback that is not a proxy", "127.0.0.2", "X-Forwarded-Proto: https", refused},
 		{"IPv6 loopback that is not a proxy", "::1", "X-Forwarded-Proto: https", refused},
 	} {
@@ -99,7 +99,7 @@ func TestS8ProxyMatrix(t *testing.T) {
 				}
 			}
 			v := cfg.judge(netip.MustParseAddr(tt.peer), h)
-			got := want{v.secure, v.mayRevoke, ""}
+			got := want{v.secure, ""}
 			if v.client.IsValid() {
 				got.client = v.client.String()
 			}
@@ -120,8 +120,8 @@ func TestS8ProxyModeOverTheWire(t *testing.T) {
 		{"secure", "10.0.0.1:5", head + "X-Forwarded-Proto: https\r\nX-Forwarded-For: 2001:db8::7\r\nConnection: close\r\n\r\n", "secure HTTP/1.1 [2001:db8::7]:0"},
 		{"secure without client keeps the peer", "10.0.0.1:5", head + "X-Forwarded-Proto: https\r\nConnection: close\r\n\r\n", "secure HTTP/1.1 10.0.0.1:5"},
 		{"forgetful proxy", "10.0.0.1:5", head + "\r\n", "plain HTTP/1.1 false k"},
-		{"explicit http", "10.0.0.1:5", head + "X-Forwarded-Proto: http\r\n\r\n", "plain HTTP/1.1 true k"},
-		{"stranger", "10.0.0.2:5", head + "X-Forwarded-Proto: https\r\n\r\n", "plain HTTP/1.1 true k"},
+		{"explicit http", "10.0.0.1:5", head + "X-Forwarded-Proto: http\r\n\r\n", "plain HTTP/1.1 false k"},
+		{"stranger", "10.0.0.2:5", head + "X-Forwarded-Proto: https\r\n\r\n", "plain HTTP/1.1 false k"},
 		{"TLS is not spoken here", "10.0.0.2:5", "\x16\x03\x01\r\n\r\n", "400 Bad Request"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
