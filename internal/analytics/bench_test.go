@@ -57,6 +57,10 @@ func BenchmarkTenThousandRows(b *testing.B) {
 	benchmark(b, MaxLimit, october(Query{Metrics: DefaultMetrics, Dimensions: []string{"campaign_id", "channel"}, Limit: new(int64(MaxLimit))}))
 }
 
+func BenchmarkComparedRows(b *testing.B) {
+	benchmark(b, MaxLimit, october(Query{Metrics: DefaultMetrics, Dimensions: []string{"campaign_id", "channel"}, Compare: &Compare{To: "previous_period"}, Limit: new(int64(MaxLimit))}))
+}
+
 func BenchmarkKeptRows(b *testing.B) {
 	benchmark(b, MaxLimit, october(Query{Metrics: []string{"impressions", "clicks", fact.Spend.String(), "conversions", "revenue"}, Dimensions: []string{"campaign_id", "channel"}}))
 }

@@ -77,7 +77,8 @@ type Plan struct {
 	Granularity Granularity
 	// Dimensions are names of the catalogue, each known to the family.
 	Dimensions []string
-	Measures   []fact.Measure
+	// Measures may be none: groups then say only that there are facts.
+	Measures []fact.Measure
 	// Where is nil for everything.
 	Where *Condition
 	// Currency is what amounts are given in. Every amount is converted and

@@ -236,7 +236,7 @@ func (w *World) Plan() *analytics.Plan {
 	dimensions := Dimensions(p.Family)
 	w.R.Shuffle(len(dimensions), func(i, j int) { dimensions[i], dimensions[j] = dimensions[j], dimensions[i] })
 	p.Dimensions = slices.Clone(dimensions[:w.R.IntN(4)])
-	for _, m := range w.R.Perm(fact.NumMeasures)[:1+w.R.IntN(6)] {
+	for _, m := range w.R.Perm(fact.NumMeasures)[:w.R.IntN(7)] {
 		p.Measures = append(p.Measures, fact.Measure(m))
 	}
 	if w.chance(60) {

@@ -40,6 +40,7 @@ var rules = map[string]func(trial){
 	"Tags":                 trial.tags,
 	"LinkedLater":          trial.linkedLater,
 	"LinkedByHand":         trial.linkedByHand,
+	"FamiliesAreApart":     trial.familiesAreApart,
 	"ReplaceEmptiesWindow": trial.replaceEmptiesWindow,
 	"UndoChains":           trial.undoChains,
 	"NewerStays":           trial.newerStays,
