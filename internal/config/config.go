@@ -55,6 +55,7 @@ type Settings struct {
 	AdminListen        string
 	MaxConnections     int
 	MaxInFlight        int64
+	WriteTimeout       time.Duration
 	DrainDelay         time.Duration
 	LogLevel           string
 	LogFormat          string
@@ -96,6 +97,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default off)")
 	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "connections held at once")
 	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed")
+	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may take nothing of its answer before it is disconnected")
 	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long to serve on after the signal to stop, while /readyz says no, so that load balancers turn away (not on a terminal)")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")

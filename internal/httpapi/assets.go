@@ -107,9 +107,6 @@ func (a *API) followLink(r *request, token string) error {
 	return nil
 }
 
-// sendTime is how long a picture may take on its way.
-const sendTime = 2 * time.Minute
-
 // sendFile answers with the bytes of an asset, and closes them.
 func (r *request) sendFile(f *asset.File) {
 	defer func() { _ = f.Close() }()
@@ -126,14 +123,10 @@ func (r *request) sendFile(f *asset.File) {
 	if r.http.Method == http.MethodHead {
 		return
 	}
-	// A reader who does not read must not hold a place for ever.
-	control := http.NewResponseController(r.w)
-	_ = control.SetWriteDeadline(time.Now().Add(sendTime)) //nolint:forbidigo // sockets know only the machine's own time
 	if _, err := io.Copy(r.w, f); err != nil {
 		// The length was announced, so that the client sees that this is not all.
 		panic(http.ErrAbortHandler)
 	}
-	_ = control.SetWriteDeadline(time.Time{})
 }
 
 // maxUploading bounds the bytes of uploads that a node holds at once.

@@ -109,18 +109,15 @@ func (c *Call) Redirect(to string) {
 	c.in.head(http.StatusFound)
 }
 
-// Stream answers with what write writes. A reader who does not read is given
-// up; one who gets less than everything sees that the answer was broken off.
+// Stream answers with what write writes. A client that gets less than
+// everything sees that the answer was broken off.
 func (c *Call) Stream(mediaType string, write func(io.Writer) error) {
-	control := http.NewResponseController(c.W)
-	_ = control.SetWriteDeadline(time.Now().Add(sendTime)) //nolint:forbidigo // sockets know only the machine's own time
 	c.in.setType(mediaType)
 	c.in.head(http.StatusOK)
 	if err := write(c.W); err != nil {
 		c.api.log(c.in).Error("answer broken off", "error", err)
 		panic(http.ErrAbortHandler)
 	}
-	_ = control.SetWriteDeadline(time.Time{})
 }
 
 // Quotas say how a workspace stands with its limits; nil for no limit.

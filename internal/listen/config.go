@@ -33,6 +33,7 @@ var modes = []string{ModeAuto, ModeFile, ModeACME, ModeProxy}
 const (
 	defaultMaxConns      = 10_000
 	defaultMaxConnsPerIP = 200
+	defaultWriteTimeout  = 30 * time.Second
 )
 
 // Config says where to listen and where TLS comes from. Zero caps mean the
@@ -53,11 +54,16 @@ type Config struct {
 	Dir string // of the local authority and ACME storage, 0700
 
 	MaxConns, MaxConnsPerIP int
+
+	// WriteTimeout is how long a client may take nothing of an answer before
+	// it is cut off, 0 for 30 s.
+	WriteTimeout time.Duration
 }
 
 func (c Config) withDefaults() Config {
 	c.MaxConns = cmp.Or(c.MaxConns, defaultMaxConns)
 	c.MaxConnsPerIP = cmp.Or(c.MaxConnsPerIP, defaultMaxConnsPerIP)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, defaultWriteTimeout)
 	c.Directory = cmp.Or(c.Directory, certmagic.LetsEncryptProductionCA)
 	proxies := make([]netip.Prefix, 0, len(c.TrustedProxies))
 	for _, p := range c.TrustedProxies {
@@ -79,6 +85,9 @@ func (c Config) Check(now time.Time) []error {
 	faults := c.checkAddr()
 	if c.MaxConns < 0 || c.MaxConnsPerIP < 0 {
 		faults = append(faults, errors.New("connection caps are negative: use a positive number, or 0 for the default"))
+	}
+	if c.WriteTimeout < 0 {
+		faults = append(faults, errors.New("the write timeout is negative: use a positive duration such as 30s, or 0 for the default"))
 	}
 	switch c.Mode {
 	case ModeAuto:

@@ -1,10 +1,14 @@
 package listen
 
 import (
+	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // speech is what the first bytes of a connection announce.
@@ -28,6 +32,80 @@ type conn struct {
 	ahead   []byte // read while sniffing, not yet delivered
 	release func()
 	once    sync.Once
+
+	// stall is how long a write may make no progress; stalled says that one
+	// did not.
+	stall   time.Duration
+	stalled atomic.Bool
+	mu      sync.Mutex
+	// until is the deadline that the server has set for writes, if any;
+	// extended is when stall was last counted from.
+	until, extended time.Time
+}
+
+// maxPiece is how much has to be taken before stall begins anew: as much as a
+// TLS record holds.
+const maxPiece = 16 << 10
+
+// Write gives up on a client that takes nothing for stall. One that takes a
+// piece in that time may take as long as it likes for all of them.
+func (c *conn) Write(p []byte) (n int, err error) {
+	for {
+		piece := p[:min(len(p), maxPiece)]
+		if err := c.extend(); err != nil {
+			return n, err
+		}
+		m, err := c.Conn.Write(piece)
+		n += m
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			// Nothing more is said to this client, not even a polite end.
+			c.stalled.Store(true)
+		}
+		if p = p[len(piece):]; err != nil || len(p) == 0 {
+			return n, err
+		}
+	}
+}
+
+// extend moves the deadline for writes. Small answers follow each other
+// quickly, so it is not done for each.
+func (c *conn) extend() error {
+	if c.stalled.Load() {
+		return os.ErrDeadlineExceeded
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now() //nolint:forbidigo // sockets know only the machine's own time
+	if now.Sub(c.extended) < c.stall/16 {
+		return nil
+	}
+	c.extended = now
+	return c.Conn.SetWriteDeadline(c.limit(now))
+}
+
+// limit is the earlier one of both deadlines for a write that begins now.
+func (c *conn) limit(now time.Time) time.Time {
+	if end := now.Add(c.stall); c.until.IsZero() || end.Before(c.until) {
+		return end
+	}
+	return c.until
+}
+
+// SetWriteDeadline implements net.Conn. It never allows more than stall.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now() //nolint:forbidigo // sockets know only the machine's own time
+	c.until, c.extended = t, now
+	return c.Conn.SetWriteDeadline(c.limit(now))
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
 }
 
 // sniff waits for the first bytes and says what they are, without consuming

@@ -160,10 +160,10 @@ func (l *Listener) openDoors(secure http.Handler, plain PlainHandler) error {
 		return errors.New("serve was called twice on one listener")
 	}
 	if l.cfg.Mode == ModeProxy {
-		l.secure = newDoor(&forwarding{cfg: l.cfg, secure: secure, plain: plain, noise: l.noise}, l.noise, l.now)
+		l.secure = newDoor(&forwarding{cfg: l.cfg, secure: secure, plain: plain, noise: l.noise}, l.noise, l.now, l.cfg.WriteTimeout)
 	} else {
-		l.secure = newDoor(secure, l.noise, l.now)
-		l.plain = newDoor(refusal(plain), l.noise, l.now).hurry()
+		l.secure = newDoor(secure, l.noise, l.now, l.cfg.WriteTimeout)
+		l.plain = newDoor(refusal(plain), l.noise, l.now, refusalTimeout).hurry()
 	}
 	if l.stopping() {
 		return nil
@@ -220,7 +220,7 @@ func (l *Listener) welcome(c net.Conn) {
 		_ = c.Close()
 		return
 	}
-	counted := &conn{Conn: c}
+	counted := &conn{Conn: c, stall: l.cfg.WriteTimeout}
 	counted.release = func() {
 		release()
 		l.mu.Lock()

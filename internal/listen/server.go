@@ -31,14 +31,14 @@ type room struct {
 	server *http.Server
 }
 
-func newDoor(h http.Handler, noise *quiet, now func() time.Time) *door {
+func newDoor(h http.Handler, noise *quiet, now func() time.Time, stall time.Duration) *door {
 	var http1, http2 http.Protocols
 	http1.SetHTTP1(true)
 	http2.SetHTTP2(true)
 	http2.SetUnencryptedHTTP2(true)
 	return &door{
 		one: newRoom(impatient(h, now), &http1, headerHTTP1, noise),
-		two: newRoom(h, &http2, headerHTTP2, noise),
+		two: newRoom(rolling(h, stall), &http2, headerHTTP2, noise),
 	}
 }
 
@@ -67,12 +67,76 @@ func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *quiet
 // hold its connection for good. HTTP/2 resets the stream instead.
 func impatient(h http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			// A request with a Content-Length and a Transfer-Encoding must be
+			// the last one on its connection (RFC 9112, 6.1).
+			// Choice: so is every other one in chunks, because net/http does
+			// not tell them apart.
+			w.Header().Set("Connection", "close")
+		}
 		h.ServeHTTP(w, r)
 		if r.Body != http.NoBody {
 			// It fails only on a connection that is gone.
 			_ = http.NewResponseController(w).SetReadDeadline(now().Add(refusalTimeout))
 		}
 	})
+}
+
+// rolling gives up on answers over HTTP/2 of which the client takes nothing for
+// stall. The connection's own deadline does not see those: a client may take
+// other answers, or nothing but pings, and leave a stream without a window.
+func rolling(h http.Handler, stall time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := &steady{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+		h.ServeHTTP(s, r)
+		// What is still in the server's own buffer goes out after this.
+		s.extend()
+	})
+}
+
+// steady is a ResponseWriter whose writes have to make progress. A handler may
+// take its time between them.
+type steady struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+	// written is how many bytes there were.
+	written int
+}
+
+// Unwrap lets a ResponseController reach the connection.
+func (s *steady) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// buffered is how many bytes net/http takes before it waits for the client.
+const buffered = 4 << 10
+
+func (s *steady) Write(p []byte) (n int, err error) {
+	if s.written += len(p); s.written <= buffered {
+		return s.ResponseWriter.Write(p)
+	}
+	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
+	for {
+		piece := p[:min(len(p), maxPiece)]
+		s.extend()
+		m, err := s.ResponseWriter.Write(piece)
+		n += m
+		if p = p[len(piece):]; err != nil || len(p) == 0 {
+			return n, err
+		}
+	}
+}
+
+// Flush implements http.Flusher.
+func (s *steady) Flush() {
+	s.extend()
+	_ = s.control.Flush()
+	_ = s.control.SetWriteDeadline(time.Time{})
+}
+
+// extend gives the client time for the next piece. It fails only on a stream
+// that is gone.
+func (s *steady) extend() {
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) //nolint:forbidigo // sockets know only the machine's own time
 }
 
 // hurry gives the whole exchange a short deadline, for a door that only says

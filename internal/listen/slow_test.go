@@ -1,0 +1,279 @@
+package listen
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+const largeAnswer = 1 << 20
+
+// answers is a handler that answers /large with much, /pause with a part, and
+// another one after a minute, and all else with little. ended tells how long
+// each took.
+func answers(ended chan<- time.Duration) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		switch r.URL.Path {
+		case "/large":
+			_, _ = w.Write(make([]byte, largeAnswer))
+		case "/pause":
+			_, _ = w.Write(make([]byte, largeAnswer/2))
+			time.Sleep(time.Minute)
+			_, _ = w.Write(make([]byte, largeAnswer/2))
+		default:
+			_, _ = io.WriteString(w, "small")
+		}
+		ended <- time.Since(begin)
+	}
+}
+
+// dialSlow connects and exchanges one small request, so that everything that
+// belongs to the beginning of a connection is over.
+func dialSlow(t *testing.T, cfg Config, h http.Handler) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	p, s := inMemory(t, cfg, h)
+	c := p.dial("10.0.0.1:5")
+	t.Cleanup(func() { _ = c.Close() })
+	if cfg.Mode == ModeAuto {
+		c = tls.Client(c, &tls.Config{RootCAs: s.roots(t), ServerName: "localhost"})
+	}
+	say(t, c, "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n")
+	in := bufio.NewReaderSize(c, 16)
+	res, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "small" {
+		t.Fatalf("got %q, %v want small", body, err)
+	}
+	return c, in
+}
+
+// modesOf runs a test over TLS and behind a proxy.
+func modesOf(t *testing.T, test func(t *testing.T, cfg Config)) {
+	for _, mode := range []string{ModeAuto, ModeProxy} {
+		t.Run(mode, func(t *testing.T) {
+			cfg := autoConfig(t)
+			cfg.Mode, cfg.TrustedProxies = mode, prefixes("10.0.0.1/32")
+			synctest.Test(t, func(t *testing.T) { test(t, cfg) })
+		})
+	}
+}
+
+// TestR11ClientsThatDoNotReadAreCut wants a client that takes nothing of its
+// answer to be cut off, with all requests that it sent at once.
+func TestR11ClientsThatDoNotReadAreCut(t *testing.T) {
+	modesOf(t, func(t *testing.T, cfg Config) {
+		ended := make(chan time.Duration, 9)
+		c, in := dialSlow(t, cfg, answers(ended))
+		<-ended
+		say(t, c, strings.Repeat("GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n", 3))
+		if got := <-ended; got < 30*time.Second || got > 31*time.Second {
+			t.Errorf("gave up after %v, want 30 s", got)
+		}
+		if n, _ := io.Copy(io.Discard, in); n >= largeAnswer {
+			t.Errorf("got %d bytes after the end, want the connection closed", n)
+		}
+		synctest.Wait()
+		if len(ended) > 0 {
+			t.Errorf("got %d more requests answered, want none", len(ended))
+		}
+	})
+}
+
+// TestR11SlowClientsThatReadAreServed wants a client that takes a little at a
+// time to get everything.
+func TestR11SlowClientsThatReadAreServed(t *testing.T) {
+	modesOf(t, func(t *testing.T, cfg Config) {
+		ended := make(chan time.Duration, 9)
+		c, in := dialSlow(t, cfg, answers(ended))
+		<-ended
+		say(t, c, "GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n")
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for piece := make([]byte, maxPiece); ; time.Sleep(20 * time.Second) {
+			n, err := io.ReadFull(res.Body, piece)
+			if total += n; err != nil {
+				break
+			}
+		}
+		if total != largeAnswer {
+			t.Errorf("got %d bytes want %d", total, largeAnswer)
+		}
+		if got := <-ended; got < 10*time.Minute {
+			t.Errorf("took %v, want longer than any deadline", got)
+		}
+	})
+}
+
+// framed is a client that speaks HTTP/2 frame by frame.
+type framed struct {
+	*http2.Framer
+	// writing is held while a frame is written.
+	writing sync.Mutex
+	ends    chan uint32
+	// taken is how many bytes of answers came.
+	taken chan int
+}
+
+// dialFrames connects with a window of so many bytes for each answer.
+func dialFrames(t *testing.T, h http.Handler, window uint32) *framed {
+	t.Helper()
+	cfg := autoConfig(t)
+	p, s := inMemory(t, cfg, h)
+	raw := p.dial("192.0.2.1:999")
+	t.Cleanup(func() { _ = raw.Close() })
+	c := tls.Client(raw, &tls.Config{RootCAs: s.roots(t), ServerName: "localhost", NextProtos: []string{"h2"}})
+	say(t, c, http2.ClientPreface)
+	f := &framed{Framer: http2.NewFramer(c, c), ends: make(chan uint32, 9), taken: make(chan int, 1000)}
+	if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteWindowUpdate(0, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(f.taken)
+		for {
+			frame, err := f.ReadFrame()
+			if err != nil {
+				return
+			}
+			switch frame := frame.(type) {
+			case *http2.DataFrame:
+				if f.taken <- len(frame.Data()); frame.StreamEnded() {
+					f.ends <- 0
+				}
+			case *http2.RSTStreamFrame:
+				f.ends <- frame.StreamID
+			case *http2.PingFrame:
+				if !frame.IsAck() {
+					f.write(func() error { return f.WritePing(true, frame.Data) })
+				}
+			case *http2.SettingsFrame:
+				if !frame.IsAck() {
+					f.write(f.WriteSettingsAck)
+				}
+			}
+		}
+	}()
+	return f
+}
+
+// ask sends a request.
+func (f *framed) ask(t *testing.T, stream uint32, path string) {
+	t.Helper()
+	var block bytes.Buffer
+	e := hpack.NewEncoder(&block)
+	for _, h := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "x"}, {":path", path}} {
+		if err := e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.write(func() error {
+		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true})
+	})
+}
+
+// write writes one frame. One that fails is missed by whoever waits for what
+// follows it.
+func (f *framed) write(frame func() error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	_ = frame()
+}
+
+// TestR11StreamsWithoutAWindowAreCut wants answers over HTTP/2 of which the
+// client takes nothing to be given up, although it answers pings.
+func TestR11StreamsWithoutAWindowAreCut(t *testing.T) {
+	for _, path := range []string{"/large", "/small"} {
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan time.Duration, 9)
+				f := dialFrames(t, answers(ended), 0)
+				begin := time.Now()
+				f.ask(t, 1, path)
+				if got := <-f.ends; got != 1 {
+					t.Errorf("got an end of stream %d want a reset of 1", got)
+				}
+				if got := time.Since(begin); got < 30*time.Second || got > 31*time.Second {
+					t.Errorf("gave up after %v, want 30 s", got)
+				}
+				if got := <-ended; got > 31*time.Second {
+					t.Errorf("the handler ended after %v, want 30 s at most", got)
+				}
+			})
+		})
+	}
+}
+
+// TestR11SlowStreamsAreServed wants a client that opens its window a little at a
+// time to get everything, and an answer that is made in parts to be whole.
+func TestR11SlowStreamsAreServed(t *testing.T) {
+	for path, every := range map[string]time.Duration{"/large": 20 * time.Second, "/pause": time.Millisecond} {
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan time.Duration, 9)
+				f := dialFrames(t, answers(ended), maxPiece)
+				f.ask(t, 1, path)
+				total := 0
+				for total < largeAnswer {
+					n, open := <-f.taken
+					if !open {
+						break
+					}
+					total += n
+					time.Sleep(every)
+					if n > 0 {
+						f.write(func() error { return f.WriteWindowUpdate(1, uint32(n)) })
+					}
+				}
+				if total != largeAnswer {
+					t.Errorf("got %d bytes want %d", total, largeAnswer)
+				}
+				if got := <-f.ends; got != 0 {
+					t.Errorf("stream %d was reset, want its end", got)
+				}
+				if got := <-ended; got < time.Minute {
+					t.Errorf("took %v, want longer than any deadline", got)
+				}
+			})
+		})
+	}
+}
+
+// TestChunkedRequestsEndTheConnection wants a request that gives its length in
+// two ways to be the last one: what follows it may be somebody else's.
+func TestChunkedRequestsEndTheConnection(t *testing.T) {
+	for name, length := range map[string]string{"both": "Content-Length: 5\r\n", "chunked": ""} {
+		t.Run(name, func(t *testing.T) {
+			modesOf(t, func(t *testing.T, cfg Config) {
+				ended := make(chan time.Duration, 9)
+				c, in := dialSlow(t, cfg, answers(ended))
+				go say(t, c, "POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n"+length+"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+				res, err := http.ReadResponse(in, nil)
+				if err != nil || !res.Close {
+					t.Fatalf("got %+v, %v want an answer that ends the connection", res, err)
+				}
+				if rest, err := io.ReadAll(in); err != nil || string(rest) != "small" {
+					t.Errorf("got %q, %v want the answer and the end", rest, err)
+				}
+			})
+		})
+	}
+}
