@@ -202,6 +202,7 @@ func (a *App) build(ctx context.Context) error {
 	a.Audiences = audience.New(a.DB.Audiences(), told, c.Now, c.Random)
 	refs := map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives(), "connection_ids": a.DB.Connections()}
 	a.Campaigns = campaign.New(a.DB.Campaigns(), refs, told, c.Now, c.Random)
+	a.Campaigns.Platforms = a.Connections
 	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (a *App) planConnections() {
 		return a.Connections.Work(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
 	a.Jobs.HandleLong(store.KindPush, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, a.Connections.Push(ctx, j.WorkspaceID, ident.ID(j.Args), j.Attempt)
+		return a.Connections.Push(ctx, j.WorkspaceID, ident.ID(j.Args), j.Attempt)
 	})
 }
 
@@ -144,23 +144,18 @@ func (l ledger) Erase(ctx context.Context, workspace, id ident.ID) error {
 type linked struct{ app *App }
 
 // Refer implements connection.Records.
-func (l *linked) Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, refs []record.ExternalRef, drifted bool) error {
+func (l *linked) Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
 	switch kind {
 	case fact.KindCampaign:
-		return l.app.Campaigns.Refer(ctx, workspace, id, refs, drifted)
+		return l.app.Campaigns.Refer(ctx, workspace, id, look)
 	case fact.KindAudience:
+		refs, err := look(ctx)
+		if err != nil {
+			return err
+		}
 		return l.app.Audiences.Refer(ctx, workspace, id, refs)
 	}
 	return nil
-}
-
-// Runs implements connection.Records.
-func (l *linked) Runs(ctx context.Context, workspace, id ident.ID) (bool, error) {
-	c, err := l.app.DB.Campaigns().Load(ctx, workspace, id)
-	if err != nil {
-		return false, err
-	}
-	return c.Runs(), nil
 }
 
 // Find implements connection.Records.

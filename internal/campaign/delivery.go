@@ -102,6 +102,8 @@ var hindrances = map[string]hindrance{
 		"external_refs", "No campaign on an ad platform is linked to this campaign, so nothing delivers it. Launching creates nothing on a platform.",
 		"Create the campaign on the ad platform, then link it with POST /v1/connections/{id}/links. If you deliver it by other means, add the connection that you send its numbers to, of platform api or csv, to connection_ids.", true,
 	},
+	pushPendingIssue: {"external_refs", "The ad platform has not confirmed the requested state.", "The state is written again by itself. If it is urgent, change it on the ad platform.", false},
+	pushFailedIssue:  {"external_refs", "The requested state could not be written to the ad platform.", "Change it on the ad platform. It is tried again after the next sync, or when access is granted anew.", false},
 	// Choice: what runs on a platform goes on there when access has ended, so
 	// these limit and do not block.
 	"connection_reauth_required": {"connection_ids", "Access to this connection's platform has ended; its figures and states are not up to date.", "Grant access anew with POST /v1/connections/{id}/reconnect.", false},
@@ -124,12 +126,10 @@ var hindrances = map[string]hindrance{
 }
 
 // issues lists what keeps the campaign from delivering as it could. An issue
-// that was there before keeps its since. A campaign that is over has none.
+// that was there before keeps its since. A campaign that is over has none but
+// that a platform has not confirmed its end.
 func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
 	list := []Issue{}
-	if !c.open() {
-		return list
-	}
 	add := func(code string, resource *ident.ID) *Issue {
 		h := hindrances[code]
 		issue := Issue{Code: code, Message: h.message, Field: &h.field, ResourceID: resource, Since: now, Remediation: &h.remediation, blocking: h.blocking}
@@ -151,6 +151,10 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 			}
 		}
 		return n
+	}
+	if !c.open() {
+		c.pushIssues(standings, false, add)
+		return list
 	}
 	c.linkIssues(standings, usable, add)
 	if usable(c.CreativeIDs, "no_creative_ready") == 0 {

@@ -1,6 +1,7 @@
 package campaign_test
 
 import (
+	"context"
 	"testing"
 
 	"fanfare/internal/campaign"
@@ -22,7 +23,8 @@ func ref(connection ident.ID, channel string, enabled bool) record.ExternalRef {
 // refer links a campaign to platform campaigns.
 func (l *linked) refer(t *testing.T, id ident.ID, refs ...record.ExternalRef) {
 	t.Helper()
-	if err := l.Refer(t.Context(), l.cause.Workspace, id, refs, false); err != nil {
+	look := func(context.Context) ([]record.ExternalRef, error) { return refs, nil }
+	if err := l.Refer(t.Context(), l.cause.Workspace, id, look); err != nil {
 		t.Fatal(err)
 	}
 }

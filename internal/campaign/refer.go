@@ -9,34 +9,54 @@ import (
 	"fanfare/internal/record"
 )
 
-// pending says that a state is on its way to a platform.
-const pending = "pending"
+// What became of a state that was to be written to a platform campaign.
+const (
+	pushPending = "pending"
+	pushFailed  = "failed"
+	pushDrifted = "drifted"
+)
 
-// Refer notes where else a campaign is, and tells when somebody there has
-// changed what was written.
-func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, refs []record.ExternalRef, drifted bool) error {
+// Refer notes the platform campaigns that look finds. It emits an event when a
+// state could not be written, when it was confirmed after all, and when it was
+// changed on the platform.
+func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
 	_, err := s.settleWith(ctx, workspace, id, func(c *Campaign, _ clock.Instant) ([]record.Event, error) {
-		was := slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return r.Push != nil && *r.Push == "drifted" })
-		previous := map[string]any{"external_refs": c.ExternalRefs}
-		c.ExternalRefs = refs
-		if drifted && !was {
-			return []record.Event{{Type: "campaign.drifted", Previous: previous}}, nil
+		refs, err := look(ctx)
+		if err != nil {
+			return nil, err
 		}
-		return nil, nil
+		events := pushEvents(c.ExternalRefs, refs)
+		c.ExternalRefs = refs
+		return events, nil
 	})
 	return err
 }
 
-// push marks that platforms which are written to have to hear of a new state.
-func (c *Campaign) push() {
-	refs := slices.Clone(c.ExternalRefs)
-	for i := range refs {
-		if refs[i].Push != nil {
-			word := pending
-			refs[i].Push = &word
+// pushEvents are what has happened between two looks at platform campaigns.
+func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
+	some := func(list []record.ExternalRef, is func(*record.ExternalRef) bool) bool {
+		return slices.ContainsFunc(list, func(r record.ExternalRef) bool { return is(&r) })
+	}
+	failed := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == pushFailed }
+	delayed := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == pushPending && r.PushError != nil }
+	drifted := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == pushDrifted }
+	wrong := func(r *record.ExternalRef) bool { return failed(r) || delayed(r) }
+	add := func(happened bool, kind string) {
+		if happened {
+			events = append(events, record.Event{Type: kind, Previous: map[string]any{"external_refs": before}})
 		}
 	}
-	c.ExternalRefs = refs
+	add(some(now, delayed) && !some(before, wrong), "campaign.push_delayed")
+	add(some(now, failed) && !some(before, failed), "campaign.push_failed")
+	add(some(before, wrong) && !some(now, unconfirmed), "campaign.push_applied")
+	add(some(now, drifted) && !some(before, drifted), "campaign.drifted")
+	return events
+}
+
+// unconfirmed reports whether a requested state has not been confirmed by the
+// platform.
+func unconfirmed(r *record.ExternalRef) bool {
+	return r.Push != nil && (*r.Push == pushPending || *r.Push == pushFailed)
 }
 
 // Runs reports whether platforms are to deliver the campaign.
@@ -57,6 +77,6 @@ func (c *Campaign) Connections() []ident.ID {
 func sameRefs(a, b []record.ExternalRef) bool {
 	return slices.EqualFunc(a, b, func(x, y record.ExternalRef) bool {
 		return x.ConnectionID == y.ConnectionID && x.ExternalID == y.ExternalID && equal(x.ExternalStatus, y.ExternalStatus) && equal(x.Enabled, y.Enabled) &&
-			equal(x.Channel, y.Channel) && equal(x.URL, y.URL) && equal(x.Push, y.Push) && x.SyncedAt == y.SyncedAt
+			equal(x.Channel, y.Channel) && equal(x.URL, y.URL) && equal(x.Push, y.Push) && equal(x.PushError, y.PushError) && x.SyncedAt == y.SyncedAt
 	})
 }

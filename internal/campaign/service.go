@@ -22,6 +22,8 @@ type Service struct {
 	spending Spending
 	now      func() time.Time
 	random   io.Reader
+	// Platforms is nil where nothing is linked.
+	Platforms Platforms
 }
 
 // New makes the service. refs answers for audience_ids, creative_ids and
@@ -245,8 +247,16 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// save writes the record if anything in it changed.
+// save writes the record if anything in it changed. A campaign that starts or
+// stops to run notes with it which platforms have to hear of that.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
+	if s.Platforms != nil && before.Runs() != c.Runs() {
+		refs, err := s.Platforms.Request(ctx, cause.Workspace, c.ID)
+		if err != nil {
+			return record.Doc{}, fmt.Errorf("look up platform campaigns of %s: %w", c.ID, err)
+		}
+		c.ExternalRefs = refs
+	}
 	standings, err := s.standings(ctx, c)
 	if err != nil {
 		return record.Doc{}, err

@@ -85,7 +85,6 @@ func (c *Campaign) move(a Action, now clock.Instant) error {
 		}})
 	}
 	c.Status = m.To
-	c.push()
 	switch a {
 	case Launch:
 		c.LaunchedAt = &now

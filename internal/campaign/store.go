@@ -37,6 +37,13 @@ type References interface {
 	Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]Standing, error)
 }
 
+// Platforms knows the platform campaigns that campaigns are linked to.
+type Platforms interface {
+	// Request lists those of a campaign whose state changes, with the push
+	// pending where the state has to be written.
+	Request(ctx context.Context, workspace, campaign ident.ID) ([]record.ExternalRef, error)
+}
+
 // Spending tells what campaigns have spent, from the facts that there are.
 type Spending interface {
 	// Spend returns what campaigns have spent, all that have facts where ids

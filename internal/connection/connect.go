@@ -166,6 +166,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 	c.ScopesMissing = s.missing(c)
 	c.Status, c.StatusReason, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil, nil
 	c.Private.Granting, c.Private.Failures = nil, 0
+	ch.Push = true
 	ch.Events = append(ch.Events, record.Event{Type: "connection.connected"})
 	if c.Sync.LastSuccessAt == nil && c.Sync.CurrentRunID == nil && len(c.Private.Queue) == 0 {
 		run := s.newRun(c, ch.Cause, Request{Mode: ModeFull}, TriggerInitial, ch.At)

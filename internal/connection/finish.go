@@ -29,7 +29,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		}
 		run.finish(status, why, now)
 		run.Touch(now, 1)
-		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0}
+		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0, Push: status == RunSucceeded || status == RunPartial}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		c.conclude(&run, e.c, now, &ch.Events)
 		if status == RunSucceeded && run.Trigger == TriggerInitial && e.s.HistoryDays > fullDays {

@@ -19,17 +19,16 @@ import (
 // Kinds lists what can be linked.
 var Kinds = []string{fact.KindCampaign, fact.KindCreative, fact.KindAudience}
 
-// link notes what an account has, links what is to be linked by its name, and
+// link notes what an account had at a moment, links what is to be linked by its name, and
 // learns which records of ours things are.
-func (e *execution) link(ctx context.Context, account string, found *Entities) error {
+func (e *execution) link(ctx context.Context, account string, found *Entities, seen clock.Instant) error {
 	a := e.c.account(account)
-	now := clock.At(e.s.now())
 	for kind, list := range map[string][]Entity{fact.KindCampaign: found.Campaigns, fact.KindCreative: found.Ads, fact.KindAudience: found.Audiences} {
 		links := make([]Link, len(list))
 		for i, it := range list {
 			links[i] = Link{
 				Kind: kind, ExternalID: it.External, AccountID: account, Platform: a.Platform, Name: it.Name, Status: some(it.Status), Channel: some(it.Channel), URL: some(it.URL),
-				SyncedAt: now, Connection: e.c.ID, Runs: it.Runs,
+				SyncedAt: seen, Connection: e.c.ID, Runs: it.Runs,
 			}
 		}
 		if err := e.s.Links.Found(ctx, e.c.WorkspaceID, e.c.ID, account, kind, links); err != nil {
@@ -60,12 +59,16 @@ func (e *execution) link(ctx context.Context, account string, found *Entities) e
 }
 
 // Follow takes over what a newer look at something does not tell: what it is
-// linked to and what was written there. A state that somebody on the platform
-// has changed since is told and left alone.
+// linked to and what was written there. A state that was changed on the
+// platform since is told and left alone. A look that began before the last
+// state was confirmed knows nothing of that state.
 func (l *Link) Follow(was *Link) {
-	l.RecordID, l.Push, l.Wanted = was.RecordID, was.Push, was.Wanted
+	l.RecordID, l.Push, l.PushError, l.Wanted = was.RecordID, was.Push, was.PushError, was.Wanted
 	if l.Wanted == nil || l.Push == nil || *l.Push == PushPending || *l.Push == PushFailed {
 		return
+	}
+	if l.SyncedAt < was.SyncedAt {
+		l.Status, l.Runs, l.SyncedAt = was.Status, was.Runs, was.SyncedAt
 	}
 	push := PushApplied
 	if l.Runs != *l.Wanted {
@@ -198,7 +201,7 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 			}
 			if was != nil {
 				// What was written there was for another record.
-				losers[*was], l.Push, l.Wanted = kind, nil, nil
+				losers[*was], l.Push, l.PushError, l.Wanted = kind, nil, nil, nil
 			}
 			if slices.ContainsFunc(list[:i], func(o LinkWish) bool { return o.Kind == w.Kind && o.External == w.External }) {
 				details = append(details, fault.Detail{
@@ -279,22 +282,7 @@ func (s *Service) relink(ctx context.Context, c *Connection, changed []Link, tol
 
 // tell has a record show where else it is.
 func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id ident.ID) error {
-	links, err := s.Links.For(ctx, workspace, id)
-	if err != nil {
-		return err
-	}
-	refs := make([]record.ExternalRef, len(links))
-	drifted := false
-	for i, l := range links {
-		refs[i] = record.ExternalRef{
-			ConnectionID: l.Connection, Platform: l.Platform, ExternalID: l.ExternalID, ExternalStatus: l.Status, URL: l.URL, Push: l.Push, SyncedAt: l.SyncedAt,
-		}
-		if kind == fact.KindCampaign {
-			refs[i].Enabled, refs[i].Channel = &l.Runs, l.Channel
-		}
-		drifted = drifted || l.Push != nil && *l.Push == PushDrifted
-	}
-	return s.Records.Refer(ctx, workspace, kind, id, refs, drifted)
+	return s.Records.Refer(ctx, workspace, kind, id, func(ctx context.Context) ([]record.ExternalRef, error) { return s.Refs(ctx, workspace, kind, id) })
 }
 
 // Entities returns one page of what the platform has, and the cursor behind it.

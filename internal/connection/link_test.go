@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -165,12 +166,12 @@ func (s *stage) act(id, verb string) {
 	s.t.Helper()
 	s.Do("POST", "/v1/campaigns/"+id+"/"+verb, nil).Want(200)
 	want(s.t, "what is due after "+verb, true, slices.Contains(s.jobs(), store.KindPush))
-	if err := s.push(id, 1); err != nil {
-		s.t.Fatal(err)
+	if again, err := s.push(id, 1); again != nil || err != nil {
+		s.t.Fatalf("push after %s: got %v, %v", verb, again, err)
 	}
 }
 
-func (s *stage) push(id string, attempt int64) error {
+func (s *stage) push(id string, attempt int64) (*clock.Instant, error) {
 	return s.World.App.Connections.Push(s.t.Context(), s.Workspace, ident.ID(id), attempt)
 }
 
@@ -238,20 +239,29 @@ func TestPushFails(t *testing.T) {
 		}
 		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
 		s.delivers("before it is tried", id, there, "pending", "ACTIVE", true)
-		if err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
+		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
 		s.delivers("on its way", id, there, "pending", "ACTIVE", true)
-		if err := s.push(id, 8); err != nil {
-			t.Errorf("got %v want to give up", err)
+		if _, err := s.push(id, 8); connection.ClassOf(err) != connection.Transient {
+			t.Errorf("got %v want to be called again", err)
 		}
-		s.delivers("given up", id, there, "failed", "ACTIVE", true)
+		s.delivers("failed for long", id, there, "failed", "ACTIVE", true)
 		class = connection.Forbidden
 		s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
-		if err := s.push(id, 1); err != nil {
-			t.Errorf("got %v want to give up at once", err)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want to wait for the next sync", again, err)
 		}
 		s.delivers("forbidden", id, there, "failed", "ACTIVE", true)
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		_, _ = s.push(id, 1)
+		s.tricks.status = nil
+		s.sync(`{"streams":["campaigns"]}`)
+		want(t, "planned after a sync", true, slices.Contains(s.jobs(), store.KindPush))
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("after the sync", id, there, "applied", "PAUSED", false)
 	}, "meta_ads")
 }
 

@@ -46,11 +46,12 @@ func (e *execution) slice(ctx context.Context, p *Slice) error {
 // inventory reads what an account has and notes it.
 func (e *execution) inventory(ctx context.Context, client Client, k Credentials, account string) error {
 	e.run.Totals.APICalls++
+	seen := clock.At(e.s.now())
 	found, err := client.Entities(ctx, k, account)
 	if err != nil {
 		return err
 	}
-	if err := e.link(ctx, account, found); err != nil {
+	if err := e.link(ctx, account, found, seen); err != nil {
 		return err
 	}
 	e.entities[account] = found

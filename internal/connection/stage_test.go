@@ -31,8 +31,12 @@ type tricks struct {
 	connection.Catalogue
 	// report, status and refresh are called before the client is; an error of
 	// theirs is what the client says.
-	report  func(ctx context.Context, q connection.Report) error
-	status  func(account, campaign string, run bool) error
+	report func(ctx context.Context, q connection.Report) error
+	status func(account, campaign string, run bool) error
+	// entities is called after the client has listed what an account has.
+	entities func()
+	// forgets has the client take states and not write them.
+	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
 }
 
@@ -63,7 +67,18 @@ func (c *tricked) SetStatus(ctx context.Context, k connection.Credentials, accou
 			return err
 		}
 	}
+	if c.tricks.forgets {
+		return nil
+	}
 	return c.Client.SetStatus(ctx, k, account, campaign, run)
+}
+
+func (c *tricked) Entities(ctx context.Context, k connection.Credentials, account string) (*connection.Entities, error) {
+	found, err := c.Client.Entities(ctx, k, account)
+	if c.tricks.entities != nil {
+		c.tricks.entities()
+	}
+	return found, err
 }
 
 func (c *tricked) Refresh(ctx context.Context, a connection.App, k connection.Credentials) (connection.Credentials, error) {

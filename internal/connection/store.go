@@ -51,6 +51,9 @@ type Change struct {
 	// Fed says that facts have come in, so that campaigns are brought up to
 	// date.
 	Fed bool
+	// Push says that platforms can be reached, so that requested states which
+	// are not confirmed are tried again.
+	Push bool
 	// AnswerRun has the first run answered and remembered, not the connection.
 	AnswerRun bool
 	// Answer is a run that is answered and remembered as it is here, where
@@ -87,6 +90,11 @@ type Links interface {
 	// Put writes links that are there anew, all or none, and remembers the
 	// answer under the cause's key.
 	Put(ctx context.Context, cause record.Cause, at clock.Instant, connection ident.ID, list []Link, answer []byte) error
+	// Pushed notes what became of the state that a link was to be written, with
+	// what was read back, unless another state was requested meanwhile or the
+	// link is another record's. It reports whether it did. A nil push forgets
+	// the request.
+	Pushed(ctx context.Context, workspace ident.ID, l *Link, push *string, why *record.PushError) (bool, error)
 	// Page reads some in the order of kind and external id.
 	Page(ctx context.Context, workspace, connection ident.ID, kinds []string, linked *bool, after string, limit int) ([]Link, error)
 	// Names finds records of a kind by their names in lower case; a name that
@@ -96,18 +104,20 @@ type Links interface {
 
 // Link is something on a platform, as the API answers it.
 type Link struct {
-	Kind       string        `json:"kind"`
-	ExternalID string        `json:"external_id"`
-	AccountID  string        `json:"account_id"`
-	Platform   string        `json:"platform"`
-	Name       string        `json:"name"`
-	Status     *string       `json:"external_status"`
-	Runs       bool          `json:"enabled"`
-	Channel    *string       `json:"channel"`
-	URL        *string       `json:"url"`
-	RecordID   *ident.ID     `json:"record_id"`
-	Push       *string       `json:"push"`
-	SyncedAt   clock.Instant `json:"synced_at"`
+	Kind       string    `json:"kind"`
+	ExternalID string    `json:"external_id"`
+	AccountID  string    `json:"account_id"`
+	Platform   string    `json:"platform"`
+	Name       string    `json:"name"`
+	Status     *string   `json:"external_status"`
+	Runs       bool      `json:"enabled"`
+	Channel    *string   `json:"channel"`
+	URL        *string   `json:"url"`
+	RecordID   *ident.ID `json:"record_id"`
+	Push       *string   `json:"push"`
+	// PushError is why the platform has not confirmed the requested state.
+	PushError *record.PushError `json:"push_error"`
+	SyncedAt  clock.Instant     `json:"synced_at"`
 
 	// Connection is the connection that found it, Wanted the state that was
 	// last requested; they are stored beside what is answered.
@@ -136,10 +146,9 @@ type Facts interface {
 
 // Records are ours that platforms are linked to.
 type Records interface {
-	// Refer tells a campaign or an audience where else it is.
-	Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, refs []record.ExternalRef, drifted bool) error
-	// Runs tells whether a campaign is to run.
-	Runs(ctx context.Context, workspace, campaign ident.ID) (bool, error)
+	// Refer has a campaign or an audience show what look returns, which is
+	// called again when the record has changed meanwhile.
+	Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error
 	// Find looks up records of a kind, archived ones too.
 	Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
 }

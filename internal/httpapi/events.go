@@ -18,6 +18,7 @@ var EventTypes = []string{
 	"audience.created", "audience.updated", "audience.ready", "audience.too_small", "audience.archived", "audience.restored",
 	"connection.created", "connection.updated", "connection.connected", "connection.reauth_required", "connection.error", "connection.disconnected",
 	"sync.started", "sync.succeeded", "sync.partial", "sync.failed", "metrics.restated", "campaign.drifted",
+	"campaign.push_delayed", "campaign.push_failed", "campaign.push_applied",
 	"import.created", "import.updated", "import.committed", "import.undone", "import.failed",
 	"rates.updated",
 	"api_key.created", "api_key.rotated", "api_key.expiring", "api_key.revoked",

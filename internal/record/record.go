@@ -243,7 +243,17 @@ type ExternalRef struct {
 	// Channel is where a campaign runs on the platform, nil where unknown.
 	Channel *string `json:"channel"`
 	URL     *string `json:"url"`
-	// Push is what became of the last state that was to be written there.
-	Push     *string       `json:"push"`
-	SyncedAt clock.Instant `json:"synced_at"`
+	// Push is what became of the last state that was to be written there,
+	// PushError why it has not been confirmed.
+	Push      *string       `json:"push"`
+	PushError *PushError    `json:"push_error"`
+	SyncedAt  clock.Instant `json:"synced_at"`
+}
+
+// PushError is why a platform has not confirmed a state. Since is the moment
+// of the first attempt that failed.
+type PushError struct {
+	Code    string        `json:"code"`
+	Message string        `json:"message"`
+	Since   clock.Instant `json:"since"`
 }

@@ -190,6 +190,86 @@ func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, i
 	})
 }
 
+// Pushed notes what became of a requested state.
+func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Link, push *string, why *record.PushError) (noted bool, err error) {
+	err = s.db.write(ctx, func(tx Tx) error {
+		noted = false
+		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
+			string(workspace), string(l.Connection), l.Kind, l.ExternalID)
+		if err != nil {
+			return fmt.Errorf("read link: %w", err)
+		}
+		there, err := scanLinks(rows)
+		if err != nil || len(there) == 0 {
+			return err
+		}
+		now := &there[0]
+		if wantedOf(now) != wantedOf(l) || now.RecordID == nil || *now.RecordID != *l.RecordID {
+			return nil
+		}
+		noted = true
+		if now.Push, now.PushError = push, why; push == nil {
+			now.Wanted = nil
+		}
+		if push != nil && *push == connection.PushApplied {
+			now.Status, now.Runs, now.SyncedAt = l.Status, l.Runs, l.SyncedAt
+		}
+		return putLink(tx, workspace, now)
+	})
+	return noted, err
+}
+
+// request notes the state that is requested of a campaign's links, in the
+// transaction that changes the campaign: where refs have a push, it is to be
+// written.
+func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []record.ExternalRef) error {
+	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND record_id = $2 AND record_id <> ''`, string(workspace), string(campaign))
+	if err != nil {
+		return fmt.Errorf("read links: %w", err)
+	}
+	links, err := scanLinks(rows)
+	if err != nil {
+		return err
+	}
+	for i := range links {
+		l := &links[i]
+		at := slices.IndexFunc(refs, func(r record.ExternalRef) bool { return r.ConnectionID == l.Connection && r.ExternalID == l.ExternalID })
+		if l.Kind != fact.KindCampaign || at < 0 {
+			continue
+		}
+		l.Wanted, l.Push, l.PushError = nil, refs[at].Push, nil
+		if l.Push != nil {
+			l.Wanted = &run
+		}
+		if err := putLink(tx, workspace, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planPushes plans that requested states which are not confirmed are written
+// through a connection.
+func (db *DB) planPushes(tx Tx, workspace, id ident.ID, at clock.Instant) error {
+	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND wanted <> ''`,
+		string(workspace), string(id), fact.KindCampaign)
+	if err != nil {
+		return fmt.Errorf("read links: %w", err)
+	}
+	links, err := scanLinks(rows)
+	if err != nil {
+		return err
+	}
+	for i := range links {
+		if l := &links[i]; l.RecordID != nil && l.Unconfirmed() {
+			if err := db.plan(tx, KindPush, workspace, *l.RecordID, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Page reads some in the order of kind and external id.
 func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]connection.Link, error) {
 	b := s.from(workspace)

@@ -119,6 +119,11 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 				return err
 			}
 		}
+		if ch.Push {
+			if err := s.db.planPushes(tx, workspace, id, ch.At); err != nil {
+				return err
+			}
+		}
 		if ch.Fed {
 			return s.db.planSpend(tx, workspace, ch.At)
 		}

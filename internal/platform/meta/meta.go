@@ -294,7 +294,7 @@ func (c *Client) audiences(ctx context.Context, cred connection.Credentials, acc
 func (c *Client) Status(ctx context.Context, cred connection.Credentials, account, campaign string) (connection.Observed, error) {
 	var s status
 	err := c.call(ctx, cred, transport.Call{
-		Method: http.MethodGet, Path: "/" + url.PathEscape(campaign), Query: url.Values{"fields": {"id,status,effective_status"}}, Account: account,
+		Method: http.MethodGet, Path: "/" + url.PathEscape(campaign), Query: url.Values{"fields": {"id,status,effective_status"}}, Account: account, Urgent: true,
 	}, &s)
 	return s.observed(), err
 }

@@ -20,8 +20,10 @@ type pace struct {
 	openAt   time.Time
 }
 
-// turn is when an account may be asked next.
-type turn struct{ next, notBefore time.Time }
+// turn is when an account may be asked next: by the pace, not before the moment
+// that the platform has named, and not before the one until which we hold back
+// by ourselves.
+type turn struct{ next, notBefore, held time.Time }
 
 const (
 	// broken is after how many failures in a row a platform is left alone,
@@ -50,15 +52,17 @@ func (p *pace) turn(account string) *turn {
 // take waits for a call's turn.
 //
 // Choice: urgent calls do not wait for the pace, which leaves a fifth of every
-// second free for them: whoever stops spend goes first. They do obey what the
-// platform itself has said.
+// second free for them, nor for a rest or a hold of our own: stopping spend goes
+// first. They do obey a moment that the platform itself has named.
 func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
 	p.mu.Lock()
 	now := t.o.Now()
 	turn := p.turn(c.Account)
 	until := turn.notBefore
-	if p.openAt.After(until) {
-		until = p.openAt
+	for _, own := range []time.Time{p.openAt, turn.held} {
+		if own.After(until) && !c.Urgent {
+			until = own
+		}
 	}
 	if until.Sub(now) > 0 {
 		p.mu.Unlock()
@@ -98,8 +102,12 @@ func (p *pace) note(account string, e *connection.Error, now time.Time) {
 	}
 }
 
-// Hold has an account left alone until a moment, for what a platform says
-// beside its answers.
+// Hold keeps all but urgent calls from an account until a moment, because it
+// has used much of what the platform allows.
 func (t *Transport) Hold(account string, until time.Time) {
-	t.pace.note(account, &connection.Error{Class: connection.Throttled, Until: until}, t.o.Now())
+	t.pace.mu.Lock()
+	defer t.pace.mu.Unlock()
+	if turn := t.pace.turn(account); turn.held.Before(until) {
+		turn.held = until
+	}
 }

@@ -80,7 +80,8 @@ type Call struct {
 	// Form or JSON is the body, if one of them is set.
 	Form url.Values
 	JSON any
-	// Account is whose pace counts. Urgent calls wait for nobody.
+	// Account is whose pace counts. Urgent calls wait for nobody, and are not
+	// repeated: their caller may want something else by then.
 	Account string
 	Urgent  bool
 }
@@ -105,7 +106,7 @@ func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error
 		}
 		failed := t.known(ctx, err)
 		wait, again := t.wait(failed, attempt)
-		if !again || ctx.Err() != nil {
+		if !again || c.Urgent || ctx.Err() != nil {
 			return header, failed
 		}
 		if err := t.o.Sleep(ctx, wait); err != nil {

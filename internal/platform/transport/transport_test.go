@@ -158,6 +158,31 @@ func TestThrottled(t *testing.T) {
 	if _, err := tr.Do(t.Context(), get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
 		t.Errorf("held: got %v want throttled", err)
 	}
+	urgent := get("/x")
+	urgent.Urgent = true
+	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
+		t.Errorf("held by ourselves, urgent: got %v want an answer", err)
+	}
+}
+
+// TestUrgentOnce obeys the moment that the platform names, does not rest after
+// failures, and repeats nothing.
+func TestUrgentOnce(t *testing.T) {
+	t.Parallel()
+	urgent := get("/x")
+	urgent.Urgent = true
+	p := &platform{answers: []answer{{status: 500}}}
+	tr := p.transport(0)
+	for i := range 12 {
+		if _, err := tr.Do(t.Context(), urgent, nil); connection.ClassOf(err) != connection.Transient || len(p.asked) != i+1 {
+			t.Fatalf("call %d: got %v after %d calls want one call each", i, err, len(p.asked))
+		}
+	}
+	tr.Hold("1", p.now.Add(time.Hour))
+	p.answers = []answer{{status: 200, body: `{}`}}
+	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
+		t.Errorf("in a rest and held: got %v want an answer", err)
+	}
 }
 
 // TestBreaker leaves a platform alone for a minute that has only failed.

@@ -103,7 +103,7 @@ func (w *World) syncSteps() []Step {
 			r.Status = connection.RunSucceeded
 			r.Touch(w.Now(), 1)
 			ch := w.applied(nil, r, "sync.succeeded")
-			ch.AnswerRun, ch.Fed = true, true
+			ch.AnswerRun, ch.Fed, ch.Push = true, true, true
 			return w.withoutSpend(ctx, apply(ctx, ch))
 		}},
 		{"sync.done", false, func(ctx context.Context) error { return w.DB.Jobs().Done(ctx, claimed[0]) }},
@@ -133,6 +133,16 @@ func (w *World) syncSteps() []Step {
 			linked := ident.ID("cmp_1")
 			l.RecordID = &linked
 			return w.DB.Links().Put(ctx, cause, w.Now(), id, []connection.Link{l}, []byte(`{}`))
+		}},
+		{"link.pushed", false, func(ctx context.Context) error {
+			l, push := w.link(id, "1", "a"), connection.PushPending
+			linked := ident.ID("cmp_1")
+			l.RecordID = &linked
+			noted, err := w.DB.Links().Pushed(ctx, w.Workspace, &l, &push, nil)
+			if err == nil && !noted {
+				err = errors.New("the push was not noted")
+			}
+			return err
 		}},
 		{"link.read", false, func(ctx context.Context) error { return w.readLinks(ctx, id) }},
 	}

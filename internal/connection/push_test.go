@@ -1,0 +1,245 @@
+package connection_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/ident"
+	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/store"
+)
+
+// issues are the codes of the delivery issues about pushes.
+func (s *stage) issues(id string) (codes []string) {
+	s.t.Helper()
+	var c campaign.Campaign
+	s.Do("GET", "/v1/campaigns/"+id, nil).Want(200).Data(&c)
+	for _, issue := range c.Delivery.Issues {
+		if issue.Code == "push_pending" || issue.Code == "push_failed" {
+			codes = append(codes, issue.Code)
+			if issue.ResourceID == nil || *issue.ResourceID != ident.ID(s.id) || issue.Remediation == nil {
+				s.t.Errorf("got issue %+v want the connection and what to do", issue)
+			}
+		}
+	}
+	return codes
+}
+
+// told counts the events of a campaign about pushes.
+func (s *stage) told(id string) (delayed, failed, applied int) {
+	s.t.Helper()
+	for _, e := range s.events(id) {
+		switch e {
+		case "campaign.push_delayed":
+			delayed++
+		case "campaign.push_failed":
+			failed++
+		case "campaign.push_applied":
+			applied++
+		}
+	}
+	return delayed, failed, applied
+}
+
+// reported wants what a campaign says about a push.
+func (s *stage) reported(what, id string, issues []string, delayed, failed, applied int) {
+	s.t.Helper()
+	want(s.t, what+": issues", issues, s.issues(id))
+	gotDelayed, gotFailed, gotApplied := s.told(id)
+	want(s.t, what+": events", []int{delayed, failed, applied}, []int{gotDelayed, gotFailed, gotApplied})
+}
+
+// granted grants access anew and has what was requested written.
+func (s *stage) granted(id string) {
+	s.t.Helper()
+	s.World.Sandbox().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
+	s.Do("POST", s.path("/reconnect"), nil).Want(200)
+	want(s.t, "planned once access is back", true, slices.Contains(s.jobs(), store.KindPush))
+	if again, err := s.push(id, 1); again != nil || err != nil {
+		s.t.Fatalf("push once access is back: got %v, %v", again, err)
+	}
+}
+
+// TestPushWithoutAccess pauses while access is known to have ended: the request
+// is kept, reported, and written once access is back.
+func TestPushWithoutAccess(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.strike(ads.Rule{Fault: ads.FaultRevokedToken})
+		s.sync(recent)
+		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		want(t, "push right after the request", "pending", *s.refs("/v1/campaigns/" + id)[0].Push)
+		s.reported("requested", id, []string{"push_pending"}, 0, 0, 0)
+		for range 2 {
+			if again, err := s.push(id, 1); again != nil || err != nil {
+				t.Errorf("got %v, %v want to wait for access", again, err)
+			}
+			want(t, "push without access", "failed", *s.refs("/v1/campaigns/" + id)[0].Push)
+			s.reported("without access", id, []string{"push_failed"}, 0, 1, 0)
+		}
+		s.granted(id)
+		s.delivers("access is back", id, there, "applied", "PAUSED", false)
+		s.reported("access is back", id, nil, 0, 1, 1)
+	}, "meta_ads")
+}
+
+// TestPushFindsAccessEnded has a push be the first to notice that access has
+// ended.
+func TestPushFindsAccessEnded(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.strike(ads.Rule{Fault: ads.FaultRevokedToken})
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want to wait for access", again, err)
+		}
+		want(t, "push", "failed", *s.refs("/v1/campaigns/" + id)[0].Push)
+		s.reported("access has ended", id, []string{"push_failed"}, 0, 1, 0)
+		c := s.connection()
+		want(t, "connection", connection.StatusReauthRequired, c.Status)
+		if c.StatusReason == nil || c.ReauthURL == nil || c.Sync.NextRunAt != nil {
+			t.Errorf("got %+v, %v, next run %v want a reason, a page and no run", c.StatusReason, c.ReauthURL, c.Sync.NextRunAt)
+		}
+		want(t, "told", true, slices.Contains(s.events(s.id), "connection.reauth_required"))
+		s.granted(id)
+		s.delivers("access is back", id, there, "applied", "PAUSED", false)
+		s.reported("access is back", id, nil, 0, 1, 1)
+	}, "meta_ads")
+}
+
+// TestPushThrottled waits for the moment that the platform names.
+func TestPushThrottled(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		until := s.World.Clock.Now().Add(7 * time.Minute)
+		s.tricks.status = func(string, string, bool) error {
+			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until}
+		}
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		for range 2 {
+			again, err := s.push(id, 1)
+			if err != nil || again == nil || *again != clock.At(until) {
+				t.Errorf("got %v, %v want again at %v", again, err, until)
+			}
+			s.delivers("throttled", id, there, "pending", "ACTIVE", true)
+			s.reported("throttled", id, []string{"push_pending"}, 1, 0, 0)
+		}
+		why := s.refs("/v1/campaigns/" + id)[0].PushError
+		if why == nil || why.Code != "80004" || why.Since != s.now() {
+			t.Errorf("got error %+v want the platform's", why)
+		}
+		s.tricks.status = nil
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("afterwards", id, there, "applied", "PAUSED", false)
+		s.reported("afterwards", id, nil, 1, 0, 1)
+	}, "meta_ads")
+}
+
+// TestPushNotConfirmed takes nothing for applied that the platform does not
+// report.
+func TestPushNotConfirmed(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.tricks.forgets = true
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
+			t.Errorf("got %v want to be called again", err)
+		}
+		s.delivers("not written", id, there, "pending", "ACTIVE", true)
+		want(t, "why", "not_confirmed", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		s.tricks.forgets = false
+		if _, err := s.push(id, 2); err != nil {
+			t.Error(err)
+		}
+		s.delivers("written", id, there, "applied", "PAUSED", false)
+	}, "meta_ads")
+}
+
+// TestPushArchived writes the end of a running campaign, and reports it until
+// the platform confirms it.
+func TestPushArchived(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+		s.delivers("archived", id, there, "pending", "ACTIVE", true)
+		want(t, "issues", []string{"push_pending"}, s.issues(id))
+		if _, err := s.push(id, 1); err != nil {
+			t.Error(err)
+		}
+		s.delivers("written", id, there, "applied", "PAUSED", false)
+		want(t, "issues once written", []string(nil), s.issues(id))
+	}, "meta_ads")
+}
+
+// TestPushOvertaken requests another state while one is being written.
+func TestPushOvertaken(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.tricks.status = func(string, string, bool) error {
+			s.tricks.status = nil
+			s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+			return nil
+		}
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		if _, err := s.push(id, 1); err != nil {
+			t.Error(err)
+		}
+		want(t, "push", "pending", *s.refs("/v1/campaigns/" + id)[0].Push)
+		if _, err := s.push(id, 1); err != nil {
+			t.Error(err)
+		}
+		s.delivers("the last request", id, there, "applied", "ACTIVE", true)
+	}, "meta_ads")
+}
+
+// TestPushBeatsOlderLook has a sync look at campaigns before a state is written
+// and note what it saw afterwards.
+func TestPushBeatsOlderLook(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.tricks.entities = func() {
+			s.tricks.entities = nil
+			s.World.Clock.Advance(time.Second)
+			s.act(id, "pause")
+		}
+		s.sync(`{"streams":["campaigns"]}`)
+		s.delivers("afterwards", id, there, "applied", "PAUSED", false)
+		want(t, "drift", false, slices.Contains(s.events(id), "campaign.drifted"))
+	}, "meta_ads")
+}
+
+// TestPauseIsNotWritten reports a platform campaign that goes on although the
+// campaign has stopped, because its connection writes no states.
+func TestPauseIsNotWritten(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		s.act(id, "pause")
+		s.delivers("not written", id, there, "", "ACTIVE", true)
+		want(t, "issues", []string{"push_failed"}, s.issues(id))
+	}, "meta_ads")
+}
+
+// TestPushDisconnected forgets a request that cannot be written any more, and
+// goes on reporting it.
+func TestPushDisconnected(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.Do("DELETE", s.path(""), nil).Want(200)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want nothing to do", again, err)
+		}
+		s.delivers("disconnected", id, there, "", "ACTIVE", true)
+		want(t, "issues", []string{"push_failed"}, s.issues(id))
+	}, "meta_ads")
+}
