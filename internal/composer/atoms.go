@@ -27,7 +27,7 @@ const (
 	spelled = `(?:\p{Sc}|円|元|원|(?:` + isoCode + `|[Ee]uros?|[Dd]ollars?|[Pp]ounds?|[Pp]ence|[Ff]ranken|[Ff]rancs?|[Rr]eais|[Pp]esos|[Cc]ents?|kr|zł|Kč|Ft|lei)\b)`
 	percent = `(?:[%‰]|(?i:percent|per cent|pct|prozent|pour[ -]cent|por ciento|per cento|por cento)\b)`
 
-	monthName = `(?i:jan(?:uary|uar|vier|eiro|v?\b)|feb(?:ruary|ruar|rero|braio|\b)|f[ée]v(?:rier|r?\b)|fevereiro|m[äa]rz\b|mar(?:ch|s|zo|ço|\b)|apr(?:il|ile|\b)|a[vb]ril|a[vb]r\b|gen(?:naio|\b)|ma[iy]\b|mayo|mag(?:gio|\b)|maio|jun[ei]?\b|juin|jun[ih]o|giu(?:gno|\b)|jul[yi]?\b|juil(?:let|\b)|jul[ih]o|lug(?:lio|\b)|aug(?:ust|\b)|août|aout|ago(?:sto|\b)|sept?(?:ember|embre|iembre|\b)|settembre|set(?:embro|\b)|o[ck]t(?:ober|obre|ubre|\b)|ott(?:obre|\b)|out(?:ubro|\b)|nov(?:ember|embre|iembre|embro|\b)|de[cz](?:ember|embre|embro|\b)|d[ée]c(?:embre|\b)|di[cz](?:iembre|embre|\b))`
+	monthName = `(?i:jan(?:uary|uar|vier|eiro|v?\b)|feb(?:ruary|ruar|rero|braio|\b)|f[ée]v(?:rier|r?\b)|fevereiro|m[äa]rz\b|mar(?:ch|s|zo|ço|\b)|apr(?:ile|il|\b)|a[vb]ril|a[vb]r\b|gen(?:naio|\b)|ma[iy]\b|mayo|mag(?:gio|\b)|maio|jun[ei]?\b|juin|jun[ih]o|giu(?:gno|\b)|jul[yi]?\b|juil(?:let|\b)|jul[ih]o|lug(?:lio|\b)|aug(?:ust|\b)|août|aout|ago(?:sto|\b)|sept?(?:ember|embre|iembre|\b)|settembre|set(?:embro|\b)|o[ck]t(?:ober|obre|ubre|\b)|ott(?:obre|\b)|out(?:ubro|\b)|nov(?:ember|embre|iembre|embro|\b)|de[cz](?:ember|embre|embro|\b)|d[ée]c(?:embre|\b)|di[cz](?:iembre|embre|\b))`
 	dayOf     = `\d{1,2}(?:st|nd|rd|th|er|º|°|ª|\.)?`
 	joined    = `(?: ?(?:` + dash + `|/|&) ?| (?:bis|und|to|and|till|until|through|au|et|al|y|e|a|ao|até|hasta|jusqu'au|bis zum)(?: (?:the|zum|le|el|il|o))? )`
 	inYear    = `(?:\.?,? (?:de |del |do )?\d{4}\b)?`

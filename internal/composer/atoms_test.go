@@ -19,7 +19,7 @@ func TestAtoms(t *testing.T) {
 		{"18,000원부터, 日曜日まで20%オフ", []string{"18,000원", "20%"}},
 		{"Aktion bis 30. Juni, am 3. März, am 24. Dez. und 1. bis 31. Oktober 2027", []string{"30. Juni", "3. März", "24. Dez.", "1. bis 31. Oktober 2027"}},
 		{"bis 28.2. verlängert, Version 4.5. Neu", []string{"28.2.", "4.5"}},
-		{"du 3 au 16 février, le 1er mars, 12 de diciembre de 2027, 1° giugno", []string{"3 au 16 février", "1er mars", "12 de diciembre de 2027", "1° giugno"}},
+		{"du 3 au 16 février, le 1er mars, 12 de diciembre de 2027, 1° giugno, 15 aprile", []string{"3 au 16 février", "1er mars", "12 de diciembre de 2027", "1° giugno", "15 aprile"}},
 		{"Sept. 7, Oct 5, 2027, May 1 – Oct 15, 4/15/2027, 31.12.2027", []string{"Sept. 7", "Oct 5, 2027", "May 1 – Oct 15", "4/15/2027", "31.12.2027"}},
 		{"Energy label A+++, C++, C#, F# and .NET, R&D", []string{"A+++", "C++", "C#", "F#", ".NET", "R&D"}},
 		{"-20 % pour tous, 7.5 percent, 10–15 %, 5 por ciento", []string{"-20 %", "7.5 percent", "10–15 %", "5 por ciento"}},

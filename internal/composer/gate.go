@@ -35,7 +35,7 @@ func newGate(b *creative.Brief) *gate {
 	g := &gate{spelled: map[string]string{}, names: map[string]string{}}
 	text := plainText(strings.Join([]string{b.Prompt, b.Brand.Name, domain(b.LandingURL)}, "\n"))
 	g.loud = shouted(b.Prompt)
-	alone := wordsIn(text)
+	alone := wordsIn(newMasking(text).text)
 	for _, a := range atoms(text) {
 		found := text[a.start:a.end]
 		if key := plainAtom(found); g.spelled[key] == "" {
@@ -59,7 +59,7 @@ var shortWords = set("a e i o u y à é ó")
 // wordsIn is the set of the words of a text, as they are written.
 func wordsIn(text string) map[string]bool {
 	m := map[string]bool{}
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '#' }) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		m[word] = true
 	}
 	return m
@@ -70,11 +70,11 @@ func wordsIn(text string) map[string]bool {
 func (g *gate) say(text string) (string, bool) {
 	end := len(text)
 	for _, a := range slices.Backward(atoms(text)) {
-		own, known := g.spelled[plainAtom(text[a.start:a.end])]
-		if !known || strings.ContainsFunc(text[a.end:end], numberSign) {
+		found := text[a.start:a.end]
+		own, known := g.spelled[plainAtom(found)]
+		if !known || !g.plain(text[a.end:end]) {
 			return "", false
 		}
-		found := text[a.start:a.end]
 		// Choice: facts stay as they were typed, "dec 5" too. Only the capitals
 		// of a brief that shouts say nothing, and known names are no facts:
 		// "b2b" may be written B2B.
@@ -84,17 +84,27 @@ func (g *gate) say(text string) (string, bool) {
 		}
 		end = a.start
 	}
-	if strings.ContainsFunc(text[:end], numberSign) {
+	if !g.plain(text[:end]) {
 		return "", false
 	}
-	if len(g.names) > 0 {
-		for word := range wordsIn(text) {
-			if own := g.names[strings.ToLower(word)]; own != "" && own != word {
-				return "", false
-			}
+	return text, true
+}
+
+// plain reports whether the text between atoms has neither a sign of a number
+// nor a name in another spelling.
+func (g *gate) plain(text string) bool {
+	if strings.ContainsFunc(text, numberSign) {
+		return false
+	}
+	if len(g.names) == 0 {
+		return true
+	}
+	for word := range wordsIn(text) {
+		if own := g.names[strings.ToLower(word)]; own != "" && own != word {
+			return false
 		}
 	}
-	return text, true
+	return true
 }
 
 // numberSign is a sign that belongs to a number.
