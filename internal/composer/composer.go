@@ -35,11 +35,11 @@ func (c *Composer) Write(ctx context.Context, b *creative.Brief) (*creative.Resu
 	}
 	text, phone := takePhone(clean(b.Prompt))
 	bar := newBar(b)
-	// Choice: who names a language gets it. Were the prompt in another one, its
-	// words would be used all the same, since nothing here translates.
+	// A language that is asked for is the prompt's own: the service refuses
+	// others, since nothing here translates.
 	tag := b.Language
 	if tag == "" {
-		tag = detect(text)
+		tag = creative.LanguageOf(text)
 	}
 	var author author
 	if english(tag) {

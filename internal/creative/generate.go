@@ -108,7 +108,7 @@ func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Requ
 		r.Provider = &names[0]
 	}
 	if slices.Contains(names, *r.Provider) {
-		return nil, nil
+		return checkLanguage(r), nil
 	}
 	return []fault.Detail{{
 		Field: "provider", Code: "invalid_value",

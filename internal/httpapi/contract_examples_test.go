@@ -187,6 +187,7 @@ var shows = map[string]show{
 	},
 	"unknown_channel":         generating(`{"prompt":"Tea","channels":["serach"]}`),
 	"provider_not_configured": generating(`{"prompt":"Tea","provider":"openai"}`),
+	"language_mismatch":       generating(`{"prompt":"Oat milk latte for students, 20% off until Sunday","language":"de"}`),
 	"content_rejected":        generating(`{"prompt":"Buy untraceable ghost guns online"}`),
 	"still_generating": func(s *stage) *fanfaretest.Response {
 		id := generating(`{"prompt":"Tea","type":"image"}`, "Prefer: respond-async")(s).Want(202).ID()

@@ -1,0 +1,173 @@
+package creative
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"fanfare/internal/fault"
+)
+
+type script struct {
+	tag    string
+	tables []*unicode.RangeTable
+}
+
+// scripts are the languages that their letters identify, the more particular
+// first: Japanese also uses Han characters.
+var scripts = []script{
+	{"ja", []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
+	{"ko", []*unicode.RangeTable{unicode.Hangul}},
+	{"zh", []*unicode.RangeTable{unicode.Han}},
+	{"ar", []*unicode.RangeTable{unicode.Arabic}},
+	{"he", []*unicode.RangeTable{unicode.Hebrew}},
+	{"el", []*unicode.RangeTable{unicode.Greek}},
+	{"ru", []*unicode.RangeTable{unicode.Cyrillic}},
+	{"th", []*unicode.RangeTable{unicode.Thai}},
+	{"hi", []*unicode.RangeTable{unicode.Devanagari}},
+	{"ka", []*unicode.RangeTable{unicode.Georgian}},
+	{"hy", []*unicode.RangeTable{unicode.Armenian}},
+}
+
+// sharedScripts are further languages that are written in one of the scripts.
+var sharedScripts = map[string][]string{
+	"ja": {"ja", "zh"}, "yue": {"zh"}, "fa": {"ar"}, "ur": {"ar"}, "ps": {"ar"}, "yi": {"he"}, "iw": {"he"}, "uk": {"ru"}, "bg": {"ru"},
+	"mk": {"ru"}, "be": {"ru"}, "mr": {"hi"}, "ne": {"hi"}, "sa": {"hi"},
+}
+
+type commonWord struct {
+	tag, name string
+	words     map[string]bool
+	// letters are those that no other language of the list has.
+	letters string
+}
+
+// commonWords are frequent words of the languages that the built-in composer
+// recognizes, and letters that only one of them has.
+var commonWords = []commonWord{
+	{"en", "English", wordSet("the and for with your you our we is are of to off free new from until that this it at on by ad ads write create an buy sale shop get save only all no up help promote team best campaign online more week month day today"), ""},
+	{"de", "German", wordSet("der die das und für mit von ein eine einen einem unser unsere unseren ist sind nicht auf bis zum zur auch wir sie ihr ihre bei aus jetzt schreibe erstelle anzeige werbung rabatt kostenlos kostenlose kostenloser neue neuer neues ab oder im nur alle handgemachte"), "äöüß"},
+	{"fr", "French", wordSet("le les des et pour avec une du nos notre votre vos est sont dans sur sans jusqu'au chez aux ce cette nous vous écris écrivez rédige annonce publicité nouveau nouvelle gratuit gratuite livraison dès au qui l'été d'une toutes tous"), "œêûî"},
+	{"es", "Spanish", wordSet("el los las y para con una del nuestra nuestro nuestros nuestras su sus en hasta desde sin es son escribe crea anuncio anuncios publicidad nuevo nueva gratis envío más todo todos por que descuento niños hechos hecho"), "ñ¿¡"},
+	{"it", "Italian", wordSet("il lo gli e per con un una di del della dei delle nostro nostra i nostri è sono fino senza scrivi crea annuncio annunci pubblicità nuovo nuova gratis spedizione gratuita più tutti tutte che sconto alla al nel nella dal"), "òì"},
+	{"pt", "Portuguese", wordSet("o os e para com um uma do da dos das nosso nossa nossos é são até sem escreva crie anúncio anúncios novo nova grátis entrega frete mais todos que desconto não em no na ao pelo"), "ãõ"},
+	{"nl", "Dutch", wordSet("de het een en voor met van onze ons is zijn niet op tot ook wij jouw uw bij uit nu schrijf maak advertentie korting gratis nieuw nieuwe vanaf alle alleen naar zonder"), ""},
+}
+
+// LanguageOf finds the language of a text, English where nothing says
+// otherwise.
+func LanguageOf(text string) string {
+	if tag := scriptOf(text); tag != "" {
+		return tag
+	}
+	best, most := "en", 0
+	words := wordsOf(text)
+	for _, c := range commonWords {
+		n := 0
+		for _, word := range words {
+			if c.words[word] {
+				n++
+			}
+		}
+		if strings.ContainsAny(strings.ToLower(text), c.letters) {
+			n++
+		}
+		if n > most {
+			best, most = c.tag, n
+		}
+	}
+	return best
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+}
+
+// scriptOf is the language that the script of a text stands for, empty for
+// Latin letters.
+func scriptOf(text string) string {
+	letters, other := 0, map[string]int{}
+	for _, r := range text {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		letters++
+		if r < 0x250 {
+			continue
+		}
+		for _, s := range scripts {
+			if unicode.In(r, s.tables...) {
+				other[s.tag]++
+				break
+			}
+		}
+	}
+	if other["ja"] > 0 {
+		other["ja"] += other["zh"]
+	}
+	for _, s := range scripts {
+		// A brief in another script often has Latin brand names.
+		if other[s.tag]*5 > letters*2 {
+			return s.tag
+		}
+	}
+	return ""
+}
+
+// languageMismatch tells whether a prompt is clearly in another language than
+// the one that is asked for, and in which.
+//
+// Choice: only clear cases are refused, because a short prompt in a language
+// without a word list would be turned away otherwise.
+func languageMismatch(prompt, language string) (tag string, mismatch bool) {
+	base, _, _ := strings.Cut(strings.ToLower(language), "-")
+	known := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == base })
+	isScript := slices.ContainsFunc(scripts, func(s script) bool { return s.tag == base })
+	written := append([]string{base}, sharedScripts[base]...)
+	if tag := scriptOf(prompt); tag != "" {
+		return tag, (known >= 0 || isScript || len(written) > 1) && !slices.Contains(written, tag)
+	}
+	tag = LanguageOf(prompt)
+	if isScript || len(written) > 1 {
+		return tag, strings.ContainsFunc(prompt, unicode.IsLetter)
+	}
+	seen := map[string]int{}
+	for _, c := range commonWords {
+		words := map[string]bool{}
+		for _, word := range wordsOf(prompt) {
+			if c.words[word] {
+				words[word] = true
+			}
+		}
+		seen[c.tag] = len(words)
+	}
+	switch {
+	case tag == base:
+		return tag, false
+	case known < 0:
+		return tag, tag == "en" && seen["en"] >= 4
+	}
+	return tag, seen[tag] >= 3 && seen[tag] >= 2*seen[base] || seen[tag] >= 2 && seen[base] == 0
+}
+
+// checkLanguage refuses a language that the built-in composer cannot write the
+// prompt in. Language models translate.
+func checkLanguage(r *Request) []fault.Detail {
+	if r.Language == nil || *r.Provider != BuiltIn {
+		return nil
+	}
+	tag, mismatch := languageMismatch(r.Prompt, *r.Language)
+	if !mismatch {
+		return nil
+	}
+	name := tag
+	if i := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == tag }); i >= 0 {
+		name = commonWords[i].name
+	}
+	return []fault.Detail{{
+		Field: "language", Code: "language_mismatch",
+		Message: fmt.Sprintf("language is %s, but the prompt is in %s. The built-in composer does not translate. Leave language out, write the prompt in that language, or choose a provider that is a language model.", *r.Language, name),
+		Meta:    fault.Meta{"prompt_language": tag},
+	}}
+}
