@@ -97,8 +97,9 @@ fmt: ## Format the code
 	$(TOOL) golangci-lint fmt
 
 .PHONY: contract
-contract: ## Check the contract, and that it breaks nothing since the last tag
+contract: ## Check the contract, generate clients of it, and compare it with the last tag
 	$(GO) test -count=1 -run 'Contract' ./internal/httpapi
+	$(GO) test -count=1 -tags contract -timeout 20m -v ./test/clients
 	@sh scripts/contract.sh
 
 .PHONY: golden

@@ -42,7 +42,7 @@ var (
 
 // guideNames are the guides in the order of reading.
 var guideNames = []string{
-	"getting-started", "authentication", "pagination-and-filtering", "errors-and-retries", "creative-generation",
+	"getting-started", "authentication", "pagination-and-filtering", "errors-and-retries", "clients", "creative-generation",
 	"audiences", "analytics-query", "importing-numbers", "connections-and-sync", "events",
 }
 

@@ -355,8 +355,8 @@ func TestTextForPrograms(t *testing.T) {
 		}
 	}
 	full := get(t, s, "/docs/llms-full.txt").Body.String()
-	if got := strings.Count(full, "\n---\n"); got != 9 || !strings.Contains(full, "# Getting started") {
-		t.Errorf("got %d marks between guides, want 9", got)
+	if got := strings.Count(full, "\n---\n"); got != 10 || !strings.Contains(full, "# Getting started") {
+		t.Errorf("got %d marks between guides, want 10", got)
 	}
 }
 
