@@ -112,10 +112,16 @@ func Missing() *Error {
 	return New(NotFound, "There is no such resource in this workspace. Check the id and the workspace of the API key.")
 }
 
+// MaxDetails is how many problems an answer lists.
+const MaxDetails = 50
+
 // Invalid says that members of the body are wrong, all of them at once.
-func Invalid(details []Detail) *Error {
-	const most = 50
-	seen := map[string]bool{}
+func Invalid(details []Detail) *Error { return InvalidOf(details, len(details)) }
+
+// InvalidOf is Invalid where details are only the first of total problems.
+func InvalidOf(details []Detail, total int) *Error {
+	details = details[:min(len(details), MaxDetails)]
+	seen := map[string]bool{"": true}
 	var names []string
 	for i := range details {
 		if details[i].In == "" {
@@ -126,13 +132,16 @@ func Invalid(details []Detail) *Error {
 			names = append(names, f)
 		}
 	}
+	if names == nil {
+		names = []string{"body"}
+	}
 	noun := "fields are"
-	if len(details) == 1 {
+	if total == 1 {
 		noun = "field is"
 	}
-	message := fmt.Sprintf("%d %s invalid: %s.", len(details), noun, strings.Join(names, ", "))
-	if len(details) > most {
-		details = details[:most]
+	message := fmt.Sprintf("%d %s invalid: %s.", total, noun, strings.Join(names, ", "))
+	if total > len(details) {
+		message += fmt.Sprintf(" The first %d are listed.", len(details))
 	}
 	return New(ValidationFailed, message, details...)
 }

@@ -72,8 +72,8 @@ func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) 
 		// Names and values in what could be read may be wrong as well.
 		_, more := analytics.Resolve(q, r.home(), r.now)
 		for _, d := range more {
-			if !slices.ContainsFunc(*f.problems, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
-				*f.problems = append(*f.problems, d)
+			if !slices.ContainsFunc(f.problems.list, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
+				f.problems.add(d)
 			}
 		}
 		return response{}, f.err()

@@ -94,7 +94,7 @@ func (a *API) createCreative(ctx context.Context, r *request) (response, error) 
 		if err != nil {
 			return response{}, err
 		}
-		*f.problems = append(*f.problems, dangling...)
+		f.problems.add(dangling...)
 		return response{}, f.err()
 	}
 	d, err := a.Creatives.Create(ctx, r.caused(http.StatusCreated), u)
@@ -135,7 +135,7 @@ func (a *API) generateCreative(ctx context.Context, r *request) (response, error
 		if err != nil {
 			return response{}, err
 		}
-		*f.problems = append(*f.problems, dangling...)
+		f.problems.add(dangling...)
 		return response{}, f.err()
 	}
 	cause := r.caused(http.StatusCreated)

@@ -186,6 +186,12 @@ func TestH5Limits(t *testing.T) {
 	}
 	deepest := `{"name":"One","metadata":` + strings.Repeat(`{"a":`, 63) + `1` + strings.Repeat(`}`, 63) + `}`
 	c.Do("POST", "/v1/campaigns", deepest).WantError(422, "validation_failed")
+	values := func(n int) string { return `{"name":"One","tags":[` + strings.Repeat("0,", n-4) + `0]}` }
+	c.Do("POST", "/v1/campaigns", values(50_000)).WantError(422, "validation_failed")
+	e = c.Do("POST", "/v1/campaigns", values(50_001)).WantError(400, "malformed_json")
+	if e.Details[0].Code != "too_many_values" {
+		t.Errorf("got detail %s want too_many_values", e.Details[0].Code)
+	}
 	target := func(n int) string {
 		const start = "/v1/campaigns?q="
 		return start + strings.Repeat("x", n-len(start))

@@ -14,8 +14,13 @@ import (
 	"fanfare/internal/fault"
 )
 
-// maxDepth is how deep a body may nest.
-const maxDepth = 64
+// Bounds of a body. No operation needs an object with more than 200 members
+// or more than some 20,000 values, and each value takes 80 bytes in memory.
+const (
+	maxDepth   = 64
+	maxMembers = 250
+	maxValues  = 50_000
+)
 
 // value is a parsed JSON value: text holds a string's content or a number's
 // literal, so that no number ever goes through a float.
@@ -24,6 +29,9 @@ type value struct {
 	text    string
 	items   []value
 	members []member
+	// cut says of a body that an object in it has more than maxMembers: what
+	// comes after those was not read.
+	cut bool
 }
 
 type member struct {
@@ -85,9 +93,13 @@ func parseObject(body []byte) (value, error) {
 		return value{}, malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(body))
-	v, err := parseValue(d, 0)
+	p := parser{d: d}
+	v, err := p.value(0)
 	var fromUs *fault.Error
 	switch {
+	case errors.Is(err, errCut):
+		v.cut = true
+		return v, notObject(v)
 	case errors.As(err, &fromUs):
 		return v, err
 	case errors.Is(err, jsontext.ErrDuplicateName):
@@ -97,8 +109,9 @@ func parseObject(body []byte) (value, error) {
 		return v, malformed("invalid_utf8", "The body holds half of a surrogate pair.", d.InputOffset())
 	case err != nil:
 		return v, malformed("syntax", "The body is not valid JSON.", d.InputOffset())
-	case v.kind != kindObject:
-		return v, malformed("not_an_object", "The body must be one JSON object.", 0)
+	}
+	if err := notObject(v); err != nil {
+		return v, err
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return v, malformed("trailing_data", "There is something after the JSON object.", d.InputOffset())
@@ -140,41 +153,82 @@ func malformed(code, message string, offset int64) *fault.Error {
 	return fault.New(fault.MalformedJSON, message, d)
 }
 
-func parseValue(d *jsontext.Decoder, depth int) (v value, err error) {
-	t, err := d.ReadToken()
+func notObject(v value) error {
+	if v.kind != kindObject {
+		return malformed("not_an_object", "The body must be one JSON object.", 0)
+	}
+	return nil
+}
+
+// errCut ends the reading of a body at an object with too many members. What
+// was read before is returned with it, so that the answer can name fields that
+// are wrong.
+var errCut = errors.New("too many members")
+
+// parser reads the values of one body.
+type parser struct {
+	d *jsontext.Decoder
+	// values is how many were read.
+	values int
+}
+
+func (p *parser) value(depth int) (v value, err error) {
+	t, err := p.d.ReadToken()
 	if err != nil {
 		return v, err
 	}
 	v.kind = t.Kind()
+	if p.values++; p.values > maxValues {
+		return v, malformed("too_many_values", fmt.Sprintf("The body has more than %d values.", maxValues), p.d.InputOffset())
+	}
 	if depth >= maxDepth && (v.kind == kindArray || v.kind == kindObject) {
-		return v, malformed("too_deep", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth), d.InputOffset())
+		return v, malformed("too_deep", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth), p.d.InputOffset())
 	}
 	switch v.kind {
 	case kindString, kindNumber:
 		v.text = t.String()
 	case kindArray:
-		for d.PeekKind() != jsontext.KindEndArray {
-			item, err := parseValue(d, depth+1)
-			if err != nil {
-				return v, err
-			}
-			v.items = append(v.items, item)
-		}
-		_, err = d.ReadToken()
+		err = p.items(&v, depth)
 	case kindObject:
-		for d.PeekKind() != jsontext.KindEndObject {
-			name, err := d.ReadToken()
-			if err != nil {
-				return v, err
-			}
-			m := member{name: name.String()}
-			if m.value, err = parseValue(d, depth+1); err != nil {
-				return v, err
-			}
-			v.members = append(v.members, m)
-		}
-		_, err = d.ReadToken()
+		err = p.members(&v, depth)
 	default:
 	}
 	return v, err
+}
+
+func (p *parser) items(v *value, depth int) error {
+	for p.d.PeekKind() != jsontext.KindEndArray {
+		item, err := p.value(depth + 1)
+		if err != nil && !errors.Is(err, errCut) {
+			return err
+		}
+		v.items = append(v.items, item)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := p.d.ReadToken()
+	return err
+}
+
+func (p *parser) members(v *value, depth int) error {
+	for p.d.PeekKind() != jsontext.KindEndObject {
+		name, err := p.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if len(v.members) == maxMembers {
+			return errCut
+		}
+		m := member{name: name.String()}
+		if m.value, err = p.value(depth + 1); err != nil && !errors.Is(err, errCut) {
+			return err
+		}
+		v.members = append(v.members, m)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := p.d.ReadToken()
+	return err
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"regexp"
@@ -19,33 +20,28 @@ import (
 )
 
 // fields reads the members of one JSON object. It never stops at a problem:
-// all of them are collected, each with the path of its member. A reading
-// method says which members there are; what is left over at the end is
-// unknown.
+// all of them are counted and the first are collected, each with the path of
+// its member. A reading method says which members there are; what is left over
+// at the end is unknown.
 type fields struct {
 	object   *value
 	path     string
 	read     map[string]bool
-	problems *[]fault.Detail
+	problems *problems
 	// patch says that the object is the result of a merge patch, where null
 	// in a map removes the key.
 	patch bool
 }
 
 func newFields(object *value, patch bool) *fields {
-	return &fields{object: object, read: map[string]bool{}, problems: &[]fault.Detail{}, patch: patch}
-}
-
-// err returns all problems as one fault.
-func (f *fields) err() error {
-	if len(*f.problems) == 0 {
-		return nil
+	f := &fields{object: object, read: map[string]bool{}, problems: &problems{cut: object.cut}, patch: patch}
+	if object.cut {
+		f.problems.add(fault.Detail{
+			In: "body", Code: "too_many_items", Message: fmt.Sprintf("A JSON object in the body has more than %d members. What follows them was not read.", maxMembers),
+			Meta: fault.Meta{"maximum": maxMembers},
+		})
 	}
-	return fault.Invalid(*f.problems)
-}
-
-func (f *fields) bad(path, code, message string, meta fault.Meta) {
-	*f.problems = append(*f.problems, fault.Detail{Field: path, In: "body", Code: code, Message: path + " " + message, Meta: meta})
+	return f
 }
 
 func (f *fields) at(name string) string {
@@ -70,6 +66,9 @@ func (f *fields) take(name string, p presence) *value {
 	f.read[name] = true
 	v := f.object.get(name)
 	switch {
+	case v == nil && p == required && f.problems.cut:
+		// It may be in the part that was not read.
+		return nil
 	case v == nil && p == required:
 		f.bad(f.at(name), "required", "is required.", nil)
 		return nil
@@ -454,17 +453,18 @@ func (f *fields) nested(name string, p presence) *fields {
 // done refuses members that nobody read. Those in readOnly are known, but
 // only the service sets them.
 func (f *fields) done(readOnly ...string) {
+	var known []string
 	for _, m := range f.object.members {
 		switch {
 		case f.read[m.name]:
+		case f.problems.full():
+			f.problems.more++
 		case slices.Contains(readOnly, m.name):
 			f.bad(f.at(m.name), "read_only", "is set by the service and cannot be written.", nil)
 		default:
-			known := make([]string, 0, len(f.read))
-			for name := range f.read {
-				known = append(known, name)
+			if known == nil {
+				known = slices.Sorted(maps.Keys(f.read))
 			}
-			slices.Sort(known)
 			meta, hint := fault.Meta(nil), ""
 			if near := nearest.Word(m.name, known); near != "" {
 				meta, hint = fault.Meta{"did_you_mean": near}, " Did you mean "+near+"?"

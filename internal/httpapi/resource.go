@@ -129,7 +129,7 @@ func mergePatch(current []byte, patch value, readOnly []string) (*fields, error)
 	if err != nil {
 		return nil, err
 	}
-	problems := []fault.Detail{}
+	var changed []fault.Detail
 	wanted := without(&patch, "", readOnly, func(path string, sent *value) {
 		is := &now
 		for name := range strings.SplitSeq(path, ".") {
@@ -138,13 +138,14 @@ func mergePatch(current []byte, patch value, readOnly []string) (*fields, error)
 			}
 		}
 		if is == nil || !is.equal(sent) {
-			problems = append(problems, fault.Detail{Field: path, In: "body", Code: "read_only", Message: path + " is set by the service and cannot be changed here."})
+			changed = append(changed, fault.Detail{Field: path, In: "body", Code: "read_only", Message: path + " is set by the service and cannot be changed here."})
 		}
 	})
 	writable := without(&now, "", readOnly, func(string, *value) {})
 	merged := writable.merge(wanted)
+	merged.cut = patch.cut
 	f := newFields(&merged, true)
-	*f.problems = problems
+	f.problems.add(changed...)
 	return f, nil
 }
 
@@ -178,7 +179,7 @@ func (f *fields) errWith(dangling func() ([]fault.Detail, error)) error {
 	if err != nil {
 		return err
 	}
-	*f.problems = append(*f.problems, more...)
+	f.problems.add(more...)
 	return f.err()
 }
 
