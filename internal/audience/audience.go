@@ -5,8 +5,6 @@
 package audience
 
 import (
-	"reflect"
-
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -93,18 +91,4 @@ type PlatformSize struct {
 	Platform     string        `json:"platform"`
 	Matched      int64         `json:"matched"`
 	AsOf         clock.Instant `json:"as_of"`
-}
-
-// previous returns the old values of the members that differ.
-func previous(a, b *Spec) map[string]any {
-	old := map[string]any{}
-	for name, values := range map[string][2]any{
-		"name": {a.Name, b.Name}, "description": {a.Description, b.Description}, "definition": {a.Definition, b.Definition},
-		"tags": {a.Tags, b.Tags}, "metadata": {a.Metadata, b.Metadata},
-	} {
-		if !reflect.DeepEqual(values[0], values[1]) {
-			old[name] = values[0]
-		}
-	}
-	return old
 }

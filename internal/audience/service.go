@@ -71,7 +71,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := a.alive("update"); err != nil {
 			return nil, err
 		}
-		old := previous(&a.Spec, &spec)
+		old := record.Diff(&a.Spec, &spec)
 		if len(old) == 0 {
 			return nil, nil
 		}

@@ -177,3 +177,11 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 	}
 	return list
 }
+
+// equal compares what two pointers point to.
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -86,7 +86,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := c.immutable(&spec, now); err != nil {
 			return nil, err
 		}
-		old := previous(&c.Spec, &spec)
+		old := record.Diff(&c.Spec, &spec)
 		if len(old) == 0 {
 			return nil, nil
 		}

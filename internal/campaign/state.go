@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"fanfare/internal/clock"
@@ -215,7 +216,7 @@ func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 		d.Field, d.In = field, "body"
 		details = append(details, d)
 	}
-	for _, field := range changed(&c.Spec, next) {
+	for _, field := range slices.Sorted(maps.Keys(record.Diff(&c.Spec, next))) {
 		if may, limited := editable[field]; limited && !slices.Contains(may, c.Status) {
 			refuse(field, "can only be changed while the campaign is "+record.Words(may)+".", may)
 		}

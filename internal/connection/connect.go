@@ -341,10 +341,11 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 				Code: string(fault.Archived), Message: "Connect the platform again; that makes a new connection.",
 			})
 		}
-		previous := map[string]any{}
-		if err := c.revise(&u, previous); err != nil {
+		before := *c
+		if err := c.revise(&u); err != nil {
 			return err
 		}
+		previous := record.Diff(&before, c)
 		if len(previous) == 0 {
 			return errSame
 		}
@@ -362,36 +363,32 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// revise applies an update and notes what was there before.
-func (c *Connection) revise(u *Update, previous map[string]any) error {
-	if u.Name != nil && *u.Name != c.Name {
-		previous["name"], c.Name = c.Name, *u.Name
-	}
-	if u.WriteEnabled != nil && *u.WriteEnabled != c.WriteEnabled {
-		previous["write_enabled"], c.WriteEnabled = c.WriteEnabled, *u.WriteEnabled
-	}
-	if u.LinkByName != nil && *u.LinkByName != c.LinkByName {
-		previous["link_by_name"], c.LinkByName = c.LinkByName, *u.LinkByName
-	}
-	was := c.Sync
+// revise applies an update.
+func (c *Connection) revise(u *Update) error {
 	if c.Sync.IntervalMinutes == nil && (u.IntervalMinutes != nil || u.LookbackDays != nil) {
 		return fault.Invalid([]fault.Detail{{Field: "sync", Code: "read_only", Message: "sync cannot be changed: this connection takes what you send."}})
 	}
-	if u.IntervalMinutes != nil && *u.IntervalMinutes != *was.IntervalMinutes {
-		previous["sync"], c.Sync.IntervalMinutes = was, u.IntervalMinutes
+	assign(&c.Name, u.Name)
+	assign(&c.WriteEnabled, u.WriteEnabled)
+	assign(&c.LinkByName, u.LinkByName)
+	assign(&c.Sync.LookbackDays, u.LookbackDays)
+	if u.IntervalMinutes != nil {
+		c.Sync.IntervalMinutes = u.IntervalMinutes
 	}
-	if u.LookbackDays != nil && *u.LookbackDays != was.LookbackDays {
-		previous["sync"], c.Sync.LookbackDays = was, *u.LookbackDays
-	}
-	accounts := slices.Clone(c.Accounts)
-	for i := range accounts {
-		if on, named := u.Accounts[accounts[i].ExternalID]; named && on != accounts[i].Enabled {
-			accounts[i].Enabled = on
-			previous["accounts"] = c.Accounts
+	c.Accounts = slices.Clone(c.Accounts)
+	for i := range c.Accounts {
+		if on, named := u.Accounts[c.Accounts[i].ExternalID]; named {
+			c.Accounts[i].Enabled = on
 		}
 	}
-	c.Accounts = accounts
 	return nil
+}
+
+// assign sets a member that the update has.
+func assign[T any](member, value *T) {
+	if value != nil {
+		*member = *value
+	}
 }
 
 // Missing lists the accounts of an update that the connection does not have.

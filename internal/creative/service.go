@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -163,7 +162,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := s.decide(ctx, cause, c, &spec, save.At); err != nil {
 			return err
 		}
-		old := previous(&c.Spec, &spec)
+		old := record.Diff(&c.Spec, &spec)
 		if len(old) == 0 {
 			return nil
 		}
@@ -307,29 +306,6 @@ func (s *Spec) review(b *Brief) Policy {
 		}
 	}
 	return Review(b, channels, all)
-}
-
-// previous returns the old values of the members that differ.
-func previous(a, b *Spec) map[string]any {
-	old := map[string]any{}
-	for _, m := range []struct {
-		name string
-		same bool
-		was  any
-	}{
-		{"name", a.Name == b.Name, a.Name},
-		{"approval", reflect.DeepEqual(a.Approval, b.Approval), a.Approval},
-		{"channels", slices.Equal(a.Channels, b.Channels), a.Channels},
-		{"content", reflect.DeepEqual(a.Content, b.Content), a.Content},
-		{"rights", reflect.DeepEqual(a.Rights, b.Rights), a.Rights},
-		{"tags", slices.Equal(a.Tags, b.Tags), a.Tags},
-		{"metadata", maps.Equal(a.Metadata, b.Metadata), a.Metadata},
-	} {
-		if !m.same {
-			old[m.name] = m.was
-		}
-	}
-	return old
 }
 
 // nameFrom makes a name of the first words of a prompt.

@@ -1,0 +1,38 @@
+package record
+
+import (
+	"cmp"
+	"reflect"
+	"strings"
+)
+
+// Diff returns the members of old that next has another value for, with their
+// old values, under their JSON names. It compares every member that the JSON
+// has, including those of embedded structs, so that a new member needs no
+// entry in any list. An empty list or map equals a missing one.
+func Diff[T any](old, next *T) map[string]any {
+	previous := map[string]any{}
+	diff(reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem(), previous)
+	return previous
+}
+
+func diff(old, next reflect.Value, previous map[string]any) {
+	for i := range old.NumField() {
+		field := old.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch was, is := old.Field(i), next.Field(i); {
+		case field.Anonymous && name == "":
+			diff(was, is, previous)
+		case name == "-" || !field.IsExported():
+		case !same(was, is):
+			previous[cmp.Or(name, field.Name)] = was.Interface()
+		}
+	}
+}
+
+func same(a, b reflect.Value) bool {
+	if k := a.Kind(); (k == reflect.Slice || k == reflect.Map) && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
