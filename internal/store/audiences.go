@@ -27,6 +27,7 @@ func (db *DB) Audiences() *Audiences { return &Audiences{db} }
 var audiences = newTable(table{
 	name:    "audience",
 	shape:   2,
+	hidden:  archived,
 	reshape: reencode[audience.Audience],
 	columns: []string{"name", "type", "size"},
 	sorts: map[string]sorting{

@@ -24,6 +24,7 @@ func (db *DB) Campaigns() *Campaigns { return &Campaigns{db} }
 var campaigns = newTable(table{
 	name:    "campaign",
 	shape:   2,
+	hidden:  archived,
 	reshape: reencode[campaign.Campaign],
 	columns: []string{"name", "delivery_status", "objective", "start_at", "end_at", "launched_at", "spend"},
 	sorts: map[string]sorting{

@@ -28,6 +28,7 @@ func (db *DB) Creatives() *Creatives { return &Creatives{db} }
 var creatives = newTable(table{
 	name:    "creative",
 	shape:   1,
+	hidden:  archived,
 	reshape: reencode[creative.Creative],
 	columns: []string{"name", "type", "source", "approval"},
 	sorts: map[string]sorting{
@@ -48,6 +49,7 @@ var creatives = newTable(table{
 var variants = newTable(table{
 	name:    "variant",
 	shape:   2,
+	hidden:  archived,
 	reshape: reencode[creative.Variant],
 	columns: []string{"creative_id", "position", "name"},
 	sorts: map[string]sorting{

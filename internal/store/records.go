@@ -277,9 +277,6 @@ func reencode[T any](doc []byte) ([]byte, error) {
 	return encode(&v)
 }
 
-// tables lists all tables of documents that are kept for long.
-var tables = []*table{campaigns, audiences, creatives, variants, connections, imports, runs, events, assets}
-
 // shapeSetting remembers how far the documents of a table are: the shape they
 // are brought to, and behind it, until all are, the key of the last one looked
 // at.

@@ -36,7 +36,6 @@ var runs = newTable(table{
 		"updated_at": {column: "updated_at"},
 	},
 	filters: map[string]string{"connection_id": ` AND connection_id = %s`},
-	hidden:  "none",
 })
 
 // Doc returns the record as it is answered, from memory where that is safe.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,8 +26,8 @@ type table struct {
 	sorts map[string]sorting
 	// filters are conditions; %s stands for the values, %w for the workspace.
 	filters map[string]string
-	// hidden is the status that lists leave out unless they ask for it;
-	// archived where it is empty.
+	// hidden is the status that lists leave out unless they ask for it; empty
+	// where they leave out none.
 	hidden string
 	// log says that rows are written once: they have no status, version, rev
 	// or shape.
@@ -55,6 +54,13 @@ type row struct {
 	doc           []byte
 }
 
+// archived is the status that most tables hide.
+const archived = "archived"
+
+// tables lists all tables of documents that are kept for long.
+var tables []*table
+
+// newTable completes the declaration of a table and registers it.
 func newTable(t table) *table {
 	written := append([]string{"version", "rev", "shape", "status", "updated_at"}, append(slices.Clone(t.columns), "doc", "checksum")...)
 	set := make([]string, len(written))
@@ -67,6 +73,7 @@ func newTable(t table) *table {
 	t.insert = fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(all, ", "), numbered(1, len(all)))
 	t.update = fmt.Sprintf(`UPDATE %s SET %s WHERE workspace_id = $%d AND id = $%d AND version = $%d AND rev = $%d`,
 		t.name, strings.Join(set, ", "), n+1, n+2, n+3, n+4)
+	tables = append(tables, &t)
 	return &t
 }
 
@@ -274,8 +281,9 @@ func (b *builder) ids(list []ident.ID) {
 func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
 	switch {
 	case t.log:
+	case q.Status == nil && t.hidden == "":
 	case q.Status == nil:
-		b.add(` AND status <> '` + cmp.Or(t.hidden, "archived") + `'`)
+		b.add(` AND status <> '` + t.hidden + `'`)
 	case len(q.Status) > 0:
 		b.add(` AND status IN (`)
 		b.values(q.Status)

@@ -124,6 +124,16 @@ func recordsReshape(t *testing.T, w *World) {
 	}))
 	w.must(reshapeAll(t.Context(), w.DB))
 	w.Count(1, `SELECT count(*) FROM campaign WHERE shape = 0`)
+	// Every table of documents is done, not only this one.
+	w.must(w.Raw.Snapshot(t.Context(), func(tx store.Tx) error {
+		columns, err := Columns(tx, w.Raw.Traits().Name)
+		for table, names := range columns {
+			if slices.Contains(names, "shape") {
+				w.Count(1, `SELECT count(*) FROM setting WHERE name = $1`, "shape:"+table)
+			}
+		}
+		return err
+	}))
 }
 
 // reshapeAll calls Reshape until nothing is left to do.
