@@ -4,7 +4,10 @@
 package campaign
 
 import (
+	"fmt"
 	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -62,6 +65,15 @@ type Campaign struct {
 	// rate to the campaign's currency. Between two looks at the facts they are
 	// remembered as delivery issues.
 	capped, unpriced bool
+}
+
+// Read reads a record as it is answered.
+func Read(d record.Doc) (*Campaign, error) {
+	c := &Campaign{}
+	if err := json.Unmarshal(d.JSON, c); err != nil {
+		return nil, fmt.Errorf("read campaign: %w", err)
+	}
+	return c, nil
 }
 
 // Spec is everything a caller may write.

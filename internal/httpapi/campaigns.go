@@ -46,18 +46,34 @@ func (a *API) campaignRoutes() []route {
 			exists: s.exists, critical: verb == "pause",
 		}
 	}
+	pause := act("pause", "pauseCampaign", a.pauseCampaign)
+	pause.stops = func(context.Context, *request) bool { return true }
 	return []route{
 		{method: http.MethodGet, pattern: all, operation: "listCampaigns", handle: a.listRecords(s), compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
-		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true},
+		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true, stops: a.runningCampaign},
 		act("launch", "launchCampaign", a.launchCampaign),
-		act("pause", "pauseCampaign", a.pauseCampaign),
+		pause,
 		act("resume", "resumeCampaign", a.resumeCampaign),
 		act("restore", "restoreCampaign", s.restoreRecord),
 		act("duplicate", "duplicateCampaign", a.duplicateCampaign),
 	}
+}
+
+// runningCampaign reports whether the campaign in the path runs.
+func (a *API) runningCampaign(ctx context.Context, r *request) bool {
+	id, err := r.recordID(ident.Campaign)
+	if err != nil {
+		return false
+	}
+	d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
+	if err != nil {
+		return false
+	}
+	c, err := campaign.Read(d)
+	return err == nil && c.Runs()
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {

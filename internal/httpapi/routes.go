@@ -27,6 +27,9 @@ type route struct {
 	// critical operations stop money or stop an attacker; they are never
 	// shed and wait for nobody.
 	critical bool
+	// stops reports whether the request stops a campaign, so that it is
+	// admitted over the plan's limit; nil for an operation that never does.
+	stops func(ctx context.Context, r *request) bool
 	// keyed operations are about the caller's key, so that they are nothing
 	// for somebody who is signed in.
 	keyed bool

@@ -57,9 +57,11 @@ type request struct {
 	values [3]string
 	// places counts the running requests of the caller's workspace.
 	places *atomic.Int64
-	// counter is where the request was counted, nil while it was not.
+	// counter is where the request was counted, nil while it was not, and
+	// charged under which name.
 	counter ratelimit.Counter
 	ticket  ratelimit.Ticket
+	charged ident.ID
 	// onceKey and fingerprint are set when the caller wants this done once.
 	onceKey, fingerprint string
 	patience             patience

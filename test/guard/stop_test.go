@@ -1,0 +1,73 @@
+package guard_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fanfare/internal/account"
+	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ratelimit"
+)
+
+// TestStopOverLimit uses up the minute and the day of a plan: what stops a
+// campaign still succeeds, ten times a minute, and nothing else does.
+func TestStopOverLimit(t *testing.T) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+		const enough = 60
+		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerMinute: enough, PerDay: 2 * enough}
+		a := w.Tenant(account.Starter)
+		var active []string
+		for i := range 12 {
+			id := a.Do("POST", "/v1/campaigns", fmt.Sprintf(`{"name":"C%d"}`, i)).Want(201).ID()
+			a.Do("POST", "/v1/campaigns/"+id+"/launch", nil).Want(200)
+			active = append(active, id)
+		}
+		draft := a.Do("POST", "/v1/campaigns", `{"name":"Draft"}`).Want(201).ID()
+		exhaust := func() {
+			t.Helper()
+			for a.Do("GET", "/v1", nil).Status == 200 {
+			}
+		}
+		refused := func(method, path string) {
+			t.Helper()
+			a.Do(method, path, nil).WantError(429, "rate_limit_exceeded")
+		}
+		stop := func(method, path string) {
+			t.Helper()
+			res := a.Do(method, path, nil).Want(200)
+			if got := ratesOf(t, res.Header); got.remaining != 0 {
+				t.Errorf("got %+v want nothing left", got)
+			}
+		}
+		exhaust()
+		// The minute is used up.
+		for i, id := range active[:9] {
+			stop("POST", "/v1/campaigns/"+id+"/pause")
+			if i == 0 {
+				refused("POST", "/v1/campaigns/"+id+"/resume")
+				refused("DELETE", "/v1/campaigns/"+id)
+				refused("DELETE", "/v1/campaigns/"+draft)
+				refused("DELETE", "/v1/campaigns/cmp_01h455vb4pex5vsknk084sn02q")
+				refused("POST", "/v1/campaigns/"+active[1]+"/launch")
+			}
+		}
+		stop("DELETE", "/v1/campaigns/"+active[9])
+		refused("POST", "/v1/campaigns/"+active[10]+"/pause")
+		refused("DELETE", "/v1/campaigns/"+active[10])
+
+		// The day is used up too.
+		w.Clock.Advance(time.Minute)
+		exhaust()
+		w.Clock.Advance(time.Minute)
+		if e := a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded"); e.Details[0].Code != "day" {
+			t.Fatalf("got %+v want the day to be used up", e.Details)
+		}
+		stop("POST", "/v1/campaigns/"+active[10]+"/pause")
+		stop("DELETE", "/v1/campaigns/"+active[11])
+
+		// Another workspace has its own.
+		b := w.Tenant(account.Starter)
+		b.Do("GET", "/v1", nil).Want(200)
+	})
+}
