@@ -29,8 +29,9 @@ type Picture struct {
 
 // Limits of a picture.
 const (
-	MaxBytes  = 25 << 20
-	MaxPixels = 50_000_000
+	MaxBytes = 25 << 20
+	// MaxPixels is enough for a photograph of 6000 by 4000.
+	MaxPixels = 25_000_000
 	// maxEncoded bounds what a picture becomes: a photograph in WebP grows
 	// several times as PNG.
 	maxEncoded = 4 * MaxBytes
@@ -76,7 +77,7 @@ func checkPixels(width, height int) error {
 		return notPicture(fmt.Errorf("it is %d by %d", width, height))
 	}
 	if n := int64(width) * int64(height); n > MaxPixels {
-		return tooLarge("The picture has more than 50,000,000 pixels.", MaxPixels, n)
+		return tooLarge("The picture has more than 25,000,000 pixels.", MaxPixels, n)
 	}
 	return nil
 }

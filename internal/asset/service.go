@@ -17,6 +17,7 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
+	"fanfare/internal/turn"
 )
 
 // Service holds the rules of assets.
@@ -26,22 +27,22 @@ type Service struct {
 	sealer func() *page.Sealer
 	now    func() time.Time
 	random io.Reader
-	// large and small are the places for pictures that are being decoded.
-	large, small chan struct{}
+	// large and small are for decoding pictures.
+	large, small *turn.Turns
 }
 
 // New makes the service. sealer gives what seals links.
 func New(store Store, files Files, sealer func() *page.Sealer, now func() time.Time, random io.Reader) *Service {
 	return &Service{
 		store: store, files: files, sealer: sealer, now: now, random: random,
-		large: make(chan struct{}, 1), small: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		large: turn.New(1), small: turn.New(runtime.GOMAXPROCS(0)),
 	}
 }
 
 // Upload makes the bytes of a picture safe and keeps them. The same bytes give
 // the same asset. What is no picture, or too large a one, is a fault.
 func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (record.Doc, error) {
-	p, err := s.sanitise(ctx, b)
+	p, err := s.sanitise(ctx, cause.Workspace, b)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return record.Doc{}, fault.New(fault.ValidationFailed, "1 field is invalid: body.", refused.Detail).Because(refused.cause)
 	}
@@ -51,21 +52,20 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (rec
 	return s.Keep(ctx, cause, p)
 }
 
-// sanitise waits for a place first, because a picture of the largest size takes
-// up to 750 MB while it is worked on (a progressive JPEG) and its sender only
-// has to send a few bytes for that.
-func (s *Service) sanitise(ctx context.Context, b []byte) (Picture, error) {
-	places := s.small
+// sanitise waits for a turn first, because a picture of the largest size takes
+// up to 375 MB while it is worked on (a progressive JPEG) and a second of a
+// core, and its sender only has to send a few bytes for that.
+func (s *Service) sanitise(ctx context.Context, workspace ident.ID, b []byte) (Picture, error) {
+	turns := s.small
 	if large(b) {
-		places = s.large
+		turns = s.large
 	}
-	select {
-	case places <- struct{}{}:
-		defer func() { <-places }()
-		return Sanitise(b)
-	case <-ctx.Done():
-		return Picture{}, fmt.Errorf("wait for other pictures: %w", ctx.Err())
+	release, err := turns.Take(ctx, workspace)
+	if err != nil {
+		return Picture{}, err
 	}
+	defer release()
+	return Sanitise(b)
 }
 
 // Keep stores a picture that is safe: one that Sanitise returned, or one of our

@@ -95,7 +95,10 @@ func TestUploadWaits(t *testing.T) {
 	t.Parallel()
 	now := noon
 	v, _, _ := newService(t, &now)
-	v.large <- struct{}{}
+	release, err := v.large.Take(t.Context(), "wks_other")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Upload(ctx, cause, header(4000, 4000)); !errors.Is(err, context.Canceled) {
@@ -106,7 +109,7 @@ func TestUploadWaits(t *testing.T) {
 		t.Errorf("a large drawing: got %v want %v", err, context.Canceled)
 	}
 	upload(t, v, pngOf(t, sample(20, 10)))
-	<-v.large
+	release()
 	if _, err := v.Upload(t.Context(), cause, header(4000, 4000)); !fault.Is(err, fault.ValidationFailed) {
 		t.Errorf("got %v want it to have its turn", err)
 	}

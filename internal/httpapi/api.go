@@ -76,7 +76,10 @@ type Deps struct {
 	// MaxInFlight is how many requests the node works on before it sheds
 	// those that can wait.
 	MaxInFlight int64
-	Now         func() time.Time
+	// MaxUploads is how many bytes of bodies the node keeps in memory at once,
+	// 0 for Uploads.
+	MaxUploads int64
+	Now        func() time.Time
 	// RequestSeed makes the random part of request ids, which are no secret.
 	RequestSeed func() uint64
 	Log         *slog.Logger
@@ -92,8 +95,7 @@ type API struct {
 	people    *inFlight
 	running   atomic.Int64
 	requests  *requestLogs
-	// uploading is how many bytes of uploads may be in memory.
-	uploading atomic.Int64
+	uploads   *uploads
 	pending   pending
 	told      sync.Map
 	public    map[string]*publicPage
@@ -107,7 +109,7 @@ const maxAddresses = 100_000
 func New(d Deps) *API {
 	a := &API{
 		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), fallback: ratelimit.NewMemory(),
-		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(),
+		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
 	}
 	a.routes, a.public = newRoutes(a.table()), a.pages()
 	return a

@@ -128,22 +128,3 @@ func (r *request) sendFile(f *asset.File) {
 		panic(http.ErrAbortHandler)
 	}
 }
-
-// maxUploading bounds the bytes of uploads that a node holds at once.
-const maxUploading = 512 << 20
-
-// admitUpload takes a share of the memory for uploads, as much as may come.
-// The returned function gives it back.
-func (a *API) admitUpload(r *request) (done func(), err error) {
-	limit := bodyRules[r.route.body].limit
-	n := r.http.ContentLength
-	if n < 0 || n > limit {
-		n = limit
-	}
-	done = func() { a.uploading.Add(-n) }
-	if a.uploading.Add(n) > maxUploading {
-		done()
-		return nil, overloaded()
-	}
-	return done, nil
-}

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -202,22 +203,40 @@ func TestAssetLinkLives(t *testing.T) {
 }
 
 // TestAssetMemory sheds uploads before they fill the memory, and goes on when
-// there is room again.
+// there is room again. What is small gets through.
 func TestAssetMemory(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
 	w := tenant.World
-	// What is announced counts, whatever comes.
 	upload := func() *fanfaretest.Response {
 		return tenant.DoRaw("POST", "/v1/assets", make([]byte, asset.MaxBytes), http.Header{"Content-Type": {"image/png"}})
 	}
-	release := w.App.API.HoldUploads(512 / 25)
+	var held []func()
+	hold := func(workspace string, n int64) {
+		t.Helper()
+		release, err := w.App.API.HoldUploads(workspace, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, release)
+	}
+	for i := range 4 {
+		hold(fmt.Sprint("other ", i), 112<<20)
+	}
 	e := upload().WantError(503, "unavailable")
 	if !strings.Contains(e.Message, "overloaded") {
 		t.Errorf("got %s", e.Message)
 	}
 	tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201)
-	release()
+	for _, release := range held {
+		release()
+	}
+	hold(string(tenant.Workspace), 110<<20)
+	if e := upload().WantError(429, "rate_limit_exceeded"); e.Details[0].Code != "concurrency" || e.Details[0].Meta["limit_bytes"] != float64(128<<20) {
+		t.Errorf("got %+v want that the workspace sends too much at once", e)
+	}
+	tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201)
+	held[len(held)-1]()
 	upload().WantError(422, "validation_failed")
 	if got := w.App.API.Uploading(); got != 0 {
 		t.Errorf("got %d bytes still held", got)

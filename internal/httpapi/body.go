@@ -28,41 +28,36 @@ const (
 // bodyRule is what a body of a kind has to be.
 type bodyRule struct {
 	limit int64
-	// time is how long it may take to arrive.
-	time  time.Duration
 	types []string
 	// advice tells a caller who sent another type what to do.
 	advice string
-	// large bodies share the memory for uploads.
-	large bool
+	// raw bodies are read by the operation itself.
+	raw bool
 }
 
 const jsonAdvice = "Send the body as application/json. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)"
 
 var bodyRules = map[bodyKind]bodyRule{
-	optionalBody: {limit: maxBody, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
-	jsonBody:     {limit: maxBody, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
-	smallBody:    {limit: maxSmall, time: bodyTime, types: []string{"application/json"}, advice: jsonAdvice},
-	patchBody:    {limit: maxBody, time: bodyTime, types: []string{"application/merge-patch+json", "application/json"}, advice: jsonAdvice},
+	optionalBody: {limit: maxBody, types: []string{"application/json"}, advice: jsonAdvice},
+	jsonBody:     {limit: maxBody, types: []string{"application/json"}, advice: jsonAdvice},
+	smallBody:    {limit: maxSmall, types: []string{"application/json"}, advice: jsonAdvice},
+	patchBody:    {limit: maxBody, types: []string{"application/merge-patch+json", "application/json"}, advice: jsonAdvice},
 	pictureBody: {
-		limit: maxFile, time: largeBodyTime, types: uploadTypes, large: true,
+		limit: maxFile, types: uploadTypes, raw: true,
 		advice: "Send the bytes of a picture with its media type, or as application/octet-stream.",
 	},
 	feedBody: {
-		limit: maxFeed, time: largeBodyTime, types: []string{"application/json", ndjson}, large: true,
+		limit: maxFeed, types: []string{"application/json", ndjson}, raw: true,
 		advice: "Send rows as a JSON array with application/json, or one a line with application/x-ndjson. (curl -d sends a form unless you add -H 'Content-Type: application/json'.)",
 	},
 	tableBody: {
-		limit: maxFile, time: largeBodyTime, types: []string{"text/csv", "text/tab-separated-values", "application/vnd.apache.parquet", "application/octet-stream"}, large: true,
+		limit: maxFile, types: []string{"text/csv", "text/tab-separated-values", "application/vnd.apache.parquet", "application/octet-stream"}, raw: true,
 		advice: "Send the bytes of a CSV, TSV or Parquet file with its media type, or as application/octet-stream. (curl -d sends a form; use --data-binary and -H 'Content-Type: text/csv'.)",
 	},
 }
 
 // ndjson is the media type of JSON values one a line.
 const ndjson = "application/x-ndjson"
-
-// raw reports whether the operation reads the bytes itself.
-func (k bodyKind) raw() bool { return k == pictureBody || k == feedBody || k == tableBody }
 
 // readBody checks the type and size of the body and its JSON syntax, and the
 // query string of operations that take none.
@@ -78,7 +73,7 @@ func (a *API) readBody(r *request) error {
 		return err
 	}
 	r.body = body
-	if r.route.body.raw() {
+	if bodyRules[r.route.body].raw {
 		return nil
 	}
 	if len(body) == 0 && r.route.body == optionalBody {
@@ -100,7 +95,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	in := io.Reader(http.MaxBytesReader(r.w, r.http.Body, limit))
 	if r.http.ContentLength < 0 {
 		// Only reading tells whether anything comes.
-		hurry(r)
+		r.within(time.Now().Add(bodyGrace)) //nolint:forbidigo // sockets know only the machine's own time
 		peeked := bufio.NewReader(in)
 		if _, err := peeked.Peek(1); errors.Is(err, io.EOF) {
 			return nil, nil
@@ -113,31 +108,48 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	if r.http.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	hurry(r)
-	body, err := io.ReadAll(in)
+	expected := limit
+	if r.http.ContentLength > 0 {
+		expected = r.http.ContentLength
+	}
+	body, err := receive(in, expected, func(more int64) error { return a.reserve(r, more) }, r.within)
 	var tooMuch *http.MaxBytesError
+	var ours *fault.Error
 	switch {
+	case errors.As(err, &ours):
+		return nil, err
 	case errors.As(err, &tooMuch):
 		return nil, tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, late(bodyRules[r.route.body].time).Because(err)
+		return nil, late().Because(err)
 	case err != nil:
 		return nil, fault.New(fault.MalformedRequest, "The body could not be read to its end.").Because(err)
 	}
-	_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{})
+	r.within(time.Time{})
 	return body, nil
 }
 
-// hurry bounds the time in which the body has to come. Errors mean that the
-// connection cannot have a deadline; the operation's own still holds.
-func hurry(r *request) {
-	_ = http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(bodyRules[r.route.body].time)) //nolint:forbidigo // sockets know only the machine's own time
+// within sets when the next bytes of the body must have come. It fails where
+// the connection cannot have a deadline; the operation's own still holds.
+func (r *request) within(end time.Time) {
+	_ = http.NewResponseController(r.w).SetReadDeadline(end)
 }
 
-func late(limit time.Duration) *fault.Error {
-	seconds := int64(limit / time.Second)
-	message := fmt.Sprintf("The body did not arrive within %d seconds.", seconds)
-	return fault.New(fault.Timeout, message, fault.Detail{In: "body", Code: string(fault.Timeout), Message: message, Meta: fault.Meta{"seconds": seconds}})
+// reserve takes memory for more of the body. Bodies of people who are not
+// signed in yet are never that large.
+func (a *API) reserve(r *request, more int64) error {
+	if err := a.uploads.take(r.caller.Workspace.ID, more); err != nil {
+		return err
+	}
+	r.reserved += more
+	return nil
+}
+
+func late() *fault.Error {
+	message := fmt.Sprintf("The body came too slowly: after the first %d seconds at least %d kB per second must arrive.", int64(bodyGrace/time.Second), slowestBody>>10)
+	return fault.New(fault.Timeout, message, fault.Detail{
+		In: "body", Code: string(fault.Timeout), Message: message, Meta: fault.Meta{"seconds": int64(bodyGrace / time.Second), "bytes_per_second": slowestBody},
+	})
 }
 
 func tooLarge(limit int64) error {
@@ -153,7 +165,7 @@ func checkType(r *request) error {
 	rule := bodyRules[r.route.body]
 	media, params, err := mime.ParseMediaType(r.http.Header.Get("Content-Type"))
 	charset := params["charset"]
-	if err != nil || !slices.Contains(rule.types, media) || !rule.large && charset != "" && !strings.EqualFold(charset, "utf-8") {
+	if err != nil || !slices.Contains(rule.types, media) || !rule.raw && charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return unsupported(r, "Content-Type", rule.advice, rule.types...)
 	}
 	r.media = media

@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/account"
-	"fanfare/internal/asset"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -162,15 +161,20 @@ func ListQuery(raw string) (page.Query, url.Values, error) {
 	return q, canonical, p.err()
 }
 
-// HoldUploads takes the room of so many of the largest uploads until it is
-// released.
-func (a *API) HoldUploads(n int64) (release func()) {
-	a.uploading.Add(n * asset.MaxBytes)
-	return func() { a.uploading.Add(-n * asset.MaxBytes) }
+// HoldUploads takes memory for bodies as a workspace until it is released.
+func (a *API) HoldUploads(workspace string, n int64) (release func(), err error) {
+	if err := a.uploads.take(ident.ID(workspace), n); err != nil {
+		return nil, err
+	}
+	return func() { a.uploads.give(ident.ID(workspace), n) }, nil
 }
 
-// Uploading is how many bytes of uploads have room.
-func (a *API) Uploading() int64 { return a.uploading.Load() }
+// Uploading is how many bytes of bodies are in memory.
+func (a *API) Uploading() int64 {
+	a.uploads.mu.Lock()
+	defer a.uploads.mu.Unlock()
+	return a.uploads.total
+}
 
 // MaxLogs is how many workspaces have a log of requests.
 const MaxLogs = maxLogs

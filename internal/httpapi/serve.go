@@ -23,12 +23,7 @@ import (
 const (
 	// handlerTime is how long an operation may take.
 	handlerTime = 30 * time.Second
-	// bodyTime is how long a body may take to arrive.
-	bodyTime = 30 * time.Second
-	// largeBodyTime is the same for large ones: 25 MiB in this time are under
-	// 2 Mbit/s.
-	largeBodyTime = 2 * time.Minute
-	maxTarget     = 8 << 10
+	maxTarget   = 8 << 10
 )
 
 // request is one call on its way through the checks.
@@ -44,6 +39,8 @@ type request struct {
 	// session is that of a signed-in person, empty for a key's request.
 	session ident.ID
 	body    []byte
+	// reserved is how much memory of the node's uploads the body takes.
+	reserved int64
 	// media is the type of the body, params are the parameters beside it.
 	media   string
 	params  map[string]string
@@ -269,13 +266,11 @@ func noRoute() error {
 // operate reads the body, answers from memory where the caller's
 // Idempotency-Key was used before, and runs the operation.
 func (a *API) operate(ctx context.Context, r *request) (response, error) {
-	if bodyRules[r.route.body].large {
-		done, err := a.admitUpload(r)
-		if err != nil {
-			return response{}, err
+	defer func() {
+		if r.reserved > 0 {
+			a.uploads.give(r.caller.Workspace.ID, r.reserved)
 		}
-		defer done()
-	}
+	}()
 	if err := a.readBody(r); err != nil {
 		return response{}, err
 	}

@@ -58,7 +58,7 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 
 // prepare reads the file and finds the source of its rows.
 func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o Options) (*load, *fact.Batch, error) {
-	release, err := s.turns.take(ctx, cause.Workspace)
+	release, err := s.turns.Take(ctx, cause.Workspace)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -90,7 +90,7 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 	if strings.Contains(u.ContentType, "parquet") && !isParquet(u.Bytes) {
 		return nil, unreadable("The file is no Parquet file, although its type says so.", nil)
 	}
-	release, err := s.turns.take(ctx, cause.Workspace)
+	release, err := s.turns.Take(ctx, cause.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 // again makes the preview anew from the kept file. Another column of days may
 // be written in another way.
 func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
-	release, err := s.turns.take(ctx, i.WorkspaceID)
+	release, err := s.turns.Take(ctx, i.WorkspaceID)
 	if err != nil {
 		return err
 	}

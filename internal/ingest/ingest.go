@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fanfare/internal/fault"
+	"fanfare/internal/turn"
 )
 
 // Limits of what is brought in. The contract says the same.
@@ -88,7 +89,9 @@ type Service struct {
 	parquet Parquet
 	now     func() time.Time
 	random  io.Reader
-	turns   *turns
+	// turns are for reading files, one at a time: one of the largest takes
+	// some 150 MB.
+	turns *turn.Turns
 }
 
 // Parts are what the service works with.
@@ -108,6 +111,6 @@ type Parts struct {
 func New(p Parts) *Service {
 	return &Service{
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,
-		now: p.Now, random: p.Random, turns: newTurns(),
+		now: p.Now, random: p.Random, turns: turn.New(1),
 	}
 }

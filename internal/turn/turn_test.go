@@ -1,4 +1,4 @@
-package ingest
+package turn
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 	"fanfare/internal/ident"
 )
 
-// TestTurns wants one file at a time, and a workspace that has one to wait for
-// one file of another at most.
+// TestTurns wants one at a time, and a workspace with one piece of work to wait
+// for one of another at most.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := New(1)
 		var order []ident.ID
 		next := make(chan struct{})
-		file := func(workspace ident.ID) {
-			release, err := turns.take(t.Context(), workspace)
+		work := func(workspace ident.ID) {
+			release, err := turns.Take(t.Context(), workspace)
 			if err != nil {
 				t.Error(err)
 				return
@@ -28,15 +28,15 @@ func TestTurns(t *testing.T) {
 			release()
 		}
 		for range 5 {
-			go file("many")
+			go work("many")
 			synctest.Wait()
 		}
-		go file("one")
+		go work("one")
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, workspace := range []ident.ID{"many", "gone"} {
 			go func() {
-				if _, err := turns.take(ctx, workspace); err == nil {
+				if _, err := turns.Take(ctx, workspace); err == nil {
 					t.Errorf("got a turn for %s that was given up", workspace)
 				}
 			}()
@@ -51,8 +51,8 @@ func TestTurns(t *testing.T) {
 		if want := []ident.ID{"many", "one", "many", "many", "many", "many"}; !slices.Equal(order, want) {
 			t.Errorf("got %v want %v", order, want)
 		}
-		if len(turns.queues) != 0 || len(turns.place) != 0 {
-			t.Errorf("got %d queues and %d places in use want none", len(turns.queues), len(turns.place))
+		if len(turns.queues) != 0 || len(turns.places) != 0 {
+			t.Errorf("got %d queues and %d places in use want none", len(turns.queues), len(turns.places))
 		}
 	})
 }

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+
+	"net"
+	"os"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+)
+
+// TestReceive wants whole bodies whatever was announced, and memory to be asked
+// for only as they come.
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 1, 511, 512, 513, 4 << 10, 64 << 10, 64<<10 + 1, 1 << 20, 3<<20 + 7} {
+		for _, expected := range []int64{int64(size), 25 << 20} {
+			want := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
+			var taken int64
+			got, err := receive(iotest.HalfReader(bytes.NewReader(want)), max(expected, 1), func(n int64) error { taken += n; return nil }, func(time.Time) {})
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes of %d: got %d, %v", size, expected, len(got), err)
+			}
+			if most := int64(max(2*size, 4<<10)); int64(cap(got)) > most+freeBody || taken > most || taken < int64(cap(got))-freeBody {
+				t.Errorf("%d bytes of %d: took %d for a body of %d", size, expected, taken, cap(got))
+			}
+		}
+	}
+	full := errors.New("full")
+	if _, err := receive(bytes.NewReader(make([]byte, 1<<20)), 25<<20, func(int64) error { return full }, func(time.Time) {}); !errors.Is(err, full) {
+		t.Errorf("got %v want %v", err, full)
+	}
+}
+
+// TestSlowBodies wants a body that does not come to be given up within 7
+// seconds, and one that comes slowly but steadily to be taken.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		// size is what is sent, a part every so often.
+		size, part int
+		every      time.Duration
+		// cut is when it is given up, 0 for never.
+		cut time.Duration
+	}{
+		{"nothing", 0, 1, 0, 7 * time.Second},
+		{"one byte", 1, 1, 0, 7 * time.Second},
+		{"a byte a second", 1000, 1, time.Second, 7 * time.Second},
+		{"32 kB a second", 25 << 20, 32 << 10, time.Second, 15 * time.Second},
+		{"65 kB a second", 25 << 20, 65 << 10, time.Second, 0},
+		{"all at once", 25 << 20, 25 << 20, 0, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for sent := 0; sent < tt.size; sent += tt.part {
+					if _, err := near.Write(make([]byte, min(tt.part, tt.size-sent))); err != nil {
+						return
+					}
+					time.Sleep(tt.every)
+				}
+				if tt.cut == 0 {
+					_ = near.Close()
+				}
+			}()
+			begin := time.Now()
+			body, err := receive(far, 25<<20, func(int64) error { return nil }, func(end time.Time) { _ = far.SetReadDeadline(end) })
+			took := time.Since(begin)
+			switch {
+			case tt.cut == 0 && (err != nil || len(body) != tt.size):
+				t.Errorf("%s: got %d bytes, %v want %d", tt.name, len(body), err, tt.size)
+			case tt.cut > 0 && (!errors.Is(err, os.ErrDeadlineExceeded) || took > tt.cut):
+				t.Errorf("%s: got %v after %v want it given up within %v", tt.name, err, took, tt.cut)
+			}
+			_ = far.Close()
+			_ = near.Close()
+			<-done
+		})
+	}
+}
