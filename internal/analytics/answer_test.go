@@ -276,6 +276,9 @@ func TestDryRun(t *testing.T) {
 		{october(Query{Metrics: []string{"spend"}, DryRun: true, Granularity: new("day")}), 7},
 		{october(Query{Metrics: []string{"spend"}, DryRun: true, Dimensions: []string{"platform"}}), 2},
 		{october(Query{Metrics: []string{"spend"}, DryRun: true, Dimensions: []string{"campaign_id"}}), 5},
+		// What is compared with may add rows.
+		{october(Query{Metrics: []string{"spend"}, DryRun: true, Dimensions: []string{"campaign_id"}, Compare: &Compare{To: "previous_period"}}), 8},
+		{october(Query{Metrics: []string{"spend"}, DryRun: true, Granularity: new("day"), Compare: &Compare{To: "custom", Range: &Range{Start: new("2026-09-01"), End: new("2026-09-10")}}}), 10},
 	} {
 		got := ask(t, m, test.query)
 		if len(got.Data) != 0 || got.Meta.Estimated == nil || *got.Meta.Estimated != test.want || got.Meta.Totals != nil {
