@@ -22,7 +22,7 @@ test("the campaign table shows changes only where the period is compared", async
   const page = await signedIn();
   await visit(page, "/campaigns");
   const table = page.getByRole("grid", { name: "Campaigns" });
-  const change = table.getByText(/^[+-][\d.,]+%$/);
+  const change = table.getByText(/^(up|down) [+-]?[\d.,]+%$/);
   await change.first().waitFor();
   await visit(page, "/campaigns?compare=none");
   await table.getByRole("row").nth(1).waitFor();

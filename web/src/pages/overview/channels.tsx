@@ -71,7 +71,7 @@ function columnsOf(
     {
       id: "share",
       name: "Share",
-      minWidth: 120,
+      minWidth: 104,
       wide: true,
       cell: (r) => (
         <div className="flex items-center gap-2">
@@ -86,7 +86,7 @@ function columnsOf(
     {
       id: "change",
       name: "ROAS change",
-      width: 108,
+      width: 104,
       align: "end",
       cell: (r) => <Delta value={r.change?.roas ?? null} />,
     },
