@@ -114,7 +114,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	}
 	a, err := app.Open(ctx, app.Config{
 		People: people, Authority: authority,
-		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: cmp.Or(c.settings.PublicURL, localURL(c.settings.Listen)), HistoryDays: c.settings.HistoryDays,
+		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
@@ -150,6 +150,18 @@ func oauthApps(list map[string]string) (map[string]connection.App, error) {
 }
 
 // localURL is where the server is found on its own machine.
+// publicURL is where browsers find the server: where the operator says, else by
+// the name that its certificate is for, else on this machine.
+func (c *cli) publicURL(listen string) string {
+	switch {
+	case c.settings.PublicURL != "":
+		return c.settings.PublicURL
+	case c.settings.TLSMode != "acme" || len(c.settings.ACMEDomains) == 0:
+		return localURL(listen)
+	}
+	return strings.Replace(localURL(listen), "localhost", c.settings.ACMEDomains[0], 1)
+}
+
 func localURL(listen string) string {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil || port == "443" {

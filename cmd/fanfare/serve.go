@@ -148,7 +148,10 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 	// Browsers are sent to where the server really is, also where the port was
 	// left to the machine.
 	if c.settings.PublicURL == "" {
-		c.settings.PublicURL = localURL(s.listener.Addr().String())
+		c.settings.PublicURL = c.publicURL(s.listener.Addr().String())
+		if !config.Loopback(c.settings.Listen) {
+			s.log.Warn("public-url is not set: links, single sign-on and passkeys lead to this address", "public_url", c.settings.PublicURL)
+		}
 	}
 	if s.app, err = c.openApp(ctx, s.dir, s.listener.Public(), s.log); err != nil {
 		if errors.Is(err, store.ErrUnavailable) {

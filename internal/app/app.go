@@ -222,7 +222,7 @@ func (a *App) build(ctx context.Context) error {
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
-		Contract: api.YAML, Docs: documents, Build: c.Build, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
+		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
 	if err := a.buildConsole(); err != nil {

@@ -156,7 +156,7 @@ func (c *Console) find(r *http.Request, at string) *file {
 	case at == "/robots.txt":
 		return robots
 	case at == "/.well-known/security.txt":
-		return c.securityNotice(r.Host)
+		return c.securityNotice(strings.TrimPrefix(c.API.Origin(r), "https://"))
 	case at == index || at == entry:
 		return nil
 	}

@@ -201,11 +201,18 @@ func TestNotices(t *testing.T) {
 	if got := string(b.do("GET", "/.well-known/security.txt", nil).want(200).body); got != want {
 		t.Errorf("got %q want %q", got, want)
 	}
-	for host, status := range map[string]int{"localhost:8443": 404, "127.0.0.1": 404, "[::1]:8443": 404, "app.example.com:8443": 200} {
+	// Whatever the caller calls the server, the mailbox is the operator's.
+	for _, host := range []string{"localhost:8443", "127.0.0.1", "evil.example:8443"} {
 		r := newRequest(t, "/.well-known/security.txt")
 		r.Host = host
-		if got := serve(b.w, r); got.Code != status {
-			t.Errorf("%s: got %d want %d", host, got.Code, status)
+		if got := serve(b.w, r); got.Code != 200 || got.Body.String() != want {
+			t.Errorf("%s: got %d %q want %q", host, got.Code, got.Body, want)
+		}
+	}
+	for _, address := range []string{"https://localhost:8443", "https://203.0.113.7", "https://[2001:db8::1]:8443"} {
+		w := fanfaretest.New(t, nil, func(c *app.Config) { c.PublicURL = address })
+		if got := serve(w, newRequest(t, "/.well-known/security.txt")); got.Code != 404 {
+			t.Errorf("%s: got %d want 404: it has no mailbox", address, got.Code)
 		}
 	}
 }

@@ -67,6 +67,8 @@ type Deps struct {
 	Contract []byte
 	Docs     Docs
 	Build    string
+	// PublicURL is where browsers find the server; links lead there.
+	PublicURL string
 	// HSTS says that the certificate is one that browsers may insist on.
 	HSTS bool
 	// KeepExposedKeys only warns when a key was sent where others can read it.
@@ -100,6 +102,10 @@ type API struct {
 	told      sync.Map
 	public    map[string]*publicPage
 	draining  atomic.Bool
+	// origin is PublicURL without a slash at its end, local that it is known on
+	// its own machine only.
+	origin string
+	local  bool
 }
 
 // maxAddresses bounds the table of addresses that failed to authenticate.
@@ -112,6 +118,7 @@ func New(d Deps) *API {
 		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
 	}
 	a.routes, a.public = newRoutes(a.table()), a.pages()
+	a.known(d.PublicURL)
 	return a
 }
 

@@ -78,7 +78,7 @@ func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	base := "https://" + docHost(r.http.Host) + linkPath
+	base := a.Origin(r.http) + linkPath
 	d, err := a.Assets.Link(ctx, r.caused(http.StatusOK), ident.ID(r.pathID), base, time.Duration(seconds)*time.Second)
 	return found(d), err
 }

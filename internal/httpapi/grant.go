@@ -47,7 +47,7 @@ func (a *API) grantAccess(r *request, platform string) error {
 	confirmed := r.http.Method == http.MethodPost
 	switch {
 	case confirmed:
-		if err := ownForm(r.http); err != nil {
+		if err := a.ownForm(r.http); err != nil {
 			return err
 		}
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
@@ -104,8 +104,9 @@ func (r *request) sendGrant(status int, view grantView) error {
 
 // ownForm refuses a form that a browser does not say is from this server.
 // Every browser says so, in one header or the other.
-func ownForm(hr *http.Request) error {
-	if hr.Header.Get("Sec-Fetch-Site") == "same-origin" || hr.Header.Get("Sec-Fetch-Site") == "" && hr.Header.Get("Origin") == "https://"+hr.Host {
+func (a *API) ownForm(hr *http.Request) error {
+	site, origin := hr.Header.Get("Sec-Fetch-Site"), hr.Header.Get("Origin")
+	if site == "same-origin" || site == "" && (origin == a.origin || origin == "https://"+hr.Host) {
 		return nil
 	}
 	const message = "This was sent from another site. Open the page again and confirm there."

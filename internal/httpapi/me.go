@@ -14,7 +14,7 @@ func (a *API) getAPI(_ context.Context, r *request) (response, error) {
 	if _, err := r.query(); err != nil {
 		return response{}, err
 	}
-	base := "https://" + docHost(r.http.Host)
+	base := a.Origin(r.http)
 	return encoded(struct {
 		Version      string         `json:"version"`
 		Status       string         `json:"status"`

@@ -108,7 +108,9 @@ func (a *API) servePublic(r *request, path string) {
 	case a.public[path] != nil:
 		err = a.sendPage(r, a.public[path])
 	default:
-		if err = a.Docs.Serve(r.w, r.http); err == nil {
+		hr := *r.http
+		hr.Host = strings.TrimPrefix(a.Origin(r.http), "https://")
+		if err = a.Docs.Serve(r.w, &hr); err == nil {
 			r.replied, r.status = true, http.StatusOK
 		}
 	}

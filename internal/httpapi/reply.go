@@ -278,7 +278,7 @@ func (a *API) fail(r *request, err error) {
 	var body errorBody
 	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, detailed(f)
 	body.Error.RequestID = r.id
-	body.Error.DocURL = "https://" + docHost(r.http.Host) + "/docs/errors#" + string(f.Code)
+	body.Error.DocURL = a.Origin(r.http) + "/docs/errors#" + string(f.Code)
 	b, encodeErr := json.Marshal(body, json.Deterministic(true))
 	if encodeErr != nil {
 		panic(encodeErr)
@@ -336,16 +336,6 @@ func (a *API) log(r *request) *slog.Logger {
 		}
 	}
 	return log.With("client_request_id", account.Mask(own))
-}
-
-// docHost is the caller's own name for us, if it is one.
-func docHost(host string) string {
-	for _, c := range []byte(host) {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"<>\/?#`, c) >= 0 {
-			return "localhost"
-		}
-	}
-	return host
 }
 
 // pageOf answers with one page of a list.
