@@ -183,14 +183,24 @@ func (r *policyRule) severityIn(channel, field string) string {
 // words alone are never enough, they have to be offered or asked for.
 func Refuse(prompt string) (reason string, refused bool) {
 	p := newPassage(prompt)
+	for _, s := range findProhibited(p, nil) {
+		return fmt.Sprintf("The brief asks for %s (%q), which no ad platform accepts. Take it out of the brief.", s.claim, p.slice(s.start, s.end)), true
+	}
+	return "", false
+}
+
+// findProhibited finds what is never advertised; the claim is the category.
+func findProhibited(p *passage, _ *facts) []span {
+	var list []span
 	for _, c := range refusals {
 		for _, s := range c.book.find(p) {
 			if !opposed(p, s) {
-				return fmt.Sprintf("The brief asks for %s (%q), which no ad platform accepts. Take it out of the brief.", c.name, p.slice(s.start, s.end)), true
+				s.claim = c.name
+				list = append(list, s)
 			}
 		}
 	}
-	return "", false
+	return list
 }
 
 // maxOpposed is how many words may stand between the word that opposes and

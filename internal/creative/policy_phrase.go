@@ -110,6 +110,9 @@ func newElement(word string) element {
 		}
 		class, known := wordClasses[strings.TrimSuffix(name, ">")]
 		if !known {
+			class, known = promiseClasses[strings.TrimSuffix(name, ">")]
+		}
+		if !known {
 			panic(fmt.Sprintf("phrase element %s: there is no such word class", word))
 		}
 		list, e.variable = append(list, strings.Split(class, ",")...), true

@@ -125,54 +125,6 @@ var absoluteClaims = book(`
 	money back guaranteed
 `)
 
-var medicalClaims = book(`
-	cure|cures|cured|curing <condition>?
-	miracle cure|pill|drug|treatment|remedy|weight_loss|diet
-	clinically proven
-	clinically tested
-	medically proven
-	doctor approved
-	fda approved
-	no|without side effects
-	100 %|percent cure|pain_free|healing
-	heals|heal|treats|treat|prevents|prevent|reverses|reverse|eliminates|eliminate|stops|fights|beats your? <condition>
-	relieves|relieve your? <condition>
-	lose|drop|shed up? to? <n> kg|kilo|kilos|kilograms|lb|lbs|pound|pounds|stone|inches in|within|by|every|a|per|this <n>|a|just? day|days|week|weeks|month?
-	lose weight fast|instantly|overnight|quickly|effortlessly|without_exercise|without_dieting
-	melt|melts|melting ~ fat|belly_fat
-	boost|boosts|strengthens your? immunity|immune_system
-	pain free forever
-	grow|regrow hair in|within|overnight
-`).unless(`
-	cure|cures|cured|curing for? boredom|the_blues|hunger|cravings|fomo|resin|time|times|light|lamp
-	cured ham|meat|meats|salmon|bacon|sausage|leather|concrete|wood|egg|eggs|fish
-	dry|air|salt|uv|smoke|slow cured|cure|curing
-	the cure concert|tour|tribute|live|band|tickets
-	hangover cure
-`)
-
-var financialClaims = book(`
-	guaranteed ~ returns|return|income|profit|profits|yield|winnings|earnings|payout
-	guaranteed ~ approval|loan|loans
-	risk free ~ returns|return|income|profit|profits|investment|investing|trading|money
-	double|triple|multiply|10x your money|investment|capital|portfolio|wealth|cash
-	instant ~ approval|loan|loans
-	get rich quick?|fast?
-	no credit check|checks
-	make|earn money fast|overnight|while_you_sleep|instantly|from_home
-	earn|make up? to? $|€|£? <n> $|€|£|dollars|euros? a|per|each|every day|hour|week|month
-	never lose money
-	surefire investment|profit|win|returns
-	beat the market
-	erase|eliminate|wipe_out|clear your? debt|debts|bad_credit
-	approved in seconds|minutes|instantly
-	100 %|percent approval|profit|return|returns
-	become a millionaire
-	fix your credit
-`).unless(`
-	double your money back
-`)
-
 var offerClaims = book(`
 	free shipping|delivery|postage
 	free returns

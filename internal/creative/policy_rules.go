@@ -31,6 +31,18 @@ var policyRules = []policyRule{
 		message: "{text} is neither the landing page's domain nor in the brief. Take it out.",
 	},
 	{
+		id: "prohibited_content", where: nowhere, find: findProhibited,
+		message: "“{text}” offers what no ad platform accepts. Take it out.",
+	},
+	{
+		id: "medical_claim", where: nowhere, find: medicalPromises.in,
+		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
+	},
+	{
+		id: "financial_claim", where: nowhere, find: financialPromises.in,
+		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
+	},
+	{
 		id: "medical_claim", language: "en", where: nowhere, proven: PolicyWarn, find: medicalClaims.in,
 		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
 	},

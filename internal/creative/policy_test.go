@@ -93,9 +93,12 @@ func TestReviewRules(t *testing.T) {
 		{"medical", nil, "search", "headlines", "Cures diabetes, no side effects", []string{
 			"medical_claim block [Cures diabetes]", "medical_claim block [no side effects]", "over_limit block [s]",
 		}},
-		{"medical in the brief", brief("clinically proven, cures acne"), "social", "primary_text", "Clinically proven. Cures acne. Cures cancer.", []string{
-			"medical_claim warn [Clinically proven]", "medical_claim warn [Cures acne]", "medical_claim block [Cures cancer]",
+		{"medical in the brief", brief("clinically proven, cures acne, relieves migraines"), "social", "primary_text", "Clinically proven. Cures acne. Relieves migraines. Relieves asthma.", []string{
+			"medical_claim warn [Clinically proven]", "medical_claim block [Cures acne]", "medical_claim warn [Relieves migraines]", "medical_claim block [Relieves asthma]",
 		}},
+		{"wage in the brief", brief("Drivers wanted. Earn £17.40 per hour"), "social", "primary_text", "Earn £17.40 per hour.", []string{"financial_claim warn [Earn £17.40 per hour]"}},
+		{"prohibited", nil, "social", "primary_text", "Buy AR-15 rifles without a background check.", []string{"prohibited_content block [Buy AR-15]"}},
+		{"prohibition opposed", nil, "social", "primary_text", "Help us stop the sale of ghost guns", nil},
 		{"weight", brief("Lose 5 kg in a month"), "social", "primary_text", "Lose 10 kg in a week", []string{
 			"medical_claim block [Lose 10 kg in a week]", "number_not_in_brief warn [10 kg]",
 		}},
@@ -176,7 +179,7 @@ func TestReviewOrder(t *testing.T) {
 
 func TestReviewStatus(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"Warm and creamy": "pass", "The best": "warn", "The best cure": "block"} {
+	for text, want := range map[string]string{"Warm and creamy": "pass", "The best": "warn", "The best cure for acne": "block"} {
 		p := creative.Review(nil, nil, map[string]creative.Copy{"social": {PrimaryText: &text}})
 		if p.Status != want || p.Findings == nil {
 			t.Errorf("%q: got %s with findings %v want %s and never nil", text, p.Status, p.Findings, want)
@@ -267,6 +270,45 @@ func promptsIn(t *testing.T, file string) []string {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// TestPromises wants promises of health and money to be stopped whatever the
+// brief says, in six languages, and nothing that only sounds like one.
+func TestPromises(t *testing.T) {
+	t.Parallel()
+	rules := func(b *creative.Brief, text string) []string {
+		var c creative.Copy
+		c.SetTexts("body", []string{text})
+		var list []string
+		for _, f := range creative.Review(b, []string{"email"}, map[string]creative.Copy{"email": c}).Findings {
+			if f.Rule == "medical_claim" || f.Rule == "financial_claim" {
+				list = append(list, f.Rule+" "+f.Severity)
+			}
+		}
+		return list
+	}
+	promises, harmless := promptsIn(t, "promises.txt"), promptsIn(t, "harmless.txt")
+	if len(promises) < 50 || len(harmless) < 40 {
+		t.Fatalf("got %d promises and %d harmless texts, want 50 and 40 at least", len(promises), len(harmless))
+	}
+	for _, line := range promises {
+		rule, text, _ := strings.Cut(line, ": ")
+		for _, b := range []*creative.Brief{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: creative.LanguageOf(text)}} {
+			if got := rules(b, text); !slices.Contains(got, rule+" block") {
+				t.Errorf("%s: got %q want %s to block", text, got, rule)
+			}
+		}
+	}
+	for _, text := range harmless {
+		for _, b := range []*creative.Brief{nil, {Prompt: "Something else", Language: "en"}} {
+			if got := rules(b, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
+				t.Errorf("%s: got %q want no claim", text, got)
+			}
+		}
+		if got := rules(&creative.Brief{Prompt: text, Language: "en"}, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
+			t.Errorf("%s in the brief: got %q want no block", text, got)
+		}
+	}
 }
 
 func TestRefuse(t *testing.T) {
