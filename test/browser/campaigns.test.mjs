@@ -1,4 +1,5 @@
 // Campaigns in the console: what the switch does, the server has done.
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accessible, ask, faultless, settled, signedIn, until, visit } from "./browser.mjs";
 
@@ -42,9 +43,16 @@ test("create, see what is missing, launch", async () => {
   await settled(page);
   await page.getByRole("heading", { name: "Spring sale" }).waitFor();
   await page.getByRole("button", { name: "Launch", exact: true }).click();
+  const check = page.getByRole("dialog");
+  await check.getByText("No platform campaign is linked, so nothing delivers.").waitFor();
+  assert.equal(await check.getByText("No delivery issues").count(), 0, "the check says that nothing is wrong");
+  assert.equal(await check.getByRole("link", { name: "Link platform campaign" }).getAttribute("href"), "/connections");
   await accessible(page, "launch check-list");
-  await page.getByRole("dialog").getByRole("button", { name: /Launch/ }).click();
+  await check.getByRole("button", { name: "Launch anyway" }).click();
   await becomes(page, page.url().split("/").pop(), "active");
+  await page.getByRole("main").getByText("Blocked", { exact: true }).first().waitFor();
+  await visit(page, "/campaigns?q=Spring+sale");
+  await page.getByRole("row", { name: "Spring sale" }).getByText("Blocked", { exact: true }).waitFor();
   faultless(page, "create and launch");
 });
 

@@ -9,6 +9,7 @@ import type { TableColumn } from "../../ui/table";
 import { named } from "../creative/data";
 import type { Action } from "./act";
 import { type Campaign, type Metric, serverSorts, type Values } from "./data";
+import { describe } from "./issues";
 import { Toggle } from "./toggle";
 
 /** A campaign and its numbers in the period, and how they changed; undefined while they are not there. */
@@ -202,7 +203,7 @@ function DeliveryCell({ campaign: c }: { campaign: Campaign }) {
       <Status value={c.delivery.status} />
       {first ? (
         <span className="mt-0.5 block truncate text-xs text-muted">
-          {first.message}
+          {describe(first, c).title}
           {more.length > 0 ? ` +${more.length}` : ""}
         </span>
       ) : null}

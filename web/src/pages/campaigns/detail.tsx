@@ -90,7 +90,7 @@ function DeliveryCard({ campaign: c, edit }: { campaign: Campaign; edit?: () => 
       <Card title="Before launch">
         <p className="flex items-center gap-2 text-sm">
           <CircleCheck className="size-4 text-good" aria-hidden="true" />
-          Nothing stands in the way.
+          No delivery issues.
         </p>
       </Card>
     );
@@ -98,9 +98,9 @@ function DeliveryCard({ campaign: c, edit }: { campaign: Campaign; edit?: () => 
   return (
     <Card
       title={c.status === "draft" ? "Before launch" : "Delivery"}
-      sub={c.status === "draft" ? "What is missing or limits the campaign" : `${words(status)}. What stands in the way`}
+      sub={c.status === "draft" ? "Delivery issues" : `${words(status)}. Delivery issues`}
     >
-      <Issues issues={issues} edit={edit} />
+      <Issues campaign={c} edit={edit} />
     </Card>
   );
 }

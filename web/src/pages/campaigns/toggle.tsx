@@ -1,12 +1,24 @@
-// The switch that a running campaign is paused and resumed with, where it stands.
+// The switch that pauses and resumes a campaign, and its state.
 import { useState } from "react";
 import { Status } from "../../ui/display";
 import { Switch } from "../../ui/fields";
 import type { Action } from "./act";
 import type { Campaign } from "./data";
+import { describe } from "./issues";
 import { LaunchDialog } from "./launch";
 
-/** Launching may cost money, so a draft shows what stands in the way first. */
+/** An active campaign shows whether it delivers: "active" says only that it was launched. */
+function State({ campaign: c }: { campaign: Campaign }) {
+  const [first] = c.delivery.issues;
+  if (c.status !== "active" || c.delivery.status === "delivering") return <Status value={c.status} />;
+  return (
+    <span title={first ? describe(first, c).title : undefined}>
+      <Status value={c.delivery.status} />
+    </span>
+  );
+}
+
+/** Launching may cost money, so a draft shows its delivery issues first. */
 export function Toggle({
   campaign: c,
   may,
@@ -30,7 +42,7 @@ export function Toggle({
           else act(c, on ? "pause" : "resume");
         }}
       />
-      <Status value={c.status} />
+      <State campaign={c} />
       {launching ? <LaunchDialog campaign={c} onOpenChange={setLaunching} launch={() => act(c, "launch")} /> : null}
     </span>
   );

@@ -7,6 +7,7 @@ import { Badge, Card, Facts, Status } from "../../../ui/display";
 import { platformName } from "../../connections/glyph";
 import { named } from "../../creative/data";
 import type { Campaign } from "../data";
+import { linkPage } from "../issues";
 
 /** Only what a browser may open. */
 const safe = (url: string | null) => (url && /^https?:\/\//i.test(url) ? url : null);
@@ -115,11 +116,10 @@ export function Links({ campaign: c }: { campaign: Campaign }) {
     <Card title="On the platforms" flush>
       {c.external_refs.length === 0 ? (
         <p className="px-4 pb-4 text-sm text-muted">
-          Not linked. Link it on the page of a{" "}
-          <TextLink href="/connections" className="underline">
-            connection
+          No platform campaign is linked, so no platform delivers or reports on this campaign.{" "}
+          <TextLink href={linkPage(c)} className="underline">
+            Link platform campaign
           </TextLink>
-          , and its numbers and state come in.
         </p>
       ) : (
         <ul className="divide-y divide-line border-t border-line">

@@ -1,0 +1,70 @@
+// Delivery issues as people read them: what is wrong, how to fix it and where.
+import { named } from "../creative/data";
+import type { Campaign } from "./data";
+
+export type Issue = Campaign["delivery"]["issues"][number];
+
+export interface Described {
+  title: string;
+  fix: string | null;
+  /** Whether nothing is delivered until it is fixed. */
+  blocks: boolean;
+  /** The page on which it can be fixed, and what the link to it says. */
+  place?: { to: string; label: string };
+}
+
+// The server says which campaigns are blocked, not which issue blocks them.
+const blocking = new Set<Issue["code"]>(["no_creative_ready", "budget_exhausted"]);
+
+const pages: [string, string][] = [
+  ["aud_", "/audiences/"],
+  ["crv_", "/creative/"],
+  ["con_", "/connections/"],
+];
+
+export function describe(i: Issue, c: Campaign): Described {
+  if (i.code === "not_linked") return notLinked(c);
+  const page = pages.find(([prefix]) => i.resource_id?.startsWith(prefix));
+  return {
+    title: i.message,
+    fix: i.remediation,
+    blocks: blocking.has(i.code),
+    place: page ? { to: `${page[1]}${i.resource_id}`, label: "Open" } : undefined,
+  };
+}
+
+/** Where platform campaigns are linked: on the campaign's own connection if it has one. */
+export function linkPage(c: Campaign): string {
+  const id = c.external_refs[0]?.connection_id ?? c.connection_ids[0];
+  return id ? `/connections/${id}?tab=links` : "/connections";
+}
+
+function notLinked(c: Campaign): Described {
+  const running = c.status === "active";
+  const live = c.external_refs.filter((r) => !running || r.enabled !== false || r.push === "pending");
+  const place = { to: linkPage(c), label: "Link platform campaign" };
+  if (live.length > 0) {
+    const rest = c.channels.filter((channel) => !live.some((r) => r.channel === channel)).map(named);
+    const channels = new Intl.ListFormat("en", { type: "conjunction" }).format(rest);
+    return {
+      title: `No enabled platform campaign is linked for ${channels}.`,
+      fix: "Link a platform campaign for each channel, or remove the channel.",
+      blocks: false,
+      place,
+    };
+  }
+  if (c.external_refs.length > 0) {
+    return {
+      title: "No linked platform campaign is enabled, so nothing delivers.",
+      fix: "Enable it on the ad platform. Or allow changes on its connection, then pause and resume this campaign.",
+      blocks: true,
+      place: { to: linkPage(c), label: "Open connection" },
+    };
+  }
+  return {
+    title: "No platform campaign is linked, so nothing delivers.",
+    fix: "Launching doesn't create ads. Create the campaign on the ad platform, then link it.",
+    blocks: true,
+    place,
+  };
+}
