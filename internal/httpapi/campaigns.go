@@ -16,7 +16,8 @@ import (
 )
 
 var campaignList = listing{
-	sorts:    []string{"created_at", "updated_at", "name", "status", "start_at", "end_at", "launched_at", "spend"},
+	sorts:    []string{"created_at", "updated_at", "name", "status", "start_at", "end_at", "launched_at", "spend", "delivery_status", "objective", sortMetric},
+	byMetric: true,
 	statuses: campaign.Statuses,
 	filters: []filter{
 		{name: "delivery_status", allowed: campaign.DeliveryStatuses},
@@ -49,7 +50,7 @@ func (a *API) campaignRoutes() []route {
 	pause := act("pause", "pauseCampaign", a.pauseCampaign)
 	pause.stops = func(context.Context, *request) bool { return true }
 	return []route{
-		{method: http.MethodGet, pattern: all, operation: "listCampaigns", handle: a.listRecords(s), compress: true},
+		{method: http.MethodGet, pattern: all, operation: "listCampaigns", handle: a.listCampaigns, compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},

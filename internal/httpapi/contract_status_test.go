@@ -322,6 +322,9 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		switch c.body = `{"no_such_field":1}`; {
 		case op.RequestBody == nil:
 			c.body = nil
+			if op.OperationID == "listCampaigns" {
+				c.target += "?sort=metric"
+			}
 			s.engine.facts.fail(analytics.ErrTooMany)
 			defer s.engine.facts.fail(nil)
 		case rawType(op) != "":

@@ -26,6 +26,8 @@ type listing struct {
 	// statuses are the values of the status filter, empty for none.
 	statuses []string
 	filters  []filter
+	// byMetric says that sort may be metric.
+	byMetric bool
 }
 
 // filter is one of a resource's own filters.
@@ -119,6 +121,9 @@ func (l *listing) known() []string {
 	}
 	for _, f := range l.filters {
 		names = append(names, f.name)
+	}
+	if l.byMetric {
+		names = append(names, metricParams...)
 	}
 	return names
 }
@@ -228,6 +233,9 @@ func (p *params) read(l *listing, zone string) (q page.Query, canonical url.Valu
 		if values := p.filter(f, canonical); values != nil {
 			q.Filters = append(q.Filters, page.Filter{Name: f.name, Values: values})
 		}
+	}
+	if l.byMetric {
+		p.metric(q.Sort, canonical)
 	}
 	return q, canonical
 }

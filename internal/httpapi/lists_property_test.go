@@ -48,6 +48,8 @@ func sortKey(rec map[string]any, sort string) string {
 		if sum, ok := rec["spend_to_date"].(map[string]any); ok {
 			v = sum["amount"]
 		}
+	case "delivery_status":
+		v = rec["delivery"].(map[string]any)["status"]
 	case "name":
 		v = strings.ToLower(rec["name"].(string))
 	default:

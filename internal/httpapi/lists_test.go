@@ -170,7 +170,7 @@ func TestL7SortAndOrder(t *testing.T) {
 		}
 	}
 	e := c.Do("GET", "/v1/campaigns?sort=budget&order=up", nil).WantError(400, "invalid_parameter")
-	if len(e.Details) != 2 || len(e.Details[0].Meta["allowed"].([]any)) != 8 || len(e.Details[1].Meta["allowed"].([]any)) != 2 {
+	if len(e.Details) != 2 || len(e.Details[0].Meta["allowed"].([]any)) != 11 || len(e.Details[1].Meta["allowed"].([]any)) != 2 {
 		t.Errorf("got details %+v, want both with what is allowed", e.Details)
 	}
 }

@@ -4,6 +4,7 @@ package page
 
 import (
 	"fanfare/internal/clock"
+	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
 
@@ -13,12 +14,18 @@ const (
 	MaxLimit     = 100
 )
 
+// ByRanking sorts by values that are not in the table.
+const ByRanking = "ranking"
+
 // Query asks for one page of a list.
 type Query struct {
 	Limit int
-	// Sort is a name from the list's whitelist.
+	// Sort is a name from the list's whitelist, or ByRanking.
 	Sort string
 	Desc bool
+	// Ranking has the sort values of ByRanking. Records that are not in it
+	// come last.
+	Ranking map[ident.ID]int64
 	// Status holds the wanted statuses; nil means all but archived, or what
 	// else ends a life, and empty but not nil means every status.
 	Status []string

@@ -36,6 +36,10 @@ var campaigns = newTable(table{
 		"end_at":      {column: "end_at", null: true},
 		"launched_at": {column: "launched_at", null: true},
 		"spend":       {column: "spend", null: true},
+		// Few values that change often: an index would cost every write and
+		// save little.
+		"delivery_status": {column: "delivery_status", text: true},
+		"objective":       {column: "objective", text: true, null: true},
 	},
 	filters: map[string]string{
 		"delivery_status": ` AND delivery_status IN (%s)`,

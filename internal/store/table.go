@@ -160,6 +160,9 @@ func (t *table) change(tx Tx, r row, was record.Stamp) (bool, error) {
 // directions, so a page may need two statements: one over the rows that have
 // a value, one over those that have none.
 func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
+	if q.Sort == page.ByRanking {
+		return t.ranked(ctx, e, workspace, q)
+	}
 	sort, ok := t.sorts[q.Sort]
 	if !ok {
 		return page.Page{}, fmt.Errorf("list %s: no sort %q", t.name, q.Sort)

@@ -35,6 +35,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"refs follow", recordsRefs},
 		{"lists of every kind", recordsListAll},
 		{"lists by chance", recordsListRandom},
+		{"lists by a ranking", recordsListRanked},
 		{"lists of events", recordsListEvents},
 		{"lists of audiences", recordsAudienceLists},
 		{"members", recordsMembers},

@@ -3,6 +3,8 @@ package storetest
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -45,7 +47,7 @@ var (
 	listTags       = []string{"eu", "us", "q1", "q2", "été", "100%", "a_b"}
 	listAudiences  = []ident.ID{"aud_1", "aud_2"}
 	listCreatives  = []ident.ID{"crv_1", "crv_2"}
-	listSorts      = []string{"created_at", "updated_at", "name", "status", "start_at", "end_at", "launched_at", "spend"}
+	listSorts      = []string{"created_at", "updated_at", "name", "status", "start_at", "end_at", "launched_at", "spend", "delivery_status", "objective"}
 	listQuestions  = []string{"a", "A", "É", "ß", "%", "_", `\`, "100%", "a_b", "文", "😀", "İ", "nothing", " "}
 	listStatuses   = append([][]string{nil, {}}, [][]string{{"draft"}, {"active", "paused"}, {"archived"}, {"archived", "completed", "draft"}}...)
 	listObjectives = []string{"sales", "leads"}
@@ -130,6 +132,18 @@ func (k kept) place(sort string) page.Place {
 		optional(k.c.Schedule.EndAt)
 	case "launched_at":
 		optional(k.c.LaunchedAt)
+	case "delivery_status":
+		p.Text = string(k.c.Delivery.Status)
+	case "objective":
+		if p.Null = k.c.Objective == nil; !p.Null {
+			p.Text = *k.c.Objective
+		}
+	case page.ByRanking:
+		p.Int = rankOf(k.c.ID)
+		p.Null = p.Int == noRank
+		if p.Null {
+			p.Int = 0
+		}
 	case "spend":
 		if p.Null = k.c.SpendToDate == nil; !p.Null {
 			p.Int = k.c.SpendToDate.Amount.Micros
@@ -280,6 +294,51 @@ func listFilters() map[string][]string {
 	return map[string][]string{
 		"delivery_status": campaign.DeliveryStatuses, "objective": append(listObjectives, "traffic"), "channel": campaign.Channels[:5], "tag": append(listTags, "none"),
 		"audience_id": append(words(listAudiences), "aud_3"), "creative_id": append(words(listCreatives), "crv_3"), "q": listQuestions,
+	}
+}
+
+// noRank says that a campaign has no value.
+const noRank = math.MinInt64
+
+// rankOf is the value of a campaign in a ranking with ties and gaps, from its
+// id.
+func rankOf(id ident.ID) int64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	if n := int64(h.Sum32() % 9); n < 6 {
+		return n - 3
+	}
+	return noRank
+}
+
+// recordsListRanked sorts by values that the store does not have.
+func recordsListRanked(t *testing.T, w *World) {
+	all := w.fill(160, 3)
+	// What is ranked need not be in the list.
+	ranking := map[ident.ID]int64{"cmp_nothing": 1, "cmp_other": -3}
+	for _, k := range all {
+		if n := rankOf(k.c.ID); n != noRank {
+			ranking[k.c.ID] = n
+		}
+	}
+	if len(ranking) < 40 || len(ranking) > len(all)-20 {
+		t.Fatalf("got %d of %d campaigns with a value, want some with and some without", len(ranking), len(all))
+	}
+	for _, desc := range []bool{false, true} {
+		q := page.Query{Sort: page.ByRanking, Ranking: ranking, Desc: desc}
+		for _, limit := range []int{1, 7, 100} {
+			q.Limit = limit
+			for _, status := range listStatuses {
+				q.Status = status
+				w.compare(t, all, q)
+			}
+			q.Status = nil
+			for name, values := range listFilters() {
+				q.Filters = []page.Filter{{Name: name, Values: values[:1]}}
+				w.compare(t, all, q)
+			}
+			q.Filters = nil
+		}
 	}
 }
 

@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/page"
+)
+
+// sortMetric is the sort by a metric of a period, metricParams are the
+// parameters that say which.
+const sortMetric = "metric"
+
+var metricParams = []string{"metric", "metric_start_date", "metric_end_date"}
+
+// metric checks the parameters of the sort by a metric and writes down their
+// canonical form.
+func (p *params) metric(sort string, canonical url.Values) {
+	for _, name := range metricParams {
+		v, has := p.values[name]
+		if !has {
+			continue
+		}
+		canonical.Set(name, v)
+		_, day := clock.ParseDate(v)
+		switch {
+		case name == "metric":
+			p.choice(name, analytics.MetricNames, "")
+		case !day:
+			p.bad(name, "invalid_format", "must be a day such as 2026-11-15.", nil)
+		}
+	}
+	if sort == sortMetric && canonical.Get("metric") == "" {
+		canonical.Set("metric", fact.Spend.String())
+	}
+}
+
+// listCampaigns answers the list of campaigns. Sorted by a metric, it also needs
+// what the report of campaigns needs.
+func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
+	q, params, err := a.listQuery(r, &campaignList)
+	if err != nil {
+		return response{}, err
+	}
+	if q.Sort == sortMetric {
+		if err := r.caller.May("getAnalyticsCampaigns", r.from); err != nil {
+			return response{}, err
+		}
+		if err := a.rank(ctx, r, &q, params); err != nil {
+			return response{}, err
+		}
+	}
+	p, err := a.Campaigns.List(ctx, r.caller.Workspace.ID, q)
+	if err != nil {
+		return response{}, err
+	}
+	return a.pageOf(r, p, params), nil
+}
+
+// rank has the list sorted by the metric that its parameters name.
+func (a *API) rank(ctx context.Context, r *request, q *page.Query, params string) (err error) {
+	values, err := url.ParseQuery(params)
+	if err != nil {
+		return err
+	}
+	day := func(name string) *string {
+		if v := values.Get(name); v != "" {
+			return &v
+		}
+		return nil
+	}
+	home := r.home()
+	if zone := values.Get("timezone"); zone != "" {
+		home.Timezone = zone
+	}
+	q.Sort = page.ByRanking
+	q.Ranking, err = a.Analytics.Ranking(ctx, home, values.Get("metric"), day("metric_start_date"), day("metric_end_date"))
+	return withMetricNames(err)
+}
+
+// withMetricNames says what is wrong with the days of a report in the names
+// that the list has for them.
+func withMetricNames(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Code != fault.InvalidParameter {
+		return err
+	}
+	p := &params{}
+	for _, d := range f.Details {
+		if strings.HasSuffix(d.Field, "_date") {
+			d.Field = "metric_" + d.Field
+			d.Message = strings.NewReplacer("start_date", "metric_start_date", "end_date", "metric_end_date").Replace(d.Message)
+		}
+		p.problems = append(p.problems, d)
+	}
+	return p.err()
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+)
+
+// rankedAtOnce is how many ids one statement looks at.
+const rankedAtOnce = 1000
+
+// ranked reads one page of a list that is sorted by q.Ranking. The order is
+// that of every list: by value and id, and records without a value last, by id.
+// Only the documents of the page are read.
+func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
+	var places []page.Place
+	if q.After == nil || !q.After.Null {
+		for chunk := range slices.Chunk(placesAfter(q), rankedAtOnce) {
+			ids := make([]ident.ID, len(chunk))
+			for i, p := range chunk {
+				ids[i] = ident.ID(p.ID)
+			}
+			there, err := t.ids(ctx, e, workspace, q, func(b *builder) {
+				b.add(` AND id IN (`)
+				b.ids(ids)
+				b.add(`)`)
+			})
+			if err != nil {
+				return page.Page{}, err
+			}
+			matching := make(map[string]bool, len(there))
+			for _, id := range there {
+				matching[id] = true
+			}
+			places = append(places, slices.DeleteFunc(chunk, func(p page.Place) bool { return !matching[p.ID] })...)
+			if len(places) > q.Limit {
+				break
+			}
+		}
+	}
+	if len(places) <= q.Limit {
+		rest, err := t.unranked(ctx, e, workspace, q, q.Limit+1-len(places))
+		if err != nil {
+			return page.Page{}, err
+		}
+		places = append(places, rest...)
+	}
+	return t.pageAt(ctx, e, workspace, places, q.Limit)
+}
+
+// placesAfter are the places of the ranking behind the page before, in order.
+func placesAfter(q page.Query) []page.Place {
+	compare := func(a, b page.Place) int {
+		n := cmp.Or(cmp.Compare(a.Int, b.Int), strings.Compare(a.ID, b.ID))
+		if q.Desc {
+			return -n
+		}
+		return n
+	}
+	list := make([]page.Place, 0, len(q.Ranking))
+	for id, value := range q.Ranking {
+		if p := (page.Place{Int: value, ID: string(id)}); q.After == nil || compare(p, *q.After) > 0 {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, compare)
+	return list
+}
+
+// unranked are the first places of records that match and have no value.
+func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query, most int) ([]page.Place, error) {
+	order, less, after := " ASC", " > ", ""
+	if q.Desc {
+		order, less = " DESC", " < "
+	}
+	if q.After != nil && q.After.Null {
+		after = q.After.ID
+	}
+	var list []page.Place
+	for {
+		ids, err := t.ids(ctx, e, workspace, q, func(b *builder) {
+			if after != "" {
+				b.add(` AND id` + less)
+				b.value(after)
+			}
+			b.add(` ORDER BY id` + order + ` LIMIT `)
+			b.value(rankedAtOnce)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if _, ranked := q.Ranking[ident.ID(id)]; !ranked {
+				list = append(list, page.Place{Null: true, ID: id})
+			}
+			if len(list) == most {
+				return list, nil
+			}
+			after = id
+		}
+		if len(ids) < rankedAtOnce {
+			return list, nil
+		}
+	}
+}
+
+// ids reads the ids of records that match; more adds to the statement.
+func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Query, more func(*builder)) ([]string, error) {
+	b := &builder{}
+	b.add(`SELECT id FROM ` + t.name + ` WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.where(t, workspace, q)
+	more(b)
+	rows, err := e.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list ids of %s: %w", t.name, err)
+	}
+	var list []string
+	for rows.Next() {
+		list = append(list, rows.Text())
+	}
+	return list, nil
+}
+
+// pageAt reads the records at some places, one more than the limit where there
+// is another page.
+func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Place, limit int) (p page.Page, err error) {
+	if len(places) > limit {
+		places = places[:limit]
+		p.Next = &places[limit-1]
+	}
+	if len(places) == 0 {
+		return p, nil
+	}
+	b := &builder{}
+	b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
+	b.value(string(workspace))
+	b.add(` AND id IN (`)
+	for i, place := range places {
+		if i > 0 {
+			b.add(`, `)
+		}
+		b.value(place.ID)
+	}
+	b.add(`)`)
+	rows, err := e.Query(ctx, b.text.String(), b.args...)
+	if err != nil {
+		return p, fmt.Errorf("list %s: %w", t.name, err)
+	}
+	docs := make(map[string]record.Doc, len(places))
+	for rows.Next() {
+		id, d, err := t.read(rows)
+		if err != nil {
+			return p, err
+		}
+		docs[string(id)] = d
+	}
+	for _, place := range places {
+		p.Docs = append(p.Docs, docs[place.ID])
+	}
+	return p, nil
+}
