@@ -91,7 +91,7 @@ func TestVariantMetricsOfOldDocuments(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := generate(c, `{"prompt":"Mountain tea","variants":2}`).Want(201).ID()
 		err := c.World.App.Engine.Write(t.Context(), func(tx store.Tx) error {
-			_, err := tx.Exec(`UPDATE variant SET shape = 1, doc = replace(doc, ',"metrics":null', '') WHERE workspace_id = $1`, string(c.Workspace))
+			_, err := tx.Exec(`UPDATE variant SET shape = 1, checksum = NULL, doc = replace(doc, ',"metrics":null', '') WHERE workspace_id = $1`, string(c.Workspace))
 			return err
 		})
 		if err != nil {
