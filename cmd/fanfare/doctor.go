@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fanfare/internal/app"
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -355,7 +357,12 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 		return
 	}
 	defer func() { _ = e.Close() }()
-	d.list = append(d.list, examineStore(ctx, e, store.New(e, 0, now, nil))...)
+	db := store.New(e, 0, now, nil)
+	d.list = append(d.list, examineStore(ctx, e, db)...)
+	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
+		return // said above
+	}
+	d.judge("facts", []error{app.ExamineFacts(ctx, e, db, dir.Path(), now, quietLog)}, "all can be read, or there are none yet")
 }
 
 // examineStore looks at an open store.
@@ -404,4 +411,15 @@ func examineDocuments(ctx context.Context, e store.Engine) finding {
 		return finding{"documents", failure, fmt.Sprintf("%d of %d do not match their checksum (%s)%s", report.Count, report.Documents, strings.Join(report.Damaged, ", "), restoreFix)}
 	}
 	return finding{"documents", good, fmt.Sprintf("%d match their checksums", report.Documents)}
+}
+
+// examineFacts reads all facts of a server.
+func examineFacts(ctx context.Context, a *app.App) finding {
+	if why := a.FactsFault(); why != "" {
+		return finding{"facts", failure, why}
+	}
+	if err := a.Facts.Dump(ctx, io.Discard); err != nil {
+		return finding{"facts", failure, err.Error()}
+	}
+	return finding{"facts", good, "all can be read"}
 }

@@ -112,7 +112,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		c.serveCommand(), c.demoCommand(), c.workspaceCommand(), c.userCommand(), c.keyCommand(), c.providerCommand(), c.ratesCommand(), c.importCommand(),
-		c.migrateCommand(), c.backupCommand(), c.masterKeyCommand(), c.auditCommand(), c.doctorCommand(), c.sandboxCommand(),
+		c.migrateCommand(), c.backupCommand(), c.factsCommand(), c.masterKeyCommand(), c.auditCommand(), c.doctorCommand(), c.sandboxCommand(),
 		c.openapiCommand(), c.trustCommand(), c.versionCommand(),
 	)
 	c.mark(root)

@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/control"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/money"
 	"fanfare/internal/record"
 	"fanfare/internal/store"
@@ -124,11 +125,20 @@ func operations(a *app.App) map[string]control.Op {
 			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version, MasterKeys: keys}
 			return backup.Create(ctx, backup.Parts{Store: a.Engine, Files: a.Files, Facts: a.Facts}, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 		}),
+		"facts.reset": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.FactsReplaced, error) {
+			return a.ReplaceFacts(ctx, operator, func(*duckdb.Engine) error { return nil })
+		}),
+		"facts.restore": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (app.FactsReplaced, error) {
+			return a.ReplaceFacts(ctx, operator, func(e *duckdb.Engine) error {
+				_, err := backup.RestoreFacts(ctx, e, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+				return err
+			})
+		}),
 		"master_key.rotate": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.Rotated, error) {
 			return a.RotateMasterKey(ctx, operator)
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
-			return examineStore(ctx, a.Engine, a.DB), nil
+			return append(examineStore(ctx, a.Engine, a.DB), examineFacts(ctx, a)), nil
 		}),
 		"audit.verify": control.Typed(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })

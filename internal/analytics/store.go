@@ -98,6 +98,8 @@ type Connection struct {
 	// StaleAfter; 0 is for those that others push into whenever they like.
 	LastSuccess *clock.Instant
 	StaleAfter  time.Duration
+	// Lost says that facts of it were lost and are not all there again.
+	Lost bool
 	// Sandbox says that its figures are made up.
 	Sandbox bool
 }

@@ -175,7 +175,17 @@ func (e *evaluation) claiming() []string {
 }
 
 func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
-	var stale, sandbox []ident.ID
+	var stale, sandbox, lost []ident.ID
+	// What is lost contributes nothing, so all connections are looked at.
+	for _, c := range e.connections {
+		if c.Lost {
+			lost = append(lost, c.ID)
+		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		list = append(list, Warning{Code: "data_lost", Connections: lost, Message: fmt.Sprintf("Metrics of %d connections were lost on the server and are incomplete. What can be read again from the platforms is being read; own data has to be sent again.", len(lost))})
+	}
 	for _, c := range e.contributing() {
 		if c.stale(now) {
 			stale = append(stale, c.ID)

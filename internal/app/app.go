@@ -110,6 +110,7 @@ type App struct {
 	// Facts are kept apart from records. Uploads are files of numbers on
 	// their way into them.
 	Facts       metrics.Engine
+	factsFile   *factsFile
 	Uploads     *asset.Folder
 	Connections *connection.Service
 	Catalogue   *catalogue.Catalogue
@@ -195,7 +196,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.buildPeople(); err != nil {
 		return err
 	}
-	if err := a.buildFacts(); err != nil { //nolint:contextcheck // an engine outlives whoever opens it
+	if err := a.buildFacts(ctx); err != nil {
 		return err
 	}
 	told := &figures{a.Analytics, a.Accounts, c.Now}
@@ -221,7 +222,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready,
+		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
@@ -277,9 +278,9 @@ func (a *App) plan() {
 	a.Jobs.HandleLong(store.KindFollow, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
-	a.Jobs.HandleLong(store.KindSpend, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(store.KindSpend, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.Spent(ctx, j.WorkspaceID)
-	})
+	}))
 	a.planConnections()
 	a.Jobs.HandleLong(store.KindGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
@@ -366,6 +367,7 @@ func (a *App) Run(ctx context.Context) {
 	}
 	repeat(saveEvery, "save request counters", a.saveUsage)
 	repeat(flushEvery, "write key use", a.Gate.Flush)
+	repeat(noteEvery, "note how far facts are", a.noteFacts)
 	repeat(refreshEvery, "refresh cursor keys", a.RefreshCursors)
 	wg.Wait()
 }
@@ -384,5 +386,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close())
+	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close())
 }

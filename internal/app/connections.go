@@ -64,9 +64,9 @@ func (a *App) openRing() error {
 
 // planConnections names the background work for connections.
 func (a *App) planConnections() {
-	a.Jobs.HandleLong(store.KindSync, connection.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(store.KindSync, connection.Longest, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Work(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
+	}))
 	a.Jobs.HandleLong(store.KindPush, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Push(ctx, j.WorkspaceID, ident.ID(j.Args), j.Attempt)
 	})

@@ -34,14 +34,14 @@ func OpenFacts(dir string, now func() time.Time, log *slog.Logger) (*duckdb.Engi
 func DropFacts(dir string) error { return duckdb.Drop(dir) }
 
 // buildFacts opens the facts and makes the services around them.
-func (a *App) buildFacts() error {
+func (a *App) buildFacts(ctx context.Context) error {
 	c := a.config
 	if a.Facts = c.FactsEngine; a.Facts == nil {
-		e, err := OpenFacts(c.Facts, c.Now, c.Log)
+		f, err := a.openFacts(ctx)
 		if err != nil {
 			return err
 		}
-		a.Facts = e
+		a.Facts, a.factsFile = f, f
 	}
 	var err error
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
@@ -74,14 +74,14 @@ func (a *App) buildFacts() error {
 const resultPurpose = "result "
 
 // tables reads files of columns with the engine's own reader, if it has one.
-type tables struct {
-	engine interface {
-		ReadParquet(ctx context.Context, file []byte, b duckdb.Bounds, each func(columns []string, rows [][]string) error) error
-	}
+type tables struct{ engine parquetReader }
+
+type parquetReader interface {
+	ReadParquet(ctx context.Context, file []byte, b duckdb.Bounds, each func(columns []string, rows [][]string) error) error
 }
 
 func parquet(e metrics.Engine) ingest.Parquet {
-	if r, ok := e.(*duckdb.Engine); ok {
+	if r, ok := e.(parquetReader); ok {
 		return tables{r}
 	}
 	return nil
@@ -197,6 +197,7 @@ func (e entities) Connections(ctx context.Context, workspace ident.ID) ([]analyt
 			}
 			list = append(list, analytics.Connection{
 				ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
+				Lost:         c.StatusReason != nil && c.StatusReason.Code == connection.DataLost && c.Status != connection.StatusDisconnected,
 				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
 			})
 		}

@@ -244,6 +244,23 @@ func Restore(ctx context.Context, parts Parts, path string, report func(done, to
 	return s, err
 }
 
+// RestoreFacts fills empty facts from a backup that it has verified first, and
+// leaves everything else in the backup alone.
+func RestoreFacts(ctx context.Context, facts Facts, path string, report func(done, total int64)) (Summary, error) {
+	s, err := Verify(path, func(int64, int64) {})
+	if err != nil {
+		return s, err
+	}
+	if s.Facts == 0 {
+		return s, fault.New(fault.InvalidState, path+" holds no facts; choose another backup, or begin anew with `fanfare facts reset`.")
+	}
+	_, err = scan(path, report, visitor{
+		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil },
+		facts: func(r io.Reader) error { return fillFacts(ctx, facts, r) },
+	})
+	return s, err
+}
+
 // scan goes through a backup once.
 func scan(path string, report func(done, total int64), v visitor) (s Summary, err error) {
 	f, err := os.Open(path)

@@ -184,7 +184,16 @@ func (s *Service) ask(ctx context.Context, c *Campaign, now clock.Instant) error
 	if s.spending != nil {
 		var err error
 		q := c.question()
-		if found, err = s.spending.Spend(ctx, c.WorkspaceID, []ident.ID{c.ID}, q.currency, q.zone); err != nil {
+		found, err = s.spending.Spend(ctx, c.WorkspaceID, []ident.ID{c.ID}, q.currency, q.zone)
+		if fault.Is(err, fault.Unavailable) {
+			// A campaign can be changed without metrics. What it says of spend
+			// stays, with its moment; what held for a day that is over goes.
+			if midnight := c.midnight(); midnight != nil && *midnight <= now {
+				c.note(nil, now)
+			}
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("look up what %s has spent: %w", c.ID, err)
 		}
 	}

@@ -164,7 +164,10 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 		return err
 	}
 	c.ScopesMissing = s.missing(c)
-	c.Status, c.StatusReason, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil, nil
+	if !c.lost() {
+		c.StatusReason = nil
+	}
+	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil
 	c.Private.Granting, c.Private.Failures = nil, 0
 	ch.Push = true
 	ch.Events = append(ch.Events, record.Event{Type: "connection.connected"})

@@ -31,7 +31,9 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		run.Touch(now, 1)
 		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0, Push: status == RunSucceeded || status == RunPartial}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
+		reason := c.StatusReason
 		c.conclude(&run, e.c, now, &ch.Events)
+		c.keepLost(reason, &run, e.s.HistoryDays)
 		if status == RunSucceeded && run.Trigger == TriggerInitial && e.s.HistoryDays > fullDays {
 			e.s.history(c, ch)
 		}

@@ -96,6 +96,11 @@ func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fe
 			return record.Doc{}, err
 		}
 		now := clock.At(s.now())
+		if c.lost() && c.syncs() != nil {
+			// Choice: data that is sent again ends the warning; only the sender
+			// knows whether it is all of it.
+			c.StatusReason = nil
+		}
 		c.fed(&f, now)
 		c.Touch(now, 0)
 		return record.Doc{}, s.store.SaveFed(ctx, c, f.Answer, record.Save{Cause: cause, At: now})

@@ -63,6 +63,9 @@ type Deps struct {
 	Cursors     func() *page.Sealer
 	// Ready says whether the store answers.
 	Ready func(context.Context) error
+	// FactsFault says why this node has no metrics, or not all of them; empty
+	// where it has.
+	FactsFault func() string
 	// Contract is the OpenAPI document.
 	Contract []byte
 	Docs     Docs

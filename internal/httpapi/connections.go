@@ -26,9 +26,9 @@ func (a *API) connectionRoutes() []route {
 	const all, one = "/v1/connections", "/v1/connections/{id}"
 	s := &resource{prefix: ident.Connection, listing: &connectionList, get: a.Connections.Get, list: a.Connections.List}
 	return []route{
-		{method: http.MethodGet, pattern: all, operation: "listConnections", handle: a.listRecords(s), compress: true},
+		{method: http.MethodGet, pattern: all, operation: "listConnections", handle: a.warned(a.listRecords(s)), compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createConnection", handle: a.createConnection, body: jsonBody},
-		{method: http.MethodGet, pattern: one, operation: "getConnection", handle: s.getRecord},
+		{method: http.MethodGet, pattern: one, operation: "getConnection", handle: a.warned(s.getRecord)},
 		{method: http.MethodPatch, pattern: one, operation: "updateConnection", handle: a.updateConnection, body: patchBody},
 		{method: http.MethodDelete, pattern: one, operation: "disconnectConnection", handle: a.disconnectConnection},
 		{method: http.MethodPost, pattern: one + "/reconnect", operation: "reconnectConnection", handle: a.reconnectConnection(s), body: optionalBody, exists: s.exists},
@@ -38,6 +38,16 @@ func (a *API) connectionRoutes() []route {
 		{method: http.MethodPost, pattern: one + "/sync", operation: "syncConnection", handle: a.syncConnection(s), body: optionalBody, exists: s.exists},
 		{method: http.MethodGet, pattern: one + "/syncs", operation: "listConnectionSyncs", handle: a.listSyncs, compress: true},
 		{method: http.MethodGet, pattern: "/v1/platforms", operation: "listPlatforms", handle: a.listPlatforms},
+	}
+}
+
+// warned adds a warning to answers that tell how far metrics are, while this
+// node has no metrics.
+func (a *API) warned(handle func(context.Context, *request) (response, error)) func(context.Context, *request) (response, error) {
+	return func(ctx context.Context, r *request) (response, error) {
+		res, err := handle(ctx, r)
+		res.warnings = a.factsWarnings()
+		return res, err
 	}
 }
 

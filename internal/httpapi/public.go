@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"fanfare/internal/connection"
@@ -134,7 +135,8 @@ func (a *API) ready(r *request) error {
 	defer cancel()
 	err := a.Ready(ctx)
 	if err == nil && !a.draining.Load() {
-		r.send(http.StatusOK, typeJSON, []byte(`{"data":{"status":"ready"}}`))
+		// Without metrics a node is ready: everything else works.
+		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.factsWarnings()})
 		return nil
 	}
 	f := fault.New(fault.Unavailable, "The node is not ready to take traffic.").Because(err)
@@ -154,4 +156,21 @@ func (a *API) sendPage(r *request, p *publicPage) error {
 	r.head(http.StatusOK)
 	_, _ = r.w.Write(body)
 	return nil
+}
+
+// factsWarnings are what answers that depend on metrics carry while this node
+// has none.
+func (a *API) factsWarnings() []byte {
+	if a.FactsFault == nil {
+		return nil
+	}
+	why := a.FactsFault()
+	if why == "" {
+		return nil
+	}
+	text, err := jsontext.AppendQuote(nil, why)
+	if err != nil {
+		text = []byte(`"Metrics are unavailable."`)
+	}
+	return append(append([]byte(`[{"code":"facts_unavailable","message":`), text...), "}]"...)
 }

@@ -38,6 +38,8 @@ type response struct {
 	// what was followed of the caller's preference.
 	retryAfter int
 	applied    string
+	// warnings are JSON that stands beside the data, nil for none.
+	warnings []byte
 	// file is answered as it is, instead of JSON, and so is text of a type,
 	// which may be JSON with more beside its data.
 	file     *asset.File
@@ -109,6 +111,11 @@ func (a *API) reply(r *request, res response) {
 		r.send(res.status, res.textType, res.text)
 		return
 	}
+	if res.warnings != nil {
+		b := append(append([]byte(`{"data":`), res.data...), `,"warnings":`...)
+		r.send(res.status, typeJSON, append(append(b, res.warnings...), '}'))
+		return
+	}
 	// Three writes into net/http's buffer cost less than one more copy.
 	r.start(res.status, typeJSON, len(openData)+len(res.data)+len(closeData))
 	_, _ = r.w.Write(openData)
@@ -155,6 +162,9 @@ func (a *API) replyList(r *request, res response) {
 	} else {
 		b = append(append(append(b, `],"has_more":true,"next_cursor":"`...), res.cursor...), '"')
 		r.link(res.cursor)
+	}
+	if res.warnings != nil {
+		b = append(append(b, `,"warnings":`...), res.warnings...)
 	}
 	b = append(b, '}')
 	r.send(res.status, typeJSON, b)

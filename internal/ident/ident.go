@@ -29,6 +29,7 @@ const (
 	Job        = "job"
 	Import     = "imp"
 	Sync       = "syn"
+	Facts      = "fct"
 )
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -171,7 +171,7 @@ func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) erro
 		if err := empty(tx); err != nil {
 			return err
 		}
-		return fill(func(c Chunk) error {
+		err := fill(func(c Chunk) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -180,6 +180,12 @@ func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) erro
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		// The facts are in another file now.
+		_, err = tx.Exec(`DELETE FROM setting WHERE name = $1`, factsSetting)
+		return err
 	}))
 }
 

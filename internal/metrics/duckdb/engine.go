@@ -68,6 +68,11 @@ type Engine struct {
 	// between them.
 	changes atomic.Int64
 
+	// id is the identity of the file, and generation counts the changes of its
+	// facts ever since it began.
+	id         atomic.Pointer[string]
+	generation atomic.Int64
+
 	words atomic.Pointer[words]
 	mu    sync.Mutex
 	known map[ident.ID]*workspace
@@ -123,9 +128,12 @@ func Open(dir string, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// files are those of the facts in a folder.
+var files = []string{"facts.duckdb", "facts.duckdb.wal"}
+
 // Drop removes the facts of a folder, which nobody may have open.
 func Drop(dir string) error {
-	for _, name := range []string{"facts.duckdb", "facts.duckdb.wal"} {
+	for _, name := range files {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("drop facts: %w", err)
 		}

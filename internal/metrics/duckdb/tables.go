@@ -48,6 +48,7 @@ func factColumns() string {
 
 // tables are all of them, in the order in which a dump has them.
 //   - format has the version of the tables.
+//   - identity has the id that Adopt gave the file, if it has one.
 //   - word: channels, countries and other values of fixed sets.
 //   - entity: what is on a platform; external is its key within the connection,
 //     record is ours that it is linked to, part the variant of that creative.
@@ -66,6 +67,7 @@ var tables = []struct {
 	derived bool
 }{
 	{"format", "version INTEGER NOT NULL", true},
+	{"identity", "id VARCHAR NOT NULL", true},
 	{"workspace", "key INTEGER NOT NULL, id VARCHAR NOT NULL, generation BIGINT NOT NULL, mirrored BIGINT NOT NULL", false},
 	{"word", "code INTEGER NOT NULL, text VARCHAR NOT NULL", false},
 	{"source", "key INTEGER NOT NULL, workspace INTEGER NOT NULL, connection VARCHAR NOT NULL, platform VARCHAR NOT NULL, account VARCHAR NOT NULL, currency VARCHAR NOT NULL, zone VARCHAR NOT NULL", false},
@@ -111,7 +113,7 @@ func makeTables(ctx context.Context, c *conn) error {
 	case err != nil:
 		return fmt.Errorf("read version: %w", err)
 	case found > version:
-		return fmt.Errorf("the facts have shape %d and this program knows only %d: start the newer program", found, version)
+		return fmt.Errorf("%w: they have shape %d and this program knows only %d; start the newer program", ErrNewer, found, version)
 	case found == version:
 		return nil
 	case found > 0:

@@ -112,6 +112,9 @@ func (e *Engine) loadCommon(ctx context.Context, c *conn) error {
 		return fmt.Errorf("read words: %w", err)
 	}
 	e.words.Store(w)
+	if err := e.loadIdentity(ctx, c); err != nil {
+		return err
+	}
 	for _, n := range []struct {
 		next *int32
 		text string
@@ -339,6 +342,9 @@ func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error
 		e.fresh[month{t.w.key, p.month}] = true
 	}
 	e.unsaved++
+	if !t.same {
+		e.generation.Add(1)
+	}
 	if t.w.texts == nil {
 		t.w.texts = newDictionary()
 	}

@@ -74,6 +74,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"prune", recordsPrune},
 		{"reshape", recordsReshape},
 		{"damaged documents", recordsDamaged},
+		{"mark of facts", recordsFactsMark},
 		{"checksums are added", recordsChecksums},
 		{"ready while writes work", recordsReady},
 		{"cursor keys", recordsCursorKeys},

@@ -132,3 +132,35 @@ func recordsReady(t *testing.T, w *World) {
 	w.Clock.Advance(time.Second)
 	w.must(w.DB.Ready(t.Context()))
 }
+
+// generation grows with the time of the test.
+func (w *World) generation() int64 { return w.Clock.Now().UnixNano() }
+
+// recordsFactsMark sees that the mark of the facts only grows, belongs to one
+// file, and is not in a backup.
+func recordsFactsMark(t *testing.T, w *World) {
+	mark := func(want store.FactsMark) {
+		t.Helper()
+		if got, err := w.DB.FactsMark(t.Context()); err != nil || got != want {
+			t.Errorf("got %+v, %v want %+v", got, err, want)
+		}
+	}
+	mark(store.FactsMark{})
+	if had, err := w.DB.HadFacts(t.Context()); had || err != nil {
+		t.Errorf("a new store had facts: %v %v", had, err)
+	}
+	one, two := store.FactsMark{ID: "fct_1", Generation: 3}, store.FactsMark{ID: "fct_2", Generation: 9}
+	w.must(w.DB.RaiseFactsMark(t.Context(), one))
+	mark(one)
+	if err := w.DB.RaiseFactsMark(t.Context(), two); !errors.Is(err, store.ErrFactsMoved) {
+		t.Errorf("another file: got %v want %v", err, store.ErrFactsMoved)
+	}
+	w.must(w.DB.RaiseFactsMark(t.Context(), store.FactsMark{ID: "fct_1", Generation: 2}))
+	mark(one)
+	w.must(w.DB.SetFactsMark(t.Context(), two))
+	mark(two)
+	if err := w.DB.RaiseFactsMark(t.Context(), one); !errors.Is(err, store.ErrFactsMoved) {
+		t.Errorf("the file of before: got %v want %v", err, store.ErrFactsMoved)
+	}
+	mark(two)
+}

@@ -278,6 +278,15 @@ func (w *World) systemSteps() []Step {
 		}},
 		{"cursor keys", false, func(ctx context.Context) error { _, err := w.DB.CursorKeys(ctx); return err }},
 		{"ready", false, w.DB.Ready},
+		{"mark of facts", true, func(ctx context.Context) error {
+			_, err := w.DB.HadFacts(ctx)
+			err = errors.Join(err, w.DB.SetFactsMark(ctx, store.FactsMark{ID: "fct_1"}), w.DB.RaiseFactsMark(ctx, store.FactsMark{ID: "fct_1", Generation: w.generation()}))
+			// A backup does not have the mark.
+			return errors.Join(err, w.Raw.Write(ctx, func(tx store.Tx) error {
+				_, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "facts")
+				return err
+			}))
+		}},
 		{"skew", false, func(ctx context.Context) error { _, err := w.DB.Skew(ctx); return err }},
 		{"audit.verify", false, func(ctx context.Context) error {
 			r, err := w.DB.VerifyAudit(ctx, func(int64) {})

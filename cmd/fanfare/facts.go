@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/internal/app"
+)
+
+func (c *cli) factsCommand() *cobra.Command {
+	reset := &cobra.Command{
+		Use: "reset", Short: "Begin the facts anew and read them again from the platforms; own data has to be sent again", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.replaceFacts(cmd, "facts.reset", nothing{}) },
+	}
+	restore := &cobra.Command{
+		Use: "restore FILE", Short: "Take the facts, and nothing else, from a backup and read again what came after it", Args: oneArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			return c.replaceFacts(cmd, "facts.restore", backupIn{path})
+		},
+	}
+	return group("facts", "The stored metrics, when they are lost or damaged", c.jsonFlag(reset), c.jsonFlag(restore))
+}
+
+func (c *cli) replaceFacts(cmd *cobra.Command, operation string, in any) error {
+	var out app.FactsReplaced
+	if err := c.call(cmd, operation, in, &out); err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if c.asJSON {
+		return printJSON(w, out)
+	}
+	fmt.Fprintf(w, "%d connections are read again from their platforms while the server runs.\n", out.Resyncing)
+	if len(out.SendAgain) > 0 {
+		fmt.Fprintln(w, "The own data of these connections has to be sent again, unless the backup has all of it:")
+		for _, id := range out.SendAgain {
+			fmt.Fprintln(w, "  "+string(id))
+		}
+	}
+	if out.Kept != "" {
+		fmt.Fprintln(w, "The facts as they were are kept in "+out.Kept+"; delete it when it is of no use any more.")
+	}
+	return nil
+}

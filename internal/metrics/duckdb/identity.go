@@ -1,0 +1,107 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// ErrNewer says that the facts were written by a newer program.
+var ErrNewer = errors.New("the facts are newer than this program")
+
+// Identity tells one file of facts from another, and a file from an older copy
+// of it.
+type Identity struct {
+	// ID is what Adopt gave the file, empty for none.
+	ID string
+	// Generation grows with every change of the facts.
+	Generation int64
+}
+
+// Identity returns the identity of the file. It costs no query.
+func (e *Engine) Identity() Identity { return Identity{*e.id.Load(), e.generation.Load()} }
+
+// Adopt gives the file an id, in place of the one that it has. It is on disk
+// when Adopt returns nil.
+func (e *Engine) Adopt(ctx context.Context, id string) error {
+	err := e.alone(ctx, func(c *conn) error {
+		err := c.inTransaction(ctx, func() error {
+			if _, err := c.exec(ctx, "DELETE FROM identity"); err != nil {
+				return err
+			}
+			_, err := c.exec(ctx, "INSERT INTO identity VALUES (?)", id)
+			return err
+		})
+		if err == nil {
+			e.id.Store(&id)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("adopt facts: %w", err)
+	}
+	return nil
+}
+
+// loadIdentity reads the identity. The generation of the file is the sum of
+// those of its workspaces, which every write raises anyway.
+func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
+	id := ""
+	if err := c.query(ctx, func(row []driver.Value) error { id = row[0].(string); return nil }, "SELECT id FROM identity"); err != nil {
+		return fmt.Errorf("read identity: %w", err)
+	}
+	e.id.Store(&id)
+	err := c.query(ctx, func(row []driver.Value) error { e.generation.Store(row[0].(int64)); return nil },
+		"SELECT CAST(coalesce(sum(generation), 0) AS BIGINT) FROM workspace")
+	if err != nil {
+		return fmt.Errorf("read generation: %w", err)
+	}
+	return nil
+}
+
+// Exists reports whether a folder has facts.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, files[0]))
+	return err == nil
+}
+
+// Retired is where Retire puts the facts of a folder.
+func Retired(dir string) string { return filepath.Join(dir, files[0]) + ".old" }
+
+// Retire puts the facts of a folder, which nobody may have open, under other
+// names, in place of those that were retired before.
+func Retire(dir string) error {
+	for _, name := range files {
+		from := filepath.Join(dir, name)
+		err := os.Rename(from, from+".old")
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = os.Remove(from + ".old"); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("put the old facts aside: %w", err)
+		}
+	}
+	return nil
+}
+
+// Damaged reports whether an error says that the file is corrupt, or that
+// DuckDB will not go on with it until it is opened again.
+func Damaged(err error) bool {
+	var failed *duckdb.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	switch failed.Type {
+	case duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization:
+		return true
+	}
+	return false
+}

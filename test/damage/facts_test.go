@@ -1,0 +1,262 @@
+package damage_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fanfare/internal/store/pgtest"
+	"fanfare/test/program"
+)
+
+// copyFile copies a file, and removes the copy where there is none to copy.
+func (s *scene) copyFile(from, to string) {
+	s.t.Helper()
+	b, err := os.ReadFile(from)
+	if os.IsNotExist(err) {
+		_ = os.Remove(to)
+		return
+	}
+	if err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// copyFacts copies the facts of a data folder that no server uses.
+func (s *scene) copyFacts(from, to string) {
+	s.t.Helper()
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, name := range []string{"facts.duckdb", "facts.duckdb.wal"} {
+		s.copyFile(filepath.Join(from, name), filepath.Join(to, name))
+	}
+}
+
+// TestDrillFacts takes the facts away, or puts others in their place. Metrics
+// are then unavailable, and all else works.
+func TestDrillFacts(t *testing.T) {
+	t.Parallel()
+	file := "facts.duckdb"
+	for _, tt := range []struct {
+		name string
+		make func(s *scene)
+		says string
+	}{
+		{"missing", func(s *scene) {
+			for _, name := range []string{file, file + ".wal"} {
+				_ = os.Remove(filepath.Join(s.data, name))
+			}
+		}, "is missing"},
+		{"older", func(s *scene) {
+			old := t.TempDir()
+			s.copyFacts(s.data, old)
+			s.start()
+			s.ingest("200.5")
+			_, body := s.query()
+			s.spend = spendIn(body)
+			s.server.Stop()
+			s.copyFacts(old, s.data)
+		}, "is an older copy"},
+		{"foreign", func(s *scene) {
+			other := newScene(s.t)
+			for range 5 {
+				other.ingest("7")
+			}
+			other.server.Stop()
+			s.copyFacts(other.data, s.data)
+		}, "belongs to another database"},
+		{"empty", func(s *scene) {
+			_ = os.Remove(filepath.Join(s.data, file+".wal"))
+			s.edit(file, func([]byte) []byte { return nil })
+		}, "cannot be opened"},
+		{"truncated", func(s *scene) {
+			s.edit(file, func(b []byte) []byte { return b[:len(b)/2/4096*4096] })
+		}, "cannot be"},
+		{"header", func(s *scene) {
+			s.edit(file, func(b []byte) []byte {
+				for i := range 64 {
+					b[i+s.r.IntN(4)] ^= byte(1 + s.r.IntN(255))
+				}
+				return b
+			})
+		}, "cannot be opened"},
+		{"blocks", func(s *scene) {
+			s.edit(file, func(b []byte) []byte {
+				for at := 12 << 10; at < len(b); at += 256 << 10 {
+					for i := range 16 {
+						b[at+64+i] ^= 0x5a
+					}
+				}
+				return b
+			})
+		}, "cannot be"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for range rounds() {
+				s := newScene(t)
+				s.server.Stop()
+				first := s.spend
+				tt.make(s)
+				s.launch()
+				v := s.look()
+				if v.ready != http.StatusOK || v.create != http.StatusCreated || v.pause != http.StatusOK || v.refused > 0 || v.query != http.StatusServiceUnavailable {
+					t.Errorf("saw %+v", v)
+				}
+				s.wants(v.answer, tt.says, "fanfare facts reset", "fanfare facts restore")
+				s.wants(s.server.Log.String(), tt.says, "fanfare facts reset")
+				for _, path := range []string{"/readyz", "/v1/connections"} {
+					_, body := s.call(http.MethodGet, path, "")
+					s.wants(body, `"warnings":[{"code":"facts_unavailable"`, tt.says, "fanfare facts reset")
+				}
+				if v.doctor.Code == 0 || v.backup.Code == 0 {
+					t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
+				}
+				s.wants(v.doctor.Out, "FAIL  facts", tt.says, "fanfare facts reset")
+				s.wants(v.backup.Errors, tt.says, "fanfare facts reset")
+				if status, body := s.call(http.MethodPost, "/v1/ingest/metrics?source=newsletter", `[{"date":"2026-10-01","channel":"email","clicks":1}]`); status != http.StatusServiceUnavailable {
+					t.Errorf("ingest: %d %s", status, body)
+				}
+				s.server.Stop()
+				if out := s.server.Run("doctor"); out.Code == 0 {
+					t.Errorf("doctor without a server: %+v", out)
+				}
+				s.reset(first)
+			}
+		})
+	}
+}
+
+// reset accepts the loss. What is answered then says that it is incomplete,
+// until the data was sent again, which sums up to first.
+func (s *scene) reset(first string) {
+	s.t.Helper()
+	s.start()
+	out := s.server.Run("facts", "reset")
+	if out.Code != 0 {
+		s.t.Fatalf("facts reset: %+v", out)
+	}
+	s.wants(out.Out, "has to be sent again", "con_")
+	status, body := s.query()
+	if status != http.StatusOK {
+		s.t.Errorf("after the reset: %d %s", status, body)
+	}
+	s.wants(body, `"code":"data_lost"`)
+	_, body = s.call(http.MethodGet, "/v1/connections", "")
+	s.wants(body, `"code":"data_lost"`, `"last_success_at":null`, "Send the data again.")
+	s.ingest("100.25")
+	if status, body := s.query(); status != http.StatusOK || spendIn(body) != first || contains(body, "data_lost") {
+		s.t.Errorf("after the data was sent again: %d %s", status, body)
+	}
+	s.server.Stop()
+	s.start()
+	if status, body := s.query(); status != http.StatusOK {
+		s.t.Errorf("after another start: %d %s", status, body)
+	}
+	s.server.Stop()
+}
+
+// TestDrillFactsRestore takes lost facts from a backup.
+func TestDrillFactsRestore(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	backup := filepath.Join(t.TempDir(), "backup")
+	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
+		t.Fatalf("%+v", out)
+	}
+	s.server.Stop()
+	_ = os.Remove(filepath.Join(s.data, "facts.duckdb"))
+	_ = os.Remove(filepath.Join(s.data, "facts.duckdb.wal"))
+	s.start()
+	if out := s.server.Run("facts", "restore", backup); out.Code != 0 {
+		t.Fatalf("facts restore: %+v", out)
+	}
+	status, body := s.query()
+	if status != http.StatusOK || spendIn(body) != s.spend {
+		t.Errorf("after the restore: %d %s, want spend %s", status, body, s.spend)
+	}
+	s.wants(body, `"code":"data_lost"`) // what came after the backup
+	s.server.Stop()
+	// A restore of everything is whole at once.
+	whole := &scene{t: t, r: s.r, key: s.key, env: s.env, data: filepath.Join(t.TempDir(), "data"), truth: s.truth, active: s.active, spend: s.spend}
+	if out := program.Run(t, program.Build(t), t.TempDir(), []string{"FANFARE_DATA=" + whole.data}, "backup", "restore", backup); out.Code != 0 {
+		t.Fatalf("restore: %+v", out)
+	}
+	whole.start()
+	if v := whole.look(); v.query != http.StatusOK || v.doctor.Code != 0 || v.backup.Code != 0 || v.refused > 0 {
+		t.Errorf("a restored server: %+v", v)
+	}
+	whole.server.Stop()
+}
+
+// TestDrillFactsResync loses the facts of a platform, which are read again.
+func TestDrillFactsResync(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	status, body := s.call(http.MethodPost, "/v1/connections", `{"platform":"sandbox","name":"Trying out","config":{"seed":7}}`)
+	if status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	connection := "/v1/connections/" + memberOf(body, "id")
+	day := time.Now().UTC().AddDate(0, 0, -30).Format(time.DateOnly)
+	ask := func() (int, string) {
+		return s.server.Call(s.key, http.MethodPost, "/v1/analytics/query", `{"metrics":["impressions"],"date_range":{"start_date":"`+day+`","end_date":"`+day+`"}}`)
+	}
+	settled := func() bool {
+		_, body := s.call(http.MethodGet, connection, "")
+		return contains(body, `"state":"idle"`, `"status_reason":null`) && !contains(body, `"last_success_at":null`)
+	}
+	s.await("the first sync", settled)
+	_, before := ask()
+	s.server.Stop()
+	_ = os.Remove(filepath.Join(s.data, "facts.duckdb"))
+	_ = os.Remove(filepath.Join(s.data, "facts.duckdb.wal"))
+	s.launch()
+	if status, body := ask(); status != http.StatusServiceUnavailable {
+		t.Errorf("without facts: %d %s", status, body)
+	}
+	if out := s.server.Run("facts", "reset"); out.Code != 0 {
+		t.Fatalf("facts reset: %+v", out)
+	}
+	s.await("the sync after the loss", settled)
+	if _, after := ask(); dataOf(after) != dataOf(before) || dataOf(before) == "" {
+		t.Errorf("after the loss: %s\nbefore: %s", after, before)
+	}
+	s.server.Stop()
+}
+
+// TestDrillFactsNodes starts a second node on a database whose facts are on the
+// first one.
+func TestDrillFactsNodes(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "FANFARE_STORE="+pgtest.URL(t))
+	second := &scene{t: t, r: s.r, key: s.key, env: s.env, data: filepath.Join(t.TempDir(), "data")}
+	second.start()
+	status, body := second.query()
+	if status != http.StatusServiceUnavailable {
+		t.Errorf("the second node answers %d %s", status, body)
+	}
+	s.wants(body, "on another node", "fanfare facts reset")
+	if status, body := s.query(); status != http.StatusOK || spendIn(body) != s.spend {
+		t.Errorf("the first node answers %d %s", status, body)
+	}
+	// The second one takes over, and the first one knows.
+	if out := second.server.Run("facts", "reset"); out.Code != 0 {
+		t.Fatalf("facts reset: %+v", out)
+	}
+	if status, body := second.query(); status != http.StatusOK || !contains(body, "data_lost") {
+		t.Errorf("the second node answers %d %s", status, body)
+	}
+	s.await("the first node to notice", func() bool {
+		status, _ := s.query()
+		return status == http.StatusServiceUnavailable
+	})
+	s.server.Stop()
+	second.server.Stop()
+}
