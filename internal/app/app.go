@@ -130,6 +130,10 @@ type App struct {
 	ring    *seal.Ring
 }
 
+// diskReserve is what is kept of the disk for writes that stop campaigns:
+// thousands of them.
+const diskReserve = 16 << 20
+
 // OpenEngine opens the database that a store setting names.
 func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
 	if strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://") {
@@ -139,7 +143,7 @@ func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
 		}
 		return e, nil
 	}
-	e, err := sqlite.Open(setting, sqlite.Options{})
+	e, err := sqlite.Open(setting, sqlite.Options{Reserve: diskReserve})
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite at %s: %w", setting, err)
 	}

@@ -257,6 +257,9 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 		}
 		c.ExternalRefs = refs
 	}
+	if before.Runs() && !c.Runs() {
+		ctx = record.Urgent(ctx)
+	}
 	standings, err := s.standings(ctx, c)
 	if err != nil {
 		return record.Doc{}, err

@@ -231,6 +231,15 @@ func Words[S ~string](list []S) string {
 	return strings.Join(words, " or ")
 }
 
+type urgentKey struct{}
+
+// Urgent marks the writes of a context as urgent: they stop spend, and get
+// through on a full disk.
+func Urgent(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
+
+// IsUrgent reports whether Urgent has marked a context.
+func IsUrgent(ctx context.Context) bool { return ctx.Value(urgentKey{}) != nil }
+
 // ExternalRef links a record to the same thing on a platform.
 type ExternalRef struct {
 	ConnectionID   ident.ID `json:"connection_id"`

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+
+	"fanfare/internal/record"
 )
 
 // Tx is one transaction of an engine. It is used by one goroutine, inside the
@@ -94,6 +96,10 @@ func (e *UniqueError) Unwrap() error { return e.Cause }
 // ErrUnavailable marks errors of the database itself (full disk, lost
 // connection): the caller may try again later.
 var ErrUnavailable = errors.New("database unavailable")
+
+// Urgent reports whether a write may use the space that an engine keeps for a
+// full disk.
+func Urgent(ctx context.Context) bool { return record.IsUrgent(ctx) }
 
 // ErrDamaged marks errors of a database whose pages are corrupt. From the first
 // one on, an engine refuses every write.

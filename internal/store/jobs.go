@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 	"fanfare/internal/job"
+	"fanfare/internal/record"
 )
 
 // Jobs keeps background work.
@@ -52,12 +54,24 @@ func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error 
 // Claim takes due jobs for the length of the lease. No other node gets them
 // before it ends.
 func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
+	list, err := s.claim(ctx, "%", now, leaseEnd, most)
+	if errors.Is(err, ErrUnavailable) {
+		// On a full disk states still reach the platforms.
+		if urgent, failed := s.claim(record.Urgent(ctx), KindPush, now, leaseEnd, most); failed == nil {
+			return urgent, nil
+		}
+	}
+	return list, err
+}
+
+// claim is Claim for the kinds of a pattern.
+func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
 	var list []job.Job
-	claim := `UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 ORDER BY run_at LIMIT $3 ` +
+	claim := `UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND kind LIKE $3 ORDER BY run_at LIMIT $4 ` +
 		s.db.engine.Traits().ClaimLock + `) RETURNING id, workspace_id, kind, args, attempt`
 	err := s.db.write(ctx, func(tx Tx) error {
 		list = nil
-		rows, err := tx.Query(claim, int64(leaseEnd), int64(now), most)
+		rows, err := tx.Query(claim, int64(leaseEnd), int64(now), kind, most)
 		if err != nil {
 			return err
 		}
@@ -70,6 +84,14 @@ func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int)
 		return nil
 	})
 	return list, err
+}
+
+// urgent marks what is noted about a job that stops spend.
+func urgent(ctx context.Context, j *job.Job) context.Context {
+	if j.Kind == KindPush {
+		return record.Urgent(ctx)
+	}
+	return ctx
 }
 
 // Due returns when the next job is due, whether one is there at all.
@@ -86,7 +108,7 @@ func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
 // claim. The attempt alone would not do, because it starts anew when a job has
 // worked, and an old worker could then be taken for a new one.
 func (s *Jobs) Done(ctx context.Context, j job.Job) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.write(urgent(ctx, &j), func(tx Tx) error {
 		_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND id = $2 AND attempt = $3 AND run_at = $4`,
 			string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
@@ -100,7 +122,7 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 	if why != "" {
 		set = `last_error = $2`
 	}
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.write(urgent(ctx, &j), func(tx Tx) error {
 		_, err := tx.Exec(`UPDATE job SET run_at = $1, `+set+` WHERE workspace_id = $3 AND id = $4 AND attempt = $5 AND run_at = $6`,
 			int64(at), why, string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
@@ -110,7 +132,7 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 // Extend moves the end of a lease, under the same condition.
 func (s *Jobs) Extend(ctx context.Context, j job.Job, leaseEnd clock.Instant) (bool, error) {
 	var n int64
-	err := s.db.write(ctx, func(tx Tx) (err error) {
+	err := s.db.write(urgent(ctx, &j), func(tx Tx) (err error) {
 		n, err = tx.Exec(`UPDATE job SET run_at = $1 WHERE workspace_id = $2 AND id = $3 AND attempt = $4 AND run_at = $5`,
 			int64(leaseEnd), string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err

@@ -28,6 +28,9 @@ type Options struct {
 	// MapBytes is how much of the file is read through memory mapping, by
 	// default almost 2 GiB; negative for none.
 	MapBytes int64
+	// Reserve is how much of the disk is kept for urgent writes, by default
+	// nothing.
+	Reserve int64
 }
 
 // Reading through the mapping takes a third less time than through read calls
@@ -114,7 +117,7 @@ func Open(path string, opt Options) (*Engine, error) {
 		e.readers.idle = append(e.readers.idle, r)
 	}
 	c.damage = &e.damage
-	e.writer = newWriter(e, c, opt.MaxBatch)
+	e.writer = newWriter(e, c, opt.MaxBatch, openReserve(path+"-reserve", opt.Reserve))
 	return e, nil
 }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 
 	"fanfare/internal/store"
@@ -16,6 +17,9 @@ const (
 	codeFull      = 13
 	codeCantOpen  = 14
 	codeNotADB    = 26
+
+	// codeNoIndex says that the index of the log could not grow.
+	codeNoIndex = 4874
 
 	codeConstraint = 19
 	codePrimaryKey = 1555
@@ -36,6 +40,12 @@ func (e *codeError) primary() int {
 		return e.code
 	}
 	return e.code & 0xff
+}
+
+// full reports whether the disk has no space left.
+func full(err error) bool {
+	var code *codeError
+	return errors.As(err, &code) && (code.primary() == codeFull || code.code == codeNoIndex)
 }
 
 func classify(code int, text string) error {

@@ -41,6 +41,8 @@ type request struct {
 	outcome chan error
 	err     error
 	topics  []string
+	// urgent requests may use the reserve; again says that this one does.
+	urgent, again bool
 }
 
 var requests = sync.Pool{New: func() any { return &request{outcome: make(chan error, 1)} }}
@@ -62,11 +64,12 @@ type writer struct {
 	careful int
 	// checkpointAt is the length of the log that asks for the next attempt.
 	checkpointAt int
+	reserve      *reserve
 }
 
-func newWriter(e *Engine, c *conn, maxBatch int) *writer {
+func newWriter(e *Engine, c *conn, maxBatch int, r *reserve) *writer {
 	w := &writer{
-		engine: e, conn: c, maxBatch: maxBatch, checkpointAt: checkpointFrames,
+		engine: e, conn: c, maxBatch: maxBatch, checkpointAt: checkpointFrames, reserve: r,
 		queue: make(chan *request, queueLength), done: make(chan struct{}),
 	}
 	go w.loop()
@@ -78,7 +81,7 @@ func (w *writer) write(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	r := requests.Get().(*request)
-	r.ctx, r.fn = ctx, fn
+	r.ctx, r.fn, r.urgent = ctx, fn, store.Urgent(ctx)
 	r.state.Store(waiting)
 	if err := w.enqueue(ctx, r); err != nil {
 		r.recycle()
@@ -113,7 +116,7 @@ func (w *writer) enqueue(ctx context.Context, r *request) error {
 }
 
 func (r *request) recycle() {
-	r.ctx, r.fn, r.err, r.topics = nil, nil, nil, nil
+	r.ctx, r.fn, r.err, r.topics, r.urgent, r.again = nil, nil, nil, nil, false, false
 	requests.Put(r)
 }
 
@@ -176,26 +179,62 @@ func (w *writer) take(r *request) {
 // again with savepoints, and so are the next ones. When even that fails they
 // are written one by one.
 func (w *writer) run() {
-	if len(w.batch) == 0 {
+	if w.save(); len(w.batch) == 0 {
 		return
 	}
 	careful := w.careful > 0
 	if careful {
 		w.careful--
 	}
-	if w.attempt(careful) {
-		return
+	if !w.attempt(careful) {
+		w.careful = carefulBatches
+		if careful || !w.attempt(true) {
+			w.apart = slices.Clone(w.batch)
+		}
 	}
-	w.careful = carefulBatches
-	if !careful && w.attempt(true) {
-		return
-	}
-	w.apart = slices.Clone(w.batch)
 	for len(w.apart) > 0 {
 		w.batch = append(w.batch[:0], w.apart[0])
 		w.apart = w.apart[1:]
 		w.attempt(false)
 	}
+}
+
+// errReserved refuses what is not urgent while the reserve is used up.
+var errReserved = fmt.Errorf("%w: the disk is full; what is left is for stopping campaigns", store.ErrUnavailable)
+
+// save keeps what is left of a full disk for urgent requests.
+func (w *writer) save() {
+	if !w.reserve.spent || w.reserve.refill() {
+		return
+	}
+	w.batch = slices.DeleteFunc(w.batch, func(r *request) bool {
+		if !r.urgent {
+			r.outcome <- errReserved
+		}
+		return !r.urgent
+	})
+}
+
+// rescue has the urgent requests of a batch that met a full disk written one by
+// one, in the space that the reserve had. It returns the others.
+func (w *writer) rescue() (others []*request) {
+	var urgent []*request
+	for _, r := range w.batch {
+		if r.urgent && !r.again {
+			urgent = append(urgent, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	if len(urgent) == 0 || !w.reserve.spent && !w.reserve.release() {
+		return w.batch
+	}
+	w.conn.checkpoint()
+	for _, r := range urgent {
+		r.again = true
+	}
+	w.apart = append(urgent, w.apart...)
+	return others
 }
 
 // attempt writes the batch in one transaction and settles it. It returns
@@ -312,7 +351,11 @@ func (w *writer) topics() []string {
 // now never was.
 func (w *writer) fail(err error) {
 	w.rollback()
-	for _, r := range w.batch {
+	told := w.batch
+	if full(err) {
+		told = w.rescue()
+	}
+	for _, r := range told {
 		r.outcome <- err
 	}
 	w.batch = w.batch[:0]
@@ -328,6 +371,9 @@ func (w *writer) rollback() {
 // the log.
 func (w *writer) tidy() {
 	w.engine.readers.letGo(w.engine.seq.Load())
+	if w.reserve.spent {
+		w.checkpointAt = 0
+	}
 	frames := w.conn.walFrames()
 	if frames < checkpointFrames && w.checkpointAt > 0 {
 		w.checkpointAt = checkpointFrames

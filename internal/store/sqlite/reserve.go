@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// reserve is a file that takes up space beside the database. On a full disk it
+// is emptied, and what becomes free is for urgent writes alone until there is
+// enough space to fill it again. Only the writer uses it.
+type reserve struct {
+	path string
+	size int64
+	// spent says that it was emptied.
+	spent bool
+}
+
+// openReserve fills the file where there is none of that size. One that is
+// there and empty was used up by an earlier process. Where the disk has no
+// space for all of it, there is none: SQLite may still find space in the log.
+func openReserve(path string, size int64) *reserve {
+	r := &reserve{path: path, size: size}
+	if size <= 0 {
+		return r
+	}
+	switch info, err := os.Stat(path); {
+	case err == nil && info.Size() >= size:
+	case err == nil && info.Size() == 0:
+		r.spent = !r.refill()
+	case r.fill() != nil:
+		_ = os.Remove(path)
+		r.size = 0
+	}
+	return r
+}
+
+// release makes the space free; false where there is none to be had.
+func (r *reserve) release() bool {
+	if r.size <= 0 || r.spent || os.Truncate(r.path, 0) != nil {
+		return false
+	}
+	r.spent = true
+	return true
+}
+
+// refill takes the space again when the disk has more free than that; false
+// where it has not.
+func (r *reserve) refill() bool {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(filepath.Dir(r.path), &fs); err != nil || int64(fs.Bavail)*int64(fs.Bsize) < r.size+r.size/4 { //nolint:unconvert // shorter on other machines
+		return false
+	}
+	if r.fill() != nil {
+		_ = os.Truncate(r.path, 0)
+		return false
+	}
+	r.spent = false
+	return true
+}
+
+// fill writes the file. What it holds cannot be compressed, so that it takes up
+// its size on every file system.
+func (r *reserve) fill() error {
+	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(f, rand.NewChaCha8([32]byte{}), r.size)
+	return errors.Join(err, f.Sync(), f.Close())
+}
