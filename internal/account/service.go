@@ -54,6 +54,9 @@ type NewWorkspace struct {
 	Timezone string `json:"timezone"`
 	// Keyless makes no first key: who signs in makes keys himself.
 	Keyless bool `json:"-"`
+	// MostOwned is how many workspaces the owner may own with it; 0 is any
+	// number.
+	MostOwned int64 `json:"-"`
 }
 
 // CreateWorkspace makes a workspace, its owner and, unless it is to be keyless,
@@ -78,7 +81,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, cause record.Cause, n New
 		secret, key = s.newKey(Key{WorkspaceID: w.ID, Name: "First key"}, t)
 		first, note.Event = &key, keyEvent("created")
 	}
-	owner, err := s.store.AddWorkspace(ctx, w, owner, first, note)
+	owner, err := s.store.AddWorkspace(ctx, w, owner, first, n.MostOwned, note)
 	if err != nil {
 		return Created{}, err
 	}

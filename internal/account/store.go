@@ -15,8 +15,8 @@ import (
 type Store interface {
 	// AddWorkspace saves a workspace, its owner and a first key unless that is
 	// nil. An owner whose e-mail is known already is that user; the user is
-	// returned.
-	AddWorkspace(ctx context.Context, w Workspace, owner User, first *NewKey, note Note) (User, error)
+	// returned. Who owns most workspaces gets no other, unless that is 0.
+	AddWorkspace(ctx context.Context, w Workspace, owner User, first *NewKey, most int64, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	// Workspace reads one; a missing one is a not_found fault.
 	Workspace(ctx context.Context, id ident.ID) (Workspace, error)

@@ -73,6 +73,9 @@ type Config struct {
 	HistoryDays int
 	// People is how people get in.
 	People People
+	// MaxWorkspaces is how many workspaces a person may own by creating them in
+	// the console; 0 leaves that to the operator.
+	MaxWorkspaces int64
 	// MaxInFlight is how many requests the node works on at once.
 	MaxInFlight int64
 	// CachedRecords is how many records are kept in memory for reading.

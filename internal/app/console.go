@@ -18,7 +18,7 @@ func (a *App) buildConsole() (err error) {
 	c := a.config
 	d := console.Deps{
 		API: a.API, Accounts: a.Accounts, SignIn: a.SignIn, Audit: auditLog{a.DB}, Providers: models{a.Providers},
-		ModelSpent: a.DB.Creatives().Spent, OIDC: a.SSOName(), Authority: c.Authority, Build: c.Build, Now: c.Now, Log: c.Log,
+		ModelSpent: a.DB.Creatives().Spent, OIDC: a.SSOName(), Authority: c.Authority, Build: c.Build, MaxWorkspaces: c.MaxWorkspaces, Now: c.Now, Log: c.Log,
 	}
 	if a.Mail != nil {
 		d.Mail = post{a.Mail}

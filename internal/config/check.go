@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"fanfare/internal/account"
+	"fanfare/internal/httpapi"
 	"fanfare/internal/listen"
 	"fanfare/internal/ratelimit"
 )
@@ -58,6 +59,12 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	}
 	if s.MaxInFlight < 1 {
 		add("max-in-flight %d would refuse every request: use 1 or more", s.MaxInFlight)
+	}
+	if s.MaxWorkspaces < 0 {
+		add("max-workspaces %d is negative: use 0 or more", s.MaxWorkspaces)
+	}
+	if l, known := limits[httpapi.People]; known && public && l.PerMinute == 0 {
+		add("people have no limit per minute and %s is a public address: give them one with --limits people=600/0/100", s.Listen)
 	}
 	if s.DrainDelay < 0 {
 		add("drain-delay %s is negative: use 0s or more", s.DrainDelay)

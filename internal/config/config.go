@@ -55,6 +55,7 @@ type Settings struct {
 	AdminListen        string
 	MaxConnections     int
 	MaxInFlight        int64
+	MaxWorkspaces      int64
 	WriteTimeout       time.Duration
 	DrainDelay         time.Duration
 	LogLevel           string
@@ -83,7 +84,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.OIDCClientID, "oidc-client-id", "", "id of this server at the issuer")
 	f.StringVar(&s.OIDCSecretFile, "oidc-client-secret-file", "", "file with the secret of this server at the issuer")
 	f.StringVar(&s.OIDCName, "oidc-name", "", "what the button for single sign-on says (default single sign-on)")
-	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited (default is the specification's)")
+	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited; people=600/0/100 is for each signed-in person (default is the specification's)")
 	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what to do with a key seen in clear text: revoke or warn")
 	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local authority), file, acme or proxy")
 	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate file for --tls-mode file")
@@ -98,6 +99,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "connections held at once")
 	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed")
 	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may take nothing of its answer before it is disconnected")
+	f.Int64Var(&s.MaxWorkspaces, "max-workspaces", 10, "workspaces that a person may own by creating them in the console; 0 leaves that to the operator")
 	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long to serve on after the signal to stop, while /readyz says no, so that load balancers turn away (not on a terminal)")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")
@@ -229,8 +231,8 @@ func ParseLimits(text string) (map[account.Plan]ratelimit.Limits, error) {
 
 func parseLimit(part string, limits map[account.Plan]ratelimit.Limits) error {
 	plan, numbers, _ := strings.Cut(part, "=")
-	if !slices.Contains(account.Plans, plan) {
-		return fmt.Errorf("limits: unknown plan %q%s; plans are %s", plan, hint(plan, account.Plans), strings.Join(account.Plans, ", "))
+	if known := append([]string{string(httpapi.People)}, account.Plans...); !slices.Contains(known, plan) {
+		return fmt.Errorf("limits: unknown plan %q%s; plans are %s, and people", plan, hint(plan, known), strings.Join(account.Plans, ", "))
 	}
 	fields := strings.Split(numbers, "/")
 	l := limits[account.Plan(plan)]

@@ -41,8 +41,11 @@ type Deps struct {
 	// from, empty where clients know it anyway.
 	Authority string
 	Build     string
-	Now       func() time.Time
-	Log       *slog.Logger
+	// MaxWorkspaces is how many workspaces a person may own and still create
+	// others.
+	MaxWorkspaces int64
+	Now           func() time.Time
+	Log           *slog.Logger
 }
 
 // Mail sends links to people.

@@ -21,7 +21,11 @@ type route struct {
 	// anywhere says that it does not matter which workspace the tab believes
 	// to be in.
 	anywhere bool
-	handle   func(ctx context.Context, v *visit) (any, error)
+	// always says that it is done over the limit of requests too.
+	always bool
+	// mirror says that it is an operation of the contract, which counts itself.
+	mirror bool
+	handle func(ctx context.Context, v *visit) (any, error)
 }
 
 // table lists the private API. It is no part of the contract and can change
@@ -48,7 +52,7 @@ func (c *Console) table() []route {
 		{method: "POST", path: "session/prove/passkey", least: viewer, anywhere: true, handle: c.finishProve},
 		{method: "POST", path: "session/workspace", least: viewer, anywhere: true, handle: c.switchWorkspace},
 		{method: "GET", path: "sessions", least: viewer, handle: c.listSessions},
-		{method: "DELETE", path: "sessions/{id}", least: viewer, handle: c.endSession},
+		{method: "DELETE", path: "sessions/{id}", least: viewer, always: true, handle: c.endSession},
 
 		{method: "PATCH", path: "user", least: viewer, handle: c.renameUser},
 		{method: "POST", path: "password", least: viewer, proof: true, handle: c.setPassword},
@@ -63,7 +67,7 @@ func (c *Console) table() []route {
 		{method: "GET", path: "keys", least: viewer, handle: c.listKeys},
 		{method: "POST", path: "keys", least: viewer, proof: true, handle: c.createKey},
 		{method: "POST", path: "keys/{id}/rotate", least: viewer, proof: true, handle: c.rotateKey},
-		{method: "DELETE", path: "keys/{id}", least: viewer, handle: c.revokeKey},
+		{method: "DELETE", path: "keys/{id}", least: viewer, always: true, handle: c.revokeKey},
 
 		{method: "GET", path: "members", least: admin, handle: c.listMembers},
 		{method: "POST", path: "members", least: admin, handle: c.invite},

@@ -77,8 +77,8 @@ func (v *visit) cause() record.Cause {
 	return v.Cause(httpapi.Session{ID: v.session.ID, Caller: v.caller})
 }
 
-// serve checks in this order: origin, path, method, session, workspace, role,
-// fresh proof, and only then the operation.
+// serve checks in this order: origin, path, method, session, limit, workspace,
+// role, fresh proof, and only then the operation.
 func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) error {
 	call.W.Header()["Cross-Origin-Resource-Policy"] = []string{"same-origin"}
 	if err := c.sameOrigin(call.Request); err != nil {
@@ -87,7 +87,7 @@ func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) erro
 	}
 	v := &visit{Call: call}
 	if at == "/console/v1" || strings.HasPrefix(at, "/console/v1/") {
-		if err := c.admit(ctx, v, &route{least: account.Viewer}); err != nil {
+		if err := c.admit(ctx, v, &route{least: account.Viewer, mirror: true}); err != nil {
 			return err
 		}
 		call.Mirror(httpapi.Session{ID: v.session.ID, Caller: v.caller})
@@ -161,6 +161,11 @@ func (c *Console) admit(ctx context.Context, v *visit, r *route) error {
 		// shown that proves who calls.
 		const message = "You are not signed in, or not any more. Sign in."
 		return fault.New(fault.MissingAPIKey, message, fault.Detail{Code: "signed_out", Message: message})
+	}
+	if !r.mirror {
+		if err := v.Count(httpapi.Session{ID: v.session.ID, Caller: v.caller}); err != nil && !r.always {
+			return err
+		}
 	}
 	if believed := v.Request.Header.Get("Fanfare-Workspace"); believed != "" && believed != string(v.workspace()) && !r.anywhere {
 		const message = "You have gone to another workspace in another tab. Reload this one."

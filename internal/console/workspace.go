@@ -5,6 +5,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/clock"
+	"fanfare/internal/fault"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
@@ -73,7 +74,10 @@ func readBudget(f httpapi.Fields) **int64 {
 // Choice: it begins with the smallest plan; plans are for the operator to
 // give.
 func (c *Console) addWorkspace(ctx context.Context, v *visit) (any, error) {
-	n := account.NewWorkspace{Plan: string(account.Starter), Owner: v.caller.User.Email, Keyless: true}
+	if c.MaxWorkspaces == 0 {
+		return nil, fault.New(fault.InvalidState, "Only the operator creates workspaces on this server, with fanfare workspace create.")
+	}
+	n := account.NewWorkspace{Plan: string(account.Starter), Owner: v.caller.User.Email, Keyless: true, MostOwned: c.MaxWorkspaces}
 	if err := v.Read(func(f httpapi.Fields) { readWorkspace(f, &n) }); err != nil {
 		return nil, err
 	}

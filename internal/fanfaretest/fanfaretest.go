@@ -114,7 +114,7 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	}
 	w := &World{T: t, Clock: storetest.NewClock(Start), Log: &Buffer{}}
 	config := app.Config{
-		Engine: e, Facts: t.TempDir(), Assets: t.TempDir(), MasterKey: filepath.Join(t.TempDir(), "master.key"), Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, CachedRecords: 1024, Changelog: fanfare.Changelog,
+		Engine: e, Facts: t.TempDir(), Assets: t.TempDir(), MasterKey: filepath.Join(t.TempDir(), "master.key"), Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, MaxWorkspaces: 10, CachedRecords: 1024, Changelog: fanfare.Changelog,
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}

@@ -20,63 +20,82 @@ import (
 // large number rightly where they would stumble over a word.
 const unlimited = 1<<31 - 1
 
-// maxPeople is how many requests of signed-in people a workspace may have
-// running on a node: as many as one browser sends at once over HTTP/2.
-const maxPeople = 100
+// People is where Limits has the numbers for a signed-in person: requests per
+// minute and day of that person in all workspaces, and how many of all people
+// of a workspace run on a node.
+const People account.Plan = "people"
 
 // enter spends quota and a place among the running requests. leave gives the
 // place back.
-// Choice: plans limit what keys do. A signed-in person spends no quota and has
-// places of its own, so that a page full of pictures and an integration do not
+// Choice: plans limit what keys do. A signed-in person has a limit and places
+// apart from them, so that a page full of pictures and an integration do not
 // stand in each other's way; an overloaded node sheds both alike.
 func (a *API) enter(r *request) error {
 	critical := r.route != nil && r.route.critical
-	workspace, limits, running := r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan], a.inFlight
+	_, limits := a.counted(r)
+	running := a.inFlight
 	if r.session != "" {
-		limits, running = ratelimit.Limits{InFlight: maxPeople}, a.people
+		running = a.people
 	}
 	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
 		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
 	}
 	if n := a.running.Add(1); n > a.MaxInFlight && !critical {
 		a.running.Add(-1)
-		a.look(r, workspace, limits)
+		a.look(r)
 		return overloaded()
 	}
-	r.places = running.of(workspace)
+	r.places = running.of(r.caller.Workspace.ID)
 	if n := r.places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
 		a.leave(r)
-		a.look(r, workspace, limits)
+		a.look(r)
 		return concurrency(limits.InFlight)
 	}
-	if r.session != "" {
-		return nil
+	if err := a.charge(r); err != nil {
+		a.leave(r)
+		return err
 	}
+	return nil
+}
+
+// counted is whose requests a request is counted with, and their limits: the
+// workspace's for a key, a person's own for a session.
+func (a *API) counted(r *request) (ident.ID, ratelimit.Limits) {
+	if r.session != "" {
+		return r.caller.User.ID, a.Limits[People]
+	}
+	return r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
+}
+
+// charge spends a request of whoever it is counted with.
+func (a *API) charge(r *request) error {
+	who, limits := a.counted(r)
 	counter := a.Quota
-	d, err := counter.Take(r.http.Context(), workspace, limits, r.now)
+	d, err := counter.Take(r.http.Context(), who, limits, r.now)
 	if err != nil {
 		// The counters are out of reach: count here, and do not refuse what
 		// the store may still be able to answer.
 		a.Log.Warn("request counters unreachable, counting on this node", "error", err)
 		counter = a.fallback
-		d, _ = counter.Take(r.http.Context(), workspace, limits, r.now)
+		d, _ = counter.Take(r.http.Context(), who, limits, r.now)
 	}
-	a.tellQuota(r, d)
-	if !d.OK && a.stops(r, counter) {
+	if r.session == "" {
+		a.tellQuota(r, d)
+	}
+	if !d.OK && a.stops(r, counter, who) {
 		setLimits(r.w.Header(), d)
 		return nil
 	}
 	if !d.OK {
-		a.leave(r)
 		return a.limited(r, d, d.Policy)
 	}
-	r.counter, r.ticket, r.charged = counter, d.Ticket, workspace
+	r.counter, r.ticket, r.charged = counter, d.Ticket, who
 	setLimits(r.w.Header(), d)
 	return nil
 }
 
 // stopsPerMinute is how many requests that stop a campaign a workspace has over
-// the limits of its plan.
+// the limits of its plan, and a signed-in person over his own.
 const stopsPerMinute = 10
 
 // stops admits a request that stops a campaign although the plan's limit is
@@ -84,11 +103,11 @@ const stopsPerMinute = 10
 // Choice: the specification has 429 for every request over the limit. Spend
 // that cannot be stopped costs more than a request, so this is a rule for
 // safety beside it.
-func (a *API) stops(r *request, counter ratelimit.Counter) bool {
+func (a *API) stops(r *request, counter ratelimit.Counter, who ident.ID) bool {
 	if r.route == nil || r.route.stops == nil || !r.route.stops(r.http.Context(), r) {
 		return false
 	}
-	apart := r.caller.Workspace.ID + ":stop"
+	apart := who + ":stop"
 	d, err := counter.Take(r.http.Context(), apart, ratelimit.Limits{PerMinute: stopsPerMinute}, r.now)
 	if err != nil || !d.OK {
 		return false
@@ -129,12 +148,10 @@ func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 	}
 }
 
-// look shows the workspace's windows without counting, to whom they concern.
-func (a *API) look(r *request, workspace ident.ID, limits ratelimit.Limits) {
-	if r.session != "" {
-		return
-	}
-	setLimits(r.w.Header(), a.standing(r, workspace, limits))
+// look shows the caller's windows without counting.
+func (a *API) look(r *request) {
+	who, limits := a.counted(r)
+	setLimits(r.w.Header(), a.standing(r, who, limits))
 }
 
 // standing says how a workspace stands, by this node's own count where the
@@ -154,7 +171,7 @@ func (a *API) standing(r *request, workspace ident.ID, limits ratelimit.Limits) 
 // caller who went away has spent it: otherwise hanging up in time would make
 // every request free.
 func (a *API) refund(r *request) {
-	ctx, workspace := r.http.Context(), r.caller.Workspace
+	ctx := r.http.Context()
 	if r.counter == nil || ctx.Err() != nil {
 		return
 	}
@@ -162,7 +179,7 @@ func (a *API) refund(r *request) {
 		a.Log.Warn("a failed request could not be given back", "request_id", r.id, "error", err)
 		return
 	}
-	a.look(r, workspace.ID, a.Limits[workspace.Plan])
+	a.look(r)
 }
 
 func overloaded() error {
@@ -294,11 +311,14 @@ func (f *inFlight) of(workspace ident.ID) *atomic.Int64 {
 }
 
 // DefaultLimits are the plans of the specification, with the number of
-// requests a workspace may have running on a node.
+// requests a workspace may have running on a node. People have more than
+// anybody clicks, and a page of the console fewer than one browser sends at
+// once over HTTP/2.
 func DefaultLimits() map[account.Plan]ratelimit.Limits {
 	return map[account.Plan]ratelimit.Limits{
 		account.Starter:    {PerMinute: 60, PerDay: 10_000, InFlight: 10},
 		account.Growth:     {PerMinute: 300, PerDay: 100_000, InFlight: 25},
 		account.Enterprise: {PerMinute: 1_000, InFlight: 50},
+		People:             {PerMinute: 600, InFlight: 100},
 	}
 }

@@ -67,6 +67,12 @@ func (c *Call) Cause(s Session) record.Cause {
 	return c.in.cause()
 }
 
+// Count spends a request of a signed-in person, who may have too many.
+func (c *Call) Count(s Session) error {
+	c.in.caller, c.in.session = s.Caller, s.ID
+	return c.api.charge(c.in)
+}
+
 // NoRoute says that there is no such path.
 func NoRoute() error { return noRoute() }
 
@@ -75,7 +81,8 @@ func NoRoute() error { return noRoute() }
 const MirrorPath = "/console"
 
 // Mirror answers the call as the contract's operation of the same path behind
-// MirrorPath: with the same checks, but for the key and its quota.
+// MirrorPath: with the same checks, but for the key, and counted with the
+// requests of the person.
 // Choice: Location and Link name the operation under /v1 here as well, so that
 // both doors answer alike; the console goes by ids and cursors.
 func (c *Call) Mirror(s Session) {

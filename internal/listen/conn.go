@@ -194,11 +194,11 @@ func (p *places) take(peer netip.Addr) (release func(), ok bool) {
 }
 
 // network is the unit of the cap per address. An IPv6 client owns its whole
-// /64, so single addresses there would count nothing.
+// /56, so single addresses there would count nothing.
 func network(a netip.Addr) netip.Prefix {
 	bits := 32
 	if a.Is6() {
-		bits = 64
+		bits = 56
 	}
 	p, err := a.Prefix(bits)
 	if err != nil {

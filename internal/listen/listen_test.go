@@ -295,7 +295,7 @@ func TestConnectionCaps(t *testing.T) {
 	}{
 		{"in all", Config{MaxConns: 2}, []string{"192.0.2.1:1", "127.0.0.1:1", "192.0.2.3:1"}, []bool{true, true, false}},
 		{"per IPv4 address", Config{MaxConnsPerIP: 1}, []string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.2:1", "[::ffff:192.0.2.2]:5"}, []bool{true, false, true, false}},
-		{"per IPv6 /64", Config{MaxConnsPerIP: 1}, []string{"[2001:db8::1]:1", "[2001:db8::ffff:2]:1", "[2001:db8:0:1::1]:1"}, []bool{true, false, true}},
+		{"per IPv6 /56", Config{MaxConnsPerIP: 1}, []string{"[2001:db8::1]:1", "[2001:db8:0:ff::2]:1", "[2001:db8:0:100::1]:1"}, []bool{true, false, true}},
 		{"loopback is exempt", Config{MaxConnsPerIP: 1}, []string{"127.0.0.1:1", "127.0.0.1:2", "[::1]:1", "[::1]:2"}, []bool{true, true, true, true}},
 		{
 			"trusted proxies are exempt",

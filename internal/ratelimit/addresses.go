@@ -10,7 +10,7 @@ import (
 const FailuresPerMinute = 60
 
 // Addresses counts failed authentications per address: IPv4 whole, IPv6 by its
-// /64. The table is bounded; when it is full, an arbitrary address is
+// /56, which is what a line gets. The table is bounded; when it is full, an arbitrary address is
 // forgotten.
 type Addresses struct {
 	mu    sync.Mutex
@@ -64,10 +64,13 @@ func named(d Decision) Decision {
 	return d
 }
 
+// networkBits is how much of an IPv6 address names the line.
+const networkBits = 56
+
 func network(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is6() {
-		p, _ := addr.Prefix(64)
+		p, _ := addr.Prefix(networkBits)
 		return p.Addr()
 	}
 	return addr

@@ -257,7 +257,7 @@ func TestPlanChange(t *testing.T) {
 }
 
 // TestAddresses is R7: 60 failures a minute for an IPv4 address or an IPv6
-// /64, however the address is written.
+// /56, however the address is written.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -268,8 +268,8 @@ func TestAddresses(t *testing.T) {
 		{"the same address", "203.0.113.7", "203.0.113.7", true},
 		{"two addresses", "203.0.113.7", "203.0.113.8", false},
 		{"IPv4 inside IPv6", "203.0.113.7", "::ffff:203.0.113.7", true},
-		{"one /64", "2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true},
-		{"two /64", "2001:db8:1:2::1", "2001:db8:1:3::1", false},
+		{"one /56", "2001:db8:1:200::1", "2001:db8:1:2ff:ffff:ffff:ffff:ffff", true},
+		{"two /56", "2001:db8:1:200::1", "2001:db8:1:300::1", false},
 		{"with a zone", "fe80::1%eth0", "fe80::2%eth1", true},
 	}
 	for _, tt := range tests {

@@ -112,13 +112,16 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.
 const insertWorkspace = `INSERT INTO workspace (id, name, plan, timezone, currency, suspended, created_at) VALUES ($1, $2, $3, $4, $5, 0, $6)`
 
 // AddWorkspace saves a workspace, its owner and a first key if there is one.
-func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, note account.Note) (account.User, error) {
+func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, most int64, note account.Note) (account.User, error) {
 	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
 		if _, err := tx.Exec(insertWorkspace, string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), int64(w.CreatedAt)); err != nil {
 			return fmt.Errorf("insert workspace: %w", err)
 		}
 		var err error
 		if owner, err = addUser(tx, owner); err != nil {
+			return err
+		}
+		if err := checkOwned(tx, owner.ID, most); err != nil {
 			return err
 		}
 		if err := putMember(tx, w.ID, account.Member{User: owner, Role: account.Owner}); err != nil {
@@ -131,6 +134,26 @@ func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner 
 		return insertKey(tx, *first)
 	})
 	return owner, err
+}
+
+// checkOwned refuses another workspace to who owns the most already. It takes
+// the user's row first, so that of several at once the last one fits or not.
+func checkOwned(tx Tx, user ident.ID, most int64) error {
+	if most == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(`UPDATE account_user SET name = name WHERE id = $1`, string(user)); err != nil {
+		return fmt.Errorf("lock user: %w", err)
+	}
+	rows, err := tx.Query(`SELECT count(*) FROM member WHERE user_id = $1 AND role = 'owner' AND inactive_at IS NULL`, string(user))
+	if err != nil || !rows.Next() {
+		return fmt.Errorf("count workspaces: %w", err)
+	}
+	if rows.Int() < most {
+		return nil
+	}
+	message := fmt.Sprintf("You own %d workspaces, and that is the most. Use one of them, or have the operator create another.", most)
+	return fault.New(fault.InvalidState, message, fault.Detail{Code: "too_many_workspaces", Message: message, Meta: fault.Meta{"limit": most}})
 }
 
 const insertUser = `INSERT INTO account_user (id, email, name, service, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (email) DO NOTHING`

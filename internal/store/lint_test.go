@@ -18,6 +18,7 @@ var allowed = []exception{
 	{`SELECT w.id, … FROM api_key k … WHERE k.revoked_at IS NULL ORDER BY k.id`, "the sweep looks at all live keys"},
 	{`SELECT w.id, … FROM member m … WHERE m.user_id = $1 AND m.inactive_at IS NULL ORDER BY m.workspace_id`, "a person is shown all workspaces that the person is in"},
 	{`SELECT workspace_id FROM member WHERE user_id = $1 AND inactive_at IS NULL ORDER BY workspace_id`, "what happens to a person is noted in all workspaces that the person is in"},
+	{`SELECT count(*) FROM member WHERE user_id = $1 AND role = 'owner' AND inactive_at IS NULL`, "a person owns so many workspaces in all"},
 	{`SELECT s.id, … FROM session s LEFT JOIN member m … WHERE s.hash = $1`, "a session is looked up before anybody knows whose it is"},
 	{`SELECT t.hash, … FROM token t … WHERE t.hash = $1`, "a link is looked up before anybody knows where it leads"},
 	{`SELECT t.hash, … FROM token t … WHERE t.kind = 'invite' AND t.subject = $1 ORDER BY t.id`, "a person may have invitations to several workspaces"},

@@ -247,7 +247,7 @@ func TestR8UnknownInURL(t *testing.T) {
 	a.Do("GET", "/v1", nil).Want(200)
 }
 
-// TestR7Network: IPv6 is counted by /64, IPv4 by address.
+// TestR7Network: IPv6 is counted by /56, IPv4 by address.
 func TestR7Network(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	fail := func(from string) int {
@@ -261,7 +261,7 @@ func TestR7Network(t *testing.T) {
 		}
 	}
 	for from, want := range map[string]int{
-		"[2001:db8:1:2:ffff::1]:443": 429, "[2001:db8:1:3::1]:443": 401, "203.0.113.7:443": 401, "[::ffff:203.0.113.7]:443": 401,
+		"[2001:db8:1:2:ffff::1]:443": 429, "[2001:db8:1:ff::1]:443": 429, "[2001:db8:1:100::1]:443": 401, "203.0.113.7:443": 401, "[::ffff:203.0.113.7]:443": 401,
 	} {
 		if got := fail(from); got != want {
 			t.Errorf("%s: got %d, want %d", from, got, want)

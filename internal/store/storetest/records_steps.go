@@ -46,7 +46,8 @@ func (w *World) accountSteps() []Step {
 	return []Step{
 		{"workspace.create", false, func(ctx context.Context) error {
 			_, err := acc.CreateWorkspace(ctx, operator, account.NewWorkspace{
-				Name: "Second", Plan: "starter", Owner: "owner@example.com", Currency: "USD", Timezone: "UTC",
+				MostOwned: 1000,
+				Name:      "Second", Plan: "starter", Owner: "owner@example.com", Currency: "USD", Timezone: "UTC",
 			})
 			return err
 		}},
