@@ -198,11 +198,18 @@ func (t *tree) op(f *Filter, path string, allowed []Op) bool {
 	return false
 }
 
+func items(n int) string {
+	if n == 1 {
+		return "item"
+	}
+	return "items"
+}
+
 func (t *tree) count(f *Filter, path string) bool {
 	least, most := Op(f.Op).operands()
 	switch n := len(f.Values); {
 	case n < least:
-		t.bad(path+".values", "too_few_items", fmt.Sprintf("must have at least %d items for this operator.", least), fault.Meta{"minimum": least})
+		t.bad(path+".values", "too_few_items", fmt.Sprintf("must have at least %d %s for this operator.", least, items(least)), fault.Meta{"minimum": least})
 	case n > most && most == MaxValues:
 		// The bound on all values says it.
 		return false

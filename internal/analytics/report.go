@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -263,7 +262,6 @@ var paramCodes = map[string]string{
 // invalidParameters says the problems of a query in the words of the report's
 // parameters.
 func invalidParameters(problems []fault.Detail) error {
-	var names []string
 	for i := range problems {
 		d := &problems[i]
 		name := strings.TrimPrefix(d.Field, "date_range.")
@@ -278,20 +276,21 @@ func invalidParameters(problems []fault.Detail) error {
 		if code := paramCodes[d.Code]; code != "" {
 			d.Code = code
 		}
-		d.Message = name + strings.TrimPrefix(d.Message, d.Field)
+		subject := name
+		if d.Field == "date_range" {
+			subject = "start_date to end_date"
+		}
+		d.Message = subject + strings.TrimPrefix(d.Message, d.Field)
 		if d.Meta["start_date"] != nil {
 			// As in every list.
 			name, d.Code, d.Message, d.Meta = "start_date", "invalid_range", "start_date must not be after end_date.", nil
 		}
 		d.Field, d.In = name, "query"
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
 	}
 	if err := refused(problems); fault.Is(err, fault.QueryTooBroad) {
 		return err
 	}
-	return fault.New(fault.InvalidParameter, "The query string is wrong at: "+strings.Join(names, ", ")+".", problems[:min(50, len(problems))]...)
+	return fault.BadQuery(problems)
 }
 
 // appendReport writes the answer of a report.

@@ -94,14 +94,29 @@ func (c *resolver) bad(field, code, message string, meta fault.Meta) {
 	c.problems = append(c.problems, fault.Detail{Field: field, In: "body", Code: code, Message: field + " " + message, Meta: meta})
 }
 
-// unknown says that a word is none of those allowed.
+// unknown says that a word is none of those allowed, in a message that names
+// the word.
 func (c *resolver) unknown(field, word, message string, allowed []string) {
-	meta := fault.Meta{"allowed": allowed}
+	shown := clip(word)
+	meta := fault.Meta{"allowed": allowed, "value": shown}
+	link := ":"
+	if strings.HasPrefix(message, "must") {
+		link = ", not"
+	}
+	message = fmt.Sprintf("%s%s %q.", strings.TrimSuffix(message, "."), link, shown)
 	if near := nearest.Word(word, allowed); near != "" {
 		meta["did_you_mean"] = near
 		message += " Did you mean " + near + "?"
 	}
 	c.bad(field, "invalid_value", message, meta)
+}
+
+// clip keeps a caller's own word short in an answer.
+func clip(word string) string {
+	if len(word) > 64 {
+		return strings.ToValidUTF8(word[:64], "") + "…"
+	}
+	return word
 }
 
 // Resolve checks a query and fills in what it leaves open. It reports every
@@ -171,7 +186,7 @@ func (c *resolver) metrics() {
 		case dimensions[name] != nil:
 			c.bad(at("metrics", i), "invalid_value", "is a dimension; put it into dimensions.", fault.Meta{"allowed": metricNames})
 		default:
-			c.unknown(at("metrics", i), name, "is not a metric.", metricNames)
+			c.unknown(at("metrics", i), name, "has an unknown metric.", metricNames)
 		}
 	}
 	c.r.shown = len(c.r.metrics)
@@ -204,7 +219,7 @@ func (c *resolver) dimensions() {
 		case metrics[name] != nil:
 			c.bad(at("dimensions", i), "invalid_value", "is a metric; put it into metrics.", fault.Meta{"allowed": dimensionNames})
 		default:
-			c.unknown(at("dimensions", i), name, "is not a dimension.", dimensionNames)
+			c.unknown(at("dimensions", i), name, "has an unknown dimension.", dimensionNames)
 		}
 	}
 }
@@ -294,7 +309,7 @@ func (c *resolver) span(field string, r *Range) (span, *preset) {
 		c.bad(field+".end_date", "invalid_value", "must not be before start_date.", fault.Meta{"start_date": first.String()})
 		return stand, nil
 	case last >= addMonths(first, MaxMonths):
-		c.bad(field, "too_large", fmt.Sprintf("must not be longer than %d months; ask for parts.", MaxMonths), fault.Meta{"bound": "months", "maximum": MaxMonths})
+		c.bad(field, "too_large", fmt.Sprintf("spans more than %d months; ask for parts.", MaxMonths), fault.Meta{"bound": "months", "maximum": MaxMonths})
 		return stand, nil
 	}
 	return span{first, last}, nil

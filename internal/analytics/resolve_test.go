@@ -150,12 +150,12 @@ func TestHints(t *testing.T) {
 		query Query
 		want  fault.Meta
 	}{
-		{Query{Metrics: []string{"impresions"}}, fault.Meta{"did_you_mean": "impressions", "allowed": metricNames}},
-		{Query{Metrics: []string{"spend"}, Granularity: new("weekly")}, fault.Meta{"did_you_mean": "week", "allowed": []string{"none", "day", "week", "month", "quarter", "year"}}},
+		{Query{Metrics: []string{"impresions"}}, fault.Meta{"did_you_mean": "impressions", "allowed": metricNames, "value": "impresions"}},
+		{Query{Metrics: []string{"spend"}, Granularity: new("weekly")}, fault.Meta{"did_you_mean": "week", "allowed": []string{"none", "day", "week", "month", "quarter", "year"}, "value": "weekly"}},
 		{Query{Metrics: []string{"spend"}, Dimensions: []string{"channel", "creative_id", "country"}}, fault.Meta{
 			"fields": []string{"creative_id", "country"}, "works": [][]string{{"channel", "creative_id"}, {"channel", "country"}},
 		}},
-		{Query{Metrics: []string{"spend"}, Filters: new(leaf("filters", "channel", Equal, "socail"))}, fault.Meta{"did_you_mean": "social", "allowed": fact.Channels}},
+		{Query{Metrics: []string{"spend"}, Filters: new(leaf("filters", "channel", Equal, "socail"))}, fault.Meta{"did_you_mean": "social", "allowed": fact.Channels, "value": "socail"}},
 	} {
 		_, problems := Resolve(&test.query, wks, noon)
 		if len(problems) != 1 || !reflect.DeepEqual(problems[0].Meta, test.want) {

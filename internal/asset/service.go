@@ -44,7 +44,7 @@ func New(store Store, files Files, sealer func() *page.Sealer, now func() time.T
 func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (record.Doc, error) {
 	p, err := s.sanitise(ctx, cause.Workspace, b)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		return record.Doc{}, fault.New(fault.ValidationFailed, "1 field is invalid: body.", refused.Detail).Because(refused.cause)
+		return record.Doc{}, fault.New(fault.ValidationFailed, refused.Detail.Message, refused.Detail).Because(refused.cause)
 	}
 	if err != nil {
 		return record.Doc{}, err

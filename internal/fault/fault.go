@@ -6,6 +6,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -120,30 +121,41 @@ func Invalid(details []Detail) *Error { return InvalidOf(details, len(details)) 
 
 // InvalidOf is Invalid where details are only the first of total problems.
 func InvalidOf(details []Detail, total int) *Error {
-	details = details[:min(len(details), MaxDetails)]
-	seen := map[string]bool{"": true}
-	var names []string
 	for i := range details {
 		if details[i].In == "" {
 			details[i].In = "body"
 		}
-		if f := details[i].Field; !seen[f] && len(names) < 10 {
-			seen[f] = true
-			names = append(names, f)
+	}
+	return several(ValidationFailed, fmt.Sprintf("%d fields are invalid", total), details, total)
+}
+
+// BadQuery says that parameters of the query string are wrong, all of them at
+// once.
+func BadQuery(details []Detail) *Error {
+	return several(InvalidParameter, "The query string is wrong at", details, len(details))
+}
+
+// several makes one fault of problems. One problem speaks for itself; of more
+// the message lists the places.
+func several(code Code, sentence string, details []Detail, total int) *Error {
+	if total == 1 && len(details) == 1 {
+		return New(code, details[0].Message, details...)
+	}
+	details = details[:min(len(details), MaxDetails)]
+	var names []string
+	for _, d := range details {
+		if d.Field != "" && !slices.Contains(names, d.Field) && len(names) < 10 {
+			names = append(names, d.Field)
 		}
 	}
 	if names == nil {
 		names = []string{"body"}
 	}
-	noun := "fields are"
-	if total == 1 {
-		noun = "field is"
-	}
-	message := fmt.Sprintf("%d %s invalid: %s.", total, noun, strings.Join(names, ", "))
+	message := sentence + ": " + strings.Join(names, ", ") + "."
 	if total > len(details) {
 		message += fmt.Sprintf(" The first %d are listed.", len(details))
 	}
-	return New(ValidationFailed, message, details...)
+	return New(code, message, details...)
 }
 
 // Dangling says that a member of the body names a record that is not there, in

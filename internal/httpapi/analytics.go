@@ -223,6 +223,10 @@ func (p *params) report(rep *report) *analytics.Params {
 	}
 	if v, has := p.values["metrics"]; has {
 		in.Metrics = strings.Split(v, ",")
+		if v == "" {
+			in.Metrics = nil
+			p.bad("metrics", "invalid_value", "must name at least one metric.", nil)
+		}
 	}
 	if rep.statuses != nil {
 		in.Statuses = p.set("status", rep.statuses)

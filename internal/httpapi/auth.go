@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"fanfare/internal/account"
@@ -21,7 +22,7 @@ func (a *API) authenticate(r *request) error {
 		return a.refuse(r, err)
 	}
 	if !account.WellFormed(secret) {
-		return a.refuse(r, invalidKey())
+		return a.refuse(r, misshapen(secret))
 	}
 	caller, err := a.holder(r, account.HashSecret(secret))
 	switch {
@@ -58,6 +59,17 @@ func invalidKey() error {
 	return fault.New(fault.InvalidAPIKey, "This is not an API key of this service. Keys look like fanf_… and are made under Settings > API > Keys.")
 }
 
+// misshapen says what is wrong with a text that cannot be a key.
+func misshapen(secret string) error {
+	switch n := len(secret); {
+	case !strings.HasPrefix(secret, account.KeyPrefix):
+		return invalidKey()
+	case n != account.KeyLength:
+		return fault.New(fault.InvalidAPIKey, fmt.Sprintf("The API key has %d characters instead of %d; it was probably cut off. Copy the whole key.", n, account.KeyLength))
+	}
+	return fault.New(fault.InvalidAPIKey, "This is not an API key: its check digits do not fit; it was probably mistyped. Copy the whole key.")
+}
+
 // bearer reads the one Authorization header.
 func bearer(values []string) (string, error) {
 	if len(values) > 1 {
@@ -67,6 +79,9 @@ func bearer(values []string) (string, error) {
 		scheme, secret, found := strings.Cut(values[0], " ")
 		if found && strings.EqualFold(scheme, "Bearer") {
 			return strings.TrimSpace(secret), nil
+		}
+		if strings.HasPrefix(values[0], account.KeyPrefix) {
+			return "", fault.New(fault.MissingAPIKey, "Write Bearer and a space before the key: Authorization: Bearer <API_KEY>.")
 		}
 	}
 	return "", fault.New(fault.MissingAPIKey, "Send your API key in the header Authorization: Bearer <API_KEY>.")

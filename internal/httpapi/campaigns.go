@@ -77,10 +77,14 @@ func (a *API) runningCampaign(ctx context.Context, r *request) bool {
 	return err == nil && c.Runs()
 }
 
+// campaignAdvice says how read-only members are changed.
+var campaignAdvice = map[string]string{"status": "Use POST /v1/campaigns/{id}/launch, pause or resume."}
+
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
 	f := newFields(&r.object, false)
 	spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
 	f.done(campaignReadOnly...)
+	f.advise(campaignAdvice)
 	if err := a.campaignProblems(ctx, r, f, nil, &spec); err != nil {
 		return response{}, err
 	}
@@ -103,6 +107,7 @@ func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) 
 		}
 		spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
 		f.done()
+		f.advise(campaignAdvice)
 		return spec, a.campaignProblems(ctx, r, f, current.JSON, &spec)
 	})
 	return found(d), err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -110,13 +109,12 @@ func asParameters(err error, names []string) error {
 	if !errors.As(err, &f) || f.Code != fault.ValidationFailed || len(f.Details) == 0 {
 		return err
 	}
-	fields := make([]string, len(f.Details))
 	details := slices.Clone(f.Details)
 	for i := range details {
 		if !slices.Contains(names, details[i].Field) {
 			return err
 		}
-		details[i].In, fields[i] = "query", details[i].Field
+		details[i].In = "query"
 	}
-	return fault.New(fault.InvalidParameter, "The query string is wrong at: "+strings.Join(fields, ", ")+".", details...)
+	return fault.BadQuery(details)
 }

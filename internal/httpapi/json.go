@@ -91,6 +91,8 @@ func parseObject(body []byte) (value, error) {
 		return value{}, malformed("empty_body", "The request needs a JSON object as its body.", 0)
 	case !utf8.Valid(body):
 		return value{}, malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
+	case bytes.HasPrefix(body, []byte("\ufeff")):
+		return value{}, malformed("syntax", "The body begins with a byte order mark (U+FEFF). Send it without.", 0)
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	p := parser{d: d}

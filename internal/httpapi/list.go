@@ -69,11 +69,7 @@ func (p *params) err() error {
 	if len(p.problems) == 0 {
 		return nil
 	}
-	names := make([]string, len(p.problems))
-	for i, d := range p.problems {
-		names[i] = d.Field
-	}
-	return fault.New(fault.InvalidParameter, "The query string is wrong at: "+strings.Join(names, ", ")+".", p.problems[:min(50, len(p.problems))]...)
+	return fault.BadQuery(p.problems)
 }
 
 // readQuery refuses unknown and repeated parameters.
@@ -88,11 +84,14 @@ func readQuery(values url.Values, known []string) (map[string]string, error) {
 		list := values[name]
 		switch {
 		case !slices.Contains(known, name):
-			shown, meta, hint := clip(name), fault.Meta(nil), ""
-			if near := nearest.Word(name, known); near != "" {
+			meta, hint := fault.Meta(nil), ""
+			switch near := nearest.Word(name, known); {
+			case near != "":
 				meta, hint = fault.Meta{"did_you_mean": near}, " Did you mean "+near+"?"
+			case slices.Contains(known, habits[name]):
+				meta, hint = fault.Meta{"did_you_mean": habits[name]}, " Use "+habits[name]+usage[habits[name]]+"."
 			}
-			p.bad(shown, "unknown_parameter", "is not a parameter of this operation."+hint, meta)
+			p.bad(clip(name), "unknown_parameter", "is not a parameter of this operation."+hint, meta)
 		case len(list) > 1:
 			p.bad(name, "duplicate_parameter", "is given more than once.", nil)
 		case !utf8.ValidString(list[0]) || strings.ContainsFunc(list[0], func(r rune) bool { return r < ' ' }):
@@ -253,12 +252,8 @@ func (p *params) choice(name string, allowed []string, fallback string) string {
 }
 
 func (p *params) notAllowed(name, v string, allowed []string) {
-	meta, hint := fault.Meta{"allowed": allowed}, ""
-	if near := nearest.Word(v, allowed); near != "" {
-		meta["did_you_mean"] = near
-		hint = " Did you mean " + near + "?"
-	}
-	p.bad(name, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
+	message, meta := notOneOf(v, allowed)
+	p.bad(name, "invalid_value", message, meta)
 }
 
 // set reads a comma-separated set of allowed values, sorted.
@@ -382,6 +377,10 @@ func (p *params) date(name string, loc *time.Location, canonical url.Values) (at
 	}
 	if i, ok := clock.Parse(v); ok {
 		return &i, nil
+	}
+	if day := noSuchDay(v); day != "" {
+		p.bad(name, "invalid_format", dayMissing(day), fault.Meta{"value": day})
+		return nil, nil
 	}
 	message := "must be a day (2026-11-15) or an RFC 3339 date-time with an offset (2026-11-15T09:00:00Z)."
 	if strings.Contains(v, " ") {

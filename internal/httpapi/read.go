@@ -17,6 +17,7 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 	"fanfare/internal/nearest"
+	"fanfare/internal/record"
 )
 
 // fields reads the members of one JSON object. It never stops at a problem:
@@ -121,6 +122,11 @@ func (f *fields) checkText(path, s string, least, most int) bool {
 
 // choice reads one of the allowed strings.
 func (f *fields) choice(name string, p presence, allowed []string) *string {
+	if p == required && f.object.get(name) == nil {
+		f.read[name] = true
+		f.bad(f.at(name), "required", "is required: "+record.Words(allowed)+".", fault.Meta{"allowed": allowed})
+		return nil
+	}
 	v := f.typed(name, p, isString, "a string")
 	if v == nil || !f.checkChoice(f.at(name), v.text, allowed) {
 		return nil
@@ -132,13 +138,8 @@ func (f *fields) checkChoice(path, s string, allowed []string) bool {
 	if slices.Contains(allowed, s) {
 		return true
 	}
-	meta := fault.Meta{"allowed": allowed}
-	hint := ""
-	if near := nearest.Word(s, allowed); near != "" {
-		meta["did_you_mean"] = near
-		hint = " Did you mean " + near + "?"
-	}
-	f.bad(path, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
+	message, meta := notOneOf(s, allowed)
+	f.bad(path, "invalid_value", message, meta)
 	return false
 }
 
@@ -205,6 +206,10 @@ func (f *fields) instant(name string) *clock.Instant {
 		return nil
 	}
 	i, ok := clock.Parse(v.text)
+	if day := noSuchDay(v.text); !ok && day != "" {
+		f.bad(f.at(name), "invalid_format", dayMissing(day), fault.Meta{"value": day})
+		return nil
+	}
 	if !ok {
 		f.bad(f.at(name), "invalid_format", "must be an RFC 3339 date-time with an offset, such as 2026-11-15T09:00:00Z.", nil)
 		return nil
@@ -252,7 +257,7 @@ func (f *fields) amount(name string, p presence, c money.Currency) *money.Amount
 	smallest := money.Amount{Micros: int64(math.Pow10(6 - digits)), Digits: int8(digits)}
 	switch {
 	case reason == money.TooLarge:
-		f.bad(path, reason, fmt.Sprintf("must be at most %d.", int64(money.MaxUnits)), fault.Meta{"maximum": int64(money.MaxUnits)})
+		f.bad(path, reason, fmt.Sprintf("must be less than %d.", int64(money.MaxUnits)+1), fault.Meta{"exclusive_maximum": int64(money.MaxUnits) + 1})
 	case reason != "":
 		f.bad(path, reason, `must be a plain decimal with at most 13 digits before and 6 after the point, such as "1500.00".`, nil)
 	case a.Micros <= 0:
@@ -466,8 +471,13 @@ func (f *fields) done(readOnly ...string) {
 				known = slices.Sorted(maps.Keys(f.read))
 			}
 			meta, hint := fault.Meta(nil), ""
-			if near := nearest.Word(m.name, known); near != "" {
+			place := places[m.name]
+			outer, _, _ := strings.Cut(place, ".")
+			switch near := nearest.Word(m.name, known); {
+			case near != "":
 				meta, hint = fault.Meta{"did_you_mean": near}, " Did you mean "+near+"?"
+			case f.read[outer]:
+				meta, hint = fault.Meta{"did_you_mean": place}, " Use "+place+"."
 			}
 			f.bad(f.at(m.name), "unknown_field", "is not a known field."+hint, meta)
 		}

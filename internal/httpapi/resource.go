@@ -138,7 +138,7 @@ func mergePatch(current []byte, patch value, readOnly []string) (*fields, error)
 			}
 		}
 		if is == nil || !is.equal(sent) {
-			changed = append(changed, fault.Detail{Field: path, In: "body", Code: "read_only", Message: path + " is set by the service and cannot be changed here."})
+			changed = append(changed, fault.Detail{Field: path, In: "body", Code: "read_only", Message: path + " is set by the service and cannot be written."})
 		}
 	})
 	writable := without(&now, "", readOnly, func(string, *value) {})

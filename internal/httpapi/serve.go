@@ -16,6 +16,7 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/nearest"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/record"
 )
@@ -246,6 +247,10 @@ func (a *API) admit(r *request, path string, methods map[string]*route) error {
 			fault.Detail{In: "path", Code: string(fault.UnknownAPIVersion), Message: "The version never existed.", Meta: fault.Meta{"supported": []string{"v1"}}})
 	}
 	if methods == nil {
+		if near := a.nearestPath(path); near != "" {
+			const message = "There is no such path. Did you mean "
+			return fault.New(fault.RouteNotFound, message+near+"?", fault.Detail{In: "path", Code: string(fault.RouteNotFound), Message: message + near + "?", Meta: fault.Meta{"did_you_mean": near}})
+		}
 		return noRoute()
 	}
 	if r.route == nil {
@@ -257,6 +262,31 @@ func (a *API) admit(r *request, path string, methods map[string]*route) error {
 		return err
 	}
 	return r.caller.May(r.route.operation, r.from)
+}
+
+// nearestPath returns the path of an operation that differs from what was
+// asked for in a slip in one segment, or nothing.
+func (a *API) nearestPath(path string) string {
+	asked := strings.Split(path, "/")
+	for _, r := range a.table() {
+		segments, slips := strings.Split(r.pattern, "/"), 0
+		if len(segments) != len(asked) {
+			continue
+		}
+		for i, s := range segments {
+			switch {
+			case strings.HasPrefix(s, "{") || s == asked[i]:
+			case nearest.Word(asked[i], []string{s}) != "":
+				slips++
+			default:
+				slips = len(segments)
+			}
+		}
+		if slips == 1 {
+			return r.pattern
+		}
+	}
+	return ""
 }
 
 func noRoute() error {

@@ -81,6 +81,10 @@ func (f *fields) day(name string) *clock.Date {
 		return nil
 	}
 	d, ok := clock.ParseDate(v.text)
+	if day := noSuchDay(v.text); !ok && day != "" {
+		f.bad(f.at(name), "invalid_format", dayMissing(day), fault.Meta{"value": day})
+		return nil
+	}
 	if !ok {
 		f.bad(f.at(name), "invalid_format", "must be a day such as 2026-11-15.", nil)
 		return nil

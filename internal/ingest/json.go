@@ -203,6 +203,8 @@ func (l *lines) syntax(body []byte, err error) *fault.Error {
 		return ours
 	case !utf8.Valid(body):
 		return malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
+	case bytes.HasPrefix(body, []byte("\ufeff")):
+		return malformed("syntax", "The body begins with a byte order mark (U+FEFF). Send it without.", 0)
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		f := malformed("duplicate_key", "The body names a member twice.", offset)
 		if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {

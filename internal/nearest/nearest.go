@@ -1,16 +1,31 @@
 // Package nearest finds the word that a caller probably meant.
 package nearest
 
+import "strings"
+
 // Word returns the candidate closest to s by edit distance, or "" when none is
-// close enough to be a likely slip: a third of the length, at least one.
+// close enough to be a likely slip: a third of the length, at least one. Case
+// does not count, and a word is close to its plural.
 func Word(s string, candidates []string) string {
+	s = strings.ToLower(s)
 	best, least := "", max(1, len(s)/3)+1
 	for _, c := range candidates {
-		if d := distance(s, c, least); d < least {
+		lower := strings.ToLower(c)
+		if s != "" && (plural(s) == lower || plural(lower) == s) {
+			return c
+		}
+		if d := distance(s, lower, least); d < least {
 			best, least = c, d
 		}
 	}
 	return best
+}
+
+func plural(word string) string {
+	if stem, ok := strings.CutSuffix(word, "y"); ok {
+		return stem + "ies"
+	}
+	return word + "s"
 }
 
 // distance counts the insertions, deletions, replacements and swaps of

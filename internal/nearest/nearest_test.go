@@ -14,7 +14,7 @@ func TestWord(t *testing.T) {
 	fields := []string{"name", "channels", "budget", "schedule", "description", "creative_ids", "connection_ids"}
 	for word, want := range map[string]string{
 		"nam": "name", "anme": "name", "Name": "name", "chanels": "channels", "bugdet": "budget", "budgets": "budget", "schedul": "schedule", "desciption": "description",
-		"creative_id": "creative_ids", "colour": "", "x": "", "": "", "na": "", "nothing_like_it": "", strings.Repeat("name", 50): "", "名前": "",
+		"creative_id": "creative_ids", "NAME": "name", "channel": "channels", "descriptions": "description", "colour": "", "x": "", "": "", "na": "", "nothing_like_it": "", strings.Repeat("name", 50): "", "名前": "",
 	} {
 		if got := nearest.Word(word, fields); got != want {
 			t.Errorf("%q: got %q want %q", word, got, want)
@@ -42,4 +42,13 @@ func TestWordFindsOneSlip(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"country": "countries", "Countries": "countries", "languages": "languages", "language": "languages", "DESC": "desc"} {
+		if got := nearest.Word(word, []string{"desc", "languages", "countries"}); got != want {
+			t.Errorf("%q: got %q want %q", word, got, want)
+		}
+	}
 }

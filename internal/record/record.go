@@ -39,8 +39,10 @@ type Doc struct {
 // Match is the caller's precondition on the version, from If-Match. The zero
 // value demands nothing.
 type Match struct {
-	set      bool
-	any      bool
+	set bool
+	any bool
+	// bare says that the header has no tag in double quotes.
+	bare     bool
 	versions []int64
 }
 
@@ -52,7 +54,7 @@ func ParseMatch(headers []string) Match {
 		return Match{}
 	}
 	header := strings.Join(headers, ",")
-	m := Match{set: true, any: strings.Trim(header, " \t") == "*"}
+	m := Match{set: true, any: strings.Trim(header, " \t") == "*", bare: !strings.Contains(header, `"`)}
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.Trim(tag, " \t")
 		if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
@@ -77,7 +79,10 @@ func (m Match) Check(version int64) error {
 	if m.Holds(version) {
 		return nil
 	}
-	const message = "If-Match names another version of the record. Read it again and decide anew."
+	message := "If-Match names another version of the record. Read it again and decide anew."
+	if m.bare {
+		message = `If-Match must be a tag in double quotes, such as "1.0" from ETag, or *.`
+	}
 	return fault.New(fault.PreconditionFailed, message, fault.Detail{
 		Field: "If-Match", In: "header", Code: string(fault.PreconditionFailed), Message: message,
 		Meta: fault.Meta{"current_version": version},
