@@ -131,7 +131,7 @@ func (g *gate) filter(channel string, c *creative.Copy) {
 	for _, l := range creative.LimitsOf(channel) {
 		var kept []string
 		for _, text := range c.Texts(l.Field) {
-			if text = g.passing(text); text != "" && !(noPhone(l) && hasPhone(text)) && !slices.Contains(kept, text) {
+			if text = g.passing(text, l); text != "" && !(noPhone(l) && hasPhone(text)) && !slices.Contains(kept, text) {
 				kept = append(kept, text)
 			}
 		}
@@ -145,19 +145,26 @@ func noPhone(l creative.Limit) bool {
 }
 
 // passing is what of a text may be said.
-func (g *gate) passing(text string) string {
-	if said, ok := g.say(text); ok {
+func (g *gate) passing(text string, l creative.Limit) string {
+	say := func(s string) (string, bool) {
+		// The platform behind the short text refuses these signs.
+		if l.Field == "short_text" && strings.ContainsAny(s, "#@{}") {
+			return "", false
+		}
+		return g.say(s)
+	}
+	if said, ok := say(text); ok {
 		return said
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if said, ok := g.say(line); ok {
+		if said, ok := say(line); ok {
 			lines = append(lines, said)
 			continue
 		}
 		var kept []string
 		for _, s := range strings.SplitAfter(line, ". ") {
-			if said, ok := g.say(s); ok {
+			if said, ok := say(s); ok {
 				kept = append(kept, strings.TrimSpace(said))
 			}
 		}

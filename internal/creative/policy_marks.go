@@ -27,16 +27,18 @@ func findRuns(least int, kind func(rune) bool) func(*passage, *facts) []span {
 	}
 }
 
-// findRepeats finds "!!", "?!", "???" and "...".
+// findRepeats finds "!!", "?!", "???" and "..."; the comma after "11 a.m." is no
+// repetition.
 func findRepeats(p *passage, _ *facts) []span {
 	var list []span
 	for i := 0; i < len(p.runes); i++ {
 		start, loud, other := i, 0, 0
 		for ; i < len(p.runes) && strings.ContainsRune("!?！？.,", p.runes[i]); i++ {
-			if p.runes[i] == '.' || p.runes[i] == ',' {
-				other++
-			} else {
+			switch r := p.runes[i]; {
+			case r != '.' && r != ',':
 				loud++
+			case i == start || p.runes[i-1] == r || loud > 0:
+				other++
 			}
 		}
 		if loud > 1 || other > 1 {

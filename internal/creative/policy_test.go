@@ -128,6 +128,7 @@ func TestReviewRules(t *testing.T) {
 		}},
 		{"capitals", brief("HVAC repair"), "social", "primary_text", "HVAC repair in your street, ASAP and NOW or CHEAPER than elsewhere", []string{"excess_capitals warn [ASAP]", "excess_capitals warn [CHEAPER]"}},
 		{"all capitals", nil, "social", "primary_text", "COFFEE FOR ALL of you", []string{"excess_capitals warn [COFFEE FOR ALL of you]"}},
+		{"abbreviation", nil, "search", "descriptions", "Booked before 11 a.m., ready by noon,, or so..", []string{"repeated_punctuation block [,,]", "repeated_punctuation block [..]"}},
 		{"title case", nil, "social", "primary_text", "Go To A Spa In Rome", nil},
 		{"spaced out", nil, "search", "headlines", "Get it S A L E now, U.S.A.", []string{"spaced_out block [S A L E]"}},
 		{"emoji", nil, "display", "headlines", "Tea 👩\u200d💻☕ and 1\ufe0f\u20e3", []string{"emoji block [👩\u200d💻☕]", "emoji block [1\ufe0f\u20e3]"}},
