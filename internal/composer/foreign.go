@@ -103,10 +103,12 @@ var (
 		newPattern(`的(?:广告|文案|海报|广告文案)$`),
 		newPattern(`(?:의|을 위한|를 위한|에 대한)? ?(?:광고|카피|문구|게시물)(?:를|을)? ?(?:작성해|만들어|써)(?: ?주세요| ?줘)?$`),
 	}
-	ourWords       = newPattern(`(?i)^(?:unser(?:e[nrms]?)?|notre|nos|nuestr[oa]s?|il nostro|la nostra|i nostri|le nostre|nosso|nossa|nossos|nossas|onze|ons|το|τα|η|ο|τη|την|μας) `)
-	clauseBreak    = newPattern(`\s*[,;،؛、，|]\s*|\s+[-–—:]\s+|\s*[:：]\s+|[。！？]\s*|[؟]\s*`)
+	ourWords    = newPattern(`(?i)^(?:unser(?:e[nrms]?)?|notre|nos|nuestr[oa]s?|il nostro|la nostra|i nostri|le nostre|nosso|nossa|nossos|nossas|onze|ons|το|τα|η|ο|τη|την|μας) `)
+	clauseBreak = newPattern(`\s*[,;،؛、，|]\s*|\s+[-–—:]\s+|\s*[:：]\s+|[。！？]\s*|[؟]\s*`)
+	// labelled is a fact that says nothing without its label: "Code: HELLO15".
+	labelled       = newPattern(`([^\s,;:])(?:\s*[:：]\s+)([\x{e000}-\x{f8ff}])(\s*(?:[,;.]|$))`)
 	foreignInject  = newPattern(`(?i)\b(?:ignorier\w*|vergiss|ignore[rz]?|oublie[rz]?|ignora|olvida|dimentica|negeer|esqueça|prompt|system|instrucciones|anweisungen|istruzioni|instruções)\b|指示を無視|プロンプト|تجاهل|αγνόησε|игнорируй`)
-	foreignConnect = set(`lieu lugar vez invece und oder aus für mit ab bis von in im zum zur bei auf et ou à au aux de du des pour avec dès en sur chez jusqu'au y o para con del desde hasta e per da dal di a do dos das em no na voor met van tot op naar από για με στο στη στην και σε άνω των в на для с и по от до the and for with from of to at by on an or`)
+	foreignConnect = set(`partir lieu lugar vez invece und oder aus für mit ab bis von in im zum zur bei auf et ou à au aux de du des pour avec dès en sur chez jusqu'au y o para con del desde hasta e per da dal di a do dos das em no na voor met van tot op naar από για με στο στη στην και σε άνω των в на для с и по от до the and for with from of to at by on an or`)
 )
 
 // phrases cuts a prompt into phrases and takes instructions off.
@@ -130,7 +132,7 @@ func (m *masking) phrases(s string) []string {
 	for _, order := range foreignOrders {
 		s = order.ReplaceAllString(s, "")
 	}
-	s = strings.ReplaceAll(s, `"`, "")
+	s = labelled.ReplaceAllStringFunc(strings.ReplaceAll(s, `"`, ""), hideColon)
 	var list []string
 	alone := false
 	for _, phrase := range clauseBreak.Split(s, -1) {
@@ -144,6 +146,7 @@ func (m *masking) phrases(s string) []string {
 		if first, rest := cutWord(phrase); rest != "" && (first == "und" || first == "et" || first == "y" || first == "and") {
 			phrase = rest
 		}
+		phrase = shownColon.Replace(phrase)
 		if plain := m.restore(phrase); strings.ContainsFunc(plain, unicode.IsLetter) || strings.ContainsFunc(plain, unicode.IsDigit) && strings.ContainsAny(plain, "%€$£¥") {
 			single, phrase := lone(phrase), m.restore(quiet(phrase))
 			// One word says little alone: "geölt, langlebig" stay together.
@@ -157,6 +160,15 @@ func (m *masking) phrases(s string) []string {
 	}
 	return list
 }
+
+// hideColon keeps the colon of a label from being a break, shownColon brings it
+// back.
+func hideColon(s string) string {
+	at := strings.IndexFunc(s, masked)
+	return strings.NewReplacer(":", "\x00", "：", "\x01", " ", "\x02").Replace(s[:at]) + s[at:]
+}
+
+var shownColon = strings.NewReplacer("\x00", ":", "\x01", "：", "\x02", " ")
 
 // lone reports one word of a script with spaces. An atom is more than a word.
 func lone(phrase string) bool {
@@ -276,11 +288,19 @@ func (a *arranger) heads(l creative.Limit, all []string, n int) []string {
 func (a *arranger) fitted(phrase string, l creative.Limit) string {
 	l.Hard = room(l)
 	if short, ok := Shorten(phrase, l); ok {
+		if short != phrase {
+			short = strings.TrimSuffix(short, ".")
+		}
 		return short
 	}
-	words := strings.Fields(phrase)
+	m := newMasking(phrase)
+	words := strings.Fields(m.text)
 	for i := len(words) - 1; i > 0; i-- {
-		if text := strings.Join(words[:i], " "); foreignConnect[strings.ToLower(words[i])] && !foreignConnect[strings.ToLower(words[i-1])] && l.Length(text) <= l.Hard && sameAtoms(text, phrase) {
+		// Two facts with one word between them are one: "10x de R$ 219,99".
+		if i+1 < len(words) && strings.ContainsFunc(words[i-1], masked) && strings.ContainsFunc(words[i+1], masked) {
+			continue
+		}
+		if text := m.restore(strings.Join(words[:i], " ")); foreignConnect[strings.ToLower(words[i])] && !foreignConnect[strings.ToLower(words[i-1])] && l.Length(text) <= l.Hard {
 			return text
 		}
 	}

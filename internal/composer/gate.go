@@ -163,8 +163,9 @@ func (g *gate) passing(text string, l creative.Limit) string {
 			continue
 		}
 		var kept []string
-		for _, s := range strings.SplitAfter(line, ". ") {
-			if said, ok := say(s); ok {
+		m := newMasking(line)
+		for _, s := range strings.SplitAfter(m.text, ". ") {
+			if said, ok := say(m.restore(s)); ok {
 				kept = append(kept, strings.TrimSpace(said))
 			}
 		}

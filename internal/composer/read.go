@@ -132,7 +132,7 @@ type sentence struct {
 	question bool
 }
 
-var abbreviations = set("st inc ltd co no vs incl mr mrs ms dr e.g i.e a.m p.m approx est jan feb mar apr aug sep sept oct nov dec dez dic max inkl zzgl ca bzw evtl mwst std tel tél nr bspw z.b d.h u.a aprox sr sra máx mín dott ecc av fr")
+var abbreviations = set("st inc ltd co no vs incl mr mrs ms dr e.g i.e a.m p.m approx est jan feb mar apr aug sep sept oct nov dec dez dic max min inkl zzgl ca bzw evtl mwst std tel tél nr bspw z.b d.h u.a aprox sr sra máx mín dott ecc av fr")
 
 // abbreviated reports whether a text ends in a word that takes a point.
 func abbreviated(s string) bool {

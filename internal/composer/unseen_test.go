@@ -14,7 +14,9 @@ import (
 
 // figureWord reports a word that states a figure or has a symbol.
 func figureWord(word string) bool {
-	return strings.ContainsFunc(word, func(r rune) bool { return unicode.IsDigit(r) || unicode.Is(unicode.Sc, r) || strings.ContainsRune("%+#", r) })
+	return strings.ContainsFunc(word, func(r rune) bool {
+		return unicode.IsDigit(r) || unicode.Is(unicode.Sc, r) || strings.ContainsRune("%+#", r)
+	})
 }
 
 // plainWords are the words of a text without the marks around them, a mark that

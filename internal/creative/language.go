@@ -48,11 +48,11 @@ type commonWord struct {
 var commonWords = []commonWord{
 	{"en", "English", wordSet("the and for with your you our we is are of to off free new from until that this it at on by ad ads write create an buy sale shop get save only all no up help promote team best campaign online more week month day today"), ""},
 	{"de", "German", wordSet("der die das und für mit von ein eine einen einem unser unsere unseren ist sind nicht auf bis zum zur auch wir sie ihr ihre bei aus jetzt schreibe erstelle anzeige werbung rabatt kostenlos kostenlose kostenloser neue neuer neues ab oder im nur alle handgemachte"), "äöüß"},
-	{"fr", "French", wordSet("le les des et pour avec une du nos notre votre vos est sont dans sur sans jusqu'au chez aux ce cette nous vous écris écrivez rédige annonce publicité nouveau nouvelle gratuit gratuite livraison dès au qui l'été d'une toutes tous"), "œêûî"},
+	{"fr", "French", wordSet("le les des et pour avec une du nos notre votre vos est sont dans sur sans jusqu'au chez aux ce cette nous vous écris écrivez rédige annonce publicité nouveau nouvelle gratuit gratuite livraison dès au qui l'été d'une toutes tous à près par nuit jour inclus ouvert"), "œêûî"},
 	{"es", "Spanish", wordSet("el los las y para con una del nuestra nuestro nuestros nuestras su sus en hasta desde sin es son escribe crea anuncio anuncios publicidad nuevo nueva gratis envío más todo todos por que descuento niños hechos hecho"), "ñ¿¡"},
 	{"it", "Italian", wordSet("il lo gli e per con un una di del della dei delle nostro nostra i nostri è sono fino senza scrivi crea annuncio annunci pubblicità nuovo nuova gratis spedizione gratuita più tutti tutte che sconto alla al nel nella dal"), "òì"},
-	{"pt", "Portuguese", wordSet("o os e para com um uma do da dos das nosso nossa nossos é são até sem escreva crie anúncio anúncios novo nova grátis entrega frete mais todos que desconto não em no na ao pelo"), "ãõ"},
-	{"nl", "Dutch", wordSet("de het een en voor met van onze ons is zijn niet op tot ook wij jouw uw bij uit nu schrijf maak advertentie korting gratis nieuw nieuwe vanaf alle alleen naar zonder"), ""},
+	{"pt", "Portuguese", wordSet("o os e para com um uma do da dos das nosso nossa nossos é são até sem escreva crie anúncio anúncios novo nova grátis entrega frete mais todos que desconto não em no na ao pelo às partir mínimo noite"), "ãõ"},
+	{"nl", "Dutch", wordSet("het een en voor met van onze ons is zijn niet op tot ook wij jouw uw bij uit nu schrijf maak advertentie korting gratis nieuw nieuwe vanaf alle alleen naar zonder"), ""},
 }
 
 // LanguageOf finds the language of a text, English where nothing says
@@ -81,7 +81,7 @@ func LanguageOf(text string) string {
 }
 
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
 // scriptOf is the language that the script of a text stands for, empty for
