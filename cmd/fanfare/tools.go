@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -139,6 +140,10 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 	}
 	if err := app.DropFacts(dir.Path()); err != nil {
 		return s, err
+	}
+	// So is a count of changes of a database that was here before.
+	if err := os.Remove(app.Witness(dir.Path("fanfare.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, configError{err}
 	}
 	facts, err := app.OpenFacts(dir.Path(), now, quietLog)
 	if err != nil {

@@ -241,8 +241,30 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.missKeys(ctx); err != nil {
 		return err
 	}
-	return a.checkStore(ctx)
+	if err := a.checkStore(ctx); err != nil {
+		return err
+	}
+	a.countChanges(ctx)
+	return nil
 }
+
+// countChanges compares the database with what was acknowledged, where its file
+// is this node's own, and says what is missing.
+func (a *App) countChanges(ctx context.Context) {
+	if !a.Engine.Traits().Exclusive || a.config.Store == "" {
+		return
+	}
+	lost, err := a.DB.Witness(ctx, Witness(a.config.Store))
+	if lost > 0 {
+		a.config.Log.Error("acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", lost)
+	}
+	if err != nil {
+		a.config.Log.Error("acknowledged changes are not counted", "error", err)
+	}
+}
+
+// Witness is the file that counts the acknowledged changes of a database file.
+func Witness(path string) string { return path + "-audit" }
 
 // checkStore checks a database that the process before did not close. A server
 // on a damaged one starts, so that records can be read, but is not ready and
@@ -393,5 +415,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close())
+	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseWitness())
 }

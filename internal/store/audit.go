@@ -94,6 +94,9 @@ func (end chainEnd) extend(tx Tx, r auditRow) error {
 	if _, err := tx.Exec(updateHead, seq, hash, r.workspace); err != nil {
 		return fmt.Errorf("write audit chain: %w", err)
 	}
+	if w, ok := tx.(*witnessed); ok {
+		w.entries++
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ var allowed = []exception{
 	{`UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND kind LIKE $3 ORDER BY run_at LIMIT $4 …) RETURNING …`, "a claim takes what is due, of every workspace"},
 	{`UPDATE job SET run_at = $1 WHERE attempt > 0 AND run_at > $2`, "at the start nobody works, for any workspace"},
 	{`INSERT INTO job … ON CONFLICT (uniq) DO …`, "uniq ends in the record's id, which no other workspace has, or is the kind of a job of the system"},
+	{`SELECT seq FROM audit_head`, "the changes of all workspaces are counted together"},
 	{`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit…`, "the check of the audit log goes through all chains"},
 	{`SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`, "the counters of all workspaces are taken over at the start"},
 	{`SELECT workspace_id, ‹columns›, checksum FROM ‹table› WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, "old shapes are rewritten in all workspaces, in the order of the key"},

@@ -23,6 +23,8 @@ type DB struct {
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
 	ready  readiness
+	// witness, if set, counts acknowledged changes outside of the database.
+	witness *witness
 
 	// On a shared engine news may come while somebody still registers.
 	hooks  sync.RWMutex
@@ -123,7 +125,20 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 // write runs a transaction and turns what the database says about itself into
 // faults.
 func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
-	err := db.engine.Write(ctx, fn)
+	var entries int64
+	counted := fn
+	if db.witness != nil {
+		counted = func(tx Tx) error {
+			w := &witnessed{Tx: tx}
+			err := fn(w)
+			entries = w.entries
+			return err
+		}
+	}
+	err := db.engine.Write(ctx, counted)
+	if err == nil && entries > 0 {
+		db.witness.add(entries)
+	}
 	if errors.Is(err, ErrUnavailable) {
 		db.ready.failing.Store(true)
 	}

@@ -2,6 +2,7 @@ package damage_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"testing"
 )
@@ -105,5 +106,52 @@ func TestDrillUnclean(t *testing.T) {
 			t.Errorf("/readyz answers %d", status)
 		}
 		s.end()
+	}
+}
+
+// TestDrillLog damages the log that a killed server leaves. SQLite then drops
+// everything behind the damage, and the next start says how many acknowledged
+// changes that were.
+func TestDrillLog(t *testing.T) {
+	t.Parallel()
+	for range rounds() {
+		s := newScene(t)
+		s.server.Stop()
+		s.start()
+		before := len(s.truth)
+		for i := range 60 {
+			s.create(records + 10*i + 1)
+		}
+		s.server.Kill()
+		s.edit("fanfare.db-wal", func(b []byte) []byte {
+			at := len(b)/4 + s.r.IntN(len(b)/2)
+			for i := range 16 {
+				b[at+i] ^= 0x5a
+			}
+			return b
+		})
+		s.launch()
+		missing := 0
+		for id := range s.truth {
+			switch status, body := s.call(http.MethodGet, "/v1/campaigns/"+id, ""); status {
+			case http.StatusOK:
+				s.compare(dataOf(body))
+			case http.StatusNotFound:
+				missing++
+			default:
+				t.Errorf("%s: %d %s", id, status, body)
+			}
+		}
+		if missing == 0 || missing > len(s.truth)-before {
+			t.Fatalf("%d of %d changes are missing", missing, len(s.truth)-before)
+		}
+		s.wants(s.server.Log.String(), fmt.Sprintf(`acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup","changes":%d}`, missing))
+		s.wants(s.server.Run("doctor").Out, fmt.Sprintf("warn  changes        %d acknowledged changes were missing", missing))
+		s.server.Stop()
+		s.start()
+		if text := s.server.Log.String(); contains(text, "acknowledged changes") {
+			t.Errorf("the loss is told again:\n%s", text)
+		}
+		s.server.Stop()
 	}
 }

@@ -69,3 +69,8 @@ func members(doc []byte) (id, created, name []byte, err error) {
 	id, created, name = cut(`"id":"`), cut(`"created_at":"`), cut(`"name":"`)
 	return id, created, []byte(`"name":"` + string(name) + `"`), err
 }
+
+// Model is a record of usual size to fill a store with.
+func Model() record.Doc {
+	return record.Doc{JSON: []byte(`{"id":"cmp_0","name":"Model","description":"` + strings.Repeat("Some text. ", 60) + `","created_at":"2026-11-15T12:00:00Z","updated_at":"2026-11-15T12:00:00Z"}`)}
+}

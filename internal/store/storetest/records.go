@@ -75,6 +75,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"reshape", recordsReshape},
 		{"damaged documents", recordsDamaged},
 		{"mark of facts", recordsFactsMark},
+		{"changes are counted", recordsWitness},
 		{"checksums are added", recordsChecksums},
 		{"ready while writes work", recordsReady},
 		{"cursor keys", recordsCursorKeys},

@@ -4,6 +4,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,4 +166,66 @@ func recordsFactsMark(t *testing.T, w *World) {
 		t.Errorf("the file of before: got %v want %v", err, store.ErrFactsMoved)
 	}
 	mark(two)
+}
+
+// recordsWitness sees that changes are counted outside of the database when
+// they are acknowledged, and not when they fail, and that a database that lacks
+// some is found out, once.
+func recordsWitness(t *testing.T, w *World) {
+	path := filepath.Join(t.TempDir(), "witness")
+	counted := func() int64 {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		w.must(err)
+		n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		w.must(err)
+		return n
+	}
+	open := func() (*store.DB, int64) {
+		t.Helper()
+		db := store.New(w.Engine, 0, w.Clock.Now, rand.Reader)
+		lost, err := db.Witness(t.Context(), path)
+		w.must(err)
+		return db, lost
+	}
+	db, lost := open()
+	if lost != 0 || counted() != 1 { // the workspace
+		t.Errorf("at first %d are lost, %d counted", lost, counted())
+	}
+	save := func(name string) error {
+		_, err := db.Campaigns().Save(t.Context(), w.Draft(name), w.Save("campaign.created"))
+		return err
+	}
+	w.must(save("One"))
+	w.Engine.Twice = true
+	w.must(save("Two"))
+	w.Engine.Twice = false
+	w.Engine.Statement = func(query string, inside bool) error {
+		if strings.HasPrefix(query, "UPDATE audit_head") {
+			return store.ErrUnavailable
+		}
+		return nil
+	}
+	if save("Never") == nil {
+		t.Error("a change was written without its audit entry")
+	}
+	w.Engine.Statement = nil
+	if counted() != 3 {
+		t.Errorf("%d changes are counted, want 3", counted())
+	}
+	if _, lost := open(); lost != 0 {
+		t.Errorf("%d are lost of a database that has all", lost)
+	}
+	w.damage(`UPDATE audit_head SET seq = seq - 2 WHERE workspace_id = $1`, string(w.Workspace))
+	db, lost = open()
+	if n, at, err := db.LostChanges(t.Context()); lost != 2 || n != 2 || at != w.Now() || err != nil {
+		t.Errorf("%d are lost; %d were, at %s: %v", lost, n, at, err)
+	}
+	if _, lost := open(); lost != 0 {
+		t.Errorf("%d are lost again", lost)
+	}
+	w.must(os.WriteFile(path, nil, 0o600)) // as a loss of power may leave it
+	if _, lost := open(); lost != 0 {
+		t.Errorf("%d are lost by an empty file", lost)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -287,6 +288,11 @@ func (w *World) systemSteps() []Step {
 				_, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "facts")
 				return err
 			}))
+		}},
+		{"witness", false, func(ctx context.Context) error {
+			_, err := store.New(w.Engine, 0, w.Clock.Now, rand.Reader).Witness(ctx, filepath.Join(w.T.TempDir(), "witness"))
+			_, _, lost := w.DB.LostChanges(ctx)
+			return errors.Join(err, lost)
 		}},
 		{"skew", false, func(ctx context.Context) error { _, err := w.DB.Skew(ctx); return err }},
 		{"audit.verify", false, func(ctx context.Context) error {
