@@ -138,7 +138,7 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home H
 			Currency: cmp.Or(c.Config.Currency, home.Currency), Zone: cmp.Or(c.Config.Timezone, home.Zone),
 		}})
 		if err != nil {
-			return fmt.Errorf("open sandbox: %w", err)
+			return s.refused(fmt.Errorf("open sandbox: %w", err))
 		}
 		return s.enter(ctx, c, ring, ch)
 	case given != nil:
@@ -208,7 +208,10 @@ func (s *Service) refused(err error) error {
 		return err
 	}
 	if e.Class == Transient || e.Class == Throttled {
-		f := fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message)
+		f := fault.New(fault.UpstreamError, "The platform did not answer: "+e.Message+" Try again in a minute.").Because(err)
+		if e.Class == Throttled {
+			f = fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message).Because(err)
+		}
 		if f.RetryAfter = time.Minute; !e.Until.IsZero() {
 			f.RetryAfter = max(time.Second, e.Until.Sub(s.now()))
 		}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +51,8 @@ type World struct {
 	// Platforms is the address at which the sandbox plays all platforms.
 	Platforms string
 	// Log is everything the service has logged.
-	Log *Buffer
+	Log       *Buffer
+	unplugged atomic.Bool
 }
 
 // Buffer is a log that can be read while it is written.
@@ -141,7 +143,12 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 // playPlatforms has every platform, also the real ones, found at the sandbox
 // of the service, with an OAuth client at each: no test may reach another.
 func (w *World) playPlatforms(c *app.Config) {
-	outside := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.Sandbox().ServeHTTP(rw, r) }))
+	outside := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.unplugged.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		w.Sandbox().ServeHTTP(rw, r)
+	}))
 	w.T.Cleanup(outside.Close)
 	w.Platforms = outside.URL
 	c.OAuth, c.PlatformURLs = map[string]connection.App{}, map[string]string{}
@@ -150,6 +157,9 @@ func (w *World) playPlatforms(c *app.Config) {
 		c.PlatformURLs[p.Platform] = outside.URL + p.Prefix
 	}
 }
+
+// Unplug makes the platforms break off every call, or answer again.
+func (w *World) Unplug(off bool) { w.unplugged.Store(off) }
 
 // Sandbox is what plays the platforms.
 func (w *World) Sandbox() *ads.Server { return w.App.Catalogue.Server() }

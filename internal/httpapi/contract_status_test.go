@@ -348,6 +348,16 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		return c.by(s.Client)
 	},
 	500: failing(errors.New("no such table: " + leak)),
+	502: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		c.body = `{"credentials":{"access_token":"EAAB-example"}}`
+		if op.OperationID == "createConnection" {
+			c.body = `{"platform":"meta_ads","name":"Out of reach","credentials":{"access_token":"EAAB-example"}}`
+		}
+		s.World.Unplug(true)
+		defer s.World.Unplug(false)
+		return c.by(s.Client)
+	},
 	503: failing(fmt.Errorf("%s: %w", leak, store.ErrUnavailable)),
 	504: failing(fmt.Errorf("%s: %w", leak, context.DeadlineExceeded)),
 }
