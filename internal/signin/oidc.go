@@ -80,14 +80,14 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 	if subtle.ConstantTimeCompare([]byte(state), []byte(f.State)) != 1 {
 		return Result{}, late(errors.New("the state is another one"))
 	}
-	if err := s.patient(from); err != nil {
+	if err := s.checkFailures(MethodOIDC, from); err != nil {
 		return Result{}, err
 	}
 	// The issuer takes a code once. The ticket is noted as used with what it
 	// leads to and not before: anybody could have the store filled with notes.
 	id, err := s.Issuer.Finish(ctx, s.Origin()+CallbackPath, code, f)
 	if err != nil {
-		s.inVain(from)
+		s.countFailure(MethodOIDC, from)
 		return Result{}, err
 	}
 	p, err := s.Store.Person(ctx, By{Identity: id.key()})

@@ -151,7 +151,7 @@ func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []b
 	if err != nil {
 		return Result{}, err
 	}
-	if err := s.patient(from); err != nil {
+	if err := s.checkFailures(MethodPasskey, from); err != nil {
 		return Result{}, err
 	}
 	p, c, verified, err := s.assert(ctx, data, response, "")
@@ -159,7 +159,7 @@ func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []b
 		return Result{}, err
 	}
 	if c == nil {
-		s.inVain(from)
+		s.countFailure(MethodPasskey, from)
 		s.failed(ctx, p, from)
 		return Result{}, wrongPasskey()
 	}

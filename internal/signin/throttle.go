@@ -169,15 +169,20 @@ func (p *Person) own(from From) (l limit, has bool) {
 	return l, false
 }
 
-// patient refuses a network whose sign-ins without a password fail too often.
-// They cost no hash, but look-ups and calls to the issuer.
-func (s *Service) patient(from From) error { return s.guesses.room(s.Now(), inVain(from)) }
+// checkFailures refuses a network whose sign-ins by a method without a
+// password fail too often. They cost no hash, but look-ups and calls to the
+// issuer.
+func (s *Service) checkFailures(method string, from From) error {
+	return s.guesses.room(s.Now(), failuresOf(method, from))
+}
 
-// inVain counts such a failure.
-func (s *Service) inVain(from From) { _ = s.guesses.take(s.Now(), inVain(from)) }
+// countFailure counts such a failure.
+func (s *Service) countFailure(method string, from From) {
+	_ = s.guesses.take(s.Now(), failuresOf(method, from))
+}
 
-func inVain(from From) limit {
-	return limit{name: "in vain " + network(from.Address), most: triesPerAddress}
+func failuresOf(method string, from From) limit {
+	return limit{name: method + " " + network(from.Address), most: triesPerAddress}
 }
 
 // MayAsk counts that somebody asks for a mail to reset the password of an
