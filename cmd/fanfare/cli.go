@@ -39,6 +39,8 @@ type cli struct {
 	asJSON   bool
 	// running says that the command line was understood.
 	running bool
+	// memory is how a server divides its memory.
+	memory app.Memory
 }
 
 // load reads the settings for a command.
@@ -116,7 +118,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 		People: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
-		MaxInFlight: c.settings.MaxInFlight, MaxWorkspaces: c.settings.MaxWorkspaces, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
+		MaxInFlight: c.settings.MaxInFlight, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
 	return a, c.away(err)

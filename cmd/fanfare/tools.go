@@ -145,7 +145,7 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 	if err := os.Remove(app.Witness(dir.Path("fanfare.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, configError{err}
 	}
-	facts, err := app.OpenFacts(dir.Path(), now, quietLog)
+	facts, err := app.OpenFacts(dir.Path(), 0, now, quietLog)
 	if err != nil {
 		return s, configError{err}
 	}

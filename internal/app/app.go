@@ -78,6 +78,8 @@ type Config struct {
 	MaxWorkspaces int64
 	// MaxInFlight is how many requests the node works on at once.
 	MaxInFlight int64
+	// Memory is how memory is divided; what is 0 has a default.
+	Memory Memory
 	// CachedRecords is how many records are kept in memory for reading.
 	CachedRecords int
 	CORSOrigins   []string
@@ -231,7 +233,7 @@ func (a *App) build(ctx context.Context) error {
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
-		MaxInFlight: c.MaxInFlight, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
+		MaxInFlight: c.MaxInFlight, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
 	if err := a.buildConsole(); err != nil {
 		return err

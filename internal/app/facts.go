@@ -25,9 +25,10 @@ import (
 	"fanfare/internal/store"
 )
 
-// OpenFacts opens the facts in a data folder.
-func OpenFacts(dir string, now func() time.Time, log *slog.Logger) (*duckdb.Engine, error) {
-	return duckdb.Open(dir, duckdb.Options{Now: now, Log: log})
+// OpenFacts opens the facts in a data folder. Queries may use so many bytes of
+// memory, 0 for 40 % of what there is.
+func OpenFacts(dir string, memory int64, now func() time.Time, log *slog.Logger) (*duckdb.Engine, error) {
+	return duckdb.Open(dir, duckdb.Options{MemoryMB: int(memory / 1e6), Now: now, Log: log})
 }
 
 // DropFacts removes the facts of a data folder that nobody has open.

@@ -65,7 +65,7 @@ const (
 func (a *App) openFacts(ctx context.Context) (*factsFile, error) {
 	c := a.config
 	f := &factsFile{log: c.Log.Error}
-	open := func() (*duckdb.Engine, error) { return OpenFacts(c.Facts, c.Now, c.Log) }
+	open := func() (*duckdb.Engine, error) { return OpenFacts(c.Facts, c.Memory.Facts, c.Now, c.Log) }
 	e, want, why, err := findFacts(ctx, a.DB, a.Engine.Traits().Exclusive, c.Facts, open)
 	if why != "" {
 		return f.without(why, err), nil
@@ -134,7 +134,7 @@ func ExamineFacts(ctx context.Context, e store.Engine, db *store.DB, dir string,
 		}
 		return errors.New(factsMessage(why))
 	}
-	facts, _, why, err := findFacts(ctx, db, e.Traits().Exclusive, dir, func() (*duckdb.Engine, error) { return OpenFacts(dir, now, log) })
+	facts, _, why, err := findFacts(ctx, db, e.Traits().Exclusive, dir, func() (*duckdb.Engine, error) { return OpenFacts(dir, 0, now, log) })
 	if why != "" {
 		return errors.Join(errors.New(factsMessage(why)), err)
 	}

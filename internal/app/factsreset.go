@@ -53,7 +53,7 @@ func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(*d
 	if err := duckdb.Retire(dir); err != nil {
 		return r, err
 	}
-	e, err := OpenFacts(dir, a.config.Now, a.config.Log)
+	e, err := OpenFacts(dir, a.config.Memory.Facts, a.config.Now, a.config.Log)
 	if err != nil {
 		return r, err
 	}

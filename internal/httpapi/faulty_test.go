@@ -154,7 +154,7 @@ func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(
 	t.Helper()
 	f := newFaulty(open(t))
 	facts := func(c *app.Config) {
-		e, err := app.OpenFacts(c.Facts, c.Now, c.Log)
+		e, err := app.OpenFacts(c.Facts, 0, c.Now, c.Log)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,188 @@
+package guard_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fanfare/test/program"
+)
+
+// memoryOfDrill is what the server and the processes that it starts may use.
+const memoryOfDrill = 1 << 30
+
+// confined makes a control group with that much memory and returns a program
+// that runs the server in it. Without the right to make one there is only the
+// measurement, which is made in both cases.
+func confined(t *testing.T) (binary string, kernel bool) {
+	t.Helper()
+	binary = program.Build(t)
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		top, file := "", ""
+		switch {
+		case len(parts) != 3:
+		case parts[1] == "memory":
+			top, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		case parts[0] == "0":
+			top, file = "/sys/fs/cgroup", "memory.max"
+		}
+		if top == "" {
+			continue
+		}
+		group := filepath.Join(top, parts[2], fmt.Sprintf("fanfare-drill-%d", os.Getpid()))
+		if os.Mkdir(group, 0o700) != nil {
+			continue
+		}
+		t.Cleanup(func() {
+			// It is empty a moment after its last process has ended.
+			eventually(t, "the control group to be empty", func() bool { return os.Remove(group) == nil })
+		})
+		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(memoryOfDrill)), 0) != nil {
+			continue
+		}
+		script := filepath.Join(t.TempDir(), "confined")
+		text := fmt.Sprintf("#!/bin/sh\necho $$ > '%s' && exec '%s' \"$@\"\n", filepath.Join(group, "cgroup.procs"), binary)
+		if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return script, true
+	}
+	return binary, false
+}
+
+// resident is how much memory a process and its children have, in bytes.
+func resident(pid int) int64 {
+	total := int64(0)
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	if fields := strings.Fields(rest); len(fields) > 0 {
+		kb, _ := strconv.ParseInt(fields[0], 10, 64)
+		total = kb << 10
+	}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, task := range tasks {
+		list, _ := os.ReadFile(task)
+		for _, child := range strings.Fields(string(list)) {
+			n, _ := strconv.Atoi(child)
+			total += resident(n)
+		}
+	}
+	return total
+}
+
+// watch measures the memory of a server until it is stopped.
+func watch(s *program.Server) (stop func() int64) {
+	done, most := make(chan struct{}), make(chan int64)
+	go func() {
+		highest := int64(0)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			highest = max(highest, resident(s.PID()))
+			select {
+			case <-tick.C:
+			case <-done:
+				most <- highest
+				return
+			}
+		}
+	}()
+	return func() int64 { close(done); return <-most }
+}
+
+// bomb is a body that is small and would become large.
+type bomb struct{ name, target, mediaType, body string }
+
+func bombs(t *testing.T) []bomb {
+	t.Helper()
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	// A footer that announces ten million columns.
+	footer := append(binary.AppendUvarint([]byte{0x15, 0x02, 0x19, 0xfc}, 10_000_000), 0, 0, 0)
+	lying := append(binary.LittleEndian.AppendUint32(append([]byte("PAR1"), footer...), uint32(len(footer))), "PAR1"...)
+	var members bytes.Buffer
+	for i := range 700_000 {
+		fmt.Fprintf(&members, `"k%06d":1,`, i)
+	}
+	const size = 25<<20 - 100
+	file := func(name, mediaType, body string) bomb { return bomb{name, "/v1/imports", mediaType, body} }
+	return []bomb{
+		file("2,000 rows of one text of 1 MB", "application/vnd.apache.parquet", read("text.parquet")),
+		file("2,000 rows of the same bytes", "application/vnd.apache.parquet", read("bytes.parquet")),
+		file("a footer that lies", "application/vnd.apache.parquet", string(lying)),
+		file("a line of commas", "text/csv", strings.Repeat(",", size)),
+		file("commas below a header", "text/csv", "date,clicks\n"+strings.Repeat(",", size)),
+		file("a header of one cell", "text/csv", strings.Repeat("x", size)),
+		file("a quote that stays open", "text/csv", "date,clicks\n\""+strings.Repeat("x\n", size/2)),
+		file("a record of many lines", "text/csv", "date,clicks\n"+strings.Repeat("\"\n\",", size/4)),
+		{"a row of 700,000 members", "/v1/ingest/metrics", "application/json", `[{` + members.String() + `"date":"2026-11-01"}]`},
+		{"80,000 unknown fields", "/v1/campaigns", "application/json", `{` + members.String()[:12*80_000] + `"name":"x"}`},
+	}
+}
+
+// TestDrillBombs sends files that are small and become large, several at once,
+// to a server with 1 GiB of memory. Each is refused as a mistake of its sender,
+// and another tenant is served meanwhile.
+func TestDrillBombs(t *testing.T) {
+	rounds, senders := 1, 2
+	if full {
+		rounds, senders = 20, 4
+	}
+	program, kernel := confined(t)
+	s := startDrill(t, program)
+	hostile, other := s.tenant("Hostile"), s.tenant("Other")
+	stop := watch(s.Server)
+	list := bombs(t)
+	work := make(chan bomb, rounds*len(list))
+	for range rounds {
+		for _, b := range list {
+			work <- b
+		}
+	}
+	close(work)
+	var served atomic.Int64
+	var wg sync.WaitGroup
+	for range senders {
+		wg.Go(func() {
+			for b := range work {
+				status, text := s.send(hostile, b.target, b.mediaType, strings.NewReader(b.body))
+				if status < 400 || status >= 500 {
+					t.Errorf("%s: got %d %s want it refused", b.name, status, text)
+				}
+				if status, text := s.send(other, "/v1/ingest/metrics", "application/json", strings.NewReader(`[{"date":"2026-11-01","clicks":1}]`)); status != http.StatusOK {
+					t.Errorf("%s: another tenant got %d %s want 200", b.name, status, text)
+				}
+				served.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	most := stop()
+	t.Logf("bombs %d refused, memory %d MiB of %d, limited by the kernel: %v", served.Load(), most>>20, memoryOfDrill>>20, kernel)
+	if most > memoryOfDrill {
+		t.Errorf("got %d MiB of memory used, want at most %d", most>>20, memoryOfDrill>>20)
+	}
+	if s.Ended() {
+		t.Fatal("the server has ended")
+	}
+	s.Stop()
+}
