@@ -18,8 +18,11 @@ const (
 	// failed. It is tried further on.
 	pushAttempts = 8
 	// throttledWait is how long a push waits for a platform that names no
-	// moment.
+	// moment, longestWait how long for one that names a later one.
+	// Choice: a platform may be closed for reports until midnight and still
+	// take a pause, so that is tried every five minutes.
 	throttledWait = time.Minute
+	longestWait   = 5 * time.Minute
 )
 
 // Refs lists the platform campaigns, or audiences, that a record is linked to.
@@ -164,7 +167,7 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 	case class == Throttled:
 		at := now.Add(throttledWait)
 		if e, ok := errors.AsType[*Error](failed); ok && !e.Until.IsZero() {
-			at = max(clock.At(e.Until), now.Add(time.Second))
+			at = min(max(clock.At(e.Until), now.Add(time.Second)), now.Add(longestWait))
 		}
 		again = &at
 	case class != Transient || attempt >= pushAttempts:

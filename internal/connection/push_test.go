@@ -118,7 +118,7 @@ func TestPushFindsAccessEnded(t *testing.T) {
 func TestPushThrottled(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		until := s.World.Clock.Now().Add(7 * time.Minute)
+		until := s.World.Clock.Now().Add(4 * time.Minute)
 		s.tricks.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until}
 		}
@@ -130,6 +130,10 @@ func TestPushThrottled(t *testing.T) {
 			}
 			s.delivers("throttled", id, there, "pending", "ACTIVE", true)
 			s.reported("throttled", id, []string{"push_pending"}, 1, 0, 0)
+		}
+		until = until.Add(time.Hour)
+		if again, err := s.push(id, 1); err != nil || again == nil || *again != s.now().Add(5*time.Minute) {
+			t.Errorf("got %v, %v want again in five minutes", again, err)
 		}
 		why := s.refs("/v1/campaigns/" + id)[0].PushError
 		if why == nil || why.Code != "80004" || why.Since != s.now() {

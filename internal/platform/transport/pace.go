@@ -51,20 +51,21 @@ func (p *pace) turn(account string) *turn {
 
 // take waits for a call's turn.
 //
-// Choice: urgent calls do not wait for the pace, which leaves a fifth of every
-// second free for them, nor for a rest or a hold of our own: stopping spend goes
-// first. They do obey a moment that the platform itself has named.
+// Choice: urgent calls wait for nothing: stopping spend goes first. The pace
+// leaves a fifth of every second free for them. A moment that the platform has
+// named to another call may be about another resource, or about a whole day; who
+// makes urgent calls obeys the moment that they are told themselves.
 func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
 	p.mu.Lock()
 	now := t.o.Now()
 	turn := p.turn(c.Account)
 	until := turn.notBefore
 	for _, own := range []time.Time{p.openAt, turn.held} {
-		if own.After(until) && !c.Urgent {
+		if own.After(until) {
 			until = own
 		}
 	}
-	if until.Sub(now) > 0 {
+	if until.Sub(now) > 0 && !c.Urgent {
 		p.mu.Unlock()
 		return &connection.Error{Class: connection.Throttled, Code: "held_back", Message: "The platform asked to be left alone for a while.", Until: until}
 	}

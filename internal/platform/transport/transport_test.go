@@ -165,8 +165,7 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// TestUrgentOnce obeys the moment that the platform names, does not rest after
-// failures, and repeats nothing.
+// TestUrgentOnce waits for nothing and repeats nothing.
 func TestUrgentOnce(t *testing.T) {
 	t.Parallel()
 	urgent := get("/x")
@@ -182,6 +181,16 @@ func TestUrgentOnce(t *testing.T) {
 	p.answers = []answer{{status: 200, body: `{}`}}
 	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
 		t.Errorf("in a rest and held: got %v want an answer", err)
+	}
+	p.answers, p.ready = []answer{{status: 429}}, p.now.Add(time.Hour)
+	for range 2 {
+		if _, err := tr.Do(t.Context(), urgent, nil); connection.ClassOf(err) != connection.Throttled {
+			t.Errorf("throttled: got %v want throttled", err)
+		}
+	}
+	p.answers = []answer{{status: 200, body: `{}`}}
+	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
+		t.Errorf("after a moment was named: got %v want an answer", err)
 	}
 }
 

@@ -154,6 +154,29 @@ func (s *Server) Account(id string) (*Account, bool) {
 	return a, err == nil
 }
 
+// Runs reports whether a campaign of an account runs now, and whether there is
+// such a campaign.
+func (s *Server) Runs(account, campaign string) (runs, known bool) {
+	a, ok := s.Account(account)
+	if !ok {
+		return false, false
+	}
+	for _, c := range a.Campaigns {
+		if c.ID == campaign {
+			return s.state.runsOf(a).now(c, s.Today(a)), true
+		}
+	}
+	return false, false
+}
+
+// Revoke ends all tokens of the grant that a token comes from, as a person does
+// on the platform's own pages.
+func (s *Server) Revoke(token string) {
+	if c, ok := readToken(token); ok {
+		s.state.revoke(c.Grant)
+	}
+}
+
 // Today is the day in an account's zone.
 func (s *Server) Today(a *Account) clock.Date { return clock.DateIn(s.Now(), a.zone) }
 
