@@ -43,6 +43,7 @@ func (a *App) buildFacts(ctx context.Context) error {
 			return err
 		}
 		a.Facts, a.factsFile = f, f
+		a.DB.TellFacts(f.mark)
 	}
 	var err error
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {

@@ -328,9 +328,18 @@ func (f *factsFile) Close() error {
 	return nil
 }
 
-// noteEvery is how often the store is told how far the facts are. An older copy
-// is found unless it is from the last moments before a crash, and even then if
-// it lacks what came before them.
+// mark is how far the facts are.
+func (f *factsFile) mark() (store.FactsMark, bool) {
+	e, err := f.use()
+	if err != nil {
+		return store.FactsMark{}, false
+	}
+	have := e.Identity()
+	return store.FactsMark{ID: have.ID, Generation: have.Generation}, true
+}
+
+// noteEvery is how often the store is told how far the facts are, beside every
+// acknowledgement of facts: for what changes them without one.
 const noteEvery = time.Second
 
 // noteFacts tells the store how far the facts are. Where other nodes share the

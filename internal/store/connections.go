@@ -143,7 +143,7 @@ func (s *Connections) SaveFed(ctx context.Context, c *connection.Connection, ans
 		if err := s.db.putIn(tx, &w, &t); err != nil {
 			return err
 		}
-		return s.db.planSpend(tx, c.WorkspaceID, save.At)
+		return s.db.fed(tx, c.WorkspaceID, save.At)
 	})
 }
 

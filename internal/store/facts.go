@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/ident"
 )
 
 // FactsMark is what the store knows of the facts that belong to it: which file
@@ -55,24 +56,44 @@ func (db *DB) SetFactsMark(ctx context.Context, m FactsMark) error {
 // RaiseFactsMark notes how far the file is, or takes it into use where no file
 // is yet. It returns ErrFactsMoved where another file has the facts.
 func (db *DB) RaiseFactsMark(ctx context.Context, m FactsMark) error {
-	return db.write(ctx, func(tx Tx) error {
-		rows, err := tx.Query(`SELECT value FROM setting WHERE name = $1 `+db.engine.Traits().RowLock, factsSetting)
-		if err != nil {
-			return fmt.Errorf("read mark of facts: %w", err)
+	return db.write(ctx, func(tx Tx) error { return db.raiseFactsMark(tx, m) })
+}
+
+func (db *DB) raiseFactsMark(tx Tx, m FactsMark) error {
+	rows, err := tx.Query(`SELECT value FROM setting WHERE name = $1 `+db.engine.Traits().RowLock, factsSetting)
+	if err != nil {
+		return fmt.Errorf("read mark of facts: %w", err)
+	}
+	if rows.Next() {
+		was, err := parseFactsMark(rows.Text())
+		switch {
+		case err != nil:
+			return err
+		case was.ID != m.ID:
+			return ErrFactsMoved
+		case was.Generation >= m.Generation:
+			return nil
 		}
-		if rows.Next() {
-			was, err := parseFactsMark(rows.Text())
-			switch {
-			case err != nil:
+	}
+	return putFactsMark(tx, m, int64(clock.At(db.now())))
+}
+
+// TellFacts registers who knows how far the facts are; ok is false where there
+// are none.
+func (db *DB) TellFacts(f func() (m FactsMark, ok bool)) { db.facts = f }
+
+// fed goes with every change that says that facts have come in: it notes how
+// far they are, so that no acknowledged fact can go unnoticed, and plans that
+// campaigns are brought up to date.
+func (db *DB) fed(tx Tx, workspace ident.ID, at clock.Instant) error {
+	if db.facts != nil {
+		if m, ok := db.facts(); ok {
+			if err := db.raiseFactsMark(tx, m); err != nil {
 				return err
-			case was.ID != m.ID:
-				return ErrFactsMoved
-			case was.Generation >= m.Generation:
-				return nil
 			}
 		}
-		return putFactsMark(tx, m, int64(clock.At(db.now())))
-	})
+	}
+	return db.planSpend(tx, workspace, at)
 }
 
 func putFactsMark(tx Tx, m FactsMark, at int64) error {

@@ -23,6 +23,8 @@ type DB struct {
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
 	ready  readiness
+	// facts, if set, tells how far the facts are.
+	facts func() (FactsMark, bool)
 	// witness, if set, counts acknowledged changes outside of the database.
 	witness *witness
 
@@ -158,6 +160,8 @@ func translate(err error) error {
 		f := fault.New(fault.Unavailable, "The database file of this server is damaged; changes are refused so that the damage does not spread. The operator finds what is damaged with `fanfare doctor` and restores the last good backup with `fanfare backup restore`.").Because(err)
 		f.RetryAfter = time.Minute
 		return f
+	case errors.Is(err, ErrFactsMoved):
+		return fault.New(fault.Unavailable, "Another node has taken over the metrics. Send the request there.").Because(err)
 	case errors.Is(err, ErrUnavailable):
 		f := fault.New(fault.Unavailable, "The service cannot reach its storage at the moment. Try again shortly.").Because(err)
 		f.RetryAfter = time.Second

@@ -124,7 +124,7 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 			}
 		}
 		if ch.Fed {
-			return s.db.planSpend(tx, workspace, ch.At)
+			return s.db.fed(tx, workspace, ch.At)
 		}
 		return nil
 	})

@@ -63,6 +63,32 @@ func TestDrillFacts(t *testing.T) {
 			s.server.Stop()
 			s.copyFacts(old, s.data)
 		}, "is an older copy"},
+		{"older after a crash", func(s *scene) {
+			old := t.TempDir()
+			s.copyFacts(s.data, old)
+			s.start()
+			s.ingest("200.5")
+			_, body := s.query()
+			s.spend = spendIn(body)
+			s.server.Kill() // right after the acknowledgement
+			s.copyFacts(old, s.data)
+		}, "is an older copy"},
+		{"log", func(s *scene) {
+			s.start()
+			for _, spend := range []string{"200.5", "300", "400.25"} {
+				s.ingest(spend)
+			}
+			_, body := s.query()
+			s.spend = spendIn(body)
+			s.server.Kill()
+			s.edit(file+".wal", func(b []byte) []byte {
+				at := len(b)/4 + s.r.IntN(len(b)/2)
+				for i := range 16 {
+					b[at+i] ^= 0x5a
+				}
+				return b
+			})
+		}, "the file of the facts"},
 		{"foreign", func(s *scene) {
 			other := newScene(s.t)
 			for range 5 {

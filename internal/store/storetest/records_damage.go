@@ -166,6 +166,17 @@ func recordsFactsMark(t *testing.T, w *World) {
 		t.Errorf("the file of before: got %v want %v", err, store.ErrFactsMoved)
 	}
 	mark(two)
+	// Whoever acknowledges facts notes how far they are, in the same commit.
+	told := store.FactsMark{ID: "fct_2", Generation: 12}
+	w.DB.TellFacts(func() (store.FactsMark, bool) { return told, true })
+	c, _ := w.Synced("Own data")
+	w.must(w.DB.Connections().SaveFed(t.Context(), c, []byte("{}"), w.Save("connection.connected")))
+	mark(told)
+	told.ID = "fct_3"
+	c, _ = w.Synced("More data")
+	if err := w.DB.Connections().SaveFed(t.Context(), c, []byte("{}"), w.Save("connection.connected")); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("facts that went to another file: got %v want unavailable", err)
+	}
 }
 
 // recordsWitness sees that changes are counted outside of the database when
