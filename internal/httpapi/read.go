@@ -122,7 +122,7 @@ func (f *fields) checkText(path, s string, least, most int) bool {
 
 // choice reads one of the allowed strings.
 func (f *fields) choice(name string, p presence, allowed []string) *string {
-	if p == required && f.object.get(name) == nil {
+	if p == required && f.object.get(name) == nil && !f.problems.cut {
 		f.read[name] = true
 		f.bad(f.at(name), "required", "is required: "+record.Words(allowed)+".", fault.Meta{"allowed": allowed})
 		return nil
