@@ -100,7 +100,7 @@ func (t tables) Read(ctx context.Context, b []byte, each func(columns []string, 
 	if err == nil || stopped != nil || ctx.Err() != nil {
 		return errors.Join(stopped, ctx.Err())
 	}
-	var large *duckdb.TooLarge
+	var large *duckdb.TooLargeError
 	switch {
 	case errors.As(err, &large):
 		return ingest.TooLarge(large.What)

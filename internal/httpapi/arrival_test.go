@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"errors"
-
 	"net"
 	"os"
 	"testing"

@@ -76,7 +76,7 @@ func resident(pid int) int64 {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, task := range tasks {
 		list, _ := os.ReadFile(task)
-		for _, child := range strings.Fields(string(list)) {
+		for child := range strings.FieldsSeq(string(list)) {
 			n, _ := strconv.Atoi(child)
 			total += resident(n)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // Bounds are how much of a Parquet file is read. One that has more is
-// TooLarge.
+// refused with a TooLargeError.
 type Bounds struct {
 	Rows, Columns int
 	// Cell is how many bytes the text of one cell may have, Text how many
@@ -24,10 +24,10 @@ type Bounds struct {
 	Cell, Text int
 }
 
-// TooLarge says what of a file is more than its bounds allow.
-type TooLarge struct{ What string }
+// TooLargeError says what of a file is more than its bounds allow.
+type TooLargeError struct{ What string }
 
-func (e *TooLarge) Error() string { return "the file is too large: " + e.What }
+func (e *TooLargeError) Error() string { return "the file is too large: " + e.What }
 
 // ErrUnreadable says that a file is no Parquet file, or a damaged one.
 var ErrUnreadable = errors.New("the file cannot be read")
@@ -142,7 +142,7 @@ func receive(in *bufio.Reader, b Bounds, each func(columns []string, rows [][]st
 			}
 			return each(columns, rows)
 		case saysTooLarge:
-			return &TooLarge{strings.Join(texts, " ")}
+			return &TooLargeError{strings.Join(texts, " ")}
 		default:
 			return fmt.Errorf("%w: %s", ErrUnreadable, strings.Join(texts, " "))
 		}

@@ -45,7 +45,7 @@ func TestParquetBombs(t *testing.T) {
 		{"a lying footer", lyingFooter(), ""},
 	} {
 		err := e.ReadParquet(t.Context(), tt.file, bounds, func([]string, [][]string) error { return nil })
-		var large *duckdb.TooLarge
+		var large *duckdb.TooLargeError
 		switch {
 		case tt.want == "" && !errors.Is(err, duckdb.ErrUnreadable):
 			t.Errorf("%s: got %v want %v", tt.name, err, duckdb.ErrUnreadable)

@@ -55,7 +55,7 @@ func init() {
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	r := parquetFile{name: os.Args[1], b: Bounds{n[0], n[1], n[2], n[3]}, out: out}
 	err := r.read(context.Background())
-	var large *TooLarge
+	var large *TooLargeError
 	switch {
 	case err == nil:
 		say(out, saysDone)
@@ -154,18 +154,18 @@ func (r *parquetFile) footer(ctx context.Context) error {
 }
 
 func (r *parquetFile) tooManyRows() error {
-	return &TooLarge{fmt.Sprintf("It has more than %d rows.", r.b.Rows)}
+	return &TooLargeError{fmt.Sprintf("It has more than %d rows.", r.b.Rows)}
 }
 
 func (r *parquetFile) tooMuchText() error {
-	return &TooLarge{fmt.Sprintf("Its cells have more than %d MiB of text.", r.b.Text>>20)}
+	return &TooLargeError{fmt.Sprintf("Its cells have more than %d MiB of text.", r.b.Text>>20)}
 }
 
 // columns tells the names of the columns.
 func (r *parquetFile) columns(ctx context.Context) error {
 	err := r.c.query(ctx, func(row []driver.Value) error {
 		if len(r.names) == r.b.Columns {
-			return &TooLarge{fmt.Sprintf("It has more than %d columns.", r.b.Columns)}
+			return &TooLargeError{fmt.Sprintf("It has more than %d columns.", r.b.Columns)}
 		}
 		r.names, r.types = append(r.names, row[0].(string)), append(r.types, row[1].(string))
 		return nil
@@ -220,7 +220,7 @@ func (r *parquetFile) measure(ctx context.Context) (rows int64, err error) {
 	for k, i := range long {
 		sum, most := n[1+2*k], n[2+2*k]
 		if most > int64(r.b.Cell) {
-			return 0, &TooLarge{fmt.Sprintf("Column %q has a cell of %d bytes; at most %d are read.", cutText(r.names[i], 100), most, r.b.Cell)}
+			return 0, &TooLargeError{fmt.Sprintf("Column %q has a cell of %d bytes; at most %d are read.", cutText(r.names[i], 100), most, r.b.Cell)}
 		}
 		text += sum
 	}
