@@ -57,9 +57,27 @@ test("every page has a title of its own", async () => {
   }
 });
 
+test("the names in tables are links", async () => {
+  const page = await signedIn();
+  for (const path of ["/campaigns", "/audiences", "/connections", "/creative?view=table"]) {
+    await visit(page, path);
+    const link = page.getByRole("grid").getByRole("rowheader").getByRole("link").first();
+    const href = await link.getAttribute("href");
+    assert.ok(/_\w+$/.test(href) && href.startsWith(`${path.replace(/\?.*/, "")}/`), `${path}: got a link to ${href}`);
+    const [tab] = await Promise.all([page.context().waitForEvent("page"), link.click({ modifiers: ["ControlOrMeta"] })]);
+    assert.equal(new URL(tab.url()).pathname, href, `${path}: a click with the modifier opens the record in a new tab`);
+    await tab.close();
+    assert.equal(new URL(page.url()).pathname, path.replace(/\?.*/, ""), `${path}: and this tab stays`);
+    assert.equal(page.context().pages().length, 1, `${path}: one tab is opened, not two`);
+    await link.click();
+    await page.waitForURL(url + href);
+  }
+  faultless(page, "links");
+});
+
 test("print leaves out what cannot be printed and uses the whole width", async () => {
   const page = await signedIn();
-  for (const path of ["/", "/analytics", "/settings/members"]) {
+  for (const path of ["/", "/campaigns", "/analytics", "/settings/members"]) {
     await visit(page, path);
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.getByRole("navigation", { name: "Main" }).isVisible(), false);
@@ -69,6 +87,8 @@ test("print leaves out what cannot be printed and uses the whole width", async (
       card: Math.max(...[...document.querySelectorAll(".card")].map((e) => e.getBoundingClientRect().width)),
     }));
     assert.equal(main, 1440, `${path}: the page is ${main} px wide on paper, want all 1440`);
+    const cut = await page.evaluate(() => [...document.querySelectorAll(".card *")].filter((e) => e.scrollHeight > e.clientHeight + 2 && getComputedStyle(e).overflowY === "auto").length);
+    assert.equal(cut, 0, `${path}: ${cut} boxes are cut on paper`);
     assert.ok(card > 850, `${path}: the widest card is ${card} px wide on paper, want more than 850`);
     await page.emulateMedia({ media: "screen" });
   }

@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { createContext, type ReactNode, useContext, useState } from "react";
 import {
   Button as AriaButton,
   Dialog as AriaDialog,
@@ -183,15 +183,25 @@ export function MenuSeparator() {
 // A press on an explained column heading still sorts.
 const pass = (e: PressEvent) => e.continuePropagation();
 
+/** What a press on an explained word does, where it is the label of a control. */
+export const HintPress = createContext<(() => void) | undefined>(undefined);
+
 /** A word of explanation on hover and on focus. The child must be focusable or plain text. */
 export function Hint({ text, children }: { text: ReactNode; children: ReactNode }) {
+  const press = useContext(HintPress);
   return (
     <TooltipTrigger delay={350} closeDelay={80}>
-      <Pressable onPressStart={pass} onPressEnd={pass} onPressUp={pass} onPress={pass}>
-        <span role="button" tabIndex={0} className="cursor-help rounded-sm outline-none focus-visible:ring-focus">
+      {press ? (
+        <AriaButton onPress={press} className="cursor-default rounded-sm py-1 outline-none focus-visible:ring-focus">
           {children}
-        </span>
-      </Pressable>
+        </AriaButton>
+      ) : (
+        <Pressable onPressStart={pass} onPressEnd={pass} onPressUp={pass} onPress={pass}>
+          <span role="button" tabIndex={0} className="cursor-help rounded-sm outline-none focus-visible:ring-focus">
+            {children}
+          </span>
+        </Pressable>
+      )}
       <TooltipBody>{text}</TooltipBody>
     </TooltipTrigger>
   );

@@ -6,6 +6,7 @@ import {
   Cell,
   Collection,
   Column,
+  Link,
   ResizableTableContainer,
   Row,
   type Selection,
@@ -59,16 +60,30 @@ interface Props<T> {
 
 const edge = "first:pl-4 last:pr-4";
 
-const room = matchMedia("(min-width: 48rem)");
-
-/** Whether wide columns have room. A column that style sheets hide would still take its share of the width. */
-function useRoom(): boolean {
+/** Whether a media query matches now. */
+export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (tell) => {
-      room.addEventListener("change", tell);
-      return () => room.removeEventListener("change", tell);
+      const media = matchMedia(query);
+      media.addEventListener("change", tell);
+      return () => media.removeEventListener("change", tell);
     },
-    () => room.matches,
+    () => matchMedia(query).matches,
+  );
+}
+
+/** Whether wide columns have room. A column that style sheets hide would still take its share of the width. */
+export const useRoom = () => useMedia("(min-width: 48rem)");
+
+/** The name of a row that leads somewhere: a real link, which can be opened in a new tab. */
+export function RowLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Link
+      href={href}
+      className="block min-w-0 truncate rounded-sm font-medium outline-none hover:underline focus-visible:ring-focus"
+    >
+      {children}
+    </Link>
   );
 }
 
@@ -79,7 +94,7 @@ export function DataTable<T extends object>(p: Props<T>) {
   const columns = p.onSelect ? [{ id: "select" } as TableColumn<T>, ...shown] : shown;
   const at = (c: TableColumn<T>) => (c.align === "end" ? "text-right num" : "");
   return (
-    <ResizableTableContainer className={`overflow-auto ${p.className ?? ""}`}>
+    <ResizableTableContainer className={`overflow-auto print:max-h-none! print:overflow-visible ${p.className ?? ""}`}>
       <Table
         aria-label={p.label}
         className="w-full border-separate border-spacing-0 text-sm"

@@ -8,7 +8,7 @@ import { Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
 import { SearchField, Select } from "../../ui/fields";
 import { ShowCall } from "../../ui/showcall";
-import { DataTable, type TableColumn } from "../../ui/table";
+import { DataTable, RowLink, type TableColumn } from "../../ui/table";
 import { platformName } from "../connections/glyph";
 import { useNamed } from "./builder";
 import { Create } from "./create";
@@ -107,7 +107,7 @@ function columns(named: Named, uses?: Map<string, number>): TableColumn<Audience
       sortable: true,
       cell: (a) => (
         <span className="block">
-          <span className="block truncate font-medium">{a.name}</span>
+          <RowLink href={`/audiences/${a.id}`}>{a.name}</RowLink>
           <span className="block truncate text-xs text-muted">
             {a.description || (a.type === "customer_list" ? "" : sentence(a, named))}
           </span>

@@ -5,11 +5,11 @@ import { better, type useMetric } from "../../lib/catalogue";
 import { ago, day, figure, money, none, percent } from "../../lib/format";
 import { Bar, Delta, Status } from "../../ui/display";
 import { MetricName } from "../../ui/metric";
-import type { TableColumn } from "../../ui/table";
+import { RowLink, type TableColumn } from "../../ui/table";
 import { named } from "../creative/data";
 import type { Action } from "./act";
-import { type Campaign, type Metric, serverSorts, type Values } from "./data";
-import { describe } from "./issues";
+import { type Campaign, type Metric, plainSorts, type Values } from "./data";
+import { describe, issuesOf } from "./issues";
 import { Toggle } from "./toggle";
 
 /** A campaign and its numbers in the period, and how they changed; undefined while they are not there. */
@@ -75,34 +75,14 @@ export function columnsOf(preset: string, chosen: string[]): string[] {
   return (ids ?? []).filter((id) => id in plainColumns || metricColumns.includes(id as Metric));
 }
 
+/** Whether campaigns can be sorted by a column. A budget cannot: amounts per day and in total do not compare. */
+export const sorts = (id: string) => id in plainSorts || id === "pacing" || metricColumns.includes(id as Metric);
+
 /** Which numbers the columns need. */
 export function metricsOf(columns: string[]): Metric[] {
   const shown = columns.filter((id) => metricColumns.includes(id as Metric)) as Metric[];
   if (columns.includes("pacing") || columns.includes("budget")) shown.push("pacing");
   return shown.length > 0 ? shown : ["spend"];
-}
-
-/** What a column is sorted by where the server cannot sort by it. */
-export function sortValue(line: Line, column: string): number | string | null {
-  const c = line.campaign;
-  if (column === "delivery") return c.delivery.status;
-  if (column === "objective") return c.objective;
-  if (column === "budget") return c.budget ? Number(c.budget.amount) : null;
-  if (column === "schedule") return c.schedule.start_at ?? c.launched_at;
-  return line.values?.[column] ?? null;
-}
-
-/** Whatever is not known comes last, whichever way one sorts. */
-export function sorted(lines: Line[], column: string, order: "asc" | "desc"): Line[] {
-  if (serverSorts(column)) return lines;
-  const sign = order === "asc" ? 1 : -1;
-  return lines
-    .map((line) => ({ line, key: sortValue(line, column) }))
-    .sort((a, b) => {
-      if (a.key === null || b.key === null) return a.key === b.key ? 0 : a.key === null ? 1 : -1;
-      return (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * sign;
-    })
-    .map(({ line }) => line);
 }
 
 interface Surroundings {
@@ -159,7 +139,8 @@ export function tableColumns(ids: string[], s: Surroundings): TableColumn<Line>[
       return { id, name: <MetricName name={id} />, label: "Pacing", sortable: true, align: "end", width: 88, cell };
     }
     if (plain) {
-      return { id, name: plainColumns[id], sortable: true, width: widths[id] ?? 110, cell: (line) => plain(line, s) };
+      const sortable = sorts(id);
+      return { id, name: plainColumns[id], sortable, width: widths[id] ?? 110, cell: (line) => plain(line, s) };
     }
     return {
       id,
@@ -190,14 +171,14 @@ function NameCell({ campaign: c }: { campaign: Campaign }) {
   const about = [...c.channels.map(named), ...c.tags.map((t) => `#${t}`)].join(" · ");
   return (
     <div className="min-w-0">
-      <span className="block truncate font-medium">{c.name}</span>
+      <RowLink href={`/campaigns/${c.id}`}>{c.name}</RowLink>
       {about ? <span className="block truncate text-xs text-muted">{about}</span> : null}
     </div>
   );
 }
 
 function DeliveryCell({ campaign: c }: { campaign: Campaign }) {
-  const [first, ...more] = c.delivery.issues;
+  const [first, ...more] = issuesOf(c);
   return (
     <div className="min-w-0">
       <Status value={c.delivery.status} />
@@ -229,7 +210,7 @@ function BudgetCell({ line: { campaign: c, values } }: { line: Line }) {
     <div className="min-w-0">
       <span className="num whitespace-nowrap">
         {money(c.budget.amount, c.budget.currency)}
-        <span className="text-xs text-muted">{c.budget.type === "daily" ? " a day" : " in all"}</span>
+        <span className="text-xs text-muted">{c.budget.type === "daily" ? " per day" : " total"}</span>
       </span>
       {share !== null ? (
         <div className="flex items-center gap-2">

@@ -38,19 +38,37 @@ export interface Filter {
   tag: string;
 }
 
-const sorts = ["created_at", "updated_at", "name", "status", "start_at", "end_at", "launched_at"] as const;
-type ServerSort = (typeof sorts)[number];
+/** The columns that are no metric and can be sorted by, and what the server calls that. */
+export const plainSorts = {
+  created_at: "created_at",
+  updated_at: "updated_at",
+  name: "name",
+  status: "status",
+  delivery: "delivery_status",
+  objective: "objective",
+  schedule: "start_at",
+} as const;
 
-/** Whether the server can sort by a column; what it cannot is sorted here. */
-export const serverSorts = (column: string): column is ServerSort => sorts.includes(column as ServerSort);
+/** How the server is asked to sort all campaigns by a column: by a field, or by a metric in the period. */
+function sortBy(column: string, range: Range) {
+  const plain = plainSorts[column as keyof typeof plainSorts];
+  if (plain) return { sort: plain };
+  return {
+    sort: "metric" as const,
+    metric: column as Metric,
+    metric_start_date: range.from,
+    metric_end_date: range.to,
+  };
+}
 
 const some = <T>(list: string[]) => (list.length > 0 ? (list as T[]) : undefined);
 
 /** A view as parameters of the list; what is not set is left out. */
-export function listQuery(f: Filter, sort: string, order: "asc" | "desc") {
+export function listQuery(f: Filter, sort: string, order: "asc" | "desc", range: Range) {
   return {
     limit: 100,
-    ...(serverSorts(sort) ? { sort, order } : {}),
+    ...sortBy(sort, range),
+    order,
     q: f.q || undefined,
     status: some<Campaign["status"]>(f.status),
     delivery_status: some<Schemas["DeliveryStatus"]>(f.delivery),
@@ -60,14 +78,27 @@ export function listQuery(f: Filter, sort: string, order: "asc" | "desc") {
   };
 }
 
-export const campaignsQuery = (query: ReturnType<typeof listQuery>) =>
+export type ListQuery = ReturnType<typeof listQuery>;
+
+/** One page of the list; the cursor has all parameters but the size of the page. */
+export const readPage = (query: ListQuery, cursor: string | null) =>
+  take(v1.GET("/v1/campaigns", { params: { query: cursor ? { limit: query.limit, cursor } : query } }));
+
+/** Pages that are read again as a whole. Of a longer list the page shows what it has changed itself. */
+const fewPages = 3;
+
+const isLong = (data: unknown) => ((data as Pages | undefined)?.pages?.length ?? 0) > fewPages;
+
+export const campaignsQuery = (query: ListQuery) =>
   infiniteQueryOptions({
     queryKey: ["campaigns", "list", query],
-    queryFn: ({ pageParam }) =>
-      take(v1.GET("/v1/campaigns", { params: { query: pageParam ? { cursor: pageParam } : query } })),
+    queryFn: ({ pageParam }) => readPage(query, pageParam),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchOnMount: (q) => !isLong(q.state.data),
+    refetchOnWindowFocus: (q) => !isLong(q.state.data),
+    refetchOnReconnect: (q) => !isLong(q.state.data),
   });
 
 export const campaignQuery = (id: string) =>
@@ -127,9 +158,11 @@ export function changeKept(client: QueryClient, id: string, change: (c: Campaign
 export function useRefresh(): () => void {
   const client = useQueryClient();
   return () => {
-    client.invalidateQueries({ queryKey: ["campaigns"] });
+    const shown = client.getQueriesData({ queryKey: ["campaigns", "list"], type: "active" });
+    const refetchType = shown.some(([, data]) => isLong(data)) ? "none" : "active";
+    client.invalidateQueries({ queryKey: ["campaigns"], refetchType });
     client.invalidateQueries({ queryKey: ["events"] });
-    client.invalidateQueries({ queryKey: ["analytics", "query"] });
+    client.invalidateQueries({ queryKey: ["analytics", "query"], refetchType });
   };
 }
 

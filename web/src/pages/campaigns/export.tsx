@@ -1,14 +1,11 @@
 // The list as a file: all that matches, not only what is loaded.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { take, v1 } from "../../api/client";
 import type { Range } from "../../lib/range";
 import { Button } from "../../ui/button";
 import { fileCells, type Line, metricsOf } from "./columns";
 import { csv, save } from "./csv";
-import { type listQuery, numbersQuery, ofPage } from "./data";
-
-type ListQuery = ReturnType<typeof listQuery>;
+import { type ListQuery, numbersQuery, ofPage, readPage } from "./data";
 
 export function Export({ query, columns, range }: { query: ListQuery; columns: string[]; range: Range }) {
   const client = useQueryClient();
@@ -17,7 +14,7 @@ export function Export({ query, columns, range }: { query: ListQuery; columns: s
     const lines: Line[] = [];
     let cursor: string | null = null;
     do {
-      const page: Awaited<ReturnType<typeof load>> = await load(query, cursor);
+      const page: Awaited<ReturnType<typeof readPage>> = await readPage(query, cursor);
       const answer =
         page.data.length > 0 ? await client.fetchQuery(numbersQuery(ofPage(page.data, metrics, range))) : null;
       const values = new Map(answer?.data.map((row) => [row.dimensions.campaign_id, row.metrics]));
@@ -40,6 +37,3 @@ export function Export({ query, columns, range }: { query: ListQuery; columns: s
     </Button>
   );
 }
-
-const load = (query: ListQuery, cursor: string | null) =>
-  take(v1.GET("/v1/campaigns", { params: { query: cursor ? { cursor } : query } }));

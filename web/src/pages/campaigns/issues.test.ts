@@ -1,6 +1,6 @@
 import { expect, describe as suite, test } from "vitest";
 import type { Campaign } from "./data";
-import { describe, type Issue } from "./issues";
+import { describe, type Issue, issuesOf } from "./issues";
 
 const issue = { code: "not_linked", message: "", remediation: null, resource_id: null } as unknown as Issue;
 const ref = (channel: string | null, enabled: boolean | null, push: string | null = null) => ({
@@ -37,5 +37,9 @@ suite("a campaign that is not linked", () => {
     expect(describe(issue, campaign({ external_refs: [ref("search", false)] })).blocks).toBe(true);
     expect(describe(issue, campaign({ external_refs: [ref("search", false, "pending")] })).blocks).toBe(false);
     expect(describe(issue, campaign({ status: "draft", external_refs: [ref("search", false)] })).blocks).toBe(false);
+  });
+  test("says once that nothing is connected", () => {
+    const issues = ["no_connection", "not_linked", "no_audience"].map((code) => ({ code }));
+    expect(issuesOf(campaign({ delivery: { issues } })).map((i) => i.code)).toEqual(["not_linked", "no_audience"]);
   });
 });

@@ -22,6 +22,12 @@ const pages: [string, string][] = [
   ["con_", "/connections/"],
 ];
 
+/** The issues to show. That no platform is connected is a part of that no platform campaign is linked. */
+export function issuesOf(c: Campaign): Issue[] {
+  const { issues } = c.delivery;
+  return issues.some((i) => i.code === "not_linked") ? issues.filter((i) => i.code !== "no_connection") : issues;
+}
+
 export function describe(i: Issue, c: Campaign): Described {
   if (i.code === "not_linked") return notLinked(c);
   const page = pages.find(([prefix]) => i.resource_id?.startsWith(prefix));

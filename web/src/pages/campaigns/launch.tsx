@@ -7,22 +7,25 @@ import { Button, TextLink } from "../../ui/button";
 import { Failed, Skeleton } from "../../ui/feedback";
 import { Actions, Dialog } from "../../ui/overlay";
 import type { Campaign } from "./data";
-import { describe } from "./issues";
+import { describe, issuesOf } from "./issues";
 
 /** A list of delivery issues: what is wrong, how to fix it and where. */
 export function Issues({ campaign, edit }: { campaign: Campaign; edit?: () => void }) {
   return (
     <ul className="divide-y divide-line">
-      {campaign.delivery.issues.map((i) => {
+      {issuesOf(campaign).map((i) => {
         const { title, fix, blocks, place } = describe(i, campaign);
         return (
-          <li key={i.code + i.resource_id} className="flex items-start gap-2.5 py-2.5 text-sm first:pt-0 last:pb-0">
+          <li
+            key={i.code + i.resource_id}
+            className="flex flex-wrap items-start gap-2.5 py-2.5 text-sm first:pt-0 last:pb-0"
+          >
             {blocks ? (
               <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden="true" />
             ) : (
               <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
             )}
-            <div className="min-w-0 grow">
+            <div className="min-w-0 flex-1 basis-52">
               <p>
                 <span className="sr-only">{blocks ? "Blocks delivery: " : "Limits delivery: "}</span>
                 {title}
@@ -33,7 +36,7 @@ export function Issues({ campaign, edit }: { campaign: Campaign; edit?: () => vo
               </p>
             </div>
             {place ? (
-              <TextLink href={place.to} className="shrink-0">
+              <TextLink href={place.to} className="shrink-0 max-sm:ml-6.5">
                 {place.label}
               </TextLink>
             ) : edit && i.field ? (
@@ -72,7 +75,7 @@ export function LaunchDialog({
     staleTime: 0,
   });
   const checked = check.data;
-  const issues = checked?.delivery.issues ?? [];
+  const issues = checked ? issuesOf(checked) : [];
   const blocked = checked && issues.some((i) => describe(i, checked).blocks);
   return (
     <Dialog title={`Launch ${campaign.name}`} isOpen onOpenChange={onOpenChange}>

@@ -1,7 +1,7 @@
 // All campaigns with their numbers.
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { Megaphone, Plus } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { catalogueQuery, useMetric } from "../../lib/catalogue";
 import { count } from "../../lib/format";
 import { type Range, useRange } from "../../lib/range";
@@ -9,12 +9,12 @@ import { useMay, useSession } from "../../lib/session";
 import { Button } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
+import { LongTable } from "../../ui/longtable";
 import { RangePicker } from "../../ui/range";
 import { ShowCall } from "../../ui/showcall";
-import { DataTable, type Selection } from "../../ui/table";
 import { type Progress, useAct, useActOnMany } from "./act";
 import { BulkBar, BulkProgress } from "./bulk";
-import { columnsOf, type Line, metricsOf, sorted, tableColumns } from "./columns";
+import { columnsOf, type Line, metricsOf, tableColumns } from "./columns";
 import { CreateDialog } from "./create";
 import {
   type Campaign,
@@ -25,16 +25,11 @@ import {
   numbersQuery,
   ofCampaigns,
   ofPage,
-  serverSorts,
 } from "./data";
 import { Export } from "./export";
 import { ColumnPicker, Filters } from "./filters";
 import { useRowKeys } from "./keys";
 import { descriptor, nextSort, nothing, useView, type View } from "./view";
-
-// Choice: a column that the server cannot sort by is sorted here, for which all
-// campaigns must be loaded. Beyond this many only the loaded ones are sorted.
-const mostSortedHere = 2000;
 
 /** As many values as one question about numbers may name. */
 const mostIds = 500;
@@ -43,24 +38,17 @@ export function Campaigns() {
   const [view, set] = useView();
   const [range] = useRange();
   const may = useMay("editor");
-  const query = listQuery(view.filter, view.sort, view.order);
+  const query = listQuery(view.filter, view.sort, view.order, range);
   const list = useInfiniteQuery(campaignsQuery(query));
   const columns = columnsOf(view.preset, view.columns);
   const campaigns = useMemo(() => list.data?.pages.flatMap((p) => p.data) ?? [], [list.data]);
-  const lines = useLines(list.data?.pages ?? [], campaigns, metricsOf(columns), range, view);
+  const lines = useLines(list.data?.pages ?? [], campaigns, metricsOf(columns), range);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const sortsHere = !serverSorts(view.sort) && campaigns.length < mostSortedHere;
-  useEffect(() => {
-    if (sortsHere && hasNextPage && !isFetchingNextPage) fetchNextPage();
-  }, [sortsHere, hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const tags = [...new Set(campaigns.flatMap((c) => c.tags))].sort();
+  const tags = useMemo(() => [...new Set(campaigns.flatMap((c) => c.tags))].sort(), [campaigns]);
   const fresh = list.isSuccess && !list.isPlaceholderData && campaigns.length === 0 && view.narrowed === 0;
   return (
     <>
-      <PageHeader
-        title="Campaigns"
-        sub={list.isSuccess && !fresh ? told(campaigns.length, hasNextPage, view) : undefined}
-      >
+      <PageHeader title="Campaigns" sub={list.isSuccess && !fresh ? told(campaigns.length, hasNextPage) : undefined}>
         {fresh ? null : <RangePicker />}
         <ShowCall call={{ method: "GET", path: "/v1/campaigns", query }} />
         {fresh ? null : <Export query={query} columns={columns} range={range} />}
@@ -104,6 +92,7 @@ export function Campaigns() {
               complete={!hasNextPage}
               more={hasNextPage ? () => fetchNextPage() : undefined}
               loadingMore={isFetchingNextPage}
+              old={list.isPlaceholderData}
             />
           )}
         </>
@@ -113,33 +102,27 @@ export function Campaigns() {
   );
 }
 
-function told(n: number, more: boolean, view: View): string {
-  const loaded = `${count(n)}${more ? "+" : ""} ${n === 1 && !more ? "campaign" : "campaigns"}`;
-  if (!more || serverSorts(view.sort) || n < mostSortedHere) return loaded;
-  return `${loaded}, sorted among the first ${count(n)}`;
+function told(n: number, more: boolean): string {
+  return `${count(n)}${more ? "+" : ""} ${n === 1 && !more ? "campaign" : "campaigns"}`;
 }
 
-/** Joins campaigns with their numbers, a page at a time. */
-function useLines(
-  pages: { data: Campaign[] }[],
-  campaigns: Campaign[],
-  metrics: Metric[],
-  range: Range,
-  view: View,
-): Line[] {
+/** Joins campaigns with their numbers, a page at a time. A line that has not changed stays the same object, so that it is not drawn again. */
+function useLines(pages: { data: Campaign[] }[], campaigns: Campaign[], metrics: Metric[], range: Range): Line[] {
   const values = useQueries({
     queries: pages.filter((p) => p.data.length > 0).map((p) => numbersQuery(ofPage(p.data, metrics, range))),
     combine: byCampaign,
   });
-  return useMemo(
-    () =>
-      sorted(
-        campaigns.map((campaign) => ({ campaign, ...values.get(campaign.id) })),
-        view.sort,
-        view.order,
-      ),
-    [campaigns, values, view.sort, view.order],
-  );
+  const kept = useRef(new Map<string, Line>());
+  return useMemo(() => {
+    const lines = campaigns.map((campaign): Line => {
+      const old = kept.current.get(campaign.id);
+      const now = values.get(campaign.id);
+      const same = old?.campaign === campaign && old.values === now?.values && old.change === now?.change;
+      return same ? old : { campaign, ...now };
+    });
+    kept.current = new Map(lines.map((line) => [line.campaign.id, line]));
+    return lines;
+  }, [campaigns, values]);
 }
 
 function byCampaign(answers: { data?: Numbers }[]): Map<string, Pick<Line, "values" | "change">> {
@@ -154,7 +137,7 @@ function byCampaign(answers: { data?: Numbers }[]): Map<string, Pick<Line, "valu
 
 /** What the totals are over: the campaigns shown, or where these are too many to name, all of their statuses. */
 function useTotals(lines: Line[], complete: boolean, metrics: Metric[], range: Range, view: View) {
-  const ids = lines.map((l) => l.campaign.id).sort();
+  const ids = useMemo(() => lines.map(keyOf).sort(), [lines]);
   const byStatus = view.narrowed === (view.filter.status.length > 0 ? 1 : 0);
   const statuses = view.filter.status.length > 0 ? view.filter.status : ["draft", "active", "paused", "completed"];
   const filters =
@@ -167,6 +150,8 @@ function useTotals(lines: Line[], complete: boolean, metrics: Metric[], range: R
   }).data?.meta;
 }
 
+const keyOf = (l: Line) => l.campaign.id;
+
 interface TableProps {
   lines: Line[];
   columns: string[];
@@ -177,18 +162,23 @@ interface TableProps {
   complete: boolean;
   more?: () => void;
   loadingMore: boolean;
+  /** Whether the lines are still those of another view. */
+  old: boolean;
 }
 
-function Table({ lines, columns, view, set, range, may, complete, more, loadingMore }: TableProps) {
+function Table({ lines, columns, view, set, range, may, complete, more, loadingMore, old }: TableProps) {
   const metric = useMetric();
   const { data: catalogue } = useQuery(catalogueQuery);
   const workspace = useSession().workspace;
   const act = useAct();
   const meta = useTotals(lines, complete, metricsOf(columns), range, view);
-  const [selected, setSelected] = useState<Selection>(new Set());
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [progress, setProgress] = useState<Progress | null>(null);
   const runMany = useActOnMany(setProgress);
-  const chosen = lines.filter((l) => selected === "all" || selected.has(l.campaign.id)).map((l) => l.campaign);
+  const chosen = useMemo(
+    () => lines.filter((l) => selected.has(l.campaign.id)).map((l) => l.campaign),
+    [lines, selected],
+  );
   const currency = meta?.currency ?? workspace.currency;
   const totals = meta?.totals?.metrics;
   const totalChange = meta?.totals?.change;
@@ -199,7 +189,7 @@ function Table({ lines, columns, view, set, range, may, complete, more, loadingM
     [ids, currency, catalogue, totals, totalChange, may, act],
   );
   const toggle = (key: string) => {
-    const next = new Set(chosen.map((c) => c.id));
+    const next = new Set(selected);
     if (!next.delete(key)) next.add(key);
     setSelected(next);
   };
@@ -220,27 +210,30 @@ function Table({ lines, columns, view, set, range, may, complete, more, loadingM
             }}
           />
         ) : null}
-        <DataTable
+        <LongTable
           label="Campaigns"
-          className="max-h-[calc(100dvh-13rem)]"
+          className={`max-h-[calc(100dvh-13rem)] transition-opacity ${old ? "opacity-60" : ""}`}
           columns={shown}
           rows={lines}
-          rowKey={(l) => l.campaign.id}
+          rowKey={keyOf}
+          rowName={(l) => l.campaign.name}
           href={(l) => `/campaigns/${l.campaign.id}`}
           sort={descriptor(view)}
           onSort={(s) => set(nextSort(view, s))}
           selected={may ? selected : undefined}
-          onSelect={may ? setSelected : undefined}
+          onSelect={setSelected}
           more={more}
           loadingMore={loadingMore}
           empty={
-            <Empty title="No campaign matches" action={<Button onPress={() => set(nothing)}>Clear filters</Button>}>
-              None has all of what is asked for here.
+            <Empty title="No matching campaigns" action={<Button onPress={() => set(nothing)}>Clear filters</Button>}>
+              No campaign matches all filters.
             </Empty>
           }
         />
       </Card>
-      <p className="mt-2 text-xs text-faint">Days in {workspace.timezone}. Press j and k to walk, x to select.</p>
+      <p className="mt-2 text-xs text-faint">
+        Time zone: {workspace.timezone}.<span className="max-md:hidden"> Use J/K to navigate, X to select.</span>
+      </p>
     </div>
   );
 }

@@ -4,12 +4,12 @@ import { Status } from "../../ui/display";
 import { Switch } from "../../ui/fields";
 import type { Action } from "./act";
 import type { Campaign } from "./data";
-import { describe } from "./issues";
+import { describe, issuesOf } from "./issues";
 import { LaunchDialog } from "./launch";
 
 /** An active campaign shows whether it delivers: "active" says only that it was launched. */
 function State({ campaign: c }: { campaign: Campaign }) {
-  const [first] = c.delivery.issues;
+  const [first] = issuesOf(c);
   if (c.status !== "active" || c.delivery.status === "delivering") return <Status value={c.status} />;
   return (
     <span title={first ? describe(first, c).title : undefined}>

@@ -1,6 +1,7 @@
 // What the list shows stands in the URL, so that a link shows the same.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { SortDescriptor } from "../../ui/table";
+import { sorts } from "./columns";
 import type { Filter } from "./data";
 
 export interface View {
@@ -32,7 +33,7 @@ export function readView(search: Search): View {
   return {
     filter,
     narrowed: Object.values(filter).filter((v) => v.length > 0).length,
-    sort: text(search.sort) || "created_at",
+    sort: sorts(text(search.sort)) ? text(search.sort) : "created_at",
     order: search.order === "asc" ? "asc" : "desc",
     preset: text(search.view) || "performance",
     columns: list(search.columns),

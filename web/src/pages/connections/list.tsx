@@ -10,7 +10,7 @@ import { Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, SkeletonRows, Spinner } from "../../ui/feedback";
 import { SearchField, Switch } from "../../ui/fields";
 import { ShowCall } from "../../ui/showcall";
-import { DataTable, type TableColumn } from "../../ui/table";
+import { DataTable, RowLink, type TableColumn } from "../../ui/table";
 import { Connect } from "./connect";
 import { Glyph, platformName } from "./glyph";
 import { ImportDialog } from "./importdialog";
@@ -125,7 +125,7 @@ const columns: TableColumn<Connection>[] = [
       <span className="flex items-center gap-3 py-1">
         <Glyph platform={c.platform} />
         <span className="min-w-0">
-          <span className="block truncate font-medium">{c.name}</span>
+          <RowLink href={`/connections/${c.id}`}>{c.name}</RowLink>
           <span className="block text-xs text-muted">{platformName(c.platform)}</span>
         </span>
       </span>

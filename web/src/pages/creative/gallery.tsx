@@ -9,7 +9,7 @@ import { Badge, Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, Skeleton, SkeletonRows } from "../../ui/feedback";
 import { SearchField, Select } from "../../ui/fields";
 import { ShowCall } from "../../ui/showcall";
-import { DataTable, type TableColumn } from "../../ui/table";
+import { DataTable, RowLink, type TableColumn } from "../../ui/table";
 import { type Creative, channels, creativesQuery, type Filter, listQuery, named, options } from "./data";
 import { Thumb } from "./frames";
 import { Generate } from "./generate";
@@ -210,7 +210,7 @@ const columns: TableColumn<Creative>[] = [
         <span className="grid h-9 w-12 shrink-0 place-items-center overflow-hidden rounded border border-line bg-sunken text-2xs text-faint">
           {c.content.media.length > 0 ? <Thumb content={c.content} type={c.type} /> : "Aa"}
         </span>
-        <span className="truncate font-medium">{c.name}</span>
+        <RowLink href={`/creative/${c.id}`}>{c.name}</RowLink>
       </span>
     ),
   },
