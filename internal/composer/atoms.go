@@ -101,7 +101,7 @@ var (
 func isAmount(text string, start, end int) bool {
 	last, _ := utf8.DecodeLastRuneInString(text[:end])
 	next, _ := utf8.DecodeRuneInString(text[end:])
-	return ends(text, start, end) && !(unicode.Is(unicode.Sc, last) && unicode.IsDigit(next))
+	return ends(text, start, end) && (!unicode.Is(unicode.Sc, last) || !unicode.IsDigit(next))
 }
 
 // isPhone counts the digits and leaves out large numbers.
@@ -130,11 +130,22 @@ func isName(text string, start, end int) bool {
 	return strings.ContainsFunc(found, unicode.IsDigit) && ends(text, start, end)
 }
 
+// mayHaveAtoms is a quick look for what every atom has. Of the points only that
+// of ".NET" is of interest.
+func mayHaveAtoms(text string) bool {
+	before := ' '
+	for _, r := range text {
+		if unicode.IsDigit(r) || r == '+' || r == '#' || r == '&' || before == '.' && unicode.IsUpper(r) || unicode.Is(unicode.Sc, r) {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
 // atoms finds the atoms of a text, from left to right.
 func atoms(text string) []atom {
-	if !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsDigit(r) || unicode.Is(unicode.Sc, r) || strings.ContainsRune("+#&.", r)
-	}) {
+	if !mayHaveAtoms(text) {
 		return nil
 	}
 	var list []atom

@@ -131,7 +131,7 @@ func (g *gate) filter(channel string, c *creative.Copy) {
 	for _, l := range creative.LimitsOf(channel) {
 		var kept []string
 		for _, text := range c.Texts(l.Field) {
-			if text = g.passing(text, l); text != "" && !(noPhone(l) && hasPhone(text)) && !slices.Contains(kept, text) {
+			if text = g.passing(text, l); text != "" && (!noPhone(l) || !hasPhone(text)) && !slices.Contains(kept, text) {
 				kept = append(kept, text)
 			}
 		}

@@ -23,7 +23,7 @@ func figureWord(word string) bool {
 // ends a clause being a word of its own.
 func plainWords(text string) []string {
 	var list []string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		bare := strings.TrimRight(strings.TrimLeft(word, `("'«„“`), `.,;:!?)"'»“”`)
 		if bare != "" {
 			list = append(list, bare)
@@ -93,7 +93,7 @@ func TestUnseenBriefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	channels := []string{"search", "social", "email", "sms", "display"}
-	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(string(raw)), "\n") {
 		tag, prompt, _ := strings.Cut(line, "|")
 		b := &creative.Brief{Prompt: prompt, Channels: channels, Variants: 3, Seed: 1}
 		result, err := composer.New().Write(context.Background(), b)

@@ -108,14 +108,14 @@ var tongues = []tongue{
 	},
 	{
 		tag:     "it",
-		opening: []string{"La nostra officina a Bologna ripara biciclette mentre aspetti", "Coperte di lana tessute a mano in Sardegna", "Annuncio per il nostro albergo di famiglia sul lago", "Corso serale di ceramica per chi comincia", "Casette da giardino su misura", "Buste paga per piccole squadre"},
+		opening: []string{"La nostra officina a Bologna ripara biciclette mentre aspetti", "Coperte di lana tessute a mano in Sardegna", "Annuncio per il nostro albergo di famiglia sul lago", "Corso serale di ceramica per chi comincia", "Mobili da giardino su misura", "Buste paga per piccole squadre"},
 		clauses: []string{
 			"Ora {amount} invece di {amount}", "Prezzi da {amount} a persona", "Solo {amount}", "{amount} consegna inclusa", "Due per {amount}",
 			"Offerta fino al {date}", "Prenota entro il {date}", "Si comincia il {date}", "Il {date} nel vecchio municipio",
 			"{percent} di sconto per gli studenti", "Risparmia {percent} su ogni ordine",
 			"Con il codice {code} alla cassa", "Codice: {code}",
 			"Chiama lo {phone}", "Tel. {phone}", "Prenotazioni allo {phone}, anche il sabato",
-			"Insegniamo {sign} a chi lavora", "Compatibile con {sign}", "Classe energetica {grade}",
+			"Insegniamo {sign} a chi lavora", "Lavora con {sign}", "Classe energetica {grade}",
 			"Personale gentile", "Senza costi nascosti", "Parcheggio gratuito dietro la casa",
 		},
 		amounts:  []string{"€ 29,90", "1.200 €", "499,90 €", "85 €", "62€", "12.500,00 euro", "0 €"},

@@ -118,7 +118,7 @@ var financialPromises = book(`
 
 	lucro|lucros|rendimento|rendimentos|retorno|retornos|ganhos|ganho garantido|garantidos
 	duplique|dobre|duplica|triplique|multiplique o? seu|teu dinheiro|capital|investimento
-	fique|fica|torne_se rico|milionário
+	fique|fica|torne_se rico|rica|milionario|milionaria
 `).unless(`
 	double your money back
 `)
