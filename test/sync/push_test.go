@@ -270,7 +270,7 @@ func (d *pushDrill) request(l *lane) {
 }
 
 // reconnect grants access anew. The platform may be struck by a fault.
-func (d *pushDrill) reconnect(l *lane) bool {
+func (d *pushDrill) reconnect(l *lane) {
 	d.Helper()
 	d.done.reconnects++
 	status := d.ask(http.MethodPost, "/v1/connections/"+l.connection+"/reconnect", d.grant(l), nil)
@@ -278,7 +278,6 @@ func (d *pushDrill) reconnect(l *lane) bool {
 		l.revoked = false
 	}
 	d.quiet(l)
-	return status == http.StatusOK
 }
 
 // kill ends the program while a request is under way, or right after it.
@@ -332,12 +331,15 @@ func (d *pushDrill) settle() {
 		d.launch()
 	}
 	for _, l := range d.lanes {
-		if l.revoked {
-			d.until(func() bool { return d.reconnect(l) })
-		}
-	}
-	for _, l := range d.lanes {
-		d.until(func() bool { return d.read(l) == "applied" })
+		d.until(func() bool {
+			// A token that has expired although it was renewed ends access too.
+			var c state
+			d.ask(http.MethodGet, "/v1/connections/"+l.connection, "", &c)
+			if l.revoked || c.Status == "reauth_required" {
+				d.reconnect(l)
+			}
+			return d.read(l) == "applied"
+		})
 		if runs, _ := d.sandbox.Runs(l.account, l.external); runs != l.run {
 			d.Fatalf("%s: the platform runs it: %v, requested was %v", l.platform, runs, l.run)
 		}
