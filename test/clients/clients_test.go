@@ -89,8 +89,7 @@ func (c *client) do(t *testing.T, command []string, env []string) string {
 	cmd.Dir, cmd.Env = c.folder, program.Environ(env...)
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("%s: %v\n%s%s", strings.Join(command, " "), err, out, exit.Stderr)
 		}
 		t.Fatalf("%s: %v", strings.Join(command, " "), err)
