@@ -78,8 +78,10 @@ type server struct {
 
 func start(t *testing.T, command string) *server {
 	t.Helper()
-	// Passkeys want a name, not an address.
-	s := &server{Server: program.Start(t, program.Options{Command: command, Env: []string{"FANFARE_LISTEN=localhost:0"}}), state: filepath.Join(t.TempDir(), "state.json")}
+	// Passkeys want a name, not an address. Stories send more requests a minute
+	// than people may.
+	env := []string{"FANFARE_LISTEN=localhost:0", "FANFARE_LIMITS=people=0/0/0"}
+	s := &server{Server: program.Start(t, program.Options{Command: command, Env: env}), state: filepath.Join(t.TempDir(), "state.json")}
 	s.link = oneTime.FindString(s.Out.String() + s.Log.String())
 	origin, err := url.Parse(s.link)
 	if err != nil || s.link == "" {
