@@ -35,6 +35,8 @@ type execution struct {
 	renewed  bool
 	// held are accounts whose platform asked for time, until when.
 	held map[string]clock.Instant
+	// off are the accounts that discovery switched off.
+	off []string
 }
 
 // run goes on with a run until it is over, has to wait, or is taken away.
@@ -55,15 +57,27 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 		return e.broken(ctx, err)
 	}
 	if run.Plan == nil {
+		enabled := c.enabled()
 		if err := e.discover(ctx); err != nil {
 			return e.broken(ctx, err)
 		}
+		e.off = slices.DeleteFunc(enabled, func(id string) bool { return e.c.account(id).Enabled })
 		e.plan()
 		if err := e.save(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return e.work(ctx)
+}
+
+// enabled are the ids of the accounts that are switched on.
+func (c *Connection) enabled() (ids []string) {
+	for _, a := range c.Accounts {
+		if a.Enabled {
+			ids = append(ids, a.ExternalID)
+		}
+	}
+	return ids
 }
 
 // discover looks at the accounts, with other tokens where the platform calls

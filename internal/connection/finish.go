@@ -32,7 +32,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0, Push: status == RunSucceeded || status == RunPartial}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		reason := c.StatusReason
-		c.conclude(&run, e.c, now, &ch.Events)
+		c.conclude(&run, e.c, e.off, now, &ch.Events)
 		c.keepLost(reason, &run, e.s.HistoryDays)
 		if status == RunSucceeded && run.Trigger == TriggerInitial && e.s.HistoryDays > fullDays {
 			e.s.history(c, ch)
@@ -68,8 +68,10 @@ func (r *Run) events() []record.Event {
 	return list
 }
 
-// conclude brings the connection in line with a run that is over.
-func (c *Connection) conclude(run *Run, seen *Connection, now clock.Instant, events *[]record.Event) {
+// conclude brings the connection in line with a run that is over. Accounts that
+// were switched on or off during the run stay so, but for those that the run
+// itself switched off.
+func (c *Connection) conclude(run *Run, seen *Connection, off []string, now clock.Instant, events *[]record.Event) {
 	c.release(run.ID)
 	c.Accounts = slices.Clone(c.Accounts)
 	for _, a := range seen.Accounts {
@@ -78,7 +80,7 @@ func (c *Connection) conclude(run *Run, seen *Connection, now clock.Instant, eve
 			c.Accounts = append(c.Accounts, a)
 			continue
 		}
-		known.Name, known.URL, known.Enabled = a.Name, a.URL, known.Enabled && a.Enabled
+		known.Name, known.URL, known.Enabled = a.Name, a.URL, known.Enabled && !slices.Contains(off, a.ExternalID)
 	}
 	next := c.next(now)
 	c.Sync.NextRunAt = &next

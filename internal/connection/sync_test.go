@@ -172,6 +172,29 @@ func TestCancel(t *testing.T) {
 	}, "meta_ads", "tiktok_ads")
 }
 
+// TestAccountsDuringRun switches accounts on and off while a run is at work:
+// the run keeps both.
+func TestAccountsDuringRun(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		asked := false
+		s.tricks.report = func(context.Context, connection.Report) error {
+			if !asked {
+				asked = true
+				s.only("meta_ads", "linkedin_ads")
+			}
+			return nil
+		}
+		s.sync(recent)
+		var enabled []string
+		for _, a := range s.connection().Accounts {
+			if a.Enabled {
+				enabled = append(enabled, a.Platform)
+			}
+		}
+		want(t, "accounts", []string{"meta_ads", "linkedin_ads"}, enabled)
+	}, "meta_ads", "tiktok_ads")
+}
+
 func (s *stage) tiktok() string {
 	a, _ := s.World.Sandbox().Grant(world)
 	return a[ads.TikTokAds].AccountID

@@ -199,16 +199,23 @@ func (d *drill) connect() {
 // forget cancels runs that there is no time for.
 func (d *drill) forget() {
 	d.Helper()
-	if len(d.skip) == 0 {
-		return
+	if len(d.skip) > 0 {
+		d.cancel(func(r run) bool { return slices.Contains(d.skip, r.Trigger) })
 	}
+}
+
+// cancel cancels the chosen ones of the runs that have not ended, and returns
+// how many have not.
+func (d *drill) cancel(chosen func(run) bool) int {
+	d.Helper()
 	var list []run
 	d.ask(http.MethodGet, "/v1/connections/"+d.id+"/syncs?status=queued,running,waiting", "", &list)
 	for _, r := range list {
-		if slices.Contains(d.skip, r.Trigger) {
+		if chosen(r) {
 			d.ask(http.MethodPost, "/v1/syncs/"+r.ID+"/cancel", "", nil)
 		}
 	}
+	return len(list)
 }
 
 // mend does what a person would: it grants access anew, and switches accounts
