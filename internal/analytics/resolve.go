@@ -97,7 +97,7 @@ func (c *resolver) bad(field, code, message string, meta fault.Meta) {
 // unknown says that a word is none of those allowed, in a message that names
 // the word.
 func (c *resolver) unknown(field, word, message string, allowed []string) {
-	shown := clip(word)
+	shown := fault.Clip(word)
 	meta := fault.Meta{"allowed": allowed, "value": shown}
 	link := ":"
 	if strings.HasPrefix(message, "must") {
@@ -109,14 +109,6 @@ func (c *resolver) unknown(field, word, message string, allowed []string) {
 		message += " Did you mean " + near + "?"
 	}
 	c.bad(field, "invalid_value", message, meta)
-}
-
-// clip keeps a caller's own word short in an answer.
-func clip(word string) string {
-	if len(word) > 64 {
-		return strings.ToValidUTF8(word[:64], "") + "…"
-	}
-	return word
 }
 
 // Resolve checks a query and fills in what it leaves open. It reports every
@@ -159,7 +151,7 @@ func (c *resolver) words(field string, list []string, most int) bool {
 	}
 	for i, word := range list {
 		if j := slices.Index(list, word); j < i {
-			c.bad(at(field, i), "duplicate_item", "is in the list twice.", fault.Meta{"first": j})
+			c.bad(at(field, i), "duplicate_item", fmt.Sprintf("repeats %s.", fault.Clip(word)), fault.Meta{"first": j})
 		}
 	}
 	return true

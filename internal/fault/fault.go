@@ -107,6 +107,18 @@ func Is(err error, code Code) bool {
 	return errors.As(err, &f) && f.Code == code
 }
 
+// maxEcho is how many bytes of a name or a value an answer repeats.
+const maxEcho = 64
+
+// Clip shortens a name or a value that the caller sent, for messages and Meta.
+// The result is valid UTF-8.
+func Clip(s string) string {
+	if len(s) > maxEcho {
+		return strings.ToValidUTF8(s[:maxEcho], "") + "…"
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
 // Missing says that there is no such record in the workspace. The message does
 // not vary, so that a foreign, an unknown and a malformed id look the same.
 func Missing() *Error {

@@ -24,7 +24,7 @@ var usage = map[string]string{"cursor": " with the next_cursor of the page befor
 
 // notOneOf says that a value is none of those allowed, and which was meant.
 func notOneOf(v string, allowed []string) (message string, meta fault.Meta) {
-	shown := clip(v)
+	shown := fault.Clip(v)
 	message, meta = fmt.Sprintf("must be one of %s, not %q.", strings.Join(allowed, ", "), shown), fault.Meta{"allowed": allowed, "value": shown}
 	if near := nearest.Word(v, allowed); near != "" {
 		meta["did_you_mean"] = near

@@ -27,6 +27,9 @@ func TestMessagesNameTheFix(t *testing.T) {
 		// Values are named, with a suggestion.
 		{"GET", "/v1/analytics/overview?metrics=spend,clics", "", "", 400, `metrics has an unknown metric: "clics". Did you mean clicks?`},
 		{"GET", "/v1/analytics/overview?metrics=", "", "", 400, "metrics must name at least one metric."},
+		{"GET", "/v1/analytics/overview?metrics=spend,aov,aov", "", "", 400, "metrics repeats aov."},
+		{"POST", "/v1/creative", `{"name":"a","type":"text","content":{"headline":"Tea","landing_url":"https://example.com/{{campaign.id}}"}}`, "", 422, "content.landing_url cannot contain macros."},
+		{"POST", "/v1/campaigns", `{"name":`, "", 400, "The JSON is cut off. Send it to its end."},
 		{"POST", "/v1/analytics/query", `{"metrics":["spent"]}`, "", 422, `metrics[0] has an unknown metric: "spent". Did you mean spend?`},
 		{"GET", "/v1/campaigns?order=DESC", "", "", 400, `order must be one of asc, desc, not "DESC". Did you mean desc?`},
 		{"GET", "/v1/campaigns?status=active,ACTIV", "", "", 400, `not "ACTIV". Did you mean active?`},

@@ -177,12 +177,12 @@ func unknownAccounts(f *fields, d record.Doc, u connection.Update) error {
 		return err
 	}
 	missing := c.Missing(u)
-	list := f.object.get("accounts")
-	for i := range missing {
-		for j := range list.items {
-			if v := list.items[j].get("external_id"); v != nil && v.text == missing[i] {
-				f.bad(fmt.Sprintf("accounts[%d].external_id", j), "not_found", "names no account of the connection.", nil)
-			}
+	if len(missing) == 0 {
+		return nil
+	}
+	for i, account := range f.object.get("accounts").items {
+		if v := account.get("external_id"); v != nil && slices.Contains(missing, v.text) {
+			f.bad(fmt.Sprintf("accounts[%d].external_id", i), "not_found", "names no account of the connection.", nil)
 		}
 	}
 	return nil

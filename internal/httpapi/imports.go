@@ -108,7 +108,7 @@ func readImportChange(f *fields) (c ingest.Change) {
 		case kindString:
 			c.Mapping[m.name] = m.value.text
 		default:
-			f.bad("mapping."+clip(m.name), "invalid_type", "must be a string or null.", fault.Meta{"expected": "a string or null"})
+			f.bad("mapping."+fault.Clip(m.name), "invalid_type", "must be a string or null.", fault.Meta{"expected": "a string or null"})
 		}
 	}
 	return c

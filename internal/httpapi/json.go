@@ -109,6 +109,8 @@ func parseObject(body []byte) (value, error) {
 	case err != nil && jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
 		// The bytes are UTF-8, so it is an escape that is not.
 		return v, malformed("invalid_utf8", "The body holds half of a surrogate pair.", d.InputOffset())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return v, malformed("syntax", "The JSON is cut off. Send it to its end.", d.InputOffset())
 	case err != nil:
 		return v, malformed("syntax", "The body is not valid JSON.", d.InputOffset())
 	}
@@ -130,6 +132,7 @@ func duplicate(d *jsontext.Decoder, cause error) error {
 	var path strings.Builder
 	level := 0
 	for token := range at.JSONPointer.Tokens() {
+		token = fault.Clip(token)
 		level++
 		kind, _ := d.StackIndex(level)
 		switch {

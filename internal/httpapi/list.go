@@ -91,7 +91,7 @@ func readQuery(values url.Values, known []string) (map[string]string, error) {
 			case slices.Contains(known, habits[name]):
 				meta, hint = fault.Meta{"did_you_mean": habits[name]}, " Use "+habits[name]+usage[habits[name]]+"."
 			}
-			p.bad(clip(name), "unknown_parameter", "is not a parameter of this operation."+hint, meta)
+			p.bad(fault.Clip(name), "unknown_parameter", "is not a parameter of this operation."+hint, meta)
 		case len(list) > 1:
 			p.bad(name, "duplicate_parameter", "is given more than once.", nil)
 		case !utf8.ValidString(list[0]) || strings.ContainsFunc(list[0], func(r rune) bool { return r < ' ' }):
@@ -101,15 +101,6 @@ func readQuery(values url.Values, known []string) (map[string]string, error) {
 		}
 	}
 	return p.values, p.err()
-}
-
-// clip keeps a caller's own words short and printable in an answer.
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) > 64 {
-		s = strings.ToValidUTF8(s[:64], "") + "…"
-	}
-	return s
 }
 
 // known lists the parameters of the list.

@@ -45,7 +45,9 @@ func newFields(object *value, patch bool) *fields {
 	return f
 }
 
+// at is the path of a member. The name may be one that the caller made up.
 func (f *fields) at(name string) string {
+	name = fault.Clip(name)
 	if f.path == "" {
 		return name
 	}
@@ -311,6 +313,10 @@ func (f *fields) expand(path, s string, macros []string) (string, bool) {
 			return plain.String(), true
 		}
 		name, after, closed := strings.Cut(rest, "}}")
+		if len(macros) == 0 {
+			f.bad(path, "invalid_value", "cannot contain macros. Remove {{ and what follows it.", nil)
+			return "", false
+		}
 		if !closed || !slices.Contains(macros, name) {
 			f.bad(path, "invalid_value", "may only use these macros: {{"+strings.Join(macros, "}}, {{")+"}}.", fault.Meta{"allowed": macros})
 			return "", false
@@ -428,7 +434,7 @@ func (f *fields) metadata() map[string]string {
 		return out
 	}
 	for _, m := range v.members {
-		path := f.at(name) + "." + m.name
+		path := f.at(name) + "." + fault.Clip(m.name)
 		switch {
 		case !f.checkText(path, m.name, 1, maxMetaKey):
 		case m.value.kind == kindNull && f.patch:

@@ -47,16 +47,22 @@ type top struct {
 	cells []string
 }
 
+// topOf reads the first records. What was read of one that is too wide counts,
+// so that the delimiter is found and the error names the width.
 func topOf(text string, delimiter rune) []top {
 	var list []top
-	// What is wrong with the file shows when all of it is read.
-	_ = records(text, delimiter, func(line int, cells []string) error {
-		list = append(list, top{line, append([]string(nil), cells[:min(len(cells), MaxColumns+1)]...)})
-		if len(list) == headerWithin {
-			return errEnough
+	r := splitter{text: text, mark: byte(delimiter)}
+	for len(list) < headerWithin && r.next() {
+		if r.rest == "" {
+			continue
 		}
-		return nil
-	})
+		line, err := r.line, r.record()
+		list = append(list, top{line, slices.Clone(r.cells[:min(len(r.cells), MaxColumns+1)])})
+		if err != nil {
+			// What is wrong with the file shows when all of it is read.
+			break
+		}
+	}
 	return list
 }
 

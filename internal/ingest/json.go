@@ -39,7 +39,7 @@ func (l *lines) array(body []byte) error {
 	l.source.Reset(body)
 	l.d.Reset(&l.source)
 	if l.d.PeekKind() != jsontext.KindBeginArray {
-		if err := l.skip(); err != nil && !fault.Is(err, fault.ValidationFailed) {
+		if err := l.skip(); err != nil && !errors.Is(err, errLarge) {
 			return l.syntax(body, err)
 		}
 		return malformed("not_an_array", "The body must be one JSON array of rows, or lines of JSON with the type application/x-ndjson.", 0)
@@ -53,10 +53,11 @@ func (l *lines) array(body []byte) error {
 			return tooManyRows(MaxRows)
 		}
 		l.sheet.begin(n)
-		if err := l.object(); err != nil {
+		finish, err := l.row()
+		if err != nil {
 			return l.syntax(body, err)
 		}
-		l.sheet.end()
+		finish()
 	}
 	if _, err := l.d.ReadToken(); err != nil {
 		return l.syntax(body, err)
@@ -83,10 +84,10 @@ func (l *lines) separate(body []byte) error {
 		n++
 		l.source.Reset(line)
 		l.d.Reset(&l.source)
-		err := l.object()
+		finish, err := l.row()
 		if err == nil {
 			if _, err = l.d.ReadToken(); errors.Is(err, io.EOF) {
-				l.sheet.end()
+				finish()
 				continue
 			}
 			err = malformed("trailing_data", "There is something after the JSON object.", l.d.InputOffset())
@@ -100,12 +101,24 @@ func (l *lines) separate(body []byte) error {
 	return nil
 }
 
-// object reads one row. A value that is no object is a problem of the row.
-func (l *lines) object() error {
-	if l.d.PeekKind() != jsontext.KindBeginObject {
-		l.sheet.refuse("", "invalid_type", "A row must be a JSON object.", fault.Meta{"expected": "an object"})
-		return l.skip()
+// row reads one row and returns what adds it to the sheet. A value that is not
+// an object is refused for that alone.
+func (l *lines) row() (finish func(), err error) {
+	if l.d.PeekKind() == jsontext.KindBeginObject {
+		return l.sheet.end, l.object()
 	}
+	err = l.skip()
+	if errors.Is(err, errLarge) {
+		err = notARow(l.sheet.index)
+	}
+	return func() {
+		l.sheet.refuse("", "invalid_type", "A row must be a JSON object.", fault.Meta{"expected": "an object"})
+		l.sheet.reject(refusal{index: l.sheet.index, problems: l.sheet.problems})
+	}, err
+}
+
+// object reads the members of a row.
+func (l *lines) object() error {
 	if _, err := l.d.ReadToken(); err != nil {
 		return err
 	}
@@ -123,7 +136,7 @@ func (l *lines) object() error {
 		f, known := fieldsByName[string(name)]
 		if !known || f >= fieldEndDate {
 			l.sheet.unknown(string(name))
-			if err := l.skip(); err != nil {
+			if err := l.skipMember(string(name)); err != nil {
 				return err
 			}
 			continue
@@ -148,7 +161,7 @@ func (l *lines) member(f field) error {
 			want = "a number"
 		}
 		l.sheet.wrong(f, "invalid_type", "must be "+want+".", fault.Meta{"expected": want})
-		return l.skip()
+		return l.skipMember(f.String())
 	}
 	v, err := l.d.ReadValue()
 	if err != nil || kind == jsontext.KindNull {
@@ -176,9 +189,26 @@ func (l *lines) skip() error {
 			return nil
 		}
 		if n == maxSkipped {
-			return tooManyMembers(l.sheet.index)
+			return errLarge
 		}
 	}
+}
+
+// errLarge says that a value has more than maxSkipped tokens.
+var errLarge = errors.New("a value has too many values inside")
+
+// skipMember leaves out the value of a member.
+func (l *lines) skipMember(name string) error {
+	err := l.skip()
+	if !errors.Is(err, errLarge) {
+		return err
+	}
+	row, name := l.sheet.index, fault.Clip(name)
+	return fault.Invalid([]fault.Detail{{
+		Field: fmt.Sprintf("rows[%d].%s", row, name), Code: "too_many_items",
+		Message: fmt.Sprintf("%s of row %d has more than %d values inside. A field of a row takes one string or number. The rows were read up to there.", name, row, maxSkipped),
+		Meta:    fault.Meta{"index": row, "maximum": maxSkipped},
+	}})
 }
 
 // maxSkipped is how many tokens a value may have that is left out.
@@ -208,11 +238,13 @@ func (l *lines) syntax(body []byte, err error) *fault.Error {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		f := malformed("duplicate_key", "The body names a member twice.", offset)
 		if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-			f.Details[0].Field = at.JSONPointer.LastToken()
+			f.Details[0].Field = fault.Clip(at.JSONPointer.LastToken())
 		}
 		return f
 	case jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
 		return malformed("invalid_utf8", "The body holds half of a surrogate pair.", offset)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return malformed("syntax", "The JSON is cut off. Send it to its end.", offset)
 	}
 	return malformed("syntax", "The body is not valid JSON.", offset)
 }
@@ -229,6 +261,13 @@ func malformed(code, message string, offset int64) *fault.Error {
 func tooManyMembers(row int) error {
 	return fault.Invalid([]fault.Detail{{
 		Field: fmt.Sprintf("rows[%d]", row), Code: "too_many_items", Message: fmt.Sprintf("Row %d has more than %d members. The rows were read up to there.", row, MaxMembers), Meta: fault.Meta{"index": row, "maximum": MaxMembers},
+	}})
+}
+
+// notARow refuses a value in place of a row that is too large to skip.
+func notARow(row int) error {
+	return fault.Invalid([]fault.Detail{{
+		Field: fmt.Sprintf("rows[%d]", row), Code: "invalid_type", Message: fmt.Sprintf("Row %d must be a JSON object. The rows were read up to there.", row), Meta: fault.Meta{"index": row, "expected": "an object"},
 	}})
 }
 

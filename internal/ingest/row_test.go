@@ -22,7 +22,7 @@ func TestRows(t *testing.T) {
 		{"no measure", `{"date":"2026-11-14"}`, ":required"},
 		{"null is not there", `{"date":"2026-11-14","clicks":null,"spend":null}`, ":required"},
 		{"null date", `{"date":null,"clicks":1}`, "date:required"},
-		{"not an object", `[1]`, ":invalid_type date:required :required"},
+		{"not an object", `[1]`, ":invalid_type"},
 		{"unknown", `{` + right + `,"click":1}`, "click:unknown_field"},
 		{"of files only", `{` + right + `,"end_date":"2026-11-14"}`, "end_date:unknown_field"},
 		{"case counts", `{` + right + `,"Spend":1}`, "Spend:unknown_field"},
@@ -287,9 +287,9 @@ func TestManyMembers(t *testing.T) {
 	object := `{` + members.String() + `"date":"2026-11-14","clicks":1}`
 	for _, tt := range []struct{ name, body, want string }{
 		{"a row", `[` + object + `]`, "rows[0] too_many_items"},
-		{"below a row", `[{"date":"2026-11-14","clicks":1},{"spend":` + object + `}]`, "rows[1] too_many_items"},
-		{"below what is unknown", `[{"x":` + object + `}]`, "rows[0] too_many_items"},
-		{"a row that is none", `[[` + object + `]]`, "rows[0] too_many_items"},
+		{"below a row", `[{"date":"2026-11-14","clicks":1},{"spend":` + object + `}]`, "rows[1].spend too_many_items"},
+		{"below what is unknown", `[{"x":` + object + `}]`, "rows[0].x too_many_items"},
+		{"a row that is none", `[[` + object + `]]`, "rows[0] invalid_type"},
 		{"no array", object, " not_an_array"},
 	} {
 		w := newWorld(t)

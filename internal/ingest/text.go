@@ -170,9 +170,14 @@ func (g *grid) visit(line int, cells []string, visit func(line int, cells []stri
 	return visit(line, cells)
 }
 
+// tooManyColumns refuses a line, or the whole file where line is 0.
 func tooManyColumns(line int) error {
+	where, meta := "The file", fault.Meta{"maximum": MaxColumns}
+	if line > 0 {
+		where, meta["line"] = fmt.Sprintf("Line %d", line), line
+	}
 	return fault.Invalid([]fault.Detail{{
-		Field: "body", Code: "too_many_items", Message: fmt.Sprintf("Line %d has more than %d columns.", line, MaxColumns), Meta: fault.Meta{"line": line, "maximum": MaxColumns},
+		Field: "body", Code: "too_many_items", Message: fmt.Sprintf("%s has more than %d columns. Leave out columns that hold no metrics.", where, MaxColumns), Meta: meta,
 	}})
 }
 
