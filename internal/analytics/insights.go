@@ -7,6 +7,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 )
 
@@ -15,6 +16,9 @@ const (
 	maxTopCreatives = 10
 	maxCampaigns    = 20
 )
+
+// NoFacts is the code of the warning that there are no facts of an audience.
+const NoFacts = "no_facts"
 
 // AudienceFacts are what facts tell about an audience. Nothing in them is
 // guessed: what no platform has delivered is empty, and a warning says so.
@@ -116,6 +120,9 @@ func (s *Service) Insights(ctx context.Context, w Workspace, audience ident.ID, 
 		a.baseline = oneOf("", "audience_id", []string{baseline})
 	}
 	facts := a.facts()
+	if f, ok := errors.AsType[*fault.Error](a.err); ok && f.Code == fault.ValidationFailed {
+		return nil, invalidParameters(f.Details)
+	}
 	if a.err != nil {
 		return nil, asked(ctx, limited, a.err)
 	}
@@ -144,11 +151,29 @@ func (a *asking) facts() *AudienceFacts {
 	f.Performance = a.performance()
 	all := a.ask(Query{Metrics: []string{"impressions"}, Filters: a.here})
 	if all.sum.sums == nil {
-		f.Warnings = append(f.Warnings, Warning{Code: "no_facts", Message: "No platform has reported figures for this audience in the period."})
-		return f
+		return a.onlyParts(f)
 	}
 	f.Trend, f.ByChannel, f.BestTimes = a.trend(), a.byChannel(), a.bestTimes()
 	f.TopCreatives, f.Campaigns = a.topCreatives(), a.campaigns()
+	a.compose(f)
+	return f
+}
+
+// onlyParts is what is known of an audience without facts of the base family:
+// breakdowns may have been reported by themselves, in a file for example. Their
+// sums are not totals, because a platform leaves out what it cannot attribute.
+func (a *asking) onlyParts(f *AudienceFacts) *AudienceFacts {
+	a.compose(f)
+	if len(f.Warnings) == len(breakdowns) {
+		f.Warnings = []Warning{{Code: NoFacts, Message: "No platform has reported metrics for this audience in the period."}}
+		return f
+	}
+	f.Warnings = append(f.Warnings, Warning{Code: "no_totals", Message: "Only breakdowns have been reported for this audience in the period, so there are no totals, channels, creatives or campaigns."})
+	return f
+}
+
+// compose adds the composition by each breakdown, or a warning.
+func (a *asking) compose(f *AudienceFacts) {
 	for _, name := range breakdowns {
 		parts := a.composition(name)
 		if len(parts) == 0 {
@@ -157,7 +182,6 @@ func (a *asking) facts() *AudienceFacts {
 		}
 		f.Composition[name] = parts
 	}
-	return f
 }
 
 func (a *asking) performance() Performance {

@@ -346,6 +346,22 @@ func TestInsights(t *testing.T) {
 	if err != nil || len(none.Warnings) != 1 || none.Warnings[0].Code != "no_facts" || len(none.Trend) != 0 {
 		t.Errorf("no facts: got %+v, %v want one warning", none, err)
 	}
+	add(audiences[0], fact.Device, "2026-02-05", "mobile", 300, 30)
+	parts, err := s.Insights(t.Context(), wks, audiences[0], BaselineWorkspace, day(t, "2026-02-05"), day(t, "2026-02-07"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := fmt.Sprint(parts.Composition["device"], len(parts.Trend))
+	for _, w := range parts.Warnings {
+		found += " " + w.Code + w.Dimension
+	}
+	if want := "[{mobile 300 1 100}] 0 no_breakdownage_range no_breakdowngender no_breakdowncountry no_totals"; found != want {
+		t.Errorf("facts by device only: got %s want %s", found, want)
+	}
+	_, err = s.Insights(t.Context(), wks, audiences[0], BaselineWorkspace, day(t, "1999-02-05"), day(t, "2026-02-07"))
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.InvalidParameter || f.Details[0].Field != "start_date" || f.Details[0].In != "query" {
+		t.Errorf("too early: got %v want start_date to be refused as a parameter", err)
+	}
 }
 
 func must(b []byte, err error) []byte {

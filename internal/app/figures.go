@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"fanfare/internal/account"
@@ -68,7 +69,7 @@ func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline
 		return nil, fmt.Errorf("insights: %s to %s are no days", p.StartDate, p.EndDate)
 	}
 	in, err := f.analytics.Insights(ctx, w, id, baseline, first, last)
-	if err != nil || len(in.Trend) == 0 {
+	if err != nil || slices.ContainsFunc(in.Warnings, func(w analytics.Warning) bool { return w.Code == analytics.NoFacts }) {
 		return nil, err
 	}
 	out := &audience.Figures{
@@ -80,7 +81,7 @@ func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline
 	}
 	for _, warning := range in.Warnings {
 		// What is missing the audience finds out itself.
-		if warning.Code != "no_facts" && warning.Code != "no_breakdown" {
+		if warning.Code != "no_breakdown" {
 			out.Doubts = append(out.Doubts, audience.Warning{Code: warning.Code, Message: warning.Message})
 		}
 	}
