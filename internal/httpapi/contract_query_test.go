@@ -71,6 +71,11 @@ func asksOf(t testing.TB, p *openapi3.Parameter) []ask {
 		if set {
 			several.codes = nil
 			list = append(list, ask{first + ",no_such_value", []string{"invalid_value"}}, ask{first + ",", []string{"invalid_value"}})
+			twice := ask{first + "," + first, nil}
+			if p.Schema.Value.UniqueItems {
+				twice.codes = []string{"invalid_value"}
+			}
+			list = append(list, twice)
 		}
 		list = append(list, several, ask{"no_such_value", []string{"invalid_value"}}, ask{strings.ToUpper(first), []string{"invalid_value"}})
 	}
