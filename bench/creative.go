@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"fanfare/internal/composer"
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/composer"
 )
 
 // benchCreative measures what the built-in generator costs: copy in CPU time,
@@ -47,7 +47,7 @@ var nsPerOp = regexp.MustCompile(`([\d.]+) ns/op`)
 // paintTimes runs a benchmark of the renderer, which alone can leave out its
 // own layout, and returns the median time.
 func paintTimes(name string) float64 {
-	out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark"+name+"$", "-count", strconv.Itoa(*rounds), "-cpu", "1", "fanfare/internal/picture").CombinedOutput()
+	out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark"+name+"$", "-count", strconv.Itoa(*rounds), "-cpu", "1", "fanfare/internal/creative/picture").CombinedOutput()
 	if err != nil {
 		check(fmt.Errorf("%w: %s", err, out))
 	}

@@ -17,18 +17,18 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/app"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
-	"fanfare/internal/sandbox/ads"
 )
 
 var syncScale = flag.Int("sync-scale", 1, "how many times the accounts of P11 have their campaigns")
 
 // tape is a sandbox that remembers what it was asked.
 type tape struct {
-	sandbox *ads.Server
+	sandbox *sandbox.Server
 	mu      sync.Mutex
 	calls   []*http.Request
 	bodies  [][]byte
@@ -55,7 +55,7 @@ func (t *tape) rewind() {
 // benchSync is P11: three months of five made-up accounts synced, against
 // downloading and decoding the same pages and nothing else.
 func benchSync(dir string) {
-	sandbox, err := ads.New(ads.Options{Seed: 1, Scale: *syncScale, Now: time.Now})
+	sandbox, err := sandbox.New(sandbox.Options{Seed: 1, Scale: *syncScale, Now: time.Now})
 	check(err)
 	t := &tape{sandbox: sandbox}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

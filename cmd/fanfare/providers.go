@@ -13,10 +13,10 @@ import (
 	"fanfare/internal/app"
 	"fanfare/internal/control"
 	"fanfare/internal/ident"
-	"fanfare/internal/model"
+	"fanfare/internal/llm"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/money"
 	"fanfare/internal/platform"
-	"fanfare/internal/provider"
 	"fanfare/internal/secret"
 )
 
@@ -129,11 +129,11 @@ func readKey(file string, in io.Reader) (string, error) {
 	return key, nil
 }
 
-func readPrice(input, output, image string) (*model.Price, error) {
+func readPrice(input, output, image string) (*llm.Price, error) {
 	if input == "" && output == "" {
 		return nil, nil
 	}
-	var p model.Price
+	var p llm.Price
 	for _, part := range []struct {
 		flag, text string
 		to         *int64

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"fanfare/internal/account"
-	"fanfare/internal/provider"
+	"fanfare/internal/llm/provider"
 )
 
 // TestProviderCommands sets up models on a folder that nobody holds, and on

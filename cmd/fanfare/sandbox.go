@@ -11,19 +11,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/adplatform/sandbox"
 )
 
 // sandboxIn are the flags of the sandbox. It has none of the server's settings:
 // where it listens has nothing to do with where a server does.
 type sandboxIn struct {
-	ads.Options
+	sandbox.Options
 	listen   string
 	anywhere bool
 }
 
 func (c *cli) sandboxCommand() *cobra.Command {
-	in := sandboxIn{Options: ads.Options{Now: now}}
+	in := sandboxIn{Options: sandbox.Options{Now: now}}
 	cmd := &cobra.Command{
 		Use: "sandbox", Short: "Play the ad platforms, with made-up accounts to try connections on", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return in.run(cmd) },
@@ -34,7 +34,7 @@ func (c *cli) sandboxCommand() *cobra.Command {
 	f.Int64Var(&in.Seed, "seed", 1, "what all accounts and figures are made from")
 	f.StringVar(&in.Currency, "currency", "USD", "currency of the accounts")
 	f.StringVar(&in.Timezone, "timezone", "UTC", "time zone of the accounts")
-	f.IntVar(&in.Scale, "scale", 1, fmt.Sprintf("how many times each account has its campaigns, up to %d", ads.MaxScale))
+	f.IntVar(&in.Scale, "scale", 1, fmt.Sprintf("how many times each account has its campaigns, up to %d", sandbox.MaxScale))
 	f.StringVar(&in.State, "state", "", "file that keeps what callers did (default: forget it)")
 	return cmd
 }
@@ -43,7 +43,7 @@ func (in *sandboxIn) run(cmd *cobra.Command) error {
 	if addr, err := netip.ParseAddrPort(in.listen); !in.anywhere && (err != nil || !addr.Addr().IsLoopback()) {
 		return usageError{fmt.Errorf("--listen %s is not a loopback address: the sandbox speaks plain HTTP and lets in whoever asks; use one such as 127.0.0.1:8787, or add --listen-anywhere", in.listen)}
 	}
-	sandbox, err := ads.New(in.Options)
+	sandbox, err := sandbox.New(in.Options)
 	if err != nil {
 		return configError{err}
 	}
@@ -60,7 +60,7 @@ func (in *sandboxIn) run(cmd *cobra.Command) error {
 }
 
 // welcome prints what somebody needs who has just started it.
-func (in *sandboxIn) welcome(cmd *cobra.Command, sandbox *ads.Server, url string) error {
+func (in *sandboxIn) welcome(cmd *cobra.Command, sandbox *sandbox.Server, url string) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "Ad platforms of sandbox %d at %s\n\n", in.Seed, url)
 	var rows [][]string

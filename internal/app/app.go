@@ -18,11 +18,11 @@ import (
 
 	"fanfare/api"
 	"fanfare/internal/account"
+	"fanfare/internal/adplatform/registry"
 	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
-	"fanfare/internal/catalogue"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/console"
@@ -31,10 +31,10 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/job"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/mail"
 	"fanfare/internal/metrics"
 	"fanfare/internal/page"
-	"fanfare/internal/provider"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/seal"
@@ -118,7 +118,7 @@ type App struct {
 	factsFile   *factsFile
 	Uploads     *asset.Folder
 	Connections *connection.Service
-	Catalogue   *catalogue.Catalogue
+	Catalogue   *registry.Catalogue
 	Analytics   *analytics.Service
 	Ingest      *ingest.Service
 	Rates       *rates.Service

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"fanfare/internal/adplatform/registry"
 	"fanfare/internal/analytics"
-	"fanfare/internal/catalogue"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
@@ -23,7 +23,7 @@ import (
 func (a *App) buildConnections() error {
 	c := a.config
 	var err error
-	if a.Catalogue, err = catalogue.New(catalogue.Options{
+	if a.Catalogue, err = registry.New(registry.Options{
 		Apps: c.OAuth, URLs: c.PlatformURLs, Sandbox: c.Sandbox, State: c.SandboxState, Now: c.Now, Sleep: c.Sleep,
 	}); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (a *App) buildConnections() error {
 		Now:       c.Now, Random: c.Random, Log: c.Log,
 	}
 	if a.ring != nil {
-		parts.Vault = catalogue.Vault{Ring: a.ring}
+		parts.Vault = registry.Vault{Ring: a.ring}
 	}
 	a.Connections = connection.New(parts)
 	return nil

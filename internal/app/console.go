@@ -5,8 +5,8 @@ import (
 
 	"fanfare/internal/console"
 	"fanfare/internal/ident"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/mail"
-	"fanfare/internal/provider"
 	"fanfare/internal/record"
 	"fanfare/internal/secret"
 	"fanfare/internal/signin"

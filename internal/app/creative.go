@@ -16,8 +16,8 @@ import (
 	"fanfare/internal/creative"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/outbound"
-	"fanfare/internal/provider"
 	"fanfare/internal/record"
 	"fanfare/internal/store"
 )

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/secret"
 )
 
@@ -36,7 +36,7 @@ func (s *stage) sealed() string {
 	return text.Reveal()
 }
 
-func isToken(e ads.Entry) bool { return e.Path == "/token" }
+func isToken(e sandbox.Entry) bool { return e.Path == "/token" }
 
 // TestRefreshInTime wants tokens that live for an hour to be renewed after four
 // fifths of it, and not before.
@@ -63,11 +63,11 @@ func TestRefreshInTime(t *testing.T) {
 func TestExpired(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		one := 1
-		s.strike(ads.Rule{Platform: ads.GoogleAds, Fault: ads.FaultExpiredToken, Path: "googleAds", Count: &one})
+		s.strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
 		before := s.stored().Private.SealVersion
 		r := s.sync(recent)
 		want(t, "run", []any{connection.RunSucceeded, before + 1}, []any{r.Status, s.stored().Private.SealVersion})
-		s.strike(ads.Rule{Platform: ads.GoogleAds, Fault: ads.FaultExpiredToken, Path: "googleAds"})
+		s.strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
 		r = s.sync(recent)
 		want(t, "a token that never works", []any{connection.RunFailed, "auth", connection.StatusReauthRequired}, []any{r.Status, r.Error.Class, s.connection().Status})
 	}, "google_ads")
@@ -110,7 +110,7 @@ func TestRevoked(t *testing.T) {
 		s.sync(recent)
 		before, _ := s.figures("platform")
 		s.ask(`{"mode":"full"}`)
-		s.strike(ads.Rule{Platform: ads.MetaAds, Fault: ads.FaultRevokedToken})
+		s.strike(sandbox.Rule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
 		s.World.Clock.Advance(time.Hour)
 		s.Sync(s.id)
 		c := s.connection()

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/store"
 )
 
@@ -71,7 +71,7 @@ func (s *stage) granted(id string) {
 func TestPushWithoutAccess(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.strike(ads.Rule{Fault: ads.FaultRevokedToken})
+		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
 		s.sync(recent)
 		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
 		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
@@ -95,7 +95,7 @@ func TestPushWithoutAccess(t *testing.T) {
 func TestPushFindsAccessEnded(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.strike(ads.Rule{Fault: ads.FaultRevokedToken})
+		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
 		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait for access", again, err)

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/secret"
 )
 
@@ -91,7 +91,7 @@ func (c *tricked) Refresh(ctx context.Context, a connection.App, k connection.Cr
 }
 
 // world is what every sandbox here is made from.
-var world = ads.World{Seed: 7, Currency: "USD", Timezone: "UTC"}
+var world = sandbox.World{Seed: 7, Currency: "USD", Timezone: "UTC"}
 
 // onStage runs a test on both engines, with a sandbox whose first run was
 // canceled, so that a test reads only the days that it is about. Where
@@ -255,7 +255,7 @@ func (s *stage) events(id string) (types []string) {
 }
 
 // strike has the sandbox play a fault.
-func (s *stage) strike(r ads.Rule) {
+func (s *stage) strike(r sandbox.Rule) {
 	s.t.Helper()
 	if err := s.World.Sandbox().Strike(r); err != nil {
 		s.t.Fatal(err)
@@ -263,7 +263,7 @@ func (s *stage) strike(r ads.Rule) {
 }
 
 // calls counts what the sandbox was asked.
-func (s *stage) calls(match func(e ads.Entry) bool) (n int) {
+func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
 	for _, e := range s.World.Sandbox().Journal() {
 		if match(e) {
 			n++

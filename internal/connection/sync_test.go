@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fanfaretest"
-	"fanfare/internal/sandbox/ads"
 )
 
 // TestFirstSync follows a connection from the moment it is made: three months
@@ -115,7 +115,7 @@ func TestSyncRefused(t *testing.T) {
 	onStage(t, func(_ *testing.T, s *stage) {
 		s.only()
 		s.Do("POST", s.path("/sync"), nil).WantError(409, "invalid_state")
-		s.strike(ads.Rule{Fault: ads.FaultRevokedToken})
+		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
 		s.only("meta_ads")
 		s.sync(recent)
 		s.Do("POST", s.path("/sync"), nil).WantError(409, "connection_reauth_required")
@@ -197,7 +197,7 @@ func TestAccountsDuringRun(t *testing.T) {
 
 func (s *stage) tiktok() string {
 	a, _ := s.World.Sandbox().Grant(world)
-	return a[ads.TikTokAds].AccountID
+	return a[sandbox.TikTokAds].AccountID
 }
 
 // TestInterrupted breaks a run off in the middle, as the end of the process
@@ -250,7 +250,7 @@ func TestInterrupted(t *testing.T) {
 func TestThrottled(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		once := 1
-		s.strike(ads.Rule{Platform: ads.MetaAds, Path: "insights", Fault: ads.FaultThrottle, Seconds: 600, Count: &once})
+		s.strike(sandbox.Rule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
 		id := s.ask(recent)
 		at, err := s.work(t.Context())
 		if err != nil || at == nil || at.Sub(s.World.Clock.Now()) < 9*time.Minute {

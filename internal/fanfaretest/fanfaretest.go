@@ -23,12 +23,12 @@ import (
 
 	"fanfare"
 	"fanfare/internal/account"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/app"
 	"fanfare/internal/connection"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/secret"
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
@@ -152,7 +152,7 @@ func (w *World) playPlatforms(c *app.Config) {
 	w.T.Cleanup(outside.Close)
 	w.Platforms = outside.URL
 	c.OAuth, c.PlatformURLs = map[string]connection.App{}, map[string]string{}
-	for _, p := range (&ads.Server{}).Addresses() {
+	for _, p := range (&sandbox.Server{}).Addresses() {
 		c.OAuth[p.Platform] = connection.App{ID: "client", Secret: secret.New("client-secret")}
 		c.PlatformURLs[p.Platform] = outside.URL + p.Prefix
 	}
@@ -162,7 +162,7 @@ func (w *World) playPlatforms(c *app.Config) {
 func (w *World) Unplug(off bool) { w.unplugged.Store(off) }
 
 // Sandbox is what plays the platforms.
-func (w *World) Sandbox() *ads.Server { return w.App.Catalogue.Server() }
+func (w *World) Sandbox() *sandbox.Server { return w.App.Catalogue.Server() }
 
 // Sync does the next thing that is to be done for a connection: a run, if one
 // is due.

@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fanfare/internal/account"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/app"
 	"fanfare/internal/asset"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ratelimit"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/store"
 )
 
@@ -94,7 +94,7 @@ func connected(step, method, verb, body string) show {
 		case "disconnect":
 			s.Do("DELETE", "/v1/connections/"+id, nil).Want(200)
 		case "revoke":
-			if err := s.World.Sandbox().Strike(ads.Rule{Fault: ads.FaultRevokedToken}); err != nil {
+			if err := s.World.Sandbox().Strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken}); err != nil {
 				s.World.T.Fatal(err)
 			}
 			s.Sync(id)

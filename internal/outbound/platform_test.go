@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
 	"fanfare/internal/outbound"
-	"fanfare/internal/platform/transport"
 )
 
 // newWideSentinel makes a sentinel on every address of this machine, private ones included.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"fanfare/internal/creative"
-	"fanfare/internal/model"
+	"fanfare/internal/llm"
+	"fanfare/internal/llm/anthropic"
+	"fanfare/internal/llm/gemini"
+	"fanfare/internal/llm/openai"
 	"fanfare/internal/outbound"
-	"fanfare/internal/platform/anthropic"
-	"fanfare/internal/platform/gemini"
-	"fanfare/internal/platform/openai"
 	"fanfare/internal/secret"
 )
 
@@ -31,7 +31,7 @@ type Settings struct {
 	ImageModel string
 	Key        secret.Text
 	// Price replaces what the price table says; nil for that.
-	Price *model.Price
+	Price *llm.Price
 }
 
 // Check tells what is wrong with the settings, for whoever stores them.
@@ -66,12 +66,12 @@ func Open(s Settings, client *outbound.Client, shorten func(string, creative.Lim
 	if s.ImageModel == "" {
 		painter = nil
 	}
-	return model.New(chat, painter, model.Options{
+	return llm.New(chat, painter, llm.Options{
 		Model: s.Model, ImageModel: s.ImageModel, Price: s.Price, Shorten: shorten, Now: now,
 	}), nil
 }
 
-func (s Settings) open(client *outbound.Client) (model.Chat, model.Painter, error) {
+func (s Settings) open(client *outbound.Client) (llm.Chat, llm.Painter, error) {
 	switch s.Kind {
 	case "openai":
 		c, err := openai.New(client, cmp.Or(s.BaseURL, openai.DefaultBase), s.Model, s.ImageModel, s.Key)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"fanfare/internal/sandbox/models"
+	"fanfare/internal/llm/sandbox"
 	"fanfare/internal/store/pgtest"
 	"fanfare/test/program"
 )
@@ -38,7 +38,7 @@ func drillGeneration(t *testing.T, env []string, end func(*program.Server)) {
 	t.Helper()
 	// The model answers nobody who asks before the end.
 	ended, asked := make(chan struct{}), make(chan struct{}, 100)
-	sandbox := models.New(time.Now)
+	sandbox := sandbox.New(time.Now)
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
 		<-ended

@@ -22,13 +22,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"fanfare/internal/model"
+	"fanfare/internal/llm"
+	"fanfare/internal/llm/anthropic"
+	"fanfare/internal/llm/gemini"
+	"fanfare/internal/llm/openai"
+	"fanfare/internal/llm/sandbox"
 	"fanfare/internal/outbound"
 	"fanfare/internal/platform"
-	"fanfare/internal/platform/anthropic"
-	"fanfare/internal/platform/gemini"
-	"fanfare/internal/platform/openai"
-	"fanfare/internal/sandbox/models"
 	"fanfare/internal/secret"
 	"fanfare/test/program"
 )
@@ -60,23 +60,23 @@ var schema = map[string]any{
 	}},
 }
 
-var request = model.Request{
+var request = llm.Request{
 	System: intent["system"].(string), User: intent["user"].(string), Schema: schema, MaxTokens: intent["max_tokens"].(int), Seed: 7,
 }
 
 // install puts the SDKs in place, once.
 var install = sync.OnceValue(func() error { return program.Packages() })
 
-func serve(t *testing.T) (*models.Handler, string) {
+func serve(t *testing.T) (*sandbox.Handler, string) {
 	t.Helper()
-	h := models.New(func() time.Time { return time.Unix(1_800_000_000, 0) })
+	h := sandbox.New(func() time.Time { return time.Unix(1_800_000_000, 0) })
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	return h, srv.URL
 }
 
 // run plays an SDK's script and returns what it asked.
-func run(t *testing.T, script string) []models.Entry {
+func run(t *testing.T, script string) []sandbox.Entry {
 	t.Helper()
 	if err := install(); err != nil {
 		t.Fatal(err)
@@ -114,9 +114,9 @@ func client(t *testing.T) *outbound.Client {
 var key = secret.New("sk-test")
 
 // complete asks in all three formats, like the scripts do first.
-func complete(t *testing.T, c model.Chat) {
+func complete(t *testing.T, c llm.Chat) {
 	t.Helper()
-	for _, format := range []model.Format{model.FormatSchema, model.FormatJSON, model.FormatText} {
+	for _, format := range []llm.Format{llm.FormatSchema, llm.FormatJSON, llm.FormatText} {
 		r := request
 		r.Format = format
 		if _, err := c.Complete(t.Context(), r); err != nil {
@@ -125,7 +125,7 @@ func complete(t *testing.T, c model.Chat) {
 	}
 }
 
-func draw(t *testing.T, c model.Painter) {
+func draw(t *testing.T, c llm.Painter) {
 	t.Helper()
 	if _, err := c.Draw(t.Context(), intent["prompt"].(string), 500, 500); err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func draw(t *testing.T, c model.Painter) {
 
 // same compares what we ask with what the SDK asks: path, the headers that
 // matter, and the whole body after both were brought to the same form.
-func same(t *testing.T, ours, sdk []models.Entry, headers []string, normal func(body any) any) {
+func same(t *testing.T, ours, sdk []sandbox.Entry, headers []string, normal func(body any) any) {
 	t.Helper()
 	if len(sdk) < len(ours) {
 		t.Fatalf("the SDK made %d requests, we %d", len(sdk), len(ours))

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"fanfare/internal/adplatform/ga4"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/platform/ga4"
-	"fanfare/internal/sandbox/ads"
 )
 
 // ga4Report is what a report is asked by.
@@ -42,7 +42,7 @@ func ga4Reports(first, last clock.Date) []ga4Report {
 // TestGA4 has Google's SDK for GA4 and our client ask for the same.
 func TestGA4(t *testing.T) {
 	t.Parallel()
-	s := open(t, ads.GA4)
+	s := open(t, sandbox.GA4)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	var answered struct {

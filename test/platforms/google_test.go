@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"fanfare/internal/adplatform/google"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/platform/google"
-	"fanfare/internal/sandbox/ads"
 )
 
 // googleReport is what the library makes a query of.
@@ -108,7 +108,7 @@ func sameQuery(_ string, parameters map[string]string) {
 // TestGoogle has a library for Google Ads and our client ask for the same.
 func TestGoogle(t *testing.T) {
 	t.Parallel()
-	s := open(t, ads.GoogleAds)
+	s := open(t, sandbox.GoogleAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	client := google.New(s.options("/google"))

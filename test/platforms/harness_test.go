@@ -4,7 +4,7 @@
 //
 // A platform has a script that plays its SDK, and a test that runs it:
 //
-//	s := open(t, ads.MetaAds)
+//	s := open(t, sandbox.MetaAds)
 //	s.run(t, "meta.mjs", intent, &answered)
 //	sdk := s.journal(t)
 //	… the same with our client, at s.url+"/meta" with s.options(…) …
@@ -32,10 +32,10 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
-	"fanfare/internal/platform/transport"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/internal/secret"
 	"fanfare/test/program"
 )
@@ -46,9 +46,9 @@ var now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
 // install puts the SDKs in place, once.
 var install = sync.OnceValue(func() error { return program.Packages() })
 
-// sandbox is a world of its own for one test, and access to one platform in
+// world is a sandbox of its own for one test, and access to one platform in
 // it.
-type sandbox struct {
+type world struct {
 	// url is where the sandbox is without TLS; platforms are below it, by
 	// their prefix.
 	url   string
@@ -66,9 +66,9 @@ type grant struct {
 }
 
 // open starts a sandbox and is granted access to a platform.
-func open(t *testing.T, platform string) *sandbox {
+func open(t *testing.T, platform string) *world {
 	t.Helper()
-	server, err := ads.New(ads.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: func() time.Time { return now }})
+	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func open(t *testing.T, platform string) *sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sandbox{url: plain.URL, tlsPort: port, roots: authority.file}
+	s := &world{url: plain.URL, tlsPort: port, roots: authority.file}
 	var grants struct{ Data map[string]grant }
 	s.control(t, http.MethodPost, "grants", map[string]any{}, &grants)
 	s.grant = grants.Data[platform]
@@ -94,7 +94,7 @@ func open(t *testing.T, platform string) *sandbox {
 }
 
 // control calls the sandbox's own API.
-func (s *sandbox) control(t *testing.T, method, path string, in, out any) {
+func (s *world) control(t *testing.T, method, path string, in, out any) {
 	t.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -121,14 +121,14 @@ func (s *sandbox) control(t *testing.T, method, path string, in, out any) {
 }
 
 // fails has the platform fail in a way, once.
-func (s *sandbox) fails(t *testing.T, platform, fault string) {
+func (s *world) fails(t *testing.T, platform, fault string) {
 	t.Helper()
 	s.control(t, http.MethodPost, "faults", map[string]any{"platform": platform, "fault": fault, "count": 1}, nil)
 }
 
 // run plays an SDK's script. The script gets the grant and the intent, and its
 // answer is read into out, unless that is nil.
-func (s *sandbox) run(t *testing.T, script string, intent, out any) {
+func (s *world) run(t *testing.T, script string, intent, out any) {
 	t.Helper()
 	if err := install(); err != nil {
 		t.Fatal(err)
@@ -165,12 +165,12 @@ func (s *sandbox) run(t *testing.T, script string, intent, out any) {
 }
 
 // options are for one of our clients, with the platform's prefix.
-func (s *sandbox) options(prefix string) transport.Options {
+func (s *world) options(prefix string) transport.Options {
 	return transport.Options{Base: s.url + prefix, Do: http.DefaultClient, Now: func() time.Time { return now }}
 }
 
 // credentials are the grant for one of our clients.
-func (s *sandbox) credentials() connection.Credentials {
+func (s *world) credentials() connection.Credentials {
 	c := connection.Credentials{
 		Access: secret.New(s.grant.Access), IssuedAt: clock.At(now),
 		App: connection.App{ID: "sandbox-app", Secret: secret.New("sandbox-secret")},

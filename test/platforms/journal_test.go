@@ -28,7 +28,7 @@ type call struct {
 
 // journal returns what the platforms were asked since the last time, and
 // forgets it.
-func (s *sandbox) journal(t *testing.T) []call {
+func (s *world) journal(t *testing.T) []call {
 	t.Helper()
 	var journal struct{ Data []call }
 	s.control(t, http.MethodGet, "journal", nil, &journal)

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fanfare/internal/adplatform/linkedin"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
-	"fanfare/internal/platform/linkedin"
-	"fanfare/internal/sandbox/ads"
 )
 
 // linkedInAnswer is what the script has read.
@@ -48,7 +48,7 @@ var (
 // TestLinkedIn has LinkedIn's SDK and our client ask for the same.
 func TestLinkedIn(t *testing.T) {
 	t.Parallel()
-	s := open(t, ads.LinkedInAds)
+	s := open(t, sandbox.LinkedInAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	cred := s.credentials()

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"fanfare/internal/adplatform/meta"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/platform/meta"
-	"fanfare/internal/sandbox/ads"
 )
 
 // metaAnswer is what the script has read.
@@ -43,7 +43,7 @@ var metaLevels = []metaLevel{
 // TestMeta has Meta's SDK and our client ask for the same.
 func TestMeta(t *testing.T) {
 	t.Parallel()
-	s := open(t, ads.MetaAds)
+	s := open(t, sandbox.MetaAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	var answered metaAnswer
@@ -81,8 +81,8 @@ func TestMeta(t *testing.T) {
 		q.Level = level
 		impressions = append(impressions, sum())
 	}
-	s.fails(t, ads.MetaAds, ads.FaultTooLarge)
-	s.fails(t, ads.MetaAds, ads.FaultAsyncStuck)
+	s.fails(t, sandbox.MetaAds, sandbox.FaultTooLarge)
+	s.fails(t, sandbox.MetaAds, sandbox.FaultAsyncStuck)
 	impressions = append(impressions, sum())
 	campaign := entities.Campaigns[0].External
 	if err := client.SetStatus(t.Context(), cred, q.Account, campaign, false); err != nil {

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/adplatform/tiktok"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/platform/tiktok"
-	"fanfare/internal/sandbox/ads"
 )
 
 // tikTokAnswer is what the script has read.
@@ -44,7 +44,7 @@ var (
 // TestTikTok has TikTok's SDK and our client ask for the same.
 func TestTikTok(t *testing.T) {
 	t.Parallel()
-	s := open(t, ads.TikTokAds)
+	s := open(t, sandbox.TikTokAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	cred := s.credentials()

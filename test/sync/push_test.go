@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/test/program"
 )
 
@@ -69,7 +69,7 @@ func newPushDrill(t *testing.T) *pushDrill {
 		t.Fatalf("make a workspace: %v %+v", err, out)
 	}
 	d.key = made.Key
-	for _, platform := range []string{ads.GoogleAds, ads.MetaAds, ads.TikTokAds, ads.LinkedInAds} {
+	for _, platform := range []string{sandbox.GoogleAds, sandbox.MetaAds, sandbox.TikTokAds, sandbox.LinkedInAds} {
 		d.lanes = append(d.lanes, d.join(platform))
 	}
 	d.id = d.lanes[0].connection
@@ -224,7 +224,7 @@ func (d *pushDrill) step(l *lane) {
 	d.Helper()
 	once := 1 + d.r.IntN(2)
 	strike := func(fault string) {
-		if err := d.sandbox.Strike(ads.Rule{Platform: l.platform, Fault: fault, Count: &once}); err != nil {
+		if err := d.sandbox.Strike(sandbox.Rule{Platform: l.platform, Fault: fault, Count: &once}); err != nil {
 			d.Fatal(err)
 		}
 	}
@@ -240,10 +240,10 @@ func (d *pushDrill) step(l *lane) {
 	case n < 15:
 		d.done.throttles++
 		d.throttled = true
-		strike(ads.FaultThrottle)
+		strike(sandbox.FaultThrottle)
 	case n < 17:
 		d.done.failures++
-		strike([]string{ads.Fault500, ads.FaultReset, ads.FaultTruncated, ads.FaultExpiredToken}[d.r.IntN(4)])
+		strike([]string{sandbox.Fault500, sandbox.FaultReset, sandbox.FaultTruncated, sandbox.FaultExpiredToken}[d.r.IntN(4)])
 	case n < 18:
 		d.kill(l)
 	default:

@@ -20,14 +20,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"fanfare/internal/sandbox/ads"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/test/program"
 )
 
 // gossip is a platform that repeats every secret it is sent wherever its
 // answers have words, and remembers them and those that it gives away.
 type gossip struct {
-	sandbox *ads.Server
+	sandbox *sandbox.Server
 	mu      sync.Mutex
 	known   map[string]bool
 }
@@ -104,13 +104,13 @@ func (v *visitor) call(method, path, body string) (int, []byte) {
 	return status, []byte(text)
 }
 
-var oauthPlatforms = map[string]string{ads.GoogleAds: "/google", ads.MetaAds: "/meta", ads.TikTokAds: "/tiktok", ads.LinkedInAds: "/linkedin", ads.GA4: "/ga4"}
+var oauthPlatforms = map[string]string{sandbox.GoogleAds: "/google", sandbox.MetaAds: "/meta", sandbox.TikTokAds: "/tiktok", sandbox.LinkedInAds: "/linkedin", sandbox.GA4: "/ga4"}
 
 func newVisitor(t *testing.T) *visitor {
 	t.Helper()
 	v := &visitor{T: t, gossip: &gossip{known: map[string]bool{}}}
 	var err error
-	if v.sandbox, err = ads.New(ads.Options{Seed: 1, Now: time.Now}); err != nil {
+	if v.sandbox, err = sandbox.New(sandbox.Options{Seed: 1, Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
 	platforms := httptest.NewServer(v.gossip)
@@ -196,8 +196,8 @@ func (v *visitor) right(platform string) {
 		v.Fatalf("%s: got %d %v want 201: %s", platform, status, err, text)
 	}
 	one := "/v1/connections/" + made.Data.ID
-	for _, fault := range []string{ads.FaultExpiredToken, ads.FaultRotatedToken, ads.FaultVersionSunset, ads.FaultAccountDisabled, ads.FaultRevokedToken} {
-		if err := v.sandbox.Strike(ads.Rule{Fault: fault, Platform: platform, Count: new(2)}); err != nil {
+	for _, fault := range []string{sandbox.FaultExpiredToken, sandbox.FaultRotatedToken, sandbox.FaultVersionSunset, sandbox.FaultAccountDisabled, sandbox.FaultRevokedToken} {
+		if err := v.sandbox.Strike(sandbox.Rule{Fault: fault, Platform: platform, Count: new(2)}); err != nil {
 			v.Fatal(err)
 		}
 	}

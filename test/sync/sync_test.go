@@ -19,8 +19,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
-	"fanfare/internal/sandbox/ads"
 	"fanfare/test/program"
 )
 
@@ -52,7 +52,7 @@ type drill struct {
 	*testing.T
 	seed    uint64
 	r       *rand.Rand
-	sandbox *ads.Server
+	sandbox *sandbox.Server
 	url     string
 	// call asks the service.
 	call func(method, path, body string) (int, []byte)
@@ -83,7 +83,7 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 	t.Logf("%s=%d", seedEnv, d.seed)
 	d.r, d.counts.faults = rand.New(rand.NewPCG(d.seed, 0)), map[string]int{}
 	var err error
-	if d.sandbox, err = ads.New(ads.Options{Seed: int64(d.seed >> 12), Timezone: zone, Now: now}); err != nil {
+	if d.sandbox, err = sandbox.New(sandbox.Options{Seed: int64(d.seed >> 12), Timezone: zone, Now: now}); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,14 +100,14 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 // spoil has calls go wrong in every way from now on.
 func (d *drill) spoil() {
 	d.Helper()
-	for _, r := range []ads.Rule{
-		{Fault: ads.FaultAll, Probability: often},
-		{Fault: ads.FaultRotatedToken, Probability: rare},
-		{Fault: ads.FaultTooLarge, Platform: ads.MetaAds, Probability: often},
-		{Fault: ads.FaultDriftingTotal, Probability: often},
-		{Fault: ads.FaultSkipPage, Probability: often},
-		{Fault: ads.FaultAsyncStuck, Probability: rare},
-		{Fault: ads.FaultAsyncFailed, Probability: rare},
+	for _, r := range []sandbox.Rule{
+		{Fault: sandbox.FaultAll, Probability: often},
+		{Fault: sandbox.FaultRotatedToken, Probability: rare},
+		{Fault: sandbox.FaultTooLarge, Platform: sandbox.MetaAds, Probability: often},
+		{Fault: sandbox.FaultDriftingTotal, Probability: often},
+		{Fault: sandbox.FaultSkipPage, Probability: often},
+		{Fault: sandbox.FaultAsyncStuck, Probability: rare},
+		{Fault: sandbox.FaultAsyncFailed, Probability: rare},
 	} {
 		if err := d.sandbox.Strike(r); err != nil {
 			d.Fatal(err)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
-	"fanfare/internal/sandbox/ads"
 )
 
 // families are how each is asked for.
@@ -20,7 +20,7 @@ var compared = []fact.Measure{
 }
 
 // told is what truth says of a measure on a day, nil for nothing.
-func told(t *ads.TruthDay, m fact.Measure) *int64 {
+func told(t *sandbox.TruthDay, m fact.Measure) *int64 {
 	return map[fact.Measure]*int64{
 		fact.Impressions: t.Impressions, fact.Clicks: t.Clicks, fact.Spend: t.SpendMicros, fact.Conversions: t.ConversionsMicros, fact.Revenue: t.RevenueMicros,
 		fact.Leads: t.Leads, fact.Engagements: t.Engagements, fact.VideoViews: t.VideoViews, fact.VideoCompletions: t.VideoCompletions,
@@ -61,7 +61,7 @@ func (d *drill) compare(first, last clock.Date) (n int) {
 
 // equal compares the days of a family. Where truth tells nothing, nothing may
 // be stored.
-func (d *drill) equal(what string, truth []ads.TruthDay, stored map[clock.Date]fact.Values) (n int) {
+func (d *drill) equal(what string, truth []sandbox.TruthDay, stored map[clock.Date]fact.Values) (n int) {
 	d.Helper()
 	wrong := 0
 	for i := range truth {

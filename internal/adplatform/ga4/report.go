@@ -1,0 +1,256 @@
+package ga4
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"fanfare/internal/adplatform/googleauth"
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+)
+
+// Dimensions that are asked for.
+const (
+	byDate     = "date"
+	byCampaign = "sessionCampaignName"
+	byChannel  = "sessionDefaultChannelGroup"
+	byAd       = "sessionManualAdContent"
+	byCountry  = "countryId"
+	byAge      = "userAgeBracket"
+	byGender   = "userGender"
+	byDevice   = "deviceCategory"
+)
+
+// cuts are what the levels are asked by, besides the day.
+//
+// Choice: nothing is asked by audience. A user can be in several, and GA4
+// counts everything for each of them, so that rows by audience add up to more
+// than there is.
+var cuts = map[connection.Level][]string{
+	connection.LevelAccount:     {byDate},
+	connection.LevelCampaign:    {byDate, byCampaign, byChannel},
+	connection.LevelAd:          {byDate, byCampaign, byChannel, byAd},
+	connection.LevelGeo:         {byDate, byCampaign, byChannel, byCountry},
+	connection.LevelDemographic: {byDate, byCampaign, byChannel, byAge, byGender},
+	connection.LevelDevice:      {byDate, byCampaign, byChannel, byDevice},
+}
+
+// metrics are conversions and revenue.
+//
+// Choice: advertiserAdCost is left alone. It is what the platforms report
+// themselves, and would count spend twice.
+var metrics = []name{{"keyEvents"}, {"totalRevenue"}}
+
+type name struct {
+	Name string `json:"name"`
+}
+
+type request struct {
+	Dimensions          []name    `json:"dimensions"`
+	Metrics             []name    `json:"metrics"`
+	DateRanges          []days    `json:"dateRanges"`
+	OrderBys            []orderBy `json:"orderBys"`
+	Limit               int       `json:"limit,string"`
+	Offset              int       `json:"offset,string,omitzero"`
+	ReturnPropertyQuota bool      `json:"returnPropertyQuota"`
+}
+
+type days struct {
+	StartDate string `json:"startDate"`
+	EndDate   string `json:"endDate"`
+}
+
+type orderBy struct {
+	Dimension struct {
+		DimensionName string `json:"dimensionName"`
+	} `json:"dimension"`
+}
+
+type answer struct {
+	Rows []struct {
+		Dimensions []value `json:"dimensionValues"`
+		Metrics    []value `json:"metricValues"`
+	} `json:"rows"`
+	RowCount int   `json:"rowCount"`
+	Quota    quota `json:"propertyQuota"`
+}
+
+type value struct {
+	Value string `json:"value"`
+}
+
+type quota struct {
+	Day         tokens `json:"tokensPerDay"`
+	Hour        tokens `json:"tokensPerHour"`
+	ProjectHour tokens `json:"tokensPerProjectPerHour"`
+}
+
+type tokens struct {
+	Remaining *int64 `json:"remaining"`
+}
+
+// low are a tenth of the tokens that a standard property has. Choice: the
+// larger ones of a paid property are not told by the API, so that such a
+// property is left alone later than it could be, but never too late.
+const (
+	lowDay         = 20_000
+	lowHour        = 4_000
+	lowProjectHour = 1_400
+)
+
+// spent is until when a property is to be left alone, zero for not at all: the
+// last tenth is for what people wait for.
+func (q *quota) spent(now time.Time) time.Time {
+	below := func(t tokens, low int64) bool { return t.Remaining != nil && *t.Remaining < low }
+	switch {
+	case below(q.Day, lowDay):
+		return nextDay(now)
+	case below(q.Hour, lowHour), below(q.ProjectHour, lowProjectHour):
+		return nextHour(now)
+	}
+	return time.Time{}
+}
+
+// line is a row by the names of its dimensions.
+type line map[string]string
+
+// run reads a report page by page. It is one only if all pages tell the same
+// total and there are so many rows.
+func (c *Client) run(ctx context.Context, creds connection.Credentials, property string, dimensions []string, between days, each func(line, fact.Values) error) error {
+	if !digits(property) {
+		return &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "A property of Google Analytics has a number, without the G- of its tag."}
+	}
+	in := request{Metrics: metrics, DateRanges: []days{between}, Limit: c.page, ReturnPropertyQuota: true}
+	for _, d := range dimensions {
+		in.Dimensions = append(in.Dimensions, name{d})
+		order := orderBy{}
+		order.Dimension.DimensionName = d
+		in.OrderBys = append(in.OrderBys, order)
+	}
+	guard := googleauth.Guard[string]{}
+	total := -1
+	for {
+		var page answer
+		_, err := c.data.Do(ctx, transport.Call{
+			Method: http.MethodPost, Path: "/" + version + "/properties/" + property + ":runReport",
+			Header: googleauth.Bearer(creds), JSON: in, Account: property,
+		}, &page)
+		if err != nil {
+			return err
+		}
+		if total >= 0 && page.RowCount != total {
+			return googleauth.Drift("changed_total", "The number of rows changed while the report was read.")
+		}
+		total = page.RowCount
+		if until := page.Quota.spent(c.now()); !until.IsZero() {
+			c.data.Hold(property, until)
+		}
+		for i := range page.Rows {
+			if err := take(guard, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {
+				return err
+			}
+		}
+		in.Offset += c.page
+		if in.Offset >= total {
+			break
+		}
+	}
+	if len(guard) != total {
+		return googleauth.Drift("missing_rows", "The report has other than the "+strconv.Itoa(total)+" rows that it said it has.")
+	}
+	return nil
+}
+
+// take reads a row and hands it on, if it is a new one.
+func take(guard googleauth.Guard[string], dimensions []string, is, figures []value, each func(line, fact.Values) error) error {
+	if len(is) != len(dimensions) || len(figures) != len(metrics) {
+		return googleauth.Malformed("A row of the report has not the columns that were asked for.")
+	}
+	l, key := line{}, ""
+	for i, d := range dimensions {
+		l[d] = is[i].Value
+		key += is[i].Value + "\x00"
+	}
+	var v fact.Values
+	for i, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
+		n, ok := googleauth.Millionths(figures[i].Value)
+		if !ok {
+			return googleauth.Malformed("A figure in the report is no number.")
+		}
+		v.Set(m, n)
+	}
+	fresh, err := guard.Fresh(key, v)
+	if err != nil || !fresh {
+		return err
+	}
+	return each(l, v)
+}
+
+// Report implements connection.Client.
+func (c *Client) Report(ctx context.Context, creds connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
+	at := map[fact.Row]int{}
+	var rows []fact.Row
+	err := c.run(ctx, creds, q.Account, cuts[q.Level], days{q.First.String(), q.Last.String()}, func(l line, v fact.Values) error {
+		row, there, err := l.row(q.Level)
+		if err != nil || !there {
+			return err
+		}
+		// Several of GA4's channels are one of ours.
+		if i, before := at[row]; before {
+			for _, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
+				rows[i].Values.Set(m, rows[i].Values.V[m]+v.V[m])
+			}
+			return nil
+		}
+		at[row] = len(rows)
+		row.Values = v
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return each(rows)
+}
+
+// row is a line as a fact without figures, and whether it belongs to the level.
+func (l line) row(level connection.Level) (r fact.Row, belongs bool, err error) {
+	at, err := time.Parse("20060102", l[byDate])
+	if err != nil {
+		return r, false, googleauth.Malformed("A row of the report has no day.")
+	}
+	r.Date = clock.DateIn(at, time.UTC)
+	if level == connection.LevelAccount {
+		return r, true, nil
+	}
+	// Choice: what came without a campaign, such as (direct), is kept under
+	// GA4's name for it, so that campaigns add up to the property.
+	r.Campaign, r.Channel = fact.Entity{External: l[byCampaign], Name: l[byCampaign]}, channelOf(l[byChannel])
+	r.Family = connection.Families[level]
+	switch level {
+	case connection.LevelAd:
+		// Without an ad it is the campaign's alone, and in its own report.
+		r.Creative = fact.Entity{External: l[byAd], Name: l[byAd]}
+		return r, !none(l[byAd]), nil
+	case connection.LevelGeo:
+		if country := l[byCountry]; fact.IsCountry(country) {
+			r.Country = country
+		}
+	case connection.LevelDemographic:
+		r.AgeRange, r.Gender = known(fact.AgeRanges, l[byAge]), known(fact.Genders, l[byGender])
+	case connection.LevelDevice:
+		r.Device = known(fact.Devices, cmp.Or(devices[l[byDevice]], l[byDevice]))
+	default:
+	}
+	return r, true, nil
+}
+
+// none says that GA4 has no name: it puts into parentheses what it says
+// instead.
+func none(s string) bool { return s == "" || strings.HasPrefix(s, "(") }

@@ -1,0 +1,85 @@
+package google
+
+import (
+	"net/http"
+	"time"
+
+	"fanfare/internal/adplatform/googleauth"
+	"fanfare/internal/connection"
+)
+
+// classes are what can be done about the errors of Google Ads, by kind and
+// code. A kind alone stands for all its other codes.
+var classes = map[string]connection.Class{
+	"quotaError":                                                connection.Throttled,
+	"quotaError.ACCESS_PROHIBITED":                              connection.Forbidden,
+	"authenticationError":                                       connection.Forbidden,
+	"authenticationError.AUTHENTICATION_ERROR":                  connection.Expired,
+	"authenticationError.OAUTH_TOKEN_EXPIRED":                   connection.Expired,
+	"authenticationError.OAUTH_TOKEN_INVALID":                   connection.Expired,
+	"authenticationError.OAUTH_TOKEN_REVOKED":                   connection.Revoked,
+	"authenticationError.OAUTH_TOKEN_DISABLED":                  connection.Revoked,
+	"authenticationError.GOOGLE_ACCOUNT_DELETED":                connection.Revoked,
+	"authenticationError.CUSTOMER_NOT_FOUND":                    connection.Gone,
+	"authorizationError":                                        connection.Forbidden,
+	"requestError.UNSUPPORTED_VERSION":                          connection.Sunset,
+	"requestError.RESOURCE_NOT_FOUND":                           connection.Gone,
+	"mutateError.RESOURCE_NOT_FOUND":                            connection.Gone,
+	"queryError.DATE_RANGE_TOO_WIDE":                            connection.TooLarge,
+	"internalError":                                             connection.Transient,
+	"internalError.DEADLINE_EXCEEDED":                           connection.TooLarge,
+	"databaseError":                                             connection.Transient,
+	"contextError.OPERATION_NOT_PERMITTED_FOR_REMOVED_RESOURCE": connection.Gone,
+}
+
+// closed are the codes of accounts that are not in use.
+var closed = map[string]bool{"CUSTOMER_NOT_ENABLED": true, "CUSTOMER_NOT_FOUND": true}
+
+// longWait is for quotas over a sliding day. Choice: Google mostly says how
+// long to wait; where it does not, an hour frees a part of the day.
+const longWait = time.Hour
+
+// read tells what is wrong with an answer of Google Ads.
+func read(status int, header http.Header, body []byte, now time.Time) *connection.Error {
+	e, said := googleauth.Read(status, body, now)
+	if e == nil {
+		return nil
+	}
+	if e.RequestID == "" {
+		e.RequestID = header.Get("Request-Id")
+	}
+	for _, d := range said.Details {
+		if len(d.Errors) > 0 {
+			refine(e, d.Errors[0], now)
+		}
+	}
+	return e
+}
+
+// refine makes an error say what Google Ads said beyond the status.
+func refine(e *connection.Error, f googleauth.Failure, now time.Time) {
+	for kind, code := range f.Code {
+		e.Code = code
+		if f.Message != "" {
+			e.Message = f.Message
+		}
+		if class, ok := classes[kind]; ok {
+			e.Class = class
+		}
+		if class, ok := classes[kind+"."+code]; ok {
+			e.Class = class
+		}
+	}
+	e.Until = time.Time{}
+	if e.Class != connection.Throttled {
+		return
+	}
+	wait := googleauth.ShortWait
+	if e.Code == "EXCESSIVE_LONG_TERM_QUERY_RESOURCE_CONSUMPTION" {
+		wait = longWait
+	}
+	if said, ok := googleauth.Delay(f.Details.Quota.RetryDelay); ok {
+		wait = said
+	}
+	e.Until = now.Add(wait)
+}

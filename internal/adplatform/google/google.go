@@ -1,0 +1,235 @@
+// Package google is the client of Google Ads: accounts, entities and figures by
+// its query language over searchStream, states of campaigns by mutate. It puts
+// Google's words into ours and knows nothing of what becomes of them.
+package google
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"fanfare/internal/adplatform/googleauth"
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/money"
+)
+
+const (
+	// Platform is the one that is spoken to, in the word of facts.
+	Platform = "google_ads"
+	version  = "v26"
+	host     = "https://googleads.googleapis.com"
+	scope    = "https://www.googleapis.com/auth/adwords"
+	// perSecond is how often an account is asked. Choice: Google does not
+	// tell its limit and refuses by load; this is well below what is known to
+	// pass.
+	perSecond = 10
+)
+
+// Choice: Google names the day on which a version ends only shortly before. A
+// version lives for a year and this one came in October 2026.
+var sunset = clock.MakeDate(2027, time.October, 6)
+
+// Client speaks to Google Ads. It is a connection.Client and a
+// connection.Grantor.
+type Client struct {
+	*googleauth.Grantor
+	api *transport.Transport
+}
+
+// New makes a client. Without a base it speaks to Google itself, with one to
+// whatever plays Google there. It brings its own reader of errors.
+func New(o transport.Options) *Client {
+	c := &Client{Grantor: googleauth.New(o, scope)}
+	if o.Base == "" {
+		o.Base, o.PerSecond = host, perSecond
+	}
+	o.Read = read
+	c.api = transport.New(o)
+	return c
+}
+
+// About implements connection.Client.
+func (c *Client) About() connection.About {
+	return connection.About{
+		Platform: Platform, Name: "Google Ads", Version: version, Sunset: &sunset,
+		LookbackDays: 30, HistoryDays: 1125, WindowDays: 30, DeepDays: 90,
+		Levels: []connection.Level{
+			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd,
+			connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
+		},
+		Scopes: []string{scope}, WriteScopes: []string{scope},
+		Capabilities: []string{"read_metrics", "read_campaigns", "write_campaigns", "read_audiences", "read_creative"},
+	}
+}
+
+// query asks for rows. The account is as Accounts names it.
+func (c *Client) query(ctx context.Context, creds connection.Credentials, account, gaql string, urgent bool) ([]row, error) {
+	customer, header, err := open(creds, account)
+	if err != nil {
+		return nil, err
+	}
+	var chunks []struct {
+		Results []row `json:"results"`
+	}
+	_, err = c.api.Do(ctx, transport.Call{
+		Method: http.MethodPost, Path: "/" + version + "/customers/" + customer + "/googleAds:searchStream",
+		Header: header, JSON: map[string]string{"query": gaql}, Account: customer, Urgent: urgent,
+	}, &chunks)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, chunk := range chunks {
+		rows = append(rows, chunk.Results...)
+	}
+	return rows, nil
+}
+
+// open splits an account's name and makes the header that opens it.
+//
+// Choice: an account that is reached through a manager is named
+// client@manager, because Google has to be told the manager with every call;
+// one that is reached directly has its plain id.
+func open(creds connection.Credentials, account string) (customer string, header http.Header, err error) {
+	customer, manager, through := strings.Cut(account, "@")
+	if !digits(customer) || through && !digits(manager) {
+		return "", nil, &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "An account of Google Ads has a number of ten digits, without dashes."}
+	}
+	header = googleauth.Bearer(creds)
+	if through {
+		header.Set("Login-Customer-Id", manager)
+	}
+	return customer, header, nil
+}
+
+// digits guards what is put into paths and queries.
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// Accounts implements connection.Client.
+func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]connection.Account, error) {
+	var accessible struct {
+		ResourceNames []string `json:"resourceNames"`
+	}
+	_, err := c.api.Do(ctx, transport.Call{
+		Method: http.MethodGet, Path: "/" + version + "/customers:listAccessibleCustomers", Header: googleauth.Bearer(creds),
+	}, &accessible)
+	if err != nil {
+		return nil, err
+	}
+	var found []connection.Account
+	at := map[string]int{}
+	for _, name := range accessible.ResourceNames {
+		root := strings.TrimPrefix(name, "customers/")
+		below, err := c.below(ctx, creds, root)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range below {
+			customer, _, through := strings.Cut(a.ExternalID, "@")
+			i, there := at[customer]
+			switch {
+			case !there:
+				at[customer] = len(found)
+				found = append(found, a)
+			case !through:
+				found[i] = a
+			}
+		}
+	}
+	return found, nil
+}
+
+// below lists an account that can be opened, or those of a manager.
+func (c *Client) below(ctx context.Context, creds connection.Credentials, root string) ([]connection.Account, error) {
+	rows, err := c.query(ctx, creds, root, "SELECT customer_client.id, customer_client.descriptive_name, customer_client.currency_code, "+
+		"customer_client.time_zone, customer_client.manager, customer_client.status FROM customer_client WHERE customer_client.status = 'ENABLED'", false)
+	if e, ok := errors.AsType[*connection.Error](err); ok && closed[e.Code] {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var accounts []connection.Account
+	for _, r := range rows {
+		client := &r.CustomerClient
+		if client.Manager || client.Status != "ENABLED" || !digits(client.ID) {
+			continue
+		}
+		a := connection.Account{
+			ExternalID: client.ID, Name: client.DescriptiveName,
+			Currency: money.Currency(client.CurrencyCode), Timezone: client.TimeZone, Enabled: true,
+		}
+		if client.ID != root {
+			a.ExternalID += "@" + root
+		}
+		if a.Name == "" {
+			a.Name = "Google Ads " + client.ID
+		}
+		accounts = append(accounts, a)
+	}
+	return accounts, nil
+}
+
+// The states of a campaign. Google's third one, REMOVED, cannot be undone and
+// is never set.
+const (
+	statusEnabled = "ENABLED"
+	statusPaused  = "PAUSED"
+)
+
+// Status implements connection.Client.
+func (c *Client) Status(ctx context.Context, creds connection.Credentials, account, campaign string) (connection.Observed, error) {
+	if !digits(campaign) {
+		return connection.Observed{}, unknownCampaign()
+	}
+	rows, err := c.query(ctx, creds, account, "SELECT campaign.id, campaign.status FROM campaign WHERE campaign.id = "+campaign, true)
+	if err != nil {
+		return connection.Observed{}, err
+	}
+	if len(rows) == 0 {
+		return connection.Observed{}, unknownCampaign()
+	}
+	status := rows[0].Campaign.Status
+	return connection.Observed{Status: status, Runs: status == statusEnabled}, nil
+}
+
+func unknownCampaign() error {
+	return &connection.Error{Class: connection.Gone, Code: "unknown_campaign", Message: "The account has no such campaign any more."}
+}
+
+type mutation struct {
+	Operations []operation `json:"operations"`
+}
+
+type operation struct {
+	UpdateMask string `json:"updateMask"`
+	Update     struct {
+		ResourceName string `json:"resourceName"`
+		Status       string `json:"status"`
+	} `json:"update"`
+}
+
+// SetStatus implements connection.Client.
+func (c *Client) SetStatus(ctx context.Context, creds connection.Credentials, account, campaign string, run bool) error {
+	customer, header, err := open(creds, account)
+	if err != nil {
+		return err
+	}
+	if !digits(campaign) {
+		return unknownCampaign()
+	}
+	op := operation{UpdateMask: "status"}
+	op.Update.ResourceName, op.Update.Status = "customers/"+customer+"/campaigns/"+campaign, statusPaused
+	if run {
+		op.Update.Status = statusEnabled
+	}
+	_, err = c.api.Do(ctx, transport.Call{
+		Method: http.MethodPost, Path: "/" + version + "/customers/" + customer + "/campaigns:mutate",
+		Header: header, JSON: mutation{[]operation{op}}, Account: customer, Urgent: true,
+	}, nil)
+	return err
+}

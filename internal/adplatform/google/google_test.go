@@ -1,0 +1,490 @@
+package google_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"fanfare/internal/adplatform/google"
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/secret"
+)
+
+var (
+	_ connection.Client  = (*google.Client)(nil)
+	_ connection.Grantor = (*google.Client)(nil)
+)
+
+// fixture is a sandbox and a client that is let into it. Time passes only where
+// the client sleeps.
+type fixture struct {
+	server  *sandbox.Server
+	client  *google.Client
+	creds   connection.Credentials
+	account *sandbox.Account
+
+	mu    sync.Mutex
+	now   time.Time
+	slept time.Duration
+}
+
+func (f *fixture) clock() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+func (f *fixture) sleep(_ context.Context, d time.Duration) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now, f.slept = f.now.Add(d), f.slept+d
+	return nil
+}
+
+// failer is how tests and property tests give up.
+type failer interface{ Fatal(args ...any) }
+
+func open(t failer, seed int64) *fixture {
+	f := &fixture{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
+	server, err := sandbox.New(sandbox.Options{Seed: seed, Currency: "EUR", Timezone: "Europe/Berlin", Now: f.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, err := server.Grant(server.Own())
+	if err != nil {
+		t.Fatal(err)
+	}
+	access := granted[sandbox.GoogleAds]
+	f.server = server
+	f.account, _ = server.Account(access.AccountID)
+	f.client = google.New(transport.Options{Base: "http://sandbox/google", Do: server, Now: f.clock, Sleep: f.sleep})
+	f.creds = connection.Credentials{Access: secret.New(access.AccessToken), Refresh: secret.New(*access.RefreshToken)}
+	return f
+}
+
+// strike has the next call go wrong.
+func (f *fixture) strike(t *testing.T, fault string, seconds int) {
+	t.Helper()
+	once := 1
+	if err := f.server.Strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: fault, Count: &once, Seconds: seconds}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fixture) report(ctx context.Context, level connection.Level, first, last clock.Date, e *connection.Entities) ([]fact.Row, error) {
+	var rows []fact.Row
+	err := f.client.Report(ctx, f.creds, connection.Report{Account: f.account.ID, Level: level, First: first, Last: last, Entities: e}, func(some []fact.Row) error {
+		rows = append(rows, some...)
+		return nil
+	})
+	return rows, err
+}
+
+// table adds rows up by key, without names and without rows that have nothing.
+func table(rows []fact.Row) map[fact.Row]fact.Values {
+	sums := map[fact.Row]fact.Values{}
+	for _, r := range rows {
+		key := r
+		key.Values, key.Campaign.Name, key.Creative.Name, key.Audience.Name = fact.Values{}, "", "", ""
+		sum := sums[key]
+		for m := range fact.Measure(fact.NumMeasures) {
+			if n, known := r.Values.Get(m); known {
+				sum.Set(m, sum.V[m]+n)
+			}
+		}
+		sums[key] = sum
+	}
+	for key, sum := range sums {
+		if sum.V == [fact.NumMeasures]int64{} {
+			delete(sums, key)
+		}
+	}
+	return sums
+}
+
+var levels = map[connection.Level]sandbox.Level{
+	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
+	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
+}
+
+// truth is what the account has, as facts of Google have it.
+func (f *fixture) truth(level connection.Level, first, last clock.Date) []fact.Row {
+	var rows []fact.Row
+	for r := range f.server.Rows(f.account, levels[level], first, last) {
+		row := fact.Row{Date: r.Date, Family: connection.Families[level], Country: r.Country, Device: r.Device, Values: r.Values}
+		if r.Campaign != nil {
+			row.Campaign, row.Channel = fact.Entity{External: r.Campaign.ID}, r.Campaign.Channel
+		}
+		if r.Ad != nil {
+			row.Creative = fact.Entity{External: r.Ad.ID}
+		}
+		if r.Group != nil && r.Group.Audience != nil {
+			row.Audience = fact.Entity{External: r.Group.Audience.ID}
+		}
+		if level == connection.LevelDemographic {
+			// Ages are only told of groups, and genders not with them.
+			row.AgeRange, row.Gender = "unknown", "unknown"
+			if r.Group != nil {
+				row.AgeRange = r.AgeRange
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// same compares rows with the truth.
+func same(t interface {
+	Errorf(format string, args ...any)
+}, level connection.Level, got, want map[fact.Row]fact.Values,
+) {
+	if len(got) != len(want) || len(want) == 0 {
+		t.Errorf("level %d: got %d rows want %d", level, len(got), len(want))
+	}
+	for key, values := range want {
+		if got[key] != values {
+			t.Errorf("level %d, %+v: got %v want %v", level, key, got[key], values)
+			return
+		}
+	}
+}
+
+func TestReportIsTheTruth(t *testing.T) {
+	t.Parallel()
+	f := open(t, 7)
+	entities, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := f.server.Today(f.account)
+	for level := range levels {
+		rows, err := f.report(t.Context(), level, today-59, today, entities)
+		if err != nil {
+			t.Fatalf("level %d: %v", level, err)
+		}
+		if sums := table(rows); len(sums) != len(rows) {
+			t.Errorf("level %d: got %d rows with %d keys", level, len(rows), len(sums))
+		}
+		same(t, level, table(rows), table(f.truth(level, today-59, today)))
+	}
+}
+
+// TestReportIsTheTruthInEveryWorld asks for random days of random worlds.
+func TestReportIsTheTruthInEveryWorld(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f := open(t, rapid.Int64().Draw(t, "seed"))
+		entities, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := f.server.Today(f.account) - clock.Date(rapid.IntRange(0, 400).Draw(t, "ago"))
+		level := rapid.SampledFrom([]connection.Level{connection.LevelAd, connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice}).Draw(t, "level")
+		rows, err := f.report(t.Context(), level, first, first+2, entities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, level, table(rows), table(f.truth(level, first, first+2)))
+	})
+}
+
+func TestEntities(t *testing.T) {
+	t.Parallel()
+	f := open(t, 7)
+	got, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &connection.Entities{Groups: map[string]string{}}
+	for _, c := range f.account.Campaigns {
+		want.Campaigns = append(want.Campaigns, connection.Entity{External: c.ID, Name: c.Name, Channel: c.Channel, Status: "ENABLED", Runs: true})
+		for _, g := range c.Groups {
+			if g.Audience != nil {
+				want.Groups[g.ID] = g.Audience.ID
+			}
+			for _, ad := range g.Ads {
+				want.Ads = append(want.Ads, connection.Entity{External: ad.ID, Name: ad.Name, Channel: c.Channel, Status: "ENABLED", Runs: true, URL: ad.Link})
+			}
+		}
+	}
+	for _, a := range f.account.Audiences {
+		want.Audiences = append(want.Audiences, connection.Entity{External: a.ID, Name: a.Name, Status: "OPEN", Runs: true, Size: &a.Size})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entities differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	f := open(t, 7)
+	got, err := f.client.Accounts(t.Context(), f.creds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []connection.Account{{ExternalID: f.account.ID, Name: f.account.Name, Currency: "EUR", Timezone: "Europe/Berlin", Enabled: true}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("accounts differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	f := open(t, 7)
+	campaign := f.account.Campaigns[0].ID
+	for _, run := range []bool{false, false, true} {
+		if err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, campaign, run); err != nil {
+			t.Fatal(err)
+		}
+		want := connection.Observed{Status: "PAUSED"}
+		if run {
+			want = connection.Observed{Status: "ENABLED", Runs: true}
+		}
+		got, err := f.client.Status(t.Context(), f.creds, f.account.ID, campaign)
+		if err != nil || got != want {
+			t.Errorf("run %v: got %v, %v want %v", run, got, err, want)
+		}
+	}
+	for _, campaign := range []string{"1", "", "1 OR campaign.id > 0"} {
+		if _, err := f.client.Status(t.Context(), f.creds, f.account.ID, campaign); connection.ClassOf(err) != connection.Gone {
+			t.Errorf("status of %q: got %v want %s", campaign, err, connection.Gone)
+		}
+		if err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, campaign, true); connection.ClassOf(err) != connection.Gone {
+			t.Errorf("set status of %q: got %v want %s", campaign, err, connection.Gone)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		fault   string
+		seconds int
+		// want is empty where the client gets over it by itself.
+		want connection.Class
+		code string
+	}{
+		{fault: sandbox.FaultThrottle, seconds: 7},
+		{fault: sandbox.FaultThrottle, seconds: 3600, want: connection.Throttled, code: "RESOURCE_EXHAUSTED"},
+		{fault: sandbox.Fault500},
+		{fault: sandbox.Fault503},
+		{fault: sandbox.FaultReset},
+		{fault: sandbox.FaultTruncated},
+		{fault: sandbox.FaultWrongJSON},
+		{fault: sandbox.FaultDuplicatePage},
+		{fault: sandbox.FaultExpiredToken, want: connection.Expired, code: "OAUTH_TOKEN_EXPIRED"},
+		{fault: sandbox.FaultRevokedToken, want: connection.Revoked, code: "OAUTH_TOKEN_REVOKED"},
+		{fault: sandbox.FaultTooLarge, want: connection.TooLarge, code: "DATE_RANGE_TOO_WIDE"},
+		{fault: sandbox.FaultVersionSunset, want: connection.Sunset, code: "UNSUPPORTED_VERSION"},
+		{fault: sandbox.FaultAccountDisabled, want: connection.Forbidden, code: "CUSTOMER_NOT_ENABLED"},
+	} {
+		t.Run(test.fault, func(t *testing.T) {
+			t.Parallel()
+			f := open(t, 7)
+			today := f.server.Today(f.account)
+			want := table(f.truth(connection.LevelAd, today-5, today))
+			f.strike(t, test.fault, test.seconds)
+			before := f.clock()
+			rows, err := f.report(t.Context(), connection.LevelAd, today-5, today, nil)
+			if test.want == "" {
+				if err != nil || len(table(rows)) != len(want) {
+					t.Errorf("got %d rows, %v want %d", len(rows), err, len(want))
+				}
+				if wait := time.Duration(test.seconds) * time.Second; f.slept < wait {
+					t.Errorf("got %s of sleep want %s", f.slept, wait)
+				}
+				return
+			}
+			e, ok := errors.AsType[*connection.Error](err)
+			if !ok || e.Class != test.want || e.Code != test.code || e.RequestID == "" {
+				t.Fatalf("got %v want %s, %s", err, test.want, test.code)
+			}
+			if test.seconds > 0 && !e.Until.Equal(before.Add(time.Duration(test.seconds)*time.Second)) {
+				t.Errorf("got until %s want %d seconds after %s", e.Until, test.seconds, before)
+			}
+			if strings.Contains(err.Error(), f.creds.Access.Reveal()) {
+				t.Errorf("got %v, which shows the token", err)
+			}
+		})
+	}
+}
+
+// script answers calls one after the other and keeps what it was asked.
+type script struct {
+	answers []answer
+	asked   []*http.Request
+	bodies  []string
+}
+
+type answer struct {
+	status int
+	body   string
+}
+
+func (s *script) Do(req *http.Request) (*http.Response, error) {
+	s.asked = append(s.asked, req)
+	body := ""
+	if req.Body != nil {
+		b, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = string(b)
+	}
+	s.bodies = append(s.bodies, body)
+	next := s.answers[min(len(s.asked), len(s.answers))-1]
+	return &http.Response{StatusCode: next.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(next.body))}, nil
+}
+
+// scripted is a client that speaks to a script as if it were Google.
+func scripted(s *script) *google.Client {
+	f := &fixture{now: time.Unix(1_800_000_000, 0)}
+	return google.New(transport.Options{Do: s, Now: f.clock, Sleep: f.sleep})
+}
+
+var creds = connection.Credentials{Access: secret.New("ya29.very-secret")}
+
+// TestManagers sees that accounts below a manager are found and opened through
+// it, unless there is a direct way.
+func TestManagers(t *testing.T) {
+	t.Parallel()
+	client := func(id, manager, status string) string {
+		return `{"customerClient":{"id":"` + id + `","descriptiveName":"A` + id + `","currencyCode":"EUR","timeZone":"UTC","manager":` + manager + `,"status":"` + status + `"}}`
+	}
+	s := &script{answers: []answer{
+		{200, `{"resourceNames":["customers/1","customers/2","customers/3"]}`},
+		{200, `[{"results":[` + strings.Join([]string{client("1", "true", "ENABLED"), client("2", "false", "ENABLED"), client("4", "false", "ENABLED"), client("5", "false", "CANCELED")}, ",") + `]}]`},
+		{200, `[{"results":[` + client("2", "false", "ENABLED") + `]}]`},
+		{403, `[{"error":{"code":403,"status":"PERMISSION_DENIED","details":[{"errors":[{"errorCode":{"authorizationError":"CUSTOMER_NOT_ENABLED"}}]}]}}]`},
+		{200, `[]`},
+	}}
+	c := scripted(s)
+	accounts, err := c.Accounts(t.Context(), creds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []string{}
+	for _, a := range accounts {
+		ids = append(ids, a.ExternalID)
+	}
+	if want := []string{"2", "4@1"}; !slices.Equal(ids, want) {
+		t.Errorf("got accounts %v want %v", ids, want)
+	}
+	if _, err := c.Entities(t.Context(), creds, "4@1"); err != nil {
+		t.Fatal(err)
+	}
+	last := s.asked[len(s.asked)-1]
+	if got := last.URL.Host + last.URL.Path; got != "googleads.googleapis.com/v26/customers/4/googleAds:searchStream" || last.Header.Get("Login-Customer-Id") != "1" {
+		t.Errorf("got %s through %q", got, last.Header.Get("Login-Customer-Id"))
+	}
+	if _, err := c.Entities(t.Context(), creds, "4/../5"); connection.ClassOf(err) != connection.Gone {
+		t.Errorf("got %v want %s", err, connection.Gone)
+	}
+}
+
+// TestErrors are what the sandbox does not say.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	failure := func(status, kind, code, more string) string {
+		return `[{"error":{"status":"` + status + `","message":"m","details":[{"@type":"t","requestId":"r1","errors":[{"errorCode":{"` + kind + `":"` + code + `"},"message":"about ya29.very-secret"` + more + `}]}]}}]`
+	}
+	for _, test := range []struct {
+		name   string
+		answer answer
+		want   connection.Class
+		wait   time.Duration
+	}{
+		{"long quota", answer{429, failure("RESOURCE_EXHAUSTED", "quotaError", "EXCESSIVE_LONG_TERM_QUERY_RESOURCE_CONSUMPTION", "")}, connection.Throttled, time.Hour},
+		{"daily quota", answer{429, failure("RESOURCE_EXHAUSTED", "quotaError", "RESOURCE_EXHAUSTED", `,"details":{"quotaErrorDetails":{"retryDelay":"40000s"}}`)}, connection.Throttled, 40000 * time.Second},
+		{"prohibited", answer{403, failure("PERMISSION_DENIED", "quotaError", "ACCESS_PROHIBITED", "")}, connection.Forbidden, 0},
+		{"project", answer{403, failure("PERMISSION_DENIED", "authorizationError", "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION", "")}, connection.Forbidden, 0},
+		{"removed campaign", answer{400, failure("INVALID_ARGUMENT", "contextError", "OPERATION_NOT_PERMITTED_FOR_REMOVED_RESOURCE", "")}, connection.Gone, 0},
+		{"deadline", answer{504, failure("DEADLINE_EXCEEDED", "internalError", "DEADLINE_EXCEEDED", "")}, connection.TooLarge, 0},
+		{"plain 401", answer{401, `{"error":{"code":401,"message":"m","status":"UNAUTHENTICATED"}}`}, connection.Expired, 0},
+		{"no such version", answer{404, "<html>"}, connection.Sunset, 0},
+		{"wrong query", answer{400, failure("INVALID_ARGUMENT", "queryError", "UNRECOGNIZED_FIELD", "")}, connection.Refused, 0},
+		{"broken", answer{502, "<html>"}, connection.Transient, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := scripted(&script{answers: []answer{test.answer}}).Status(t.Context(), creds, "1", "2")
+			e, ok := errors.AsType[*connection.Error](err)
+			if !ok || e.Class != test.want {
+				t.Fatalf("got %v want %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "very-secret") {
+				t.Errorf("got %v, which shows the token", err)
+			}
+			if test.wait > 0 && e.Until.Sub(time.Unix(1_800_000_000, 0)) != test.wait {
+				t.Errorf("got until %s want after %s", e.Until, test.wait)
+			}
+		})
+	}
+}
+
+// TestDrift sees that figures which do not belong together are not taken.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	row := func(group, device, clicks string) string {
+		return `{"campaign":{"id":"1","advertisingChannelType":"SEARCH"},"adGroup":{"id":"` + group + `"},"segments":{"date":"2026-10-01","device":"` + device + `"},"metrics":{"clicks":"` + clicks + `","conversions":1e-06}}`
+	}
+	day := clock.MakeDate(2026, time.October, 1)
+	for _, test := range []struct {
+		name          string
+		groups, whole string
+		want          map[string]int64
+	}{
+		{"twice the same", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "3"), row("", "DESKTOP", "5"), map[string]int64{"": 2, "8": 3}},
+		{"twice with others", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "4"), row("", "DESKTOP", "5"), nil},
+		{"more than there is", row("9", "DESKTOP", "6"), row("", "DESKTOP", "5"), nil},
+		{"all for one", row("9", "DESKTOP", "5"), row("", "DESKTOP", "5"), map[string]int64{"8": 5}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := scripted(&script{answers: []answer{{200, `[{"results":[` + test.groups + `]}]`}, {200, `[{"results":[` + test.whole + `]}]`}}})
+			got := map[string]int64{}
+			err := c.Report(t.Context(), creds, connection.Report{
+				Account: "1", Level: connection.LevelDevice, First: day, Last: day, Entities: &connection.Entities{Groups: map[string]string{"9": "8"}},
+			}, func(rows []fact.Row) error {
+				for _, r := range rows {
+					got[r.Audience.External] = r.Values.V[fact.Clicks]
+				}
+				return nil
+			})
+			if test.want == nil {
+				if connection.ClassOf(err) != connection.Drift {
+					t.Errorf("got %v want %s", err, connection.Drift)
+				}
+				return
+			}
+			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+				t.Errorf("got %v, clicks by audience differ (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// TestReportStopsWhereItIsToldTo sees that the caller's error comes back.
+func TestReportStopsWhereItIsToldTo(t *testing.T) {
+	t.Parallel()
+	f := open(t, 7)
+	today := f.server.Today(f.account)
+	want := errors.New("full")
+	err := f.client.Report(t.Context(), f.creds, connection.Report{Account: f.account.ID, First: today, Last: today}, func([]fact.Row) error { return want })
+	if !errors.Is(err, want) {
+		t.Errorf("got %v want %v", err, want)
+	}
+}

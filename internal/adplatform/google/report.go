@@ -1,0 +1,241 @@
+package google
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"fanfare/internal/adplatform/googleauth"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+)
+
+// view is where figures come from, and what is selected of it.
+type view struct{ resource, fields string }
+
+const campaignFields = "campaign.id, campaign.name, campaign.advertising_channel_type"
+
+// plain are the levels whose rows are Google's own.
+var plain = map[connection.Level]view{
+	connection.LevelAccount:  {"customer", ""},
+	connection.LevelCampaign: {"campaign", campaignFields},
+	connection.LevelAd: {
+		"ad_group_ad",
+		campaignFields + ", ad_group.id, ad_group_ad.ad.id, ad_group_ad.ad.name, ad_group_ad.ad.responsive_search_ad.headlines",
+	},
+}
+
+// cut is a breakdown. Google tells it by group of ads, which is what belongs to
+// an audience, and by campaign, which is all there is: campaigns such as those
+// for Performance Max have no groups.
+type cut struct {
+	family        fact.Family
+	groups, whole view
+	set           func(to *fact.Row, from *row)
+}
+
+const (
+	groupFields = campaignFields + ", ad_group.id"
+	geoFields   = ", geographic_view.country_criterion_id, geographic_view.location_type"
+	unknown     = "unknown"
+)
+
+// Choice: Google has no report of age by gender, and a row for each of both
+// would count everything twice. The family is the report of ages; genders are
+// unknown, and so is the age of what ran without a group.
+var cuts = map[connection.Level]cut{
+	connection.LevelGeo: {
+		fact.Geo,
+		view{"geographic_view", groupFields + geoFields},
+		view{"geographic_view", campaignFields + geoFields},
+		func(to *fact.Row, from *row) { to.Country = countryOf(from.GeographicView.CountryCriterionID) },
+	},
+	connection.LevelDevice: {
+		fact.Device,
+		view{"ad_group", groupFields + ", segments.device"},
+		view{"campaign", campaignFields + ", segments.device"},
+		func(to *fact.Row, from *row) { to.Device = cmp.Or(devices[from.Segments.Device], unknown) },
+	},
+	connection.LevelDemographic: {
+		fact.Demographic,
+		view{"age_range_view", groupFields + ", ad_group_criterion.age_range.type"},
+		plain[connection.LevelCampaign],
+		func(to *fact.Row, from *row) {
+			to.AgeRange, to.Gender = cmp.Or(ageRanges[from.AdGroupCriterion.AgeRange.Type], unknown), unknown
+		},
+	},
+}
+
+// line is what tells rows of a view apart.
+type line struct{ date, campaign, group, ad, country, location, age, device string }
+
+// figures reads a view, without rows that came twice, and hands each on as
+// far as it is the same for all levels.
+func (c *Client) figures(ctx context.Context, creds connection.Credentials, q *connection.Report, v view, each func(r *row, as fact.Row)) error {
+	fields := selected
+	if v.fields != "" {
+		fields = v.fields + ", " + selected
+	}
+	gaql := fmt.Sprintf("SELECT segments.date, %s FROM %s WHERE segments.date BETWEEN '%s' AND '%s'", fields, v.resource, q.First, q.Last)
+	rows, err := c.query(ctx, creds, q.Account, gaql, false)
+	if err != nil {
+		return err
+	}
+	guard := googleauth.Guard[line]{}
+	for i := range rows {
+		r := &rows[i]
+		date, ok := clock.ParseDate(r.Segments.Date)
+		if !ok {
+			return googleauth.Malformed("A row of Google's report has no day.")
+		}
+		values, err := r.Metrics.values()
+		if err != nil {
+			return err
+		}
+		fresh, err := guard.Fresh(line{
+			r.Segments.Date, r.Campaign.ID, r.AdGroup.ID, r.AdGroupAd.Ad.ID, r.GeographicView.CountryCriterionID, r.GeographicView.LocationType,
+			r.AdGroupCriterion.AgeRange.Type, r.Segments.Device,
+		}, values)
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			continue
+		}
+		as := fact.Row{Date: date, Values: values}
+		if r.Campaign.ID != "" {
+			as.Campaign, as.Channel = fact.Entity{External: r.Campaign.ID, Name: r.Campaign.Name}, channelOf(r.Campaign.Type)
+		}
+		each(r, as)
+	}
+	return nil
+}
+
+// Report implements connection.Client.
+func (c *Client) Report(ctx context.Context, creds connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
+	audiences := named(q.Entities)
+	var rows []fact.Row
+	var err error
+	if cut, ok := cuts[q.Level]; ok {
+		rows, err = c.broken(ctx, creds, &q, cut, audiences)
+	} else {
+		err = c.figures(ctx, creds, &q, plain[q.Level], func(r *row, as fact.Row) {
+			if ad := &r.AdGroupAd.Ad; ad.ID != "" {
+				as.Creative, as.Audience = fact.Entity{External: ad.ID, Name: ad.label()}, audiences[r.AdGroup.ID]
+			}
+			rows = append(rows, as)
+		})
+	}
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return each(rows)
+}
+
+// named are the audiences of groups.
+func named(e *connection.Entities) map[string]fact.Entity {
+	groups := map[string]fact.Entity{}
+	if e == nil {
+		return groups
+	}
+	names := map[string]string{}
+	for _, a := range e.Audiences {
+		names[a.External] = a.Name
+	}
+	for group, audience := range e.Groups {
+		groups[group] = fact.Entity{External: audience, Name: names[audience]}
+	}
+	return groups
+}
+
+// broken reads a breakdown: what groups have goes to their audiences, the rest
+// of the campaign to none.
+//
+// Groups are read first. Figures of today grow, and so the campaigns have at
+// least what their groups had.
+func (c *Client) broken(ctx context.Context, creds connection.Credentials, q *connection.Report, cut cut, audiences map[string]fact.Entity) ([]fact.Row, error) {
+	sums := sums{at: map[fact.Row]int{}}
+	divided := cut.family == fact.Demographic
+	if divided || len(audiences) > 0 {
+		err := c.figures(ctx, creds, q, cut.groups, func(r *row, as fact.Row) {
+			as.Family, as.Audience = cut.family, audiences[r.AdGroup.ID]
+			if !divided && !as.Audience.There() {
+				return
+			}
+			rest := as
+			rest.Audience = fact.Entity{}
+			cut.set(&as, r)
+			if divided {
+				r = &row{} // the campaign's own rows have no age
+			}
+			cut.set(&rest, r)
+			sums.add(as, 1)
+			sums.add(rest, -1)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := c.figures(ctx, creds, q, cut.whole, func(r *row, as fact.Row) {
+		as.Family = cut.family
+		cut.set(&as, r)
+		sums.add(as, 1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sums.rows()
+}
+
+// sums adds up rows that have the same key.
+type sums struct {
+	at   map[fact.Row]int
+	list []fact.Row
+}
+
+func (s *sums) add(r fact.Row, sign int64) {
+	key := r
+	key.Values, key.Campaign.Name, key.Audience.Name = fact.Values{}, "", ""
+	i, there := s.at[key]
+	if !there {
+		i = len(s.list)
+		s.at[key] = i
+		s.list = append(s.list, r)
+		s.list[i].Values = fact.Values{}
+	}
+	to := &s.list[i].Values
+	for m := range fact.Measure(fact.NumMeasures) {
+		if n, known := r.Values.Get(m); known {
+			to.Set(m, to.V[m]+sign*n)
+		}
+	}
+}
+
+// noise is what rounding of many groups may take from a campaign, in
+// millionths.
+const noise = 1000
+
+// rows lists the sums that have something.
+func (s *sums) rows() ([]fact.Row, error) {
+	rows := s.list[:0]
+	for _, r := range s.list {
+		some := false
+		for m, n := range r.Values.V {
+			m := fact.Measure(m)
+			if n < 0 && n > -noise && m.Scaled() {
+				n = 0
+				r.Values.Set(m, 0)
+			}
+			if n < 0 {
+				return nil, googleauth.Drift("less_than_its_parts", fmt.Sprintf(
+					"On %s campaign %s has less %s than its groups together.", r.Date, r.Campaign.External, m))
+			}
+			some = some || n != 0
+		}
+		if some {
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,147 @@
+package google
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/language"
+
+	"fanfare/internal/adplatform/googleauth"
+	"fanfare/internal/fact"
+)
+
+// row is a line of an answer, with all that is ever selected.
+type row struct {
+	CustomerClient struct {
+		ID              string `json:"id"`
+		DescriptiveName string `json:"descriptiveName"`
+		CurrencyCode    string `json:"currencyCode"`
+		TimeZone        string `json:"timeZone"`
+		Manager         bool   `json:"manager"`
+		Status          string `json:"status"`
+	} `json:"customerClient"`
+	Campaign struct {
+		ID     string `json:"id"`
+		Name   string `json:"name"`
+		Status string `json:"status"`
+		Type   string `json:"advertisingChannelType"`
+	} `json:"campaign"`
+	AdGroup struct {
+		ID string `json:"id"`
+	} `json:"adGroup"`
+	AdGroupAd struct {
+		Ad     ad     `json:"ad"`
+		Status string `json:"status"`
+	} `json:"adGroupAd"`
+	AdGroupCriterion struct {
+		UserList struct {
+			UserList string `json:"userList"`
+		} `json:"userList"`
+		AgeRange struct {
+			Type string `json:"type"`
+		} `json:"ageRange"`
+	} `json:"adGroupCriterion"`
+	UserList struct {
+		ID               string `json:"id"`
+		Name             string `json:"name"`
+		MembershipStatus string `json:"membershipStatus"`
+		SizeForDisplay   *int64 `json:"sizeForDisplay,string"`
+	} `json:"userList"`
+	GeographicView struct {
+		CountryCriterionID string `json:"countryCriterionId"`
+		LocationType       string `json:"locationType"`
+	} `json:"geographicView"`
+	Segments struct {
+		Date   string `json:"date"`
+		Device string `json:"device"`
+	} `json:"segments"`
+	Metrics metrics `json:"metrics"`
+}
+
+type ad struct {
+	ID                 string   `json:"id"`
+	Name               string   `json:"name"`
+	FinalURLs          []string `json:"finalUrls"`
+	ResponsiveSearchAd struct {
+		Headlines []struct {
+			Text string `json:"text"`
+		} `json:"headlines"`
+	} `json:"responsiveSearchAd"`
+}
+
+// label is how people know the ad. Text ads have no name, but headlines.
+func (a *ad) label() string {
+	if a.Name == "" && len(a.ResponsiveSearchAd.Headlines) > 0 {
+		return a.ResponsiveSearchAd.Headlines[0].Text
+	}
+	return a.Name
+}
+
+// metrics are figures. What is not there is not known.
+type metrics struct {
+	Impressions *int64 `json:"impressions,string"`
+	Clicks      *int64 `json:"clicks,string"`
+	CostMicros  *int64 `json:"costMicros,string"`
+	VideoViews  *int64 `json:"videoTrueviewViews,string"`
+	// Conversions and their value are floats: the digits are read as they
+	// were written.
+	Conversions      jsontext.Value `json:"conversions"`
+	ConversionsValue jsontext.Value `json:"conversionsValue"`
+}
+
+// selected are the metrics that every report asks for.
+//
+// Choice: views to the end are only told as a rate, which gives no whole
+// number; they stay unknown.
+const selected = "metrics.impressions, metrics.clicks, metrics.cost_micros, metrics.conversions, metrics.conversions_value, metrics.video_trueview_views"
+
+func (m *metrics) values() (fact.Values, error) {
+	var v fact.Values
+	for _, count := range [...]struct {
+		measure fact.Measure
+		n       *int64
+	}{{fact.Impressions, m.Impressions}, {fact.Clicks, m.Clicks}, {fact.Spend, m.CostMicros}, {fact.VideoViews, m.VideoViews}} {
+		if count.n != nil {
+			v.Set(count.measure, *count.n)
+		}
+	}
+	for _, float := range [...]struct {
+		measure fact.Measure
+		text    jsontext.Value
+	}{{fact.Conversions, m.Conversions}, {fact.Revenue, m.ConversionsValue}} {
+		if float.text == nil {
+			continue
+		}
+		n, ok := googleauth.Millionths(string(float.text))
+		if !ok {
+			return v, googleauth.Malformed("A figure in Google's report is no number.")
+		}
+		v.Set(float.measure, n)
+	}
+	return v, nil
+}
+
+var (
+	ageRanges = map[string]string{
+		"AGE_RANGE_18_24": "18-24", "AGE_RANGE_25_34": "25-34", "AGE_RANGE_35_44": "35-44",
+		"AGE_RANGE_45_54": "45-54", "AGE_RANGE_55_64": "55-64", "AGE_RANGE_65_UP": "65+",
+	}
+	devices = map[string]string{
+		"DESKTOP": "desktop", "MOBILE": "mobile", "TABLET": "tablet", "CONNECTED_TV": "tv", "OTHER": "other",
+	}
+)
+
+// countryOf reads Google's number for a country, which is 2000 and the number
+// that ISO 3166 has for it. Empty is unknown.
+func countryOf(criterion string) string {
+	const countries = 2000
+	n, err := strconv.Atoi(criterion)
+	if err != nil {
+		return ""
+	}
+	region, err := language.EncodeM49(n - countries)
+	if err != nil || !fact.IsCountry(region.String()) {
+		return ""
+	}
+	return region.String()
+}

@@ -1,0 +1,150 @@
+// Package googleauth is what Google's APIs have in common: how access is
+// granted, how they say what is wrong, and how they write numbers. The clients
+// of Google Ads and GA4 are built on it; what an API is about it does not know.
+package googleauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/secret"
+)
+
+// Where Google grants access.
+const (
+	consentHost = "https://accounts.google.com"
+	tokenHost   = "https://oauth2.googleapis.com"
+)
+
+// Grantor is the part of a client that gets access. It is a
+// connection.Grantor.
+type Grantor struct {
+	consent string
+	scope   string
+	now     func() time.Time
+	tokens  *transport.Transport
+}
+
+// New makes the grantor for a scope. With a base, Google's hosts are below it.
+// Reading and changing have the same scope at Google, where there is something
+// to change at all.
+func New(o transport.Options, scope string) *Grantor {
+	g := &Grantor{consent: consentHost, scope: scope, now: o.Now}
+	if o.Base != "" {
+		g.consent = o.Base
+	} else {
+		o.Base = tokenHost
+	}
+	o.Read = readToken
+	g.tokens = transport.New(o)
+	return g
+}
+
+// AuthorizeURL implements connection.Grantor.
+func (g *Grantor) AuthorizeURL(a connection.App, grant connection.Grant) string {
+	challenge := sha256.Sum256([]byte(grant.Verifier))
+	return g.consent + "/o/oauth2/v2/auth?" + url.Values{
+		"response_type": {"code"},
+		"client_id":     {a.ID},
+		"redirect_uri":  {grant.Redirect},
+		"scope":         {g.scope},
+		"state":         {grant.State},
+		// Both together make Google hand out a refresh token every time and
+		// not only at the first.
+		"access_type":           {"offline"},
+		"prompt":                {"consent"},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
+		"code_challenge_method": {"S256"},
+	}.Encode()
+}
+
+// granted is the answer of the token endpoint.
+type granted struct {
+	AccessToken  string `json:"access_token"`
+	ExpiresIn    int64  `json:"expires_in"`
+	RefreshToken string `json:"refresh_token"`
+	// RefreshTokenExpiresIn is there where access was granted for a time, as
+	// all of it is for apps that are still in testing.
+	RefreshTokenExpiresIn int64  `json:"refresh_token_expires_in"`
+	Scope                 string `json:"scope"`
+}
+
+// Exchange implements connection.Grantor.
+func (g *Grantor) Exchange(ctx context.Context, a connection.App, grant connection.Grant, code string) (connection.Credentials, error) {
+	return g.ask(ctx, connection.Credentials{}, url.Values{
+		"grant_type":    {"authorization_code"},
+		"client_id":     {a.ID},
+		"client_secret": {a.Secret.Reveal()},
+		"redirect_uri":  {grant.Redirect},
+		"code":          {code},
+		"code_verifier": {grant.Verifier},
+	})
+}
+
+// Refresh implements connection.Grantor.
+func (g *Grantor) Refresh(ctx context.Context, a connection.App, c connection.Credentials) (connection.Credentials, error) {
+	if c.Refresh.Empty() {
+		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token: grant access anew."}
+	}
+	return g.ask(ctx, c, url.Values{
+		"grant_type":    {"refresh_token"},
+		"client_id":     {a.ID},
+		"client_secret": {a.Secret.Reveal()},
+		"refresh_token": {c.Refresh.Reveal()},
+	})
+}
+
+func (g *Grantor) ask(ctx context.Context, c connection.Credentials, form url.Values) (connection.Credentials, error) {
+	var out granted
+	if _, err := g.tokens.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/token", Form: form}, &out); err != nil {
+		return connection.Credentials{}, err
+	}
+	if out.AccessToken == "" {
+		return connection.Credentials{}, &connection.Error{Class: connection.Transient, Code: "no_token", Message: "Google answered without an access token."}
+	}
+	now := g.now()
+	after := func(seconds int64) *clock.Instant {
+		at := clock.At(now.Add(time.Duration(seconds) * time.Second))
+		return &at
+	}
+	c.Access, c.IssuedAt, c.ExpiresAt = secret.New(out.AccessToken), clock.At(now), after(out.ExpiresIn)
+	if out.RefreshToken != "" {
+		c.Refresh, c.RefreshExpiresAt = secret.New(out.RefreshToken), nil
+	}
+	if out.RefreshTokenExpiresIn > 0 {
+		c.RefreshExpiresAt = after(out.RefreshTokenExpiresIn)
+	}
+	if out.Scope != "" {
+		c.Scopes = strings.Fields(out.Scope)
+	}
+	return c, nil
+}
+
+// Revoke implements connection.Grantor. Google ends all tokens of a grant with
+// any of them.
+func (g *Grantor) Revoke(ctx context.Context, _ connection.App, c connection.Credentials) error {
+	token := c.Refresh
+	if token.Empty() {
+		token = c.Access
+	}
+	_, err := g.tokens.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/revoke", Form: url.Values{"token": {token.Reveal()}}}, nil)
+	if e, ok := errors.AsType[*connection.Error](err); ok && slices.Contains(ended, e.Code) {
+		return nil
+	}
+	return err
+}
+
+// Bearer is the header that opens an API.
+func Bearer(c connection.Credentials) http.Header {
+	return http.Header{"Authorization": {"Bearer " + c.Access.Reveal()}}
+}

@@ -1,0 +1,193 @@
+package linkedin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/connection"
+)
+
+// active is the status of what runs, unless LinkedIn has another reason.
+const active = "ACTIVE"
+
+// The URNs that ids are written as.
+const (
+	accountURN  = "urn:li:sponsoredAccount:"
+	campaignURN = "urn:li:sponsoredCampaign:"
+	creativeURN = "urn:li:sponsoredCreative:"
+	segmentURN  = "urn:li:adSegment:"
+	geoURN      = "urn:li:geo:"
+)
+
+type campaign struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	Targeting struct {
+		Include struct {
+			And []struct {
+				Or map[string][]string `json:"or"`
+			} `json:"and"`
+		} `json:"include"`
+	} `json:"targetingCriteria"`
+}
+
+// audience is the one that the campaign is for, empty where there is none.
+//
+// Choice: a campaign for several audiences counts as one for none, because
+// LinkedIn does not tell which of them its figures are from.
+func (c *campaign) audience() string {
+	found := ""
+	for _, all := range c.Targeting.Include.And {
+		for _, any := range all.Or {
+			for _, urn := range any {
+				id, is := strings.CutPrefix(urn, segmentURN)
+				if is && found != "" {
+					return ""
+				}
+				if is {
+					found = id
+				}
+			}
+		}
+	}
+	return found
+}
+
+type creative struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"intendedStatus"`
+}
+
+type segment struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	Size *int64 `json:"approximateMemberCount"`
+}
+
+// Entities implements connection.Client.
+func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
+	below := "/rest/adAccounts/" + url.PathEscape(account)
+	campaigns, err := byToken(ctx, c, cr, account, below+"/adCampaigns", "q=search&pageSize=1000", func(x campaign) int64 { return x.ID })
+	if err != nil {
+		return nil, err
+	}
+	creatives, err := byToken(ctx, c, cr, account, below+"/creatives", "q=criteria&pageSize=100", func(x creative) string { return x.ID })
+	if err != nil {
+		return nil, err
+	}
+	segments, err := c.segments(ctx, cr, account)
+	if err != nil {
+		return nil, err
+	}
+	found := &connection.Entities{Groups: map[string]string{}}
+	for _, x := range campaigns {
+		id := strconv.FormatInt(x.ID, 10)
+		found.Campaigns = append(found.Campaigns, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == active, Channel: channel})
+		if audience := x.audience(); audience != "" {
+			found.Groups[id] = audience
+		}
+	}
+	for _, x := range creatives {
+		id := strings.TrimPrefix(x.ID, creativeURN)
+		found.Ads = append(found.Ads, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == active, Channel: channel})
+	}
+	for _, x := range segments {
+		found.Audiences = append(found.Audiences, connection.Entity{External: strconv.FormatInt(x.ID, 10), Name: x.Name, Size: x.Size})
+	}
+	return found, nil
+}
+
+// listing is one page of a list.
+type listing[T any] struct {
+	Elements []T `json:"elements"`
+	Metadata struct {
+		NextPageToken string `json:"nextPageToken"`
+	} `json:"metadata"`
+	Paging struct {
+		Total int `json:"total"`
+	} `json:"paging"`
+}
+
+// find asks for one page.
+func find[T any](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string) (listing[T], error) {
+	var page listing[T]
+	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: path, RawQuery: query, Header: header(cr, "finder"), Account: account}, &page)
+	return page, err
+}
+
+// byToken reads a list whose pages name the next one. What comes twice is
+// dropped.
+func byToken[T any, K comparable](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string, id func(T) K) ([]T, error) {
+	found, seen := []T{}, map[K]bool{}
+	for token := ""; ; {
+		asked := query
+		if token != "" {
+			asked += "&pageToken=" + url.QueryEscape(token)
+		}
+		page, err := find[T](ctx, c, cr, account, path, asked)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range page.Elements {
+			if !seen[id(x)] {
+				seen[id(x)] = true
+				found = append(found, x)
+			}
+		}
+		next := page.Metadata.NextPageToken
+		if next == "" {
+			return found, nil
+		}
+		if next == token {
+			return nil, drift("A page names itself as the next one.")
+		}
+		token = next
+	}
+}
+
+// segments reads the audiences, whose pages are counted.
+func (c *Client) segments(ctx context.Context, cr connection.Credentials, account string) ([]segment, error) {
+	const size = 100
+	found, seen := []segment{}, map[int64]bool{}
+	total := 0
+	for start := 0; ; start += size {
+		query := "q=accounts&accounts=" + list(accountURN, account) + "&start=" + strconv.Itoa(start) + "&count=" + strconv.Itoa(size)
+		page, err := find[segment](ctx, c, cr, account, "/rest/adSegments", query)
+		if err != nil {
+			return nil, err
+		}
+		if start > 0 && page.Paging.Total != total {
+			return nil, drift("The list became longer or shorter while it was read.")
+		}
+		total = page.Paging.Total
+		for _, x := range page.Elements {
+			if !seen[x.ID] {
+				seen[x.ID] = true
+				found = append(found, x)
+			}
+		}
+		if start+size >= total || len(page.Elements) == 0 {
+			break
+		}
+	}
+	if len(found) != total {
+		return nil, drift("The list has more or fewer entries than LinkedIn says.")
+	}
+	return found, nil
+}
+
+// list writes ids as a list of URNs. The colons in them are no punctuation of
+// Rest.li and must be escaped, the brackets around them must not.
+func list(urn string, ids ...string) string {
+	urns := make([]string, len(ids))
+	for i, id := range ids {
+		urns[i] = url.QueryEscape(urn + id)
+	}
+	return "List(" + strings.Join(urns, ",") + ")"
+}

@@ -1,0 +1,93 @@
+package linkedin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/secret"
+)
+
+var (
+	readScopes  = []string{"r_ads", "r_ads_reporting"}
+	writeScopes = []string{"rw_ads"}
+)
+
+// AuthorizeURL implements connection.Grantor. LinkedIn takes PKCE only from
+// apps without a secret: that the code is traded by whoever asked for it rests
+// on the state and on the app's secret.
+func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
+	scopes := readScopes
+	if g.Write {
+		scopes = slices.Concat(scopes, writeScopes)
+	}
+	return c.loginBase + "/oauth/v2/authorization?" + url.Values{
+		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {g.Redirect}, "state": {g.State}, "scope": {strings.Join(scopes, " ")},
+	}.Encode()
+}
+
+// Exchange implements connection.Grantor.
+func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Grant, code string) (connection.Credentials, error) {
+	return c.token(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
+}
+
+// Refresh implements connection.Grantor. Refresh tokens end a year after the
+// consent, however often they are used, and apps get them only with LinkedIn's
+// approval.
+func (c *Client) Refresh(ctx context.Context, a connection.App, cr connection.Credentials) (connection.Credentials, error) {
+	if cr.Refresh.Empty() {
+		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token: grant access again."}
+	}
+	return c.token(ctx, a, cr, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cr.Refresh.Reveal()}})
+}
+
+// token asks for tokens and puts them in the place of those that were.
+func (c *Client) token(ctx context.Context, a connection.App, cr connection.Credentials, form url.Values) (connection.Credentials, error) {
+	var got struct {
+		Access         string `json:"access_token"`
+		Seconds        int64  `json:"expires_in"`
+		Refresh        string `json:"refresh_token"`
+		RefreshSeconds int64  `json:"refresh_token_expires_in"`
+		Scope          string `json:"scope"`
+	}
+	form.Set("client_id", a.ID)
+	form.Set("client_secret", a.Secret.Reveal())
+	if _, err := c.login.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/oauth/v2/accessToken", Form: form}, &got); err != nil {
+		return cr, err
+	}
+	cr.Access, cr.IssuedAt, cr.App = secret.New(got.Access), clock.At(c.now()), a
+	cr.ExpiresAt = c.after(got.Seconds)
+	if got.Refresh != "" {
+		cr.Refresh, cr.RefreshExpiresAt = secret.New(got.Refresh), c.after(got.RefreshSeconds)
+	}
+	if got.Scope != "" {
+		cr.Scopes = strings.FieldsFunc(got.Scope, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return cr, nil
+}
+
+// after is the moment some seconds from now, nil for never.
+func (c *Client) after(seconds int64) *clock.Instant {
+	if seconds == 0 {
+		return nil
+	}
+	at := clock.At(c.now().Add(time.Duration(seconds) * time.Second))
+	return &at
+}
+
+// Revoke implements connection.Grantor.
+func (c *Client) Revoke(ctx context.Context, a connection.App, cr connection.Credentials) error {
+	_, err := c.login.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/oauth/v2/revoke", Form: url.Values{
+		"client_id": {a.ID}, "client_secret": {a.Secret.Reveal()}, "token": {cr.Access.Reveal()},
+	}}, nil)
+	if class := connection.ClassOf(err); err != nil && (class == connection.Revoked || class == connection.Expired) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+// Package linkedin speaks LinkedIn's Marketing API: ad accounts, what they run
+// and what came of it. It is a Rest.li API, whose brackets and colons have a
+// meaning in queries and must be sent as they are. LinkedIn has no groups of
+// ads: a campaign has its audience itself and is its own group.
+package linkedin
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/money"
+)
+
+const (
+	apiHost   = "https://api.linkedin.com"
+	loginHost = "https://www.linkedin.com"
+	version   = "202610"
+	// perSecond is slow enough for an account: LinkedIn counts calls by day
+	// and does not tell how many there may be.
+	perSecond = 5
+	channel   = "social"
+)
+
+// Client is a connection.Client and a connection.Grantor.
+type Client struct {
+	api, login *transport.Transport
+	loginBase  string
+	now        func() time.Time
+}
+
+// New makes a client. Without a base it speaks to LinkedIn itself, which gives
+// access at another host than figures.
+func New(o transport.Options) *Client {
+	o.Read = read
+	login := o
+	if o.Base == "" {
+		o.Base, login.Base = apiHost, loginHost
+		o.PerSecond = cmp.Or(o.PerSecond, perSecond)
+	}
+	return &Client{transport.New(o), transport.New(login), login.Base, o.Now}
+}
+
+// About implements connection.Client.
+//
+// Choice: there is no report by age and gender, because LinkedIn has none: its
+// members are told apart by what they work as.
+func (c *Client) About() connection.About {
+	// Versions are kept for a year at the least.
+	sunset := clock.MakeDate(2027, time.October, 1)
+	return connection.About{
+		Platform: "linkedin_ads", Name: "LinkedIn Ads", Version: version, Sunset: &sunset,
+		LookbackDays: 30, HistoryDays: 730, WindowDays: 30,
+		Levels: []connection.Level{
+			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDevice,
+		},
+		Scopes: readScopes, WriteScopes: writeScopes,
+		Capabilities: []string{
+			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,
+			connection.CapabilityReadAudiences, connection.CapabilityReadCreative,
+		},
+	}
+}
+
+// header is what every call to the API has; method is Rest.li's word for what
+// is done.
+func header(cr connection.Credentials, method string) http.Header {
+	return http.Header{
+		"Authorization":             {"Bearer " + cr.Access.Reveal()},
+		"Linkedin-Version":          {version},
+		"X-Restli-Protocol-Version": {"2.0.0"},
+		"X-Restli-Method":           {method},
+	}
+}
+
+// failure is how LinkedIn says no: the API in one way, the host that gives
+// access in the other.
+type failure struct {
+	ServiceErrorCode int    `json:"serviceErrorCode"`
+	Code             string `json:"code"`
+	Message          string `json:"message"`
+	Error            string `json:"error"`
+	Description      string `json:"error_description"`
+}
+
+// read implements transport.Options.Read.
+func read(status int, header http.Header, body []byte, now time.Time) *connection.Error {
+	if status < http.StatusMultipleChoices {
+		return nil
+	}
+	var said failure
+	if err := json.Unmarshal(body, &said); err != nil {
+		// What is no JSON comes from something before LinkedIn; the status
+		// says enough.
+		said = failure{}
+	}
+	e := &connection.Error{
+		Class:     class(status, said),
+		Code:      cmp.Or(said.Code, said.Error, strconv.Itoa(cmp.Or(said.ServiceErrorCode, status))),
+		Message:   cmp.Or(said.Message, said.Description, "LinkedIn answered with status "+strconv.Itoa(status)+"."),
+		RequestID: header.Get("X-Li-Uuid"),
+	}
+	if e.Class == connection.Throttled {
+		e.Until = regained(e.Message, now)
+	}
+	return e
+}
+
+// class tells what can be done about a failure.
+func class(status int, said failure) connection.Class {
+	switch {
+	case said.Code == "NONEXISTENT_VERSION" || status == http.StatusUpgradeRequired:
+		return connection.Sunset
+	case said.ServiceErrorCode == 65602 || said.Code == "EXPIRED_ACCESS_TOKEN":
+		return connection.Expired
+	case said.Error == "invalid_grant" || status == http.StatusUnauthorized:
+		return connection.Revoked
+	case status == http.StatusForbidden:
+		return connection.Forbidden
+	case status == http.StatusNotFound:
+		return connection.Gone
+	case status == http.StatusTooManyRequests:
+		return connection.Throttled
+	case status == http.StatusRequestURITooLong || status == http.StatusRequestEntityTooLarge,
+		status == http.StatusBadRequest && strings.Contains(strings.ToLower(said.Message), "too long"):
+		return connection.TooLarge
+	case status >= http.StatusInternalServerError:
+		return connection.Transient
+	}
+	return connection.Refused
+}
+
+// regained is when LinkedIn takes calls again. A quota of a day ends at
+// midnight, all others are over some minutes later: the number of figures is
+// counted over five.
+func regained(message string, now time.Time) time.Time {
+	if strings.Contains(strings.ToUpper(message), "DAY LIMIT") {
+		return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	}
+	return now.Add(330 * time.Second)
+}
+
+func drift(message string) error {
+	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
+}
+
+// Accounts implements connection.Client.
+//
+// Choice: LinkedIn's accounts have no time zone; its days are those of UTC.
+func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]connection.Account, error) {
+	type account struct {
+		ID       int64          `json:"id"`
+		Name     string         `json:"name"`
+		Currency money.Currency `json:"currency"`
+	}
+	found, err := byToken(ctx, c, cr, "", "/rest/adAccounts", "q=search&search=(status:(values:List(ACTIVE)))&pageSize=1000", func(a account) int64 { return a.ID })
+	if err != nil {
+		return nil, err
+	}
+	accounts := []connection.Account{}
+	for _, a := range found {
+		id := strconv.FormatInt(a.ID, 10)
+		page := "https://www.linkedin.com/campaignmanager/accounts/" + id
+		accounts = append(accounts, connection.Account{ExternalID: id, Name: a.Name, Currency: a.Currency, Timezone: "UTC", URL: &page, Enabled: true})
+	}
+	return accounts, nil
+}
+
+// campaignPath is where a campaign is.
+func campaignPath(account, id string) string {
+	return "/rest/adAccounts/" + url.PathEscape(account) + "/adCampaigns/" + url.PathEscape(id)
+}
+
+// Status implements connection.Client.
+func (c *Client) Status(ctx context.Context, cr connection.Credentials, account, id string) (connection.Observed, error) {
+	var found campaign
+	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: campaignPath(account, id), Header: header(cr, "get"), Account: account, Urgent: true}, &found)
+	if err != nil {
+		return connection.Observed{}, err
+	}
+	return connection.Observed{Status: found.Status, Runs: found.Status == active}, nil
+}
+
+// SetStatus implements connection.Client.
+func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
+	status := "PAUSED"
+	if run {
+		status = active
+	}
+	_, err := c.api.Do(ctx, transport.Call{
+		Method: http.MethodPost, Path: campaignPath(account, id), Header: header(cr, "partial_update"), Account: account, Urgent: true,
+		JSON: map[string]any{"patch": map[string]any{"$set": map[string]string{"status": status}}},
+	}, nil)
+	return err
+}

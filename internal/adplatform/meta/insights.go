@@ -1,0 +1,277 @@
+package meta
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/money"
+)
+
+// cut is how a level is asked for.
+type cut struct {
+	level      string
+	breakdowns []string
+	fields     []string
+}
+
+// cuts are those of the levels. Breakdowns are by ad set, because that tells
+// the audience. How many people were reached is asked for only where rows are
+// not added up.
+//
+// Choice: impression_device rather than device_platform, which does not tell
+// tablets from telephones.
+var cuts = map[connection.Level]cut{
+	connection.LevelAccount:     {"account", nil, []string{"reach"}},
+	connection.LevelCampaign:    {"campaign", nil, []string{"campaign_id", "campaign_name", "reach"}},
+	connection.LevelAd:          {"ad", nil, []string{"campaign_id", "campaign_name", "adset_id", "ad_id", "ad_name", "reach"}},
+	connection.LevelGeo:         {"adset", []string{"country"}, []string{"campaign_id", "campaign_name", "adset_id"}},
+	connection.LevelDemographic: {"adset", []string{"age", "gender"}, []string{"campaign_id", "campaign_name", "adset_id"}},
+	connection.LevelDevice:      {"adset", []string{"impression_device"}, []string{"campaign_id", "campaign_name", "adset_id"}},
+}
+
+// figures are the fields of every report.
+//
+// Choice: a video is viewed when it was watched for 15 seconds or to its end;
+// that it began to play by itself says little.
+var figures = []string{
+	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
+}
+
+// windows are how long after a click or a view an action still counts.
+//
+// Choice: those that accounts have unless they change it.
+var windows = []string{"7d_click", "1d_view"}
+
+// conversions are the actions that count as one, the widest first. They overlap,
+// so that only the first that is there counts.
+//
+// Choice: purchases, because what an account calls its result differs between
+// campaigns and could not be added up.
+var conversions = []string{"omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"}
+
+// question is what a report is asked for with.
+func question(q connection.Report) map[string]any {
+	cut := cuts[q.Level]
+	params := map[string]any{
+		"level": cut.level, "time_increment": 1, "fields": strings.Join(slices.Concat(cut.fields, figures), ","),
+		"time_range":                 map[string]string{"since": q.First.String(), "until": q.Last.String()},
+		"action_attribution_windows": windows, "summary": []string{"impressions"},
+	}
+	if len(cut.breakdowns) > 0 {
+		params["breakdowns"] = cut.breakdowns
+	}
+	return params
+}
+
+// query writes parameters as a query does: what is no text as JSON.
+func query(params map[string]any) (url.Values, error) {
+	values := url.Values{}
+	for name, value := range params {
+		text, ok := value.(string)
+		if !ok {
+			b, err := jsonText(value)
+			if err != nil {
+				return nil, fmt.Errorf("write %s: %w", name, err)
+			}
+			text = b
+		}
+		values.Set(name, text)
+	}
+	return values, nil
+}
+
+// Report implements connection.Client. What is too much for an answer is made
+// in the background.
+func (c *Client) Report(ctx context.Context, cred connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
+	r := newReading(q, each)
+	path := act(q.Account) + "/insights"
+	params, err := query(question(q))
+	if err != nil {
+		return err
+	}
+	err = pages(ctx, c, cred, q.Account, path, params, r.page)
+	if connection.ClassOf(err) == connection.TooLarge {
+		if path, err = c.inBackground(ctx, cred, q, path); err == nil {
+			// What has come already comes again, and is known by then.
+			err = pages(ctx, c, cred, q.Account, path, url.Values{}, r.page)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return r.end()
+}
+
+const (
+	firstPoll = time.Second
+	lastPoll  = 30 * time.Second
+	// deadline is how long a report may take.
+	//
+	// Choice: reports of a month are made in minutes; what takes longer hangs.
+	deadline = 15 * time.Minute
+)
+
+// inBackground has a report made, waits for it and returns where it is.
+func (c *Client) inBackground(ctx context.Context, cred connection.Credentials, q connection.Report, path string) (string, error) {
+	var run struct {
+		ID string `json:"report_run_id"`
+	}
+	if err := c.call(ctx, cred, transport.Call{Method: http.MethodPost, Path: path, JSON: question(q), Account: q.Account}, &run); err != nil {
+		return "", err
+	}
+	if run.ID == "" {
+		return "", malformed("the report has no id")
+	}
+	at := "/" + url.PathEscape(run.ID)
+	wait := firstPoll
+	for waited := time.Duration(0); waited < deadline; waited += wait {
+		var state struct {
+			Status string `json:"async_status"`
+		}
+		err := c.call(ctx, cred, transport.Call{
+			Method: http.MethodGet, Path: at, Query: url.Values{"fields": {"async_status,async_percent_completion"}}, Account: q.Account,
+		}, &state)
+		switch {
+		case err != nil:
+			return "", err
+		case state.Status == "Job Completed":
+			return at + "/insights", nil
+		case state.Status == "Job Failed" || state.Status == "Job Skipped":
+			// Meta gives no reason. That it was too much is the usual one,
+			// and the only one that something can be done about.
+			return "", &connection.Error{Class: connection.TooLarge, Code: "job_failed", Message: "Meta could not make the report: " + state.Status + "."}
+		}
+		if err := c.sleep(ctx, wait); err != nil {
+			return "", &connection.Error{Class: connection.Transient, Code: "canceled", Message: "The call was broken off.", Cause: err}
+		}
+		wait = min(2*wait, lastPoll)
+	}
+	return "", &connection.Error{Class: connection.Transient, Code: "job_stuck", Message: "Meta does not get on with making the report."}
+}
+
+// insight is a row as Meta writes it.
+type insight struct {
+	Date         string `json:"date_start"`
+	Campaign     string `json:"campaign_id"`
+	CampaignName string `json:"campaign_name"`
+	Group        string `json:"adset_id"`
+	Ad           string `json:"ad_id"`
+	AdName       string `json:"ad_name"`
+	Country      string `json:"country"`
+	Age          string `json:"age"`
+	Gender       string `json:"gender"`
+	Device       string `json:"impression_device"`
+
+	Impressions string   `json:"impressions"`
+	Clicks      string   `json:"clicks"`
+	Spend       string   `json:"spend"`
+	Reach       string   `json:"reach"`
+	Engagements string   `json:"inline_post_engagement"`
+	Actions     []action `json:"actions"`
+	Amounts     []action `json:"action_values"`
+	Views       []action `json:"video_thruplay_watched_actions"`
+	Completions []action `json:"video_p100_watched_actions"`
+}
+
+type action struct {
+	Type  string `json:"action_type"`
+	Value string `json:"value"`
+}
+
+// key is what a row is about, in Meta's words.
+type key struct{ date, campaign, group, ad, country, age, gender, device string }
+
+func (i *insight) key() key {
+	return key{i.Date, i.Campaign, i.Group, i.Ad, i.Country, i.Age, i.Gender, i.Device}
+}
+
+// values reads the figures. What is missing is not known, except for actions:
+// Meta leaves out those that did not happen.
+func (i *insight) values() (v fact.Values, err error) {
+	first := func(list []action, kinds ...string) string {
+		for _, kind := range kinds {
+			if at := slices.IndexFunc(list, func(a action) bool { return a.Type == kind }); at >= 0 {
+				return list[at].Value
+			}
+		}
+		return "0"
+	}
+	for _, f := range []struct {
+		m    fact.Measure
+		text string
+	}{
+		{fact.Impressions, i.Impressions},
+		{fact.Clicks, i.Clicks},
+		{fact.Spend, i.Spend},
+		{fact.Reach, i.Reach},
+		{fact.Engagements, i.Engagements},
+		{fact.Conversions, first(i.Actions, conversions...)},
+		{fact.Revenue, first(i.Amounts, conversions...)},
+		{fact.VideoViews, first(i.Views, "video_view")},
+		{fact.VideoCompletions, first(i.Completions, "video_view")},
+	} {
+		if f.text == "" {
+			continue
+		}
+		n, ok := figure(f.m, f.text)
+		if !ok {
+			return v, malformed(fmt.Sprintf("%s is no number", f.m))
+		}
+		v.Set(f.m, n)
+	}
+	return v, nil
+}
+
+// figure reads decimal text, without a detour over binary fractions. Digits
+// beyond the sixth, which amounts of actions sometimes have, are cut off.
+func figure(m fact.Measure, text string) (int64, bool) {
+	if !m.Scaled() {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, err == nil
+	}
+	if whole, fraction, dotted := strings.Cut(text, "."); dotted && len(fraction) > fact.MaxDigits {
+		text = whole + "." + fraction[:fact.MaxDigits]
+	}
+	a, reason := money.Parse(text, 0)
+	return a.Micros, reason == ""
+}
+
+// row is the fact that a row of Meta's is.
+func (i *insight) row(q connection.Report, audiences map[string]string) (fact.Row, error) {
+	date, ok := clock.ParseDate(i.Date)
+	if !ok || date < q.First || date > q.Last {
+		return fact.Row{}, malformed("a row has no day, or one that was not asked for")
+	}
+	values, err := i.values()
+	row := fact.Row{Family: connection.Families[q.Level], Date: date, Channel: channel, Values: values}
+	if q.Level == connection.LevelAccount {
+		return row, err
+	}
+	row.Campaign = fact.Entity{External: i.Campaign, Name: i.CampaignName}
+	row.Creative = fact.Entity{External: i.Ad, Name: i.AdName}
+	if audience := q.Entities.Groups[i.Group]; audience != "" {
+		row.Audience = fact.Entity{External: audience, Name: audiences[audience]}
+	}
+	switch q.Level {
+	case connection.LevelAccount, connection.LevelCampaign, connection.LevelAd: // have no breakdown
+	case connection.LevelGeo:
+		if fact.IsCountry(i.Country) {
+			row.Country = i.Country
+		}
+	case connection.LevelDemographic:
+		row.AgeRange, row.Gender = oneOf(fact.AgeRanges, i.Age), oneOf(fact.Genders, i.Gender)
+	case connection.LevelDevice:
+		row.Device = device(i.Device)
+	}
+	return row, err
+}

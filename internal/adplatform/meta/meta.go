@@ -1,0 +1,311 @@
+// Package meta is the client of Meta Ads: the Marketing API, which is a part of
+// the Graph API. What it reads goes to whoever syncs, as it came; it keeps
+// nothing.
+package meta
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/money"
+)
+
+// Version is the one of the API that is spoken.
+const Version = "v26.0"
+
+// sunset is the last day of Version.
+//
+// Choice: Meta announces the day only when the version after next comes out;
+// versions of the Marketing API have lived for about a year, and this one came
+// out on 29 July 2026.
+var sunset = clock.MakeDate(2027, time.July, 29)
+
+const (
+	graphHost  = "https://graph.facebook.com"
+	dialogHost = "https://www.facebook.com"
+	// channel is where Meta's ads are, whatever a campaign is for.
+	channel = "social"
+)
+
+// pageSize is how many things are asked for at once.
+//
+// Choice: large enough to make paging rare, small enough that a page comes
+// before anybody's patience ends.
+const pageSize = 500
+
+// Client speaks to Meta Ads.
+type Client struct {
+	t      *transport.Transport
+	dialog string
+	now    func() time.Time
+	sleep  func(ctx context.Context, d time.Duration) error
+}
+
+var (
+	_ connection.Client  = (*Client)(nil)
+	_ connection.Grantor = (*Client)(nil)
+)
+
+// New makes a client. Without a base it speaks to the real hosts, else all is
+// below the base.
+func New(o transport.Options) *Client {
+	dialog := cmp.Or(o.Base, dialogHost)
+	o.Base = cmp.Or(o.Base, graphHost)
+	o.Read = read
+	if o.Sleep == nil {
+		o.Sleep = transport.Sleep
+	}
+	return &Client{transport.New(o), dialog, o.Now, o.Sleep}
+}
+
+// About implements connection.Client.
+func (*Client) About() connection.About {
+	return connection.About{
+		Platform: connection.PlatformMetaAds, Name: "Meta Ads", Version: Version, Sunset: &sunset,
+		LookbackDays: 28, HistoryDays: 1125, WindowDays: 30,
+		Levels: []connection.Level{
+			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
+		},
+		Scopes: []string{"ads_read"}, WriteScopes: []string{"ads_management"},
+		Capabilities: []string{
+			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,
+			connection.CapabilityReadAudiences, connection.CapabilityReadCreative,
+		},
+	}
+}
+
+// call sends a call and obeys what the platform says about the pace.
+func (c *Client) call(ctx context.Context, cred connection.Credentials, call transport.Call, out any) error {
+	if call.Query == nil {
+		call.Query = url.Values{}
+	}
+	call.Path = "/" + Version + call.Path
+	call.Query.Set("access_token", cred.Access.Reveal())
+	header, err := c.t.Do(ctx, call, out)
+	now := c.now()
+	if until := usageOf(header).rest(now); until.After(now) {
+		c.t.Hold(call.Account, until)
+	}
+	return err
+}
+
+// page is a part of a list.
+type page[T any] struct {
+	Data   []T `json:"data"`
+	Paging struct {
+		Next    string `json:"next"`
+		Cursors struct {
+			After string `json:"after"`
+		} `json:"cursors"`
+	} `json:"paging"`
+	Summary struct {
+		Impressions string `json:"impressions"`
+	} `json:"summary"`
+}
+
+// maxRepeats is how often a page may come again before a list goes in circles.
+const maxRepeats = 3
+
+// pages reads a list to its end.
+func pages[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, query url.Values, each func(*page[T]) error) error {
+	query.Set("limit", strconv.Itoa(pageSize))
+	asked := map[string]int{}
+	for {
+		var p page[T]
+		if err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, &p); err != nil {
+			return err
+		}
+		if p.Data == nil {
+			return malformed("it has no list")
+		}
+		if err := each(&p); err != nil {
+			return err
+		}
+		// The address of the next page is not followed: it has the token in
+		// it, and where a token goes is not for an answer to decide.
+		if p.Paging.Next == "" {
+			return nil
+		}
+		after := p.Paging.Cursors.After
+		if asked[after]++; asked[after] > maxRepeats {
+			return drift("The pages of a list go in circles.")
+		}
+		query.Set("after", after)
+	}
+}
+
+// all reads a whole list.
+func all[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path, fields string) (list []T, err error) {
+	err = pages(ctx, c, cred, account, path, url.Values{"fields": {fields}}, func(p *page[T]) error {
+		list = append(list, p.Data...)
+		return nil
+	})
+	return list, err
+}
+
+// act is where an account is.
+func act(account string) string { return "/act_" + url.PathEscape(account) }
+
+// closed is the status of an account that is not there any more.
+const closed = 101
+
+// Accounts implements connection.Client.
+func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]connection.Account, error) {
+	type account struct {
+		ID       string         `json:"account_id"`
+		Name     string         `json:"name"`
+		Status   int            `json:"account_status"`
+		Currency money.Currency `json:"currency"`
+		Zone     string         `json:"timezone_name"`
+	}
+	found, err := all[account](ctx, c, cred, "", "/me/adaccounts", "account_id,name,account_status,currency,timezone_name")
+	if err != nil {
+		return nil, err
+	}
+	var accounts []connection.Account
+	for _, a := range found {
+		if a.Status == closed {
+			continue
+		}
+		at := "https://adsmanager.facebook.com/adsmanager/manage/campaigns?act=" + a.ID
+		accounts = append(accounts, connection.Account{
+			ExternalID: a.ID, Platform: connection.PlatformMetaAds, Name: cmp.Or(a.Name, a.ID), Currency: a.Currency, Timezone: a.Zone, URL: &at, Enabled: true,
+		})
+	}
+	return accounts, nil
+}
+
+// named is what everything has.
+type named struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// status is how something stands: what its owner wants, and what comes of it.
+type status struct {
+	Configured string `json:"status"`
+	Effective  string `json:"effective_status"`
+}
+
+// observed is the word that counts.
+//
+// Choice: what comes of it, except while a change is under way: then what is
+// wanted. WITH_ISSUES runs, if not everywhere.
+func (s status) observed() connection.Observed {
+	word := cmp.Or(s.Effective, s.Configured)
+	if word == "IN_PROCESS" {
+		word = s.Configured
+	}
+	return connection.Observed{Status: word, Runs: word == "ACTIVE" || word == "WITH_ISSUES"}
+}
+
+// Entities implements connection.Client.
+func (c *Client) Entities(ctx context.Context, cred connection.Credentials, account string) (*connection.Entities, error) {
+	e := &connection.Entities{Groups: map[string]string{}}
+	if err := c.campaigns(ctx, cred, account, e); err != nil {
+		return nil, err
+	}
+	if err := c.groups(ctx, cred, account, e); err != nil {
+		return nil, err
+	}
+	if err := c.ads(ctx, cred, account, e); err != nil {
+		return nil, err
+	}
+	return e, c.audiences(ctx, cred, account, e)
+}
+
+func (c *Client) campaigns(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+	type campaign struct {
+		named
+		status
+	}
+	found, err := all[campaign](ctx, c, cred, account, act(account)+"/campaigns", "id,name,status,effective_status")
+	for _, f := range found {
+		o := f.observed()
+		e.Campaigns = append(e.Campaigns, connection.Entity{External: f.ID, Name: f.Name, Status: o.Status, Runs: o.Runs, Channel: channel})
+	}
+	return err
+}
+
+// groups finds out whom ad sets are for.
+//
+// Choice: an ad set for several audiences is for none of them: its figures
+// cannot be told apart.
+func (c *Client) groups(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+	type group struct {
+		named
+		Targeting struct {
+			Audiences []named `json:"custom_audiences"`
+		} `json:"targeting"`
+	}
+	found, err := all[group](ctx, c, cred, account, act(account)+"/adsets", "id,targeting")
+	for _, f := range found {
+		if len(f.Targeting.Audiences) == 1 {
+			e.Groups[f.ID] = f.Targeting.Audiences[0].ID
+		}
+	}
+	return err
+}
+
+func (c *Client) ads(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+	type ad struct {
+		named
+		status
+		Creative struct {
+			Story struct {
+				LinkData struct {
+					Link string `json:"link"`
+				} `json:"link_data"`
+			} `json:"object_story_spec"`
+		} `json:"creative"`
+	}
+	found, err := all[ad](ctx, c, cred, account, act(account)+"/ads", "id,name,status,effective_status,creative{object_story_spec{link_data{link}}}")
+	for _, f := range found {
+		o := f.observed()
+		e.Ads = append(e.Ads, connection.Entity{External: f.ID, Name: f.Name, Status: o.Status, Runs: o.Runs, Channel: channel, URL: f.Creative.Story.LinkData.Link})
+	}
+	return err
+}
+
+func (c *Client) audiences(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+	type audience struct {
+		named
+		AtLeast *int64 `json:"approximate_count_lower_bound"`
+	}
+	found, err := all[audience](ctx, c, cred, account, act(account)+"/customaudiences", "id,name,approximate_count_lower_bound")
+	for _, f := range found {
+		// Where the platform keeps the number to itself it says -1.
+		if f.AtLeast != nil && *f.AtLeast < 0 {
+			f.AtLeast = nil
+		}
+		e.Audiences = append(e.Audiences, connection.Entity{External: f.ID, Name: f.Name, Channel: channel, Size: f.AtLeast})
+	}
+	return err
+}
+
+// Status implements connection.Client.
+func (c *Client) Status(ctx context.Context, cred connection.Credentials, account, campaign string) (connection.Observed, error) {
+	var s status
+	err := c.call(ctx, cred, transport.Call{
+		Method: http.MethodGet, Path: "/" + url.PathEscape(campaign), Query: url.Values{"fields": {"id,status,effective_status"}}, Account: account, Urgent: true,
+	}, &s)
+	return s.observed(), err
+}
+
+// SetStatus implements connection.Client.
+func (c *Client) SetStatus(ctx context.Context, cred connection.Credentials, account, campaign string, run bool) error {
+	word := "PAUSED"
+	if run {
+		word = "ACTIVE"
+	}
+	return c.call(ctx, cred, transport.Call{
+		Method: http.MethodPost, Path: "/" + url.PathEscape(campaign), JSON: map[string]string{"status": word}, Account: account, Urgent: true,
+	}, nil)
+}

@@ -1,0 +1,118 @@
+package meta
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/secret"
+)
+
+// AuthorizeURL implements connection.Grantor.
+func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
+	about := c.About()
+	scopes := about.Scopes
+	if g.Write {
+		scopes = append(scopes, about.WriteScopes...)
+	}
+	query := url.Values{
+		"client_id": {a.ID}, "redirect_uri": {g.Redirect}, "state": {g.State}, "response_type": {"code"}, "scope": {strings.Join(scopes, ",")},
+	}
+	if g.Verifier != "" {
+		sum := sha256.Sum256([]byte(g.Verifier))
+		query.Set("code_challenge", base64.RawURLEncoding.EncodeToString(sum[:]))
+		query.Set("code_challenge_method", "S256")
+	}
+	return c.dialog + "/" + Version + "/dialog/oauth?" + query.Encode()
+}
+
+// Exchange implements connection.Grantor. The first token lives for an hour or
+// two, so it is traded at once for one that lives for about 60 days.
+func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Grant, code string) (connection.Credentials, error) {
+	query := url.Values{"redirect_uri": {g.Redirect}, "code": {code}}
+	if g.Verifier != "" {
+		query.Set("code_verifier", g.Verifier)
+	}
+	short, err := c.tokens(ctx, a, query)
+	if err != nil {
+		return connection.Credentials{}, err
+	}
+	long, err := c.Refresh(ctx, a, short)
+	if err != nil {
+		return connection.Credentials{}, err
+	}
+	long.Scopes, err = c.granted(ctx, long)
+	return long, err
+}
+
+// granted asks what the person has really said yes to.
+func (c *Client) granted(ctx context.Context, cred connection.Credentials) ([]string, error) {
+	var p page[struct {
+		Permission string `json:"permission"`
+		Status     string `json:"status"`
+	}]
+	if err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: "/me/permissions"}, &p); err != nil {
+		return nil, err
+	}
+	var scopes []string
+	for _, d := range p.Data {
+		if d.Status == "granted" {
+			scopes = append(scopes, d.Permission)
+		}
+	}
+	return scopes, nil
+}
+
+// Refresh implements connection.Grantor. There is no token for it: the one that
+// is about to end is traded in, and one that has ended is worth nothing any
+// more, so that only a person can help.
+func (c *Client) Refresh(ctx context.Context, a connection.App, cred connection.Credentials) (connection.Credentials, error) {
+	fresh, err := c.tokens(ctx, a, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {cred.Access.Reveal()}})
+	if err != nil {
+		return cred, final(err)
+	}
+	cred.Access, cred.IssuedAt, cred.ExpiresAt, cred.App = fresh.Access, fresh.IssuedAt, fresh.ExpiresAt, a
+	return cred, nil
+}
+
+// tokens asks for a token.
+func (c *Client) tokens(ctx context.Context, a connection.App, query url.Values) (connection.Credentials, error) {
+	query.Set("client_id", a.ID)
+	query.Set("client_secret", a.Secret.Reveal())
+	var got struct {
+		Access  string `json:"access_token"`
+		Seconds int64  `json:"expires_in"`
+	}
+	if _, err := c.t.Do(ctx, transport.Call{Method: http.MethodGet, Path: "/" + Version + "/oauth/access_token", Query: query}, &got); err != nil {
+		return connection.Credentials{}, err
+	}
+	if got.Access == "" {
+		return connection.Credentials{}, malformed("it has no token")
+	}
+	cred := connection.Credentials{Access: secret.New(got.Access), IssuedAt: clock.At(c.now()), App: a}
+	if got.Seconds > 0 {
+		end := cred.IssuedAt.Add(time.Duration(got.Seconds) * time.Second)
+		cred.ExpiresAt = &end
+	}
+	return cred, nil
+}
+
+// Revoke implements connection.Grantor.
+func (c *Client) Revoke(ctx context.Context, _ connection.App, cred connection.Credentials) error {
+	err := c.call(ctx, cred, transport.Call{Method: http.MethodDelete, Path: "/me/permissions"}, nil)
+	if err == nil {
+		return nil
+	}
+	// What has no access any more has nothing to give back.
+	if class := connection.ClassOf(err); class == connection.Revoked || class == connection.Expired {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,271 @@
+// Package registry knows the ad platforms that can be connected: how each is
+// reached, the real one and the one that the sandbox plays. It is the only
+// place that knows all of their clients by name.
+package registry
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/adplatform/ga4"
+	"fanfare/internal/adplatform/google"
+	"fanfare/internal/adplatform/linkedin"
+	"fanfare/internal/adplatform/meta"
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/adplatform/tiktok"
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/ident"
+	"fanfare/internal/outbound"
+	"fanfare/internal/seal"
+	"fanfare/internal/secret"
+)
+
+// clients make the client of each platform, in the order in which they are
+// listed.
+var clients = []struct {
+	platform, prefix string
+	make             func(transport.Options) connection.Client
+}{
+	{connection.PlatformGoogleAds, "/google", func(o transport.Options) connection.Client { return google.New(o) }},
+	{connection.PlatformMetaAds, "/meta", func(o transport.Options) connection.Client { return meta.New(o) }},
+	{connection.PlatformTikTokAds, "/tiktok", func(o transport.Options) connection.Client { return tiktok.New(o) }},
+	{connection.PlatformLinkedInAds, "/linkedin", func(o transport.Options) connection.Client { return linkedin.New(o) }},
+	{connection.PlatformGA4, "/ga4", func(o transport.Options) connection.Client { return ga4.New(o) }},
+}
+
+const (
+	// maxAnswer bounds a page of a report, callTime one call.
+	maxAnswer = 64 << 20
+	callTime  = 2 * time.Minute
+)
+
+// Options make a Catalogue.
+type Options struct {
+	// Apps are the OAuth clients of the operator, URLs addresses of platforms
+	// that are not their own, both by platform.
+	Apps map[string]connection.App
+	URLs map[string]string
+	// Sandbox is the address of a sandbox elsewhere; without it there is one
+	// in this process, which keeps what callers do in the file State.
+	Sandbox string
+	State   string
+	Now     func() time.Time
+	// Sleep waits, as transport.Sleep does if it is nil.
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Catalogue finds clients.
+type Catalogue struct {
+	apps         map[string]connection.App
+	real, played map[string]connection.Client
+	sandbox      transport.Doer
+	base         string
+	// own says that the sandbox is in this process.
+	own bool
+}
+
+var (
+	_ connection.Catalogue = (*Catalogue)(nil)
+	_ connection.Sandbox   = (*Catalogue)(nil)
+)
+
+// New makes a catalogue. Nothing is asked yet.
+func New(o Options) (*Catalogue, error) {
+	c := &Catalogue{apps: o.Apps, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
+	origins, err := o.origins()
+	if err != nil {
+		return nil, err
+	}
+	out, err := outbound.New(outbound.Options{Policy: outbound.Guarded(origins), Timeout: callTime, MaxBytes: maxAnswer})
+	if err != nil {
+		return nil, fmt.Errorf("make client for platforms: %w", err)
+	}
+	c.sandbox, c.base = out, strings.TrimSuffix(o.Sandbox, "/")
+	if o.Sandbox == "" {
+		server, err := sandbox.New(sandbox.Options{Now: o.Now, State: o.State})
+		if err != nil {
+			return nil, fmt.Errorf("open sandbox: %w", err)
+		}
+		c.sandbox, c.base, c.own = server, "http://sandbox", true
+	}
+	for _, p := range clients {
+		c.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Now: o.Now, Sleep: o.Sleep})
+		c.played[p.platform] = p.make(transport.Options{Base: c.base + p.prefix, Do: c.sandbox, Now: o.Now, Sleep: o.Sleep})
+	}
+	return c, nil
+}
+
+// origins are what the operator vouches for: the sandbox and addresses of
+// platforms that he has set.
+func (o *Options) origins() (list []string, err error) {
+	for platform, raw := range o.URLs {
+		if !known(platform) {
+			return nil, fmt.Errorf("platform URL for %q: there is no such platform", platform)
+		}
+		origin, err := originOf(raw)
+		if err != nil {
+			return nil, fmt.Errorf("platform URL for %s: %w", platform, err)
+		}
+		list = append(list, origin)
+	}
+	for platform := range o.Apps {
+		if !known(platform) {
+			return nil, fmt.Errorf("OAuth client for %q: there is no such platform", platform)
+		}
+	}
+	if o.Sandbox == "" {
+		return list, nil
+	}
+	origin, err := originOf(o.Sandbox)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return append(list, origin), nil
+}
+
+func known(platform string) bool {
+	for _, p := range clients {
+		if p.platform == platform {
+			return true
+		}
+	}
+	return false
+}
+
+func originOf(raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return "", fmt.Errorf("%q is not an address such as http://127.0.0.1:8787", raw)
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
+
+// About implements connection.Catalogue.
+func (c *Catalogue) About() []connection.About {
+	list := make([]connection.About, len(clients))
+	for i, p := range clients {
+		list[i] = c.real[p.platform].About()
+	}
+	return list
+}
+
+// Client implements connection.Catalogue.
+func (c *Catalogue) Client(platform string, sandbox bool) (connection.Client, bool) {
+	list := c.real
+	if sandbox {
+		list = c.played
+	}
+	client, there := list[platform]
+	return client, there
+}
+
+// App implements connection.Catalogue.
+func (c *Catalogue) App(platform string) (connection.App, bool) {
+	a, there := c.apps[platform]
+	return a, there
+}
+
+// granted is what the sandbox answers for one platform.
+type granted struct {
+	Access    string `json:"access_token"`
+	Refresh   string `json:"refresh_token"`
+	ExpiresIn int64  `json:"expires_in"`
+}
+
+// Open implements connection.Sandbox.
+//
+// Choice: the sandbox in this process makes every connection a world of its
+// own unless a seed is asked for, so that two workspaces do not show the same
+// figures; one elsewhere has a world of its own, which is what it was started
+// for.
+func (c *Catalogue) Open(ctx context.Context, w connection.World) (map[string]connection.Credentials, error) {
+	seed := w.Seed
+	if seed == nil && c.own {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(w.Connection))
+		n := int64(h.Sum64() >> 12)
+		seed = &n
+	}
+	body, err := json.Marshal(struct {
+		Seed     *int64 `json:"seed,omitzero"`
+		Currency string `json:"currency"`
+		Timezone string `json:"timezone"`
+	}{seed, string(w.Home.Currency), w.Home.Zone})
+	if err != nil {
+		return nil, fmt.Errorf("write request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/_sandbox/grants", bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("ask sandbox: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.sandbox.Do(req)
+	if err != nil {
+		return nil, &connection.Error{Class: connection.Transient, Code: "unreachable", Message: "The sandbox could not be reached.", Cause: err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
+		return nil, &connection.Error{Class: connection.Transient, Code: cmp.Or(resp.Status, "broken_off"), Message: "The sandbox gives no access.", Cause: err}
+	}
+	var answer struct {
+		Data map[string]granted `json:"data"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return nil, fmt.Errorf("read the answer of the sandbox: %w", err)
+	}
+	return c.keys(answer.Data, clock.At(w.Now)), nil
+}
+
+func (c *Catalogue) keys(list map[string]granted, now clock.Instant) map[string]connection.Credentials {
+	ring := map[string]connection.Credentials{}
+	for platform, g := range list {
+		k := connection.Credentials{
+			Access: secret.New(g.Access), Refresh: secret.New(g.Refresh), IssuedAt: now,
+			App: connection.App{ID: connection.PlatformSandbox, Secret: secret.New(connection.PlatformSandbox)},
+		}
+		if g.ExpiresIn > 0 {
+			at := now.Add(time.Duration(g.ExpiresIn) * time.Second)
+			k.ExpiresAt = &at
+		}
+		ring[platform] = k
+	}
+	return ring
+}
+
+// Server returns the sandbox of this process, nil where it is elsewhere.
+func (c *Catalogue) Server() *sandbox.Server {
+	server, _ := c.sandbox.(*sandbox.Server)
+	return server
+}
+
+// Vault seals credentials with a keyring.
+type Vault struct{ Ring *seal.Ring }
+
+var _ connection.Vault = Vault{}
+
+func place(workspace, id ident.ID, version int64) seal.Context {
+	return seal.Context{Workspace: string(workspace), Record: string(id), Field: "credentials", Version: version}
+}
+
+// Seal implements connection.Vault.
+func (v Vault) Seal(workspace, id ident.ID, version int64, plain secret.Text) (string, error) {
+	return v.Ring.Seal(place(workspace, id, version), plain)
+}
+
+// Open implements connection.Vault.
+func (v Vault) Open(workspace, id ident.ID, version int64, sealed string) (secret.Text, error) {
+	return v.Ring.Open(place(workspace, id, version), sealed)
+}

@@ -1,0 +1,201 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/clock"
+)
+
+const controlPrefix = "/_sandbox/"
+
+// controls are the sandbox's own operations.
+func (s *Server) controls() http.Handler {
+	c := control{s}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_sandbox/seed", c.seed)
+	mux.HandleFunc("POST /_sandbox/grants", c.grants)
+	mux.HandleFunc("GET /_sandbox/truth", c.truth)
+	mux.HandleFunc("GET /_sandbox/clock", c.clock)
+	mux.HandleFunc("POST /_sandbox/clock", c.setClock)
+	mux.HandleFunc("GET /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) { c.tell(w, s.faults.list()) })
+	mux.HandleFunc("POST /_sandbox/faults", c.strike)
+	mux.HandleFunc("DELETE /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) {
+		s.faults.clear()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("GET /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) { c.tell(w, s.Journal()) })
+	mux.HandleFunc("DELETE /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) {
+		s.journal.clear()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc(controlPrefix, func(w http.ResponseWriter, r *http.Request) {
+		c.refuse(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, journal and seed.", r.Method, r.URL.Path))
+	})
+	return mux
+}
+
+// control answers the sandbox's own operations.
+type control struct{ s *Server }
+
+func (c control) tell(w http.ResponseWriter, data any, o ...json.Options) {
+	c.write(w, http.StatusOK, map[string]any{"data": data}, o...)
+}
+
+func (c control) refuse(w http.ResponseWriter, status int, code, message string) {
+	c.write(w, status, map[string]any{"error": map[string]string{"code": code, "message": message}})
+}
+
+func (c control) invalid(w http.ResponseWriter, message string) {
+	c.refuse(w, http.StatusBadRequest, "invalid_request", message)
+}
+
+func (control) write(w http.ResponseWriter, status int, v any, o ...json.Options) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// Who has gone does not read the answer.
+	_ = json.MarshalWrite(w, v, append(o, json.Deterministic(true))...)
+}
+
+// read reads the body, which may be missing, and answers what is wrong with it.
+func (c control) read(w http.ResponseWriter, r *http.Request, into any) bool {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil && len(b) > 0 {
+		err = json.Unmarshal(b, into, json.RejectUnknownMembers(true))
+	}
+	if err != nil {
+		c.invalid(w, "The body is not what it should be: "+err.Error())
+	}
+	return err == nil
+}
+
+func (c control) seed(w http.ResponseWriter, _ *http.Request) {
+	c.tell(w, map[string]any{"world": c.s.own, "scale": max(c.s.o.Scale, 1), "platforms": c.s.Addresses()})
+}
+
+func (c control) grants(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Seed     *int64 `json:"seed"`
+		Currency string `json:"currency"`
+		Timezone string `json:"timezone"`
+	}
+	if !c.read(w, r, &in) {
+		return
+	}
+	world := World{c.s.own.Seed, in.Currency, in.Timezone}
+	if in.Seed != nil {
+		world.Seed = *in.Seed
+	}
+	opened, err := c.s.Grant(world)
+	if err != nil {
+		c.invalid(w, err.Error())
+		return
+	}
+	c.tell(w, opened)
+}
+
+// maxTruth bounds how many days are added up in one go.
+const maxTruth = 2000
+
+func (c control) truth(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	id := strings.ReplaceAll(strings.TrimPrefix(q.Get("account"), "act_"), "-", "")
+	a, ok := c.s.Account(id)
+	if !ok {
+		c.refuse(w, http.StatusNotFound, "not_found", fmt.Sprintf("Account %q is in no world that was opened: POST /_sandbox/grants opens one.", q.Get("account")))
+		return
+	}
+	first, ok1 := clock.ParseDate(q.Get("start_date"))
+	last, ok2 := clock.ParseDate(q.Get("end_date"))
+	switch {
+	case !ok1, !ok2:
+		c.invalid(w, "start_date and end_date must be days such as 2026-11-01.")
+	case last < first:
+		c.invalid(w, "end_date must not be before start_date.")
+	case last-first >= maxTruth:
+		c.invalid(w, fmt.Sprintf("There are at most %d days from start_date to end_date.", maxTruth))
+	default:
+		// A family that is not there is null and not an empty list.
+		c.tell(w, c.s.Truth(a, first, last), json.FormatNilSliceAsNull(true))
+	}
+}
+
+func (c control) clock(w http.ResponseWriter, _ *http.Request) {
+	now := c.s.Now()
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.tell(w, map[string]any{"now": now.UTC(), "stands": c.s.standing != nil})
+}
+
+func (c control) setClock(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Now     jsontext.Value `json:"now"`
+		Advance string         `json:"advance"`
+	}
+	if !c.read(w, r, &in) {
+		return
+	}
+	var standing *time.Time
+	if len(in.Now) > 0 && json.Unmarshal(in.Now, &standing) != nil {
+		c.invalid(w, "now must be a moment such as 2026-11-01T12:00:00Z, or null for the clock on the wall.")
+		return
+	}
+	advance := time.Duration(0)
+	if in.Advance != "" {
+		var err error
+		if advance, err = time.ParseDuration(in.Advance); err != nil {
+			c.invalid(w, "advance must be a span such as 24h or 90m.")
+			return
+		}
+	}
+	c.s.setClock(len(in.Now) > 0, standing, advance)
+	c.clock(w, r)
+}
+
+// setClock sets the time, if it is to be, and then moves it: a clock that
+// stands to another moment, one that runs ahead of the one on the wall.
+func (s *Server) setClock(set bool, standing *time.Time, advance time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if set {
+		s.standing, s.ahead = standing, 0
+	}
+	if s.standing != nil {
+		moved := s.standing.Add(advance)
+		s.standing = &moved
+		return
+	}
+	s.ahead += advance
+}
+
+// strike adds one rule or a list of them, all or none.
+func (c control) strike(w http.ResponseWriter, r *http.Request) {
+	body := jsontext.Value("null")
+	if !c.read(w, r, &body) {
+		return
+	}
+	if body.Kind() != '[' {
+		body = append(append(jsontext.Value{'['}, body...), ']')
+	}
+	var rules []Rule
+	err := json.Unmarshal(body, &rules, json.RejectUnknownMembers(true))
+	for i := range rules {
+		if err == nil {
+			err = rules[i].check()
+		}
+	}
+	if err != nil {
+		c.invalid(w, "These are no rules: "+err.Error())
+		return
+	}
+	for _, rule := range rules {
+		_ = c.s.Strike(rule) // it was checked
+	}
+	c.tell(w, c.s.faults.list())
+}

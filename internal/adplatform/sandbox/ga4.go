@@ -1,0 +1,96 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// ga4 plays the Data API of Google Analytics 4, and as much of the Admin API as
+// it takes to find a property.
+type ga4 struct{}
+
+const ga4Scope = "https://www.googleapis.com/auth/analytics.readonly"
+
+// Platform implements Dialect.
+func (ga4) Platform() string { return GA4 }
+
+// Hosts implements Dialect. Access is granted at the hosts that Google Ads has.
+func (ga4) Hosts() []string {
+	return []string{"analyticsdata.googleapis.com", "analyticsadmin.googleapis.com"}
+}
+
+// Prefix implements Dialect.
+func (ga4) Prefix() string { return "/ga4" }
+
+// Serve implements Dialect.
+func (ga4) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
+	if serveGoogleOAuth(s, w, r, ga4Scope) {
+		return
+	}
+	path, ok := strings.CutPrefix(r.URL.Path, "/v1beta/")
+	if !ok || s.Fault(FaultVersionSunset) {
+		// What no version has is not answered in JSON.
+		http.Error(w, "<!DOCTYPE html><title>Error 404 (Not Found)</title>", http.StatusNotFound)
+		return
+	}
+	a, err := s.Open(googleBearer(r))
+	if err != nil {
+		reason := "ACCESS_TOKEN_TYPE_UNSUPPORTED"
+		if errors.Is(err, ErrExpiredToken) {
+			reason = "ACCESS_TOKEN_EXPIRED"
+		}
+		writeGoogle(w, http.StatusUnauthorized, googleError(http.StatusUnauthorized, "Request had invalid authentication credentials.", map[string]any{
+			"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com",
+		}))
+		return
+	}
+	status, answer := answerGA4(s, a, r, path)
+	writeGoogle(w, status, answer)
+}
+
+// Throttle implements Dialect.
+func (ga4) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
+	writeGoogle(w, http.StatusTooManyRequests, googleError(http.StatusTooManyRequests, "Exhausted concurrent requests quota.", map[string]any{
+		"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": strconv.Itoa(seconds) + "s",
+	}))
+}
+
+// answerGA4 finds out what is asked for.
+func answerGA4(s *Session, a *Account, r *http.Request, path string) (int, any) {
+	property := "properties/" + a.ID
+	switch r.Method + " " + path {
+	case "GET accountSummaries":
+		return http.StatusOK, map[string]any{"accountSummaries": []any{map[string]any{
+			"name": "accountSummaries/" + a.ID, "account": "accounts/" + a.ID, "displayName": a.Name,
+			"propertySummaries": []any{map[string]any{
+				"property": property, "displayName": a.Name, "propertyType": "PROPERTY_TYPE_ORDINARY", "parent": "accounts/" + a.ID,
+			}},
+		}}}
+	case "GET " + property:
+		return http.StatusOK, map[string]any{
+			"name": property, "parent": "accounts/" + a.ID, "displayName": a.Name, "currencyCode": a.World.Currency, "timeZone": a.World.Timezone,
+			"propertyType": "PROPERTY_TYPE_ORDINARY", "serviceLevel": "GOOGLE_ANALYTICS_STANDARD",
+		}
+	case "POST " + property + ":runReport":
+		if s.Fault(FaultAccountDisabled) {
+			break
+		}
+		body, err := io.ReadAll(io.LimitReader(r.Body, googleBody))
+		if err != nil {
+			return ga4Refuse("The request broke off.")
+		}
+		return runGA4(s, a, body)
+	default:
+		if !strings.HasPrefix(path, "properties/") {
+			return http.StatusNotFound, googleError(http.StatusNotFound, "Method not found.")
+		}
+	}
+	return http.StatusForbidden, googleError(http.StatusForbidden, "User does not have sufficient permissions for this property.")
+}
+
+func ga4Refuse(message string) (int, any) {
+	return http.StatusBadRequest, googleError(http.StatusBadRequest, message)
+}

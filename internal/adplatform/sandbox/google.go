@@ -1,0 +1,261 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// google plays Google Ads over REST. It takes any version that still lives.
+type google struct{}
+
+const (
+	googleScope = "https://www.googleapis.com/auth/adwords"
+	// googlePage is how many rows a page or a chunk of a stream has.
+	googlePage = 10_000
+	// googleBody is how long a request may be.
+	googleBody = 1 << 20
+)
+
+var googleVersions = []string{"v23", "v24", "v25", "v26"}
+
+// Platform implements Dialect.
+func (google) Platform() string { return GoogleAds }
+
+// Hosts implements Dialect.
+func (google) Hosts() []string {
+	return []string{"googleads.googleapis.com", googleTokenHost, googleConsentHost}
+}
+
+// Prefix implements Dialect.
+func (google) Prefix() string { return "/google" }
+
+// Serve implements Dialect.
+func (google) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
+	if serveGoogleOAuth(s, w, r, googleScope) {
+		return
+	}
+	version, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	answer, failure := answerGoogle(s, r, version, rest)
+	if failure != nil {
+		failure.write(w, version, streams(r))
+		return
+	}
+	writeGoogle(w, http.StatusOK, answer)
+}
+
+// Throttle implements Dialect.
+func (google) Throttle(w http.ResponseWriter, r *http.Request, seconds int) {
+	version, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	failure := &googleFailure{http.StatusTooManyRequests, "quotaError", "RESOURCE_EXHAUSTED", "Too many requests. Retry in " + strconv.Itoa(seconds) + " seconds.", seconds}
+	failure.write(w, version, streams(r))
+}
+
+// streams says that errors come in an array, as the whole answer does.
+func streams(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ":searchStream") }
+
+// googleFailure is an error of Google Ads, by its kind and code.
+type googleFailure struct {
+	status              int
+	kind, code, message string
+	// retry is after how many seconds to come back, 0 for not said.
+	retry int
+}
+
+func queryError(code, message string) *googleFailure {
+	return &googleFailure{http.StatusBadRequest, "queryError", code, message, 0}
+}
+
+func (f *googleFailure) write(w http.ResponseWriter, version string, stream bool) {
+	inner := map[string]any{"errorCode": map[string]string{f.kind: f.code}, "message": f.message}
+	if f.retry > 0 {
+		inner["details"] = map[string]any{"quotaErrorDetails": map[string]string{
+			"rateScope": "ACCOUNT", "rateName": "Requests per account", "retryDelay": strconv.Itoa(f.retry) + "s",
+		}}
+	}
+	answer := googleError(f.status, "The request was not carried out.", map[string]any{
+		"@type": "type.googleapis.com/google.ads.googleads." + version + ".errors.GoogleAdsFailure", "errors": []any{inner}, "requestId": googleRequestID,
+	})
+	if stream {
+		answer = []any{answer}
+	}
+	w.Header().Set("Request-Id", googleRequestID)
+	writeGoogle(w, f.status, answer)
+}
+
+// googleRequestID is how every call is called.
+const googleRequestID = "sandbox"
+
+// answerGoogle finds out what is asked for.
+func answerGoogle(s *Session, r *http.Request, version, rest string) (any, *googleFailure) {
+	if s.Fault(FaultVersionSunset) || !slices.Contains(googleVersions, version) {
+		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNSUPPORTED_VERSION", "Version " + version + " is deprecated. Requests to this version will be blocked.", 0}
+	}
+	a, err := s.Open(googleBearer(r))
+	if err != nil {
+		code := "OAUTH_TOKEN_INVALID"
+		switch {
+		case errors.Is(err, ErrExpiredToken):
+			code = "OAUTH_TOKEN_EXPIRED"
+		case errors.Is(err, ErrRevokedToken):
+			code = "OAUTH_TOKEN_REVOKED"
+		}
+		return nil, &googleFailure{http.StatusUnauthorized, "authenticationError", code, "The access token is not valid: " + err.Error() + ".", 0}
+	}
+	if r.Method == http.MethodGet && rest == "customers:listAccessibleCustomers" {
+		return map[string]any{"resourceNames": []string{"customers/" + a.ID}}, nil
+	}
+	customer, verb, _ := strings.Cut(strings.TrimPrefix(rest, "customers/"), "/")
+	switch {
+	case customer != a.ID:
+		return nil, &googleFailure{http.StatusForbidden, "authorizationError", "USER_PERMISSION_DENIED", "User doesn't have permission to access customer.", 0}
+	case s.Fault(FaultAccountDisabled):
+		return nil, &googleFailure{http.StatusForbidden, "authorizationError", "CUSTOMER_NOT_ENABLED", "The customer account can't be accessed because it is not yet enabled or has been deactivated.", 0}
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, googleBody))
+	if err != nil {
+		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNKNOWN", "The request broke off.", 0}
+	}
+	switch r.Method + " " + verb {
+	case "POST googleAds:searchStream":
+		return streamGoogle(s, a, body)
+	case "POST googleAds:search":
+		return pageGoogle(s, a, body)
+	case "POST campaigns:mutate":
+		return mutateGoogle(s, a, body)
+	}
+	return nil, &googleFailure{http.StatusNotFound, "requestError", "UNKNOWN", "There is no method " + verb + ".", 0}
+}
+
+// readGoogle reads a request and refuses members that Google does not know.
+func readGoogle(body []byte, into any) *googleFailure {
+	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
+		return &googleFailure{http.StatusBadRequest, "requestError", "UNKNOWN", "Invalid JSON payload received.", 0}
+	}
+	return nil
+}
+
+type googleChunk struct {
+	Results           []any  `json:"results,omitempty"`
+	FieldMask         string `json:"fieldMask"`
+	RequestID         string `json:"requestId,omitzero"`
+	NextPageToken     string `json:"nextPageToken,omitzero"`
+	TotalResultsCount int64  `json:"totalResultsCount,string,omitzero"`
+}
+
+func streamGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
+	var in struct {
+		Query string `json:"query"`
+	}
+	if failure := readGoogle(body, &in); failure != nil {
+		return nil, failure
+	}
+	q, lines, failure := askGoogle(s, a, in.Query)
+	if failure != nil {
+		return nil, failure
+	}
+	chunks := []googleChunk{}
+	for first := true; first || len(lines) > 0; first = false {
+		n := min(len(lines), googlePage)
+		chunk := q.chunk(lines[:n])
+		chunk.RequestID = googleRequestID
+		chunks, lines = append(chunks, chunk), lines[n:]
+	}
+	// Choice: a stream has no pages that could be skipped and no total that
+	// could change; a chunk that comes twice is all that is played of these.
+	if s.Fault(FaultDuplicatePage) {
+		chunks = append(chunks, chunks[0])
+	}
+	return chunks, nil
+}
+
+func pageGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
+	type settings struct {
+		Total bool `json:"returnTotalResultsCount"`
+	}
+	var in struct {
+		Query string `json:"query"`
+		// Google takes members by both of their names.
+		PageToken    string   `json:"pageToken"`
+		PageTokenToo string   `json:"page_token"`
+		Settings     settings `json:"searchSettings"`
+		SettingsToo  struct {
+			Total bool `json:"return_total_results_count"`
+		} `json:"search_settings"`
+	}
+	if failure := readGoogle(body, &in); failure != nil {
+		return nil, failure
+	}
+	q, lines, failure := askGoogle(s, a, in.Query)
+	if failure != nil {
+		return nil, failure
+	}
+	at := 0
+	if token := in.PageToken + in.PageTokenToo; token != "" {
+		n, err := strconv.Atoi(token)
+		if err != nil || n < 0 || n > len(lines) {
+			return nil, &googleFailure{http.StatusBadRequest, "requestError", "INVALID_PAGE_TOKEN", "Page token is invalid.", 0}
+		}
+		at = n
+	}
+	next := min(at+googlePage, len(lines))
+	shown := lines[at:next]
+	if at >= googlePage && s.Fault(FaultDuplicatePage) {
+		shown = lines[at-googlePage : at]
+	}
+	page := q.chunk(shown)
+	if next < len(lines) && s.Fault(FaultSkipPage) {
+		next = min(next+googlePage, len(lines))
+	}
+	if next < len(lines) {
+		page.NextPageToken = strconv.Itoa(next)
+	}
+	if in.Settings.Total || in.SettingsToo.Total {
+		page.TotalResultsCount = int64(len(lines))
+		if at > 0 && s.Fault(FaultDriftingTotal) {
+			page.TotalResultsCount++
+		}
+	}
+	return page, nil
+}
+
+// mutateGoogle sets states of campaigns, which is the only change that is
+// played.
+func mutateGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
+	var in struct {
+		Operations []struct {
+			UpdateMask string `json:"updateMask"`
+			Update     struct {
+				ResourceName string `json:"resourceName"`
+				Status       string `json:"status"`
+			} `json:"update"`
+		} `json:"operations"`
+		ValidateOnly bool `json:"validateOnly"`
+	}
+	if failure := readGoogle(body, &in); failure != nil {
+		return nil, failure
+	}
+	results := []any{}
+	for _, op := range in.Operations {
+		id, ours := strings.CutPrefix(op.Update.ResourceName, "customers/"+a.ID+"/campaigns/")
+		at := slices.IndexFunc(a.Campaigns, func(c *Campaign) bool { return c.ID == id })
+		switch {
+		case op.UpdateMask != "status":
+			return nil, &googleFailure{http.StatusBadRequest, "fieldMaskError", "INVALID_FIELD_MASK", "Only status can be changed here.", 0}
+		case !ours || at < 0:
+			return nil, &googleFailure{http.StatusBadRequest, "mutateError", "RESOURCE_NOT_FOUND", "Resource was not found.", 0}
+		case op.Update.Status != "ENABLED" && op.Update.Status != "PAUSED":
+			return nil, &googleFailure{http.StatusBadRequest, "requestError", "INVALID_ENUM_VALUE", "Status must be ENABLED or PAUSED.", 0}
+		}
+		if !in.ValidateOnly {
+			s.SetRuns(a, a.Campaigns[at], op.Update.Status == "ENABLED")
+			results = append(results, map[string]string{"resourceName": op.Update.ResourceName})
+		}
+	}
+	return map[string]any{"results": results}, nil
+}

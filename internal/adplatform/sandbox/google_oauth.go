@@ -1,0 +1,140 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// The hosts at which Google grants access, for all of its platforms.
+const (
+	googleConsentHost = "accounts.google.com"
+	googleTokenHost   = "oauth2.googleapis.com"
+)
+
+// serveGoogleOAuth answers what is about access, and reports whether the call
+// was.
+func serveGoogleOAuth(s *Session, w http.ResponseWriter, r *http.Request, scope string) bool {
+	switch r.Method + " " + r.URL.Path {
+	case "GET /o/oauth2/v2/auth":
+		googleConsent(s, w, r)
+	case "POST /token":
+		googleToken(s, w, r, scope)
+	case "POST /revoke":
+		token := r.PostFormValue("token")
+		if _, known := readToken(token); !known {
+			googleRefuse(w, "invalid_token", "Token expired or revoked")
+			break
+		}
+		s.Revoke(token)
+		writeGoogle(w, http.StatusOK, struct{}{})
+	default:
+		return false
+	}
+	return true
+}
+
+// googleConsent plays a person who says yes at once.
+func googleConsent(s *Session, w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	back, err := url.Parse(q.Get("redirect_uri"))
+	for name, want := range map[string]string{"response_type": "code", "access_type": "offline", "code_challenge_method": "S256"} {
+		if got := q.Get(name); got != want {
+			googleRefuse(w, "invalid_request", "Parameter "+name+" must be "+want+".")
+			return
+		}
+	}
+	for _, name := range []string{"client_id", "scope", "code_challenge"} {
+		if q.Get(name) == "" {
+			googleRefuse(w, "invalid_request", "Required parameter is missing: "+name)
+			return
+		}
+	}
+	if err != nil || back.Host == "" {
+		googleRefuse(w, "redirect_uri_mismatch", "The redirect URI is no URL.")
+		return
+	}
+	answer := back.Query()
+	answer.Set("code", s.Code())
+	answer.Set("state", q.Get("state"))
+	answer.Set("scope", q.Get("scope"))
+	back.RawQuery = answer.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+func googleToken(s *Session, w http.ResponseWriter, r *http.Request, scope string) {
+	if r.PostFormValue("client_id") == "" || r.PostFormValue("client_secret") == "" {
+		googleRefuse(w, "invalid_client", "The OAuth client was not found.")
+		return
+	}
+	var tokens Tokens
+	var err error
+	kept := ""
+	switch r.PostFormValue("grant_type") {
+	case "authorization_code":
+		if r.PostFormValue("code_verifier") == "" || r.PostFormValue("redirect_uri") == "" {
+			googleRefuse(w, "invalid_grant", "Missing code verifier.")
+			return
+		}
+		tokens, err = s.Exchange(r.PostFormValue("code"))
+	case "refresh_token":
+		kept = r.PostFormValue("refresh_token")
+		tokens, err = s.Refresh(kept)
+	default:
+		googleRefuse(w, "unsupported_grant_type", "Invalid grant_type: "+r.PostFormValue("grant_type"))
+		return
+	}
+	if err != nil {
+		googleRefuse(w, "invalid_grant", "Token has been expired or revoked.")
+		return
+	}
+	answer := map[string]any{
+		"access_token": tokens.Access, "expires_in": int64(tokens.Lives.Seconds()), "scope": scope, "token_type": "Bearer",
+	}
+	if tokens.Refresh != kept {
+		answer["refresh_token"] = tokens.Refresh
+	}
+	writeGoogle(w, http.StatusOK, answer)
+}
+
+// googleRefuse answers as OAuth does.
+func googleRefuse(w http.ResponseWriter, code, description string) {
+	status := http.StatusBadRequest
+	if code == "invalid_client" {
+		status = http.StatusUnauthorized
+	}
+	writeGoogle(w, status, map[string]string{"error": code, "error_description": description})
+}
+
+func writeGoogle(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		panic(err) // it is made here of texts and numbers
+	}
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // whoever went away is not told
+}
+
+// googleBearer is the token that a call shows.
+func googleBearer(r *http.Request) string {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return token
+}
+
+// googleStatus are Google's words for HTTP's numbers.
+var googleStatus = map[int]string{
+	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
+	http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+}
+
+// googleError is what all of Google's APIs answer when something is wrong.
+func googleError(status int, message string, details ...any) any {
+	inner := map[string]any{"code": status, "message": message, "status": googleStatus[status]}
+	if len(details) > 0 {
+		inner["details"] = details
+	}
+	return map[string]any{"error": inner}
+}

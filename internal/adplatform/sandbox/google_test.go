@@ -1,0 +1,261 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// asking is a sandbox and what opens its Google account.
+type asking struct {
+	*Server
+	token string
+	id    string
+}
+
+func askingGoogle(t *testing.T) asking {
+	t.Helper()
+	s, err := New(Options{Seed: 7, Now: func() time.Time { return time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, err := s.Grant(s.Own())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asking{s, granted[GoogleAds].AccessToken, granted[GoogleAds].AccountID}
+}
+
+// post sends a call and reads the answer into out.
+func (a asking) post(t *testing.T, path, body string, out any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "https://googleads.googleapis.com/v26/customers/"+a.id+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	resp, err := a.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		t.Fatalf("%s: %v", b, err)
+	}
+}
+
+type googlePageRead struct {
+	Results           []map[string]any `json:"results"`
+	FieldMask         string           `json:"fieldMask"`
+	NextPageToken     string           `json:"nextPageToken"`
+	TotalResultsCount string           `json:"totalResultsCount"`
+	Error             struct {
+		Details []struct {
+			Errors []struct {
+				ErrorCode map[string]string `json:"errorCode"`
+			} `json:"errors"`
+		} `json:"details"`
+	} `json:"error"`
+}
+
+func (a asking) search(t *testing.T, query, token string) googlePageRead {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": query, "pageToken": token, "searchSettings": map[string]bool{"returnTotalResultsCount": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page googlePageRead
+	a.post(t, "/googleAds:search", string(body), &page)
+	return page
+}
+
+// code is why a query was refused.
+func (p googlePageRead) code() string {
+	for _, d := range p.Error.Details {
+		for _, e := range d.Errors {
+			for kind, code := range e.ErrorCode {
+				return kind + "." + code
+			}
+		}
+	}
+	return ""
+}
+
+func TestGAQL(t *testing.T) {
+	t.Parallel()
+	a := askingGoogle(t)
+	for _, test := range []struct {
+		query string
+		rows  int
+		code  string
+	}{
+		{"SELECT campaign.id FROM campaign", 5, ""},
+		{"select campaign.id\nfrom campaign where campaign.name = \"Brand Search\"", 1, ""},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name IN ('Brand Search', 'Nothing') AND campaign.status != PAUSED", 1, ""},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name NOT IN ('Brand Search')", 4, ""},
+		{"SELECT campaign.id FROM campaign ORDER BY campaign.id DESC LIMIT 2", 2, ""},
+		{"SELECT campaign.id, metrics.clicks FROM campaign WHERE segments.date BETWEEN '2026-10-01' AND '2026-10-05'", 5, ""},
+		{"SELECT campaign.id, segments.date, metrics.clicks FROM campaign WHERE segments.date >= '2026-10-01' AND segments.date <= '2026-10-05'", 25, ""},
+		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date IN ('2026-10-01', '2026-10-03')", 2, ""},
+		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date = '2026-10-01' AND metrics.clicks > 0", 1, ""},
+		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date > '2026-10-17' AND segments.date < '2026-10-20'", 2, ""},
+		{"SELECT segments.device, metrics.clicks FROM customer WHERE segments.date = '2026-10-01'", 4, ""},
+		{"SELECT ad_group_criterion.gender.type, metrics.clicks FROM gender_view WHERE segments.date = '2026-10-01' AND campaign.name = 'Trail Talk: Video Teaser' ORDER BY metrics.clicks LIMIT 3", 3, ""},
+		{"UPDATE campaign", 0, "queryError.EXPECTED_SELECT"},
+		{"SELECT campaign.id WHERE campaign.id = 1", 0, "queryError.EXPECTED_FROM"},
+		{"SELECT campaign.id FROM campaigns", 0, "queryError.BAD_RESOURCE_TYPE_IN_FROM_CLAUSE"},
+		{"SELECT campaign.nme FROM campaign", 0, "queryError.UNRECOGNIZED_FIELD"},
+		{"SELECT ad_group.id FROM campaign", 0, "queryError.PROHIBITED_RESOURCE_TYPE_IN_SELECT_CLAUSE"},
+		{"SELECT metrics.clicks FROM user_list", 0, "queryError.PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE"},
+		{"SELECT segments.device FROM geographic_view", 0, "queryError.PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE"},
+		{"SELECT metrics.clicks FROM campaign WHERE segments.device = 'MOBILE'", 0, "queryError.EXPECTED_REFERENCED_FIELD_IN_SELECT_CLAUSE"},
+		{"SELECT campaign.id FROM campaign WHERE campaign.id LIKE 'x'", 0, "queryError.BAD_OPERATOR"},
+		{"SELECT campaign.id FROM campaign WHERE campaign.id IN 5", 0, "queryError.EXPECTED_LIST"},
+		{"SELECT campaign.id FROM campaign LIMIT none", 0, "queryError.BAD_LIMIT_VALUE"},
+		{"SELECT campaign.id FROM campaign; DROP", 0, "queryError.UNEXPECTED_INPUT"},
+	} {
+		page := a.search(t, test.query, "")
+		if got := page.code(); got != test.code || len(page.Results) != test.rows {
+			t.Errorf("%s: got %d rows, %q want %d, %q", test.query, len(page.Results), got, test.rows, test.code)
+		}
+	}
+}
+
+// FuzzGAQL sees that nothing makes the reader fall over, and that what it reads
+// has all its parts.
+func FuzzGAQL(f *testing.F) {
+	for _, seed := range []string{"SELECT a FROM b WHERE c BETWEEN '1' AND '2' ORDER BY d DESC, e LIMIT 3", "SELECT", "SELECT a FROM b WHERE c IN ('x", "!=", "'"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		q, failure := readGAQL(text)
+		if (q == nil) == (failure == nil) {
+			t.Fatalf("got %v and %v want one of them", q, failure)
+		}
+		if q == nil {
+			return
+		}
+		_, _ = q.check()
+		for _, c := range q.where {
+			c.holds("1")
+		}
+	})
+}
+
+// TestGooglePages reads a report that is longer than a page, with and without
+// what can go wrong.
+func TestGooglePages(t *testing.T) {
+	t.Parallel()
+	const query = "SELECT segments.date, campaign.id, segments.device, metrics.clicks FROM campaign"
+	a := askingGoogle(t)
+	account, _ := a.Account(a.id)
+	want := map[string]bool{}
+	for r := range a.Rows(account, ByDevice, account.First, a.Today(account)) {
+		want[r.Date.String()+r.Campaign.ID+googleDevices[r.Device]] = true
+	}
+	if len(want) <= googlePage || len(want) > 2*googlePage {
+		t.Fatalf("got %d rows want two pages", len(want))
+	}
+	for _, test := range []struct {
+		fault            string
+		rows             int
+		stable, repeated bool
+	}{
+		{"", len(want), true, false},
+		{FaultDuplicatePage, googlePage, true, true},
+		{FaultSkipPage, googlePage, true, false},
+		{FaultDriftingTotal, len(want), false, false},
+	} {
+		if test.fault != "" {
+			once := 1
+			if err := a.Strike(Rule{Fault: test.fault, Count: &once}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, totals, repeated := map[string]bool{}, map[string]bool{}, false
+		for page := a.search(t, query, ""); ; page = a.search(t, query, page.NextPageToken) {
+			totals[page.TotalResultsCount] = true
+			for _, r := range page.Results {
+				segments, campaign := r["segments"].(map[string]any), r["campaign"].(map[string]any)
+				key := segments["date"].(string) + campaign["id"].(string) + segments["device"].(string)
+				if !want[key] {
+					t.Fatalf("%q: got %s want nothing of it", test.fault, key)
+				}
+				repeated = repeated || rows[key]
+				rows[key] = true
+			}
+			if page.NextPageToken == "" {
+				break
+			}
+		}
+		if stable := len(totals) == 1; len(rows) != test.rows || stable != test.stable || repeated != test.repeated {
+			t.Errorf("%q: got %d rows, totals %v, repeated %v want %d, stable %v, %v", test.fault, len(rows), totals, repeated, test.rows, test.stable, test.repeated)
+		}
+	}
+}
+
+func TestGoogleMutateRefusals(t *testing.T) {
+	t.Parallel()
+	a := askingGoogle(t)
+	account, _ := a.Account(a.id)
+	name := "customers/" + a.id + "/campaigns/" + account.Campaigns[0].ID
+	for body, want := range map[string]string{
+		`{"operations":[{"updateMask":"status","update":{"resourceName":"` + name + `","status":"REMOVED"}}]}`:           "requestError.INVALID_ENUM_VALUE",
+		`{"operations":[{"updateMask":"name","update":{"resourceName":"` + name + `","status":"PAUSED"}}]}`:              "fieldMaskError.INVALID_FIELD_MASK",
+		`{"operations":[{"updateMask":"status","update":{"resourceName":"customers/1/campaigns/2","status":"PAUSED"}}]}`: "mutateError.RESOURCE_NOT_FOUND",
+		`{"operation":[]}`: "requestError.UNKNOWN",
+		`{"operations":[{"updateMask":"status","update":{"resourceName":"` + name + `","status":"PAUSED"}}],"validateOnly":true}`: "",
+	} {
+		var page googlePageRead
+		a.post(t, "/campaigns:mutate", body, &page)
+		if got := page.code(); got != want {
+			t.Errorf("%s: got %q want %q", body, got, want)
+		}
+	}
+	if page := a.search(t, "SELECT campaign.id FROM campaign WHERE campaign.status = 'PAUSED'", ""); len(page.Results) != 0 {
+		t.Errorf("got %d paused campaigns want 0: nothing of it may have been done", len(page.Results))
+	}
+}
+
+func TestGoogleConsentRefusals(t *testing.T) {
+	t.Parallel()
+	a := askingGoogle(t)
+	whole := url.Values{
+		"response_type": {"code"}, "client_id": {"c"}, "redirect_uri": {"https://a.example/b"}, "scope": {"s"}, "access_type": {"offline"},
+		"code_challenge": {"x"}, "code_challenge_method": {"S256"},
+	}
+	for _, missing := range []string{"", "response_type", "client_id", "redirect_uri", "scope", "access_type", "code_challenge", "code_challenge_method"} {
+		q := url.Values{}
+		for name, v := range whole {
+			if name != missing {
+				q[name] = v
+			}
+		}
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://accounts.google.com/o/oauth2/v2/auth?"+q.Encode(), http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := a.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		want := http.StatusBadRequest
+		if missing == "" {
+			want = http.StatusFound
+		}
+		if resp.StatusCode != want {
+			t.Errorf("without %q: got %d want %d", missing, resp.StatusCode, want)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	maxJournal = 10_000
+	// maxNoted is how long a body may be to be kept.
+	maxNoted = 64 << 10
+)
+
+// Entry is a call as it came in, with secrets replaced. Path is without the
+// platform's prefix.
+type Entry struct {
+	Platform string         `json:"platform"`
+	Method   string         `json:"method"`
+	Host     string         `json:"host"`
+	Path     string         `json:"path"`
+	Query    string         `json:"query"`
+	Header   http.Header    `json:"headers"`
+	Body     jsontext.Value `json:"body"`
+	Status   int            `json:"status"`
+	// Fault is what struck the call, if anything did.
+	Fault string `json:"fault,omitzero"`
+}
+
+// journal remembers the last calls.
+type journal struct {
+	mu      sync.Mutex
+	entries []Entry
+}
+
+func (j *journal) note(e Entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	// Cutting at twice the length moves every entry once at the most.
+	if j.entries = append(j.entries, e); len(j.entries) >= 2*maxJournal {
+		j.entries = slices.Clone(j.entries[len(j.entries)-maxJournal:])
+	}
+}
+
+// Journal lists the last calls, the oldest first.
+func (s *Server) Journal() []Entry {
+	j := &s.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.entries[max(0, len(j.entries)-maxJournal):])
+}
+
+func (j *journal) clear() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = nil
+}
+
+const sealed = "[sealed]"
+
+// secretNames are the headers, parameters and members that hold secrets, in
+// small letters.
+var secretNames = []string{
+	"authorization", "access-token", "developer-token", "cookie", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code",
+	"code_verifier", "fb_exchange_token", "token", "appsecret_proof", "assertion",
+}
+
+func isSecret(name string) bool { return slices.Contains(secretNames, strings.ToLower(name)) }
+
+// entry makes the entry of a call.
+func entry(platform string, r *http.Request, body []byte) Entry {
+	e := Entry{
+		Platform: platform, Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: sealQuery(r.URL.RawQuery), Header: r.Header.Clone(),
+		Body: jsontext.Value("null"),
+	}
+	for name, values := range e.Header {
+		if isSecret(name) {
+			for i, v := range values {
+				scheme, _, two := strings.Cut(v, " ")
+				values[i] = sealed
+				if two {
+					values[i] = scheme + " " + sealed
+				}
+			}
+		}
+	}
+	if len(body) > 0 {
+		e.Body = sealBody(r.Header.Get("Content-Type"), body)
+	}
+	return e
+}
+
+// sealQuery hides secrets in a query or a form and leaves the rest as it was
+// written.
+func sealQuery(query string) string {
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err != nil || isSecret(plain) {
+			pairs[i] = name + "=" + sealed
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
+// sealBody is a body as JSON: what was JSON, or the text of a form. What
+// cannot be read, or is too long, is hidden as a whole, because nobody knows
+// what it holds.
+func sealBody(contentType string, body []byte) jsontext.Value {
+	var value any
+	kind, _, err := mime.ParseMediaType(contentType)
+	switch {
+	case len(body) > maxNoted:
+		value = sealed
+	case err == nil && kind == "application/x-www-form-urlencoded":
+		value = sealQuery(string(body))
+	case json.Unmarshal(body, &value) == nil:
+		sealMembers(value)
+	default:
+		value = sealed
+	}
+	b, err := json.Marshal(value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		panic(err) // it was read as JSON, or is a text
+	}
+	return b
+}
+
+// sealMembers hides secrets in a JSON value.
+func sealMembers(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if isSecret(name) {
+				v[name] = sealed
+				continue
+			}
+			sealMembers(member)
+		}
+	case []any:
+		for _, member := range v {
+			sealMembers(member)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// readRestli reads a query in which brackets, commas and colons have a
+// meaning, so that they are only data when they are escaped: (a:1,b:List(2,3)).
+// Objects become maps, lists slices, everything else text.
+func readRestli(query string) (map[string]any, error) {
+	found := map[string]any{}
+	for part := range strings.SplitSeq(query, "&") {
+		if part == "" {
+			continue
+		}
+		name, text, _ := strings.Cut(part, "=")
+		if name == "fields" {
+			// The one parameter that is written as older versions of the
+			// protocol do.
+			found[name] = text
+			continue
+		}
+		p := restliReader{text}
+		value, err := p.value()
+		if err != nil || p.rest != "" {
+			return nil, fmt.Errorf("parameter %s cannot be read", name)
+		}
+		found[name] = value
+	}
+	return found, nil
+}
+
+// restliReader reads a value from the beginning of what is left.
+type restliReader struct{ rest string }
+
+var errRestli = errors.New("a bracket is not closed")
+
+func (p *restliReader) value() (any, error) {
+	switch {
+	case p.skip("List("):
+		list := []any{}
+		for !p.skip(")") {
+			value, err := p.value()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+			if !p.skip(",") && !strings.HasPrefix(p.rest, ")") {
+				return nil, errRestli
+			}
+		}
+		return list, nil
+	case p.skip("("):
+		object := map[string]any{}
+		for !p.skip(")") {
+			name, err := p.text()
+			if err != nil || !p.skip(":") {
+				return nil, errRestli
+			}
+			if object[name], err = p.value(); err != nil {
+				return nil, err
+			}
+			if !p.skip(",") && !strings.HasPrefix(p.rest, ")") {
+				return nil, errRestli
+			}
+		}
+		return object, nil
+	}
+	return p.text()
+}
+
+// text reads up to the next punctuation.
+func (p *restliReader) text() (string, error) {
+	end := strings.IndexAny(p.rest, ",():")
+	if end < 0 {
+		end = len(p.rest)
+	}
+	text, err := url.QueryUnescape(p.rest[:end])
+	p.rest = p.rest[end:]
+	return text, err
+}
+
+func (p *restliReader) skip(token string) (found bool) {
+	p.rest, found = strings.CutPrefix(p.rest, token)
+	return found
+}
+
+// restliWord is a word that may stand alone or as the value of an object.
+func restliWord(value any) string {
+	if object, ok := value.(map[string]any); ok {
+		value = object["value"]
+	}
+	word, _ := value.(string)
+	return word
+}
+
+// restliTexts is a list of texts; ok is false where it is something else.
+func restliTexts(value any) (texts []string, ok bool) {
+	list, ok := value.([]any)
+	for _, v := range list {
+		text, is := v.(string)
+		ok = ok && is
+		texts = append(texts, text)
+	}
+	return texts, ok
+}

@@ -1,0 +1,403 @@
+package sandbox
+
+import (
+	"cmp"
+	"math/big"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/money"
+)
+
+const (
+	// metaMaxRows is what a report has at the most that is not made in the
+	// background.
+	metaMaxRows = 50_000
+	// metaMonths is how far back there are figures.
+	metaMonths = 37
+)
+
+// metaReport is what is asked for.
+type metaReport struct {
+	level           string
+	breakdowns      []string
+	fields, summary []string
+	windows         []string
+	first, last     clock.Date
+}
+
+var (
+	// metaBreakdowns are those that are played, with the cut that they need.
+	metaBreakdowns = map[string]Level{"country": ByCountry, "age,gender": ByAgeAndGender, "impression_device": ByDevice}
+	metaLevels     = map[string]Level{"account": ByAccount, "campaign": ByCampaign, "ad": ByAd}
+	metaWindows    = []string{"1d_view", "1d_click", "7d_click", "28d_click", "1d_ev", "default"}
+	metaDevices    = map[string]string{"desktop": "desktop", "mobile": "android_smartphone", "tablet": "ipad", "tv": "smart_tv", "other": "other", "unknown": "unknown"}
+	metaScalars    = map[string]fact.Measure{
+		"impressions": fact.Impressions, "clicks": fact.Clicks, "spend": fact.Spend, "reach": fact.Reach, "inline_post_engagement": fact.Engagements,
+	}
+	// metaActions are what people did after an ad. Purchases come under three
+	// names that overlap, as they do on the platform.
+	metaActions = []struct {
+		field, kind string
+		measure     fact.Measure
+	}{
+		{"actions", "link_click", fact.Clicks},
+		{"actions", "post_engagement", fact.Engagements},
+		{"actions", "offsite_conversion.fb_pixel_purchase", fact.Conversions},
+		{"actions", "purchase", fact.Conversions},
+		{"actions", "omni_purchase", fact.Conversions},
+		{"action_values", "offsite_conversion.fb_pixel_purchase", fact.Revenue},
+		{"action_values", "purchase", fact.Revenue},
+		{"action_values", "omni_purchase", fact.Revenue},
+		{"video_play_actions", "video_view", fact.VideoViews},
+		{"video_thruplay_watched_actions", "video_view", fact.VideoViews},
+		{"video_p100_watched_actions", "video_view", fact.VideoCompletions},
+	}
+	metaNames = []string{
+		"account_id", "account_name", "account_currency", "campaign_id", "campaign_name", "objective", "adset_id", "adset_name", "ad_id", "ad_name",
+		"date_start", "date_stop", "actions", "action_values", "video_play_actions", "video_thruplay_watched_actions", "video_p100_watched_actions",
+	}
+)
+
+// metaTexts reads a list: JSON, or words with commas between them.
+func metaTexts(text string) (list []string) {
+	if strings.HasPrefix(text, "[") {
+		if json.Unmarshal([]byte(text), &list) != nil {
+			return []string{text}
+		}
+		return list
+	}
+	return metaFields(text)
+}
+
+// readReport reads the parameters of a report.
+func (c metaCall) readReport(a *Account, params url.Values) (r metaReport, refused *metaError) {
+	r.level = params.Get("level")
+	if r.level == "" {
+		r.level = "account"
+	}
+	r.breakdowns = metaTexts(params.Get("breakdowns"))
+	slices.Sort(r.breakdowns)
+	r.fields, r.summary, r.windows = metaTexts(params.Get("fields")), metaTexts(params.Get("summary")), metaTexts(params.Get("action_attribution_windows"))
+	var span struct {
+		Since clock.Date `json:"since"`
+		Until clock.Date `json:"until"`
+	}
+	if err := json.Unmarshal([]byte(params.Get("time_range")), &span); err != nil || span.Since > span.Until {
+		return r, metaInvalid("time_range must be {'since':'YYYY-MM-DD','until':'YYYY-MM-DD'}, the first not after the second")
+	}
+	r.first, r.last = span.Since, span.Until
+	if _, ok := metaBreakdowns[strings.Join(r.breakdowns, ",")]; len(r.breakdowns) > 0 && (!ok || r.level == "ad") {
+		return r, metaInvalid("breakdowns %v at level %s are not played; there are country, age with gender, and impression_device, for account, campaign and adset", r.breakdowns, r.level)
+	}
+	if _, ok := metaLevels[r.level]; !ok && r.level != "adset" {
+		return r, metaInvalid("level must be one of {ad, adset, campaign, account}")
+	}
+	if params.Get("time_increment") != "1" {
+		return r, metaInvalid("time_increment other than 1 is not played")
+	}
+	if oldest := c.Today(a).Time().AddDate(0, -metaMonths, 0); r.first.Time().Before(oldest) {
+		return r, &metaError{Code: 3018, Message: "(#3018) The start date of the time range cannot be beyond 37 months from the current date"}
+	}
+	for _, window := range r.windows {
+		if !slices.Contains(metaWindows, window) {
+			return r, metaInvalid("action_attribution_windows: %s is not available", window)
+		}
+	}
+	for _, name := range slices.Concat(r.fields, r.summary) {
+		if _, scalar := metaScalars[name]; !scalar && !slices.Contains(metaNames, name) {
+			return r, metaInvalid("%s is not valid for fields param", name)
+		}
+	}
+	return r, nil
+}
+
+// insights answers with a page of a report.
+func (c metaCall) insights(a *Account, params url.Values, background bool) {
+	report, refused := c.readReport(a, params)
+	if refused != nil {
+		c.refuse(refused)
+		return
+	}
+	if !background && (report.size(c.Session, a) > metaMaxRows || c.Fault(FaultTooLarge)) {
+		c.refuse(metaTooLarge)
+		return
+	}
+	from, limit, refused := c.place(report)
+	if refused != nil {
+		c.refuse(refused)
+		return
+	}
+	rows, next, more := report.page(c.Session, a, from, limit)
+	data := []any{}
+	for _, row := range rows {
+		data = append(data, report.write(a, row, row.Date, row.Date, report.fields))
+	}
+	answer := map[string]any{"data": data}
+	if more {
+		switch {
+		case c.Fault(FaultDuplicatePage):
+			next = from
+		case c.Fault(FaultSkipPage):
+			_, next, _ = report.page(c.Session, a, next, limit)
+		}
+	}
+	answer["paging"] = c.paging(from.cursor(), next.cursor(), more)
+	if len(report.summary) > 0 {
+		total := report.total(c.Session, a)
+		if n, ok := total.Values.Get(fact.Impressions); ok && c.Fault(FaultDriftingTotal) {
+			total.Values.Set(fact.Impressions, n+1)
+		}
+		answer["summary"] = report.write(a, total, report.first, report.last, report.summary)
+	}
+	c.answer(answer)
+}
+
+// metaPlace is where a page of a report begins: at one of the rows of a day.
+type metaPlace struct {
+	day clock.Date
+	row int
+}
+
+func (p metaPlace) cursor() string { return metaCursor(p.day.String() + " " + strconv.Itoa(p.row)) }
+
+// place finds where the page begins that is asked for, and how long it is.
+func (c metaCall) place(report metaReport) (from metaPlace, limit int, refused *metaError) {
+	limit, refused = c.limit()
+	text, err := readMetaCursor(c.params.Get("after"))
+	if err != nil || refused != nil {
+		return from, limit, cmp.Or(refused, metaBadCursor)
+	}
+	if text == "" {
+		return metaPlace{report.first, 0}, limit, nil
+	}
+	day, row, _ := strings.Cut(text, " ")
+	from.row, err = strconv.Atoi(row)
+	var ok bool
+	if from.day, ok = clock.ParseDate(day); !ok || err != nil || from.row < 0 {
+		return from, limit, metaBadCursor
+	}
+	return from, limit, nil
+}
+
+// page reads rows from a place on, and tells where the next are.
+func (r metaReport) page(s *Session, a *Account, from metaPlace, limit int) (rows []Row, next metaPlace, more bool) {
+	for at := from; at.day <= r.last; at = (metaPlace{at.day + 1, 0}) {
+		day := r.day(s, a, at.day)
+		for ; at.row < len(day); at.row++ {
+			if len(rows) == limit {
+				return rows, at, true
+			}
+			rows = append(rows, day[at.row])
+		}
+	}
+	return rows, metaPlace{r.last + 1, 0}, false
+}
+
+// size is about how many rows the report has.
+func (r metaReport) size(s *Session, a *Account) int {
+	return len(r.day(s, a, min(r.last, s.Today(a)))) * int(r.last-r.first+1)
+}
+
+// total is what the rows of the report add up to. All cuts but the one by ads
+// have the same.
+func (r metaReport) total(s *Session, a *Account) (total Row) {
+	level := ByAccount
+	if r.level == "ad" {
+		level = ByAd
+	}
+	for row := range s.Rows(a, level, r.first, r.last) {
+		metaAdd(&total.Values, row.Values)
+	}
+	return total
+}
+
+// day are the rows of a day.
+func (r metaReport) day(s *Session, a *Account, day clock.Date) []Row {
+	level, plain := metaLevels[r.level]
+	if len(r.breakdowns) == 0 && plain {
+		return slices.Collect(s.Rows(a, level, day, day))
+	}
+	// Ad sets have no cut of their own: they are what one by them adds up to.
+	level = ByDevice
+	if len(r.breakdowns) > 0 {
+		level = metaBreakdowns[strings.Join(r.breakdowns, ",")]
+	}
+	var rows []Row
+	at := map[Row]int{}
+	for row := range s.Rows(a, level, day, day) {
+		values := row.Values
+		row.Values = fact.Values{}
+		if len(r.breakdowns) == 0 {
+			row.Device = ""
+		}
+		if r.level != "adset" {
+			row.Group = nil
+		}
+		if r.level == "account" {
+			row.Campaign = nil
+		}
+		i, there := at[row]
+		if !there {
+			i = len(rows)
+			at[row] = i
+			rows = append(rows, row)
+		}
+		metaAdd(&rows[i].Values, values)
+	}
+	return rows
+}
+
+// metaAdd adds values up. How many people two rows reached together, nobody
+// knows.
+func metaAdd(to *fact.Values, values fact.Values) {
+	for m := range fact.Measure(fact.NumMeasures) {
+		if n, ok := values.Get(m); ok && m != fact.Reach {
+			sum, _ := to.Get(m)
+			to.Set(m, sum+n)
+		}
+	}
+}
+
+// write is a row as it is answered: every figure a text, and no action that
+// did not happen.
+func (r metaReport) write(a *Account, row Row, first, last clock.Date, fields []string) map[string]any {
+	object := map[string]any{"date_start": first.String(), "date_stop": last.String()}
+	names := metaEntities(a, row)
+	for _, name := range fields {
+		if text, ok := names[name]; ok {
+			object[name] = text
+		}
+		if m, ok := metaScalars[name]; ok {
+			if n, known := row.Values.Get(m); known {
+				object[name] = metaFigure(a, m, n)
+			}
+		}
+		if list := r.actions(a, row, name); len(list) > 0 {
+			object[name] = list
+		}
+	}
+	switch strings.Join(r.breakdowns, ",") {
+	case "country":
+		object["country"] = row.Country
+	case "age,gender":
+		object["age"], object["gender"] = row.AgeRange, row.Gender
+	case "impression_device":
+		object["impression_device"] = metaDevices[row.Device]
+	}
+	return object
+}
+
+// metaEntities are the ids and names in a row.
+func metaEntities(a *Account, row Row) map[string]string {
+	names := map[string]string{"account_id": a.ID, "account_name": a.Name, "account_currency": a.World.Currency}
+	group := row.Group
+	if row.Ad != nil {
+		names["ad_id"], names["ad_name"] = row.Ad.ID, row.Ad.Name
+		group = row.Ad.Group
+	}
+	if row.Campaign != nil {
+		names["campaign_id"], names["campaign_name"], names["objective"] = row.Campaign.ID, row.Campaign.Name, metaObjectives[row.Campaign.Kind]
+		// What ran without an ad was in an ad set that was deleted: it is not
+		// listed any more, but its figures stay.
+		names["adset_id"], names["adset_name"] = row.Campaign.ID+"0", "Deleted ad set"
+	}
+	if group != nil {
+		names["adset_id"], names["adset_name"] = group.ID, group.Name
+	}
+	return names
+}
+
+func metaFigure(a *Account, m fact.Measure, n int64) string {
+	switch {
+	case m.Money():
+		digits, _ := money.Currency(a.World.Currency).Digits()
+		return money.Amount{Micros: n, Digits: int8(digits)}.String()
+	case m.Scaled():
+		return fact.Millionths(n).String()
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// actions are what a field lists.
+func (r metaReport) actions(a *Account, row Row, field string) (list []any) {
+	for _, k := range metaActions {
+		n, _ := row.Values.Get(k.measure)
+		if k.field != field || n == 0 {
+			continue
+		}
+		action := map[string]any{"action_type": k.kind, "value": metaFigure(a, k.measure, n)}
+		if slices.Contains(r.windows, "7d_click") {
+			action["7d_click"] = action["value"]
+		}
+		list = append(list, action)
+	}
+	return list
+}
+
+// start begins a report in the background. Its id tells all there is to know
+// about it, so that nothing has to be kept.
+func (c metaCall) start(a *Account) {
+	if c.Fault(FaultTooLarge) {
+		c.refuse(metaTooLarge)
+		return
+	}
+	if _, refused := c.readReport(a, c.params); refused != nil {
+		c.refuse(refused)
+		return
+	}
+	c.answer(map[string]any{"report_run_id": metaRun(c.params)})
+}
+
+// metaQuestion are the parameters of a report, without those of its pages.
+var metaQuestion = []string{"level", "breakdowns", "fields", "summary", "action_attribution_windows", "time_range", "time_increment"}
+
+// metaRun writes a question as a number, because that is what ids are.
+func metaRun(params url.Values) string {
+	text := []byte{1}
+	for _, name := range metaQuestion {
+		text = append(append(text, params.Get(name)...), '\n')
+	}
+	return new(big.Int).SetBytes(text).String()
+}
+
+func readMetaRun(id string) (url.Values, bool) {
+	n, ok := new(big.Int).SetString(id, 10)
+	if !ok {
+		return nil, false
+	}
+	values := strings.Split(string(n.Bytes()), "\n")
+	if len(values) != len(metaQuestion)+1 {
+		return nil, false
+	}
+	params := url.Values{}
+	for i, name := range metaQuestion {
+		params.Set(name, strings.TrimPrefix(values[i], "\x01"))
+	}
+	return params, true
+}
+
+// run tells how far a report has come, and then what is in it.
+func (c metaCall) run(a *Account, id, edge string, report url.Values) {
+	switch edge {
+	case "":
+		state, percent := "Job Completed", 100
+		switch {
+		case c.Fault(FaultAsyncFailed):
+			state, percent = "Job Failed", 30
+		case c.Fault(FaultAsyncStuck):
+			state, percent = "Job Running", 50
+		}
+		c.answer(map[string]any{"id": id, "account_id": a.ID, "async_status": state, "async_percent_completion": percent})
+	case "insights":
+		c.insights(a, report, true)
+	default:
+		c.refuse(metaUnknown)
+	}
+}

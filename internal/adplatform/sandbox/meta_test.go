@@ -1,0 +1,168 @@
+package sandbox_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/adplatform/sandbox"
+)
+
+// metaWorld is a sandbox with access to its account on Meta.
+type metaWorld struct {
+	server *sandbox.Server
+	access sandbox.Access
+}
+
+func newMetaWorld(t *testing.T) metaWorld {
+	t.Helper()
+	server, err := sandbox.New(sandbox.Options{Seed: 3, Now: func() time.Time { return time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := server.Grant(server.Own())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metaWorld{server, opened[sandbox.MetaAds]}
+}
+
+// metaAnswer is whatever an answer may have.
+type metaAnswer struct {
+	Data    []map[string]any  `json:"data"`
+	Summary map[string]string `json:"summary"`
+	Paging  struct {
+		Next string `json:"next"`
+	} `json:"paging"`
+	Error struct {
+		Code    int `json:"code"`
+		Subcode int `json:"error_subcode"`
+	} `json:"error"`
+}
+
+// ask makes a call; a body is JSON.
+func (w metaWorld) ask(t *testing.T, method, path string, query url.Values, body string) (status int, answer metaAnswer) {
+	t.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = "https://graph.facebook.com" + strings.ReplaceAll(path, "ACCOUNT", "act_"+w.access.AccountID) + "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+w.access.AccessToken)
+	resp, err := w.server.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &answer); err != nil && resp.StatusCode != http.StatusFound {
+		t.Fatalf("%s: %v in %s", path, err, text)
+	}
+	return resp.StatusCode, answer
+}
+
+// metaQuestion is a right one, with changes: pairs of a name and a value.
+func metaQuestion(changes ...string) url.Values {
+	q := url.Values{
+		"level": {"campaign"}, "time_increment": {"1"}, "time_range": {`{"since":"2026-10-01","until":"2026-10-10"}`},
+		"fields": {"campaign_id,impressions,spend"}, "limit": {"5000"},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		q.Set(changes[i], changes[i+1])
+	}
+	return q
+}
+
+func TestMetaRefusals(t *testing.T) {
+	t.Parallel()
+	w := newMetaWorld(t)
+	const insights = "/v26.0/ACCOUNT/insights"
+	for _, test := range []struct {
+		name, method, path string
+		query              url.Values
+		body               string
+		code, subcode      int
+	}{
+		{"another field", "GET", insights, metaQuestion("fields", "campaign_id,likes"), "", 100, 0},
+		{"another summary", "GET", insights, metaQuestion("summary", `["likes"]`), "", 100, 0},
+		{"another level", "GET", insights, metaQuestion("level", "pixel"), "", 100, 0},
+		{"another breakdown", "GET", insights, metaQuestion("breakdowns", "region"), "", 100, 0},
+		{"a breakdown of ads", "GET", insights, metaQuestion("level", "ad", "breakdowns", "country"), "", 100, 0},
+		{"a window that is gone", "GET", insights, metaQuestion("action_attribution_windows", `["28d_view"]`), "", 100, 0},
+		{"not by day", "GET", insights, metaQuestion("time_increment", "7"), "", 100, 0},
+		{"no days", "GET", insights, metaQuestion("time_range", ""), "", 100, 0},
+		{"days backwards", "GET", insights, metaQuestion("time_range", `{"since":"2026-10-02","until":"2026-10-01"}`), "", 100, 0},
+		{"too long ago", "GET", insights, metaQuestion("time_range", `{"since":"2023-09-19","until":"2026-10-01"}`), "", 3018, 0},
+		{"no page", "GET", insights, metaQuestion("limit", "0"), "", 100, 0},
+		{"a long page", "GET", insights, metaQuestion("limit", "5001"), "", 100, 0},
+		{"another cursor", "GET", insights, metaQuestion("after", "??"), "", 100, 0},
+		{"a cursor of a list", "GET", insights, metaQuestion("after", "MQ"), "", 100, 0},
+		{"a cursor of a report", "GET", "/v26.0/ACCOUNT/ads", url.Values{"after": {"MjAyNi0xMC0wMSAw"}}, "", 100, 0},
+		{"an old version", "GET", "/v19.0/ACCOUNT/ads", nil, "", 2635, 0},
+		{"no version", "GET", "/ACCOUNT/ads", nil, "", 2635, 0},
+		{"another account", "GET", "/v26.0/act_1/ads", nil, "", 100, 33},
+		{"another edge", "GET", "/v26.0/ACCOUNT/pixels", nil, "", 100, 33},
+		{"another method", "DELETE", "/v26.0/ACCOUNT", nil, "", 100, 33},
+		{"no campaign", "POST", "/v26.0/404", nil, `{"status":"PAUSED"}`, 100, 33},
+		{"no JSON", "POST", insights, nil, `{`, 100, 0},
+		{"a token that is none", "GET", "/v26.0/me/adaccounts", url.Values{"access_token": {"x"}}, "", 190, 0},
+		{"no app", "GET", "/v26.0/oauth/access_token", url.Values{"code": {"x"}}, "", 101, 0},
+		{"no way back", "GET", "/v26.0/oauth/access_token", url.Values{"client_id": {"1"}, "client_secret": {"2"}, "code": {"x"}}, "", 191, 0},
+		{"a code that is none", "GET", "/v26.0/oauth/access_token", url.Values{"client_id": {"1"}, "client_secret": {"2"}, "redirect_uri": {"https://a.test"}, "code": {"x"}}, "", 100, 36009},
+		{"nowhere to go", "GET", "/v26.0/dialog/oauth", url.Values{"client_id": {"1"}, "redirect_uri": {"/a"}}, "", 100, 0},
+	} {
+		status, got := w.ask(t, test.method, test.path, test.query, test.body)
+		if status < 400 || got.Error.Code != test.code || got.Error.Subcode != test.subcode {
+			t.Errorf("%s: got %d with %+v want code %d/%d", test.name, status, got.Error, test.code, test.subcode)
+		}
+	}
+}
+
+// TestMetaCuts sees that every cut of a report adds up to the same, and that
+// pages make the whole.
+func TestMetaCuts(t *testing.T) {
+	t.Parallel()
+	w := newMetaWorld(t)
+	want := ""
+	for _, level := range []string{"account", "campaign", "adset"} {
+		for _, breakdowns := range []string{"", "country", "age,gender", `["gender","age"]`, "impression_device"} {
+			query := metaQuestion("level", level, "breakdowns", breakdowns, "summary", "impressions", "limit", "97")
+			sum, pages := int64(0), 0
+			for path := "/v26.0/ACCOUNT/insights"; path != ""; pages++ {
+				status, got := w.ask(t, http.MethodGet, path, query, "")
+				if status != http.StatusOK {
+					t.Fatalf("%s by %q: got %d %+v", level, breakdowns, status, got.Error)
+				}
+				for _, row := range got.Data {
+					text, _ := row["impressions"].(string)
+					count, err := strconv.ParseInt(text, 10, 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum += count
+				}
+				if want == "" {
+					want = got.Summary["impressions"]
+				}
+				if got.Summary["impressions"] != want {
+					t.Errorf("%s by %q: got total %v want %s", level, breakdowns, got.Summary, want)
+				}
+				path = got.Paging.Next
+			}
+			if total := strconv.FormatInt(sum, 10); total != want {
+				t.Errorf("%s by %q: got %s in %d pages want %s", level, breakdowns, total, pages, want)
+			}
+		}
+	}
+}

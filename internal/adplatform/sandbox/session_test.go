@@ -1,0 +1,299 @@
+package sandbox
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"fanfare/internal/clock"
+)
+
+// on begins a call to a platform.
+func on(s *Server, platform string) *Session { return s.session(dialectOf(platform), "/", "") }
+
+// later moves the clock.
+func later(s *Server, d time.Duration) { s.setClock(false, nil, d) }
+
+// TestConsent goes through the life of a grant on every platform.
+func TestConsent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		platform      string
+		life, refresh time.Duration
+		renews        bool
+	}{
+		{GoogleAds, time.Hour, 0, true},
+		{GA4, time.Hour, 0, true},
+		{MetaAds, 60 * days, 0, false},
+		{TikTokAds, 0, 0, false},
+		{LinkedInAds, 60 * days, 365 * days, true},
+	} {
+		t.Run(tt.platform, func(t *testing.T) {
+			t.Parallel()
+			s := made(t, Options{Seed: 9})
+			code := on(s, tt.platform).Code()
+			first, err := on(s, tt.platform).Exchange(code)
+			if err != nil || first.Lives != tt.life || first.RefreshLives != tt.refresh || (first.Refresh != "") != tt.renews {
+				t.Fatalf("got %+v (%v)", first, err)
+			}
+			if _, err := on(s, tt.platform).Exchange(code); !errors.Is(err, ErrUnknownToken) {
+				t.Errorf("the code again: got %v want %v", err, ErrUnknownToken)
+			}
+			a, err := on(s, tt.platform).Open(first.Access)
+			if err != nil || a.ID != accountID(s.own, tt.platform) {
+				t.Fatalf("got %v (%v) want the account of the sandbox's own world", a, err)
+			}
+			for _, wrong := range []string{"", "sbx.", first.Access + "x", code, first.Refresh, strings.ToUpper(first.Access)} {
+				if _, err := on(s, tt.platform).Open(wrong); !errors.Is(err, ErrUnknownToken) {
+					t.Errorf("%q opens: got %v want %v", wrong, err, ErrUnknownToken)
+				}
+			}
+			on(s, tt.platform).Revoke(first.Access)
+			if _, err := on(s, tt.platform).Open(first.Access); !errors.Is(err, ErrRevokedToken) {
+				t.Errorf("after it was revoked: got %v want %v", err, ErrRevokedToken)
+			}
+			if _, err := on(s, tt.platform).Refresh(first.Refresh); tt.renews && !errors.Is(err, ErrRevokedToken) {
+				t.Errorf("refresh after it was revoked: got %v want %v", err, ErrRevokedToken)
+			}
+		})
+	}
+}
+
+// TestRefresh lets tokens expire.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	s := made(t, Options{Seed: 9})
+	issued := map[string]Tokens{}
+	for _, platform := range platformNames() {
+		tokens, err := on(s, platform).Exchange(on(s, platform).Code())
+		if err != nil {
+			t.Fatal(err)
+		}
+		issued[platform] = tokens
+	}
+	stale := on(s, MetaAds).Code()
+	later(s, 59*days)
+	renewed, err := on(s, MetaAds).Refresh(issued[MetaAds].Access)
+	if err != nil || renewed.Lives != 60*days {
+		t.Fatalf("got %+v (%v)", renewed, err)
+	}
+	if _, err := on(s, MetaAds).Exchange(stale); !errors.Is(err, ErrExpiredToken) {
+		t.Errorf("an old code: got %v want %v", err, ErrExpiredToken)
+	}
+	later(s, days)
+	for platform, want := range map[string]error{GoogleAds: ErrExpiredToken, GA4: ErrExpiredToken, MetaAds: ErrExpiredToken, TikTokAds: nil, LinkedInAds: ErrExpiredToken} {
+		if _, err := on(s, platform).Open(issued[platform].Access); !errors.Is(err, want) {
+			t.Errorf("%s: got %v want %v", platform, err, want)
+		}
+	}
+	if _, err := on(s, MetaAds).Refresh(issued[MetaAds].Access); !errors.Is(err, ErrExpiredToken) {
+		t.Errorf("an expired token is exchanged: got %v want %v", err, ErrExpiredToken)
+	}
+	if _, err := on(s, MetaAds).Open(renewed.Access); err != nil {
+		t.Errorf("the exchanged token: %v", err)
+	}
+	later(s, 300*days)
+	second, err := on(s, LinkedInAds).Refresh(issued[LinkedInAds].Refresh)
+	if err != nil || second.RefreshLives != 5*days || second.Refresh != issued[LinkedInAds].Refresh {
+		t.Errorf("consent lasts a year from its first day: got %+v (%v) want 5 more days", second, err)
+	}
+	later(s, 5*days)
+	if _, err := on(s, LinkedInAds).Refresh(issued[LinkedInAds].Refresh); !errors.Is(err, ErrExpiredToken) {
+		t.Errorf("after a year: got %v want %v", err, ErrExpiredToken)
+	}
+	if _, err := on(s, GoogleAds).Refresh(issued[GA4].Refresh); err != nil {
+		t.Errorf("a token of GA4 at the host that Google has for both: %v", err)
+	}
+	if _, err := on(s, TikTokAds).Open(issued[MetaAds].Access); !errors.Is(err, ErrUnknownToken) {
+		t.Errorf("a token of another platform: got %v want %v", err, ErrUnknownToken)
+	}
+}
+
+// TestRotation ends a refresh token by its use.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	s := made(t, Options{})
+	first, err := on(s, GoogleAds).Exchange(on(s, GoogleAds).Code())
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := 1
+	if err := s.Strike(Rule{Fault: FaultRotatedToken, Count: &once}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := on(s, GoogleAds).Refresh(first.Refresh)
+	if err != nil || second.Refresh == first.Refresh {
+		t.Fatalf("got %+v (%v) want another refresh token", second, err)
+	}
+	if _, err := on(s, GoogleAds).Refresh(first.Refresh); !errors.Is(err, ErrUnknownToken) {
+		t.Errorf("the old one: got %v want %v", err, ErrUnknownToken)
+	}
+	if third, err := on(s, GoogleAds).Refresh(second.Refresh); err != nil || third.Refresh != second.Refresh {
+		t.Errorf("the new one: got %+v (%v) want it kept", third, err)
+	}
+}
+
+// TestPause wants a pause to take away the days after it and nothing else,
+// until the campaign runs again.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := New(Options{Seed: rapid.Int64().Draw(t, "seed"), Now: func() time.Time { return noon }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := s.account(s.own, rapid.SampledFrom(payers).Draw(t, "platform"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := rapid.SampledFrom(a.Campaigns[:3]).Draw(t, "campaign")
+		// Figures of long ago are compared, so that none of them still changes.
+		start := s.Today(a)
+		look := func() map[clock.Date]bool {
+			ran := map[clock.Date]bool{}
+			for r := range s.rows(a, ByCampaign, start-3, start+40, start+100) {
+				if r.Campaign == c {
+					ran[r.Date] = true
+				}
+			}
+			return ran
+		}
+		plan := look()
+		off := clock.Date(rapid.IntRange(0, 20).Draw(t, "runs for"))
+		gap := clock.Date(rapid.IntRange(0, 10).Draw(t, "rests for"))
+		later(s, time.Duration(off)*days)
+		on(s, a.Platform).SetRuns(a, c, false)
+		on(s, a.Platform).SetRuns(a, c, false)
+		paused := look()
+		later(s, time.Duration(gap)*days)
+		if on(s, a.Platform).Runs(a, c) {
+			t.Fatal("it runs after it was paused")
+		}
+		on(s, a.Platform).SetRuns(a, c, true)
+		resumed := look()
+		if !on(s, a.Platform).Runs(a, c) {
+			t.Fatal("it is paused after it was resumed")
+		}
+		for day := start - 3; day <= start+40; day++ {
+			if got, want := paused[day], plan[day] && day <= start+off; got != want {
+				t.Fatalf("%s, paused on %s: got figures %v want %v", day, start+off, got, want)
+			}
+			if got, want := resumed[day], plan[day] && (day <= start+off || day >= start+off+gap); got != want {
+				t.Fatalf("%s, paused on %s and resumed after %d days: got figures %v want %v", day, start+off, gap, got, want)
+			}
+		}
+	})
+}
+
+// TestEnded lets a campaign run that has come to its end.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	s := made(t, Options{Seed: 1})
+	a := accountOf(t, s, MetaAds)
+	at := slices.IndexFunc(a.Campaigns, func(c *Campaign) bool { return c.End != 0 })
+	c := a.Campaigns[at]
+	if on(s, MetaAds).Runs(a, c) {
+		t.Fatal("it runs after its end")
+	}
+	on(s, MetaAds).SetRuns(a, c, true)
+	later(s, 3*days)
+	var ran []clock.Date
+	for r := range on(s, MetaAds).Rows(a, ByCampaign, c.End, s.Today(a)) {
+		if r.Campaign == c {
+			ran = append(ran, r.Date)
+		}
+	}
+	today := s.Today(a)
+	if want := []clock.Date{c.End, today - 3, today - 2, today - 1, today}; !slices.Equal(ran, want) {
+		t.Errorf("got figures on %v want %v", ran, want)
+	}
+}
+
+// TestTwoLooksOnOneDay wants the same figures from the first moment of an
+// account's day to the last, and others on the next.
+func TestTwoLooksOnOneDay(t *testing.T) {
+	t.Parallel()
+	s := made(t, Options{Timezone: "Pacific/Auckland"})
+	a := accountOf(t, s, MetaAds)
+	begin, end, _ := clock.ParseDay("2026-10-20", a.zone)
+	look := func(at time.Time) map[clock.Date]Row {
+		s.setClock(true, &at, 0)
+		rows := map[clock.Date]Row{}
+		for r := range s.Rows(a, ByAccount, s.Today(a)-5, s.Today(a)) {
+			rows[r.Date] = r
+		}
+		return rows
+	}
+	first, last, next := look(begin), look(end.Add(-1)), look(end)
+	if len(first) != 6 || !maps.Equal(first, last) {
+		t.Errorf("got %v and later that day %v", first, last)
+	}
+	for day, r := range next {
+		if before, ok := first[day]; ok && before == r {
+			t.Errorf("%s: nothing has changed until the day after", day)
+		}
+	}
+}
+
+// TestStateIsKept starts a sandbox again.
+func TestStateIsKept(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state.json")
+	s := made(t, Options{Seed: 3, State: file})
+	other := World{77, "EUR", "Europe/Berlin"}
+	opened, err := s.Grant(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := on(s, MetaAds).Open(opened[MetaAds].AccessToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on(s, MetaAds).SetRuns(a, a.Campaigns[0], false)
+	on(s, TikTokAds).Revoke(opened[TikTokAds].AccessToken)
+	code := on(s, LinkedInAds).Code()
+	if _, err := on(s, LinkedInAds).Exchange(code); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.state.flush(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = made(t, Options{Seed: 3, State: file})
+	a, ok := s.Account(opened[MetaAds].AccountID)
+	if !ok || a.World != other {
+		t.Fatalf("got %v (%v) want the account of the other world", a, ok)
+	}
+	if on(s, MetaAds).Runs(a, a.Campaigns[0]) {
+		t.Error("the campaign runs again")
+	}
+	if _, err := on(s, MetaAds).Open(opened[MetaAds].AccessToken); err != nil {
+		t.Errorf("a token from before: %v", err)
+	}
+	if _, err := on(s, TikTokAds).Open(opened[TikTokAds].AccessToken); !errors.Is(err, ErrRevokedToken) {
+		t.Errorf("a revoked token from before: got %v want %v", err, ErrRevokedToken)
+	}
+	if _, err := on(s, LinkedInAds).Exchange(code); !errors.Is(err, ErrUnknownToken) {
+		t.Errorf("a used code from before: got %v want %v", err, ErrUnknownToken)
+	}
+	again, err := s.Grant(other)
+	if err != nil || again[MetaAds].AccountID != opened[MetaAds].AccountID || again[MetaAds].AccessToken == opened[MetaAds].AccessToken {
+		t.Errorf("got %+v (%v) want the same account and another token", again[MetaAds], err)
+	}
+	if left, err := filepath.Glob(file + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("%v are left (%v)", left, err)
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{State: file}); err == nil || !strings.Contains(err.Error(), "move it away") {
+		t.Errorf("half a file: got %v want what to do", err)
+	}
+}

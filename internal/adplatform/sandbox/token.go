@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Kinds of tokens.
+const (
+	kindAccess  = "access"
+	kindRefresh = "refresh"
+	kindCode    = "code"
+)
+
+const (
+	days     = 24 * time.Hour
+	codeLife = 10 * time.Minute
+)
+
+// lives is how long the tokens of an issuer do, 0 for ever.
+var lives = map[string]struct {
+	access, refresh time.Duration
+	// refreshes says that there are refresh tokens at all.
+	refreshes bool
+}{
+	GoogleAds:   {access: time.Hour, refreshes: true},
+	MetaAds:     {access: 60 * days},
+	TikTokAds:   {},
+	LinkedInAds: {access: 60 * days, refresh: 365 * days, refreshes: true},
+}
+
+// issuerOf is the platform whose tokens open a platform.
+//
+// Choice: one consent at Google opens both of its platforms, because both ask
+// at the same hosts and scopes are not played.
+func issuerOf(platform string) string {
+	if platform == GA4 {
+		return GoogleAds
+	}
+	return platform
+}
+
+// claims are what a token says of itself, so that a sandbox that was started
+// anew knows it.
+type claims struct {
+	World  World  `json:"w"`
+	Issuer string `json:"p"`
+	Kind   string `json:"k"`
+	// Grant is shared by all tokens that come from one consent.
+	Grant  int64 `json:"g"`
+	Serial int64 `json:"s"`
+	// Expires is in seconds since 1970, 0 for never.
+	Expires int64 `json:"e,omitzero"`
+}
+
+const tokenPrefix = "sbx."
+
+// sign is over a key that everybody can read: it tells made-up tokens from
+// those that were issued, and guards nothing.
+func sign(text string) string {
+	mac := hmac.New(sha256.New, []byte("the sandbox holds no secrets"))
+	_, _ = mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:9])
+}
+
+func (c claims) token() string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // it is made of numbers and texts that were read as JSON
+	}
+	text := tokenPrefix + base64.RawURLEncoding.EncodeToString(b)
+	return text + "." + sign(text)
+}
+
+// readToken reads what token wrote.
+func readToken(token string) (claims, bool) {
+	cut := strings.LastIndexByte(token, '.')
+	if cut < len(tokenPrefix) || !strings.HasPrefix(token, tokenPrefix) || token[cut+1:] != sign(token[:cut]) {
+		return claims{}, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(token[len(tokenPrefix):cut])
+	var c claims
+	if err != nil || json.Unmarshal(b, &c) != nil {
+		return claims{}, false
+	}
+	return c, true
+}
+
+// end is when something that lives for d from now does not any more.
+func end(now time.Time, d time.Duration) int64 {
+	if d == 0 {
+		return 0
+	}
+	return now.Add(d).Unix()
+}
+
+// redeem reads a token and says what is wrong with it.
+func (s *Server) redeem(token, kind, issuer string, now time.Time) (claims, error) {
+	c, ok := readToken(token)
+	switch {
+	case !ok, c.Kind != kind, c.Issuer != issuer:
+		return c, ErrUnknownToken
+	case s.state.revoked(c.Grant):
+		return c, ErrRevokedToken
+	case s.state.spent(c.Serial):
+		return c, ErrUnknownToken
+	case c.Expires != 0 && now.Unix() >= c.Expires:
+		return c, ErrExpiredToken
+	}
+	return c, nil
+}
+
+func (s *Server) issueCode(issuer string, w World, now time.Time) string {
+	n := s.state.next()
+	return claims{World: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: end(now, codeLife)}.token()
+}
+
+// issue makes the first tokens of a grant.
+func (s *Server) issue(issuer string, w World, grant int64, now time.Time) Tokens {
+	c := claims{World: w, Issuer: issuer, Grant: grant, Expires: end(now, lives[issuer].refresh)}
+	return s.renew(c, "", now)
+}
+
+// renew makes an access token of the grant that c is of, and a refresh token
+// where the platform has them and there is none to keep. The end of the latter
+// is that of c, because consent is given once.
+func (s *Server) renew(c claims, keep string, now time.Time) Tokens {
+	life := lives[c.Issuer]
+	t := Tokens{Lives: life.access}
+	if life.refreshes {
+		t.Refresh = keep
+		if keep == "" {
+			refresh := c
+			refresh.Kind, refresh.Serial = kindRefresh, s.state.next()
+			t.Refresh = refresh.token()
+		}
+		if c.Expires != 0 {
+			t.RefreshLives = time.Unix(c.Expires, 0).Sub(now)
+		}
+	}
+	access := c
+	access.Kind, access.Serial, access.Expires = kindAccess, s.state.next(), end(now, life.access)
+	t.Access = access.token()
+	return t
+}

@@ -1,0 +1,73 @@
+package sandbox
+
+import (
+	"slices"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+)
+
+// Truth is what an account has, to the last millionth, as it is known today.
+type Truth struct {
+	AccountID string     `json:"account_id"`
+	Platform  string     `json:"platform"`
+	Currency  string     `json:"currency"`
+	Timezone  string     `json:"timezone"`
+	AsOf      clock.Date `json:"as_of"`
+	// Families are the sums of every day by family, nil for a family that the
+	// platform does not have.
+	Families map[string][]TruthDay `json:"families"`
+}
+
+// TruthDay is one day. What the platform does not report in the family is nil.
+type TruthDay struct {
+	Date              clock.Date `json:"date"`
+	Impressions       *int64     `json:"impressions"`
+	Clicks            *int64     `json:"clicks"`
+	SpendMicros       *int64     `json:"spend_micros"`
+	ConversionsMicros *int64     `json:"conversions_micros"`
+	RevenueMicros     *int64     `json:"revenue_micros"`
+	Leads             *int64     `json:"leads"`
+	Engagements       *int64     `json:"engagements"`
+	VideoViews        *int64     `json:"video_views"`
+	VideoCompletions  *int64     `json:"video_completions"`
+}
+
+// levels are those whose sums make a family.
+var levels = map[fact.Family]Level{fact.Base: ByAccount, fact.Geo: ByCountry, fact.Demographic: ByAgeAndGender, fact.Device: ByDevice}
+
+// Truth adds up what an account has from one day to another.
+func (s *Server) Truth(a *Account, first, last clock.Date) Truth {
+	today := s.Today(a)
+	t := Truth{AccountID: a.ID, Platform: a.Platform, Currency: a.World.Currency, Timezone: a.zone.String(), AsOf: today, Families: map[string][]TruthDay{}}
+	for family, level := range levels {
+		if !slices.Contains(a.traits.levels, level) {
+			t.Families[family.String()] = nil
+			continue
+		}
+		sums := make([]sum, last-first+1)
+		for r := range s.rows(a, level, first, last, today) {
+			sums[r.Date-first].add(r.Values, a.traits)
+		}
+		days := make([]TruthDay, len(sums))
+		for i := range sums {
+			days[i] = a.traits.day(family, first+clock.Date(i), &sums[i].values)
+		}
+		t.Families[family.String()] = days
+	}
+	return t
+}
+
+// day shows the measures that are facts of the platform in a family.
+func (t *traits) day(family fact.Family, date clock.Date, v *fact.Values) TruthDay {
+	of := func(m fact.Measure) *int64 {
+		if !slices.Contains(t.measures, m) || slices.Contains(t.hidden, m) || family != fact.Base && slices.Contains(t.whole, m) {
+			return nil
+		}
+		return &v.V[m]
+	}
+	return TruthDay{
+		Date: date, Impressions: of(fact.Impressions), Clicks: of(fact.Clicks), SpendMicros: of(fact.Spend), ConversionsMicros: of(fact.Conversions), RevenueMicros: of(fact.Revenue),
+		Leads: of(fact.Leads), Engagements: of(fact.Engagements), VideoViews: of(fact.VideoViews), VideoCompletions: of(fact.VideoCompletions),
+	}
+}

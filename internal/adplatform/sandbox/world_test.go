@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"fanfare/internal/fact"
+)
+
+// noon is when tests begin.
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// made is a sandbox whose clock stands at noon until it is moved.
+func made(t testing.TB, o Options) *Server {
+	t.Helper()
+	o.Now = func() time.Time { return noon }
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// accountOf is the account of the sandbox's own world.
+func accountOf(t testing.TB, s *Server, platform string) *Account {
+	t.Helper()
+	a, err := s.account(s.own, platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// aWorld draws a world.
+func aWorld(t *rapid.T) World {
+	return World{
+		rapid.Int64().Draw(t, "seed"),
+		rapid.SampledFrom([]string{"USD", "EUR", "JPY", "KWD"}).Draw(t, "currency"),
+		rapid.SampledFrom([]string{"UTC", "America/Los_Angeles", "Pacific/Auckland"}).Draw(t, "timezone"),
+	}
+}
+
+// aPlatform draws one that is played.
+func aPlatform(t *rapid.T) string { return rapid.SampledFrom(platformNames()).Draw(t, "platform") }
+
+// builtOf builds the account of a world.
+func builtOf(w World, platform string, scale int) (*Account, error) {
+	zone, err := w.check()
+	if err != nil {
+		return nil, err
+	}
+	return build(w, zone, platform, scale), nil
+}
+
+var idOf = map[string]*regexp.Regexp{
+	GoogleAds: regexp.MustCompile(`^[1-9]\d{9}$`), MetaAds: regexp.MustCompile(`^[1-9]\d{14,15}$`), TikTokAds: regexp.MustCompile(`^7\d{18}$`),
+	LinkedInAds: regexp.MustCompile(`^[1-9]\d{8}$`), GA4: regexp.MustCompile(`^[1-9]\d{8}$`),
+}
+
+// TestAccounts checks the shape of accounts in any world.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	digits := regexp.MustCompile(`^[1-9]\d*$`)
+	rapid.Check(t, func(t *rapid.T) {
+		w, platform := aWorld(t), aPlatform(t)
+		a, err := builtOf(w, platform, rapid.IntRange(0, 3).Draw(t, "scale"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !idOf[platform].MatchString(a.ID) || a.ID != accountID(w, platform) {
+			t.Fatalf("got account %s want one of %s", a.ID, platform)
+		}
+		if n := len(a.Audiences); n < 2 || n > 4 {
+			t.Fatalf("got %d audiences want 2 to 4", n)
+		}
+		if n := len(a.countries); n < 5 || n > 6 {
+			t.Fatalf("got %d countries want 5 or 6", n)
+		}
+		seen := map[string]bool{}
+		once := func(id string, numeric bool) {
+			if seen[id] || numeric && !digits.MatchString(id) {
+				t.Fatalf("id %q is there twice or is no number", id)
+			}
+			seen[id] = true
+		}
+		for _, u := range a.Audiences {
+			once(u.ID, true)
+		}
+		forSome, forAll := 0, 0
+		for _, c := range a.Campaigns {
+			once(c.ID, platform != GA4)
+			if len(c.Groups) > 2 || len(c.Groups) != 1 && platform == LinkedInAds {
+				t.Fatalf("%s has %d groups", c.Name, len(c.Groups))
+			}
+			if (len(c.Groups) == 0) != (c.Kind == "performance_max") || len(c.Groups) == 0 && c.beyond == nil {
+				t.Fatalf("%s, %s, has %d groups", c.Name, c.Kind, len(c.Groups))
+			}
+			for _, g := range c.Groups {
+				once(g.ID, true)
+				if g.Audience == nil {
+					forAll++
+				} else {
+					forSome++
+				}
+				if n := len(g.Ads); n < 1 || n > 3 {
+					t.Fatalf("%s has %d ads want 1 to 3", g.Name, n)
+				}
+				for _, ad := range g.Ads {
+					once(ad.ID, platform != GA4)
+				}
+			}
+		}
+		if forSome == 0 || forAll == 0 {
+			t.Fatalf("got %d groups with an audience and %d without, want both", forSome, forAll)
+		}
+	})
+}
+
+// TestWorldsDiffer wants another account from each member of a world.
+func TestWorldsDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]World{}
+	for _, w := range []World{{1, "USD", "UTC"}, {2, "USD", "UTC"}, {-1, "USD", "UTC"}, {1, "EUR", "UTC"}, {1, "USD", "Europe/Berlin"}} {
+		for _, platform := range platformNames() {
+			id := accountID(w, platform)
+			if other, ok := seen[id]; ok {
+				t.Errorf("%v and %v both have %s", w, other, id)
+			}
+			seen[id] = w
+		}
+	}
+}
+
+// TestGA4SeesTheOthers wants the campaigns and ads of every other platform in
+// GA4, by name.
+func TestGA4SeesTheOthers(t *testing.T) {
+	t.Parallel()
+	s := made(t, Options{Seed: 5})
+	seen := map[string]bool{}
+	for _, c := range accountOf(t, s, GA4).Campaigns {
+		seen[c.ID] = true
+		for _, g := range c.Groups {
+			for _, ad := range g.Ads {
+				seen[ad.ID] = true
+			}
+		}
+	}
+	owner := map[string]string{}
+	for _, platform := range payers {
+		for _, c := range accountOf(t, s, platform).Campaigns {
+			if !seen[c.Name] {
+				t.Errorf("GA4 does not see campaign %s of %s", c.Name, platform)
+			}
+			if owner[c.Name] != "" {
+				continue // seen once, with the first one's ads
+			}
+			owner[c.Name] = platform
+			for _, g := range c.Groups {
+				for _, ad := range g.Ads {
+					if !seen[ad.Name] {
+						t.Errorf("GA4 does not see ad %s of %s", ad.Name, platform)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestScale wants so many times the campaigns, and the first ones as they
+// were.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	w := World{1, "USD", "UTC"}
+	for _, platform := range platformNames() {
+		small, err := builtOf(w, platform, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		large, err := builtOf(w, platform, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := len(large.Campaigns), 40*len(small.Campaigns); got != want {
+			t.Errorf("%s: got %d campaigns want %d", platform, got, want)
+		}
+		for i, c := range small.Campaigns {
+			if large.Campaigns[i].ID != c.ID {
+				t.Errorf("%s: got %s want %s", platform, large.Campaigns[i].ID, c.ID)
+			}
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]Options{
+		"ISO 4217": {Currency: "usd"},
+		"IANA":     {Timezone: "Local"},
+		"scale":    {Scale: MaxScale + 1},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v want an error about %s", o, err, want)
+		}
+	}
+}
+
+// TestVocabulary wants every word of a campaign to be one that facts know.
+func TestVocabulary(t *testing.T) {
+	t.Parallel()
+	channels := map[string]bool{}
+	for _, c := range fact.Channels {
+		channels[c] = true
+	}
+	for platform, list := range blueprints {
+		for _, p := range list {
+			if _, ok := profiles[p.kind]; !ok || !channels[p.channel] {
+				t.Errorf("%s: %s is of kind %s on channel %s", platform, p.name, p.kind, p.channel)
+			}
+		}
+	}
+	for _, code := range pickCountries(1) {
+		if !fact.IsCountry(code) {
+			t.Errorf("%s is no country", code)
+		}
+	}
+}

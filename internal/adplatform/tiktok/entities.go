@@ -1,0 +1,135 @@
+package tiktok
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/connection"
+)
+
+// enabled is what an operation_status says about something that runs, unless
+// TikTok has another reason.
+const enabled = "ENABLE"
+
+type campaign struct {
+	ID     string `json:"campaign_id"`
+	Name   string `json:"campaign_name"`
+	Status string `json:"operation_status"`
+}
+
+type group struct {
+	ID        string   `json:"adgroup_id"`
+	Audiences []string `json:"audience_ids"`
+}
+
+type ad struct {
+	ID     string `json:"ad_id"`
+	Name   string `json:"ad_name"`
+	Status string `json:"operation_status"`
+	URL    string `json:"landing_page_url"`
+}
+
+type audience struct {
+	ID   string `json:"audience_id"`
+	Name string `json:"name"`
+	Size *int64 `json:"cover_num"`
+}
+
+// Entities implements connection.Client.
+//
+// Choice: a group for several audiences counts as one for none, because TikTok
+// does not tell which of them its figures are from.
+func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
+	access := cr.Access.Reveal()
+	campaigns, err := list(ctx, c, access, account, "/campaign/get/", fields("campaign_id", "campaign_name", "operation_status"), 1000, func(x campaign) string { return x.ID })
+	if err != nil {
+		return nil, err
+	}
+	groups, err := list(ctx, c, access, account, "/adgroup/get/", fields("adgroup_id", "audience_ids"), 1000, func(x group) string { return x.ID })
+	if err != nil {
+		return nil, err
+	}
+	ads, err := list(ctx, c, access, account, "/ad/get/", fields("ad_id", "ad_name", "operation_status", "landing_page_url"), 1000, func(x ad) string { return x.ID })
+	if err != nil {
+		return nil, err
+	}
+	audiences, err := list(ctx, c, access, account, "/dmp/custom_audience/list/", url.Values{}, 100, func(x audience) string { return x.ID })
+	if err != nil {
+		return nil, err
+	}
+	found := &connection.Entities{Groups: map[string]string{}}
+	for _, x := range campaigns {
+		found.Campaigns = append(found.Campaigns, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == enabled, Channel: channel})
+	}
+	for _, x := range groups {
+		if len(x.Audiences) == 1 {
+			found.Groups[x.ID] = x.Audiences[0]
+		}
+	}
+	for _, x := range ads {
+		found.Ads = append(found.Ads, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == enabled, Channel: channel, URL: x.URL})
+	}
+	for _, x := range audiences {
+		found.Audiences = append(found.Audiences, connection.Entity{External: x.ID, Name: x.Name, Size: x.Size})
+	}
+	return found, nil
+}
+
+func fields(names ...string) url.Values { return url.Values{"fields": {written(names)}} }
+
+// list reads everything of one kind that an account has.
+func list[T any](ctx context.Context, c *Client, access, account, path string, query url.Values, size int, id func(T) string) ([]T, error) {
+	query.Set("advertiser_id", account)
+	found, seen := []T{}, map[string]bool{}
+	total, err := pages(ctx, c, access, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, size, func(page []T) error {
+		for _, x := range page {
+			if !seen[id(x)] {
+				seen[id(x)] = true
+				found = append(found, x)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(found) != total {
+		err = drift("The list has more or fewer entries than TikTok says.")
+	}
+	return found, err
+}
+
+// Status implements connection.Client.
+func (c *Client) Status(ctx context.Context, cr connection.Credentials, account, id string) (connection.Observed, error) {
+	only, err := json.Marshal(map[string][]string{"campaign_ids": {id}})
+	if err != nil {
+		return connection.Observed{}, &connection.Error{Class: connection.Refused, Code: "invalid_id", Message: "The campaign's id is not text."}
+	}
+	query := fields("campaign_id", "campaign_name", "operation_status")
+	query.Set("advertiser_id", account)
+	query.Set("filtering", string(only))
+	got, err := ask[listing[campaign]](ctx, c, cr.Access.Reveal(), transport.Call{Method: http.MethodGet, Path: "/campaign/get/", Query: query, Account: account, Urgent: true})
+	if err != nil {
+		return connection.Observed{}, err
+	}
+	for _, x := range got.List {
+		if x.ID == id {
+			return connection.Observed{Status: x.Status, Runs: x.Status == enabled}, nil
+		}
+	}
+	return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
+}
+
+// SetStatus implements connection.Client.
+func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
+	status := "DISABLE"
+	if run {
+		status = enabled
+	}
+	_, err := ask[struct{}](ctx, c, cr.Access.Reveal(), transport.Call{
+		Method: http.MethodPost, Path: "/campaign/status/update/", Account: account, Urgent: true,
+		JSON: map[string]any{"advertiser_id": account, "campaign_ids": []string{id}, "operation_status": status},
+	})
+	return err
+}

@@ -1,0 +1,75 @@
+package tiktok
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/clock"
+	"fanfare/internal/connection"
+	"fanfare/internal/secret"
+)
+
+// AuthorizeURL implements connection.Grantor. TikTok knows no PKCE: that the
+// code is traded by whoever asked for it rests on the state and on the app's
+// secret.
+func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
+	return c.base + "/portal/auth?" + url.Values{"app_id": {a.ID}, "state": {g.State}, "redirect_uri": {g.Redirect}}.Encode()
+}
+
+// Exchange implements connection.Grantor.
+func (c *Client) Exchange(ctx context.Context, a connection.App, _ connection.Grant, code string) (connection.Credentials, error) {
+	type token struct {
+		Access string  `json:"access_token"`
+		Scope  []int64 `json:"scope"`
+	}
+	got, err := ask[token](ctx, c, "", transport.Call{
+		Method: http.MethodPost, Path: "/oauth2/access_token/",
+		JSON: map[string]string{"app_id": a.ID, "secret": a.Secret.Reveal(), "auth_code": code},
+	})
+	if err != nil {
+		return connection.Credentials{}, hide(err, a.Secret.Reveal(), code)
+	}
+	cr := connection.Credentials{Access: secret.New(got.Access), IssuedAt: clock.At(c.now()), App: a}
+	for _, scope := range got.Scope {
+		cr.Scopes = append(cr.Scopes, strconv.FormatInt(scope, 10))
+	}
+	return cr, nil
+}
+
+// Refresh implements connection.Grantor. Tokens of TikTok end only when they
+// are taken back, so there is nothing to be done.
+func (c *Client) Refresh(_ context.Context, _ connection.App, cr connection.Credentials) (connection.Credentials, error) {
+	return cr, nil
+}
+
+// Revoke implements connection.Grantor.
+func (c *Client) Revoke(ctx context.Context, a connection.App, cr connection.Credentials) error {
+	_, err := ask[struct{}](ctx, c, "", transport.Call{
+		Method: http.MethodPost, Path: "/oauth2/revoke_token/",
+		JSON: map[string]string{"app_id": a.ID, "secret": a.Secret.Reveal(), "access_token": cr.Access.Reveal()},
+	})
+	if err == nil || connection.ClassOf(err) == connection.Revoked {
+		return nil
+	}
+	return hide(err, a.Secret.Reveal(), cr.Access.Reveal())
+}
+
+// hide takes out of an error what was sent in a body, where the transport does
+// not look for secrets.
+func hide(err error, secrets ...string) error {
+	e, ok := errors.AsType[*connection.Error](err)
+	if !ok {
+		return err
+	}
+	for _, s := range secrets {
+		if s != "" {
+			e.Message = strings.ReplaceAll(e.Message, s, "[sealed]")
+		}
+	}
+	return e
+}

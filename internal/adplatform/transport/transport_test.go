@@ -1,0 +1,322 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/adplatform/transport"
+	"fanfare/internal/connection"
+	"fanfare/internal/outbound"
+)
+
+const base = "https://platform.example/api"
+
+var began = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+
+// answer is what the platform says to one call.
+type answer struct {
+	status int
+	body   string
+	err    error
+}
+
+// platform answers one after the other, and the last one again and again. Time
+// passes when somebody waits.
+type platform struct {
+	answers []answer
+	asked   []*http.Request
+	now     time.Time
+	waits   []time.Duration
+	// ready is when a platform that is throttled says that it is ready.
+	ready time.Time
+}
+
+func (p *platform) Do(req *http.Request) (*http.Response, error) {
+	a := p.answers[min(len(p.asked), len(p.answers)-1)]
+	p.asked = append(p.asked, req)
+	if a.err != nil {
+		return nil, a.err
+	}
+	return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
+}
+
+// read says what is wrong in the body's words.
+func (p *platform) read(status int, _ http.Header, body []byte, _ time.Time) *connection.Error {
+	classes := map[int]connection.Class{429: connection.Throttled, 500: connection.Transient, 401: connection.Expired, 400: connection.Refused}
+	if status == http.StatusOK {
+		return nil
+	}
+	e := &connection.Error{Class: classes[status], Code: "code " + string(body), Message: "It says: " + string(body)}
+	if e.Class == connection.Throttled {
+		e.Until = p.ready
+	}
+	return e
+}
+
+func (p *platform) transport(perSecond float64) *transport.Transport {
+	p.now = began
+	return transport.New(transport.Options{
+		Base: base, Do: p, PerSecond: perSecond, Read: p.read, Now: func() time.Time { return p.now },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			p.waits = append(p.waits, d)
+			p.now = p.now.Add(d)
+			return ctx.Err()
+		},
+	})
+}
+
+func get(path string) transport.Call {
+	return transport.Call{Method: http.MethodGet, Path: path, Account: "1"}
+}
+
+// TestAttempts tells what is tried again and what is not.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		answers []answer
+		asked   int
+		class   connection.Class
+		code    string
+	}{
+		{"at once", []answer{{status: 200, body: `{"n":1}`}}, 1, "", ""},
+		{"after failures", []answer{{status: 500}, {err: io.ErrUnexpectedEOF}, {status: 200, body: `{"n":`}, {status: 200, body: `[]`}, {status: 200, body: `{"n":1}`}}, 5, "", ""},
+		{"never", []answer{{status: 500, body: "x"}}, 6, connection.Transient, "code x"},
+		{"half an answer", []answer{{status: 200, body: `{"n":`}}, 6, connection.Transient, "malformed"},
+		{"out of reach", []answer{{err: io.ErrUnexpectedEOF}}, 6, connection.Transient, "unreachable"},
+		{"expired", []answer{{status: 401, body: "x"}}, 1, connection.Expired, "code x"},
+		{"refused", []answer{{status: 400, body: "x"}}, 1, connection.Refused, "code x"},
+		{"forbidden", []answer{{err: fmt.Errorf("dial: %w", outbound.ErrForbidden)}}, 1, connection.Refused, "address_not_allowed"},
+		{"too long", []answer{{err: fmt.Errorf("read: %w", outbound.ErrTooLong)}}, 1, connection.TooLarge, "answer_too_long"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := &platform{answers: test.answers}
+			var out struct {
+				N int `json:"n"`
+			}
+			_, err := p.transport(0).Do(t.Context(), get("/x"), &out)
+			if len(p.asked) != test.asked {
+				t.Errorf("got %d calls want %d", len(p.asked), test.asked)
+			}
+			if test.class == "" {
+				if err != nil || out.N != 1 {
+					t.Errorf("got %v, %v want 1", out, err)
+				}
+				return
+			}
+			e, ok := errors.AsType[*connection.Error](err)
+			if !ok || e.Class != test.class || e.Code != test.code {
+				t.Errorf("got %v want %s %s", err, test.class, test.code)
+			}
+			for i, d := range p.waits {
+				if most := min(time.Minute, time.Second<<i); d <= 0 || d > most+time.Millisecond {
+					t.Errorf("wait %d: got %s want at most %s", i, d, most)
+				}
+			}
+		})
+	}
+}
+
+// TestThrottled waits for a platform that is ready soon, and hands the waiting
+// to the caller where it takes longer; until then nobody else asks either.
+func TestThrottled(t *testing.T) {
+	t.Parallel()
+	soon := &platform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, ready: began.Add(20 * time.Second)}
+	if _, err := soon.transport(0).Do(t.Context(), get("/x"), nil); err != nil || !slices.Equal(soon.waits, []time.Duration{20 * time.Second}) {
+		t.Errorf("got %v, waited %v want 20s", err, soon.waits)
+	}
+	late := &platform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, ready: began.Add(transport.Patience + time.Second)}
+	tr := late.transport(0)
+	for range 2 {
+		_, err := tr.Do(t.Context(), get("/x"), nil)
+		if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Throttled || !e.Until.Equal(late.ready) {
+			t.Errorf("got %v want throttled until %s", err, late.ready)
+		}
+	}
+	if other := get("/x"); len(late.asked) == 1 {
+		other.Account = "2"
+		if _, err := tr.Do(t.Context(), other, nil); err != nil {
+			t.Errorf("another account: got %v want an answer", err)
+		}
+	} else {
+		t.Errorf("got %d calls want 1: the platform asked to be left alone", len(late.asked))
+	}
+	late.now = late.ready
+	if _, err := tr.Do(t.Context(), get("/x"), nil); err != nil {
+		t.Errorf("when it is ready: got %v want an answer", err)
+	}
+	tr.Hold("1", late.now.Add(time.Hour))
+	if _, err := tr.Do(t.Context(), get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
+		t.Errorf("held: got %v want throttled", err)
+	}
+	urgent := get("/x")
+	urgent.Urgent = true
+	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
+		t.Errorf("held by ourselves, urgent: got %v want an answer", err)
+	}
+}
+
+// TestUrgentOnce waits for nothing and repeats nothing.
+func TestUrgentOnce(t *testing.T) {
+	t.Parallel()
+	urgent := get("/x")
+	urgent.Urgent = true
+	p := &platform{answers: []answer{{status: 500}}}
+	tr := p.transport(0)
+	for i := range 12 {
+		if _, err := tr.Do(t.Context(), urgent, nil); connection.ClassOf(err) != connection.Transient || len(p.asked) != i+1 {
+			t.Fatalf("call %d: got %v after %d calls want one call each", i, err, len(p.asked))
+		}
+	}
+	tr.Hold("1", p.now.Add(time.Hour))
+	p.answers = []answer{{status: 200, body: `{}`}}
+	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
+		t.Errorf("in a rest and held: got %v want an answer", err)
+	}
+	p.answers, p.ready = []answer{{status: 429}}, p.now.Add(time.Hour)
+	for range 2 {
+		if _, err := tr.Do(t.Context(), urgent, nil); connection.ClassOf(err) != connection.Throttled {
+			t.Errorf("throttled: got %v want throttled", err)
+		}
+	}
+	p.answers = []answer{{status: 200, body: `{}`}}
+	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
+		t.Errorf("after a moment was named: got %v want an answer", err)
+	}
+}
+
+// TestBreaker leaves a platform alone for a minute that has only failed.
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	p := &platform{answers: []answer{{status: 500}}}
+	tr := p.transport(0)
+	for range 2 {
+		if _, err := tr.Do(t.Context(), get("/x"), nil); err == nil {
+			t.Fatal("got an answer want none")
+		}
+	}
+	asked := len(p.asked)
+	if asked < 10 {
+		t.Fatalf("got %d calls want at least 10", asked)
+	}
+	p.answers = []answer{{status: 200, body: `{}`}}
+	if _, err := tr.Do(t.Context(), get("/x"), nil); err != nil {
+		t.Errorf("after the rest: got %v want an answer", err)
+	}
+	if waited := p.now.Sub(began); waited < time.Minute {
+		t.Errorf("got %s want a rest of a minute", waited)
+	}
+}
+
+// TestPace keeps calls of an account apart, but for those that are urgent.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	p := &platform{answers: []answer{{status: 200, body: `{}`}}}
+	tr := p.transport(10)
+	for range 3 {
+		if _, err := tr.Do(t.Context(), get("/x"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []time.Duration{125 * time.Millisecond, 125 * time.Millisecond}; !slices.Equal(p.waits, want) {
+		t.Errorf("got %v want %v", p.waits, want)
+	}
+	c := get("/x")
+	c.Urgent = true
+	if _, err := tr.Do(t.Context(), c, nil); err != nil || len(p.waits) != 2 {
+		t.Errorf("urgent: got %v after %v want no wait", err, p.waits)
+	}
+}
+
+// TestAddress keeps calls at the platform, whatever is named as their path.
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ path, want string }{
+		{"/v1/x", base + "/v1/x"},
+		{base + "/next?after=1", base + "/next?after=1"},
+		{"//evil.example/x", base + "//evil.example/x"},
+		{"/@evil.example/x", base + "/@evil.example/x"},
+		{"/https://evil.example/x", base + "/https://evil.example/x"},
+		{"", ""},
+		{"x", ""},
+		{".evil.example/x", ""},
+		{"@evil.example/x", ""},
+		{":443@evil.example/x", ""},
+		{"?x", ""},
+		{"#x", ""},
+		{"\\@evil.example", ""},
+		{"https://evil.example/x", ""},
+		{base + ".evil.example/x", ""},
+		{base + "@evil.example/x", ""},
+		{"http://platform.example/api/x", ""},
+		{"HTTPS://evil.example/api/x", ""},
+	} {
+		p := &platform{answers: []answer{{status: 200, body: `{}`}}}
+		_, err := p.transport(0).Do(t.Context(), get(test.path), nil)
+		if test.want == "" {
+			if len(p.asked) > 0 || connection.ClassOf(err) != connection.Refused {
+				t.Errorf("%q: got %v and %d calls want a refusal", test.path, err, len(p.asked))
+			}
+			continue
+		}
+		if err != nil || len(p.asked) != 1 || p.asked[0].URL.String() != test.want || p.asked[0].URL.Host != "platform.example" {
+			t.Errorf("%q: got %v, %v want %s", test.path, p.asked, err, test.want)
+		}
+	}
+}
+
+// TestSecretsStayOut has a platform repeat everything that it was sent.
+func TestSecretsStayOut(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-0123456789"
+	for name, set := range map[string]func(*transport.Call){
+		"bearer":       func(c *transport.Call) { c.Header = http.Header{"Authorization": {"Bearer " + canary}} },
+		"access token": func(c *transport.Call) { c.Header = http.Header{"Access-Token": {canary}} },
+		"query":        func(c *transport.Call) { c.Query = url.Values{"access_token": {canary}} },
+		"exchange": func(c *transport.Call) {
+			c.Query = url.Values{"fb_exchange_token": {canary}, "client_secret": {canary}}
+		},
+		"code":          func(c *transport.Call) { c.Form = url.Values{"code": {canary}, "code_verifier": {canary}} },
+		"refresh token": func(c *transport.Call) { c.Form = url.Values{"refresh_token": {canary}, "client_secret": {canary}} },
+		"revoked token": func(c *transport.Call) { c.Form = url.Values{"token": {canary}} },
+	} {
+		for _, a := range []answer{
+			{status: 400, body: "no such token: " + canary},
+			{status: 500, body: canary},
+			{status: 200, body: `{"n":"` + canary},
+			{err: &url.Error{Op: "Get", URL: base, Err: io.ErrUnexpectedEOF}},
+		} {
+			p := &platform{answers: []answer{a}}
+			c := get("/x")
+			set(&c)
+			var out struct {
+				N int `json:"n"`
+			}
+			_, err := p.transport(0).Do(t.Context(), c, &out)
+			if err == nil || strings.Contains(fmt.Sprintf("%v %+v", err, err), canary) {
+				t.Errorf("%s, %d: got %v want an error without the secret", name, a.status, err)
+			}
+		}
+	}
+}
+
+// TestBrokenOff ends with its caller.
+func TestBrokenOff(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &platform{answers: []answer{{err: context.Canceled}}}
+	_, err := p.transport(0).Do(ctx, get("/x"), nil)
+	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Code != "canceled" || len(p.asked) != 1 {
+		t.Errorf("got %v after %d calls want canceled after 1", err, len(p.asked))
+	}
+}

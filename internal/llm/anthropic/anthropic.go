@@ -1,0 +1,148 @@
+// Package anthropic speaks Anthropic's messages API. Its models write and do
+// not draw. Repeats are left to the caller.
+package anthropic
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/llm"
+	"fanfare/internal/outbound"
+	"fanfare/internal/secret"
+)
+
+const (
+	// DefaultBase is where the API is.
+	DefaultBase = "https://api.anthropic.com"
+	// version is the one that the fields here are of.
+	version = "2026-10-21"
+	// tool is the name under which a model hands in its answer where it
+	// cannot be held to a schema otherwise.
+	tool = "answer"
+)
+
+// Client is a llm.Chat.
+type Client struct {
+	http  *outbound.Client
+	base  *url.URL
+	key   secret.Text
+	model string
+}
+
+// New makes a client for a base URL such as https://api.anthropic.com.
+func New(client *outbound.Client, base, chatModel string, key secret.Text) (*Client, error) {
+	u, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("base URL %q is none: write one such as %s", base, DefaultBase)
+	}
+	return &Client{client, u, key, chatModel}, nil
+}
+
+type request struct {
+	Model        string        `json:"model"`
+	MaxTokens    int           `json:"max_tokens"`
+	System       string        `json:"system"`
+	Messages     []message     `json:"messages"`
+	OutputConfig *outputConfig `json:"output_config,omitzero"`
+	Tools        []toolParam   `json:"tools,omitzero"`
+	ToolChoice   *toolChoice   `json:"tool_choice,omitzero"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type outputConfig struct {
+	Format outputFormat `json:"format"`
+}
+
+type outputFormat struct {
+	Type   string         `json:"type"`
+	Schema map[string]any `json:"schema"`
+}
+
+type toolParam struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	InputSchema map[string]any `json:"input_schema"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+type answer struct {
+	Model      string `json:"model"`
+	StopReason string `json:"stop_reason"`
+	Content    []struct {
+		Type  string         `json:"type"`
+		Text  string         `json:"text"`
+		Input jsontext.Value `json:"input"`
+	} `json:"content"`
+	Usage struct {
+		InputTokens  int64 `json:"input_tokens"`
+		OutputTokens int64 `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+var formatWords = []string{"output_config", "output_format", "json_schema", "schema", "tool_choice", "tools"}
+
+// Complete implements llm.Chat.
+func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
+	in := request{Model: c.model, MaxTokens: r.MaxTokens, System: r.System, Messages: []message{{"user", r.User}}}
+	switch r.Format {
+	case llm.FormatSchema:
+		in.OutputConfig = &outputConfig{outputFormat{"json_schema", loosen(r.Schema)}}
+	case llm.FormatJSON:
+		in.Tools = []toolParam{{tool, "Hands in the answer.", r.Schema}}
+		in.ToolChoice = &toolChoice{"tool", tool}
+	case llm.FormatText:
+	}
+	header := http.Header{"X-Api-Key": {c.key.Reveal()}, "Anthropic-Version": {version}}
+	var out answer
+	if err := c.http.Post(ctx, c.base.JoinPath("v1", "messages").String(), header, in, &out); err != nil {
+		return llm.Answer{}, llm.Explain(err, nil, formatWords)
+	}
+	a := llm.Answer{Model: out.Model, InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens}
+	switch out.StopReason {
+	case "refusal":
+		return a, llm.ErrRefused
+	case "max_tokens", "model_context_window_exceeded":
+		return a, llm.ErrTruncated
+	}
+	for _, block := range out.Content {
+		switch block.Type {
+		case "text":
+			a.Text += block.Text
+		case "tool_use":
+			a.Text += string(block.Input)
+		}
+	}
+	if a.Text == "" {
+		return a, fmt.Errorf("%w: it has no text", outbound.ErrMalformed)
+	}
+	return a, nil
+}
+
+// loosen copies a schema without the counts that this API does not enforce and
+// therefore refuses: maxItems, and minItems above 1.
+func loosen(schema map[string]any) map[string]any {
+	loose := make(map[string]any, len(schema))
+	for name, value := range schema {
+		if least, ok := value.(int); name == "maxItems" || name == "minItems" && ok && least > 1 {
+			continue
+		}
+		if inner, ok := value.(map[string]any); ok {
+			value = loosen(inner)
+		}
+		loose[name] = value
+	}
+	return loose
+}

@@ -1,0 +1,153 @@
+package llm
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// plain makes plain text of what a model wrote: no markup, no control and no
+// direction characters, nothing invisible. Lines are kept where a field has
+// some.
+func plain(s string, lines bool) string {
+	// Taking one thing out can bring another about, as in <\x00b> or &lt;b>.
+	for {
+		next := stripTags(strings.Map(visible, s))
+		if next == s {
+			break
+		}
+		s = next
+	}
+	var b strings.Builder
+	space, breaks := false, 0
+	for _, r := range s {
+		switch {
+		case r == '\n' && lines:
+			breaks++
+		case unicode.IsSpace(r):
+			space = true
+		default:
+			if b.Len() > 0 && breaks > 0 {
+				b.WriteString(strings.Repeat("\n", min(breaks, 2)))
+			} else if b.Len() > 0 && space {
+				b.WriteByte(' ')
+			}
+			space, breaks = false, 0
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// visible drops, for strings.Map, the characters that steer how a text is shown
+// or carry what no reader sees. The joiners stay: emoji and several scripts
+// need them.
+func visible(r rune) rune {
+	switch {
+	case unicode.IsSpace(r) || r == '\u200c' || r == '\u200d':
+		return r
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) || r == unicode.ReplacementChar:
+		return -1
+	}
+	return r
+}
+
+// hiding are elements whose text is not for readers.
+var hiding = []string{"script", "style", "iframe", "title", "textarea", "noscript"}
+
+// stripTags removes markup and decodes entities. A lone < or & is text.
+func stripTags(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
+	var b strings.Builder
+	tokens, skip := html.NewTokenizer(strings.NewReader(s)), ""
+	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+		t := tokens.Token()
+		switch {
+		case kind == html.StartTagToken && slices.Contains(hiding, t.Data):
+			skip = t.Data
+		case kind == html.EndTagToken && t.Data == skip:
+			skip = ""
+		case kind == html.TextToken && skip == "":
+			b.WriteString(t.Data)
+		case kind == html.StartTagToken || kind == html.EndTagToken || kind == html.SelfClosingTagToken:
+			b.WriteByte(' ') // <br> parts words
+		}
+	}
+	return b.String()
+}
+
+var (
+	// address finds what a mail client or a platform would make a link of.
+	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://[^\s]+|(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+[\pL]{2,}`)
+	// scheme finds links that have no host.
+	scheme = regexp.MustCompile(`(?i)\b(?:javascript|data|vbscript|file|mailto|tel|sms):\S`)
+	// sentence ends where a new one can begin.
+	sentence = regexp.MustCompile(`[.!?…。！？]+["'”’)]*\s+|\n+`)
+)
+
+// foreign reports whether a text has an address of any other domain than the
+// own ones.
+func foreign(s string, own []string) bool {
+	if scheme.MatchString(s) {
+		return true
+	}
+	for _, found := range address.FindAllString(s, -1) {
+		host := found
+		if strings.Contains(found, "://") {
+			u, err := url.Parse(found)
+			if err != nil || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+				return true
+			}
+			host = u.Hostname()
+		} else if !registered(host) {
+			continue // 9.30pm, Node.js
+		}
+		host = strings.ToLower(strings.TrimSuffix(host, "."))
+		if !slices.ContainsFunc(own, func(o string) bool { return o != "" && (host == o || strings.HasSuffix(host, "."+o)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// registered tells domains from other words with dots in them.
+func registered(host string) bool {
+	host, err := idna.ToASCII(strings.ToLower(host))
+	if err != nil {
+		return true
+	}
+	_, known := publicsuffix.PublicSuffix(host)
+	_, top := publicsuffix.PublicSuffix(host[strings.LastIndexByte(host, '.')+1:])
+	return known || top
+}
+
+// keepOwn drops the sentences that have a foreign address.
+func keepOwn(s string, own []string) string {
+	if !foreign(s, own) {
+		return s
+	}
+	var kept strings.Builder
+	for rest := s; rest != ""; {
+		end := len(rest)
+		if at := sentence.FindStringIndex(rest); at != nil {
+			end = at[1]
+		}
+		if !foreign(rest[:end], own) {
+			kept.WriteString(rest[:end])
+		}
+		rest = rest[end:]
+	}
+	// Two harmless halves can make an address where they meet.
+	if result := strings.TrimSpace(kept.String()); !foreign(result, own) {
+		return result
+	}
+	return ""
+}

@@ -1,0 +1,206 @@
+// Package gemini speaks generateContent of Google's Gemini API, for text and
+// for pictures. Repeats are left to the caller.
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"fanfare/internal/llm"
+	"fanfare/internal/outbound"
+	"fanfare/internal/secret"
+)
+
+// DefaultBase is where the API is.
+const DefaultBase = "https://generativelanguage.googleapis.com"
+
+// Client is a llm.Chat and a llm.Painter.
+type Client struct {
+	http              *outbound.Client
+	base              *url.URL
+	key               secret.Text
+	model, imageModel string
+}
+
+// New makes a client for a base URL such as
+// https://generativelanguage.googleapis.com.
+func New(client *outbound.Client, base, chatModel, imageModel string, key secret.Text) (*Client, error) {
+	u, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1beta"))
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("base URL %q is none: write one such as %s", base, DefaultBase)
+	}
+	return &Client{client, u, key, chatModel, imageModel}, nil
+}
+
+type part struct {
+	Text       string `json:"text,omitzero"`
+	Thought    bool   `json:"thought,omitzero"`
+	InlineData *blob  `json:"inlineData,omitzero"`
+}
+
+type blob struct {
+	MIMEType string `json:"mimeType"`
+	Data     []byte `json:"data"`
+}
+
+type content struct {
+	Role  string `json:"role,omitzero"`
+	Parts []part `json:"parts"`
+}
+
+type imageConfig struct {
+	AspectRatio string `json:"aspectRatio"`
+}
+
+type generationConfig struct {
+	MaxOutputTokens    int            `json:"maxOutputTokens,omitzero"`
+	ResponseMIMEType   string         `json:"responseMimeType,omitzero"`
+	ResponseJSONSchema map[string]any `json:"responseJsonSchema,omitzero"`
+	ResponseModalities []string       `json:"responseModalities,omitzero"`
+	ImageConfig        *imageConfig   `json:"imageConfig,omitzero"`
+	Seed               int64          `json:"seed,omitzero"`
+}
+
+type request struct {
+	SystemInstruction *content         `json:"systemInstruction,omitzero"`
+	Contents          []content        `json:"contents"`
+	GenerationConfig  generationConfig `json:"generationConfig"`
+}
+
+type answer struct {
+	ModelVersion string `json:"modelVersion"`
+	Candidates   []struct {
+		Content      content `json:"content"`
+		FinishReason string  `json:"finishReason"`
+	} `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	UsageMetadata struct {
+		PromptTokenCount     int64 `json:"promptTokenCount"`
+		CandidatesTokenCount int64 `json:"candidatesTokenCount"`
+		ThoughtsTokenCount   int64 `json:"thoughtsTokenCount"`
+	} `json:"usageMetadata"`
+}
+
+var formatWords = []string{"response_json_schema", "responseJsonSchema", "response_schema", "response_mime_type", "responseMimeType", "JSON mode", "schema"}
+
+// Complete implements llm.Chat.
+func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
+	in := request{
+		SystemInstruction: &content{Parts: []part{{Text: r.System}}},
+		Contents:          []content{{Role: "user", Parts: []part{{Text: r.User}}}},
+		GenerationConfig:  generationConfig{MaxOutputTokens: r.MaxTokens, Seed: r.Seed & math.MaxInt32},
+	}
+	switch r.Format {
+	case llm.FormatSchema:
+		in.GenerationConfig.ResponseMIMEType, in.GenerationConfig.ResponseJSONSchema = "application/json", r.Schema
+	case llm.FormatJSON:
+		in.GenerationConfig.ResponseMIMEType = "application/json"
+	case llm.FormatText:
+	}
+	out, parts, err := c.generate(ctx, c.model, in)
+	a := llm.Answer{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.tokens()}
+	if err != nil {
+		return a, err
+	}
+	for _, p := range parts {
+		if !p.Thought {
+			a.Text += p.Text
+		}
+	}
+	return a, nil
+}
+
+// Draw implements llm.Painter.
+func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (llm.Image, error) {
+	in := request{
+		Contents: []content{{Role: "user", Parts: []part{{Text: prompt}}}},
+		GenerationConfig: generationConfig{
+			ResponseModalities: []string{"TEXT", "IMAGE"},
+			ImageConfig:        &imageConfig{ratio(width, height)},
+		},
+	}
+	out, parts, err := c.generate(ctx, c.imageModel, in)
+	img := llm.Image{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.tokens()}
+	if err != nil {
+		return img, err
+	}
+	for _, p := range parts {
+		if p.InlineData != nil && !p.Thought {
+			img.Bytes = p.InlineData.Data
+			return img, nil
+		}
+	}
+	return img, fmt.Errorf("%w: it has no picture", outbound.ErrMalformed)
+}
+
+// generate sends a request and returns the parts of the first candidate.
+func (c *Client) generate(ctx context.Context, name string, in request) (out answer, parts []part, err error) {
+	name = url.PathEscape(strings.TrimPrefix(name, "models/"))
+	to := c.base.JoinPath("v1beta", "models", name+":generateContent").String()
+	if err := c.http.Post(ctx, to, http.Header{"X-Goog-Api-Key": {c.key.Reveal()}}, in, &out); err != nil {
+		return out, nil, llm.Explain(usual(err), nil, formatWords)
+	}
+	if out.PromptFeedback.BlockReason != "" {
+		return out, nil, llm.ErrRefused
+	}
+	if len(out.Candidates) == 0 {
+		return out, nil, fmt.Errorf("%w: it has no candidates", outbound.ErrMalformed)
+	}
+	switch out.Candidates[0].FinishReason {
+	case "STOP", "", "FINISH_REASON_UNSPECIFIED":
+		return out, out.Candidates[0].Content.Parts, nil
+	case "MAX_TOKENS":
+		return out, nil, llm.ErrTruncated
+	case "OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "NO_IMAGE", "IMAGE_OTHER":
+		return out, nil, fmt.Errorf("%w: the model stopped", outbound.ErrMalformed)
+	}
+	// What is left are filters: SAFETY, RECITATION, BLOCKLIST and their like.
+	return out, nil, llm.ErrRefused
+}
+
+var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?)s"`)
+
+// usual says a refusal in the way of all others: here a bad key is a bad
+// request, and when to come back stands in the body.
+func usual(err error) error {
+	status, ok := errors.AsType[*outbound.StatusError](err)
+	if !ok {
+		return err
+	}
+	said := &outbound.StatusError{Status: status.Status, Header: status.Header.Clone(), Body: status.Body}
+	if bytes.Contains(status.Body, []byte("API_KEY_INVALID")) {
+		said.Status = http.StatusUnauthorized
+	}
+	if m := retryDelay.FindSubmatch(status.Body); m != nil && said.Header.Get("Retry-After") == "" {
+		said.Header.Set("Retry-After", string(m[1]))
+	}
+	return said
+}
+
+func (a *answer) tokens() int64 {
+	return a.UsageMetadata.CandidatesTokenCount + a.UsageMetadata.ThoughtsTokenCount
+}
+
+// ratio is the nearest one that the models draw.
+func ratio(width, height int) string {
+	best, least := "", math.Inf(1)
+	for _, r := range []string{"1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"} {
+		var w, h float64
+		if _, err := fmt.Sscanf(r, "%f:%f", &w, &h); err != nil {
+			continue
+		}
+		if off := math.Abs(math.Log(w / h * float64(height) / float64(width))); off < least {
+			best, least = r, off
+		}
+	}
+	return best
+}

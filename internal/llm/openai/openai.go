@@ -1,0 +1,217 @@
+// Package openai speaks the chat completions and image generations of OpenAI,
+// which many servers speak as well: Azure, vLLM, Ollama, LM Studio, llama.cpp.
+// It sends what all of them take and leaves repeats to its caller.
+package openai
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"fanfare/internal/llm"
+	"fanfare/internal/outbound"
+	"fanfare/internal/secret"
+)
+
+// DefaultBase is where OpenAI itself is.
+const DefaultBase = "https://api.openai.com/v1"
+
+// Client is a llm.Chat and a llm.Painter.
+type Client struct {
+	http *outbound.Client
+	base *url.URL
+	key  secret.Text
+	// model and imageModel are as the server names them.
+	model, imageModel string
+}
+
+// New makes a client for a base URL such as https://api.openai.com/v1. A query
+// in it is sent with every request, which is how Azure is told its version:
+// https://name.openai.azure.com/openai/deployments/model?api-version=2024-10-21.
+func New(client *outbound.Client, base, chatModel, imageModel string, key secret.Text) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("base URL %q is none: write one such as %s", base, DefaultBase)
+	}
+	return &Client{client, u, key, chatModel, imageModel}, nil
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type responseFormat struct {
+	Type       string      `json:"type"`
+	JSONSchema *jsonSchema `json:"json_schema,omitzero"`
+}
+
+type jsonSchema struct {
+	Name   string         `json:"name"`
+	Strict bool           `json:"strict"`
+	Schema map[string]any `json:"schema"`
+}
+
+type chatRequest struct {
+	Model               string          `json:"model"`
+	Messages            []message       `json:"messages"`
+	ResponseFormat      *responseFormat `json:"response_format,omitzero"`
+	MaxTokens           int             `json:"max_tokens,omitzero"`
+	MaxCompletionTokens int             `json:"max_completion_tokens,omitzero"`
+	Seed                int64           `json:"seed,omitzero"`
+}
+
+type chatAnswer struct {
+	Model   string `json:"model"`
+	Choices []struct {
+		FinishReason string `json:"finish_reason"`
+		Message      struct {
+			Content string `json:"content"`
+			Refusal string `json:"refusal"`
+		} `json:"message"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int64 `json:"prompt_tokens"`
+		CompletionTokens int64 `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+var (
+	// contentCodes are the codes of a refused content.
+	contentCodes = []string{`"content_filter"`, `"content_policy_violation"`, `"moderation_blocked"`}
+	formatWords  = []string{"response_format", "json_schema", "json_object", "structured output"}
+)
+
+// Complete implements llm.Chat.
+func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
+	in := chatRequest{
+		Model:    c.model,
+		Messages: []message{{"system", r.System}, {"user", r.User}},
+		// Some servers keep the seed in 32 bits.
+		Seed: r.Seed & math.MaxInt32,
+	}
+	// OpenAI's newer models refuse the old name, other servers may not know
+	// the new one.
+	if c.azure() || c.base.Hostname() == "api.openai.com" {
+		in.MaxCompletionTokens = r.MaxTokens
+	} else {
+		in.MaxTokens = r.MaxTokens
+	}
+	switch r.Format {
+	case llm.FormatSchema:
+		in.ResponseFormat = &responseFormat{"json_schema", &jsonSchema{"answer", true, r.Schema}}
+	case llm.FormatJSON:
+		in.ResponseFormat = &responseFormat{"json_object", nil}
+	case llm.FormatText:
+	}
+	var out chatAnswer
+	if err := c.http.Post(ctx, c.at("chat", "completions"), c.header(), in, &out); err != nil {
+		return llm.Answer{}, llm.Explain(err, contentCodes, formatWords)
+	}
+	answer := llm.Answer{Model: out.Model, InputTokens: out.Usage.PromptTokens, OutputTokens: out.Usage.CompletionTokens}
+	if len(out.Choices) == 0 {
+		return answer, fmt.Errorf("%w: it has no choices", outbound.ErrMalformed)
+	}
+	choice := out.Choices[0]
+	switch {
+	case choice.Message.Refusal != "" || choice.FinishReason == "content_filter":
+		return answer, llm.ErrRefused
+	case choice.FinishReason == "length":
+		return answer, llm.ErrTruncated
+	}
+	answer.Text = thought(choice.Message.Content)
+	return answer, nil
+}
+
+// thought cuts off what open models think aloud before they answer.
+func thought(text string) string {
+	if _, after, ok := strings.Cut(text, "</think>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<think>") {
+		return after
+	}
+	return text
+}
+
+type imageRequest struct {
+	Model  string `json:"model"`
+	Prompt string `json:"prompt"`
+	N      int    `json:"n"`
+	Size   string `json:"size"`
+	// ResponseFormat is unknown to the models that only answer b64_json, and
+	// the others would answer a URL without it.
+	ResponseFormat string `json:"response_format,omitzero"`
+}
+
+type imageAnswer struct {
+	Data []struct {
+		B64JSON []byte `json:"b64_json"`
+	} `json:"data"`
+	Usage struct {
+		InputTokens  int64 `json:"input_tokens"`
+		OutputTokens int64 `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// Draw implements llm.Painter.
+func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (llm.Image, error) {
+	in := imageRequest{Model: c.imageModel, Prompt: prompt, N: 1, Size: size(c.imageModel, width, height)}
+	if !strings.HasPrefix(c.imageModel, "gpt-image") {
+		in.ResponseFormat = "b64_json"
+	}
+	var out imageAnswer
+	if err := c.http.Post(ctx, c.at("images", "generations"), c.header(), in, &out); err != nil {
+		return llm.Image{}, llm.Explain(err, contentCodes, nil)
+	}
+	img := llm.Image{Model: c.imageModel, InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens}
+	if len(out.Data) == 0 || len(out.Data[0].B64JSON) == 0 {
+		return img, fmt.Errorf("%w: it has no picture", outbound.ErrMalformed)
+	}
+	img.Bytes = out.Data[0].B64JSON
+	return img, nil
+}
+
+// sizes are what a family of models draws: square, wide, high.
+func sizes(imageModel string) []string {
+	if strings.HasPrefix(imageModel, "dall-e-3") {
+		return []string{"1024x1024", "1792x1024", "1024x1792"}
+	}
+	return []string{"1024x1024", "1536x1024", "1024x1536"}
+}
+
+// size is the one that loses least when it is cut to the asked shape.
+func size(imageModel string, width, height int) string {
+	best, least := "", math.Inf(1)
+	for _, s := range sizes(imageModel) {
+		var w, h float64
+		if _, err := fmt.Sscanf(s, "%fx%f", &w, &h); err != nil {
+			continue
+		}
+		if off := math.Abs(math.Log(w / h * float64(height) / float64(width))); off < least {
+			best, least = s, off
+		}
+	}
+	return best
+}
+
+// azure reports whether the server is Microsoft's, which takes the key in a
+// header of its own.
+func (c *Client) azure() bool {
+	host := c.base.Hostname()
+	return strings.HasSuffix(host, ".azure.com") || strings.HasSuffix(host, ".azure.us")
+}
+
+func (c *Client) header() http.Header {
+	h := http.Header{}
+	switch {
+	case c.key.Empty(): // a model of one's own often has none
+	case c.azure():
+		h.Set("Api-Key", c.key.Reveal())
+	default:
+		h.Set("Authorization", "Bearer "+c.key.Reveal())
+	}
+	return h
+}
+
+func (c *Client) at(path ...string) string { return c.base.JoinPath(path...).String() }

@@ -1,0 +1,139 @@
+package provider_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fanfare/internal/creative"
+	"fanfare/internal/creative/composer"
+	"fanfare/internal/llm/provider"
+)
+
+var update = flag.Bool("update", false, "rewrite the gallery")
+
+// gallery are the briefs that are shown in docs/gallery.md, with colours.
+var gallery = []struct {
+	brief, title string
+	colors       []string
+}{
+	{"01-software-pm", "Software", []string{"#3b5bdb", "#edf2ff"}},
+	{"04-food-latte", "Food and drink", []string{"#6f4e37", "#f5ebe0"}},
+	{"07-local-plumber", "Local service", []string{"#0b7285", "#e3fafc"}},
+	{"10-fashion-wallets", "Fashion", []string{"#5f3dc4", "#f3f0ff"}},
+	{"13-nonprofit-shelter", "Non-profit", []string{"#2b8a3e", "#ebfbee"}},
+	{"15-event-jazz", "Event", []string{"#c2255c", "#fff0f6"}},
+	{"18-b2b-logistics", "B2B", []string{"#1864ab", "#e7f5ff"}},
+	{"24-travel-cabins", "Travel", []string{"#1b4332", "#d8f3dc"}},
+	{"27-ecom-blackfriday", "Sale", []string{"#111111", "#ffd43b"}},
+	{"34-german", "In German, from the prompt's own words", nil},
+}
+
+const (
+	briefs  = "../composer/testdata/briefs"
+	folder  = "../../docs/gallery"
+	page    = "../../docs/gallery.md"
+	preface = `# Gallery
+
+What the built-in composer makes of ten prompts: no network, no key, no model. Each variant comes from another angle, every text
+fits its channel's limits, and every number is one of the prompt's. Only a part is shown: each variant has up to 15 headlines for
+search, copy for every channel that is asked for, and pictures in 14 shapes, as PNG and SVG. A test makes this page.
+`
+)
+
+// TestGallery wants the gallery to show what is really made.
+func TestGallery(t *testing.T) {
+	t.Parallel()
+	out := bytes.NewBufferString(preface)
+	painter := provider.NewPainter()
+	for _, g := range gallery {
+		b := readBrief(t, g.brief)
+		b.Brand.Colors = g.colors
+		result, err := composer.New().Write(t.Context(), b)
+		if err != nil {
+			t.Fatalf("%s: %v", g.brief, err)
+		}
+		b.Language = result.Language
+		fmt.Fprintf(out, "\n## %s\n\n> %s\n\n", g.title, strings.ReplaceAll(b.Prompt, "\n", "\n> "))
+		for i, d := range result.Drafts {
+			shapes := creative.Sizes[:1]
+			if i == 0 {
+				shapes = []creative.Shape{creative.Sizes[0], creative.Sizes[2]}
+			}
+			for _, s := range shapes {
+				p, err := painter.Paint(t.Context(), b, &d, s, "png")
+				if err != nil {
+					t.Fatalf("%s %s: %v", g.brief, s.Name, err)
+				}
+				name := fmt.Sprintf("%s-%d-%s.png", g.brief, i+1, s.Name)
+				keep(t, filepath.Join(folder, name), p.Bytes)
+				fmt.Fprintf(out, "![%s](gallery/%s)\n", p.AltText, name)
+			}
+		}
+		for i, d := range result.Drafts {
+			show(out, i, &d)
+		}
+	}
+	keep(t, page, out.Bytes())
+}
+
+// show prints a part of a variant.
+func show(out *bytes.Buffer, i int, d *creative.Draft) {
+	search, social := d.ByChannel["search"], d.ByChannel["social"]
+	fmt.Fprintf(out, "\n**%d. %s**\n\n", i+1, d.Angle)
+	fmt.Fprintf(out, "- Search: %s\n", strings.Join(search.Headlines[:min(4, len(search.Headlines))], " · "))
+	for _, text := range search.Descriptions[:min(2, len(search.Descriptions))] {
+		fmt.Fprintf(out, "  - %s\n", text)
+	}
+	fmt.Fprintf(out, "- Social: **%s** %s\n", social.Headlines[0], *social.PrimaryText)
+}
+
+func keep(t *testing.T, file string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(file)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s does not show what is made: %v; make golden rewrites it", file, err)
+	}
+}
+
+// readBrief reads a brief of the composer's own tests: options, an empty line,
+// the prompt.
+func readBrief(t *testing.T, name string) *creative.Brief {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(briefs, name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, prompt, found := strings.Cut(string(text), "\n\n")
+	if !found {
+		t.Fatalf("%s has no empty line between options and prompt", name)
+	}
+	b := &creative.Brief{
+		Prompt: strings.TrimSpace(prompt), Type: "image", Channels: []string{"search", "social", "display"}, Variants: 3, Seed: 1,
+	}
+	for line := range strings.SplitSeq(head, "\n") {
+		key, value, _ := strings.Cut(line, ": ")
+		switch key {
+		case "brand":
+			b.Brand.Name = value
+		case "landing":
+			b.LandingURL = value
+		case "tone":
+			b.Tone = value
+		}
+	}
+	return b
+}

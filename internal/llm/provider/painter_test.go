@@ -1,0 +1,188 @@
+package provider_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"slices"
+	"strings"
+	"testing"
+
+	"fanfare/internal/creative"
+	"fanfare/internal/llm/provider"
+)
+
+var square = creative.Shape{Name: "1:1", Width: 1080, Height: 1080}
+
+// display is a draft with one headline and one description.
+func display(headline, description string) *creative.Draft {
+	return &creative.Draft{ByChannel: map[string]creative.Copy{"display": {Headlines: []string{headline}, Descriptions: []string{description}}}, CallToAction: "shop_now"}
+}
+
+func brief(language string) *creative.Brief {
+	return &creative.Brief{Channels: []string{"display"}, Language: language, Brand: creative.Brand{Name: "Leaf & Co", Colors: []string{"#1b4332"}}, Seed: 1}
+}
+
+// TestPaint draws in both formats and says in words what is shown.
+func TestPaint(t *testing.T) {
+	t.Parallel()
+	p := provider.NewPainter()
+	for _, tt := range []struct {
+		name, language, headline, description, alt string
+	}{
+		{"English", "en", "Green tea", "Hand-picked in spring.", "Leaf & Co. Green tea. Hand-picked in spring. Shop now."},
+		{"no language", "", "Green tea!", "Hand-picked in spring", "Leaf & Co. Green tea. Hand-picked in spring. Shop now."},
+		{"a regional English", "en-GB", "Green tea", "", "Leaf & Co. Green tea. Shop now."},
+		{"the same twice", "en", "Green tea", "green tea.", "Leaf & Co. Green tea. Shop now."},
+		{"German, whose button would be English", "de", "Grüner Tee", "Von Hand gepflückt", "Leaf & Co. Grüner Tee. Von Hand gepflückt."},
+		{"Greek", "el", "Πράσινο τσάι", "", "Leaf & Co. Πράσινο τσάι."},
+		{"Cyrillic", "ru", "Зелёный чай", "Собран весной", "Leaf & Co. Зелёный чай. Собран весной."},
+		{"emoji", "en", "Green 🍵 tea ❤️", "☀️ Hand-picked", "Leaf & Co. Green tea. Hand-picked. Shop now."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for format, kind := range map[string]string{"png": "image/png", "svg": "image/svg+xml"} {
+				got, err := p.Paint(t.Context(), brief(tt.language), display(tt.headline, tt.description), square, format)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.AltText != tt.alt || got.MIMEType != kind || got.Shape != square {
+					t.Errorf("got %q %s %v want %q %s", got.AltText, got.MIMEType, got.Shape, tt.alt, kind)
+				}
+				if format == "png" {
+					size, err := png.DecodeConfig(bytes.NewReader(got.Bytes))
+					if err != nil || size.Width != square.Width || size.Height != square.Height {
+						t.Errorf("got %+v, %v", size, err)
+					}
+				} else if !bytes.HasPrefix(got.Bytes, []byte("<svg ")) {
+					t.Errorf("got %.40s", got.Bytes)
+				}
+			}
+		})
+	}
+}
+
+// TestPaintEveryChannel finds something to show in the copy of each channel,
+// in every size.
+func TestPaintEveryChannel(t *testing.T) {
+	t.Parallel()
+	p := provider.NewPainter()
+	for i, channel := range creative.Channels {
+		var copied creative.Copy
+		for _, l := range creative.LimitsOf(channel) {
+			copied.SetTexts(l.Field, []string{"Tea in " + strings.ReplaceAll(l.Field, "_", " ")})
+		}
+		b := brief("en")
+		b.Channels = []string{channel}
+		all := slices.Concat(creative.AspectRatios, creative.Sizes)
+		shape := all[i%len(all)]
+		got, err := p.Paint(t.Context(), b, &creative.Draft{ByChannel: map[string]creative.Copy{channel: copied}}, shape, "svg")
+		if err != nil || !strings.Contains(got.AltText, "Tea in") || !strings.HasSuffix(got.AltText, "Learn more.") {
+			t.Errorf("%s in %s: got %+v, %v", channel, shape.Name, got, err)
+		}
+	}
+}
+
+// TestPaintFails says what cannot be drawn.
+func TestPaintFails(t *testing.T) {
+	t.Parallel()
+	p := provider.NewPainter()
+	with := func(logo []byte) *creative.Brief {
+		b := brief("en")
+		b.Brand.Logo = logo
+		return b
+	}
+	for _, tt := range []struct {
+		name  string
+		brief *creative.Brief
+		draft *creative.Draft
+		code  string
+		says  string
+	}{
+		{"Chinese", brief("zh"), display("绿茶", "手工采摘"), creative.FailScript, "绿"},
+		{"Arabic", brief("ar"), display("شاي أخضر", ""), creative.FailScript, ""},
+		{"nothing but emoji", brief("en"), display("🍵", "🌱"), creative.FailScript, ""},
+		{"a logo that is none", with([]byte("not a picture")), display("Green tea", ""), creative.FailLogo, "PNG, JPEG, GIF or WebP"},
+		{"half a logo", with(logo(t)[:40]), display("Green tea", ""), creative.FailLogo, "PNG"},
+	} {
+		_, err := p.Paint(t.Context(), tt.brief, tt.draft, square, "png")
+		failure, _ := errors.AsType[*creative.FailureError](err)
+		if failure == nil || failure.Code != tt.code || failure.Retryable || !strings.Contains(failure.Message, tt.says) {
+			t.Errorf("%s: got %v want %s", tt.name, err, tt.code)
+		}
+	}
+}
+
+// logo is a red square.
+func logo(t *testing.T) []byte {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
+	for i := range 64 * 64 {
+		img.Set(i%64, i/64, color.RGBA{255, 0, 0, 255})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPaintLogo shows the logo.
+func TestPaintLogo(t *testing.T) {
+	t.Parallel()
+	p := provider.NewPainter()
+	red := func(logo []byte) (n int) {
+		b := brief("en")
+		b.Brand.Logo = logo
+		got, err := p.Paint(t.Context(), b, display("Green tea", "Hand-picked in spring"), square, "png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(got.Bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := range square.Height {
+			for x := range square.Width {
+				if r, g, b, _ := img.At(x, y).RGBA(); r == 0xffff && g == 0 && b == 0 {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if got := red(nil); got != 0 {
+		t.Errorf("got %d red points without a logo want none", got)
+	}
+	if got := red(logo(t)); got < 500 {
+		t.Errorf("got %d red points with a red logo want 500 or more", got)
+	}
+}
+
+// TestPaintLooks gives each variant a look of its own, and the same one the
+// same every time.
+func TestPaintLooks(t *testing.T) {
+	t.Parallel()
+	p := provider.NewPainter()
+	paint := func(headline string, seed int64) string {
+		b := brief("en")
+		b.Seed = seed
+		got, err := p.Paint(t.Context(), b, display(headline, "Hand-picked"), square, "svg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got.Bytes)
+	}
+	if first, again := paint("Green tea", 1), paint("Green tea", 1); first != again {
+		t.Error("got two pictures of one brief")
+	}
+	looks := map[string]bool{}
+	for seed := range int64(8) {
+		looks[paint("Green tea", seed)] = true
+	}
+	if len(looks) < 3 {
+		t.Errorf("got %d looks of 8 seeds want 3 or more", len(looks))
+	}
+}

@@ -1,0 +1,251 @@
+// Package provider knows who can generate creatives for a workspace: the
+// built-in composer, and the language models that an operator has set up. Keys
+// to models are sealed before they are stored and opened only to be used.
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/creative"
+	"fanfare/internal/creative/composer"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/llm"
+	"fanfare/internal/outbound"
+	"fanfare/internal/platform"
+	"fanfare/internal/record"
+	"fanfare/internal/seal"
+	"fanfare/internal/secret"
+)
+
+// Settings is what is kept of a model beside its key.
+type Settings struct {
+	BaseURL    string `json:"base_url"`
+	Model      string `json:"model"`
+	ImageModel string `json:"image_model"`
+	// Default says that it is used where a caller names no provider.
+	Default bool `json:"default"`
+	// Price replaces what the price table says of the model; nil for that.
+	Price *llm.Price `json:"price"`
+	// Version counts how often it was set. A key belongs to one version.
+	Version int64 `json:"version"`
+}
+
+// Listed is a provider as it is shown: without its key.
+type Listed struct {
+	WorkspaceID ident.ID `json:"workspace_id"`
+	Kind        string   `json:"kind"`
+	Settings
+	Priced bool `json:"priced"`
+}
+
+// Service finds providers.
+type Service struct {
+	setups   creative.Setups
+	ring     *seal.Ring
+	composer creative.Provider
+	client   *outbound.Client
+	policy   outbound.Policy
+	now      func() time.Time
+}
+
+var _ creative.Catalogue = (*Service)(nil)
+
+// New makes the service. policy says where models may be; without a ring no
+// model can be set up.
+func New(setups creative.Setups, ring *seal.Ring, policy outbound.Policy, now func() time.Time) (*Service, error) {
+	client, err := platform.NewClient(policy)
+	if err != nil {
+		return nil, fmt.Errorf("make client for models: %w", err)
+	}
+	return &Service{setups: setups, ring: ring, composer: builtIn{composer.New()}, client: client, policy: policy, now: now}, nil
+}
+
+// builtIn is the composer. It draws nothing; the painter does.
+type builtIn struct{ *composer.Composer }
+
+// Paint implements creative.Provider.
+func (builtIn) Paint(context.Context, *creative.Brief, *creative.Draft, creative.Shape, string) (*creative.Picture, creative.Usage, error) {
+	return nil, creative.Usage{}, creative.ErrNoPictures
+}
+
+// Set stores how a model is reached. An empty workspace means all of them.
+func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.ID, kind string, settings Settings, key secret.Text) (Listed, error) {
+	if s.ring == nil {
+		return Listed{}, errors.New("there is no master key to seal the provider's key with; set --master-key")
+	}
+	full := platform.Settings{Kind: kind, BaseURL: settings.BaseURL, Model: settings.Model, ImageModel: settings.ImageModel, Key: key, Price: settings.Price}
+	if err := full.Check(s.policy); err != nil {
+		return Listed{}, fault.Invalid([]fault.Detail{{Field: "provider", Code: "invalid_value", Message: err.Error() + "."}})
+	}
+	old, err := s.find(ctx, workspace, kind)
+	if err != nil {
+		return Listed{}, err
+	}
+	settings.Version = 1
+	if old != nil && old.Workspace == workspace {
+		was, err := read(old)
+		if err != nil {
+			return Listed{}, err
+		}
+		settings.Version = was.Version + 1
+	}
+	sealed, err := s.ring.Seal(place(workspace, kind, settings.Version), key)
+	if err != nil {
+		return Listed{}, fmt.Errorf("seal key of %s: %w", kind, err)
+	}
+	text, err := json.Marshal(settings, json.Deterministic(true))
+	if err != nil {
+		return Listed{}, fmt.Errorf("encode settings of %s: %w", kind, err)
+	}
+	setup := creative.Setup{Workspace: workspace, Kind: kind, Settings: text, Sealed: sealed}
+	cause.Workspace = workspace
+	return listed(&setup, settings), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
+}
+
+// place is where a key belongs.
+func place(workspace ident.ID, kind string, version int64) seal.Context {
+	where := string(workspace)
+	if where == "" {
+		where = "server"
+	}
+	return seal.Context{Workspace: where, Record: kind, Field: "key", Version: version}
+}
+
+func read(s *creative.Setup) (Settings, error) {
+	var v Settings
+	if err := json.Unmarshal(s.Settings, &v); err != nil {
+		return v, fmt.Errorf("read settings of %s: %w", s.Kind, err)
+	}
+	return v, nil
+}
+
+func listed(s *creative.Setup, v Settings) Listed {
+	_, known := llm.PriceOf(v.Model)
+	return Listed{WorkspaceID: s.Workspace, Kind: s.Kind, Settings: v, Priced: known || v.Price != nil}
+}
+
+// Remove forgets a model and its key.
+func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace ident.ID, kind string) error {
+	cause.Workspace = workspace
+	there, err := s.setups.Drop(ctx, workspace, kind, cause, clock.At(s.now()))
+	if err == nil && !there {
+		return fault.Missing()
+	}
+	return err
+}
+
+// Rewrap puts the keys of a workspace's own models under the active master key,
+// and reports how many that were. An empty workspace means those for all.
+func (s *Service) Rewrap(ctx context.Context, cause record.Cause, workspace ident.ID) (n int, err error) {
+	setups, err := s.setups.Setups(ctx, workspace)
+	if err != nil || s.ring == nil {
+		return 0, err
+	}
+	cause.Workspace = workspace
+	for _, setup := range setups {
+		if setup.Workspace != workspace {
+			continue
+		}
+		sealed, err := s.ring.Rewrap(setup.Sealed)
+		if err != nil {
+			return n, fmt.Errorf("key of %s: %w", setup.Kind, err)
+		}
+		if sealed == setup.Sealed {
+			continue
+		}
+		setup.Sealed = sealed
+		if err := s.setups.Put(ctx, setup, cause, clock.At(s.now())); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// List shows the models that a workspace can use, its own first.
+func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error) {
+	setups, err := s.setups.Setups(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	list := []Listed{}
+	for i := range setups {
+		v, err := read(&setups[i])
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(list, func(l Listed) bool { return l.Kind == setups[i].Kind }) {
+			list = append(list, listed(&setups[i], v))
+		}
+	}
+	return list, nil
+}
+
+// Names lists the providers that a workspace can use, its default first.
+func (s *Service) Names(ctx context.Context, workspace ident.ID) ([]string, error) {
+	list, err := s.List(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{creative.BuiltIn}
+	for _, l := range list {
+		names = append(names, l.Kind)
+	}
+	if i := slices.IndexFunc(list, func(l Listed) bool { return l.Default }); i >= 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == list[i].Kind })
+		names = slices.Insert(names, 0, list[i].Kind)
+	}
+	return names, nil
+}
+
+// find returns the setup that a workspace uses, nil for none.
+func (s *Service) find(ctx context.Context, workspace ident.ID, kind string) (*creative.Setup, error) {
+	setups, err := s.setups.Setups(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(setups, func(x creative.Setup) bool { return x.Kind == kind })
+	if i < 0 {
+		return nil, nil
+	}
+	return &setups[i], nil
+}
+
+// Open returns a provider, ready to work.
+func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (creative.Work, error) {
+	if name == creative.BuiltIn {
+		return creative.Work{Provider: s.composer, Quick: true, Priced: true}, nil
+	}
+	setup, err := s.find(ctx, workspace, name)
+	if err != nil {
+		return creative.Work{}, err
+	}
+	if setup == nil {
+		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
+	}
+	v, err := read(setup)
+	if err != nil {
+		return creative.Work{}, err
+	}
+	if s.ring == nil {
+		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
+	}
+	key, err := s.ring.Open(place(setup.Workspace, name, v.Version), setup.Sealed)
+	if err != nil {
+		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
+	}
+	p, err := platform.Open(platform.Settings{Kind: name, BaseURL: v.BaseURL, Model: v.Model, ImageModel: v.ImageModel, Key: key, Price: v.Price},
+		s.client, composer.Shorten, s.now)
+	if err != nil {
+		return creative.Work{}, fmt.Errorf("open provider %s: %w", name, err)
+	}
+	return creative.Work{Provider: p, Priced: listed(setup, v).Priced}, nil
+}

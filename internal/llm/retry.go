@@ -1,0 +1,182 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fanfare/internal/creative"
+	"fanfare/internal/outbound"
+)
+
+const (
+	// retries is how often a call is repeated.
+	retries     = 2
+	firstWait   = time.Second
+	longestWait = 20 * time.Second
+	// longestHint is how long a server may ask us to wait.
+	longestHint = 30 * time.Second
+)
+
+// repeat makes a call until it succeeds, fails for good or was repeated often
+// enough, and adds up what all of them used.
+func repeat[T any](ctx context.Context, w *Writer, u *creative.Usage, call func(context.Context) (T, creative.Usage, error)) (T, error) {
+	for attempt := 0; ; attempt++ {
+		result, used, err := call(ctx)
+		u.Add(used)
+		if err == nil || attempt == retries || ctx.Err() != nil || !passing(err) {
+			return result, err
+		}
+		wait, ok := w.wait(err, attempt)
+		if !ok || !pause(ctx, wait) {
+			return result, err
+		}
+		u.Retries++
+	}
+}
+
+// passing tells whether an error may be gone the next time: throttling, faults
+// of the server, and everything between it and us.
+func passing(err error) bool {
+	for _, lasting := range []error{ErrFormat, ErrRefused, ErrTruncated, outbound.ErrForbidden, outbound.ErrMalformed, outbound.ErrTooLong} {
+		if errors.Is(err, lasting) {
+			return false
+		}
+	}
+	status, ok := errors.AsType[*outbound.StatusError](err)
+	switch {
+	case !ok:
+		return true
+	case status.Status == http.StatusTooManyRequests:
+		// An empty account answers 429 as well, and goes on doing so.
+		return !bytes.Contains(status.Body, []byte("insufficient_quota"))
+	}
+	return status.Status == http.StatusRequestTimeout || status.Status >= 500
+}
+
+// wait is how long to pause after an attempt: what the server says, else a
+// random part of a time that doubles.
+//
+// Choice: a server that wants more than 30 seconds is not asked again at all.
+// To come back before the time it named would only be counted against us.
+func (w *Writer) wait(err error, attempt int) (time.Duration, bool) {
+	if status, ok := errors.AsType[*outbound.StatusError](err); ok {
+		if hint, ok := w.hint(status.Header.Get("Retry-After")); ok {
+			return hint, hint <= longestHint
+		}
+	}
+	return w.options.Jitter(min(firstWait<<attempt, longestWait)), true
+}
+
+// hint reads a Retry-After header: seconds or a date.
+func (w *Writer) hint(header string) (time.Duration, bool) {
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds >= 0 && seconds < 1e9 {
+		return time.Duration(seconds * float64(time.Second)), true
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return max(0, at.Sub(w.options.Now())), true
+	}
+	return 0, false
+}
+
+// pause waits and reports whether there is still time left.
+func pause(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// failure says in the caller's words what went wrong. A canceled context is no
+// failure of the provider and stays what it is.
+func failure(ctx context.Context, err error) error {
+	status, answered := errors.AsType[*outbound.StatusError](err)
+	fail := func(code string, retryable bool, format string, args ...any) error {
+		return creative.Fail(code, retryable, format, args...).Because(err)
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("ask model: %w", context.Cause(ctx))
+	case ctx.Err() != nil:
+		return fail(creative.FailTimeout, true, "the provider did not finish in time")
+	case errors.Is(err, ErrRefused):
+		return fail(creative.FailRefused, false, "the provider refused the brief: reword it")
+	case errors.Is(err, ErrTruncated):
+		return fail(creative.FailAnswer, true, "the provider's answer was cut off: ask for fewer variants or channels")
+	case errors.Is(err, outbound.ErrMalformed), errors.Is(err, outbound.ErrTooLong), errors.Is(err, errUnreadable):
+		return fail(creative.FailAnswer, true, "the provider's answer cannot be read")
+	case errors.Is(err, outbound.ErrForbidden):
+		return fail(creative.FailProvider, false, "the provider's address may not be reached from this server")
+	case !answered && isTimeout(err):
+		return fail(creative.FailTimeout, true, "the provider did not answer in time")
+	case !answered:
+		return fail(creative.FailProvider, true, "the provider cannot be reached")
+	}
+	switch code := status.Status; {
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return fail(creative.FailCredentials, false, "the provider refused the key: set another one")
+	case code == http.StatusTooManyRequests:
+		return fail(creative.FailThrottled, passing(err), "the provider's limits are used up")
+	case code >= 500 || code == http.StatusRequestTimeout:
+		return fail(creative.FailProvider, true, "the provider answered %d", code)
+	}
+	return fail(creative.FailProvider, false, "the provider answered %d: check its address and the model's name%s", status.Status, reason(status.Body))
+}
+
+func isTimeout(err error) bool {
+	slow, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return ok && slow.Timeout()
+}
+
+// reason is what a platform says about a refusal, as a plain and short text;
+// all of them say it in the same place.
+func reason(body []byte) string {
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	text := []rune(plain(said.Error.Message, false))
+	if len(text) == 0 {
+		return ""
+	}
+	return " (" + strings.TrimSpace(string(text[:min(len(text), 200)])) + ")"
+}
+
+// Explain finds out what a platform refused a request for: ErrRefused where it
+// names one of the codes for content, ErrFormat where it names a member that
+// only the answer format has.
+func Explain(err error, content, format []string) error {
+	status, ok := errors.AsType[*outbound.StatusError](err)
+	if !ok || status.Status != http.StatusBadRequest && status.Status != http.StatusUnprocessableEntity {
+		return err
+	}
+	names := func(words []string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(status.Body, []byte(word)) })
+	}
+	switch {
+	case names(content):
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	case names(format):
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// messagesDialect is Anthropic's messages.
+type messagesDialect struct{}
+
+// key is where the documentation puts it, or where the newer SDKs do.
+func (messagesDialect) key(h http.Header) string {
+	return cmp.Or(h.Get("X-Api-Key"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "))
+}
+
+func (messagesDialect) members() []string {
+	return []string{
+		"model", "max_tokens", "system", "messages", "output_config", "tools", "tool_choice", "metadata", "stop_sequences",
+		"stream", "service_tier", "thinking",
+	}
+}
+
+func (messagesDialect) read(r *http.Request, body []byte) (*question, *refusal) {
+	var in struct {
+		Model     string         `json:"model"`
+		MaxTokens int            `json:"max_tokens"`
+		Stream    bool           `json:"stream"`
+		System    jsontext.Value `json:"system"`
+		Messages  []struct {
+			Role    string         `json:"role"`
+			Content jsontext.Value `json:"content"`
+		} `json:"messages"`
+		OutputConfig struct {
+			Format *struct {
+				Type   string         `json:"type"`
+				Schema map[string]any `json:"schema"`
+			} `json:"format"`
+		} `json:"output_config"`
+		Tools []struct {
+			Name        string         `json:"name"`
+			InputSchema map[string]any `json:"input_schema"`
+		} `json:"tools"`
+		ToolChoice struct {
+			Type string `json:"type"`
+			Name string `json:"name"`
+		} `json:"tool_choice"`
+	}
+	switch err := json.Unmarshal(body, &in); {
+	case err != nil:
+		return nil, invalid("messages", "A member has the wrong type.")
+	case r.Header.Get("Anthropic-Version") == "":
+		return nil, invalid("", "anthropic-version: header is required")
+	case in.Model == "":
+		return nil, invalid("", "model: Field required")
+	case in.MaxTokens < 1:
+		return nil, invalid("", "max_tokens: Field required")
+	case len(in.Messages) == 0:
+		return nil, invalid("", "messages: at least one message is required")
+	case in.Stream:
+		return nil, invalid("", "stream: the sandbox does not stream")
+	}
+	q := &question{model: in.Model, maxTokens: in.MaxTokens, system: blocks(in.System)}
+	for _, m := range in.Messages {
+		if m.Role != "user" && m.Role != "assistant" {
+			return nil, invalid("", "messages: roles are user and assistant")
+		}
+		q.user = blocks(m.Content)
+	}
+	switch format := in.OutputConfig.Format; {
+	case format != nil && format.Type != "json_schema":
+		return nil, invalid("", "output_config.format.type: Input should be 'json_schema'")
+	case format != nil:
+		q.format, q.schema = "schema", format.Schema
+		if fault := unsupported(q.schema); fault != "" {
+			return nil, invalid("", "output_config.format.schema: "+fault)
+		}
+	case in.ToolChoice.Type == "tool":
+		q.format = "tool"
+		for _, t := range in.Tools {
+			if t.Name == in.ToolChoice.Name {
+				q.schema, q.tool = t.InputSchema, t.Name
+			}
+		}
+		if q.schema == nil {
+			return nil, invalid("", fmt.Sprintf("tool_choice: Tool '%s' not found in provided tools", in.ToolChoice.Name))
+		}
+	}
+	return q, nil
+}
+
+// blocks is the text of a content, which is a text or a list of blocks.
+func blocks(v jsontext.Value) string {
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text
+	}
+	var list []struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(v, &list) // neither is nothing
+	for _, b := range list {
+		text += b.Text
+	}
+	return text
+}
+
+// unsupported finds what structured outputs do not take.
+func unsupported(schema map[string]any) string {
+	for _, name := range []string{"maxItems", "minLength", "maxLength", "minimum", "maximum"} {
+		if _, ok := schema[name]; ok {
+			return fmt.Sprintf("For '%v' type, property '%s' is not supported", schema["type"], name)
+		}
+	}
+	if least, ok := schema["minItems"].(float64); ok && least > 1 {
+		return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
+	}
+	if schema["type"] == "object" && schema["additionalProperties"] != false {
+		return "For 'object' type, 'additionalProperties' must be explicitly set to false"
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for _, inner := range properties {
+		if sub, ok := inner.(map[string]any); ok {
+			if fault := unsupported(sub); fault != "" {
+				return fault
+			}
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		return unsupported(items)
+	}
+	return ""
+}
+
+func (messagesDialect) write(q *question, a *answer) any {
+	stop := map[string]string{"stop": "end_turn", "length": "max_tokens", "refusal": "refusal", "filter": "refusal"}[a.stop]
+	content := []any{map[string]any{"type": "text", "text": a.text}}
+	var input any
+	switch {
+	case stop == "refusal":
+		content = []any{}
+	case q.tool != "" && json.Unmarshal([]byte(a.text), &input) == nil:
+		content, stop = []any{map[string]any{"type": "tool_use", "id": "toolu_" + q.id, "name": q.tool, "input": input}}, "tool_use"
+	}
+	return map[string]any{
+		"id": "msg_" + q.id, "type": "message", "role": "assistant", "model": q.model, "content": content,
+		"stop_reason": stop, "stop_sequence": nil,
+		"usage": map[string]any{"input_tokens": a.input, "output_tokens": a.output},
+	}
+}
+
+func (messagesDialect) refuse(f *refusal) (int, any) {
+	kind := map[int]string{
+		http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "authentication_error",
+		http.StatusTooManyRequests: "rate_limit_error", http.StatusInternalServerError: "api_error",
+	}[f.status]
+	return f.status, map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": f.message}}
+}

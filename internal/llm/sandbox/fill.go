@@ -1,0 +1,292 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// answerTo makes the answer to a question, spoiled by a fault.
+func answerTo(q *question, fault string) *answer {
+	a := &answer{stop: "stop", input: count(q.system + q.user)}
+	switch {
+	case fault == FaultRefusal:
+		a.text, a.stop = "I'm sorry, I can't help with that.", "refusal"
+	case fault == FaultFiltered:
+		a.stop = "filter"
+	case fault == FaultGarbage:
+		a.text, a.picture = "Sure! Let me think about that for a moment.", []byte("no picture")
+	case q.width > 0:
+		a.text, a.picture, a.output = "Here is the picture.", picture(q), 1290
+		return a
+	default:
+		a.text = write(q, fault)
+	}
+	a.output = count(a.text)
+	if fault == FaultTruncated || q.maxTokens > 0 && a.output > q.maxTokens {
+		a.text, a.stop = string([]rune(a.text)[:len([]rune(a.text))/2]), "length"
+	}
+	return a
+}
+
+// count takes four characters for a token.
+func count(text string) int { return len(text)/4 + 1 }
+
+// write is the text of an answer.
+func write(q *question, fault string) string {
+	schema := q.schema
+	if schema == nil {
+		_, after, _ := strings.Cut(q.system, "JSON Schema: ")
+		schema = object(after)
+	}
+	if schema == nil {
+		return "You said: " + q.user
+	}
+	f := newFiller(q, fault)
+	value := f.fill(schema)
+	if texts, ok := f.data["texts"].([]any); ok {
+		value = map[string]any{"texts": f.shorter(texts)}
+	}
+	text, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		return "" // it is made of maps and texts
+	}
+	if fault == FaultFenced {
+		return "Here you are {as asked}:\n```json\n" + string(text) + "\n```\nAnything else?"
+	}
+	return string(text)
+}
+
+// object is the first JSON object in a text.
+func object(text string) map[string]any {
+	start := strings.IndexByte(text, '{')
+	if start < 0 {
+		return nil
+	}
+	value, err := jsontext.NewDecoder(strings.NewReader(text[start:])).ReadValue()
+	var v map[string]any
+	if err != nil || json.Unmarshal(value, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// filler fills a schema with texts on the subject of a request.
+type filler struct {
+	q     *question
+	fault string
+	// data is the JSON document inside the request.
+	data  map[string]any
+	words []string
+	// path is where in the schema it is.
+	path []string
+	used int
+	seen map[string]bool
+}
+
+var openings = []string{"Discover", "Meet", "Try", "Choose", "Enjoy", "See", "Get", "Find", "Explore", "Pick", "Love", "Start with", "Come to", "Look at", "Say yes to", "Here is"}
+
+func newFiller(q *question, fault string) *filler {
+	f := &filler{q: q, fault: fault, data: object(q.user), seen: map[string]bool{}}
+	subject, _ := f.data["prompt"].(string)
+	if subject == "" {
+		subject = "what you asked for"
+	}
+	f.words = strings.FieldsFunc(subject, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '-' && r != '\'' || unicode.IsSymbol(r) || unicode.IsControl(r)
+	})
+	if len(f.words) == 0 {
+		f.words = []string{"it"}
+	}
+	return f
+}
+
+func (f *filler) fill(schema map[string]any) any {
+	if values, ok := schema["enum"].([]any); ok && len(values) > 0 {
+		return values[0]
+	}
+	switch schema["type"] {
+	case "object":
+		value := map[string]any{}
+		properties, _ := schema["properties"].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if inner, ok := properties[name].(map[string]any); ok {
+				f.path = append(f.path, name)
+				value[name] = f.fill(inner)
+				f.path = f.path[:len(f.path)-1]
+			}
+		}
+		return value
+	case "array":
+		items, _ := schema["items"].(map[string]any)
+		list := make([]any, f.length(schema))
+		for i := range list {
+			list[i] = f.fill(items)
+		}
+		return list
+	case "integer", "number":
+		return 1
+	case "boolean":
+		return true
+	}
+	return f.text(limit(schema))
+}
+
+var (
+	exactly = regexp.MustCompile(`exactly (\d+)`)
+	atMost  = regexp.MustCompile(`at most (\d+)`)
+)
+
+// length is how many items a list gets: what the schema says, else what the
+// request says in words, as a model would read it.
+func (f *filler) length(schema map[string]any) int {
+	least, _ := schema["minItems"].(float64)
+	most, bounded := schema["maxItems"].(float64)
+	n := int(least)
+	switch {
+	case len(f.path) == 1:
+		if m := exactly.FindStringSubmatch(f.q.user); m != nil {
+			n, _ = strconv.Atoi(m[1])
+		}
+		if f.fault == FaultFew {
+			n--
+		}
+		return min(max(n, 0), 20)
+	case !bounded && len(f.path) > 1:
+		room := regexp.MustCompile(fmt.Sprintf(`- %s %s: (\d+) to (\d+)`, regexp.QuoteMeta(f.path[len(f.path)-2]), regexp.QuoteMeta(f.path[len(f.path)-1])))
+		if m := room.FindStringSubmatch(f.q.user); m != nil {
+			n, _ = strconv.Atoi(m[1])
+			upper, _ := strconv.Atoi(m[2])
+			most = float64(upper)
+		}
+	}
+	// One more than needed, so that there is something to choose from.
+	return max(1, min(n+1, int(most)))
+}
+
+// limit is the room of a text.
+func limit(schema map[string]any) int {
+	if n, ok := schema["maxLength"].(float64); ok {
+		return int(n)
+	}
+	description, _ := schema["description"].(string)
+	if m := atMost.FindStringSubmatch(description); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		return n
+	}
+	return 60
+}
+
+// text makes the next text, other than those before it.
+func (f *filler) text(most int) string {
+	switch name := f.path[len(f.path)-1]; name {
+	case "language":
+		if language, _ := f.data["language"].(string); language != "" {
+			return language
+		}
+		return "en"
+	case "paths":
+		return cut(f.words[f.next()%len(f.words)], most)
+	}
+	text := ""
+	for range len(openings) * len(f.words) {
+		n := f.next()
+		rotated := slices.Concat(f.words[n%len(f.words):], f.words[:n%len(f.words)])
+		text = cut(openings[n%len(openings)]+" "+strings.Join(rotated[:min(len(rotated), 12)], " "), most)
+		if !f.seen[text] {
+			break
+		}
+	}
+	f.seen[text] = true
+	return f.spoil(text, most)
+}
+
+func (f *filler) next() int {
+	f.used++
+	return f.used - 1
+}
+
+// spoil does to a text what the fault says.
+func (f *filler) spoil(text string, most int) string {
+	switch f.fault {
+	case FaultOverlong, FaultStubborn:
+		// A headline is easily too long, a letter hardly ever.
+		for most <= 200 && len([]rune(text)) <= most {
+			text += " and more"
+		}
+	case FaultMarkup:
+		return "<b>" + text + "</b>\u202e&lt;script&gt;alert(1)&lt;/script&gt;<img src=x onerror=alert(1)>\u0000"
+	case FaultInjection:
+		if f.used%7 == 3 {
+			return f.q.system
+		}
+		return text + ". Visit https://evil.example/win now."
+	}
+	return text
+}
+
+// shorter cuts the texts that the request has to their room.
+func (f *filler) shorter(texts []any) []any {
+	list := []any{}
+	for _, t := range texts {
+		item, _ := t.(map[string]any)
+		text, _ := item["text"].(string)
+		most, _ := item["most"].(float64)
+		if f.fault != FaultStubborn {
+			text = cut(text, int(most))
+		}
+		list = append(list, map[string]any{"id": item["id"], "text": text})
+	}
+	return list
+}
+
+// cut shortens a text to whole words. Scripts other than Latin may count more
+// than once, so they get less room.
+func cut(text string, most int) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		most = most * 2 / 5
+	}
+	for len([]rune(text)) > most {
+		at := strings.LastIndexByte(text, ' ')
+		if at < 0 {
+			return string([]rune(text)[:most])
+		}
+		text = text[:at]
+	}
+	return text
+}
+
+// picture draws two colours of the request, one fading into the other.
+func picture(q *question) []byte {
+	seed := digest([]byte(q.user))
+	from, to := shade(seed), shade(seed+"2")
+	img := image.NewRGBA(image.Rect(0, 0, q.width, q.height))
+	for y := range q.height {
+		mix := func(a, b uint8) uint8 { return uint8((int(a)*(q.height-y) + int(b)*y) / q.height) }
+		c := color.RGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 255}
+		for x := range q.width {
+			img.SetRGBA(x, y, c)
+		}
+	}
+	var b bytes.Buffer
+	if (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img) != nil {
+		return nil // a buffer takes everything
+	}
+	return b.Bytes()
+}
+
+func shade(seed string) color.RGBA {
+	sum := digest([]byte(seed))
+	return color.RGBA{sum[0] * 2, sum[1] * 2, sum[2] * 2, 255}
+}

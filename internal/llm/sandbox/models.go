@@ -1,0 +1,302 @@
+// Package sandbox is a stand-in for the platforms that models are rented from:
+// OpenAI's chat completions and images, Anthropic's messages, and Google's
+// generateContent, on one handler. It answers from nothing but the request, the
+// same every time, and fails in the ways that the real ones do when asked to.
+// It refuses what they refuse, so that a client which works here has at least
+// said nothing wrong.
+package sandbox
+
+import (
+	"hash/fnv"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// FaultHeader asks for a fault, like a model named sandbox-<fault> does.
+const FaultHeader = "X-Sandbox-Fault"
+
+// Faults are what can be asked for. A number behind, as in throttled-2, makes
+// the fault end after so many requests; the count starts again then.
+const (
+	// FaultGarbage answers words instead of JSON.
+	FaultGarbage = "garbage"
+	// FaultTruncated stops in the middle of the JSON.
+	FaultTruncated = "truncated"
+	// FaultFenced puts the JSON into a fence, with words around it.
+	FaultFenced = "fenced"
+	// FaultOverlong writes texts that are too long, and shortens them when
+	// asked.
+	FaultOverlong = "overlong"
+	// FaultStubborn writes texts that are too long and does not shorten them.
+	FaultStubborn = "stubborn"
+	// FaultMarkup writes HTML, entities and direction characters.
+	FaultMarkup = "markup"
+	// FaultInjection does what the brief says instead of the task: it shows
+	// its instructions and advertises another site.
+	FaultInjection = "injection"
+	// FaultFew writes one variant less than it was asked for.
+	FaultFew = "few"
+	// FaultRefusal refuses for reasons of content.
+	FaultRefusal = "refusal"
+	// FaultFiltered refuses by the filter before the model.
+	FaultFiltered = "filtered"
+	// FaultUnauthorized refuses the key.
+	FaultUnauthorized = "unauthorized"
+	// FaultThrottled answers 429 and to come back after a second.
+	FaultThrottled = "throttled"
+	// FaultBusy answers 429 and to come back after an hour.
+	FaultBusy = "busy"
+	// FaultUnavailable answers 500.
+	FaultUnavailable = "unavailable"
+	// FaultDropped closes the connection without an answer.
+	FaultDropped = "dropped"
+	// FaultHang never answers.
+	FaultHang = "hang"
+	// FaultSchemaless refuses to be held to a schema, FaultFormatless also to
+	// JSON.
+	FaultSchemaless = "schemaless"
+	FaultFormatless = "formatless"
+)
+
+// Entry is a request as it came in. Credentials in it are hidden.
+type Entry struct {
+	Method, Path string
+	Header       http.Header
+	Body         jsontext.Value
+}
+
+// maxJournal is how many requests are remembered.
+const (
+	maxJournal = 1000
+	maxBody    = 4 << 20
+)
+
+// Handler is the stand-in.
+type Handler struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	journal []Entry
+	// failed counts the requests that a fault with a number has hit.
+	failed map[string]int
+}
+
+// New makes a stand-in.
+func New(now func() time.Time) *Handler {
+	return &Handler{now: now, failed: map[string]int{}}
+}
+
+// Journal lists the last requests, oldest first.
+func (h *Handler) Journal() []Entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.journal)
+}
+
+// dialect is how one platform is spoken to.
+type dialect interface {
+	// key is the credential of a request.
+	key(h http.Header) string
+	// members are the top-level members that the platform knows.
+	members() []string
+	// read understands a request.
+	read(r *http.Request, body []byte) (*question, *refusal)
+	// write is the body of an answer.
+	write(q *question, a *answer) any
+	// refuse is the status and the body of a refusal.
+	refuse(f *refusal) (int, any)
+}
+
+// question is a request in nobody's dialect.
+type question struct {
+	// id and created are for the answer.
+	id           string
+	created      int64
+	model        string
+	system, user string
+	format       string
+	schema       map[string]any
+	maxTokens    int
+	// tool is the one through which the answer is to be handed in.
+	tool string
+	// filters says that the platform's filter refuses requests; elsewhere it
+	// answers them with nothing.
+	filters bool
+	// width and height are set where a picture is wanted.
+	width, height int
+}
+
+// answer is the answer in nobody's dialect.
+type answer struct {
+	text string
+	// stop is why the text ends: stop, length, refusal or filter.
+	stop          string
+	picture       []byte
+	input, output int
+}
+
+type refusal struct {
+	status     int
+	code       string
+	message    string
+	param      string
+	retryAfter int
+}
+
+// dialectOf is the one that a path belongs to.
+func dialectOf(path string) dialect {
+	switch {
+	case strings.HasSuffix(path, "/chat/completions"):
+		return chatDialect{}
+	case strings.HasSuffix(path, "/images/generations"):
+		return imagesDialect{}
+	case path == "/v1/messages":
+		return messagesDialect{}
+	case strings.HasPrefix(path, "/v1beta/models/") && strings.HasSuffix(path, ":generateContent"):
+		return contentDialect{}
+	}
+	return nil
+}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d := dialectOf(r.URL.Path)
+	if d == nil || r.Method != http.MethodPost {
+		http.NotFound(w, r)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		refuse(w, d, &refusal{status: http.StatusRequestEntityTooLarge, message: "the request is too large"})
+		return
+	}
+	h.note(r, body)
+	q, f := understand(d, r, body)
+	if f != nil {
+		refuse(w, d, f)
+		return
+	}
+	q.id, q.created = digest(body), h.now().Unix()
+	fault := h.fault(r.Header.Get(FaultHeader), q.model)
+	switch fault {
+	case FaultHang:
+		<-r.Context().Done()
+		return
+	case FaultDropped:
+		panic(http.ErrAbortHandler)
+	}
+	if f := refusalOf(fault, q); f != nil {
+		refuse(w, d, f)
+		return
+	}
+	reply(w, http.StatusOK, d.write(q, answerTo(q, fault)))
+}
+
+// understand checks the key and the shape of a request before its dialect
+// reads it.
+func understand(d dialect, r *http.Request, body []byte) (*question, *refusal) {
+	if d.key(r.Header) == "" {
+		return nil, &refusal{status: http.StatusUnauthorized, code: "invalid_api_key", message: "You did not provide an API key."}
+	}
+	var members map[string]jsontext.Value
+	if json.Unmarshal(body, &members) != nil {
+		return nil, invalid("", "The body of the request is not a JSON object.")
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(d.members(), name) {
+			return nil, invalid(name, "Unknown member: '"+name+"'.")
+		}
+	}
+	return d.read(r, body)
+}
+
+func invalid(param, message string) *refusal {
+	return &refusal{status: http.StatusBadRequest, code: "invalid_request", param: param, message: message}
+}
+
+// note remembers a request.
+func (h *Handler) note(r *http.Request, body []byte) {
+	header := r.Header.Clone()
+	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
+		if header.Get(name) != "" {
+			header.Set(name, "[sealed]")
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.journal = append(h.journal, Entry{r.Method, r.URL.Path, header, slices.Clone(body)})
+	h.journal = h.journal[max(0, len(h.journal)-maxJournal):]
+}
+
+// fault is the one that a request asked for and that is not over yet.
+func (h *Handler) fault(header, model string) string {
+	name := header
+	if name == "" {
+		var ok bool
+		if name, ok = strings.CutPrefix(model, "sandbox-"); !ok {
+			return ""
+		}
+	}
+	at := strings.LastIndexByte(name, '-')
+	times, err := strconv.Atoi(name[at+1:])
+	if at < 0 || err != nil {
+		return name
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failed[name] < times {
+		h.failed[name]++
+		return name[:at]
+	}
+	h.failed[name] = 0
+	return ""
+}
+
+// refusalOf is the refusal that a fault makes of a request, if it does.
+func refusalOf(fault string, q *question) *refusal {
+	switch {
+	case fault == FaultUnauthorized:
+		return &refusal{status: http.StatusUnauthorized, code: "invalid_api_key", message: "Incorrect API key provided."}
+	case fault == FaultThrottled:
+		return &refusal{status: http.StatusTooManyRequests, code: "rate_limit_exceeded", message: "Rate limit reached.", retryAfter: 1}
+	case fault == FaultBusy:
+		return &refusal{status: http.StatusTooManyRequests, code: "rate_limit_exceeded", message: "Rate limit reached.", retryAfter: 3600}
+	case fault == FaultUnavailable:
+		return &refusal{status: http.StatusInternalServerError, code: "server_error", message: "The server had an error."}
+	case q.filters && (fault == FaultFiltered || fault == FaultRefusal && q.width > 0):
+		return &refusal{status: http.StatusBadRequest, code: "content_filter", message: "The prompt was filtered."}
+	case fault == FaultSchemaless && q.format == "schema", fault == FaultFormatless && q.format != "":
+		return &refusal{status: http.StatusBadRequest, code: "format", param: "response_format", message: "This model does not support the requested schema."}
+	}
+	return nil
+}
+
+func refuse(w http.ResponseWriter, d dialect, f *refusal) {
+	if f.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.retryAfter))
+	}
+	status, body := d.refuse(f)
+	reply(w, status, body)
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// Who has gone does not read the answer.
+	_ = json.MarshalWrite(w, body, json.Deterministic(true))
+}
+
+// digest names a request.
+func digest(body []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(body)
+	return strconv.FormatUint(h.Sum64(), 36)
+}

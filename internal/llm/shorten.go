@@ -1,0 +1,108 @@
+package llm
+
+import (
+	"context"
+
+	"fanfare/internal/creative"
+)
+
+// long is a text that breaks its limit, and where it stands.
+type long struct {
+	draft   *draft
+	limit   creative.Limit
+	channel string
+	index   int
+	text    string
+}
+
+// longs lists the texts of usable variants that break their limits.
+func longs(b *creative.Brief, drafts []*draft) []long {
+	var list []long
+	for _, d := range drafts {
+		if d.fault != "" {
+			continue
+		}
+		for _, channel := range b.Channels {
+			c := d.ByChannel[channel]
+			for _, l := range creative.LimitsOf(channel) {
+				for i, text := range c.Texts(l.Field) {
+					if l.Length(text) > l.Hard {
+						list = append(list, long{d, l, channel, i, text})
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+func (l long) set(text string) {
+	c := l.draft.ByChannel[l.channel]
+	texts := append([]string(nil), c.Texts(l.limit.Field)...)
+	texts[l.index] = text
+	c.SetTexts(l.limit.Field, texts)
+	l.draft.ByChannel[l.channel] = c
+}
+
+// shorten has the model shorten the texts that are too long, once and all of
+// them together, and then whoever was plugged in. What is too long after that
+// stays so. A model that cannot be asked is no reason to lose what it wrote
+// before.
+func (w *Writer) shorten(ctx context.Context, b *creative.Brief, drafts []*draft, u *creative.Usage) {
+	list := longs(b, drafts)
+	if len(list) == 0 {
+		return
+	}
+	if answer, err := w.ask(ctx, shorterRequest(b, list), u); err == nil {
+		var reply struct {
+			Texts []struct {
+				ID   int    `json:"id"`
+				Text string `json:"text"`
+			} `json:"texts"`
+		}
+		if document(answer.Text, &reply) == nil {
+			for _, t := range reply.Texts {
+				if t.ID >= 0 && t.ID < len(list) {
+					list[t.ID].replace(t.Text, b)
+				}
+			}
+		}
+	}
+	for _, l := range longs(b, drafts) {
+		if text, ok := w.options.Shorten(l.text, l.limit); ok && l.limit.Length(text) <= l.limit.Hard {
+			l.set(text)
+		}
+	}
+}
+
+// replace takes a shorter text if it may be used and fits.
+func (l long) replace(text string, b *creative.Brief) {
+	scratch := draft{}
+	usable := scratch.texts(l.limit, []string{text}, b)
+	if scratch.fault == "" && len(usable) == 1 && l.limit.Length(usable[0]) <= l.limit.Hard {
+		l.set(usable[0])
+	}
+}
+
+func shorterRequest(b *creative.Brief, list []long) Request {
+	type item struct {
+		ID      int    `json:"id"`
+		Channel string `json:"channel"`
+		Field   string `json:"field"`
+		Text    string `json:"text"`
+		Room    string `json:"room"`
+		Length  int    `json:"length"`
+		Most    int    `json:"most"`
+		Over    int    `json:"over"`
+	}
+	items, room := make([]item, len(list)), 0
+	for i, l := range list {
+		n := l.limit.Length(l.text)
+		items[i] = item{i, l.channel, l.limit.Field, l.text, roomOf(l.limit), n, l.limit.Hard, n - l.limit.Hard}
+		room += n
+	}
+	ask := `These texts of the advertisement are too long: "length" is what each has, "most" what it may have, "over" what has to go. ` +
+		"Write each one shorter, in its language and with the same facts, as whole words and sentences, under the same id.\n" +
+		data(map[string]any{"texts": items})
+	return Request{System: system, User: ask, Schema: shorterSchema(), MaxTokens: tokens(room), Seed: b.Seed}
+}
