@@ -47,7 +47,7 @@ setup: ## Install what the tests need (Go, Node, PostgreSQL, Chromium, a C++ com
 # RACED are packages with concurrent code that link no database: with one,
 # building for the race detector takes longer than the tests. `make race` has it
 # on everywhere.
-RACED := internal/(control|datadir|fresh|ingest|listen|outbound|platform/transport|sandbox/(ads|models)|seal)
+RACED := internal/(control|datadir|fresh|ingest|listen|outbound|adplatform/(transport|sandbox)|llm/sandbox|seal)
 
 # LONG are started first, and four packages run at once, because some wait more
 # than they compute.

@@ -85,32 +85,37 @@ var layers = []layer{
 		never: drivers, why: "they carry requests and keep secrets for whoever has them, and know nothing of either",
 	},
 	{
-		name: "author", rooms: []string{"composer", "model"}, may: []string{"creative", "wire", "leaf"},
-		never: drivers, why: "an author writes what a brief asks for; it neither stores nor serves anything",
+		name: "copywriter", rooms: []string{"creative/composer"}, may: []string{"creative", "leaf"},
+		never: slices.Concat(http, drivers), why: "it writes what a brief asks for from the brief alone",
 	},
 	{
-		name: "drawing", rooms: []string{"picture"}, may: []string{"leaf"},
+		name: "drawing", rooms: []string{"creative/picture"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "a picture is made of what it is given",
 	},
 	{
-		name: "platform", rooms: []string{"platform", "platform/openai", "platform/anthropic", "platform/gemini"}, may: []string{"platform", "author", "creative", "wire", "leaf"},
-		never: drivers, why: "one folder per outside API, each a client and nothing else",
+		name: "llm", rooms: []string{"llm"}, may: []string{"creative", "wire", "leaf"},
+		never: drivers, why: "a model writes what a brief asks for; it neither stores nor serves anything",
 	},
 	{
-		name: "ad platform", rooms: []string{"platform/transport", "platform/googleauth", "platform/google", "platform/meta", "platform/tiktok", "platform/linkedin", "platform/ga4"},
-		may:   []string{"platform/transport", "platform/googleauth", "connection", "wire", "leaf"},
-		never: drivers, why: "one folder per outside API, each a client and nothing else",
+		name: "llm client", rooms: []string{"llm/openai", "llm/anthropic", "llm/gemini"}, may: []string{"llm", "creative", "wire", "leaf"},
+		never: drivers, why: "one folder per API of models, each a client and nothing else",
 	},
 	{
-		name: "reach", rooms: []string{"catalogue"}, may: []string{"ad platform", "sandbox", "connection", "wire", "leaf"},
-		never: drivers, why: "it finds whoever speaks to an ad platform and hides whether that is the real one",
+		name: "llm provider", rooms: []string{"llm/provider"}, may: []string{"creative", "copywriter", "drawing", "llm", "llm client", "wire", "leaf"},
+		never: slices.Concat(http, drivers), why: "it finds who can generate a creative, a model or the composer, and hides which",
 	},
 	{
-		name: "studio", rooms: []string{"provider"}, may: []string{"creative", "author", "drawing", "platform", "wire", "leaf"},
-		never: slices.Concat(http, drivers), why: "it finds whoever can make a creative and hides who that is",
+		name:  "ad platform",
+		rooms: []string{"adplatform/transport", "adplatform/googleauth", "adplatform/google", "adplatform/meta", "adplatform/tiktok", "adplatform/linkedin", "adplatform/ga4"},
+		may:   []string{"adplatform/transport", "adplatform/googleauth", "connection", "wire", "leaf"},
+		never: drivers, why: "one folder per ad platform, each a client and nothing else",
 	},
 	{
-		name: "sandbox", rooms: []string{"sandbox/models", "sandbox/ads"}, may: []string{"leaf"},
+		name: "ad platforms", rooms: []string{"adplatform/registry"}, may: []string{"ad platform", "sandbox", "connection", "wire", "leaf"},
+		never: drivers, why: "it finds the client of an ad platform and hides whether that speaks to the real one",
+	},
+	{
+		name: "sandbox", rooms: []string{"llm/sandbox", "adplatform/sandbox"}, may: []string{"leaf"},
 		never: drivers, why: "it plays the other side, so it may know nothing of ours",
 	},
 	{
@@ -138,7 +143,7 @@ var layers = []layer{
 		never: drivers, why: "pages are made of files and of the contract, so that they can be read wherever the service is in trouble",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "studio", "reach", "wire"},
+		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "llm provider", "ad platforms", "wire"},
 		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
 	},
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},

@@ -16,7 +16,6 @@ import (
 	"fanfare/internal/llm"
 	"fanfare/internal/llm/provider"
 	"fanfare/internal/money"
-	"fanfare/internal/platform"
 	"fanfare/internal/secret"
 )
 
@@ -69,7 +68,7 @@ func (c *cli) providerSet() *cobra.Command {
 	var in providerIn
 	var keyFile, input, output, image string
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "set KIND", Short: "Set up a model: " + strings.Join(platform.Kinds, ", ") + " (openai is also what vLLM, Ollama, LM Studio and llama.cpp speak)", Args: oneArg,
+		Use: "set KIND", Short: "Set up a model: " + strings.Join(provider.Kinds, ", ") + " (openai is also what vLLM, Ollama, LM Studio and llama.cpp speak)", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Kind = args[0]
 			var err error

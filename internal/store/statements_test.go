@@ -252,7 +252,7 @@ var notSQL = []string{
 	// Facts have engines of their own, with theirs.
 	"internal/store", "internal/metrics",
 	// Google Ads is asked in a language of its own.
-	"internal/platform/google",
+	"internal/adplatform/google",
 	// Benchmarks fill other products' databases.
 	"bench", "tools",
 }

@@ -26,9 +26,9 @@ import (
 	"fanfare/internal/llm/anthropic"
 	"fanfare/internal/llm/gemini"
 	"fanfare/internal/llm/openai"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/llm/sandbox"
 	"fanfare/internal/outbound"
-	"fanfare/internal/platform"
 	"fanfare/internal/secret"
 	"fanfare/test/program"
 )
@@ -103,7 +103,7 @@ func run(t *testing.T, script string) []sandbox.Entry {
 // client is one of ours.
 func client(t *testing.T) *outbound.Client {
 	t.Helper()
-	c, err := platform.NewClient(outbound.Trusted())
+	c, err := provider.NewClient(outbound.Trusted())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,9 @@ var gallery = []struct {
 }
 
 const (
-	briefs  = "../composer/testdata/briefs"
-	folder  = "../../docs/gallery"
-	page    = "../../docs/gallery.md"
+	briefs  = "../../creative/composer/testdata/briefs"
+	folder  = "../../../docs/gallery"
+	page    = "../../../docs/gallery.md"
 	preface = `# Gallery
 
 What the built-in composer makes of ten prompts: no network, no key, no model. Each variant comes from another angle, every text

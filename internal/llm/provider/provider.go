@@ -19,7 +19,6 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/llm"
 	"fanfare/internal/outbound"
-	"fanfare/internal/platform"
 	"fanfare/internal/record"
 	"fanfare/internal/seal"
 	"fanfare/internal/secret"
@@ -61,7 +60,7 @@ var _ creative.Catalogue = (*Service)(nil)
 // New makes the service. policy says where models may be; without a ring no
 // model can be set up.
 func New(setups creative.Setups, ring *seal.Ring, policy outbound.Policy, now func() time.Time) (*Service, error) {
-	client, err := platform.NewClient(policy)
+	client, err := NewClient(policy)
 	if err != nil {
 		return nil, fmt.Errorf("make client for models: %w", err)
 	}
@@ -81,8 +80,7 @@ func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.I
 	if s.ring == nil {
 		return Listed{}, errors.New("there is no master key to seal the provider's key with; set --master-key")
 	}
-	full := platform.Settings{Kind: kind, BaseURL: settings.BaseURL, Model: settings.Model, ImageModel: settings.ImageModel, Key: key, Price: settings.Price}
-	if err := full.Check(s.policy); err != nil {
+	if err := settings.Check(kind, s.policy); err != nil {
 		return Listed{}, fault.Invalid([]fault.Detail{{Field: "provider", Code: "invalid_value", Message: err.Error() + "."}})
 	}
 	old, err := s.find(ctx, workspace, kind)
@@ -242,8 +240,7 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if err != nil {
 		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
-	p, err := platform.Open(platform.Settings{Kind: name, BaseURL: v.BaseURL, Model: v.Model, ImageModel: v.ImageModel, Key: key, Price: v.Price},
-		s.client, composer.Shorten, s.now)
+	p, err := Open(name, v, key, s.client, composer.Shorten, s.now)
 	if err != nil {
 		return creative.Work{}, fmt.Errorf("open provider %s: %w", name, err)
 	}
