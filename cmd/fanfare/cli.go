@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -189,6 +190,14 @@ func (c *cli) away(err error) error {
 // cachedRecords bounds the memory of the copies of hot records to about 60 MB.
 const cachedRecords = 32_768
 
+// begins are the operations that make a database where there is none. All others
+// would report on, or change, a new one in place of the one that is meant.
+var begins = map[string]bool{"workspace.create": true, "rates.put": true}
+
+func noDatabase(folder string) error {
+	return fmt.Errorf("there is no database in %s: name the data folder of your server with --data, or create a workspace or start `fanfare serve` there first", folder)
+}
+
 // call runs an operator's command inside the server that holds the data
 // folder, or on the store itself when there is none.
 func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
@@ -196,6 +205,9 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 		return err
 	}
 	ctx, report := cmd.Context(), progress(cmd.ErrOrStderr(), name)
+	if _, err := os.Stat(c.settings.Data); errors.Is(err, fs.ErrNotExist) && !begins[name] && c.settings.Store == "" {
+		return configError{noDatabase(c.settings.Data)}
+	}
 	dir, err := datadir.Open(c.settings.Data)
 	if err != nil {
 		return configError{err}
@@ -208,6 +220,9 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 		return server.Call(ctx, name, in, out, report)
 	}
 	defer dir.Unlock()
+	if _, err := os.Stat(c.storeSetting(dir)); errors.Is(err, fs.ErrNotExist) && !begins[name] && c.settings.Store == "" {
+		return configError{noDatabase(dir.Path())}
+	}
 	a, err := c.openApp(ctx, dir, false, quietLog)
 	if err != nil {
 		return err

@@ -54,6 +54,11 @@ func TestUsage(t *testing.T) {
 		{"user create --workspace wks_x --email nobody", 2, []string{"e-mail"}},
 		{"user list --workspace wks_x", 5, []string{"no workspace wks_x"}},
 		{"key list --workspace wks_x", 5, []string{"no workspace wks_x"}},
+		{"facts reset", 78, []string{"no database in", "--data", "fanfare serve"}},
+		{"facts restore some.backup", 78, []string{"no database in", "--data"}},
+		{"backup create some.backup", 78, []string{"no database in", "--data"}},
+		{"audit verify", 78, []string{"no database in", "--data"}},
+		{"key list --workspace wks_y", 78, []string{"no database in", "--data"}},
 		{"backup verify nothing.backup", 5, []string{"nothing.backup"}},
 		{"trust", 1, []string{"fanfare serve"}},
 		{"workspace list --store mysql://me:secret@db/x", 78, []string{"postgres://"}},
@@ -65,6 +70,9 @@ func TestUsage(t *testing.T) {
 		t.Run(tt.line, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
+			if strings.Contains(tt.line, "wks_x") {
+				p.run(0, "migrate") // makes a database without a workspace
+			}
 			res := p.run(tt.code, strings.Fields(tt.line)...)
 			wants(t, res.Errors, tt.says...)
 			if tt.code == 0 && (res.Out == "" || res.Errors != "") {
@@ -116,7 +124,7 @@ func TestSettings(t *testing.T) {
 		{"from-env", []string{"FANFARE_DATA=from-env"}, []string{"--config", file}},
 		{"from-flag", []string{"FANFARE_DATA=from-env"}, []string{"--config", file, "--data", "from-flag"}},
 	} {
-		res := run(tt.env, append([]string{"workspace", "list"}, tt.args...)...)
+		res := run(tt.env, append([]string{"workspace", "create", "--name", "W", "--owner", "a@example.com"}, tt.args...)...)
 		if _, err := os.Stat(filepath.Join(dir, tt.want)); res.Code != 0 || err != nil {
 			t.Errorf("%s: got code %d, %v: %s", tt.want, res.Code, err, res.Errors)
 		}
