@@ -81,6 +81,10 @@ var layers = []layer{
 		never: http, why: "an engine stores facts and adds them up, and knows nothing of who asks",
 	},
 	{
+		name: "facts file", rooms: []string{"factsfile"}, may: []string{"store", "facts", "facts engine", "analytics", "leaf"},
+		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store, and knows nothing of who asks",
+	},
+	{
 		name: "wire", rooms: []string{"mail", "oidc", "outbound", "seal"}, may: []string{"leaf"},
 		never: drivers, why: "they carry requests and keep secrets for whoever has them, and know nothing of either",
 	},
@@ -143,7 +147,7 @@ var layers = []layer{
 		never: drivers, why: "pages are made of files and of the contract, so that they can be read wherever the service is in trouble",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "llm provider", "ad platforms", "wire"},
+		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
 		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
 	},
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},

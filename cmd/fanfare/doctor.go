@@ -21,6 +21,7 @@ import (
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/factsfile"
 	"fanfare/internal/listen"
 	"fanfare/internal/store"
 )
@@ -362,7 +363,7 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
 		return // said above
 	}
-	d.judge("facts", []error{app.ExamineFacts(ctx, e, db, dir.Path(), now, quietLog)}, "all can be read, or there are none yet")
+	d.judge("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
 }
 
 // examineStore looks at an open store.
@@ -427,7 +428,7 @@ func examineDocuments(ctx context.Context, e store.Engine) finding {
 
 // examineFacts reads all facts of a server.
 func examineFacts(ctx context.Context, a *app.App) finding {
-	if why := a.FactsFault(); why != "" {
+	if why := a.FactsOperatorFault(); why != "" {
 		return finding{"facts", failure, why}
 	}
 	if err := a.Facts.Dump(ctx, io.Discard); err != nil {

@@ -22,7 +22,9 @@ import (
 	"fanfare/internal/backup"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/factsfile"
 	"fanfare/internal/listen"
+	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store"
 )
 
@@ -134,23 +136,69 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 	if _, err = store.Migrate(cmd.Context(), e, now); err != nil {
 		return s, err
 	}
-	// Facts beside an empty store are what a restore has left that failed.
 	if err := store.Empty(cmd.Context(), e); err != nil {
 		return s, err
 	}
-	if err := app.DropFacts(dir.Path()); err != nil {
-		return s, err
-	}
-	// So is a count of changes of a database that was here before.
+	// The count of changes is that of a database that was here before.
 	if err := os.Remove(app.Witness(dir.Path("fanfare.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, configError{err}
 	}
-	facts, err := app.OpenFacts(dir.Path(), 0, now, quietLog)
-	if err != nil {
-		return s, configError{err}
+	facts := &restoredFacts{dir: dir.Path(), warnings: cmd.ErrOrStderr()}
+	defer func() { err = errors.Join(err, facts.close()) }()
+	if s, err = backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore")); err != nil {
+		return s, err
 	}
-	defer func() { err = errors.Join(err, facts.Close()) }()
-	return backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore"))
+	if facts.engine == nil { // an old backup has none
+		return s, facts.begin()
+	}
+	return s, factsfile.Claim(cmd.Context(), factsConfig(dir, e, store.New(e, 0, now, rand.Reader)), facts.engine)
+}
+
+// restoredFacts are facts that are made when the backup is known to be good.
+type restoredFacts struct {
+	dir      string
+	warnings io.Writer
+	engine   *duckdb.Engine
+}
+
+// begin makes an empty file of facts. One that is there is kept under another
+// name.
+func (f *restoredFacts) begin() error {
+	kept, err := duckdb.Retire(f.dir)
+	if err != nil {
+		return configError{err}
+	}
+	if info, err := os.Stat(kept); kept != "" && err == nil {
+		fmt.Fprintf(f.warnings, "warning: there are metrics in %s, last written %s. They are not used any more and kept in %s. Metrics that came after the backup are read again from the platforms; send your own data again.\n", f.dir, info.ModTime().UTC().Format(time.RFC3339), kept)
+	}
+	f.engine, err = duckdb.Open(f.dir, duckdb.Options{Now: now, Log: quietLog})
+	if err != nil {
+		return configError{err}
+	}
+	return nil
+}
+
+// Fill implements backup.Facts.
+func (f *restoredFacts) Fill(ctx context.Context, r io.Reader) error {
+	if err := f.begin(); err != nil {
+		return err
+	}
+	return f.engine.Fill(ctx, r)
+}
+
+// Dump implements backup.Facts.
+func (f *restoredFacts) Dump(ctx context.Context, w io.Writer) error { return f.engine.Dump(ctx, w) }
+
+func (f *restoredFacts) close() error {
+	if f.engine == nil {
+		return nil
+	}
+	return f.engine.Close()
+}
+
+// factsConfig is for commands that open the facts of a folder by themselves.
+func factsConfig(dir *datadir.Dir, e store.Engine, db *store.DB) factsfile.Config {
+	return app.Config{Facts: dir.Path(), Now: now, Random: rand.Reader, Log: quietLog}.FactsConfig(e, db)
 }
 
 func bar(w io.Writer, name string) func(done, total int64) {

@@ -27,6 +27,7 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/console"
 	"fanfare/internal/creative"
+	"fanfare/internal/factsfile"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
@@ -115,7 +116,7 @@ type App struct {
 	// Facts are kept apart from records. Uploads are files of numbers on
 	// their way into them.
 	Facts       metrics.Engine
-	factsFile   *factsFile
+	factsFile   *factsfile.File
 	Uploads     *asset.Folder
 	Connections *connection.Service
 	Catalogue   *registry.Catalogue
@@ -398,7 +399,7 @@ func (a *App) Run(ctx context.Context) {
 	}
 	repeat(saveEvery, "save request counters", a.saveUsage)
 	repeat(flushEvery, "write key use", a.Gate.Flush)
-	repeat(noteEvery, "note how far facts are", a.noteFacts)
+	repeat(factsfile.NoteEvery, "note generation of facts", a.noteFacts)
 	repeat(refreshEvery, "refresh cursor keys", a.RefreshCursors)
 	wg.Wait()
 }

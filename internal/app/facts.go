@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -15,8 +14,10 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
+	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
+	"fanfare/internal/job"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/page"
@@ -25,25 +26,21 @@ import (
 	"fanfare/internal/store"
 )
 
-// OpenFacts opens the facts in a data folder. Queries may use so many bytes of
-// memory, 0 for 40 % of what there is.
-func OpenFacts(dir string, memory int64, now func() time.Time, log *slog.Logger) (*duckdb.Engine, error) {
-	return duckdb.Open(dir, duckdb.Options{MemoryMB: int(memory / 1e6), Now: now, Log: log})
+// FactsConfig is what the facts in a data folder are opened with.
+func (c Config) FactsConfig(e store.Engine, db *store.DB) factsfile.Config {
+	return factsfile.Config{Dir: c.Facts, Memory: c.Memory.Facts, DB: db, Alone: e.Traits().Exclusive, Now: c.Now, Random: c.Random, Log: c.Log}
 }
-
-// DropFacts removes the facts of a data folder that nobody has open.
-func DropFacts(dir string) error { return duckdb.Drop(dir) }
 
 // buildFacts opens the facts and makes the services around them.
 func (a *App) buildFacts(ctx context.Context) error {
 	c := a.config
 	if a.Facts = c.FactsEngine; a.Facts == nil {
-		f, err := a.openFacts(ctx)
+		f, err := factsfile.Open(ctx, c.FactsConfig(a.Engine, a.DB))
 		if err != nil {
 			return err
 		}
 		a.Facts, a.factsFile = f, f
-		a.DB.TellFacts(f.mark)
+		a.DB.TellFacts(f.Mark)
 	}
 	var err error
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
@@ -70,6 +67,44 @@ func (a *App) buildFacts(ctx context.Context) error {
 		Now: c.Now, Random: c.Random,
 	})
 	return nil
+}
+
+// FactsFault says why metrics are unavailable or incomplete on this node, empty
+// where they are not.
+func (a *App) FactsFault() string {
+	if a.factsFile == nil {
+		return ""
+	}
+	return a.factsFile.Fault()
+}
+
+// FactsOperatorFault is FactsFault with commands that name the data folder.
+func (a *App) FactsOperatorFault() string {
+	if a.factsFile == nil {
+		return ""
+	}
+	return a.factsFile.OperatorFault()
+}
+
+// noteFacts tells the store the generation of the facts.
+func (a *App) noteFacts(ctx context.Context) error {
+	if a.factsFile == nil {
+		return nil
+	}
+	return a.factsFile.Note(ctx)
+}
+
+// withFacts puts work off while this node has no facts.
+func (a *App) withFacts(w job.Worker) job.Worker {
+	return func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		if a.factsFile != nil {
+			if wait := a.factsFile.Wait(); wait > 0 {
+				again := clock.At(a.config.Now().Add(wait))
+				return &again, nil
+			}
+		}
+		return w(ctx, j)
+	}
 }
 
 // resultPurpose binds cursors of results to nothing else.

@@ -1,11 +1,15 @@
-package app
+// Package factsfile keeps the facts of a node together with the store that they
+// belong to. It opens the file that the store knows, says why metrics are
+// unavailable where that file is missing, older, foreign or damaged, and
+// replaces it.
+package factsfile
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,207 +18,146 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
-	"fanfare/internal/job"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store"
 )
 
-// factsFile is the facts of this node, or the reason why there are none that
-// can be trusted. Without them every question is answered `unavailable`, and
-// everything that needs no metrics works.
-type factsFile struct {
+// Config says where the facts are and which store they belong to.
+type Config struct {
+	// Dir is the data folder.
+	Dir string
+	// Memory is how many bytes queries may use, 0 for 40 % of the machine's.
+	Memory int64
+	DB     *store.DB
+	// Alone says that no other node shares the store.
+	Alone  bool
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
+}
+
+func (c Config) open() (*duckdb.Engine, error) {
+	return duckdb.Open(c.Dir, duckdb.Options{MemoryMB: int(c.Memory / 1e6), Now: c.Now, Log: c.Log})
+}
+
+// File is the facts of this node, or the reason why there are none that can be
+// trusted. Without them every question is answered `unavailable`.
+type File struct {
+	config Config
+	// replacing keeps two calls from replacing the facts at once.
+	replacing sync.Mutex
+
 	mu     sync.RWMutex
 	engine *duckdb.Engine
 	// why is empty while engine can be used.
 	why string
-	// damage is what the engine last said about a file that it cannot read. It
-	// may be only a part of the file, so that other questions are answered.
+	// damage is the last error of the engine about a file that it cannot read.
+	// It may concern only a part of the file, so that other questions are
+	// answered.
 	damage string
 	// noted is the generation that the store knows.
 	noted int64
-	log   func(msg string, args ...any)
 }
 
-var _ metrics.Engine = (*factsFile)(nil)
-
-// factsFix ends every message about facts that cannot be used.
-const factsFix = "The operator restores them with `fanfare facts restore BACKUP`, or accepts the loss with `fanfare facts reset`, which reads them again from the platforms."
-
-func factsMessage(why string) string {
-	return "Metrics are unavailable on this server: " + why + ". Everything else works. " + factsFix
-}
-
-func factsFault(why string) *fault.Error {
-	f := fault.New(fault.Unavailable, factsMessage(why))
-	f.RetryAfter = time.Minute
-	return f
-}
+var _ metrics.Engine = (*File)(nil)
 
 // Reasons why facts cannot be used.
 const (
-	factsMissing    = "the file of the facts is missing"
-	factsUnreadable = "the file of the facts cannot be opened"
-	factsOlder      = "the file of the facts is an older copy"
-	factsForeign    = "the file of the facts belongs to another database, or another node has taken over the facts"
-	factsElse       = "the facts of this database are on another node; send requests for metrics there"
-	factsReset      = "the facts are being replaced"
+	missing    = "the file of the facts is missing"
+	unreadable = "the file of the facts cannot be opened"
+	older      = "the file of the facts is an older copy"
+	foreign    = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
+	moved      = "the file of the facts does not belong to the database: it is an older copy or comes from another folder, or another node has taken over the facts"
+	elsewhere  = "the facts of this database are on another node; send requests for metrics there"
+	replacing  = "the facts are being replaced"
+	displaced  = "the file of the facts was removed or replaced while the server runs; put the file back, which needs no restart"
+	damaged    = "the file of the facts cannot be read or written; the log says why"
 )
 
-// openFacts opens the facts that belong to the store, and no others.
-func (a *App) openFacts(ctx context.Context) (*factsFile, error) {
-	c := a.config
-	f := &factsFile{log: c.Log.Error}
-	open := func() (*duckdb.Engine, error) { return OpenFacts(c.Facts, c.Memory.Facts, c.Now, c.Log) }
-	e, want, why, err := findFacts(ctx, a.DB, a.Engine.Traits().Exclusive, c.Facts, open)
-	if why != "" {
-		return f.without(why, err), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := a.adopt(ctx, e, want.ID); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	f.engine, f.noted = e, e.Identity().Generation
-	return f, nil
+// message says what is wrong and how to fix it. It goes to callers of the API,
+// so it does not name the folder.
+func message(why string) string { return describe(why, fix("")) }
+
+// operatorMessage is message with commands that work as they are printed.
+func (f *File) operatorMessage(why string) string { return describe(why, f.fix()) }
+
+func describe(why, fix string) string {
+	return "Metrics are unavailable on this server: " + why + ". Everything else works. " + fix
 }
 
-// findFacts finds the facts in a folder that belong to a store, or the reason
-// why there are none. The store knows their id and, at least, how far they were.
-// A crash between the commits of the two leaves facts that are further than the
-// store knows, which is fine. Where the store has none yet, facts are begun.
-func findFacts(ctx context.Context, db *store.DB, alone bool, dir string, open func() (*duckdb.Engine, error)) (e *duckdb.Engine, want store.FactsMark, why string, err error) {
-	if want, err = db.FactsMark(ctx); err != nil {
-		return nil, want, "", err
-	}
-	expected := want.Generation > 0 || want.ID != "" && !alone
-	if want.ID == "" {
-		// A store of an older version, or one that was just restored.
-		if expected, err = db.HadFacts(ctx); err != nil {
-			return nil, want, "", err
-		}
-	}
-	if expected && !duckdb.Exists(dir) {
-		return nil, want, lacking(alone), nil
-	}
-	e, err = open()
-	if errors.Is(err, duckdb.ErrNewer) {
-		return nil, want, "", err
-	}
-	if err != nil {
-		return nil, want, factsUnreadable, err
-	}
-	have := e.Identity()
-	switch {
-	case want.ID == "" && (have.Generation > 0 || !expected), have.ID == want.ID && have.Generation >= want.Generation:
-	case have.Generation == 0 && want.Generation == 0 && alone:
-	case have.ID == "" && have.Generation >= want.Generation && have.Generation > 0 && alone:
-	case have.Generation == 0:
-		why = lacking(alone)
-	case have.ID != want.ID:
-		why = factsForeign
-	default:
-		why = factsOlder
-	}
-	if why != "" {
-		return nil, want, why, e.Close()
-	}
-	return e, want, "", nil
+func (f *File) fix() string { return fix(" --data " + quote(f.config.Dir)) }
+
+func fix(flags string) string {
+	return "The operator restores them with `fanfare facts restore BACKUP" + flags + "`, or accepts the loss with `fanfare facts reset" + flags + "`, which reads them again from the platforms."
 }
 
-// ExamineFacts says what is wrong with the facts in a folder that nobody has
-// open, and changes nothing.
-func ExamineFacts(ctx context.Context, e store.Engine, db *store.DB, dir string, now func() time.Time, log *slog.Logger) error {
-	if !duckdb.Exists(dir) {
-		// Opening would begin them.
-		_, _, why, err := findFacts(ctx, db, e.Traits().Exclusive, dir, func() (*duckdb.Engine, error) { return nil, errNone })
-		if why == "" || errors.Is(err, errNone) {
-			return nil
-		}
-		return errors.New(factsMessage(why))
+// quote writes a path for a shell.
+func quote(path string) string {
+	if strings.Trim(path, "/._-+@:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return path
 	}
-	facts, _, why, err := findFacts(ctx, db, e.Traits().Exclusive, dir, func() (*duckdb.Engine, error) { return OpenFacts(dir, 0, now, log) })
-	if why != "" {
-		return errors.Join(errors.New(factsMessage(why)), err)
-	}
-	if err != nil {
-		return err
-	}
-	if err = facts.Dump(ctx, io.Discard); err != nil {
-		err = fmt.Errorf("%w. %s", err, factsFix)
-	}
-	return errors.Join(err, facts.Close())
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-var errNone = errors.New("there are no facts")
-
-// lacking is the reason where there are no facts.
-func lacking(alone bool) string {
-	if alone {
-		return factsMissing
-	}
-	return factsElse
+func unavailable(why string) *fault.Error {
+	e := fault.New(fault.Unavailable, message(why))
+	e.RetryAfter = time.Minute
+	return e
 }
 
-// adopt gives file and store the same id. The file comes first: a store without
-// an id takes whatever id the file has.
-func (a *App) adopt(ctx context.Context, e *duckdb.Engine, id string) error {
-	have := e.Identity()
-	if id == "" {
-		id = have.ID
-	}
-	if id == "" {
-		id = string(ident.New(ident.Facts, a.config.Now(), a.config.Random))
-	}
-	if have.ID != id {
-		if err := e.Adopt(ctx, id); err != nil {
-			return err
-		}
-	}
-	return a.DB.RaiseFactsMark(ctx, store.FactsMark{ID: id, Generation: have.Generation})
-}
-
-// without says in the log that there are no facts.
-func (f *factsFile) without(why string, err error) *factsFile {
+// without remembers why there are no facts, and logs it.
+func (f *File) without(why string, err error) {
+	f.mu.Lock()
 	f.why = why
-	f.log("facts unavailable: "+why+"; everything but metrics works. "+factsFix, "error", err)
-	return f
+	f.mu.Unlock()
+	f.config.Log.Error("facts unavailable", "reason", why, "fix", f.fix(), "error", err)
 }
 
-// FactsFault says why metrics are unavailable or incomplete on this node, empty
+// Fault says why metrics are unavailable or incomplete on this node, empty
 // where they are not.
-func (a *App) FactsFault() string {
-	if a.factsFile == nil {
-		return ""
-	}
-	return a.factsFile.fault()
-}
-
-func (f *factsFile) fault() string {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	switch {
-	case f.why != "":
-		return factsMessage(f.why)
-	case f.damage != "":
-		return factsMessage(f.damage)
+func (f *File) Fault() string {
+	if why := f.fault(); why != "" {
+		return message(why)
 	}
 	return ""
 }
 
-// use returns the engine, or the fault.
-func (f *factsFile) use() (*duckdb.Engine, error) {
+// OperatorFault is Fault for the operator: its commands name the data folder.
+func (f *File) OperatorFault() string {
+	if why := f.fault(); why != "" {
+		return f.operatorMessage(why)
+	}
+	return ""
+}
+
+func (f *File) fault() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	if f.why != "" {
-		return nil, factsFault(f.why)
+	switch {
+	case f.why != "":
+		return f.why
+	case f.engine.Displaced():
+		return displaced
+	}
+	return f.damage
+}
+
+// use returns the engine, or the fault.
+func (f *File) use() (*duckdb.Engine, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	switch {
+	case f.why != "":
+		return nil, unavailable(f.why)
+	case f.engine.Displaced():
+		return nil, unavailable(displaced)
 	}
 	return f.engine, nil
 }
 
 // take ends the use of the engine, gives it to the caller and says why.
-func (f *factsFile) take(why string) *duckdb.Engine {
+func (f *File) take(why string) *duckdb.Engine {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	e := f.engine
@@ -222,31 +165,30 @@ func (f *factsFile) take(why string) *duckdb.Engine {
 	return e
 }
 
-// put takes an engine into use.
-func (f *factsFile) put(e *duckdb.Engine, noted int64) {
+// put takes an engine into use whose generation the store knows.
+func (f *File) put(e *duckdb.Engine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.engine, f.why, f.damage, f.noted = e, "", "", noted
+	f.engine, f.why, f.damage, f.noted = e, "", "", e.Identity().Generation
 }
 
-// judge turns what DuckDB says of its file into the fault.
-func (f *factsFile) judge(err error) error {
+// judge turns an error of DuckDB about its file into a fault.
+func (f *File) judge(err error) error {
 	if !duckdb.Damaged(err) {
 		return err
 	}
-	const why = "the file of the facts cannot be read or written; the log says why"
 	f.mu.Lock()
 	first := f.damage == ""
-	f.damage = why
+	f.damage = damaged
 	f.mu.Unlock()
 	if first {
-		f.log("facts damaged: "+why+". If the disk was full, make room and restart the server. "+factsFix, "error", err)
+		f.config.Log.Error("facts damaged", "fix", "If the disk was full, make room and restart the server. "+f.fix(), "error", err)
 	}
-	return factsFault(why).Because(err)
+	return unavailable(damaged).Because(err)
 }
 
 // Query implements metrics.Engine.
-func (f *factsFile) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+func (f *File) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
 	e, err := f.use()
 	if err != nil {
 		return nil, err
@@ -256,7 +198,7 @@ func (f *factsFile) Query(ctx context.Context, p *analytics.Plan) ([]analytics.G
 }
 
 // State implements metrics.Engine.
-func (f *factsFile) State(ctx context.Context, workspace ident.ID) (analytics.State, error) {
+func (f *File) State(ctx context.Context, workspace ident.ID) (analytics.State, error) {
 	e, err := f.use()
 	if err != nil {
 		return analytics.State{}, err
@@ -266,7 +208,7 @@ func (f *factsFile) State(ctx context.Context, workspace ident.ID) (analytics.St
 }
 
 // Write implements metrics.Engine.
-func (f *factsFile) Write(ctx context.Context, b *fact.Batch) error {
+func (f *File) Write(ctx context.Context, b *fact.Batch) error {
 	e, err := f.use()
 	if err != nil {
 		return err
@@ -275,7 +217,7 @@ func (f *factsFile) Write(ctx context.Context, b *fact.Batch) error {
 }
 
 // Undo implements metrics.Engine.
-func (f *factsFile) Undo(ctx context.Context, workspace, imported ident.ID) (int64, error) {
+func (f *File) Undo(ctx context.Context, workspace, imported ident.ID) (int64, error) {
 	e, err := f.use()
 	if err != nil {
 		return 0, err
@@ -285,7 +227,7 @@ func (f *factsFile) Undo(ctx context.Context, workspace, imported ident.ID) (int
 }
 
 // Mirror implements metrics.Engine.
-func (f *factsFile) Mirror(ctx context.Context, workspace ident.ID, records []fact.Record, through clock.Instant) error {
+func (f *File) Mirror(ctx context.Context, workspace ident.ID, records []fact.Record, through clock.Instant) error {
 	e, err := f.use()
 	if err != nil {
 		return err
@@ -294,7 +236,7 @@ func (f *factsFile) Mirror(ctx context.Context, workspace ident.ID, records []fa
 }
 
 // Dump implements metrics.Engine.
-func (f *factsFile) Dump(ctx context.Context, w io.Writer) error {
+func (f *File) Dump(ctx context.Context, w io.Writer) error {
 	e, err := f.use()
 	if err != nil {
 		return err
@@ -303,7 +245,7 @@ func (f *factsFile) Dump(ctx context.Context, w io.Writer) error {
 }
 
 // Fill implements metrics.Engine.
-func (f *factsFile) Fill(ctx context.Context, r io.Reader) error {
+func (f *File) Fill(ctx context.Context, r io.Reader) error {
 	e, err := f.use()
 	if err != nil {
 		return err
@@ -312,7 +254,7 @@ func (f *factsFile) Fill(ctx context.Context, r io.Reader) error {
 }
 
 // ReadParquet reads a file of columns.
-func (f *factsFile) ReadParquet(ctx context.Context, file []byte, b duckdb.Bounds, each func(columns []string, rows [][]string) error) error {
+func (f *File) ReadParquet(ctx context.Context, file []byte, b duckdb.Bounds, each func(columns []string, rows [][]string) error) error {
 	e, err := f.use()
 	if err != nil {
 		return err
@@ -321,34 +263,32 @@ func (f *factsFile) ReadParquet(ctx context.Context, file []byte, b duckdb.Bound
 }
 
 // Close implements metrics.Engine.
-func (f *factsFile) Close() error {
-	if e := f.take(factsReset); e != nil {
+func (f *File) Close() error {
+	if e := f.take(replacing); e != nil {
 		return e.Close()
 	}
 	return nil
 }
 
-// mark is how far the facts are.
-func (f *factsFile) mark() (store.FactsMark, bool) {
-	e, err := f.use()
-	if err != nil {
-		return store.FactsMark{}, false
+// Mark returns the id and the generation of the facts; ok is false where there
+// are none.
+func (f *File) Mark() (m store.FactsMark, ok bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.why != "" {
+		return m, false
 	}
-	have := e.Identity()
+	have := f.engine.Identity()
 	return store.FactsMark{ID: have.ID, Generation: have.Generation}, true
 }
 
-// noteEvery is how often the store is told how far the facts are, beside every
-// acknowledgement of facts: for what changes them without one.
-const noteEvery = time.Second
+// NoteEvery is how often Note is called, for changes of the facts that no
+// transaction of the store follows.
+const NoteEvery = time.Second
 
-// noteFacts tells the store how far the facts are. Where other nodes share the
-// store it also finds out whether one of them has taken over.
-func (a *App) noteFacts(ctx context.Context) error {
-	f := a.factsFile
-	if f == nil {
-		return nil
-	}
+// Note tells the store the generation of the facts. Where other nodes share the
+// store it also finds out whether one of them has taken over the facts.
+func (f *File) Note(ctx context.Context) error {
 	f.mu.RLock()
 	e, noted := f.engine, f.noted
 	f.mu.RUnlock()
@@ -356,13 +296,13 @@ func (a *App) noteFacts(ctx context.Context) error {
 		return nil
 	}
 	have := e.Identity()
-	if have.Generation == noted && a.Engine.Traits().Exclusive {
+	if have.Generation == noted && f.config.Alone {
 		return nil
 	}
-	err := a.DB.RaiseFactsMark(ctx, store.FactsMark{ID: have.ID, Generation: have.Generation})
+	err := f.config.DB.RaiseFactsMark(ctx, store.FactsMark{ID: have.ID, Generation: have.Generation})
 	if errors.Is(err, store.ErrFactsMoved) {
-		if e := f.take(factsForeign); e != nil {
-			f.without(factsForeign, e.Close())
+		if e := f.take(moved); e != nil {
+			f.without(moved, e.Close())
 		}
 		return nil
 	}
@@ -377,39 +317,25 @@ func (a *App) noteFacts(ctx context.Context) error {
 	return nil
 }
 
-// How long work that needs facts waits where there are none: on a node that is
-// not the only one another may have them, and takes the job. Facts that are
-// being replaced are there soon.
+// How long work that needs facts waits where there are none: where nodes share
+// the store, another may have them and takes the job. Facts that are being
+// replaced are back soon.
 const (
-	waitAlone = time.Minute
-	waitOther = 5 * time.Second
-	waitReset = time.Second
+	waitAlone     = time.Minute
+	waitOther     = 5 * time.Second
+	waitReplacing = time.Second
 )
 
-// wait is how long to wait for facts, 0 where they are there.
-func (f *factsFile) wait(alone bool) time.Duration {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	switch {
-	case f.why == "":
+// Wait is how long work that needs facts waits for them, 0 where they are
+// there.
+func (f *File) Wait() time.Duration {
+	switch why := f.fault(); {
+	case why == "" || why == damaged:
 		return 0
-	case f.why == factsReset:
-		return waitReset
-	case alone:
+	case why == replacing:
+		return waitReplacing
+	case f.config.Alone:
 		return waitAlone
 	}
 	return waitOther
-}
-
-// withFacts puts work off while this node has no facts.
-func (a *App) withFacts(w job.Worker) job.Worker {
-	return func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		if a.factsFile != nil {
-			if wait := a.factsFile.wait(a.Engine.Traits().Exclusive); wait > 0 {
-				again := clock.At(a.config.Now().Add(wait))
-				return &again, nil
-			}
-		}
-		return w(ctx, j)
-	}
 }

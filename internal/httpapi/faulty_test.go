@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/app"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/metrics"
+	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
 )
@@ -154,7 +155,7 @@ func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(
 	t.Helper()
 	f := newFaulty(open(t))
 	facts := func(c *app.Config) {
-		e, err := app.OpenFacts(c.Facts, 0, c.Now, c.Log)
+		e, err := duckdb.Open(c.Facts, duckdb.Options{Now: c.Now, Log: c.Log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,15 +12,19 @@ import (
 	"fanfare/internal/ident"
 )
 
-// FactsMark is what the store knows of the facts that belong to it: which file
-// they are in, and how far that was at least. A file of another id is foreign,
-// one that is less far is an older copy.
+// FactsMark is what the store knows of the facts file that belongs to it.
 type FactsMark struct {
-	ID         string
+	// ID is the id of the file, empty where no file has been taken into use.
+	ID string
+	// Generation is the lowest generation that the file can have: what it had
+	// when the store last noted it.
 	Generation int64
+	// Next is the id that the file is about to get, empty for none. After a
+	// crash the file has either id.
+	Next string
 }
 
-// factsSetting keeps the mark. It is of no use in a backup, because restored
+// factsSetting keeps the mark. A backup does not have it, because restored
 // facts are in another file.
 const factsSetting = "facts"
 
@@ -35,70 +40,127 @@ func (db *DB) FactsMark(ctx context.Context) (m FactsMark, err error) {
 	if !rows.Next() {
 		return m, nil
 	}
-	return parseFactsMark(rows.Text())
+	return parseFactsMark(rows.Text()), nil
 }
 
-func parseFactsMark(text string) (m FactsMark, err error) {
-	id, generation, _ := strings.Cut(text, " ")
-	m.ID = id
-	if m.Generation, err = strconv.ParseInt(generation, 10, 64); err != nil {
-		return m, fmt.Errorf("read mark of facts: %w", err)
+// noFacts stands for an empty id in the stored text.
+const noFacts = "-"
+
+// parseFactsMark reads a mark. A damaged one matches no file.
+func parseFactsMark(text string) (m FactsMark) {
+	parts := strings.Split(text, " ")
+	if len(parts) < 2 || len(parts) > 3 {
+		return FactsMark{ID: text}
 	}
-	return m, nil
+	generation, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return FactsMark{ID: text}
+	}
+	m = FactsMark{ID: strings.TrimPrefix(parts[0], noFacts), Generation: generation}
+	if len(parts) == 3 {
+		m.Next = parts[2]
+	}
+	return m
 }
 
-// SetFactsMark makes a file the one that has the facts of this store, whichever
-// it was before.
+func (m FactsMark) String() string {
+	return strings.TrimSpace(cmp.Or(m.ID, noFacts) + " " + strconv.FormatInt(m.Generation, 10) + " " + m.Next)
+}
+
+// SetFactsMark replaces the mark, whatever it was before.
 func (db *DB) SetFactsMark(ctx context.Context, m FactsMark) error {
 	return db.write(ctx, func(tx Tx) error { return putFactsMark(tx, m, int64(clock.At(db.now()))) })
 }
 
-// RaiseFactsMark notes how far the file is, or takes it into use where no file
-// is yet. It returns ErrFactsMoved where another file has the facts.
+// ChangeFactsMark replaces the mark was. It returns ErrFactsMoved where that is
+// not the mark anymore, apart from the generation.
+func (db *DB) ChangeFactsMark(ctx context.Context, was, to FactsMark) error {
+	return db.write(ctx, func(tx Tx) error {
+		now, err := db.factsMark(tx)
+		if err != nil {
+			return err
+		}
+		if now.ID != was.ID || now.Next != was.Next {
+			return ErrFactsMoved
+		}
+		return putFactsMark(tx, to, int64(clock.At(db.now())))
+	})
+}
+
+// RaiseFactsMark notes the generation of the file. Where the file has taken the
+// next id, that becomes the id. It returns ErrFactsMoved where another file has
+// the facts.
 func (db *DB) RaiseFactsMark(ctx context.Context, m FactsMark) error {
 	return db.write(ctx, func(tx Tx) error { return db.raiseFactsMark(tx, m) })
 }
 
-func (db *DB) raiseFactsMark(tx Tx, m FactsMark) error {
+// factsMark reads the mark inside a transaction that changes it.
+func (db *DB) factsMark(tx Tx) (m FactsMark, err error) {
 	rows, err := tx.Query(`SELECT value FROM setting WHERE name = $1 `+db.engine.Traits().RowLock, factsSetting)
 	if err != nil {
-		return fmt.Errorf("read mark of facts: %w", err)
+		return m, fmt.Errorf("read mark of facts: %w", err)
 	}
 	if rows.Next() {
-		was, err := parseFactsMark(rows.Text())
-		switch {
-		case err != nil:
-			return err
-		case was.ID != m.ID:
-			return ErrFactsMoved
-		case was.Generation >= m.Generation:
-			return nil
-		}
+		m = parseFactsMark(rows.Text())
 	}
-	return putFactsMark(tx, m, int64(clock.At(db.now())))
+	return m, nil
 }
 
-// TellFacts registers who knows how far the facts are; ok is false where there
-// are none.
+func (db *DB) raiseFactsMark(tx Tx, m FactsMark) error {
+	was, err := db.factsMark(tx)
+	switch {
+	case err != nil:
+		return err
+	case m.ID == "" || was.ID != m.ID && was.Next != m.ID:
+		return ErrFactsMoved
+	case was.ID == m.ID && was.Generation >= m.Generation:
+		return nil
+	}
+	if was.ID != m.ID {
+		was = FactsMark{ID: m.ID, Generation: was.Generation}
+	}
+	was.Generation = max(was.Generation, m.Generation)
+	return putFactsMark(tx, was, int64(clock.At(db.now())))
+}
+
+// TellFacts registers a function that returns the id and the generation of the
+// facts; ok is false where there are none.
 func (db *DB) TellFacts(f func() (m FactsMark, ok bool)) { db.facts = f }
 
-// fed goes with every change that says that facts have come in: it notes how
-// far they are, so that no acknowledged fact can go unnoticed, and plans that
-// campaigns are brought up to date.
+// noteFacts goes with every transaction. Whatever a caller is told after it, the
+// store knows the generation of the facts by then, so that a file that lost
+// something is recognized. It returns what is noted once the transaction is
+// committed.
+func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
+	if db.facts == nil {
+		return nil, nil
+	}
+	m, ok := db.facts()
+	if known := db.noted.Load(); !ok || known != nil && *known == m {
+		return nil, nil
+	}
+	if err := db.raiseFactsMark(tx, m); err != nil && !errors.Is(err, ErrFactsMoved) {
+		return nil, err
+	}
+	return &m, nil
+}
+
+// fed goes with every change that acknowledges facts: it fails where the facts
+// have gone to another file, and plans that campaigns are brought up to date.
 func (db *DB) fed(tx Tx, workspace ident.ID, at clock.Instant) error {
+	if err := db.planSpend(tx, workspace, at); err != nil {
+		return err
+	}
 	if db.facts != nil {
 		if m, ok := db.facts(); ok {
-			if err := db.raiseFactsMark(tx, m); err != nil {
-				return err
-			}
+			return db.raiseFactsMark(tx, m)
 		}
 	}
-	return db.planSpend(tx, workspace, at)
+	return nil
 }
 
 func putFactsMark(tx Tx, m FactsMark, at int64) error {
-	_, err := tx.Exec(upsertSetting, factsSetting, m.ID+" "+strconv.FormatInt(m.Generation, 10), at)
-	if err != nil {
+	if _, err := tx.Exec(upsertSetting, factsSetting, m.String(), at); err != nil {
 		return fmt.Errorf("write mark of facts: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -23,8 +24,10 @@ type DB struct {
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
 	ready  readiness
-	// facts, if set, tells how far the facts are.
+	// facts, if set, returns the id and the generation of the facts, and noted
+	// is the last that a transaction has noted.
 	facts func() (FactsMark, bool)
+	noted atomic.Pointer[FactsMark]
 	// witness, if set, counts acknowledged changes outside of the database.
 	witness *witness
 
@@ -128,18 +131,21 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 // faults.
 func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
 	var entries int64
-	counted := fn
-	if db.witness != nil {
-		counted = func(tx Tx) error {
-			w := &witnessed{Tx: tx}
-			err := fn(w)
-			entries = w.entries
-			return err
+	var noted *FactsMark
+	err := db.engine.Write(ctx, func(tx Tx) error {
+		w := &witnessed{Tx: tx}
+		err := fn(w)
+		entries = w.entries
+		if err == nil {
+			noted, err = db.noteFacts(tx)
 		}
-	}
-	err := db.engine.Write(ctx, counted)
-	if err == nil && entries > 0 {
+		return err
+	})
+	if err == nil && entries > 0 && db.witness != nil {
 		db.witness.add(entries)
+	}
+	if err == nil && noted != nil {
+		db.noted.Store(noted)
 	}
 	if errors.Is(err, ErrUnavailable) {
 		db.ready.failing.Store(true)

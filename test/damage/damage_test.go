@@ -58,6 +58,8 @@ type scene struct {
 	active []string
 	// spend is what the facts sum up to.
 	spend string
+	// hasExtra says that there is data of the source of extra.
+	hasExtra bool
 }
 
 // newScene starts a server for the first time, fills it and stops it.

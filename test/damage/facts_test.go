@@ -1,8 +1,10 @@
 package damage_test
 
 import (
+	"bytes"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,6 +26,27 @@ func (s *scene) copyFile(from, to string) {
 	}
 	if err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// clone copies the whole data folder, which no server uses.
+func (s *scene) clone() *scene {
+	s.t.Helper()
+	c := *s
+	c.data = filepath.Join(s.t.TempDir(), "data")
+	if out, err := exec.Command("cp", "-a", s.data, c.data).CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	return &c
+}
+
+// extra sends data of another source, for a day that newScene has none for.
+func (s *scene) extra(spend string) {
+	s.t.Helper()
+	s.hasExtra = true
+	status, text := s.server.Call(s.key, http.MethodPost, "/v1/ingest/metrics?source=extra", `[{"date":"2026-10-30","channel":"email","campaign_name":"Extra","clicks":1,"spend":`+spend+`}]`)
+	if status != http.StatusOK {
+		s.t.Fatalf("ingest: %d %s", status, text)
 	}
 }
 
@@ -62,7 +85,7 @@ func TestDrillFacts(t *testing.T) {
 			s.spend = spendIn(body)
 			s.server.Stop()
 			s.copyFacts(old, s.data)
-		}, "is an older copy"},
+		}, "does not belong to the database"},
 		{"older after a crash", func(s *scene) {
 			old := t.TempDir()
 			s.copyFacts(s.data, old)
@@ -72,6 +95,51 @@ func TestDrillFacts(t *testing.T) {
 			s.spend = spendIn(body)
 			s.server.Kill() // right after the acknowledgement
 			s.copyFacts(old, s.data)
+		}, "does not belong to the database"},
+		{"older beside a newer log", func(s *scene) {
+			old := t.TempDir()
+			s.copyFacts(s.data, old)
+			s.start()
+			s.ingest("200.5")
+			s.server.Stop() // what is lost is in the file
+			s.start()
+			s.extra("3000.5") // what is left is in the log
+			s.server.Kill()
+			s.copyFile(filepath.Join(old, file), filepath.Join(s.data, file))
+		}, "the file of the facts"},
+		{"file of a copied folder", func(s *scene) {
+			clone := s.clone()
+			clone.start()
+			for range 5 {
+				clone.extra("7000")
+			}
+			clone.server.Stop()
+			s.start() // this folder lives on too
+			s.server.Stop()
+			s.copyFacts(clone.data, s.data)
+		}, "does not belong to the database"},
+		{"older database", func(s *scene) {
+			old := s.clone()
+			s.start()
+			s.extra("3000.5")
+			s.server.Stop()
+			for _, name := range []string{"fanfare.db", "fanfare.db-wal", "fanfare.db-audit"} {
+				s.copyFile(filepath.Join(old.data, name), filepath.Join(s.data, name))
+			}
+		}, "does not belong to the database"},
+		{"end of the log", func(s *scene) {
+			s.start()
+			s.ingest("200.5")
+			wal := filepath.Join(s.data, file+".wal")
+			before, err := os.ReadFile(wal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.extra("3000.5")
+			s.server.Kill() // right after the acknowledgement
+			if err := os.Truncate(wal, int64(len(before))); err != nil {
+				t.Fatal(err)
+			}
 		}, "is an older copy"},
 		{"log", func(s *scene) {
 			s.start()
@@ -96,7 +164,7 @@ func TestDrillFacts(t *testing.T) {
 			}
 			other.server.Stop()
 			s.copyFacts(other.data, s.data)
-		}, "belongs to another database"},
+		}, "does not belong to the database"},
 		{"empty", func(s *scene) {
 			_ = os.Remove(filepath.Join(s.data, file+".wal"))
 			s.edit(file, func([]byte) []byte { return nil })
@@ -136,7 +204,7 @@ func TestDrillFacts(t *testing.T) {
 					t.Errorf("saw %+v", v)
 				}
 				s.wants(v.answer, tt.says, "fanfare facts reset", "fanfare facts restore")
-				s.wants(s.server.Log.String(), tt.says, "fanfare facts reset")
+				s.wants(s.server.Log.String(), tt.says, "fanfare facts reset --data "+s.data)
 				for _, path := range []string{"/readyz", "/v1/connections"} {
 					_, body := s.call(http.MethodGet, path, "")
 					s.wants(body, `"warnings":[{"code":"facts_unavailable"`, tt.says, "fanfare facts reset")
@@ -144,7 +212,7 @@ func TestDrillFacts(t *testing.T) {
 				if v.doctor.Code == 0 || v.backup.Code == 0 {
 					t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
 				}
-				s.wants(v.doctor.Out, "FAIL  facts", tt.says, "fanfare facts reset")
+				s.wants(v.doctor.Out, "FAIL  facts", tt.says, "fanfare facts reset --data "+s.data)
 				s.wants(v.backup.Errors, tt.says, "fanfare facts reset")
 				if status, body := s.call(http.MethodPost, "/v1/ingest/metrics?source=newsletter", `[{"date":"2026-10-01","channel":"email","clicks":1}]`); status != http.StatusServiceUnavailable {
 					t.Errorf("ingest: %d %s", status, body)
@@ -177,6 +245,9 @@ func (s *scene) reset(first string) {
 	_, body = s.call(http.MethodGet, "/v1/connections", "")
 	s.wants(body, `"code":"data_lost"`, `"last_success_at":null`, "Send the data again.")
 	s.ingest("100.25")
+	if s.hasExtra {
+		s.extra("0")
+	}
 	if status, body := s.query(); status != http.StatusOK || spendIn(body) != first || contains(body, "data_lost") {
 		s.t.Errorf("after the data was sent again: %d %s", status, body)
 	}
@@ -219,6 +290,54 @@ func TestDrillFactsRestore(t *testing.T) {
 		t.Errorf("a restored server: %+v", v)
 	}
 	whole.server.Stop()
+	// Where the folder has other facts, a restore keeps them and says so.
+	for _, name := range []string{"fanfare.db", "fanfare.db-wal", "fanfare.db-shm"} {
+		_ = os.Remove(filepath.Join(whole.data, name))
+	}
+	facts := filepath.Join(whole.data, "facts.duckdb")
+	before, err := os.ReadFile(facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := program.Run(t, program.Build(t), t.TempDir(), []string{"FANFARE_DATA=" + whole.data}, "backup", "restore", backup)
+	if out.Code != 0 {
+		t.Fatalf("restore: %+v", out)
+	}
+	s.wants(out.Errors, "warning: there are metrics in "+whole.data, "kept in "+facts+".old", "send your own data again")
+	if kept, err := os.ReadFile(facts + ".old"); err != nil || !bytes.Equal(kept, before) {
+		t.Errorf("the facts of before were not kept: %v", err)
+	}
+	whole.start()
+	if status, body := whole.query(); status != http.StatusOK || spendIn(body) != whole.spend {
+		t.Errorf("after another restore: %d %s", status, body)
+	}
+	whole.server.Stop()
+}
+
+// TestDrillFactsGone removes the file of a running server, and puts it back.
+func TestDrillFactsGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	file := filepath.Join(s.data, "facts.duckdb")
+	if err := os.Rename(file, file+".away"); err != nil {
+		t.Fatal(err)
+	}
+	const says = "was removed or replaced while the server runs"
+	v := s.look()
+	if v.ready != http.StatusOK || v.create != http.StatusCreated || v.pause != http.StatusOK || v.refused > 0 || v.query != http.StatusServiceUnavailable || v.doctor.Code == 0 || v.backup.Code == 0 {
+		t.Errorf("saw %+v", v)
+	}
+	_, ready := s.call(http.MethodGet, "/readyz", "")
+	for _, text := range []string{v.answer, v.doctor.Out, v.backup.Errors, ready} {
+		s.wants(text, says)
+	}
+	if err := os.Rename(file+".away", file); err != nil {
+		t.Fatal(err)
+	}
+	if v := s.look(); v.query != http.StatusOK || v.doctor.Code != 0 || v.backup.Code != 0 {
+		t.Errorf("with the file in its place: %+v", v)
+	}
+	s.server.Stop()
 }
 
 // TestDrillFactsResync loses the facts of a platform, which are read again.

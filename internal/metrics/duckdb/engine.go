@@ -11,7 +11,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -68,6 +67,8 @@ type Engine struct {
 	// between them.
 	changes atomic.Int64
 
+	// file is the file that was opened.
+	file os.FileInfo
 	// id is the identity of the file, and generation counts the changes of its
 	// facts ever since it began.
 	id         atomic.Pointer[string]
@@ -131,19 +132,13 @@ func Open(dir string, o Options) (*Engine, error) {
 // files are those of the facts in a folder.
 var files = []string{"facts.duckdb", "facts.duckdb.wal"}
 
-// Drop removes the facts of a folder, which nobody may have open.
-func Drop(dir string) error {
-	for _, name := range files {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("drop facts: %w", err)
-		}
-	}
-	return nil
-}
+// format makes new files such that their log names the file that it belongs to:
+// DuckDB then refuses to open a file with the log of a later or another one.
+const format = "?storage_compatibility_version=v1.4.0"
 
 func (e *Engine) begin(memoryMB int) error {
 	var locked sync.Once
-	connector, err := duckdb.NewConnector(e.path, func(c driver.ExecerContext) (err error) {
+	connector, err := duckdb.NewConnector(e.path+format, func(c driver.ExecerContext) (err error) {
 		locked.Do(func() { err = confine(context.Background(), c, e.spool, e.threads, memoryMB) })
 		return err
 	})
@@ -162,6 +157,9 @@ func (e *Engine) begin(memoryMB int) error {
 		}
 		return e.loadCommon(ctx, c)
 	})
+	if err == nil {
+		e.file, err = os.Stat(e.path)
+	}
 	if err != nil {
 		return errors.Join(err, e.pool.close())
 	}

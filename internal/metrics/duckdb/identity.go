@@ -27,8 +27,10 @@ type Identity struct {
 // Identity returns the identity of the file. It costs no query.
 func (e *Engine) Identity() Identity { return Identity{*e.id.Load(), e.generation.Load()} }
 
-// Adopt gives the file an id, in place of the one that it has. It is on disk
-// when Adopt returns nil.
+// Adopt gives the file an id, in place of the one that it has. When Adopt
+// returns nil the id is on disk, in the file itself and not in its log: a log
+// that is written from now on says nothing of the id, so that another file
+// beside it does not pass for this one.
 func (e *Engine) Adopt(ctx context.Context, id string) error {
 	err := e.alone(ctx, func(c *conn) error {
 		err := c.inTransaction(ctx, func() error {
@@ -38,10 +40,15 @@ func (e *Engine) Adopt(ctx context.Context, id string) error {
 			_, err := c.exec(ctx, "INSERT INTO identity VALUES (?)", id)
 			return err
 		})
-		if err == nil {
-			e.id.Store(&id)
+		if err != nil {
+			return err
 		}
-		return err
+		e.id.Store(&id)
+		if _, err := c.exec(ctx, "CHECKPOINT"); err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		e.unsaved = 0
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("adopt facts: %w", err)
@@ -71,25 +78,53 @@ func Exists(dir string) bool {
 	return err == nil
 }
 
-// Retired is where Retire puts the facts of a folder.
-func Retired(dir string) string { return filepath.Join(dir, files[0]) + ".old" }
+// Displaced reports whether the file was removed or replaced since it was
+// opened: what is written then is lost when the file is closed. It costs one
+// call to the system.
+func (e *Engine) Displaced() bool {
+	now, err := os.Stat(e.path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !os.SameFile(now, e.file)
+}
 
 // Retire puts the facts of a folder, which nobody may have open, under other
-// names, in place of those that were retired before.
-func Retire(dir string) error {
+// names, and returns the name of the file; empty where there is none. It never
+// replaces facts that were retired before.
+func Retire(dir string) (kept string, err error) {
+	suffix := ".old"
+	for n := 2; ; n++ {
+		if taken, err := anyExists(dir, suffix); err != nil {
+			return "", fmt.Errorf("put the old facts aside: %w", err)
+		} else if !taken {
+			break
+		}
+		suffix = fmt.Sprintf(".old.%d", n)
+	}
 	for _, name := range files {
 		from := filepath.Join(dir, name)
-		err := os.Rename(from, from+".old")
-		if errors.Is(err, fs.ErrNotExist) {
-			if err = os.Remove(from + ".old"); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("put the old facts aside: %w", err)
+		err := os.Rename(from, from+suffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", fmt.Errorf("put the old facts aside: %w", err)
+		case kept == "":
+			kept = from + suffix
 		}
 	}
-	return nil
+	return kept, nil
+}
+
+// anyExists reports whether one of the files with a suffix is in a folder.
+func anyExists(dir, suffix string) (bool, error) {
+	for _, name := range files {
+		_, err := os.Stat(filepath.Join(dir, name+suffix))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // Damaged reports whether an error says that the file is corrupt, or that
@@ -102,6 +137,7 @@ func Damaged(err error) bool {
 	switch failed.Type {
 	case duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization:
 		return true
+	default:
+		return false
 	}
-	return false
 }

@@ -58,6 +58,98 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestLogOfAnother sees that a file is not opened with a log that was written
+// for a later state of it.
+func TestLogOfAnother(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), start
+	e := open(t, dir)
+	copyOf := func(name string) []byte {
+		t.Helper()
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	write := func(n int) {
+		t.Helper()
+		if err := e.Write(t.Context(), batchOf(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(1)
+	if err := e.Adopt(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	older := copyOf("facts.duckdb")
+	write(2)
+	if err := e.Maintain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write(3)
+	mixed := t.TempDir()
+	for name, b := range map[string][]byte{"facts.duckdb": older, "facts.duckdb.wal": copyOf("facts.duckdb.wal")} {
+		if err := os.WriteFile(filepath.Join(mixed, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if other, err := duckdb.Open(mixed, options(&now)); err == nil {
+		t.Errorf("an older file opened with a newer log as %+v", other.Identity())
+		_ = other.Close()
+	}
+}
+
+// TestDisplaced removes, replaces and puts back the file of an open engine.
+func TestDisplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := open(t, dir)
+	path := filepath.Join(dir, "facts.duckdb")
+	is := func(want bool, what string) {
+		t.Helper()
+		if got := e.Displaced(); got != want {
+			t.Errorf("%s: got %v want %v", what, got, want)
+		}
+	}
+	is(false, "the file that was opened")
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	is(true, "removed")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	is(true, "replaced")
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	is(false, "put back")
+}
+
+// TestRetire sees that facts that are put aside never replace others that were.
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "facts.duckdb")
+	for i, want := range []string{path + ".old", path + ".old.2", path + ".old.3"} {
+		if err := os.WriteFile(path, []byte{byte(i)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := duckdb.Retire(dir); err != nil || kept != want {
+			t.Errorf("kept %q, %v want %q", kept, err, want)
+		}
+	}
+	for i, name := range []string{".old", ".old.2", ".old.3"} {
+		if b, err := os.ReadFile(path + name); err != nil || !bytes.Equal(b, []byte{byte(i)}) {
+			t.Errorf("%s has %v, %v", name, b, err)
+		}
+	}
+	if kept, err := duckdb.Retire(dir); kept != "" || err != nil {
+		t.Errorf("nothing to keep: %q, %v", kept, err)
+	}
+}
+
 // TestDamaged changes bytes of the file's blocks. Such a file cannot be opened,
 // or an error says that it is damaged: no number comes of it.
 func TestDamaged(t *testing.T) {

@@ -153,8 +153,22 @@ func recordsFactsMark(t *testing.T, w *World) {
 		t.Errorf("a new store had facts: %v %v", had, err)
 	}
 	one, two := store.FactsMark{ID: "fct_1", Generation: 3}, store.FactsMark{ID: "fct_2", Generation: 9}
+	if err := w.DB.RaiseFactsMark(t.Context(), one); !errors.Is(err, store.ErrFactsMoved) {
+		t.Errorf("a file that was not noted: got %v want %v", err, store.ErrFactsMoved)
+	}
+	// The next id is noted first, and becomes the id once the file has it.
+	next := store.FactsMark{Next: "fct_1"}
+	w.must(w.DB.ChangeFactsMark(t.Context(), store.FactsMark{}, next))
+	mark(next)
+	if err := w.DB.ChangeFactsMark(t.Context(), store.FactsMark{}, store.FactsMark{Next: "fct_9"}); !errors.Is(err, store.ErrFactsMoved) {
+		t.Errorf("another node noted the next id: got %v want %v", err, store.ErrFactsMoved)
+	}
 	w.must(w.DB.RaiseFactsMark(t.Context(), one))
 	mark(one)
+	w.must(w.DB.ChangeFactsMark(t.Context(), one, store.FactsMark{ID: "fct_1", Generation: 3, Next: "fct_5"}))
+	w.must(w.DB.RaiseFactsMark(t.Context(), store.FactsMark{ID: "fct_1", Generation: 4}))
+	mark(store.FactsMark{ID: "fct_1", Generation: 4, Next: "fct_5"})
+	w.must(w.DB.SetFactsMark(t.Context(), one))
 	if err := w.DB.RaiseFactsMark(t.Context(), two); !errors.Is(err, store.ErrFactsMoved) {
 		t.Errorf("another file: got %v want %v", err, store.ErrFactsMoved)
 	}
@@ -171,6 +185,13 @@ func recordsFactsMark(t *testing.T, w *World) {
 	w.DB.TellFacts(func() (store.FactsMark, bool) { return told, true })
 	c, _ := w.Synced("Own data")
 	w.must(w.DB.Connections().SaveFed(t.Context(), c, []byte("{}"), w.Save("connection.connected")))
+	mark(told)
+	// So does every other change: it may depend on facts that were written.
+	told.Generation = 14
+	c, r := w.Synced("Another")
+	if _, err := w.DB.Connections().Apply(t.Context(), w.applied(c, r, "")); err != nil {
+		t.Fatal(err)
+	}
 	mark(told)
 	told.ID = "fct_3"
 	c, _ = w.Synced("More data")

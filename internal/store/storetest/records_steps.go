@@ -282,7 +282,7 @@ func (w *World) systemSteps() []Step {
 		{"ready", false, w.DB.Ready},
 		{"mark of facts", true, func(ctx context.Context) error {
 			_, err := w.DB.HadFacts(ctx)
-			err = errors.Join(err, w.DB.SetFactsMark(ctx, store.FactsMark{ID: "fct_1"}), w.DB.RaiseFactsMark(ctx, store.FactsMark{ID: "fct_1", Generation: w.generation()}))
+			err = errors.Join(err, w.DB.SetFactsMark(ctx, store.FactsMark{ID: "fct_1"}), w.DB.ChangeFactsMark(ctx, store.FactsMark{ID: "fct_1"}, store.FactsMark{ID: "fct_1"}), w.DB.RaiseFactsMark(ctx, store.FactsMark{ID: "fct_1", Generation: w.generation()}))
 			// A backup does not have the mark.
 			return errors.Join(err, w.Raw.Write(ctx, func(tx store.Tx) error {
 				_, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "facts")

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fanfare/internal/ident"
+	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/record"
+)
+
+// FactsReplaced is the result of replacing the facts.
+type FactsReplaced struct {
+	// Resyncing is how many connections are read again from their platforms.
+	Resyncing int `json:"resyncing"`
+	// SendAgain are the connections whose own data has to be sent again.
+	SendAgain []ident.ID `json:"send_again"`
+	// Kept is the file with the facts as they were, empty where there was none.
+	Kept string `json:"kept"`
+}
+
+// ReplaceFacts begins new facts, empty or with what fill puts into them, and
+// has all connections read again: facts of a backup lack what came after it.
+// See factsfile.File.Replace.
+func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(*duckdb.Engine) error) (r FactsReplaced, err error) {
+	if a.factsFile == nil {
+		return r, errors.New("this server has no file of facts")
+	}
+	lose := func() (err error) {
+		r, err = a.loseFacts(ctx, cause)
+		return err
+	}
+	kept, err := a.factsFile.Replace(ctx, lose, fill)
+	r.Kept = kept
+	if err != nil {
+		return r, err
+	}
+	a.config.Log.WarnContext(ctx, "facts replaced", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "kept", r.Kept)
+	return r, nil
+}
+
+// loseFacts marks all connections of all workspaces.
+func (a *App) loseFacts(ctx context.Context, cause record.Cause) (r FactsReplaced, err error) {
+	r.SendAgain = []ident.ID{}
+	workspaces, err := a.Accounts.Workspaces(ctx)
+	if err != nil {
+		return r, err
+	}
+	for _, w := range workspaces {
+		cause.Workspace = w.ID
+		connections, err := entities{a.DB}.Connections(ctx, w.ID)
+		if err != nil {
+			return r, err
+		}
+		for _, c := range connections {
+			lost, resyncs, err := a.Connections.Lost(ctx, cause, c.ID)
+			switch {
+			case err != nil:
+				return r, fmt.Errorf("mark connection %s: %w", c.ID, err)
+			case resyncs:
+				r.Resyncing++
+			case lost:
+				r.SendAgain = append(r.SendAgain, c.ID)
+			}
+		}
+	}
+	return r, nil
+}
