@@ -239,7 +239,6 @@ func TestGrant(t *testing.T) {
 	}
 	renewed := b.do("POST", "/console/v1/connections/"+made["id"].(string)+"/reconnect", nil).want(200).record()
 	newBrowser(t, w).do("GET", consent(t, renewed["authorization_url"].(string)), nil).want(400)
-
 }
 
 // TestGrantByKey asks whoever comes back before anything happens: somebody may

@@ -18,8 +18,8 @@ var _ asset.Store = (*Assets)(nil)
 // Assets returns the store of assets.
 func (db *DB) Assets() *Assets { return &Assets{db} }
 
-// assets is the table; its rows are written once.
-var assets = newTable(table{name: "asset", shape: 1, log: true})
+// Registers the table. Its rows are written once, by statements of their own.
+var _ = newTable(table{name: "asset", shape: 1, log: true})
 
 // assetRef is the kind of reference that keeps an asset.
 const assetRef = "asset_id"

@@ -238,7 +238,7 @@ func (g *world) addsUp(q *question, a *reply) {
 			total *json.Number
 			of    func(replyRow) figures
 		}{
-			"": {a.Meta.Totals.Metrics[m], func(r replyRow) figures { return r.Metrics }}, "previous ": {a.Meta.Totals.Previous[m], func(r replyRow) figures { return r.Previous }},
+			"": {a.Meta.Totals.Metrics[m], func(r replyRow) figures { return r.Metrics }}, "previous": {a.Meta.Totals.Previous[m], func(r replyRow) figures { return r.Previous }},
 		} {
 			sum := new(big.Rat)
 			for _, r := range a.Data {
@@ -247,7 +247,7 @@ func (g *world) addsUp(q *question, a *reply) {
 				}
 			}
 			if side.total != nil && number(string(*side.total)).Cmp(sum) != 0 {
-				g.broken(q, "%s%s: rows add up to %s, the total is %s", name, m, shown(sum), written(side.total))
+				g.broken(q, "%s %s: rows add up to %s, the total is %s", name, m, shown(sum), written(side.total))
 			}
 		}
 	}

@@ -110,9 +110,11 @@ func stopOnFullDisk(t *testing.T, dir string) {
 
 	fill(t, filepath.Join(dir, "filler"))
 	large := fmt.Sprintf(`{"name":"x","description":%q}`, strings.Repeat("d", 2000))
-	for a.Do("POST", "/v1/campaigns", large).Status == 201 {
+	res := a.Do("POST", "/v1/campaigns", large)
+	for res.Status == 201 {
+		res = a.Do("POST", "/v1/campaigns", large)
 	}
-	a.Do("POST", "/v1/campaigns", large).WantError(503, "unavailable")
+	res.WantError(503, "unavailable")
 	a.Do("GET", "/v1/campaigns", nil).Want(200)
 
 	a.Do("POST", "/v1/campaigns/"+ids[0]+"/pause", nil).Want(200)

@@ -26,7 +26,8 @@ func TestStopOverLimit(t *testing.T) {
 		draft := a.Do("POST", "/v1/campaigns", `{"name":"Draft"}`).Want(201).ID()
 		exhaust := func() {
 			t.Helper()
-			for a.Do("GET", "/v1", nil).Status == 200 {
+			for status := 200; status == 200; {
+				status = a.Do("GET", "/v1", nil).Status
 			}
 		}
 		refused := func(method, path string) {

@@ -2,7 +2,6 @@ package sync_test
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,7 +43,7 @@ func TestDrillDays(t *testing.T) {
 	for range days {
 		d.day()
 	}
-	d.control(http.MethodDelete, "faults")
+	d.clear("faults")
 	d.clock.Advance(time.Hour)
 	d.mend()
 	r := d.last(first)

@@ -41,7 +41,7 @@ func TestDrillKill(t *testing.T) {
 	for end := d.sandbox.Now().Add(time.Duration(days) * 24 * time.Hour); d.sandbox.Now().Before(end); {
 		d.life()
 	}
-	d.control(http.MethodDelete, "faults")
+	d.clear("faults")
 	// A run that met a fault can still switch an account off: it ends first.
 	d.until(func() bool { return d.cancel(func(run) bool { return true }) == 0 })
 	d.mend()

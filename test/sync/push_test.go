@@ -197,7 +197,8 @@ func (d *pushDrill) look(l *lane, c *shown) (push string) {
 	}
 	reported := slices.ContainsFunc(c.Delivery.Issues, func(i struct {
 		Code string `json:"code"`
-	}) bool {
+	},
+	) bool {
 		return i.Code == "push_"+push
 	})
 	if push != "applied" && !reported {
@@ -321,7 +322,7 @@ func (d *pushDrill) kill(l *lane) {
 // requested last.
 func (d *pushDrill) settle() {
 	d.Helper()
-	d.control(http.MethodDelete, "faults")
+	d.clear("faults")
 	if d.throttled {
 		// Some name no moment, and one means midnight.
 		d.throttled = false
@@ -344,5 +345,5 @@ func (d *pushDrill) settle() {
 			d.Fatalf("%s: the platform runs it: %v, requested was %v", l.platform, runs, l.run)
 		}
 	}
-	d.control(http.MethodDelete, "journal")
+	d.clear("journal")
 }

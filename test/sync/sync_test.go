@@ -115,10 +115,10 @@ func (d *drill) spoil() {
 	}
 }
 
-// control asks the sandbox itself.
-func (d *drill) control(method, path string) {
+// clear removes all faults or the whole journal of the sandbox.
+func (d *drill) clear(what string) {
 	d.Helper()
-	d.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(d.Context(), method, "http://sandbox/_sandbox/"+path, http.NoBody))
+	d.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(d.Context(), http.MethodDelete, "http://sandbox/_sandbox/"+what, http.NoBody))
 }
 
 // tally counts what the sandbox has noted since the last time.
@@ -129,7 +129,7 @@ func (d *drill) tally() {
 			d.counts.faults[e.Fault]++
 		}
 	}
-	d.control(http.MethodDelete, "journal")
+	d.clear("journal")
 }
 
 // ask calls the service and reads what is under data.

@@ -232,7 +232,7 @@ func recordsWitness(t *testing.T, w *World) {
 	w.Engine.Twice = true
 	w.must(save("Two"))
 	w.Engine.Twice = false
-	w.Engine.Statement = func(query string, inside bool) error {
+	w.Engine.Statement = func(query string, _ bool) error {
 		if strings.HasPrefix(query, "UPDATE audit_head") {
 			return store.ErrUnavailable
 		}
