@@ -44,7 +44,7 @@ func environment(folder string) error {
 		cmd := exec.Command(command[0], command[1:]...)
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %w (Python 3.10 or newer with venv is needed; on Debian `apt-get install python3-venv`)\n%s", command, err, out)
+			return fmt.Errorf("%v: %w (Python 3.11 or newer with venv is needed; on Debian `apt-get install python3-venv`)\n%s", command, err, out)
 		}
 	}
 	return os.WriteFile(mark, wanted, 0o600)

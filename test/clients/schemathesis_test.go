@@ -1,0 +1,55 @@
+//go:build contract
+
+package clients_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fanfare/test/program"
+)
+
+// TestSchemathesis lets Schemathesis derive requests from the contract and
+// judge what the real server answers: no 5xx, no status, header or body that
+// the contract does not describe, no invalid request accepted. With
+// FANFARE_DRILL=full it tries every value at the border of every schema, which
+// takes about 15 minutes.
+func TestSchemathesis(t *testing.T) {
+	const folder = "schemathesis"
+	if err := environment(folder); err != nil {
+		t.Fatal(err)
+	}
+	s := program.Start(t, program.Options{Env: []string{
+		"FANFARE_LIMITS=growth=0/0/0",
+		// Nothing listens there, so that platforms are out of reach at once.
+		"FANFARE_PLATFORM_URLS=" + strings.Join([]string{
+			"google_ads=http://127.0.0.1:9", "meta_ads=http://127.0.0.1:9", "tiktok_ads=http://127.0.0.1:9", "linkedin_ads=http://127.0.0.1:9", "ga4=http://127.0.0.1:9",
+		}, ","),
+	}})
+	made := s.Run("workspace", "create", "--name", folder, "--plan", "growth", "--owner", folder+"@example.com", "--json")
+	var workspace struct {
+		Key string `json:"api_key"`
+	}
+	if err := json.Unmarshal([]byte(made.Out), &workspace); err != nil {
+		t.Fatalf("create a workspace: %v\n%s%s", err, made.Out, made.Errors)
+	}
+	effort := []string{"--phases", "examples,fuzzing,stateful", "--max-examples", "5"}
+	if os.Getenv("FANFARE_DRILL") == "full" {
+		effort = []string{"--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "50"}
+	}
+	cmd := exec.Command(".venv/bin/schemathesis", append([]string{
+		"run", "../../../api/openapi.yaml", "--url", s.URL, "--tls-verify", filepath.Join(s.Data, "tls", "ca.pem"), "--header", "Authorization: Bearer " + workspace.Key,
+	}, effort...)...)
+	cmd.Dir = folder
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("schemathesis: %v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), "Selected: ") {
+		t.Errorf("schemathesis has tried nothing:\n%s", out)
+	}
+}
