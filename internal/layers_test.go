@@ -45,7 +45,7 @@ var (
 // store provides it.
 var layers = []layer{
 	{
-		name: "leaf", rooms: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "turn"}, may: []string{"leaf"},
+		name: "leaf", rooms: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "turn", "body"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "the vocabulary is for everybody, so it may depend on nothing but itself",
 	},
 	{

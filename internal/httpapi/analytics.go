@@ -10,6 +10,7 @@ import (
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/audience"
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
@@ -65,18 +66,18 @@ func (r *request) home() analytics.Workspace {
 }
 
 func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {
-	f := newFields(&r.object, false)
+	f := body.NewReader(&r.object, false)
 	q := readAnalyticsQuery(f)
-	f.done()
-	if f.err() != nil {
+	f.Done()
+	if f.Err() != nil {
 		// Names and values in what could be read may be wrong as well.
 		_, more := analytics.Resolve(q, r.home(), r.now)
 		for _, d := range more {
-			if !slices.ContainsFunc(f.problems.list, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
-				f.problems.add(d)
+			if !slices.ContainsFunc(f.Problems.List, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
+				f.Problems.Add(d)
 			}
 		}
-		return response{}, f.err()
+		return response{}, f.Err()
 	}
 	answer, err := a.Analytics.Query(ctx, r.home(), q)
 	if err != nil {

@@ -5,43 +5,44 @@ import (
 	"slices"
 
 	"fanfare/internal/analytics"
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 )
 
 // readAnalyticsQuery reads the body of a query. It looks at types and names of
 // members alone; what they say is checked by those who know what it means.
-func readAnalyticsQuery(f *fields) *analytics.Query {
+func readAnalyticsQuery(f *body.Reader) *analytics.Query {
 	q := &analytics.Query{
-		Metrics:     f.names("metrics", analytics.MaxMetrics),
-		Dimensions:  f.names("dimensions", analytics.MaxDimensions),
+		Metrics:     catalogueNames(f, "metrics", analytics.MaxMetrics),
+		Dimensions:  catalogueNames(f, "dimensions", analytics.MaxDimensions),
 		Range:       readRange(f, "date_range"),
-		Granularity: f.word("granularity", optional),
-		Timezone:    f.word("timezone", optional),
-		Currency:    f.text("currency", optional, 0, maxWord),
+		Granularity: word(f, "granularity", body.Optional),
+		Timezone:    word(f, "timezone", body.Optional),
+		Currency:    f.Text("currency", body.Optional, 0, maxWord),
 		Filters:     readFilters(f),
-		Limit:       f.integer("limit", optional, 1, analytics.MaxLimit),
-		Cursor:      f.text("cursor", nullable, 1, maxCursor),
+		Limit:       f.Integer("limit", body.Optional, 1, analytics.MaxLimit),
+		Cursor:      f.Text("cursor", body.Nullable, 1, maxCursor),
 	}
-	set(&q.DryRun, f.flag("dry_run"))
-	if c := f.nested("compare", optional); c != nil {
+	body.Set(&q.DryRun, f.Flag("dry_run"))
+	if c := f.Nested("compare", body.Optional); c != nil {
 		q.Compare = &analytics.Compare{Range: readRange(c, "date_range")}
-		set(&q.Compare.To, c.word("to", required))
-		set(&q.Compare.MatchWeekday, c.flag("match_weekday"))
-		c.done()
+		body.Set(&q.Compare.To, word(c, "to", body.Required))
+		body.Set(&q.Compare.MatchWeekday, c.Flag("match_weekday"))
+		c.Done()
 	}
-	for _, o := range f.objects("order_by", analytics.MaxOrder) {
+	for _, o := range f.Objects("order_by", analytics.MaxOrder) {
 		var by analytics.Order
-		set(&by.Field, o.word("field", required))
-		set(&by.Order, o.choice("order", optional, []string{"asc", "desc"}))
-		o.done()
+		body.Set(&by.Field, word(o, "field", body.Required))
+		body.Set(&by.Order, o.Choice("order", body.Optional, []string{"asc", "desc"}))
+		o.Done()
 		q.OrderBy = append(q.OrderBy, by)
 	}
-	if i := f.nested("include", optional); i != nil {
+	if i := f.Nested("include", body.Optional); i != nil {
 		q.Include = analytics.Include{
-			Totals: i.flag("totals"), EmptyRows: i.flag("empty_rows"),
-			Labels: i.flag("labels"), TotalRows: i.flag("total_rows"),
+			Totals: i.Flag("totals"), EmptyRows: i.Flag("empty_rows"),
+			Labels: i.Flag("labels"), TotalRows: i.Flag("total_rows"),
 		}
-		i.done()
+		i.Done()
 	}
 	return q
 }
@@ -53,26 +54,26 @@ const maxCursor = 4096
 const maxWord = 200
 
 // word reads a name that is looked up later.
-func (f *fields) word(name string, p presence) *string { return f.text(name, p, 1, maxWord) }
+func word(f *body.Reader, name string, p body.Presence) *string { return f.Text(name, p, 1, maxWord) }
 
-// names reads an array of names that are looked up later; nil where there is
+// catalogueNames reads an array of names that are looked up later; nil where there is
 // none.
-func (f *fields) names(name string, most int) []string {
-	if f.object.get(name) == nil {
-		f.read[name] = true
+func catalogueNames(f *body.Reader, name string, most int) []string {
+	if f.Object.Get(name) == nil {
+		f.Skip(name)
 		return nil
 	}
-	return f.list(name, most, func(path, item string) (string, bool) { return item, f.checkText(path, item, 1, maxWord) })
+	return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, maxWord) })
 }
 
-func readRange(f *fields, name string) *analytics.Range {
-	o := f.nested(name, optional)
+func readRange(f *body.Reader, name string) *analytics.Range {
+	o := f.Nested(name, body.Optional)
 	if o == nil {
 		return nil
 	}
-	r := &analytics.Range{Start: o.word("start_date", optional), End: o.word("end_date", optional), Preset: o.word("preset", optional)}
-	o.done()
-	if r.Preset == nil && o.object.get("preset") != nil {
+	r := &analytics.Range{Start: word(o, "start_date", body.Optional), End: word(o, "end_date", body.Optional), Preset: word(o, "preset", body.Optional)}
+	o.Done()
+	if r.Preset == nil && o.Object.Get("preset") != nil {
 		// It cannot be read, which is all that is wrong: no days are missing.
 		return nil
 	}
@@ -80,23 +81,23 @@ func readRange(f *fields, name string) *analytics.Range {
 }
 
 // readFilters reads a condition, or an array of them that must all hold.
-func readFilters(f *fields) *analytics.Filter {
-	v := f.take("filters", optional)
+func readFilters(f *body.Reader) *analytics.Filter {
+	v := f.Take("filters", body.Optional)
 	if v == nil {
 		return nil
 	}
-	if v.kind != kindArray {
-		return readFilter(f, f.at("filters"), v)
+	if v.Kind != body.KindArray {
+		return readFilter(f, f.At("filters"), v)
 	}
-	node := &analytics.Filter{Path: f.at("filters")}
+	node := &analytics.Filter{Path: f.At("filters")}
 	node.And = readNodes(f, node.Path, v)
 	return node
 }
 
-func readNodes(f *fields, path string, v *value) []analytics.Filter {
-	list := make([]analytics.Filter, 0, len(v.items))
-	for i := range v.items {
-		if n := readFilter(f, fmt.Sprintf("%s[%d]", path, i), &v.items[i]); n != nil {
+func readNodes(f *body.Reader, path string, v *body.Value) []analytics.Filter {
+	list := make([]analytics.Filter, 0, len(v.Items))
+	for i := range v.Items {
+		if n := readFilter(f, fmt.Sprintf("%s[%d]", path, i), &v.Items[i]); n != nil {
 			list = append(list, *n)
 		}
 	}
@@ -110,54 +111,54 @@ var (
 )
 
 // readFilter reads one node. Deeper than a body may nest it cannot get.
-func readFilter(f *fields, path string, v *value) *analytics.Filter {
-	o := f.item(path, v)
+func readFilter(f *body.Reader, path string, v *body.Value) *analytics.Filter {
+	o := f.Item(path, v)
 	if o == nil {
 		return nil
 	}
-	defer o.done()
+	defer o.Done()
 	n := &analytics.Filter{Path: path}
 	kinds := kindsOf(v)
 	if len(kinds) == 0 || kinds[0] == "" {
-		set(&n.Field, o.word("field", required))
-		set(&n.Op, o.word("op", required))
+		body.Set(&n.Field, word(o, "field", body.Required))
+		body.Set(&n.Op, word(o, "op", body.Required))
 		n.Values = readScalars(o)
 		return n
 	}
 	if len(kinds) > 1 {
-		o.bad(path, "incompatible_fields", "must have exactly one of and, or, not, or else field, op and values.", fault.Meta{"allowed": joins})
+		o.Bad(path, "incompatible_fields", "must have exactly one of and, or, not, or else field, op and values.", fault.Meta{"allowed": joins})
 		for _, name := range slices.Concat(joins, parts) {
-			o.read[name] = true
+			o.Skip(name)
 		}
 		return nil
 	}
 	for _, name := range []string{"and", "or"} {
-		list := o.typed(name, optional, func(v *value) bool { return v.kind == kindArray }, "an array")
+		list := o.Typed(name, body.Optional, func(v *body.Value) bool { return v.Kind == body.KindArray }, "an array")
 		if list == nil {
 			continue
 		}
-		if len(list.items) == 0 {
-			o.bad(o.at(name), "too_few_items", "must have at least 1 item.", fault.Meta{"minimum": 1})
+		if len(list.Items) == 0 {
+			o.Bad(o.At(name), "too_few_items", "must have at least 1 item.", fault.Meta{"minimum": 1})
 		}
-		nodes := readNodes(f, o.at(name), list)
+		nodes := readNodes(f, o.At(name), list)
 		if name == "and" {
 			n.And = nodes
 		} else {
 			n.Or = nodes
 		}
 	}
-	if not := o.take("not", optional); not != nil {
-		n.Not = readFilter(f, o.at("not"), not)
+	if not := o.Take("not", body.Optional); not != nil {
+		n.Not = readFilter(f, o.At("not"), not)
 	}
 	return n
 }
 
 // kindsOf lists what a node is by its members: what joins others, and empty
 // for a condition of its own. A right node is only one.
-func kindsOf(v *value) []string {
+func kindsOf(v *body.Value) []string {
 	var kinds []string
-	for _, m := range v.members {
-		kind := m.name
+	for _, m := range v.Members {
+		kind := m.Name
 		if slices.Contains(parts, kind) {
 			kind = ""
 		} else if !slices.Contains(joins, kind) {
@@ -171,21 +172,21 @@ func kindsOf(v *value) []string {
 }
 
 // readScalars reads the values of a condition.
-func readScalars(o *fields) []analytics.Scalar {
-	v := o.typed("values", optional, func(v *value) bool { return v.kind == kindArray }, "an array")
+func readScalars(o *body.Reader) []analytics.Scalar {
+	v := o.Typed("values", body.Optional, func(v *body.Value) bool { return v.Kind == body.KindArray }, "an array")
 	if v == nil {
 		return nil
 	}
-	list := make([]analytics.Scalar, 0, len(v.items))
-	for i, item := range v.items {
-		path := fmt.Sprintf("%s[%d]", o.at("values"), i)
-		switch item.kind {
-		case kindString, kindNumber:
-			list = append(list, analytics.Scalar{Text: item.text, Number: item.kind == kindNumber})
-		case kindNull:
-			o.bad(path, "not_nullable", "cannot be null; use is_null.", nil)
+	list := make([]analytics.Scalar, 0, len(v.Items))
+	for i, item := range v.Items {
+		path := fmt.Sprintf("%s[%d]", o.At("values"), i)
+		switch item.Kind {
+		case body.KindString, body.KindNumber:
+			list = append(list, analytics.Scalar{Text: item.Text, Number: item.Kind == body.KindNumber})
+		case body.KindNull:
+			o.Bad(path, "not_nullable", "cannot be null; use is_null.", nil)
 		default:
-			o.bad(path, "invalid_type", "must be a string or a number.", fault.Meta{"expected": "a string or a number"})
+			o.Bad(path, "invalid_type", "must be a string or a number.", fault.Meta{"expected": "a string or a number"})
 		}
 	}
 	return list

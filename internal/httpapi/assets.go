@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fanfare/internal/asset"
+	"fanfare/internal/body"
 	"fanfare/internal/ident"
 )
 
@@ -72,10 +73,10 @@ func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	seconds := int64(asset.DefaultLinkSeconds)
-	f := newFields(&r.object, false)
-	set(&seconds, f.integer("expires_in", optional, asset.MinLinkSeconds, asset.MaxLinkSeconds))
-	f.done()
-	if err := f.err(); err != nil {
+	f := body.NewReader(&r.object, false)
+	body.Set(&seconds, f.Integer("expires_in", body.Optional, asset.MinLinkSeconds, asset.MaxLinkSeconds))
+	f.Done()
+	if err := f.Err(); err != nil {
 		return response{}, err
 	}
 	base := a.Origin(r.http) + linkPath

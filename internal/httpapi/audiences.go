@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/audience"
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -20,7 +21,7 @@ var audienceList = listing{
 	statuses: audience.Statuses,
 	filters: []filter{
 		{name: "type", allowed: audience.Types},
-		{name: "tag", lower: true, longest: maxTag},
+		{name: "tag", lower: true, longest: body.MaxTag},
 		{name: "q", longest: audience.MaxName},
 	},
 }
@@ -50,18 +51,18 @@ func (a *API) audienceRoutes() []route {
 }
 
 func (a *API) createAudience(ctx context.Context, r *request) (response, error) {
-	f := newFields(&r.object, false)
+	f := body.NewReader(&r.object, false)
 	kind := audience.TypeTargeting
-	chosen := f.choice("type", optional, audience.Creatable)
+	chosen := f.Choice("type", body.Optional, audience.Creatable)
 	if chosen != nil {
 		kind = audience.Type(*chosen)
 	}
 	spec := readAudience(f)
 	// Where nobody knows the type, nobody knows what belongs to it.
-	if f.read["definition"] = true; chosen != nil || f.object.get("type") == nil {
+	if f.Skip("definition"); chosen != nil || f.Object.Get("type") == nil {
 		spec.Type, spec.Definition = kind, readDefinition(f, kind)
 	}
-	f.done(audienceReadOnly...)
+	f.Done(audienceReadOnly...)
 	if err := a.audienceProblems(ctx, r, f, &audience.Audience{}, &spec); err != nil {
 		return response{}, err
 	}
@@ -86,7 +87,7 @@ func (a *API) updateAudience(ctx context.Context, r *request) (response, error) 
 		if was.Type == audience.TypePlatform {
 			readOnly = append(slices.Clone(readOnly), "definition")
 		}
-		f, err := mergePatch(current.JSON, r.object, readOnly)
+		f, err := body.Merge(current.JSON, r.object, readOnly)
 		if err != nil {
 			return audience.Spec{}, err
 		}
@@ -95,15 +96,15 @@ func (a *API) updateAudience(ctx context.Context, r *request) (response, error) 
 		if was.Type != audience.TypePlatform {
 			spec.Definition = readDefinition(f, was.Type)
 		}
-		f.done()
+		f.Done()
 		return spec, a.audienceProblems(ctx, r, f, &was, &spec)
 	})
 	return found(d), err
 }
 
 // audienceProblems returns all that is wrong with a body.
-func (a *API) audienceProblems(ctx context.Context, r *request, f *fields, was *audience.Audience, next *audience.Spec) error {
-	return f.errWith(func() ([]fault.Detail, error) {
+func (a *API) audienceProblems(ctx context.Context, r *request, f *body.Reader, was *audience.Audience, next *audience.Spec) error {
+	return f.ErrWith(func() ([]fault.Detail, error) {
 		return a.Audiences.Dangling(ctx, r.caller.Workspace.ID, was.ID, &was.Spec, next)
 	})
 }
@@ -114,78 +115,78 @@ var audienceReadOnly = []string{
 
 // readAudience reads the writable members that every type has; what is absent
 // gets its default.
-func readAudience(f *fields) audience.Spec {
+func readAudience(f *body.Reader) audience.Spec {
 	s := audience.Spec{
-		Description: f.text("description", nullable, 0, audience.MaxDescription),
-		Tags:        f.tags(),
-		Metadata:    f.metadata(),
+		Description: f.Text("description", body.Nullable, 0, audience.MaxDescription),
+		Tags:        f.Tags(),
+		Metadata:    f.Metadata(),
 	}
-	set(&s.Name, f.text("name", required, 1, audience.MaxName))
+	body.Set(&s.Name, f.Text("name", body.Required, 1, audience.MaxName))
 	return s
 }
 
 // readDefinition reads what the type asks for.
-func readDefinition(f *fields, kind audience.Type) (d audience.Definition) {
+func readDefinition(f *body.Reader, kind audience.Type) (d audience.Definition) {
 	if kind == audience.TypeLookalike {
-		if o := f.nested("definition", required); o != nil {
+		if o := f.Nested("definition", body.Required); o != nil {
 			d.Lookalike = readLookalike(o)
 		}
 		return d
 	}
-	o := f.nested("definition", optional)
+	o := f.Nested("definition", body.Optional)
 	if o == nil {
-		o = newFields(&value{kind: kindObject}, false)
+		o = body.NewReader(&body.Value{Kind: body.KindObject}, false)
 	}
 	if kind == audience.TypeTargeting {
 		d.Targeting = readTargeting(o)
 	}
-	o.done()
+	o.Done()
 	return d
 }
 
-func readLookalike(o *fields) *audience.Lookalike {
+func readLookalike(o *body.Reader) *audience.Lookalike {
 	l := audience.Lookalike{Countries: readCountries(o)}
-	set(&l.SeedAudienceID, o.id("seed_audience_id", required))
-	set(&l.SizePercent, o.integer("size_percent", required, audience.MinPercent, audience.MaxPercent))
-	o.done()
+	body.Set(&l.SeedAudienceID, o.ID("seed_audience_id", body.Required))
+	body.Set(&l.SizePercent, o.Integer("size_percent", body.Required, audience.MinPercent, audience.MaxPercent))
+	o.Done()
 	return &l
 }
 
-func readTargeting(o *fields) *audience.Targeting {
+func readTargeting(o *body.Reader) *audience.Targeting {
 	t := audience.Targeting{
 		Countries: readCountries(o),
-		Regions:   o.words("regions", audience.MaxItems, audience.MaxWord),
-		Languages: o.list("languages", audience.MaxItems, func(path, item string) (string, bool) {
-			return item, o.checkLanguage(path, item)
+		Regions:   o.Words("regions", audience.MaxItems, audience.MaxWord),
+		Languages: o.List("languages", audience.MaxItems, func(path, item string) (string, bool) {
+			return item, o.CheckLanguage(path, item)
 		}),
-		Genders:            o.choices("genders", len(audience.Genders), audience.Genders),
-		Interests:          o.words("interests", audience.MaxItems, audience.MaxWord),
-		Devices:            o.choices("devices", len(audience.Devices), audience.Devices),
-		IncludeAudienceIDs: o.ids("include_audience_ids", audience.MaxItems),
-		ExcludeAudienceIDs: o.ids("exclude_audience_ids", audience.MaxItems),
+		Genders:            o.Choices("genders", len(audience.Genders), audience.Genders),
+		Interests:          o.Words("interests", audience.MaxItems, audience.MaxWord),
+		Devices:            o.Choices("devices", len(audience.Devices), audience.Devices),
+		IncludeAudienceIDs: o.IDs("include_audience_ids", audience.MaxItems),
+		ExcludeAudienceIDs: o.IDs("exclude_audience_ids", audience.MaxItems),
 	}
-	if age := o.nested("age", nullable); age != nil {
+	if age := o.Nested("age", body.Nullable); age != nil {
 		t.Age = &audience.Age{
-			Min: age.integer("min", nullable, audience.MinAge, audience.MaxAge),
-			Max: age.integer("max", nullable, audience.MinAge, audience.MaxAge),
+			Min: age.Integer("min", body.Nullable, audience.MinAge, audience.MaxAge),
+			Max: age.Integer("max", body.Nullable, audience.MinAge, audience.MaxAge),
 		}
 		if least, most := t.Age.Min, t.Age.Max; least != nil && most != nil && *most < *least {
-			age.bad(age.at("max"), "too_small", "must not be less than min.", fault.Meta{"minimum": *least})
+			age.Bad(age.At("max"), "too_small", "must not be less than min.", fault.Meta{"minimum": *least})
 		}
-		age.done()
+		age.Done()
 	}
 	for i, id := range t.ExcludeAudienceIDs {
 		if slices.Contains(t.IncludeAudienceIDs, id) {
-			o.bad(o.at(fmt.Sprintf("exclude_audience_ids[%d]", i)), "duplicate_item", "is in include_audience_ids too; an audience cannot be both.", fault.Meta{"id": id})
+			o.Bad(o.At(fmt.Sprintf("exclude_audience_ids[%d]", i)), "duplicate_item", "is in include_audience_ids too; an audience cannot be both.", fault.Meta{"id": id})
 		}
 	}
 	return &t
 }
 
-func readCountries(o *fields) []string {
-	return o.list("countries", audience.MaxItems, func(path, item string) (string, bool) {
+func readCountries(o *body.Reader) []string {
+	return o.List("countries", audience.MaxItems, func(path, item string) (string, bool) {
 		if !audience.IsCountry(item) {
-			o.bad(path, "invalid_value", "must be an ISO 3166 country code of two capital letters, such as DE.", nil)
+			o.Bad(path, "invalid_value", "must be an ISO 3166 country code of two capital letters, such as DE.", nil)
 			return "", false
 		}
 		return item, true
@@ -209,7 +210,7 @@ func (a *API) getAudienceMembers(ctx context.Context, r *request) (response, err
 
 func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, error) {
 	var m audience.Members
-	id, err := a.audiences().action(ctx, r, func(f *fields) { m = readMembers(f) })
+	id, err := a.audiences().action(ctx, r, func(f *body.Reader) { m = readMembers(f) })
 	if err != nil {
 		return response{}, err
 	}
@@ -219,12 +220,12 @@ func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, 
 
 // readMembers reads hashes to add and to remove. What is wrong with one never
 // repeats it, because it may be an address in clear.
-func readMembers(f *fields) (m audience.Members) {
+func readMembers(f *body.Reader) (m audience.Members) {
 	adds := map[string]bool{}
 	read := func(name string, check func(path, item string) bool) []string {
-		return f.list(name, audience.MaxMembers, func(path, item string) (string, bool) {
+		return f.List(name, audience.MaxMembers, func(path, item string) (string, bool) {
 			if !isHash(item) {
-				f.bad(path, "invalid_format", "must be a SHA-256 in 64 lower-case hexadecimal digits; addresses in clear are refused.", nil)
+				f.Bad(path, "invalid_format", "must be a SHA-256 in 64 lower-case hexadecimal digits; addresses in clear are refused.", nil)
 				return "", false
 			}
 			return item, check(path, item)
@@ -236,12 +237,12 @@ func readMembers(f *fields) (m audience.Members) {
 	})
 	m.Remove = read("remove", func(path, item string) bool {
 		if adds[item] {
-			f.bad(path, "duplicate_item", "is in add too; a member cannot come and go at once.", nil)
+			f.Bad(path, "duplicate_item", "is in add too; a member cannot come and go at once.", nil)
 		}
 		return !adds[item]
 	})
 	if n := len(m.Add) + len(m.Remove); n > audience.MaxMembers {
-		f.bad("remove", "too_many_items", fmt.Sprintf("and add must have at most %d items together; they have %d.", audience.MaxMembers, n), fault.Meta{"maximum": audience.MaxMembers, "actual": n})
+		f.Bad("remove", "too_many_items", fmt.Sprintf("and add must have at most %d items together; they have %d.", audience.MaxMembers, n), fault.Meta{"maximum": audience.MaxMembers, "actual": n})
 	}
 	return m
 }

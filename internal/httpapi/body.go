@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fanfare/internal/asset"
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 )
 
@@ -65,22 +66,22 @@ func (a *API) readBody(r *request) error {
 	if r.route.body == noBody {
 		return nil
 	}
-	body, err := a.fetchBody(r)
+	sent, err := a.fetchBody(r)
 	if err != nil {
 		return err
 	}
 	if r.params, err = r.query(r.route.params...); err != nil {
 		return err
 	}
-	r.body = body
+	r.body = sent
 	if bodyRules[r.route.body].raw {
 		return nil
 	}
-	if len(body) == 0 && r.route.body == optionalBody {
-		r.object = value{kind: kindObject}
+	if len(sent) == 0 && r.route.body == optionalBody {
+		r.object = body.Value{Kind: body.KindObject}
 		return nil
 	}
-	r.object, err = parseObject(body)
+	r.object, err = body.Parse(sent)
 	return err
 }
 

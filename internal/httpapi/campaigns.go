@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -23,7 +24,7 @@ var campaignList = listing{
 		{name: "delivery_status", allowed: campaign.DeliveryStatuses},
 		{name: "channel", allowed: campaign.Channels},
 		{name: "objective", allowed: campaign.Objectives},
-		{name: "tag", lower: true, longest: maxTag},
+		{name: "tag", lower: true, longest: body.MaxTag},
 		{name: "audience_id", prefix: ident.Audience},
 		{name: "creative_id", prefix: ident.Creative},
 		{name: "q", longest: campaign.MaxName},
@@ -81,10 +82,10 @@ func (a *API) runningCampaign(ctx context.Context, r *request) bool {
 var campaignAdvice = map[string]string{"status": "Use POST /v1/campaigns/{id}/launch, pause or resume."}
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
-	f := newFields(&r.object, false)
+	f := body.NewReader(&r.object, false)
 	spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
-	f.done(campaignReadOnly...)
-	f.advise(campaignAdvice)
+	f.Done(campaignReadOnly...)
+	f.Advise(campaignAdvice)
 	if err := a.campaignProblems(ctx, r, f, nil, &spec); err != nil {
 		return response{}, err
 	}
@@ -101,21 +102,21 @@ func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) 
 		return response{}, err
 	}
 	d, err := a.Campaigns.Revise(ctx, r.cause(), id, r.match(), func(current record.Doc) (campaign.Spec, error) {
-		f, err := mergePatch(current.JSON, r.object, campaignReadOnly)
+		f, err := body.Merge(current.JSON, r.object, campaignReadOnly)
 		if err != nil {
 			return campaign.Spec{}, err
 		}
 		spec := readCampaign(f, r.caller.Workspace.Timezone, r.caller.Workspace.Currency)
-		f.done()
-		f.advise(campaignAdvice)
+		f.Done()
+		f.Advise(campaignAdvice)
 		return spec, a.campaignProblems(ctx, r, f, current.JSON, &spec)
 	})
 	return found(d), err
 }
 
 // campaignProblems returns all that is wrong with a body.
-func (a *API) campaignProblems(ctx context.Context, r *request, f *fields, current []byte, next *campaign.Spec) error {
-	return f.errWith(func() ([]fault.Detail, error) {
+func (a *API) campaignProblems(ctx context.Context, r *request, f *body.Reader, current []byte, next *campaign.Spec) error {
+	return f.ErrWith(func() ([]fault.Detail, error) {
 		var was campaign.Campaign
 		if current != nil {
 			if err := json.Unmarshal(current, &was); err != nil {
@@ -128,8 +129,8 @@ func (a *API) campaignProblems(ctx context.Context, r *request, f *fields, curre
 
 func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) {
 	var dry bool
-	id, err := a.campaigns().action(ctx, r, func(f *fields) {
-		if v := f.flag("validate_only"); v != nil {
+	id, err := a.campaigns().action(ctx, r, func(f *body.Reader) {
+		if v := f.Flag("validate_only"); v != nil {
 			dry = *v
 		}
 	})
@@ -166,8 +167,8 @@ func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.
 
 func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, error) {
 	var name string
-	id, err := a.campaigns().action(ctx, r, func(f *fields) {
-		if v := f.text("name", optional, 1, campaign.MaxName); v != nil {
+	id, err := a.campaigns().action(ctx, r, func(f *body.Reader) {
+		if v := f.Text("name", body.Optional, 1, campaign.MaxName); v != nil {
 			name = *v
 		}
 	})
@@ -187,123 +188,123 @@ var campaignReadOnly = []string{
 }
 
 // readCampaign reads the writable members; what is absent gets its default.
-func readCampaign(f *fields, zone string, currency money.Currency) campaign.Spec {
-	name := f.text("name", required, 1, campaign.MaxName)
+func readCampaign(f *body.Reader, zone string, currency money.Currency) campaign.Spec {
+	name := f.Text("name", body.Required, 1, campaign.MaxName)
 	s := campaign.Spec{
-		Description:         f.text("description", nullable, 0, campaign.MaxDescription),
-		Objective:           f.choice("objective", nullable, campaign.Objectives),
-		Channels:            f.choices("channels", len(campaign.Channels), campaign.Channels),
+		Description:         f.Text("description", body.Nullable, 0, campaign.MaxDescription),
+		Objective:           f.Choice("objective", body.Nullable, campaign.Objectives),
+		Channels:            f.Choices("channels", len(campaign.Channels), campaign.Channels),
 		Budget:              readBudget(f, currency),
 		Schedule:            readSchedule(f, zone),
-		AudienceIDs:         f.ids("audience_ids", campaign.MaxAudiences),
-		ExcludedAudienceIDs: f.ids("excluded_audience_ids", campaign.MaxAudiences),
-		CreativeIDs:         f.ids("creative_ids", campaign.MaxCreatives),
-		ConnectionIDs:       f.ids("connection_ids", campaign.MaxConnections),
+		AudienceIDs:         f.IDs("audience_ids", campaign.MaxAudiences),
+		ExcludedAudienceIDs: f.IDs("excluded_audience_ids", campaign.MaxAudiences),
+		CreativeIDs:         f.IDs("creative_ids", campaign.MaxCreatives),
+		ConnectionIDs:       f.IDs("connection_ids", campaign.MaxConnections),
 		Goal:                readGoal(f),
 		Attribution:         readAttribution(f),
 		Tracking:            readTracking(f),
 		Experiment:          readExperiment(f),
-		Tags:                f.tags(),
-		Metadata:            f.metadata(),
+		Tags:                f.Tags(),
+		Metadata:            f.Metadata(),
 	}
-	set(&s.Name, name)
+	body.Set(&s.Name, name)
 	for i, id := range s.ExcludedAudienceIDs {
 		if slices.Contains(s.AudienceIDs, id) {
-			f.bad(fmt.Sprintf("excluded_audience_ids[%d]", i), "duplicate_item", "is in audience_ids too; an audience cannot be both.", fault.Meta{"id": id})
+			f.Bad(fmt.Sprintf("excluded_audience_ids[%d]", i), "duplicate_item", "is in audience_ids too; an audience cannot be both.", fault.Meta{"id": id})
 		}
 	}
 	return s
 }
 
-func readBudget(f *fields, fallback money.Currency) *campaign.Budget {
-	o := f.nested("budget", nullable)
+func readBudget(f *body.Reader, fallback money.Currency) *campaign.Budget {
+	o := f.Nested("budget", body.Nullable)
 	if o == nil {
 		return nil
 	}
 	b := campaign.Budget{Currency: fallback, Pacing: campaign.Pacings[0]}
-	set(&b.Type, o.choice("type", required, campaign.BudgetTypes))
-	set(&b.Currency, o.currency("currency", optional))
-	set(&b.Pacing, o.choice("pacing", optional, campaign.Pacings))
-	amount := o.amount("amount", required, b.Currency)
-	set(&b.Amount, amount)
-	b.DailyCap = o.amount("daily_cap", nullable, b.Currency)
+	body.Set(&b.Type, o.Choice("type", body.Required, campaign.BudgetTypes))
+	body.Set(&b.Currency, o.Currency("currency", body.Optional))
+	body.Set(&b.Pacing, o.Choice("pacing", body.Optional, campaign.Pacings))
+	amount := o.Amount("amount", body.Required, b.Currency)
+	body.Set(&b.Amount, amount)
+	b.DailyCap = o.Amount("daily_cap", body.Nullable, b.Currency)
 	if amount != nil && b.DailyCap != nil && b.DailyCap.Micros > amount.Micros {
-		o.bad(o.at("daily_cap"), "too_large", "must not be more than amount.", fault.Meta{"maximum": amount.String()})
+		o.Bad(o.At("daily_cap"), "too_large", "must not be more than amount.", fault.Meta{"maximum": amount.String()})
 	}
-	o.done()
+	o.Done()
 	return &b
 }
 
-func readSchedule(f *fields, zone string) campaign.Schedule {
+func readSchedule(f *body.Reader, zone string) campaign.Schedule {
 	s := campaign.Schedule{Timezone: zone}
-	o := f.nested("schedule", optional)
+	o := f.Nested("schedule", body.Optional)
 	if o == nil {
 		return s
 	}
-	s.StartAt, s.EndAt = o.instant("start_at"), o.instant("end_at")
-	set(&s.Timezone, o.zone("timezone", optional))
+	s.StartAt, s.EndAt = o.Instant("start_at"), o.Instant("end_at")
+	body.Set(&s.Timezone, o.Zone("timezone", body.Optional))
 	if s.StartAt != nil && s.EndAt != nil && *s.EndAt <= *s.StartAt {
-		o.bad(o.at("end_at"), "invalid_value", "must be after schedule.start_at.", fault.Meta{"start_at": s.StartAt.String()})
+		o.Bad(o.At("end_at"), "invalid_value", "must be after schedule.start_at.", fault.Meta{"start_at": s.StartAt.String()})
 	}
-	o.done()
+	o.Done()
 	return s
 }
 
-func readGoal(f *fields) *campaign.Goal {
-	o := f.nested("goal", nullable)
+func readGoal(f *body.Reader) *campaign.Goal {
+	o := f.Nested("goal", body.Nullable)
 	if o == nil {
 		return nil
 	}
 	var g campaign.Goal
-	set(&g.Metric, o.choice("metric", required, campaign.Metrics))
-	set(&g.Target, o.number("target", required))
-	set(&g.Direction, o.choice("direction", required, campaign.Directions))
-	o.done()
+	body.Set(&g.Metric, o.Choice("metric", body.Required, campaign.Metrics))
+	body.Set(&g.Target, o.Number("target", body.Required))
+	body.Set(&g.Direction, o.Choice("direction", body.Required, campaign.Directions))
+	o.Done()
 	return &g
 }
 
-func readAttribution(f *fields) campaign.Attribution {
+func readAttribution(f *body.Reader) campaign.Attribution {
 	at := campaign.DefaultAttribution
-	o := f.nested("attribution", optional)
+	o := f.Nested("attribution", body.Optional)
 	if o == nil {
 		return at
 	}
-	set(&at.ClickDays, o.oneOf("click_days", optional, campaign.ClickDays))
-	set(&at.ViewDays, o.oneOf("view_days", optional, campaign.ViewDays))
-	set(&at.Model, o.choice("model", optional, campaign.Models))
-	o.done()
+	body.Set(&at.ClickDays, o.OneOf("click_days", body.Optional, campaign.ClickDays))
+	body.Set(&at.ViewDays, o.OneOf("view_days", body.Optional, campaign.ViewDays))
+	body.Set(&at.Model, o.Choice("model", body.Optional, campaign.Models))
+	o.Done()
 	return at
 }
 
-func readTracking(f *fields) *campaign.Tracking {
-	o := f.nested("tracking", nullable)
+func readTracking(f *body.Reader) *campaign.Tracking {
+	o := f.Nested("tracking", body.Nullable)
 	if o == nil {
 		return nil
 	}
-	t := campaign.Tracking{LandingURL: o.url("landing_url", campaign.Macros)}
-	set(&t.AutoTag, o.flag("auto_tag"))
-	if u := o.nested("utm", optional); u != nil {
+	t := campaign.Tracking{LandingURL: o.URL("landing_url", campaign.Macros)}
+	body.Set(&t.AutoTag, o.Flag("auto_tag"))
+	if u := o.Nested("utm", body.Optional); u != nil {
 		for name, to := range map[string]**string{
 			"source": &t.UTM.Source, "medium": &t.UTM.Medium, "campaign": &t.UTM.Campaign, "content": &t.UTM.Content, "term": &t.UTM.Term,
 		} {
-			*to = u.template(name, campaign.MaxUTM, campaign.Macros)
+			*to = u.Template(name, campaign.MaxUTM, campaign.Macros)
 		}
-		u.done()
+		u.Done()
 	}
-	o.done()
+	o.Done()
 	return &t
 }
 
-func readExperiment(f *fields) *campaign.Experiment {
-	o := f.nested("experiment", nullable)
+func readExperiment(f *body.Reader) *campaign.Experiment {
+	o := f.Nested("experiment", body.Nullable)
 	if o == nil {
 		return nil
 	}
 	e := campaign.Experiment{MinConversions: 100}
-	set(&e.Split, o.choice("split", required, campaign.Splits))
-	set(&e.WinnerMetric, o.choice("winner_metric", required, campaign.Metrics))
-	set(&e.MinConversions, o.integer("min_conversions", optional, 0, campaign.MaxConversions))
-	e.EndsAt = o.instant("ends_at")
-	o.done()
+	body.Set(&e.Split, o.Choice("split", body.Required, campaign.Splits))
+	body.Set(&e.WinnerMetric, o.Choice("winner_metric", body.Required, campaign.Metrics))
+	body.Set(&e.MinConversions, o.Integer("min_conversions", body.Optional, 0, campaign.MaxConversions))
+	e.EndsAt = o.Instant("ends_at")
+	o.Done()
 	return &e
 }

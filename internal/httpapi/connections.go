@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -52,16 +53,16 @@ func (a *API) warned(handle func(context.Context, *request) (response, error)) f
 }
 
 func (a *API) createConnection(ctx context.Context, r *request) (response, error) {
-	f := newFields(&r.object, false)
+	f := body.NewReader(&r.object, false)
 	spec := connection.Spec{Home: r.roots()}
-	set(&spec.Platform, f.choice("platform", required, connection.Connectable))
-	set(&spec.Name, f.text("name", required, 1, connection.MaxName))
+	body.Set(&spec.Platform, f.Choice("platform", body.Required, connection.Connectable))
+	body.Set(&spec.Name, f.Text("name", body.Required, 1, connection.MaxName))
 	readConfig(f, &spec.Config)
 	spec.Credentials = readCredentials(f)
-	set(&spec.WriteEnabled, f.flag("write_enabled"))
-	set(&spec.LinkByName, f.flag("link_by_name"))
-	f.done()
-	if err := f.err(); err != nil {
+	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
+	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
+	f.Done()
+	if err := f.Err(); err != nil {
 		return response{}, err
 	}
 	d, err := a.Connections.Create(ctx, r.caused(http.StatusCreated), spec)
@@ -79,15 +80,15 @@ func (r *request) roots() connection.Home {
 // maxSeed is the largest whole number that every JSON reader takes exactly.
 const maxSeed = 1<<53 - 1
 
-func readConfig(f *fields, c *connection.Config) {
-	n := f.nested("config", optional)
+func readConfig(f *body.Reader, c *connection.Config) {
+	n := f.Nested("config", body.Optional)
 	if n == nil {
 		return
 	}
-	c.Seed = n.integer("seed", optional, 0, maxSeed)
-	set(&c.Currency, n.currency("currency", optional))
-	set(&c.Timezone, n.zone("timezone", optional))
-	n.done()
+	c.Seed = n.Integer("seed", body.Optional, 0, maxSeed)
+	body.Set(&c.Currency, n.Currency("currency", body.Optional))
+	body.Set(&c.Timezone, n.Zone("timezone", body.Optional))
+	n.Done()
 }
 
 // Limits of tokens.
@@ -96,21 +97,21 @@ const (
 	maxClientID = 512
 )
 
-func readCredentials(f *fields) *connection.Given {
-	n := f.nested("credentials", optional)
+func readCredentials(f *body.Reader) *connection.Given {
+	n := f.Nested("credentials", body.Optional)
 	if n == nil {
 		return nil
 	}
 	g := &connection.Given{}
 	hidden := func(name string) (t secret.Text) {
-		if v := n.text(name, optional, 1, maxToken); v != nil {
+		if v := n.Text(name, body.Optional, 1, maxToken); v != nil {
 			t = secret.New(*v)
 		}
 		return t
 	}
 	g.Access, g.Refresh, g.ClientSecret = hidden("access_token"), hidden("refresh_token"), hidden("client_secret")
-	set(&g.ClientID, n.text("client_id", optional, 1, maxClientID))
-	n.done()
+	body.Set(&g.ClientID, n.Text("client_id", body.Optional, 1, maxClientID))
+	n.Done()
 	return g
 }
 
@@ -128,13 +129,13 @@ func (a *API) updateConnection(ctx context.Context, r *request) (response, error
 	if err != nil {
 		return response{}, err
 	}
-	f := newFields(&r.object, true)
+	f := body.NewReader(&r.object, true)
 	u := readConnectionUpdate(f)
-	f.done(connectionReadOnly...)
+	f.Done(connectionReadOnly...)
 	if err := unknownAccounts(f, d, u); err != nil {
 		return response{}, err
 	}
-	if wrong := f.err(); wrong != nil {
+	if wrong := f.Err(); wrong != nil {
 		if err := r.match().Check(d.Version); err != nil {
 			return response{}, err
 		}
@@ -144,21 +145,21 @@ func (a *API) updateConnection(ctx context.Context, r *request) (response, error
 	return found(d), err
 }
 
-func readConnectionUpdate(f *fields) (u connection.Update) {
-	u.Name = f.text("name", optional, 1, connection.MaxName)
-	u.WriteEnabled, u.LinkByName = f.flag("write_enabled"), f.flag("link_by_name")
-	if n := f.nested("sync", optional); n != nil {
-		u.IntervalMinutes = n.integer("interval_minutes", optional, 15, 1440)
-		u.LookbackDays = n.integer("lookback_days", optional, 1, 90)
-		n.done("state", "current_run_id", "last_run_id", "last_success_at", "last_error", "next_run_at", "data_through", "backfilled_since")
+func readConnectionUpdate(f *body.Reader) (u connection.Update) {
+	u.Name = f.Text("name", body.Optional, 1, connection.MaxName)
+	u.WriteEnabled, u.LinkByName = f.Flag("write_enabled"), f.Flag("link_by_name")
+	if n := f.Nested("sync", body.Optional); n != nil {
+		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, 15, 1440)
+		u.LookbackDays = n.Integer("lookback_days", body.Optional, 1, 90)
+		n.Done("state", "current_run_id", "last_run_id", "last_success_at", "last_error", "next_run_at", "data_through", "backfilled_since")
 	}
-	for _, o := range f.objects("accounts", connection.MaxAccounts) {
-		account := o.text("external_id", required, 1, connection.MaxAccountID)
-		on := o.flag("enabled")
-		if o.object.get("enabled") == nil {
-			o.bad(o.at("enabled"), "required", "is required.", nil)
+	for _, o := range f.Objects("accounts", connection.MaxAccounts) {
+		account := o.Text("external_id", body.Required, 1, connection.MaxAccountID)
+		on := o.Flag("enabled")
+		if o.Object.Get("enabled") == nil {
+			o.Bad(o.At("enabled"), "required", "is required.", nil)
 		}
-		o.done("platform", "name", "currency", "timezone", "url")
+		o.Done("platform", "name", "currency", "timezone", "url")
 		if account != nil && on != nil {
 			if u.Accounts == nil {
 				u.Accounts = map[string]bool{}
@@ -171,7 +172,7 @@ func readConnectionUpdate(f *fields) (u connection.Update) {
 
 // unknownAccounts refuses accounts that the connection does not have, where
 // they stand in the body.
-func unknownAccounts(f *fields, d record.Doc, u connection.Update) error {
+func unknownAccounts(f *body.Reader, d record.Doc, u connection.Update) error {
 	c, err := connection.Read(d)
 	if err != nil {
 		return err
@@ -180,9 +181,9 @@ func unknownAccounts(f *fields, d record.Doc, u connection.Update) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	for i, account := range f.object.get("accounts").items {
-		if v := account.get("external_id"); v != nil && slices.Contains(missing, v.text) {
-			f.bad(fmt.Sprintf("accounts[%d].external_id", i), "not_found", "names no account of the connection.", nil)
+	for i, account := range f.Object.Get("accounts").Items {
+		if v := account.Get("external_id"); v != nil && slices.Contains(missing, v.Text) {
+			f.Bad(fmt.Sprintf("accounts[%d].external_id", i), "not_found", "names no account of the connection.", nil)
 		}
 	}
 	return nil
@@ -209,7 +210,7 @@ func (a *API) disconnectConnection(ctx context.Context, r *request) (response, e
 func (a *API) reconnectConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var given *connection.Given
-		id, err := s.action(ctx, r, func(f *fields) { given = readCredentials(f) })
+		id, err := s.action(ctx, r, func(f *body.Reader) { given = readCredentials(f) })
 		if err != nil {
 			return response{}, err
 		}
@@ -300,11 +301,11 @@ func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 func (a *API) linkEntities(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var req connection.LinkRequest
-		id, err := s.action(ctx, r, func(f *fields) {
-			for _, o := range f.objects("links", maxLinks) {
+		id, err := s.action(ctx, r, func(f *body.Reader) {
+			for _, o := range f.Objects("links", maxLinks) {
 				req.Links = append(req.Links, readLink(o))
 			}
-			req.ByName = f.choice("match", optional, []string{"name"}) != nil
+			req.ByName = f.Choice("match", body.Optional, []string{"name"}) != nil
 		})
 		if err != nil {
 			return response{}, err
@@ -317,14 +318,14 @@ func (a *API) linkEntities(s *resource) handler {
 // maxLinks is how many links one call may make.
 const maxLinks = 1000
 
-func readLink(o *fields) (l connection.LinkWish) {
-	set(&l.Kind, o.choice("kind", required, connection.Kinds))
-	set(&l.External, o.text("external_id", required, 1, connection.MaxAccountID))
-	if v := o.object.get("record_id"); v != nil && v.kind == kindNull {
-		o.read["record_id"] = true
-	} else if id := o.text("record_id", required, 1, 64); id != nil {
+func readLink(o *body.Reader) (l connection.LinkWish) {
+	body.Set(&l.Kind, o.Choice("kind", body.Required, connection.Kinds))
+	body.Set(&l.External, o.Text("external_id", body.Required, 1, connection.MaxAccountID))
+	if v := o.Object.Get("record_id"); v != nil && v.Kind == body.KindNull {
+		o.Skip("record_id")
+	} else if id := o.Text("record_id", body.Required, 1, 64); id != nil {
 		l.Record = ident.ID(*id)
 	}
-	o.done()
+	o.Done()
 	return l
 }

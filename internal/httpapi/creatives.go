@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/body"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -25,7 +26,7 @@ var creativeList = listing{
 		{name: "source", allowed: creative.Sources},
 		{name: "approval", allowed: creative.Approvals},
 		{name: "channel", allowed: creative.Channels},
-		{name: "tag", lower: true, longest: maxTag},
+		{name: "tag", lower: true, longest: body.MaxTag},
 		{name: "q", longest: creative.MaxName},
 	},
 }
@@ -86,16 +87,16 @@ func (a *API) getCreative(ctx context.Context, r *request) (response, error) {
 }
 
 func (a *API) createCreative(ctx context.Context, r *request) (response, error) {
-	f := newFields(&r.object, false)
+	f := body.NewReader(&r.object, false)
 	u := readUpload(f)
-	f.done(creativeReadOnly...)
-	if f.err() != nil {
+	f.Done(creativeReadOnly...)
+	if f.Err() != nil {
 		dangling, err := a.Creatives.Attach(ctx, r.caller.Workspace.ID, &u.Content)
 		if err != nil {
 			return response{}, err
 		}
-		f.problems.add(dangling...)
-		return response{}, f.err()
+		f.Problems.Add(dangling...)
+		return response{}, f.Err()
 	}
 	d, err := a.Creatives.Create(ctx, r.caused(http.StatusCreated), u)
 	if err != nil {
@@ -114,29 +115,29 @@ func (a *API) updateCreative(ctx context.Context, r *request) (response, error) 
 		if err := json.Unmarshal(current.JSON, &was); err != nil {
 			return creative.Spec{}, fmt.Errorf("read creative: %w", err)
 		}
-		f, err := mergePatch(current.JSON, r.object, creativeReadOnly)
+		f, err := body.Merge(current.JSON, r.object, creativeReadOnly)
 		if err != nil {
 			return creative.Spec{}, err
 		}
 		spec := readCreative(f)
-		f.done()
+		f.Done()
 		spec.Content.Media = was.Content.Media
-		return spec, f.err()
+		return spec, f.Err()
 	})
 	return found(d), err
 }
 
 func (a *API) generateCreative(ctx context.Context, r *request) (response, error) {
-	f := newFields(&r.object, false)
+	f := body.NewReader(&r.object, false)
 	q := readGenerate(f)
-	f.done()
-	if f.err() != nil {
+	f.Done()
+	if f.Err() != nil {
 		dangling, err := a.Creatives.Dangling(ctx, r.caller.Workspace.ID, &q)
 		if err != nil {
 			return response{}, err
 		}
-		f.problems.add(dangling...)
-		return response{}, f.err()
+		f.Problems.Add(dangling...)
+		return response{}, f.Err()
 	}
 	cause := r.caused(http.StatusCreated)
 	d, err := a.Creatives.Generate(ctx, cause, q)

@@ -1,14 +1,12 @@
 package httpapi
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"fanfare/internal/body"
 	"fanfare/internal/creative"
-	"fanfare/internal/fault"
-	"fanfare/internal/ident"
 )
 
 var creativeReadOnly = []string{
@@ -17,157 +15,157 @@ var creativeReadOnly = []string{
 }
 
 // readUpload reads a creative of the caller's own.
-func readUpload(f *fields) creative.Upload {
+func readUpload(f *body.Reader) creative.Upload {
 	var u creative.Upload
-	set(&u.Type, f.choice("type", required, creative.UploadedTypes))
+	body.Set(&u.Type, f.Choice("type", body.Required, creative.UploadedTypes))
 	readCommon(f, &u.Spec)
-	o := f.nested("content", required)
+	o := f.Nested("content", body.Required)
 	if o == nil {
 		u.Content = creative.Content{ByChannel: map[string]creative.Copy{}, Media: []creative.Media{}}
 		return u
 	}
 	u.Content = readContent(o)
 	u.Content.Media = readMedia(o)
-	o.done()
+	o.Done()
 	c := &u.Content
 	switch u.Type {
 	case "image", "carousel":
 		if len(c.Media) == 0 {
-			f.bad("content.media", "required", "is required for a creative of type "+u.Type+".", nil)
+			f.Bad("content.media", "required", "is required for a creative of type "+u.Type+".", nil)
 		}
 	case "text", "email":
 		if c.Headline == nil && c.Body == nil && c.Description == nil && len(c.ByChannel) == 0 {
-			f.bad("content.headline", "required", "or another text is required for a creative of type "+u.Type+".", nil)
+			f.Bad("content.headline", "required", "or another text is required for a creative of type "+u.Type+".", nil)
 		}
 	}
 	return u
 }
 
 // readCreative reads the writable members of a stored creative.
-func readCreative(f *fields) creative.Spec {
+func readCreative(f *body.Reader) creative.Spec {
 	var s creative.Spec
 	readCommon(f, &s)
 	s.Approval.Status = creative.ApprovalNotRequired
-	if o := f.nested("approval", optional); o != nil {
-		set(&s.Approval.Status, o.choice("status", optional, creative.Approvals))
-		s.Approval.Note = o.text("note", nullable, 0, creative.MaxNote)
-		o.done()
+	if o := f.Nested("approval", body.Optional); o != nil {
+		body.Set(&s.Approval.Status, o.Choice("status", body.Optional, creative.Approvals))
+		s.Approval.Note = o.Text("note", body.Nullable, 0, creative.MaxNote)
+		o.Done()
 	}
-	if o := f.nested("content", optional); o != nil {
+	if o := f.Nested("content", body.Optional); o != nil {
 		s.Content = readContent(o)
-		o.done()
+		o.Done()
 	}
 	return s
 }
 
-func readCommon(f *fields, s *creative.Spec) {
-	set(&s.Name, f.text("name", required, 1, creative.MaxName))
-	s.Channels = f.choices("channels", len(creative.Channels), creative.Channels)
-	s.Tags = f.tags()
-	s.Metadata = f.metadata()
-	if o := f.nested("rights", nullable); o != nil {
-		s.Rights = &creative.Rights{ExpiresAt: o.instant("expires_at"), Licence: o.text("licence", nullable, 0, creative.MaxLicence)}
-		set(&s.Rights.AIDisclosure, o.flag("ai_disclosure"))
-		o.done()
+func readCommon(f *body.Reader, s *creative.Spec) {
+	body.Set(&s.Name, f.Text("name", body.Required, 1, creative.MaxName))
+	s.Channels = f.Choices("channels", len(creative.Channels), creative.Channels)
+	s.Tags = f.Tags()
+	s.Metadata = f.Metadata()
+	if o := f.Nested("rights", body.Nullable); o != nil {
+		s.Rights = &creative.Rights{ExpiresAt: o.Instant("expires_at"), Licence: o.Text("licence", body.Nullable, 0, creative.MaxLicence)}
+		body.Set(&s.Rights.AIDisclosure, o.Flag("ai_disclosure"))
+		o.Done()
 	}
 }
 
 // readContent reads the text of a content; whoever calls it says what else
 // there may be.
-func readContent(o *fields) creative.Content {
+func readContent(o *body.Reader) creative.Content {
 	return creative.Content{
-		Headline:     o.text("headline", nullable, 0, creative.MaxHeadline),
-		Body:         o.text("body", nullable, 0, creative.MaxBody),
-		Description:  o.text("description", nullable, 0, creative.MaxDescription),
-		CallToAction: o.choice("call_to_action", nullable, creative.CallsToAction),
-		LandingURL:   o.url("landing_url", nil),
-		Language:     o.language("language", nullable),
+		Headline:     o.Text("headline", body.Nullable, 0, creative.MaxHeadline),
+		Body:         o.Text("body", body.Nullable, 0, creative.MaxBody),
+		Description:  o.Text("description", body.Nullable, 0, creative.MaxDescription),
+		CallToAction: o.Choice("call_to_action", body.Nullable, creative.CallsToAction),
+		LandingURL:   o.URL("landing_url", nil),
+		Language:     o.Language("language", body.Nullable),
 		ByChannel:    readByChannel(o),
 	}
 }
 
-func readByChannel(f *fields) map[string]creative.Copy {
+func readByChannel(f *body.Reader) map[string]creative.Copy {
 	out := map[string]creative.Copy{}
-	o := f.nested("by_channel", optional)
+	o := f.Nested("by_channel", body.Optional)
 	if o == nil {
 		return out
 	}
-	for _, m := range o.object.members {
-		if !slices.Contains(creative.Channels, m.name) {
+	for _, m := range o.Object.Members {
+		if !slices.Contains(creative.Channels, m.Name) {
 			continue
 		}
-		presence := optional
-		if f.patch {
-			presence = nullable
+		presence := body.Optional
+		if f.Patch {
+			presence = body.Nullable
 		}
-		if c := o.nested(m.name, presence); c != nil {
-			out[m.name] = readCopy(c)
+		if c := o.Nested(m.Name, presence); c != nil {
+			out[m.Name] = readCopy(c)
 		}
 	}
-	o.done()
+	o.Done()
 	return out
 }
 
-func readCopy(f *fields) creative.Copy {
+func readCopy(f *body.Reader) creative.Copy {
 	lines := func(name string, most, longest int) []string {
-		return f.list(name, most, func(path, item string) (string, bool) { return item, f.checkText(path, item, 1, longest) })
+		return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, longest) })
 	}
 	c := creative.Copy{
 		Headlines:    lines("headlines", 15, 255),
-		LongHeadline: f.text("long_headline", nullable, 0, 255),
+		LongHeadline: f.Text("long_headline", body.Nullable, 0, 255),
 		Descriptions: lines("descriptions", 5, 1000),
-		PrimaryText:  f.text("primary_text", nullable, 0, 5000),
-		ShortText:    f.text("short_text", nullable, 0, 500),
-		Subject:      f.text("subject", nullable, 0, 255),
-		Preheader:    f.text("preheader", nullable, 0, 255),
-		Body:         f.text("body", nullable, 0, 10_000),
-		Script:       f.text("script", nullable, 0, 5000),
-		BusinessName: f.text("business_name", nullable, 0, 100),
+		PrimaryText:  f.Text("primary_text", body.Nullable, 0, 5000),
+		ShortText:    f.Text("short_text", body.Nullable, 0, 500),
+		Subject:      f.Text("subject", body.Nullable, 0, 255),
+		Preheader:    f.Text("preheader", body.Nullable, 0, 255),
+		Body:         f.Text("body", body.Nullable, 0, 10_000),
+		Script:       f.Text("script", body.Nullable, 0, 5000),
+		BusinessName: f.Text("business_name", body.Nullable, 0, 100),
 		Paths:        lines("paths", 2, 50),
 	}
-	f.done()
+	f.Done()
 	return c
 }
 
-func readMedia(f *fields) []creative.Media {
+func readMedia(f *body.Reader) []creative.Media {
 	list := []creative.Media{}
-	for _, o := range f.objects("media", creative.MaxMedia) {
+	for _, o := range f.Objects("media", creative.MaxMedia) {
 		var m creative.Media
-		set(&m.AssetID, o.id("asset_id", required))
-		m.AltText = o.text("alt_text", nullable, 0, creative.MaxAltText)
-		o.done()
+		body.Set(&m.AssetID, o.ID("asset_id", body.Required))
+		m.AltText = o.Text("alt_text", body.Nullable, 0, creative.MaxAltText)
+		o.Done()
 		list = append(list, m)
 	}
 	return list
 }
 
 // readGenerate reads what a caller wants to have generated.
-func readGenerate(f *fields) creative.Request {
+func readGenerate(f *body.Reader) creative.Request {
 	q := creative.Request{
-		NegativePrompt: f.text("negative_prompt", nullable, 0, creative.MaxNegative),
-		Provider:       f.choice("provider", nullable, creative.Providers),
-		Seed:           f.integer("seed", nullable, 0, creative.MaxSeed),
-		Tags:           f.tags(),
-		Metadata:       f.metadata(),
+		NegativePrompt: f.Text("negative_prompt", body.Nullable, 0, creative.MaxNegative),
+		Provider:       f.Choice("provider", body.Nullable, creative.Providers),
+		Seed:           f.Integer("seed", body.Nullable, 0, creative.MaxSeed),
+		Tags:           f.Tags(),
+		Metadata:       f.Metadata(),
 		Parameters: creative.Parameters{
 			Type: creative.GeneratedTypes[0], Variants: creative.DefaultVariants,
-			Channels:     f.choices("channels", len(creative.Channels), creative.Channels),
-			AspectRatios: f.choices("aspect_ratios", len(creative.AspectRatios), shapeNames(creative.AspectRatios)),
-			Sizes:        f.choices("sizes", len(creative.Sizes), shapeNames(creative.Sizes)),
-			Formats:      f.choices("formats", len(creative.Formats), creative.Formats),
-			Language:     f.language("language", nullable),
-			Tone:         f.text("tone", nullable, 0, creative.MaxTone),
-			AudienceID:   f.id("audience_id", nullable),
-			CampaignID:   f.id("campaign_id", nullable),
+			Channels:     f.Choices("channels", len(creative.Channels), creative.Channels),
+			AspectRatios: f.Choices("aspect_ratios", len(creative.AspectRatios), shapeNames(creative.AspectRatios)),
+			Sizes:        f.Choices("sizes", len(creative.Sizes), shapeNames(creative.Sizes)),
+			Formats:      f.Choices("formats", len(creative.Formats), creative.Formats),
+			Language:     f.Language("language", body.Nullable),
+			Tone:         f.Text("tone", body.Nullable, 0, creative.MaxTone),
+			AudienceID:   f.ID("audience_id", body.Nullable),
+			CampaignID:   f.ID("campaign_id", body.Nullable),
 			Brand:        readBrand(f),
 			References:   readReferences(f),
-			CallToAction: f.choice("call_to_action", nullable, creative.CallsToAction),
-			LandingURL:   f.url("landing_url", nil),
+			CallToAction: f.Choice("call_to_action", body.Nullable, creative.CallsToAction),
+			LandingURL:   f.URL("landing_url", nil),
 		},
 	}
-	set(&q.Prompt, f.text("prompt", required, 1, creative.MaxPrompt))
-	set(&q.Type, f.choice("type", optional, creative.GeneratedTypes))
-	if n := f.integer("variants", optional, 1, creative.MaxVariants); n != nil {
+	body.Set(&q.Prompt, f.Text("prompt", body.Required, 1, creative.MaxPrompt))
+	body.Set(&q.Type, f.Choice("type", body.Optional, creative.GeneratedTypes))
+	if n := f.Integer("variants", body.Optional, 1, creative.MaxVariants); n != nil {
 		q.Variants = int(*n)
 	}
 	return q
@@ -183,96 +181,44 @@ func shapeNames(list []creative.Shape) []string {
 
 var colorShape = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-func readBrand(f *fields) *creative.Brand {
-	o := f.nested("brand", nullable)
+func readBrand(f *body.Reader) *creative.Brand {
+	o := f.Nested("brand", body.Nullable)
 	if o == nil {
 		return nil
 	}
 	b := creative.Brand{
-		Colors: o.list("colors", creative.MaxColors, func(path, item string) (string, bool) {
+		Colors: o.List("colors", creative.MaxColors, func(path, item string) (string, bool) {
 			if !colorShape.MatchString(item) {
-				o.bad(path, "invalid_format", "must be a colour such as #1b4332.", nil)
+				o.Bad(path, "invalid_format", "must be a colour such as #1b4332.", nil)
 				return "", false
 			}
 			return strings.ToLower(item), true
 		}),
-		BannedWords: o.list("banned_words", creative.MaxBanned, func(path, item string) (string, bool) {
-			return item, o.checkText(path, item, 1, creative.MaxBannedWord)
+		BannedWords: o.List("banned_words", creative.MaxBanned, func(path, item string) (string, bool) {
+			return item, o.CheckText(path, item, 1, creative.MaxBannedWord)
 		}),
 	}
-	set(&b.Name, o.text("name", nullable, 0, creative.MaxBrandName))
-	set(&b.Voice, o.text("voice", nullable, 0, creative.MaxVoice))
-	set(&b.LogoURL, readLogo(o))
-	o.done()
+	body.Set(&b.Name, o.Text("name", body.Nullable, 0, creative.MaxBrandName))
+	body.Set(&b.Voice, o.Text("voice", body.Nullable, 0, creative.MaxVoice))
+	body.Set(&b.LogoURL, readLogo(o))
+	o.Done()
 	return &b
 }
 
 // readLogo reads the path of an asset, or a public URL.
-func readLogo(o *fields) *string {
-	v := o.object.get("logo_url")
-	if v == nil || v.kind != kindString || !strings.HasPrefix(v.text, creative.AssetPath) {
-		return o.url("logo_url", nil)
+func readLogo(o *body.Reader) *string {
+	v := o.Object.Get("logo_url")
+	if v == nil || v.Kind != body.KindString || !strings.HasPrefix(v.Text, creative.AssetPath) {
+		return o.URL("logo_url", nil)
 	}
-	return o.text("logo_url", nullable, 1, maxURL)
+	return o.Text("logo_url", body.Nullable, 1, body.MaxURL)
 }
 
-func readReferences(f *fields) []creative.Reference {
+func readReferences(f *body.Reader) []creative.Reference {
 	list := []creative.Reference{}
-	for _, o := range f.objects("references", creative.MaxReferences) {
-		list = append(list, creative.Reference{CreativeID: o.id("creative_id", nullable), URL: o.url("url", nil)})
-		o.done()
+	for _, o := range f.Objects("references", creative.MaxReferences) {
+		list = append(list, creative.Reference{CreativeID: o.ID("creative_id", body.Nullable), URL: o.URL("url", nil)})
+		o.Done()
 	}
 	return list
-}
-
-// language reads a BCP 47 tag.
-func (f *fields) language(name string, p presence) *string {
-	v := f.typed(name, p, isString, "a string")
-	if v == nil || !f.checkLanguage(f.at(name), v.text) {
-		return nil
-	}
-	return &v.text
-}
-
-// id reads an identifier. One that cannot exist is kept: whoever looks it up
-// says that it names nothing.
-func (f *fields) id(name string, p presence) *ident.ID {
-	s := f.text(name, p, 1, 64)
-	if s == nil {
-		return nil
-	}
-	id := ident.ID(*s)
-	return &id
-}
-
-// objects reads an array of objects.
-func (f *fields) objects(name string, most int) []*fields {
-	v := f.typed(name, optional, func(v *value) bool { return v.kind == kindArray }, "an array")
-	if v == nil {
-		return nil
-	}
-	if len(v.items) > most {
-		f.bad(f.at(name), "too_many_items", fmt.Sprintf("must have at most %d items; it has %d.", most, len(v.items)), fault.Meta{"maximum": most, "actual": len(v.items)})
-		return nil
-	}
-	var list []*fields
-	for i := range v.items {
-		if o := f.item(fmt.Sprintf("%s[%d]", f.at(name), i), &v.items[i]); o != nil {
-			list = append(list, o)
-		}
-	}
-	return list
-}
-
-// item reads an object that is not a member.
-func (f *fields) item(path string, v *value) *fields {
-	switch v.kind {
-	case kindObject:
-		return &fields{object: v, path: path, read: map[string]bool{}, problems: f.problems, patch: f.patch}
-	case kindNull:
-		f.bad(path, "not_nullable", "cannot be null.", nil)
-	default:
-		f.bad(path, "invalid_type", "must be an object.", fault.Meta{"expected": "an object"})
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/account"
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -70,43 +71,43 @@ var (
 )
 
 // Reencode parses a body and writes it again.
-func Reencode(body []byte) ([]byte, error) {
-	v, err := parseObject(body)
+func Reencode(text []byte) ([]byte, error) {
+	v, err := body.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	return appendValue(nil, &v), nil
 }
 
-func appendValue(b []byte, v *value) []byte {
+func appendValue(b []byte, v *body.Value) []byte {
 	quote := func(s string) {
 		var err error
 		if b, err = jsontext.AppendQuote(b, s); err != nil {
 			panic(err)
 		}
 	}
-	switch v.kind {
-	case kindString:
-		quote(v.text)
-	case kindNumber:
-		b = append(b, v.text...)
-	case kindArray:
+	switch v.Kind {
+	case body.KindString:
+		quote(v.Text)
+	case body.KindNumber:
+		b = append(b, v.Text...)
+	case body.KindArray:
 		b = append(b, '[')
-		for i := range v.items {
+		for i := range v.Items {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendValue(b, &v.items[i])
+			b = appendValue(b, &v.Items[i])
 		}
 		b = append(b, ']')
-	case kindObject:
+	case body.KindObject:
 		b = append(b, '{')
-		for i, m := range v.members {
+		for i, m := range v.Members {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			quote(m.name)
-			b = appendValue(append(b, ':'), &m.value)
+			quote(m.Name)
+			b = appendValue(append(b, ':'), &m.Value)
 		}
 		b = append(b, '}')
 	case 't':
@@ -120,30 +121,30 @@ func appendValue(b []byte, v *value) []byte {
 }
 
 // ReadCampaign reads a body as creation does.
-func ReadCampaign(body []byte) (campaign.Spec, error) {
-	v, err := parseObject(body)
+func ReadCampaign(text []byte) (campaign.Spec, error) {
+	v, err := body.Parse(text)
 	if err != nil {
 		return campaign.Spec{}, err
 	}
-	f := newFields(&v, false)
+	f := body.NewReader(&v, false)
 	spec := readCampaign(f, "UTC", "USD")
-	f.done(campaignReadOnly...)
-	return spec, f.err()
+	f.Done(campaignReadOnly...)
+	return spec, f.Err()
 }
 
 // PatchCampaign reads a body as an update of a record does.
 func PatchCampaign(current, patch []byte) (campaign.Spec, error) {
-	v, err := parseObject(patch)
+	v, err := body.Parse(patch)
 	if err != nil {
 		return campaign.Spec{}, err
 	}
-	f, err := mergePatch(current, v, campaignReadOnly)
+	f, err := body.Merge(current, v, campaignReadOnly)
 	if err != nil {
 		return campaign.Spec{}, err
 	}
 	spec := readCampaign(f, "UTC", "USD")
-	f.done()
-	return spec, f.err()
+	f.Done()
+	return spec, f.Err()
 }
 
 // ListQuery reads a query string as the list of campaigns does, and returns

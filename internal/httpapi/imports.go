@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
@@ -62,10 +63,10 @@ func (a *API) updateImport(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	f := newFields(&r.object, true)
+	f := body.NewReader(&r.object, true)
 	c := readImportChange(f)
-	f.done(importReadOnly...)
-	if wrong := f.err(); wrong != nil {
+	f.Done(importReadOnly...)
+	if wrong := f.Err(); wrong != nil {
 		if d, err := a.Ingest.Get(ctx, r.caller.Workspace.ID, id); err != nil {
 			return response{}, err
 		} else if err := r.match().Check(d.Version); err != nil {
@@ -82,33 +83,33 @@ var importReadOnly = []string{
 	"version", "created_by", "created_at", "updated_at", "archived_at",
 }
 
-func readImportChange(f *fields) (c ingest.Change) {
-	c.Source = f.text("source", optional, 1, ingest.MaxSource)
-	c.Currency = f.currency("currency", optional)
-	c.Zone = f.zone("timezone", optional)
-	if mode := f.choice("mode", optional, ingest.Modes); mode != nil {
+func readImportChange(f *body.Reader) (c ingest.Change) {
+	c.Source = f.Text("source", body.Optional, 1, ingest.MaxSource)
+	c.Currency = f.Currency("currency", body.Optional)
+	c.Zone = f.Zone("timezone", body.Optional)
+	if mode := f.Choice("mode", body.Optional, ingest.Modes); mode != nil {
 		m := ingest.Mode(*mode)
 		c.Mode = &m
 	}
-	c.DateFormat = f.choice("date_format", optional, ingest.DateFormats)
-	c.Decimal = f.choice("decimal", optional, []string{".", ","})
-	v := f.typed("mapping", optional, func(v *value) bool { return v.kind == kindObject }, "an object")
+	c.DateFormat = f.Choice("date_format", body.Optional, ingest.DateFormats)
+	c.Decimal = f.Choice("decimal", body.Optional, []string{".", ","})
+	v := f.Typed("mapping", body.Optional, func(v *body.Value) bool { return v.Kind == body.KindObject }, "an object")
 	if v == nil {
 		return c
 	}
 	c.Mapping = map[string]string{}
-	if len(v.members) > ingest.MaxColumns {
-		f.bad("mapping", "too_many_items", "names more columns than a file may have.", fault.Meta{"maximum": ingest.MaxColumns})
+	if len(v.Members) > ingest.MaxColumns {
+		f.Bad("mapping", "too_many_items", "names more columns than a file may have.", fault.Meta{"maximum": ingest.MaxColumns})
 		return c
 	}
-	for _, m := range v.members {
-		switch m.value.kind {
-		case kindNull:
-			c.Mapping[m.name] = ""
-		case kindString:
-			c.Mapping[m.name] = m.value.text
+	for _, m := range v.Members {
+		switch m.Value.Kind {
+		case body.KindNull:
+			c.Mapping[m.Name] = ""
+		case body.KindString:
+			c.Mapping[m.Name] = m.Value.Text
 		default:
-			f.bad("mapping."+fault.Clip(m.name), "invalid_type", "must be a string or null.", fault.Meta{"expected": "a string or null"})
+			f.Bad("mapping."+fault.Clip(m.Name), "invalid_type", "must be a string or null.", fault.Meta{"expected": "a string or null"})
 		}
 	}
 	return c
@@ -117,7 +118,7 @@ func readImportChange(f *fields) (c ingest.Change) {
 func (a *API) commitImport(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var o ingest.Options
-		id, err := s.action(ctx, r, func(f *fields) { set(&o.SkipErrors, f.flag("skip_errors")) })
+		id, err := s.action(ctx, r, func(f *body.Reader) { body.Set(&o.SkipErrors, f.Flag("skip_errors")) })
 		if err != nil {
 			return response{}, err
 		}

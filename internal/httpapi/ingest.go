@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
@@ -26,7 +27,7 @@ func (a *API) ingestRoutes() []route {
 
 func (a *API) ingestMetrics(ctx context.Context, r *request) (response, error) {
 	if len(r.body) == 0 {
-		return response{}, malformed("empty_body", "The request needs rows as its body.", 0)
+		return response{}, body.Malformed("empty_body", "The request needs rows as its body.", 0)
 	}
 	p := &params{values: r.params}
 	w := r.caller.Workspace

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -243,7 +244,7 @@ func (p *params) choice(name string, allowed []string, fallback string) string {
 }
 
 func (p *params) notAllowed(name, v string, allowed []string) {
-	message, meta := notOneOf(v, allowed)
+	message, meta := body.NotOneOf(v, allowed)
 	p.bad(name, "invalid_value", message, meta)
 }
 
@@ -369,8 +370,8 @@ func (p *params) date(name string, loc *time.Location, canonical url.Values) (at
 	if i, ok := clock.Parse(v); ok {
 		return &i, nil
 	}
-	if day := noSuchDay(v); day != "" {
-		p.bad(name, "invalid_format", dayMissing(day), fault.Meta{"value": day})
+	if day := body.NoSuchDay(v); day != "" {
+		p.bad(name, "invalid_format", body.DayMissing(day), fault.Meta{"value": day})
 		return nil, nil
 	}
 	message := "must be a day (2026-11-15) or an RFC 3339 date-time with an offset (2026-11-15T09:00:00Z)."

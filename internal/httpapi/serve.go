@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/nearest"
@@ -45,7 +46,7 @@ type request struct {
 	// media is the type of the body, params are the parameters beside it.
 	media   string
 	params  map[string]string
-	object  value
+	object  body.Value
 	replied bool
 	// status and code are what was answered. keeper is in whose log the
 	// request stands, which may be the holder of a key that has ended.

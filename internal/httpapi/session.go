@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/account"
+	"fanfare/internal/body"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
@@ -142,83 +143,83 @@ func (c *Call) Read(read func(Fields)) error {
 	if err := c.api.readBody(c.in); err != nil {
 		return err
 	}
-	f := newFields(&c.in.object, false)
+	f := body.NewReader(&c.in.object, false)
 	read(Fields{f, c.in.body})
-	f.done()
-	return f.err()
+	f.Done()
+	return f.Err()
 }
 
 // Fields reads members of a body. What is wrong is collected; the value read is
 // then empty.
 type Fields struct {
-	in   *fields
+	in   *body.Reader
 	body []byte
 }
 
 // Text reads a string that must be there.
 func (f Fields) Text(name string, least, most int) (s string) {
-	set(&s, f.in.text(name, required, least, most))
+	body.Set(&s, f.in.Text(name, body.Required, least, most))
 	return s
 }
 
 // TextOr reads a string that may be absent or null.
 func (f Fields) TextOr(name string, least, most int) *string {
-	return f.in.text(name, nullable, least, most)
+	return f.in.Text(name, body.Nullable, least, most)
 }
 
 // Choice reads one of some words, which must be there.
 func (f Fields) Choice(name string, allowed []string) (s string) {
-	set(&s, f.in.choice(name, required, allowed))
+	body.Set(&s, f.in.Choice(name, body.Required, allowed))
 	return s
 }
 
 // Whole reads a whole number that must be there.
 func (f Fields) Whole(name string, least, most int64) (n int64) {
-	set(&n, f.in.integer(name, required, least, most))
+	body.Set(&n, f.in.Integer(name, body.Required, least, most))
 	return n
 }
 
 // Flag reads true or false, which may be absent.
-func (f Fields) Flag(name string) *bool { return f.in.flag(name) }
+func (f Fields) Flag(name string) *bool { return f.in.Flag(name) }
 
 // Words reads an array of strings that may be absent or null.
 func (f Fields) Words(name string, most, longest int) []string {
-	if v := f.in.object.get(name); v == nil || v.kind == kindNull {
-		f.in.read[name] = true
+	if v := f.in.Object.Get(name); v == nil || v.Kind == body.KindNull {
+		f.in.Skip(name)
 		return nil
 	}
-	return f.in.words(name, most, longest)
+	return f.in.Words(name, most, longest)
 }
 
 // Choices reads an object that maps names to one of some words, and may be
 // absent or null.
 func (f Fields) Choices(name string, names, allowed []string) map[string]string {
-	n := f.in.nested(name, nullable)
+	n := f.in.Nested(name, body.Nullable)
 	if n == nil {
 		return nil
 	}
 	out := map[string]string{}
 	for _, key := range names {
-		if v := n.choice(key, optional, allowed); v != nil {
+		if v := n.Choice(key, body.Optional, allowed); v != nil {
 			out[key] = *v
 		}
 	}
-	n.done()
+	n.Done()
 	return out
 }
 
 // Object reads the members of an object that must be there.
 func (f Fields) Object(name string, read func(Fields)) {
-	if n := f.in.nested(name, required); n != nil {
+	if n := f.in.Nested(name, body.Required); n != nil {
 		read(Fields{n, nil})
-		n.done()
+		n.Done()
 	}
 }
 
 // Raw reads an object that must be there as it was sent; only from the body
 // itself.
 func (f Fields) Raw(name string) []byte {
-	if f.in.typed(name, required, func(v *value) bool { return v.kind == kindObject }, "an object") == nil {
+	if f.in.Typed(name, body.Required, func(v *body.Value) bool { return v.Kind == body.KindObject }, "an object") == nil {
 		return nil
 	}
 	var members map[string]jsontext.Value
@@ -229,7 +230,7 @@ func (f Fields) Raw(name string) []byte {
 }
 
 // Has reports whether a member is there, if only as null.
-func (f Fields) Has(name string) bool { return f.in.object.get(name) != nil }
+func (f Fields) Has(name string) bool { return f.in.Object.Get(name) != nil }
 
 // Bad says what is wrong with a member.
-func (f Fields) Bad(name, code, message string) { f.in.bad(f.in.at(name), code, message, nil) }
+func (f Fields) Bad(name, code, message string) { f.in.Bad(f.in.At(name), code, message, nil) }

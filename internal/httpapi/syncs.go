@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
@@ -32,7 +33,7 @@ func (a *API) syncRoutes() []route {
 func (a *API) syncConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var req connection.Request
-		id, err := s.action(ctx, r, func(f *fields) { readSync(f, &req) })
+		id, err := s.action(ctx, r, func(f *body.Reader) { readSync(f, &req) })
 		if err != nil {
 			return response{}, err
 		}
@@ -46,47 +47,47 @@ func (a *API) syncConnection(s *resource) handler {
 	}
 }
 
-func readSync(f *fields, req *connection.Request) {
+func readSync(f *body.Reader, req *connection.Request) {
 	req.Mode = connection.ModeIncremental
-	mode := f.choice("mode", optional, connection.Modes)
-	set(&req.Mode, mode)
-	if f.object.get("streams") != nil {
-		if req.Streams = f.choices("streams", len(connection.Streams), connection.Streams); len(req.Streams) == 0 && f.err() == nil {
-			f.bad("streams", "too_few_items", "must have at least 1 item; leave it out for everything.", fault.Meta{"minimum": 1})
+	mode := f.Choice("mode", body.Optional, connection.Modes)
+	body.Set(&req.Mode, mode)
+	if f.Object.Get("streams") != nil {
+		if req.Streams = f.Choices("streams", len(connection.Streams), connection.Streams); len(req.Streams) == 0 && f.Err() == nil {
+			f.Bad("streams", "too_few_items", "must have at least 1 item; leave it out for everything.", fault.Meta{"minimum": 1})
 		}
 	}
-	req.First, req.Last = f.day("start_date"), f.day("end_date")
-	if mode == nil && f.object.get("mode") != nil {
+	req.First, req.Last = readDay(f, "start_date"), readDay(f, "end_date")
+	if mode == nil && f.Object.Get("mode") != nil {
 		// Nobody knows which days would be right with it.
 		return
 	}
 	backfill := req.Mode == connection.ModeBackfill
 	for _, name := range []string{"start_date", "end_date"} {
-		switch there := f.object.get(name) != nil; {
+		switch there := f.Object.Get(name) != nil; {
 		case backfill && !there:
-			f.bad(name, "required", "is required for mode backfill.", nil)
+			f.Bad(name, "required", "is required for mode backfill.", nil)
 		case !backfill && there:
-			f.bad(name, "incompatible_fields", "is for mode backfill only.", nil)
+			f.Bad(name, "incompatible_fields", "is for mode backfill only.", nil)
 		}
 	}
 	if req.First != nil && req.Last != nil && *req.First > *req.Last {
-		f.bad("end_date", "invalid_value", "must not be before start_date.", nil)
+		f.Bad("end_date", "invalid_value", "must not be before start_date.", nil)
 	}
 }
 
-// day reads a calendar day.
-func (f *fields) day(name string) *clock.Date {
-	v := f.typed(name, optional, func(v *value) bool { return v.kind == kindString }, "a string")
+// readDay reads a calendar day.
+func readDay(f *body.Reader, name string) *clock.Date {
+	v := f.Typed(name, body.Optional, func(v *body.Value) bool { return v.Kind == body.KindString }, "a string")
 	if v == nil {
 		return nil
 	}
-	d, ok := clock.ParseDate(v.text)
-	if day := noSuchDay(v.text); !ok && day != "" {
-		f.bad(f.at(name), "invalid_format", dayMissing(day), fault.Meta{"value": day})
+	d, ok := clock.ParseDate(v.Text)
+	if day := body.NoSuchDay(v.Text); !ok && day != "" {
+		f.Bad(f.At(name), "invalid_format", body.DayMissing(day), fault.Meta{"value": day})
 		return nil
 	}
 	if !ok {
-		f.bad(f.at(name), "invalid_format", "must be a day such as 2026-11-15.", nil)
+		f.Bad(f.At(name), "invalid_format", "must be a day such as 2026-11-15.", nil)
 		return nil
 	}
 	return &d

@@ -1,0 +1,244 @@
+package body
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fanfare/internal/fault"
+)
+
+// Bounds of a body. No operation needs an object with more than 200 members
+// or more than some 20,000 values, and each value takes 80 bytes in memory.
+const (
+	maxDepth   = 64
+	maxMembers = 250
+	maxValues  = 50_000
+)
+
+// Value is a parsed JSON value: text holds a string's content or a number's
+// literal, so that no number ever goes through a float.
+type Value struct {
+	Kind    jsontext.Kind
+	Text    string
+	Items   []Value
+	Members []Member
+	// Cut says of a body that an object in it has more than maxMembers: what
+	// comes after those was not read.
+	Cut bool
+}
+
+// Member is a name and value in an object.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// Kinds as jsontext names them.
+const (
+	KindNull   = jsontext.KindNull
+	KindString = jsontext.KindString
+	KindNumber = jsontext.KindNumber
+	KindObject = jsontext.KindBeginObject
+	KindArray  = jsontext.KindBeginArray
+)
+
+// Get returns the member of an object, nil where it has none of the name.
+func (v *Value) Get(name string) *Value {
+	for i := range v.Members {
+		if v.Members[i].Name == name {
+			return &v.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// Equal reports whether two values are the same JSON, whatever the order of
+// members.
+func (v *Value) Equal(w *Value) bool {
+	return v.Kind == w.Kind && v.Text == w.Text &&
+		slices.EqualFunc(v.Items, w.Items, func(a, b Value) bool { return a.Equal(&b) }) &&
+		len(v.Members) == len(w.Members) && !slices.ContainsFunc(v.Members, func(m Member) bool {
+		other := w.Get(m.Name)
+		return other == nil || !m.Value.Equal(other)
+	})
+}
+
+// Merge applies a merge patch as RFC 7396 has it, except that a null stays in
+// the result: the field reader knows what clearing means for each member.
+func (v Value) Merge(patch Value) Value {
+	if v.Kind != KindObject || patch.Kind != KindObject {
+		return patch
+	}
+	out := Value{Kind: KindObject, Members: slices.Clone(v.Members)}
+	for _, m := range patch.Members {
+		if old := out.Get(m.Name); old != nil {
+			*old = old.Merge(m.Value)
+		} else {
+			out.Members = append(out.Members, m)
+		}
+	}
+	return out
+}
+
+// Parse reads one JSON object strictly: UTF-8, no duplicate names, no
+// lone surrogates, nothing after it.
+func Parse(body []byte) (Value, error) {
+	switch {
+	case len(bytes.TrimLeft(body, " \t\r\n")) == 0:
+		return Value{}, Malformed("empty_body", "The request needs a JSON object as its body.", 0)
+	case !utf8.Valid(body):
+		return Value{}, Malformed("invalid_utf8", "The body is not valid UTF-8.", 0)
+	case bytes.HasPrefix(body, []byte("\ufeff")):
+		return Value{}, Malformed("syntax", "The body begins with a byte order mark (U+FEFF). Send it without.", 0)
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(body))
+	p := parser{d: d}
+	v, err := p.value(0)
+	var fromUs *fault.Error
+	switch {
+	case errors.Is(err, errCut):
+		v.Cut = true
+		return v, notObject(v)
+	case errors.As(err, &fromUs):
+		return v, err
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return v, duplicate(d, err)
+	case err != nil && jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
+		// The bytes are UTF-8, so it is an escape that is not.
+		return v, Malformed("invalid_utf8", "The body holds half of a surrogate pair.", d.InputOffset())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return v, Malformed("syntax", "The JSON is cut off. Send it to its end.", d.InputOffset())
+	case err != nil:
+		return v, Malformed("syntax", "The body is not valid JSON.", d.InputOffset())
+	}
+	if err := notObject(v); err != nil {
+		return v, err
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return v, Malformed("trailing_data", "There is something after the JSON object.", d.InputOffset())
+	}
+	return v, nil
+}
+
+// duplicate names the member that the decoder has met for the second time.
+func duplicate(d *jsontext.Decoder, cause error) error {
+	var at *jsontext.SyntacticError
+	if !errors.As(cause, &at) {
+		return cause
+	}
+	var path strings.Builder
+	level := 0
+	for token := range at.JSONPointer.Tokens() {
+		token = fault.Clip(token)
+		level++
+		kind, _ := d.StackIndex(level)
+		switch {
+		case kind == KindArray:
+			path.WriteString("[" + token + "]")
+		case path.Len() > 0:
+			path.WriteString("." + token)
+		default:
+			path.WriteString(token)
+		}
+	}
+	f := Malformed("duplicate_key", "The body names a member twice.", d.InputOffset())
+	f.Details[0].Field = path.String()
+	return f
+}
+
+// Malformed returns the error for a body that is not the JSON it has to be.
+func Malformed(code, message string, offset int64) *fault.Error {
+	d := fault.Detail{In: "body", Code: code, Message: message}
+	if offset > 0 {
+		d.Message = fmt.Sprintf("%s Near byte %d.", message, offset)
+		d.Meta = fault.Meta{"offset": offset}
+	}
+	return fault.New(fault.MalformedJSON, message, d)
+}
+
+func notObject(v Value) error {
+	if v.Kind != KindObject {
+		return Malformed("not_an_object", "The body must be one JSON object.", 0)
+	}
+	return nil
+}
+
+// errCut ends the reading of a body at an object with too many members. What
+// was read before is returned with it, so that the answer can name fields that
+// are wrong.
+var errCut = errors.New("too many members")
+
+// parser reads the values of one body.
+type parser struct {
+	d *jsontext.Decoder
+	// values is how many were read.
+	values int
+}
+
+func (p *parser) value(depth int) (v Value, err error) {
+	t, err := p.d.ReadToken()
+	if err != nil {
+		return v, err
+	}
+	v.Kind = t.Kind()
+	if p.values++; p.values > maxValues {
+		return v, Malformed("too_many_values", fmt.Sprintf("The body has more than %d values.", maxValues), p.d.InputOffset())
+	}
+	if depth >= maxDepth && (v.Kind == KindArray || v.Kind == KindObject) {
+		return v, Malformed("too_deep", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth), p.d.InputOffset())
+	}
+	switch v.Kind {
+	case KindString, KindNumber:
+		v.Text = t.String()
+	case KindArray:
+		err = p.items(&v, depth)
+	case KindObject:
+		err = p.members(&v, depth)
+	default:
+	}
+	return v, err
+}
+
+func (p *parser) items(v *Value, depth int) error {
+	for p.d.PeekKind() != jsontext.KindEndArray {
+		item, err := p.value(depth + 1)
+		if err != nil && !errors.Is(err, errCut) {
+			return err
+		}
+		v.Items = append(v.Items, item)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := p.d.ReadToken()
+	return err
+}
+
+func (p *parser) members(v *Value, depth int) error {
+	for p.d.PeekKind() != jsontext.KindEndObject {
+		name, err := p.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if len(v.Members) == maxMembers {
+			return errCut
+		}
+		m := Member{Name: name.String()}
+		if m.Value, err = p.value(depth + 1); err != nil && !errors.Is(err, errCut) {
+			return err
+		}
+		v.Members = append(v.Members, m)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := p.d.ReadToken()
+	return err
+}
