@@ -384,12 +384,12 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
 	}
 	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e))
-	lost, at, err := db.LostChanges(ctx)
+	lost, err := app.LostChanges(ctx, db, now())
 	switch {
 	case err != nil:
 		list = append(list, finding{"changes", failure, err.Error()})
-	case lost > 0 && now().Sub(at.Time()) < lossShown:
-		list = append(list, finding{"changes", warning, fmt.Sprintf("%d acknowledged changes were missing from the database on %s: compare with a backup, or make them again", lost, at.Time().UTC().Format(time.DateOnly))})
+	case lost != "":
+		list = append(list, finding{"changes", warning, lost})
 	default:
 		list = append(list, finding{"changes", good, "none were lost"})
 	}
@@ -407,9 +407,6 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	}
 	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
 }
-
-// lossShown is how long doctor speaks of lost changes.
-const lossShown = 30 * 24 * time.Hour
 
 // restoreFix ends findings of a damaged database.
 const restoreFix = ": stop the server, move the files fanfare.db* away and restore the last good backup into the data folder with `fanfare backup restore`"

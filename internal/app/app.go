@@ -130,10 +130,13 @@ type App struct {
 	// Handler answers everything that comes over TLS.
 	Handler http.Handler
 
-	config  Config
-	memory  *ratelimit.Memory
-	cursors atomic.Pointer[page.Sealer]
-	ring    *seal.Ring
+	config Config
+	lost   loss
+	// unchecked says that the database file is still to be checked thoroughly.
+	unchecked bool
+	memory    *ratelimit.Memory
+	cursors   atomic.Pointer[page.Sealer]
+	ring      *seal.Ring
 }
 
 // diskReserve is what is kept of the disk for writes that stop campaigns:
@@ -232,7 +235,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault,
+		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault, ChangesLost: a.changesLost,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
@@ -247,46 +250,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.checkStore(ctx); err != nil {
 		return err
 	}
-	a.countChanges(ctx)
-	return nil
-}
-
-// countChanges compares the database with what was acknowledged, where its file
-// is this node's own, and says what is missing.
-func (a *App) countChanges(ctx context.Context) {
-	if !a.Engine.Traits().Exclusive || a.config.Store == "" {
-		return
-	}
-	lost, err := a.DB.Witness(ctx, Witness(a.config.Store))
-	if lost > 0 {
-		a.config.Log.Error("acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", lost)
-	}
-	if err != nil {
-		a.config.Log.Error("acknowledged changes are not counted", "error", err)
-	}
-}
-
-// Witness is the file that counts the acknowledged changes of a database file.
-func Witness(path string) string { return path + "-audit" }
-
-// checkStore checks a database that the process before did not close. A server
-// on a damaged one starts, so that records can be read, but is not ready and
-// refuses changes.
-func (a *App) checkStore(ctx context.Context) error {
-	if !a.Engine.Traits().Unclean {
-		return nil
-	}
-	start := a.config.Now()
-	err := a.Engine.Check(ctx, false)
-	switch {
-	case err == nil:
-		a.config.Log.Info("database file checked after an unclean shutdown", "result", "ok", "took", a.config.Now().Sub(start))
-	case errors.Is(err, store.ErrDamaged):
-		a.config.Log.Error("database file is damaged: the server is not ready and refuses changes; see `fanfare doctor`, and restore the last good backup with `fanfare backup restore`", "error", err)
-	default:
-		return err
-	}
-	return nil
+	return a.countChanges(ctx)
 }
 
 // counter chooses where requests are counted: in memory where this is the only
@@ -397,6 +361,7 @@ func (a *App) Run(ctx context.Context) {
 			}
 		})
 	}
+	wg.Go(func() { a.checkThoroughly(ctx) })
 	repeat(saveEvery, "save request counters", a.saveUsage)
 	repeat(flushEvery, "write key use", a.Gate.Flush)
 	repeat(factsfile.NoteEvery, "note generation of facts", a.noteFacts)

@@ -66,6 +66,9 @@ type Deps struct {
 	// FactsFault says why this node has no metrics, or not all of them; empty
 	// where it has.
 	FactsFault func() string
+	// ChangesLost says that acknowledged changes are missing from the database;
+	// empty where none are.
+	ChangesLost func() string
 	// Contract is the OpenAPI document.
 	Contract []byte
 	Docs     Docs

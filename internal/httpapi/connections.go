@@ -42,12 +42,12 @@ func (a *API) connectionRoutes() []route {
 	}
 }
 
-// warned adds a warning to answers that tell how far metrics are, while this
-// node has no metrics.
+// warned adds warnings to answers about connections while data of this node is
+// missing.
 func (a *API) warned(handle func(context.Context, *request) (response, error)) func(context.Context, *request) (response, error) {
 	return func(ctx context.Context, r *request) (response, error) {
 		res, err := handle(ctx, r)
-		res.warnings = a.factsWarnings()
+		res.warnings = a.nodeWarnings(true)
 		return res, err
 	}
 }

@@ -60,7 +60,9 @@ func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return a.pageOf(r, p, params), nil
+	res := a.pageOf(r, p, params)
+	res.warnings = a.nodeWarnings(false)
+	return res, nil
 }
 
 // rank has the list sorted by the metric that its parameters name.

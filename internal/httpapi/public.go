@@ -136,7 +136,7 @@ func (a *API) ready(r *request) error {
 	err := a.Ready(ctx)
 	if err == nil && !a.draining.Load() {
 		// Without metrics a node is ready: everything else works.
-		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.factsWarnings()})
+		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.nodeWarnings(true)})
 		return nil
 	}
 	f := fault.New(fault.Unavailable, "The node is not ready to take traffic.").Because(err)
@@ -158,19 +158,34 @@ func (a *API) sendPage(r *request, p *publicPage) error {
 	return nil
 }
 
-// factsWarnings are what answers that depend on metrics carry while this node
-// has none.
-func (a *API) factsWarnings() []byte {
-	if a.FactsFault == nil {
+// nodeWarnings say which data of this node is missing, nil for none. They go
+// with answers that would otherwise look complete.
+func (a *API) nodeWarnings(facts bool) []byte {
+	var b []byte
+	add := func(code string, tell func() string) {
+		if tell == nil {
+			return
+		}
+		why := tell()
+		if why == "" {
+			return
+		}
+		text, err := jsontext.AppendQuote(nil, why)
+		if err != nil {
+			text = []byte(`"Data is missing."`)
+		}
+		separator := ","
+		if b == nil {
+			separator = "["
+		}
+		b = append(append(append(append(b, separator...), `{"code":"`+code+`","message":`...), text...), '}')
+	}
+	if facts {
+		add("facts_unavailable", a.FactsFault)
+	}
+	add("changes_lost", a.ChangesLost)
+	if b == nil {
 		return nil
 	}
-	why := a.FactsFault()
-	if why == "" {
-		return nil
-	}
-	text, err := jsontext.AppendQuote(nil, why)
-	if err != nil {
-		text = []byte(`"Metrics are unavailable."`)
-	}
-	return append(append([]byte(`[{"code":"facts_unavailable","message":`), text...), "}]"...)
+	return append(b, ']')
 }

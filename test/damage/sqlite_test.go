@@ -2,9 +2,14 @@ package damage_test
 
 import (
 	"bytes"
+	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
 )
 
 const pageSize = 4096
@@ -80,6 +85,62 @@ func (s *scene) refuses(v seen) {
 	s.wants(v.backup.Errors, "database damaged", "keep the last good one")
 }
 
+// TestDrillIndex damages indexes of a database that was closed, so that a list
+// would be short. The next start finds it.
+func TestDrillIndex(t *testing.T) {
+	t.Parallel()
+	for range rounds() {
+		s := newScene(t)
+		s.server.Stop()
+		s.shorten()
+		s.launch()
+		s.wants(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
+		v := s.look()
+		if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.doctor.Code == 0 || v.backup.Code == 0 {
+			t.Errorf("saw %+v", v)
+		}
+		s.end()
+	}
+}
+
+// shorten makes entries of every index of campaigns, but that of their key, lead
+// to records that do not exist. The file has no other fault.
+func (s *scene) shorten() {
+	s.t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(s.data, "fanfare.db")+"?mode=ro&immutable=1")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	rows, err := db.QueryContext(s.t.Context(), "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'campaign' AND sql IS NOT NULL")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	roots := 0
+	s.edit("fanfare.db", func(b []byte) []byte {
+		for rows.Next() {
+			var root int
+			if err := rows.Scan(&root); err != nil {
+				s.t.Fatal(err)
+			}
+			page := b[(root-1)*pageSize:]
+			for page[0] == 2 { // an inner page: go to its first child
+				child := binary.BigEndian.Uint32(page[binary.BigEndian.Uint16(page[12:]):])
+				page = b[(int(child)-1)*pageSize:]
+			}
+			for _, at := range s.places(page[:pageSize], "cmp_") {
+				page[at+8] ^= 1
+			}
+			roots++
+		}
+		return b
+	})
+	if roots == 0 || rows.Err() != nil {
+		s.t.Fatalf("no index was found: %v", rows.Err())
+	}
+}
+
 // TestDrillUnclean kills the server, destroys a page that no request reads, and
 // sees that the next start finds it.
 func TestDrillUnclean(t *testing.T) {
@@ -147,6 +208,10 @@ func TestDrillLog(t *testing.T) {
 		}
 		s.wants(s.server.Log.String(), fmt.Sprintf(`acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup","changes":%d}`, missing))
 		s.wants(s.server.Run("doctor").Out, fmt.Sprintf("warn  changes        %d acknowledged changes were missing", missing))
+		for _, path := range []string{"/readyz", "/v1/campaigns", "/v1/connections"} {
+			_, body := s.call(http.MethodGet, path, "")
+			s.wants(body, `"warnings":[{"code":"changes_lost"`, fmt.Sprintf("%d acknowledged changes were missing", missing))
+		}
 		s.server.Stop()
 		s.start()
 		if text := s.server.Log.String(); contains(text, "acknowledged changes") {

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/store"
+)
+
+// loss is how many acknowledged changes were missing from the database, and
+// when that was found.
+type loss struct {
+	changes int64
+	found   clock.Instant
+}
+
+// lossShown is how long a loss is reported.
+// Choice: nobody but the operator knows when a loss is made good, and a month
+// is long enough for every client to see it.
+const lossShown = 30 * 24 * time.Hour
+
+func (l loss) message(now time.Time) string {
+	if l.changes == 0 || now.Sub(l.found.Time()) >= lossShown {
+		return ""
+	}
+	return fmt.Sprintf("%d acknowledged changes were missing from the database on %s: compare with a backup, or make them again", l.changes, l.found.Time().UTC().Format(time.DateOnly))
+}
+
+// LostChanges says that acknowledged changes were missing from a database; it
+// is empty where none were in the last 30 days.
+func LostChanges(ctx context.Context, db *store.DB, now time.Time) (string, error) {
+	changes, found, err := db.LostChanges(ctx)
+	return loss{changes, found}.message(now), err
+}
+
+// changesLost is LostChanges for callers of the API.
+func (a *App) changesLost() string {
+	if text := a.lost.message(a.config.Now()); text != "" {
+		return "Records may be missing or older than they were: " + text + "."
+	}
+	return ""
+}
+
+// countChanges compares the database with what was acknowledged, where its file
+// is this node's own, and logs what is missing.
+func (a *App) countChanges(ctx context.Context) (err error) {
+	if a.Engine.Traits().Exclusive && a.config.Store != "" {
+		lost, err := a.DB.Witness(ctx, Witness(a.config.Store))
+		if lost > 0 {
+			a.config.Log.ErrorContext(ctx, "acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", lost)
+		}
+		if err != nil {
+			a.config.Log.ErrorContext(ctx, "acknowledged changes are not counted", "error", err)
+		}
+	}
+	a.lost.changes, a.lost.found, err = a.DB.LostChanges(ctx)
+	return err
+}
+
+// Witness is the file that counts the acknowledged changes of a database file.
+func Witness(path string) string { return path + "-audit" }
+
+// checkAtOnce is how large a database file may be to be checked thoroughly
+// before it is used. A thorough check compares indexes with tables and takes
+// about a second for each gigabyte in the page cache (BenchmarkCheck).
+const checkAtOnce = 64 << 20
+
+// checkStore checks the database file before it is used: a small one thoroughly
+// at every start, a large one quickly where the process before did not close
+// it, and thoroughly in the background. A server on a damaged file starts, so
+// that records can be read, but is not ready and refuses changes.
+func (a *App) checkStore(ctx context.Context) error {
+	info, err := os.Stat(a.config.Store)
+	small := err == nil && info.Size() <= checkAtOnce
+	a.unchecked = !small
+	if !small && !a.Engine.Traits().Unclean {
+		return nil
+	}
+	return a.check(ctx, small)
+}
+
+// checkThoroughly does the check that checkStore has left.
+func (a *App) checkThoroughly(ctx context.Context) {
+	if !a.unchecked {
+		return
+	}
+	if err := a.check(ctx, true); err != nil && ctx.Err() == nil {
+		a.config.Log.ErrorContext(ctx, "database file cannot be checked", "error", err)
+	}
+}
+
+func (a *App) check(ctx context.Context, thorough bool) error {
+	start := a.config.Now()
+	err := a.Engine.Check(ctx, thorough)
+	switch {
+	case errors.Is(err, store.ErrDamaged):
+		a.config.Log.ErrorContext(ctx, "database file is damaged: the server is not ready and refuses changes; see `fanfare doctor`, and restore the last good backup with `fanfare backup restore`", "error", err)
+	case err != nil:
+		return err
+	case a.Engine.Traits().Unclean:
+		a.config.Log.InfoContext(ctx, "database file checked after an unclean shutdown", "result", "ok", "took", a.config.Now().Sub(start))
+	}
+	return nil
+}
