@@ -181,7 +181,10 @@ func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft
 	if err != nil {
 		return nil, u, failure(ctx, err)
 	}
-	fitted, err := fitPicture(img.Bytes, s.Width, s.Height)
+	fitted, err := fitPicture(ctx, img.Bytes, s.Width, s.Height)
+	if ctx.Err() != nil {
+		return nil, u, failure(ctx, ctx.Err())
+	}
 	if err != nil {
 		return nil, u, creative.Fail(creative.FailAnswer, true, "the model's picture cannot be read").Because(fmt.Errorf("read picture: %w", err))
 	}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	_ "image/jpeg" // models answer either
@@ -11,17 +12,30 @@ import (
 	_ "golang.org/x/image/webp" // some only this
 )
 
-// maxPixels is the most that is decoded; no model draws more.
-const maxPixels = 50_000_000
+// maxPixels is the most that is decoded: a square of 4K, the largest picture
+// that a model draws. With 16 bits per channel it takes 272 MiB to scale it to
+// 1080 by 1920.
+const maxPixels = 4096 * 4096
+
+// scaling has one place, because up to 64 jobs run at once and their pictures
+// must fit in the memory of one process.
+var scaling = make(chan struct{}, 1)
 
 // fitPicture cuts the middle of a picture to a shape and scales it to the size.
-func fitPicture(b []byte, width, height int) ([]byte, error) {
+// It works on one picture at a time and waits for its turn until ctx ends.
+func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
 	if config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height {
 		return nil, fmt.Errorf("decode: a picture of %d by %d is too large", config.Width, config.Height)
+	}
+	select {
+	case scaling <- struct{}{}:
+		defer func() { <-scaling }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for other pictures: %w", ctx.Err())
 	}
 	from, _, err := image.Decode(bytes.NewReader(b))
 	if err != nil {
