@@ -2,10 +2,12 @@ package damage_test
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +35,7 @@ func (s *scene) copyFile(from, to string) {
 func (s *scene) clone() *scene {
 	s.t.Helper()
 	c := *s
+	c.truth, c.active = maps.Clone(s.truth), slices.Clone(s.active)
 	c.data = filepath.Join(s.t.TempDir(), "data")
 	if out, err := exec.Command("cp", "-a", s.data, c.data).CombinedOutput(); err != nil {
 		s.t.Fatalf("%v: %s", err, out)
