@@ -156,6 +156,16 @@ func (f *File) use() (*duckdb.Engine, error) {
 	return f.engine, nil
 }
 
+// change is use for a call that changes the facts: it tells the engine which
+// generation the store has noted.
+func (f *File) change() (*duckdb.Engine, error) {
+	e, err := f.use()
+	if err == nil {
+		e.Note(f.config.DB.NotedFacts())
+	}
+	return e, err
+}
+
 // take ends the use of the engine, gives it to the caller and says why.
 func (f *File) take(why string) *duckdb.Engine {
 	f.mu.Lock()
@@ -209,7 +219,7 @@ func (f *File) State(ctx context.Context, workspace ident.ID) (analytics.State, 
 
 // Write implements metrics.Engine.
 func (f *File) Write(ctx context.Context, b *fact.Batch) error {
-	e, err := f.use()
+	e, err := f.change()
 	if err != nil {
 		return err
 	}
@@ -218,7 +228,7 @@ func (f *File) Write(ctx context.Context, b *fact.Batch) error {
 
 // Undo implements metrics.Engine.
 func (f *File) Undo(ctx context.Context, workspace, imported ident.ID) (int64, error) {
-	e, err := f.use()
+	e, err := f.change()
 	if err != nil {
 		return 0, err
 	}
@@ -228,7 +238,7 @@ func (f *File) Undo(ctx context.Context, workspace, imported ident.ID) (int64, e
 
 // Mirror implements metrics.Engine.
 func (f *File) Mirror(ctx context.Context, workspace ident.ID, records []fact.Record, through clock.Instant) error {
-	e, err := f.use()
+	e, err := f.change()
 	if err != nil {
 		return err
 	}

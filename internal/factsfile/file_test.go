@@ -209,6 +209,16 @@ func TestOthers(t *testing.T) {
 			n.stop()
 			move(n, older, "fanfare.db")
 		}, "does not belong to the database beside it"},
+		{"older store of the same start", func(n *node) {
+			n.start()
+			n.write(20_001)
+			older := copyFolder(n.t, n.dir)
+			n.write(20_002)
+			n.write(20_003)
+			n.stop()
+			n.must(os.Remove(filepath.Join(n.dir, "fanfare.db")))
+			move(n, older, "fanfare.db", "fanfare.db-wal")
+		}, "does not belong to the database beside it"},
 		{"new store", func(n *node) { n.must(os.Remove(filepath.Join(n.dir, "fanfare.db"))) }, "does not belong to the database beside it"},
 		{"no facts", func(n *node) { n.must(os.Remove(filepath.Join(n.dir, "facts.duckdb"))) }, "is missing"},
 		{"damaged mark", func(n *node) {

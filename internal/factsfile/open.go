@@ -113,6 +113,8 @@ func (f *File) find(ctx context.Context, open func() (*duckdb.Engine, error)) (e
 func judgeIdentity(have duckdb.Identity, mark store.FactsMark, expected, alone bool) string {
 	same := have.ID == mark.ID || mark.Next != "" && have.ID == mark.Next
 	switch {
+	case same && mark.ID != "" && have.Noted > mark.Generation:
+		return foreign // the store is the older one
 	case same && mark.ID != "" && have.Generation >= mark.Generation:
 		return ""
 	case have.Generation == 0 && expected:

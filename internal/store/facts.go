@@ -139,10 +139,22 @@ func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
 	if known := db.noted.Load(); !ok || known != nil && *known == m {
 		return nil, nil
 	}
-	if err := db.raiseFactsMark(tx, m); err != nil && !errors.Is(err, ErrFactsMoved) {
+	switch err := db.raiseFactsMark(tx, m); {
+	case errors.Is(err, ErrFactsMoved):
+		return nil, nil // whoever needs facts finds out
+	case err != nil:
 		return nil, err
 	}
 	return &m, nil
+}
+
+// NotedFacts is the highest generation of the facts that this process knows to
+// be noted in the store.
+func (db *DB) NotedFacts() int64 {
+	if m := db.noted.Load(); m != nil {
+		return m.Generation
+	}
+	return 0
 }
 
 // fed goes with every change that acknowledges facts: it fails where the facts

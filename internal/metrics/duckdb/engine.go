@@ -73,6 +73,7 @@ type Engine struct {
 	// facts ever since it began.
 	id         atomic.Pointer[string]
 	generation atomic.Int64
+	noted      atomic.Int64
 
 	words atomic.Pointer[words]
 	mu    sync.Mutex

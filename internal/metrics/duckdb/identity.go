@@ -22,10 +22,33 @@ type Identity struct {
 	ID string
 	// Generation grows with every change of the facts.
 	Generation int64
+	// Noted is the highest generation that the store had noted when the file
+	// was last written: a store that knows less is an older copy.
+	Noted int64
 }
 
 // Identity returns the identity of the file. It costs no query.
-func (e *Engine) Identity() Identity { return Identity{*e.id.Load(), e.generation.Load()} }
+func (e *Engine) Identity() Identity {
+	return Identity{*e.id.Load(), e.generation.Load(), e.noted.Load()}
+}
+
+// Note says which generation the store has noted. The next write keeps it.
+func (e *Engine) Note(generation int64) {
+	for {
+		was := e.noted.Load()
+		if was >= generation || e.noted.CompareAndSwap(was, generation) {
+			return
+		}
+	}
+}
+
+// keepNoted writes what the store has noted, in the transaction of a change.
+func (t *change) keepNoted(ctx context.Context) error {
+	if _, err := t.c.exec(ctx, "UPDATE noted SET generation = ?", t.e.noted.Load()); err != nil {
+		return fmt.Errorf("keep noted generation: %w", err)
+	}
+	return nil
+}
 
 // Adopt gives the file an id, in place of the one that it has. When Adopt
 // returns nil the id is on disk, in the file itself and not in its log: a log
@@ -68,6 +91,15 @@ func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
 		"SELECT CAST(coalesce(sum(generation), 0) AS BIGINT) FROM workspace")
 	if err != nil {
 		return fmt.Errorf("read generation: %w", err)
+	}
+	found := false
+	if err := c.query(ctx, func(row []driver.Value) error { found = true; e.noted.Store(row[0].(int64)); return nil }, "SELECT generation FROM noted"); err != nil {
+		return fmt.Errorf("read noted generation: %w", err)
+	}
+	if !found {
+		if _, err := c.exec(ctx, "INSERT INTO noted VALUES (0)"); err != nil {
+			return fmt.Errorf("keep noted generation: %w", err)
+		}
 	}
 	return nil
 }

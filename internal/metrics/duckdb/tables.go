@@ -49,6 +49,7 @@ func factColumns() string {
 // tables are all of them, in the order in which a dump has them.
 //   - format has the version of the tables.
 //   - identity has the id that Adopt gave the file, if it has one.
+//   - noted has the generation that the store had noted at the last write.
 //   - word: channels, countries and other values of fixed sets.
 //   - entity: what is on a platform; external is its key within the connection,
 //     record is ours that it is linked to, part the variant of that creative.
@@ -68,6 +69,7 @@ var tables = []struct {
 }{
 	{"format", "version INTEGER NOT NULL", true},
 	{"identity", "id VARCHAR NOT NULL", true},
+	{"noted", "generation BIGINT NOT NULL", true},
 	{"workspace", "key INTEGER NOT NULL, id VARCHAR NOT NULL, generation BIGINT NOT NULL, mirrored BIGINT NOT NULL", false},
 	{"word", "code INTEGER NOT NULL, text VARCHAR NOT NULL", false},
 	{"source", "key INTEGER NOT NULL, workspace INTEGER NOT NULL, connection VARCHAR NOT NULL, platform VARCHAR NOT NULL, account VARCHAR NOT NULL, currency VARCHAR NOT NULL, zone VARCHAR NOT NULL", false},

@@ -323,7 +323,7 @@ func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error
 			if err := f(t); err != nil {
 				return err
 			}
-			if err := t.finish(ctx); err != nil {
+			if err := errors.Join(t.finish(ctx), t.keepNoted(ctx)); err != nil {
 				return err
 			}
 			if t.shifts {
