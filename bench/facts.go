@@ -80,7 +80,7 @@ func factsOnly(dir string, log *slog.Logger) func(*app.Config) {
 		if os.Getenv("BENCH_FACTS_ONLY") == "" {
 			return
 		}
-		e, err := duckdb.Open(dir, duckdb.Options{FactsOnly: true, Now: time.Now, Log: log})
+		e, err := duckdb.Open(context.Background(), dir, duckdb.Options{FactsOnly: true, Now: time.Now, Log: log})
 		check(err)
 		c.FactsEngine = e
 	}
@@ -185,7 +185,7 @@ func openWarehouse(dir string) *warehouse {
 
 // settle does what a program that is newer than its facts would do by and by.
 func (w *warehouse) settle() {
-	e, err := duckdb.Open(w.dir, duckdb.Options{Now: time.Now, Log: quiet})
+	e, err := duckdb.Open(context.Background(), w.dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
 	check(errors.Join(e.Maintain(context.Background()), e.Close()))
 }
@@ -201,7 +201,7 @@ func buildWarehouse(dir string) *warehouse {
 	few := fill(a, w.small.WorkspaceID, factCampaigns/smallWorkspaces)
 	check(a.Close())
 
-	e, err := duckdb.Open(w.dir, duckdb.Options{Now: time.Now, Log: quiet})
+	e, err := duckdb.Open(context.Background(), w.dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
 	began := time.Now()
 	var rows []fact.Row

@@ -139,7 +139,7 @@ func benchWrite(dir string) {
 	s := newShape("wks_bench", ids, perDay)
 	folder := filepath.Join(dir, "write")
 	check(os.Mkdir(folder, 0o700))
-	e, err := duckdb.Open(folder, duckdb.Options{Now: time.Now, Log: quiet})
+	e, err := duckdb.Open(context.Background(), folder, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
 	defer func() { check(e.Close()) }()
 	var rows []fact.Row

@@ -63,7 +63,7 @@ func (r *recorder) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Gr
 
 // explain finds the statements that questions come to.
 func explain(dir string, questions []question) {
-	e, err := duckdb.Open(dir, duckdb.Options{Now: time.Now, Log: quiet})
+	e, err := duckdb.Open(context.Background(), dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
 	r := &recorder{Engine: e}
 	a := openApp(dir, 0, 0, quiet, func(c *app.Config) { c.FactsEngine = r })

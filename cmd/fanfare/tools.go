@@ -149,7 +149,7 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 		return s, err
 	}
 	if facts.engine == nil { // an old backup has none
-		return s, facts.begin()
+		return s, facts.begin(cmd.Context())
 	}
 	return s, factsfile.Claim(cmd.Context(), factsConfig(dir, e, store.New(e, 0, now, rand.Reader)), facts.engine)
 }
@@ -163,7 +163,7 @@ type restoredFacts struct {
 
 // begin makes an empty file of facts. One that is there is kept under another
 // name.
-func (f *restoredFacts) begin() error {
+func (f *restoredFacts) begin(ctx context.Context) error {
 	kept, err := duckdb.Retire(f.dir)
 	if err != nil {
 		return configError{err}
@@ -171,7 +171,7 @@ func (f *restoredFacts) begin() error {
 	if info, err := os.Stat(kept); kept != "" && err == nil {
 		fmt.Fprintf(f.warnings, "warning: there are metrics in %s, last written %s. They are not used any more and kept in %s. Metrics that came after the backup are read again from the platforms; send your own data again.\n", f.dir, info.ModTime().UTC().Format(time.RFC3339), kept)
 	}
-	f.engine, err = duckdb.Open(f.dir, duckdb.Options{Now: now, Log: quietLog})
+	f.engine, err = duckdb.Open(ctx, f.dir, duckdb.Options{Now: now, Log: quietLog})
 	if err != nil {
 		return configError{err}
 	}
@@ -180,7 +180,7 @@ func (f *restoredFacts) begin() error {
 
 // Fill implements backup.Facts.
 func (f *restoredFacts) Fill(ctx context.Context, r io.Reader) error {
-	if err := f.begin(); err != nil {
+	if err := f.begin(ctx); err != nil {
 		return err
 	}
 	return f.engine.Fill(ctx, r)

@@ -17,7 +17,7 @@ import (
 
 func facts(t *testing.T) *duckdb.Engine {
 	t.Helper()
-	e, err := duckdb.Open(t.TempDir(), duckdb.Options{Threads: 1, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	e, err := duckdb.Open(t.Context(), t.TempDir(), duckdb.Options{Threads: 1, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

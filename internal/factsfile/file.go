@@ -37,8 +37,8 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-func (c Config) open() (*duckdb.Engine, error) {
-	return duckdb.Open(c.Dir, duckdb.Options{MemoryMB: int(c.Memory / 1e6), Now: c.Now, Log: c.Log})
+func (c Config) open(ctx context.Context) (*duckdb.Engine, error) {
+	return duckdb.Open(ctx, c.Dir, duckdb.Options{MemoryMB: int(c.Memory / 1e6), Now: c.Now, Log: c.Log})
 }
 
 // File is the facts of this node, or the reason why there are none that can be

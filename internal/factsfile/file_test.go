@@ -155,7 +155,7 @@ func TestCrashAtStart(t *testing.T) {
 			next.Next = string(ident.New(ident.Facts, now(), rand.Reader))
 			n.must(n.db.ChangeFactsMark(t.Context(), mark, next))
 			if tt.adopts {
-				e, err := duckdb.Open(n.dir, duckdb.Options{Now: now, Log: slog.New(slog.DiscardHandler)})
+				e, err := duckdb.Open(t.Context(), n.dir, duckdb.Options{Now: now, Log: slog.New(slog.DiscardHandler)})
 				n.must(err)
 				n.must(e.Adopt(t.Context(), next.Next))
 				n.must(e.Close())

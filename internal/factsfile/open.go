@@ -80,7 +80,7 @@ func Claim(ctx context.Context, c Config, e *duckdb.Engine) error {
 // none. A crash between the commits of the two leaves facts of a higher
 // generation than the store has noted, which is right. Where the store has no
 // facts yet, an empty file is made.
-func (f *File) find(ctx context.Context, open func() (*duckdb.Engine, error)) (e *duckdb.Engine, mark store.FactsMark, why string, err error) {
+func (f *File) find(ctx context.Context, open func(context.Context) (*duckdb.Engine, error)) (e *duckdb.Engine, mark store.FactsMark, why string, err error) {
 	db, alone := f.config.DB, f.config.Alone
 	if mark, err = db.FactsMark(ctx); err != nil {
 		return nil, mark, "", err
@@ -95,7 +95,7 @@ func (f *File) find(ctx context.Context, open func() (*duckdb.Engine, error)) (e
 	if expected && !duckdb.Exists(f.config.Dir) {
 		return nil, mark, lacking(alone), nil
 	}
-	e, err = open()
+	e, err = open(ctx)
 	if errors.Is(err, duckdb.ErrNewer) {
 		return nil, mark, "", err
 	}
@@ -144,7 +144,7 @@ func Examine(ctx context.Context, c Config) error {
 	open := c.open
 	if !duckdb.Exists(c.Dir) {
 		// Opening would make an empty file.
-		open = func() (*duckdb.Engine, error) { return nil, errNone }
+		open = func(context.Context) (*duckdb.Engine, error) { return nil, errNone }
 	}
 	e, _, why, err := f.find(ctx, open)
 	if errors.Is(err, errNone) {

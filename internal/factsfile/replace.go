@@ -27,7 +27,7 @@ func (f *File) Replace(ctx context.Context, lose func() error, fill func(*duckdb
 	if kept, err = duckdb.Retire(f.config.Dir); err != nil {
 		return "", err
 	}
-	e, err := f.config.open()
+	e, err := f.config.open(ctx)
 	if err != nil {
 		return kept, err
 	}

@@ -155,7 +155,7 @@ func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(
 	t.Helper()
 	f := newFaulty(open(t))
 	facts := func(c *app.Config) {
-		e, err := duckdb.Open(c.Facts, duckdb.Options{Now: c.Now, Log: c.Log})
+		e, err := duckdb.Open(t.Context(), c.Facts, duckdb.Options{Now: c.Now, Log: c.Log})
 		if err != nil {
 			t.Fatal(err)
 		}

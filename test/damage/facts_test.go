@@ -73,12 +73,15 @@ func TestDrillFacts(t *testing.T) {
 		name string
 		make func(s *scene)
 		says string
+		// heals says that the log may have all that the file has lost, or that
+		// the damage may be where nothing is read.
+		heals bool
 	}{
 		{"missing", func(s *scene) {
 			for _, name := range []string{file, file + ".wal"} {
 				_ = os.Remove(filepath.Join(s.data, name))
 			}
-		}, "is missing"},
+		}, "is missing", false},
 		{"older", func(s *scene) {
 			old := t.TempDir()
 			s.copyFacts(s.data, old)
@@ -88,7 +91,7 @@ func TestDrillFacts(t *testing.T) {
 			s.spend = spendIn(body)
 			s.server.Stop()
 			s.copyFacts(old, s.data)
-		}, "does not belong to the database"},
+		}, "does not belong to the database", false},
 		{"older after a crash", func(s *scene) {
 			old := t.TempDir()
 			s.copyFacts(s.data, old)
@@ -98,7 +101,7 @@ func TestDrillFacts(t *testing.T) {
 			s.spend = spendIn(body)
 			s.server.Kill() // right after the acknowledgement
 			s.copyFacts(old, s.data)
-		}, "does not belong to the database"},
+		}, "does not belong to the database", false},
 		{"older beside a newer log", func(s *scene) {
 			old := t.TempDir()
 			s.copyFacts(s.data, old)
@@ -109,7 +112,7 @@ func TestDrillFacts(t *testing.T) {
 			s.extra("3000.5") // what is left is in the log
 			s.server.Kill()
 			s.copyFile(filepath.Join(old, file), filepath.Join(s.data, file))
-		}, "the file of the facts"},
+		}, "the file of the facts", false},
 		{"file of a copied folder", func(s *scene) {
 			clone := s.clone()
 			clone.start()
@@ -120,7 +123,7 @@ func TestDrillFacts(t *testing.T) {
 			s.start() // this folder lives on too
 			s.server.Stop()
 			s.copyFacts(clone.data, s.data)
-		}, "does not belong to the database"},
+		}, "does not belong to the database", false},
 		{"older database", func(s *scene) {
 			old := s.clone()
 			s.start()
@@ -129,7 +132,7 @@ func TestDrillFacts(t *testing.T) {
 			for _, name := range []string{"fanfare.db", "fanfare.db-wal", "fanfare.db-audit"} {
 				s.copyFile(filepath.Join(old.data, name), filepath.Join(s.data, name))
 			}
-		}, "does not belong to the database"},
+		}, "does not belong to the database", false},
 		{"end of the log", func(s *scene) {
 			s.start()
 			s.ingest("200.5")
@@ -143,7 +146,7 @@ func TestDrillFacts(t *testing.T) {
 			if err := os.Truncate(wal, int64(len(before))); err != nil {
 				t.Fatal(err)
 			}
-		}, "is an older copy"},
+		}, "is an older copy", false},
 		{"log", func(s *scene) {
 			s.start()
 			for _, spend := range []string{"200.5", "300", "400.25"} {
@@ -159,7 +162,7 @@ func TestDrillFacts(t *testing.T) {
 				}
 				return b
 			})
-		}, "the file of the facts"},
+		}, "the file of the facts", true},
 		{"foreign", func(s *scene) {
 			other := newScene(s.t)
 			for range 5 {
@@ -167,14 +170,14 @@ func TestDrillFacts(t *testing.T) {
 			}
 			other.server.Stop()
 			s.copyFacts(other.data, s.data)
-		}, "does not belong to the database"},
+		}, "does not belong to the database", false},
 		{"empty", func(s *scene) {
 			_ = os.Remove(filepath.Join(s.data, file+".wal"))
 			s.edit(file, func([]byte) []byte { return nil })
-		}, "cannot be opened"},
+		}, "cannot be opened", false},
 		{"truncated", func(s *scene) {
 			s.edit(file, func(b []byte) []byte { return b[:len(b)/2/4096*4096] })
-		}, "cannot be"},
+		}, "cannot be", true},
 		{"header", func(s *scene) {
 			s.edit(file, func(b []byte) []byte {
 				for i := range 64 {
@@ -182,7 +185,7 @@ func TestDrillFacts(t *testing.T) {
 				}
 				return b
 			})
-		}, "cannot be opened"},
+		}, "cannot be opened", false},
 		{"blocks", func(s *scene) {
 			s.edit(file, func(b []byte) []byte {
 				for at := 12 << 10; at < len(b); at += 256 << 10 {
@@ -192,7 +195,7 @@ func TestDrillFacts(t *testing.T) {
 				}
 				return b
 			})
-		}, "cannot be"},
+		}, "cannot be", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -203,6 +206,10 @@ func TestDrillFacts(t *testing.T) {
 				tt.make(s)
 				s.launch()
 				v := s.look()
+				if tt.heals && v.query == http.StatusOK { // look has compared it
+					s.server.Stop()
+					continue
+				}
 				if v.ready != http.StatusOK || v.create != http.StatusCreated || v.pause != http.StatusOK || v.refused > 0 || v.query != http.StatusServiceUnavailable {
 					t.Errorf("saw %+v", v)
 				}
@@ -222,7 +229,12 @@ func TestDrillFacts(t *testing.T) {
 				}
 				s.server.Stop()
 				if out := s.server.Run("doctor"); out.Code == 0 {
-					t.Errorf("doctor without a server: %+v", out)
+					if !tt.heals {
+						t.Errorf("doctor without a server: %+v", out)
+					}
+					s.start()
+					s.look()
+					s.server.Stop()
 				}
 				s.reset(first)
 			}

@@ -97,7 +97,7 @@ var open sync.Map
 // Open opens the facts of a folder, or begins them. Nothing but the file
 // itself and the folder spool beside it can be read or written through it
 // afterwards, whatever a statement says.
-func Open(dir string, o Options) (*Engine, error) {
+func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open facts: %w", err)
@@ -120,13 +120,13 @@ func Open(dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
 	}
 	// The threads that DuckDB starts for queries are like the one that opens it.
-	if err := apart(func() error { return e.begin(o.MemoryMB) }); err != nil {
+	if err := apart(func() error { return e.begin(ctx, o.MemoryMB) }); err != nil {
 		open.Delete(e.path)
 		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	tending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	go e.tendAlways(ctx)
+	go e.tendAlways(tending)
 	return e, nil
 }
 
@@ -137,17 +137,16 @@ var files = []string{"facts.duckdb", "facts.duckdb.wal"}
 // DuckDB then refuses to open a file with the log of a later or another one.
 const format = "?storage_compatibility_version=v1.4.0"
 
-func (e *Engine) begin(memoryMB int) error {
+func (e *Engine) begin(ctx context.Context, memoryMB int) error {
 	var locked sync.Once
 	connector, err := duckdb.NewConnector(e.path+format, func(c driver.ExecerContext) (err error) {
-		locked.Do(func() { err = confine(context.Background(), c, e.spool, e.threads, memoryMB) })
+		locked.Do(func() { err = confine(ctx, c, e.spool, e.threads, memoryMB) })
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	e.pool = newPool(connector)
-	ctx := context.Background()
 	err = e.pool.use(ctx, func(c *conn) error {
 		// The file is ours alone now, and so is what lies in the spool.
 		if err := e.sweepSpool(); err != nil {

@@ -42,7 +42,7 @@ func open(t testing.TB, dir string) *duckdb.Engine {
 
 func openAt(t testing.TB, dir string, now *time.Time) *duckdb.Engine {
 	t.Helper()
-	e, err := duckdb.Open(dir, options(now))
+	e, err := duckdb.Open(t.Context(), dir, options(now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 // written.
 func child(dir string) {
 	now := start
-	e, err := duckdb.Open(dir, options(&now))
+	e, err := duckdb.Open(context.Background(), dir, options(&now))
 	if err != nil {
 		fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
@@ -156,7 +156,7 @@ func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	now := start
 	for i := range 3 {
-		e, err := duckdb.Open(dir, options(&now))
+		e, err := duckdb.Open(t.Context(), dir, options(&now))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestOpenedTwice(t *testing.T) {
 	dir := t.TempDir()
 	e := open(t, dir)
 	now := start
-	if _, err := duckdb.Open(dir, options(&now)); err == nil || !strings.Contains(err.Error(), "already open") {
+	if _, err := duckdb.Open(t.Context(), dir, options(&now)); err == nil || !strings.Contains(err.Error(), "already open") {
 		t.Errorf("a second time: got %v", err)
 	}
 	out, err := runChild(t, dir).Output()
@@ -232,7 +232,7 @@ func TestOpenedTwice(t *testing.T) {
 	if got := clicks(t, e); got != 10 {
 		t.Errorf("clicks afterwards: got %d want 10", got)
 	}
-	if _, err := duckdb.Open(filepath.Join(dir, "what?"), options(&now)); err == nil || !strings.Contains(err.Error(), "question mark") {
+	if _, err := duckdb.Open(t.Context(), filepath.Join(dir, "what?"), options(&now)); err == nil || !strings.Contains(err.Error(), "question mark") {
 		t.Errorf("a question mark: got %v", err)
 	}
 }
@@ -271,7 +271,7 @@ func TestCrashDrill(t *testing.T) {
 		}
 		_ = c.Wait()
 		now := start
-		e, err := duckdb.Open(dir, options(&now))
+		e, err := duckdb.Open(t.Context(), dir, options(&now))
 		if err != nil {
 			t.Fatalf("open after the crash: %v", err)
 		}

@@ -19,7 +19,7 @@ func TestIdentity(t *testing.T) {
 		t.Error("an empty folder has facts")
 	}
 	now := start
-	e, err := duckdb.Open(dir, options(&now))
+	e, err := duckdb.Open(t.Context(), dir, options(&now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestLogOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if other, err := duckdb.Open(mixed, options(&now)); err == nil {
+	if other, err := duckdb.Open(t.Context(), mixed, options(&now)); err == nil {
 		t.Errorf("an older file opened with a newer log as %+v", other.Identity())
 		_ = other.Close()
 	}
@@ -156,7 +156,7 @@ func TestDamaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now := start
-	e, err := duckdb.Open(dir, options(&now))
+	e, err := duckdb.Open(t.Context(), dir, options(&now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e, err := duckdb.Open(dir, options(&now))
+		e, err := duckdb.Open(t.Context(), dir, options(&now))
 		if err == nil {
 			err = e.Dump(t.Context(), io.Discard)
 			_ = e.Close()
