@@ -20,9 +20,35 @@ async function signOut(page) {
 
 const call = (key) => fetch(`${url}/v1/me`, { headers: { Authorization: `Bearer ${key}` } });
 
+/** The reference lists every operation of the contract, and shows the fields of campaigns and queries. */
+async function readReference(page) {
+  const { paths } = await (await fetch(`${url}/openapi/v1.json`)).json();
+  const methods = ["get", "post", "patch", "put", "delete"];
+  const wanted = Object.entries(paths).flatMap(([path, operations]) => methods.filter((m) => operations[m]).map((m) => m.toUpperCase() + path));
+  await page.goto(`${url}/docs/api`);
+  const links = page.locator('a[href^="#tag/"]');
+  await links.first().waitFor();
+  const addresses = () => links.evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+  for (const tag of (await addresses()).filter((address) => address.split("/").length === 2)) {
+    const inside = page.locator(`a[href^="${tag}/"]`);
+    if ((await inside.count()) === 0) await page.locator(`a[href="${tag}"]`).click();
+    await inside.first().waitFor();
+  }
+  const listed = (await addresses()).map((address) => address.split("/").slice(2).join("/"));
+  assert.deepEqual(listed.filter((operation) => operation).sort(), wanted.sort(), "operations of the reference");
+  for (const [operation, fields] of [
+    ["tag/campaigns/POST/v1/campaigns", ["name", "budget", "channels"]],
+    ["tag/analytics/POST/v1/analytics/query", ["metrics", "compare", "date_range"]],
+  ]) {
+    await page.goto(`${url}/docs/api#${operation}`);
+    for (const field of fields) await page.locator(`[id$="${operation}.body.${field}"]`).waitFor();
+  }
+}
+
 /** The reference calls with a key, under its policy of content and without another host. */
 async function tryReference(key) {
   const page = await open();
+  await readReference(page);
   await page.goto(`${url}/docs/api#tag/api/GET/v1/me`);
   await page.getByPlaceholder("Token").fill(key);
   await page.getByRole("button", { name: /Test Request.*\/v1\/me\)/s }).click();
