@@ -47,7 +47,7 @@ func unclean(path string) bool {
 }
 
 // Check implements store.Engine. It reads every page; a thorough check takes
-// twice as long (BenchmarkCheck). Damage that it finds makes the engine
+// about three times as long. Damage that it finds makes the engine
 // refuse writes.
 func (e *Engine) Check(ctx context.Context, thorough bool) error {
 	check := "PRAGMA quick_check"
