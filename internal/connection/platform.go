@@ -26,8 +26,7 @@ type Client interface {
 	// have no source and no links. It stops at the first error of each and
 	// returns it.
 	Report(ctx context.Context, c Credentials, q Report, each func([]fact.Row) error) error
-	// Status reads how a campaign stands, in the platform's word, and whether
-	// that word means that it runs.
+	// Status reads the state of a campaign.
 	Status(ctx context.Context, c Credentials, account, campaign string) (Observed, error)
 	// SetStatus has a campaign run or pause. It may be repeated.
 	SetStatus(ctx context.Context, c Credentials, account, campaign string, run bool) error
@@ -144,11 +143,18 @@ type Entity struct {
 	Size *int64
 }
 
-// Observed is how something stands on a platform.
+// Observed is the state that a platform reports for a campaign.
 type Observed struct {
+	// Status is the platform's word.
 	Status string
-	Runs   bool
+	// Runs and Stopped say what Status means. Both are false for a missing
+	// word, a word that the platform's documentation does not list, and an
+	// answer about another campaign: such an answer confirms nothing.
+	Runs, Stopped bool
 }
+
+// Confirms reports whether the platform reports the requested state.
+func (o Observed) Confirms(run bool) bool { return run && o.Runs || !run && o.Stopped }
 
 // Class says what can be done about an error.
 type Class string

@@ -194,13 +194,15 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 func (s *Service) write(ctx context.Context, client Client, c *Connection, l *Link) (observed Observed, err error) {
 	for renewed := false; ; renewed = true {
 		var ring Keyring
+		written := false
 		if c, ring, err = s.open(ctx, c, renewed); err == nil {
 			if err = client.SetStatus(ctx, ring[l.Platform], l.AccountID, l.ExternalID, *l.Wanted); err == nil {
+				written = true
 				observed, err = client.Status(ctx, ring[l.Platform], l.AccountID, l.ExternalID)
 			}
 		}
 		switch class := ClassOf(err); {
-		case err == nil && observed.Runs != *l.Wanted:
+		case written && class == Gone, err == nil && !observed.Confirms(*l.Wanted):
 			return observed, errNotConfirmed
 		case err == nil:
 			return observed, nil

@@ -168,6 +168,40 @@ func TestPushNotConfirmed(t *testing.T) {
 	}, "meta_ads")
 }
 
+// TestPushReadBackSaysNothing takes nothing for applied where the platform takes
+// a pause, does not make it, and answers the question for the state without the
+// word for it.
+func TestPushReadBackSaysNothing(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.tricks.forgets = true
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		for attempt, seen := range []func(connection.Observed) (connection.Observed, error){
+			func(connection.Observed) (connection.Observed, error) { return connection.Observed{}, nil },
+			func(connection.Observed) (connection.Observed, error) {
+				return connection.Observed{Status: "IN_PROCESS"}, nil
+			},
+			func(o connection.Observed) (connection.Observed, error) {
+				return o, &connection.Error{Class: connection.Gone, Code: "unknown_campaign", Message: "There is no such campaign."}
+			},
+		} {
+			s.tricks.seen = seen
+			if _, err := s.push(id, int64(attempt+1)); connection.ClassOf(err) != connection.Transient {
+				t.Errorf("got %v want to be called again", err)
+			}
+			s.delivers("not confirmed", id, there, "pending", "ACTIVE", true)
+			want(t, "why", "not_confirmed", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		}
+		s.reported("not confirmed", id, []string{"push_pending"}, 1, 0, 0)
+		s.tricks.forgets, s.tricks.seen = false, nil
+		if _, err := s.push(id, 4); err != nil {
+			t.Error(err)
+		}
+		s.delivers("confirmed", id, there, "applied", "PAUSED", false)
+		s.reported("confirmed", id, nil, 1, 0, 1)
+	}, "meta_ads")
+}
+
 // TestPushArchived writes the end of a running campaign, and reports it until
 // the platform confirms it.
 func TestPushArchived(t *testing.T) {

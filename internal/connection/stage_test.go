@@ -35,6 +35,8 @@ type tricks struct {
 	status func(account, campaign string, run bool) error
 	// entities is called after the client has listed what an account has.
 	entities func()
+	// seen replaces what the client reads back, if it is set.
+	seen func(connection.Observed) (connection.Observed, error)
 	// forgets has the client take states and not write them.
 	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
@@ -71,6 +73,14 @@ func (c *tricked) SetStatus(ctx context.Context, k connection.Credentials, accou
 		return nil
 	}
 	return c.Client.SetStatus(ctx, k, account, campaign, run)
+}
+
+func (c *tricked) Status(ctx context.Context, k connection.Credentials, account, campaign string) (connection.Observed, error) {
+	o, err := c.Client.Status(ctx, k, account, campaign)
+	if err == nil && c.tricks.seen != nil {
+		return c.tricks.seen(o)
+	}
+	return o, err
 }
 
 func (c *tricked) Entities(ctx context.Context, k connection.Credentials, account string) (*connection.Entities, error) {

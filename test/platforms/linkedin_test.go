@@ -89,7 +89,7 @@ func TestLinkedIn(t *testing.T) {
 	if !slices.Equal(impressions, answered.Impressions) || slices.Contains(impressions, 0) {
 		t.Errorf("got impressions %v want %v", impressions, answered.Impressions)
 	}
-	if want := (connection.Observed{Status: "PAUSED"}); paused != want || answered.Paused["status"] != want.Status {
+	if want := (connection.Observed{Status: "PAUSED", Stopped: true}); paused != want || answered.Paused["status"] != want.Status {
 		t.Errorf("got %+v and %v want %+v", paused, answered.Paused["status"], want)
 	}
 }

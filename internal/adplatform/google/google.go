@@ -174,11 +174,11 @@ func (c *Client) below(ctx context.Context, creds connection.Credentials, root s
 	return accounts, nil
 }
 
-// The states of a campaign. Google's third one, REMOVED, cannot be undone and
-// is never set.
+// The states of a campaign. REMOVED cannot be undone and is never set.
 const (
 	statusEnabled = "ENABLED"
 	statusPaused  = "PAUSED"
+	statusRemoved = "REMOVED"
 )
 
 // Status implements connection.Client.
@@ -193,8 +193,11 @@ func (c *Client) Status(ctx context.Context, creds connection.Credentials, accou
 	if len(rows) == 0 {
 		return connection.Observed{}, unknownCampaign()
 	}
+	if rows[0].Campaign.ID != campaign {
+		return connection.Observed{}, nil
+	}
 	status := rows[0].Campaign.Status
-	return connection.Observed{Status: status, Runs: status == statusEnabled}, nil
+	return connection.Observed{Status: status, Runs: status == statusEnabled, Stopped: status == statusPaused || status == statusRemoved}, nil
 }
 
 func unknownCampaign() error {

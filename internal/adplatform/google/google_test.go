@@ -249,7 +249,7 @@ func TestStatus(t *testing.T) {
 		if err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, campaign, run); err != nil {
 			t.Fatal(err)
 		}
-		want := connection.Observed{Status: "PAUSED"}
+		want := connection.Observed{Status: "PAUSED", Stopped: true}
 		if run {
 			want = connection.Observed{Status: "ENABLED", Runs: true}
 		}

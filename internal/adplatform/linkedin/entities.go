@@ -14,6 +14,13 @@ import (
 // active is the status of what runs, unless LinkedIn has another reason.
 const active = "ACTIVE"
 
+const paused = "PAUSED"
+
+// stopped are the statuses of a campaign that does not deliver.
+var stopped = map[string]bool{
+	paused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
+}
+
 // The URNs that ids are written as.
 const (
 	accountURN  = "urn:li:sponsoredAccount:"

@@ -187,12 +187,15 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 	if err != nil {
 		return connection.Observed{}, err
 	}
-	return connection.Observed{Status: found.Status, Runs: found.Status == active}, nil
+	if strconv.FormatInt(found.ID, 10) != id {
+		return connection.Observed{}, nil
+	}
+	return connection.Observed{Status: found.Status, Runs: found.Status == active, Stopped: stopped[found.Status]}, nil
 }
 
 // SetStatus implements connection.Client.
 func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
-	status := "PAUSED"
+	status := paused
 	if run {
 		status = active
 	}

@@ -203,8 +203,16 @@ func (s status) observed() connection.Observed {
 	if word == "IN_PROCESS" {
 		word = s.Configured
 	}
-	return connection.Observed{Status: word, Runs: word == "ACTIVE" || word == "WITH_ISSUES"}
+	return connection.Observed{Status: word, Runs: runs[word], Stopped: stopped[s.Configured] && (s.Effective == "" || stopped[s.Effective])}
 }
+
+// runs and stopped are the values of effective_status in which a campaign
+// delivers, and those in which it never does. The vendor's other values confirm
+// neither.
+var (
+	runs    = map[string]bool{"ACTIVE": true, "WITH_ISSUES": true}
+	stopped = map[string]bool{"PAUSED": true, "ARCHIVED": true, "DELETED": true}
+)
 
 // Entities implements connection.Client.
 func (c *Client) Entities(ctx context.Context, cred connection.Credentials, account string) (*connection.Entities, error) {
@@ -292,11 +300,20 @@ func (c *Client) audiences(ctx context.Context, cred connection.Credentials, acc
 
 // Status implements connection.Client.
 func (c *Client) Status(ctx context.Context, cred connection.Credentials, account, campaign string) (connection.Observed, error) {
-	var s status
+	var s struct {
+		ID string `json:"id"`
+		status
+	}
 	err := c.call(ctx, cred, transport.Call{
 		Method: http.MethodGet, Path: "/" + url.PathEscape(campaign), Query: url.Values{"fields": {"id,status,effective_status"}}, Account: account, Urgent: true,
 	}, &s)
-	return s.observed(), err
+	if err != nil || s.ID != campaign {
+		return connection.Observed{}, err
+	}
+	o := s.observed()
+	// A change that is under way is not made yet.
+	o.Runs = runs[cmp.Or(s.Effective, s.Configured)]
+	return o, nil
 }
 
 // SetStatus implements connection.Client.

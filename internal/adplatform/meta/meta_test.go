@@ -239,7 +239,7 @@ func TestStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := connection.Observed{Status: map[bool]string{true: "ACTIVE", false: "PAUSED"}[run], Runs: run}
+		want := connection.Observed{Status: map[bool]string{true: "ACTIVE", false: "PAUSED"}[run], Runs: run, Stopped: !run}
 		if got != want {
 			t.Errorf("got %+v want %+v", got, want)
 		}

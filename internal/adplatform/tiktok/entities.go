@@ -15,6 +15,13 @@ import (
 // TikTok has another reason.
 const enabled = "ENABLE"
 
+// disabled and frozen are the values of operation_status in which a campaign
+// does not deliver; a frozen one has ended for good.
+const (
+	disabled = "DISABLE"
+	frozen   = "FROZEN"
+)
+
 type campaign struct {
 	ID     string `json:"campaign_id"`
 	Name   string `json:"campaign_name"`
@@ -115,7 +122,7 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 	}
 	for _, x := range got.List {
 		if x.ID == id {
-			return connection.Observed{Status: x.Status, Runs: x.Status == enabled}, nil
+			return connection.Observed{Status: x.Status, Runs: x.Status == enabled, Stopped: x.Status == disabled || x.Status == frozen}, nil
 		}
 	}
 	return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
@@ -123,7 +130,7 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 
 // SetStatus implements connection.Client.
 func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
-	status := "DISABLE"
+	status := disabled
 	if run {
 		status = enabled
 	}
