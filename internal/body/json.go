@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/fault"
@@ -85,6 +86,16 @@ func (v Value) Merge(patch Value) Value {
 		}
 	}
 	return out
+}
+
+// Of is a Go value as JSON.
+func Of(v any) (*Value, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	object, err := Parse(text)
+	return &object, err
 }
 
 // Parse reads one JSON object strictly: UTF-8, no duplicate names, no

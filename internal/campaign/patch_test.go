@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/fault"
@@ -149,11 +150,20 @@ func TestCompletedComesBackByItsEnd(t *testing.T) {
 // revise changes the references of a campaign.
 func (l *linked) revise(t testing.TB, id ident.ID, change func(*campaign.Spec)) error {
 	t.Helper()
-	_, err := l.Revise(t.Context(), l.cause, id, record.Match{}, func(d record.Doc) (campaign.Spec, error) {
-		c, err := decode(d)
-		change(&c.Spec)
-		return c.Spec, err
-	})
+	d, err := l.Get(t.Context(), l.cause.Workspace, id)
+	if err != nil {
+		return err
+	}
+	c, err := decode(d)
+	if err != nil {
+		return err
+	}
+	change(&c.Spec)
+	patch, err := body.Of(c.Spec)
+	if err != nil {
+		return err
+	}
+	_, err = l.Update(t.Context(), l.cause, id, record.Match{}, patch, campaign.Defaults{})
 	return err
 }
 
@@ -180,7 +190,7 @@ func TestReferences(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		l := newLinked(c)
 		_, err := l.Create(t.Context(), l.cause, campaign.Spec{
-			Name: "Refused", AudienceIDs: ids("aud_1", "xaud_2"), ExcludedAudienceIDs: ids("xaud_3"), CreativeIDs: ids("xcrv_1"), ConnectionIDs: ids("con_1", "xcon_2"),
+			Name: "Refused", Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution, AudienceIDs: ids("aud_1", "xaud_2"), ExcludedAudienceIDs: ids("xaud_3"), CreativeIDs: ids("xcrv_1"), ConnectionIDs: ids("con_1", "xcon_2"),
 		})
 		got := map[string]string{}
 		var f *fault.Error

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -33,9 +34,19 @@ func New(store Store, refs map[string]References, spending Spending, now func() 
 	return &Service{store: store, refs: refs, spending: spending, now: now, random: random}
 }
 
-// Create makes a draft.
+// Create stores a draft. The spec is checked as if a caller had sent it.
 func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
-	if err := s.checkReferences(ctx, cause.Workspace, nil, &spec); err != nil {
+	sent, err := body.Of(spec)
+	if err != nil {
+		return record.Doc{}, fmt.Errorf("encode campaign: %w", err)
+	}
+	return s.CreateFrom(ctx, cause, sent, Defaults{})
+}
+
+// CreateFrom stores the draft that a caller sent.
+func (s *Service) CreateFrom(ctx context.Context, cause record.Cause, sent *body.Value, d Defaults) (record.Doc, error) {
+	spec, err := s.read(ctx, cause.Workspace, body.NewReader(sent, false), d, nil)
+	if err != nil {
 		return record.Doc{}, err
 	}
 	return s.insert(ctx, cause, spec)
@@ -68,16 +79,16 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 	return s.store.List(ctx, workspace, q)
 }
 
-// Revise changes what a caller may write. next makes the wanted spec from the
-// record as it is stored. A change that changes nothing gives the record back as it
-// is, without event.
-func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
+// Update applies a merge patch. A patch that changes nothing returns the record
+// as it is, without event.
+func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value, d Defaults) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
-		spec, err := next(c.Stored())
+		merged, err := body.Merge(c.Stored().JSON, *patch, readOnly)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.checkReferences(ctx, cause.Workspace, &c.Spec, &spec); err != nil {
+		spec, err := s.read(ctx, cause.Workspace, merged, d, &c.Spec)
+		if err != nil {
 			return nil, err
 		}
 		if c.Status == StatusArchived {
@@ -278,18 +289,9 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(before.refers(), now)})
 }
 
-// checkReferences refuses ids that name nothing usable.
-func (s *Service) checkReferences(ctx context.Context, workspace ident.ID, was, next *Spec) error {
-	details, err := s.Dangling(ctx, workspace, was, next)
-	if err == nil && len(details) > 0 {
-		err = fault.Invalid(details)
-	}
-	return err
-}
-
-// Dangling lists the ids that name nothing usable. Ids that the record
+// dangling lists the ids that name nothing usable. Ids that the record
 // already has are left alone: what they name may have been archived since.
-func (s *Service) Dangling(ctx context.Context, workspace ident.ID, was, next *Spec) ([]fault.Detail, error) {
+func (s *Service) dangling(ctx context.Context, workspace ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	if was == nil {
 		was = &Spec{}
 	}

@@ -6,11 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"fanfare/internal/account"
-	"fanfare/internal/body"
-	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -69,83 +65,6 @@ var (
 	OnceKey     = onceKey
 	NoneMatch   = noneMatch
 )
-
-// Reencode parses a body and writes it again.
-func Reencode(text []byte) ([]byte, error) {
-	v, err := body.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return appendValue(nil, &v), nil
-}
-
-func appendValue(b []byte, v *body.Value) []byte {
-	quote := func(s string) {
-		var err error
-		if b, err = jsontext.AppendQuote(b, s); err != nil {
-			panic(err)
-		}
-	}
-	switch v.Kind {
-	case body.KindString:
-		quote(v.Text)
-	case body.KindNumber:
-		b = append(b, v.Text...)
-	case body.KindArray:
-		b = append(b, '[')
-		for i := range v.Items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, &v.Items[i])
-		}
-		b = append(b, ']')
-	case body.KindObject:
-		b = append(b, '{')
-		for i, m := range v.Members {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			quote(m.Name)
-			b = appendValue(append(b, ':'), &m.Value)
-		}
-		b = append(b, '}')
-	case 't':
-		b = append(b, "true"...)
-	case 'f':
-		b = append(b, "false"...)
-	default:
-		b = append(b, "null"...)
-	}
-	return b
-}
-
-// ReadCampaign reads a body as creation does.
-func ReadCampaign(text []byte) (campaign.Spec, error) {
-	v, err := body.Parse(text)
-	if err != nil {
-		return campaign.Spec{}, err
-	}
-	f := body.NewReader(&v, false)
-	spec := readCampaign(f, "UTC", "USD")
-	f.Done(campaignReadOnly...)
-	return spec, f.Err()
-}
-
-// PatchCampaign reads a body as an update of a record does.
-func PatchCampaign(current, patch []byte) (campaign.Spec, error) {
-	v, err := body.Parse(patch)
-	if err != nil {
-		return campaign.Spec{}, err
-	}
-	f, err := body.Merge(current, v, campaignReadOnly)
-	if err != nil {
-		return campaign.Spec{}, err
-	}
-	spec := readCampaign(f, "UTC", "USD")
-	f.Done()
-	return spec, f.Err()
-}
 
 // ListQuery reads a query string as the list of campaigns does, and returns
 // the canonical parameters as well.

@@ -1,16 +1,12 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fanfare/internal/fault"
 	"fanfare/internal/httpapi"
@@ -22,82 +18,6 @@ func aFault(t *testing.T, err error, codes ...fault.Code) {
 	if !slices.ContainsFunc(codes, func(c fault.Code) bool { return fault.Is(err, c) }) {
 		t.Fatalf("got error %v, want a fault of %v", err, codes)
 	}
-}
-
-// FuzzBody wants any bytes to be read or refused, and what was read to be the
-// same when written and read again.
-func FuzzBody(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":[1,-2.5e3,"\ud83d\ude00",null,true,{"b":{}}]}`, `{"a":1,"a":2}`, `[]`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{} {}`, strings.Repeat(`{"a":`, 70)} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		once, err := httpapi.Reencode(body)
-		if err != nil {
-			aFault(t, err, fault.MalformedJSON)
-			return
-		}
-		if !json.Valid(body) || !utf8.Valid(body) {
-			t.Fatalf("%q was read and is not JSON", body)
-		}
-		twice, err := httpapi.Reencode(once)
-		if err != nil || !bytes.Equal(once, twice) {
-			t.Fatalf("got %q (%v) from %q, want the same again", twice, err, once)
-		}
-	})
-}
-
-// FuzzCampaign wants an accepted body to survive the way into the record and
-// back: the record sent as a patch of itself changes nothing.
-func FuzzCampaign(f *testing.F) {
-	for _, seed := range []string{
-		`{"name":"One"}`,
-		`{"name":"One","budget":{"type":"daily","amount":5000,"daily_cap":"0.01"},"tags":["A","b"],"metadata":{"k":"v"}}`,
-		`{"name":"One","schedule":{"start_at":"2027-01-01T00:00:00+01:00","end_at":null,"timezone":"Europe/Berlin"},"channels":["search"]}`,
-		`{"name":"One","goal":{"metric":"cpa","target":1e-7,"direction":"at_most"},"attribution":{"click_days":30},"experiment":{"split":"even","winner_metric":"ctr"}}`,
-		`{"name":"One","tracking":{"landing_url":"https://example.com/{{campaign.id}}","utm":{"source":"{{channel}}"},"auto_tag":true}}`,
-		`{"name":5,"x":1,"status":"active","tags":[null]}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		spec, err := httpapi.ReadCampaign(body)
-		if err != nil {
-			aFault(t, err, fault.MalformedJSON, fault.ValidationFailed)
-			return
-		}
-		stored, err := json.Marshal(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, patch := range [][]byte{stored, []byte(`{}`)} {
-			again, err := httpapi.PatchCampaign(stored, patch)
-			if err != nil {
-				t.Fatalf("%s: got %v for %s, want it to be accepted again", body, err, stored)
-			}
-			if diff := cmp.Diff(spec, again, cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("%s: the record changed (-first +second):\n%s", body, diff)
-			}
-		}
-	})
-}
-
-// FuzzPatch wants any patch of a full record to be taken or refused with
-// faults that name fields.
-func FuzzPatch(f *testing.F) {
-	const full = `{"name":"One","description":"d","budget":{"type":"daily","amount":"5.00","currency":"USD","pacing":"even","daily_cap":null},"tags":["a"],"metadata":{"k":"v"},"status":"draft","version":3}`
-	for _, seed := range []string{`{}`, `{"name":null}`, `{"budget":{"amount":6}}`, `{"budget":null,"metadata":{"k":null}}`, `{"status":"draft","version":3}`, `{"status":"active"}`, `{"tags":[]}`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, patch []byte) {
-		spec, err := httpapi.PatchCampaign([]byte(full), patch)
-		if err != nil {
-			aFault(t, err, fault.MalformedJSON, fault.ValidationFailed)
-			return
-		}
-		if strings.TrimSpace(spec.Name) == "" || len(spec.Metadata) > 50 {
-			t.Fatalf("got %+v from %s, want a valid record", spec, patch)
-		}
-	})
 }
 
 // FuzzQuery wants any query string to be read or refused, and the canonical

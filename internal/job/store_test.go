@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -132,11 +133,9 @@ func TestPlannedWhileRunning(t *testing.T) {
 			t.Errorf("claimed %+v", running)
 		}
 		end := w.Now().Add(10 * time.Minute)
-		_, err := w.Campaigns.Revise(t.Context(), w.Cause(), id, record.Match{}, func(record.Doc) (campaign.Spec, error) {
-			spec := w.Load(id).Spec
-			spec.Schedule.EndAt = &end
-			return spec, nil
-		})
+		patch, err := body.Of(map[string]any{"schedule": map[string]any{"end_at": end}})
+		must(t, err)
+		_, err = w.Campaigns.Update(t.Context(), w.Cause(), id, record.Match{}, patch, campaign.Defaults{})
 		must(t, err)
 		for _, finish := range []func() error{
 			func() error { return jobs.Done(t.Context(), running) },

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/record"
@@ -55,6 +54,16 @@ func together(n int, f func(i int)) {
 	group.Wait()
 }
 
+// sent is a body that a caller sends.
+func sent(t testing.TB, v any) *body.Value {
+	t.Helper()
+	object, err := body.Of(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
 // recordsNoLostUpdate lets many callers add to one record.
 func recordsNoLostUpdate(t *testing.T, w *World) {
 	const callers, times = 8, 6
@@ -62,12 +71,8 @@ func recordsNoLostUpdate(t *testing.T, w *World) {
 	w.Insert(c)
 	together(callers, func(i int) {
 		for n := range times {
-			_, err := w.Campaigns.Revise(t.Context(), w.Cause(), c.ID, record.Match{}, func(d record.Doc) (campaign.Spec, error) {
-				var was campaign.Campaign
-				err := json.Unmarshal(d.JSON, &was)
-				was.Tags = append(was.Tags, fmt.Sprintf("%d-%d", i, n))
-				return was.Spec, err
-			})
+			patch := map[string]any{"metadata": map[string]string{fmt.Sprintf("%d-%d", i, n): "there"}}
+			_, err := w.Campaigns.Update(t.Context(), w.Cause(), c.ID, record.Match{}, sent(t, patch), campaign.Defaults{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -78,7 +83,9 @@ func recordsNoLostUpdate(t *testing.T, w *World) {
 		t.Errorf("got version %d want %d", got.Version, 1+callers*times)
 	}
 	w.Count(1+callers*times, `SELECT count(*) FROM event WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(c.ID))
-	w.Count(callers*times, `SELECT count(*) FROM ref WHERE workspace_id = $1 AND record_id = $2`, string(w.Workspace), string(c.ID))
+	if len(got.Metadata) != callers*times {
+		t.Errorf("got %d keys want %d", len(got.Metadata), callers*times)
+	}
 	report, err := w.DB.VerifyAudit(t.Context(), func(int64) {})
 	if err != nil || len(report.Faults) > 0 {
 		t.Errorf("audit: %v %v", report.Faults, err)

@@ -136,15 +136,11 @@ func (w *World) campaignSteps() []Step {
 			return err
 		}),
 		act("patch", func(ctx context.Context, cause record.Cause) error {
-			_, err := s.Revise(ctx, cause, id, record.Match{}, func(record.Doc) (campaign.Spec, error) {
-				spec := c.Spec
-				spec.Name, spec.Tags = "Summer sale", []string{"b", "c"}
-				return spec, nil
-			})
+			_, err := s.Update(ctx, cause, id, record.Match{}, sent(w.T, map[string]any{"name": "Summer sale", "tags": []string{"b", "c"}}), campaign.Defaults{})
 			return err
 		}),
 		act("patch without change", func(ctx context.Context, cause record.Cause) error {
-			_, err := s.Revise(ctx, cause, id, record.Match{}, func(record.Doc) (campaign.Spec, error) { return w.Load(id).Spec, nil })
+			_, err := s.Update(ctx, cause, id, record.Match{}, sent(w.T, w.Load(id).Spec), campaign.Defaults{})
 			return err
 		}),
 		act("duplicate", func(ctx context.Context, cause record.Cause) error {
