@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -27,9 +28,20 @@ func New(store Store, facts Facts, now func() time.Time, random io.Reader) *Serv
 	return &Service{store: store, facts: facts, now: now, random: random}
 }
 
-// Create makes an audience. A customer list has no members yet.
+// Create stores an audience. The spec is checked as if a caller had sent it.
 func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
-	if err := s.checkReferences(ctx, cause.Workspace, "", nil, &spec); err != nil {
+	sent, err := body.Of(spec)
+	if err != nil {
+		return record.Doc{}, fmt.Errorf("encode audience: %w", err)
+	}
+	return s.CreateFrom(ctx, cause, sent)
+}
+
+// CreateFrom stores the audience that a caller sent.
+func (s *Service) CreateFrom(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	spec := readNew(f)
+	if err := s.check(ctx, cause.Workspace, "", f, nil, &spec); err != nil {
 		return record.Doc{}, err
 	}
 	t := s.now()
@@ -56,16 +68,15 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 	return s.store.List(ctx, workspace, q)
 }
 
-// Revise changes what a caller may write. next makes the wanted spec from the
-// record as it is stored. A change that changes nothing gives the record back
+// Update applies a merge patch. A patch that changes nothing returns the record
 // as it is, without event.
-func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
+func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(a *Audience, _ clock.Instant) (*record.Event, error) {
-		spec, err := next(a.Stored())
+		f, spec, err := readPatch(a, patch)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.checkReferences(ctx, cause.Workspace, id, &a.Spec, &spec); err != nil {
+		if err := s.check(ctx, cause.Workspace, id, f, &a.Spec, &spec); err != nil {
 			return nil, err
 		}
 		if err := a.alive("update"); err != nil {
@@ -167,19 +178,10 @@ func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record
 	return a, match.Check(a.Version)
 }
 
-// checkReferences refuses ids that name nothing usable.
-func (s *Service) checkReferences(ctx context.Context, workspace, id ident.ID, was, next *Spec) error {
-	details, err := s.Dangling(ctx, workspace, id, was, next)
-	if err == nil && len(details) > 0 {
-		err = fault.Invalid(details)
-	}
-	return err
-}
-
-// Dangling lists the ids in a definition that name nothing usable; id is that
+// dangling lists the ids in a definition that name nothing usable; id is that
 // of the audience itself, which is no part of its own. Ids that the record
 // already has are left alone: what they name may have been archived since.
-func (s *Service) Dangling(ctx context.Context, workspace, id ident.ID, was, next *Spec) ([]fault.Detail, error) {
+func (s *Service) dangling(ctx context.Context, workspace, id ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	fresh := next.Definition.references()
 	if was != nil {
 		had := was.Definition.references()

@@ -109,11 +109,7 @@ func (w *World) audienceSteps() []Step {
 			return spec
 		}),
 		act("update", func(ctx context.Context, cause record.Cause) (record.Doc, error) {
-			return s.Revise(ctx, cause, list, record.Match{}, func(record.Doc) (audience.Spec, error) {
-				spec := audienceSpec("All readers", audience.TypeCustomerList)
-				spec.Tags = []string{"b", "c"}
-				return spec, nil
-			})
+			return s.Update(ctx, cause, list, record.Match{}, sent(w.T, map[string]any{"name": "All readers", "tags": []string{"b", "c"}}))
 		}),
 		{"audience.campaign", false, func(ctx context.Context) error {
 			spec := w.Draft("For readers").Spec
