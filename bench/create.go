@@ -26,7 +26,7 @@ func benchCreate(dir string) {
 		cause := operator
 		cause.Workspace = t.WorkspaceID
 		return a, func(i int) int {
-			_, err := a.Campaigns.Create(context.Background(), cause, spec(i))
+			_, err := a.Campaigns.CreateSpec(context.Background(), cause, spec(i))
 			check(err)
 			return i
 		}

@@ -25,7 +25,7 @@ import (
 func large(a *app.App, workspace ident.ID, n int) []string {
 	cause := operator
 	cause.Workspace = workspace
-	model, err := a.Campaigns.Create(context.Background(), cause, spec(0))
+	model, err := a.Campaigns.CreateSpec(context.Background(), cause, spec(0))
 	check(err)
 	ids, err := storetest.Fill(context.Background(), a.Engine, workspace, model, n, max(1, n/5000), time.Now().Add(-time.Duration(n)*time.Millisecond), rand.Reader)
 	check(err)

@@ -41,7 +41,7 @@ func fill(a *app.App, workspace ident.ID, n int) []string {
 	for range 64 {
 		go func() {
 			for i := range work {
-				d, err := a.Campaigns.Create(context.Background(), cause, spec(i))
+				d, err := a.Campaigns.CreateSpec(context.Background(), cause, spec(i))
 				check(err)
 				ids[i] = idOf(d)
 			}

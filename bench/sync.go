@@ -19,6 +19,7 @@ import (
 
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/app"
+	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -137,7 +138,9 @@ type syncing struct {
 // connect connects, and syncs for the first time.
 func (s *syncing) connect() {
 	ctx := context.Background()
-	d, err := s.app.Connections.Create(ctx, s.cause, connection.Spec{Platform: connection.PlatformSandbox, Name: "Bench", Home: connection.Home{Currency: "USD", Zone: "UTC"}})
+	sent, err := body.Of(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
+	check(err)
+	d, err := s.app.Connections.Create(ctx, s.cause, sent, connection.Home{Currency: "USD", Zone: "UTC"})
 	check(err)
 	c, err := connection.Read(d)
 	check(err)

@@ -28,17 +28,17 @@ func New(store Store, facts Facts, now func() time.Time, random io.Reader) *Serv
 	return &Service{store: store, facts: facts, now: now, random: random}
 }
 
-// Create stores an audience. The spec is checked as if a caller had sent it.
-func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+// CreateSpec stores an audience. The spec is checked as if a caller had sent it.
+func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
 	sent, err := body.Of(spec)
 	if err != nil {
 		return record.Doc{}, fmt.Errorf("encode audience: %w", err)
 	}
-	return s.CreateFrom(ctx, cause, sent)
+	return s.Create(ctx, cause, sent)
 }
 
-// CreateFrom stores the audience that a caller sent.
-func (s *Service) CreateFrom(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
+// Create stores the audience that a caller sent.
+func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	spec := readNew(f)
 	if err := s.check(ctx, cause.Workspace, "", f, nil, &spec); err != nil {

@@ -147,6 +147,24 @@ func (f *Reader) Instant(name string) *clock.Instant {
 	return &i
 }
 
+// Day reads a calendar day.
+func (f *Reader) Day(name string) *clock.Date {
+	v := f.Typed(name, Optional, IsString, "a string")
+	if v == nil {
+		return nil
+	}
+	d, ok := clock.ParseDate(v.Text)
+	if day := NoSuchDay(v.Text); !ok && day != "" {
+		f.Bad(f.At(name), "invalid_format", DayMissing(day), fault.Meta{"value": day})
+		return nil
+	}
+	if !ok {
+		f.Bad(f.At(name), "invalid_format", "must be a day such as 2026-11-15.", nil)
+		return nil
+	}
+	return &d
+}
+
 // Zone reads an IANA time zone name.
 func (f *Reader) Zone(name string, p Presence) *string {
 	v := f.Typed(name, p, IsString, "a string")

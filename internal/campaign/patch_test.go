@@ -173,7 +173,7 @@ func (l *linked) create(t testing.TB, spec campaign.Spec) ident.ID {
 	if spec.Schedule.Timezone == "" {
 		spec.Schedule.Timezone = "UTC"
 	}
-	d, err := l.Create(t.Context(), l.cause, spec)
+	d, err := l.CreateSpec(t.Context(), l.cause, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func (l *linked) create(t testing.TB, spec campaign.Spec) ident.ID {
 func TestReferences(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		l := newLinked(c)
-		_, err := l.Create(t.Context(), l.cause, campaign.Spec{
+		_, err := l.CreateSpec(t.Context(), l.cause, campaign.Spec{
 			Name: "Refused", Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution, AudienceIDs: ids("aud_1", "xaud_2"), ExcludedAudienceIDs: ids("xaud_3"), CreativeIDs: ids("xcrv_1"), ConnectionIDs: ids("con_1", "xcon_2"),
 		})
 		got := map[string]string{}

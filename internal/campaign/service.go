@@ -34,17 +34,17 @@ func New(store Store, refs map[string]References, spending Spending, now func() 
 	return &Service{store: store, refs: refs, spending: spending, now: now, random: random}
 }
 
-// Create stores a draft. The spec is checked as if a caller had sent it.
-func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+// CreateSpec stores a draft. The spec is checked as if a caller had sent it.
+func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
 	sent, err := body.Of(spec)
 	if err != nil {
 		return record.Doc{}, fmt.Errorf("encode campaign: %w", err)
 	}
-	return s.CreateFrom(ctx, cause, sent, Defaults{})
+	return s.Create(ctx, cause, sent, Defaults{})
 }
 
-// CreateFrom stores the draft that a caller sent.
-func (s *Service) CreateFrom(ctx context.Context, cause record.Cause, sent *body.Value, d Defaults) (record.Doc, error) {
+// Create stores the draft that a caller sent.
+func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, d Defaults) (record.Doc, error) {
 	spec, err := s.read(ctx, cause.Workspace, body.NewReader(sent, false), d, nil)
 	if err != nil {
 		return record.Doc{}, err

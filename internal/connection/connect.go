@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -24,7 +25,6 @@ type Spec struct {
 	Credentials  *Given
 	WriteEnabled bool
 	LinkByName   bool
-	Home         Home
 }
 
 // Given are credentials that a caller brings.
@@ -35,7 +35,12 @@ type Given struct {
 
 // Create connects a platform. One that needs a person is pending until that
 // person has been there; all others are asked at once.
-func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
+func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, home Home) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	spec := readSpec(f)
+	if err := f.Err(); err != nil {
+		return record.Doc{}, err
+	}
 	if details := spec.problems(); len(details) > 0 {
 		return record.Doc{}, fault.Invalid(details)
 	}
@@ -48,7 +53,7 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, spec Spec) (re
 		return record.Doc{}, err
 	}
 	ch := &Change{Cause: cause, At: c.CreatedAt, Connection: c, Events: []record.Event{{Type: "connection.created"}}}
-	if err := s.admit(ctx, c, spec.Credentials, spec.Home, ch); err != nil {
+	if err := s.admit(ctx, c, spec.Credentials, home, ch); err != nil {
 		return record.Doc{}, err
 	}
 	d, err := s.store.Apply(ctx, ch)
@@ -339,9 +344,18 @@ type Update struct {
 	LinkByName      *bool
 }
 
-// Revise changes a connection.
-func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, u Update) (record.Doc, error) {
+// Update applies a merge patch.
+func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
+		f := body.NewReader(patch, true)
+		u := readUpdate(f)
+		f.Done(readOnly...)
+		if len(u.Accounts) > 0 {
+			c.unknownAccounts(f, &u)
+		}
+		if err := f.Err(); err != nil {
+			return err
+		}
 		if c.Status == StatusDisconnected {
 			return fault.New(fault.Archived, "The connection is disconnected for good.", fault.Detail{
 				Code: string(fault.Archived), Message: "Connect the platform again; that makes a new connection.",
@@ -395,17 +409,6 @@ func assign[T any](member, value *T) {
 	if value != nil {
 		*member = *value
 	}
-}
-
-// Missing lists the accounts of an update that the connection does not have.
-func (c *Connection) Missing(u Update) (list []string) {
-	for id := range u.Accounts {
-		if c.account(id) == nil {
-			list = append(list, id)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // errSame says that a change changes nothing.

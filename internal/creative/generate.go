@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -37,9 +38,9 @@ const (
 
 func fieldOf(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-// Dangling lists what a request names that is not there, and takes over what
+// dangling lists what a request names that is not there, and takes over what
 // it needs from what is.
-func (s *Service) Dangling(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
+func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
 	var details []fault.Detail
 	judge := func(field string, id ident.ID, there, archived bool) {
 		switch {
@@ -131,13 +132,16 @@ func logoAsset(b *Brand) (ident.ID, bool) {
 // Generate makes a creative from a prompt. Where that is a matter of
 // milliseconds it comes back finished; else it is left to background work, and
 // Wait tells when it is done.
-func (s *Service) Generate(ctx context.Context, cause record.Cause, r Request) (record.Doc, error) {
-	details, err := s.Dangling(ctx, cause.Workspace, &r)
+func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	r := readRequest(f)
+	f.Done()
+	dangling, err := s.dangling(ctx, cause.Workspace, &r)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	if len(details) > 0 {
-		return record.Doc{}, fault.Invalid(details)
+	if f.Problems.Add(dangling...); f.Err() != nil {
+		return record.Doc{}, f.Err()
 	}
 	if reason, refused := Refuse(r.Prompt); refused {
 		return record.Doc{}, fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -67,13 +68,16 @@ func (s *Service) Variants(ctx context.Context, workspace, id ident.ID, q page.Q
 }
 
 // Create makes a creative of the caller's own material, ready at once.
-func (s *Service) Create(ctx context.Context, cause record.Cause, u Upload) (record.Doc, error) {
-	details, err := s.Attach(ctx, cause.Workspace, &u.Content)
+func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	u := readUpload(f)
+	f.Done(readOnly...)
+	missing, err := s.attach(ctx, cause.Workspace, &u.Content)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	if len(details) > 0 {
-		return record.Doc{}, fault.Invalid(details)
+	if f.Problems.Add(missing...); f.Err() != nil {
+		return record.Doc{}, f.Err()
 	}
 	c, err := s.blank(ctx, cause, u.Type, "uploaded", u.Spec)
 	if err != nil {
@@ -90,9 +94,9 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, u Upload) (rec
 	})
 }
 
-// Attach fills in what is known of the assets that a content names, and lists
+// attach fills in what is known of the assets that a content names, and lists
 // those that name nothing.
-func (s *Service) Attach(ctx context.Context, workspace ident.ID, c *Content) ([]fault.Detail, error) {
+func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([]fault.Detail, error) {
 	ids := make([]ident.ID, len(c.Media))
 	for i, m := range c.Media {
 		ids[i] = m.AssetID
@@ -147,15 +151,20 @@ func (s *Service) variant(c *Creative, position int, name string, content Conten
 	}
 }
 
-// Revise changes what a caller may write. next makes the wanted spec from the
-// record as it is stored. A change that changes nothing gives the record back
+// Update applies a merge patch. A patch that changes nothing returns the record
 // as it is, without event.
-func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, next func(record.Doc) (Spec, error)) (record.Doc, error) {
+func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
-		spec, err := next(c.Stored())
+		f, err := body.Merge(c.Stored().JSON, *patch, readOnly)
 		if err != nil {
 			return err
 		}
+		spec := readSpec(f)
+		f.Done()
+		if err := f.Err(); err != nil {
+			return err
+		}
+		spec.Content.Media = c.Content.Media
 		if c.Status == StatusArchived {
 			return c.refuse("update", living...)
 		}

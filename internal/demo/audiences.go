@@ -37,7 +37,7 @@ func (s Services) audiences(ctx context.Context, cause record.Cause) (map[string
 				Devices: []string{}, IncludeAudienceIDs: []ident.ID{}, ExcludeAudienceIDs: []ident.ID{},
 			}
 		}
-		d, err := s.Audiences.Create(ctx, cause, spec)
+		d, err := s.Audiences.CreateSpec(ctx, cause, spec)
 		if err != nil {
 			return nil, fmt.Errorf("make demo audience %q: %w", p.name, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/audience"
+	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
@@ -80,11 +81,13 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 	if err != nil {
 		return err
 	}
-	world := int64(seed)
-	d, err := s.Connections.Create(ctx, cause, connection.Spec{
-		Platform: connection.PlatformSandbox, Name: "Northwind sandbox", LinkByName: true, WriteEnabled: true, Config: connection.Config{Seed: &world},
-		Home: connection.Home{Currency: "USD", Zone: "UTC"},
+	sent, err := body.Of(map[string]any{
+		"platform": connection.PlatformSandbox, "name": "Northwind sandbox", "link_by_name": true, "write_enabled": true, "config": map[string]any{"seed": seed},
 	})
+	if err != nil {
+		return err
+	}
+	d, err := s.Connections.Create(ctx, cause, sent, connection.Home{Currency: "USD", Zone: "UTC"})
 	if err != nil {
 		return fmt.Errorf("connect the sandbox: %w", err)
 	}
@@ -113,25 +116,38 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 	if id := audiences[p.audience]; id != "" {
 		spec.AudienceIDs = []ident.ID{id}
 	}
+	d, err := s.Campaigns.CreateSpec(ctx, cause, spec)
+	if err != nil {
+		return "", err
+	}
+	id := idOf(d)
 	if p.prompt != "" {
-		d, err := s.Creatives.Generate(ctx, cause, creative.Request{
-			Prompt: p.prompt, Tags: p.tags, Metadata: map[string]string{}, Seed: new(int64),
-			Parameters: creative.Parameters{
-				Type: "text", Channels: p.channels, Variants: creative.DefaultVariants, LandingURL: &p.url, Objective: &p.objective,
-				AspectRatios: []string{}, Sizes: []string{}, References: []creative.Reference{},
-			},
-		})
-		if err != nil {
+		if err := s.creative(ctx, cause, p, id); err != nil {
 			return "", err
 		}
-		spec.CreativeIDs = []ident.ID{idOf(d)}
 	}
-	d, err := s.Campaigns.Create(ctx, cause, spec)
-	if err != nil || !p.launched {
-		return idOf(d), err
+	if p.launched {
+		_, err = s.Campaigns.Act(ctx, cause, id, record.Match{}, campaign.Launch)
 	}
-	d, err = s.Campaigns.Act(ctx, cause, idOf(d), record.Match{}, campaign.Launch)
-	return idOf(d), err
+	return id, err
+}
+
+// creative generates the creative of a campaign from its prompt.
+func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id ident.ID) error {
+	sent, err := body.Of(map[string]any{"prompt": p.prompt, "campaign_id": id, "channels": p.channels, "tags": p.tags, "landing_url": p.url, "seed": 0})
+	if err != nil {
+		return err
+	}
+	d, err := s.Creatives.Generate(ctx, cause, sent)
+	if err != nil {
+		return err
+	}
+	patch, err := body.Of(map[string]any{"creative_ids": []ident.ID{idOf(d)}})
+	if err != nil {
+		return err
+	}
+	_, err = s.Campaigns.Update(ctx, cause, id, record.Match{}, patch, campaign.Defaults{})
+	return err
 }
 
 // end takes a campaign to where the demo wants it.

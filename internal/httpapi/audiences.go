@@ -46,7 +46,7 @@ func (a *API) audienceRoutes() []route {
 }
 
 func (a *API) createAudience(ctx context.Context, r *request) (response, error) {
-	d, err := a.Audiences.CreateFrom(ctx, r.caused(http.StatusCreated), &r.object)
+	d, err := a.Audiences.Create(ctx, r.caused(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}

@@ -72,7 +72,7 @@ func (a *API) runningCampaign(ctx context.Context, r *request) bool {
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
-	d, err := a.Campaigns.CreateFrom(ctx, r.caused(http.StatusCreated), &r.object, r.campaignDefaults())
+	d, err := a.Campaigns.Create(ctx, r.caused(http.StatusCreated), &r.object, r.campaignDefaults())
 	if err != nil {
 		return response{}, err
 	}

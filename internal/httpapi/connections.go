@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
-	"fanfare/internal/secret"
 )
 
 var connectionList = listing{
@@ -53,19 +51,7 @@ func (a *API) warned(handle func(context.Context, *request) (response, error)) f
 }
 
 func (a *API) createConnection(ctx context.Context, r *request) (response, error) {
-	f := body.NewReader(&r.object, false)
-	spec := connection.Spec{Home: r.roots()}
-	body.Set(&spec.Platform, f.Choice("platform", body.Required, connection.Connectable))
-	body.Set(&spec.Name, f.Text("name", body.Required, 1, connection.MaxName))
-	readConfig(f, &spec.Config)
-	spec.Credentials = readCredentials(f)
-	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
-	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
-	f.Done()
-	if err := f.Err(); err != nil {
-		return response{}, err
-	}
-	d, err := a.Connections.Create(ctx, r.caused(http.StatusCreated), spec)
+	d, err := a.Connections.Create(ctx, r.caused(http.StatusCreated), &r.object, r.roots())
 	if err != nil {
 		return response{}, err
 	}
@@ -77,116 +63,13 @@ func (r *request) roots() connection.Home {
 	return connection.Home{Currency: r.caller.Workspace.Currency, Zone: r.caller.Workspace.Timezone}
 }
 
-// maxSeed is the largest whole number that every JSON reader takes exactly.
-const maxSeed = 1<<53 - 1
-
-func readConfig(f *body.Reader, c *connection.Config) {
-	n := f.Nested("config", body.Optional)
-	if n == nil {
-		return
-	}
-	c.Seed = n.Integer("seed", body.Optional, 0, maxSeed)
-	body.Set(&c.Currency, n.Currency("currency", body.Optional))
-	body.Set(&c.Timezone, n.Zone("timezone", body.Optional))
-	n.Done()
-}
-
-// Limits of tokens.
-const (
-	maxToken    = 4096
-	maxClientID = 512
-)
-
-func readCredentials(f *body.Reader) *connection.Given {
-	n := f.Nested("credentials", body.Optional)
-	if n == nil {
-		return nil
-	}
-	g := &connection.Given{}
-	hidden := func(name string) (t secret.Text) {
-		if v := n.Text(name, body.Optional, 1, maxToken); v != nil {
-			t = secret.New(*v)
-		}
-		return t
-	}
-	g.Access, g.Refresh, g.ClientSecret = hidden("access_token"), hidden("refresh_token"), hidden("client_secret")
-	body.Set(&g.ClientID, n.Text("client_id", body.Optional, 1, maxClientID))
-	n.Done()
-	return g
-}
-
-var connectionReadOnly = []string{
-	"id", "platform", "status", "status_reason", "capabilities", "scopes_granted", "scopes_missing", "credentials_expire_at", "config", "health",
-	"authorization_url", "reauth_url", "version", "created_by", "created_at", "updated_at", "archived_at",
-}
-
 func (a *API) updateConnection(ctx context.Context, r *request) (response, error) {
 	id, err := r.recordID(ident.Connection)
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Connections.Get(ctx, r.caller.Workspace.ID, id)
-	if err != nil {
-		return response{}, err
-	}
-	f := body.NewReader(&r.object, true)
-	u := readConnectionUpdate(f)
-	f.Done(connectionReadOnly...)
-	if err := unknownAccounts(f, d, u); err != nil {
-		return response{}, err
-	}
-	if wrong := f.Err(); wrong != nil {
-		if err := r.match().Check(d.Version); err != nil {
-			return response{}, err
-		}
-		return response{}, wrong
-	}
-	d, err = a.Connections.Revise(ctx, r.cause(), id, r.match(), u)
+	d, err := a.Connections.Update(ctx, r.cause(), id, r.match(), &r.object)
 	return found(d), err
-}
-
-func readConnectionUpdate(f *body.Reader) (u connection.Update) {
-	u.Name = f.Text("name", body.Optional, 1, connection.MaxName)
-	u.WriteEnabled, u.LinkByName = f.Flag("write_enabled"), f.Flag("link_by_name")
-	if n := f.Nested("sync", body.Optional); n != nil {
-		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, 15, 1440)
-		u.LookbackDays = n.Integer("lookback_days", body.Optional, 1, 90)
-		n.Done("state", "current_run_id", "last_run_id", "last_success_at", "last_error", "next_run_at", "data_through", "backfilled_since")
-	}
-	for _, o := range f.Objects("accounts", connection.MaxAccounts) {
-		account := o.Text("external_id", body.Required, 1, connection.MaxAccountID)
-		on := o.Flag("enabled")
-		if o.Object.Get("enabled") == nil {
-			o.Bad(o.At("enabled"), "required", "is required.", nil)
-		}
-		o.Done("platform", "name", "currency", "timezone", "url")
-		if account != nil && on != nil {
-			if u.Accounts == nil {
-				u.Accounts = map[string]bool{}
-			}
-			u.Accounts[*account] = *on
-		}
-	}
-	return u
-}
-
-// unknownAccounts refuses accounts that the connection does not have, where
-// they stand in the body.
-func unknownAccounts(f *body.Reader, d record.Doc, u connection.Update) error {
-	c, err := connection.Read(d)
-	if err != nil {
-		return err
-	}
-	missing := c.Missing(u)
-	if len(missing) == 0 {
-		return nil
-	}
-	for i, account := range f.Object.Get("accounts").Items {
-		if v := account.Get("external_id"); v != nil && slices.Contains(missing, v.Text) {
-			f.Bad(fmt.Sprintf("accounts[%d].external_id", i), "not_found", "names no account of the connection.", nil)
-		}
-	}
-	return nil
 }
 
 func (a *API) disconnectConnection(ctx context.Context, r *request) (response, error) {
@@ -210,7 +93,7 @@ func (a *API) disconnectConnection(ctx context.Context, r *request) (response, e
 func (a *API) reconnectConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var given *connection.Given
-		id, err := s.action(ctx, r, func(f *body.Reader) { given = readCredentials(f) })
+		id, err := s.action(ctx, r, func(f *body.Reader) { given = connection.ReadGiven(f) })
 		if err != nil {
 			return response{}, err
 		}
@@ -301,31 +184,11 @@ func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 func (a *API) linkEntities(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var req connection.LinkRequest
-		id, err := s.action(ctx, r, func(f *body.Reader) {
-			for _, o := range f.Objects("links", maxLinks) {
-				req.Links = append(req.Links, readLink(o))
-			}
-			req.ByName = f.Choice("match", body.Optional, []string{"name"}) != nil
-		})
+		id, err := s.action(ctx, r, func(f *body.Reader) { req = connection.ReadLinks(f) })
 		if err != nil {
 			return response{}, err
 		}
 		answer, err := a.Connections.Link(ctx, r.caused(http.StatusOK), id, req)
 		return response{status: http.StatusOK, data: answer}, err
 	}
-}
-
-// maxLinks is how many links one call may make.
-const maxLinks = 1000
-
-func readLink(o *body.Reader) (l connection.LinkWish) {
-	body.Set(&l.Kind, o.Choice("kind", body.Required, connection.Kinds))
-	body.Set(&l.External, o.Text("external_id", body.Required, 1, connection.MaxAccountID))
-	if v := o.Object.Get("record_id"); v != nil && v.Kind == body.KindNull {
-		o.Skip("record_id")
-	} else if id := o.Text("record_id", body.Required, 1, 64); id != nil {
-		l.Record = ident.ID(*id)
-	}
-	o.Done()
-	return l
 }

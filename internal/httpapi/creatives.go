@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"fanfare/internal/body"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
@@ -87,18 +85,7 @@ func (a *API) getCreative(ctx context.Context, r *request) (response, error) {
 }
 
 func (a *API) createCreative(ctx context.Context, r *request) (response, error) {
-	f := body.NewReader(&r.object, false)
-	u := readUpload(f)
-	f.Done(creativeReadOnly...)
-	if f.Err() != nil {
-		dangling, err := a.Creatives.Attach(ctx, r.caller.Workspace.ID, &u.Content)
-		if err != nil {
-			return response{}, err
-		}
-		f.Problems.Add(dangling...)
-		return response{}, f.Err()
-	}
-	d, err := a.Creatives.Create(ctx, r.caused(http.StatusCreated), u)
+	d, err := a.Creatives.Create(ctx, r.caused(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -110,37 +97,13 @@ func (a *API) updateCreative(ctx context.Context, r *request) (response, error) 
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Creatives.Revise(ctx, r.cause(), id, r.match(), func(current record.Doc) (creative.Spec, error) {
-		var was creative.Creative
-		if err := json.Unmarshal(current.JSON, &was); err != nil {
-			return creative.Spec{}, fmt.Errorf("read creative: %w", err)
-		}
-		f, err := body.Merge(current.JSON, r.object, creativeReadOnly)
-		if err != nil {
-			return creative.Spec{}, err
-		}
-		spec := readCreative(f)
-		f.Done()
-		spec.Content.Media = was.Content.Media
-		return spec, f.Err()
-	})
+	d, err := a.Creatives.Update(ctx, r.cause(), id, r.match(), &r.object)
 	return found(d), err
 }
 
 func (a *API) generateCreative(ctx context.Context, r *request) (response, error) {
-	f := body.NewReader(&r.object, false)
-	q := readGenerate(f)
-	f.Done()
-	if f.Err() != nil {
-		dangling, err := a.Creatives.Dangling(ctx, r.caller.Workspace.ID, &q)
-		if err != nil {
-			return response{}, err
-		}
-		f.Problems.Add(dangling...)
-		return response{}, f.Err()
-	}
 	cause := r.caused(http.StatusCreated)
-	d, err := a.Creatives.Generate(ctx, cause, q)
+	d, err := a.Creatives.Generate(ctx, cause, &r.object)
 	if err != nil {
 		return response{}, err
 	}

@@ -2,11 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fanfare/internal/body"
@@ -107,61 +105,12 @@ func (a *API) openCursor(r *request, text string, sent *params, canonical url.Va
 	return c, nil
 }
 
-// maxRates is how many rates one call may set.
-const maxRates = 1000
-
 func (a *API) setRates(ctx context.Context, r *request) (response, error) {
 	f := body.NewReader(&r.object, false)
-	if f.Object.Get("rates") == nil {
-		f.Bad("rates", "required", "is required.", nil)
-	}
-	var list []rates.Rate
-	for _, o := range f.Objects("rates", maxRates) {
-		list = append(list, readRate(o))
-	}
-	if v := f.Object.Get("rates"); v != nil && v.Kind == body.KindArray && len(v.Items) == 0 {
-		f.Bad("rates", "too_few_items", "must have at least 1 item.", fault.Meta{"minimum": 1})
-	}
-	f.Done()
+	list := rates.Read(f)
 	if err := f.Err(); err != nil {
 		return response{}, err
 	}
 	d, err := a.Rates.Put(ctx, r.caused(http.StatusOK), r.caller.Workspace.ID, list)
 	return found(d), err
-}
-
-func readRate(o *body.Reader) (rate rates.Rate) {
-	if s := o.Typed("date", body.Required, body.IsString, "a string"); s != nil {
-		var ok bool
-		if rate.Date, ok = clock.ParseDate(s.Text); !ok {
-			o.Bad(o.At("date"), "invalid_format", "must be a day such as 2026-11-15.", nil)
-		}
-	}
-	if c := o.Currency("currency", body.Required); c != nil {
-		if rate.Currency = *c; *c == rates.Base {
-			o.Bad(o.At("currency"), "invalid_value", fmt.Sprintf("must be another than %s, which all rates are against.", rates.Base), nil)
-		}
-	}
-	v := o.Typed("rate", body.Required, func(v *body.Value) bool { return v.Kind == body.KindString || v.Kind == body.KindNumber }, "a decimal string or a number")
-	if v != nil {
-		rate.PerEuro = readDecimal(o, v.Text)
-	}
-	o.Done()
-	return rate
-}
-
-// readDecimal reads how much a euro was worth.
-func readDecimal(o *body.Reader, text string) rates.Decimal {
-	d, ok := rates.ParseDecimal(text)
-	n, err := strconv.ParseFloat(text, 64)
-	switch {
-	case ok:
-	case err == nil && n <= 0:
-		o.Bad(o.At("rate"), "too_small", "must be greater than 0.", fault.Meta{"minimum": rates.Decimal(1).String()})
-	case err == nil && n > rates.MaxUnits:
-		o.Bad(o.At("rate"), "too_large", fmt.Sprintf("must be at most %d.", rates.MaxUnits), fault.Meta{"maximum": rates.MaxUnits})
-	default:
-		o.Bad(o.At("rate"), "invalid_format", `must be a plain decimal with at most 8 digits after the point, such as "1.0873".`, nil)
-	}
-	return d
 }

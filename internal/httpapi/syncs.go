@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"fanfare/internal/body"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
-	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
@@ -33,7 +31,7 @@ func (a *API) syncRoutes() []route {
 func (a *API) syncConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var req connection.Request
-		id, err := s.action(ctx, r, func(f *body.Reader) { readSync(f, &req) })
+		id, err := s.action(ctx, r, func(f *body.Reader) { req = connection.ReadRequest(f) })
 		if err != nil {
 			return response{}, err
 		}
@@ -45,52 +43,6 @@ func (a *API) syncConnection(s *resource) handler {
 		res.status, res.retryAfter, res.location = http.StatusAccepted, askAgain, r.place(idOf(d))
 		return res, nil
 	}
-}
-
-func readSync(f *body.Reader, req *connection.Request) {
-	req.Mode = connection.ModeIncremental
-	mode := f.Choice("mode", body.Optional, connection.Modes)
-	body.Set(&req.Mode, mode)
-	if f.Object.Get("streams") != nil {
-		if req.Streams = f.Choices("streams", len(connection.Streams), connection.Streams); len(req.Streams) == 0 && f.Err() == nil {
-			f.Bad("streams", "too_few_items", "must have at least 1 item; leave it out for everything.", fault.Meta{"minimum": 1})
-		}
-	}
-	req.First, req.Last = readDay(f, "start_date"), readDay(f, "end_date")
-	if mode == nil && f.Object.Get("mode") != nil {
-		// Nobody knows which days would be right with it.
-		return
-	}
-	backfill := req.Mode == connection.ModeBackfill
-	for _, name := range []string{"start_date", "end_date"} {
-		switch there := f.Object.Get(name) != nil; {
-		case backfill && !there:
-			f.Bad(name, "required", "is required for mode backfill.", nil)
-		case !backfill && there:
-			f.Bad(name, "incompatible_fields", "is for mode backfill only.", nil)
-		}
-	}
-	if req.First != nil && req.Last != nil && *req.First > *req.Last {
-		f.Bad("end_date", "invalid_value", "must not be before start_date.", nil)
-	}
-}
-
-// readDay reads a calendar day.
-func readDay(f *body.Reader, name string) *clock.Date {
-	v := f.Typed(name, body.Optional, func(v *body.Value) bool { return v.Kind == body.KindString }, "a string")
-	if v == nil {
-		return nil
-	}
-	d, ok := clock.ParseDate(v.Text)
-	if day := body.NoSuchDay(v.Text); !ok && day != "" {
-		f.Bad(f.At(name), "invalid_format", body.DayMissing(day), fault.Meta{"value": day})
-		return nil
-	}
-	if !ok {
-		f.Bad(f.At(name), "invalid_format", "must be a day such as 2026-11-15.", nil)
-		return nil
-	}
-	return &d
 }
 
 // place is where a record is found.

@@ -304,7 +304,7 @@ func TestAuditTogether(t *testing.T) {
 				for n := range times {
 					cause := w.Cause()
 					cause.Workspace = workspace
-					if _, err := service.Create(t.Context(), cause, w.Draft(fmt.Sprint(n)).Spec); err != nil {
+					if _, err := service.CreateSpec(t.Context(), cause, w.Draft(fmt.Sprint(n)).Spec); err != nil {
 						t.Error(err)
 					}
 				}

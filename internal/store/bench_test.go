@@ -28,7 +28,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := w.App.Campaigns.Create(b.Context(), cause, spec); err != nil {
+			if _, err := w.App.Campaigns.CreateSpec(b.Context(), cause, spec); err != nil {
 				b.Error(err)
 			}
 		}

@@ -386,7 +386,7 @@ func recordsErrors(t *testing.T, w *World) {
 		{context.DeadlineExceeded, fault.Timeout},
 	} {
 		w.Engine.Statement = func(string, bool) error { return test.err }
-		_, create := w.Campaigns.Create(t.Context(), w.Cause(), w.Draft("Never").Spec)
+		_, create := w.Campaigns.CreateSpec(t.Context(), w.Cause(), w.Draft("Never").Spec)
 		_, list := w.DB.Campaigns().List(t.Context(), w.Workspace, page.Query{Limit: 1, Sort: "name"})
 		_, get := w.DB.Campaigns().Doc(t.Context(), w.Workspace, "cmp_none")
 		_, answer := w.DB.Answer(t.Context(), w.Workspace, "k")

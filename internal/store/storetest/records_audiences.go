@@ -39,7 +39,7 @@ func audienceSpec(name string, kind audience.Type) audience.Spec {
 // Audience makes one through its service.
 func (w *World) Audience(spec audience.Spec) ident.ID {
 	w.T.Helper()
-	d, err := w.Audiences.Create(w.T.Context(), w.Cause(), spec)
+	d, err := w.Audiences.CreateSpec(w.T.Context(), w.Cause(), spec)
 	w.must(err)
 	return w.audience(d).ID
 }
@@ -85,7 +85,7 @@ func (w *World) audienceSteps() []Step {
 	}
 	create := func(to *ident.ID, spec func() audience.Spec) Step {
 		return act("create", func(ctx context.Context, cause record.Cause) (record.Doc, error) {
-			d, err := s.Create(ctx, cause, spec())
+			d, err := s.CreateSpec(ctx, cause, spec())
 			if err == nil {
 				*to = w.audience(d).ID
 			}
@@ -114,7 +114,7 @@ func (w *World) audienceSteps() []Step {
 		{"audience.campaign", false, func(ctx context.Context) error {
 			spec := w.Draft("For readers").Spec
 			spec.AudienceIDs = []ident.ID{list}
-			_, err := w.Campaigns.Create(ctx, w.Cause(), spec)
+			_, err := w.Campaigns.CreateSpec(ctx, w.Cause(), spec)
 			return err
 		}},
 		change("add some", audience.Members{Add: hashes(0, 10)}),
@@ -373,7 +373,7 @@ func recordsFollow(t *testing.T, w *World) {
 	}
 	spec := w.Draft("For both").Spec
 	spec.AudienceIDs = []ident.ID{list, ready}
-	d, err := w.Campaigns.Create(t.Context(), w.Cause(), spec)
+	d, err := w.Campaigns.CreateSpec(t.Context(), w.Cause(), spec)
 	w.must(err)
 	var made campaign.Campaign
 	w.must(json.Unmarshal(d.JSON, &made))

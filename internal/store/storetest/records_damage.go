@@ -117,7 +117,7 @@ func recordsReady(t *testing.T, w *World) {
 		tries++
 		return store.ErrUnavailable
 	}
-	if _, err := w.Campaigns.Create(t.Context(), w.Cause(), w.Draft("Never").Spec); !fault.Is(err, fault.Unavailable) {
+	if _, err := w.Campaigns.CreateSpec(t.Context(), w.Cause(), w.Draft("Never").Spec); !fault.Is(err, fault.Unavailable) {
 		t.Fatalf("got %v want unavailable", err)
 	}
 	_, err := w.DB.Campaigns().List(t.Context(), w.Workspace, page.Query{Limit: 1, Sort: "name"})

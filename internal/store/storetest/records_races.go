@@ -101,7 +101,7 @@ func recordsOnce(t *testing.T, w *World) {
 		return c
 	}
 	together(32, func(int) {
-		switch _, err := w.Campaigns.Create(t.Context(), cause(), w.Draft("Once").Spec); {
+		switch _, err := w.Campaigns.CreateSpec(t.Context(), cause(), w.Draft("Once").Spec); {
 		case err == nil:
 			won.Add(1)
 		case !errors.Is(err, record.ErrUsed):
@@ -124,7 +124,7 @@ func recordsOnceExpires(t *testing.T, w *World) {
 	create := func() (record.Doc, error) {
 		cause := w.Cause()
 		cause.Once = &record.Once{Key: "again", Fingerprint: w.Now().String(), Status: 201}
-		return w.Campaigns.Create(t.Context(), cause, w.Draft("Once").Spec)
+		return w.Campaigns.CreateSpec(t.Context(), cause, w.Draft("Once").Spec)
 	}
 	const life = store.OnceLife * time.Microsecond
 	first, err := create()

@@ -26,7 +26,7 @@ func recordsPrune(t *testing.T, w *World) {
 	create := func(workspace ident.ID, key string) {
 		cause := w.Cause()
 		cause.Workspace, cause.Once = workspace, &record.Once{Key: key, Fingerprint: "f", Status: 201}
-		_, err := w.Campaigns.Create(t.Context(), cause, w.Draft("Old").Spec)
+		_, err := w.Campaigns.CreateSpec(t.Context(), cause, w.Draft("Old").Spec)
 		w.must(err)
 		w.must(w.DB.Accounts().AddUses(t.Context(), []account.Use{{WorkspaceID: workspace, KeyID: "key_1", Day: w.Clock.Now().Unix() / 86400, Count: 1, At: w.Now()}}))
 	}

@@ -1,0 +1,161 @@
+package connection
+
+import (
+	"fmt"
+
+	"fanfare/internal/body"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/secret"
+)
+
+// readSpec reads a connection that a caller wants to create.
+func readSpec(f *body.Reader) (spec Spec) {
+	body.Set(&spec.Platform, f.Choice("platform", body.Required, Connectable))
+	body.Set(&spec.Name, f.Text("name", body.Required, 1, MaxName))
+	readConfig(f, &spec.Config)
+	spec.Credentials = ReadGiven(f)
+	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
+	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
+	f.Done()
+	return spec
+}
+
+// unknownAccounts reports accounts that the connection does not have, at their
+// place in the body.
+func (c *Connection) unknownAccounts(f *body.Reader, u *Update) {
+	for i, account := range f.Object.Get("accounts").Items {
+		v := account.Get("external_id")
+		if v == nil {
+			continue
+		}
+		if _, named := u.Accounts[v.Text]; named && c.account(v.Text) == nil {
+			f.Bad(fmt.Sprintf("accounts[%d].external_id", i), "not_found", "names no account of the connection.", nil)
+		}
+	}
+}
+
+// maxSeed is the largest whole number that every JSON reader takes exactly.
+const maxSeed = 1<<53 - 1
+
+func readConfig(f *body.Reader, c *Config) {
+	n := f.Nested("config", body.Optional)
+	if n == nil {
+		return
+	}
+	c.Seed = n.Integer("seed", body.Optional, 0, maxSeed)
+	body.Set(&c.Currency, n.Currency("currency", body.Optional))
+	body.Set(&c.Timezone, n.Zone("timezone", body.Optional))
+	n.Done()
+}
+
+// Limits of tokens.
+const (
+	maxToken    = 4096
+	maxClientID = 512
+)
+
+// ReadGiven reads credentials that a caller brings, nil where there are none.
+func ReadGiven(f *body.Reader) *Given {
+	n := f.Nested("credentials", body.Optional)
+	if n == nil {
+		return nil
+	}
+	g := &Given{}
+	hidden := func(name string) (t secret.Text) {
+		if v := n.Text(name, body.Optional, 1, maxToken); v != nil {
+			t = secret.New(*v)
+		}
+		return t
+	}
+	g.Access, g.Refresh, g.ClientSecret = hidden("access_token"), hidden("refresh_token"), hidden("client_secret")
+	body.Set(&g.ClientID, n.Text("client_id", body.Optional, 1, maxClientID))
+	n.Done()
+	return g
+}
+
+// readOnly are the members that only the service sets.
+var readOnly = []string{
+	"id", "platform", "status", "status_reason", "capabilities", "scopes_granted", "scopes_missing", "credentials_expire_at", "config", "health",
+	"authorization_url", "reauth_url", "version", "created_by", "created_at", "updated_at", "archived_at",
+}
+
+// readUpdate reads what a caller wants changed.
+func readUpdate(f *body.Reader) (u Update) {
+	u.Name = f.Text("name", body.Optional, 1, MaxName)
+	u.WriteEnabled, u.LinkByName = f.Flag("write_enabled"), f.Flag("link_by_name")
+	if n := f.Nested("sync", body.Optional); n != nil {
+		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, 15, 1440)
+		u.LookbackDays = n.Integer("lookback_days", body.Optional, 1, 90)
+		n.Done("state", "current_run_id", "last_run_id", "last_success_at", "last_error", "next_run_at", "data_through", "backfilled_since")
+	}
+	for _, o := range f.Objects("accounts", MaxAccounts) {
+		account := o.Text("external_id", body.Required, 1, MaxAccountID)
+		on := o.Flag("enabled")
+		if o.Object.Get("enabled") == nil {
+			o.Bad(o.At("enabled"), "required", "is required.", nil)
+		}
+		o.Done("platform", "name", "currency", "timezone", "url")
+		if account != nil && on != nil {
+			if u.Accounts == nil {
+				u.Accounts = map[string]bool{}
+			}
+			u.Accounts[*account] = *on
+		}
+	}
+	return u
+}
+
+// ReadRequest reads which days a caller wants synced.
+func ReadRequest(f *body.Reader) (req Request) {
+	req.Mode = ModeIncremental
+	mode := f.Choice("mode", body.Optional, Modes)
+	body.Set(&req.Mode, mode)
+	if f.Object.Get("streams") != nil {
+		if req.Streams = f.Choices("streams", len(Streams), Streams); len(req.Streams) == 0 && f.Err() == nil {
+			f.Bad("streams", "too_few_items", "must have at least 1 item; leave it out for everything.", fault.Meta{"minimum": 1})
+		}
+	}
+	req.First, req.Last = f.Day("start_date"), f.Day("end_date")
+	if mode == nil && f.Object.Get("mode") != nil {
+		// Nobody knows which days would be right with it.
+		return req
+	}
+	backfill := req.Mode == ModeBackfill
+	for _, name := range []string{"start_date", "end_date"} {
+		switch there := f.Object.Get(name) != nil; {
+		case backfill && !there:
+			f.Bad(name, "required", "is required for mode backfill.", nil)
+		case !backfill && there:
+			f.Bad(name, "incompatible_fields", "is for mode backfill only.", nil)
+		}
+	}
+	if req.First != nil && req.Last != nil && *req.First > *req.Last {
+		f.Bad("end_date", "invalid_value", "must not be before start_date.", nil)
+	}
+	return req
+}
+
+// maxLinks is how many links one call may make.
+const maxLinks = 1000
+
+// ReadLinks reads what a caller wants linked.
+func ReadLinks(f *body.Reader) (req LinkRequest) {
+	for _, o := range f.Objects("links", maxLinks) {
+		req.Links = append(req.Links, readLink(o))
+	}
+	req.ByName = f.Choice("match", body.Optional, []string{"name"}) != nil
+	return req
+}
+
+func readLink(o *body.Reader) (l LinkWish) {
+	body.Set(&l.Kind, o.Choice("kind", body.Required, Kinds))
+	body.Set(&l.External, o.Text("external_id", body.Required, 1, MaxAccountID))
+	if v := o.Object.Get("record_id"); v != nil && v.Kind == body.KindNull {
+		o.Skip("record_id")
+	} else if id := o.Text("record_id", body.Required, 1, 64); id != nil {
+		l.Record = ident.ID(*id)
+	}
+	o.Done()
+	return l
+}

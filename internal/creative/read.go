@@ -1,0 +1,224 @@
+package creative
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"fanfare/internal/body"
+)
+
+// readOnly are the members that only the service sets.
+var readOnly = []string{
+	"id", "type", "status", "policy", "source", "generation", "variant_count", "primary_variant_id", "version",
+	"created_by", "created_at", "updated_at", "archived_at", "content.media", "approval.by", "approval.at",
+}
+
+// readUpload reads a creative of the caller's own.
+func readUpload(f *body.Reader) Upload {
+	var u Upload
+	body.Set(&u.Type, f.Choice("type", body.Required, UploadedTypes))
+	readCommon(f, &u.Spec)
+	o := f.Nested("content", body.Required)
+	if o == nil {
+		u.Content = Content{ByChannel: map[string]Copy{}, Media: []Media{}}
+		return u
+	}
+	u.Content = readContent(o)
+	u.Content.Media = readMedia(o)
+	o.Done()
+	c := &u.Content
+	switch u.Type {
+	case "image", "carousel":
+		if len(c.Media) == 0 {
+			f.Bad("content.media", "required", "is required for a creative of type "+u.Type+".", nil)
+		}
+	case "text", "email":
+		if c.Headline == nil && c.Body == nil && c.Description == nil && len(c.ByChannel) == 0 {
+			f.Bad("content.headline", "required", "or another text is required for a creative of type "+u.Type+".", nil)
+		}
+	}
+	return u
+}
+
+// readSpec reads the writable members of a stored creative.
+func readSpec(f *body.Reader) Spec {
+	var s Spec
+	readCommon(f, &s)
+	s.Approval.Status = ApprovalNotRequired
+	if o := f.Nested("approval", body.Optional); o != nil {
+		body.Set(&s.Approval.Status, o.Choice("status", body.Optional, Approvals))
+		s.Approval.Note = o.Text("note", body.Nullable, 0, MaxNote)
+		o.Done()
+	}
+	if o := f.Nested("content", body.Optional); o != nil {
+		s.Content = readContent(o)
+		o.Done()
+	}
+	return s
+}
+
+func readCommon(f *body.Reader, s *Spec) {
+	body.Set(&s.Name, f.Text("name", body.Required, 1, MaxName))
+	s.Channels = f.Choices("channels", len(Channels), Channels)
+	s.Tags = f.Tags()
+	s.Metadata = f.Metadata()
+	if o := f.Nested("rights", body.Nullable); o != nil {
+		s.Rights = &Rights{ExpiresAt: o.Instant("expires_at"), Licence: o.Text("licence", body.Nullable, 0, MaxLicence)}
+		body.Set(&s.Rights.AIDisclosure, o.Flag("ai_disclosure"))
+		o.Done()
+	}
+}
+
+// readContent reads the text of a content; whoever calls it says what else
+// there may be.
+func readContent(o *body.Reader) Content {
+	return Content{
+		Headline:     o.Text("headline", body.Nullable, 0, MaxHeadline),
+		Body:         o.Text("body", body.Nullable, 0, MaxBody),
+		Description:  o.Text("description", body.Nullable, 0, MaxDescription),
+		CallToAction: o.Choice("call_to_action", body.Nullable, CallsToAction),
+		LandingURL:   o.URL("landing_url", nil),
+		Language:     o.Language("language", body.Nullable),
+		ByChannel:    readByChannel(o),
+	}
+}
+
+func readByChannel(f *body.Reader) map[string]Copy {
+	out := map[string]Copy{}
+	o := f.Nested("by_channel", body.Optional)
+	if o == nil {
+		return out
+	}
+	for _, m := range o.Object.Members {
+		if !slices.Contains(Channels, m.Name) {
+			continue
+		}
+		presence := body.Optional
+		if f.Patch {
+			presence = body.Nullable
+		}
+		if c := o.Nested(m.Name, presence); c != nil {
+			out[m.Name] = readCopy(c)
+		}
+	}
+	o.Done()
+	return out
+}
+
+func readCopy(f *body.Reader) Copy {
+	lines := func(name string, most, longest int) []string {
+		return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, longest) })
+	}
+	c := Copy{
+		Headlines:    lines("headlines", 15, 255),
+		LongHeadline: f.Text("long_headline", body.Nullable, 0, 255),
+		Descriptions: lines("descriptions", 5, 1000),
+		PrimaryText:  f.Text("primary_text", body.Nullable, 0, 5000),
+		ShortText:    f.Text("short_text", body.Nullable, 0, 500),
+		Subject:      f.Text("subject", body.Nullable, 0, 255),
+		Preheader:    f.Text("preheader", body.Nullable, 0, 255),
+		Body:         f.Text("body", body.Nullable, 0, 10_000),
+		Script:       f.Text("script", body.Nullable, 0, 5000),
+		BusinessName: f.Text("business_name", body.Nullable, 0, 100),
+		Paths:        lines("paths", 2, 50),
+	}
+	f.Done()
+	return c
+}
+
+func readMedia(f *body.Reader) []Media {
+	list := []Media{}
+	for _, o := range f.Objects("media", MaxMedia) {
+		var m Media
+		body.Set(&m.AssetID, o.ID("asset_id", body.Required))
+		m.AltText = o.Text("alt_text", body.Nullable, 0, MaxAltText)
+		o.Done()
+		list = append(list, m)
+	}
+	return list
+}
+
+// readRequest reads what a caller wants to have generated.
+func readRequest(f *body.Reader) Request {
+	q := Request{
+		NegativePrompt: f.Text("negative_prompt", body.Nullable, 0, MaxNegative),
+		Provider:       f.Choice("provider", body.Nullable, Providers),
+		Seed:           f.Integer("seed", body.Nullable, 0, MaxSeed),
+		Tags:           f.Tags(),
+		Metadata:       f.Metadata(),
+		Parameters: Parameters{
+			Type: GeneratedTypes[0], Variants: DefaultVariants,
+			Channels:     f.Choices("channels", len(Channels), Channels),
+			AspectRatios: f.Choices("aspect_ratios", len(AspectRatios), shapeNames(AspectRatios)),
+			Sizes:        f.Choices("sizes", len(Sizes), shapeNames(Sizes)),
+			Formats:      f.Choices("formats", len(Formats), Formats),
+			Language:     f.Language("language", body.Nullable),
+			Tone:         f.Text("tone", body.Nullable, 0, MaxTone),
+			AudienceID:   f.ID("audience_id", body.Nullable),
+			CampaignID:   f.ID("campaign_id", body.Nullable),
+			Brand:        readBrand(f),
+			References:   readReferences(f),
+			CallToAction: f.Choice("call_to_action", body.Nullable, CallsToAction),
+			LandingURL:   f.URL("landing_url", nil),
+		},
+	}
+	body.Set(&q.Prompt, f.Text("prompt", body.Required, 1, MaxPrompt))
+	body.Set(&q.Type, f.Choice("type", body.Optional, GeneratedTypes))
+	if n := f.Integer("variants", body.Optional, 1, MaxVariants); n != nil {
+		q.Variants = int(*n)
+	}
+	return q
+}
+
+func shapeNames(list []Shape) []string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Name
+	}
+	return names
+}
+
+var colorShape = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+
+func readBrand(f *body.Reader) *Brand {
+	o := f.Nested("brand", body.Nullable)
+	if o == nil {
+		return nil
+	}
+	b := Brand{
+		Colors: o.List("colors", MaxColors, func(path, item string) (string, bool) {
+			if !colorShape.MatchString(item) {
+				o.Bad(path, "invalid_format", "must be a colour such as #1b4332.", nil)
+				return "", false
+			}
+			return strings.ToLower(item), true
+		}),
+		BannedWords: o.List("banned_words", MaxBanned, func(path, item string) (string, bool) {
+			return item, o.CheckText(path, item, 1, MaxBannedWord)
+		}),
+	}
+	body.Set(&b.Name, o.Text("name", body.Nullable, 0, MaxBrandName))
+	body.Set(&b.Voice, o.Text("voice", body.Nullable, 0, MaxVoice))
+	body.Set(&b.LogoURL, readLogo(o))
+	o.Done()
+	return &b
+}
+
+// readLogo reads the path of an asset, or a public URL.
+func readLogo(o *body.Reader) *string {
+	v := o.Object.Get("logo_url")
+	if v == nil || v.Kind != body.KindString || !strings.HasPrefix(v.Text, AssetPath) {
+		return o.URL("logo_url", nil)
+	}
+	return o.Text("logo_url", body.Nullable, 1, body.MaxURL)
+}
+
+func readReferences(f *body.Reader) []Reference {
+	list := []Reference{}
+	for _, o := range f.Objects("references", MaxReferences) {
+		list = append(list, Reference{CreativeID: o.ID("creative_id", body.Nullable), URL: o.URL("url", nil)})
+		o.Done()
+	}
+	return list
+}
