@@ -295,3 +295,22 @@ func TestTwoNodes(t *testing.T) {
 	n.wants("")
 	n.stop()
 }
+
+// TestReplaceInUse replaces facts that are in use by fewer. What the store had
+// noted of the old file says nothing of the new one.
+func TestReplaceInUse(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.start()
+	for day := range clock.Date(5) {
+		n.write(20_001 + day)
+	}
+	if _, err := n.file.Replace(t.Context(), func() error { return nil }, func(*duckdb.Engine) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	n.write(20_001)
+	n.stop()
+	n.start()
+	n.wants("")
+	n.stop()
+}

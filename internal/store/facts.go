@@ -148,10 +148,10 @@ func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
 	return &m, nil
 }
 
-// NotedFacts is the highest generation of the facts that this process knows to
-// be noted in the store.
-func (db *DB) NotedFacts() int64 {
-	if m := db.noted.Load(); m != nil {
+// NotedFacts is the generation of the file with an id that this process knows to
+// be noted in the store, 0 for none.
+func (db *DB) NotedFacts(id string) int64 {
+	if m := db.noted.Load(); m != nil && m.ID == id {
 		return m.Generation
 	}
 	return 0
