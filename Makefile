@@ -10,6 +10,17 @@ export PIP_CERT          := $(CURDIR)/.tools/ca.pem
 export NPM_CONFIG_CAFILE := $(CURDIR)/.tools/ca.pem
 endif
 
+# What a shell has set for other Go projects does not reach this build. git may
+# refuse a folder of another user, and the version is stamped below.
+export GOFLAGS     := $(filter -trimpath,$(GOFLAGS)) -buildvcs=false
+export GO111MODULE := on
+export GOWORK      := off
+export GOTOOLCHAIN := auto
+export CGO_ENABLED := 1
+unexport GOROOT NODE_ENV
+
+export NPM_CONFIG_UPDATE_NOTIFIER := false
+
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null)

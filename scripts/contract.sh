@@ -4,6 +4,7 @@
 # there is no tag. A break that is meant needs a line "Breaking: <why>" in the
 # message of a commit since that tag; then it is only shown.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 base=$(mktemp)
 trap 'rm -f "$base"' EXIT

@@ -8,6 +8,7 @@
 # Variables choose less: SUITES="bookworm trixie" GO="with without"
 # COMMANDS="run test".
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "fresh: needs root, for chroot and mounts" >&2; exit 1; }
 command -v debootstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq debootstrap >/dev/null; }

@@ -2,6 +2,7 @@
 # Compiles the packages of the program (SQLite takes longest) and builds the
 # console at the same time, and reports every ten seconds what is still running.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 log=$(mktemp)
 begun=$(date +%s)

@@ -3,9 +3,11 @@
 # Debian packages are installed with apt-get: by root at once, by other users
 # with sudo after a question (FANFARE_SETUP=yes answers it). Go and Node are
 # unpacked into .tools, at pinned versions with checksums, where the machine has
-# none that is new enough. Nothing else on the machine changes.
+# none that is new enough. Nothing else on the machine changes, but for the caches
+# of Go and npm in the home folder.
 # Usage: setup.sh build | all
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 tools=$PWD/.tools
 PATH=$tools/go/bin:$tools/node/bin:$PATH
@@ -19,14 +21,12 @@ fail() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# DuckDB is linked as C++, so a C compiler alone is not enough.
+# DuckDB is linked as C++, so a C compiler alone is not enough. Go calls gcc and
+# g++ unless CC and CXX name others.
 have_compiler() {
-	have cc && have c++ || return 1
-	dir=$(mktemp -d)
-	echo 'int main() { return 0; }' >"$dir/main.cc"
-	c++ "$dir/main.cc" -o "$dir/main" >/dev/null 2>&1 && linked=yes || linked=no
-	rm -rf "$dir"
-	[ "$linked" = yes ]
+	have "${CC:-gcc}" && have "${CXX:-g++}" || return 1
+	echo 'int main() { return 0; }' >"$work/main.cc"
+	"${CXX:-g++}" "$work/main.cc" -o "$work/main" >/dev/null 2>&1
 }
 
 # Go 1.21 and later fetch the version that go.mod asks for; older ones cannot.
@@ -41,29 +41,36 @@ have_node() {
 	[ "${major:-0}" -ge 20 ] && have npm
 }
 
+# lock has one set-up of this folder at a time.
+lock() {
+	mkdir -p "$tools" 2>/dev/null && [ -w "$tools" ] || fail "$tools cannot be written to: run this as the owner of the folder, and not on a read-only disk"
+	exec 9>"$tools/lock" || fail "$tools/lock belongs to another user: remove it"
+	have flock || return 0
+	flock -n 9 || { say "another set-up of this folder is running; waiting for it"; flock 9; }
+}
+
 # apt_install installs Debian packages. Recommended packages are left out: they bring
 # a second compiler and a desktop's worth of libraries.
 apt_install() {
 	have apt-get || fail "please install these programs and run the command again: $*"
 	sudo=
 	if [ "$(id -u)" != 0 ]; then
-		command="sudo apt-get install $*"
-		have sudo || fail "please run this as root, then try again: apt-get install $*"
+		command="sudo apt-get update && sudo apt-get install $*"
+		have sudo || fail "please run this as root, then try again: apt-get update && apt-get install $*"
 		if [ "${FANFARE_SETUP:-}" != yes ]; then
 			[ -t 0 ] || fail "please run this and try again: $command"
 			printf 'setup: these Debian packages are needed: %s\nRun "%s" now? [y/N] ' "$*" "$command" >&2
-			read -r answer
+			read -r answer || answer=no
 			case $answer in y | Y | yes) ;; *) fail "nothing was installed" ;; esac
 		fi
 		sudo=sudo
 	fi
 	say "installing $* with apt-get"
-	log=$(mktemp)
+	log=$work/apt.log
 	if ! { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >"$log" 2>&1; then
 		cat "$log" >&2
 		fail "apt-get failed; see above"
 	fi
-	rm -f "$log"
 }
 
 # archive unpacks the official archive of a tool into a folder.
@@ -105,9 +112,11 @@ unpack() {
 	new=$tools/$1.new
 	rm -rf "$new"
 	mkdir -p "$new"
-	archive "$1" "$new" || wheel "$1" "$new"
+	{ archive "$1" "$new" || wheel "$1" "$new"; } || fail "$1 could not be downloaded to $new; see above"
 	rm -rf "${tools:?}/$1"
 	mv "$new" "$tools/$1"
+	# The shell remembers where it found the old one.
+	hash -r
 }
 
 # trust writes the certificates that curl, pip and npm trust when make runs them:
@@ -116,8 +125,13 @@ trust() {
 	mkdir -p "$tools"
 	own=$(env -u NPM_CONFIG_CAFILE npm config get cafile 2>/dev/null || true)
 	cat /etc/ssl/certs/ca-certificates.crt $(find /etc/ssl/certs -maxdepth 1 -type f -name '*.pem') "$own" 2>/dev/null >"$tools/ca.new" || true
-	mv "$tools/ca.new" "$tools/ca.pem"
+	mv -f "$tools/ca.new" "$tools/ca.pem"
 }
+
+work=$(mktemp -d) || fail "no temporary folder can be created: set TMPDIR to a folder that you can write to"
+trap 'rm -rf "$work"' EXIT
+[ -n "${HOME:-}" ] || fail "HOME is not set; Go and npm keep their downloads there"
+lock
 
 packages=
 lack() { packages="$packages $*"; }

@@ -2,6 +2,7 @@
 # Builds the console and the API reference into the folders that the program
 # embeds, if their sources have changed since.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
@@ -13,7 +14,7 @@ fi
 # packages installs what a lock file names, once for each version of that file.
 packages() {
 	if ! cmp -s "$1/package-lock.json" "$1/node_modules/.fanfare-lock.json"; then
-		(cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
+		(cd "$1" && npm ci --include=dev --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
 		cp "$1/package-lock.json" "$1/node_modules/.fanfare-lock.json"
 	fi
 }

@@ -143,7 +143,7 @@ func (c *cli) storeFault(ctx context.Context, dir *datadir.Dir) error {
 func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error) {
 	if s.listener, err = listen.Open(ctx, lc, now, s.log); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			err = fmt.Errorf("%w: stop what uses it, or choose another port with --listen", err)
+			err = fmt.Errorf("%w: stop what uses it, or choose another port with --listen or FANFARE_LISTEN", err)
 		}
 		return configError{err}
 	}
