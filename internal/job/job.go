@@ -189,6 +189,9 @@ func (r *Runner) run(stop context.Context, j Job) {
 	ctx, cancel := context.WithTimeout(ctx, booking)
 	defer cancel()
 	switch {
+	case err != nil && stop.Err() != nil:
+		// A stop is no failure: the job goes on after the next start.
+		err = r.store.Again(ctx, j, clock.At(r.now()), "")
 	case err != nil:
 		wait := Backoff(j.Attempt)
 		r.log.Warn("job failed", "kind", j.Kind, "args", j.Args, "attempt", j.Attempt, "again_in", wait, "error", err)
