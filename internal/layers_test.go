@@ -49,15 +49,23 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "the vocabulary is for everybody, so it may depend on nothing but itself",
 	},
 	{
-		name: "slice", rooms: []string{"account", "analytics", "asset", "audience", "campaign", "connection", "creative", "ingest", "ratelimit", "rates", "signin"}, may: []string{"leaf"},
+		name: "slice", rooms: []string{"account", "analytics", "asset", "campaign", "connection", "creative", "ratelimit", "rates", "signin"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "rules know neither how they are asked nor where things are kept, and slices stay strangers: what one needs of another it declares as an interface",
 	},
 	{
-		name: "door", rooms: []string{"httpapi"}, may: []string{"slice", "leaf"},
+		name: "audience", rooms: []string{"audience"}, may: []string{"analytics", "leaf"},
+		never: slices.Concat(http, drivers), why: "its insights are answers of analytics; a copy of each of those types would have to be kept equal",
+	},
+	{
+		name: "ingest", rooms: []string{"ingest"}, may: []string{"connection", "leaf"},
+		never: slices.Concat(http, drivers), why: "own data belongs to a connection, which says what a source is",
+	},
+	{
+		name: "door", rooms: []string{"httpapi"}, may: []string{"slice", "audience", "ingest", "leaf"},
 		never: drivers, why: "a door maps requests to slices; were it to reach the store, rules could be passed by",
 	},
 	{
-		name: "console", rooms: []string{"console"}, may: []string{"door", "slice", "leaf"},
+		name: "console", rooms: []string{"console"}, may: []string{"door", "slice", "audience", "ingest", "leaf"},
 		never: drivers, why: "the door for people stands beside the one for keys and goes to the same slices",
 	},
 	{
@@ -65,7 +73,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "the runner knows jobs by kind; what they do is plugged in",
 	},
 	{
-		name: "store", rooms: []string{"store"}, may: []string{"slice", "leaf", "work"},
+		name: "store", rooms: []string{"store"}, may: []string{"slice", "audience", "ingest", "leaf", "work"},
 		never: slices.Concat(http, drivers), why: "one SQL serves every engine, and slices say what they need of it",
 	},
 	{
@@ -147,7 +155,7 @@ var layers = []layer{
 		never: drivers, why: "pages are made of files and of the contract, so that they can be read wherever the service is in trouble",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
+		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "audience", "ingest", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
 		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
 	},
 	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},

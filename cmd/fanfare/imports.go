@@ -19,6 +19,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/app"
+	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
@@ -121,7 +122,7 @@ func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, c
 	}
 	d, err := imports.Upload(ctx, cause, ingest.Upload{
 		Name: filepath.Base(in.Path), Bytes: b, Source: in.Source, Currency: in.Currency, Zone: in.Timezone, Mode: in.Mode,
-		Home: ingest.Home{Currency: w.Currency, Zone: w.Timezone},
+		Home: connection.Home{Currency: w.Currency, Zone: w.Timezone},
 	})
 	if err != nil || in.Mapping == nil && in.DateFormat == "" {
 		return d, err

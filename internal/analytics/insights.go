@@ -24,13 +24,27 @@ const NoFacts = "no_facts"
 // guessed: what no platform has delivered is empty, and a warning says so.
 type AudienceFacts struct {
 	Trend        []TrendDay        `json:"trend"`
-	Composition  map[string][]Part `json:"composition"`
+	Composition  Composition       `json:"composition"`
 	ByChannel    []ChannelFigures  `json:"by_channel"`
 	Performance  Performance       `json:"performance"`
 	BestTimes    []WeekdayIndex    `json:"best_times"`
 	TopCreatives []CreativeFigures `json:"top_creatives"`
 	Campaigns    []CampaignFigures `json:"campaigns"`
-	Warnings     []Warning         `json:"warnings"`
+	Warnings     []Warning         `json:"-"`
+}
+
+// Composition is who an audience is made of, by attribute. An attribute that no
+// platform has reported is empty.
+type Composition struct {
+	AgeRange []Part `json:"age_range"`
+	Gender   []Part `json:"gender"`
+	Country  []Part `json:"country"`
+	Device   []Part `json:"device"`
+}
+
+// of finds the parts of an attribute.
+func (c *Composition) of(attribute string) *[]Part {
+	return map[string]*[]Part{"age_range": &c.AgeRange, "gender": &c.Gender, "country": &c.Country, "device": &c.Device}[attribute]
 }
 
 // TrendDay is one day.
@@ -46,7 +60,7 @@ type TrendDay struct {
 // is known; index is 100 where it is that of the baseline.
 type Part struct {
 	Value       string `json:"value"`
-	Impressions Number `json:"impressions"`
+	Impressions int64  `json:"impressions"`
 	Share       Number `json:"share"`
 	Index       Number `json:"index"`
 }
@@ -144,9 +158,9 @@ func (a *asking) ask(q Query) *evaluation {
 }
 
 func (a *asking) facts() *AudienceFacts {
-	f := &AudienceFacts{Trend: []TrendDay{}, Composition: map[string][]Part{}, ByChannel: []ChannelFigures{}, BestTimes: []WeekdayIndex{}, TopCreatives: []CreativeFigures{}, Campaigns: []CampaignFigures{}, Warnings: []Warning{}}
+	f := &AudienceFacts{Trend: []TrendDay{}, ByChannel: []ChannelFigures{}, BestTimes: []WeekdayIndex{}, TopCreatives: []CreativeFigures{}, Campaigns: []CampaignFigures{}, Warnings: []Warning{}}
 	for _, name := range breakdowns {
-		f.Composition[name] = []Part{}
+		*f.Composition.of(name) = []Part{}
 	}
 	f.Performance = a.performance()
 	all := a.ask(Query{Metrics: []string{"impressions"}, Filters: a.here})
@@ -180,7 +194,7 @@ func (a *asking) compose(f *AudienceFacts) {
 			f.Warnings = append(f.Warnings, Warning{Code: "no_breakdown", Dimension: name, Message: "No platform has reported figures by " + name + " for this audience in the period."})
 			continue
 		}
-		f.Composition[name] = parts
+		*f.Composition.of(name) = parts
 	}
 }
 
@@ -265,7 +279,7 @@ func (a *asking) composition(dimension string) []Part {
 	for i := range here.rows {
 		if r := &here.rows[i]; r.told() {
 			v := r.values[0].ID
-			list = append(list, Part{v, r.now[0], shares[v], indexes[v]})
+			list = append(list, Part{v, r.now[0].N, shares[v], indexes[v]})
 		}
 	}
 	return list

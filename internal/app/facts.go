@@ -13,7 +13,6 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
-	"fanfare/internal/fact"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
@@ -22,7 +21,6 @@ import (
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/page"
 	"fanfare/internal/rates"
-	"fanfare/internal/record"
 	"fanfare/internal/store"
 )
 
@@ -63,7 +61,7 @@ func (a *App) buildFacts(ctx context.Context) error {
 		Now: c.Now, Random: c.Random,
 	})
 	a.Ingest = ingest.New(ingest.Parts{
-		Facts: a.Facts, Sources: sources{a.Connections}, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: parquet(a.Facts),
+		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: parquet(a.Facts),
 		Now: c.Now, Random: c.Random,
 	})
 	return nil
@@ -196,23 +194,6 @@ func (m *mirror) catchUp(ctx context.Context, workspace ident.ID) error {
 	m.seen[workspace] = glance{through, news}
 	m.mu.Unlock()
 	return nil
-}
-
-// sources lets own data come in under connections.
-type sources struct{ *connection.Service }
-
-// Source implements ingest.Sources.
-func (s sources) Source(ctx context.Context, cause record.Cause, src ingest.Source) (fact.Source, error) {
-	feed, err := s.Service.Source(ctx, cause, connection.Source{
-		Platform: src.Platform, ID: src.ID, Name: src.Name, Account: src.Account, Currency: src.Currency, Zone: src.Zone,
-		Default: connection.Home(src.Default),
-	})
-	return feed.Source, err
-}
-
-// Fed implements ingest.Sources.
-func (s sources) Fed(ctx context.Context, cause record.Cause, id ident.ID, f ingest.Fed) error {
-	return s.Service.Fed(ctx, cause, id, connection.Fed{First: f.First, Last: f.Last, Rows: f.Rows, Answer: f.Answer})
 }
 
 // entities tells analytics about records.

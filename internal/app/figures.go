@@ -3,12 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"fanfare/internal/account"
 	"fanfare/internal/analytics"
-	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/creative"
@@ -58,61 +56,12 @@ func (f *figures) Spend(ctx context.Context, workspace ident.ID, ids []ident.ID,
 }
 
 // Audience implements audience.Facts.
-func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline string, p audience.Period) (*audience.Figures, error) {
+func (f *figures) Audience(ctx context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
 	w, err := f.home(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
-	first, ok := clock.ParseDate(p.StartDate)
-	last, ok2 := clock.ParseDate(p.EndDate)
-	if !ok || !ok2 {
-		return nil, fmt.Errorf("insights: %s to %s are no days", p.StartDate, p.EndDate)
-	}
-	in, err := f.analytics.Insights(ctx, w, id, baseline, first, last)
-	if err != nil || slices.ContainsFunc(in.Warnings, func(w analytics.Warning) bool { return w.Code == analytics.NoFacts }) {
-		return nil, err
-	}
-	out := &audience.Figures{
-		Composition: audience.Composition{
-			AgeRange: parts(in.Composition["age_range"]), Gender: parts(in.Composition["gender"]),
-			Country: parts(in.Composition["country"]), Device: parts(in.Composition["device"]),
-		},
-		Performance: audience.Performance{Metrics: in.Performance.Metrics, VersusWorkspace: in.Performance.VersusWorkspace},
-	}
-	for _, warning := range in.Warnings {
-		// What is missing the audience finds out itself.
-		if warning.Code != "no_breakdown" {
-			out.Doubts = append(out.Doubts, audience.Warning{Code: warning.Code, Message: warning.Message})
-		}
-	}
-	for _, d := range in.Trend {
-		out.Trend = append(out.Trend, audience.Day{
-			Date: d.Date, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions, Spend: d.Spend,
-		})
-	}
-	for _, c := range in.ByChannel {
-		out.ByChannel = append(out.ByChannel, audience.ChannelPart{Channel: c.Channel, Metrics: c.Metrics, Index: c.Index})
-	}
-	for _, t := range in.BestTimes {
-		out.BestTimes = append(out.BestTimes, audience.BestTime{Weekday: t.Weekday, Index: t.Index})
-	}
-	for _, c := range in.TopCreatives {
-		out.TopCreatives = append(out.TopCreatives, audience.TopCreative{
-			CreativeID: c.CreativeID, Name: c.Name, CTR: c.CTR, CVR: c.CVR, Conversions: c.Conversions,
-		})
-	}
-	for _, c := range in.Campaigns {
-		out.Campaigns = append(out.Campaigns, audience.Campaign{CampaignID: c.CampaignID, Name: c.Name, Spend: c.Spend, Conversions: c.Conversions})
-	}
-	return out, nil
-}
-
-func parts(list []analytics.Part) []audience.Part {
-	out := make([]audience.Part, len(list))
-	for i, p := range list {
-		out[i] = audience.Part{Value: p.Value, Impressions: p.Impressions.N, Share: p.Share, Index: p.Index}
-	}
-	return out
+	return f.analytics.Insights(ctx, w, id, baseline, first, last)
 }
 
 // Variants implements creative.Figures.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
-	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 )
 
@@ -42,7 +42,7 @@ type Insights struct {
 	AsOf       clock.Instant `json:"as_of"`
 	Baseline   string        `json:"baseline"`
 	Size       *Size         `json:"size"`
-	Figures
+	analytics.AudienceFacts
 	Overlap  []Overlap `json:"overlap"`
 	Warnings []Warning `json:"warnings"`
 }
@@ -53,87 +53,10 @@ type Period struct {
 	EndDate   string `json:"end_date"`
 }
 
-// Figures are what facts tell about an audience. Amounts are in the
-// workspace's currency, and ratios are of sums.
-type Figures struct {
-	// Trend has every day of the period.
-	Trend       []Day         `json:"trend"`
-	Composition Composition   `json:"composition"`
-	ByChannel   []ChannelPart `json:"by_channel"`
-	Performance Performance   `json:"performance"`
-	BestTimes   []BestTime    `json:"best_times"`
-	// TopCreatives and Campaigns are records of ours, the best first.
-	TopCreatives []TopCreative `json:"top_creatives"`
-	Campaigns    []Campaign    `json:"campaigns"`
-	// Doubts are warnings about the figures, beside those about what is
-	// missing.
-	Doubts []Warning `json:"-"`
-}
-
-// Day is one day of the trend.
-type Day struct {
-	Date        clock.Date  `json:"date"`
-	Impressions fact.Number `json:"impressions"`
-	Clicks      fact.Number `json:"clicks"`
-	Conversions fact.Number `json:"conversions"`
-	Spend       fact.Number `json:"spend"`
-}
-
-// Composition is who the audience is made of, by attribute.
-type Composition struct {
-	AgeRange []Part `json:"age_range"`
-	Gender   []Part `json:"gender"`
-	Country  []Part `json:"country"`
-	Device   []Part `json:"device"`
-}
-
-// Part is one value of an attribute. Index is 100 where the share is that of
-// the baseline, and not known where that has none.
-type Part struct {
-	Value       string      `json:"value"`
-	Impressions int64       `json:"impressions"`
-	Share       fact.Number `json:"share"`
-	Index       fact.Number `json:"index"`
-}
-
-// ChannelPart is one channel. The index compares shares of impressions, as in
-// a Part.
-type ChannelPart struct {
-	Channel string                 `json:"channel"`
-	Metrics map[string]fact.Number `json:"metrics"`
-	Index   fact.Number            `json:"index"`
-}
-
-// Performance are the audience's figures, and their ratio to those of the
-// workspace.
-type Performance struct {
-	Metrics         map[string]fact.Number `json:"metrics"`
-	VersusWorkspace map[string]fact.Number `json:"versus_workspace"`
-}
-
-// BestTime is a day of the week by its name. An index of 100 is the average
-// day.
-type BestTime struct {
-	Weekday string      `json:"weekday"`
-	Index   fact.Number `json:"index"`
-}
-
-// TopCreative is a creative that does well with the audience.
-type TopCreative struct {
-	CreativeID  ident.ID    `json:"creative_id"`
-	Name        string      `json:"name"`
-	CTR         fact.Number `json:"ctr"`
-	CVR         fact.Number `json:"cvr"`
-	Conversions fact.Number `json:"conversions"`
-}
-
-// Campaign is a campaign for the audience, or one whose ads have reached it.
-// Figures are not known while nobody has reported them.
-type Campaign struct {
-	CampaignID  ident.ID    `json:"campaign_id"`
-	Name        string      `json:"name"`
-	Spend       fact.Number `json:"spend"`
-	Conversions fact.Number `json:"conversions"`
+// Warning says what is missing.
+type Warning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Overlap is another customer list and what both share.
@@ -145,12 +68,6 @@ type Overlap struct {
 	Jaccard     float64  `json:"jaccard"`
 }
 
-// Warning says what could not be told.
-type Warning struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
 // Insights tells what is known about an audience. baseline is what shares are
 // compared with: workspace, or the id of an audience.
 func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period, baseline string) (Insights, error) {
@@ -159,7 +76,7 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 		return Insights{}, err
 	}
 	in := Insights{AudienceID: id, Period: p, AsOf: clock.At(s.now()), Baseline: baseline, Size: a.Size, Overlap: []Overlap{}}
-	if err := s.figure(ctx, workspace, &in); err != nil {
+	if err := s.addFacts(ctx, workspace, &in); err != nil {
 		return Insights{}, err
 	}
 	if a.Members() == 0 {
@@ -179,54 +96,56 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 	return in, nil
 }
 
-// figure fills in what facts tell, and what they do not.
-func (s *Service) figure(ctx context.Context, workspace ident.ID, in *Insights) error {
-	var told *Figures
-	var err error
-	if s.facts != nil {
-		if told, err = s.facts.Audience(ctx, workspace, in.AudienceID, in.Baseline, in.Period); err != nil {
-			return fmt.Errorf("ask facts about %s: %w", in.AudienceID, err)
-		}
+// addFacts adds what facts say, and warnings about what they do not.
+func (s *Service) addFacts(ctx context.Context, workspace ident.ID, in *Insights) error {
+	found, err := s.find(ctx, workspace, in)
+	if err != nil {
+		return fmt.Errorf("ask facts about %s: %w", in.AudienceID, err)
 	}
 	meant, err := s.store.Campaigns(ctx, workspace, in.AudienceID, maxCampaigns)
 	if err != nil {
 		return err
 	}
-	if told == nil {
+	if found == nil {
 		in.Campaigns = meant
-		in.Warnings = []Warning{{"no_facts", "No platform has reported figures for this audience in the period."}}
+		in.Warnings = []Warning{{Code: analytics.NoFacts, Message: "No platform has reported figures for this audience in the period."}}
 		return nil
 	}
-	in.Figures = *told
-	in.Campaigns = merge(told.Campaigns, meant)
-	in.Warnings = slices.Concat(told.Composition.missing(), told.Doubts)
+	in.AudienceFacts = *found
+	in.Campaigns = merge(found.Campaigns, meant)
+	for _, w := range found.Warnings {
+		in.Warnings = append(in.Warnings, Warning{w.Code, w.Message})
+	}
 	return nil
 }
 
-// merge lists campaigns that have figures before those that are only meant for
+// find returns the facts of an audience, nil where there are none.
+func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*analytics.AudienceFacts, error) {
+	if s.facts == nil {
+		return nil, nil
+	}
+	first, ok := clock.ParseDate(in.Period.StartDate)
+	last, ok2 := clock.ParseDate(in.Period.EndDate)
+	if !ok || !ok2 {
+		return nil, fmt.Errorf("%s to %s are no days", in.Period.StartDate, in.Period.EndDate)
+	}
+	found, err := s.facts.Audience(ctx, workspace, in.AudienceID, in.Baseline, first, last)
+	if err != nil || slices.ContainsFunc(found.Warnings, func(w analytics.Warning) bool { return w.Code == analytics.NoFacts }) {
+		return nil, err
+	}
+	return found, nil
+}
+
+// merge lists campaigns that have metrics before those that are only meant for
 // the audience, each once.
-func merge(told, meant []Campaign) []Campaign {
-	list := slices.Clone(told)
+func merge(found, meant []analytics.CampaignFigures) []analytics.CampaignFigures {
+	list := slices.Clone(found)
 	for _, c := range meant {
-		if !slices.ContainsFunc(told, func(t Campaign) bool { return t.CampaignID == c.CampaignID }) {
+		if !slices.ContainsFunc(found, func(f analytics.CampaignFigures) bool { return f.CampaignID == c.CampaignID }) {
 			list = append(list, c)
 		}
 	}
 	return list[:min(len(list), maxCampaigns)]
-}
-
-// missing warns of every attribute that nobody has reported.
-func (c *Composition) missing() []Warning {
-	var list []Warning
-	for _, of := range []struct {
-		name  string
-		parts []Part
-	}{{"age_range", c.AgeRange}, {"gender", c.Gender}, {"country", c.Country}, {"device", c.Device}} {
-		if len(of.parts) == 0 {
-			list = append(list, Warning{"no_breakdown", "No platform has reported figures by " + of.name + " for this audience in the period."})
-		}
-	}
-	return list
 }
 
 // share is a part of a whole to four decimals. It is never above 1, although

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/analytics"
 	"fanfare/internal/audience"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -17,20 +18,23 @@ import (
 
 // reports are facts in the test's hand, by audience.
 type reports struct {
-	known map[ident.ID]*audience.Figures
+	known map[ident.ID]*analytics.AudienceFacts
 	asked []string
 	err   error
 }
 
 // Audience implements audience.Facts.
-func (r *reports) Audience(_ context.Context, workspace, id ident.ID, baseline string, p audience.Period) (*audience.Figures, error) {
-	r.asked = append(r.asked, fmt.Sprint(workspace, " ", baseline, " ", p.StartDate, " ", p.EndDate))
+func (r *reports) Audience(_ context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
+	r.asked = append(r.asked, fmt.Sprint(workspace, " ", baseline, " ", first, " ", last))
+	if r.known[id] == nil {
+		return &analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: analytics.NoFacts}}}, r.err
+	}
 	return r.known[id], r.err
 }
 
 // reported gives the service facts.
 func reported(c *fanfaretest.Tenant) *reports {
-	r := &reports{known: map[ident.ID]*audience.Figures{}}
+	r := &reports{known: map[ident.ID]*analytics.AudienceFacts{}}
 	*c.World.App.Audiences = *audience.New(c.World.App.DB.Audiences(), r, c.World.Clock.Now, rand.Reader)
 	return r
 }
@@ -40,18 +44,18 @@ func TestInsightsTellFacts(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		r := reported(c)
 		id := list(c)
-		part := []audience.Part{{Value: "x", Impressions: 10, Share: fact.Millionths(333_333), Index: fact.Whole(120)}, {Value: "y", Share: fact.Millionths(0)}}
+		part := []analytics.Part{{Value: "x", Impressions: 10, Share: fact.Millionths(333_333), Index: fact.Whole(120)}, {Value: "y", Share: fact.Millionths(0)}}
 		ratio, half := fact.Millionths(25_000), fact.Millionths(500_000)
-		r.known[ident.ID(id)] = &audience.Figures{
-			Trend:       []audience.Day{{Date: clock.MakeDate(2026, 11, 1), Impressions: fact.Whole(10), Conversions: half, Spend: fact.Millionths(1_230_000)}},
-			Composition: audience.Composition{AgeRange: part, Gender: part, Country: part, Device: part},
-			ByChannel:   []audience.ChannelPart{{Channel: "social", Metrics: map[string]fact.Number{"ctr": ratio, "cpa": {}}, Index: fact.Millionths(99_500_000)}},
-			Performance: audience.Performance{
+		r.known[ident.ID(id)] = &analytics.AudienceFacts{
+			Trend:       []analytics.TrendDay{{Date: clock.MakeDate(2026, 11, 1), Impressions: fact.Whole(10), Conversions: half, Spend: fact.Millionths(1_230_000)}},
+			Composition: analytics.Composition{AgeRange: part, Gender: part, Country: part, Device: part},
+			ByChannel:   []analytics.ChannelFigures{{Channel: "social", Metrics: map[string]fact.Number{"ctr": ratio, "cpa": {}}, Index: fact.Millionths(99_500_000)}},
+			Performance: analytics.Performance{
 				Metrics: map[string]fact.Number{"spend": fact.Millionths(1_230_000), "clicks": fact.Whole(4)}, VersusWorkspace: map[string]fact.Number{"ctr": fact.Millionths(1_100_000)},
 			},
-			BestTimes:    []audience.BestTime{{Weekday: "monday", Index: fact.Whole(130)}, {Weekday: "sunday"}},
-			TopCreatives: []audience.TopCreative{{CreativeID: "crv_1", Name: "Tea", CTR: ratio, Conversions: half}},
-			Doubts:       []audience.Warning{{Code: "missing_rate", Message: "No rate."}},
+			BestTimes:    []analytics.WeekdayIndex{{Weekday: "monday", Index: fact.Whole(130)}, {Weekday: "sunday"}},
+			TopCreatives: []analytics.CreativeFigures{{CreativeID: "crv_1", Name: "Tea", CTR: ratio, Conversions: half}},
+			Warnings:     []analytics.Warning{{Code: "missing_rate", Message: "No rate."}},
 		}
 		got := c.Do("GET", collection+"/"+id+"/insights?start_date=2026-11-01&end_date=2026-11-02&baseline="+id, nil).Want(200).Record()
 		parts := []any{
@@ -76,34 +80,24 @@ func TestInsightsTellFacts(t *testing.T) {
 	})
 }
 
-// TestInsightsWarn says what nobody has reported.
+// TestInsightsWarn says what no platform has reported.
 func TestInsightsWarn(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		r := reported(c)
 		id := list(c)
-		some := []audience.Part{{Value: "x", Share: fact.Whole(1)}}
 		for name, tt := range map[string]struct {
-			told *audience.Figures
-			want []string
+			found *analytics.AudienceFacts
+			want  []any
 		}{
-			"no facts":     {nil, []string{"no_facts"}},
-			"no breakdown": {&audience.Figures{}, []string{"no_breakdown age_range", "no_breakdown gender", "no_breakdown country", "no_breakdown device"}},
+			"no facts": {nil, []any{map[string]any{"code": "no_facts", "message": "No platform has reported figures for this audience in the period."}}},
 			"some": {
-				&audience.Figures{Composition: audience.Composition{Gender: some, Device: some}, Doubts: []audience.Warning{{Code: "non_additive", Message: "m"}}},
-				[]string{"no_breakdown age_range", "no_breakdown country", "non_additive"},
+				&analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: "no_breakdown", Message: "m", Dimension: "device"}, {Code: "non_additive", Message: "n"}}},
+				[]any{map[string]any{"code": "no_breakdown", "message": "m"}, map[string]any{"code": "non_additive", "message": "n"}},
 			},
-			"all": {&audience.Figures{Composition: audience.Composition{AgeRange: some, Gender: some, Country: some, Device: some}}, nil},
+			"all": {&analytics.AudienceFacts{}, []any{}},
 		} {
-			r.known[ident.ID(id)] = tt.told
-			var got []string
-			for _, w := range c.Do("GET", collection+"/"+id+"/insights", nil).Want(200).Record()["warnings"].([]any) {
-				code, about := w.(map[string]any)["code"].(string), ""
-				if _, err := fmt.Sscanf(w.(map[string]any)["message"].(string), "No platform has reported figures by %s for", &about); err == nil {
-					code += " " + about
-				}
-				got = append(got, code)
-			}
-			want(t, name, tt.want, got)
+			r.known[ident.ID(id)] = tt.found
+			want(t, name, any(tt.want), c.Do("GET", collection+"/"+id+"/insights", nil).Want(200).Record()["warnings"])
 		}
 	})
 }
@@ -127,14 +121,14 @@ func TestInsightsListCampaigns(t *testing.T) {
 			return list
 		}
 		want(t, "without facts", []string{"Meant 2 <nil> <nil>", "Meant 1 <nil> <nil>", "Meant 0 <nil> <nil>"}, names())
-		told := []audience.Campaign{
+		told := []analytics.CampaignFigures{
 			{CampaignID: "cmp_1", Name: "Another", Spend: fact.Millionths(7_500_000), Conversions: fact.Millionths(2_000_000)},
 			{CampaignID: ident.ID(meant[1]), Name: "Meant 1", Spend: fact.Millionths(5_000_000)},
 		}
-		r.known[ident.ID(id)] = &audience.Figures{Campaigns: told}
+		r.known[ident.ID(id)] = &analytics.AudienceFacts{Campaigns: told}
 		want(t, "with facts", []string{"Another 7.5 2", "Meant 1 5 <nil>", "Meant 2 <nil> <nil>", "Meant 0 <nil> <nil>"}, names())
 		for i := range 17 {
-			told = append(told, audience.Campaign{CampaignID: ident.ID(fmt.Sprint("cmp_x", i)), Name: fmt.Sprint("Other ", i), Spend: fact.Whole(1)})
+			told = append(told, analytics.CampaignFigures{CampaignID: ident.ID(fmt.Sprint("cmp_x", i)), Name: fmt.Sprint("Other ", i), Spend: fact.Whole(1)})
 		}
 		r.known[ident.ID(id)].Campaigns = told
 		got := names()

@@ -3,6 +3,8 @@ package audience
 import (
 	"context"
 
+	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
@@ -29,16 +31,16 @@ type Store interface {
 	Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]Shared, error)
 	// Campaigns lists campaigns for an audience, archived ones left out, the
 	// newest first.
-	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]Campaign, error)
+	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignFigures, error)
 }
 
 // Facts tell how an audience does.
 type Facts interface {
-	// Audience returns the figures of an audience in a period, nil where there
-	// are no facts about it. Shares are compared with those of the baseline:
+	// Audience returns the facts of an audience on some days, both included. A
+	// warning says where there are none. Shares are compared with those of the baseline:
 	// workspace, or the id of an audience. A breakdown that nobody has
 	// reported is empty.
-	Audience(ctx context.Context, workspace, id ident.ID, baseline string, p Period) (*Figures, error)
+	Audience(ctx context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error)
 }
 
 // Members are hashes of members to add and to remove. None is in both.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"fanfare/internal/body"
+	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
@@ -46,7 +47,7 @@ func (a *API) createImport(ctx context.Context, r *request) (response, error) {
 	u := ingest.Upload{
 		Name: p.words("filename", "", ingest.MaxFileName), Source: p.words("source", "", ingest.MaxSource), ContentType: r.media, Bytes: r.body,
 		Mode: ingest.Mode(p.choice("mode", ingest.Modes, string(ingest.Upsert))), Currency: p.currency("currency"), Zone: p.zone("timezone"),
-		Home: ingest.Home{Currency: w.Currency, Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
+		Home: connection.Home{Currency: w.Currency, Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
 	}
 	if err := p.err(); err != nil {
 		return response{}, err

@@ -8,6 +8,7 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ingest"
@@ -34,7 +35,7 @@ func (a *API) ingestMetrics(ctx context.Context, r *request) (response, error) {
 	f := ingest.Feed{
 		Source: p.words("source", ingest.DefaultSource, ingest.MaxSource), Mode: ingest.Mode(p.choice("mode", ingest.Modes, string(ingest.Upsert))),
 		Atomic: p.choice("atomic", flags, "false") == "true", Currency: p.currency("currency"), Zone: p.zone("timezone"),
-		Home:  ingest.Home{Currency: w.Currency, Zone: w.Timezone},
+		Home:  connection.Home{Currency: w.Currency, Zone: w.Timezone},
 		First: p.day("start_date"), Last: p.day("end_date"), Body: r.body, NDJSON: r.media == ndjson,
 	}
 	for _, name := range p.set("families", fact.Families) {

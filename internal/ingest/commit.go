@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -74,8 +75,8 @@ func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o 
 	if err := i.acceptable(r, o); err != nil {
 		return nil, nil, err
 	}
-	source := Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: Home{i.Currency, i.Timezone}}
-	source.name(i.Source)
+	source := connection.Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: connection.Home{Currency: i.Currency, Zone: i.Timezone}}
+	setSource(&source, i.Source)
 	l := &load{sheet: r.sheet, mode: i.Mode, imported: i.ID}
 	batch, err := s.open(ctx, cause, source, l)
 	return l, batch, err
@@ -172,7 +173,7 @@ func (s *Service) takeOut(ctx context.Context, cause record.Cause, i *Import) er
 	if _, err := s.facts.Undo(ctx, cause.Workspace, i.ID); err != nil {
 		return fmt.Errorf("undo import %s: %w", i.ID, err)
 	}
-	if err := s.sources.Fed(ctx, cause, *i.ConnectionID, Fed{At: clock.At(s.now())}); err != nil {
+	if err := s.sources.Fed(ctx, cause, *i.ConnectionID, connection.Fed{}); err != nil {
 		return fmt.Errorf("note what was undone: %w", err)
 	}
 	return nil

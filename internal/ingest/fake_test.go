@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -29,7 +30,7 @@ const workspace ident.ID = "wks_01kjprzb00ek89wwe7jc37sr24"
 
 var (
 	today = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	home  = ingest.Home{Currency: "EUR", Zone: "Europe/Berlin"}
+	home  = connection.Home{Currency: "EUR", Zone: "Europe/Berlin"}
 	cause = record.Cause{Workspace: workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Shop"}}
 
 	ourCampaign = ident.Make(ident.Campaign, today, 1)
@@ -124,14 +125,14 @@ func (w facts) Undo(_ context.Context, _, imported ident.ID) (int64, error) {
 	return int64(before - len(w.rows)), nil
 }
 
-func (w *world) Source(_ context.Context, c record.Cause, s ingest.Source) (fact.Source, error) {
+func (w *world) Source(_ context.Context, c record.Cause, s connection.Source) (connection.Feed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.Once != nil {
-		return fact.Source{}, errors.New("a source is not the answer to be remembered")
+		return connection.Feed{}, errors.New("a source is not the answer to be remembered")
 	}
 	if err := w.step("source %s/%s", s.Name, s.Account); err != nil {
-		return fact.Source{}, err
+		return connection.Feed{}, err
 	}
 	id := s.ID
 	if id == "" {
@@ -139,9 +140,9 @@ func (w *world) Source(_ context.Context, c record.Cause, s ingest.Source) (fact
 	}
 	if a, there := w.accounts[string(id)+"/"+s.Account]; there {
 		if s.Currency != "" && s.Currency != a.Currency {
-			return a, fault.Invalid([]fault.Detail{{Field: "currency", Code: "currency_mismatch", Message: "other currency"}})
+			return connection.Feed{}, fault.Invalid([]fault.Detail{{Field: "currency", Code: "currency_mismatch", Message: "other currency"}})
 		}
-		return a, nil
+		return connection.Feed{Source: a}, nil
 	}
 	a := fact.Source{Connection: id, Platform: s.Platform, Account: s.Account, Currency: s.Currency, Zone: s.Zone}
 	if a.Currency == "" {
@@ -151,12 +152,12 @@ func (w *world) Source(_ context.Context, c record.Cause, s ingest.Source) (fact
 		a.Zone = s.Default.Zone
 	}
 	w.accounts[string(id)+"/"+s.Account] = a
-	return a, nil
+	return connection.Feed{Source: a}, nil
 }
 
 func (w *world) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
 
-func (w *world) Fed(_ context.Context, c record.Cause, _ ident.ID, f ingest.Fed) error {
+func (w *world) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.Fed) error {
 	if err := w.step("fed %d", f.Rows); err != nil {
 		return err
 	}

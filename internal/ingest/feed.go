@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -34,7 +35,7 @@ type Feed struct {
 	// and an account is new.
 	Currency money.Currency
 	Zone     string
-	Home     Home
+	Home     connection.Home
 	// First and Last are the days to be replaced.
 	First, Last *clock.Date
 	// Families are those to be replaced: without any, those of the rows, and
@@ -100,8 +101,8 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 
 // feed writes the rows and notes the answer.
 func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *load, a Answer) ([]byte, error) {
-	source := Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
-	source.name(f.Source)
+	source := connection.Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
+	setSource(&source, f.Source)
 	batch, err := s.open(ctx, cause, source, l)
 	if err != nil {
 		return nil, err
@@ -225,8 +226,9 @@ type load struct {
 	connection ident.ID
 }
 
-// name fills in what a caller calls a source by.
-func (s *Source) name(given string) {
+// setSource sets the source that a caller names by the id of its connection or
+// by a name.
+func setSource(s *connection.Source, given string) {
 	if ident.Valid(ident.Connection, given) {
 		s.ID = ident.ID(given)
 		return
@@ -235,7 +237,7 @@ func (s *Source) name(given string) {
 }
 
 // open finds or makes the source of all rows and puts the batch together.
-func (s *Service) open(ctx context.Context, cause record.Cause, source Source, l *load) (*fact.Batch, error) {
+func (s *Service) open(ctx context.Context, cause record.Cause, source connection.Source, l *load) (*fact.Batch, error) {
 	used := map[*fact.Source]bool{}
 	for i := range l.sheet.rows {
 		used[l.sheet.rows[i].Source] = true
@@ -260,7 +262,7 @@ func (s *Service) open(ctx context.Context, cause record.Cause, source Source, l
 		if err != nil {
 			return nil, fmt.Errorf("find source: %w", err)
 		}
-		*a = found
+		*a = found.Source
 		source.ID, l.connection = found.Connection, found.Connection
 	}
 	return l.batch(cause.Workspace, used), nil
@@ -303,7 +305,7 @@ func (s *Service) write(ctx context.Context, cause record.Cause, l *load, b *fac
 	if err := s.facts.Write(ctx, b); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
-	fed := Fed{First: *l.first, Last: *l.last, Rows: int64(len(b.Rows)), At: clock.At(s.now()), Answer: answer}
+	fed := connection.Fed{First: *l.first, Last: *l.last, Rows: int64(len(b.Rows)), Answer: answer}
 	if err := s.sources.Fed(ctx, cause, l.connection, fed); err != nil {
 		return fmt.Errorf("note what was fed: %w", err)
 	}

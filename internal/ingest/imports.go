@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
@@ -34,7 +35,7 @@ type Upload struct {
 	// is Home's.
 	Currency money.Currency
 	Zone     string
-	Home     Home
+	Home     connection.Home
 	Mode     Mode
 	// Commit goes on to commit where every row is right and nothing was
 	// guessed.

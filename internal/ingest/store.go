@@ -5,10 +5,9 @@ import (
 	"io"
 	"time"
 
-	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
-	"fanfare/internal/money"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
@@ -23,51 +22,18 @@ type Facts interface {
 	Undo(ctx context.Context, workspace, imported ident.ID) (int64, error)
 }
 
-// Source names an account of a source: a connection that nobody syncs because
-// its owner feeds it.
-type Source struct {
-	// Platform is api or csv.
-	Platform string
-	// ID finds a connection that is there. Without it Name finds or makes the
-	// one of that name on that platform.
-	ID      ident.ID
-	Name    string
-	Account string
-	// Currency and Zone must be those that the account has. Where they are
-	// empty, whatever it has is right, and a new account gets Default's.
-	Currency money.Currency
-	Zone     string
-	Default  Home
-}
-
-// Home is the currency and the time zone of a workspace.
-type Home struct {
-	Currency money.Currency
-	Zone     string
-}
-
-// Fed is what a source was fed with.
-type Fed struct {
-	// First and Last are the days that were written; Rows is 0 where none was.
-	First, Last clock.Date
-	Rows        int64
-	At          clock.Instant
-	// Answer is remembered for the cause's idempotency key.
-	Answer []byte
-}
-
 // Sources are the connections of own data.
 type Sources interface {
 	// Source finds or makes a connection and its account. An id that names
 	// nothing, a currency and a zone that are not the account's are faults of
 	// their field: source, currency, timezone.
-	Source(ctx context.Context, cause record.Cause, s Source) (fact.Source, error)
+	Source(ctx context.Context, cause record.Cause, s connection.Source) (connection.Feed, error)
 	// Begin comes before facts are written, so that what depends on them is
 	// brought up to date even if Fed is never reached.
 	Begin(ctx context.Context, workspace, id ident.ID) error
 	// Fed notes success and the answer under the cause's key, in one
 	// transaction.
-	Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fed) error
+	Fed(ctx context.Context, cause record.Cause, id ident.ID, f connection.Fed) error
 }
 
 // KindVariant is the kind of a creative's variant, beside those of package

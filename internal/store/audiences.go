@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fanfare/internal/analytics"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/ident"
@@ -259,14 +260,14 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 }
 
 // Campaigns lists campaigns for an audience.
-func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]audience.Campaign, error) {
+func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignFigures, error) {
 	p, err := s.db.Campaigns().List(ctx, workspace, page.Query{
 		Sort: "created_at", Desc: true, Limit: most, Filters: []page.Filter{{Name: "audience_id", Values: []string{string(id)}}},
 	})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]audience.Campaign, len(p.Docs))
+	list := make([]analytics.CampaignFigures, len(p.Docs))
 	for i, d := range p.Docs {
 		var c struct {
 			ID   ident.ID `json:"id"`
@@ -275,7 +276,7 @@ func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most 
 		if err := decode(d.JSON, &c); err != nil {
 			return nil, err
 		}
-		list[i] = audience.Campaign{CampaignID: c.ID, Name: c.Name}
+		list[i] = analytics.CampaignFigures{CampaignID: c.ID, Name: c.Name}
 	}
 	return list, nil
 }
