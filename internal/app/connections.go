@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fanfare/internal/adplatform/registry"
-	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
@@ -29,7 +28,7 @@ func (a *App) buildConnections() error {
 		return err
 	}
 	parts := connection.Parts{
-		Store: a.DB.Connections(), Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: ledger{a.Facts}, Records: &linked{app: a},
+		Store: a.DB.Connections(), Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts}, Records: &linked{app: a},
 		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
 		SealState: func(plain []byte) string { return a.cursors.Load().SealBytes(grantPurpose, plain) },
 		OpenState: func(text string) ([]byte, bool) { return a.cursors.Load().OpenBytes(grantPurpose, text) },
@@ -72,74 +71,6 @@ func (a *App) planConnections() {
 	})
 }
 
-// ledger lets figures into facts.
-type ledger struct{ metrics.Engine }
-
-var totalled = []fact.Measure{
-	fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue, fact.Leads, fact.Engagements, fact.VideoViews, fact.VideoCompletions,
-}
-
-// Totals implements connection.Facts.
-func (l ledger) Totals(ctx context.Context, workspace ident.ID, s *fact.Source, first, last clock.Date) (map[clock.Date]fact.Values, error) {
-	groups, err := l.Query(ctx, &analytics.Plan{
-		Workspace: workspace, Family: fact.Base, First: first, Last: last, Granularity: analytics.Day, Measures: totalled, Currency: s.Currency,
-		MaxGroups: int(last-first) + 1,
-		Where: &analytics.Condition{And: []analytics.Condition{
-			{Dimension: "connection_id", Op: analytics.Equal, Values: []string{string(s.Connection)}},
-			{Dimension: "account_id", Op: analytics.Equal, Values: []string{s.Account}},
-		}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	totals := map[clock.Date]fact.Values{}
-	for _, g := range groups {
-		var v fact.Values
-		for i, m := range totalled {
-			if g.Sums[i].Known {
-				v.Set(m, g.Sums[i].N)
-			}
-		}
-		totals[g.Bucket] = v
-	}
-	return totals, nil
-}
-
-// Relink implements connection.Facts.
-func (l ledger) Relink(ctx context.Context, workspace, id ident.ID, links []connection.Link) error {
-	b := &fact.Batch{Workspace: workspace}
-	for _, link := range links {
-		e := fact.Entity{External: link.ExternalID, Name: link.Name}
-		if link.RecordID != nil {
-			e.Record = *link.RecordID
-		}
-		b.Links = append(b.Links, fact.Link{Connection: id, Kind: link.Kind, Entity: e})
-	}
-	return l.Write(ctx, b)
-}
-
-// Erase implements connection.Facts.
-func (l ledger) Erase(ctx context.Context, workspace, id ident.ID) error {
-	state, err := l.State(ctx, workspace)
-	if err != nil {
-		return err
-	}
-	b := &fact.Batch{Workspace: workspace}
-	for i := range state.Sources {
-		s := &state.Sources[i]
-		if s.Connection != id {
-			continue
-		}
-		for family := range fact.Families {
-			b.Replace = append(b.Replace, fact.Window{Source: &s.Source, Family: fact.Family(family), First: s.First, Last: s.Last})
-		}
-	}
-	if len(b.Replace) == 0 {
-		return nil
-	}
-	return l.Write(ctx, b)
-}
-
 // linked are the records that platforms are linked to.
 type linked struct{ app *App }
 
@@ -163,10 +94,7 @@ func (l *linked) Find(ctx context.Context, workspace ident.ID, kind string, ids 
 	return l.app.DB.Find(ctx, workspace, kind, ids)
 }
 
-var (
-	_ connection.Records = (*linked)(nil)
-	_ connection.Facts   = ledger{}
-)
+var _ connection.Records = (*linked)(nil)
 
 // sunsetNotice is how long before a platform ends the version of its API that
 // is spoken here the log says so.

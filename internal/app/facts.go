@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
-	"time"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
@@ -48,10 +46,9 @@ func (a *App) buildFacts(ctx context.Context) error {
 		return err
 	}
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
-	m := &mirror{db: a.DB, facts: a.Facts, now: c.Now, seen: map[ident.ID]glance{}}
 	a.Analytics = analytics.New(analytics.Deps{
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: flights{a.DB.Campaigns()}, Records: entities{a.DB},
-		Catchup: m.catchUp,
+		Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
 		Seal: func(workspace ident.ID, plain []byte) string {
 			return a.cursors.Load().SealBytes(resultPurpose+string(workspace), plain)
 		},
@@ -143,59 +140,6 @@ func (t tables) Read(ctx context.Context, b []byte, each func(columns []string, 
 	return err
 }
 
-// mirror keeps the facts' copies of records up to date. It looks at the events
-// that the store has written with every change, and copies what they are about.
-type mirror struct {
-	db    *store.DB
-	facts metrics.Engine
-	now   func() time.Time
-
-	mu   sync.Mutex
-	seen map[ident.ID]glance
-}
-
-// glance is what was there when copies were last brought up to date.
-type glance struct {
-	through clock.Instant
-	news    store.News
-}
-
-// catchUp copies what has changed. Where nothing has, it costs one look at the
-// end of the event log.
-func (m *mirror) catchUp(ctx context.Context, workspace ident.ID) error {
-	state, err := m.facts.State(ctx, workspace)
-	if err != nil {
-		return err
-	}
-	news, err := m.db.News(ctx, workspace, state.Mirrored)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	known := m.seen[workspace]
-	m.mu.Unlock()
-	if state.Mirrored != 0 && known == (glance{state.Mirrored, news}) {
-		return nil
-	}
-	through := clock.At(m.now())
-	// This look comes before the copies are taken, so that what happens in
-	// between is looked at once more.
-	if news, err = m.db.News(ctx, workspace, through); err != nil {
-		return err
-	}
-	records, err := m.db.Changed(ctx, workspace, state.Mirrored)
-	if err != nil {
-		return err
-	}
-	if err := m.facts.Mirror(ctx, workspace, records, through); err != nil {
-		return fmt.Errorf("copy records: %w", err)
-	}
-	m.mu.Lock()
-	m.seen[workspace] = glance{through, news}
-	m.mu.Unlock()
-	return nil
-}
-
 // entities tells analytics about records.
 type entities struct{ *store.DB }
 
@@ -240,23 +184,12 @@ func (f flights) Flights(ctx context.Context, workspace ident.ID, ids []ident.ID
 		if c.Budget == nil {
 			continue
 		}
-		zone, err := clock.Zone(c.Schedule.Timezone)
+		first, last, err := c.Flight()
 		if err != nil {
 			return nil, fmt.Errorf("campaign %s: %w", c.ID, err)
 		}
-		day := func(at *clock.Instant) *clock.Date {
-			if at == nil {
-				return nil
-			}
-			d := clock.DateIn(at.Time(), zone)
-			return &d
-		}
-		start := c.Schedule.StartAt
-		if c.LaunchedAt != nil && (start == nil || *start < *c.LaunchedAt) {
-			start = c.LaunchedAt
-		}
 		found[c.ID] = analytics.Flight{
-			Start: day(start), End: day(c.Schedule.EndAt), Daily: c.Budget.Type == "daily", Micros: c.Budget.Amount.Micros,
+			Start: first, End: last, Daily: c.Budget.Type == "daily", Micros: c.Budget.Amount.Micros,
 			Currency: c.Budget.Currency, Running: c.Status == campaign.StatusActive,
 		}
 	}

@@ -159,3 +159,25 @@ type Sum struct {
 
 // DefaultAttribution is used where a caller names none.
 var DefaultAttribution = Attribution{ClickDays: 7, ViewDays: 1, Model: "platform"}
+
+// Flight returns the first and the last day on which a campaign is planned to
+// spend, in its own time zone, nil for open. It begins no sooner than it was
+// launched.
+func (c *Campaign) Flight() (first, last *clock.Date, err error) {
+	zone, err := clock.Zone(c.Schedule.Timezone)
+	if err != nil {
+		return nil, nil, err
+	}
+	day := func(at *clock.Instant) *clock.Date {
+		if at == nil {
+			return nil
+		}
+		d := clock.DateIn(at.Time(), zone)
+		return &d
+	}
+	start := c.Schedule.StartAt
+	if c.LaunchedAt != nil && (start == nil || *start < *c.LaunchedAt) {
+		start = c.LaunchedAt
+	}
+	return day(start), day(c.Schedule.EndAt), nil
+}

@@ -274,10 +274,23 @@ func (s *Service) relink(ctx context.Context, c *Connection, changed []Link, tol
 	if len(changed) == 0 {
 		return nil
 	}
-	if err := s.Facts.Relink(ctx, c.WorkspaceID, c.ID, changed); err != nil {
+	if err := s.Facts.Write(ctx, linkFacts(c, changed)); err != nil {
 		return fmt.Errorf("link facts: %w", err)
 	}
 	return s.store.PlanSpend(ctx, c.WorkspaceID, c.ID, clock.At(s.now()))
+}
+
+// linkFacts is the batch that has facts count for what links say.
+func linkFacts(c *Connection, links []Link) *fact.Batch {
+	b := &fact.Batch{Workspace: c.WorkspaceID}
+	for _, l := range links {
+		e := fact.Entity{External: l.ExternalID, Name: l.Name}
+		if l.RecordID != nil {
+			e.Record = *l.RecordID
+		}
+		b.Links = append(b.Links, fact.Link{Connection: c.ID, Kind: l.Kind, Entity: e})
+	}
+	return b
 }
 
 // tell has a record show where else it is.

@@ -138,8 +138,6 @@ type Facts interface {
 	Write(ctx context.Context, b *fact.Batch) error
 	// Totals adds up what an account has in the base family, by day.
 	Totals(ctx context.Context, workspace ident.ID, s *fact.Source, first, last clock.Date) (map[clock.Date]fact.Values, error)
-	// Relink has facts that are there count for what links say.
-	Relink(ctx context.Context, workspace, connection ident.ID, links []Link) error
 	// Erase takes out everything that came through a connection.
 	Erase(ctx context.Context, workspace, connection ident.ID) error
 }

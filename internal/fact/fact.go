@@ -175,6 +175,13 @@ type Link struct {
 	Entity     Entity
 }
 
+// News marks the events of a workspace since some moment. Two equal marks mean
+// that nothing has happened in between.
+type News struct {
+	Events int64
+	Last   string
+}
+
 // Kinds of records that entities are linked to.
 const (
 	KindCampaign = "campaign"

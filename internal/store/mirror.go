@@ -33,23 +33,15 @@ const (
 	remembered = EventLife - 24*60*60*1_000_000
 )
 
-// News tells how far the copies of a workspace's records elsewhere are behind:
-// which mark the events since then leave, 0 events leaving none. Two equal
-// marks mean that nothing has happened in between.
-type News struct {
-	Events int64
-	Last   string
-}
-
 // News looks at the events since a moment.
-func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant) (News, error) {
+func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.News, error) {
 	rows, err := db.engine.Query(ctx, `SELECT count(*), max(id) FROM event WHERE workspace_id = $1 AND created_at >= $2`,
 		string(workspace), int64(since.Add(-settling)))
 	if err != nil {
-		return News{}, translate(fmt.Errorf("look for news: %w", err))
+		return fact.News{}, translate(fmt.Errorf("look for news: %w", err))
 	}
 	rows.Next()
-	n := News{Events: rows.Int()}
+	n := fact.News{Events: rows.Int()}
 	if n.Events > 0 {
 		n.Last = rows.Text()
 	}
