@@ -156,6 +156,18 @@ type Observed struct {
 // Confirms reports whether the platform reports the requested state.
 func (o Observed) Confirms(run bool) bool { return run && o.Runs || !run && o.Stopped }
 
+type waiveKey struct{}
+
+// WaiveHolds marks the calls of a context as ones that a person waits for: they
+// pass the holds that a client imposes on itself. What the platform has asked
+// for still counts.
+func WaiveHolds(ctx context.Context) context.Context {
+	return context.WithValue(ctx, waiveKey{}, true)
+}
+
+// HoldsWaived reports whether WaiveHolds has marked a context.
+func HoldsWaived(ctx context.Context) bool { return ctx.Value(waiveKey{}) != nil }
+
 // Class says what can be done about an error.
 type Class string
 
@@ -189,8 +201,10 @@ type Error struct {
 	// Code is the platform's, or one of ours where none came.
 	Code    string
 	Message string
-	// Until is when it is worth trying again, zero for nobody knows.
-	Until time.Time
+	// Until is when it is worth trying again, zero where that is unknown.
+	// Stated says that the platform itself named it; else it is an estimate.
+	Until  time.Time
+	Stated bool
 	// RequestID is the platform's name for the call, for its support.
 	RequestID string
 	Cause     error

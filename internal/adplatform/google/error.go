@@ -70,7 +70,7 @@ func refine(e *connection.Error, f googleauth.Failure, now time.Time) {
 			e.Class = class
 		}
 	}
-	e.Until = time.Time{}
+	e.Until, e.Stated = time.Time{}, false
 	if e.Class != connection.Throttled {
 		return
 	}
@@ -78,8 +78,9 @@ func refine(e *connection.Error, f googleauth.Failure, now time.Time) {
 	if e.Code == "EXCESSIVE_LONG_TERM_QUERY_RESOURCE_CONSUMPTION" {
 		wait = longWait
 	}
-	if said, ok := googleauth.Delay(f.Details.Quota.RetryDelay); ok {
+	said, stated := googleauth.Delay(f.Details.Quota.RetryDelay)
+	if stated {
 		wait = said
 	}
-	e.Until = now.Add(wait)
+	e.Until, e.Stated = now.Add(wait), stated
 }

@@ -99,7 +99,7 @@ func Read(status int, body []byte, now time.Time) (*connection.Error, *Status) {
 			e.Code = d.Reason
 		}
 		if wait, ok := Delay(d.RetryDelay); ok && e.Class == connection.Throttled {
-			e.Until = now.Add(wait)
+			e.Until, e.Stated = now.Add(wait), true
 		}
 		if d.RequestID != "" {
 			e.RequestID = d.RequestID

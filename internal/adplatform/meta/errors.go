@@ -42,7 +42,8 @@ func read(status int, header http.Header, body []byte, now time.Time) *connectio
 		e.Code += "/" + strconv.Itoa(f.Subcode)
 	}
 	if e.Class == connection.Throttled {
-		e.Until = now.Add(usageOf(header).wait())
+		u := usageOf(header)
+		e.Until, e.Stated = now.Add(u.wait()), u.regain > 0
 	}
 	return e
 }

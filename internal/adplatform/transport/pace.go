@@ -61,7 +61,7 @@ func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
 	turn := p.turn(c.Account)
 	until := turn.notBefore
 	for _, own := range []time.Time{p.openAt, turn.held} {
-		if own.After(until) {
+		if own.After(until) && !connection.HoldsWaived(ctx) {
 			until = own
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -164,6 +165,9 @@ func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, er
 		return resp.Header, fmt.Errorf("read answer: %w", err)
 	}
 	if e := t.o.Read(resp.StatusCode, resp.Header, body, t.o.Now()); e != nil {
+		if at, stated := retryAfter(resp.Header, t.o.Now()); stated && e.Class == connection.Throttled {
+			e.Until, e.Stated = at, true
+		}
 		e.Message = hide(e.Message, c, req)
 		e.Code = hide(e.Code, c, req)
 		t.pace.note(c.Account, e, t.o.Now())
@@ -179,6 +183,17 @@ func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, er
 		return resp.Header, &connection.Error{Class: connection.Transient, Code: "malformed", Message: "The platform's answer is not the JSON that it should be."}
 	}
 	return resp.Header, nil
+}
+
+// retryAfter reads the header that says when to come back, in seconds or as a
+// date.
+func retryAfter(header http.Header, now time.Time) (at time.Time, stated bool) {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil && seconds >= 0 {
+		return now.Add(time.Duration(seconds) * time.Second), true
+	}
+	at, err := http.ParseTime(text)
+	return at, err == nil
 }
 
 func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error) {
@@ -221,6 +236,9 @@ func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error)
 		req.Header.Set("Content-Type", kind)
 	}
 	req.Header.Set("Accept", "application/json")
+	// A connection that hangs must not be used for the next attempt too, which
+	// HTTP/2 would do.
+	req.Close = c.Urgent
 	return req, nil
 }
 

@@ -37,6 +37,8 @@ type platform struct {
 	waits   []time.Duration
 	// ready is when a platform that is throttled says that it is ready.
 	ready time.Time
+	// after is the header Retry-After of every answer, if it is set.
+	after string
 }
 
 func (p *platform) Do(req *http.Request) (*http.Response, error) {
@@ -45,7 +47,11 @@ func (p *platform) Do(req *http.Request) (*http.Response, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
+	header := http.Header{}
+	if p.after != "" {
+		header.Set("Retry-After", p.after)
+	}
+	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
 // read says what is wrong in the body's words.
@@ -191,6 +197,61 @@ func TestUrgentOnce(t *testing.T) {
 	p.answers = []answer{{status: 200, body: `{}`}}
 	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
 		t.Errorf("after a moment was named: got %v want an answer", err)
+	}
+}
+
+// TestRetryAfter obeys the header that says when to come back, whatever the
+// client estimates.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		after  string
+		until  time.Time
+		stated bool
+	}{
+		{"5", began.Add(5 * time.Second), true},
+		{"0", began, true},
+		{began.Add(time.Minute).Format(http.TimeFormat), began.Add(time.Minute), true},
+		{"", began.Add(10 * time.Minute), false},
+		{"soon", began.Add(10 * time.Minute), false},
+		{"-5", began.Add(10 * time.Minute), false},
+	} {
+		p := &platform{answers: []answer{{status: 429}}, ready: began.Add(10 * time.Minute), after: test.after}
+		call := get("/x")
+		call.Urgent = true
+		_, err := p.transport(0).Do(t.Context(), call, nil)
+		e, _ := errors.AsType[*connection.Error](err)
+		if e == nil || !e.Until.Equal(test.until) || e.Stated != test.stated {
+			t.Errorf("Retry-After %q: got %+v want %v, stated %v", test.after, e, test.until, test.stated)
+		}
+		if !p.asked[0].Close {
+			t.Error("got an urgent call on a connection that the next one may use too")
+		}
+	}
+}
+
+// TestHoldsWaived lets calls that a person waits for pass our own holds, and not
+// the moment that the platform has named.
+func TestHoldsWaived(t *testing.T) {
+	t.Parallel()
+	p := &platform{answers: []answer{{status: 200}, {status: 429}, {status: 200}}}
+	c := p.transport(0)
+	c.Hold("1", began.Add(10*time.Minute))
+	waived := connection.WaiveHolds(t.Context())
+	if _, err := c.Do(t.Context(), get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
+		t.Errorf("got %v want to be held back", err)
+	}
+	if _, err := c.Do(waived, get("/x"), nil); err != nil {
+		t.Errorf("got %v want no hold", err)
+	}
+	p.ready = began.Add(time.Hour)
+	for range 2 {
+		if _, err := c.Do(waived, get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
+			t.Errorf("got %v want to wait for the platform", err)
+		}
+	}
+	if len(p.asked) != 2 {
+		t.Errorf("got %d calls want 2", len(p.asked))
 	}
 }
 
