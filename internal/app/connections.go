@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fanfare/internal/adplatform/registry"
+	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
@@ -87,6 +88,19 @@ func (l *linked) Refer(ctx context.Context, workspace ident.ID, kind string, id 
 		return l.app.Audiences.Refer(ctx, workspace, id, refs)
 	}
 	return nil
+}
+
+// Runs implements connection.Records.
+func (l *linked) Runs(ctx context.Context, workspace, id ident.ID) (bool, error) {
+	d, err := l.app.Campaigns.Get(ctx, workspace, id)
+	if err != nil {
+		return false, err
+	}
+	c, err := campaign.Read(d)
+	if err != nil {
+		return false, err
+	}
+	return c.Runs(), nil
 }
 
 // Find implements connection.Records.

@@ -65,6 +65,9 @@ type Campaign struct {
 	// rate to the campaign's currency. Between two looks at the facts they are
 	// remembered as delivery issues.
 	capped, unpriced bool
+	// stopping says that a caller stops the campaign while a platform campaign
+	// strays, so that the pause is requested although the campaign did not run.
+	stopping bool
 }
 
 // Read reads a record as it is answered.

@@ -51,6 +51,9 @@ type Issue struct {
 // records stand that it refers to.
 func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
 	c.AllowedActions = allowed[c.Status]
+	if c.Status == StatusPaused && c.Strays() {
+		c.AllowedActions = append(slices.Clone(c.AllowedActions), Pause)
+	}
 	c.Delivery.Issues = c.issues(c.Delivery.Issues, standings, now)
 	c.Delivery.Status = c.deliveryStatus(now)
 }
@@ -103,7 +106,8 @@ var hindrances = map[string]hindrance{
 		"Create the campaign on the ad platform, then link it with POST /v1/connections/{id}/links. If you deliver it by other means, add the connection that you send its numbers to, of platform api or csv, to connection_ids.", true,
 	},
 	pushPendingIssue: {"external_refs", "The ad platform has not confirmed the requested state.", "The state is written again by itself. If it is urgent, change it on the ad platform.", false},
-	pushFailedIssue:  {"external_refs", "The requested state could not be written to the ad platform.", "Change it on the ad platform. It is tried again after the next sync, or when access is granted anew.", false},
+	pushFailedIssue:  {"external_refs", "The requested state could not be written to the ad platform.", "Change it on the ad platform. It is tried again after every sync, and when access is granted anew.", false},
+	driftedIssue:     {"external_refs", "A platform campaign is not in the state of this campaign.", "Change it on the ad platform.", false},
 	// Choice: what runs on a platform goes on there when access has ended, so
 	// these limit and do not block.
 	"connection_reauth_required": {"connection_ids", "Access to this connection's platform has ended; its figures and states are not up to date.", "Grant access anew with POST /v1/connections/{id}/reconnect.", false},

@@ -14,10 +14,18 @@ import (
 const notLinked = "not_linked"
 
 // Codes of the issues that a platform has not confirmed a requested state yet,
-// or that it cannot be written without help.
+// that it cannot be written without help, and that a platform campaign has
+// another state which nobody requested here.
 const (
 	pushPendingIssue = "push_pending"
 	pushFailedIssue  = "push_failed"
+	driftedIssue     = "drifted"
+)
+
+// Codes of push errors that need a remedy of their own.
+const (
+	writeDisabled = "write_disabled"
+	disconnected  = "connection_disconnected"
 )
 
 // linkIssues adds what is wrong with connections and links.
@@ -91,14 +99,15 @@ func (c *Campaign) refersTo(standings map[ident.ID]Standing) bool {
 }
 
 // pushIssues adds one issue for each connection through which a requested state
-// was not confirmed, and reports whether there is one for a campaign that runs.
+// was not confirmed or has changed, and reports whether a campaign that runs
+// waits for a confirmation.
 func (c *Campaign) pushIssues(standings map[ident.ID]Standing, blocking bool, add func(string, *ident.ID) *Issue) (waits bool) {
 	type group struct {
 		code       string
 		connection ident.ID
 	}
 	var order []group
-	wrong := map[group][]string{}
+	wrong, codes := map[group][]string{}, map[group]string{}
 	for i := range c.ExternalRefs {
 		r := &c.ExternalRefs[i]
 		code, why := c.pushIssue(r)
@@ -110,27 +119,55 @@ func (c *Campaign) pushIssues(standings map[ident.ID]Standing, blocking bool, ad
 			order = append(order, g)
 		}
 		wrong[g] = append(wrong[g], fmt.Sprintf("%s %s (%s)", r.Platform, r.ExternalID, why))
+		if r.PushError != nil {
+			codes[g] = r.PushError.Code
+		}
 	}
 	word := map[bool]string{true: "enabled", false: "paused"}[c.Runs()]
 	for _, g := range order {
 		issue := add(g.code, &g.connection)
+		if g.code == driftedIssue {
+			issue.Message = fmt.Sprintf("Not %s on the ad platform: %s.", word, strings.Join(wrong[g], "; "))
+			*issue.Remediation = c.driftRemedy()
+			continue
+		}
 		issue.Message = fmt.Sprintf("Not confirmed as %s on the ad platform: %s.", word, strings.Join(wrong[g], "; "))
 		issue.blocking = blocking && c.Runs()
 		waits = waits || c.Runs()
-		if standings[g.connection].Issue == "connection_reauth_required" {
+		switch {
+		case codes[g] == disconnected:
+			*issue.Remediation = "Change it on the ad platform. The connection is disconnected for good: connect the platform again and link the campaign to write states again."
+		case codes[g] == writeDisabled:
+			*issue.Remediation = "Set write_enabled on the connection; the state is then written. Or change it on the ad platform; the next sync finds that."
+		case standings[g.connection].Issue == "connection_reauth_required":
 			*issue.Remediation = "Grant access anew with POST /v1/connections/{id}/reconnect; the state is then written. Until then change it on the ad platform."
 		}
 	}
 	return waits
 }
 
+// driftRemedy is what to do about a platform campaign that has another state.
+func (c *Campaign) driftRemedy() string {
+	switch {
+	case c.Runs():
+		return "Enable it on the ad platform. Or pause and resume this campaign, which writes the state."
+	case c.Status == StatusArchived || c.Status == StatusCompleted:
+		return "Pause it on the ad platform. Or archive this campaign with DELETE /v1/campaigns/{id}, which writes the state, also if it is archived."
+	}
+	return "Pause it on the ad platform. Or pause this campaign with POST /v1/campaigns/{id}/pause, which writes the state, also if it is paused."
+}
+
 // pushIssue is what is wrong with a platform campaign, empty for nothing. One
-// that still delivers although the campaign has stopped, because its connection
-// writes no states, counts as failed.
+// that is enabled although the campaign does not run, and that no pause was
+// requested for, has drifted.
 func (c *Campaign) pushIssue(r *record.ExternalRef) (code, why string) {
 	switch {
-	case r.Push == nil && c.LaunchedAt != nil && !c.Runs() && r.Enabled != nil && *r.Enabled:
-		return pushFailedIssue, "still enabled there, and no state was written"
+	case r.Push != nil && *r.Push == pushDrifted && c.LaunchedAt != nil && c.Runs() != enabled(r),
+		r.Push == nil && c.LaunchedAt != nil && !c.Runs() && enabled(r):
+		if why = "unknown state"; r.ExternalStatus != nil {
+			why = *r.ExternalStatus
+		}
+		return driftedIssue, why
 	case !unconfirmed(r):
 		return "", ""
 	case r.PushError != nil:

@@ -13,6 +13,7 @@ import (
 const (
 	pushPending = "pending"
 	pushFailed  = "failed"
+	pushApplied = "applied"
 	pushDrifted = "drifted"
 )
 
@@ -47,10 +48,28 @@ func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 		}
 	}
 	add(some(now, delayed) && !some(before, wrong), "campaign.push_delayed")
-	add(some(now, failed) && !some(before, failed), "campaign.push_failed")
-	add(some(before, wrong) && !some(now, unconfirmed), "campaign.push_applied")
+	// A request whose link was removed can no longer be written. One that had
+	// failed was reported already.
+	lost := func(r *record.ExternalRef) bool { return unconfirmed(r) && !failed(r) && find(now, r) == nil }
+	unsettled := func(r *record.ExternalRef) bool {
+		is := find(now, r)
+		return wrong(r) && (is == nil || is.Push == nil || *is.Push != pushApplied)
+	}
+	add((some(now, failed) || some(before, lost)) && !some(before, failed), "campaign.push_failed")
+	add(some(before, wrong) && !some(before, unsettled) && !some(now, unconfirmed), "campaign.push_applied")
 	add(some(now, drifted) && !some(before, drifted), "campaign.drifted")
 	return events
+}
+
+// find returns the entry of a list about the same platform campaign.
+func find(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalRef {
+	at := slices.IndexFunc(list, func(o record.ExternalRef) bool {
+		return o.ConnectionID == r.ConnectionID && o.ExternalID == r.ExternalID
+	})
+	if at < 0 {
+		return nil
+	}
+	return &list[at]
 }
 
 // unconfirmed reports whether a requested state has not been confirmed by the
@@ -59,8 +78,18 @@ func unconfirmed(r *record.ExternalRef) bool {
 	return r.Push != nil && (*r.Push == pushPending || *r.Push == pushFailed)
 }
 
-// Runs reports whether platforms are to deliver the campaign.
-func (c *Campaign) Runs() bool { return c.Status == StatusActive }
+// Runs reports whether platforms are to deliver the campaign: it is active and
+// its start has come.
+func (c *Campaign) Runs() bool { return c.Status == StatusActive && c.Delivery.Status != PendingStart }
+
+// Strays reports whether a platform campaign is not known to be paused although
+// the campaign was launched.
+func (c *Campaign) Strays() bool {
+	return c.LaunchedAt != nil && slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return enabled(&r) || unconfirmed(&r) })
+}
+
+// enabled reports whether a platform campaign was enabled when it was last read.
+func enabled(r *record.ExternalRef) bool { return r.Enabled != nil && *r.Enabled }
 
 // Connections lists the connections that delivery depends on: those that the
 // caller names and those of linked platform campaigns.

@@ -122,7 +122,7 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 func (s *Service) Act(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, a Action) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		was := c.Status
-		if err := c.move(a, now); err != nil {
+		if err := c.move(a, now); err != nil || c.Status == was {
 			return nil, err
 		}
 		return []record.Event{{Type: moves[a].Event, Previous: map[string]any{"status": was}}}, nil
@@ -144,15 +144,14 @@ func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match
 	return s.store.Doc(ctx, workspace, id)
 }
 
-// Archive ends the campaign from any state. Archiving it again changes
-// nothing.
+// Archive ends the campaign from any state. Archiving it again changes nothing,
+// but requests the pause again where a platform campaign strays.
 func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
-		if c.Status == StatusArchived {
+		was := c.Status
+		if c.archive(now); was == StatusArchived {
 			return nil, nil
 		}
-		was := c.Status
-		c.archive(now)
 		return []record.Event{{Type: "campaign.archived", Previous: map[string]any{"status": was}}}, nil
 	})
 }
@@ -259,16 +258,19 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 }
 
 // save writes the record if anything in it changed. A campaign that starts or
-// stops to run notes with it which platforms have to hear of that.
+// stops to run stores with it what is requested of platforms.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
-	if s.Platforms != nil && before.Runs() != c.Runs() {
-		refs, err := s.Platforms.Request(ctx, cause.Workspace, c.ID)
+	// Whether the start has come decides what is requested.
+	c.Delivery.Status = c.deliveryStatus(now)
+	var enable *bool
+	if run := c.Runs(); s.Platforms != nil && (before.Runs() != run || c.stopping) {
+		refs, err := s.Platforms.Request(ctx, cause.Workspace, c.ID, run)
 		if err != nil {
 			return record.Doc{}, fmt.Errorf("look up platform campaigns of %s: %w", c.ID, err)
 		}
-		c.ExternalRefs = refs
+		c.ExternalRefs, enable = refs, &run
 	}
-	if before.Runs() && !c.Runs() {
+	if before.Runs() && !c.Runs() || c.stopping {
 		ctx = record.Urgent(ctx)
 	}
 	standings, err := s.standings(ctx, c)
@@ -286,7 +288,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	if moved && len(events) == 0 {
 		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Delivery.Status}}}}
 	}
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(before.refers(), now)})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(before.refers(), now), Enable: enable})
 }
 
 // dangling lists the ids that name nothing usable. Ids that the record

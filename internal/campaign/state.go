@@ -41,7 +41,8 @@ const (
 )
 
 // moves lists the legal transitions that callers ask for by name. Anything
-// absent is refused, also a move into the state the campaign is already in.
+// absent is refused, also a move into the state the campaign is already in;
+// only a paused campaign can be paused again while a platform campaign strays.
 var moves = map[Action]struct {
 	From, To Status
 	Event    string
@@ -75,6 +76,10 @@ var editable = map[string][]Status{
 // move takes a transition and sets the times that go with it.
 func (c *Campaign) move(a Action, now clock.Instant) error {
 	m := moves[a]
+	c.stopping = a == Pause && c.Strays()
+	if c.stopping && c.Status == StatusPaused {
+		return nil
+	}
 	if c.Status != m.From {
 		return c.refuse(a, m.From)
 	}
@@ -101,7 +106,10 @@ func (c *Campaign) move(a Action, now clock.Instant) error {
 // archive ends the campaign from any state; an active one stops delivering
 // with it.
 func (c *Campaign) archive(now clock.Instant) {
-	c.Status, c.ArchivedAt = StatusArchived, &now
+	c.stopping = c.Strays()
+	if c.Status != StatusArchived {
+		c.Status, c.ArchivedAt = StatusArchived, &now
+	}
 }
 
 // restore brings an archived campaign back to where it cannot spend.

@@ -39,9 +39,9 @@ type References interface {
 
 // Platforms knows the platform campaigns that campaigns are linked to.
 type Platforms interface {
-	// Request lists those of a campaign whose state changes, with the push
-	// pending where the state has to be written.
-	Request(ctx context.Context, workspace, campaign ident.ID) ([]record.ExternalRef, error)
+	// Request lists those of a campaign that are to be enabled or paused, with
+	// the push pending where the state has to be written.
+	Request(ctx context.Context, workspace, campaign ident.ID, enable bool) ([]record.ExternalRef, error)
 }
 
 // Spending tells what campaigns have spent, from the facts that there are.

@@ -137,6 +137,7 @@ func taken(c *Connection) error {
 // admit gets access: from the sandbox, by credentials that were brought, or by
 // asking for a person.
 func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home Home, ch *Change) error {
+	ctx = WaiveHolds(ctx)
 	switch {
 	case c.Platform == PlatformSandbox:
 		ring, err := s.Sandbox.Open(ctx, World{Seed: c.Config.Seed, Connection: c.ID, Now: s.now(), Home: Home{
@@ -375,6 +376,8 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 			}
 		}
 		ch.Events = append(ch.Events, record.Event{Type: "connection.updated", Previous: previous})
+		// What is requested and not confirmed can be written now, or no longer.
+		ch.Push = before.WriteEnabled != c.WriteEnabled
 		if next := c.Sync.NextRunAt; next != nil && c.Sync.State == SyncIdle && u.IntervalMinutes != nil {
 			at := min(*next, ch.At.Add(time.Duration(*u.IntervalMinutes)*time.Minute))
 			c.Sync.NextRunAt, ch.Work = &at, &at

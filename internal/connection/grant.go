@@ -102,6 +102,7 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 			asked = s.grantee(c, g)
 			return errSame
 		}
+		ctx := WaiveHolds(ctx)
 		if got == nil {
 			k, err := s.trade(ctx, c, g, v.Code)
 			if err != nil {
@@ -205,6 +206,8 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 		c.AuthorizationURL, c.ReauthURL, c.CredentialsExpireAt, c.Sync.NextRunAt = nil, nil, nil, nil
 		c.Private = Private{}
 		ch.Events = append(ch.Events, record.Event{Type: "connection.disconnected"})
+		// What is requested and not confirmed is reported as failed.
+		ch.Push = true
 		return nil
 	})
 	if err != nil {

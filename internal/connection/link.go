@@ -63,7 +63,7 @@ func (e *execution) link(ctx context.Context, account string, found *Entities, s
 // platform since is told and left alone. A look that began before the last
 // state was confirmed knows nothing of that state.
 func (l *Link) Follow(was *Link) {
-	l.RecordID, l.Push, l.PushError, l.Wanted = was.RecordID, was.Push, was.PushError, was.Wanted
+	l.RecordID, l.Push, l.PushError, l.Wanted, l.Private = was.RecordID, was.Push, was.PushError, was.Wanted, was.Private
 	if l.Wanted == nil || l.Push == nil || *l.Push == PushPending || *l.Push == PushFailed {
 		return
 	}
@@ -71,7 +71,13 @@ func (l *Link) Follow(was *Link) {
 		l.Status, l.Runs, l.SyncedAt = was.Status, was.Runs, was.SyncedAt
 	}
 	push := PushApplied
-	if l.Runs != *l.Wanted {
+	switch {
+	case l.Runs == *l.Wanted:
+	case l.late() != 0:
+		// An earlier write of ours may have taken effect late, so the state is
+		// written again.
+		push = PushPending
+	default:
 		push = PushDrifted
 	}
 	l.Push = &push
@@ -200,8 +206,11 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 				continue
 			}
 			if was != nil {
-				// What was written there was for another record.
-				losers[*was], l.Push, l.PushError, l.Wanted = kind, nil, nil, nil
+				losers[*was] = kind
+				l.detach(*was)
+			}
+			if err := s.attach(ctx, c.WorkspaceID, &l); err != nil {
+				return nil, done, err
 			}
 			if slices.ContainsFunc(list[:i], func(o LinkWish) bool { return o.Kind == w.Kind && o.External == w.External }) {
 				details = append(details, fault.Detail{
@@ -216,6 +225,39 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 		return nil, done, fault.Invalid(details)
 	}
 	return changed, done, nil
+}
+
+// detach drops what was requested for the record that a link is taken from. A
+// request that is not confirmed is owed to that record.
+func (l *Link) detach(was ident.ID) {
+	l.Private.Owed = nil
+	if l.Unconfirmed() {
+		l.Private.Owed = &Owed{Record: was, Enable: *l.Wanted}
+	}
+	l.Push, l.PushError, l.Wanted = nil, nil, nil
+}
+
+// attach requests again what is owed to the record that a link now has, if the
+// campaign still wants it.
+//
+// Choice: nothing else is requested by linking. A platform campaign that is
+// enabled may be linked to a campaign that is paused; people decide which of
+// the two is right, and a delivery issue reports the difference.
+func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error {
+	owed := l.Private.Owed
+	if owed == nil || l.RecordID == nil || l.Kind != fact.KindCampaign {
+		return nil
+	}
+	l.Private.Owed = nil
+	if *l.RecordID != owed.Record {
+		return nil
+	}
+	runs, err := s.Records.Runs(ctx, workspace, owed.Record)
+	if err != nil || runs != owed.Enable {
+		return err
+	}
+	l.Wanted, l.Push = &runs, some(PushPending)
+	return nil
 }
 
 // byName links what is not linked and has the name of exactly one record. It
@@ -247,6 +289,9 @@ func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, k
 		case 0:
 		case 1:
 			l.RecordID = &found[0]
+			if err := s.attach(ctx, cause.Workspace, &l); err != nil {
+				return nil, nil, err
+			}
 			changed = append(changed, l)
 		default:
 			ambiguous = append(ambiguous, l.Name)

@@ -216,9 +216,22 @@ func TestPush(t *testing.T) {
 		}
 		drifts := slices.DeleteFunc(s.events(id), func(e string) bool { return e != "campaign.drifted" })
 		want(t, "told once", 1, len(drifts))
-		s.act(id, "resume")
+		want(t, "issues", []string{"drifted"}, s.issues(id))
 		s.act(id, "pause")
 		s.delivers("paused again", id, there, "applied", "PAUSED", false)
+		want(t, "issues once paused again", []string(nil), s.issues(id))
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).WantError(409, "invalid_state")
+
+		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, true); err != nil {
+			t.Fatal(err)
+		}
+		s.sync(`{"streams":["campaigns"]}`)
+		s.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Fatalf("push after archive: got %v, %v", again, err)
+		}
+		s.delivers("archived", id, there, "applied", "PAUSED", false)
+		s.Do("POST", "/v1/campaigns/"+id+"/restore", nil).Want(200)
 
 		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
 		s.act(id, "resume")

@@ -17,12 +17,11 @@ const (
 	// pushAttempts is after how many attempts in a row a push is reported as
 	// failed. It is tried further on.
 	pushAttempts = 8
-	// throttledWait is how long a push waits for a platform that names no
-	// moment, longestWait how long for one that names a later one.
+	// longestWait is how long a push waits for a platform that names a later
+	// moment. One that names none is asked again as after any failure.
 	// Choice: a platform may be closed for reports until midnight and still
-	// take a pause, so that is tried every five minutes.
-	throttledWait = time.Minute
-	longestWait   = 5 * time.Minute
+	// take a pause.
+	longestWait = 5 * time.Minute
 )
 
 // Refs lists the platform campaigns, or audiences, that a record is linked to.
@@ -38,10 +37,14 @@ func (s *Service) Refs(ctx context.Context, workspace ident.ID, kind string, id 
 	return refs, nil
 }
 
-// Request is Refs for a campaign whose state changes: where the state has to be
-// written, the push is pending. The caller stores that together with the state,
-// so that the request is known before anything is tried.
-func (s *Service) Request(ctx context.Context, workspace, campaign ident.ID) ([]record.ExternalRef, error) {
+// Request is Refs for a campaign that is to be enabled or paused: where the
+// state has to be written, the push is pending. The caller stores that together
+// with the campaign, so that the request is known before anything is tried.
+//
+// Choice: a pause is requested too where states cannot be written and the
+// platform campaign is not known to be paused. The push then fails with the
+// reason, so that spend which goes on is reported.
+func (s *Service) Request(ctx context.Context, workspace, campaign ident.ID, enable bool) ([]record.ExternalRef, error) {
 	links, err := s.Links.For(ctx, workspace, campaign)
 	if err != nil {
 		return nil, err
@@ -53,9 +56,14 @@ func (s *Service) Request(ctx context.Context, workspace, campaign ident.ID) ([]
 		if err != nil {
 			return nil, err
 		}
-		l.Push, l.PushError = nil, nil
-		if _, can := s.writes(c, l); can {
+		_, why := s.writes(c, l)
+		repeated := l.Unconfirmed() && *l.Wanted == enable
+		stray := l.Runs || l.Unconfirmed()
+		if l.Push = nil; why == nil || !enable && stray {
 			l.Push = some(PushPending)
+		}
+		if !repeated {
+			l.PushError = nil
 		}
 		refs[i] = l.ref(fact.KindCampaign)
 	}
@@ -74,14 +82,23 @@ func (l *Link) ref(kind string) record.ExternalRef {
 	return r
 }
 
-// writes returns the client that writes the state of a link's campaign; false
-// where the connection or the platform does not allow that.
-func (s *Service) writes(c *Connection, l *Link) (Client, bool) {
+// writes returns the client that writes the state of a link's campaign, and why
+// it must not, nil where it may.
+func (s *Service) writes(c *Connection, l *Link) (Client, *Error) {
 	client, there := s.Catalogue.Client(l.Platform, c.Platform == PlatformSandbox)
-	can := there && l.Kind == fact.KindCampaign && c.WriteEnabled && c.Status != StatusDisconnected &&
-		slices.Contains(client.About().Capabilities, CapabilityWriteCampaigns)
-	return client, can
+	switch {
+	case c.Status == StatusDisconnected:
+		return client, &Error{Class: Refused, Code: "connection_disconnected", Message: "The connection is disconnected, so states cannot be written."}
+	case !there || l.Kind != fact.KindCampaign || !slices.Contains(client.About().Capabilities, CapabilityWriteCampaigns):
+		return client, &Error{Class: Refused, Code: "not_writable", Message: "States of campaigns cannot be written to this platform."}
+	case !c.WriteEnabled:
+		return client, &Error{Class: Refused, Code: codeWriteDisabled, Message: "write_enabled is off on the connection, so states are not written."}
+	}
+	return client, nil
 }
+
+// codeWriteDisabled says that the connection does not let states be written.
+const codeWriteDisabled = "write_disabled"
 
 // Push writes the requested state of a campaign to every linked platform
 // campaign that has not confirmed it, and reads it back. It returns when it
@@ -97,7 +114,7 @@ func (s *Service) Push(ctx context.Context, workspace, campaign ident.ID, attemp
 		return nil, err
 	}
 	for i := range links {
-		if links[i].confirmed() {
+		if links[i].confirmed() && !links[i].doubtful() {
 			continue
 		}
 		// A platform that fails keeps no other from being told.
@@ -136,23 +153,46 @@ func (s *Service) pushLink(ctx context.Context, workspace ident.ID, l *Link, att
 	if err != nil {
 		return nil, err
 	}
-	client, can := s.writes(c, l)
+	client, why := s.writes(c, l)
+	var observed Observed
 	switch {
-	case !can:
-		_, err := s.Links.Pushed(ctx, workspace, l, nil, nil)
-		return nil, err
+	case why != nil && why.Code != codeWriteDisabled:
+		err = why
 	case c.Status == StatusReauthRequired || c.Status == StatusPending:
 		err = &Error{Class: Revoked, Code: "connection_reauth_required", Message: "Access to the platform has ended."}
-	default:
-		var observed Observed
-		if observed, err = s.write(ctx, client, c, l); err == nil {
-			l.Status, l.Runs, l.SyncedAt = some(observed.Status), observed.Runs, clock.At(s.now())
-			_, err := s.Links.Pushed(ctx, workspace, l, some(PushApplied), nil)
-			return nil, err
+	case why != nil:
+		// People may have changed the state on the platform.
+		if observed, err = s.readState(ctx, client, c, l); err != nil || !observed.Confirms(*l.Wanted) {
+			err = why
 		}
-		s.Log.Warn("campaign state not written", "connection", c.ID, "external_id", l.ExternalID, "attempt", attempt, "error", err)
+	case l.confirmed():
+		return s.recheck(ctx, workspace, client, c, l, attempt)
+	default:
+		observed, err = s.write(ctx, workspace, client, c, l)
 	}
-	return s.unpushed(ctx, workspace, l, attempt, err)
+	return s.pushed(ctx, workspace, l, attempt, observed, err)
+}
+
+// pushed stores the result of a push and returns when it wants to be called
+// again.
+func (s *Service) pushed(ctx context.Context, workspace ident.ID, l *Link, attempt int64, observed Observed, failed error) (again *clock.Instant, err error) {
+	switch {
+	case errors.Is(failed, errOvertaken):
+		return nil, nil
+	case failed != nil:
+		s.Log.Warn("campaign state not written", "connection", l.Connection, "external_id", l.ExternalID, "attempt", attempt, "error", failed)
+		return s.unpushed(ctx, workspace, l, attempt, failed)
+	}
+	now := clock.At(s.now())
+	l.Status, l.Runs, l.SyncedAt = some(observed.Status), observed.Runs, now
+	if _, err := s.Links.Pushed(ctx, workspace, l, some(PushApplied), nil); err != nil {
+		return nil, err
+	}
+	if l.late() == 0 {
+		return nil, nil
+	}
+	at := min(now.Add(checkEvery), max(l.late(), now.Add(time.Second)))
+	return &at, nil
 }
 
 // unpushed stores why a state was not confirmed, and decides when it is tried
@@ -165,11 +205,10 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 	push, class := PushPending, ClassOf(failed)
 	switch {
 	case class == Throttled:
-		at := now.Add(throttledWait)
-		if e, ok := errors.AsType[*Error](failed); ok && !e.Until.IsZero() {
-			at = min(max(clock.At(e.Until), now.Add(time.Second)), now.Add(longestWait))
+		if e, ok := errors.AsType[*Error](failed); ok && e.Stated {
+			at := min(max(clock.At(e.Until), now.Add(time.Second)), now.Add(longestWait))
+			again = &at
 		}
-		again = &at
 	case class != Transient || attempt >= pushAttempts:
 		push = PushFailed
 	}
@@ -183,36 +222,10 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 	if _, err := s.Links.Pushed(ctx, workspace, l, &push, why); err != nil {
 		return nil, err
 	}
-	if class == Transient {
+	if class == Transient || class == Throttled && again == nil {
 		return nil, fmt.Errorf("write state of %s: %w", l.ExternalID, failed)
 	}
 	return again, nil
-}
-
-// write has a platform campaign run or pause as requested, and reads back its
-// state. Access that the platform has ended is noted on the connection.
-func (s *Service) write(ctx context.Context, client Client, c *Connection, l *Link) (observed Observed, err error) {
-	for renewed := false; ; renewed = true {
-		var ring Keyring
-		written := false
-		if c, ring, err = s.open(ctx, c, renewed); err == nil {
-			if err = client.SetStatus(ctx, ring[l.Platform], l.AccountID, l.ExternalID, *l.Wanted); err == nil {
-				written = true
-				observed, err = client.Status(ctx, ring[l.Platform], l.AccountID, l.ExternalID)
-			}
-		}
-		switch class := ClassOf(err); {
-		case written && class == Gone, err == nil && !observed.Confirms(*l.Wanted):
-			return observed, errNotConfirmed
-		case err == nil:
-			return observed, nil
-		case class == Expired && !renewed:
-		case class == Expired || class == Revoked:
-			return observed, errors.Join(err, s.ended(ctx, c, err))
-		default:
-			return observed, err
-		}
-	}
 }
 
 // ended notes that the platform has ended the access of a connection, unless

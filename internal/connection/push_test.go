@@ -1,6 +1,7 @@
 package connection_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -21,7 +22,7 @@ func (s *stage) issues(id string) (codes []string) {
 	var c campaign.Campaign
 	s.Do("GET", "/v1/campaigns/"+id, nil).Want(200).Data(&c)
 	for _, issue := range c.Delivery.Issues {
-		if issue.Code == "push_pending" || issue.Code == "push_failed" {
+		if issue.Code == "push_pending" || issue.Code == "push_failed" || issue.Code == "drifted" {
 			codes = append(codes, issue.Code)
 			if issue.ResourceID == nil || *issue.ResourceID != ident.ID(s.id) || issue.Remediation == nil {
 				s.t.Errorf("got issue %+v want the connection and what to do", issue)
@@ -118,9 +119,9 @@ func TestPushFindsAccessEnded(t *testing.T) {
 func TestPushThrottled(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		until := s.World.Clock.Now().Add(4 * time.Minute)
+		until, stated := s.World.Clock.Now().Add(4*time.Minute), true
 		s.tricks.status = func(string, string, bool) error {
-			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until}
+			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until, Stated: stated}
 		}
 		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
 		for range 2 {
@@ -135,6 +136,12 @@ func TestPushThrottled(t *testing.T) {
 		if again, err := s.push(id, 1); err != nil || again == nil || *again != s.now().Add(5*time.Minute) {
 			t.Errorf("got %v, %v want again in five minutes", again, err)
 		}
+		// A moment that we only estimate does not keep a pause waiting.
+		stated = false
+		if again, err := s.push(id, 20); connection.ClassOf(err) != connection.Throttled {
+			t.Errorf("got %v, %v want to be called again soon", again, err)
+		}
+		s.reported("throttled for an unknown time", id, []string{"push_pending"}, 1, 0, 0)
 		why := s.refs("/v1/campaigns/" + id)[0].PushError
 		if why == nil || why.Code != "80004" || why.Since != s.now() {
 			t.Errorf("got error %+v want the platform's", why)
@@ -256,28 +263,272 @@ func TestPushBeatsOlderLook(t *testing.T) {
 }
 
 // TestPauseIsNotWritten reports a platform campaign that goes on although the
-// campaign has stopped, because its connection writes no states.
+// campaign has stopped, because its connection writes no states, and writes the
+// pause once it may.
 func TestPauseIsNotWritten(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
 		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
 		s.act(id, "pause")
-		s.delivers("not written", id, there, "", "ACTIVE", true)
-		want(t, "issues", []string{"push_failed"}, s.issues(id))
+		s.delivers("not written", id, there, "failed", "ACTIVE", true)
+		want(t, "why", "write_disabled", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		s.reported("not written", id, []string{"push_failed"}, 0, 1, 0)
+		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		want(t, "planned", true, slices.Contains(s.jobs(), store.KindPush))
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("written", id, there, "applied", "PAUSED", false)
+		s.reported("written", id, nil, 0, 1, 1)
 	}, "meta_ads")
 }
 
-// TestPushDisconnected forgets a request that cannot be written any more, and
-// goes on reporting it.
+// TestPauseOnThePlatform finds that people have paused what must not be written.
+func TestPauseOnThePlatform(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		s.act(id, "pause")
+		client, k := s.stranger("meta_ads")
+		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, false); err != nil {
+			t.Fatal(err)
+		}
+		s.sync(`{"streams":["campaigns"]}`)
+		want(t, "planned after a sync", true, slices.Contains(s.jobs(), store.KindPush))
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("paused by people", id, there, "applied", "PAUSED", false)
+		s.reported("paused by people", id, nil, 0, 1, 1)
+	}, "meta_ads")
+}
+
+// TestPushWriteDisabled has a pause on its way when states may no longer be
+// written.
+func TestPushWriteDisabled(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.tricks.status = func(string, string, bool) error {
+			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
+		}
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		_, _ = s.push(id, 1)
+		s.reported("delayed", id, []string{"push_pending"}, 1, 0, 0)
+		s.tricks.status = nil
+		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want to wait until it may be written", again, err)
+		}
+		s.delivers("not written", id, there, "failed", "ACTIVE", true)
+		s.reported("not written", id, []string{"push_failed"}, 1, 1, 0)
+		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("written", id, there, "applied", "PAUSED", false)
+		s.reported("written", id, nil, 1, 1, 1)
+	}, "meta_ads")
+}
+
+// TestPushUnlinked reports a pause that is lost with its link, and writes it once
+// the link is back, unless the campaign was resumed meanwhile.
+func TestPushUnlinked(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		fail := func(string, string, bool) error {
+			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
+		}
+		unlink := func() {
+			t.Helper()
+			s.tricks.status = fail
+			s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+			_, _ = s.push(id, 1)
+			s.tricks.status = nil
+			s.Do("POST", s.path("/links"), map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": there.ExternalID, "record_id": nil}}}).Want(200)
+		}
+		unlink()
+		s.reported("unlinked", id, nil, 1, 1, 0)
+		s.link(there.ExternalID, id)
+		want(t, "planned", true, slices.Contains(s.jobs(), store.KindPush))
+		s.delivers("linked again", id, there, "pending", "ACTIVE", true)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("written", id, there, "applied", "PAUSED", false)
+
+		s.World.Clock.Advance(2 * time.Minute)
+		s.act(id, "resume")
+		unlink()
+		s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+		s.link(there.ExternalID, id)
+		s.delivers("resumed meanwhile", id, there, "", "ACTIVE", true)
+	}, "meta_ads")
+}
+
+// TestPushDisconnected reports a request that cannot be written any more.
 func TestPushDisconnected(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
-		s.Do("DELETE", s.path(""), nil).Want(200)
-		if again, err := s.push(id, 1); again != nil || err != nil {
-			t.Errorf("got %v, %v want nothing to do", again, err)
+		s.tricks.status = func(string, string, bool) error {
+			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
 		}
-		s.delivers("disconnected", id, there, "", "ACTIVE", true)
-		want(t, "issues", []string{"push_failed"}, s.issues(id))
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		_, _ = s.push(id, 1)
+		s.Do("DELETE", s.path(""), nil).Want(200)
+		for range 2 {
+			if again, err := s.push(id, 1); again != nil || err != nil {
+				t.Errorf("got %v, %v want nothing to do", again, err)
+			}
+			s.delivers("disconnected", id, there, "failed", "ACTIVE", true)
+			want(t, "why", "connection_disconnected", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+			s.reported("disconnected", id, []string{"push_failed"}, 1, 1, 0)
+		}
+	}, "meta_ads")
+}
+
+// TestPushAtTheStart enables a platform campaign when the start comes, not when
+// the campaign is launched or resumed.
+func TestPushAtTheStart(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.sync(`{"streams":["campaigns"]}`)
+		id, there := s.campaign("Later"), s.twin("meta_ads")
+		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		client, k := s.stranger("meta_ads")
+		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, false); err != nil {
+			t.Fatal(err)
+		}
+		s.sync(`{"streams":["campaigns"]}`)
+		s.link(there.ExternalID, id)
+		start := s.World.Clock.Now().Add(72 * time.Hour)
+		s.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"schedule": map[string]any{"start_at": start.Format(time.RFC3339)}}).Want(200)
+		for _, verb := range []string{"launch", "pause", "resume"} {
+			s.Do("POST", "/v1/campaigns/"+id+"/"+verb, nil).Want(200)
+			if again, err := s.push(id, 1); again != nil || err != nil {
+				t.Fatalf("push after %s: got %v, %v", verb, again, err)
+			}
+			s.delivers(verb+" before the start", id, there, "", "PAUSED", false)
+		}
+		s.World.Clock.Advance(72 * time.Hour)
+		if _, err := s.World.App.Campaigns.Settle(t.Context(), s.Workspace, ident.ID(id)); err != nil {
+			t.Fatal(err)
+		}
+		s.delivers("the start has come", id, there, "pending", "PAUSED", false)
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Fatalf("push at the start: got %v, %v", again, err)
+		}
+		s.delivers("after the start", id, there, "applied", "ACTIVE", true)
+	}, "meta_ads")
+}
+
+// TestPauseBeforeTheStart stops a platform campaign that is enabled before the
+// start.
+func TestPauseBeforeTheStart(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.sync(`{"streams":["campaigns"]}`)
+		id, there := s.campaign("Later"), s.twin("meta_ads")
+		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		s.link(there.ExternalID, id)
+		start := s.World.Clock.Now().Add(72 * time.Hour)
+		s.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"schedule": map[string]any{"start_at": start.Format(time.RFC3339)}}).Want(200)
+		s.Do("POST", "/v1/campaigns/"+id+"/launch", nil).Want(200)
+		s.delivers("launched", id, there, "", "ACTIVE", true)
+		want(t, "issues", []string{"drifted"}, s.issues(id))
+		s.act(id, "pause")
+		s.delivers("paused", id, there, "applied", "PAUSED", false)
+	}, "meta_ads")
+}
+
+// TestPushLateWrite has a resume hang, a pause be confirmed beside it, and the
+// resume take effect afterwards: the pause is written again.
+func TestPushLateWrite(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.act(id, "pause")
+		s.tricks.status = func(string, string, bool) error {
+			return &connection.Error{Class: connection.Transient, Code: "timeout", Message: "No answer."}
+		}
+		s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
+			t.Errorf("got %v want to be called again", err)
+		}
+		s.tricks.status = nil
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		check := func(what string, attempt int64) *clock.Instant {
+			t.Helper()
+			again, err := s.push(id, attempt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.delivers(what, id, there, "applied", "PAUSED", false)
+			return again
+		}
+		again := check("paused", 1)
+		if again == nil {
+			t.Fatal("got no further look although a resume may still take effect")
+		}
+		client, k := s.stranger("meta_ads")
+		late := func() {
+			t.Helper()
+			if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late()
+		again = check("written again", 1)
+		// A sync that is first to see it does not take it for drift.
+		late()
+		s.sync(`{"streams":["campaigns"]}`)
+		want(t, "drift", false, slices.Contains(s.events(id), "campaign.drifted"))
+		again = check("written again after a sync", 1)
+		for looks := 0; again != nil; looks++ {
+			if looks > 20 {
+				t.Fatal("got looks without end")
+			}
+			s.World.Clock.Advance(again.Time().Sub(s.World.Clock.Now()))
+			again = check("looked again", 1)
+		}
+		// What changes after that was not ours.
+		late()
+		s.sync(`{"streams":["campaigns"]}`)
+		want(t, "drift afterwards", true, slices.Contains(s.events(id), "campaign.drifted"))
+	}, "meta_ads")
+}
+
+// TestPushHangs gives up a write that the platform does not answer.
+func TestPushHangs(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		id, there := pushing(t, s)
+		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.tricks.hangs = true
+		s.World.App.Connections.StateTime = 100 * time.Millisecond
+		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
+			t.Errorf("got %v want to be called again", err)
+		}
+		s.delivers("no answer", id, there, "pending", "ACTIVE", true)
+		want(t, "why", "timeout", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		s.tricks.hangs = false
+		s.World.App.Connections.StateTime = time.Minute
+		if _, err := s.push(id, 2); err != nil {
+			t.Error(err)
+		}
+		s.delivers("afterwards", id, there, "applied", "PAUSED", false)
+	}, "meta_ads")
+}
+
+// TestReconnectPassesHolds has a person who grants access anew not wait for
+// holds of our own; a sync does.
+func TestReconnectPassesHolds(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		var waived []bool
+		s.tricks.accounts = func(ctx context.Context) { waived = append(waived, connection.HoldsWaived(ctx)) }
+		s.Do("POST", s.path("/reconnect"), nil).Want(200)
+		if len(waived) == 0 || slices.Contains(waived, false) {
+			t.Errorf("reconnect: got %v want holds waived", waived)
+		}
+		waived = nil
+		s.sync(`{"streams":["campaigns"]}`)
+		if len(waived) == 0 || slices.Contains(waived, true) {
+			t.Errorf("sync: got %v want holds kept", waived)
+		}
 	}, "meta_ads")
 }

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -32,9 +33,12 @@ type Parts struct {
 	PublicURL string
 	// HistoryDays is how far back the past is read after the first sync.
 	HistoryDays int
-	Now         func() time.Time
-	Random      io.Reader
-	Log         *slog.Logger
+	// StateTime bounds a call that writes or reads the state of a campaign, 15
+	// seconds if it is 0.
+	StateTime time.Duration
+	Now       func() time.Time
+	Random    io.Reader
+	Log       *slog.Logger
 }
 
 // Service is what can be done with connections.
@@ -48,6 +52,7 @@ type Service struct {
 
 // New makes the service.
 func New(p Parts) *Service {
+	p.StateTime = cmp.Or(p.StateTime, stateTime)
 	return &Service{Parts: p, store: p.Store, now: p.Now, random: p.Random, hands: hands{held: map[ident.ID]*grip{}}}
 }
 

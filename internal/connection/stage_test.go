@@ -33,10 +33,14 @@ type tricks struct {
 	// theirs is what the client says.
 	report func(ctx context.Context, q connection.Report) error
 	status func(account, campaign string, run bool) error
+	// accounts is called before the client lists accounts.
+	accounts func(ctx context.Context)
 	// entities is called after the client has listed what an account has.
 	entities func()
 	// seen replaces what the client reads back, if it is set.
 	seen func(connection.Observed) (connection.Observed, error)
+	// hangs has writes of states take until their caller gives them up.
+	hangs bool
 	// forgets has the client take states and not write them.
 	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
@@ -69,6 +73,10 @@ func (c *tricked) SetStatus(ctx context.Context, k connection.Credentials, accou
 			return err
 		}
 	}
+	if c.tricks.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if c.tricks.forgets {
 		return nil
 	}
@@ -81,6 +89,13 @@ func (c *tricked) Status(ctx context.Context, k connection.Credentials, account,
 		return c.tricks.seen(o)
 	}
 	return o, err
+}
+
+func (c *tricked) Accounts(ctx context.Context, k connection.Credentials) ([]connection.Account, error) {
+	if c.tricks.accounts != nil {
+		c.tricks.accounts(ctx)
+	}
+	return c.Client.Accounts(ctx, k)
 }
 
 func (c *tricked) Entities(ctx context.Context, k connection.Credentials, account string) (*connection.Entities, error) {

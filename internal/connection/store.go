@@ -88,12 +88,15 @@ type Links interface {
 	// For reads the links to a record.
 	For(ctx context.Context, workspace, record ident.ID) ([]Link, error)
 	// Put writes links that are there anew, all or none, and remembers the
-	// answer under the cause's key.
+	// answer under the cause's key. It plans that requested states which are
+	// not confirmed are written.
 	Put(ctx context.Context, cause record.Cause, at clock.Instant, connection ident.ID, list []Link, answer []byte) error
-	// Pushed notes what became of the state that a link was to be written, with
-	// what was read back, unless another state was requested meanwhile or the
-	// link is another record's. It reports whether it did. A nil push forgets
-	// the request.
+	// Sending stores what is private of a link before a state is written,
+	// unless another state was requested meanwhile or the link is another
+	// record's. It reports whether it did.
+	Sending(ctx context.Context, workspace ident.ID, l *Link) (bool, error)
+	// Pushed stores the result of a push, with what was read back and what is
+	// private, under the condition of Sending. It reports whether it did.
 	Pushed(ctx context.Context, workspace ident.ID, l *Link, push *string, why *record.PushError) (bool, error)
 	// Page reads some in the order of kind and external id.
 	Page(ctx context.Context, workspace, connection ident.ID, kinds []string, linked *bool, after string, limit int) ([]Link, error)
@@ -123,6 +126,24 @@ type Link struct {
 	// last requested; they are stored beside what is answered.
 	Connection ident.ID `json:"-"`
 	Wanted     *bool    `json:"-"`
+	// Private is what the service remembers and callers never see.
+	Private LinkPrivate `json:"-"`
+}
+
+// LinkPrivate is what belongs to a link and is not answered.
+type LinkPrivate struct {
+	// Owed is a request that was not confirmed when its link was removed.
+	Owed *Owed `json:"owed,omitzero"`
+	// EnableUntil and PauseUntil are until when a write of that state which the
+	// platform has not answered may still take effect, 0 where there is none.
+	EnableUntil clock.Instant `json:"enable_until,omitzero"`
+	PauseUntil  clock.Instant `json:"pause_until,omitzero"`
+}
+
+// Owed is a state that a record requested.
+type Owed struct {
+	Record ident.ID `json:"record"`
+	Enable bool     `json:"enable"`
 }
 
 // What becomes of a state that is to be written to a platform.
@@ -147,6 +168,8 @@ type Records interface {
 	// Refer has a campaign or an audience show what look returns, which is
 	// called again when the record has changed meanwhile.
 	Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error
+	// Runs reports whether platforms are to deliver a campaign.
+	Runs(ctx context.Context, workspace, campaign ident.ID) (bool, error)
 	// Find looks up records of a kind, archived ones too.
 	Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
 }

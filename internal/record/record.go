@@ -190,6 +190,10 @@ type Save struct {
 	// Next is when background work has to look at the record again, nil for
 	// never.
 	Next *clock.Instant
+	// Enable is the state that is requested of the platform campaigns which a
+	// campaign is linked to: true for enabled, false for paused, nil for no
+	// request.
+	Enable *bool
 }
 
 // Common are the members every record has.

@@ -88,9 +88,9 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
 		save: save, job: KindSettle,
 	}
-	if len(c.ExternalRefs) > 0 && before.Runs() != c.Runs() {
+	if len(c.ExternalRefs) > 0 && save.Enable != nil {
 		w.also = func(tx Tx) error {
-			if err := s.db.request(tx, c.WorkspaceID, c.ID, c.Runs(), c.ExternalRefs); err != nil {
+			if err := s.db.request(tx, c.WorkspaceID, c.ID, *save.Enable, c.ExternalRefs); err != nil {
 				return err
 			}
 			return s.db.plan(tx, KindPush, c.WorkspaceID, c.ID, save.At)

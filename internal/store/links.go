@@ -41,8 +41,14 @@ func wantedOf(l *connection.Link) string {
 	return "pause"
 }
 
+// linkDoc is a link as it is stored: what is answered, and what is private.
+type linkDoc struct {
+	connection.Link
+	Private connection.LinkPrivate `json:"private,omitzero"`
+}
+
 func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
-	doc, err := encode(l)
+	doc, err := encode(&linkDoc{*l, l.Private})
 	if err != nil {
 		return err
 	}
@@ -77,10 +83,12 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 		if err != nil {
 			return nil, err
 		}
-		var l connection.Link
-		if err := decode(doc, &l); err != nil {
+		var stored linkDoc
+		if err := decode(doc, &stored); err != nil {
 			return nil, err
 		}
+		l := stored.Link
+		l.Private = stored.Private
 		l.Connection, l.Runs, l.RecordID = in, running, nil
 		if id != "" {
 			l.RecordID = &id
@@ -182,16 +190,38 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, id ident.ID, list []connection.Link, answer []byte) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		for i := range list {
-			if err := putLink(tx, cause.Workspace, &list[i]); err != nil {
+			l := &list[i]
+			if err := putLink(tx, cause.Workspace, l); err != nil {
 				return err
+			}
+			if l.RecordID != nil && l.Unconfirmed() {
+				if err := s.db.plan(tx, KindPush, cause.Workspace, *l.RecordID, at); err != nil {
+					return err
+				}
 			}
 		}
 		return remember(tx, cause, at, id, record.Doc{JSON: bytes.Clone(answer)})
 	})
 }
 
-// Pushed notes what became of a requested state.
-func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Link, push *string, why *record.PushError) (noted bool, err error) {
+// Sending stores what is private of a link.
+func (s *Links) Sending(ctx context.Context, workspace ident.ID, l *connection.Link) (bool, error) {
+	return s.requested(ctx, workspace, l, func(now *connection.Link) { now.Private = l.Private })
+}
+
+// Pushed stores the result of a push.
+func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Link, push *string, why *record.PushError) (bool, error) {
+	return s.requested(ctx, workspace, l, func(now *connection.Link) {
+		now.Push, now.PushError, now.Private = push, why, l.Private
+		if push != nil && *push == connection.PushApplied {
+			now.Status, now.Runs, now.SyncedAt = l.Status, l.Runs, l.SyncedAt
+		}
+	})
+}
+
+// requested changes a link unless another state was requested meanwhile, or the
+// link is another record's. It reports whether it did.
+func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (noted bool, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
 		noted = false
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
@@ -208,12 +238,7 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 			return nil
 		}
 		noted = true
-		if now.Push, now.PushError = push, why; push == nil {
-			now.Wanted = nil
-		}
-		if push != nil && *push == connection.PushApplied {
-			now.Status, now.Runs, now.SyncedAt = l.Status, l.Runs, l.SyncedAt
-		}
+		change(now)
 		return putLink(tx, workspace, now)
 	})
 	return noted, err
@@ -237,7 +262,7 @@ func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []reco
 		if l.Kind != fact.KindCampaign || at < 0 {
 			continue
 		}
-		l.Wanted, l.Push, l.PushError = nil, refs[at].Push, nil
+		l.Wanted, l.Push, l.PushError = nil, refs[at].Push, refs[at].PushError
 		if l.Push != nil {
 			l.Wanted = &run
 		}
