@@ -15,7 +15,9 @@ import (
 )
 
 // Audiences keeps audiences and the members of customer lists.
-type Audiences struct{ db *DB }
+type Audiences struct {
+	records[audience.Audience, *audience.Audience]
+}
 
 var (
 	_ audience.Store      = (*Audiences)(nil)
@@ -23,7 +25,9 @@ var (
 )
 
 // Audiences returns the store of audiences.
-func (db *DB) Audiences() *Audiences { return &Audiences{db} }
+func (db *DB) Audiences() *Audiences {
+	return &Audiences{records[audience.Audience, *audience.Audience]{db, audiences}}
+}
 
 var audiences = newTable(table{
 	name:    "audience",
@@ -43,22 +47,6 @@ var audiences = newTable(table{
 		"q":    ` AND name LIKE %s ESCAPE '\'`,
 	},
 })
-
-// Doc returns the record as it is answered, from memory where that is safe.
-func (s *Audiences) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
-	return s.db.doc(ctx, audiences, workspace, id)
-}
-
-// List reads one page.
-func (s *Audiences) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := audiences.list(ctx, s.db.engine, workspace, search(q))
-	return p, translate(err)
-}
-
-// Load reads a record to change it.
-func (s *Audiences) Load(ctx context.Context, workspace, id ident.ID) (*audience.Audience, error) {
-	return load[audience.Audience](ctx, s.db, audiences, workspace, id)
-}
 
 // Save writes a record, a new one or one that nobody has changed since it was
 // loaded.

@@ -9,17 +9,20 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
-	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
 // Campaigns keeps campaigns.
-type Campaigns struct{ db *DB }
+type Campaigns struct {
+	records[campaign.Campaign, *campaign.Campaign]
+}
 
 var _ campaign.Store = (*Campaigns)(nil)
 
 // Campaigns returns the store of campaigns.
-func (db *DB) Campaigns() *Campaigns { return &Campaigns{db} }
+func (db *DB) Campaigns() *Campaigns {
+	return &Campaigns{records[campaign.Campaign, *campaign.Campaign]{db, campaigns}}
+}
 
 var campaigns = newTable(table{
 	name:    "campaign",
@@ -54,22 +57,6 @@ var campaigns = newTable(table{
 
 // KindSettle is the job that lets a campaign's schedule take effect.
 const KindSettle = "campaign.settle"
-
-// Doc returns the record as it is answered, from memory where that is safe.
-func (s *Campaigns) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
-	return s.db.doc(ctx, campaigns, workspace, id)
-}
-
-// List reads one page.
-func (s *Campaigns) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := campaigns.list(ctx, s.db.engine, workspace, search(q))
-	return p, translate(err)
-}
-
-// Load reads a record to change it.
-func (s *Campaigns) Load(ctx context.Context, workspace, id ident.ID) (*campaign.Campaign, error) {
-	return load[campaign.Campaign](ctx, s.db, campaigns, workspace, id)
-}
 
 // Save writes a record, a new one or one that nobody has changed since it was
 // loaded.

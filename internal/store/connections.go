@@ -11,12 +11,13 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
-	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
 // Connections keeps connections.
-type Connections struct{ db *DB }
+type Connections struct {
+	records[connection.Connection, *connection.Connection]
+}
 
 var (
 	_ connection.Store    = (*Connections)(nil)
@@ -24,7 +25,9 @@ var (
 )
 
 // Connections returns the store of connections.
-func (db *DB) Connections() *Connections { return &Connections{db} }
+func (db *DB) Connections() *Connections {
+	return &Connections{records[connection.Connection, *connection.Connection]{db, connections}}
+}
 
 var connections = newTable(table{
 	name:    "connection",
@@ -44,22 +47,11 @@ var connections = newTable(table{
 	hidden: string(connection.StatusDisconnected),
 })
 
-// Doc returns the record as it is answered, from memory where that is safe.
-func (s *Connections) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
-	return s.db.doc(ctx, connections, workspace, id)
-}
-
-// List reads one page.
-func (s *Connections) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := connections.list(ctx, s.db.engine, workspace, search(q))
-	return p, translate(err)
-}
-
 // Load reads a record with what is private of it to change it. Both are of one
 // state or the change will lose a race: nothing private changes without the
 // record.
 func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connection.Connection, error) {
-	c, err := load[connection.Connection](ctx, s.db, connections, workspace, id)
+	c, err := s.records.Load(ctx, workspace, id)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 )
 
 // Creatives keeps creatives and their variants.
-type Creatives struct{ db *DB }
+type Creatives struct {
+	records[creative.Creative, *creative.Creative]
+}
 
 var (
 	_ creative.Store      = (*Creatives)(nil)
@@ -23,7 +25,9 @@ var (
 )
 
 // Creatives returns the store of creatives.
-func (db *DB) Creatives() *Creatives { return &Creatives{db} }
+func (db *DB) Creatives() *Creatives {
+	return &Creatives{records[creative.Creative, *creative.Creative]{db, creatives}}
+}
 
 var creatives = newTable(table{
 	name:    "creative",
@@ -62,22 +66,6 @@ var variants = newTable(table{
 
 // KindGenerate is the job that generates a creative.
 const KindGenerate = "creative.generate"
-
-// Doc returns the record as it is answered, from memory where that is safe.
-func (s *Creatives) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
-	return s.db.doc(ctx, creatives, workspace, id)
-}
-
-// List reads one page.
-func (s *Creatives) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := creatives.list(ctx, s.db.engine, workspace, search(q))
-	return p, translate(err)
-}
-
-// Load reads a record to change it.
-func (s *Creatives) Load(ctx context.Context, workspace, id ident.ID) (*creative.Creative, error) {
-	return load[creative.Creative](ctx, s.db, creatives, workspace, id)
-}
 
 // Variants lists the variants of a creative.
 func (s *Creatives) Variants(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {

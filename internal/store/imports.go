@@ -7,17 +7,20 @@ import (
 
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
-	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
 // Imports keeps the records of imports. Their files are elsewhere.
-type Imports struct{ db *DB }
+type Imports struct {
+	records[ingest.Import, *ingest.Import]
+}
 
 var _ ingest.ImportStore = (*Imports)(nil)
 
 // Imports returns the store of imports.
-func (db *DB) Imports() *Imports { return &Imports{db} }
+func (db *DB) Imports() *Imports {
+	return &Imports{records[ingest.Import, *ingest.Import]{db, imports}}
+}
 
 var imports = newTable(table{
 	name:    "import",
@@ -34,22 +37,6 @@ var imports = newTable(table{
 		"q":      ` AND name LIKE %s ESCAPE '\'`,
 	},
 })
-
-// Doc returns the record as it is answered, from memory where that is safe.
-func (s *Imports) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
-	return s.db.doc(ctx, imports, workspace, id)
-}
-
-// List reads one page.
-func (s *Imports) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := imports.list(ctx, s.db.engine, workspace, search(q))
-	return p, translate(err)
-}
-
-// Load reads a record to change it.
-func (s *Imports) Load(ctx context.Context, workspace, id ident.ID) (*ingest.Import, error) {
-	return load[ingest.Import](ctx, s.db, imports, workspace, id)
-}
 
 // Save writes a record, a new one or one that nobody has changed since it was
 // loaded.

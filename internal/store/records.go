@@ -144,20 +144,37 @@ func rowOf(id ident.ID, status string, c *record.Common, v any, columns ...any) 
 	}, err
 }
 
-// load reads a record to change it.
-func load[T any, P interface {
+// records reads the records of one table.
+type records[T any, P interface {
 	*T
 	Loaded(workspace ident.ID, d record.Doc)
-}](ctx context.Context, db *DB, t *table, workspace, id ident.ID) (P, error) {
-	d, err := db.doc(ctx, t, workspace, id)
+}] struct {
+	db    *DB
+	table *table
+}
+
+// Doc reads a record as it is answered.
+func (r records[T, P]) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return r.db.doc(ctx, r.table, workspace, id)
+}
+
+// List reads one page.
+func (r records[T, P]) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	p, err := r.table.list(ctx, r.db.engine, workspace, search(q))
+	return p, translate(err)
+}
+
+// Load reads a record to change it.
+func (r records[T, P]) Load(ctx context.Context, workspace, id ident.ID) (*T, error) {
+	d, err := r.Doc(ctx, workspace, id)
 	if err != nil {
 		return nil, err
 	}
-	v := P(new(T))
+	v := new(T)
 	if err := decode(d.JSON, v); err != nil {
 		return nil, err
 	}
-	v.Loaded(workspace, d)
+	P(v).Loaded(workspace, d)
 	return v, nil
 }
 

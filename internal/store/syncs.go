@@ -7,17 +7,20 @@ import (
 
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
-	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
 // Runs keeps sync runs.
-type Runs struct{ db *DB }
+type Runs struct {
+	records[connection.Run, *connection.Run]
+}
 
 var _ connection.Runs = (*Runs)(nil)
 
 // Runs returns the store of sync runs.
-func (db *DB) Runs() *Runs { return &Runs{db} }
+func (db *DB) Runs() *Runs {
+	return &Runs{records[connection.Run, *connection.Run]{db, runs}}
+}
 
 const (
 	// KindSync is the job that does what is to be done for a connection.
@@ -38,20 +41,9 @@ var runs = newTable(table{
 	filters: map[string]string{"connection_id": ` AND connection_id = %s`},
 })
 
-// Doc returns the record as it is answered, from memory where that is safe.
-func (s *Runs) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
-	return s.db.doc(ctx, runs, workspace, id)
-}
-
-// List reads one page.
-func (s *Runs) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := runs.list(ctx, s.db.engine, workspace, q)
-	return p, translate(err)
-}
-
 // Load reads a record with its plan to change it.
 func (s *Runs) Load(ctx context.Context, workspace, id ident.ID) (*connection.Run, error) {
-	r, err := load[connection.Run](ctx, s.db, runs, workspace, id)
+	r, err := s.records.Load(ctx, workspace, id)
 	if err != nil {
 		return nil, err
 	}
