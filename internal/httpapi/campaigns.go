@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"fanfare/internal/body"
 	"fanfare/internal/campaign"
@@ -42,13 +43,13 @@ func (a *API) campaignRoutes() []route {
 		}
 	}
 	pause := act("pause", "pauseCampaign", a.pauseCampaign)
-	pause.stops = func(context.Context, *request) bool { return true }
+	pause.stops = a.stopsCampaign(func(c *campaign.Campaign) bool { return slices.Contains(c.AllowedActions, campaign.Pause) })
 	return []route{
 		{method: http.MethodGet, pattern: all, operation: "listCampaigns", handle: a.listCampaigns, compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
-		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true, stops: a.runningCampaign},
+		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true, stops: a.stopsCampaign(func(c *campaign.Campaign) bool { return c.Status == campaign.StatusActive || c.Strays() })},
 		act("launch", "launchCampaign", a.launchCampaign),
 		pause,
 		act("resume", "resumeCampaign", a.resumeCampaign),
@@ -57,18 +58,22 @@ func (a *API) campaignRoutes() []route {
 	}
 }
 
-// runningCampaign reports whether the campaign in the path runs.
-func (a *API) runningCampaign(ctx context.Context, r *request) bool {
-	id, err := r.recordID(ident.Campaign)
-	if err != nil {
-		return false
+// stopsCampaign reports whether a request takes effect on the campaign in its
+// path: the caller may make it, the campaign can be stopped, and If-Match names
+// its version.
+func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.Context, r *request) bool {
+	return func(ctx context.Context, r *request) bool {
+		id, err := r.recordID(ident.Campaign)
+		if err != nil || r.caller.May(r.route.operation, r.from) != nil {
+			return false
+		}
+		d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
+		if err != nil {
+			return false
+		}
+		c, err := campaign.Read(d)
+		return err == nil && can(c) && r.match().Holds(c.Version)
 	}
-	d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
-	if err != nil {
-		return false
-	}
-	c, err := campaign.Read(d)
-	return err == nil && c.Runs()
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {

@@ -99,7 +99,8 @@ func (a *API) charge(r *request) error {
 const stopsPerMinute = 10
 
 // stops admits a request that stops a campaign although the plan's limit is
-// used up, and counts it apart.
+// used up, and counts it apart. A request that would stop nothing is refused
+// like any other and uses up none of them.
 // Choice: the specification has 429 for every request over the limit. Spend
 // that cannot be stopped costs more than a request, so this is a rule for
 // safety beside it.

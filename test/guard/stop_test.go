@@ -51,6 +51,14 @@ func TestStopOverLimit(t *testing.T) {
 				refused("DELETE", "/v1/campaigns/"+draft)
 				refused("DELETE", "/v1/campaigns/cmp_01h455vb4pex5vsknk084sn02q")
 				refused("POST", "/v1/campaigns/"+active[1]+"/launch")
+				// What would stop nothing uses up none of the ten.
+				for range 11 {
+					refused("POST", "/v1/campaigns/"+id+"/pause")
+					refused("POST", "/v1/campaigns/"+draft+"/pause")
+					refused("POST", "/v1/campaigns/cmp_01h455vb4pex5vsknk084sn02q/pause")
+					a.Do("POST", "/v1/campaigns/"+active[1]+"/pause", nil, `If-Match: "77.0"`).WantError(429, "rate_limit_exceeded")
+					a.Do("DELETE", "/v1/campaigns/"+active[1], nil, `If-Match: "77.0"`).WantError(429, "rate_limit_exceeded")
+				}
 			}
 		}
 		stop("DELETE", "/v1/campaigns/"+active[9])
