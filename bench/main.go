@@ -2,6 +2,22 @@
 // machine in the same run, and prints ratios. Absolute times move with the
 // machine; ratios taken alternately hardly do. CPU per request is what the
 // server process itself reports, so that the client costs nothing.
+//
+// The measurements, by the name that -only takes:
+//
+//	P1  one campaign against fixed bytes
+//	P2  a page of 20 campaigns deep in a million
+//	P3  durable creates, many at once against one commit each
+//	P4  the same work on PocketBase
+//	P5  a custom query against the same SQL in DuckDB
+//	P6  the reports against the same from the facts alone
+//	P7  reads of a campaign while heavy queries run
+//	P8  facts replaced, against DuckDB's appender
+//	P9  from start to ready, on an empty and on a large data folder
+//	P10 the same calls on ten thousand and on many records, with P9
+//	P11 three months of five sandbox accounts synced
+//
+// creative and console have no number.
 package main
 
 import (

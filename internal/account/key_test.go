@@ -186,7 +186,7 @@ func TestFindAndMask(t *testing.T) {
 	}
 }
 
-// FuzzKey is trust S1 for key parsing: what is taken for a key has the
+// FuzzKey parses any text (K1): a text that is accepted as a key has the
 // published shape and is found and masked in any text.
 func FuzzKey(f *testing.F) {
 	f.Add("")

@@ -68,8 +68,8 @@ func TestK4OwnerLeaves(t *testing.T) {
 	}
 }
 
-// TestS15Demotion: a key has the role its owner has now.
-func TestS15Demotion(t *testing.T) {
+// TestK4Demotion: a key has the role its owner has now.
+func TestK4Demotion(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
 		o.member("ann@example.com", account.Viewer)

@@ -58,9 +58,8 @@ func (o operation) family() string {
 	return parts[2]
 }
 
-// least is who may call an operation by the text of protocol §8: viewers read,
-// editors write, admins look after connections, webhooks, members, keys and
-// the audit log, and set the exchange rates that all amounts depend on.
+// least is the least role that may call an operation (K13), derived from the
+// path and the method instead of the table.
 func (o operation) least() account.Role {
 	reads := o.method == "get" || o.path == "/v1/analytics/query"
 	switch f := o.family(); {
@@ -78,7 +77,7 @@ var anywhere = netip.MustParseAddr("203.0.113.7")
 
 func caller(role account.Role) *account.Caller { return &account.Caller{Role: role} }
 
-// TestRolesMatrix is every cell of role × operation (protocol §8, OWASP API5).
+// TestRolesMatrix is every cell of role × operation (K13).
 func TestRolesMatrix(t *testing.T) {
 	t.Parallel()
 	cells := 0

@@ -31,8 +31,9 @@ var (
 
 func kept(status string) outcome { return outcome{to: status, event: "audience.updated"} }
 
-// transitions is the table of the statuses, with every refusal spelt out. grow
-// and shrink take a list over the minimum and below it.
+// transitions is what each action does in each status, refusals included. grow
+// and shrink take a list over the minimum and below it. docs/PROTOCOL.md, "States
+// and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"ready":          {"update": kept("ready"), "archive": archived, "restore": no, "grow": no, "shrink": no},
 	"ready list":     {"update": kept("ready"), "archive": archived, "restore": no, "grow": {to: "ready"}, "shrink": {to: "too_small", event: "audience.too_small"}},

@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// changes are the fields of records.md with a change of each, and where it is
-// allowed; nil is everywhere but archived.
+// changes has a change of each field and the statuses that allow it; nil is all
+// but archived. docs/PROTOCOL.md, "States and fields", refers to it.
 var changes = []struct {
 	field, patch string
 	in           []string

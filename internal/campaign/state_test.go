@@ -26,7 +26,8 @@ func no(required string) outcome { return outcome{code: "invalid_state", require
 
 func gone(required string) outcome { return outcome{code: "archived", required: required} }
 
-// transitions is the table of records.md, with every refusal spelt out.
+// transitions is what each action does in each status, refusals included.
+// docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"draft": {
 		"launch": {to: "active", event: "campaign.launched"}, "pause": no("active"), "resume": no("paused"), "restore": no("archived"),

@@ -31,7 +31,8 @@ func gone(required string) outcome { return outcome{code: "archived", required: 
 
 const living = "generating ready failed"
 
-// transitions is the table of records.md, with every refusal spelt out.
+// transitions is what each action does in each status, refusals included.
+// docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"generating": {
 		"archive": {to: "archived", event: "archived"}, "restore": no("archived"), "retry": no("failed"),

@@ -185,7 +185,7 @@ func (r *request) link(cursor string) {
 }
 
 // pages are buffers for lists: a page of 20 records takes about 32 kB, and
-// making and clearing that anew took a twentieth of the request (P2 of bench).
+// making and clearing that anew took a twentieth of the request (P2 in bench/main.go).
 var pages = sync.Pool{New: func() any {
 	b := make([]byte, 0, 48<<10)
 	return &b

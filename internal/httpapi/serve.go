@@ -96,7 +96,7 @@ var (
 	hClose    = []string{"close"}
 )
 
-// ServeHTTP checks in the order that the protocol fixes: path, key, quota,
+// ServeHTTP checks in the order of rule H1: path, key, quota,
 // route, method, Accept, permission, body, and only then the operation.
 func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	a.serve(a.begin(w, hr, a.Now()))

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestR13ShutdownLetsRequestsFinish(t *testing.T) {
+func TestH11ShutdownLetsRequestsFinish(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("http2=%v", http2), func(t *testing.T) {
 			cfg := autoConfig(t)
@@ -62,7 +62,7 @@ func TestR13ShutdownLetsRequestsFinish(t *testing.T) {
 	}
 }
 
-func TestR13ShutdownEndsWithItsContext(t *testing.T) {
+func TestH11ShutdownEndsWithItsContext(t *testing.T) {
 	cfg := autoConfig(t)
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan struct{})

@@ -72,9 +72,9 @@ func modesOf(t *testing.T, test func(t *testing.T, cfg Config)) {
 	}
 }
 
-// TestR11ClientsThatDoNotReadAreCut wants a client that takes nothing of its
+// TestH5ClientsThatDoNotReadAreCut wants a client that takes nothing of its
 // answer to be cut off, with all requests that it sent at once.
-func TestR11ClientsThatDoNotReadAreCut(t *testing.T) {
+func TestH5ClientsThatDoNotReadAreCut(t *testing.T) {
 	modesOf(t, func(t *testing.T, cfg Config) {
 		ended := make(chan time.Duration, 9)
 		c, in := dialSlow(t, cfg, answers(ended))
@@ -93,9 +93,9 @@ func TestR11ClientsThatDoNotReadAreCut(t *testing.T) {
 	})
 }
 
-// TestR11SlowClientsThatReadAreServed wants a client that takes a little at a
+// TestH5SlowClientsThatReadAreServed wants a client that takes a little at a
 // time to get everything.
-func TestR11SlowClientsThatReadAreServed(t *testing.T) {
+func TestH5SlowClientsThatReadAreServed(t *testing.T) {
 	modesOf(t, func(t *testing.T, cfg Config) {
 		ended := make(chan time.Duration, 9)
 		c, in := dialSlow(t, cfg, answers(ended))
@@ -198,9 +198,9 @@ func (f *framed) write(frame func() error) {
 	_ = frame()
 }
 
-// TestR11StreamsWithoutAWindowAreCut wants answers over HTTP/2 of which the
+// TestH5StreamsWithoutAWindowAreCut wants answers over HTTP/2 of which the
 // client takes nothing to be given up, although it answers pings.
-func TestR11StreamsWithoutAWindowAreCut(t *testing.T) {
+func TestH5StreamsWithoutAWindowAreCut(t *testing.T) {
 	for _, path := range []string{"/large", "/small"} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -222,9 +222,9 @@ func TestR11StreamsWithoutAWindowAreCut(t *testing.T) {
 	}
 }
 
-// TestR11SlowStreamsAreServed wants a client that opens its window a little at a
+// TestH5SlowStreamsAreServed wants a client that opens its window a little at a
 // time to get everything, and an answer that is made in parts to be whole.
-func TestR11SlowStreamsAreServed(t *testing.T) {
+func TestH5SlowStreamsAreServed(t *testing.T) {
 	for path, every := range map[string]time.Duration{"/large": 20 * time.Second, "/pause": time.Millisecond} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -90,7 +90,7 @@ func TestCursorIsBound(t *testing.T) {
 	}
 }
 
-// TestCursorSize holds the sizes that the protocol names (L4).
+// TestCursorSize bounds the length of a cursor (L4).
 func TestCursorSize(t *testing.T) {
 	t.Parallel()
 	s := sealer(t, 1)

@@ -17,10 +17,9 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// TestDrillExact is trust R9 on one node: of a million concurrent requests
-// across window edges not one more and not one fewer is admitted than the
-// rule allows. Half of them come in volleys against the model, half while the
-// clock runs.
+// TestDrillExact is R1 on one node: of a million concurrent requests across
+// window edges not one more and not one fewer is admitted than the rule allows.
+// Half of them come in volleys against the model, half while the clock runs.
 func TestDrillExact(t *testing.T) {
 	t.Parallel()
 	const seed, rounds, each = 20261115, 2_500, 200
@@ -174,7 +173,7 @@ func nodes(t *testing.T, name string, open func(testing.TB) store.Engine) []rate
 	return list
 }
 
-// TestDrillExactStored is trust R9 across nodes: the same volleys through the
+// TestDrillExactStored is R2 across nodes: the same volleys through the
 // counter in the store, from three nodes on one database.
 func TestDrillExactStored(t *testing.T) {
 	rounds, each := 30, 60

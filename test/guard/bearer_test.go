@@ -15,9 +15,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// FuzzBearer is trust S1 for the Authorization header: whatever stands in it,
-// it opens exactly when it is the scheme Bearer and a key. KEY stands for one
-// that is valid.
+// FuzzBearer sends any text as the Authorization header (K3): it is accepted
+// exactly when it is the scheme Bearer and a key. KEY is replaced by a valid key.
 func FuzzBearer(f *testing.F) {
 	w := fanfaretest.New(f, nil)
 	w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
@@ -50,10 +49,10 @@ func FuzzBearer(f *testing.F) {
 	})
 }
 
-// TestDrillKeyTiming is trust S7, a measurement: how long a refusal takes says
-// nothing about how much of a key was guessed. A single run on a busy machine
-// may see a difference between any two strings; a leak would be seen in every
-// run, with every key, in the same direction.
+// TestDrillKeyTiming is a measurement: how long a refusal takes says nothing
+// about how much of a key was guessed. A single run on a busy machine may see a
+// difference between any two strings; a leak would be seen in every run, with
+// every key, in the same direction.
 func TestDrillKeyTiming(t *testing.T) {
 	if !full {
 		t.Skip("a measurement, only with FANFARE_DRILL=full")

@@ -86,9 +86,9 @@ func dump(t *testing.T, e store.Engine) []byte {
 	return all.Bytes()
 }
 
-// TestFaultLoop is trust R3 for accounts and counters: each statement of each
-// change fails once. The caller hears of it, nothing half-done is left, and
-// the same change works when the fault is gone.
+// TestFaultLoop lets each statement of each change of accounts and counters
+// fail once. The caller gets the error, nothing half-done is left, and the same
+// change works when the fault is gone.
 func TestFaultLoop(t *testing.T) {
 	type world struct {
 		*fanfaretest.Tenant

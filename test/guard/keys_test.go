@@ -150,7 +150,7 @@ func TestK3ForeignKeyInQuery(t *testing.T) {
 }
 
 // TestK4Live: rights follow the user from one request to the next, leaving
-// and coming back included (trust S15).
+// and coming back included.
 func TestK4Live(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Growth)
@@ -264,9 +264,9 @@ func TestK6ExpiryHeader(t *testing.T) {
 	}
 }
 
-// TestS14Revoke is K8 on one node: from the moment that a revocation is
-// acknowledged not one request is admitted, however many are on their way.
-func TestS14Revoke(t *testing.T) {
+// TestK8RevokedAtOnce: after a revocation is acknowledged, its node admits not
+// one more request of the key, however many are on their way.
+func TestK8RevokedAtOnce(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
 		a := w.Tenant(account.Enterprise)

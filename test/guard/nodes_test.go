@@ -34,8 +34,7 @@ func nodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.Wor
 	return list
 }
 
-// TestR2Nodes is trust R9 for three nodes: together they admit exactly what
-// one would.
+// TestR2Nodes: three nodes together admit exactly as many requests as one.
 func TestR2Nodes(t *testing.T) {
 	t.Parallel()
 	list := nodes(t, 3, limits(ratelimit.Limits{PerMinute: 50, PerDay: 90}))
@@ -66,9 +65,9 @@ func TestR2Nodes(t *testing.T) {
 	}
 }
 
-// TestS14Nodes: what happens to a key on one node holds there with the next
+// TestK8Nodes: what happens to a key on one node holds there with the next
 // request and on every other node within a second.
-func TestS14Nodes(t *testing.T) {
+func TestK8Nodes(t *testing.T) {
 	t.Parallel()
 	list := nodes(t, 2)
 	here, there := list[0], list[1]

@@ -335,8 +335,8 @@ func TestR3RefundFails(t *testing.T) {
 	}
 }
 
-// TestQuotaEvents: a workspace is told at 80 % of its day and when it is used
-// up, once a day each (protocol §9).
+// TestQuotaEvents: a workspace gets an event at 80 % of its day and one when it
+// is used up, once a day each (R12).
 func TestQuotaEvents(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerDay: 10}

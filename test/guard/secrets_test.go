@@ -98,9 +98,9 @@ func (y way) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, sec
 	return serve(w, r), r.RequestURI
 }
 
-// TestDrillS13Secrets is trust S13: keys that are sent wherever they can be sent by
-// mistake come out nowhere: not in the log, not in an answer, not in a backup.
-func TestDrillS13Secrets(t *testing.T) {
+// TestDrillK12Secrets: keys that are sent wherever they can be sent by mistake
+// appear nowhere: not in the log, not in an answer, not in a backup.
+func TestDrillK12Secrets(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
 	a := w.Tenant(account.Enterprise)

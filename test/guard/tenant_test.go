@@ -314,11 +314,11 @@ func (h *household) harvest(op *fanfaretest.Operation, res *fanfaretest.Response
 	}
 }
 
-// TestDrillS3TenantsApart is trust S3 and protocol E7: for every operation of the
-// contract, every role and every way in which a caller can name something,
-// what belongs to another tenant looks exactly like what never existed, and
-// not one string of that tenant comes out.
-func TestDrillS3TenantsApart(t *testing.T) {
+// TestDrillE7TenantsApart is E7 for the whole contract: for every operation,
+// every role and every way in which a caller can name something, what belongs
+// to another tenant looks exactly like what never existed, and not one string
+// of that tenant comes out.
+func TestDrillE7TenantsApart(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
