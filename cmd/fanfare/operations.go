@@ -162,3 +162,13 @@ func modelBudget(text string) (*int64, error) {
 	}
 	return &amount.Micros, nil
 }
+
+// knownWorkspace returns an error where an id names no workspace. An empty one
+// stands for all.
+func knownWorkspace(ctx context.Context, a *app.App, id ident.ID) error {
+	if id == "" {
+		return nil
+	}
+	_, err := a.Accounts.Workspace(ctx, id)
+	return err
+}

@@ -29,22 +29,15 @@ type providerIn struct {
 // providerOperations are those commands on models that can run inside a
 // server.
 func providerOperations(a *app.App) map[string]control.Op {
-	known := func(ctx context.Context, workspace ident.ID) error {
-		if workspace == "" {
-			return nil
-		}
-		_, err := a.Accounts.Workspace(ctx, workspace)
-		return err
-	}
 	return map[string]control.Op{
 		"provider.set": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) (provider.Listed, error) {
-			if err := known(ctx, in.WorkspaceID); err != nil {
+			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return provider.Listed{}, err
 			}
 			return a.Providers.Set(ctx, operator, in.WorkspaceID, in.Kind, in.Settings, secret.New(in.Key))
 		}),
 		"provider.list": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) ([]provider.Listed, error) {
-			if err := known(ctx, in.WorkspaceID); err != nil {
+			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}
 			return a.Providers.List(ctx, in.WorkspaceID)

@@ -34,23 +34,16 @@ type ratesIn struct {
 
 // ratesOperations are those commands on rates that can run inside a server.
 func ratesOperations(a *app.App) map[string]control.Op {
-	known := func(ctx context.Context, workspace ident.ID) error {
-		if workspace == "" {
-			return nil
-		}
-		_, err := a.Accounts.Workspace(ctx, workspace)
-		return err
-	}
 	return map[string]control.Op{
 		"rates.put": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) (jsontext.Value, error) {
-			if err := known(ctx, in.WorkspaceID); err != nil {
+			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}
 			d, err := a.Rates.Put(ctx, operator, in.WorkspaceID, in.Rates)
 			return d.JSON, err
 		}),
 		"rates.list": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) ([]rates.Listed, error) {
-			if err := known(ctx, in.WorkspaceID); err != nil {
+			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}
 			p, err := a.Rates.List(ctx, in.WorkspaceID, rates.Query{Currencies: in.Currencies, First: in.First, Last: in.Last, Limit: in.Limit})

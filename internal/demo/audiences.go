@@ -41,7 +41,7 @@ func (s Services) audiences(ctx context.Context, cause record.Cause) (map[string
 		if err != nil {
 			return nil, fmt.Errorf("make demo audience %q: %w", p.name, err)
 		}
-		made[p.name] = idOf(d)
+		made[p.name] = d.ID()
 		if p.to == 0 {
 			continue
 		}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"fanfare/internal/audience"
 	"fanfare/internal/body"
 	"fanfare/internal/campaign"
@@ -91,7 +89,7 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 	if err != nil {
 		return fmt.Errorf("connect the sandbox: %w", err)
 	}
-	sandbox := idOf(d)
+	sandbox := d.ID()
 	ids := make([]ident.ID, len(plans))
 	for i, p := range plans {
 		if ids[i], err = s.campaign(ctx, cause, p, made, sandbox, now); err != nil {
@@ -120,7 +118,7 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 	if err != nil {
 		return "", err
 	}
-	id := idOf(d)
+	id := d.ID()
 	if p.prompt != "" {
 		if err := s.creative(ctx, cause, p, id); err != nil {
 			return "", err
@@ -142,7 +140,7 @@ func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id i
 	if err != nil {
 		return err
 	}
-	patch, err := body.Of(map[string]any{"creative_ids": []ident.ID{idOf(d)}})
+	patch, err := body.Of(map[string]any{"creative_ids": []ident.ID{d.ID()}})
 	if err != nil {
 		return err
 	}
@@ -159,20 +157,6 @@ func (s Services) end(ctx context.Context, cause record.Cause, p plan, id ident.
 		_, err = s.Campaigns.Archive(ctx, cause, id, record.Match{})
 	}
 	return err
-}
-
-// idOf reads the id of a record just made.
-func idOf(d record.Doc) ident.ID {
-	if d.JSON == nil {
-		return ""
-	}
-	var made struct {
-		ID ident.ID `json:"id"`
-	}
-	if err := json.Unmarshal(d.JSON, &made); err != nil {
-		panic(err)
-	}
-	return made.ID
 }
 
 func (p plan) spec(now time.Time) campaign.Spec {

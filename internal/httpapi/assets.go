@@ -41,7 +41,7 @@ func (a *API) uploadAsset(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }
 
 func (a *API) getAsset(ctx context.Context, r *request) (response, error) {

@@ -50,7 +50,7 @@ func (a *API) createAudience(ctx context.Context, r *request) (response, error) 
 	if err != nil {
 		return response{}, err
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }
 
 func (a *API) updateAudience(ctx context.Context, r *request) (response, error) {

@@ -81,7 +81,7 @@ func (a *API) createCampaign(ctx context.Context, r *request) (response, error) 
 	if err != nil {
 		return response{}, err
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }
 
 func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) {
@@ -149,5 +149,5 @@ func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, erro
 	if err != nil {
 		return response{}, err
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }

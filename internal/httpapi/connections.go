@@ -55,7 +55,7 @@ func (a *API) createConnection(ctx context.Context, r *request) (response, error
 	if err != nil {
 		return response{}, err
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }
 
 // roots are the currency and zone of the caller's workspace.

@@ -89,7 +89,7 @@ func (a *API) createCreative(ctx context.Context, r *request) (response, error) 
 	if err != nil {
 		return response{}, err
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }
 
 func (a *API) updateCreative(ctx context.Context, r *request) (response, error) {
@@ -135,7 +135,7 @@ const (
 // generated waits a moment for a generation and answers with its result, or
 // with the creative as it is.
 func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d record.Doc, status int) (response, error) {
-	id := idOf(d)
+	id := d.ID()
 	wait, applied := preference(r.http.Header["Prefer"])
 	if generating(d.JSON) && wait > 0 {
 		var err error

@@ -75,7 +75,7 @@ func (a *API) grantAccess(r *request, platform string) error {
 	case confirmed:
 		return r.sendGrant(http.StatusOK, grantView{Title: "Connected", Message: "Access is granted and the first sync has started. You can close this page."})
 	}
-	r.w.Header()["Location"] = []string{"/connections/" + string(idOf(d))}
+	r.w.Header()["Location"] = []string{"/connections/" + string(d.ID())}
 	r.head(http.StatusFound)
 	return nil
 }

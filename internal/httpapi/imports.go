@@ -56,7 +56,7 @@ func (a *API) createImport(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, asParameters(err, importParams)
 	}
-	return r.created(d, idOf(d)), nil
+	return r.created(d, d.ID()), nil
 }
 
 func (a *API) updateImport(ctx context.Context, r *request) (response, error) {

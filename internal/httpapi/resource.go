@@ -113,9 +113,3 @@ func (s *resource) action(ctx context.Context, r *request, options func(*body.Re
 	}
 	return id, nil
 }
-
-// idOf reads the id that starts every record.
-func idOf(d record.Doc) ident.ID {
-	const start = len(`{"id":"`)
-	return ident.ID(d.JSON[start : start+len(ident.Campaign)+27])
-}

@@ -40,7 +40,7 @@ func (a *API) syncConnection(s *resource) handler {
 			return response{}, err
 		}
 		res := found(d)
-		res.status, res.retryAfter, res.location = http.StatusAccepted, askAgain, r.place(idOf(d))
+		res.status, res.retryAfter, res.location = http.StatusAccepted, askAgain, r.place(d.ID())
 		return res, nil
 	}
 }

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,17 @@ func (s Stamp) ETag() string {
 type Doc struct {
 	Stamp
 	JSON []byte
+}
+
+// ID returns the id that begins the JSON of every record, empty where there is
+// no record.
+func (d Doc) ID() ident.ID {
+	rest, ok := bytes.CutPrefix(d.JSON, []byte(`{"id":"`))
+	if !ok {
+		return ""
+	}
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return ident.ID(id)
 }
 
 // Match is the caller's precondition on the version, from If-Match. The zero

@@ -1,6 +1,12 @@
+// Package fanfare holds what the binary carries of the project's own files.
 package fanfare
 
 import "embed"
+
+// Changelog is what has changed, for users.
+//
+//go:embed CHANGELOG.md
+var Changelog []byte
 
 // Guides are the guides for users of the API, as docs/guides/NAME.md, and the
 // document for operators.
