@@ -1,5 +1,5 @@
-// Package internal_test holds the architecture: which room may know which, and
-// how large a file may be. It reads as the drawing in docs/ARCHITECTURE.md.
+// Package internal_test checks the architecture: which package may import which,
+// how large a file may be, and that the documents about it are complete.
 package internal_test
 
 import (
@@ -22,12 +22,12 @@ const (
 	maxLines = 500
 )
 
-// layer is a set of rooms with one rule.
+// layer is a set of packages with one rule. Packages are named by their path
+// from internal.
 type layer struct {
-	name  string
-	rooms []string
-	// may are the layers and rooms that these rooms may import. Rooms of a
-	// leaf layer may also import each other.
+	name     string
+	packages []string
+	// may are the layers and packages that these packages may import.
 	may []string
 	// never are packages outside the module that they must not import.
 	never []string
@@ -39,154 +39,154 @@ var (
 	http    = []string{"net/http"}
 )
 
-// layers are all rooms, from the vocabulary to the program. Read from below it
-// is the way of a request: cmd, httpapi, campaign, store, engine. Only the
-// arrow from store to the slices points back: the slice says what it needs, the
+// layers are all packages, from the basic types to the program. A request passes
+// them in the opposite order: cmd, httpapi, campaign, store, engine. Only the
+// import from store to the slices goes back: a slice declares what it needs, the
 // store provides it.
 var layers = []layer{
 	{
-		name: "leaf", rooms: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "turn", "body"}, may: []string{"leaf"},
-		never: slices.Concat(http, drivers), why: "the vocabulary is for everybody, so it may depend on nothing but itself",
+		name: "leaf", packages: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "turn", "body"}, may: []string{"leaf"},
+		never: slices.Concat(http, drivers), why: "every package uses the basic types, so they import only each other",
 	},
 	{
-		name: "slice", rooms: []string{"account", "analytics", "asset", "campaign", "connection", "creative", "ratelimit", "rates", "signin"}, may: []string{"leaf"},
-		never: slices.Concat(http, drivers), why: "rules know neither how they are asked nor where things are kept, and slices stay strangers: what one needs of another it declares as an interface",
+		name: "slice", packages: []string{"account", "analytics", "asset", "campaign", "connection", "creative", "ratelimit", "rates", "signin"}, may: []string{"leaf"},
+		never: slices.Concat(http, drivers), why: "rules know neither HTTP nor SQL, and no slice imports another: what one needs of another it declares as an interface",
 	},
 	{
-		name: "audience", rooms: []string{"audience"}, may: []string{"analytics", "leaf"},
+		name: "audience", packages: []string{"audience"}, may: []string{"analytics", "leaf"},
 		never: slices.Concat(http, drivers), why: "its insights are answers of analytics; a copy of each of those types would have to be kept equal",
 	},
 	{
-		name: "ingest", rooms: []string{"ingest"}, may: []string{"connection", "leaf"},
-		never: slices.Concat(http, drivers), why: "own data belongs to a connection, which says what a source is",
+		name: "ingest", packages: []string{"ingest"}, may: []string{"connection", "leaf"},
+		never: slices.Concat(http, drivers), why: "own data belongs to a connection, which defines what a source is",
 	},
 	{
-		name: "door", rooms: []string{"httpapi"}, may: []string{"slice", "audience", "ingest", "leaf"},
-		never: drivers, why: "a door maps requests to slices; were it to reach the store, rules could be passed by",
+		name: "http", packages: []string{"httpapi"}, may: []string{"slice", "audience", "ingest", "leaf"},
+		never: drivers, why: "the HTTP layer maps requests to slices; with access to the store it could bypass their rules",
 	},
 	{
-		name: "console", rooms: []string{"console"}, may: []string{"door", "slice", "audience", "ingest", "leaf"},
-		never: drivers, why: "the door for people stands beside the one for keys and goes to the same slices",
+		name: "console", packages: []string{"console"}, may: []string{"http", "slice", "audience", "ingest", "leaf"},
+		never: drivers, why: "the HTTP layer of the console calls the same slices as the API",
 	},
 	{
-		name: "work", rooms: []string{"job"}, may: []string{"leaf"},
-		never: slices.Concat(http, drivers), why: "the runner knows jobs by kind; what they do is plugged in",
+		name: "work", packages: []string{"job"}, may: []string{"leaf"},
+		never: slices.Concat(http, drivers), why: "the runner knows jobs by kind; the app registers what they do",
 	},
 	{
-		name: "store", rooms: []string{"store"}, may: []string{"slice", "audience", "ingest", "leaf", "work"},
-		never: slices.Concat(http, drivers), why: "one SQL serves every engine, and slices say what they need of it",
+		name: "store", packages: []string{"store"}, may: []string{"slice", "audience", "ingest", "leaf", "work"},
+		never: slices.Concat(http, drivers), why: "one SQL serves every engine, and slices declare what they need of it",
 	},
 	{
-		name: "engine", rooms: []string{"store/sqlite", "store/postgres"}, may: []string{"store"},
-		never: http, why: "an engine runs statements and knows nothing of what they are about",
+		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store"},
+		never: http, why: "an engine runs statements and does not know their meaning",
 	},
 	{
-		name: "facts", rooms: []string{"metrics"}, may: []string{"analytics", "leaf"},
-		never: slices.Concat(http, drivers), why: "sums are kept apart from what they mean",
+		name: "facts", packages: []string{"metrics"}, may: []string{"analytics", "leaf"},
+		never: slices.Concat(http, drivers), why: "sums are separate from their meaning",
 	},
 	{
-		name: "facts engine", rooms: []string{"metrics/duckdb"}, may: []string{"facts", "analytics", "leaf"},
-		never: http, why: "an engine stores facts and adds them up, and knows nothing of who asks",
+		name: "facts engine", packages: []string{"metrics/duckdb"}, may: []string{"facts", "analytics", "leaf"},
+		never: http, why: "an engine stores facts and adds them up, and does not know the caller",
 	},
 	{
-		name: "facts file", rooms: []string{"factsfile"}, may: []string{"store", "facts", "facts engine", "analytics", "leaf"},
-		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store, and knows nothing of who asks",
+		name: "facts file", packages: []string{"factsfile"}, may: []string{"store", "facts", "facts engine", "analytics", "leaf"},
+		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store, and does not know the caller",
 	},
 	{
-		name: "wire", rooms: []string{"mail", "oidc", "outbound", "seal"}, may: []string{"leaf"},
-		never: drivers, why: "they carry requests and keep secrets for whoever has them, and know nothing of either",
+		name: "wire", packages: []string{"mail", "oidc", "outbound", "seal"}, may: []string{"leaf"},
+		never: drivers, why: "they send requests and encrypt secrets without knowing their meaning",
 	},
 	{
-		name: "copywriter", rooms: []string{"creative/composer"}, may: []string{"creative", "leaf"},
-		never: slices.Concat(http, drivers), why: "it writes what a brief asks for from the brief alone",
+		name: "copywriter", packages: []string{"creative/composer"}, may: []string{"creative", "leaf"},
+		never: slices.Concat(http, drivers), why: "it writes copy from the brief alone",
 	},
 	{
-		name: "drawing", rooms: []string{"creative/picture"}, may: []string{"leaf"},
-		never: slices.Concat(http, drivers), why: "a picture is made of what it is given",
+		name: "drawing", packages: []string{"creative/picture"}, may: []string{"leaf"},
+		never: slices.Concat(http, drivers), why: "a picture depends only on its parameters",
 	},
 	{
-		name: "llm", rooms: []string{"llm"}, may: []string{"creative", "wire", "leaf"},
-		never: drivers, why: "a model writes what a brief asks for; it neither stores nor serves anything",
+		name: "llm", packages: []string{"llm"}, may: []string{"creative", "wire", "leaf"},
+		never: drivers, why: "a model writes copy from a brief; it neither stores nor serves anything",
 	},
 	{
-		name: "llm client", rooms: []string{"llm/openai", "llm/anthropic", "llm/gemini"}, may: []string{"llm", "creative", "wire", "leaf"},
+		name: "llm client", packages: []string{"llm/openai", "llm/anthropic", "llm/gemini"}, may: []string{"llm", "creative", "wire", "leaf"},
 		never: drivers, why: "one folder per API of models, each a client and nothing else",
 	},
 	{
-		name: "llm provider", rooms: []string{"llm/provider"}, may: []string{"creative", "copywriter", "drawing", "llm", "llm client", "wire", "leaf"},
-		never: slices.Concat(http, drivers), why: "it finds who can generate a creative, a model or the composer, and hides which",
+		name: "llm provider", packages: []string{"llm/provider"}, may: []string{"creative", "copywriter", "drawing", "llm", "llm client", "wire", "leaf"},
+		never: slices.Concat(http, drivers), why: "it chooses the generator of a creative, a model or the composer, and hides which",
 	},
 	{
-		name:  "ad platform",
-		rooms: []string{"adplatform/transport", "adplatform/googleauth", "adplatform/google", "adplatform/meta", "adplatform/tiktok", "adplatform/linkedin", "adplatform/ga4"},
-		may:   []string{"adplatform/transport", "adplatform/googleauth", "connection", "wire", "leaf"},
-		never: drivers, why: "one folder per ad platform, each a client and nothing else",
+		name:     "ad platform",
+		packages: []string{"adplatform/transport", "adplatform/googleauth", "adplatform/google", "adplatform/meta", "adplatform/tiktok", "adplatform/linkedin", "adplatform/ga4"},
+		may:      []string{"adplatform/transport", "adplatform/googleauth", "connection", "wire", "leaf"},
+		never:    drivers, why: "one folder per ad platform, each a client and nothing else",
 	},
 	{
-		name: "ad platforms", rooms: []string{"adplatform/registry"}, may: []string{"ad platform", "sandbox", "connection", "wire", "leaf"},
-		never: drivers, why: "it finds the client of an ad platform and hides whether that speaks to the real one",
+		name: "ad platforms", packages: []string{"adplatform/registry"}, may: []string{"ad platform", "sandbox", "connection", "wire", "leaf"},
+		never: drivers, why: "it chooses the client of an ad platform and hides whether that is the real one",
 	},
 	{
-		name: "sandbox", rooms: []string{"llm/sandbox", "adplatform/sandbox"}, may: []string{"leaf"},
-		never: drivers, why: "it plays the other side, so it may know nothing of ours",
+		name: "sandbox", packages: []string{"llm/sandbox", "adplatform/sandbox"}, may: []string{"leaf"},
+		never: drivers, why: "it simulates the other side, so it must not depend on our code",
 	},
 	{
-		name: "listener", rooms: []string{"listen"},
+		name: "listener", packages: []string{"listen"},
 		never: drivers, why: "connections and certificates have nothing to do with campaigns",
 	},
 	{
-		name: "backup", rooms: []string{"backup"}, may: []string{"store", "leaf"},
+		name: "backup", packages: []string{"backup"}, may: []string{"store", "leaf"},
 		never: slices.Concat(http, drivers), why: "a backup goes through the store, so that it is the same for every engine",
 	},
 	{
-		name: "setting", rooms: []string{"config"}, may: []string{"account", "httpapi", "ratelimit", "nearest", "listen", "leaf"},
-		never: drivers, why: "settings are read in the words of those who use them, and start nothing",
+		name: "setting", packages: []string{"config"}, may: []string{"account", "httpapi", "ratelimit", "nearest", "listen", "leaf"},
+		never: drivers, why: "settings are read into the types of the packages that use them, and start nothing",
 	},
 	{
-		name: "tool", rooms: []string{"control", "datadir"}, may: []string{"fault"},
-		never: drivers, why: "they carry commands and guard the folder for whatever service there is",
+		name: "tool", packages: []string{"control", "datadir"}, may: []string{"fault"},
+		never: drivers, why: "they run commands and lock the data folder, independent of the service",
 	},
 	{
-		name: "demo", rooms: []string{"demo"}, may: []string{"campaign", "connection", "creative", "audience", "leaf"},
-		never: slices.Concat(http, drivers), why: "demo data is made by the rules, like everybody's",
+		name: "demo", packages: []string{"demo"}, may: []string{"campaign", "connection", "creative", "audience", "leaf"},
+		never: slices.Concat(http, drivers), why: "demo data is created through the same rules as all data",
 	},
 	{
-		name: "docs", rooms: []string{"docs"}, may: []string{"leaf"},
-		never: drivers, why: "pages are made of files and of the contract, so that they can be read wherever the service is in trouble",
+		name: "docs", packages: []string{"docs"}, may: []string{"leaf"},
+		never: drivers, why: "pages are built from files and the contract, so they can be read while the service is in trouble",
 	},
 	{
-		name: "whole", rooms: []string{"app"}, may: []string{"api", "slice", "audience", "ingest", "leaf", "door", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
-		never: drivers, why: "it puts the rooms together and is made the same way by a server, a command and a test",
+		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
+		never: drivers, why: "it connects the packages, in the same way for a server, a command and a test",
 	},
-	{name: "contract", rooms: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
-	{name: "program", rooms: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only place that knows everybody"},
+	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
+	{name: "program", packages: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only package that may import all others"},
 	{
-		name: "test", rooms: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
-		may: []string{"*"}, why: "tests may look at everything; nobody may look at them",
+		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
+		may: []string{"*"}, why: "tests may import everything; nothing may import them",
 	},
 }
 
-// room is the import path of a room.
-func room(name string) string { return path.Join(module, "internal", name) }
+// importPath is the import path of a package.
+func importPath(name string) string { return path.Join(module, "internal", name) }
 
 // layerOf finds the layer of a package.
 func layerOf(pkg string) *layer {
 	for i, l := range layers {
-		if slices.ContainsFunc(l.rooms, func(name string) bool { return room(name) == pkg }) {
+		if slices.ContainsFunc(l.packages, func(name string) bool { return importPath(name) == pkg }) {
 			return &layers[i]
 		}
 	}
 	return nil
 }
 
-// allows says whether a room of the layer may import a package of the module.
+// allows reports whether a package of the layer may import a package of the module.
 func (l *layer) allows(pkg string) bool {
 	other := layerOf(pkg)
 	if other == nil || other.name == "test" && l.name != "test" {
 		return false
 	}
 	return slices.ContainsFunc(l.may, func(may string) bool {
-		return may == "*" || may == other.name || room(may) == pkg || may == "api" && pkg == module+"/api"
+		return may == "*" || may == other.name || importPath(may) == pkg || may == "api" && pkg == module+"/api"
 	})
 }
 
@@ -227,7 +227,7 @@ func walk(t *testing.T, visit func(name string, text []byte)) {
 			return err
 		}
 		if d.IsDir() {
-			// A folder with a module of its own is not ours.
+			// A folder with a module of its own is not part of this one.
 			if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil && name != "." || strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
@@ -257,7 +257,7 @@ func TestLayers(t *testing.T) {
 	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
 		l := layerOf(pkg)
 		if l == nil {
-			t.Errorf("%s is in no layer: give it one in internal/layers_test.go, with the reason for what it may know.", pkg)
+			t.Errorf("%s is in no layer: add it to one in internal/layers_test.go, with the reason for what it may import.", pkg)
 			continue
 		}
 		for imported, file := range packages[pkg] {
@@ -273,9 +273,9 @@ func TestLayers(t *testing.T) {
 		}
 	}
 	for _, l := range layers {
-		for _, name := range l.rooms {
-			if _, there := packages[room(name)]; !there && l.name != "test" {
-				t.Errorf("layer %s names %s, which is not there any more: take it out of internal/layers_test.go.", l.name, room(name))
+		for _, name := range l.packages {
+			if _, there := packages[importPath(name)]; !there && l.name != "test" {
+				t.Errorf("layer %s names %s, which does not exist: remove it from internal/layers_test.go.", l.name, importPath(name))
 			}
 		}
 	}
@@ -283,12 +283,12 @@ func TestLayers(t *testing.T) {
 
 func list(may []string) string {
 	if len(may) == 0 {
-		return "what is not ours"
+		return "packages of other modules"
 	}
 	return strings.Join(may, ", ")
 }
 
-// TestLayersBite sees that the rules refuse what they are for.
+// TestLayersBite checks that the rules refuse wrong imports.
 func TestLayersBite(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -325,7 +325,7 @@ func TestLayersBite(t *testing.T) {
 		{"fanfaretest", "app", true},
 		{"campaign", "unknown", false},
 	} {
-		if got := layerOf(room(test.from)).allows(room(test.to)); got != test.want {
+		if got := layerOf(importPath(test.from)).allows(importPath(test.to)); got != test.want {
 			t.Errorf("%s to %s: got %v want %v", test.from, test.to, got, test.want)
 		}
 	}
@@ -339,4 +339,59 @@ func TestFileLength(t *testing.T) {
 			t.Errorf("%s has %d lines, more than %d: a file that long has two subjects; give each its own.", name, n, maxLines)
 		}
 	})
+}
+
+// architectureFile has a table of all packages.
+const architectureFile = "docs/ARCHITECTURE.md"
+
+// tableNames returns the names in the first column of the table of packages. A
+// name that ends in a slash means all packages below it.
+func tableNames(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", architectureFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## Packages\n")
+	if !found {
+		t.Fatalf("%s: got no section Packages", architectureFile)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var names []string
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for i, name := range strings.Split(cells[1], "`") {
+			if i%2 == 1 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// TestArchitectureTable compares the table of packages with the layers.
+func TestArchitectureTable(t *testing.T) {
+	t.Parallel()
+	names := tableNames(t)
+	for i, name := range names {
+		if info, err := os.Stat(filepath.Join("..", name)); err != nil || !info.IsDir() {
+			t.Errorf("%s: the table names %s, which does not exist: remove it.", architectureFile, name)
+		}
+		if slices.Contains(names[:i], name) {
+			t.Errorf("%s: the table names %s twice: remove one.", architectureFile, name)
+		}
+	}
+	for _, l := range layers {
+		for _, p := range l.packages {
+			name := path.Join("internal", p)
+			if !slices.ContainsFunc(names, func(n string) bool {
+				return n == name || strings.HasSuffix(n, "/") && strings.HasPrefix(name, n)
+			}) {
+				t.Errorf("%s: the table does not have %s of layer %s: add what it is for.", architectureFile, name, l.name)
+			}
+		}
+	}
 }

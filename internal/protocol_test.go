@@ -229,3 +229,45 @@ func TestProtocolBites(t *testing.T) {
 		}
 	}
 }
+
+// exported is the name of a declaration with its package, such as record.Doc or
+// campaign.Service.Settle.
+var exported = regexp.MustCompile(`^([a-z]+)\.(?:([A-Z]\w*)\.)?([A-Z]\w*)$`)
+
+// TestGlossary checks that what docs/GLOSSARY.md names exists.
+func TestGlossary(t *testing.T) {
+	t.Parallel()
+	const file = "docs/GLOSSARY.md"
+	text, err := os.ReadFile(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string][]byte{}
+	walk(t, func(name string, text []byte) {
+		pkg := path.Base(path.Dir(filepath.ToSlash(name)))
+		sources[pkg] = append(sources[pkg], text...)
+	})
+	names := 0
+	for line := range strings.Lines(string(text)) {
+		for _, m := range quoted.FindAllStringSubmatch(line, -1) {
+			if strings.Contains(m[1], "/") {
+				names++
+				if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+					t.Errorf("%s names %s, which does not exist.", file, m[1])
+				}
+			} else if n := exported.FindStringSubmatch(m[1]); n != nil {
+				names++
+				declared := `(?m)^(?:type|func|var|const|\t) ?` + n[3] + `\b`
+				if n[2] != "" {
+					declared = `(?m)^func \(\w+ \*?` + n[2] + `\) ` + n[3] + `\(`
+				}
+				if !regexp.MustCompile(declared).Match(sources[n[1]]) {
+					t.Errorf("%s names %s, which is not declared.", file, m[1])
+				}
+			}
+		}
+	}
+	if names < 30 {
+		t.Errorf("%s: got %d names, want where each term is", file, names)
+	}
+}

@@ -1,5 +1,5 @@
-// Package app puts the rooms together: it is the only place that knows them
-// all. A server, a command on its own and a test make the same App.
+// Package app connects the packages; it is the only one that imports them all.
+// A server, a single command and a test create the same App.
 package app
 
 import (

@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/store"
 )
 
-// buildConsole makes the door for people, in front of the one for keys.
+// buildConsole creates the HTTP layer of the console, in front of that of the API.
 func (a *App) buildConsole() (err error) {
 	c := a.config
 	d := console.Deps{

@@ -274,7 +274,7 @@ func plainBody(res *Response, bad complain) []byte {
 
 const immutable = "private, max-age=31536000, immutable"
 
-// checkAlways wants what every answer has (protocol H8).
+// checkAlways wants what every answer has (H8).
 func checkAlways(h http.Header, bad complain) {
 	for _, name := range []string{
 		"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy",
@@ -333,8 +333,8 @@ func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad
 	return e.Code
 }
 
-// checkCompact wants JSON as the door writes it: one value, no white space
-// (protocol H7).
+// checkCompact wants JSON as the HTTP layer writes it: one value, no white space
+// (H7).
 func checkCompact(answer []byte, bad complain) {
 	compact := jsontext.Value(bytes.Clone(answer))
 	if err := compact.Compact(); err != nil {

@@ -153,7 +153,7 @@ func hashOf(token string) Hash { return sha256.Sum256([]byte(token)) }
 
 func (s *Service) now() clock.Instant { return clock.At(s.Now()) }
 
-// Prefixes of identifiers that only this room gives out.
+// Prefixes of identifiers that only this package creates.
 const (
 	sessionPrefix = "ses"
 	passkeyPrefix = "pky"
