@@ -1,6 +1,7 @@
 // Package fault is the one error type that crosses layers: what went wrong in
-// words a caller can act on. Slices and the store create faults, the HTTP
-// layer only maps them to responses. Any other error is a bug or an outage and is never shown.
+// words a caller can act on. Slices and the store create faults, the HTTP layer
+// only maps them to responses. Any other error is a bug or an outage and is never
+// shown.
 package fault
 
 import (
