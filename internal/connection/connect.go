@@ -171,7 +171,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 	}
 	c.ScopesMissing = s.missing(c)
 	if !c.lost() {
-		c.StatusReason = nil
+		c.StatusReason = c.unlisted(ch.At)
 	}
 	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil
 	c.Private.Granting, c.Private.Failures = nil, 0
@@ -265,8 +265,12 @@ const accountChanged = "account_changed"
 func (c *Connection) accounts(platform string, list []Account, at clock.Instant) {
 	next := slices.Clone(c.Accounts)
 	for i := range next {
-		if next[i].Platform == platform && !slices.ContainsFunc(list, func(a Account) bool { return a.ExternalID == next[i].ExternalID }) {
+		if next[i].Platform != platform || slices.ContainsFunc(list, func(a Account) bool { return a.ExternalID == next[i].ExternalID }) {
+			continue
+		}
+		if next[i].Enabled {
 			next[i].Enabled = false
+			c.Private.Unlisted = append(slices.Clip(c.Private.Unlisted), next[i].ExternalID)
 		}
 	}
 	for _, a := range list {
@@ -282,12 +286,37 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 			}
 		case i >= 0:
 			next[i].Name, next[i].URL = a.Name, a.URL
+			if slices.Contains(c.Private.Unlisted, a.ExternalID) {
+				next[i].Enabled = true
+				c.Private.Unlisted = without(c.Private.Unlisted, a.ExternalID)
+			}
 		case len(next) < MaxAccounts && a.Currency != "":
 			a.Enabled = true
 			next = append(next, a)
 		}
 	}
 	c.Accounts = next
+}
+
+// accountNotListed is the reason of a connection with an account that the
+// platform no longer lists.
+const accountNotListed = "account_not_listed"
+
+// unlisted is the reason for accounts that are switched off because the platform
+// no longer lists them, nil where there are none.
+func (c *Connection) unlisted(at clock.Instant) *Reason {
+	if len(c.Private.Unlisted) == 0 {
+		return nil
+	}
+	return &Reason{
+		Code: accountNotListed, Message: fmt.Sprintf("The platform no longer lists the accounts %s for these credentials; they are switched off.", strings.Join(c.Private.Unlisted, ", ")),
+		Since: at, Remediation: some("Grant access with credentials that open them; they are then switched on again."),
+	}
+}
+
+// without is a list without an element.
+func without(list []string, element string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(e string) bool { return e == element })
 }
 
 // Granting is an authorization that has begun.
@@ -367,8 +396,11 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 			return err
 		}
 		previous := record.Diff(&before, c)
-		if len(previous) == 0 {
+		switch decided := len(before.Private.Unlisted) != len(c.Private.Unlisted); {
+		case len(previous) == 0 && !decided:
 			return errSame
+		case len(previous) == 0:
+			return nil
 		}
 		if u.Name != nil {
 			if err := s.named(ctx, c); err != nil {
@@ -402,7 +434,11 @@ func (c *Connection) revise(u *Update) error {
 	for i := range c.Accounts {
 		if on, named := u.Accounts[c.Accounts[i].ExternalID]; named {
 			c.Accounts[i].Enabled = on
+			c.Private.Unlisted = without(c.Private.Unlisted, c.Accounts[i].ExternalID)
 		}
+	}
+	if r := c.StatusReason; r != nil && r.Code == accountNotListed {
+		c.StatusReason = c.unlisted(r.Since)
 	}
 	return nil
 }

@@ -125,6 +125,9 @@ type Private struct {
 	Granting *Granting `json:"granting,omitzero"`
 	// Queue are the runs that wait for their turn, by id.
 	Queue []ident.ID `json:"queue,omitzero"`
+	// Unlisted are the accounts that were switched off because the platform no
+	// longer listed them, by external id.
+	Unlisted []string `json:"unlisted,omitzero"`
 	// Whole is when all days were last read that may still change, Deep when
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`

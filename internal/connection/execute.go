@@ -35,8 +35,9 @@ type execution struct {
 	renewed  bool
 	// held are accounts whose platform asked for time, until when.
 	held map[string]clock.Instant
-	// off are the accounts that discovery switched off.
-	off []string
+	// off are the accounts that discovery switched off, on those that it
+	// switched on again.
+	off, on []string
 }
 
 // run goes on with a run until it is over, has to wait, or is taken away.
@@ -57,10 +58,11 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 		return e.broken(ctx, err)
 	}
 	if run.Plan == nil {
-		enabled := c.enabled()
+		enabled, unlisted := c.enabled(), slices.Clone(c.Private.Unlisted)
 		if err := e.discover(ctx); err != nil {
 			return e.broken(ctx, err)
 		}
+		e.on = slices.DeleteFunc(unlisted, func(id string) bool { return !e.c.account(id).Enabled })
 		e.off = slices.DeleteFunc(enabled, func(id string) bool { return e.c.account(id).Enabled })
 		e.plan()
 		if err := e.save(ctx); err != nil {

@@ -32,6 +32,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0, Push: status == RunSucceeded || status == RunPartial}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		reason := c.StatusReason
+		c.relist(e)
 		c.conclude(&run, e.c, e.off, now, &ch.Events)
 		c.keepLost(reason, &run, e.s.HistoryDays)
 		if status == RunSucceeded && run.Trigger == TriggerInitial && e.s.HistoryDays > fullDays {
@@ -99,6 +100,23 @@ func (c *Connection) conclude(run *Run, seen *Connection, off []string, now cloc
 	}
 }
 
+// relist takes over which accounts a run found to be listed no longer, or again.
+// What people have decided since stays.
+func (c *Connection) relist(e *execution) {
+	c.Accounts = slices.Clone(c.Accounts)
+	for _, id := range e.on {
+		if a := c.account(id); a != nil && slices.Contains(c.Private.Unlisted, id) {
+			a.Enabled = true
+			c.Private.Unlisted = without(c.Private.Unlisted, id)
+		}
+	}
+	for _, id := range e.off {
+		if a := c.account(id); a != nil && a.Enabled && slices.Contains(e.c.Private.Unlisted, id) {
+			c.Private.Unlisted = append(slices.Clip(c.Private.Unlisted), id)
+		}
+	}
+}
+
 // rate is the part of runs that worked, to four digits.
 func rate(list []Outcome) *float64 {
 	good := 0
@@ -145,7 +163,7 @@ func (c *Connection) stand(run *Run, seen *Connection, ok bool, now clock.Instan
 			reason("credentials_expiring", "Access ends soon.", "Grant access anew before "+at.String()+".")
 			return
 		}
-		c.StatusReason = nil
+		c.StatusReason = c.unlisted(now)
 		if seen.StatusReason != nil && seen.StatusReason.Code == accountChanged {
 			c.StatusReason = seen.StatusReason
 		}

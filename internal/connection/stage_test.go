@@ -33,8 +33,10 @@ type tricks struct {
 	// theirs is what the client says.
 	report func(ctx context.Context, q connection.Report) error
 	status func(account, campaign string, run bool) error
-	// accounts is called before the client lists accounts.
+	// accounts is called before the client lists accounts; hidden is a platform
+	// that lists none.
 	accounts func(ctx context.Context)
+	hidden   string
 	// entities is called after the client has listed what an account has.
 	entities func()
 	// seen replaces what the client reads back, if it is set.
@@ -94,6 +96,9 @@ func (c *tricked) Status(ctx context.Context, k connection.Credentials, account,
 func (c *tricked) Accounts(ctx context.Context, k connection.Credentials) ([]connection.Account, error) {
 	if c.tricks.accounts != nil {
 		c.tricks.accounts(ctx)
+	}
+	if c.tricks.hidden == c.platform {
+		return nil, nil
 	}
 	return c.Client.Accounts(ctx, k)
 }
