@@ -1,6 +1,6 @@
 package httpapi
 
-// habits are what other APIs call parameters of this one.
+// habits maps parameter names that other APIs use to the names in this API.
 var habits = map[string]string{
 	"page": "cursor", "offset": "cursor", "skip": "cursor", "after": "cursor", "starting_after": "cursor", "page_token": "cursor", "next_cursor": "cursor",
 	"per_page": "limit", "page_size": "limit", "size": "limit", "count": "limit", "max_results": "limit",
@@ -9,5 +9,5 @@ var habits = map[string]string{
 	"search": "q", "query": "q",
 }
 
-// usage says how a parameter is used, where its name does not.
+// usage explains how to use a parameter whose name does not explain it.
 var usage = map[string]string{"cursor": " with the next_cursor of the page before"}

@@ -20,14 +20,15 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// report is one of the reports, and the statuses of what its rows are about.
+// report is one analytics report. statuses are the values of its status filter,
+// nil for a report without one.
 type report struct {
 	kind      analytics.Kind
 	operation string
 	statuses  []string
 }
 
-// analyticsRoutes are the operations on numbers.
+// analyticsRoutes returns the analytics operations.
 func (a *API) analyticsRoutes() []route {
 	const under = "/v1/analytics/"
 	list := []route{
@@ -49,7 +50,7 @@ func (a *API) analyticsRoutes() []route {
 	return list
 }
 
-// csv is the media type of a table.
+// csv is the media type of CSV.
 const csv = "text/csv"
 
 func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
@@ -59,7 +60,7 @@ func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
 	return response{status: http.StatusOK, data: analytics.SchemaJSON}, nil
 }
 
-// home is what analytics takes from the caller's workspace.
+// home returns the fields of the caller's workspace that analytics needs.
 func (r *request) home() analytics.Workspace {
 	w := r.caller.Workspace
 	return analytics.Workspace{ID: w.ID, Timezone: w.Timezone, Currency: w.Currency}
@@ -70,7 +71,7 @@ func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) 
 	q := readAnalyticsQuery(f)
 	f.Done()
 	if f.Err() != nil {
-		// Names and values in what could be read may be wrong as well.
+		// Report the invalid names and values of the readable members as well.
 		_, more := analytics.Resolve(q, r.home(), r.now)
 		for _, d := range more {
 			if !slices.ContainsFunc(f.Problems.List, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
@@ -99,8 +100,8 @@ func overlaps(a, b string) bool {
 	return in(a, b) || in(b, a)
 }
 
-// answered writes an answer as the caller wants it: a table or lines only
-// where Accept names them.
+// answered returns the answer as CSV or NDJSON if Accept names that type, and
+// as JSON otherwise.
 func answered(r *request, a *analytics.Answer) response {
 	res := response{status: http.StatusOK, textType: typeJSON}
 	accept := r.http.Header["Accept"]
@@ -113,7 +114,7 @@ func answered(r *request, a *analytics.Answer) response {
 		res.text = a.AppendJSON(make([]byte, 0, 4<<10))
 	}
 	if next := a.Next(); next != "" && res.textType != typeJSON {
-		// These have no place for it beside the rows.
+		// CSV and NDJSON cannot carry the cursor beside the rows.
 		r.w.Header()["X-Next-Cursor"] = []string{next}
 	}
 	return res
@@ -137,8 +138,8 @@ func names(accept []string, mediaType string) bool {
 	return false
 }
 
-// refundDay gives the day's share of a request back, not the minute's: what
-// costs nothing may still be asked only so often.
+// refundDay refunds the request to the day quota but not to the minute quota:
+// even a free request is limited per minute.
 func (a *API) refundDay(r *request) {
 	if r.counter == nil {
 		return
@@ -147,13 +148,14 @@ func (a *API) refundDay(r *request) {
 	a.refund(r)
 }
 
-// reportParams are what every report understands, beside paging and status.
+// reportParams are the parameters of every report, besides paging and status.
 var reportParams = []string{"start_date", "end_date", "timezone", "metrics", "currency", "granularity", "compare", "channel", "platform"}
 
-// factPlatforms are the platforms that numbers may come from.
+// factPlatforms are the values of the platform filter: ad platforms and
+// measurement sources.
 var factPlatforms = append(slices.Clone(connection.Platforms), analytics.Measurement)
 
-// report answers a report.
+// report returns the handler of a report.
 func (a *API) report(rep *report) handler {
 	filters := slices.Clone(reportParams)
 	if rep.statuses != nil {
@@ -204,8 +206,8 @@ func (a *API) report(rep *report) handler {
 	}
 }
 
-// report reads the parameters of a report. Names and days are checked by those
-// who know what they mean.
+// report reads the parameters of a report. The analytics package checks metric
+// names and dates.
 func (p *params) report(rep *report) *analytics.Params {
 	text := func(name string) *string {
 		v, has := p.values[name]
@@ -235,7 +237,8 @@ func (p *params) report(rep *report) *analytics.Params {
 	return in
 }
 
-// withOthers joins what two have found wrong with a query string.
+// withOthers merges the details of others into err if both are invalid query
+// parameters. It reports each field once.
 func withOthers(err, others error) error {
 	var a, b *fault.Error
 	if !errors.As(err, &a) || !errors.As(others, &b) || b.Code != fault.InvalidParameter {

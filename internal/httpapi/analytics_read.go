@@ -9,8 +9,8 @@ import (
 	"fanfare/internal/fault"
 )
 
-// readAnalyticsQuery reads the body of a query. It looks at types and names of
-// members alone; what they say is checked by those who know what it means.
+// readAnalyticsQuery reads the body of a query. It checks only the names and
+// types of members; the analytics package checks their values.
 func readAnalyticsQuery(f *body.Reader) *analytics.Query {
 	q := &analytics.Query{
 		Metrics:     catalogueNames(f, "metrics", analytics.MaxMetrics),
@@ -50,14 +50,14 @@ func readAnalyticsQuery(f *body.Reader) *analytics.Query {
 // maxCursor is far above the size of any cursor.
 const maxCursor = 4096
 
-// maxWord bounds names that somebody else will look up.
+// maxWord is the maximum length of a name that the analytics package looks up.
 const maxWord = 200
 
-// word reads a name that is looked up later.
+// word reads a name that the analytics package looks up.
 func word(f *body.Reader, name string, p body.Presence) *string { return f.Text(name, p, 1, maxWord) }
 
-// catalogueNames reads an array of names that are looked up later; nil where there is
-// none.
+// catalogueNames reads an array of names that the analytics package looks up.
+// It returns nil if the member is absent.
 func catalogueNames(f *body.Reader, name string, most int) []string {
 	if f.Object.Get(name) == nil {
 		f.Skip(name)
@@ -74,13 +74,15 @@ func readRange(f *body.Reader, name string) *analytics.Range {
 	r := &analytics.Range{Start: word(o, "start_date", body.Optional), End: word(o, "end_date", body.Optional), Preset: word(o, "preset", body.Optional)}
 	o.Done()
 	if r.Preset == nil && o.Object.Get("preset") != nil {
-		// It cannot be read, which is all that is wrong: no days are missing.
+		// preset is present but invalid, which is reported already. Without
+		// this return, the dates would be reported as missing too.
 		return nil
 	}
 	return r
 }
 
-// readFilters reads a condition, or an array of them that must all hold.
+// readFilters reads one condition, or an array of conditions that are combined
+// with AND.
 func readFilters(f *body.Reader) *analytics.Filter {
 	v := f.Take("filters", body.Optional)
 	if v == nil {
@@ -104,13 +106,15 @@ func readNodes(f *body.Reader, path string, v *body.Value) []analytics.Filter {
 	return list
 }
 
-// joins are the members that put conditions together, parts those of one.
+// joins are the members that combine conditions; parts are the members of a
+// single condition.
 var (
 	joins = []string{"and", "or", "not"}
 	parts = []string{"field", "op", "values"}
 )
 
-// readFilter reads one node. Deeper than a body may nest it cannot get.
+// readFilter reads one node of a filter. The depth limit of the JSON parser
+// bounds the recursion.
 func readFilter(f *body.Reader, path string, v *body.Value) *analytics.Filter {
 	o := f.Item(path, v)
 	if o == nil {
@@ -153,8 +157,8 @@ func readFilter(f *body.Reader, path string, v *body.Value) *analytics.Filter {
 	return n
 }
 
-// kindsOf lists what a node is by its members: what joins others, and empty
-// for a condition of its own. A right node is only one.
+// kindsOf returns the kinds of a filter node by its members: and, or, not, or
+// an empty string for a condition. A valid node has exactly one kind.
 func kindsOf(v *body.Value) []string {
 	var kinds []string
 	for _, m := range v.Members {

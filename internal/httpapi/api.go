@@ -1,6 +1,6 @@
-// Package httpapi is the door: routes, authentication, limits, decoding,
-// encoding and the mapping of faults to HTTP. It holds no rules of the
-// business and no SQL; requests go on to the slices.
+// Package httpapi is the HTTP layer of the API: routes, authentication, rate
+// limits, decoding, encoding and the mapping of faults to HTTP status codes. It
+// contains no business rules and no SQL; the slices do the work.
 package httpapi
 
 import (
@@ -25,23 +25,23 @@ import (
 	"fanfare/internal/record"
 )
 
-// Events reads the log of what happened.
+// Events reads the events of a workspace.
 type Events interface {
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
 	Doc(ctx context.Context, workspace, id ident.ID, restricted bool) (record.Doc, error)
 }
 
-// Answers reads what was answered under an Idempotency-Key.
+// Answers reads the responses that are stored by Idempotency-Key.
 type Answers interface {
 	Answer(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error)
 }
 
-// QuotaEvents tells a workspace about its quota, at most once a day and kind.
+// QuotaEvents writes quota events of a workspace, each kind at most once a day.
 type QuotaEvents interface {
 	EmitDaily(ctx context.Context, workspace ident.ID, kind string, data map[string]any) error
 }
 
-// Deps is everything the door needs.
+// Deps are the dependencies and settings of an API.
 type Deps struct {
 	Campaigns *campaign.Service
 	Audiences *audience.Service
@@ -57,43 +57,48 @@ type Deps struct {
 	Accounts    *account.Service
 	Gate        *account.Gate
 	Quota       ratelimit.Counter
-	// QuotaEvents is told when a workspace nears or meets its day limit.
+	// QuotaEvents receives an event when a workspace reaches 80 % of its day
+	// limit and when it exceeds it.
 	QuotaEvents QuotaEvents
 	Limits      map[account.Plan]ratelimit.Limits
 	Cursors     func() *page.Sealer
-	// Ready says whether the store answers.
+	// Ready returns an error if the store does not answer.
 	Ready func(context.Context) error
-	// FactsFault says why this node has no metrics, or not all of them; empty
-	// where it has.
+	// FactsFault returns why this node has no metrics or only part of them, or
+	// an empty string if it has all.
 	FactsFault func() string
-	// ChangesLost says that acknowledged changes are missing from the database;
-	// empty where none are.
+	// ChangesLost returns a message if acknowledged changes are missing from
+	// the database, or an empty string.
 	ChangesLost func() string
 	// Contract is the OpenAPI document.
 	Contract []byte
 	Docs     Docs
 	Build    string
-	// PublicURL is where browsers find the server; links lead there.
+	// PublicURL is the address of the server for browsers. Links in responses
+	// start with it.
 	PublicURL string
-	// HSTS says that the certificate is one that browsers may insist on.
+	// HSTS enables the Strict-Transport-Security header. Set it only if
+	// browsers trust the certificate.
 	HSTS bool
-	// KeepExposedKeys only warns when a key was sent where others can read it.
+	// KeepExposedKeys logs a warning instead of revoking a key that was sent in
+	// a URL or over plain HTTP.
 	KeepExposedKeys bool
-	// CORSOrigins are the web origins that may call from a browser.
+	// CORSOrigins are the web origins whose pages may call the API.
 	CORSOrigins []string
-	// MaxInFlight is how many requests the node works on before it sheds
-	// those that can wait.
+	// MaxInFlight is the number of concurrent requests above which the node
+	// rejects all but critical ones.
 	MaxInFlight int64
-	// MaxUploads is how many bytes of bodies the node keeps in memory at once,
-	// 0 for Uploads.
+	// MaxUploads is the maximum number of bytes of request bodies in memory, 0
+	// for Uploads.
 	MaxUploads int64
 	Now        func() time.Time
-	// RequestSeed makes the random part of request ids, which are no secret.
+	// RequestSeed returns the random part of a request id. It need not be
+	// secret.
 	RequestSeed func() uint64
 	Log         *slog.Logger
 }
 
-// API answers requests.
+// API is the HTTP handler of the API.
 type API struct {
 	Deps
 	routes    routes
@@ -108,16 +113,17 @@ type API struct {
 	told      sync.Map
 	public    map[string]*publicPage
 	draining  atomic.Bool
-	// origin is PublicURL without a slash at its end, local that it is known on
-	// its own machine only.
+	// origin is PublicURL without a trailing slash. local is true if its host
+	// is a loopback name or address.
 	origin string
 	local  bool
 }
 
-// maxAddresses bounds the table of addresses that failed to authenticate.
+// maxAddresses is the maximum number of addresses with failed authentications
+// that are tracked.
 const maxAddresses = 100_000
 
-// New makes the door.
+// New returns an API with the given dependencies.
 func New(d Deps) *API {
 	a := &API{
 		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), fallback: ratelimit.NewMemory(),
@@ -128,5 +134,5 @@ func New(d Deps) *API {
 	return a
 }
 
-// Drain makes the node say that it is not ready, so that no new traffic comes.
+// Drain makes /readyz fail, so that load balancers stop sending traffic.
 func (a *API) Drain() { a.draining.Store(true) }

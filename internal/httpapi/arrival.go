@@ -11,23 +11,25 @@ import (
 	"fanfare/internal/ident"
 )
 
-// A body has to come at a rate of slowestBody bytes per second once bodyGrace
-// is over, so that a client that sends nothing is cut within 7 seconds and one
-// on a slow line can still send the largest file.
+// A body must arrive at slowestBody bytes per second on average after
+// bodyGrace. A client that sends nothing is disconnected within 7 seconds; a
+// client with a slow connection can still send the largest file.
 const (
 	bodyGrace   = 6 * time.Second
 	slowestBody = 64 << 10
 )
 
-// freeBody is how much of a body is read before it counts.
+// freeBody is the number of bytes of a body that need no reservation.
 const freeBody = 64 << 10
 
-// receive reads a body of an expected size, which may be the most that is
-// allowed. Memory is asked for as bytes come, by take, and never for what was
-// only announced. within sets the moment by which the next bytes must have come.
+// receive reads a body of the expected size, which is the limit if the size is
+// unknown. It calls take before it allocates more memory, and allocates only as
+// bytes arrive, not by the announced size. It calls within with the deadline of
+// the next bytes.
 func receive(in io.Reader, expected int64, take func(more int64) error, within func(time.Time)) ([]byte, error) {
 	start := time.Now() //nolint:forbidigo // sockets know only the machine's own time
-	// One byte more than is expected, so that the end is seen without growing.
+	// One extra byte lets Read reach the end of the body without growing the
+	// buffer.
 	body := make([]byte, 0, min(expected, 4<<10)+1)
 	for {
 		if len(body) == cap(body) {
@@ -55,7 +57,7 @@ func receive(in io.Reader, expected int64, take func(more int64) error, within f
 	}
 }
 
-// uploads shares the memory for bodies between the workspaces of a node.
+// uploads divides the memory for request bodies among the workspaces of a node.
 type uploads struct {
 	most int64
 
@@ -64,11 +66,11 @@ type uploads struct {
 	per   map[ident.ID]int64
 }
 
-// Uploads is how many bytes of bodies a node keeps in memory at once unless it
-// has less memory.
+// Uploads is the default maximum of bytes of request bodies in memory.
 const Uploads = 512 << 20
 
-// leastUploads is room for one of the largest files of a workspace.
+// leastUploads is the minimum: a workspace gets a quarter of it, which fits one
+// file of the maximum size.
 const leastUploads = 4 * 32 << 20
 
 func newUploads(most int64) *uploads {
@@ -78,8 +80,8 @@ func newUploads(most int64) *uploads {
 	return &uploads{most: max(most, leastUploads), per: map[ident.ID]int64{}}
 }
 
-// take reserves bytes for a workspace. No workspace gets more than a quarter,
-// and the last eighth is for those that have little.
+// take reserves n bytes for a workspace. A workspace gets at most a quarter of
+// the memory. The last eighth is only for workspaces with at most 1 MiB.
 func (u *uploads) take(workspace ident.ID, n int64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,7 +100,7 @@ func (u *uploads) take(workspace ident.ID, n int64) error {
 	return nil
 }
 
-// give returns bytes.
+// give releases n bytes of a workspace.
 func (u *uploads) give(workspace ident.ID, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -108,7 +110,8 @@ func (u *uploads) give(workspace ident.ID, n int64) {
 	}
 }
 
-// crowded says that a workspace sends too much at once.
+// crowded returns the fault for a workspace whose concurrent bodies exceed its
+// share.
 func crowded(limit int64) error {
 	message := fmt.Sprintf("The bodies that this workspace is sending have more than %d MiB together. Wait for one to finish.", limit>>20)
 	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit_bytes": limit, "retry_after": 1}})

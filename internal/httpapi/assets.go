@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// assetRoutes are the operations on assets.
+// assetRoutes returns the operations on assets.
 func (a *API) assetRoutes() []route {
 	const one = "/v1/assets/{id}"
 	return []route{
@@ -23,14 +23,15 @@ func (a *API) assetRoutes() []route {
 	}
 }
 
-// uploadTypes are what an upload may be called. What it is, its bytes say.
+// uploadTypes are the accepted Content-Types of an upload. The bytes decide the
+// actual type.
 var uploadTypes = []string{"application/octet-stream", asset.PNG, asset.JPEG, "image/gif", "image/webp", asset.SVG}
 
-// pictureTypes are what assets are answered as.
+// pictureTypes are the media types of asset responses.
 var pictureTypes = []string{asset.PNG, asset.JPEG, asset.SVG}
 
-// Headers of pictures. The policy keeps a browser from running anything that
-// might be in a drawing; its own styles it needs.
+// Headers of image responses. The policy blocks scripts and outside resources
+// of an SVG but allows its inline styles.
 var (
 	hImmutable = []string{"private, max-age=31536000, immutable"}
 	hSandbox   = []string{"default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"}
@@ -84,7 +85,8 @@ func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
 	return found(d), err
 }
 
-// linkPattern is where links lead to, linkPath what stands before the token.
+// linkPattern is the route of asset links; linkPath is the part before the
+// token.
 const (
 	linkPattern = linkPath + "{token}"
 	linkPath    = "/assets/"
@@ -96,7 +98,7 @@ func linkToken(path string) (token string, ok bool) {
 	return token, ok && token != "" && !strings.Contains(token, "/")
 }
 
-// followLink answers a link. It is its own proof.
+// followLink sends the asset of a link. The token authenticates the request.
 func (a *API) followLink(r *request, token string) error {
 	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
 	defer cancel()
@@ -108,7 +110,7 @@ func (a *API) followLink(r *request, token string) error {
 	return nil
 }
 
-// sendFile answers with the bytes of an asset, and closes them.
+// sendFile sends the bytes of an asset and closes the file.
 func (r *request) sendFile(f *asset.File) {
 	defer func() { _ = f.Close() }()
 	h := r.w.Header()
@@ -125,7 +127,8 @@ func (r *request) sendFile(f *asset.File) {
 		return
 	}
 	if _, err := io.Copy(r.w, f); err != nil {
-		// The length was announced, so that the client sees that this is not all.
+		// Content-Length is sent already, so an aborted connection shows the
+		// client that the body is incomplete.
 		panic(http.ErrAbortHandler)
 	}
 }

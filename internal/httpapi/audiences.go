@@ -28,7 +28,7 @@ func (a *API) audiences() *resource {
 	}
 }
 
-// audienceRoutes are the operations on audiences.
+// audienceRoutes returns the operations on audiences.
 func (a *API) audienceRoutes() []route {
 	const all, one = "/v1/audiences", "/v1/audiences/{id}"
 	s := a.audiences()
@@ -88,9 +88,10 @@ func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, 
 }
 
 const (
-	// insightDays is how long a period is that nobody names.
+	// insightDays is the default length of the period.
 	insightDays = 30
-	// wholeWorkspace is the baseline that is not an audience.
+	// wholeWorkspace is the baseline value for the whole workspace instead of
+	// an audience.
 	wholeWorkspace = "workspace"
 )
 

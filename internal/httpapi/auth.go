@@ -11,8 +11,9 @@ import (
 	"fanfare/internal/record"
 )
 
-// authenticate finds the caller, or says why not. Failures are counted by
-// address; headers describe that policy until the caller is known.
+// authenticate sets the caller by the API key of the request or returns a
+// fault. Failures are counted by address. Until the caller is known, the rate
+// limit headers describe the address limit.
 func (a *API) authenticate(r *request) error {
 	if q := r.http.URL.RawQuery; strings.Contains(q, account.KeyPrefix) {
 		a.exposedInQuery(r, q)
@@ -43,8 +44,8 @@ func (a *API) authenticate(r *request) error {
 	return nil
 }
 
-// holder finds who holds a key. For an address that has used up its failures
-// only keys that were found before are looked up.
+// holder returns the caller of a key. For an address over its limit of failed
+// authentications, it looks up only keys that were valid before.
 func (a *API) holder(r *request, hash account.Hash) (*account.Caller, error) {
 	if caller, ok := a.Gate.Cached(hash); ok {
 		return caller, nil
@@ -59,7 +60,7 @@ func invalidKey() error {
 	return fault.New(fault.InvalidAPIKey, "This is not an API key of this service. Keys look like fanf_… and are made under Settings > API > Keys.")
 }
 
-// misshapen says what is wrong with a text that cannot be a key.
+// misshapen returns the fault for a text that is not a well-formed key.
 func misshapen(secret string) error {
 	switch n := len(secret); {
 	case !strings.HasPrefix(secret, account.KeyPrefix):
@@ -70,7 +71,7 @@ func misshapen(secret string) error {
 	return fault.New(fault.InvalidAPIKey, "This is not an API key: its check digits do not fit; it was probably mistyped. Copy the whole key.")
 }
 
-// bearer reads the one Authorization header.
+// bearer returns the key of the only Authorization header.
 func bearer(values []string) (string, error) {
 	if len(values) > 1 {
 		return "", fault.New(fault.InvalidAPIKey, "Send exactly one Authorization header.")
@@ -87,8 +88,8 @@ func bearer(values []string) (string, error) {
 	return "", fault.New(fault.MissingAPIKey, "Send your API key in the header Authorization: Bearer <API_KEY>.")
 }
 
-// refuse counts a failed authentication. Once an address has used up its
-// failures the answer says so instead.
+// refuse counts a failed authentication and returns err, or a rate limit fault
+// if the address exceeded its limit of failures.
 func (a *API) refuse(r *request, err error) error {
 	d := a.addresses.Fail(r.from, r.now)
 	if !d.OK {
@@ -99,22 +100,22 @@ func (a *API) refuse(r *request, err error) error {
 	return err
 }
 
-// exposedInQuery revokes valid keys that stand in a URL, because URLs end in
-// logs.
+// exposedInQuery revokes valid keys in a query string, because URLs are written
+// to logs. Keys from a loopback address are only reported.
 func (a *API) exposedInQuery(r *request, rawQuery string) {
 	for _, secret := range account.Find(rawQuery) {
 		a.exposed(r, secret, "sent_in_url", !r.from.IsLoopback())
 	}
 }
 
-// exposed handles a key that was sent where others can read it: a valid one is
-// revoked at once, or only reported where revoking would hit the wrong one. It
-// reports whether it revoked a key.
+// exposed handles a key that was sent in a URL or over plain HTTP. It revokes a
+// valid key if mayRevoke is true and KeepExposedKeys is not set; otherwise it
+// only reports the key. It returns whether it revoked the key.
 func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
 	ctx := r.http.Context()
 	caller, err := a.holder(r, account.HashSecret(secret))
 	if errors.Is(err, account.ErrUnknownKey) {
-		// It cost a look-up, so it counts like any other guess.
+		// The lookup of an unknown key counts as a failed authentication.
 		a.addresses.Fail(r.from, r.now)
 	}
 	if err != nil || caller.Check(clock.At(r.now)) != nil {

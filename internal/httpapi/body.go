@@ -18,7 +18,7 @@ import (
 	"fanfare/internal/fault"
 )
 
-// Sizes of bodies.
+// Maximum sizes of request bodies.
 const (
 	maxSmall = 64 << 10
 	maxBody  = 1 << 20
@@ -26,13 +26,13 @@ const (
 	maxFile  = asset.MaxBytes
 )
 
-// bodyRule is what a body of a kind has to be.
+// bodyRule defines the size and media types of a kind of body.
 type bodyRule struct {
 	limit int64
 	types []string
-	// advice tells a caller who sent another type what to do.
+	// advice is the error message for another media type.
 	advice string
-	// raw bodies are read by the operation itself.
+	// raw is true if the operation parses the body itself.
 	raw bool
 }
 
@@ -57,11 +57,11 @@ var bodyRules = map[bodyKind]bodyRule{
 	},
 }
 
-// ndjson is the media type of JSON values one a line.
+// ndjson is the media type of newline-delimited JSON.
 const ndjson = "application/x-ndjson"
 
-// readBody checks the type and size of the body and its JSON syntax, and the
-// query string of operations that take none.
+// readBody reads the body, checks its media type, size and JSON syntax, and
+// reads the query parameters of operations with a body.
 func (a *API) readBody(r *request) error {
 	if r.route.body == noBody {
 		return nil
@@ -95,7 +95,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	limit := bodyRules[r.route.body].limit
 	in := io.Reader(http.MaxBytesReader(r.w, r.http.Body, limit))
 	if r.http.ContentLength < 0 {
-		// Only reading tells whether anything comes.
+		// Without Content-Length, only a read shows whether a body follows.
 		r.within(time.Now().Add(bodyGrace)) //nolint:forbidigo // sockets know only the machine's own time
 		peeked := bufio.NewReader(in)
 		if _, err := peeked.Peek(1); errors.Is(err, io.EOF) {
@@ -130,14 +130,14 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	return body, nil
 }
 
-// within sets when the next bytes of the body must have come. It fails where
-// the connection cannot have a deadline; the operation's own still holds.
+// within sets the read deadline of the connection. It ignores connections
+// without deadlines, because the time limit of the operation still applies.
 func (r *request) within(end time.Time) {
 	_ = http.NewResponseController(r.w).SetReadDeadline(end)
 }
 
-// reserve takes memory for more of the body. Bodies of people who are not
-// signed in yet are never that large.
+// reserve reserves memory for more bytes of the body. Without a caller, bodies
+// are too small to need a reservation.
 func (a *API) reserve(r *request, more int64) error {
 	if err := a.uploads.take(r.caller.Workspace.ID, more); err != nil {
 		return err
@@ -184,7 +184,7 @@ func unsupported(r *request, field, message string, allowed ...string) error {
 	})
 }
 
-// query reads the query string of an operation that knows these parameters.
+// query reads the query string. It rejects parameters that are not in known.
 func (r *request) query(known ...string) (map[string]string, error) {
 	if r.http.URL.RawQuery == "" {
 		return nil, nil

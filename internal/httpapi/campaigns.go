@@ -32,7 +32,7 @@ func (a *API) campaigns() *resource {
 	}
 }
 
-// campaignRoutes are the operations on campaigns.
+// campaignRoutes returns the operations on campaigns.
 func (a *API) campaignRoutes() []route {
 	const all, one = "/v1/campaigns", "/v1/campaigns/{id}"
 	s := a.campaigns()
@@ -58,9 +58,9 @@ func (a *API) campaignRoutes() []route {
 	}
 }
 
-// stopsCampaign reports whether a request takes effect on the campaign in its
-// path: the caller may make it, the campaign can be stopped, and If-Match names
-// its version.
+// stopsCampaign returns a function that reports whether the request stops the
+// campaign in its path: the caller has the permission, can returns true for the
+// campaign, and If-Match holds.
 func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.Context, r *request) bool {
 	return func(ctx context.Context, r *request) bool {
 		id, err := r.recordID(ident.Campaign)

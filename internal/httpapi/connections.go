@@ -20,7 +20,7 @@ var connectionList = listing{
 	},
 }
 
-// connectionRoutes are the operations on connections.
+// connectionRoutes returns the operations on connections and platforms.
 func (a *API) connectionRoutes() []route {
 	const all, one = "/v1/connections", "/v1/connections/{id}"
 	s := &resource{prefix: ident.Connection, listing: &connectionList, get: a.Connections.Get, list: a.Connections.List}
@@ -40,8 +40,7 @@ func (a *API) connectionRoutes() []route {
 	}
 }
 
-// warned adds warnings to answers about connections while data of this node is
-// missing.
+// warned adds warnings to a response while this node lacks data.
 func (a *API) warned(handle func(context.Context, *request) (response, error)) func(context.Context, *request) (response, error) {
 	return func(ctx context.Context, r *request) (response, error) {
 		res, err := handle(ctx, r)
@@ -58,7 +57,7 @@ func (a *API) createConnection(ctx context.Context, r *request) (response, error
 	return r.created(d, d.ID()), nil
 }
 
-// roots are the currency and zone of the caller's workspace.
+// roots returns the currency and time zone of the caller's workspace.
 func (r *request) roots() connection.Home {
 	return connection.Home{Currency: r.caller.Workspace.Currency, Zone: r.caller.Workspace.Timezone}
 }
@@ -121,7 +120,7 @@ func (a *API) listAccounts(ctx context.Context, r *request) (response, error) {
 	return listed(c.Accounts)
 }
 
-// listed answers with all of a list that has no pages.
+// listed returns the response of a list without pages.
 func listed[T any](list []T) (response, error) {
 	res := response{status: http.StatusOK, list: true}
 	for _, item := range list {
@@ -134,7 +133,7 @@ func listed[T any](list []T) (response, error) {
 	return res, nil
 }
 
-// platformInfo is a platform as it is listed.
+// platformInfo is a platform in the response of listPlatforms.
 type platformInfo struct {
 	Platform         string   `json:"platform"`
 	Name             string   `json:"name"`

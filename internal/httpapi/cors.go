@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// cors answers browsers for the origins that the operator named. It reports
-// whether the request was a preflight and is thereby done. Without named
-// origins nothing of this exists and OPTIONS is refused like any method that a
-// path does not take.
+// cors sets the CORS headers for the origins in CORSOrigins. It returns true if
+// it answered a preflight request. If CORSOrigins is empty, it does nothing and
+// OPTIONS is not allowed.
 func (a *API) cors(r *request) (done bool) {
 	if len(a.CORSOrigins) == 0 {
 		return false

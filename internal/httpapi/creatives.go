@@ -43,7 +43,7 @@ func (a *API) creatives() *resource {
 	}
 }
 
-// creativeRoutes are the operations on creatives.
+// creativeRoutes returns the operations on creatives.
 func (a *API) creativeRoutes() []route {
 	const all, one = "/v1/creative", "/v1/creative/{id}"
 	s := a.creatives()
@@ -69,8 +69,8 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 		if len(q.Filters) == 0 {
 			return a.Creatives.Variants(ctx, workspace, id, q)
 		}
-		// What to include filters nothing; it stands among the filters so that
-		// cursors keep it.
+		// include filters nothing. It is declared as a filter so that cursors
+		// contain it.
 		q.Filters = nil
 		return a.Creatives.Measured(ctx, workspace, id, q)
 	}})(ctx, r)
@@ -124,16 +124,16 @@ func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {
 }
 
 const (
-	// defaultWait is how long a caller waits for a generation who says nothing
-	// about it, longestWait the most that one may ask for.
+	// defaultWait is how long a request waits for a generation without a Prefer
+	// header; longestWait is the maximum that the header may set.
 	defaultWait = 2 * time.Second
 	longestWait = 30 * time.Second
-	// askAgain is when to look at what is being generated.
+	// askAgain is the Retry-After of unfinished work, in seconds.
 	askAgain = 2
 )
 
-// generated waits a moment for a generation and answers with its result, or
-// with the creative as it is.
+// generated waits for a generation as the caller prefers. It returns the
+// finished creative, or 202 with the current one.
 func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d record.Doc, status int) (response, error) {
 	id := d.ID()
 	wait, applied := preference(r.http.Header["Prefer"])
@@ -154,15 +154,15 @@ func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d r
 	return res, nil
 }
 
-// generating reports whether a creative is still being made. The status
-// follows the id at the start of the record.
+// generating reports whether the status of a creative is generating. It relies
+// on status following id at the start of the document.
 func generating(doc []byte) bool {
 	const start = len(`{"id":"crv_01m5eyeh80fhttv3ftzpvwsz52"`)
 	return len(doc) > start && bytes.HasPrefix(doc[start:], []byte(`,"status":"generating"`))
 }
 
-// preference reads how long a caller wants to wait (RFC 7240), and what of it
-// was followed. What it does not understand it ignores.
+// preference returns the wait time of the Prefer header (RFC 7240) and the
+// value of Preference-Applied. It ignores other preferences.
 func preference(headers []string) (wait time.Duration, applied string) {
 	wait = defaultWait
 	for part := range strings.SplitSeq(strings.Join(headers, ","), ",") {

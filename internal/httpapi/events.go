@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/page"
 )
 
-// EventTypes lists what happens here, for filters and for the contract.
+// EventTypes lists all event types, for filters and for the contract.
 var EventTypes = []string{
 	"campaign.created", "campaign.updated", "campaign.launched", "campaign.paused", "campaign.resumed",
 	"campaign.completed", "campaign.archived", "campaign.restored", "campaign.delivery_changed",
@@ -30,7 +30,8 @@ var eventList = listing{
 	filters: []filter{{name: "type", allowed: append(slices.Clone(EventTypes), families(EventTypes)...)}, {name: "resource_id", longest: 64}},
 }
 
-// families are the patterns such as campaign.* that stand for all of a kind.
+// families returns the wildcard pattern of each event family, such as
+// campaign.*.
 func families(types []string) []string {
 	var list []string
 	for _, t := range types {
@@ -83,7 +84,7 @@ func (a *API) getEvent(ctx context.Context, r *request) (response, error) {
 	}
 	d, err := a.Events.Doc(ctx, r.caller.Workspace.ID, id, r.caller.Role.Reaches(account.Admin))
 	res := found(d)
-	// An event never changes and has no version to compare with.
+	// An event never changes, so it has no version and no ETag.
 	res.etag = ""
 	return res, err
 }

@@ -12,9 +12,9 @@ import (
 	"fanfare/internal/fault"
 )
 
-// grantPage is what a person sees who comes back from a platform: the question
-// who gets access, or what came of it. The form goes to the page's own address,
-// so that the page need not repeat the code in it.
+// grantPage is the page of the OAuth callback: it asks the user to confirm the
+// access or shows the result. The form posts to the URL of the page, so that
+// the HTML does not repeat the authorization code.
 var grantPage = template.Must(template.New("grant").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Title}} – Fanfare</title><meta name="viewport" content="width=device-width"></head>
 <body style="font: 1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem">
@@ -37,12 +37,12 @@ type grantView struct {
 	Asked          *connection.Grantee
 }
 
-// hGrantPolicy lets the page send its form to this server alone, and no other
-// page show it in a frame.
+// hGrantPolicy allows the form to post only to this server and forbids framing.
 var hGrantPolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"}
 
-// grantAccess answers a person who comes back from a platform. Who began in
-// this browser is done; everybody else is asked, and says yes with a POST.
+// grantAccess handles the OAuth callback of a platform. If the user started in
+// the same session, it completes the connection. Otherwise it asks the user,
+// who confirms with a POST.
 func (a *API) grantAccess(r *request, platform string) error {
 	confirmed := r.http.Method == http.MethodPost
 	switch {
@@ -80,7 +80,7 @@ func (a *API) grantAccess(r *request, platform string) error {
 	return nil
 }
 
-// askGrant shows who wants access.
+// askGrant shows which workspace and connection ask for access.
 func (a *API) askGrant(ctx context.Context, r *request, asked *connection.Grantee) error {
 	w, err := a.Accounts.Workspace(ctx, asked.Workspace)
 	if err != nil {
@@ -95,15 +95,15 @@ func (r *request) sendGrant(status int, view grantView) error {
 		return err
 	}
 	h := r.w.Header()
-	// The address holds the code, which is nobody else's; the origin goes with
-	// the form.
+	// The URL contains the authorization code, so other sites must not get it
+	// as the referrer. The form still sends the origin.
 	h["Content-Security-Policy"], h["Referrer-Policy"] = hGrantPolicy, []string{"same-origin"}
 	r.send(status, "text/html; charset=utf-8", []byte(b.String()))
 	return nil
 }
 
-// ownForm refuses a form that a browser does not say is from this server.
-// Every browser says so, in one header or the other.
+// ownForm returns a fault unless the browser states that the form comes from
+// this server. Every browser sends Sec-Fetch-Site or Origin.
 func (a *API) ownForm(hr *http.Request) error {
 	site, origin := hr.Header.Get("Sec-Fetch-Site"), hr.Header.Get("Origin")
 	if site == "same-origin" || site == "" && (origin == a.origin || origin == "https://"+hr.Host) {

@@ -16,10 +16,10 @@ var importList = listing{
 	statuses: ingest.Statuses,
 }
 
-// importParams are what stands beside a file.
+// importParams are the query parameters of a file upload.
 var importParams = []string{"filename", "source", "mode", "currency", "timezone", "commit"}
 
-// importRoutes are the operations on files of numbers.
+// importRoutes returns the operations on imports.
 func (a *API) importRoutes() []route {
 	const all, one = "/v1/imports", "/v1/imports/{id}"
 	s := &resource{prefix: ident.Import, listing: &importList, get: a.Ingest.Get, list: a.Ingest.List}

@@ -16,10 +16,10 @@ import (
 	"fanfare/internal/record"
 )
 
-// feedParams are what stands beside the rows.
+// feedParams are the query parameters of a feed.
 var feedParams = []string{"source", "mode", "atomic", "currency", "timezone", "start_date", "end_date", "families"}
 
-// ingestRoutes bring own data in.
+// ingestRoutes returns the operations that ingest own data.
 func (a *API) ingestRoutes() []route {
 	return []route{
 		{method: http.MethodPost, pattern: "/v1/ingest/metrics", operation: "ingestMetrics", handle: a.ingestMetrics, body: feedBody, params: feedParams},
@@ -51,10 +51,10 @@ func (a *API) ingestMetrics(ctx context.Context, r *request) (response, error) {
 	return found(record.Doc{JSON: answer}), nil
 }
 
-// flags are the values of a parameter that is on or off.
+// flags are the values of a boolean parameter.
 var flags = []string{"true", "false"}
 
-// words reads free text.
+// words reads a text parameter, or returns fallback if it is absent or invalid.
 func (p *params) words(name, fallback string, longest int) string {
 	v, has := p.values[name]
 	if !has {
@@ -66,7 +66,7 @@ func (p *params) words(name, fallback string, longest int) string {
 	return v
 }
 
-// currency reads an ISO 4217 code, empty where there is none.
+// currency reads an ISO 4217 code, empty if the parameter is absent.
 func (p *params) currency(name string) money.Currency {
 	v, has := p.values[name]
 	c := money.Currency(v)
@@ -77,7 +77,7 @@ func (p *params) currency(name string) money.Currency {
 	return c
 }
 
-// zone reads an IANA time zone, empty where there is none.
+// zone reads an IANA time zone, empty if the parameter is absent.
 func (p *params) zone(name string) string {
 	v, has := p.values[name]
 	if !has {
@@ -90,7 +90,7 @@ func (p *params) zone(name string) string {
 	return v
 }
 
-// day reads a day.
+// day reads a date, nil if the parameter is absent or invalid.
 func (p *params) day(name string) *clock.Date {
 	v, has := p.values[name]
 	if !has {
@@ -104,8 +104,8 @@ func (p *params) day(name string) *clock.Date {
 	return &d
 }
 
-// asParameters turns what a service says about members of a request into what
-// it says about query parameters, where the request has them there.
+// asParameters converts a validation fault to a query parameter fault if all of
+// its fields are in names.
 func asParameters(err error, names []string) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ValidationFailed || len(f.Details) == 0 {

@@ -15,21 +15,22 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// unlimited is shown where a workspace has no limit at all.
-// Choice: the headers must be there on every response, and clients read a
-// large number rightly where they would stumble over a word.
+// unlimited is the value of the rate limit headers for a workspace without
+// limits.
+// Choice: every response has the headers, and clients parse a large number
+// where a word would break them.
 const unlimited = 1<<31 - 1
 
-// People is where Limits has the numbers for a signed-in person: requests per
-// minute and day of that person in all workspaces, and how many of all people
-// of a workspace run on a node.
+// People is the key in Limits for signed-in users: requests per minute and day
+// of one user in all workspaces, and concurrent requests of all users of a
+// workspace on a node.
 const People account.Plan = "people"
 
-// enter spends quota and a place among the running requests. leave gives the
-// place back.
-// Choice: plans limit what keys do. A signed-in person has a limit and places
-// apart from them, so that a page full of pictures and an integration do not
-// stand in each other's way; an overloaded node sheds both alike.
+// enter charges the request to the quota and counts it as running. leave ends
+// the latter.
+// Choice: plans limit API keys. Signed-in users have separate quotas and
+// concurrency limits, so that the console and an integration do not block each
+// other. An overloaded node rejects both alike.
 func (a *API) enter(r *request) error {
 	critical := r.route != nil && r.route.critical
 	_, limits := a.counted(r)
@@ -58,8 +59,8 @@ func (a *API) enter(r *request) error {
 	return nil
 }
 
-// counted is whose requests a request is counted with, and their limits: the
-// workspace's for a key, a person's own for a session.
+// counted returns the id that the request is charged to and its limits: the
+// workspace for a key, the user for a session.
 func (a *API) counted(r *request) (ident.ID, ratelimit.Limits) {
 	if r.session != "" {
 		return r.caller.User.ID, a.Limits[People]
@@ -67,14 +68,14 @@ func (a *API) counted(r *request) (ident.ID, ratelimit.Limits) {
 	return r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
 }
 
-// charge spends a request of whoever it is counted with.
+// charge charges the request to the id that counted returns.
 func (a *API) charge(r *request) error {
 	who, limits := a.counted(r)
 	counter := a.Quota
 	d, err := counter.Take(r.http.Context(), who, limits, r.now)
 	if err != nil {
-		// The counters are out of reach: count here, and do not refuse what
-		// the store may still be able to answer.
+		// The shared counters are unreachable. Count on this node and do not
+		// reject requests that the store may still answer.
 		a.Log.Warn("request counters unreachable, counting on this node", "error", err)
 		counter = a.fallback
 		d, _ = counter.Take(r.http.Context(), who, limits, r.now)
@@ -94,16 +95,16 @@ func (a *API) charge(r *request) error {
 	return nil
 }
 
-// stopsPerMinute is how many requests that stop a campaign a workspace has over
-// the limits of its plan, and a signed-in person over his own.
+// stopsPerMinute is how many requests that stop a campaign a workspace or a
+// signed-in user has per minute beyond the other limits.
 const stopsPerMinute = 10
 
-// stops admits a request that stops a campaign although the plan's limit is
-// used up, and counts it apart. A request that would stop nothing is refused
-// like any other and uses up none of them.
+// stops reports whether a request over the limit is admitted because it stops a
+// campaign. Such requests have a separate quota. A request that would stop
+// nothing is rejected and not counted.
 // Choice: the specification has 429 for every request over the limit. Spend
-// that cannot be stopped costs more than a request, so this is a rule for
-// safety beside it.
+// that cannot be stopped costs more than a request, so this safety rule is an
+// exception.
 func (a *API) stops(r *request, counter ratelimit.Counter, who ident.ID) bool {
 	if r.route == nil || r.route.stops == nil || !r.route.stops(r.http.Context(), r) {
 		return false
@@ -117,14 +118,14 @@ func (a *API) stops(r *request, counter ratelimit.Counter, who ident.ID) bool {
 	return true
 }
 
-// leave gives a place back.
+// leave ends the count of the request as running.
 func (a *API) leave(r *request) {
 	r.places.Add(-1)
 	a.running.Add(-1)
 }
 
-// tellQuota writes the events of the day window: at 80 % and when it is used
-// up, each once a day.
+// tellQuota writes the quota events of the day window: at 80 % and when a
+// request exceeds the limit, each once a day.
 func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 	var kind string
 	switch used := d.Day.Limit - d.Day.Remaining; {
@@ -149,14 +150,14 @@ func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 	}
 }
 
-// look shows the caller's windows without counting.
+// look sets the rate limit headers without counting the request.
 func (a *API) look(r *request) {
 	who, limits := a.counted(r)
 	setLimits(r.w.Header(), a.standing(r, who, limits))
 }
 
-// standing says how a workspace stands, by this node's own count where the
-// counters are out of reach.
+// standing returns the windows of a workspace or user without counting, by this
+// node's count if the shared counters are unreachable.
 func (a *API) standing(r *request, workspace ident.ID, limits ratelimit.Limits) ratelimit.Decision {
 	ctx := r.http.Context()
 	if r.counter != ratelimit.Counter(a.fallback) {
@@ -168,9 +169,9 @@ func (a *API) standing(r *request, workspace ident.ID, limits ratelimit.Limits) 
 	return d
 }
 
-// refund gives back what a request spent that failed through our fault. A
-// caller who went away has spent it: otherwise hanging up in time would make
-// every request free.
+// refund returns the quota of a request that failed with a server error. It
+// refunds nothing if the client disconnected; otherwise every request would be
+// free for a client that disconnects in time.
 func (a *API) refund(r *request) {
 	ctx := r.http.Context()
 	if r.counter == nil || ctx.Err() != nil {
@@ -196,7 +197,7 @@ func concurrency(limit int64) error {
 	return f
 }
 
-// limited says which policy was violated and when to come back.
+// limited returns the fault for an exceeded policy, with the time to retry.
 func (a *API) limited(r *request, d ratelimit.Decision, policy string) error {
 	setLimits(r.w.Header(), d)
 	limit := d.Minute.Limit
@@ -214,9 +215,9 @@ func ceilSeconds(d time.Duration) int64 {
 	return max(1, int64((d+time.Second-1)/time.Second))
 }
 
-// setLimits writes the rate headers: the three of the specification about the
-// tightest window, and the standard ones about all. All values are cut from
-// one string, because this runs on every request.
+// setLimits sets the rate limit headers: the three of the specification for the
+// tightest window, and the standard ones for all windows. All values are slices
+// of one string, because this runs on every request.
 func setLimits(h http.Header, d ratelimit.Decision) {
 	tight := d.Tightest()
 	if tight.Limit == 0 {
@@ -250,7 +251,7 @@ func setLimits(h http.Header, d ratelimit.Decision) {
 	}
 }
 
-// limitHeaders are in the canonical form that net/http's map has.
+// limitHeaders have the canonical form of net/http header keys.
 var limitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Ratelimit", "Ratelimit-Policy"}
 
 func appendWindow(b []byte, name string, w ratelimit.Window, now time.Time, more bool) []byte {
@@ -278,7 +279,8 @@ func appendName(b []byte, name string, more bool) []byte {
 	return append(append(append(b, '"'), name...), `";`...)
 }
 
-// ceilUnix rounds up, so that a client that waits until then is never early.
+// ceilUnix rounds up, so that a client that waits until then does not retry too
+// early.
 func ceilUnix(t time.Time) int64 {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -311,10 +313,10 @@ func (f *inFlight) of(workspace ident.ID) *atomic.Int64 {
 	return n
 }
 
-// DefaultLimits are the plans of the specification, with the number of
-// requests a workspace may have running on a node. People have more than
-// anybody clicks, and a page of the console fewer than one browser sends at
-// once over HTTP/2.
+// DefaultLimits returns the limits of the specification's plans, with the
+// number of concurrent requests of a workspace per node. The limits of People
+// are above the rate at which a user clicks and the number of requests that a
+// page of the console sends at once.
 func DefaultLimits() map[account.Plan]ratelimit.Limits {
 	return map[account.Plan]ratelimit.Limits{
 		account.Starter:    {PerMinute: 60, PerDay: 10_000, InFlight: 10},

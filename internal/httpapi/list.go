@@ -18,42 +18,43 @@ import (
 	"fanfare/internal/page"
 )
 
-// listing says what a list endpoint understands. Every list uses it.
+// listing defines the parameters of a list operation.
 type listing struct {
 	// sorts are the allowed sort fields, the default first.
 	sorts []string
-	// ascending says that order defaults to asc.
+	// ascending makes asc the default order.
 	ascending bool
 	// statuses are the values of the status filter, empty for none.
 	statuses []string
 	filters  []filter
-	// byMetric says that sort may be metric.
+	// byMetric allows sort=metric.
 	byMetric bool
 }
 
-// filter is one of a resource's own filters.
+// filter is a filter parameter of one list.
 type filter struct {
 	name string
-	// allowed are the values of an enumerated filter, of which several may be
-	// given.
+	// allowed are the values of an enumerated filter. A caller may send
+	// several, separated by commas.
 	allowed []string
-	// prefix is the kind of id that is wanted.
+	// prefix is the prefix of the id that the filter takes.
 	prefix string
-	// lower says that letters are compared without case.
+	// lower converts the value to lower case.
 	lower bool
-	// longest is how many characters the value may have where it is free text.
+	// longest is the maximum number of characters of free text.
 	longest int
-	// single says that only one of the allowed values may be given.
+	// single allows only one of the allowed values.
 	single bool
 }
 
-// params collects the problems of a query string.
+// params are the parameters of a query string and the problems found in them.
 type params struct {
 	values   map[string]string
 	problems []fault.Detail
 }
 
-// paramsOf are parameters that were read before, such as those in a cursor.
+// paramsOf returns the params of values that are already parsed, such as those
+// in a cursor.
 func paramsOf(values url.Values) *params {
 	p := &params{values: map[string]string{}}
 	for name := range values {
@@ -73,7 +74,8 @@ func (p *params) err() error {
 	return fault.BadQuery(p.problems)
 }
 
-// readQuery refuses unknown and repeated parameters.
+// readQuery returns the value of each parameter. It rejects unknown and
+// repeated parameters.
 func readQuery(values url.Values, known []string) (map[string]string, error) {
 	p := params{values: map[string]string{}}
 	names := make([]string, 0, len(values))
@@ -120,7 +122,7 @@ func (l *listing) known() []string {
 }
 
 // listQuery reads the query string of a list. With a cursor, the parameters
-// inside it count; those sent beside it must be equal. It also returns the
+// inside it apply; parameters sent beside it must be equal. It also returns the
 // canonical parameters for the next cursor.
 func (a *API) listQuery(r *request, l *listing) (page.Query, string, error) {
 	values, err := r.query(l.known()...)
@@ -159,7 +161,8 @@ func badCursor(field, code, message string) error {
 	return fault.New(fault.InvalidCursor, message, fault.Detail{Field: field, In: "query", Code: code, Message: message})
 }
 
-// sameQuery checks that what is sent beside a cursor says the same.
+// sameQuery checks that the parameters sent beside a cursor equal those inside
+// it.
 func sameQuery(sent *params, inside url.Values, l *listing, zone string) error {
 	beside := map[string]string{}
 	for name, v := range sent.values {
@@ -203,8 +206,8 @@ func (p *params) limit() int {
 	return n
 }
 
-// read reads everything but limit and cursor, and writes down the canonical
-// form.
+// read reads all parameters except limit and cursor. It also returns their
+// canonical form.
 func (p *params) read(l *listing, zone string) (q page.Query, canonical url.Values) {
 	canonical = url.Values{}
 	q.Sort = p.choice("sort", l.sorts, l.sorts[0])
@@ -302,8 +305,8 @@ func (p *params) filter(f filter, canonical url.Values) []string {
 	return list
 }
 
-// dates reads start_date and end_date: a day is whole, the end day included; a
-// date-time is an instant, the end excluded.
+// dates reads start_date and end_date. As dates, both days are included; as
+// date-times, the end is excluded.
 func (p *params) dates(zone string, canonical url.Values) (from, until *clock.Instant) {
 	if v, has := p.values["timezone"]; has {
 		zone = v
@@ -319,15 +322,16 @@ func (p *params) dates(zone string, canonical url.Values) (from, until *clock.In
 	if day != nil {
 		until = day
 	}
-	// A day that ends where the start begins is the day before it.
+	// An end day that ends exactly at the start is the day before the start.
 	if from != nil && until != nil && (*from > *until || day != nil && *from == *until) {
 		p.bad("start_date", "invalid_range", "must not be after end_date.", fault.Meta{"end_date": p.values["end_date"]})
 	}
 	return from, until
 }
 
-// period reads start_date and end_date where both have a default: so many full
-// days that end yesterday. It returns the first and the last day.
+// period reads start_date and end_date and returns the first and the last day.
+// The default end is yesterday; the default start makes the period the given
+// number of days long.
 func (p *params) period(zone string, days int, now time.Time) (first, last string) {
 	if v, has := p.values["timezone"]; has {
 		zone = v
@@ -347,7 +351,7 @@ func (p *params) period(zone string, days int, now time.Time) (first, last strin
 	if until == nil {
 		return "", ""
 	}
-	// The end is excluded, unless nothing lies before it.
+	// The end is excluded, unless that would leave an empty period.
 	end := until.Add(-time.Millisecond)
 	if from == nil {
 		return day(end.Time(), 1-days), day(end.Time(), 0)
@@ -355,8 +359,8 @@ func (p *params) period(zone string, days int, now time.Time) (first, last strin
 	return day(from.Time(), 0), day(max(end, *from).Time(), 0)
 }
 
-// date reads a moment. For a day that is its first one, and end the first one
-// after it.
+// date reads a date or a date-time. For a date, at is the start of that day and
+// end the start of the next day.
 func (p *params) date(name string, loc *time.Location, canonical url.Values) (at, end *clock.Instant) {
 	v, has := p.values[name]
 	if !has {

@@ -13,14 +13,13 @@ import (
 	"fanfare/internal/page"
 )
 
-// sortMetric is the sort by a metric of a period, metricParams are the
-// parameters that say which.
+// sortMetric sorts by a metric of a period; metricParams are the parameters of
+// this sort.
 const sortMetric = "metric"
 
 var metricParams = []string{"metric", "metric_start_date", "metric_end_date"}
 
-// metric checks the parameters of the sort by a metric and writes down their
-// canonical form.
+// metric checks the parameters of sort=metric and adds them to canonical.
 func (p *params) metric(sort string, canonical url.Values) {
 	for _, name := range metricParams {
 		v, has := p.values[name]
@@ -41,8 +40,8 @@ func (p *params) metric(sort string, canonical url.Values) {
 	}
 }
 
-// listCampaigns answers the list of campaigns. Sorted by a metric, it also needs
-// what the report of campaigns needs.
+// listCampaigns handles the list of campaigns. To sort by a metric, the caller
+// also needs the permission for the campaigns report.
 func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 	q, params, err := a.listQuery(r, &campaignList)
 	if err != nil {
@@ -65,7 +64,7 @@ func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 	return res, nil
 }
 
-// rank has the list sorted by the metric that its parameters name.
+// rank changes q to sort by the metric in the parameters.
 func (a *API) rank(ctx context.Context, r *request, q *page.Query, params string) (err error) {
 	values, err := url.ParseQuery(params)
 	if err != nil {
@@ -86,8 +85,8 @@ func (a *API) rank(ctx context.Context, r *request, q *page.Query, params string
 	return withMetricNames(err)
 }
 
-// withMetricNames says what is wrong with the days of a report in the names
-// that the list has for them.
+// withMetricNames renames start_date and end_date in a report's fault to the
+// parameter names of the list.
 func withMetricNames(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Code != fault.InvalidParameter {

@@ -54,7 +54,7 @@ type meWorkspace struct {
 	Currency money.Currency `json:"currency"`
 }
 
-// Window is how a workspace stands with one of its limits.
+// Window is the state of one rate limit window.
 type Window struct {
 	Limit     int64         `json:"limit"`
 	Remaining int64         `json:"remaining"`
@@ -81,7 +81,7 @@ func (a *API) getMe(_ context.Context, r *request) (response, error) {
 	c := r.caller
 	d := a.standing(r, c.Workspace.ID, a.Limits[c.Workspace.Plan])
 	k, u, w := c.Key, c.User, c.Workspace
-	// The copy of the key may be days old, and this call is a use.
+	// The cached LastUsedAt may be days old, and this request uses the key.
 	used := clock.At(r.now)
 	return encoded(me{
 		Key:       meKey{k.ID, k.Name, k.Last4, k.Scopes, k.CreatedAt, k.ExpiresAt, &used},

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// pending holds the Idempotency-Keys of requests that are being worked on.
+// pending is the set of Idempotency-Keys of running requests.
 type pending struct {
 	mu   *sync.Mutex
 	keys map[string]bool
@@ -39,8 +39,8 @@ func (p pending) end(key string) {
 	delete(p.keys, key)
 }
 
-// once runs a POST at most once per Idempotency-Key. The answer is stored by
-// the operation itself, in the transaction of its effect.
+// once runs a POST at most once per Idempotency-Key. The operation stores the
+// response in the transaction of its changes.
 func (a *API) once(ctx context.Context, r *request) (response, error) {
 	key, err := onceKey(r.http.Header["Idempotency-Key"])
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 	r.onceKey, r.fingerprint = key, mark
 	res, err := r.route.handle(ctx, r)
 	if errors.Is(err, record.ErrUsed) {
-		// Another node was faster.
+		// Another node ran the same request first.
 		if res, ok, err := a.replay(ctx, r, workspace, key, mark); ok || err != nil {
 			return res, err
 		}
@@ -80,7 +80,8 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 	return res, err
 }
 
-// replay answers with what was answered before under this key.
+// replay returns the stored response of this key. The result is false if none
+// is stored.
 func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, mark string) (response, bool, error) {
 	answer, err := a.Answers.Answer(ctx, workspace, key)
 	if err != nil || answer == nil {
@@ -101,14 +102,14 @@ func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, m
 	return res, true, nil
 }
 
-// collection is the path below which an operation's records lie:
+// collection returns the path prefix of an operation's records:
 // "/v1/campaigns/" for both "/v1/campaigns" and "/v1/campaigns/{id}/launch".
 func collection(pattern string) string {
 	parts := strings.SplitN(pattern, "/", 4)
 	return strings.Join(parts[:3], "/") + "/"
 }
 
-// caused adds the caller's key to the cause of a write.
+// caused returns the cause of a write with the Idempotency-Key of the request.
 func (r *request) caused(status int) record.Cause {
 	c := r.cause()
 	if r.onceKey != "" {
@@ -124,8 +125,8 @@ func fingerprint(r *request) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// onceKey reads the header: raw, or a quoted string as structured fields have
-// it.
+// onceKey reads the Idempotency-Key header, either raw or as a quoted string
+// (structured fields).
 func onceKey(values []string) (string, error) {
 	if len(values) == 0 {
 		return "", nil

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// Origin is where links in an answer lead, such as https://ads.example.com:
-// the address that the operator has set. The Host header is the caller's own
-// word and leads anywhere.
+// Origin returns the base of links in a response, such as
+// https://ads.example.com: the address that the operator configured. The caller
+// controls the Host header, so links do not use it.
 //
-// Choice: a server that is known by localhost alone lets callers on its
-// machine use the name and port that they came by, which tunnels change.
+// Choice: if the configured address is a loopback address, callers on the same
+// machine get links with the loopback host and port that they used, because
+// tunnels change the port.
 func (a *API) Origin(hr *http.Request) string {
 	if a.local {
 		if u, err := url.Parse("https://" + hr.Host); err == nil && u.Host == hr.Host && loopback(u.Hostname()) {
@@ -22,14 +23,14 @@ func (a *API) Origin(hr *http.Request) string {
 	return a.origin
 }
 
-// known takes the address that the operator has set.
+// known stores the address that the operator configured.
 func (a *API) known(address string) {
 	a.origin = strings.TrimSuffix(address, "/")
 	u, err := url.Parse(address)
 	a.local = err == nil && loopback(u.Hostname())
 }
 
-// loopback reports whether a name leads to the machine of whoever uses it.
+// loopback reports whether a host is localhost or a loopback address.
 func loopback(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true

@@ -8,9 +8,9 @@ import (
 	"fanfare/internal/fault"
 )
 
-// ServePlain refuses a request that did not come over TLS. There is no
-// redirect: the secret is on the wire already, and a redirect would hide that.
-// A valid key in it is revoked if mayRevoke.
+// ServePlain rejects a request that was sent without TLS. It does not redirect:
+// the key was already sent in clear text, and a redirect would hide that. It
+// revokes a valid key in the request if mayRevoke is true.
 func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool) {
 	now := a.Now()
 	r, h := a.begin(w, hr, now), w.Header()
@@ -33,8 +33,8 @@ func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool
 	}))
 }
 
-// inClear returns the keys that everybody on the way could read, wherever in
-// the head of the request they stand. The body is not read.
+// inClear returns the keys in the request line and the headers. It does not
+// read the body.
 func inClear(hr *http.Request) []string {
 	found := account.Find(hr.RequestURI)
 	for _, values := range hr.Header {

@@ -18,28 +18,29 @@ import (
 	"fanfare/internal/fault"
 )
 
-// publicPage is something anybody may read without a key.
+// publicPage is a resource that needs no key.
 type publicPage struct {
 	mediaType string
 	make      func() ([]byte, error)
 }
 
-// Docs is the documentation, which is read without a key as well.
+// Docs serves the documentation, which needs no key.
 type Docs interface {
-	// Serves reports whether there is something at a path.
+	// Serves reports whether the documentation has a page at a path.
 	Serves(path string) bool
-	// Serve answers a GET or HEAD for such a path. After an error nothing has
-	// been written.
+	// Serve answers a GET or HEAD for such a path. If it returns an error, it
+	// has written nothing.
 	Serve(w http.ResponseWriter, r *http.Request) error
-	// ServeMissing answers a GET or HEAD for any other path with a page that
-	// says so and status 404. After an error nothing has been written.
+	// ServeMissing answers a GET or HEAD for any other path with a 404 page. If
+	// it returns an error, it has written nothing.
 	ServeMissing(w http.ResponseWriter, r *http.Request) error
 }
 
-// What is for people holds no script and no outside resource.
+// hDocsPolicy forbids scripts and outside resources.
 var hDocsPolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"}
 
-// pages lists what is served outside /v1. Each is made on first use.
+// pages returns the public resources by path. Their content is created on first
+// use.
 func (a *API) pages() map[string]*publicPage {
 	return map[string]*publicPage{
 		"/openapi/v1.yaml": {"application/yaml", func() ([]byte, error) { return a.Contract, nil }},
@@ -55,28 +56,28 @@ func (a *API) contractJSON() ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true))
 }
 
-// Serves reports whether the API answers a path: everything under a version,
-// and what is public.
+// Serves reports whether the API handles a path: every path under a version,
+// and the public paths.
 func (a *API) Serves(path string) bool {
 	_, linked := linkToken(path)
 	_, granting := grantPlatform(path)
 	return versioned(path) || path == "/healthz" || path == "/readyz" || linked || granting || a.public[path] != nil || a.Docs.Serves(path)
 }
 
-// grantPlatform returns the platform whose callback a path is.
+// grantPlatform returns the platform of an OAuth callback path.
 func grantPlatform(path string) (platform string, ok bool) {
 	platform, ok = strings.CutPrefix(path, connection.CallbackPath)
 	return platform, ok && slices.Contains(connection.Played, platform)
 }
 
-// ForPeople reports whether a browser asks for a page. Programs that want JSON
-// or take anything do not name text/html.
+// ForPeople reports whether a browser requests a page: a GET or HEAD whose
+// Accept header names text/html.
 func ForPeople(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// missing answers a path outside /v1 that names nothing: people get a page,
-// programs an error in JSON.
+// missing answers an unknown path outside /v1: browsers get a page, other
+// clients an error in JSON.
 func (a *API) missing(r *request) {
 	if ForPeople(r.http) && a.Docs.ServeMissing(r.w, r.http) == nil {
 		r.replied, r.status = true, http.StatusNotFound
@@ -85,7 +86,7 @@ func (a *API) missing(r *request) {
 	a.fail(r, noRoute())
 }
 
-// servePublic answers outside /v1. It counts nothing.
+// servePublic handles paths outside /v1. These requests are not counted.
 func (a *API) servePublic(r *request, path string) {
 	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
 	if !a.Serves(path) {
@@ -120,14 +121,14 @@ func (a *API) servePublic(r *request, path string) {
 	}
 }
 
-// onlyTakes refuses a method that a path outside /v1 does not take.
+// onlyTakes returns the fault for a method that a public path does not allow.
 func (r *request) onlyTakes(methods ...string) error {
 	r.w.Header()["Allow"] = []string{strings.Join(methods, ", ")}
 	return fault.New(fault.MethodNotAllowed, "This path does not take "+r.http.Method+". See the Allow header for what it takes.",
 		fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": methods}})
 }
 
-// readyTime is how long the store may take to say that it is there.
+// readyTime is the time limit of the store's readiness check.
 const readyTime = 2 * time.Second
 
 func (a *API) ready(r *request) error {
@@ -135,7 +136,7 @@ func (a *API) ready(r *request) error {
 	defer cancel()
 	err := a.Ready(ctx)
 	if err == nil && !a.draining.Load() {
-		// Without metrics a node is ready: everything else works.
+		// A node without metrics is ready, because all other operations work.
 		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.nodeWarnings(true)})
 		return nil
 	}
@@ -158,8 +159,9 @@ func (a *API) sendPage(r *request, p *publicPage) error {
 	return nil
 }
 
-// nodeWarnings say which data of this node is missing, nil for none. They go
-// with answers that would otherwise look complete.
+// nodeWarnings returns the warnings about missing data of this node as JSON,
+// nil if nothing is missing. Without them, a response would look complete.
+// facts includes missing metrics.
 func (a *API) nodeWarnings(facts bool) []byte {
 	var b []byte
 	add := func(code string, tell func() string) {

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/rates"
 )
 
-// rateRoutes are the operations on exchange rates.
+// rateRoutes returns the operations on exchange rates.
 func (a *API) rateRoutes() []route {
 	const all = "/v1/rates"
 	return []route{
@@ -55,7 +55,8 @@ func (a *API) listRates(ctx context.Context, r *request) (response, error) {
 	return a.pageOf(r, found, canonical.Encode()), nil
 }
 
-// rateQuery reads what rates are wanted, and writes down the canonical form.
+// rateQuery reads the filters of the list of rates. It also returns their
+// canonical form.
 func (p *params) rateQuery() (q rates.Query, canonical url.Values) {
 	canonical = url.Values{}
 	if v, has := p.values["currency"]; has {
@@ -80,7 +81,7 @@ func (p *params) rateQuery() (q rates.Query, canonical url.Values) {
 	return q, canonical
 }
 
-// days reads start_date and end_date as days, both included.
+// days reads start_date and end_date as dates, both included.
 func (p *params) days() (first, last *clock.Date) {
 	first, last = p.day("start_date"), p.day("end_date")
 	if first != nil && last != nil && *first > *last {
@@ -89,8 +90,8 @@ func (p *params) days() (first, last *clock.Date) {
 	return first, last
 }
 
-// openCursor opens the cursor of a list that is not one of records. What is
-// sent beside it must say the same.
+// openCursor opens the cursor of a list that does not use listQuery. The
+// parameters sent beside it must equal those inside it.
 func (a *API) openCursor(r *request, text string, sent *params, canonical url.Values, names []string) (page.Cursor, error) {
 	c, ok := a.Cursors().Open(r.caller.Workspace.ID, r.route.operation, text)
 	inside, err := url.ParseQuery(c.Params)

@@ -21,34 +21,34 @@ import (
 	"fanfare/internal/record"
 )
 
-// response is what an operation answers.
+// response is the result of an operation.
 type response struct {
 	status int
-	// data is the JSON under "data"; for a list, docs and next are.
+	// data is the JSON under "data". A list has docs and cursor instead.
 	data []byte
 	docs []record.Doc
 	list bool
-	// cursor leads to the next page, empty on the last one.
+	// cursor is the cursor of the next page, empty on the last page.
 	cursor string
-	// etag and location are set where the answer is one record.
+	// etag and location are set for a single record.
 	etag     string
 	location string
 	replayed bool
-	// retryAfter is when to ask again, in seconds, 0 for never; applied is
-	// what was followed of the caller's preference.
+	// retryAfter is the Retry-After header in seconds, 0 for none; applied is
+	// the Preference-Applied header.
 	retryAfter int
 	applied    string
-	// warnings are JSON that stands beside the data, nil for none.
+	// warnings is the JSON array under "warnings", nil for none.
 	warnings []byte
-	// file is answered as it is, instead of JSON, and so is text of a type,
-	// which may be JSON with more beside its data.
+	// file is sent instead of JSON. So is text, with textType as its
+	// Content-Type; text may be JSON with further members beside "data".
 	file     *asset.File
 	text     []byte
 	textType string
 }
 
-// found answers with a record that carries an entity tag. What has no version
-// is not a record and carries none.
+// found returns the response with a document. A document with a version has an
+// ETag.
 func found(d record.Doc) response {
 	res := response{status: http.StatusOK, data: d.JSON}
 	if d.Version > 0 {
@@ -57,14 +57,14 @@ func found(d record.Doc) response {
 	return res
 }
 
-// created answers with a new record.
+// created returns the 201 response with a new record.
 func (r *request) created(d record.Doc, id ident.ID) response {
 	res := found(d)
 	res.status, res.location = http.StatusCreated, collection(r.route.pattern)+string(id)
 	return res
 }
 
-// encoded answers with a value of ours.
+// encoded returns the response with v as JSON.
 func encoded(v any) (response, error) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	return response{status: http.StatusOK, data: b}, err
@@ -75,7 +75,7 @@ var (
 	closeData = []byte(`}`)
 )
 
-// reply writes a success.
+// reply sends a successful response.
 func (a *API) reply(r *request, res response) {
 	if res.file != nil {
 		r.sendFile(res.file)
@@ -116,24 +116,24 @@ func (a *API) reply(r *request, res response) {
 		r.send(res.status, typeJSON, append(append(b, res.warnings...), '}'))
 		return
 	}
-	// Three writes into net/http's buffer cost less than one more copy.
+	// Three writes into the buffer of net/http cost less than one more copy.
 	r.start(res.status, typeJSON, len(openData)+len(res.data)+len(closeData))
 	_, _ = r.w.Write(openData)
 	_, _ = r.w.Write(res.data)
 	_, _ = r.w.Write(closeData)
 }
 
-// typeJSON is what almost every answer is.
+// typeJSON is the Content-Type of almost every response.
 const typeJSON = "application/json; charset=utf-8"
 
-// start writes the head of an answer of a known size.
+// start sends the header of a response with a known size.
 func (r *request) start(status int, mediaType string, size int) {
 	r.setType(mediaType)
 	r.header(r.w.Header(), 2, "Content-Length", strconv.Itoa(size))
 	r.head(status)
 }
 
-// head sends the head of an answer; nothing can be taken back from here on.
+// head sends the status and the header. They cannot change afterward.
 func (r *request) head(status int) {
 	r.replied, r.status = true, status
 	r.w.WriteHeader(status)
@@ -168,14 +168,14 @@ func (a *API) replyList(r *request, res response) {
 	}
 	b = append(b, '}')
 	r.send(res.status, typeJSON, b)
-	// net/http has copied or sent what it was given.
+	// net/http has copied or sent the bytes, so the buffer can be reused.
 	if cap(b) <= maxPage {
 		*room = b
 		pages.Put(room)
 	}
 }
 
-// link tells where the next page is.
+// link sets the Link header to the next page.
 func (r *request) link(cursor string) {
 	link := "<" + r.http.URL.EscapedPath() + "?cursor=" + cursor
 	if limit := r.http.URL.Query().Get("limit"); limit != "" {
@@ -184,14 +184,15 @@ func (r *request) link(cursor string) {
 	r.w.Header()["Link"] = []string{link + `>; rel="next"`}
 }
 
-// pages are buffers for lists: a page of 20 records takes about 32 kB, and
-// making and clearing that anew took a twentieth of the request (P2 in bench/main.go).
+// pages are buffers for lists. A page of 20 records takes about 32 kB;
+// allocating and clearing it for each request took 5 % of the request time (P2
+// in bench/main.go).
 var pages = sync.Pool{New: func() any {
 	b := make([]byte, 0, 48<<10)
 	return &b
 }}
 
-// maxPage is the largest buffer that is kept.
+// maxPage is the largest buffer that is reused.
 const maxPage = 256 << 10
 
 const minCompressed = 1 << 10
@@ -201,7 +202,8 @@ var compressors = sync.Pool{New: func() any {
 	return z
 }}
 
-// send writes a body, compressed where that is allowed and wanted.
+// send sends a body, compressed if the route allows it and the client accepts
+// it.
 func (r *request) send(status int, mediaType string, body []byte) {
 	if r.route != nil && r.route.compress {
 		h := r.w.Header()
@@ -213,7 +215,7 @@ func (r *request) send(status int, mediaType string, body []byte) {
 			z := compressors.Get().(*gzip.Writer)
 			defer compressors.Put(z)
 			z.Reset(r.w)
-			// An error here is a client that went away.
+			// An error means that the client disconnected.
 			_, _ = z.Write(body)
 			_ = z.Close()
 			return
@@ -233,7 +235,8 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// noneMatch compares an If-None-Match header with an entity tag, weakly.
+// noneMatch reports whether an If-None-Match header matches an ETag, by weak
+// comparison.
 func noneMatch(headers []string, etag string) bool {
 	for _, header := range headers {
 		for tag := range strings.SplitSeq(header, ",") {
@@ -248,7 +251,7 @@ func noneMatch(headers []string, etag string) bool {
 
 const internalMessage = "Something went wrong on our side; nothing was changed. Tell us the request id."
 
-// statuses maps the closed list of codes to HTTP.
+// statuses maps every fault code to its HTTP status.
 var statuses = map[fault.Code]int{
 	fault.MalformedRequest: 400, fault.MalformedJSON: 400, fault.InvalidParameter: 400, fault.InvalidCursor: 400, fault.InvalidIdempotencyKey: 400,
 	fault.MissingAPIKey: 401, fault.InvalidAPIKey: 401, fault.APIKeyExpired: 401, fault.APIKeyRevoked: 401, fault.APIKeyOwnerInactive: 401,
@@ -272,8 +275,8 @@ type errorBody struct {
 	} `json:"error"`
 }
 
-// fail writes an error. What is not a fault is our bug: the cause goes to the
-// log under the request id, never to the caller.
+// fail sends an error response. An error that is not a fault is a bug: its text
+// goes to the log with the request id and never to the caller.
 func (a *API) fail(r *request, err error) {
 	f := a.faultOf(r, err)
 	r.code = f.Code
@@ -293,12 +296,13 @@ func (a *API) fail(r *request, err error) {
 	if encodeErr != nil {
 		panic(encodeErr)
 	}
-	// Names and values that the caller sent are repeated; a key among them
-	// must not be, because answers end in logs.
+	// The error may repeat names and values of the request. Mask API keys in
+	// it, because responses are written to logs.
 	r.send(status, typeJSON, []byte(account.Mask(string(b))))
 }
 
-// detailed adds to a failure of ours the number that its caller needs.
+// detailed returns the details of a fault. A fault without details gets the
+// retry time or the time limit.
 func detailed(f *fault.Error) []fault.Detail {
 	var meta fault.Meta
 	switch {
@@ -326,15 +330,15 @@ func (a *API) faultOf(r *request, err error) *fault.Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.Timeout, "The request took too long and was stopped; nothing was changed. Try again.")
 	case errors.Is(err, context.Canceled):
-		// The client went away; nobody reads this.
+		// The client disconnected and does not read this response.
 		return fault.New(fault.Unavailable, "The request was given up.")
 	}
 	log.Error("request failed", "error", err)
 	return fault.New(fault.Internal, internalMessage)
 }
 
-// log names the request, and beside our id the caller's own, if it is readable.
-// That is for finding a request again; it is never taken for the id.
+// log returns a logger with the request id and the client's X-Request-Id if it
+// is printable. The latter helps to find a request and is never used as its id.
 func (a *API) log(r *request) *slog.Logger {
 	log, own := a.Log.With("request_id", r.id), r.http.Header.Get("X-Request-Id")
 	if own == "" || len(own) > 128 {
@@ -348,7 +352,7 @@ func (a *API) log(r *request) *slog.Logger {
 	return log.With("client_request_id", account.Mask(own))
 }
 
-// pageOf answers with one page of a list.
+// pageOf returns the response with one page of a list.
 func (a *API) pageOf(r *request, p page.Page, params string) response {
 	res := response{status: http.StatusOK, list: true, docs: p.Docs}
 	if p.Next != nil {

@@ -15,25 +15,27 @@ import (
 )
 
 const (
-	// MaxLogged is how many requests of a workspace are kept.
+	// MaxLogged is the number of requests that the log of a workspace keeps.
 	MaxLogged = 1000
-	// maxLogs is how many workspaces have a log, 75 MB at most.
+	// maxLogs is the maximum number of workspaces with a log; together they use
+	// at most 75 MB.
 	maxLogs = 256
-	// maxText is what is kept of a request's path, names of parameters and
-	// user agent together.
+	// maxText is the number of bytes kept of a request's path, parameter names
+	// and user agent together.
 	maxText = 160
 )
 
-// Logged is a request as it is remembered. Bodies, headers and the values of
-// parameters are not in it.
+// Logged is a request in the request log. It contains no bodies, headers or
+// parameter values.
 type Logged struct {
 	ID     ident.ID
 	At     clock.Instant
 	Took   time.Duration
 	Method string
-	// Path is the path and, after a question mark, the names of parameters.
+	// Path is the path and, after a question mark, the parameter names.
 	Path string
-	// Operation is what the contract calls it, empty for none.
+	// Operation is the operationId of the contract, empty for an unknown path
+	// or method.
 	Operation string
 	Status    int
 	Code      fault.Code
@@ -42,8 +44,8 @@ type Logged struct {
 	Agent     string
 }
 
-// entry is a request on the shelf: texts are copied into it, because a piece
-// of a request's text would keep all of it in memory, its secrets too.
+// entry is the stored form of a request. Its text is copied, because a
+// substring would keep the whole request in memory, including its secrets.
 type entry struct {
 	id     ident.ID
 	at     int64
@@ -59,16 +61,16 @@ type entry struct {
 	text   [maxText]byte
 }
 
-// requestLog holds the last requests of a workspace.
+// requestLog is a ring buffer of the last requests of a workspace.
 type requestLog struct {
 	mu      sync.Mutex
 	entries []entry
 	next    int
 }
 
-// requestLogs holds a log for each workspace that was heard of lately.
-// Choice: it is memory of this node alone. It is for seeing what an
-// integration does now; what must not be lost is in the audit log.
+// requestLogs contains the logs of the workspaces with recent requests.
+// Choice: the logs are in the memory of this node only. They show what an
+// integration does now; the audit log keeps what must not be lost.
 type requestLogs struct {
 	mu   sync.RWMutex
 	logs map[ident.ID]*requestLog
@@ -76,9 +78,9 @@ type requestLogs struct {
 
 func newRequestLogs() *requestLogs { return &requestLogs{logs: map[ident.ID]*requestLog{}} }
 
-// note remembers an answered request.
-// Choice: only those with a key. What people do in the console they see there,
-// and what they change is in the audit log.
+// note adds an answered request to the log.
+// Choice: only requests with a key are logged. Users see their actions in the
+// console, and the audit log contains their changes.
 func (a *API) note(r *request) {
 	if r.keeper == nil || r.status == 0 {
 		return
@@ -93,7 +95,8 @@ func (a *API) note(r *request) {
 	e.write(r.http)
 }
 
-// place is where the next request goes: a new entry, or the oldest one.
+// place returns the entry for the next request: a new one, or the oldest one if
+// the log is full.
 func (l *requestLog) place() *entry {
 	n := len(l.entries)
 	if n == MaxLogged {
@@ -101,14 +104,15 @@ func (l *requestLog) place() *entry {
 		return &l.entries[(l.next+n-1)%n]
 	}
 	if n == cap(l.entries) {
-		// append would make room for more than there may be.
+		// append would allocate capacity beyond MaxLogged.
 		l.entries = append(make([]entry, 0, min(max(2*n, 8), MaxLogged)), l.entries...)
 	}
 	l.entries = l.entries[:n+1]
 	return &l.entries[n]
 }
 
-// methodName is the method without the text that it was cut from.
+// methodName returns the method as a constant, so that the log does not keep
+// the request's text in memory.
 func methodName(method string) string {
 	for _, known := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodPut, http.MethodOptions} {
 		if method == known {
@@ -118,7 +122,7 @@ func methodName(method string) string {
 	return "OTHER"
 }
 
-// write copies the texts of a request.
+// write copies the path, parameter names and user agent of a request.
 func (e *entry) write(hr *http.Request) {
 	path, query, agent := hr.URL.Path, hr.URL.RawQuery, ""
 	if values := hr.Header["User-Agent"]; len(values) > 0 {
@@ -141,8 +145,8 @@ func (e *entry) write(hr *http.Request) {
 	e.end = uint8(n + copy(e.text[n:], agent))
 }
 
-// of finds or starts the log of a workspace. The one that was quiet for the
-// longest gives way.
+// of returns the log of a workspace and creates it if necessary. At maxLogs, it
+// deletes the log whose last request is the oldest.
 func (ls *requestLogs) of(workspace ident.ID) *requestLog {
 	ls.mu.RLock()
 	l := ls.logs[workspace]
@@ -173,7 +177,7 @@ func (ls *requestLogs) quietest() (workspace ident.ID) {
 	return workspace
 }
 
-// last is when the latest request came, 0 for never.
+// last returns the time of the latest request, 0 if the log is empty.
 func (l *requestLog) last() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +187,7 @@ func (l *requestLog) last() int64 {
 	return 0
 }
 
-// Requests returns the last requests of a workspace's keys on this node, the
+// Requests returns the logged requests of a workspace's keys on this node,
 // latest first.
 func (a *API) Requests(workspace ident.ID) []Logged {
 	a.requests.mu.RLock()

@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// resource is a kind of record that is listed, read, archived and restored
-// like every other. What is its own stands in the file of its kind.
+// resource has the operations that all kinds of records share: list, get,
+// archive and restore. The file of each kind adds its own operations.
 type resource struct {
 	prefix  string
 	listing *listing
@@ -23,7 +23,7 @@ type resource struct {
 	restore func(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error)
 }
 
-// recordID reads the id in the path. An id of another shape names nothing.
+// recordID returns the id in the path. An invalid id is not found.
 func (r *request) recordID(prefix string) (ident.ID, error) {
 	if !ident.Valid(prefix, r.pathID) {
 		return "", fault.Missing()
@@ -31,7 +31,7 @@ func (r *request) recordID(prefix string) (ident.ID, error) {
 	return ident.ID(r.pathID), nil
 }
 
-// exists answers whether the record in the path is there.
+// exists returns a fault if the record in the path does not exist.
 func (s *resource) exists(ctx context.Context, r *request) error {
 	id, err := r.recordID(s.prefix)
 	if err != nil {
@@ -88,9 +88,8 @@ func (s *resource) restoreRecord(ctx context.Context, r *request) (response, err
 	return found(d), err
 }
 
-// action reads the id and the options of an action. Whether the record is
-// there, and whether it is the version that the caller means, comes before
-// what is wrong with the options.
+// action reads the id and the options of an action. A missing record or a
+// failed If-Match is reported before invalid options.
 func (s *resource) action(ctx context.Context, r *request, options func(*body.Reader)) (ident.ID, error) {
 	id, err := r.recordID(s.prefix)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// handler answers one operation. The request has passed every check that does
-// not depend on the operation.
+// handler runs one operation. The request has passed all checks that do not
+// depend on the operation.
 type handler func(ctx context.Context, r *request) (response, error)
 
 // route is one operation of the contract.
@@ -17,31 +17,31 @@ type route struct {
 	pattern   string
 	operation string
 	handle    handler
-	// body says whether the operation reads one and of which kind.
+	// body is the kind of body that the operation reads.
 	body bodyKind
-	// params are the query parameters beside a body.
+	// params are the query parameters of an operation with a body.
 	params []string
-	// reads says that a POST changes nothing, so that there is nothing to do
-	// only once.
+	// reads is true for a POST that changes nothing. It needs no
+	// Idempotency-Key.
 	reads bool
-	// critical operations stop money or stop an attacker; they are never
-	// shed and wait for nobody.
+	// critical is true for operations that stop spend or an attacker. They
+	// ignore the concurrency limits, also on an overloaded node.
 	critical bool
-	// stops reports whether the request stops a campaign, so that it is
-	// admitted over the plan's limit; nil for an operation that never does.
+	// stops reports whether the request stops a campaign and is admitted over
+	// the plan's limit. It is nil for operations that never do.
 	stops func(ctx context.Context, r *request) bool
-	// keyed operations are about the caller's key, so that they are nothing
-	// for somebody who is signed in.
+	// keyed is true for operations about the caller's API key. They do not
+	// exist for signed-in users.
 	keyed bool
-	// waits says that callers may ask to be kept waiting.
+	// waits is true if callers may ask to wait with the Prefer header.
 	waits bool
-	// compress says that the answer may be compressed: only lists, because
-	// single records carry a strong entity tag.
+	// compress allows a compressed response. Single records must not set it,
+	// because they have a strong ETag.
 	compress bool
-	// answers are the media types of a success, nil for JSON.
+	// answers are the media types of a successful response, nil for JSON.
 	answers []string
-	// exists answers whether the record in the path is there; it is asked
-	// before the Idempotency-Key is looked at.
+	// exists returns a fault if the record in the path does not exist. It runs
+	// before the Idempotency-Key is looked up.
 	exists func(ctx context.Context, r *request) error
 }
 
@@ -58,13 +58,13 @@ const (
 	tableBody
 )
 
-// table lists every operation under /v1. The contract lists the same.
+// table returns every operation under /v1, the same as in the contract.
 func (a *API) table() []route {
 	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.assetRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
 		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.serviceRoutes())
 }
 
-// serviceRoutes are the operations about the caller and what has happened.
+// serviceRoutes returns the operations on the API, the caller and events.
 func (a *API) serviceRoutes() []route {
 	return []route{
 		{method: http.MethodGet, pattern: "/v1", operation: "getApi", handle: a.getAPI},
@@ -74,8 +74,8 @@ func (a *API) serviceRoutes() []route {
 	}
 }
 
-// routes finds operations by path and method. Paths are exact: a pattern has a
-// parameter in its fourth and, below that, its sixth segment.
+// routes are the operations by pattern and method. Paths match exactly; the
+// parameter {id} is the third segment.
 type routes map[string]map[string]*route
 
 const parameter = "{id}"
@@ -92,12 +92,12 @@ func newRoutes(table []route) routes {
 	return rs
 }
 
-// find returns the operations of a path by method, and the path's parameter.
+// find returns the operations of a path by method, and the id in the path.
 func (rs routes) find(path string) (methods map[string]*route, id string) {
 	if methods = rs[path]; methods != nil {
 		return methods, ""
 	}
-	// "/v1/campaigns/cmp_…/launch": the parameter is what follows the third slash.
+	// "/v1/campaigns/cmp_…/launch": the id follows the third slash.
 	slash := strings.IndexByte(path[1:], '/') + 1
 	if slash == 0 {
 		return nil, ""
@@ -114,7 +114,7 @@ func (rs routes) find(path string) (methods map[string]*route, id string) {
 	return rs[path[:start]+parameter+path[end:]], path[start:end]
 }
 
-// allow lists the methods of a path for the Allow header.
+// allow returns the Allow header of a path.
 func allow(methods map[string]*route) string {
 	var list []string
 	for m := range methods {

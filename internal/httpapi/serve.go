@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// handlerTime is how long an operation may take.
+	// handlerTime is the time limit of an operation.
 	handlerTime = 30 * time.Second
 	maxTarget   = 8 << 10
 )
 
-// request is one call on its way through the checks.
+// request is the state of one HTTP request.
 type request struct {
 	http   *http.Request
 	w      http.ResponseWriter
@@ -38,35 +38,37 @@ type request struct {
 	route  *route
 	pathID string
 	caller *account.Caller
-	// session is that of a signed-in person, empty for a key's request.
+	// session is the session of a signed-in user, empty for a request with an
+	// API key.
 	session ident.ID
 	body    []byte
-	// reserved is how much memory of the node's uploads the body takes.
+	// reserved is the number of bytes that the body reserved in uploads.
 	reserved int64
-	// media is the type of the body, params are the parameters beside it.
+	// media is the media type of the body; params are the query parameters
+	// beside it.
 	media   string
 	params  map[string]string
 	object  body.Value
 	replied bool
-	// status and code are what was answered. keeper is in whose log the
-	// request stands, which may be the holder of a key that has ended.
+	// status and code are those of the response. The request is logged for the
+	// workspace of keeper, which is also set if the key is expired or revoked.
 	status int
 	code   fault.Code
 	keeper *account.Caller
 	values [3]string
-	// places counts the running requests of the caller's workspace.
+	// places is the counter of running requests of the caller's workspace.
 	places *atomic.Int64
-	// counter is where the request was counted, nil while it was not, and
-	// charged under which name.
+	// counter is the counter that charged the request, nil if none did; charged
+	// is the id that it used.
 	counter ratelimit.Counter
 	ticket  ratelimit.Ticket
 	charged ident.ID
-	// onceKey and fingerprint are set when the caller wants this done once.
+	// onceKey and fingerprint are set for a request with an Idempotency-Key.
 	onceKey, fingerprint string
 	patience             patience
 }
 
-// cause says on whose behalf a write is made.
+// cause returns the cause of a write: the API key or the signed-in user.
 func (r *request) cause() record.Cause {
 	c := record.Cause{
 		Workspace: r.caller.Workspace.ID,
@@ -79,12 +81,12 @@ func (r *request) cause() record.Cause {
 	return c
 }
 
-// match reads the caller's precondition.
+// match returns the precondition of the If-Match header.
 func (r *request) match() record.Match {
 	return record.ParseMatch(r.http.Header["If-Match"])
 }
 
-// Shared header values; the map holds them as they are.
+// Shared header values. They are assigned without a copy and must not change.
 var (
 	hNoStore  = []string{"no-store"}
 	hNoSniff  = []string{"nosniff"}
@@ -96,8 +98,8 @@ var (
 	hClose    = []string{"close"}
 )
 
-// ServeHTTP checks in the order of rule H1: path, key, quota,
-// route, method, Accept, permission, body, and only then the operation.
+// ServeHTTP checks a request in the order of rule H1: path, key, quota, route,
+// method, Accept, permission, body. Then it runs the operation.
 func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	a.serve(a.begin(w, hr, a.Now()))
 }
@@ -126,19 +128,19 @@ func (a *API) serve(r *request) {
 	}
 }
 
-// Greet writes the headers that depend on the node, not on the answer.
+// Greet sets the headers that depend on the node and not on the response.
 func (a *API) Greet(h http.Header, hr *http.Request) {
 	if a.HSTS && insistable(hr.Host) {
 		h["Strict-Transport-Security"] = hHSTS
 	}
 	if a.draining.Load() {
-		// Connections end with an answer, so that the stop finds none on which
-		// a client is about to send.
+		// Close each connection after its response, so that at shutdown no
+		// client is about to send on an open connection.
 		h["Connection"] = hClose
 	}
 }
 
-// target refuses what is too long or not written in the one way.
+// target returns a fault if the request target is too long or not canonical.
 func target(hr *http.Request, path string) error {
 	switch {
 	case len(hr.RequestURI) > maxTarget:
@@ -150,7 +152,8 @@ func target(hr *http.Request, path string) error {
 	return nil
 }
 
-// begin gives a request its id and the headers that every answer has.
+// begin creates a request with its id and sets the headers that every response
+// has.
 func (a *API) begin(w http.ResponseWriter, hr *http.Request, now time.Time) *request {
 	r := &request{http: hr, w: w, now: now, id: ident.Make(ident.Request, now, a.RequestSeed()), from: peer(hr)}
 	h := w.Header()
@@ -161,15 +164,14 @@ func (a *API) begin(w http.ResponseWriter, hr *http.Request, now time.Time) *req
 	return r
 }
 
-// header sets a header from the request's own room for values, so that it
-// costs no allocation.
+// header sets a header with storage inside the request, to avoid an allocation.
 func (r *request) header(h http.Header, slot int, name, v string) {
 	r.values[slot] = v
 	h[name] = r.values[slot : slot+1 : slot+1]
 }
 
-// canonical reports whether a path is written in the one way that is served:
-// without an empty segment, also at its end, and without "." and "..".
+// canonical reports whether a path has no empty segment, no trailing slash and
+// no "." or ".." segment.
 func canonical(path string) bool {
 	for i := 0; i < len(path) && len(path) > 1; i++ {
 		if path[i] != '/' {
@@ -186,8 +188,8 @@ func canonical(path string) bool {
 	return true
 }
 
-// versioned reports whether a path lies under an API version, where every
-// request needs a key.
+// versioned reports whether a path is under an API version, where every request
+// needs a key.
 func versioned(path string) bool {
 	if len(path) < 3 || path[0] != '/' || path[1] != 'v' {
 		return false
@@ -207,7 +209,7 @@ func (a *API) serveVersion(r *request, path string) {
 	a.perform(r, path)
 }
 
-// perform runs the operation that a caller means who is known.
+// perform runs the operation of an authenticated request.
 func (a *API) perform(r *request, path string) {
 	methods, id := a.routes.find(path)
 	r.pathID = id
@@ -241,7 +243,8 @@ func (a *API) perform(r *request, path string) {
 	a.reply(r, res)
 }
 
-// admit checks what can be checked before the body is read.
+// admit checks the version, path, method, Accept header and permission, before
+// the body is read.
 func (a *API) admit(r *request, path string, methods map[string]*route) error {
 	if !strings.HasPrefix(path, "/v1/") && path != "/v1" {
 		return fault.New(fault.UnknownAPIVersion, "There is no such API version. Use /v1.",
@@ -265,8 +268,8 @@ func (a *API) admit(r *request, path string, methods map[string]*route) error {
 	return r.caller.May(r.route.operation, r.from)
 }
 
-// nearestPath returns the path of an operation that differs from what was
-// asked for in a slip in one segment, or nothing.
+// nearestPath returns the pattern of an operation that differs from path by a
+// typo in one segment, or an empty string.
 func (a *API) nearestPath(path string) string {
 	asked := strings.Split(path, "/")
 	for _, r := range a.table() {
@@ -294,8 +297,8 @@ func noRoute() error {
 	return fault.New(fault.RouteNotFound, "There is no such path. Paths are exact, without a trailing slash; see /openapi/v1.json for all of them.")
 }
 
-// operate reads the body, answers from memory where the caller's
-// Idempotency-Key was used before, and runs the operation.
+// operate reads the body and runs the operation. A POST with a used
+// Idempotency-Key gets the stored response.
 func (a *API) operate(ctx context.Context, r *request) (response, error) {
 	defer func() {
 		if r.reserved > 0 {
@@ -311,8 +314,8 @@ func (a *API) operate(ctx context.Context, r *request) (response, error) {
 	return a.once(ctx, r)
 }
 
-// patience is a context with a time limit whose timer is only made when
-// somebody looks at it. An answer from memory needs none.
+// patience is a context with a time limit. It creates its timer on first use,
+// because a response from memory needs none.
 type patience struct {
 	context.Context
 	limit  time.Duration
@@ -342,7 +345,7 @@ func (p *patience) Done() <-chan struct{} { return p.arm().Done() }
 // Err implements context.Context.
 func (p *patience) Err() error { return p.arm().Err() }
 
-// survive answers a panic as the bug it is.
+// survive recovers from a panic, logs it and sends an internal error.
 func (a *API) survive(r *request) {
 	p := recover()
 	if p == nil {
@@ -361,7 +364,8 @@ func (a *API) survive(r *request) {
 	a.fail(r, fault.New(fault.Internal, internalMessage))
 }
 
-// peer is the caller's address. The listener has put the right one there.
+// peer returns the client's address. The listener has already replaced the
+// address of a proxy.
 func peer(hr *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(hr.RemoteAddr)
 	if err != nil {
@@ -370,8 +374,8 @@ func peer(hr *http.Request) netip.Addr {
 	return ap.Addr().Unmap()
 }
 
-// insistable reports whether HSTS may be sent for a host: never for localhost
-// or an address, because it would bind the developer's other servers too.
+// insistable reports whether HSTS may be sent for a host. It excludes localhost
+// and IP addresses, because HSTS would also apply to other servers there.
 func insistable(host string) bool {
 	name := host
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
@@ -425,7 +429,8 @@ func closeness(media, mediaType string) int {
 	return -1
 }
 
-// acceptable sees whether the caller takes what the operation answers.
+// acceptable returns a fault if the Accept header excludes all media types of
+// the operation.
 func (r *request) acceptable() error {
 	accept, types := r.http.Header["Accept"], r.route.answers
 	if types == nil {
@@ -453,5 +458,5 @@ func qualityOf(parameters string) string {
 	return "1"
 }
 
-// limitByAddress describes the address policy in the headers.
+// limitByAddress sets the rate limit headers to the address limit.
 func (a *API) limitByAddress(r *request, d ratelimit.Decision) { setLimits(r.w.Header(), d) }

@@ -17,20 +17,19 @@ import (
 	"fanfare/internal/record"
 )
 
-// Session is a person who is signed in, in one workspace. The caller has no
-// key.
+// Session is a signed-in user in one workspace. Caller has no key.
 type Session struct {
 	ID     ident.ID
 	Caller *account.Caller
 }
 
-// person is a signed-in caller as the cause of a change.
+// person returns the actor of a signed-in user.
 func person(c *account.Caller) record.Actor {
 	return record.Actor{Type: record.ActorUser, ID: c.User.ID, Name: c.User.Name}
 }
 
-// Call is a request to the door of signed-in people. It has a request id, and
-// is answered in the envelope of the contract.
+// Call is a request of the console's own API. It has a request id, and its
+// response has the envelope of the contract.
 type Call struct {
 	W       http.ResponseWriter
 	Request *http.Request
@@ -42,10 +41,11 @@ type Call struct {
 	in  *request
 }
 
-// Answer gives a request of the other door the frame that all requests have:
-// the id, the headers, a time limit, and an error for what goes wrong.
-// Choice: nothing of it is shed on an overloaded node. These calls are few,
-// sign-in has slots of its own, and revoking a key must always be possible.
+// Answer handles a request of the console's own API with what all requests
+// share: the id, the headers, a time limit and error responses.
+// Choice: an overloaded node does not reject these requests. They are few,
+// sign-in has its own concurrency limit, and revoking a key must always be
+// possible.
 func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(context.Context, *Call) error) {
 	r := a.begin(w, hr, a.Now())
 	r.route = &route{body: smallBody}
@@ -62,30 +62,29 @@ func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(contex
 	}
 }
 
-// Cause says that a signed-in person changes something.
+// Cause returns the cause of a change by a signed-in user.
 func (c *Call) Cause(s Session) record.Cause {
 	c.in.caller, c.in.session = s.Caller, s.ID
 	return c.in.cause()
 }
 
-// Count spends a request of a signed-in person, who may have too many.
+// Count charges the request to a signed-in user. It returns a fault if the
+// user's limit is exceeded.
 func (c *Call) Count(s Session) error {
 	c.in.caller, c.in.session = s.Caller, s.ID
 	return c.api.charge(c.in)
 }
 
-// NoRoute says that there is no such path.
+// NoRoute returns the fault for an unknown path.
 func NoRoute() error { return noRoute() }
 
-// MirrorPath is what stands before the paths of the contract where signed-in
-// people call them.
+// MirrorPath is the prefix of the contract's paths for signed-in users.
 const MirrorPath = "/console"
 
-// Mirror answers the call as the contract's operation of the same path behind
-// MirrorPath: with the same checks, but for the key, and counted with the
-// requests of the person.
-// Choice: Location and Link name the operation under /v1 here as well, so that
-// both doors answer alike; the console goes by ids and cursors.
+// Mirror runs the contract's operation at the path after MirrorPath. All checks
+// but the one of the key apply, and the request is charged to the user.
+// Choice: Location and Link contain paths under /v1 here as well, so that both
+// APIs return the same response; the console uses ids and cursors.
 func (c *Call) Mirror(s Session) {
 	r, hr, u := c.in, *c.Request, *c.Request.URL
 	u.Path, u.RawPath = strings.TrimPrefix(u.Path, MirrorPath), strings.TrimPrefix(u.RawPath, MirrorPath)
@@ -94,15 +93,15 @@ func (c *Call) Mirror(s Session) {
 	c.api.perform(r, u.EscapedPath())
 }
 
-// ServeGrant answers somebody who comes back from a platform, with the session
-// that the browser holds, if any.
+// ServeGrant handles the OAuth callback of a platform. session is the browser's
+// session, empty for none.
 func (a *API) ServeGrant(w http.ResponseWriter, hr *http.Request, session ident.ID) {
 	r := a.begin(w, hr, a.Now())
 	r.session = session
 	a.serve(r)
 }
 
-// Send answers with data.
+// Send sends data as JSON.
 func (c *Call) Send(data any) error {
 	res, err := encoded(data)
 	if err == nil {
@@ -111,14 +110,14 @@ func (c *Call) Send(data any) error {
 	return err
 }
 
-// Redirect sends the browser elsewhere.
+// Redirect redirects the browser to another URL.
 func (c *Call) Redirect(to string) {
 	c.W.Header()["Location"] = []string{to}
 	c.in.head(http.StatusFound)
 }
 
-// Stream answers with what write writes. A client that gets less than
-// everything sees that the answer was broken off.
+// Stream sends what write writes. After an error it aborts the connection, so
+// that the client notices the incomplete response.
 func (c *Call) Stream(mediaType string, write func(io.Writer) error) {
 	c.in.setType(mediaType)
 	c.in.head(http.StatusOK)
@@ -128,17 +127,17 @@ func (c *Call) Stream(mediaType string, write func(io.Writer) error) {
 	}
 }
 
-// Quotas say how a workspace stands with its limits; nil for no limit.
+// Quotas returns the rate limit windows of a workspace, nil for no limit.
 func (c *Call) Quotas(w account.Workspace) (minute, day *Window) {
 	d := c.api.standing(c.in, w.ID, c.api.Limits[w.Plan])
 	return window(d.Minute), window(d.Day)
 }
 
-// Query reads the query string of a call that knows these parameters.
+// Query reads the query string. It rejects parameters that are not in known.
 func (c *Call) Query(known ...string) (map[string]string, error) { return c.in.query(known...) }
 
-// Read reads the body, a JSON object of at most 64 KiB, and says all that is
-// wrong with its members at once.
+// Read reads the body, a JSON object of at most 64 KiB. The fault contains all
+// problems of its members.
 func (c *Call) Read(read func(Fields)) error {
 	if err := c.api.readBody(c.in); err != nil {
 		return err
@@ -149,14 +148,14 @@ func (c *Call) Read(read func(Fields)) error {
 	return f.Err()
 }
 
-// Fields reads members of a body. What is wrong is collected; the value read is
-// then empty.
+// Fields reads members of a body and collects problems. An invalid member reads
+// as the zero value.
 type Fields struct {
 	in   *body.Reader
 	body []byte
 }
 
-// Text reads a string that must be there.
+// Text reads a required string.
 func (f Fields) Text(name string, least, most int) (s string) {
 	body.Set(&s, f.in.Text(name, body.Required, least, most))
 	return s
@@ -167,19 +166,19 @@ func (f Fields) TextOr(name string, least, most int) *string {
 	return f.in.Text(name, body.Nullable, least, most)
 }
 
-// Choice reads one of some words, which must be there.
+// Choice reads a required string that must be one of allowed.
 func (f Fields) Choice(name string, allowed []string) (s string) {
 	body.Set(&s, f.in.Choice(name, body.Required, allowed))
 	return s
 }
 
-// Whole reads a whole number that must be there.
+// Whole reads a required integer.
 func (f Fields) Whole(name string, least, most int64) (n int64) {
 	body.Set(&n, f.in.Integer(name, body.Required, least, most))
 	return n
 }
 
-// Flag reads true or false, which may be absent.
+// Flag reads a boolean that may be absent.
 func (f Fields) Flag(name string) *bool { return f.in.Flag(name) }
 
 // Words reads an array of strings that may be absent or null.
@@ -191,8 +190,8 @@ func (f Fields) Words(name string, most, longest int) []string {
 	return f.in.Words(name, most, longest)
 }
 
-// Choices reads an object that maps names to one of some words, and may be
-// absent or null.
+// Choices reads an object whose members are among names, with values among
+// allowed. It may be absent or null.
 func (f Fields) Choices(name string, names, allowed []string) map[string]string {
 	n := f.in.Nested(name, body.Nullable)
 	if n == nil {
@@ -208,7 +207,7 @@ func (f Fields) Choices(name string, names, allowed []string) map[string]string 
 	return out
 }
 
-// Object reads the members of an object that must be there.
+// Object reads the members of a required object.
 func (f Fields) Object(name string, read func(Fields)) {
 	if n := f.in.Nested(name, body.Required); n != nil {
 		read(Fields{n, nil})
@@ -216,8 +215,8 @@ func (f Fields) Object(name string, read func(Fields)) {
 	}
 }
 
-// Raw reads an object that must be there as it was sent; only from the body
-// itself.
+// Raw returns the JSON of a required object. It works only for members of the
+// body itself, not of nested objects.
 func (f Fields) Raw(name string) []byte {
 	if f.in.Typed(name, body.Required, func(v *body.Value) bool { return v.Kind == body.KindObject }, "an object") == nil {
 		return nil
@@ -229,8 +228,8 @@ func (f Fields) Raw(name string) []byte {
 	return members[name]
 }
 
-// Has reports whether a member is there, if only as null.
+// Has reports whether a member is present, possibly as null.
 func (f Fields) Has(name string) bool { return f.in.Object.Get(name) != nil }
 
-// Bad says what is wrong with a member.
+// Bad adds a problem of a member.
 func (f Fields) Bad(name, code, message string) { f.in.Bad(f.in.At(name), code, message, nil) }

@@ -18,7 +18,7 @@ var syncList = listing{
 	statuses: connection.RunStatuses,
 }
 
-// syncRoutes are the operations on sync runs.
+// syncRoutes returns the operations on sync runs.
 func (a *API) syncRoutes() []route {
 	const one = "/v1/syncs/{id}"
 	s := &resource{prefix: ident.Sync, get: a.Connections.GetRun}
@@ -45,7 +45,7 @@ func (a *API) syncConnection(s *resource) handler {
 	}
 }
 
-// place is where a record is found.
+// place returns the path of a record.
 func (r *request) place(id ident.ID) string {
 	if strings.HasPrefix(string(id), ident.Sync+"_") {
 		return "/v1/syncs/" + string(id)
@@ -132,8 +132,8 @@ func (a *API) listEntities(ctx context.Context, r *request) (response, error) {
 	return a.pageOf(r, found, canonical.Encode()), nil
 }
 
-// entities reads what is wanted of a platform, and writes down the canonical
-// form.
+// entities reads the filters of the list of entities. It also returns their
+// canonical form.
 func (p *params) entities() (kinds []string, linked *bool, canonical url.Values) {
 	canonical = url.Values{}
 	if _, has := p.values["kind"]; has {
