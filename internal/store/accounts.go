@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Accounts keeps workspaces, users and keys.
+// Accounts stores workspaces, users and API keys.
 type Accounts struct{ db *DB }
 
 var (
@@ -73,12 +73,12 @@ func readInstant(r *Rows) *clock.Instant {
 	return &i
 }
 
-// change writes an account change with its audit entry and event. Every node
-// hears of it. Which record it was about may turn out in fn.
+// change writes an account change with its audit entry and event, and notifies
+// every node. fn may set target.
 func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.ID, shown func() any, fn func(Tx) error) error {
 	return s.db.write(ctx, func(tx Tx) error {
-		// The chain is taken first: its lock makes changes of one workspace
-		// follow each other, so that limits counted in fn hold.
+		// The lock of the audit chain comes first: changes of one workspace
+		// wait for each other, so that limits counted in fn hold.
 		end, err := s.db.takeChain(tx, string(note.Cause.Workspace))
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.
 
 const insertWorkspace = `INSERT INTO workspace (id, name, plan, timezone, currency, suspended, created_at) VALUES ($1, $2, $3, $4, $5, 0, $6)`
 
-// AddWorkspace saves a workspace, its owner and a first key if there is one.
+// AddWorkspace stores a workspace, its owner and the first key, if any.
 func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, most int64, note account.Note) (account.User, error) {
 	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
 		if _, err := tx.Exec(insertWorkspace, string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), int64(w.CreatedAt)); err != nil {
@@ -136,8 +136,9 @@ func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner 
 	return owner, err
 }
 
-// checkOwned refuses another workspace to who owns the most already. It takes
-// the user's row first, so that of several at once the last one fits or not.
+// checkOwned returns an error if a user already owns the maximum number of
+// workspaces. It locks the user's row first, so that concurrent requests cannot
+// exceed the maximum.
 func checkOwned(tx Tx, user ident.ID, most int64) error {
 	if most == 0 {
 		return nil
@@ -158,7 +159,8 @@ func checkOwned(tx Tx, user ident.ID, most int64) error {
 
 const insertUser = `INSERT INTO account_user (id, email, name, service, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (email) DO NOTHING`
 
-// addUser makes a user unless the e-mail is known, and returns who has it.
+// addUser creates a user unless the email address is taken. It returns the user
+// with that address.
 func addUser(tx Tx, u account.User) (account.User, error) {
 	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, bit(u.Service), int64(u.CreatedAt)); err != nil {
 		return u, fmt.Errorf("insert user: %w", err)
@@ -193,7 +195,6 @@ func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) 
 	return list, nil
 }
 
-// selectWorkspace reads one workspace.
 const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspace w WHERE w.id = $1`
 
 // Workspace reads one workspace.
@@ -208,7 +209,7 @@ func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspac
 	return readWorkspace(rows), nil
 }
 
-// bit is how a column has yes and no: PostgreSQL takes no bool for a number.
+// bit converts a bool for a number column: PostgreSQL accepts no bool there.
 func bit(b bool) int {
 	if b {
 		return 1
@@ -305,7 +306,7 @@ func insertKey(tx Tx, k account.NewKey) error {
 
 const countKeys = `SELECT count(*), coalesce(sum(CASE WHEN user_id = $1 THEN 1 ELSE 0 END), 0) FROM api_key WHERE workspace_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)`
 
-// AddKey saves a key, and the key it takes over from.
+// AddKey stores a key, and the key that it replaces.
 func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *account.Key, note account.Note) error {
 	return s.change(ctx, note, &k.ID, func() any { return k.Key }, func(tx Tx) error {
 		rows, err := tx.Query(countKeys, string(k.UserID), string(k.WorkspaceID), int64(note.At))
@@ -327,8 +328,8 @@ func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *accou
 	})
 }
 
-// replaceKey saves a key that another takes over from, unless it was revoked
-// meanwhile: a revoked key has no successor.
+// replaceKey stores a key that has a replacement. It fails if the key was
+// revoked in the meantime: a revoked key has no replacement.
 func replaceKey(tx Tx, k account.Key) error {
 	rows, err := tx.Query(`SELECT count(*) FROM api_key WHERE workspace_id = $1 AND id = $2 AND revoked_at IS NULL`, string(k.WorkspaceID), string(k.ID))
 	if err != nil {
@@ -341,8 +342,8 @@ func replaceKey(tx Tx, k account.Key) error {
 	return updateKey(tx, k)
 }
 
-// The caller's copy may be old: an end is only ever brought forward, and what
-// was revoked stays revoked.
+// The caller's copy can be outdated: an expiry can only move earlier, and a
+// revoked key stays revoked.
 const updateKeyText = `UPDATE api_key SET expires_at = CASE WHEN expires_at <= coalesce($1, 9223372036854775807) THEN expires_at ELSE $2 END,
 revoke_reason = CASE WHEN revoked_at IS NULL THEN $3 ELSE revoke_reason END, revoked_at = coalesce(revoked_at, $4), notified = $5, exposed_at = coalesce(exposed_at, $6) WHERE workspace_id = $7 AND id = $8`
 
@@ -402,7 +403,7 @@ func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]*a
 	return list, nil
 }
 
-// Caller returns the holder of a key.
+// Caller returns the owner of a key.
 func (s *Accounts) Caller(ctx context.Context, hash account.Hash) (*account.Caller, error) {
 	list, err := s.callers(ctx, `WHERE k.hash = $1`, hash.String())
 	if err != nil || len(list) == 0 {
@@ -411,7 +412,7 @@ func (s *Accounts) Caller(ctx context.Context, hash account.Hash) (*account.Call
 	return list[0], nil
 }
 
-// Live returns all keys that are not revoked.
+// Live returns all keys that are not revoked, with their owners.
 func (s *Accounts) Live(ctx context.Context) ([]*account.Caller, error) {
 	return s.callers(ctx, `WHERE k.revoked_at IS NULL ORDER BY k.id`)
 }
@@ -421,7 +422,7 @@ const (
 	updateUsed = `UPDATE api_key SET last_used_at = $1, last_address = $2, last_agent = $3 WHERE workspace_id = $4 AND id = $5 AND (last_used_at IS NULL OR last_used_at < $6)`
 )
 
-// AddUses adds to the counts of keys.
+// AddUses adds to the daily use counts of keys.
 func (s *Accounts) AddUses(ctx context.Context, uses []account.Use) error {
 	return s.db.soft(ctx, func(tx Tx) error {
 		for _, u := range uses {

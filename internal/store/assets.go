@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Assets keeps the records of assets. Their files are elsewhere.
+// Assets stores the records of assets, not their files.
 type Assets struct{ db *DB }
 
 var _ asset.Store = (*Assets)(nil)
@@ -18,17 +18,17 @@ var _ asset.Store = (*Assets)(nil)
 // Assets returns the store of assets.
 func (db *DB) Assets() *Assets { return &Assets{db} }
 
-// Registers the table. Its rows are written once, by statements of their own.
+// This registers the table. Its rows are written once, by separate statements.
 var _ = newTable(table{name: "asset", shape: 1, log: true})
 
-// assetRef is the kind of reference that keeps an asset.
+// assetRef is the kind of reference that protects an asset from removal.
 const assetRef = "asset_id"
 
 const upsertAsset = `INSERT INTO asset (workspace_id, id, sha256, touched_at, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (workspace_id, sha256) DO UPDATE SET touched_at = excluded.touched_at RETURNING id, doc, checksum`
 
-// Save inserts a record, or finds the one with the same bytes and renews when
-// it was touched.
+// Save inserts an asset, or returns the existing one with the same bytes and
+// updates its touched_at.
 func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (record.Doc, error) {
 	doc, err := encode(a)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 	return d, err
 }
 
-// ByID reads those of the records that there are, in the order of their ids.
+// ByID reads the assets that exist, ordered by id.
 func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*asset.Asset, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	return list, nil
 }
 
-// with adds a list to the arguments of a statement.
+// with appends a list to the arguments of a statement.
 func with[T ~string](args []any, list []T) []any {
 	for _, v := range list {
 		args = append(args, string(v))
@@ -94,7 +94,7 @@ func with[T ~string](args []any, list []T) []any {
 	return args
 }
 
-// Linked writes down that a link was given out.
+// Linked records that a link was issued.
 func (s *Assets) Linked(ctx context.Context, id ident.ID, link record.Doc, at clock.Instant, cause record.Cause) error {
 	entry, err := s.db.audit(cause, at, "asset.linked", id, 0)
 	if err != nil {
@@ -118,8 +118,8 @@ func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) {
 	return list, err
 }
 
-// Touch keeps assets for as long as if they had been uploaded now, and returns
-// the ids that name none.
+// Touch renews the retention of assets as if they were uploaded now. It returns
+// the ids that do not exist.
 func (s *Assets) Touch(ctx context.Context, workspace ident.ID, ids []ident.ID) (missing []ident.ID, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
 		missing, err = touchAssets(tx, workspace, ids, clock.At(s.db.now()))
@@ -128,10 +128,10 @@ func (s *Assets) Touch(ctx context.Context, workspace ident.ID, ids []ident.ID) 
 	return missing, err
 }
 
-// touchAssets is Touch for the transaction of a record that refers to assets.
-// It comes before the record's references are written: an asset that it does
-// not miss cannot be removed before the commit, nor, with the reference, after
-// it.
+// touchAssets is Touch inside the transaction of a record that refers to
+// assets. Call it before the references are written: then an asset that it
+// finds cannot be removed before the commit, and the reference protects it
+// afterwards.
 func touchAssets(tx Tx, workspace ident.ID, ids []ident.ID, at clock.Instant) (missing []ident.ID, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -157,13 +157,13 @@ const (
 	selectIdle = `SELECT id, sha256 FROM asset WHERE workspace_id = $1 AND touched_at <= $2
 AND NOT EXISTS (SELECT 1 FROM ref WHERE workspace_id = $3 AND kind = '` + assetRef + `' AND value = asset.id) ORDER BY touched_at LIMIT $4`
 
-	// Where somebody touches the row at the same time, PostgreSQL waits and
-	// then looks at the conditions again.
+	// If another transaction touches the row at the same time, PostgreSQL waits
+	// and evaluates the conditions again.
 	deleteIdle = `DELETE FROM asset WHERE workspace_id = $1 AND id = $2 AND touched_at <= $3
 AND NOT EXISTS (SELECT 1 FROM ref WHERE workspace_id = $4 AND kind = '` + assetRef + `' AND value = asset.id)`
 )
 
-// Idle lists assets that were not touched since a moment and that no record
+// Idle lists assets that were not touched since a time and that no record
 // refers to.
 func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Instant, most int) ([]asset.Idle, error) {
 	rows, err := s.db.engine.Query(ctx, selectIdle, string(workspace), int64(before), string(workspace), most)
@@ -177,7 +177,7 @@ func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Inst
 	return list, nil
 }
 
-// Drop removes the records among these that are still idle.
+// Drop removes those of the assets that are still idle.
 func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Instant, idle []asset.Idle) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		for _, i := range idle {
@@ -189,7 +189,7 @@ func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Inst
 	})
 }
 
-// Named returns which of these hashes a record names.
+// Named returns which of these hashes belong to an asset.
 func (s *Assets) Named(ctx context.Context, workspace ident.ID, sums []string) (map[string]bool, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 IN (`+numbered(2, len(sums))+`)`,
 		with([]any{string(workspace)}, sums)...)

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Audiences keeps audiences and the members of customer lists.
+// Audiences stores audiences and the members of customer lists.
 type Audiences struct {
 	records[audience.Audience, *audience.Audience]
 }
@@ -48,7 +48,7 @@ var audiences = newTable(table{
 	},
 })
 
-// Save writes a record, a new one or one that nobody has changed since it was
+// Save inserts a new record, or updates one that is unchanged since it was
 // loaded.
 func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.Save) (record.Doc, error) {
 	before, err := stored[audience.Audience](&a.Common)
@@ -62,8 +62,8 @@ func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.
 	return s.db.put(ctx, w)
 }
 
-// writing prepares a record to be written. Campaigns hear of it when it stands
-// otherwise than before.
+// writing prepares a record for writing. It enqueues campaign.follow if the
+// audience's standing changed.
 func (s *Audiences) writing(before, a *audience.Audience, save record.Save) (writing, error) {
 	var size any
 	if a.Size != nil {
@@ -77,7 +77,8 @@ func (s *Audiences) writing(before, a *audience.Audience, save record.Save) (wri
 	return w, err
 }
 
-// ChangeMembers changes the members of a list and writes the list with them.
+// ChangeMembers changes the members of a customer list and writes the list in
+// the same transaction.
 func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.Members, save record.Save) (answer record.Doc, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
 		if err := s.lock(tx, a); err != nil {
@@ -112,8 +113,8 @@ func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m a
 	return answer, err
 }
 
-// lock makes changes of one list's members follow each other. Whoever waited
-// finds the list changed and has to load it again.
+// lock serializes changes to one list's members. If another change was first,
+// it fails and the caller has to load the list again.
 func (s *Audiences) lock(tx Tx, a *audience.Audience) error {
 	rows, err := tx.Query(`SELECT version, rev FROM audience WHERE workspace_id = $1 AND id = $2 `+s.db.engine.Traits().RowLock, string(a.WorkspaceID), string(a.ID))
 	if err != nil {
@@ -125,12 +126,12 @@ func (s *Audiences) lock(tx Tx, a *audience.Audience) error {
 	return nil
 }
 
-// maxBatch is how many members go into one statement.
+// maxBatch is the largest number of members in one statement.
 const maxBatch = 512
 
-// inBatches hands values on in batches whose sizes are powers of two, so that
-// there are ten statements to prepare and not one for every number. They go in
-// the order of the key, so that neighbours are written together.
+// inBatches calls do with batches whose sizes are powers of two, so that only
+// ten statements are prepared. Values are sorted by key, so that neighbors are
+// written together.
 func inBatches(values []string, do func(batch []string) (int64, error)) (total int64, err error) {
 	values = slices.Sorted(slices.Values(values))
 	for size := maxBatch; len(values) > 0; {
@@ -178,7 +179,7 @@ func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) 
 	return n, nil
 }
 
-// Statuses tells how audiences are, in one statement.
+// Statuses returns the statuses of audiences, with one statement.
 func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]audience.Status, error) {
 	b := &builder{}
 	b.add(`SELECT id, status FROM audience WHERE workspace_id = `)
@@ -197,7 +198,8 @@ func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []iden
 	return found, nil
 }
 
-// standings are what statuses mean for campaigns; ready has nothing to say.
+// standings maps an audience status to the standing that campaigns see. A ready
+// audience has the zero value.
 var standings = map[audience.Status]campaign.Standing{
 	audience.StatusProcessing: {Issue: "audience_not_ready"},
 	audience.StatusFailed:     {Issue: "audience_not_ready"},
@@ -205,7 +207,7 @@ var standings = map[audience.Status]campaign.Standing{
 	audience.StatusArchived:   {Issue: "audience_not_ready", Archived: true},
 }
 
-// Standings tells campaigns how the audiences stand that they are for.
+// Standings returns the standings of audiences.
 func (s *Audiences) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
 	statuses, err := s.Statuses(ctx, workspace, ids)
 	if err != nil {
@@ -218,15 +220,15 @@ func (s *Audiences) Standings(ctx context.Context, workspace ident.ID, ids []ide
 	return found, nil
 }
 
-// overlaps counts in one pass over the list's members, each of which is looked
-// up in the index by hash.
+// overlaps counts in one pass over the list's members and looks up each in the
+// index by hash.
 const overlaps = `SELECT shared, id, version, rev, shape, doc, checksum FROM
 (SELECT o.audience_id AS other, count(*) AS shared FROM audience_member m
 JOIN audience_member o ON o.workspace_id = m.workspace_id AND o.hash = m.hash
 WHERE m.workspace_id = $1 AND m.audience_id = $2 AND o.audience_id <> $3 GROUP BY o.audience_id) s
 JOIN audience a ON a.id = s.other WHERE a.workspace_id = $4 AND a.status <> 'archived' ORDER BY shared DESC, a.id LIMIT $5`
 
-// Overlaps lists the lists that share members with one.
+// Overlaps returns the lists that share members with a list.
 func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]audience.Shared, error) {
 	rows, err := s.db.engine.Query(ctx, overlaps, string(workspace), string(id), string(id), string(workspace), most)
 	if err != nil {
@@ -247,7 +249,7 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 	return list, nil
 }
 
-// Campaigns lists campaigns for an audience.
+// Campaigns lists the campaigns that target an audience.
 func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignFigures, error) {
 	p, err := s.db.Campaigns().List(ctx, workspace, page.Query{
 		Sort: "created_at", Desc: true, Limit: most, Filters: []page.Filter{{Name: "audience_id", Values: []string{string(id)}}},

@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// auditEntry is one line of the audit log. It says who did what to which
-// record when, not what the record held.
+// auditEntry is one line of the audit log: who did what to which record and
+// when. It does not contain the record.
 type auditEntry struct {
 	ID        ident.ID     `json:"id"`
 	Action    string       `json:"action"`
@@ -33,14 +33,14 @@ const (
 	insertAudit = `INSERT INTO audit (workspace_id, seq, at, entry, hash) VALUES ($1, $2, $3, $4, $5)`
 )
 
-// auditRow is an entry ready to be appended.
+// auditRow is an entry to be appended.
 type auditRow struct {
 	workspace string
 	at        int64
 	entry     []byte
 }
 
-// audit prepares an entry, before the transaction where possible.
+// audit prepares an entry. Call it before the transaction if possible.
 func (db *DB) audit(cause record.Cause, at clock.Instant, action string, target ident.ID, version int64) (auditRow, error) {
 	entry, err := encode(auditEntry{
 		ID: ident.New(ident.AuditEntry, db.now(), db.random), Action: action, Target: target, Version: version,
@@ -49,7 +49,7 @@ func (db *DB) audit(cause record.Cause, at clock.Instant, action string, target 
 	return auditRow{string(cause.Workspace), int64(at), entry}, err
 }
 
-// appendAudit puts an entry at the end of its workspace's chain.
+// appendAudit appends an entry to its workspace's chain.
 func (db *DB) appendAudit(tx Tx, r auditRow) error {
 	end, err := db.takeChain(tx, r.workspace)
 	if err != nil {
@@ -64,8 +64,9 @@ type chainEnd struct {
 	hash string
 }
 
-// takeChain takes the end of a workspace's chain and keeps it to the commit, so
-// that on a shared engine two writers of one workspace follow each other.
+// takeChain returns the end of a workspace's chain and locks it until the
+// commit, so that on a shared engine writers of one workspace wait for each
+// other.
 func (db *DB) takeChain(tx Tx, workspace string) (chainEnd, error) {
 	lockHead := selectHead + db.engine.Traits().RowLock
 	head, err := tx.Query(lockHead, workspace)
@@ -84,7 +85,7 @@ func (db *DB) takeChain(tx Tx, workspace string) (chainEnd, error) {
 	return chainEnd{head.Int(), head.Text()}, nil
 }
 
-// extend puts an entry behind the end of a chain that was taken.
+// extend appends an entry to a chain that takeChain locked.
 func (end chainEnd) extend(tx Tx, r auditRow) error {
 	seq := end.seq + 1
 	hash := link(end.hash, r.workspace, seq, r.at, r.entry)
@@ -100,7 +101,7 @@ func (end chainEnd) extend(tx Tx, r auditRow) error {
 	return nil
 }
 
-// link hashes an entry onto the chain.
+// link returns the hash of an entry and of the chain before it.
 func link(before, workspace string, seq, at int64, entry []byte) string {
 	h := sha256.New()
 	b := make([]byte, 0, 256+len(entry))
@@ -111,7 +112,7 @@ func link(before, workspace string, seq, at int64, entry []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// AuditEntry is a line of the audit log as it is shown.
+// AuditEntry is a line of the audit log as the API returns it.
 type AuditEntry struct {
 	Seq       int64
 	At        clock.Instant
@@ -124,10 +125,10 @@ type AuditEntry struct {
 
 const selectEntries = `SELECT seq, at, entry FROM audit WHERE workspace_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`
 
-// AuditEntries returns at most so many entries of a workspace before a number,
-// 0 for the end, whose action begins with a word, the latest first. Entries
-// are documents that SQL does not look into, so that a rare action takes a walk
-// through the log.
+// AuditEntries returns up to most entries of a workspace, the latest first.
+// Their number is below before, 0 for no limit, and their action starts with a
+// prefix. SQL does not read entries, so that a rare action requires a scan of
+// the log.
 func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]AuditEntry, error) {
 	if before == 0 {
 		before = math.MaxInt64
@@ -171,7 +172,7 @@ type AuditReport struct {
 	Faults  []AuditFault `json:"faults"`
 }
 
-// AuditFault is a place where a chain does not hold.
+// AuditFault is a position where a chain is broken.
 type AuditFault struct {
 	WorkspaceID ident.ID `json:"workspace_id"`
 	Seq         int64    `json:"seq"`
@@ -180,7 +181,7 @@ type AuditFault struct {
 
 const selectAudit = `SELECT seq, at, entry, hash FROM audit WHERE workspace_id = $1 AND seq >= $2 ORDER BY seq LIMIT 1000`
 
-// VerifyAudit walks every chain from its start and finds entries that were
+// VerifyAudit reads every chain from its start and finds entries that were
 // changed, removed, added or moved.
 func (db *DB) VerifyAudit(ctx context.Context, progress func(entries int64)) (AuditReport, error) {
 	report := AuditReport{Faults: []AuditFault{}}
@@ -224,7 +225,7 @@ func (r *AuditReport) walk(tx Tx, workspace string, progress func(int64)) error 
 			r.Entries++
 		}
 		progress(r.Entries)
-		// After the largest number there is, from starts anew.
+		// After the largest number, from overflows to the smallest.
 		if n == 0 || from == math.MinInt64 {
 			break
 		}

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Campaigns keeps campaigns.
+// Campaigns stores campaigns.
 type Campaigns struct {
 	records[campaign.Campaign, *campaign.Campaign]
 }
@@ -39,8 +39,8 @@ var campaigns = newTable(table{
 		"end_at":      {column: "end_at", null: true},
 		"launched_at": {column: "launched_at", null: true},
 		"spend":       {column: "spend", null: true},
-		// Few values that change often: an index would cost every write and
-		// save little.
+		// This column has no index: it has few values that change often, so
+		// that an index would slow down every write and save little.
 		"delivery_status": {column: "delivery_status", text: true},
 		"objective":       {column: "objective", text: true, null: true},
 	},
@@ -55,10 +55,10 @@ var campaigns = newTable(table{
 	},
 })
 
-// KindSettle is the job that lets a campaign's schedule take effect.
+// KindSettle is the job that applies a campaign's schedule.
 const KindSettle = "campaign.settle"
 
-// Save writes a record, a new one or one that nobody has changed since it was
+// Save inserts a new record, or updates one that is unchanged since it was
 // loaded.
 func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.Save) (record.Doc, error) {
 	before, err := stored[campaign.Campaign](&c.Common)
@@ -86,7 +86,7 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 	return s.db.put(ctx, w)
 }
 
-// KindPush is the job that tells platforms whether a campaign is to run.
+// KindPush is the job that sends a campaign's requested state to the platforms.
 const KindPush = "campaign.push"
 
 // Referring lists campaigns that refer to a record.
@@ -103,25 +103,25 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 	return list, nil
 }
 
-// KindFollow is the job that brings campaigns up to date which refer to a
-// record whose standing has changed.
+// KindFollow is the job that refreshes the campaigns that refer to a record
+// whose standing changed.
 const KindFollow = "campaign.follow"
 
-// follow plans it in the transaction of the change.
+// follow enqueues KindFollow in the transaction of the change.
 func (db *DB) follow(tx Tx, workspace, id ident.ID, at clock.Instant) error {
 	return db.plan(tx, KindFollow, workspace, id, at)
 }
 
-// KindSpend is the job that brings the campaigns of a workspace up to date
-// after facts have changed.
+// KindSpend is the job that refreshes the campaigns of a workspace after facts
+// changed.
 const KindSpend = "campaign.spend"
 
-// planSpend plans it in the transaction of the change.
+// planSpend enqueues KindSpend in the transaction of the change.
 func (db *DB) planSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
 	return db.plan(tx, KindSpend, workspace, workspace, at)
 }
 
-// Several reads campaigns.
+// Several reads the campaigns with these ids, ordered by id.
 func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
 	b := &builder{}
 	b.add(`SELECT ` + campaigns.selected() + ` FROM campaign WHERE workspace_id = `)
@@ -149,7 +149,7 @@ func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident
 	return list, nil
 }
 
-// Spenders lists campaigns that tell of spend.
+// Spenders lists the campaigns that report spend.
 func (s *Campaigns) Spenders(ctx context.Context, workspace ident.ID) ([]ident.ID, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT record_id FROM ref WHERE workspace_id = $1 AND kind = $2`, string(workspace), refSpend)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Campaigns) Spenders(ctx context.Context, workspace ident.ID) ([]ident.I
 	return list, nil
 }
 
-// refSpend is the kind under which campaigns are found that tell of spend.
+// refSpend is the kind of reference that marks campaigns that report spend.
 const refSpend = "spend"
 
 func campaignRefs(c *campaign.Campaign) []ref {

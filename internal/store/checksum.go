@@ -11,24 +11,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrChecksum marks a document whose bytes are not those that were written.
+// ErrChecksum marks a document whose bytes differ from those that were written.
 var ErrChecksum = errors.New("document does not match its checksum")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is stored beside a document in the transaction that writes it.
+// checksum returns the checksum that is stored with a document.
 func checksum(doc []byte) int64 { return int64(crc32.Checksum(doc, castagnoli)) }
 
-// document reads the columns doc and checksum. It returns ErrChecksum, with
-// the table and the id for the log, instead of bytes that were not written.
+// document reads the columns doc and checksum. It returns ErrChecksum, with the
+// table and the id for the log, if the document is damaged.
 func document[ID string | []byte](rows *Rows, table string, id ID) ([]byte, error) {
 	doc := rows.Bytes()
 	sum, known := rows.IntOrNull()
 	return doc, verify(table, id, doc, sum, known)
 }
 
-// verify checks a document. One that has no checksum yet must at least be JSON
-// where it is answered as it is.
+// verify checks a document. A document without a checksum must be valid JSON if
+// the API returns it as it is.
 func verify[ID string | []byte](table string, id ID, doc []byte, sum int64, known bool) error {
 	switch {
 	case known && sum == checksum(doc):
@@ -42,16 +42,16 @@ func verify[ID string | []byte](table string, id ID, doc []byte, sum int64, know
 // DocumentReport is the result of checking every document.
 type DocumentReport struct {
 	Documents int64
-	// Damaged are the first documents that do not match, with table and key,
-	// and Count is how many there are.
+	// Damaged lists the first damaged documents with table and key. Count is
+	// the number of all.
 	Damaged []string
 	Count   int64
 }
 
-// maxDamaged is how many damaged documents a report names.
+// maxDamaged is the largest number of damaged documents in a report.
 const maxDamaged = 20
 
-// VerifyDocuments reads every document and checks it.
+// VerifyDocuments reads and checks every document.
 func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 	var report DocumentReport
 	err := e.Snapshot(ctx, func(tx Tx) error {
@@ -81,8 +81,8 @@ func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 	return report, translate(err)
 }
 
-// documents calls each with the key of every row of a chunk that has a
-// document, and with what is wrong with the document.
+// documents calls each for every row of a chunk that has a document, with the
+// row's key and the result of the check.
 func (c Chunk) documents(each func(key string, err error)) {
 	if !slices.Contains(c.Columns, "checksum") {
 		return
@@ -109,7 +109,7 @@ func (c Chunk) documents(each func(key string, err error)) {
 	}
 }
 
-// damaged returns the first document of a chunk that is not as it was written.
+// damaged returns the error of the first damaged document of a chunk.
 func (c Chunk) damaged() (first error) {
 	c.documents(func(_ string, err error) {
 		if first == nil {

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Connections keeps connections.
+// Connections stores connections.
 type Connections struct {
 	records[connection.Connection, *connection.Connection]
 }
@@ -47,9 +47,9 @@ var connections = newTable(table{
 	hidden: string(connection.StatusDisconnected),
 })
 
-// Load reads a record with what is private of it to change it. Both are of one
-// state or the change will lose a race: nothing private changes without the
-// record.
+// Load reads a connection with its private part, in order to change it. If
+// another write happens between the two reads, the following Save fails with
+// record.ErrRace, because the private part never changes without the record.
 func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connection.Connection, error) {
 	c, err := s.records.Load(ctx, workspace, id)
 	if err != nil {
@@ -58,7 +58,8 @@ func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connec
 	return c, s.db.beside(ctx, `SELECT private FROM connection WHERE workspace_id = $1 AND id = $2`, workspace, id, &c.Private)
 }
 
-// beside reads what is kept beside a record, if there is any.
+// beside decodes an additional column of a record into a value, if the column
+// is not empty.
 func (db *DB) beside(ctx context.Context, query string, workspace, id ident.ID, into any) error {
 	rows, err := db.engine.Query(ctx, query, string(workspace), string(id))
 	if err != nil {
@@ -75,7 +76,8 @@ func (db *DB) beside(ctx context.Context, query string, workspace, id ident.ID, 
 
 const selectNamed = `SELECT id FROM connection WHERE workspace_id = $1 AND platform = $2 AND name = $3 AND status <> 'disconnected'`
 
-// Named loads the living connection of a platform that has a name.
+// Named loads the connection of a platform with a name, unless it is
+// disconnected.
 func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, name string) (*connection.Connection, error) {
 	rows, err := s.db.engine.Query(ctx, selectNamed, string(workspace), platform, strings.ToLower(name))
 	if err != nil {
@@ -87,8 +89,8 @@ func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, n
 	return s.Load(ctx, workspace, ident.ID(rows.Text()))
 }
 
-// Save writes a record, a new one or one that nobody has changed since it was
-// loaded. Who takes a name later than another has lost a race.
+// Save inserts a new record, or updates one that is unchanged since it was
+// loaded. If the name is taken, it returns record.ErrRace.
 func (s *Connections) Save(ctx context.Context, c *connection.Connection, save record.Save) (record.Doc, error) {
 	w, err := s.writing(c, save)
 	if err != nil {
@@ -101,8 +103,8 @@ func (s *Connections) Save(ctx context.Context, c *connection.Connection, save r
 	return d, err
 }
 
-// writing prepares a record to be written. Campaigns hear of it when it stands
-// otherwise than before.
+// writing prepares a record for writing. It enqueues campaign.follow if the
+// connection's standing changed.
 func (s *Connections) writing(c *connection.Connection, save record.Save) (writing, error) {
 	before, err := stored[connection.Connection](&c.Common)
 	if err != nil {
@@ -120,8 +122,8 @@ func (s *Connections) writing(c *connection.Connection, save record.Save) (writi
 	return w, err
 }
 
-// SaveFed writes a record after facts have come in, plans that campaigns hear
-// of them, and remembers the answer.
+// SaveFed writes a connection after facts were stored, enqueues campaign.spend,
+// and stores the response under the idempotency key.
 func (s *Connections) SaveFed(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
 	w, err := s.writing(c, save)
 	if err != nil {
@@ -139,14 +141,14 @@ func (s *Connections) SaveFed(ctx context.Context, c *connection.Connection, ans
 	})
 }
 
-// PlanSpend plans a job like that of SaveFed, beside it: there is one for each
-// connection.
+// PlanSpend enqueues campaign.spend for one connection. The job of SaveFed is
+// per workspace, so both can be queued.
 func (s *Connections) PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error {
 	return s.db.write(ctx, func(tx Tx) error { return s.db.plan(tx, KindSpend, workspace, id, at) })
 }
 
-// connectionStandings are what statuses mean for campaigns; connected has
-// nothing to say.
+// connectionStandings maps a connection status to the standing that campaigns
+// see. A connected connection has the zero value.
 var connectionStandings = map[connection.Status]campaign.Standing{
 	connection.StatusPending:        {Issue: "no_connection"},
 	connection.StatusReauthRequired: {Issue: "connection_reauth_required"},
@@ -154,7 +156,7 @@ var connectionStandings = map[connection.Status]campaign.Standing{
 	connection.StatusDisconnected:   {Issue: "no_connection", Archived: true},
 }
 
-// Standings returns what campaigns have to know of their connections.
+// Standings returns the standings of connections.
 func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
 	b := &builder{}
 	b.add(`SELECT id, status, platform FROM connection WHERE workspace_id = `)

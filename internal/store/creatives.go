@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Creatives keeps creatives and their variants.
+// Creatives stores creatives and their variants.
 type Creatives struct {
 	records[creative.Creative, *creative.Creative]
 }
@@ -74,7 +74,7 @@ func (s *Creatives) Variants(ctx context.Context, workspace, id ident.ID, q page
 	return p, translate(err)
 }
 
-// Variant reads one.
+// Variant reads one variant.
 func (s *Creatives) Variant(ctx context.Context, workspace, id ident.ID) (*creative.Variant, error) {
 	d, err := s.db.doc(ctx, variants, workspace, id)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Creatives) Variant(ctx context.Context, workspace, id ident.ID) (*creat
 	return v, decode(d.JSON, v)
 }
 
-// Save writes a creative, a new one or one that nobody has changed since it
-// was loaded, with its variants and everything that follows from the change.
+// Save inserts a new creative, or updates one that is unchanged since it was
+// loaded. In the same transaction it writes variants, model spend and jobs.
 func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creative.Save) (record.Doc, error) {
 	before, err := stored[creative.Creative](&c.Common)
 	if err != nil {
@@ -104,7 +104,8 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	}
 	return s.db.put(ctx, writing{
 		table: creatives, row: r, common: &c.Common, save: save.Save,
-		// Variants are written once, and with them what they refer to.
+		// References of variants are only added, because variants are written
+		// once.
 		before: refs(&before.Spec), now: append(refs(&c.Spec), refsOf("asset_id", media)...),
 		also: func(tx Tx) error {
 			if err := s.saveVariants(tx, c, save, rows, media); err != nil {
@@ -115,7 +116,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	})
 }
 
-// variantRows encodes the variants to write, and lists the assets in them.
+// variantRows encodes the variants to write and lists their assets.
 func variantRows(workspace ident.ID, save creative.Save) (rows []row, media []ident.ID, err error) {
 	list := save.Variants
 	if save.Primary != nil {
@@ -172,8 +173,8 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 const addSpend = `INSERT INTO model_spend (workspace_id, month, micros) VALUES ($1, $2, $3)
 ON CONFLICT (workspace_id, month) DO UPDATE SET micros = model_spend.micros + excluded.micros`
 
-// consequences writes what follows from a change: money spent, work to be done
-// or not any more, and campaigns that have to look.
+// consequences writes the effects of a change: model spend, the generation job,
+// and campaign.follow if the creative's standing changed.
 func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creative.Save) error {
 	if save.Spend > 0 {
 		if _, err := tx.Exec(addSpend, string(c.WorkspaceID), save.Month, save.Spend); err != nil {
@@ -198,7 +199,7 @@ func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creat
 
 const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4, checksum = $5 WHERE workspace_id = $6 AND key = $7 AND fingerprint = $8 AND resource_id = $9`
 
-// Amend replaces the answer that was remembered under the caller's key.
+// Amend replaces the response that is stored under the idempotency key.
 func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error {
 	once := cause.Once
 	if once == nil {
@@ -210,7 +211,7 @@ func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// Spent is what a workspace has spent on models in a month.
+// Spent returns what a workspace spent on models in a month, in micros.
 func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string) (int64, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
 	if err != nil || !rows.Next() {
@@ -219,7 +220,8 @@ func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string)
 	return rows.Int(), nil
 }
 
-// Standings says which creatives can be shown.
+// Standings returns the standings of creatives: whether campaigns can deliver
+// them.
 func (s *Creatives) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
 	b := &builder{}
 	b.add(`SELECT id, status, approval FROM creative WHERE workspace_id = `)

@@ -1,9 +1,11 @@
-// Package store keeps the records. A record is a document with indexed
-// columns: the columns are what lists filter and sort by, the document is the
-// record's JSON exactly as the API answers it, and SQL never looks inside.
+// Package store stores the records in SQLite or PostgreSQL. A record is a JSON
+// document with indexed columns. Lists filter and sort by the columns. The
+// document is exactly the JSON that the API returns; SQL never reads its
+// fields.
 //
-// All SQL on records is in this package, one text for SQLite and PostgreSQL.
-// The workspace leads every key, and every statement on tenant data carries it.
-// What the engines do differently is in the packages sqlite and postgres,
-// behind Engine; what both must do alike is in storetest.
+// All SQL on records is in this package, in one text for SQLite and PostgreSQL.
+// Every key starts with the workspace, and every statement on tenant data
+// filters by the workspace. The packages sqlite and postgres implement Engine
+// and contain the differences. The package storetest tests what both must do
+// alike.
 package store

@@ -15,9 +15,8 @@ type dumpedTable struct {
 	columns []string
 }
 
-// dumped lists every table that a backup holds, in an order in which they can
-// be filled, each with its key and its columns. A test holds it against the
-// schema.
+// dumped lists every table of a backup with its key and columns, in an order in
+// which a restore can fill them. A test compares it with the schema.
 var dumped = []dumpedTable{
 	{"setting", []string{"name"}, []string{"name", "value", "updated_at"}},
 	{"workspace", []string{"id"}, []string{"id", "name", "plan", "timezone", "currency", "suspended", "created_at", "require_approval", "model_budget", "endless_keys"}},
@@ -52,11 +51,11 @@ var dumped = []dumpedTable{
 	{"job", []string{"id"}, []string{"id", "workspace_id", "kind", "args", "uniq", "run_at", "attempt", "last_error"}},
 }
 
-// fleeting are the tables that a backup leaves empty: a restore must neither
-// bring back a session that was ended nor a link that was used.
+// fleeting lists the tables that a backup leaves empty: a restore must restore
+// neither an ended session nor a used link.
 var fleeting = []string{"session", "token"}
 
-// Chunk is a run of packed rows of one table.
+// Chunk is a sequence of packed rows of one table.
 type Chunk struct {
 	Table   string
 	Columns []string
@@ -66,9 +65,9 @@ type Chunk struct {
 
 const chunkRows = 1000
 
-// Dump reads one unchanging state of all tables, chunk by chunk. total is how
-// many rows there are in all. It fails with ErrChecksum at the first document
-// that is damaged.
+// Dump reads all tables from one snapshot, chunk by chunk. total is the number
+// of rows of all tables. Dump returns ErrChecksum at the first damaged
+// document.
 func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) error {
 	return translate(e.Snapshot(ctx, func(tx Tx) error {
 		var total int64
@@ -144,10 +143,11 @@ func appendValue(b []byte, v any) []byte {
 	return AppendNull(b)
 }
 
-// ErrNotEmpty says that a restore would mix two histories.
+// ErrNotEmpty is returned by a restore into a store that has data, because two
+// histories would mix.
 var ErrNotEmpty = errors.New("the store is not empty: restore into an empty data folder or database")
 
-// Empty is nil where nothing is stored, else ErrNotEmpty.
+// Empty returns nil if nothing is stored, else ErrNotEmpty.
 func Empty(ctx context.Context, e Engine) error { return translate(e.Snapshot(ctx, empty)) }
 
 func empty(tx Tx) error {
@@ -164,8 +164,9 @@ func empty(tx Tx) error {
 	return nil
 }
 
-// Refill writes into an empty store what fill puts, all or nothing. It may call
-// fill more than once, as an engine may run a transaction more than once.
+// Refill writes all chunks that fill puts into an empty store, in one
+// transaction. It may call fill more than once, as an engine may run a
+// transaction more than once.
 func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) error) error {
 	return translate(e.Write(ctx, func(tx Tx) error {
 		if err := empty(tx); err != nil {
@@ -183,7 +184,7 @@ func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) erro
 		if err != nil {
 			return err
 		}
-		// The facts are in another file now.
+		// The mark names the old facts file; restored facts are in another one.
 		_, err = tx.Exec(`DELETE FROM setting WHERE name = $1`, factsSetting)
 		return err
 	}))

@@ -7,8 +7,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// Tx is one transaction of an engine. It is used by one goroutine, inside the
-// function it was given to, and never kept.
+// Tx is one transaction of an engine. Only one goroutine may use it, only
+// inside the function that receives it.
 //
 // Statements use $1, $2 … each once and in ascending order, because one of the
 // drivers binds by first appearance. Arguments are string, int, int64, bool,
@@ -18,42 +18,44 @@ type Tx interface {
 	Exec(query string, args ...any) (int64, error)
 	// Query runs one statement, which may write, and returns all its rows.
 	Query(query string, args ...any) (*Rows, error)
-	// Script runs several statements without arguments. For migrations.
+	// Script runs several statements without arguments, for migrations.
 	Script(text string) error
-	// Touch names something this transaction changes, for Engine.Watch.
+	// Touch reports a topic that this transaction changes to the Watcher.
 	Touch(topic string)
 }
 
-// Engine is what a database must offer to hold the records. Everything that
-// SQLite and PostgreSQL do differently is behind these methods; all other SQL
-// is one text for both.
+// Engine is the interface that a database implements to store the records. Its
+// methods cover everything that SQLite and PostgreSQL do differently; all other
+// SQL is one text for both.
 type Engine interface {
-	// Query runs one reading statement on its own and returns all its rows.
+	// Query runs one read-only statement outside a transaction and returns all
+	// its rows.
 	Query(ctx context.Context, query string, args ...any) (*Rows, error)
-	// Write runs fn in a transaction. When it returns nil the changes are
-	// durable; when it returns an error there are none. fn may run more than
-	// once and must have no effect outside tx except through variables it
+	// Write runs fn in a transaction. If Write returns nil, the changes are
+	// durable; if it returns an error, nothing changed. fn may run more than
+	// once. It must have no effect outside tx, except on variables that it
 	// overwrites on every run.
 	Write(ctx context.Context, fn func(tx Tx) error) error
-	// Snapshot runs fn against one unchanging state of the whole database.
+	// Snapshot runs fn on one consistent snapshot of the whole database.
 	Snapshot(ctx context.Context, fn func(tx Tx) error) error
-	// Check examines the structure of the whole database, and if it is to be
-	// thorough also whether indexes and tables say the same. It returns
-	// ErrDamaged if there is anything wrong. An engine on a database server
-	// leaves that to the server and returns nil.
+	// Check verifies the structure of the whole database. If thorough, it also
+	// verifies that indexes match tables. It returns ErrDamaged if it finds
+	// damage. An engine on a database server returns nil, because the server
+	// checks itself.
 	Check(ctx context.Context, thorough bool) error
-	// Watch registers a watcher before the engine is used.
+	// Watch registers a watcher. Call it before the engine is used.
 	Watch(w Watcher)
-	// Traits tells what sets this engine apart.
+	// Traits returns the properties of this engine.
 	Traits() Traits
-	// Close waits for the running transactions and lets the database go.
+	// Close waits for running transactions and closes the database.
 	Close() error
 }
 
-// Watcher hears of the topics a transaction touched. Committing comes before
-// the commit can be seen by anybody, Committed after it (also when the commit
-// failed), both before Write returns. On a shared engine Committed also comes
-// for the broadcast topics that other nodes touched.
+// Watcher receives the topics that a transaction touched. Committing is called
+// before any reader can see the commit. Committed is called after the commit,
+// also if it failed. Both calls happen before Write returns. On a shared
+// engine, Committed is also called for the broadcast topics that other nodes
+// touched.
 type Watcher interface {
 	Committing(topics []string)
 	Committed(topics []string)
@@ -64,43 +66,45 @@ const TopicBroadcast = "!"
 
 // Traits are the differences between engines that callers may act on.
 type Traits struct {
-	// Name is sqlite or postgres; migrations may carry it in their file name.
+	// Name is sqlite or postgres. A migration for one engine has it in its file
+	// name.
 	Name string
-	// Exclusive says that no other process can write this database, so that
-	// what Watch reports is everything that happens.
+	// Exclusive reports that no other process can write to this database, so
+	// that the Watcher sees every change.
 	Exclusive bool
-	// ClaimLock ends the inner SELECT of a claim so that two nodes never
-	// claim the same row.
+	// ClaimLock is appended to the inner SELECT of a claim, so that two nodes
+	// never claim the same row.
 	ClaimLock string
-	// RowLock ends a SELECT whose rows the transaction is going to change, so
-	// that two nodes follow each other.
+	// RowLock is appended to a SELECT whose rows the transaction changes, so
+	// that nodes change the rows one after the other.
 	RowLock string
-	// MigrationLock, if not empty, is run first in each migration transaction.
+	// MigrationLock, if not empty, is the first statement of each migration
+	// transaction.
 	MigrationLock string
-	// Unclean says that the database must be checked before it is used: the
-	// process before did not close it, or found damage in it.
+	// Unclean reports that the database must be checked before use: the
+	// previous process did not close it, or found damage.
 	Unclean bool
-	// Clock is a query that returns the database's own time in microseconds
-	// since 1970, empty when the database has no clock of its own.
+	// Clock is a query that returns the database's time in microseconds since
+	// 1970. It is empty if the database has no clock of its own.
 	Clock string
 }
 
-// UniqueError is returned by an engine when a statement would break a unique
-// index; the whole transaction is rolled back when it leaves Write.
+// UniqueError is returned by an engine if a statement violates a unique index.
+// The whole transaction is rolled back if Write's function returns it.
 type UniqueError struct{ Cause error }
 
 func (e *UniqueError) Error() string { return "unique value taken: " + e.Cause.Error() }
 
 func (e *UniqueError) Unwrap() error { return e.Cause }
 
-// ErrUnavailable marks errors of the database itself (full disk, lost
-// connection): the caller may try again later.
+// ErrUnavailable marks errors of the database itself, such as a full disk or a
+// lost connection. The caller may retry later.
 var ErrUnavailable = errors.New("database unavailable")
 
-// Urgent reports whether a write may use the space that an engine keeps for a
-// full disk.
+// Urgent reports whether a write may use the space that an engine reserves for
+// a full disk.
 func Urgent(ctx context.Context) bool { return record.IsUrgent(ctx) }
 
-// ErrDamaged marks errors of a database whose pages are corrupt. From the first
-// one on, an engine refuses every write.
+// ErrDamaged marks errors of a database with corrupt pages. After the first
+// such error, an engine refuses every write.
 var ErrDamaged = errors.New("database damaged")

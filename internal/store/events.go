@@ -12,10 +12,10 @@ import (
 	"fanfare/internal/record"
 )
 
-// EventLife is how long events can be read.
+// EventLife is how long events are stored, in microseconds.
 const EventLife = 30 * 24 * 60 * 60 * 1_000_000
 
-// maxSnapshot is the largest record an event carries whole.
+// maxSnapshot is the size of the largest record that an event contains whole.
 const maxSnapshot = 20_000
 
 var events = newTable(table{
@@ -42,8 +42,7 @@ func (s *Events) List(ctx context.Context, workspace ident.ID, q page.Query) (pa
 	return p, translate(err)
 }
 
-// Doc reads one event. Restricted ones are there only for those who may see
-// them.
+// Doc reads one event. If restricted is false, restricted events are not found.
 func (s *Events) Doc(ctx context.Context, workspace, id ident.ID, restricted bool) (record.Doc, error) {
 	t := *events
 	if !restricted {
@@ -53,8 +52,8 @@ func (s *Events) Doc(ctx context.Context, workspace, id ident.ID, restricted boo
 	return d, translate(err)
 }
 
-// eventHead is an event without its data, which is appended as it is stored:
-// encoding it again would cost more than all the rest of the event.
+// eventHead is an event without its data. The stored document is appended as
+// data, because encoding it again would cost more than the rest of the event.
 type eventHead struct {
 	ID          ident.ID      `json:"id"`
 	Type        string        `json:"type"`
@@ -63,7 +62,7 @@ type eventHead struct {
 	WorkspaceID ident.ID      `json:"workspace_id"`
 	Actor       eventActor    `json:"actor"`
 	RequestID   *ident.ID     `json:"request_id"`
-	// Previous is left to the end, after data.
+	// Previous is encoded last, after data.
 	Previous map[string]any `json:"-"`
 }
 
@@ -72,7 +71,7 @@ type eventActor struct {
 	ID   *ident.ID `json:"id"`
 }
 
-// encode writes the event with its data.
+// encode returns the event with its data.
 func (h *eventHead) encode(data []byte) ([]byte, error) {
 	b, err := encode(h)
 	if err != nil {
@@ -91,7 +90,7 @@ func (h *eventHead) encode(data []byte) ([]byte, error) {
 
 const insertEvent = `INSERT INTO event (workspace_id, id, created_at, type, resource_id, restricted, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-// outboxRow is an event ready to be written.
+// outboxRow is an event to be inserted.
 type outboxRow struct {
 	workspace, id, kind, resource string
 	at                            int64
@@ -99,8 +98,8 @@ type outboxRow struct {
 	doc                           []byte
 }
 
-// eventIDs makes identifiers that sort in the order of what happened, which
-// those of one moment do not by themselves.
+// eventIDs creates identifiers that sort in the order of the events.
+// Identifiers of the same instant do not sort without this.
 func (db *DB) eventIDs(n int) []ident.ID {
 	ids := make([]ident.ID, n)
 	for i := range ids {
@@ -110,8 +109,8 @@ func (db *DB) eventIDs(n int) []ident.ID {
 	return ids
 }
 
-// outbox prepares an event. That is done before the transaction where
-// possible, because on SQLite all transactions go through one thread.
+// outbox prepares an event. Call it before the transaction if possible, because
+// on SQLite all transactions share one thread.
 func (db *DB) outbox(id ident.ID, cause record.Cause, at clock.Instant, resource ident.ID, d record.Doc, ev record.Event) (outboxRow, error) {
 	head := eventHead{
 		ID: id, Type: ev.Type, Timestamp: at, APIVersion: "v1",
@@ -145,8 +144,8 @@ func optional(id ident.ID) *ident.ID {
 	return &id
 }
 
-// Prune removes what is older than it is kept: remembered answers, events, the
-// daily counts of keys and results. It returns how many rows went.
+// Prune deletes expired rows: stored responses, events, daily key counts, sync
+// runs and results. It returns the number of deleted rows.
 func (db *DB) Prune(ctx context.Context) (int64, error) {
 	workspaces, err := db.Accounts().Workspaces(ctx)
 	if err != nil {
@@ -183,15 +182,15 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 const insertDaily = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, created_at)
 VALUES ($1, $2, '', 0, '', 0, 0, '', $3) ON CONFLICT (workspace_id, key) DO NOTHING`
 
-// EmitDaily writes an event of the system that happens at most once a day in a
-// workspace, whatever number of nodes want to write it.
+// EmitDaily writes a system event at most once per day and workspace, even if
+// several nodes call it.
 func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, data map[string]any) error {
 	now := db.now()
 	b, err := encode(data)
 	if err != nil {
 		return err
 	}
-	// A space keeps the mark apart from every key that a caller may choose.
+	// The space prevents collisions with idempotency keys of callers.
 	mark := kind + " " + now.UTC().Format(time.DateOnly)
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	row, err := db.outbox(db.eventIDs(1)[0], cause, clock.At(now), workspace, record.Doc{JSON: b}, record.Event{Type: kind})

@@ -12,26 +12,26 @@ import (
 	"fanfare/internal/ident"
 )
 
-// FactsMark is what the store knows of the facts file that belongs to it.
+// FactsMark identifies the facts file that belongs to the store.
 type FactsMark struct {
-	// ID is the id of the file, empty where no file has been taken into use.
+	// ID is the id of the file, empty if no file is in use yet.
 	ID string
-	// Generation is the lowest generation that the file can have: what it had
-	// when the store last noted it.
+	// Generation is the lowest generation that the file can have: the one that
+	// the store last recorded.
 	Generation int64
 	// Next is the id that the file is about to get, empty for none. After a
-	// crash the file has either id.
+	// crash the file can have either id.
 	Next string
 }
 
-// factsSetting keeps the mark. A backup does not have it, because restored
-// facts are in another file.
+// factsSetting is the setting with the mark. A backup omits it, because
+// restored facts are in another file.
 const factsSetting = "facts"
 
-// ErrFactsMoved says that the facts of the store are in another file by now.
+// ErrFactsMoved is returned if the facts of the store are in another file.
 var ErrFactsMoved = errors.New("the facts of this store are in another file")
 
-// FactsMark reads the mark, the zero value where there is none yet.
+// FactsMark reads the mark. It returns the zero value if none is stored.
 func (db *DB) FactsMark(ctx context.Context) (m FactsMark, err error) {
 	rows, err := db.engine.Query(ctx, `SELECT value FROM setting WHERE name = $1`, factsSetting)
 	if err != nil {
@@ -43,10 +43,10 @@ func (db *DB) FactsMark(ctx context.Context) (m FactsMark, err error) {
 	return parseFactsMark(rows.Text()), nil
 }
 
-// noFacts stands for an empty id in the stored text.
+// noFacts replaces an empty id in the stored text.
 const noFacts = "-"
 
-// parseFactsMark reads a mark. A damaged one matches no file.
+// parseFactsMark parses a mark. A damaged one matches no file.
 func parseFactsMark(text string) (m FactsMark) {
 	parts := strings.Split(text, " ")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -72,8 +72,8 @@ func (db *DB) SetFactsMark(ctx context.Context, m FactsMark) error {
 	return db.write(ctx, func(tx Tx) error { return putFactsMark(tx, m, int64(clock.At(db.now()))) })
 }
 
-// ChangeFactsMark replaces the mark was. It returns ErrFactsMoved where that is
-// not the mark anymore, apart from the generation.
+// ChangeFactsMark replaces the mark was by to. It returns ErrFactsMoved if the
+// stored id or next id differs from was.
 func (db *DB) ChangeFactsMark(ctx context.Context, was, to FactsMark) error {
 	return db.write(ctx, func(tx Tx) error {
 		now, err := db.factsMark(tx)
@@ -87,14 +87,14 @@ func (db *DB) ChangeFactsMark(ctx context.Context, was, to FactsMark) error {
 	})
 }
 
-// RaiseFactsMark notes the generation of the file. Where the file has taken the
-// next id, that becomes the id. It returns ErrFactsMoved where another file has
-// the facts.
+// RaiseFactsMark records the generation of the file. If the file has the next
+// id, that becomes the id. It returns ErrFactsMoved if the facts are in another
+// file.
 func (db *DB) RaiseFactsMark(ctx context.Context, m FactsMark) error {
 	return db.write(ctx, func(tx Tx) error { return db.raiseFactsMark(tx, m) })
 }
 
-// factsMark reads the mark inside a transaction that changes it.
+// factsMark reads and locks the mark in a transaction that changes it.
 func (db *DB) factsMark(tx Tx) (m FactsMark, err error) {
 	rows, err := tx.Query(`SELECT value FROM setting WHERE name = $1 `+db.engine.Traits().RowLock, factsSetting)
 	if err != nil {
@@ -124,13 +124,12 @@ func (db *DB) raiseFactsMark(tx Tx, m FactsMark) error {
 }
 
 // TellFacts registers a function that returns the id and the generation of the
-// facts; ok is false where there are none.
+// facts file; ok is false if no file is open.
 func (db *DB) TellFacts(f func() (m FactsMark, ok bool)) { db.facts = f }
 
-// noteFacts goes with every transaction. Whatever a caller is told after it, the
-// store knows the generation of the facts by then, so that a file that lost
-// something is recognized. It returns what is noted once the transaction is
-// committed.
+// noteFacts runs in every transaction and records the generation of the facts,
+// so that the store can detect a file that lost acknowledged data. It returns
+// the mark that the commit stores.
 func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
 	if db.facts == nil {
 		return nil, nil
@@ -141,15 +140,15 @@ func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
 	}
 	switch err := db.raiseFactsMark(tx, m); {
 	case errors.Is(err, ErrFactsMoved):
-		return nil, nil // whoever needs facts finds out
+		return nil, nil // operations that need facts report the error
 	case err != nil:
 		return nil, err
 	}
 	return &m, nil
 }
 
-// NotedFacts is the generation of the file with an id that this process knows to
-// be noted in the store, 0 for none.
+// NotedFacts returns the generation of a facts file that this process has
+// recorded in the store, 0 for none.
 func (db *DB) NotedFacts(id string) int64 {
 	if m := db.noted.Load(); m != nil && m.ID == id {
 		return m.Generation
@@ -157,8 +156,8 @@ func (db *DB) NotedFacts(id string) int64 {
 	return 0
 }
 
-// fed goes with every change that acknowledges facts: it fails where the facts
-// have gone to another file, and plans that campaigns are brought up to date.
+// fed runs in every transaction that acknowledges facts. It enqueues
+// campaign.spend and returns ErrFactsMoved if the facts are in another file.
 func (db *DB) fed(tx Tx, workspace ident.ID, at clock.Instant) error {
 	if err := db.planSpend(tx, workspace, at); err != nil {
 		return err
@@ -178,7 +177,7 @@ func putFactsMark(tx Tx, m FactsMark, at int64) error {
 	return nil
 }
 
-// HadFacts reports whether a connection has ever brought facts in.
+// HadFacts reports whether any connection ever synced successfully.
 func (db *DB) HadFacts(ctx context.Context) (bool, error) {
 	rows, err := db.engine.Query(ctx, `SELECT 1 FROM connection WHERE last_success_at IS NOT NULL LIMIT 1`)
 	if err != nil {

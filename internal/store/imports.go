@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Imports keeps the records of imports. Their files are elsewhere.
+// Imports stores the records of imports, not their files.
 type Imports struct {
 	records[ingest.Import, *ingest.Import]
 }
@@ -38,7 +38,7 @@ var imports = newTable(table{
 	},
 })
 
-// Save writes a record, a new one or one that nobody has changed since it was
+// Save inserts a new record, or updates one that is unchanged since it was
 // loaded.
 func (s *Imports) Save(ctx context.Context, i *ingest.Import, save record.Save) (record.Doc, error) {
 	r, err := rowOf(i.ID, string(i.Status), &i.Common, i, strings.ToLower(i.File.Name), i.Source, i.File.SHA256)
@@ -50,8 +50,8 @@ func (s *Imports) Save(ctx context.Context, i *ingest.Import, save record.Save) 
 
 const selectSame = `SELECT id FROM import WHERE workspace_id = $1 AND sha256 = $2 AND source = $3 AND status = 'committed' ORDER BY created_at DESC, id DESC LIMIT 1`
 
-// Same returns the newest committed import of a file to a source, empty where
-// there is none.
+// Same returns the newest committed import of the same file to a source, empty
+// if none exists.
 func (s *Imports) Same(ctx context.Context, workspace ident.ID, source, sum string) (ident.ID, error) {
 	rows, err := s.db.engine.Query(ctx, selectSame, string(workspace), sum, source)
 	if err != nil {

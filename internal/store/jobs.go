@@ -11,20 +11,20 @@ import (
 	"fanfare/internal/record"
 )
 
-// Jobs keeps background work.
+// Jobs stores background jobs.
 type Jobs struct{ db *DB }
 
 var _ job.Store = (*Jobs)(nil)
 
-// Jobs returns the store of background work.
+// Jobs returns the store of background jobs.
 func (db *DB) Jobs() *Jobs { return &Jobs{db} }
 
-// A job that is planned anew starts counting its attempts anew, so that the
-// completion of a worker that runs it at the moment does not remove it.
+// Scheduling a job again resets its attempts, so that a worker that still runs
+// it does not remove it on completion.
 const upsertJob = `INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, $3, $4, $5, $6, 0, '')
 ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = 0, last_error = ''`
 
-// plan makes sure that one job of this kind for this record runs at a moment.
+// plan schedules the only job of this kind for this record.
 func (db *DB) plan(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
 	jobID := ident.New(ident.Job, db.now(), db.random)
 	_, err := tx.Exec(upsertJob, string(jobID), string(workspace), kind, string(id), kind+":"+string(id), int64(at))
@@ -40,7 +40,7 @@ func dropJob(tx Tx, kind string, workspace, id ident.ID) error {
 	return err
 }
 
-// Ensure plans a job unless one of its kind is there already.
+// Ensure schedules a job unless one of its kind exists.
 func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		id := ident.New(ident.Job, s.db.now(), s.db.random)
@@ -51,12 +51,11 @@ func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error 
 	})
 }
 
-// Claim takes due jobs for the length of the lease. No other node gets them
-// before it ends.
+// Claim leases due jobs. No other node gets them before the lease ends.
 func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
 	list, err := s.claim(ctx, "%", now, leaseEnd, most)
 	if errors.Is(err, ErrUnavailable) {
-		// On a full disk states still reach the platforms.
+		// On a full disk, requested states must still reach the platforms.
 		if urgent, failed := s.claim(record.Urgent(ctx), KindPush, now, leaseEnd, most); failed == nil {
 			return urgent, nil
 		}
@@ -64,7 +63,7 @@ func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int)
 	return list, err
 }
 
-// claim is Claim for the kinds of a pattern.
+// claim is Claim for kinds that match a LIKE pattern.
 func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
 	var list []job.Job
 	claim := `UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND kind LIKE $3 ORDER BY run_at LIMIT $4 ` +
@@ -86,7 +85,7 @@ func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Insta
 	return list, err
 }
 
-// urgent marks what is noted about a job that stops spend.
+// urgent returns an urgent context for a job that can stop spend.
 func urgent(ctx context.Context, j *job.Job) context.Context {
 	if j.Kind == KindPush {
 		return record.Urgent(ctx)
@@ -94,7 +93,7 @@ func urgent(ctx context.Context, j *job.Job) context.Context {
 	return ctx
 }
 
-// Due returns when the next job is due, whether one is there at all.
+// Due returns when the next job is due; ok is false if no job exists.
 func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT run_at FROM job ORDER BY run_at LIMIT 1`)
 	if err != nil || !rows.Next() {
@@ -103,10 +102,10 @@ func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
 	return clock.Instant(rows.Int()), true, nil
 }
 
-// Done removes a finished job. It does nothing when the worker does not hold
-// it any more: when the attempt or the end of the lease is not that of its
-// claim. The attempt alone would not do, because it starts anew when a job has
-// worked, and an old worker could then be taken for a new one.
+// Done removes a finished job. It does nothing if the worker lost its lease,
+// that is if the attempt or the end of the lease differs from the claim. The
+// attempt alone is not enough: it restarts after a success, so that an old
+// worker could be mistaken for a new one.
 func (s *Jobs) Done(ctx context.Context, j job.Job) error {
 	return s.db.write(urgent(ctx, &j), func(tx Tx) error {
 		_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND id = $2 AND attempt = $3 AND run_at = $4`,
@@ -115,8 +114,8 @@ func (s *Jobs) Done(ctx context.Context, j job.Job) error {
 	})
 }
 
-// Again moves a job, under the same condition, and notes why. A job that
-// worked starts counting its attempts anew.
+// Again reschedules a job under the same condition and stores the error.
+// Without an error, it resets the attempts.
 func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why string) error {
 	set := `attempt = 0, last_error = $2`
 	if why != "" {
@@ -129,7 +128,8 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 	})
 }
 
-// Extend moves the end of a lease, under the same condition.
+// Extend moves the end of a lease under the same condition, and reports whether
+// it did.
 func (s *Jobs) Extend(ctx context.Context, j job.Job, leaseEnd clock.Instant) (bool, error) {
 	var n int64
 	err := s.db.write(urgent(ctx, &j), func(tx Tx) (err error) {
@@ -140,8 +140,8 @@ func (s *Jobs) Extend(ctx context.Context, j job.Job, leaseEnd clock.Instant) (b
 	return n == 1, err
 }
 
-// Release makes every job due at its lease end due now. Right only when no
-// other process can be working: at the start on an exclusive engine.
+// Release makes every leased job due now. It does nothing on a shared engine,
+// because other processes may run the jobs. Call it at startup.
 func (s *Jobs) Release(ctx context.Context, now clock.Instant) error {
 	if !s.db.engine.Traits().Exclusive {
 		return nil

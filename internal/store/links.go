@@ -14,7 +14,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// Links keeps what platforms have, and which records of ours that is.
+// Links stores the entities of ad platforms and the records that they are
+// linked to.
 type Links struct{ db *DB }
 
 var _ connection.Links = (*Links)(nil)
@@ -41,7 +42,7 @@ func wantedOf(l *connection.Link) string {
 	return "pause"
 }
 
-// linkDoc is a link as it is stored: what is answered, and what is private.
+// linkDoc is a stored link: the public part and the private part.
 type linkDoc struct {
 	connection.Link
 	Private connection.LinkPrivate `json:"private,omitzero"`
@@ -66,7 +67,7 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 	return nil
 }
 
-// read returns all that a statement finds.
+// read returns the links that a statement selects.
 func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error) {
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
@@ -109,7 +110,8 @@ func (s *Links) from(workspace ident.ID) *builder {
 	return b
 }
 
-// Of reads the links of a connection.
+// Of reads the links of a connection: those with the given external ids, or all
+// if external is nil.
 func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
 	if external == nil {
 		b := s.from(workspace)
@@ -138,7 +140,7 @@ func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, ext
 	return list, nil
 }
 
-// For reads the links to a record, in the order of connections.
+// For reads the links to a record, ordered by connection.
 func (s *Links) For(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
 	b := s.from(workspace)
 	b.add(` AND record_id = `)
@@ -147,8 +149,9 @@ func (s *Links) For(ctx context.Context, workspace, id ident.ID) ([]connection.L
 	return s.read(ctx, b)
 }
 
-// Found notes what an account has now of a kind. It is called again with every
-// sync, so only what has changed is written, but for the moment of the look.
+// Found stores the entities of a kind that an account has now. It updates links
+// that exist and deletes those of missing entities, unless they are linked to a
+// record.
 func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind string, list []connection.Link) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3`, string(workspace), string(id), kind)
@@ -186,7 +189,8 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 	})
 }
 
-// Put writes links anew and remembers an answer.
+// Put writes links, enqueues unconfirmed pushes, and stores the response under
+// the idempotency key.
 func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, id ident.ID, list []connection.Link, answer []byte) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		for i := range list {
@@ -204,7 +208,7 @@ func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, i
 	})
 }
 
-// Sending stores what is private of a link.
+// Sending stores the private part of a link.
 func (s *Links) Sending(ctx context.Context, workspace ident.ID, l *connection.Link) (bool, error) {
 	return s.requested(ctx, workspace, l, func(now *connection.Link) { now.Private = l.Private })
 }
@@ -219,8 +223,8 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 	})
 }
 
-// requested changes a link unless another state was requested meanwhile, or the
-// link is another record's. It reports whether it did.
+// requested changes a link, unless another state was requested in the meantime
+// or the link belongs to another record. It reports whether it did.
 func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (noted bool, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
 		noted = false
@@ -244,9 +248,9 @@ func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection
 	return noted, err
 }
 
-// request notes the state that is requested of a campaign's links, in the
-// transaction that changes the campaign: where refs have a push, it is to be
-// written.
+// request stores the requested state of a campaign's links in the transaction
+// that changes the campaign. Links whose refs have a push are to be written to
+// the platform.
 func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []record.ExternalRef) error {
 	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND record_id = $2 AND record_id <> ''`, string(workspace), string(campaign))
 	if err != nil {
@@ -273,8 +277,8 @@ func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []reco
 	return nil
 }
 
-// planPushes plans that requested states which are not confirmed are written
-// through a connection.
+// planPushes enqueues campaign.push for every campaign with an unconfirmed
+// requested state on a connection.
 func (db *DB) planPushes(tx Tx, workspace, id ident.ID, at clock.Instant) error {
 	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND wanted <> ''`,
 		string(workspace), string(id), fact.KindCampaign)
@@ -295,7 +299,7 @@ func (db *DB) planPushes(tx Tx, workspace, id ident.ID, at clock.Instant) error 
 	return nil
 }
 
-// Page reads some in the order of kind and external id.
+// Page reads links of a connection, ordered by kind and external id.
 func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]connection.Link, error) {
 	b := s.from(workspace)
 	b.add(` AND connection_id = `)
@@ -318,7 +322,7 @@ func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string
 	return s.read(ctx, b)
 }
 
-// Names finds living records of a kind by their names.
+// Names finds records of a kind by name, except archived ones.
 func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, names []string) (map[string][]ident.ID, error) {
 	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name}[kind]
 	found := map[string][]ident.ID{}

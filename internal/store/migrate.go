@@ -19,14 +19,14 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// ErrNewer says that the database was written by a newer program.
+// ErrNewer is returned if a newer program wrote the database.
 var ErrNewer = errors.New("database schema is newer than this program")
 
 type migration struct{ version, name, text, sum string }
 
-// dialect is how engines write the two words of the migrations that SQL does
-// not have: KEY, text that is compared byte by byte, and CLUSTERED, a table in
-// the order of its key.
+// dialect translates two keywords of the migrations that SQL does not have: KEY
+// is text that is compared byte by byte, CLUSTERED is a table stored in the
+// order of its key.
 var dialect = map[string]struct{ key, clustered string }{
 	"sqlite":   {"TEXT", ") WITHOUT ROWID;"},
 	"postgres": {`TEXT COLLATE "C"`, ");"},
@@ -39,8 +39,8 @@ func translateDDL(text, engine string) string {
 	return strings.ReplaceAll(keyWord.ReplaceAllString(text, d.key+"$1"), ") CLUSTERED;", d.clustered)
 }
 
-// migrations returns the scripts of an engine in order. A file that ends in
-// .sqlite.sql or .postgres.sql is for that engine alone.
+// migrations returns the scripts of an engine in order. A file whose name ends
+// in .sqlite.sql or .postgres.sql is only for that engine.
 func migrations(engine string) ([]migration, error) {
 	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	if err != nil {
@@ -67,9 +67,9 @@ func migrations(engine string) ([]migration, error) {
 
 const createSchema = `CREATE TABLE IF NOT EXISTS schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
-// Migrate brings the schema to what this program needs. Each step is one
-// transaction, so that none is ever half done, and nodes that start together
-// wait for each other. It returns the names of the steps it took.
+// Migrate brings the schema to the version of this program. Each step is one
+// transaction, so that no step is applied in part. Nodes that start together
+// wait for each other. Migrate returns the names of the applied steps.
 func Migrate(ctx context.Context, e Engine, now func() time.Time) ([]string, error) {
 	list, err := migrations(e.Traits().Name)
 	if err != nil {
@@ -119,8 +119,8 @@ func locked(ctx context.Context, e Engine, fn func(Tx) error) error {
 	})
 }
 
-// appliedSteps reads which steps were taken and refuses a database that this
-// program does not know or whose history was rewritten.
+// appliedSteps returns the applied steps. It refuses a database with an unknown
+// step or a step whose script differs from the applied one.
 func appliedSteps(tx Tx, list []migration) (map[string]bool, error) {
 	rows, err := tx.Query(`SELECT version, name, sum FROM schema_migration ORDER BY version`)
 	if err != nil {
@@ -141,14 +141,14 @@ func appliedSteps(tx Tx, list []migration) (map[string]bool, error) {
 	return known, nil
 }
 
-// findSchema looks for the table of the steps, which a new database lacks.
+// findSchema finds the table of the applied steps, which a new database lacks.
 var findSchema = map[string]string{
 	"sqlite":   `SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1`,
 	"postgres": `SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1`,
 }
 
-// Pending names the steps that Migrate would take, and finds what it would
-// refuse.
+// Pending returns the names of the steps that Migrate would apply, or the error
+// that it would return.
 func Pending(ctx context.Context, e Engine) ([]string, error) {
 	list, err := migrations(e.Traits().Name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/ingest"
 )
 
-// mirrored are the tables of records that facts are grouped and filtered by.
+// mirrored lists the tables of records that facts are grouped and filtered by.
 var mirrored = []struct {
 	table  *table
 	prefix string
@@ -25,15 +25,15 @@ var mirrored = []struct {
 }
 
 const (
-	// settling is how long after another an event may appear that was made
-	// before it: ids and times are taken before the transaction.
+	// settling is how much later than its timestamp an event can appear: ids
+	// and times are set before the transaction.
 	settling = time.Minute
-	// remembered is how far back events are looked through instead of all
-	// records; they are kept a little longer.
+	// remembered is the longest period for which Changed reads events instead
+	// of all records. Events are stored a little longer.
 	remembered = EventLife - 24*60*60*1_000_000
 )
 
-// News looks at the events since a moment.
+// News returns the number of events since a time and the id of the last one.
 func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.News, error) {
 	rows, err := db.engine.Query(ctx, `SELECT count(*), max(id) FROM event WHERE workspace_id = $1 AND created_at >= $2`,
 		string(workspace), int64(since.Add(-settling)))
@@ -49,7 +49,7 @@ func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant)
 }
 
 // Changed returns the campaigns, creatives and audiences that may have changed
-// since a moment, all of them for 0.
+// since a time; all of them for 0.
 func (db *DB) Changed(ctx context.Context, workspace ident.ID, since clock.Instant) ([]fact.Record, error) {
 	if int64(since) < int64(clock.At(db.now()))-remembered {
 		return db.allRecords(ctx, workspace)
@@ -76,10 +76,10 @@ func (db *DB) Changed(ctx context.Context, workspace ident.ID, since clock.Insta
 	return list, nil
 }
 
-// atOnce is how many records one statement reads.
+// atOnce is the number of records per statement.
 const atOnce = 500
 
-// namedRecords reads those of a table that have these ids.
+// namedRecords reads the records of a table with these ids.
 func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, kind string, ids []ident.ID) (list []fact.Record, err error) {
 	for some := range slices.Chunk(ids, atOnce) {
 		b := &builder{}
@@ -95,7 +95,7 @@ func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, ki
 	return list, nil
 }
 
-// allRecords reads whole tables.
+// allRecords reads all records of all mirrored tables.
 func (db *DB) allRecords(ctx context.Context, workspace ident.ID) (list []fact.Record, err error) {
 	for _, m := range mirrored {
 		more, err := db.tableRecords(ctx, workspace, m.table, m.kind, "")
@@ -107,7 +107,7 @@ func (db *DB) allRecords(ctx context.Context, workspace ident.ID) (list []fact.R
 	return list, nil
 }
 
-// tableRecords reads a table, some rows at a time, where a condition holds.
+// tableRecords reads the records of a table that match a condition, in batches.
 func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, kind, condition string) (list []fact.Record, err error) {
 	for after := ""; ; after = string(list[len(list)-1].ID) {
 		b := &builder{}
@@ -127,7 +127,7 @@ func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, ki
 	}
 }
 
-// readRecords appends what a statement finds.
+// readRecords appends the records that a statement selects.
 func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kind string, b *builder) ([]fact.Record, error) {
 	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
@@ -154,8 +154,8 @@ func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kin
 	return list, nil
 }
 
-// Records returns campaigns, creatives or audiences as facts know them; nil ids
-// ask for all that are not archived.
+// Records returns campaigns, creatives or audiences as records of the facts
+// engine. If ids is nil, it returns all that are not archived.
 func (db *DB) Records(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) ([]fact.Record, error) {
 	for _, m := range mirrored {
 		switch {
@@ -169,9 +169,9 @@ func (db *DB) Records(ctx context.Context, workspace ident.ID, kind string, ids 
 	return nil, nil
 }
 
-// Find looks up records of a kind, archived ones too, and returns what facts
-// are linked to by them: the record itself, and for a variant its creative. It
-// is asked for a few hundred at once.
+// Find looks up records of a kind, including archived ones, and returns the
+// records that facts link to: the record itself, or the creative of a variant.
+// Callers pass a few hundred ids at once.
 func (db *DB) Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
 	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name, ingest.KindVariant: variants.name}[kind]
 	if name == "" || len(ids) == 0 {

@@ -38,7 +38,8 @@ func (s *Accounts) WorkspacesOf(ctx context.Context, user ident.ID) ([]account.W
 	return list, nil
 }
 
-// Standing returns a user in a workspace.
+// Standing returns a user's membership in a workspace, nil if the user is no
+// member.
 func (s *Accounts) Standing(ctx context.Context, workspace, user ident.ID) (*account.Caller, error) {
 	list, err := s.standings(ctx, `WHERE m.workspace_id = $1 AND m.user_id = $2`, string(workspace), string(user))
 	if err != nil || len(list) == 0 {
@@ -47,7 +48,7 @@ func (s *Accounts) Standing(ctx context.Context, workspace, user ident.ID) (*acc
 	return list[0], nil
 }
 
-// KeyUse lists on which days the keys of a workspace were used.
+// KeyUse returns the daily use counts of a workspace's keys after a day.
 func (s *Accounts) KeyUse(ctx context.Context, workspace ident.ID, after int64) ([]account.Use, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT key_id, day, count FROM api_key_use WHERE workspace_id = $1 AND day > $2`, string(workspace), after)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"fanfare/internal/record"
 )
 
-// Providers keeps the language models that operators have set up.
+// Providers stores the settings of language model providers.
 type Providers struct{ db *DB }
 
 var _ creative.Setups = (*Providers)(nil)
 
-// Providers returns the store of language models.
+// Providers returns the store of model providers.
 func (db *DB) Providers() *Providers { return &Providers{db} }
 
-// Those of the workspace itself come first: their workspace_id is greater than
-// the empty one.
+// The workspace's own providers come first: their workspace_id sorts after the
+// empty one of the server's providers.
 const selectProviders = `SELECT workspace_id, kind, settings, sealed FROM model_provider WHERE workspace_id IN ($1, '') ORDER BY workspace_id DESC, kind`
 
-// Setups lists the providers of a workspace.
+// Setups lists the providers of a workspace and of the server.
 func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.Setup, error) {
 	rows, err := s.db.engine.Query(ctx, selectProviders, string(workspace))
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.
 const upsertProvider = `INSERT INTO model_provider (workspace_id, kind, settings, sealed, updated_at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (workspace_id, kind) DO UPDATE SET settings = excluded.settings, sealed = excluded.sealed, updated_at = excluded.updated_at`
 
-// Put writes a provider and notes who did.
+// Put writes a provider with an audit entry.
 func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Cause, at clock.Instant) error {
 	_, err := s.change(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
 		return tx.Exec(upsertProvider, string(p.Workspace), p.Kind, p.Settings, p.Sealed, int64(at))
@@ -47,14 +47,14 @@ func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Caus
 	return err
 }
 
-// Drop removes a provider with its key and notes who did.
+// Drop removes a provider and its API key, with an audit entry.
 func (s *Providers) Drop(ctx context.Context, workspace ident.ID, kind string, cause record.Cause, at clock.Instant) (bool, error) {
 	return s.change(ctx, cause, at, "model_provider.removed", kind, func(tx Tx) (int64, error) {
 		return tx.Exec(`DELETE FROM model_provider WHERE workspace_id = $1 AND kind = $2`, string(workspace), kind)
 	})
 }
 
-// change runs a statement and notes who did, if it has changed anything.
+// change runs a statement and appends an audit entry if it changed rows.
 func (s *Providers) change(ctx context.Context, cause record.Cause, at clock.Instant, action, kind string, fn func(Tx) (int64, error)) (changed bool, err error) {
 	entry, err := s.db.audit(cause, at, action, ident.ID(kind), 1)
 	if err != nil {

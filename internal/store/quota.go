@@ -9,9 +9,9 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// Quotas keeps the request counters of workspaces. On an exclusive engine it
-// is only where they rest between two runs; on a shared one it is where all
-// nodes count.
+// Quotas stores the request counters of workspaces. On an exclusive engine it
+// only saves them between two runs of the process. On a shared engine all nodes
+// count in it.
 type Quotas struct{ db *DB }
 
 var (
@@ -22,8 +22,8 @@ var (
 // Quotas returns the store of counters.
 func (db *DB) Quotas() *Quotas { return &Quotas{db} }
 
-// soft runs a transaction whose last second may be lost in a crash, where the
-// engine can do that cheaper.
+// soft runs a transaction that a crash may undo within its last second, if the
+// engine offers such cheaper transactions. Otherwise it runs a durable one.
 func (db *DB) soft(ctx context.Context, fn func(Tx) error) error {
 	if e, ok := db.engine.(interface {
 		Soft(context.Context, func(Tx) error) error
@@ -75,12 +75,12 @@ func putUsage(tx Tx, id ident.ID, u ratelimit.Usage) error {
 	return err
 }
 
-// countTime is how long counting may take. It comes before everything that a
-// request does, and a node that gets no answer can count by itself.
+// countTime limits the time of counting. Counting precedes every request, and a
+// node that gets no answer can count alone.
 const countTime = 2 * time.Second
 
-// count applies a rule to the shared counters of a workspace, one node after
-// the other.
+// count applies a rule to the shared counters of a workspace. A row lock makes
+// nodes count one after the other.
 func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratelimit.Usage)) error {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
@@ -104,21 +104,21 @@ func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratel
 	})
 }
 
-// Take spends one request.
+// Take counts one request and returns whether it is allowed.
 func (s *Quotas) Take(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (d ratelimit.Decision, err error) {
-	// The store keeps microseconds: whoever opens a window must say the same
-	// about it as those who find it open.
+	// The store has microseconds: the node that opens a window must return the
+	// same times as the nodes that read it.
 	now = now.Truncate(time.Microsecond)
 	err = s.count(ctx, workspace, func(u *ratelimit.Usage) { d = u.Take(l, now) })
 	return d, err
 }
 
-// Refund gives one request back.
+// Refund subtracts one request.
 func (s *Quotas) Refund(ctx context.Context, workspace ident.ID, t ratelimit.Ticket, now time.Time) error {
 	return s.count(ctx, workspace, func(u *ratelimit.Usage) { u.Refund(t, now) })
 }
 
-// Look tells how things stand without counting.
+// Look returns the state of the limits without counting a request.
 func (s *Quotas) Look(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()

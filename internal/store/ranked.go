@@ -12,12 +12,12 @@ import (
 	"fanfare/internal/record"
 )
 
-// rankedAtOnce is how many ids one statement looks at.
+// rankedAtOnce is the number of ids per statement.
 const rankedAtOnce = 1000
 
-// ranked reads one page of a list that is sorted by q.Ranking. The order is
-// that of every list: by value and id, and records without a value last, by id.
-// Only the documents of the page are read.
+// ranked reads one page of a list that is sorted by q.Ranking. As in every
+// list, records are ordered by value and id; records without a value come last,
+// by id. It reads only the documents of the page.
 func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
 	var places []page.Place
 	if q.After == nil || !q.After.Null {
@@ -54,7 +54,8 @@ func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page
 	return t.pageAt(ctx, e, workspace, places, q.Limit)
 }
 
-// placesAfter are the places of the ranking behind the page before, in order.
+// placesAfter returns the places of the ranking after the previous page, in
+// order.
 func placesAfter(q page.Query) []page.Place {
 	compare := func(a, b page.Place) int {
 		n := cmp.Or(cmp.Compare(a.Int, b.Int), strings.Compare(a.ID, b.ID))
@@ -73,7 +74,7 @@ func placesAfter(q page.Query) []page.Place {
 	return list
 }
 
-// unranked are the first places of records that match and have no value.
+// unranked returns the first places of matching records without a value.
 func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query, most int) ([]page.Place, error) {
 	order, less, after := " ASC", " > ", ""
 	if q.Desc {
@@ -110,7 +111,7 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 	}
 }
 
-// ids reads the ids of records that match; more adds to the statement.
+// ids returns the ids of matching records. more extends the statement.
 func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Query, more func(*builder)) ([]string, error) {
 	b := &builder{}
 	b.add(`SELECT id FROM ` + t.name + ` WHERE workspace_id = `)
@@ -128,8 +129,8 @@ func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Qu
 	return list, nil
 }
 
-// pageAt reads the records at some places, one more than the limit where there
-// is another page.
+// pageAt reads the records at the given places, in their order. Places beyond
+// the limit only mean that another page follows.
 func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Place, limit int) (p page.Page, err error) {
 	if len(places) > limit {
 		places = places[:limit]

@@ -16,8 +16,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Rates keeps what currencies were worth, for all workspaces and for single
-// ones.
+// Rates stores exchange rates, for all workspaces and for single ones.
 type Rates struct{ db *DB }
 
 var (
@@ -28,22 +27,23 @@ var (
 // Rates returns the store of rates.
 func (db *DB) Rates() *Rates { return &Rates{db} }
 
-// everyWorkspace is the workspace_id of what holds for all of them.
+// everyWorkspace is the workspace_id of the rates that apply to all workspaces.
 const everyWorkspace = ident.ID("")
 
-// storedRate is a row of the table.
+// storedRate is a row of the table rate.
 type storedRate struct {
 	rates.Rate
 	carried bool
 	own     bool
 }
 
-// before is the order of lists.
+// before compares in the order of lists: newest day first, then currency.
 func (a storedRate) before(b storedRate) int {
 	return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Currency, b.Currency))
 }
 
-// holds reports whether a is what holds where both are of the same day.
+// holds reports whether a applies rather than b, which has the same day and
+// currency: published before carried, then the workspace's own.
 func (a storedRate) holds(b storedRate) bool {
 	if a.carried != b.carried {
 		return b.carried
@@ -51,7 +51,7 @@ func (a storedRate) holds(b storedRate) bool {
 	return a.own
 }
 
-// Rates returns what holds for a workspace on these days.
+// Rates returns the rates that apply to a workspace on these days.
 func (s *Rates) Rates(ctx context.Context, workspace ident.ID, currencies []money.Currency, first, last clock.Date) ([]analytics.DayRate, error) {
 	if len(currencies) == 0 {
 		return nil, nil
@@ -67,7 +67,7 @@ func (s *Rates) Rates(ctx context.Context, workspace ident.ID, currencies []mone
 	return days, nil
 }
 
-// List reads one page.
+// List reads one page of the rates that apply to a workspace.
 func (s *Rates) List(ctx context.Context, workspace ident.ID, q rates.Query) (page.Page, error) {
 	var p page.Page
 	limit := q.Limit
@@ -95,9 +95,9 @@ func (s *Rates) List(ctx context.Context, workspace ident.ID, q rates.Query) (pa
 	return p, nil
 }
 
-// effective reads what holds for a workspace, in the order of lists. Either
-// owner gives as many as are asked for, so both together hold the first ones of
-// what they are together.
+// effective reads the rates that apply to a workspace, in the order of lists.
+// It reads up to the limit from each owner, so that the merged list has at
+// least the first rates up to the limit.
 func (s *Rates) effective(ctx context.Context, workspace ident.ID, q rates.Query) ([]storedRate, error) {
 	list, err := s.of(ctx, everyWorkspace, q)
 	if err != nil || workspace == everyWorkspace {
@@ -171,9 +171,9 @@ func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]stored
 	return list, nil
 }
 
-// Put writes published rates and those that are carried from them. On a shared
-// engine the audit chain makes writers of one owner follow each other, so that
-// each carries from what the other has published.
+// Put writes published rates and the rates carried from them. On a shared
+// engine the lock of the audit chain makes writers of one owner wait for each
+// other, so that each carries from all published rates.
 func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update, save record.Save) (answer record.Doc, err error) {
 	entry, err := s.db.audit(save.Cause, save.At, "rates.updated", "rates", 0)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 }
 
 // tell writes the event into the outbox of the workspace. Rates for all
-// workspaces are in none, so nobody could read it.
+// workspaces have no event, because no workspace could read it.
 func (s *Rates) tell(tx Tx, id ident.ID, d record.Doc, save record.Save) error {
 	if save.Cause.Workspace == everyWorkspace {
 		return nil
@@ -237,8 +237,8 @@ func (s *Rates) tell(tx Tx, id ident.ID, d record.Doc, save record.Save) error {
 
 const selectPublished = `SELECT currency, day, per_euro FROM rate WHERE workspace_id = $1 AND carried = 0 AND day >= $2 AND day <= $3 AND currency IN (`
 
-// publishedAround reads the published rates that can be carried to or from what
-// was just written, in the order of Carry.
+// publishedAround reads the published rates that can be carried to or from the
+// rates just written, in the order that Carry expects.
 func publishedAround(tx Tx, owner ident.ID, u rates.Update) ([]rates.Rate, error) {
 	reach := clock.Date(rates.MaxGap + 1)
 	rows, err := tx.Query(selectPublished+numbered(4, len(u.Currencies))+`) ORDER BY currency, day`,
@@ -253,16 +253,16 @@ func publishedAround(tx Tx, owner ident.ID, u rates.Update) ([]rates.Rate, error
 	return list, nil
 }
 
-// A published rate replaces every other one, a carried rate only another
-// carried one; the same again is no change.
+// A published rate replaces every other rate, a carried rate only another
+// carried one. The same rate again is no change.
 const (
 	insertRates   = `INSERT INTO rate (workspace_id, currency, day, per_euro, carried, updated_at) VALUES `
 	conflictRates = ` ON CONFLICT (workspace_id, currency, day) DO UPDATE SET per_euro = excluded.per_euro, carried = excluded.carried, updated_at = excluded.updated_at
 WHERE rate.carried > excluded.carried OR rate.carried = excluded.carried AND rate.per_euro <> excluded.per_euro`
 )
 
-// putRates writes rates in batches whose sizes are powers of two, so that there
-// are few statements to prepare. It returns how many were new or other.
+// putRates writes rates in batches whose sizes are powers of two, to limit the
+// number of prepared statements. It returns how many rates were new or changed.
 func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.Instant) (written int64, err error) {
 	const columns = 6
 	for size := maxBatch; len(list) > 0; {
@@ -285,7 +285,8 @@ func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.In
 	return written, nil
 }
 
-// concerned are the workspaces whose campaigns rates may change: one, or all.
+// concerned returns the workspaces whose campaigns depend on an owner's rates:
+// that workspace, or all.
 func (s *Rates) concerned(ctx context.Context, owner ident.ID) ([]ident.ID, error) {
 	if owner != "" {
 		return []ident.ID{owner}, nil

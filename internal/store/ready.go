@@ -9,23 +9,24 @@ import (
 	"fanfare/internal/clock"
 )
 
-// readiness remembers whether writes fail.
+// readiness records whether writes fail.
 type readiness struct {
-	// failing is set by a write that the database refused, and cleared by a
-	// probe that it accepted.
+	// failing is set if the database refuses a write, and cleared if a probe
+	// succeeds.
 	failing atomic.Bool
 	mu      sync.Mutex
-	// probed is when the last probe was, and err what came of it.
+	// probed is the time of the last probe, err its result.
 	probed time.Time
 	err    error
 }
 
-// probeEvery bounds how often a failing database is written to in order to see
-// whether it works again: anybody may ask whether the node is ready.
+// probeEvery limits how often a probe writes to a failing database, because any
+// client can call the readiness check.
 const probeEvery = time.Second
 
-// Ready reports whether the database takes reads and writes. While writes work
-// it costs a transaction that changes nothing; after one has failed, a write.
+// Ready reports whether the database accepts reads and writes. While writes
+// work, it runs a transaction that changes nothing; after a write failed, it
+// runs a write.
 func (db *DB) Ready(ctx context.Context) error {
 	if !db.ready.failing.Load() {
 		return translate(db.engine.Write(ctx, func(tx Tx) error {
@@ -49,5 +50,5 @@ func (db *DB) Ready(ctx context.Context) error {
 	return r.err
 }
 
-// probeSetting is what a probe writes.
+// probeSetting is the name of the setting that a probe writes.
 const probeSetting = "ready"

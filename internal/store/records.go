@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// doc reads one record through the copies in memory.
+// doc reads one record, from the cache if possible.
 func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record.Doc, error) {
 	if db.docs == nil {
 		d, err := t.doc(ctx, db.engine, workspace, id)
@@ -27,9 +27,9 @@ func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record
 	return d, translate(err)
 }
 
-// trail is what goes with every change of a record: its events, its audit
-// entries, and the answer to remember under the caller's key, which is the
-// record unless something else was answered.
+// trail is what every change of a record writes besides the record: its events,
+// its audit entries, and the response stored under the idempotency key. The
+// response is the record, unless the caller gets another one.
 type trail struct {
 	cause  record.Cause
 	at     clock.Instant
@@ -70,20 +70,20 @@ func (db *DB) leave(tx Tx, t *trail) error {
 	return remember(tx, t.cause, t.at, t.id, t.answer)
 }
 
-// writing is a record on its way into its table, with all that goes with it.
+// writing is a record to be written, with everything that its transaction
+// writes.
 type writing struct {
 	table *table
 	row   row
-	// common is that of the record; one that was loaded is updated if it is
-	// still as it was, others are inserted.
+	// common belongs to the record. A loaded record is updated if it is
+	// unchanged since; others are inserted.
 	common *record.Common
-	// before and now are what the record refers to.
+	// before and now are the record's references before and after.
 	before, now []ref
 	save        record.Save
-	// job is the kind of the job that save.Next plans, empty for none.
+	// job is the kind of job that save.Next schedules, empty for none.
 	job string
-	// also writes what belongs to the record in other tables, before its own
-	// row.
+	// also, if set, writes to other tables before the record's row is written.
 	also func(tx Tx) error
 }
 
@@ -135,7 +135,7 @@ func (db *DB) putRow(tx Tx, w *writing) error {
 	return err
 }
 
-// rowOf makes the row of a record; columns are the table's own.
+// rowOf returns the row of a record. columns are the table's own.
 func rowOf(id ident.ID, status string, c *record.Common, v any, columns ...any) (row, error) {
 	doc, err := encode(v)
 	return row{
@@ -153,18 +153,18 @@ type records[T any, P interface {
 	table *table
 }
 
-// Doc reads a record as it is answered.
+// Doc reads a record's document as the API returns it.
 func (r records[T, P]) Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return r.db.doc(ctx, r.table, workspace, id)
 }
 
-// List reads one page.
+// List reads one page of records.
 func (r records[T, P]) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	p, err := r.table.list(ctx, r.db.engine, workspace, search(q))
 	return p, translate(err)
 }
 
-// Load reads a record to change it.
+// Load reads a record in order to change it.
 func (r records[T, P]) Load(ctx context.Context, workspace, id ident.ID) (*T, error) {
 	d, err := r.Doc(ctx, workspace, id)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r records[T, P]) Load(ctx context.Context, workspace, id ident.ID) (*T, er
 	return v, nil
 }
 
-// stored is a record as it was loaded, the zero value where it was not.
+// stored returns a record as it was loaded, the zero value for a new one.
 func stored[T any](c *record.Common) (v T, err error) {
 	if d := c.Stored(); d.JSON != nil {
 		err = decode(d.JSON, &v)
@@ -186,7 +186,7 @@ func stored[T any](c *record.Common) (v T, err error) {
 	return v, err
 }
 
-// refsOf lists the values that a record refers to under a kind.
+// refsOf returns the references of a record to values of a kind.
 func refsOf[T ~string](kind string, values []T) []ref {
 	list := make([]ref, len(values))
 	for i, v := range values {
@@ -195,7 +195,8 @@ func refsOf[T ~string](kind string, values []T) []ref {
 	return list
 }
 
-// search makes the filter q a pattern; names are stored in lower case.
+// search turns the filter q into a LIKE pattern. Names are stored in lower
+// case.
 func search(q page.Query) page.Query {
 	q.Filters = slices.Clone(q.Filters)
 	for i, f := range q.Filters {
@@ -208,7 +209,7 @@ func search(q page.Query) page.Query {
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// A key may be used anew once its answer is too old to be given.
+// An idempotency key can be used again after its response has expired.
 const insertOnce = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, checksum, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (workspace_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
@@ -229,10 +230,11 @@ func remember(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record
 
 const selectOnce = `SELECT fingerprint, status, resource_id, version, rev, doc, checksum FROM once WHERE workspace_id = $1 AND key = $2 AND created_at > $3`
 
-// OnceLife is how long answers are remembered.
+// OnceLife is how long responses are stored under idempotency keys, in
+// microseconds.
 const OnceLife = 24 * 60 * 60 * 1_000_000
 
-// Answer returns the answer remembered under a key, nil when there is none.
+// Answer returns the response stored under an idempotency key, nil if none is.
 func (db *DB) Answer(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error) {
 	oldest := int64(clock.At(db.now())) - OnceLife
 	rows, err := db.engine.Query(ctx, selectOnce, string(workspace), key, oldest)
@@ -250,7 +252,7 @@ func (db *DB) Answer(ctx context.Context, workspace ident.ID, key string) (*reco
 	return a, err
 }
 
-// ref is one entry of the side index for filters on sets.
+// ref is one entry of the table ref, the index for filters on sets.
 type ref struct{ kind, value string }
 
 func refFilter(kind string) string {
@@ -262,8 +264,7 @@ const (
 	deleteRef = `DELETE FROM ref WHERE workspace_id = $1 AND kind = $2 AND value = $3 AND record_id = $4`
 )
 
-// moveRefs brings the side index from what a record referred to before to what
-// it refers to now.
+// moveRefs replaces a record's references in the table ref.
 func moveRefs(tx Tx, workspace, id ident.ID, before, now []ref) error {
 	for _, r := range before {
 		if slices.Contains(now, r) {
@@ -284,8 +285,8 @@ func moveRefs(tx Tx, workspace, id ident.ID, before, now []ref) error {
 	return nil
 }
 
-// reencode decodes a document of an older shape into today's type, so that new
-// members get their zero value, and encodes it again.
+// reencode decodes a document of an older shape into the current type, so that
+// new members get their zero value, and encodes it again.
 func reencode[T any](doc []byte) ([]byte, error) {
 	var v T
 	if err := decode(doc, &v); err != nil {
@@ -294,18 +295,18 @@ func reencode[T any](doc []byte) ([]byte, error) {
 	return encode(&v)
 }
 
-// shapeSetting remembers how far the documents of a table are: the shape they
-// are brought to, and behind it, until all are, the key of the last one looked
-// at.
+// shapeSetting is the setting with the progress of Reshape in a table: the
+// target shape and, until all documents have it, the key of the last document
+// that was read.
 func shapeSetting(t *table) string { return "shape:" + t.name }
 
-// settled is the value of shapeSetting of a table in which every document has
-// the shape of this program, and a checksum.
+// settled is the value of shapeSetting after every document of the table has
+// the current shape and a checksum.
 func (t *table) settled() string { return fmt.Sprintf("%d+checksum", t.shape) }
 
 const (
-	// reshapeRows are looked at in one statement, reshapeSteps statements run
-	// in one call, so that a table of any size is done in short pieces.
+	// One statement reads reshapeRows rows and one call runs reshapeSteps
+	// statements per table, so that no call takes long.
 	reshapeRows  = 1000
 	reshapeSteps = 100
 
@@ -314,9 +315,9 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.u
 )
 
 // Reshape rewrites documents of an older shape and adds missing checksums, a
-// piece of each table per call, and reports whether all are done. It goes on where the call before
-// ended, and does nothing for a table that was done before. Readers never wait
-// for it: until then they encode anew what they read.
+// part of each table per call. It reports whether all tables are done. Each
+// call continues where the previous one ended and skips finished tables.
+// Readers never wait for it: they convert old documents when they read them.
 func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 	done = true
 	for _, t := range tables {
@@ -348,9 +349,9 @@ func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 	return done, nil
 }
 
-// reshapeStep rewrites what is old among the rows that follow a key, and
-// returns what is to be remembered. A damaged document stays as it is: it is an
-// error to whoever reads it.
+// reshapeStep rewrites the outdated documents among the rows after a key, and
+// returns the progress to store. It leaves a damaged document as it is; reading
+// it returns an error.
 func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) ([]string, error) {
 	shapeColumn := "shape"
 	if t.log {
@@ -358,8 +359,8 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 	}
 	find := `SELECT workspace_id, ` + shapeColumn + `, checksum, ` + t.selected() + ` FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
 	update := `UPDATE ` + t.name + ` SET shape = $1, doc = $2, checksum = $3 WHERE workspace_id = $4 AND id = $5 AND version = $6 AND rev = $7 AND shape < $8`
-	// Every other write sets the checksum, so one that is missing still belongs
-	// to the document that was read.
+	// Every other write sets the checksum. So a missing checksum means that the
+	// document is still the one that was read.
 	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
 	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
 	if err != nil {

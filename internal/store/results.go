@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Results keeps the rows of long answers until they expire.
+// Results stores the rows of long query results until they expire.
 type Results struct{ db *DB }
 
 var _ analytics.Results = (*Results)(nil)
@@ -19,8 +19,8 @@ var _ analytics.Results = (*Results)(nil)
 // Results returns the store of results.
 func (db *DB) Results() *Results { return &Results{db} }
 
-// resultRows is how many rows of a result one row of the table holds: pages
-// are read with few of them, and a large result is written with few statements.
+// resultRows is how many rows of a result share one row of the table, so that
+// few statements write a large result and few rows serve a page.
 const resultRows = 500
 
 const (
@@ -30,15 +30,15 @@ const (
 	selectResultRows = `SELECT doc, checksum FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
 )
 
-// Keep writes a result.
+// Keep stores a result.
 func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kept) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(insertResult, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("keep result: %w", err)
 		}
 		for from := 0; from < len(k.Rows); from += resultRows {
-			// A row is JSON, which has no line break outside of strings and
-			// writes those inside as \n.
+			// A line break separates rows: encoded rows have none outside of
+			// strings, and strings encode them as \n.
 			doc := bytes.Join(k.Rows[from:min(len(k.Rows), from+resultRows)], []byte("\n"))
 			if _, err := tx.Exec(insertResultRows, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc, checksum(doc)); err != nil {
 				return fmt.Errorf("keep rows of a result: %w", err)
@@ -48,7 +48,8 @@ func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kep
 	})
 }
 
-// Page reads rows of a result that has not expired, and what goes with all.
+// Page returns rows of a result that has not expired, its metadata and its
+// total number of rows.
 func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limit int) (rows [][]byte, meta []byte, total int, err error) {
 	head, err := s.db.engine.Query(ctx, selectResult, string(workspace), string(id), int64(clock.At(s.db.now())))
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 	}
 	from := offset - first*resultRows
 	if len(rows) < from+end-offset {
-		return nil, nil, 0, fault.Missing() // expired since, and swept
+		return nil, nil, 0, fault.Missing() // expired and deleted since the first query
 	}
 	return rows[from : from+end-offset], meta, total, nil
 }

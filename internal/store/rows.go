@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Rows are the rows of one statement, already fetched, packed in one buffer
-// that belongs to the caller. After Next the columns are read from left to
-// right, each exactly once, by the method of its type.
+// Rows are the fetched rows of one statement, packed in one buffer that belongs
+// to the caller. After Next, read the columns from left to right, each exactly
+// once, with the method of its type.
 type Rows struct {
 	buf  []byte
 	cols int
@@ -23,7 +23,7 @@ const (
 	TagText
 )
 
-// NewRows gives packed rows of cols columns; for engines.
+// NewRows returns packed rows with cols columns, for engines.
 func NewRows(buf []byte, cols int) *Rows { return &Rows{buf: buf, cols: cols, read: cols} }
 
 // Next steps to the next row and reports whether there is one.
@@ -61,7 +61,7 @@ func (r *Rows) IntOrNull() (n int64, ok bool) {
 // Text reads a text column; null reads as "".
 func (r *Rows) Text() string { return string(r.Bytes()) }
 
-// Bytes reads a text or bytes column without copying; null reads as nil.
+// Bytes reads a text or bytes column without a copy; null reads as nil.
 func (r *Rows) Bytes() []byte {
 	if r.tag(TagText) == TagNull {
 		return nil
@@ -98,7 +98,7 @@ func (r *Rows) tag(want byte) byte {
 	return got
 }
 
-// AppendNull packs a null; for engines, like AppendInt and AppendText.
+// AppendNull packs a null. Engines use it, AppendInt and AppendText.
 func AppendNull(b []byte) []byte { return append(b, TagNull) }
 
 // AppendInt packs an integer.
@@ -112,7 +112,7 @@ func AppendText[T string | []byte](b []byte, s T) []byte {
 	return append(b, s...)
 }
 
-// CountRows counts packed rows and reports whether they are whole.
+// CountRows counts packed rows and reports whether they are complete.
 func CountRows(buf []byte, cols int) (rows int, ok bool) {
 	for len(buf) > 0 {
 		for range cols {

@@ -17,14 +17,15 @@ const cursorKeys = "cursor_keys"
 const (
 	// cursorKeyLife is how long a key seals; it opens for twice as long again.
 	cursorKeyLife = 30 * 24 * time.Hour
-	// cursorKeySettle is how long a new key only opens: until every node, which
-	// looks for new keys each hour, can open what it seals.
+	// cursorKeySettle is how long a new key only opens. Every node reads new
+	// keys each hour, so that after this time every node can open what the key
+	// seals.
 	cursorKeySettle = 2 * time.Hour
 )
 
-// CursorKeys returns the keys that seal cursors and links, the one to seal with
-// first, the same for every node. It makes the first one, and a new one when
-// the newest is old; two older ones are kept.
+// CursorKeys returns the keys that seal cursors and links, the same for every
+// node. The first key seals; all keys open. CursorKeys creates the first key,
+// and a new key if the newest is old; it keeps two older ones.
 func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
 	var keys [][]byte
 	err := db.write(ctx, func(tx Tx) error {

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// SignIn keeps who can sign in, how, and who is in.
+// SignIn stores credentials, sessions and sign-in tokens.
 type SignIn struct{ db *DB }
 
 var _ signin.Store = (*SignIn)(nil)
@@ -34,7 +34,7 @@ func readSession(r *Rows) signin.Session {
 const selectSession = `SELECT ` + sessionColumns + `, m.workspace_id FROM session s
 LEFT JOIN member m ON m.workspace_id = s.current_workspace AND m.user_id = s.user_id AND m.inactive_at IS NULL WHERE s.hash = $1`
 
-// Session returns the session of a token.
+// Session returns the session of a token, nil if none exists.
 func (s *SignIn) Session(ctx context.Context, hash signin.Hash) (*signin.Session, error) {
 	rows, err := s.db.engine.Query(ctx, selectSession, hash.String())
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *SignIn) Session(ctx context.Context, hash signin.Hash) (*signin.Session
 	return &session, nil
 }
 
-// Used notes a session's last use.
+// Used stores a session's last use.
 func (s *SignIn) Used(ctx context.Context, id ident.ID, at clock.Instant, address, agent string) error {
 	return s.db.soft(ctx, func(tx Tx) error {
 		_, err := tx.Exec(`UPDATE session SET used_at = $1, address = $2, agent = $3 WHERE id = $4`, int64(at), address, agent, string(id))
@@ -55,7 +55,7 @@ func (s *SignIn) Used(ctx context.Context, id ident.ID, at clock.Instant, addres
 	})
 }
 
-// Sessions lists the sessions of a person.
+// Sessions lists the sessions of a user, the latest first.
 func (s *SignIn) Sessions(ctx context.Context, user ident.ID) ([]signin.Session, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT `+sessionColumns+`, s.current_workspace FROM session s WHERE s.user_id = $1 ORDER BY s.id DESC`, string(user))
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *SignIn) Sessions(ctx context.Context, user ident.ID) ([]signin.Session,
 
 const selectPerson = `SELECT u.id, u.email, u.name, u.service FROM account_user u WHERE `
 
-// Person returns a person.
+// Person returns a user with memberships and credentials, nil if none exists.
 func (s *SignIn) Person(ctx context.Context, by signin.By) (*signin.Person, error) {
 	var rows *Rows
 	var err error
@@ -128,7 +128,7 @@ func (s *SignIn) tokens(ctx context.Context, where string, args ...any) ([]signi
 	return list, nil
 }
 
-// Token returns a link or ticket.
+// Token returns an invitation, a link or a ticket, nil if none exists.
 func (s *SignIn) Token(ctx context.Context, hash signin.Hash) (*signin.Token, error) {
 	list, err := s.tokens(ctx, `WHERE t.hash = $1`, hash.String())
 	if err != nil || len(list) == 0 {
@@ -137,7 +137,7 @@ func (s *SignIn) Token(ctx context.Context, hash signin.Hash) (*signin.Token, er
 	return &list[0], nil
 }
 
-// Invitations lists the invitations into a workspace, or to an e-mail.
+// Invitations lists the invitations to a workspace, or to an email address.
 func (s *SignIn) Invitations(ctx context.Context, workspace ident.ID, email string) ([]signin.Token, error) {
 	if workspace != "" {
 		return s.tokens(ctx, `WHERE t.workspace_id = $1 AND t.kind = 'invite' ORDER BY t.id`, string(workspace))
@@ -145,7 +145,7 @@ func (s *SignIn) Invitations(ctx context.Context, workspace ident.ID, email stri
 	return s.tokens(ctx, `WHERE t.kind = 'invite' AND t.subject = $1 ORDER BY t.id`, email)
 }
 
-// Anybody reports whether there is a credential at all.
+// Anybody reports whether any credential exists.
 func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT kind FROM credential LIMIT 1`)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
 	return rows.Next(), nil
 }
 
-// Sweep deletes what has ended.
+// Sweep deletes expired sessions, idle sessions and expired tokens.
 func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(`DELETE FROM session WHERE expires_at <= $1 OR used_at <= $2`, int64(now), int64(idle)); err != nil {
@@ -167,8 +167,8 @@ func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
 	})
 }
 
-// Rewrap moves the sealed secrets of all people, and returns how many have
-// another text than before.
+// Rewrap passes the sealed secrets of all users to rewrap, stores the results
+// and returns how many changed.
 func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)) (moved int, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
 		moved = 0
@@ -196,7 +196,7 @@ func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)
 	return moved, err
 }
 
-// Save writes a change with its audit entries.
+// Save writes a change and its audit entries in one transaction.
 func (s *SignIn) Save(ctx context.Context, c signin.Change) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		err := s.apply(tx, c)
@@ -237,15 +237,14 @@ func (s *SignIn) apply(tx Tx, c signin.Change) error {
 	return nil
 }
 
-// chain is the end of an audit log that a change goes into.
+// chain is the end of an audit log that a change extends.
 type chain struct {
 	workspace ident.ID
 	end       chainEnd
 }
 
-// chains takes the audit logs that a change goes into, before anything else
-// and in one order, so that changes follow each other and never wait in a
-// circle.
+// chains locks the audit logs that a change extends, first and in sorted order,
+// so that concurrent changes wait for each other without a deadlock.
 func (s *SignIn) chains(tx Tx, c signin.Change) ([]chain, error) {
 	if c.Action == "" {
 		return nil, nil
@@ -277,7 +276,7 @@ func (s *SignIn) chains(tx Tx, c signin.Change) ([]chain, error) {
 	return list, nil
 }
 
-// must turns a statement that found nothing into an error.
+// must returns none if a statement succeeded without changing a row.
 func must(n int64, err, none error) error {
 	if err == nil && n == 0 {
 		return none
@@ -331,7 +330,7 @@ func joinWorkspaces(tx Tx, c signin.Change) error {
 				return fmt.Errorf("make user: %w", record.ErrRace)
 			}
 		}
-		// Keys of somebody who comes back too late stay behind.
+		// A member who was inactive for too long does not get old keys back.
 		if _, err := tx.Exec(endKeys, int64(c.At), string(j.Workspace), string(c.User), string(j.Workspace), int64(j.Forget)); err != nil {
 			return fmt.Errorf("end keys: %w", err)
 		}

@@ -24,29 +24,31 @@ type DB struct {
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
 	ready  readiness
-	// facts, if set, returns the id and the generation of the facts, and noted
-	// is the last that a transaction has noted.
+	// facts, if set, returns the id and the generation of the facts file. noted
+	// is the last mark that a committed transaction stored.
 	facts func() (FactsMark, bool)
 	noted atomic.Pointer[FactsMark]
-	// witness, if set, counts acknowledged changes outside of the database.
+	// witness, if set, counts acknowledged changes in a file outside the
+	// database.
 	witness *witness
 
-	// On a shared engine news may come while somebody still registers.
+	// hooks guards the lists: on a shared engine, notifications can arrive
+	// during registration.
 	hooks  sync.RWMutex
 	onAuth []func()
 	onJob  []func()
 }
 
-// Topics that concern every node.
+// Topics that are sent to every node.
 const (
 	topicAuth = TopicBroadcast + "auth"
 	topicJob  = TopicBroadcast + "job"
 	topicAll  = TopicBroadcast + "all"
 )
 
-// New makes the store. cached is how many records it may keep copies of; on an
-// engine that others write to as well it keeps none, because a copy could be
-// older than the database.
+// New creates the store. cached is the number of records that it may cache. On
+// a shared engine it caches none, because other nodes write to the database and
+// a cached record could be outdated.
 func New(e Engine, cached int, now func() time.Time, random io.Reader) *DB {
 	db := &DB{engine: e, now: now, random: random}
 	if e.Traits().Exclusive && cached > 0 {
@@ -56,10 +58,10 @@ func New(e Engine, cached int, now func() time.Time, random io.Reader) *DB {
 	return db
 }
 
-// OnAuth registers what to do when accounts have changed, here or elsewhere.
+// OnAuth registers a function that runs after accounts changed on any node.
 func (db *DB) OnAuth(f func()) { db.register(&db.onAuth, f) }
 
-// OnJob registers what to do when there may be new background work.
+// OnJob registers a function that runs when new background jobs may exist.
 func (db *DB) OnJob(f func()) { db.register(&db.onJob, f) }
 
 func (db *DB) register(list *[]func(), f func()) {
@@ -113,7 +115,7 @@ func (db *DB) call(list *[]func()) {
 	}
 }
 
-// Skew returns how far the database's clock is ahead of ours.
+// Skew returns how far the database's clock is ahead of this process's clock.
 func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 	q := db.engine.Traits().Clock
 	if q == "" {
@@ -127,8 +129,7 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 	return time.UnixMicro(rows.Int()).Sub(db.now()), nil
 }
 
-// write runs a transaction and turns what the database says about itself into
-// faults.
+// write runs a transaction and maps database errors to faults.
 func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
 	var entries int64
 	var noted *FactsMark
@@ -153,7 +154,7 @@ func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
 	return translate(err)
 }
 
-// translate gives database errors a code, once, by type and never by text.
+// translate maps database errors to faults, by type and never by text.
 func translate(err error) error {
 	switch {
 	case err == nil:

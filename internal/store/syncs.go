@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Runs keeps sync runs.
+// Runs stores sync runs.
 type Runs struct {
 	records[connection.Run, *connection.Run]
 }
@@ -23,7 +23,7 @@ func (db *DB) Runs() *Runs {
 }
 
 const (
-	// KindSync is the job that does what is to be done for a connection.
+	// KindSync is the job that runs the due work of a connection.
 	KindSync = "connection.sync"
 	// RunLife is how long a run is kept, in microseconds.
 	RunLife = 90 * 24 * 60 * 60 * 1_000_000
@@ -41,7 +41,7 @@ var runs = newTable(table{
 	filters: map[string]string{"connection_id": ` AND connection_id = %s`},
 })
 
-// Load reads a record with its plan to change it.
+// Load reads a sync run with its plan, in order to change it.
 func (s *Runs) Load(ctx context.Context, workspace, id ident.ID) (*connection.Run, error) {
 	r, err := s.records.Load(ctx, workspace, id)
 	if err != nil {
@@ -62,8 +62,8 @@ func writingRun(r *connection.Run, save record.Save) (writing, error) {
 	return writing{table: runs, row: row, common: &r.Common, save: save}, err
 }
 
-// Apply writes a connection and runs of it with all that goes with them, and
-// returns the one that is answered.
+// Apply writes a connection and its sync runs with their events and jobs in one
+// transaction. It returns the document for the response.
 func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.Doc, error) {
 	if ch.Answer != nil {
 		return s.answer(ctx, ch)
@@ -129,7 +129,7 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 	return trails[answer].answer, nil
 }
 
-// answer remembers a run under the caller's key.
+// answer stores a run as the response under the idempotency key.
 func (s *Connections) answer(ctx context.Context, ch *connection.Change) (record.Doc, error) {
 	text, err := encode(ch.Answer)
 	if err != nil {

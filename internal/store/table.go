@@ -13,23 +13,24 @@ import (
 )
 
 // table is the SQL of one resource: get, list, insert and update-if-unchanged.
-// A resource only declares what is its own.
+// A resource declares only its own columns, sorts and filters.
 type table struct {
 	name string
-	// shape numbers the layout of documents; rows of an older one are encoded
-	// anew by reshape when they are read, and rewritten in the background.
+	// shape is the version of the document layout. reshape converts a document
+	// of an older shape when it is read; Reshape rewrites it in the background.
 	shape   int64
 	reshape func(doc []byte) ([]byte, error)
-	// columns are the resource's own, beside those all tables have.
+	// columns are the resource's own columns, besides those of all tables.
 	columns []string
 	// sorts are the columns that lists may be sorted by.
 	sorts map[string]sorting
-	// filters are conditions; %s stands for the values, %w for the workspace.
+	// filters are SQL conditions. %s is replaced by the values, %w by the
+	// workspace.
 	filters map[string]string
-	// hidden is the status that lists leave out unless they ask for it; empty
-	// where they leave out none.
+	// hidden is the status that lists omit unless the query asks for it. If
+	// empty, lists omit none.
 	hidden string
-	// log says that rows are written once: they have no status, version, rev
+	// log reports that rows are written once. They have no status, version, rev
 	// or shape.
 	log bool
 
@@ -39,11 +40,11 @@ type table struct {
 type sorting struct {
 	column string
 	text   bool
-	// null says that the column may be null; such rows come last.
+	// null reports that the column may be null. Such rows come last.
 	null bool
 }
 
-// row is a record on its way into a table.
+// row holds the values of a record to be written.
 type row struct {
 	workspace, id ident.ID
 	stamp         record.Stamp
@@ -57,7 +58,7 @@ type row struct {
 // archived is the status that most tables hide.
 const archived = "archived"
 
-// tables lists all tables of documents that are kept for long.
+// tables lists all tables of documents.
 var tables []*table
 
 // newTable completes the declaration of a table and registers it.
@@ -77,7 +78,7 @@ func newTable(t table) *table {
 	return &t
 }
 
-// selected are the columns that read expects.
+// selected returns the columns that read expects.
 func (t *table) selected() string {
 	if t.log {
 		return fmt.Sprintf("id, 1, 0, %d, doc, checksum", t.shape)
@@ -101,7 +102,7 @@ func (t *table) topic(workspace, id ident.ID) string {
 	return t.name + "/" + string(workspace) + "/" + string(id)
 }
 
-// doc reads one record as it is answered.
+// doc reads one record as the API returns it.
 func (t *table) doc(ctx context.Context, e Engine, workspace, id ident.ID) (record.Doc, error) {
 	rows, err := e.Query(ctx, t.get, string(workspace), string(id))
 	if err != nil {
@@ -114,7 +115,7 @@ func (t *table) doc(ctx context.Context, e Engine, workspace, id ident.ID) (reco
 	return d, err
 }
 
-// read reads a row of the columns selected. The id is valid as long as rows.
+// read reads a row of the selected columns. The id is valid as long as rows.
 func (t *table) read(rows *Rows) (id []byte, d record.Doc, err error) {
 	id = rows.Bytes()
 	d.Stamp = record.Stamp{Version: rows.Int(), Rev: rows.Int()}
@@ -138,14 +139,14 @@ func (t *table) add(tx Tx, r row) error {
 	return nil
 }
 
-// written are the values of what an update sets, in the order of newTable.
+// written returns the values that an update sets, in the order of newTable.
 func (t *table) written(r row) []any {
 	args := []any{r.stamp.Version, r.stamp.Rev, t.shape, r.status, r.updated}
 	return append(append(args, r.columns...), r.doc, checksum(r.doc))
 }
 
-// change updates a record if it is still in the state was; it reports whether
-// it was.
+// change updates a record if its stamp is still was, and reports whether it
+// was.
 func (t *table) change(tx Tx, r row, was record.Stamp) (bool, error) {
 	args := append(t.written(r), string(r.workspace), string(r.id), was.Version, was.Rev)
 	n, err := tx.Exec(t.update, args...)
@@ -205,7 +206,7 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 	return p, nil
 }
 
-// page writes the statement of one page.
+// page returns the statement of one page.
 func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, limit int) *builder {
 	columns := sort.column + ", " + t.selected()
 	if null {
@@ -249,7 +250,7 @@ func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, 
 	return b
 }
 
-// builder writes a statement with its placeholders in order.
+// builder builds a statement with numbered placeholders.
 type builder struct {
 	text strings.Builder
 	args []any
@@ -280,7 +281,7 @@ func (b *builder) ids(list []ident.ID) {
 	}
 }
 
-// where adds the conditions of a list.
+// where adds the conditions of a list query.
 func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
 	switch {
 	case t.log:

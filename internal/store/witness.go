@@ -12,15 +12,14 @@ import (
 	"fanfare/internal/clock"
 )
 
-// witness keeps, in a file beside the database, how many entries of the audit
-// log were acknowledged. SQLite drops the tail of a log that is damaged after a
-// crash, and says nothing; the witness knows how many changes that were.
+// witness stores the number of acknowledged audit entries in a file beside the
+// database. After a crash SQLite silently drops the damaged tail of its log;
+// the witness shows how many changes were lost.
 //
-// The file is written with every commit that is audited and not synced: it
-// survives the end of the process, and after a loss of power it is at worst
-// older, which misses a loss and never reports one that was none. It costs one
-// call to the system (BenchmarkWitness), where the commit itself waits for the
-// disk.
+// Every audited commit writes the file, without a sync. The file survives the
+// end of the process. After a power loss the file can be older: then a loss can
+// be missed, but is never reported wrongly. The write costs one system call
+// (BenchmarkWitness), while the commit itself waits for the disk.
 type witness struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -38,19 +37,19 @@ func (w *witness) add(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total += n
-	// What cannot be written is at worst not noticed later.
+	// If the write fails, a later loss may go unnoticed.
 	_ = w.put()
 }
 
-// put writes the total over the one before, at the same length.
+// put overwrites the previous total at the same length.
 func (w *witness) put() error {
 	_, err := w.file.WriteAt(fmt.Appendf(nil, "%020d\n", w.total), 0)
 	return err
 }
 
-// Witness begins to count acknowledged changes in a file, and compares what the
-// file says with what the database has: lost is how many acknowledged changes
-// are not in it. They are counted once.
+// Witness starts counting acknowledged changes in a file and compares the
+// file's count with the database. lost is the number of acknowledged changes
+// that the database lacks. Each loss is reported once.
 func (db *DB) Witness(ctx context.Context, path string) (lost int64, err error) {
 	rows, err := db.engine.Query(ctx, `SELECT seq FROM audit_head`)
 	if err != nil {
@@ -64,7 +63,7 @@ func (db *DB) Witness(ctx context.Context, path string) (lost int64, err error) 
 	if err != nil && !os.IsNotExist(err) {
 		return 0, fmt.Errorf("read the count of changes: %w", err)
 	}
-	// A file that was cut short by a loss of power knows nothing.
+	// A file that a power loss truncated is ignored.
 	if known, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
 		lost = max(0, known-w.total)
 	}
@@ -88,7 +87,7 @@ func (db *DB) Witness(ctx context.Context, path string) (lost int64, err error) 
 	return lost, nil
 }
 
-// CloseWitness ends the count of changes.
+// CloseWitness syncs and closes the file.
 func (db *DB) CloseWitness() error {
 	if db.witness == nil {
 		return nil
@@ -96,11 +95,11 @@ func (db *DB) CloseWitness() error {
 	return errors.Join(db.witness.file.Sync(), db.witness.file.Close())
 }
 
-// lostSetting remembers the last loss.
+// lostSetting is the setting with the last loss.
 const lostSetting = "lost_changes"
 
-// LostChanges returns how many acknowledged changes were found missing the last
-// time that any were, and when that was found; 0 for never.
+// LostChanges returns the size of the last loss of acknowledged changes and
+// when it was found; 0 if none was ever found.
 func (db *DB) LostChanges(ctx context.Context) (lost int64, at clock.Instant, err error) {
 	rows, err := db.engine.Query(ctx, `SELECT value, updated_at FROM setting WHERE name = $1`, lostSetting)
 	if err != nil {
