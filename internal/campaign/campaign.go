@@ -1,6 +1,6 @@
-// Package campaign holds the campaign: what it is made of, which moves its
-// state machine allows, and what keeps it from delivering. It knows no HTTP
-// and no SQL; what it needs from a store is in store.go.
+// Package campaign defines campaigns: their fields, their state machine and
+// their delivery issues. It uses no HTTP and no SQL; store.go declares the
+// interfaces that it needs.
 package campaign
 
 import (
@@ -16,7 +16,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Limits of the writable members. The contract says the same.
+// Limits of the writable fields. The OpenAPI contract has the same limits.
 const (
 	MaxName        = 200
 	MaxDescription = 2000
@@ -27,7 +27,7 @@ const (
 	MaxConversions = 1_000_000_000
 )
 
-// Values of the enumerated members.
+// Allowed values of the enumerated fields.
 var (
 	Objectives     = []string{"awareness", "traffic", "engagement", "leads", "app_promotion", "sales"}
 	Channels       = fact.Channels
@@ -43,7 +43,7 @@ var (
 	derivedMetrics = []string{"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate", "frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing"}
 )
 
-// Campaign is the whole record as the API answers it.
+// Campaign is the whole record as the API returns it.
 type Campaign struct {
 	ID     ident.ID `json:"id"`
 	Status Status   `json:"status"`
@@ -61,16 +61,17 @@ type Campaign struct {
 
 	record.Common
 
-	// capped says that a day's limit is reached, unpriced that spend has no
-	// rate to the campaign's currency. Between two looks at the facts they are
-	// remembered as delivery issues.
+	// capped means that spend has reached the daily limit. unpriced means that
+	// spend has no exchange rate to the campaign's currency. Between two
+	// queries of the facts, the delivery issues store both flags.
 	capped, unpriced bool
-	// stopping says that a caller stops the campaign while a platform campaign
-	// strays, so that the pause is requested although the campaign did not run.
+	// stopping means that a caller stops the campaign while a platform campaign
+	// may still run. The service then requests the pause even if the campaign
+	// was not running.
 	stopping bool
 }
 
-// Read reads a record as it is answered.
+// Read parses a stored document.
 func Read(d record.Doc) (*Campaign, error) {
 	c := &Campaign{}
 	if err := json.Unmarshal(d.JSON, c); err != nil {
@@ -79,7 +80,7 @@ func Read(d record.Doc) (*Campaign, error) {
 	return c, nil
 }
 
-// Spec is everything a caller may write.
+// Spec has the fields that a caller can write.
 type Spec struct {
 	Name                string            `json:"name"`
 	Description         *string           `json:"description"`
@@ -99,7 +100,7 @@ type Spec struct {
 	Metadata            map[string]string `json:"metadata"`
 }
 
-// Budget is what may be spent.
+// Budget limits the spend of a campaign.
 type Budget struct {
 	Type     string         `json:"type"`
 	Amount   money.Amount   `json:"amount"`
@@ -108,35 +109,35 @@ type Budget struct {
 	DailyCap *money.Amount  `json:"daily_cap"`
 }
 
-// Schedule is when the campaign may deliver.
+// Schedule is the time range in which the campaign may deliver.
 type Schedule struct {
 	StartAt  *clock.Instant `json:"start_at"`
 	EndAt    *clock.Instant `json:"end_at"`
 	Timezone string         `json:"timezone"`
 }
 
-// Goal is what the campaign is measured by.
+// Goal is the metric target of the campaign.
 type Goal struct {
 	Metric    string  `json:"metric"`
 	Target    float64 `json:"target"`
 	Direction string  `json:"direction"`
 }
 
-// Attribution says which conversions count.
+// Attribution selects the conversions that count.
 type Attribution struct {
 	ClickDays int64  `json:"click_days"`
 	ViewDays  int64  `json:"view_days"`
 	Model     string `json:"model"`
 }
 
-// Tracking says where clicks go and how they are tagged.
+// Tracking is the landing URL and how its clicks are tagged.
 type Tracking struct {
 	LandingURL *string `json:"landing_url"`
 	UTM        UTM     `json:"utm"`
 	AutoTag    bool    `json:"auto_tag"`
 }
 
-// UTM are the campaign parameters of the landing URL.
+// UTM has the UTM parameters of the landing URL.
 type UTM struct {
 	Source   *string `json:"source"`
 	Medium   *string `json:"medium"`
@@ -145,7 +146,7 @@ type UTM struct {
 	Term     *string `json:"term"`
 }
 
-// Experiment says how variants are compared.
+// Experiment defines how variants are compared.
 type Experiment struct {
 	Split          string         `json:"split"`
 	WinnerMetric   string         `json:"winner_metric"`
@@ -153,19 +154,19 @@ type Experiment struct {
 	EndsAt         *clock.Instant `json:"ends_at"`
 }
 
-// Sum is an amount that was true at a moment.
+// Sum is an amount and the time for which it is valid.
 type Sum struct {
 	Amount   money.Amount   `json:"amount"`
 	Currency money.Currency `json:"currency"`
 	AsOf     clock.Instant  `json:"as_of"`
 }
 
-// DefaultAttribution is used where a caller names none.
+// DefaultAttribution applies if the caller sends no attribution.
 var DefaultAttribution = Attribution{ClickDays: 7, ViewDays: 1, Model: "platform"}
 
-// Flight returns the first and the last day on which a campaign is planned to
-// spend, in its own time zone, nil for open. It begins no sooner than it was
-// launched.
+// Flight returns the first and the last day on which the campaign is planned to
+// spend, in the campaign's time zone. A nil day means no limit. The first day
+// is never before the launch.
 func (c *Campaign) Flight() (first, last *clock.Date, err error) {
 	zone, err := clock.Zone(c.Schedule.Timezone)
 	if err != nil {

@@ -7,13 +7,14 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Delivery says whether the campaign reaches anybody, and if not, why.
+// Delivery says whether the campaign delivers, and lists the issues if it does
+// not.
 type Delivery struct {
 	Status DeliveryStatus `json:"status"`
 	Issues []Issue        `json:"issues"`
 }
 
-// DeliveryStatus is what the campaign does at the moment.
+// DeliveryStatus is the current state of delivery.
 type DeliveryStatus string
 
 // The delivery statuses.
@@ -34,7 +35,8 @@ var DeliveryStatuses = []string{
 	string(Blocked), string(DelivPaused), string(Ended), string(DelivGone),
 }
 
-// Issue is one reason why a campaign does not deliver as it could.
+// Issue is one reason why a campaign delivers less than it could, or not at
+// all.
 type Issue struct {
 	Code        string        `json:"code"`
 	Message     string        `json:"message"`
@@ -46,9 +48,9 @@ type Issue struct {
 	blocking bool
 }
 
-// refresh brings everything derived up to date: what may be done next, and
-// what keeps the campaign from delivering, which also depends on how the
-// records stand that it refers to.
+// refresh recomputes the allowed actions, the delivery issues and the delivery
+// status. Delivery also depends on the standings of the records that the
+// campaign refers to.
 func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
 	c.AllowedActions = allowed[c.Status]
 	if c.Status == StatusPaused && c.Strays() {
@@ -58,7 +60,7 @@ func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
 	c.Delivery.Status = c.deliveryStatus(now)
 }
 
-// sameIssues reports whether two lists say the same, whenever it began.
+// sameIssues reports whether two lists have the same issues. It ignores since.
 func sameIssues(a, b []Issue) bool {
 	return slices.EqualFunc(a, b, func(a, b Issue) bool { return a.Code == b.Code && equal(a.ResourceID, b.ResourceID) })
 }
@@ -88,16 +90,16 @@ func (c *Campaign) deliveryStatus(now clock.Instant) DeliveryStatus {
 	return status
 }
 
-// hindrance is what is to be said about an issue.
+// hindrance is the text and the severity of a delivery issue.
 type hindrance struct {
 	field, message, remediation string
 	blocking                    bool
 }
 
-// hindrances are the issues that can be told now, by code.
+// hindrances has every delivery issue by code.
 var hindrances = map[string]hindrance{
-	// What blocks is that nothing is linked; a connection alone delivers
-	// nothing.
+	// no_connection does not block: not_linked does, because a connection alone
+	// delivers nothing.
 	"no_connection": {
 		"connection_ids", "No ad platform is connected to this campaign.", "Add the id of a connection to connection_ids.", false,
 	},
@@ -108,30 +110,31 @@ var hindrances = map[string]hindrance{
 	pushPendingIssue: {"external_refs", "The ad platform has not confirmed the requested state.", "The state is written again by itself. If it is urgent, change it on the ad platform.", false},
 	pushFailedIssue:  {"external_refs", "The requested state could not be written to the ad platform.", "Change it on the ad platform. It is tried again after every sync, and when access is granted anew.", false},
 	driftedIssue:     {"external_refs", "A platform campaign is not in the state of this campaign.", "Change it on the ad platform.", false},
-	// Choice: what runs on a platform goes on there when access has ended, so
-	// these limit and do not block.
+	// Choice: platform campaigns keep running after access has ended, so these
+	// issues limit delivery and do not block it.
 	"connection_reauth_required": {"connection_ids", "Access to this connection's platform has ended; its figures and states are not up to date.", "Grant access anew with POST /v1/connections/{id}/reconnect.", false},
 	"connection_error":           {"connection_ids", "This connection has not worked lately; its figures and states are not up to date.", "Look at the runs of the connection.", false},
 	"no_creative_ready": {
 		"creative_ids", "There is no creative that is ready to be shown.", "Add a creative to creative_ids whose status is ready, and approved where that is required.", true,
 	},
 	"creative_rejected": {"creative_ids", "This creative was rejected by whoever approves.", "Change it and have it approved, or take it out of creative_ids.", false},
-	// Choice: without a usable audience or a budget the platforms still
-	// deliver by their own settings, so these limit and do not block.
+	// Choice: without a usable audience or a budget, platforms still deliver by
+	// their own settings, so these issues limit delivery and do not block it.
 	"no_audience":        {"audience_ids", "No audience is chosen; platforms target as they please.", "Add the id of an audience to audience_ids.", false},
 	"audience_too_small": {"audience_ids", "This audience has too few members to be used.", "Add members until its status is ready.", false},
 	"audience_not_ready": {"audience_ids", "This audience cannot be used: it is archived, being made, or has failed.", "Restore it, wait for it, or choose another.", false},
 	"no_budget":          {"budget", "No budget is set; nothing limits spend here.", "Set budget to a daily or lifetime amount.", false},
-	// Choice: platforms stop by themselves at a day's limit, and spend that
-	// nobody can add up does not stop them, so these limit and do not block.
+	// Choice: platforms stop at a daily limit on their own, and spend that
+	// cannot be converted does not stop them, so these issues limit delivery
+	// and do not block it.
 	"daily_cap_reached": {"budget", "What may be spent in a day is spent; delivery goes on at midnight in the campaign's time zone.", "Raise budget.daily_cap, or the amount of a daily budget, to deliver more today.", false},
 	"budget_exhausted":  {"budget", "The lifetime budget is spent.", "Raise budget.amount.", true},
 	"currency_mismatch": {"budget", "A platform reports spend in a currency that has no exchange rate to the campaign's, so spend and what is left are unknown.", "Set the budget in the platform's currency, or have exchange rates imported for the days of the report.", false},
 }
 
-// issues lists what keeps the campaign from delivering as it could. An issue
-// that was there before keeps its since. A campaign that is over has none but
-// that a platform has not confirmed its end.
+// issues returns the current delivery issues. An issue that existed before
+// keeps its since. A completed or archived campaign only has the push and drift
+// issues of its platform campaigns.
 func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
 	list := []Issue{}
 	add := func(code string, resource *ident.ID) *Issue {
@@ -182,7 +185,7 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 	return list
 }
 
-// equal compares what two pointers point to.
+// equal reports whether both pointers are nil or point to equal values.
 func equal[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b

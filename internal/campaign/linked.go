@@ -9,26 +9,26 @@ import (
 	"fanfare/internal/record"
 )
 
-// notLinked is the code of the issue that nothing delivers the campaign, or
+// notLinked is the code of the issue that no platform delivers the campaign or
 // one of its channels.
 const notLinked = "not_linked"
 
-// Codes of the issues that a platform has not confirmed a requested state yet,
-// that it cannot be written without help, and that a platform campaign has
-// another state which nobody requested here.
+// Codes of push issues. push_pending: the platform has not confirmed the
+// requested state. push_failed: the state cannot be written without the user's
+// action. drifted: a platform campaign has a state that was not requested here.
 const (
 	pushPendingIssue = "push_pending"
 	pushFailedIssue  = "push_failed"
 	driftedIssue     = "drifted"
 )
 
-// Codes of push errors that need a remedy of their own.
+// Codes of push errors that have their own remediation.
 const (
 	writeDisabled = "write_disabled"
 	disconnected  = "connection_disconnected"
 )
 
-// linkIssues adds what is wrong with connections and links.
+// linkIssues adds the issues of connections and links.
 func (c *Campaign) linkIssues(standings map[ident.ID]Standing, usable func([]ident.ID, string) int, add func(string, *ident.ID) *Issue) {
 	connections := c.Connections()
 	usable(connections, "")
@@ -52,13 +52,12 @@ func (c *Campaign) linkIssues(standings map[ident.ID]Standing, usable func([]ide
 	}
 }
 
-// linked reports whether anything delivers the campaign: an enabled campaign on
-// a platform, or the caller by other means. rest are the channels of the
-// campaign that nothing delivers.
+// linked reports whether the campaign can be delivered: by an enabled platform
+// campaign, or by the caller through other means. rest lists the campaign's
+// channels without delivery.
 //
-// Choice: numbers of the caller's own that name the campaign count as delivery
-// by other means, as does a connection for such numbers, and both count for
-// every channel.
+// Choice: own data that names the campaign counts as delivery through other
+// means. So does a connection for own data. Both count for every channel.
 func (c *Campaign) linked(standings map[ident.ID]Standing) (live bool, rest []string) {
 	if len(c.ExternalRefs) == 0 && c.Spends() {
 		return true, nil
@@ -85,22 +84,21 @@ func (c *Campaign) linked(standings map[ident.ID]Standing) (live bool, rest []st
 	return live, slices.DeleteFunc(slices.Clone(c.Channels), func(channel string) bool { return covered[channel] })
 }
 
-// delivers reports whether a platform campaign counts as a way to deliver. One
-// that is not enabled counts while this campaign does not run: resuming is what
-// enables it.
+// delivers reports whether a platform campaign counts for delivery. A disabled
+// one counts while this campaign does not run, because a resume enables it.
 func (c *Campaign) delivers(r *record.ExternalRef) bool {
 	return !c.Runs() || r.Enabled == nil || *r.Enabled
 }
 
-// refersTo reports whether a platform campaign of a living connection is
-// linked, enabled or not.
+// refersTo reports whether a platform campaign is linked through a connection
+// that is not archived. The platform campaign need not be enabled.
 func (c *Campaign) refersTo(standings map[ident.ID]Standing) bool {
 	return slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return !standings[r.ConnectionID].Archived })
 }
 
-// pushIssues adds one issue for each connection through which a requested state
-// was not confirmed or has changed, and reports whether a campaign that runs
-// waits for a confirmation.
+// pushIssues adds one issue per code and connection for platform campaigns
+// whose state is unconfirmed or has drifted. It reports whether a running
+// campaign waits for a confirmation.
 func (c *Campaign) pushIssues(standings map[ident.ID]Standing, blocking bool, add func(string, *ident.ID) *Issue) (waits bool) {
 	type group struct {
 		code       string
@@ -146,7 +144,7 @@ func (c *Campaign) pushIssues(standings map[ident.ID]Standing, blocking bool, ad
 	return waits
 }
 
-// driftRemedy is what to do about a platform campaign that has another state.
+// driftRemedy returns the remediation for a drifted platform campaign.
 func (c *Campaign) driftRemedy() string {
 	switch {
 	case c.Runs():
@@ -157,9 +155,9 @@ func (c *Campaign) driftRemedy() string {
 	return "Pause it on the ad platform. Or pause this campaign with POST /v1/campaigns/{id}/pause, which writes the state, also if it is paused."
 }
 
-// pushIssue is what is wrong with a platform campaign, empty for nothing. One
-// that is enabled although the campaign does not run, and that no pause was
-// requested for, has drifted.
+// pushIssue returns the issue code of a platform campaign and the reason, both
+// empty if it has no issue. A platform campaign that is enabled while the
+// campaign does not run, and has no pause request, counts as drifted.
 func (c *Campaign) pushIssue(r *record.ExternalRef) (code, why string) {
 	switch {
 	case r.Push != nil && *r.Push == pushDrifted && c.LaunchedAt != nil && c.Runs() != enabled(r),

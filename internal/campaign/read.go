@@ -11,15 +11,14 @@ import (
 	"fanfare/internal/money"
 )
 
-// Defaults are what a campaign has whose caller names no time zone and no
-// currency.
+// Defaults apply if the caller sends no time zone or no currency.
 type Defaults struct {
 	Timezone string
 	Currency money.Currency
 }
 
-// read reads a campaign that a caller sent. All that is wrong with it, also
-// with ids that it did not have before, is reported at once.
+// read parses and checks the campaign that a caller sent. It reports all
+// problems at once, including new ids that do not exist or are archived.
 func (s *Service) read(ctx context.Context, workspace ident.ID, f *body.Reader, d Defaults, was *Spec) (Spec, error) {
 	spec := readSpec(f, d)
 	f.Done(readOnly...)
@@ -32,16 +31,16 @@ func (s *Service) read(ctx context.Context, workspace ident.ID, f *body.Reader, 
 	return spec, f.Err()
 }
 
-// advice says how read-only members are changed.
+// advice says how to change read-only fields.
 var advice = map[string]string{"status": "Use POST /v1/campaigns/{id}/launch, pause or resume."}
 
-// readOnly are the members that only the service sets.
+// readOnly lists the fields that callers cannot write.
 var readOnly = []string{
 	"id", "status", "delivery", "allowed_actions", "external_refs", "spend_to_date", "budget_remaining", "version",
 	"created_by", "created_at", "updated_at", "launched_at", "paused_at", "completed_at", "archived_at",
 }
 
-// readSpec reads the writable members; what is absent gets its default.
+// readSpec reads the writable fields. Absent fields get their defaults.
 func readSpec(f *body.Reader, d Defaults) Spec {
 	name := f.Text("name", body.Required, 1, MaxName)
 	s := Spec{

@@ -9,7 +9,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// What became of a state that was to be written to a platform campaign.
+// Push results of a platform campaign.
 const (
 	pushPending = "pending"
 	pushFailed  = "failed"
@@ -17,9 +17,9 @@ const (
 	pushDrifted = "drifted"
 )
 
-// Refer notes the platform campaigns that look finds. It emits an event when a
-// state could not be written, when it was confirmed after all, and when it was
-// changed on the platform.
+// Refer stores the platform campaigns that look returns. It emits an event when
+// a push fails or is delayed, when the platform confirms such a push, and when
+// a platform campaign drifts.
 func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
 	_, err := s.settleWith(ctx, workspace, id, func(c *Campaign, _ clock.Instant) ([]record.Event, error) {
 		refs, err := look(ctx)
@@ -33,7 +33,8 @@ func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(c
 	return err
 }
 
-// pushEvents are what has happened between two looks at platform campaigns.
+// pushEvents compares two lists of platform campaigns and returns the events of
+// the pushes that changed.
 func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 	some := func(list []record.ExternalRef, is func(*record.ExternalRef) bool) bool {
 		return slices.ContainsFunc(list, func(r record.ExternalRef) bool { return is(&r) })
@@ -48,8 +49,8 @@ func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 		}
 	}
 	add(some(now, delayed) && !some(before, wrong), "campaign.push_delayed")
-	// A request whose link was removed can no longer be written. One that had
-	// failed was reported already.
+	// A pending push whose link was removed can no longer be written. A failed
+	// push was reported before.
 	lost := func(r *record.ExternalRef) bool { return unconfirmed(r) && !failed(r) && find(now, r) == nil }
 	unsettled := func(r *record.ExternalRef) bool {
 		is := find(now, r)
@@ -61,7 +62,7 @@ func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 	return events
 }
 
-// find returns the entry of a list about the same platform campaign.
+// find returns the entry for the same platform campaign, or nil.
 func find(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalRef {
 	at := slices.IndexFunc(list, func(o record.ExternalRef) bool {
 		return o.ConnectionID == r.ConnectionID && o.ExternalID == r.ExternalID
@@ -72,27 +73,27 @@ func find(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalRef 
 	return &list[at]
 }
 
-// unconfirmed reports whether a requested state has not been confirmed by the
-// platform.
+// unconfirmed reports whether the platform has not confirmed the requested
+// state.
 func unconfirmed(r *record.ExternalRef) bool {
 	return r.Push != nil && (*r.Push == pushPending || *r.Push == pushFailed)
 }
 
-// Runs reports whether platforms are to deliver the campaign: it is active and
-// its start has come.
+// Runs reports whether platforms should deliver the campaign: it is active and
+// its start has passed.
 func (c *Campaign) Runs() bool { return c.Status == StatusActive && c.Delivery.Status != PendingStart }
 
-// Strays reports whether a platform campaign is not known to be paused although
-// the campaign was launched.
+// Strays reports whether a launched campaign has a platform campaign that is
+// enabled, or that has a push without confirmation.
 func (c *Campaign) Strays() bool {
 	return c.LaunchedAt != nil && slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return enabled(&r) || unconfirmed(&r) })
 }
 
-// enabled reports whether a platform campaign was enabled when it was last read.
+// enabled reports whether the platform campaign was enabled at the last read.
 func enabled(r *record.ExternalRef) bool { return r.Enabled != nil && *r.Enabled }
 
-// Connections lists the connections that delivery depends on: those that the
-// caller names and those of linked platform campaigns.
+// Connections lists the connections that delivery depends on: those in
+// connection_ids and those of linked platform campaigns.
 func (c *Campaign) Connections() []ident.ID {
 	list := slices.Clone(c.ConnectionIDs)
 	for _, r := range c.ExternalRefs {

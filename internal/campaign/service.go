@@ -16,25 +16,25 @@ import (
 	"fanfare/internal/record"
 )
 
-// Service is what callers can do with campaigns.
+// Service implements the operations on campaigns.
 type Service struct {
 	store    Store
 	refs     map[string]References
 	spending Spending
 	now      func() time.Time
 	random   io.Reader
-	// Platforms is nil where nothing is linked.
+	// Platforms is nil if no platform campaigns can be linked.
 	Platforms Platforms
 }
 
-// New makes the service. refs answers for audience_ids, creative_ids and
-// connection_ids; ids of a kind that nobody answers for do not exist. Without
-// spending there are no facts.
+// New returns the service. refs looks up audience_ids, creative_ids and
+// connection_ids; without an entry for a kind, its ids do not exist. Without
+// spending, campaigns have no spend.
 func New(store Store, refs map[string]References, spending Spending, now func() time.Time, random io.Reader) *Service {
 	return &Service{store: store, refs: refs, spending: spending, now: now, random: random}
 }
 
-// CreateSpec stores a draft. The spec is checked as if a caller had sent it.
+// CreateSpec creates a draft. It checks the spec like a request body.
 func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
 	sent, err := body.Of(spec)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec)
 	return s.Create(ctx, cause, sent, Defaults{})
 }
 
-// Create stores the draft that a caller sent.
+// Create creates a draft from a request body.
 func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, d Defaults) (record.Doc, error) {
 	spec, err := s.read(ctx, cause.Workspace, body.NewReader(sent, false), d, nil)
 	if err != nil {
@@ -69,18 +69,18 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Next: c.upcoming(nil, now)})
 }
 
-// Get returns the record as it is stored.
+// Get returns the stored document.
 func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return s.store.Doc(ctx, workspace, id)
 }
 
-// List returns one page.
+// List returns one page of campaigns.
 func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	return s.store.List(ctx, workspace, q)
 }
 
 // Update applies a merge patch. A patch that changes nothing returns the record
-// as it is, without event.
+// without an event.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value, d Defaults) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		merged, err := body.Merge(c.Stored().JSON, *patch, readOnly)
@@ -118,7 +118,7 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// Act launches, pauses or resumes.
+// Act launches, pauses or resumes the campaign.
 func (s *Service) Act(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, a Action) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		was := c.Status
@@ -129,7 +129,8 @@ func (s *Service) Act(ctx context.Context, cause record.Cause, id ident.ID, matc
 	})
 }
 
-// CheckLaunch answers as Launch would and changes nothing.
+// CheckLaunch returns what a launch would return, errors included, and changes
+// nothing.
 func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match record.Match) (record.Doc, error) {
 	c, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
@@ -144,8 +145,9 @@ func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match
 	return s.store.Doc(ctx, workspace, id)
 }
 
-// Archive ends the campaign from any state. Archiving it again changes nothing,
-// but requests the pause again where a platform campaign strays.
+// Archive archives the campaign from any status. Archiving again changes
+// nothing, except that it requests the pause again while a platform campaign
+// may still run.
 func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		was := c.Status
@@ -156,13 +158,14 @@ func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// Restore brings an archived campaign back.
+// Restore restores an archived campaign as a draft, or as paused if it was
+// launched.
 func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		if err := c.restore(now); err != nil {
 			return nil, err
 		}
-		// An archived campaign has no issues that would remember it.
+		// An archived campaign has no issues that store capped and unpriced.
 		if err := s.ask(ctx, c, now); err != nil {
 			return nil, err
 		}
@@ -170,8 +173,9 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// Duplicate makes a draft with the same writable members. Past dates and the
-// experiment stay behind. An empty name makes one from the original's.
+// Duplicate creates a draft with the same writable fields, without past dates
+// and without the experiment. An empty name means the original's name with a
+// suffix.
 func (s *Service) Duplicate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, name string) (record.Doc, error) {
 	c, err := s.store.Load(ctx, cause.Workspace, id)
 	if err != nil {
@@ -201,9 +205,8 @@ func copyName(name string) string {
 	return string(runes[:min(len(runes), MaxName-len(suffix))]) + suffix
 }
 
-// Settle lets time take effect: a start that has come, an end or a day that
-// has passed. It returns the next moment to look again, nil for never. Calling
-// it at any time and any number of times is right.
+// Settle applies the passing of time: a start, an end or a day that has passed.
+// It returns when to call it again, or nil for never. Repeated calls are safe.
 func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clock.Instant, err error) {
 	return s.settle(ctx, workspace, id, func(c *Campaign, now clock.Instant) error {
 		if midnight := c.midnight(); midnight == nil || *midnight > now {
@@ -213,7 +216,7 @@ func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clo
 	})
 }
 
-// settle is how the system changes a campaign: look brings in what was spent.
+// settle changes a campaign on behalf of the system. look updates its spend.
 func (s *Service) settle(ctx context.Context, workspace, id ident.ID, look func(*Campaign, clock.Instant) error) (next *clock.Instant, err error) {
 	return s.settleWith(ctx, workspace, id, func(c *Campaign, now clock.Instant) ([]record.Event, error) { return nil, look(c, now) })
 }
@@ -235,8 +238,8 @@ func (s *Service) settleWith(ctx context.Context, workspace, id ident.ID, look f
 	return next, err
 }
 
-// change is the one way a campaign is written: load, check, apply, save, and
-// once more when somebody else was faster.
+// change is the only way to modify a campaign: load, check, apply, save. It
+// retries after a concurrent change.
 func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Campaign, clock.Instant) ([]record.Event, error)) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.store.Load(ctx, cause.Workspace, id)
@@ -257,10 +260,10 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// save writes the record if anything in it changed. A campaign that starts or
-// stops to run stores with it what is requested of platforms.
+// save writes the record if it changed. If the campaign starts or stops
+// running, save also stores the requested state of its platform campaigns.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
-	// Whether the start has come decides what is requested.
+	// Runs depends on the delivery status.
 	c.Delivery.Status = c.deliveryStatus(now)
 	var enable *bool
 	if run := c.Runs(); s.Platforms != nil && (before.Runs() != run || c.stopping) {
@@ -291,8 +294,8 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(before.refers(), now), Enable: enable})
 }
 
-// dangling lists the ids that name nothing usable. Ids that the record
-// already has are left alone: what they name may have been archived since.
+// dangling lists ids that do not exist or are archived. It skips ids that the
+// record already has, because their records may have been archived since.
 func (s *Service) dangling(ctx context.Context, workspace ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	if was == nil {
 		was = &Spec{}
@@ -343,7 +346,7 @@ func (s *Service) look(ctx context.Context, workspace ident.ID, kind string, ids
 	return found, nil
 }
 
-// standings looks up the state of every record that delivery depends on.
+// standings looks up every record that delivery depends on.
 func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Standing, error) {
 	all := map[ident.ID]Standing{}
 	for kind, ids := range map[string][]ident.ID{"audience_ids": c.AudienceIDs, "creative_ids": c.CreativeIDs, "connection_ids": c.Connections()} {
@@ -356,12 +359,11 @@ func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Stan
 	return all, nil
 }
 
-// followed is how many campaigns are looked up at once. Only tests change it.
+// followed is the number of campaigns per batch. Only tests change it.
 var followed = 500
 
-// Follow brings the delivery of all campaigns up to date that refer to a
-// record whose standing has changed. Calling it at any time and any number of
-// times is right.
+// Follow updates the delivery of all campaigns that refer to a record whose
+// standing changed. Repeated calls are safe.
 func (s *Service) Follow(ctx context.Context, workspace, id ident.ID) error {
 	for after := ident.ID(""); ; {
 		list, err := s.store.Referring(ctx, workspace, id, after, followed)

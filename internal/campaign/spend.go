@@ -14,19 +14,19 @@ import (
 	"fanfare/internal/money"
 )
 
-// Types of budgets.
+// Budget types.
 const (
 	daily    = "daily"
 	lifetime = "lifetime"
 )
 
-// Spends reports whether the record tells of spend, be it only that its sum is
-// not known.
+// Spends reports whether the record shows spend, including spend whose total is
+// unknown because an exchange rate is missing.
 func (c *Campaign) Spends() bool {
 	return c.SpendToDate != nil || slices.ContainsFunc(c.Delivery.Issues, func(i Issue) bool { return i.Code == "currency_mismatch" })
 }
 
-// recall takes from the issues of a record just loaded what they remember.
+// recall restores capped and unpriced from the stored delivery issues.
 func (c *Campaign) recall() {
 	for _, issue := range c.Delivery.Issues {
 		c.capped = c.capped || issue.Code == "daily_cap_reached"
@@ -34,10 +34,10 @@ func (c *Campaign) recall() {
 	}
 }
 
-// question is what to ask the facts to know what a campaign has spent.
+// question has the parameters of a spend query.
 type question struct {
 	currency money.Currency
-	// zone is empty where no day counts by itself.
+	// zone is empty if the budget has no daily limit.
 	zone string
 }
 
@@ -51,7 +51,7 @@ func (c *Campaign) question() (q question) {
 	return q
 }
 
-// perDay is the most that may be spent in a day, if there is a limit.
+// perDay returns the daily spend limit, if the budget has one.
 func (b *Budget) perDay() (micros int64, limited bool) {
 	switch {
 	case b.DailyCap != nil:
@@ -62,8 +62,8 @@ func (b *Budget) perDay() (micros int64, limited bool) {
 	return 0, false
 }
 
-// note takes over what the facts say, nil where there are none. Sums that are
-// as they were stay as they are, with the moment since when they are.
+// note applies the spend from the facts; s is nil without facts. Sums that did
+// not change keep their as_of.
 func (c *Campaign) note(s *Spend, now clock.Instant) {
 	spent, left := c.SpendToDate, c.BudgetRemaining
 	c.SpendToDate, c.BudgetRemaining, c.capped, c.unpriced = nil, nil, false, false
@@ -79,7 +79,7 @@ func (c *Campaign) note(s *Spend, now clock.Instant) {
 		used := s.Total
 		if limit, limited := b.perDay(); limited {
 			today := s.Today
-			// Facts that end before today know nothing of it.
+			// Facts that end before today include no spend of today.
 			if c.day(s.AsOf) != c.day(now) {
 				today = 0
 			}
@@ -88,8 +88,8 @@ func (c *Campaign) note(s *Spend, now clock.Instant) {
 				used = today
 			}
 		}
-		// Choice: what is left is never below nothing, although platforms may
-		// overspend, and never above the budget, although they may pay back.
+		// Choice: the remaining budget is never negative, although platforms
+		// may overspend, and never above the budget, although they may refund.
 		c.BudgetRemaining = s.sum(min(max(b.Amount.Micros-used, 0), b.Amount.Micros))
 	}
 	same := spent.equals(c.SpendToDate) && left.equals(c.BudgetRemaining)
@@ -98,14 +98,14 @@ func (c *Campaign) note(s *Spend, now clock.Instant) {
 	}
 }
 
-// sum is an amount of what was spent, as far as an amount can be written.
+// sum returns micros as a Sum, cut to the largest amount that can be encoded.
 func (s *Spend) sum(micros int64) *Sum {
 	const most = money.MaxUnits*1_000_000 + 999_999
 	digits, _ := s.Currency.Digits()
 	return &Sum{Amount: money.Amount{Micros: min(max(micros, -most), most), Digits: int8(digits)}, Currency: s.Currency, AsOf: s.AsOf}
 }
 
-// equals compares amounts, whenever they were true.
+// equals compares amount and currency and ignores as_of.
 func (s *Sum) equals(other *Sum) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -113,26 +113,25 @@ func (s *Sum) equals(other *Sum) bool {
 	return s.Amount.Micros == other.Amount.Micros && s.Currency == other.Currency
 }
 
-// sameSums reports whether the sums are those of before, which note leaves in
-// place where they are.
+// sameSums reports whether note kept the sums of before. It compares pointers.
 func (c *Campaign) sameSums(before *Campaign) bool {
 	return c.SpendToDate == before.SpendToDate && c.BudgetRemaining == before.BudgetRemaining
 }
 
-// exhausted reports whether a lifetime budget is spent.
+// exhausted reports whether the lifetime budget is spent.
 func (c *Campaign) exhausted() bool {
 	b, s := c.Budget, c.SpendToDate
 	return b != nil && b.Type == lifetime && s != nil && s.Amount.Micros >= b.Amount.Micros
 }
 
-// affordable refuses a new lifetime budget of less than is spent already.
+// affordable rejects a new lifetime budget that is below the spend to date.
 func (c *Campaign) affordable(was *Budget) error {
 	b, s := c.Budget, c.SpendToDate
 	if !c.exhausted() || s.Amount.Micros == b.Amount.Micros ||
 		was != nil && was.Type == b.Type && was.Currency == b.Currency && was.Amount.Micros == b.Amount.Micros {
 		return nil
 	}
-	// The least that can be written in the currency's own decimals.
+	// Round up to the currency's decimals.
 	digits, _ := b.Currency.Digits()
 	step := int64(math.Pow10(6 - digits))
 	least := money.Amount{Micros: (s.Amount.Micros + step - 1) / step * step, Digits: int8(digits)}
@@ -143,7 +142,7 @@ func (c *Campaign) affordable(was *Budget) error {
 	}})
 }
 
-// perishable reports whether the record says something that holds for a day
+// perishable reports whether the record has values that are valid for one day
 // only.
 func (c *Campaign) perishable() bool {
 	b, left := c.Budget, c.BudgetRemaining
@@ -153,8 +152,8 @@ func (c *Campaign) perishable() bool {
 	return c.capped && c.open() || b.Type == daily && left.Amount.Micros < b.Amount.Micros
 }
 
-// midnight is when the day ends that the record speaks of, nil where it speaks
-// of none.
+// midnight returns the end of the day that the record's spend refers to, or nil
+// if no value depends on the day.
 func (c *Campaign) midnight() *clock.Instant {
 	if !c.perishable() {
 		return nil
@@ -166,8 +165,8 @@ func (c *Campaign) midnight() *clock.Instant {
 
 func (c *Campaign) day(at clock.Instant) clock.Date { return clock.DateIn(at.Time(), c.zone()) }
 
-// zone is that of the campaign's days. It was checked when it was written; a
-// machine that has lost it still has days.
+// zone returns the campaign's time zone. The zone was valid when it was
+// written; UTC applies if the machine no longer knows it.
 func (c *Campaign) zone() *time.Location {
 	zone, err := clock.Zone(c.Schedule.Timezone)
 	if err != nil {
@@ -176,9 +175,9 @@ func (c *Campaign) zone() *time.Location {
 	return zone
 }
 
-// ask brings in what a campaign has spent by now. It costs a question to the
-// facts, so it is for changes that depend on the answer; otherwise Spent tells
-// campaigns.
+// ask queries the facts for the campaign's spend and applies the result. Use it
+// only for changes that depend on current spend; Spent updates campaigns
+// otherwise.
 func (s *Service) ask(ctx context.Context, c *Campaign, now clock.Instant) error {
 	var found map[ident.ID]Spend
 	if s.spending != nil {
@@ -186,8 +185,8 @@ func (s *Service) ask(ctx context.Context, c *Campaign, now clock.Instant) error
 		q := c.question()
 		found, err = s.spending.Spend(ctx, c.WorkspaceID, []ident.ID{c.ID}, q.currency, q.zone)
 		if fault.Is(err, fault.Unavailable) {
-			// A campaign can be changed without metrics. What it says of spend
-			// stays, with its moment; what held for a day that is over goes.
+			// A campaign can change while metrics are unavailable. It keeps its
+			// spend and as_of, but drops values of a day that is over.
 			if midnight := c.midnight(); midnight != nil && *midnight <= now {
 				c.note(nil, now)
 			}
@@ -208,9 +207,8 @@ func of(found map[ident.ID]Spend, id ident.ID) *Spend {
 	return nil
 }
 
-// Spent brings all campaigns of a workspace up to date after its facts have
-// changed. Only what has changed is written. Calling it at any time and any
-// number of times is right.
+// Spent updates all campaigns of a workspace after its facts changed. It writes
+// only campaigns that changed. Repeated calls are safe.
 func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 	if s.spending == nil {
 		return nil
@@ -219,7 +217,7 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 	if err != nil {
 		return fmt.Errorf("look up what campaigns have spent: %w", err)
 	}
-	// Facts may have gone, so those count too that only had some.
+	// Campaigns whose facts were deleted need an update too.
 	ids, err := s.store.Spenders(ctx, workspace)
 	if err != nil {
 		return err
@@ -243,8 +241,8 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 	return nil
 }
 
-// convert asks again for campaigns that count in another currency than the
-// workspace's, or by days.
+// convert repeats the query for campaigns with another currency than the
+// workspace's, or with a daily limit.
 func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ident.ID]Spend, list []*Campaign) error {
 	asked := map[question][]ident.ID{}
 	for _, c := range list {
@@ -266,7 +264,7 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ide
 	return nil
 }
 
-// tell writes what a campaign has spent, if that is news.
+// tell stores the spend of a campaign if it changed.
 func (s *Service) tell(ctx context.Context, c *Campaign, spend *Spend) error {
 	asked := c.question()
 	if !c.news(spend, clock.At(s.now())) {
@@ -282,7 +280,7 @@ func (s *Service) tell(ctx context.Context, c *Campaign, spend *Spend) error {
 	return err
 }
 
-// news notes what was spent and reports whether that changes anything.
+// news applies the spend and reports whether the record must be written.
 func (c *Campaign) news(spend *Spend, now clock.Instant) bool {
 	c.recall()
 	before := *c

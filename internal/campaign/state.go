@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Status is where a campaign is in its life.
+// Status is the lifecycle status of a campaign.
 type Status string
 
 // The statuses.
@@ -23,10 +23,10 @@ const (
 	StatusArchived  Status = "archived"
 )
 
-// Statuses lists all statuses in the order of a life.
+// Statuses lists all statuses in lifecycle order.
 var Statuses = []string{string(StatusDraft), string(StatusActive), string(StatusPaused), string(StatusCompleted), string(StatusArchived)}
 
-// Action is something a caller can do to a campaign.
+// Action is an operation of a caller on a campaign.
 type Action string
 
 // The actions.
@@ -40,9 +40,10 @@ const (
 	Restore   Action = "restore"
 )
 
-// moves lists the legal transitions that callers ask for by name. Anything
-// absent is refused, also a move into the state the campaign is already in;
-// only a paused campaign can be paused again while a platform campaign strays.
+// moves lists the transitions that callers request by name. Every other
+// transition is rejected, including one into the current status. The only
+// exception: a paused campaign can be paused again while a platform campaign
+// may still run.
 var moves = map[Action]struct {
 	From, To Status
 	Event    string
@@ -52,7 +53,7 @@ var moves = map[Action]struct {
 	Resume: {StatusPaused, StatusActive, "campaign.resumed"},
 }
 
-// allowed lists what callers can do in each status.
+// allowed lists the actions that callers can take in each status.
 var allowed = map[Status][]Action{
 	StatusDraft:     {Update, Launch, Archive, Duplicate},
 	StatusActive:    {Update, Pause, Archive, Duplicate},
@@ -64,7 +65,7 @@ var allowed = map[Status][]Action{
 // living are the statuses of a campaign that is not archived.
 var living = []Status{StatusDraft, StatusActive, StatusPaused, StatusCompleted}
 
-// editable lists the members that may not be changed in every status.
+// editable lists the fields that can be changed only in some statuses.
 var editable = map[string][]Status{
 	"objective":      {StatusDraft},
 	"attribution":    {StatusDraft},
@@ -73,7 +74,7 @@ var editable = map[string][]Status{
 	"connection_ids": {StatusDraft, StatusPaused},
 }
 
-// move takes a transition and sets the times that go with it.
+// move applies a transition and sets its timestamps.
 func (c *Campaign) move(a Action, now clock.Instant) error {
 	m := moves[a]
 	c.stopping = a == Pause && c.Strays()
@@ -103,8 +104,8 @@ func (c *Campaign) move(a Action, now clock.Instant) error {
 	return nil
 }
 
-// archive ends the campaign from any state; an active one stops delivering
-// with it.
+// archive archives the campaign from any status. An active campaign stops
+// delivering.
 func (c *Campaign) archive(now clock.Instant) {
 	c.stopping = c.Strays()
 	if c.Status != StatusArchived {
@@ -112,7 +113,8 @@ func (c *Campaign) archive(now clock.Instant) {
 	}
 }
 
-// restore brings an archived campaign back to where it cannot spend.
+// restore returns an archived campaign to a status without spend: draft, or
+// paused if it was launched.
 func (c *Campaign) restore(now clock.Instant) error {
 	if c.Status != StatusArchived {
 		return c.refuse(Restore, StatusArchived)
@@ -126,20 +128,21 @@ func (c *Campaign) restore(now clock.Instant) error {
 	return nil
 }
 
-// running reports whether time and spend can end the campaign.
+// running reports whether the schedule or spend can complete the campaign.
 func (c *Campaign) running() bool { return c.Status == StatusActive || c.Status == StatusPaused }
 
-// open reports whether the campaign can still deliver, now or after a move.
+// open reports whether the campaign can still deliver, now or after a
+// transition.
 func (c *Campaign) open() bool { return c.Status != StatusCompleted && c.Status != StatusArchived }
 
-// over reports whether nothing can be spent any more: the end has passed, or a
-// lifetime budget is spent.
+// over reports whether the campaign can spend nothing more: its end has passed,
+// or its lifetime budget is spent.
 func (c *Campaign) over(now clock.Instant) bool {
 	end := c.Schedule.EndAt
 	return end != nil && *end <= now || c.exhausted()
 }
 
-// complete ends a running campaign that is over, and tells so.
+// complete completes a running campaign that is over, and returns the event.
 func (c *Campaign) complete(now clock.Instant) []record.Event {
 	if !c.running() || !c.over(now) {
 		return nil
@@ -149,8 +152,8 @@ func (c *Campaign) complete(now clock.Instant) []record.Event {
 	return []record.Event{{Type: "campaign.completed", Previous: map[string]any{"status": was}}}
 }
 
-// reopen lets a completed campaign that is not over any more go on, though
-// never by itself. It reports whether it did.
+// reopen sets a completed campaign that is no longer over to paused. It reports
+// whether the status changed.
 func (c *Campaign) reopen(now clock.Instant) bool {
 	if c.Status != StatusCompleted || c.over(now) {
 		return false
@@ -159,7 +162,7 @@ func (c *Campaign) reopen(now clock.Instant) bool {
 	return true
 }
 
-// nextMoment is when something about the campaign changes by itself.
+// nextMoment returns when the campaign next changes without a caller, or nil.
 func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
 	turn, midnight := c.turn(now), c.midnight()
 	if turn == nil || midnight != nil && *midnight < *turn {
@@ -168,7 +171,7 @@ func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
 	return turn
 }
 
-// turn is when a running campaign starts or ends.
+// turn returns when a running campaign starts or ends.
 func (c *Campaign) turn(now clock.Instant) *clock.Instant {
 	start := c.Schedule.StartAt
 	switch {
@@ -187,9 +190,10 @@ func (c *Campaign) refers() []ident.ID {
 	return slices.Concat(c.AudienceIDs, c.CreativeIDs, c.Connections())
 }
 
-// upcoming is when to look at the campaign again: when its schedule says so,
-// and at once where it refers to a record for the first time, because what
-// happened to that one while this was written was told to others only.
+// upcoming returns when to settle the campaign again: at its next scheduled
+// time, or at once if it refers to a new record. That record may have changed
+// during this write, and its change was sent only to the campaigns that
+// referred to it then.
 func (c *Campaign) upcoming(had []ident.ID, now clock.Instant) *clock.Instant {
 	for _, id := range c.refers() {
 		if !slices.Contains(had, id) {
@@ -199,7 +203,8 @@ func (c *Campaign) upcoming(had []ident.ID, now clock.Instant) *clock.Instant {
 	return c.nextMoment(now)
 }
 
-// refuse says why an action is impossible now and what is possible.
+// refuse returns the fault for an action that the current status does not
+// allow, with the statuses and actions that are allowed.
 func (c *Campaign) refuse(a Action, required ...Status) error {
 	code := fault.InvalidState
 	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, record.Words(required))
@@ -216,7 +221,8 @@ func (c *Campaign) stateDetail(code, message string, required []Status) fault.De
 	}}
 }
 
-// immutable collects the members of a change that this status forbids.
+// immutable returns a fault that lists the changed fields that the current
+// status does not allow to change.
 func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 	var details []fault.Detail
 	refuse := func(field, why string, required []Status) {
