@@ -1,5 +1,5 @@
-// Package account holds who may do what: workspaces and their plans, users and
-// their roles, API keys and what they prove. It knows no HTTP and no SQL.
+// Package account defines workspaces and plans, users and roles, API keys and
+// permissions. It contains no HTTP and no SQL.
 package account
 
 import (
@@ -20,23 +20,22 @@ type Workspace struct {
 	Currency  money.Currency `json:"currency"`
 	Suspended bool           `json:"suspended"`
 	CreatedAt clock.Instant  `json:"created_at"`
-	// RequireApproval says that campaigns show only creatives that somebody
-	// has approved.
+	// RequireApproval makes campaigns use only approved creatives.
 	RequireApproval bool `json:"require_approval"`
-	// ModelBudget is the most that may be spent on language models in a
-	// calendar month (UTC), in millionths of a US dollar; nil for no limit.
+	// ModelBudget is the maximum spend on language models per calendar month
+	// (UTC) in millionths of a US dollar, nil for no limit.
 	ModelBudget *int64 `json:"model_budget"`
-	// EndlessKeys says that keys may be made that never expire.
+	// EndlessKeys allows API keys without expiry.
 	EndlessKeys bool `json:"endless_keys"`
 }
 
-// WorkspaceRole is a workspace with the role that somebody has in it.
+// WorkspaceRole is a workspace with a user's role in it.
 type WorkspaceRole struct {
 	Workspace
 	Role Role `json:"role"`
 }
 
-// Plan is what a workspace pays for.
+// Plan is the plan of a workspace. It determines the rate limits.
 type Plan string
 
 // The plans.
@@ -49,8 +48,8 @@ const (
 // Plans lists the plans from small to large.
 var Plans = []string{string(Starter), string(Growth), string(Enterprise)}
 
-// User is a person or, without sign-in, an integration's own identity. A user
-// may belong to many workspaces.
+// User is a person, or a service user for an integration, which cannot sign in.
+// A user may be a member of many workspaces.
 type User struct {
 	ID        ident.ID      `json:"id"`
 	Email     string        `json:"email"`
@@ -67,8 +66,8 @@ type Member struct {
 	InactiveAt *clock.Instant `json:"inactive_at"`
 }
 
-// Role is a member's standing in one workspace. Each role may do all that the
-// roles before it may.
+// Role is a member's role in one workspace. Each role has all permissions of
+// the lower roles.
 type Role string
 
 // The roles.
@@ -82,14 +81,14 @@ const (
 // Roles lists the roles from least to most.
 var Roles = []string{string(Viewer), string(Editor), string(Admin), string(Owner)}
 
-// Reaches reports whether the role is at least the other. An unknown role
-// reaches nothing.
+// Reaches reports whether the role is least or higher. An unknown role has no
+// permissions.
 func (r Role) Reaches(least Role) bool {
 	have, need := slices.Index(Roles, string(r)), slices.Index(Roles, string(least))
 	return have >= 0 && need >= 0 && have >= need
 }
 
-// Access is what an operation does to its family.
+// Access is the kind of access that an operation needs.
 type Access string
 
 // The kinds of access.
@@ -98,15 +97,15 @@ const (
 	Write Access = "write"
 )
 
-// Families lists what scopes can narrow a key to.
+// Families are the groups of operations that a scope can name.
 var Families = []string{"campaigns", "creative", "analytics", "audiences", "connections", "webhooks"}
 
-// Scopes narrow a key: the access it has in each family. Nil is everything
-// its creator may do.
+// Scopes restrict a key to an access per family. Nil means no restriction
+// beyond the role of the key's creator.
 type Scopes map[string]Access
 
-// MarshalJSON writes null where nothing was narrowed: an empty object would
-// say that every family is closed.
+// MarshalJSON returns null for nil scopes, because an empty object would mean
+// no access to any family.
 func (s Scopes) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil
@@ -114,8 +113,8 @@ func (s Scopes) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]Access(s))
 }
 
-// Allow reports whether the scopes admit an access. Write includes read; an
-// operation without family needs no scope.
+// Allow reports whether the scopes include an access. Write includes read. An
+// operation without a family needs no scope.
 func (s Scopes) Allow(family string, access Access) bool {
 	if s == nil || family == "" {
 		return true
@@ -124,7 +123,7 @@ func (s Scopes) Allow(family string, access Access) bool {
 	return has == Write || has == access
 }
 
-// Permission is what a role must have for an operation.
+// Permission is the role and the scope that an operation needs.
 type Permission struct {
 	Least  Role
 	Family string
@@ -138,8 +137,8 @@ func (p Permission) String() string {
 	return p.Family + ":" + string(p.Access)
 }
 
-// operations is the role × operation table. An operation that is not in it is
-// allowed to nobody.
+// operations maps every operation to its permission. Operations that are
+// missing here are always denied.
 var operations = map[string]Permission{
 	"getApi": {Viewer, "", Read},
 	"getMe":  {Viewer, "", Read},
@@ -187,9 +186,9 @@ var operations = map[string]Permission{
 	"getAnalyticsSchema":    {Viewer, "analytics", Read},
 	"queryAnalytics":        {Viewer, "analytics", Read},
 
-	// Choice: numbers of one's own are what analytics is about, so bringing
-	// them in belongs to its scope family. Rates change what every report
-	// says, so they are for admins.
+	// Choice: ingesting own data belongs to the scope family of analytics,
+	// because analytics reports on this data. Rates change every report, so
+	// they need the admin role.
 	"ingestMetrics":     {Editor, "analytics", Write},
 	"listImports":       {Viewer, "analytics", Read},
 	"getImport":         {Viewer, "analytics", Read},
@@ -216,14 +215,14 @@ var operations = map[string]Permission{
 	"cancelSync":             {Editor, "connections", Write},
 	"listPlatforms":          {Viewer, "connections", Read},
 
-	// Choice: the event log is what webhooks will deliver, so it shares their
+	// Choice: webhooks will deliver the events, so the event log has their
 	// scope family.
 	"listEvents": {Viewer, "webhooks", Read},
 	"getEvent":   {Viewer, "webhooks", Read},
 }
 
-// PermissionFor returns what an operation demands, and whether anybody may
-// call it.
+// PermissionFor returns the permission that an operation needs, and false for
+// an unknown operation.
 func PermissionFor(operation string) (Permission, bool) {
 	p, ok := operations[operation]
 	return p, ok

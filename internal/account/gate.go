@@ -17,17 +17,17 @@ import (
 	"fanfare/internal/record"
 )
 
-// RevokeBound is how long a revoked key may go on at other nodes.
+// RevokeBound is how long other nodes may still accept a revoked key.
 const RevokeBound = time.Second
 
-// lookUpTime is how long the store may take to say who holds a key. It comes
-// before the time that an operation has.
+// lookUpTime is the time limit of the store's lookup of a key. It runs before
+// the time limit of the operation starts.
 const lookUpTime = 5 * time.Second
 
-// ErrUnknownKey is returned for a well-formed key that nobody holds.
+// ErrUnknownKey is returned for a well-formed key that does not exist.
 var ErrUnknownKey = errors.New("unknown API key")
 
-// Gate tells who holds a key. It keeps callers in memory; a change to any
+// Gate finds the caller of an API key. It caches callers. A change to any
 // account takes effect on this node with the next request and on other nodes
 // within RevokeBound.
 type Gate struct {
@@ -38,12 +38,12 @@ type Gate struct {
 
 	mu   sync.Mutex
 	uses map[useKey]*tally
-	// seen are hashes of keys that were found once. Unlike callers it is not
-	// dropped when accounts change, because it says nothing about rights.
+	// seen are the hashes of keys that were found before. Account changes do
+	// not clear it, because it grants no permissions.
 	seen map[Hash]struct{}
 }
 
-// maxSeen bounds the memory of the gate's acquaintances to about 5 MB.
+// maxSeen bounds the memory of seen to about 5 MB.
 const maxSeen = 100_000
 
 type useKey struct {
@@ -51,13 +51,13 @@ type useKey struct {
 	day int64
 }
 
-// tally counts the uses of one key on one day since the last flush. The
-// caller in memory points to it, so that counting needs no look-up.
+// tally counts the uses of one key on one day since the last flush. The cached
+// caller points to it, so that counting needs no lookup.
 type tally struct {
 	day   int64
 	count atomic.Int64
 	last  atomic.Pointer[lastUse]
-	// of is whose uses these are.
+	// workspace and key are the ids of the counted key.
 	workspace, key ident.ID
 }
 
@@ -67,7 +67,8 @@ type lastUse struct {
 	agent   string
 }
 
-// NewGate makes a gate. shared says that other nodes may change accounts too.
+// NewGate returns a Gate. shared is true if other nodes may change accounts
+// too.
 func NewGate(creds Credentials, service *Service, shared bool, now func() time.Time) *Gate {
 	life := time.Duration(0)
 	if shared {
@@ -76,11 +77,11 @@ func NewGate(creds Credentials, service *Service, shared bool, now func() time.T
 	return &Gate{creds: creds, service: service, callers: fresh.New[Hash, *Caller](100_000, life, now), now: now, uses: map[useKey]*tally{}, seen: map[Hash]struct{}{}}
 }
 
-// Cached returns the holder of a key that was seen lately, without a look-up.
+// Cached returns the caller of a key from the cache only.
 func (g *Gate) Cached(hash Hash) (*Caller, bool) { return g.callers.Get(hash) }
 
-// Caller returns the holder of the key with this hash, or ErrUnknownKey. The
-// result is shared: it must not be changed.
+// Caller returns the caller of the key with this hash, or ErrUnknownKey. The
+// result is shared and must not be modified.
 func (g *Gate) Caller(ctx context.Context, hash Hash) (*Caller, error) {
 	if c, ok := g.callers.Get(hash); ok {
 		return c, nil
@@ -111,8 +112,8 @@ func (g *Gate) remember(hash Hash) {
 	g.seen[hash] = struct{}{}
 }
 
-// Seen reports whether there is, or was lately, a key with this hash, without
-// a look-up.
+// Seen reports whether a key with this hash was found before, without a lookup
+// in the store.
 func (g *Gate) Seen(hash Hash) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,7 +121,7 @@ func (g *Gate) Seen(hash Hash) bool {
 	return ok
 }
 
-// Forget drops what is kept; the store calls it when accounts have changed.
+// Forget clears the cache. The store calls it after a change to accounts.
 func (g *Gate) Forget() { g.callers.Drop() }
 
 // Used counts one request of a key.
@@ -131,13 +132,13 @@ func (g *Gate) Used(c *Caller, address netip.Addr, agent string, now time.Time) 
 		t = g.tally(c, second/86400)
 	}
 	t.count.Add(1)
-	// Where a key is used many times a second, the first use stands for all.
+	// Store only the first of several uses in the same second.
 	if last := t.last.Load(); last == nil || last.second != second {
 		t.last.Store(&lastUse{second, address, agent})
 	}
 }
 
-// tally finds or starts the count of a key for a day.
+// tally returns the counter of a key for a day and creates it if necessary.
 func (g *Gate) tally(c *Caller, day int64) *tally {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,8 +152,8 @@ func (g *Gate) tally(c *Caller, day int64) *tally {
 	return t
 }
 
-// Flush writes the counts to the store. What cannot be written is counted
-// again the next time.
+// Flush writes the counts to the store. After an error, it keeps them for the
+// next call.
 func (g *Gate) Flush(ctx context.Context) error {
 	g.mu.Lock()
 	tallies := slices.Collect(maps.Values(g.uses))
@@ -184,7 +185,7 @@ func (g *Gate) Flush(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	// Yesterday's may still be counted by a request that came before midnight.
+	// A request that started before midnight may still count for yesterday.
 	maps.DeleteFunc(g.uses, func(id useKey, t *tally) bool { return id.day < today-1 && t.count.Load() == 0 })
 	return nil
 }
@@ -196,13 +197,14 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// noticeDays are when owners are told that a key is about to expire.
+// noticeDays are the days before a key's expiry on which the workspace gets an
+// event.
 var noticeDays = []int64{1, 3, 14}
 
-// Sweep does what time does to keys: notices before expiry, and an end for
-// keys unused for a year or whose owner has been gone for 30 days.
+// Sweep writes events for keys that expire soon, and revokes keys that were
+// unused for a year or whose owner left 30 days ago.
 func (g *Gate) Sweep(ctx context.Context) error {
-	// A key that is in use must not look unused.
+	// Write the counts first, so that a key in use does not look unused.
 	if err := g.Flush(ctx); err != nil {
 		return err
 	}
@@ -229,7 +231,7 @@ func (g *Gate) Sweep(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// expired says why a key should be revoked now, or nothing.
+// expired returns the reason to revoke the key now, or an empty string.
 func (c *Caller) expired(now clock.Instant) string {
 	used := c.Key.CreatedAt
 	if c.Key.LastUsedAt != nil {
@@ -244,13 +246,13 @@ func (c *Caller) expired(now clock.Instant) string {
 	return ""
 }
 
-// gone reports whether somebody has left for so long that the keys end for
-// good.
+// gone reports whether a member left so long ago that the member's keys are
+// revoked.
 func gone(since *clock.Instant, now clock.Instant) bool {
 	return since != nil && since.Add(30*24*time.Hour) <= now
 }
 
-// notice returns the number of days to announce, 0 when there is nothing new.
+// notice returns the number of days to announce, 0 if no new notice is due.
 func (k *Key) notice(now clock.Instant) int64 {
 	if k.ExpiresAt == nil || *k.ExpiresAt <= now {
 		return 0

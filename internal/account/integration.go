@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/record"
 )
 
-// AddService adds a user who never signs in, so that the keys of an
-// integration do not end with a person. Users are told apart by e-mail, so it
-// gets one that nobody can have.
+// AddService adds a service user, which cannot sign in, so that the keys of an
+// integration do not depend on a person. Users are identified by email, so it
+// gets an address that cannot exist.
 func (s *Service) AddService(ctx context.Context, cause record.Cause, workspace ident.ID, name, role string) (Member, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > 100 {

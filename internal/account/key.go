@@ -14,7 +14,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// KeyPrefix starts every API key, so that scanners find leaked ones.
+// KeyPrefix is the prefix of every API key, so that secret scanners find leaked
+// keys.
 const KeyPrefix = "fanf_"
 
 const (
@@ -25,8 +26,9 @@ const (
 	base62    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewSecret makes an API key: prefix, 30 random base 62 characters (178 bits),
-// and a checksum over both that tells a real key from a look-alike offline.
+// NewSecret returns a new API key: the prefix, 30 random base 62 characters
+// (178 bits), and a checksum over both that detects mistyped keys without a
+// lookup.
 func NewSecret(random io.Reader) string {
 	b := make([]byte, 0, KeyLength)
 	b = append(b, KeyPrefix...)
@@ -36,7 +38,7 @@ func NewSecret(random io.Reader) string {
 			panic("account: no randomness: " + err.Error())
 		}
 		for _, c := range chunk {
-			// Bytes beyond the last whole multiple of 62 would favour some letters.
+			// Skip bytes from 248 on, because they would favor some characters.
 			if c < 62*4 && len(b) < len(KeyPrefix)+keyRandom {
 				b = append(b, base62[c%62])
 			}
@@ -55,8 +57,8 @@ func appendChecksum(b []byte) []byte {
 	return append(b, digits[:]...)
 }
 
-// WellFormed reports whether s has the shape and checksum of an API key. It
-// costs no look-up, so that guesses are refused for nothing.
+// WellFormed reports whether s has the format and checksum of an API key. It
+// rejects guesses without a lookup.
 func WellFormed(s string) bool {
 	if len(s) != KeyLength || s[:len(KeyPrefix)] != KeyPrefix {
 		return false
@@ -70,7 +72,7 @@ func WellFormed(s string) bool {
 	return string(appendChecksum(append(b[:0], s[:KeyLength-keyChecksum]...))) == s
 }
 
-// Find returns the API keys that stand somewhere in a text.
+// Find returns the well-formed API keys in a text.
 func Find(text string) []string {
 	var found []string
 	eachShape(text, func(start, end int) {
@@ -81,14 +83,14 @@ func Find(text string) []string {
 	return found
 }
 
-// Mask hides everything that looks like an API key, mistyped ones too, so that
-// a text can be logged, stored or answered.
+// Mask replaces everything that looks like an API key, including mistyped keys,
+// so that the text can be logged, stored or sent.
 func Mask(text string) string {
 	var b strings.Builder
 	done := 0
 	eachShape(text, func(start, end int) {
-		// Of two shapes the second can begin with the first one's last four
-		// characters at the earliest.
+		// Two matches can overlap: the second can start with the last four
+		// characters of the first.
 		b.WriteString(text[done:start] + KeyPrefix + "…")
 		done = end - 4
 	})
@@ -99,7 +101,8 @@ func Mask(text string) string {
 	return b.String()
 }
 
-// eachShape calls f with the place of everything that has the shape of a key.
+// eachShape calls f with the position of each substring that has the prefix,
+// characters and length of a key.
 func eachShape(text string, f func(start, end int)) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], KeyPrefix)
@@ -122,8 +125,9 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// HashSecret is how a key is stored and looked up. A slow password hash would
-// be wrong: the secret has full entropy, and slowness only helps attackers.
+// HashSecret returns the hash by which a key is stored and looked up. A slow
+// password hash is unnecessary, because the key is random; it would only make
+// denial of service easier.
 func HashSecret(secret string) Hash { return sha256.Sum256([]byte(secret)) }
 
 // Hash is the SHA-256 of an API key.
@@ -131,7 +135,7 @@ type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Key is an API key's record. The secret itself is not in it.
+// Key is an API key without its secret.
 type Key struct {
 	ID          ident.ID       `json:"id"`
 	WorkspaceID ident.ID       `json:"workspace_id"`
@@ -148,33 +152,34 @@ type Key struct {
 	LastAddress string         `json:"last_ip"`
 	LastAgent   string         `json:"last_user_agent"`
 	Requests30d int64          `json:"requests_30d"`
-	// ExposedAt is when the key was first sent where others can read it and
-	// was left alive; it should be rotated.
+	// ExposedAt is when the key was first sent in a URL or over plain HTTP
+	// without being revoked. Such a key should be rotated.
 	ExposedAt *clock.Instant `json:"exposed_at"`
-	// Notified is the smallest number of days before expiry that the owner
-	// has been told of, 0 for none.
+	// Notified is the smallest number of days before expiry that was announced,
+	// 0 for none.
 	Notified int64 `json:"-"`
 }
 
-// Active reports whether the key still opens anything.
+// Active reports whether the key is neither revoked nor expired.
 func (k *Key) Active(now clock.Instant) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || *k.ExpiresAt > now)
 }
 
-// Caller is a key, its creator and their workspace, as of now. A signed-in
-// person is a caller without key.
+// Caller is a key with its creator and workspace. For a signed-in user, Key is
+// empty.
 type Caller struct {
 	Workspace Workspace
 	User      User
 	Role      Role
-	// InactiveAt is when the creator left the workspace, nil while a member.
+	// InactiveAt is when the user left the workspace, nil for an active member.
 	InactiveAt *clock.Instant
 	Key        Key
 
 	tally atomic.Pointer[tally]
 }
 
-// Check says whether the key may be used at all.
+// Check returns a fault if the key is revoked or expired, or if its creator is
+// inactive.
 func (c *Caller) Check(now clock.Instant) error {
 	switch {
 	case c.Key.RevokedAt != nil:
@@ -188,7 +193,7 @@ func (c *Caller) Check(now clock.Instant) error {
 	return nil
 }
 
-// May says whether the caller may call an operation from an address.
+// May returns a fault if the caller may not call an operation from an address.
 func (c *Caller) May(operation string, from netip.Addr) error {
 	if c.Workspace.Suspended {
 		return fault.New(fault.WorkspaceSuspended, "This workspace is suspended. Its owner can have it reopened.")
@@ -207,8 +212,8 @@ func (c *Caller) May(operation string, from netip.Addr) error {
 			Code: string(fault.InsufficientScope), Message: message, Meta: fault.Meta{"required_scope": p.String()},
 		})
 	}
-	// Choice: a call from outside the key's address list is a call beyond its
-	// scope; the closed list of codes has no nearer word.
+	// Choice: a call from an address outside the key's list is
+	// insufficient_scope, because the closed list of codes has no better match.
 	if !c.from(from) {
 		const message = "This API key may not be used from this address. Add the address to the key's list, or call from a listed one."
 		return fault.New(fault.InsufficientScope, message, fault.Detail{

@@ -11,23 +11,22 @@ import (
 	"fanfare/internal/record"
 )
 
-// WorkspaceChange is what a workspace's admins may change about it; nil leaves
-// a member as it is.
+// WorkspaceChange has the settings that an admin may change. A nil field stays
+// unchanged.
 type WorkspaceChange struct {
 	Name            *string
 	Timezone        *string
 	Currency        *string
 	RequireApproval *bool
-	// ModelBudget points to the new budget, and that to nil for no limit.
+	// ModelBudget points to the new budget; a pointer to nil removes the limit.
 	ModelBudget **int64
 	EndlessKeys *bool
 }
 
-// Update changes a workspace. All that is wrong is said at once.
+// Update changes a workspace. The fault contains all problems.
 //
-// Existing campaigns keep their time zone and currency: a budget is an amount
-// of the money that it was set in, and a schedule means the days that it was
-// planned for.
+// Existing campaigns keep their time zone and currency, because their budgets
+// and schedules were planned in them.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, c WorkspaceChange) (Workspace, error) {
 	var problems []fault.Detail
 	if c.Name != nil {
@@ -55,7 +54,7 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, c
 	})
 }
 
-// set takes over what was given.
+// set assigns given unless it is nil.
 func set[T any](member, given *T) {
 	if given != nil {
 		*member = *given
@@ -67,8 +66,9 @@ func (s *Service) WorkspacesOf(ctx context.Context, user ident.ID) ([]WorkspaceR
 	return s.store.WorkspacesOf(ctx, user)
 }
 
-// CallerFor returns a signed-in person as a caller: one without key, with the
-// role of this moment. Who is not an active member is not found.
+// CallerFor returns the caller of a signed-in user, without a key and with the
+// current role. It returns a not_found fault if the user is not an active
+// member.
 func (s *Service) CallerFor(ctx context.Context, workspace, user ident.ID) (*Caller, error) {
 	c, err := s.store.Standing(ctx, workspace, user)
 	if err != nil {
@@ -80,9 +80,8 @@ func (s *Service) CallerFor(ctx context.Context, workspace, user ident.ID) (*Cal
 	return c, nil
 }
 
-// KeyUse returns how often each key of a workspace was used on each of the last
-// days (UTC), the oldest first and today last. Keys that were not used are left
-// out.
+// KeyUse returns the number of requests of each key on each of the last days
+// (UTC), from the oldest day to today. It omits unused keys.
 func (s *Service) KeyUse(ctx context.Context, workspace ident.ID, days int) (map[ident.ID][]int64, error) {
 	after := s.now().Unix()/86400 - int64(days)
 	uses, err := s.store.KeyUse(ctx, workspace, after)
@@ -102,8 +101,8 @@ func (s *Service) KeyUse(ctx context.Context, workspace ident.ID, days int) (map
 	return counts, nil
 }
 
-// Exposed notes that a key was sent where others can read it and was left
-// alive. The first time counts.
+// Exposed stores when a key was first sent in a URL or over plain HTTP without
+// being revoked.
 func (s *Service) Exposed(ctx context.Context, cause record.Cause, k Key) error {
 	if k.ExposedAt != nil {
 		return nil
@@ -114,7 +113,8 @@ func (s *Service) Exposed(ctx context.Context, cause record.Cause, k Key) error 
 	return s.store.SaveKey(ctx, k, Note{Cause: cause, At: now, Action: "api_key.exposed"})
 }
 
-// mayBeEndless refuses a key without an end where the workspace wants one.
+// mayBeEndless returns a fault for a key without expiry if the workspace does
+// not allow it.
 func (s *Service) mayBeEndless(ctx context.Context, workspace ident.ID, life time.Duration) error {
 	if life > 0 {
 		return nil

@@ -19,7 +19,7 @@ import (
 )
 
 // Service changes accounts. Its callers are the operator's command line and
-// signed-in people, never an API key.
+// signed-in users, never API keys.
 type Service struct {
 	store interface {
 		Store
@@ -29,7 +29,7 @@ type Service struct {
 	random io.Reader
 }
 
-// New makes the service.
+// New returns a Service.
 func New(store interface {
 	Store
 	Standing
@@ -38,29 +38,30 @@ func New(store interface {
 	return &Service{store: store, now: now, random: random}
 }
 
-// Created is a workspace just made, with the only sight of its first key.
+// Created is the result of CreateWorkspace. The secret of the first key is
+// returned only here.
 type Created struct {
 	WorkspaceID ident.ID `json:"workspace_id"`
 	UserID      ident.ID `json:"user_id"`
 	APIKey      string   `json:"api_key"`
 }
 
-// NewWorkspace is what a workspace is made from.
+// NewWorkspace is the input of CreateWorkspace.
 type NewWorkspace struct {
 	Name     string `json:"name"`
 	Plan     string `json:"plan"`
 	Owner    string `json:"owner"`
 	Currency string `json:"currency"`
 	Timezone string `json:"timezone"`
-	// Keyless makes no first key: who signs in makes keys himself.
+	// Keyless creates no first key, because a signed-in owner can create keys.
 	Keyless bool `json:"-"`
-	// MostOwned is how many workspaces the owner may own with it; 0 is any
-	// number.
+	// MostOwned is the maximum number of workspaces of the owner including this
+	// one, 0 for no maximum.
 	MostOwned int64 `json:"-"`
 }
 
-// CreateWorkspace makes a workspace, its owner and, unless it is to be keyless,
-// a first key that does not expire.
+// CreateWorkspace creates a workspace, its owner and, unless n is keyless, a
+// first key that does not expire.
 func (s *Service) CreateWorkspace(ctx context.Context, cause record.Cause, n NewWorkspace) (Created, error) {
 	if err := n.check(); err != nil {
 		return Created{}, err
@@ -170,7 +171,8 @@ func (s *Service) Workspace(ctx context.Context, id ident.ID) (Workspace, error)
 	return w, err
 }
 
-// SetPlan changes the plan from the next request on; counters are kept.
+// SetPlan changes the plan from the next request on. The request counts are
+// kept.
 func (s *Service) SetPlan(ctx context.Context, cause record.Cause, id ident.ID, plan string) (Workspace, error) {
 	if !slices.Contains(Plans, plan) {
 		return Workspace{}, fault.Invalid([]fault.Detail{{Field: "plan", Code: "invalid_value", Message: "plan must be one of " + strings.Join(Plans, ", ") + ".", Meta: fault.Meta{"allowed": Plans}}})
@@ -178,7 +180,8 @@ func (s *Service) SetPlan(ctx context.Context, cause record.Cause, id ident.ID, 
 	return s.saveWorkspace(ctx, cause, id, "workspace.set_plan", func(w *Workspace) { w.Plan = Plan(plan) })
 }
 
-// Suspend closes a workspace to its keys, or opens it again.
+// Suspend suspends or reopens a workspace. All operations of a suspended
+// workspace are denied.
 func (s *Service) Suspend(ctx context.Context, cause record.Cause, id ident.ID, suspended bool) (Workspace, error) {
 	action := "workspace.suspend"
 	if !suspended {
@@ -187,14 +190,14 @@ func (s *Service) Suspend(ctx context.Context, cause record.Cause, id ident.ID, 
 	return s.saveWorkspace(ctx, cause, id, action, func(w *Workspace) { w.Suspended = suspended })
 }
 
-// SetApproval says whether creatives have to be approved before campaigns
-// show them. It concerns creatives that are made from then on.
+// SetApproval sets whether campaigns need approved creatives. It applies to
+// creatives that are created afterward.
 func (s *Service) SetApproval(ctx context.Context, cause record.Cause, id ident.ID, required bool) (Workspace, error) {
 	return s.saveWorkspace(ctx, cause, id, "workspace.set_approval", func(w *Workspace) { w.RequireApproval = required })
 }
 
-// SetModelBudget limits what may be spent on language models in a month, in
-// millionths of a US dollar; nil lifts the limit.
+// SetModelBudget sets the maximum monthly spend on language models in
+// millionths of a US dollar; nil removes the limit.
 func (s *Service) SetModelBudget(ctx context.Context, cause record.Cause, id ident.ID, micros *int64) (Workspace, error) {
 	if problems := checkModelBudget(micros); problems != nil {
 		return Workspace{}, fault.Invalid(problems)
@@ -210,7 +213,7 @@ func (s *Service) saveWorkspace(ctx context.Context, cause record.Cause, id iden
 	return s.store.ChangeWorkspace(ctx, id, change, Note{Cause: cause, At: clock.At(s.now()), Action: action})
 }
 
-// Members lists the users of a workspace, removed ones too.
+// Members lists the members of a workspace, including removed ones.
 func (s *Service) Members(ctx context.Context, workspace ident.ID) ([]Member, error) {
 	if _, err := s.Workspace(ctx, workspace); err != nil {
 		return nil, err
@@ -218,7 +221,7 @@ func (s *Service) Members(ctx context.Context, workspace ident.ID) ([]Member, er
 	return s.store.Members(ctx, workspace)
 }
 
-// AddMember adds a user, or brings a removed one back.
+// AddMember adds a member or restores a removed one.
 func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace ident.ID, email, role string, service bool) (Member, error) {
 	if !validEmail(email) {
 		return Member{}, fault.Invalid([]fault.Detail{{Field: "email", Code: "invalid_format", Message: "email must be an e-mail address."}})
@@ -240,7 +243,7 @@ func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace i
 	return s.saveMember(ctx, cause, workspace, Member{User: user, Role: Role(role)}, "user.create")
 }
 
-// endKeys revokes the keys of a member who comes back too late for them.
+// endKeys revokes the keys of a member who left too long ago to get them back.
 func (s *Service) endKeys(ctx context.Context, cause record.Cause, workspace ident.ID, m *Member) error {
 	if !gone(m.InactiveAt, clock.At(s.now())) {
 		return nil
@@ -260,7 +263,7 @@ func (s *Service) endKeys(ctx context.Context, cause record.Cause, workspace ide
 	return nil
 }
 
-// SetRole changes what a member may do, from the next request on.
+// SetRole changes the role of a member from the next request on.
 func (s *Service) SetRole(ctx context.Context, cause record.Cause, workspace ident.ID, email, role string) (Member, error) {
 	m, err := s.member(ctx, workspace, email)
 	if err != nil {
@@ -270,8 +273,8 @@ func (s *Service) SetRole(ctx context.Context, cause record.Cause, workspace ide
 	return s.saveMember(ctx, cause, workspace, m, "user.set_role")
 }
 
-// Remove takes a user out of the workspace. The user's keys stop at once and,
-// unless the user comes back within 30 days, for good.
+// Remove removes a member. The member's keys stop working at once. They work
+// again if the member is restored within 30 days.
 func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace ident.ID, email string) (Member, error) {
 	m, err := s.member(ctx, workspace, email)
 	if err != nil || m.InactiveAt != nil {
@@ -310,7 +313,7 @@ func find(members []Member, email string) *Member {
 	return nil
 }
 
-// KeyOptions are what a creator may choose for a key.
+// KeyOptions are the settings of a new key.
 type KeyOptions struct {
 	Name      string
 	Lifetime  time.Duration // 0 never ends
@@ -318,8 +321,8 @@ type KeyOptions struct {
 	Addresses []netip.Prefix
 }
 
-// CreateKey makes a key that may do what its creator may do, less what the
-// options take away. The secret is returned here and never again.
+// CreateKey creates a key with the permissions of its creator, restricted by
+// the options. The secret is returned only here.
 func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace ident.ID, email string, opt KeyOptions) (secret string, k Key, err error) {
 	if strings.TrimSpace(opt.Name) == "" || utf8.RuneCountInString(opt.Name) > 100 {
 		return "", k, fault.Invalid([]fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 100 characters and say what the key is for."}})
@@ -354,7 +357,7 @@ func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace i
 	return secret, key.Key, err
 }
 
-// Keys lists the keys of a workspace, revoked ones too.
+// Keys lists the keys of a workspace, including revoked ones.
 func (s *Service) Keys(ctx context.Context, workspace ident.ID) ([]Key, error) {
 	if _, err := s.Workspace(ctx, workspace); err != nil {
 		return nil, err
@@ -362,8 +365,9 @@ func (s *Service) Keys(ctx context.Context, workspace ident.ID) ([]Key, error) {
 	return s.store.Keys(ctx, workspace)
 }
 
-// Rotate makes a key with the same name, owner and scopes. The old one goes on
-// for the overlap, so that both work while the integration is changed.
+// Rotate creates a key with the same name, owner, scopes and addresses. The old
+// key expires after the overlap, so that both work while the integration is
+// changed.
 func (s *Service) Rotate(ctx context.Context, cause record.Cause, workspace, id ident.ID, overlap time.Duration) (secret string, k Key, err error) {
 	old, err := s.key(ctx, workspace, id)
 	if err != nil {
@@ -388,7 +392,8 @@ func (s *Service) Rotate(ctx context.Context, cause record.Cause, workspace, id 
 	return secret, key.Key, err
 }
 
-// Revoke ends a key for good. Revoking it again changes nothing.
+// Revoke revokes a key permanently. It does nothing if the key is already
+// revoked.
 func (s *Service) Revoke(ctx context.Context, cause record.Cause, workspace, id ident.ID, reason string) (Key, error) {
 	k, err := s.key(ctx, workspace, id)
 	if err != nil || k.RevokedAt != nil {
