@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Command common_gen makes common.bin from a list of passwords, one a line. The
-// list is that of the package @zxcvbn-ts/language-common 4.1.3 (MIT licence),
-// which is put together from leaks.
+// Command common_gen creates common.bin from a list of passwords, one per line.
+// The list is from the package @zxcvbn-ts/language-common 4.1.3 (MIT license),
+// which collects leaked passwords.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	var sums [][4]byte
 	for line := range bytes.Lines(text) {
 		word := bytes.ToLower(norm.NFKC.Bytes(bytes.TrimSpace(line)))
-		// Shorter ones are refused for their length.
+		// Shorter passwords are rejected for their length.
 		if utf8.RuneCount(word) >= 8 {
 			sum := sha256.Sum256(word)
 			sums = append(sums, [4]byte(sum[:4]))

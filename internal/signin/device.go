@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// DeviceLife is for how long a browser keeps what it is known by; browsers
-// keep nothing longer.
+// DeviceLife is how long a browser keeps its device cookie, which is the
+// maximum that browsers allow.
 const DeviceLife = 400 * 24 * time.Hour
 
-// deviceMark proves that a browser was given its name for this person. The key
-// is the stored hash of the password, so that nothing has to be stored, and a
-// new password ends what the old one has proved.
+// deviceMark returns the MAC that binds a device name to this user. The key is
+// the stored password hash: nothing else has to be stored, and a new password
+// invalidates all marks.
 func (c *Credential) deviceMark(name string) string {
 	mac := hmac.New(sha256.New, c.Doc)
 	mac.Write([]byte("device " + string(c.User) + " " + name))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// device returns the name of a browser in which the person has signed in since
-// the password was set; empty for any other.
+// device returns the name of a browser in which the user has signed in since
+// the password was set, or an empty string.
 func (p *Person) device(token string) string {
 	if p == nil || token == "" {
 		return ""
@@ -36,8 +36,8 @@ func (p *Person) device(token string) string {
 	return name
 }
 
-// deviceFor returns what the browser keeps of a sign-in that ends with a
-// change: what it has already, if that is still good.
+// deviceFor returns the device value of a sign-in that stores the change c. It
+// keeps the browser's current value if that is still valid.
 func (s *Service) deviceFor(p *Person, from From, c *Change) string {
 	after := p.find(kindPassword, "")
 	if i := slices.IndexFunc(c.Put, func(c Credential) bool { return c.Kind == kindPassword }); i >= 0 {
@@ -52,7 +52,7 @@ func (s *Service) deviceFor(p *Person, from From, c *Change) string {
 	return name + "." + after.deviceMark(name)
 }
 
-// in says that a request comes from a session.
+// in returns f with a session.
 func (f From) in(session *Session) From {
 	f.session = session.ID
 	return f

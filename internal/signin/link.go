@@ -24,30 +24,30 @@ const (
 	LinkSignIn = "sign_in"
 )
 
-// How long links work.
+// Lifetimes of links.
 const (
 	InviteLife = 7 * 24 * time.Hour
 	ResetLife  = time.Hour
 )
 
-// Link is a one-time link. The token is in its fragment, which browsers send
-// to nobody, so that no log has it.
+// Link is a one-time link. The token is in the URL fragment, which browsers do
+// not send, so that no log contains it.
 type Link struct {
 	URL       string        `json:"url"`
 	ExpiresAt clock.Instant `json:"expires_at"`
 }
 
-// linkDoc is what a link is good for.
+// linkDoc is what a link grants.
 type linkDoc struct {
 	Role string `json:"role,omitzero"`
-	// Operator says that whoever runs the server has made it. Only such a link
-	// can give somebody a password who belongs elsewhere already: admins could
-	// otherwise take over accounts by inviting them.
+	// Operator is true if the operator of the server created the link. Only
+	// such a link can set a password for a member of other workspaces;
+	// otherwise admins could take over accounts by inviting them.
 	Operator bool `json:"operator,omitzero"`
-	// Whole says that the second step goes as well.
+	// Whole is true if the reset also removes TOTP.
 	Whole bool `json:"whole,omitzero"`
-	// Within is the workspace whose admin may have seen it: it is for somebody
-	// who belongs to that one alone, also when it is used.
+	// Within is the workspace whose admin may have seen the link. The link
+	// works only while the user belongs to that workspace alone.
 	Within ident.ID `json:"within,omitzero"`
 }
 
@@ -55,7 +55,7 @@ func (d *linkDoc) covers(p *Person) bool {
 	return d.Within == "" || slices.Equal(p.Workspaces, []ident.ID{d.Within})
 }
 
-// link adds a new link to a change and returns how it is opened.
+// link adds a new link to a change and returns its URL.
 func (s *Service) link(c *Change, t Token, doc linkDoc, life time.Duration) (Link, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
@@ -68,11 +68,11 @@ func (s *Service) link(c *Change, t Token, doc linkDoc, life time.Duration) (Lin
 	return Link{URL: s.Origin() + "/link#" + token, ExpiresAt: t.ExpiresAt}, nil
 }
 
-// Invite makes a link with which somebody joins a workspace. A new invitation
-// of the same person takes the place of the old one.
+// Invite creates a link to join a workspace. It replaces an earlier invitation
+// of the same email.
 //
-// A member can be invited only by the operator, and only while there is no way
-// for the member to sign in.
+// Only the operator can invite a member, and only while the member cannot sign
+// in.
 func (s *Service) Invite(ctx context.Context, cause record.Cause, workspace ident.ID, address, role string) (Link, error) {
 	address = email(address)
 	var problems []fault.Detail
@@ -112,17 +112,16 @@ func (s *Service) Invite(ctx context.Context, cause record.Cause, workspace iden
 	return link, s.save(ctx, c)
 }
 
-// Reset makes a link with which somebody sets a new password. A new one takes
-// the place of the old one. A cause with a workspace is an admin of it, who may
-// see the link: so it must be somebody of that workspace and of no other. To
-// whom such a link would give more than the admin has is for the caller to
-// know.
+// Reset creates a link to set a new password. It replaces an earlier one. A
+// cause with a workspace means that an admin of it may see the link, so the
+// user must belong to that workspace alone. The caller must check that the
+// user's role is not above the admin's.
 func (s *Service) Reset(ctx context.Context, cause record.Cause, address string) (Link, error) {
 	return s.reset(ctx, cause, address, linkDoc{})
 }
 
-// ResetWhole is Reset for somebody who has lost the second step too: it goes
-// with the old password.
+// ResetWhole is Reset for a user who has also lost the second factor: the link
+// removes TOTP as well.
 func (s *Service) ResetWhole(ctx context.Context, cause record.Cause, address string) (Link, error) {
 	return s.reset(ctx, cause, address, linkDoc{Whole: true})
 }
@@ -145,8 +144,8 @@ func (s *Service) reset(ctx context.Context, cause record.Cause, address string,
 	return link, s.save(ctx, c)
 }
 
-// SignInLink makes a link that lets its holder in as somebody, without any
-// question.
+// SignInLink creates a link that signs its bearer in as a user without further
+// authentication.
 func (s *Service) SignInLink(ctx context.Context, address string, life time.Duration) (Link, error) {
 	p, err := s.known(ctx, address)
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *Service) SignInLink(ctx context.Context, address string, life time.Dura
 	return link, s.save(ctx, c)
 }
 
-// known reads a person who may sign in.
+// known returns a user who may sign in.
 func (s *Service) known(ctx context.Context, address string) (*Person, error) {
 	p, err := s.Store.Person(ctx, By{Email: email(address)})
 	if err != nil {
@@ -175,19 +174,19 @@ func (s *Service) known(ctx context.Context, address string) (*Person, error) {
 	return p, nil
 }
 
-// LinkInfo is what a link is for, for whoever holds it.
+// LinkInfo describes a link to its bearer.
 type LinkInfo struct {
 	Kind  string
 	Email string
 	Name  string
-	// Workspace is the name of where an invitation leads.
+	// Workspace is the name of an invitation's workspace.
 	Workspace string
-	// Known says that the person has a way to sign in and must use it: an
-	// invitation is accepted with the password, or with Accept by who is in.
+	// Known is true if the user can already sign in. The user then accepts an
+	// invitation with the password, or with Accept when signed in.
 	Known bool
 }
 
-// LookLink tells what a link is for, without using it.
+// LookLink describes a link without using it.
 func (s *Service) LookLink(ctx context.Context, token string) (LinkInfo, error) {
 	t, _, err := s.readLink(ctx, token)
 	if err != nil {
@@ -212,7 +211,7 @@ func (s *Service) readLink(ctx context.Context, token string) (*Token, linkDoc, 
 	return t, doc, err
 }
 
-// goodLink reads what a link is for, while it is good.
+// goodLink returns what a link grants if it is still valid.
 func (s *Service) goodLink(t *Token) (doc linkDoc, err error) {
 	if t == nil || !slices.Contains([]string{LinkInvite, LinkReset, LinkSignIn}, t.Kind) || t.ExpiresAt <= s.now() {
 		return doc, spent(nil)
@@ -223,15 +222,15 @@ func (s *Service) goodLink(t *Token) (doc linkDoc, err error) {
 	return doc, nil
 }
 
-// spent says that a link does not work any more.
+// spent returns the fault for a link that does not work anymore.
 func spent(cause error) error {
 	return fault.New(fault.NotFound, "This link was used, replaced or has expired. Ask for a new one.").Because(cause)
 }
 
-// FollowLink uses a link: it accepts an invitation, sets a new password and
-// ends all sessions and passkeys, or just lets its holder in. It works once; of
-// several who try, one gets in. Where the person has a second step, a new
-// password is set after that.
+// FollowLink uses a link: it accepts an invitation, or sets a new password and
+// ends all sessions and passkeys, or signs the bearer in. A link works once,
+// also with concurrent requests. For a user with TOTP, the new password is set
+// after the second factor.
 func (s *Service) FollowLink(ctx context.Context, token, name, password string, from From) (Result, error) {
 	t, doc, err := s.readLink(ctx, token)
 	if err != nil {
@@ -275,8 +274,8 @@ func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Per
 		return Result{}, err
 	}
 	if second != nil && second.Confirmed && !doc.Whole {
-		// Who has the link may have no more than the mailbox: nothing changes
-		// before the second step, and the link can be tried a few times.
+		// The bearer may have access to the mailbox only. Nothing changes
+		// before the second factor, and the link allows a few attempts.
 		c := Change{User: p.ID, Cause: p.actor(from.address()), Try: &t.Hash}
 		ticket, err := s.ticket(&c, ticketStep, stepTicket{User: p.ID, Method: MethodLink, Reset: &pendingReset{Link: t.Hash.String(), Password: text}})
 		if err != nil {
@@ -287,14 +286,14 @@ func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Per
 	return s.enter(ctx, p, MethodLink, from, false, p.reset(t.Hash, text, doc.Whole))
 }
 
-// pendingReset is a new password that waits for the second step.
+// pendingReset is a new password that takes effect after the second factor.
 type pendingReset struct {
 	Link     string `json:"link"`
 	Password string `json:"password"`
 }
 
-// reset is the change that sets a new password. Sessions and passkeys end with
-// the old one, and if whole, the second step too.
+// reset returns the change that sets a new password. It ends all sessions and
+// removes all passkeys, and TOTP if whole is true.
 func (p *Person) reset(link Hash, password string, whole bool) Change {
 	c := Change{Action: "password.reset", Burn: []Hash{link}, Put: []Credential{p.withPassword(password)}, End: &End{}}
 	for _, old := range p.Credentials {
@@ -315,8 +314,8 @@ func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Pe
 	case err != nil:
 		return Result{}, err
 	case w.Password:
-		// Who has the link is not yet the person: the account may lead to more
-		// than the invitation does.
+		// The bearer of the link may not be the user, whose account may have
+		// access to other workspaces.
 		ok, err := s.matches(ctx, p, password, from)
 		if err != nil {
 			return Result{}, err
@@ -343,7 +342,7 @@ func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Pe
 	return s.enter(ctx, p, MethodLink, from, false, c)
 }
 
-// joinNew makes the account of somebody who is new here.
+// joinNew creates the account of a new user.
 func (s *Service) joinNew(ctx context.Context, c Change, t *Token, name, password string, from From) (Result, error) {
 	name, problems := checkName(name)
 	if problems = append(problems, checkPassword("password", password, t.Subject)...); problems != nil {
@@ -370,8 +369,8 @@ func checkName(name string) (string, []fault.Detail) {
 	return name, nil
 }
 
-// Accept lets somebody who is in join the workspace of an invitation to his own
-// e-mail. The session stays where it is.
+// Accept adds a signed-in user to the workspace of an invitation to the user's
+// email. The session stays in its workspace.
 func (s *Service) Accept(ctx context.Context, session *Session, token string) (workspace ident.ID, err error) {
 	t, doc, err := s.readLink(ctx, token)
 	if err != nil {
@@ -391,7 +390,7 @@ func (s *Service) Accept(ctx context.Context, session *Session, token string) (w
 	return t.WorkspaceID, err
 }
 
-// Invitation is a link that somebody has not followed yet.
+// Invitation is a pending invitation.
 type Invitation struct {
 	ID        ident.ID
 	Email     string
@@ -400,7 +399,7 @@ type Invitation struct {
 	ExpiresAt clock.Instant
 }
 
-// Invitations lists who was invited to a workspace and has not come yet.
+// Invitations lists the pending invitations to a workspace.
 func (s *Service) Invitations(ctx context.Context, workspace ident.ID) ([]Invitation, error) {
 	tokens, err := s.Store.Invitations(ctx, workspace, "")
 	if err != nil {
@@ -420,7 +419,7 @@ func (s *Service) Invitations(ctx context.Context, workspace ident.ID) ([]Invita
 	return list, nil
 }
 
-// Withdraw takes an invitation back.
+// Withdraw deletes an invitation.
 func (s *Service) Withdraw(ctx context.Context, cause record.Cause, workspace, id ident.ID) error {
 	cause.Workspace = workspace
 	err := s.save(ctx, Change{Cause: cause, Action: "invitation.withdraw", Target: id, Withdraw: id})

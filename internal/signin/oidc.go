@@ -12,16 +12,16 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Issuer vouches for people from elsewhere, by OpenID Connect.
+// Issuer is an OpenID Connect provider.
 type Issuer interface {
-	// Start returns where the browser goes to have somebody vouched for.
+	// Start returns the authorization URL for the browser.
 	Start(ctx context.Context, redirect string, f Flow) (string, error)
-	// Finish returns for whom the code vouches. It has checked everything that
-	// only the issuer's keys can tell, and the nonce.
+	// Finish exchanges the code and returns the identity. It has verified the
+	// ID token and the nonce.
 	Finish(ctx context.Context, redirect, code string, f Flow) (Identity, error)
 }
 
-// Flow binds the two halves of a sign-in elsewhere to each other and to the
+// Flow binds the two steps of a single sign-on to each other and to the
 // browser.
 type Flow struct {
 	State    string `json:"state"`
@@ -29,7 +29,7 @@ type Flow struct {
 	Verifier string `json:"verifier"`
 }
 
-// Identity is a person as the issuer knows one.
+// Identity is a user at the issuer.
 type Identity struct {
 	Issuer   string
 	Subject  string
@@ -38,18 +38,19 @@ type Identity struct {
 	Name     string
 }
 
-// key is what an identity is found by. Issuers are URLs, which have no spaces.
+// key returns the credential id of an identity. An issuer is a URL, which has
+// no spaces.
 func (i Identity) key() string { return i.Issuer + " " + i.Subject }
 
-// CallbackPath is where the issuer sends browsers back to.
+// CallbackPath is the redirect URI path for the issuer.
 const CallbackPath = "/console/api/oidc/callback"
 
 func noIssuer() error {
 	return fault.New(fault.NotFound, "This server has no single sign-on. The operator sets it up with --oidc-issuer.")
 }
 
-// StartOIDC starts a sign-in elsewhere: the browser goes to the address and
-// keeps the cookie for FinishOIDC.
+// StartOIDC starts a single sign-on. The browser goes to the address and keeps
+// the cookie for FinishOIDC.
 func (s *Service) StartOIDC(ctx context.Context) (address, cookie string, err error) {
 	if s.Issuer == nil {
 		return "", "", noIssuer()
@@ -65,9 +66,9 @@ func (s *Service) StartOIDC(ctx context.Context) (address, cookie string, err er
 	return address, cookie, err
 }
 
-// FinishOIDC lets somebody in for whom the issuer vouches. Somebody who comes
-// for the first time must be known here by the e-mail that the issuer has
-// verified, as a member or by an invitation, which is accepted by that.
+// FinishOIDC signs in a user of the issuer. On the first sign-in, the verified
+// email must be that of a member or of an invitation. All invitations to this
+// email are accepted.
 func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, from From) (Result, error) {
 	if s.Issuer == nil {
 		return Result{}, noIssuer()
@@ -83,8 +84,9 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 	if err := s.checkFailures(MethodOIDC, from); err != nil {
 		return Result{}, err
 	}
-	// The issuer takes a code once. The ticket is noted as used with what it
-	// leads to and not before: anybody could have the store filled with notes.
+	// The issuer accepts a code once. The ticket is marked as used only
+	// together with the sign-in; otherwise anyone could fill the store with
+	// used tickets.
 	id, err := s.Issuer.Finish(ctx, s.Origin()+CallbackPath, code, f)
 	if err != nil {
 		s.countFailure(MethodOIDC, from)
@@ -103,8 +105,8 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 	return r, once(err)
 }
 
-// welcome lets somebody in who comes from the issuer for the first time. From
-// then on it is the only way in, until the person sets up others.
+// welcome signs in a user on the first single sign-on. It removes all other
+// sign-in methods; the user can set up new ones.
 func (s *Service) welcome(ctx context.Context, id Identity, from From, spent *Token) (Result, error) {
 	address := email(id.Email)
 	if !id.Verified || !validEmail(address) {
@@ -129,16 +131,16 @@ func (s *Service) welcome(ctx context.Context, id Identity, from From, spent *To
 		p = &Person{ID: s.newID(ident.User), Email: address, Name: name}
 		c.Join[0].New = &NewUser{ID: p.ID, Name: name}
 	}
-	// Choice: other ways in end, because nobody knows whose they are. The link
-	// of an invitation may be seen by the admin who makes it, who could have
-	// opened the account to wait in it until the person comes, with
-	// invitations to other workspaces.
+	// Choice: other sign-in methods are removed, because their owner is
+	// unknown. An admin may see the link of an invitation and could have opened
+	// the account, to wait until the user accepts invitations to other
+	// workspaces.
 	c.Drop = p.Credentials
 	c.Put = []Credential{{User: p.ID, Kind: kindIdentity, ID: id.key(), Doc: []byte("{}")}}
 	return s.enter(ctx, p, MethodOIDC, from, false, c)
 }
 
-// invited are the live invitations to an e-mail.
+// invited returns the valid invitations to an email.
 func (s *Service) invited(ctx context.Context, address string) (joins []Join, burn []Hash, err error) {
 	tokens, err := s.Store.Invitations(ctx, "", address)
 	if err != nil {

@@ -19,11 +19,12 @@ import (
 	"fanfare/internal/ident"
 )
 
-// maxPasskeys bounds how many passkeys a person may have.
+// maxPasskeys is the maximum number of passkeys of a user.
 const maxPasskeys = 20
 
-// Ceremony is the first half of using or making a passkey. Options are for
-// PublicKeyCredential.parseRequestOptionsFromJSON and its sister in a browser.
+// Ceremony is the first step of using or creating a passkey. Options are the
+// input of the browser's PublicKeyCredential.parseRequestOptionsFromJSON or
+// parseCreationOptionsFromJSON.
 type Ceremony struct {
 	Ticket  string
 	Options jsontext.Value
@@ -37,8 +38,8 @@ type Passkey struct {
 	LastUsedAt *clock.Instant
 }
 
-// passkeyDoc is what is stored of a passkey. It is written by encoding/json,
-// for which the library's types are made.
+// passkeyDoc is the stored form of a passkey. It uses encoding/json, as the
+// library's types expect.
 type passkeyDoc struct {
 	Name       string
 	CreatedAt  clock.Instant
@@ -46,13 +47,13 @@ type passkeyDoc struct {
 	Credential webauthn.Credential
 }
 
-// ceremonyTicket is what the second half of a ceremony needs to know.
+// ceremonyTicket is the state between the two steps of a ceremony.
 type ceremonyTicket struct {
 	User ident.ID       `json:"user,omitzero"`
 	Data jsontext.Value `json:"data"`
 }
 
-// holder is a person as the library wants to see one.
+// holder implements webauthn.User.
 type holder struct {
 	*Person
 	passkeys []webauthn.Credential
@@ -94,7 +95,7 @@ func (c Credential) withPasskey(doc passkeyDoc) (Credential, error) {
 	return c, nil
 }
 
-// party is this server as passkeys know it.
+// party returns this server as a WebAuthn relying party.
 func (s *Service) party() (*webauthn.WebAuthn, error) {
 	origin := s.Origin()
 	u, err := url.Parse(origin)
@@ -108,7 +109,8 @@ func (s *Service) party() (*webauthn.WebAuthn, error) {
 	return w, nil
 }
 
-// ceremony gives the browser the first half, with a ticket for the second.
+// ceremony returns the first step for the browser, with a ticket for the
+// second.
 func (s *Service) ceremony(kind string, user ident.ID, options any, data *webauthn.SessionData) (Ceremony, error) {
 	shown, err := json.Marshal(options)
 	if err != nil {
@@ -122,7 +124,7 @@ func (s *Service) ceremony(kind string, user ident.ID, options any, data *webaut
 	return Ceremony{Ticket: ticket, Options: shown}, err
 }
 
-// resume finds the first half of a ceremony.
+// resume reads the state of the first step from a ticket.
 func (s *Service) resume(ctx context.Context, ticket, kind string) (spent *Token, user ident.ID, data webauthn.SessionData, err error) {
 	var kept ceremonyTicket
 	if spent, err = s.unseal(ctx, ticket, kind, &kept); err == nil {
@@ -131,7 +133,7 @@ func (s *Service) resume(ctx context.Context, ticket, kind string) (spent *Token
 	return spent, kept.User, data, err
 }
 
-// BeginPasskey starts a sign-in by passkey, before anybody has said who he is.
+// BeginPasskey starts a sign-in by passkey. The user is not known yet.
 func (s *Service) BeginPasskey() (Ceremony, error) {
 	w, err := s.party()
 	if err != nil {
@@ -144,8 +146,8 @@ func (s *Service) BeginPasskey() (Ceremony, error) {
 	return s.ceremony(ticketPasskey, "", options.Response, data)
 }
 
-// FinishPasskey lets somebody in by passkey. Where the device has asked who
-// uses it, no second step is needed.
+// FinishPasskey signs a user in by passkey. If the device verified the user, no
+// second factor is needed.
 func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []byte, from From) (Result, error) {
 	spent, _, data, err := s.resume(ctx, ticket, ticketPasskey)
 	if err != nil {
@@ -167,9 +169,9 @@ func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []b
 	return r, once(err)
 }
 
-// assert checks what a device says. It returns whose passkey it is and the
-// passkey as it is after this use, nil where the device proves nothing; only
-// is the person that it must be, if set.
+// assert checks the response of a device. It returns the user and the passkey
+// with its new state, or a nil passkey if the response is not valid. If only is
+// set, the passkey must belong to that user.
 func (s *Service) assert(ctx context.Context, data webauthn.SessionData, response []byte, only ident.ID) (p *Person, used *Credential, verified bool, err error) {
 	w, err := s.party()
 	if err != nil {
@@ -196,16 +198,17 @@ func (s *Service) assert(ctx context.Context, data webauthn.SessionData, respons
 	if broken != nil {
 		return nil, nil, false, broken
 	}
-	// A count that does not rise says that there are two of a device.
+	// A counter that does not increase means that the device was cloned.
 	if err != nil || proof.Authenticator.CloneWarning {
 		return p, nil, false, nil //nolint:nilerr // it is the answer: this proves nothing
 	}
 	c, err := s.usedPasskey(p, proof)
-	// The passkey's own flag says what the device could do when it was made.
+	// Use the flag of this response. The stored passkey has the flag of its
+	// registration.
 	return p, c, parsed.Response.AuthenticatorData.Flags.UserVerified(), err
 }
 
-// usedPasskey is the stored passkey after a use.
+// usedPasskey returns the stored passkey with its state after this use.
 func (s *Service) usedPasskey(p *Person, proof *webauthn.Credential) (*Credential, error) {
 	for _, c := range p.Credentials {
 		if c.Kind != kindPasskey {
@@ -231,7 +234,7 @@ func wrongPasskey() error {
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "wrong_credentials", Message: message})
 }
 
-// BeginRegister starts making a passkey for a session's holder.
+// BeginRegister starts the registration of a passkey for the user of a session.
 func (s *Service) BeginRegister(ctx context.Context, session *Session) (Ceremony, error) {
 	w, err := s.party()
 	if err != nil {
@@ -259,7 +262,7 @@ func (s *Service) BeginRegister(ctx context.Context, session *Session) (Ceremony
 	return s.ceremony(ticketRegister, p.ID, options.Response, data)
 }
 
-// FinishRegister keeps a new passkey.
+// FinishRegister stores a new passkey.
 func (s *Service) FinishRegister(ctx context.Context, session *Session, ticket, name string, response []byte) (Passkey, error) {
 	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > 100 {
 		return Passkey{}, fault.Invalid([]fault.Detail{{Field: "name", Code: "invalid_value", Message: "name must have 1 to 100 characters and say which device it is."}})
@@ -308,7 +311,7 @@ func register(w *webauthn.WebAuthn, p *Person, data webauthn.SessionData, respon
 	return made, nil
 }
 
-// Passkeys lists the passkeys of a person, the oldest first.
+// Passkeys lists the passkeys of a user, oldest first.
 func (s *Service) Passkeys(ctx context.Context, user ident.ID) ([]Passkey, error) {
 	p, err := s.person(ctx, By{ID: user})
 	if err != nil {
@@ -328,7 +331,7 @@ func (s *Service) Passkeys(ctx context.Context, user ident.ID) ([]Passkey, error
 	return list, nil
 }
 
-// RemovePasskey takes a passkey away, unless it is the only way in.
+// RemovePasskey removes a passkey unless it is the user's only way to sign in.
 func (s *Service) RemovePasskey(ctx context.Context, session *Session, id ident.ID) error {
 	p, cause, err := s.by(ctx, session)
 	if err != nil {

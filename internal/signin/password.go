@@ -22,15 +22,15 @@ import (
 	"fanfare/internal/record"
 )
 
-// What a password must be. There are no rules on its letters: they make
-// passwords that people write down, not better ones.
+// Limits on the length of a password. Characters are not restricted: such rules
+// make users write passwords down and do not make passwords stronger.
 const (
 	minPassword = 8
-	// maxPassword is in bytes, and keeps others from having us hash books.
+	// maxPassword is in bytes. It bounds the cost of a hash.
 	maxPassword = 256
 )
 
-// Cost of a hash: argon2id with 19 MiB, two passes, one lane.
+// Cost of a hash: Argon2id with 19 MiB, two passes, one lane.
 const (
 	hashMemory = 19 * 1024
 	hashTime   = 2
@@ -41,12 +41,12 @@ const (
 
 const hashForm = "$argon2id$v=19$m=%d,t=%d,p=%d$"
 
-// phc writes a hash with all that is needed to make it again.
+// phc returns a hash with its parameters and salt in PHC string format.
 func phc(memory uint32, salt, hash []byte) string {
 	return fmt.Sprintf(hashForm, memory, hashTime, hashLanes) + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(hash)
 }
 
-// hash makes the text that is stored of a password.
+// hash returns the stored form of a password.
 func (s *Service) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltSize)
 	if _, err := io.ReadFull(s.Random, salt); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) hash(ctx context.Context, password string) (string, error) {
 	return phc(s.memory, salt, argon2.IDKey(normal(password), salt, hashTime, s.memory, hashLanes, hashSize)), nil
 }
 
-// verify reports whether a password is the one that a text was made of.
+// verify reports whether a password matches a stored hash.
 func (s *Service) verify(ctx context.Context, text, password string) (bool, error) {
 	var memory, passes uint32
 	var lanes uint8
@@ -81,7 +81,7 @@ func (s *Service) verify(ctx context.Context, text, password string) (bool, erro
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
-// slot waits for a core to hash on.
+// slot waits for a free hashing slot.
 func (s *Service) slot(ctx context.Context) error {
 	select {
 	case s.hashing <- struct{}{}:
@@ -91,7 +91,8 @@ func (s *Service) slot(ctx context.Context) error {
 	}
 }
 
-// normal makes one text of what keyboards write in several ways.
+// normal returns the normalized (NFKC) form of a password, because keyboards
+// encode the same characters differently.
 func normal(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
 //go:generate go run common_gen.go passwords.txt common.bin
@@ -102,8 +103,8 @@ func normal(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 //go:embed common.bin
 var common []byte
 
-// isCommon reports whether a password is on the list, in whatever case. Of
-// 300,000 others one is taken for common.
+// isCommon reports whether a password is on the list, regardless of case. The
+// false positive rate is 1 in 300,000.
 func isCommon(password []byte) bool {
 	sum := sha256.Sum256(bytes.ToLower(password))
 	n := len(common) / 4
@@ -113,7 +114,7 @@ func isCommon(password []byte) bool {
 	return i < n && at(i) == want
 }
 
-// checkPassword finds what is wrong with a new password.
+// checkPassword returns the problems of a new password.
 func checkPassword(field, password, address string) []fault.Detail {
 	text := normal(password)
 	bad := func(code, message string, meta fault.Meta) []fault.Detail {
@@ -134,13 +135,13 @@ func checkPassword(field, password, address string) []fault.Detail {
 	return nil
 }
 
-// password makes the credential of a new password.
+// password returns the credential of a new password.
 func (s *Service) password(ctx context.Context, p *Person, next string) (Credential, error) {
 	text, err := s.hash(ctx, next)
 	return p.withPassword(text), err
 }
 
-// withPassword is the credential of a password whose hash is made.
+// withPassword returns the credential with a password hash.
 func (p *Person) withPassword(text string) Credential {
 	c := Credential{User: p.ID, Kind: kindPassword, ID: string(p.ID)}
 	if old := p.find(kindPassword, ""); old != nil {
@@ -150,7 +151,7 @@ func (p *Person) withPassword(text string) Credential {
 	return c
 }
 
-// matches counts a try and reports whether a password is the person's.
+// matches counts an attempt and reports whether a password is the user's.
 func (s *Service) matches(ctx context.Context, p *Person, password string, from From) (bool, error) {
 	passed, err := s.guess(p, p.Email, from)
 	if err != nil {
@@ -163,8 +164,8 @@ func (s *Service) matches(ctx context.Context, p *Person, password string, from 
 	return ok, err
 }
 
-// compare reports whether a password is the person's. It takes equally long
-// where there is no such person.
+// compare reports whether a password is the user's. It takes the same time if
+// the user does not exist.
 func (s *Service) compare(ctx context.Context, p *Person, password string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
@@ -181,9 +182,9 @@ func (s *Service) compare(ctx context.Context, p *Person, password string) (bool
 	return ok && c != nil, err
 }
 
-// Password lets somebody in who knows the password. An unknown e-mail and a
-// wrong password give the same answer after the same work, and too many tries
-// are refused before it.
+// Password signs a user in by email and password. An unknown email and a wrong
+// password have the same response after the same work. Too many attempts are
+// rejected before that.
 func (s *Service) Password(ctx context.Context, address, password string, from From) (Result, error) {
 	address = email(address)
 	if len(address) > 254 {
@@ -209,9 +210,9 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 	return s.enter(ctx, p, MethodPassword, from, true, Change{})
 }
 
-// Preset gives a person without a password this one, on behalf of the operator.
-// It reports whether the password signs the person in: not if the person has
-// another one.
+// Preset sets this password for a user without one, on behalf of the operator.
+// It reports whether the user can sign in with it, which is false if the user
+// has another password.
 func (s *Service) Preset(ctx context.Context, address, password string) (bool, error) {
 	p, err := s.known(ctx, address)
 	if err != nil {
@@ -231,9 +232,9 @@ func (s *Service) Preset(ctx context.Context, address, password string) (bool, e
 	return err == nil, err
 }
 
-// SetPassword changes the password of a session's holder and ends all other
-// sessions. The current one is asked for; who has none must have proved lately
-// who he is.
+// SetPassword changes the password of the session's user and ends all other
+// sessions. It requires the current password. A user without one must have
+// authenticated recently.
 func (s *Service) SetPassword(ctx context.Context, session *Session, current, next string) error {
 	p, cause, err := s.by(ctx, session)
 	if err != nil {

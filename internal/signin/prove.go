@@ -8,14 +8,14 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 )
 
-// Proof is what somebody proves himself with: a password or a code.
+// Proof is a password or a code for a repeated authentication.
 type Proof struct {
 	Password string
 	Code     string
 }
 
-// Prove notes that a session's holder has shown again who he is. Who has only
-// single sign-on proves himself by signing in anew.
+// Prove authenticates the user of a session again. Users with only single
+// sign-on sign in again instead.
 func (s *Service) Prove(ctx context.Context, session *Session, proof Proof, from From) error {
 	p, cause, err := s.by(ctx, session)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) proved(ctx context.Context, session *Session, c Change) error 
 	return nil
 }
 
-// BeginProve starts a proof by passkey.
+// BeginProve starts a repeated authentication by passkey.
 func (s *Service) BeginProve(session *Session) (Ceremony, error) {
 	w, err := s.party()
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Service) BeginProve(session *Session) (Ceremony, error) {
 	return s.ceremony(ticketProve, session.UserID, options.Response, data)
 }
 
-// FinishProve ends a proof by passkey. The passkey must be of the session's
-// holder.
+// FinishProve completes a repeated authentication by passkey. The passkey must
+// belong to the user of the session.
 func (s *Service) FinishProve(ctx context.Context, session *Session, ticket string, response []byte, from From) error {
 	spent, user, data, err := s.resume(ctx, ticket, ticketProve)
 	if err != nil {

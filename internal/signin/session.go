@@ -13,19 +13,19 @@ import (
 	"fanfare/internal/record"
 )
 
-// How long things last.
+// Lifetimes.
 const (
-	// IdleLife and SessionLife end a session: so long after its last use, and
-	// so long after the sign-in whatever happens.
+	// A session ends IdleLife after its last use, and at the latest SessionLife
+	// after the sign-in.
 	IdleLife    = 12 * time.Hour
 	SessionLife = 7 * 24 * time.Hour
-	// ProofLife is how long somebody counts as proved.
+	// ProofLife is how long an authentication counts as recent.
 	ProofLife = 15 * time.Minute
-	// usedEvery is how often a last use is written down.
+	// usedEvery is the minimum time between two writes of a session's last use.
 	usedEvery = time.Minute
 )
 
-// Ways of getting in, as sessions show them.
+// Sign-in methods, as sessions show them.
 const (
 	MethodPassword = "password"
 	MethodPasskey  = "passkey"
@@ -33,7 +33,7 @@ const (
 	MethodLink     = "link"
 )
 
-// Session is somebody who is in.
+// Session is the session of a signed-in user.
 type Session struct {
 	ID          ident.ID
 	UserID      ident.ID
@@ -41,27 +41,27 @@ type Session struct {
 	Method      string
 	CreatedAt   clock.Instant
 	UsedAt      clock.Instant
-	// ExpiresAt is when it ends whatever happens.
+	// ExpiresAt is when the session ends even if it is used.
 	ExpiresAt clock.Instant
-	// ProvedAt is when its holder last proved who he is; the sign-in counts.
+	// ProvedAt is when the user last authenticated, including the sign-in.
 	ProvedAt clock.Instant
 	Address  string
 	Agent    string
 }
 
-// Proved reports whether the holder has proved lately who he is.
+// Proved reports whether the user authenticated recently.
 func (s *Session) Proved(now time.Time) bool { return clock.At(now) < s.ProvedUntil() }
 
-// ProvedUntil is when the holder has to prove again who he is.
+// ProvedUntil returns when the user has to authenticate again.
 func (s *Session) ProvedUntil() clock.Instant { return s.ProvedAt.Add(ProofLife) }
 
-// Live reports whether the session has not ended by itself.
+// Live reports whether the session has not expired.
 func (s *Session) Live(now time.Time) bool {
 	at := clock.At(now)
 	return at < s.ExpiresAt && at < s.UsedAt.Add(IdleLife)
 }
 
-// by is the session's holder as the cause of a change.
+// by returns the user of a session and the cause of the user's changes.
 func (s *Service) by(ctx context.Context, session *Session) (*Person, record.Cause, error) {
 	p, err := s.person(ctx, By{ID: session.UserID})
 	if err != nil {
@@ -70,12 +70,12 @@ func (s *Service) by(ctx context.Context, session *Session) (*Person, record.Cau
 	return p, p.actor(session.Address), nil
 }
 
-// Open returns who holds a token: nil for nobody, after the end of the session
-// too. Somebody who was taken out of the workspace goes on in another one; who
-// has none left is told so by a fault.
+// Open returns the session of a token, nil if it does not exist or has expired.
+// If the user was removed from the session's workspace, the session moves to
+// another of the user's workspaces. If none is left, Open returns a fault.
 //
-// Choice: the session is read anew for every request, so that its end takes
-// effect at once on every node; a console makes few requests.
+// Choice: the session is read for every request, so that its end takes effect
+// at once on every node; a console sends few requests.
 func (s *Service) Open(ctx context.Context, token string, from From) (*Session, error) {
 	if token == "" {
 		return nil, nil
@@ -95,12 +95,12 @@ func (s *Service) Open(ctx context.Context, token string, from From) (*Session, 
 		}
 		session.UsedAt = now
 	}
-	// What changes from here on comes from there.
+	// The causes of this request's changes have its address.
 	session.Address, session.Agent = from.address(), from.agent()
 	return session, nil
 }
 
-// elsewhere leads a session to another workspace of its holder.
+// elsewhere moves a session to the first of the user's workspaces.
 func (s *Service) elsewhere(ctx context.Context, session *Session) error {
 	p, err := s.person(ctx, By{ID: session.UserID})
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Service) elsewhere(ctx context.Context, session *Session) error {
 	return s.SwitchWorkspace(ctx, session, p.Workspaces[0])
 }
 
-// SwitchWorkspace leads a session to another workspace. Only an active member
-// of it gets there.
+// SwitchWorkspace moves a session to another workspace. The user must be an
+// active member of it.
 func (s *Service) SwitchWorkspace(ctx context.Context, session *Session, workspace ident.ID) error {
 	err := s.save(ctx, Change{User: session.UserID, Switch: &Switch{session.ID, workspace}})
 	if errors.Is(err, ErrGone) {
@@ -125,8 +125,9 @@ func (s *Service) SwitchWorkspace(ctx context.Context, session *Session, workspa
 	return err
 }
 
-// enter lets a person in, together with the change that led there. Where the
-// person has a second step and needs it, a ticket for that comes first.
+// enter creates a session and stores it together with the change c. If
+// needsStep is true and the user has TOTP, it returns a ticket for the second
+// factor instead.
 func (s *Service) enter(ctx context.Context, p *Person, method string, from From, needsStep bool, c Change) (Result, error) {
 	if len(p.Workspaces)+len(c.Join) == 0 {
 		return Result{}, nowhere()
@@ -165,9 +166,9 @@ func (s *Service) enter(ctx context.Context, p *Person, method string, from From
 	return Result{Token: token, Device: s.deviceFor(p, from, &c)}, nil
 }
 
-// failed notes an attempt in the audit logs of a known person, unless there
-// are so many that one more tells nothing and only fills the log. It is written
-// behind the answer: otherwise the time that it takes would tell who is known.
+// failed writes a failed sign-in to the audit logs of a known user, up to
+// failuresNoted. It writes in the background, because the time of the write
+// would reveal that the user exists.
 func (s *Service) failed(ctx context.Context, p *Person, from From) {
 	if p == nil || s.failures.take(s.Now(), limit{name: string(p.ID), most: failuresNoted}) != nil {
 		return
@@ -181,7 +182,7 @@ func (s *Service) failed(ctx context.Context, p *Person, from From) {
 	})
 }
 
-// Sessions lists where a person is in, the latest sign-in first.
+// Sessions lists the live sessions of a user, the latest sign-in first.
 func (s *Service) Sessions(ctx context.Context, user ident.ID) ([]Session, error) {
 	all, err := s.Store.Sessions(ctx, user)
 	if err != nil {
@@ -196,8 +197,8 @@ func (s *Service) Sessions(ctx context.Context, user ident.ID) ([]Session, error
 	return live, nil
 }
 
-// Revoke ends a session of the same person. One that is not there is not
-// found.
+// Revoke ends a session of the same user. A missing session is a not_found
+// fault.
 func (s *Service) Revoke(ctx context.Context, session *Session, id ident.ID) error {
 	_, cause, err := s.by(ctx, session)
 	if err != nil {
@@ -210,7 +211,7 @@ func (s *Service) Revoke(ctx context.Context, session *Session, id ident.ID) err
 	return err
 }
 
-// SignOut ends the session of a token, if there is one.
+// SignOut ends the session of a token, if it exists.
 func (s *Service) SignOut(ctx context.Context, token string) error {
 	session, err := s.Store.Session(ctx, hashOf(token))
 	if err != nil || session == nil {
@@ -227,21 +228,21 @@ func (s *Service) SignOut(ctx context.Context, token string) error {
 	return err
 }
 
-// EndAll ends all sessions of a person.
+// EndAll ends all sessions of a user.
 func (s *Service) EndAll(ctx context.Context, user ident.ID) error {
 	return s.save(ctx, Change{Cause: record.Cause{Actor: record.System}, Action: "session.revoke_all", User: user, End: &End{}})
 }
 
-// Ways are what a person can sign in with.
+// Ways are the sign-in methods of a user.
 type Ways struct {
 	Password bool
 	TOTP     bool
 	Passkeys int
-	// SSO says that an identity elsewhere is linked.
+	// SSO is true if an identity of the single sign-on is linked.
 	SSO bool
 }
 
-// Ways returns what a person can sign in with.
+// Ways returns the sign-in methods of a user.
 func (s *Service) Ways(ctx context.Context, user ident.ID) (Ways, error) {
 	p, err := s.person(ctx, By{ID: user})
 	if err != nil {
@@ -266,10 +267,10 @@ func (p *Person) ways() (Ways, error) {
 	return w, err
 }
 
-// any reports whether there is a way to sign in at all.
+// any reports whether the user can sign in at all.
 func (w Ways) any() bool { return w.Password || w.Passkeys > 0 || w.SSO }
 
-// Rename changes how a person is shown, in every workspace.
+// Rename changes the user's name in all workspaces.
 func (s *Service) Rename(ctx context.Context, session *Session, name string) error {
 	name, problems := checkName(name)
 	if problems != nil {
@@ -282,13 +283,13 @@ func (s *Service) Rename(ctx context.Context, session *Session, name string) err
 	return s.save(ctx, Change{Cause: cause, Action: "user.rename", User: session.UserID, Name: name})
 }
 
-// Sweep deletes what has ended by itself.
+// Sweep deletes expired sessions and tokens.
 func (s *Service) Sweep(ctx context.Context) error {
 	now := s.now()
 	return s.Store.Sweep(ctx, now, now.Add(-IdleLife))
 }
 
-// from is where the session's holder is.
+// from returns the client that last used the session.
 func (s *Session) from() From {
 	a, _ := netip.ParseAddr(s.Address)
 	return From{Address: a, Agent: s.Agent, session: s.ID}

@@ -11,20 +11,20 @@ import (
 
 const (
 	tokenSetup = "setup"
-	// setupLife only bounds what a forgotten server leaves behind: a start
-	// makes a new token, and the first use ends it.
+	// setupLife limits a token that is never used. Each start of the server
+	// creates a new token, and the first use deletes it.
 	setupLife = 30 * 24 * time.Hour
 )
 
-// NeedsSetup reports whether nobody has a way to sign in.
+// NeedsSetup reports whether no user can sign in yet.
 func (s *Service) NeedsSetup(ctx context.Context) (bool, error) {
 	anybody, err := s.Store.Anybody(ctx)
 	return !anybody, err
 }
 
-// SetupToken returns the token with which the first person sets the server up,
-// and whether there is one: not once somebody can sign in. It stays the same
-// for this process, and ends that of the one before.
+// SetupToken returns the token for the first-run setup, and false if a user can
+// already sign in. The token stays the same within this process and replaces
+// that of an earlier process.
 func (s *Service) SetupToken(ctx context.Context) (string, bool, error) {
 	s.setup.Lock()
 	defer s.setup.Unlock()
@@ -44,15 +44,15 @@ func (s *Service) SetupToken(ctx context.Context) (string, bool, error) {
 	return s.setupToken, true, nil
 }
 
-// Owner is the first person.
+// Owner is the first user.
 type Owner struct{ Email, Name, Password string }
 
-// Setup gives the first person a way to sign in. An owner whom the operator
-// has made already is used; else workspace makes one with a workspace.
+// Setup gives the first user a password and signs the user in. If the user does
+// not exist or has no workspace, workspace creates both.
 //
-// Choice: making the workspace and letting its owner in are two steps, because
-// workspaces are somebody else's matter. Whoever is stopped in between repeats
-// it with the same e-mail and goes on with the workspace that is there.
+// Choice: creating the workspace and signing in are two steps, because another
+// package creates workspaces. After an interruption, the user can repeat the
+// setup with the same email and keeps the workspace.
 func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, workspace func(ctx context.Context, owner string) (ident.ID, error)) (Result, error) {
 	s.setup.Lock()
 	defer s.setup.Unlock()
@@ -94,7 +94,7 @@ func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, w
 	return r, err
 }
 
-// setupLink reads the first-run token while it is good.
+// setupLink returns the first-run token if it is valid.
 func (s *Service) setupLink(ctx context.Context, token string) (*Token, error) {
 	needed, err := s.NeedsSetup(ctx)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package signin lets people in: sessions, passwords, passkeys, codes of a
-// second step, single sign-on and one-time links. It knows people by id and
-// e-mail, nothing of what they may do once they are in, and neither HTTP nor
-// SQL.
+// Package signin authenticates users: sessions, passwords, passkeys, two-factor
+// codes, single sign-on and one-time links. It identifies users by id and
+// email. It contains no permissions, no HTTP and no SQL.
 package signin
 
 import (
@@ -26,76 +25,75 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Deps are what the service is made from.
+// Deps are the dependencies and settings of a Service.
 type Deps struct {
 	Store Store
-	// Seal keeps the seeds of second steps; nil where there is no master key,
-	// and then nobody can set up a second step by code.
+	// Seal encrypts the TOTP seeds. It is nil without a master key; then users
+	// cannot set up TOTP.
 	Seal Seal
-	// SealTicket and OpenTicket make and read what only a browser keeps between
-	// the two halves of a sign-in. A text opens only for the kind it was made
-	// for, and nobody else can make one.
+	// SealTicket and OpenTicket create and read tickets that only the browser
+	// keeps between the two steps of a sign-in. A ticket opens only for its
+	// kind and cannot be forged.
 	SealTicket func(kind string, plain []byte) string
 	OpenTicket func(kind, text string) ([]byte, bool)
-	// Issuer is who vouches for people from elsewhere; nil without single
-	// sign-on.
+	// Issuer is the OpenID Connect provider, nil without single sign-on.
 	Issuer Issuer
-	// Roles are what an invitation can give.
+	// Roles are the roles that an invitation can grant.
 	Roles  []string
 	Now    func() time.Time
 	Random io.Reader
-	// Cores is how many passwords are hashed at once.
+	// Cores is the maximum number of concurrent password hashes.
 	Cores int
 	// Origin is the https origin of the console, for passkeys and links.
 	Origin func() string
 	Log    *slog.Logger
 }
 
-// Seal keeps secrets unreadable at rest, each bound to its person and field.
+// Seal encrypts secrets at rest. Each is bound to its user and field.
 type Seal interface {
 	Seal(user ident.ID, field string, plain secret.Text) (string, error)
 	Open(user ident.ID, field, sealed string) (secret.Text, error)
 }
 
-// Service lets people in. It is safe for concurrent use.
+// Service authenticates users. It is safe for concurrent use.
 type Service struct {
 	Deps
-	// hashing holds a slot per core: hashing costs memory and time, and who
-	// guesses must not take both from everybody else.
+	// hashing has a slot per core. It bounds the memory and CPU time that
+	// password guesses can use.
 	hashing chan struct{}
-	// memory is what a hash takes, in KiB.
+	// memory is the memory of one hash in KiB.
 	memory uint32
-	// guesses and codes bound what can be tried, failures how many failed
-	// sign-ins of a person are written down, asks how often a new password can
-	// be asked for.
+	// guesses and codes limit attempts of passwords and codes; failures limits
+	// the audit entries of a user's failed sign-ins; asks limits the requests
+	// of password resets.
 	guesses, codes, failures, asks throttle
-	// notes are audit entries being written behind an answer.
+	// notes are the audit entries that are written in the background.
 	notes sync.WaitGroup
 	// setup guards the first-run token.
 	setup      sync.Mutex
 	setupToken string
 }
 
-// New makes the service.
+// New returns a Service.
 func New(d Deps) *Service {
 	return &Service{Deps: d, hashing: make(chan struct{}, max(1, d.Cores)), memory: hashMemory}
 }
 
-// Wait returns when everything is written that answers did not wait for.
+// Wait waits for the audit entries that are written in the background.
 func (s *Service) Wait() { s.notes.Wait() }
 
-// From says where a request comes from.
+// From describes the client of a request.
 type From struct {
 	Address netip.Addr
 	Agent   string
-	// Device is what an earlier Result gave the browser to keep, if it sent
-	// that.
+	// Device is the Result.Device of an earlier sign-in that the browser sent,
+	// empty for none.
 	Device string
-	// session is set where a signed-in person proves who he is again.
+	// session is set when a signed-in user authenticates again.
 	session ident.ID
 }
 
-// address is how the audit log shows it.
+// address returns the address for the audit log.
 func (f From) address() string {
 	if !f.Address.IsValid() {
 		return ""
@@ -103,7 +101,7 @@ func (f From) address() string {
 	return f.Address.Unmap().String()
 }
 
-// maxAgent bounds what a browser may say of itself.
+// maxAgent is the maximum length of a stored user agent.
 const maxAgent = 200
 
 func (f From) agent() string {
@@ -114,17 +112,17 @@ func (f From) agent() string {
 	return agent
 }
 
-// Result is how far somebody got: in, with the token for the cookie, or to the
-// second step, with a ticket for it.
+// Result is the outcome of a sign-in: a session token for the cookie, or a
+// ticket for the second factor.
 type Result struct {
 	Token  string
 	Ticket string
-	// Device is for the browser to keep and to send as From.Device; empty for
-	// who has no password.
+	// Device is a value for the browser to keep and to send as From.Device. It
+	// is empty for a user without a password.
 	Device string
 }
 
-// Hash is the SHA-256 of a token, all that the store ever sees of one.
+// Hash is the SHA-256 of a token. The store never gets the token itself.
 type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
@@ -137,7 +135,7 @@ func parseHash(text string) (h Hash, err error) {
 	return Hash(b), nil
 }
 
-// tokenBytes gives 256 bits, too many to guess; a slow hash would add nothing.
+// tokenBytes makes tokens of 256 random bits, which need no slow hash.
 const tokenBytes = 32
 
 func (s *Service) newToken() (string, Hash) {
@@ -162,7 +160,8 @@ const (
 
 func (s *Service) newID(prefix string) ident.ID { return ident.New(prefix, s.Now(), s.Random) }
 
-// save writes a change. Who loses a race is told to try again.
+// save stores a change. A conflict with a concurrent change is a fault that
+// asks the user to try again.
 func (s *Service) save(ctx context.Context, c Change) error {
 	c.At = s.now()
 	err := s.Store.Save(ctx, c)
@@ -172,7 +171,7 @@ func (s *Service) save(ctx context.Context, c Change) error {
 	return err
 }
 
-// person reads somebody whom a session or a ticket names.
+// person returns the user that a session or a ticket names.
 func (s *Service) person(ctx context.Context, by By) (*Person, error) {
 	p, err := s.Store.Person(ctx, by)
 	if err == nil && p == nil {
@@ -181,31 +180,33 @@ func (s *Service) person(ctx context.Context, by By) (*Person, error) {
 	return p, err
 }
 
-// actor is how the audit log names a person.
+// actor returns the cause of a change by this user.
 func (p *Person) actor(from string) record.Cause {
 	return record.Cause{Actor: record.Actor{Type: record.ActorUser, ID: p.ID, Name: p.Name}, Address: from}
 }
 
-// wrong is the one answer to every sign-in that does not work, whatever was
-// wrong with it.
+// wrong returns the fault of every failed sign-in. It does not reveal which
+// part was wrong.
 func wrong() error {
 	const message = "The e-mail or the password is wrong. Check both, or have the password reset."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "wrong_credentials", Message: message})
 }
 
-// nowhere says that somebody is who he says and has no place to go.
+// nowhere returns the fault for an authenticated user who is not a member of
+// any workspace.
 func nowhere() error {
 	const message = "You are not a member of any workspace. Ask an admin of the workspace to invite you."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "no_workspace", Message: message})
 }
 
-// ProofRequired says that somebody has to prove again who he is.
+// ProofRequired returns the fault for an action that requires the user to
+// authenticate again.
 func ProofRequired() error {
 	const message = "This needs a fresh proof that it is you. Enter your password or use your passkey, then try again."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "proof_required", Message: message})
 }
 
-// email brings an address into the form that it is stored in.
+// email returns the normalized form of an address.
 func email(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
 func validEmail(address string) bool {

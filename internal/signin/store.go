@@ -10,53 +10,52 @@ import (
 	"fanfare/internal/record"
 )
 
-// Store keeps who can sign in, how, and who is in.
+// Store stores users' credentials, sessions and one-time tokens.
 type Store interface {
-	// Session returns the session of a token, nil when there is none. Its
-	// workspace is empty where the person is not an active member any more.
+	// Session returns the session of a token, nil if it does not exist.
+	// WorkspaceID is empty if the user is no longer an active member.
 	Session(ctx context.Context, hash Hash) (*Session, error)
-	// Used notes a session's last use; it need not be durable at once.
+	// Used stores a session's last use. The write need not be durable at once.
 	Used(ctx context.Context, id ident.ID, at clock.Instant, address, agent string) error
-	// Sessions lists the sessions of a person, also those that have ended by
-	// themselves.
+	// Sessions lists the sessions of a user, including expired ones.
 	Sessions(ctx context.Context, user ident.ID) ([]Session, error)
-	// Person returns a person, nil when there is none.
+	// Person returns a user, nil if none matches.
 	Person(ctx context.Context, by By) (*Person, error)
-	// Token returns a link or ticket, nil when there is none.
+	// Token returns a link or ticket, nil if it does not exist.
 	Token(ctx context.Context, hash Hash) (*Token, error)
-	// Invitations lists the invitations into a workspace, or those to an
-	// e-mail, also those that have expired.
+	// Invitations lists the invitations to a workspace, or those to an email,
+	// including expired ones.
 	Invitations(ctx context.Context, workspace ident.ID, email string) ([]Token, error)
-	// Save writes a change with its audit entries, all of it or nothing.
-	// ErrGone says that a token or ticket of it was used up, or that the person is not a
-	// member where he wants to go; record.ErrRace that a credential has
-	// changed, or a person appeared, since they were read.
+	// Save stores a change and its audit entries in one transaction. It returns
+	// ErrGone if a token or ticket is used up, or if the user is not a member
+	// of the target workspace. It returns record.ErrRace if a credential
+	// changed or a user was created since they were read.
 	Save(ctx context.Context, c Change) error
-	// Anybody reports whether there is a credential at all.
+	// Anybody reports whether any credential exists.
 	Anybody(ctx context.Context) (bool, error)
-	// Sweep deletes tokens and sessions that ended before now, and sessions
-	// that were not used since idle.
+	// Sweep deletes tokens and sessions that expired before now, and sessions
+	// that were last used before idle.
 	Sweep(ctx context.Context, now, idle clock.Instant) error
 }
 
-// ErrGone says that something that works once was used or has ended.
+// ErrGone means that a one-time token was used or has expired.
 var ErrGone = errors.New("used up or ended")
 
-// By says how to find a person: by the one member that is set.
+// By identifies a user by the one field that is set.
 type By struct {
 	ID       ident.ID
 	Email    string
 	Identity string
 }
 
-// Person is a user with what he can sign in with.
+// Person is a user with the user's credentials.
 type Person struct {
 	ID      ident.ID
 	Email   string
 	Name    string
 	Service bool
-	// Workspaces are those where the person is an active member, in the order
-	// of their making.
+	// Workspaces are those where the user is an active member, in the order of
+	// their creation.
 	Workspaces  []ident.ID
 	Credentials []Credential
 }
@@ -69,23 +68,22 @@ const (
 	kindIdentity = "identity"
 )
 
-// Credential is one thing that a person can sign in with. Passwords and second
-// steps have the person's id as theirs, identities the issuer and its name for
-// the person.
+// Credential is one way to sign in. The ID of passwords and TOTP is the user's
+// id; the ID of an identity is the issuer and the subject.
 type Credential struct {
 	User ident.ID
 	Kind string
 	ID   string
-	// Rev counts the changes; 0 is a credential that is not stored yet.
+	// Rev counts the changes. It is 0 for a credential that is not stored yet.
 	Rev int64
-	// Doc is what only this package reads, as JSON.
+	// Doc is the content, which only this package reads: JSON, or the hash of a
+	// password.
 	Doc []byte
-	// Sealed is the secret that belongs to it, if it has one.
+	// Sealed is the encrypted secret, empty if the credential has none.
 	Sealed string
 }
 
-// find returns the person's credential of a kind, with an id unless that is
-// empty.
+// find returns the user's credential of a kind. An empty id matches any.
 func (p *Person) find(kind, id string) *Credential {
 	for i := range p.Credentials {
 		if c := &p.Credentials[i]; c.Kind == kind && (id == "" || c.ID == id) {
@@ -95,93 +93,94 @@ func (p *Person) find(kind, id string) *Credential {
 	return nil
 }
 
-// Token is a link or a ticket: whoever holds it may do one thing, once.
+// Token is a one-time link or a ticket. It grants its bearer one action.
 type Token struct {
 	Hash Hash
 	ID   ident.ID
 	Kind string
-	// WorkspaceID is where an invitation leads, with the name that the
-	// workspace has now.
+	// WorkspaceID is the workspace of an invitation, WorkspaceName its current
+	// name.
 	WorkspaceID   ident.ID
 	WorkspaceName string
-	// Subject is whom it is for, an e-mail for links. A new token of the same
-	// kind, workspace and subject takes the place of the old one.
+	// Subject is the recipient: for a link, the email. A new token replaces the
+	// one with the same kind, workspace and subject.
 	Subject   string
 	Doc       []byte
 	CreatedAt clock.Instant
 	ExpiresAt clock.Instant
 }
 
-// Change is what is written together.
+// Change is a set of writes that are stored in one transaction.
 type Change struct {
 	Cause record.Cause
 	At    clock.Instant
-	// Action names the change in the audit log of Cause.Workspace, or without
-	// one in that of every workspace of the person; none where it is empty.
+	// Action is the action in the audit log of Cause.Workspace, or of all the
+	// user's workspaces if that is empty. Without an action, no entry is
+	// written.
 	Action string
-	// Target is what the audit log says it was done to; the person if empty.
+	// Target is the target in the audit log, the user if empty.
 	Target ident.ID
-	// User is whom it is about; empty for the one who joins with it.
+	// User is the user that the change is about, empty for a user that Join
+	// creates.
 	User ident.ID
-	// Burn are tokens that must be there and go, Try is one that must have
-	// tries left and loses one.
+	// Burn are tokens that must exist and are deleted. Try is a token that must
+	// have attempts left and loses one.
 	Burn []Hash
 	Try  *Hash
-	// Spend notes that a ticket was used that only the browser keeps. It must
-	// not be there yet.
+	// Spend marks a sealed ticket as used. It must not be marked already.
 	Spend *Token
 	Join  []Join
-	// Name, if set, becomes the person's name.
+	// Name, if not empty, becomes the user's name.
 	Name string
 	Put  []Credential
 	Drop []Credential
-	// End ends the sessions of the person: the one, or all but one.
+	// End ends sessions of the user: one, or all but one.
 	End *End
-	// Open is a new session, Proved the one whose holder proved himself, Keep
-	// a new token.
+	// Open is a new session. Proved is a session whose user authenticated
+	// again. Keep is a new token.
 	Open   *NewSession
 	Proved ident.ID
 	Keep   *Token
-	// Withdraw takes an invitation of Cause.Workspace back.
+	// Withdraw deletes an invitation of Cause.Workspace.
 	Withdraw ident.ID
-	// Switch leads the session to a workspace of the person.
+	// Switch changes the workspace of a session.
 	Switch *Switch
 }
 
-// MaxTries is how often a token can be tried.
+// MaxTries is the number of attempts per token.
 const MaxTries = 5
 
-// Join makes somebody a member. A member who is active keeps the role.
+// Join adds a user to a workspace. An active member keeps the role.
 type Join struct {
 	Workspace ident.ID
 	Role      string
 	Email     string
-	// New is the user to make; nil where there is one, and a race where there
-	// is one against expectation.
+	// New is the user to create, nil for an existing user. If a user with the
+	// email exists, New causes record.ErrRace.
 	New *NewUser
-	// Forget is since when somebody must have left for the keys to end for
-	// good.
+	// Forget is the time before which a returning member must have left for the
+	// member's keys to be revoked.
 	Forget clock.Instant
 }
 
-// NewUser is a person on the way into the store.
+// NewUser is a user to create.
 type NewUser struct {
 	ID   ident.ID
 	Name string
 }
 
-// End names sessions: the one with the id Only, or all but the one with the id
-// Except.
+// End selects sessions: the one with the id Only, or all but the one with the
+// id Except.
 type End struct{ Only, Except ident.ID }
 
-// NewSession is a session with its token's hash, on the way into the store.
+// NewSession is a session to store, with the hash of its token.
 type NewSession struct {
 	Session
 	Hash Hash
 }
 
-// Switch is where a session goes.
+// Switch is a session and its new workspace.
 type Switch struct{ Session, Workspace ident.ID }
 
-// keysEnd is how long after a member has left the keys end for good.
+// keysEnd is how long after a member left the member's keys are revoked.
 const keysEnd = 30 * 24 * time.Hour

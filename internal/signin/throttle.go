@@ -10,18 +10,18 @@ import (
 	"fanfare/internal/fault"
 )
 
-// tryWindow is the time in which tries are counted.
+// tryWindow is the period in which attempts are counted.
 const tryWindow = 5 * time.Minute
 
-// How many tries there are in any tryWindow.
+// Attempts per tryWindow.
 //
-// Choice: a password can be tried ten times for an account by all browsers
-// that are new to it together, so that a thousand networks get no more work
-// out of the server than one. Half of them can be spent at once, by one
-// network at most; the others come one per minute, so that an attack slows
-// sign-in from a new browser down instead of ending it for a whole window. A
-// browser in which the person has signed in before has tries of its own, and
-// so does a session: nobody can take those away.
+// Choice: all browsers that are new to an account together have ten password
+// attempts, so that a thousand networks cause no more work than one. Five of
+// them are available at once, to one network at most; the others become
+// available one per minute, so that an attack only slows sign-in from a new
+// browser instead of blocking it for a whole window. A browser in which the
+// user has signed in before has its own limit, and so does a session; attackers
+// cannot use these up.
 const (
 	triesPerPlace   = 5
 	triesPerAddress = 30
@@ -29,27 +29,29 @@ const (
 	burstPerAccount = 5
 	triesPerDevice  = 10
 	accountPace     = time.Minute
-	// Codes are short, and who tries them has the password already.
+	// Codes are short, and an attacker who tries them already has the password.
 	codesPerAccount = 10
-	// failuresNoted is how many failed sign-ins the audit log gets of a person.
+	// failuresNoted is the number of failed sign-ins of a user in the audit
+	// log.
 	failuresNoted = 20
-	// asksPerAddress is how many people a network can ask a new password for.
+	// asksPerAddress is the number of password resets that a network can
+	// request.
 	asksPerAddress = 10
 )
 
-// throttle counts tries. The zero value is ready.
+// throttle counts attempts. The zero value is ready to use.
 //
-// Choice: it counts in memory, so n nodes allow n times as much; that is still
-// nothing against a password that passes the rules. Memory is bounded because
-// every entry has cost a hash or a code, which are bounded in turn.
+// Choice: it counts in memory, so n nodes allow n times as many attempts, which
+// is still far too few to guess a password that passes the rules. Memory is
+// bounded, because every entry costs a hash or a code, which are limited too.
 type throttle struct {
 	mu    sync.Mutex
 	tries map[string][]time.Time
 	swept time.Time
 }
 
-// limit is how often something may be tried under a name. Where burst is set,
-// so many can be tried at once and the others one per pace.
+// limit is the number of attempts under a name. If burst is set, burst attempts
+// are available at once and the others one per pace.
 type limit struct {
 	name  string
 	most  int
@@ -57,7 +59,7 @@ type limit struct {
 	pace  time.Duration
 }
 
-// wait is how long it takes until there is room for one more.
+// wait returns the time until one more attempt is allowed.
 func (l limit) wait(tries []time.Time, now time.Time) (wait time.Duration) {
 	n := len(tries)
 	if n >= l.most {
@@ -69,8 +71,8 @@ func (l limit) wait(tries []time.Time, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// take counts a try under all names, or under none of them where one has had
-// its most, and says when there is room again.
+// take counts an attempt under all names. If one limit is reached, it counts
+// nothing and returns a fault with the time to retry.
 func (t *throttle) take(now time.Time, limits ...limit) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,14 +85,14 @@ func (t *throttle) take(now time.Time, limits ...limit) error {
 	return nil
 }
 
-// room is take without counting.
+// room is like take but does not count.
 func (t *throttle) room(now time.Time, limits ...limit) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.look(now, limits)
 }
 
-// look finds out whether there is room under all names.
+// look returns a fault if one limit is reached. The caller must hold the lock.
 func (t *throttle) look(now time.Time, limits []limit) error {
 	t.sweep(now)
 	var wait time.Duration
@@ -116,7 +118,7 @@ func (t *throttle) look(now time.Time, limits []limit) error {
 	return f
 }
 
-// forgive takes back the last try under some names.
+// forgive removes the last attempt under some names.
 func (t *throttle) forgive(limits ...limit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +129,7 @@ func (t *throttle) forgive(limits ...limit) {
 	}
 }
 
-// sweep forgets what no longer counts, once a window.
+// sweep deletes expired entries, once per window.
 func (t *throttle) sweep(now time.Time) {
 	if t.tries == nil {
 		t.tries = map[string][]time.Time{}
@@ -143,9 +145,9 @@ func (t *throttle) sweep(now time.Time) {
 	}
 }
 
-// guess counts a try of an account's password. p is whose it is, nil for
-// nobody's. passed takes back what a right password should not cost: who signs
-// in often is no attacker.
+// guess counts a password attempt of an account. p is its user, nil if the
+// account does not exist. passed removes the attempt after a correct password,
+// so that frequent sign-ins do not reach the limit.
 func (s *Service) guess(p *Person, account string, from From) (passed func(), err error) {
 	if own, has := p.own(from); has {
 		return func() {}, s.guesses.take(s.Now(), own)
@@ -157,7 +159,7 @@ func (s *Service) guess(p *Person, account string, from From) (passed func(), er
 	return func() { s.guesses.forgive(here, all) }, err
 }
 
-// own is the limit of a session, or of a browser in which the person has
+// own returns the limit of a session, or of a browser in which the user has
 // signed in before.
 func (p *Person) own(from From) (l limit, has bool) {
 	if from.session != "" {
@@ -169,14 +171,14 @@ func (p *Person) own(from From) (l limit, has bool) {
 	return l, false
 }
 
-// checkFailures refuses a network whose sign-ins by a method without a
-// password fail too often. They cost no hash, but look-ups and calls to the
+// checkFailures returns a fault if a network has too many failed sign-ins by a
+// method without a password. These need no hash, but lookups and calls to the
 // issuer.
 func (s *Service) checkFailures(method string, from From) error {
 	return s.guesses.room(s.Now(), failuresOf(method, from))
 }
 
-// countFailure counts such a failure.
+// countFailure counts a failed sign-in for checkFailures.
 func (s *Service) countFailure(method string, from From) {
 	_ = s.guesses.take(s.Now(), failuresOf(method, from))
 }
@@ -185,18 +187,18 @@ func failuresOf(method string, from From) limit {
 	return limit{name: method + " " + network(from.Address), most: triesPerAddress}
 }
 
-// MayAsk counts that somebody asks for a mail to reset the password of an
-// account, and reports whether to send it: nobody is to be flooded, and no
-// network is to keep others from asking.
+// MayAsk counts a request for a password reset email and reports whether to
+// send it. The limit per account prevents floods of email; the limit per
+// network keeps one network from using up those of many accounts.
 func (s *Service) MayAsk(address string, from From) bool {
 	return s.asks.take(s.Now(), limit{name: email(address), most: 1}, limit{name: "network " + network(from.Address), most: asksPerAddress}) == nil
 }
 
-// networkBits is what one line has of IPv6: providers give out a /56.
+// networkBits is the prefix length that providers assign to an IPv6 connection.
 const networkBits = 56
 
-// network is what one person is likely to have all of: an address, or the
-// prefix that a line gets in IPv6.
+// network returns the part of an address that one user likely controls: an IPv4
+// address or an IPv6 prefix.
 func network(a netip.Addr) string {
 	if a = a.Unmap(); a.Is6() {
 		if p, err := a.WithZone("").Prefix(networkBits); err == nil {

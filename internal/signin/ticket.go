@@ -14,10 +14,10 @@ import (
 	"fanfare/internal/fault"
 )
 
-// Kinds of tickets: what a browser carries from the first half of something to
-// the second. The store keeps those of second steps, which can be tried a few
-// times, and those that were used; the others are with the browser alone,
-// because anybody can ask for one.
+// Kinds of tickets. The browser carries a ticket from the first step of a flow
+// to the second. The store has the tickets of second factors, which allow a few
+// attempts, and the used tickets. Only the browser has the others, because
+// anyone can request them.
 const (
 	ticketStep     = "step"
 	ticketSpent    = "spent"
@@ -27,10 +27,10 @@ const (
 	ticketOIDC     = "oidc"
 )
 
-// ticketLife is how long the second half may take.
+// ticketLife is the time limit of the second step.
 const ticketLife = 5 * time.Minute
 
-// ticket adds a ticket to a change.
+// ticket adds a stored ticket to a change and returns its token.
 func (s *Service) ticket(c *Change, kind string, doc any) (string, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
@@ -44,13 +44,13 @@ func (s *Service) ticket(c *Change, kind string, doc any) (string, error) {
 	return token, nil
 }
 
-// sealedTicket is a ticket that the browser alone keeps.
+// sealedTicket is a ticket that only the browser keeps.
 type sealedTicket struct {
 	ExpiresAt clock.Instant  `json:"expires_at"`
 	Doc       jsontext.Value `json:"doc"`
 }
 
-// seal makes a ticket that takes no room here.
+// seal returns a ticket that needs no storage on the server.
 func (s *Service) seal(kind string, doc any) (string, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err == nil {
@@ -62,8 +62,8 @@ func (s *Service) seal(kind string, doc any) (string, error) {
 	return s.SealTicket(kind, b), nil
 }
 
-// unseal reads a ticket that seal made. Saved with a change, spent makes it
-// the only one that the ticket is good for.
+// unseal reads a ticket of seal. A change that includes spent can be saved only
+// once per ticket.
 func (s *Service) unseal(ctx context.Context, ticket, kind string, doc any) (spent *Token, err error) {
 	var sealed sealedTicket
 	plain, ok := s.OpenTicket(kind, ticket)
@@ -88,7 +88,7 @@ func (s *Service) unseal(ctx context.Context, ticket, kind string, doc any) (spe
 	}, nil
 }
 
-// once tells who uses a ticket again that it is used up.
+// once maps ErrGone to the fault for a used ticket.
 func once(err error) error {
 	if errors.Is(err, ErrGone) {
 		return late(err)
@@ -96,8 +96,8 @@ func once(err error) error {
 	return err
 }
 
-// redeem reads a ticket and uses up one of its tries. The ticket stays: what
-// it was for burns it.
+// redeem reads a stored ticket and uses up one of its attempts. It does not
+// delete the ticket; the sign-in does.
 func (s *Service) redeem(ctx context.Context, ticket, kind string, doc any) (*Token, error) {
 	token, err := s.Store.Token(ctx, hashOf(ticket))
 	if err != nil {
@@ -117,7 +117,8 @@ func (s *Service) redeem(ctx context.Context, ticket, kind string, doc any) (*To
 	return token, nil
 }
 
-// late says that the second half of something came too late or too often.
+// late returns the fault for a ticket that has expired, was used, or has no
+// attempts left.
 func late(cause error) error {
 	const message = "This took too long or was tried too often. Start again."
 	return fault.New(fault.InvalidState, message, fault.Detail{Code: "ticket_ended", Message: message}).Because(cause)

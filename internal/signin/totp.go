@@ -23,26 +23,26 @@ import (
 
 const (
 	seedSize = 20
-	// codePeriod is for how many seconds a code is shown; one before and one
-	// after the current are taken too, because clocks differ.
+	// codePeriod is the validity of a code in seconds. The previous and the
+	// next code are accepted too, because clocks differ.
 	codePeriod = 30
 	codeLength = 6
-	// Recovery codes have 80 bits, so that their hashes tell nothing.
+	// Recovery codes have 80 random bits, so a fast hash protects them.
 	recoveryCodes = 10
 	recoveryBytes = 10
 	seedField     = "totp"
 	issuerName    = "Fanfare"
 )
 
-// totpDoc is what is stored of a second step, beside its sealed seed.
+// totpDoc is the stored state of TOTP. The seed is sealed separately.
 type totpDoc struct {
-	// Confirmed says that a code was shown to come out right; before that it
-	// is not asked for.
+	// Confirmed is true after the user has entered a valid code. Before that,
+	// sign-in does not ask for a code.
 	Confirmed bool `json:"confirmed"`
-	// Last is the period of the last code that was used. A code is good for
-	// one use, so only later ones count.
+	// Last is the period of the last used code. Only codes of later periods are
+	// accepted, so that each code works once.
 	Last int64 `json:"last"`
-	// Recovery are the hashes of the recovery codes that are left.
+	// Recovery are the hashes of the unused recovery codes.
 	Recovery []string `json:"recovery"`
 }
 
@@ -60,7 +60,7 @@ func (p *Person) totp() (*totpDoc, error) {
 	return &t, nil
 }
 
-// with returns the credential with another state.
+// with returns the credential with another document.
 func (c Credential) with(doc any) (Credential, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
@@ -70,13 +70,13 @@ func (c Credential) with(doc any) (Credential, error) {
 	return c, nil
 }
 
-// TOTP is a new second step, for an app that shows codes.
+// TOTP is a new seed for an authenticator app.
 type TOTP struct {
 	Secret string
 	URI    string
 }
 
-// BeginTOTP makes a seed. It asks for nothing until ConfirmTOTP.
+// BeginTOTP creates a seed. It has no effect on sign-in before ConfirmTOTP.
 func (s *Service) BeginTOTP(ctx context.Context, session *Session) (TOTP, error) {
 	if s.Seal == nil {
 		return TOTP{}, fault.New(fault.Unavailable, "This server has no master key to keep the seed with. Ask the operator to set --master-key.")
@@ -114,8 +114,8 @@ func (s *Service) BeginTOTP(ctx context.Context, session *Session) (TOTP, error)
 	return TOTP{Secret: text, URI: uri.String()}, nil
 }
 
-// ConfirmTOTP turns the second step on with a first code, and returns recovery
-// codes for the day that the app is lost. They are shown here and never again.
+// ConfirmTOTP turns TOTP on with a first code and returns the recovery codes.
+// They are returned only here.
 func (s *Service) ConfirmTOTP(ctx context.Context, session *Session, code string) (recovery []string, err error) {
 	p, cause, err := s.by(ctx, session)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, session *Session, code string
 	return recovery, s.save(ctx, Change{Cause: cause, Action: "totp.add", User: p.ID, Put: []Credential{c}})
 }
 
-// RemoveTOTP turns the second step off.
+// RemoveTOTP turns TOTP off.
 func (s *Service) RemoveTOTP(ctx context.Context, session *Session) error {
 	p, cause, err := s.by(ctx, session)
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *Service) RemoveTOTP(ctx context.Context, session *Session) error {
 	return s.save(ctx, Change{Cause: cause, Action: "totp.remove", User: p.ID, Drop: []Credential{*c}})
 }
 
-// period returns the period in which an app shows the code, 0 where it is none
-// of now, or not later than the last one.
+// period returns the period of a code, 0 if the code is not currently valid or
+// not later than the last used one.
 func (s *Service) period(c Credential, t *totpDoc, code string) (int64, error) {
 	if s.Seal == nil {
 		return 0, errors.New("open seed: there is no master key; set --master-key")
@@ -192,7 +192,7 @@ func (s *Service) period(c Credential, t *totpDoc, code string) (int64, error) {
 	return found, nil
 }
 
-// codes is how many codes can be tried.
+// codes returns the limit of code attempts.
 func (p *Person) codes(from From) limit {
 	if own, has := p.own(from); has {
 		return own
@@ -200,7 +200,7 @@ func (p *Person) codes(from From) limit {
 	return limit{name: string(p.ID), most: codesPerAccount}
 }
 
-// digits takes out what people type between them.
+// digits removes spaces and hyphens.
 func digits(code string) string { return strings.NewReplacer(" ", "", "-", "").Replace(code) }
 
 func recoveryHash(code string) string {
@@ -208,8 +208,8 @@ func recoveryHash(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// code uses up a code of the person, of the app or a recovery code. It returns
-// the second step as it is then, nil where the code is none.
+// code uses up a TOTP or recovery code of the user. It returns the credential
+// with its new state, nil if the code is wrong.
 func (s *Service) code(p *Person, code string, from From) (*Credential, error) {
 	if err := s.codes.take(s.Now(), p.codes(from)); err != nil {
 		return nil, err
@@ -235,15 +235,15 @@ func (s *Service) code(p *Person, code string, from From) (*Credential, error) {
 	return &c, err
 }
 
-// stepTicket is who has got to the second step, and how.
+// stepTicket is the state of a sign-in before the second factor.
 type stepTicket struct {
 	User   ident.ID      `json:"user"`
 	Method string        `json:"method"`
 	Reset  *pendingReset `json:"reset,omitzero"`
 }
 
-// SecondStep lets somebody in who has come to the second step, by a code of
-// the app or a recovery code. Each code works once, and a ticket a few times.
+// SecondStep completes a sign-in by a TOTP or recovery code. Each code works
+// once; a ticket allows a few attempts.
 func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From) (Result, error) {
 	var step stepTicket
 	token, err := s.redeem(ctx, ticket, ticketStep, &step)
@@ -271,8 +271,8 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 	return r, once(err)
 }
 
-// afterStep is what the second step was asked for beside the sign-in: a new
-// password, by a link that must still be good.
+// afterStep returns the change that was pending until the second factor: a new
+// password, whose link must still be valid.
 func (s *Service) afterStep(ctx context.Context, p *Person, pending *pendingReset) (Change, error) {
 	if pending == nil {
 		return Change{}, nil
