@@ -21,15 +21,15 @@ func TestMain(m *testing.M) { pgtest.Main(m, func() {}) }
 
 const password = "correct horse battery staple 9"
 
-// browser is somebody at the console.
+// browser is a browser of the console.
 type browser struct {
 	t       testing.TB
 	w       *fanfaretest.World
 	email   string
 	cookies map[string]string
-	// address is where it is.
+	// address is the client's address.
 	address string
-	// set are the cookies as the service sent them.
+	// set are the cookies as the service set them.
 	set []*http.Cookie
 }
 
@@ -38,7 +38,7 @@ func newBrowser(t testing.TB, w *fanfaretest.World) *browser {
 	return &browser{t: t, w: w, cookies: map[string]string{}, address: "198.51.100.4:5000"}
 }
 
-// answer is what a browser got.
+// answer is a response.
 type answer struct {
 	t      testing.TB
 	status int
@@ -46,7 +46,7 @@ type answer struct {
 	body   []byte
 }
 
-// do asks for a path. Headers are "Name: value".
+// do sends a request. Headers are "Name: value".
 func (b *browser) do(method, target string, body any, headers ...string) *answer {
 	b.t.Helper()
 	raw := ""
@@ -109,7 +109,8 @@ func (a *answer) want(status int) *answer {
 	return a
 }
 
-// problem is the first detail of an error, or its code where there is none.
+// problem returns the code of the first detail of an error, or the error code
+// without details.
 func (a *answer) problem() string {
 	a.t.Helper()
 	var v struct {
@@ -132,7 +133,7 @@ func (a *answer) fails(status int, problem string) *answer {
 	return a
 }
 
-// data reads an answer into out.
+// data decodes a response into out.
 func (a *answer) data(out any) {
 	a.t.Helper()
 	v := struct {
@@ -143,7 +144,7 @@ func (a *answer) data(out any) {
 	}
 }
 
-// record reads an answer that is an object.
+// record decodes a response that is an object.
 func (a *answer) record() map[string]any {
 	a.t.Helper()
 	var m map[string]any
@@ -151,7 +152,7 @@ func (a *answer) record() map[string]any {
 	return m
 }
 
-// list reads an answer that is a list.
+// list decodes a response that is a list.
 func (a *answer) list() []map[string]any {
 	a.t.Helper()
 	var l []map[string]any
@@ -172,7 +173,7 @@ func (b *browser) enter(email string) *browser {
 	return b
 }
 
-// member adds a member of a role and signs them in.
+// member adds a member with a role and signs the member in.
 func member(t testing.TB, tenant *fanfaretest.Tenant, role account.Role) *browser {
 	t.Helper()
 	email := string(role) + "-" + strings.ToLower(rand.Text())[:8] + "@example.com"
@@ -188,7 +189,7 @@ func owner(t testing.TB, tenant *fanfaretest.Tenant) *browser {
 	return newBrowser(t, tenant.World).enter(tenant.Owner)
 }
 
-// user is the id of whoever is signed in.
+// user returns the id of the signed-in user.
 func (b *browser) user() ident.ID {
 	b.t.Helper()
 	u, _ := b.api("GET", "session", nil).want(200).record()["user"].(map[string]any)

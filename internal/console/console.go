@@ -1,8 +1,8 @@
-// Package console is the door for people: it signs them in, shows them the
-// console that is built from web/, answers its private API under /console/api,
-// and lets them call the operations of the contract under /console/v1 without
-// a key. It holds no rules of the business; those are in the slices. API keys
-// open nothing here, and the cookie opens nothing under /v1.
+// Package console is the HTTP layer for users: it signs them in, serves the
+// console that is built from web/, implements its private API under
+// /console/api, and serves the operations of the contract under /console/v1
+// without a key. It contains no business rules; those are in the slices. API
+// keys do not work here, and the session cookie does not work under /v1.
 package console
 
 import (
@@ -23,45 +23,46 @@ import (
 	"fanfare/internal/signin"
 )
 
-// Deps is everything the door needs.
+// Deps are the dependencies and settings of a Console.
 type Deps struct {
 	API      *httpapi.API
 	Accounts *account.Service
 	SignIn   *signin.Service
-	// Mail is nil where links are shown instead of sent.
+	// Mail is nil if links are shown instead of sent.
 	Mail      Mail
 	Audit     Audit
 	Providers Providers
-	// ModelSpent is what a workspace has spent on models in a month such as
+	// ModelSpent returns a workspace's spend on models in a month such as
 	// 2026-11, in millionths of a US dollar.
 	ModelSpent func(ctx context.Context, workspace ident.ID, month string) (int64, error)
-	// OIDC is what the single sign-on button says, empty without one.
+	// OIDC is the label of the single sign-on button, empty without single
+	// sign-on.
 	OIDC string
-	// Authority is the file of the authority that the server's certificate is
-	// from, empty where clients know it anyway.
+	// Authority is the file of the CA certificate, empty if clients trust the
+	// server's certificate anyway.
 	Authority string
 	Build     string
-	// MaxWorkspaces is how many workspaces a person may own and still create
-	// others.
+	// MaxWorkspaces is the maximum number of workspaces that a user may own, 0
+	// if only the operator creates workspaces.
 	MaxWorkspaces int64
 	Now           func() time.Time
 	Log           *slog.Logger
 }
 
-// Mail sends links to people.
+// Mail sends links by email.
 type Mail interface {
 	Invite(ctx context.Context, to, workspace, by string, link signin.Link) error
 	Reset(ctx context.Context, to string, link signin.Link) error
 }
 
-// Audit reads the log of who did what.
+// Audit reads the audit log.
 type Audit interface {
-	// Entries returns entries before a number, 0 for the end, whose action
-	// begins with a word, the latest first.
+	// Entries returns at most most entries before a sequence number (0 for the
+	// latest) whose action starts with the given prefix, latest first.
 	Entries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]AuditEntry, error)
 }
 
-// AuditEntry is one line of the audit log.
+// AuditEntry is one entry of the audit log.
 type AuditEntry struct {
 	Seq       int64         `json:"seq"`
 	At        clock.Instant `json:"at"`
@@ -72,15 +73,15 @@ type AuditEntry struct {
 	RequestID ident.ID      `json:"request_id"`
 }
 
-// Providers are the language models that a workspace can use.
+// Providers manages the language models of a workspace.
 type Providers interface {
 	List(ctx context.Context, workspace ident.ID) ([]Provider, error)
 	Set(ctx context.Context, cause record.Cause, p Provider, key secret.Text) error
 	Remove(ctx context.Context, cause record.Cause, kind string) error
 }
 
-// Provider is a language model. Scope says whose it is: the workspace's own,
-// or everybody's.
+// Provider is a language model. Scope is ScopeWorkspace for the workspace's
+// own, or ScopeServer for all workspaces.
 type Provider struct {
 	Kind     string           `json:"kind"`
 	Name     string           `json:"name"`
@@ -88,13 +89,13 @@ type Provider struct {
 	Settings ProviderSettings `json:"settings"`
 }
 
-// ProviderSettings are how a language model is used.
+// ProviderSettings are the settings of a language model.
 type ProviderSettings struct {
 	BaseURL    string `json:"base_url"`
 	Model      string `json:"model"`
 	ImageModel string `json:"image_model"`
 	Default    bool   `json:"default"`
-	// Priced says that its price is known.
+	// Priced is true if the price of the model is known.
 	Priced bool `json:"priced"`
 }
 
@@ -104,17 +105,17 @@ const (
 	ScopeServer    = "server"
 )
 
-// Console answers browsers.
+// Console is the HTTP handler for browsers.
 type Console struct {
 	Deps
 	routes map[string]map[string]*route
 	files  map[string]*file
 	origin *http.CrossOriginProtection
-	// sending are mails that no answer waits for.
+	// sending are the emails that are sent in the background.
 	sending sync.WaitGroup
 }
 
-// New makes the door.
+// New returns a Console with the given dependencies.
 func New(d Deps) (*Console, error) {
 	files, err := built()
 	if err != nil {
@@ -132,10 +133,11 @@ func New(d Deps) (*Console, error) {
 	return c, nil
 }
 
-// Wait returns when the mails are out that no answer waits for.
+// Wait waits for the emails that are sent in the background.
 func (c *Console) Wait() { c.sending.Wait() }
 
-// ServeHTTP answers what is for people, and gives everything else to the API.
+// ServeHTTP serves the console and its API, and passes all other requests to
+// the API.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.EscapedPath()
 	switch {
@@ -148,7 +150,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		f, status := c.find(r, at), http.StatusOK
 		if f == nil && httpapi.ForPeople(r) && !c.API.Serves(at) && !strings.HasPrefix(at, "/docs/") {
-			// The console says that there is no such page.
+			// The console shows its own page for an unknown path.
 			f, status = c.files[index], http.StatusNotFound
 		}
 		if f == nil {
@@ -159,7 +161,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// holds returns the session that a browser holds, empty for none.
+// holds returns the id of the browser's session, empty for none.
 func (c *Console) holds(r *http.Request) ident.ID {
 	session, err := c.SignIn.Open(r.Context(), token(r), from(r))
 	if err != nil || session == nil {

@@ -2,7 +2,7 @@ package console
 
 import "fanfare/internal/account"
 
-// Route is a line of the private API.
+// Route is an entry of the private API.
 type Route struct {
 	Method, Path string
 	Least        account.Role
@@ -18,10 +18,10 @@ func (c *Console) Routes() []Route {
 	return list
 }
 
-// UseFiles has the console serve another build.
+// UseFiles makes the console serve another build.
 func (c *Console) UseFiles(files map[string]*file) { c.files = files }
 
-// These are what pages and files are made from.
+// Internals for the tests of static files.
 var (
 	ReadFiles = readFiles
 	Pages     = pages

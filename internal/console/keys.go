@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// useDays is for how many days the use of keys is shown.
+	// useDays is the number of days for which the use of keys is shown.
 	useDays = 30
-	// expiringTime is how long before its end a key counts as expiring.
+	// expiringTime is how long before its expiry a key has the status expiring.
 	expiringTime = 14 * 24 * time.Hour
-	// maxKeyDays bounds the life of a key that ends.
+	// maxKeyDays is the maximum lifetime of a key with an expiry, in days.
 	maxKeyDays = 3650
-	// maxOverlap is how long a rotated key may go on.
+	// maxOverlap is how long a rotated key may still work.
 	maxOverlap = 7 * 24 * time.Hour
 	maxKeyName = 100
 	maxRanges  = 50
@@ -65,8 +65,8 @@ func keyStatus(k *account.Key, now clock.Instant) string {
 	return "active"
 }
 
-// ring is the keys of a workspace as a visitor sees them: an admin all, others
-// their own.
+// ring is the keys of a workspace with their members and use. An admin sees all
+// keys, other users their own.
 type ring struct {
 	keys    []account.Key
 	members map[ident.ID]account.Member
@@ -84,7 +84,7 @@ func (c *Console) ring(ctx context.Context, v *visit) (r ring, err error) {
 	return r, err
 }
 
-// mayRevoke says whose keys a visitor sees and may end.
+// mayRevoke reports whether the user may see and revoke a key.
 func (v *visit) mayRevoke(k *account.Key) bool {
 	return k.UserID == v.caller.User.ID || v.caller.Role.Reaches(account.Admin)
 }
@@ -94,7 +94,7 @@ func (r ring) show(v *visit, k *account.Key) keyView {
 	if daily == nil {
 		daily = make([]int64, useDays)
 	}
-	// An empty list would say that it can be used from nowhere.
+	// An empty list would mean that no address may use the key.
 	var addresses *[]netip.Prefix
 	if len(k.Addresses) > 0 {
 		addresses = &k.Addresses
@@ -107,7 +107,7 @@ func (r ring) show(v *visit, k *account.Key) keyView {
 	}
 }
 
-// find returns a key that the visitor sees.
+// find returns the key in the path if the user may see it.
 func (r ring) find(v *visit) (*account.Key, error) {
 	for i := range r.keys {
 		if k := &r.keys[i]; string(k.ID) == v.id && v.mayRevoke(k) {
@@ -131,14 +131,14 @@ func (c *Console) listKeys(ctx context.Context, v *visit) (any, error) {
 	return list, nil
 }
 
-// madeKey is the only sight of a secret.
+// madeKey is a new key with its secret, which is returned only once.
 type madeKey struct {
 	Key    keyView `json:"key"`
 	Secret string  `json:"secret"`
 }
 
-// holder is for whom the visitor makes keys: for himself, or as an admin for a
-// service user, who cannot sign in to do so.
+// holder returns the member for whom the user creates or rotates a key: the
+// user, or for an admin a service user, which cannot sign in.
 func (c *Console) holder(ctx context.Context, v *visit, user ident.ID) (account.Member, error) {
 	members, err := c.members(ctx, v)
 	if err != nil {
@@ -189,7 +189,7 @@ func (v *visit) made(m account.Member, secret string, k *account.Key, err error)
 	return madeKey{r.show(v, k), secret}, err
 }
 
-// readRanges reads addresses and ranges of addresses.
+// readRanges reads IP addresses and CIDR ranges.
 func readRanges(f httpapi.Fields, name string) []netip.Prefix {
 	var list []netip.Prefix
 	for i, text := range f.Words(name, maxRanges, maxCode) {

@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// makeKey makes a key and returns its id and secret.
+// makeKey creates a key and returns its id and secret.
 func (b *browser) makeKey(more map[string]any) (id, secret string) {
 	b.t.Helper()
 	body := map[string]any{"name": "CI", "expires_in_days": 90}
@@ -19,7 +19,7 @@ func (b *browser) makeKey(more map[string]any) (id, secret string) {
 	return made["key"].(map[string]any)["id"].(string), made["secret"].(string)
 }
 
-// TestKeyLife makes a key, uses, rotates and revokes it.
+// TestKeyLife creates, uses, rotates and revokes a key.
 func TestKeyLife(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -68,7 +68,7 @@ func TestKeyLife(t *testing.T) {
 	})
 }
 
-// TestKeysOfOthers has everybody see to their own keys, and admins to all.
+// TestKeysOfOthers checks that users manage their own keys and admins all.
 func TestKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -113,7 +113,7 @@ func TestKeysOfOthers(t *testing.T) {
 	boss.api("POST", "keys", map[string]any{"name": "Up", "expires_in_days": 1, "user_id": chief["id"]}).want(200)
 }
 
-// TestEndlessKeys can be forbidden.
+// TestEndlessKeys checks that a workspace can forbid keys without expiry.
 func TestEndlessKeys(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -129,7 +129,7 @@ func TestEndlessKeys(t *testing.T) {
 	}
 }
 
-// TestExposedKeys are marked where they are only warned of.
+// TestExposedKeys checks that exposed keys are marked if they are not revoked.
 func TestExposedKeys(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -145,7 +145,8 @@ func TestExposedKeys(t *testing.T) {
 	}
 }
 
-// TestKeysOpenNothingHere: a key is no session, and a session no key.
+// TestKeysOpenNothingHere checks that a key does not work as a session, and a
+// session not as a key.
 func TestKeysOpenNothingHere(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

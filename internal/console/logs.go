@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// auditPage is how many entries of the audit log are shown at once,
-	// auditChunk how many are read at once for a copy of all.
+	// auditPage is the page size of the audit log; auditChunk is the number of
+	// entries that an export reads at once.
 	auditPage  = 50
 	auditChunk = 1000
 )
@@ -47,8 +47,7 @@ func badParameter(name, message string) error {
 	return fault.New(fault.InvalidParameter, message, fault.Detail{Field: name, In: "query", Code: "invalid_value", Message: message})
 }
 
-// exportAudit answers with the whole audit log, the latest entry first, as one
-// JSON object a line.
+// exportAudit sends the whole audit log as NDJSON, latest entry first.
 func (c *Console) exportAudit(ctx context.Context, v *visit) (any, error) {
 	if _, err := v.Query(); err != nil {
 		return nil, err
@@ -127,8 +126,8 @@ func (c *Console) listRequests(ctx context.Context, v *visit) (any, error) {
 	return list, nil
 }
 
-// wanted holds a request against a query: a status is one such as 404 or a
-// class such as 4xx, a path what the request's path holds.
+// wanted reports whether a request matches the filters. status is a status such
+// as 404 or a class such as 4xx; path is a substring of the request's path.
 func wanted(r *httpapi.Logged, q map[string]string) bool {
 	status := strconv.Itoa(r.Status)
 	same := func(name, is string) bool { return q[name] == "" || strings.EqualFold(q[name], is) }

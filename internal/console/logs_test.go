@@ -25,7 +25,7 @@ func serve(w *fanfaretest.World, r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-// TestRequests shows what keys have asked, and only to whom it concerns.
+// TestRequests checks the request log and who may see it.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -68,7 +68,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestAudit shows the log in pages and whole.
+// TestAudit checks the pages and the export of the audit log.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -88,14 +88,15 @@ func TestAudit(t *testing.T) {
 		}
 		all := b.api("GET", "audit.ndjson", nil).want(200)
 		lines := strings.Split(strings.TrimSuffix(string(all.body), "\n"), "\n")
-		// The workspace was made, its owner was given a link and came in.
+		// The workspace was created, and its owner got a link and signed in.
 		if want := 70 + 3; len(lines) != want || all.header.Get("Content-Type") != "application/x-ndjson" || !strings.HasPrefix(lines[len(lines)-1], `{"seq":1,`) {
 			t.Errorf("got %d lines of %s want %d: %s", len(lines), all.header.Get("Content-Type"), want, lines[len(lines)-1])
 		}
 	})
 }
 
-// TestProviders sets a language model up, without a way into the network.
+// TestProviders configures a language model and checks that members cannot set
+// its URL.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -114,7 +115,7 @@ func TestProviders(t *testing.T) {
 	b.api("DELETE", "providers/openai", nil).fails(404, "not_found")
 }
 
-// TestWorkspace shows and changes the settings.
+// TestWorkspace reads and changes the settings.
 func TestWorkspace(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

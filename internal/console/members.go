@@ -34,7 +34,8 @@ type membersView struct {
 	Invitations []invitationView `json:"invitations"`
 }
 
-// members returns who is and was in the visitor's workspace.
+// members returns the members of the user's workspace by id, including removed
+// ones.
 func (c *Console) members(ctx context.Context, v *visit) (map[ident.ID]account.Member, error) {
 	list, err := c.Accounts.Members(ctx, v.workspace())
 	members := make(map[ident.ID]account.Member, len(list))
@@ -86,7 +87,7 @@ func (c *Console) showMember(ctx context.Context, m *account.Member) (memberView
 	return out, err
 }
 
-// member returns the active member whom the path names.
+// member returns the active member in the path.
 func (c *Console) member(ctx context.Context, v *visit) (account.Member, error) {
 	members, err := c.members(ctx, v)
 	if err != nil {
@@ -99,8 +100,8 @@ func (c *Console) member(ctx context.Context, v *visit) (account.Member, error) 
 	return m, nil
 }
 
-// outranks refuses to deal in roles above the visitor's own: an admin could
-// otherwise become an owner by way of somebody else.
+// outranks returns a fault if one of the roles is above the user's own.
+// Otherwise an admin could become an owner through another user.
 func (v *visit) outranks(roles ...account.Role) error {
 	for _, r := range roles {
 		if !v.caller.Role.Reaches(r) {
@@ -110,7 +111,7 @@ func (v *visit) outranks(roles ...account.Role) error {
 	return nil
 }
 
-// sent tells where a link went: by mail, or to whoever asked for it.
+// sent reports whether a link was sent by email. If not, it contains the link.
 type sent struct {
 	Mailed bool    `json:"mailed"`
 	Link   *string `json:"link"`
@@ -190,9 +191,9 @@ func (c *Console) removeMember(ctx context.Context, v *visit) (any, error) {
 	return nothing{}, err
 }
 
-// resetMember has a member choose a new password. Where no mail goes out the
-// admin sees the link, and with it could be that member: it must be nobody who
-// may do more than the admin.
+// resetMember creates a link for a member's new password. Without email, the
+// admin sees the link and could use it, so the member's role must not be above
+// the admin's.
 func (c *Console) resetMember(ctx context.Context, v *visit) (any, error) {
 	m, err := c.member(ctx, v)
 	if err != nil {
@@ -203,8 +204,8 @@ func (c *Console) resetMember(ctx context.Context, v *visit) (any, error) {
 	}
 	cause := v.cause()
 	if c.Mail != nil {
-		// Nobody but the person gets to see it, so it does not matter where
-		// else the person belongs.
+		// Only the member sees the link, so membership in other workspaces does
+		// not matter.
 		cause.Workspace = ""
 	}
 	link, err := c.SignIn.Reset(ctx, cause, m.Email)

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// box is a mail server that keeps what it is given.
+// box is a mailer that keeps its messages.
 type box struct {
 	mu     sync.Mutex
 	links  map[string]string
@@ -41,13 +41,13 @@ func (b *box) Invite(_ context.Context, to, _, _ string, link signin.Link) error
 }
 func (b *box) Reset(_ context.Context, to string, link signin.Link) error { return b.put(to, link) }
 
-// after is the token of a link.
+// after returns the token of a link.
 func after(link string) string {
 	_, token, _ := strings.Cut(link, "#")
 	return token
 }
 
-// TestInvite brings somebody in by a link.
+// TestInvite adds a member by a link.
 func TestInvite(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -75,7 +75,7 @@ func TestInvite(t *testing.T) {
 	b.api("POST", "link/look", map[string]any{"token": token}).fails(404, "not_found")
 	admin.api("POST", "members", `{"email":"new@example.com","role":"viewer"}`).fails(409, "already_exists")
 
-	// Somebody who is in accepts without a password.
+	// A signed-in user accepts without a password.
 	other := w.Tenant(account.Starter)
 	link := owner(t, other).api("POST", "members", `{"email":"new@example.com","role":"viewer"}`).want(200).record()["link"].(string)
 	b.api("POST", "link", map[string]any{"token": after(link)}).want(200)
@@ -84,7 +84,7 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// TestWithdraw takes an invitation back.
+// TestWithdraw withdraws an invitation.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -96,7 +96,7 @@ func TestWithdraw(t *testing.T) {
 	newBrowser(t, w).api("POST", "link", map[string]any{"token": after(link), "name": "New", "password": password}).fails(404, "not_found")
 }
 
-// TestRanks keeps admins from becoming owners by way of somebody else.
+// TestRanks checks that admins cannot become owners through another user.
 func TestRanks(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -123,7 +123,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestResetMember shows a link only where that gives nothing away.
+// TestResetMember checks that a reset link is shown only where it grants no
+// additional access.
 func TestResetMember(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -150,7 +151,8 @@ func TestResetMember(t *testing.T) {
 	}
 }
 
-// TestAskReset answers everybody alike, and floods nobody.
+// TestAskReset checks that known and unknown emails get the same response, and
+// that repeated requests send one email.
 func TestAskReset(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -183,8 +185,8 @@ func TestAskReset(t *testing.T) {
 	}
 }
 
-// TestAskResetFlood: a network that asks for everybody asks for ten, and does
-// not keep others from asking.
+// TestAskResetFlood checks that a network can request ten resets and does not
+// block requests of other networks.
 func TestAskResetFlood(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -205,7 +207,7 @@ func TestAskResetFlood(t *testing.T) {
 	}
 }
 
-// TestStrangers have nothing of another workspace.
+// TestStrangers checks that users have no access to another workspace.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

@@ -18,7 +18,7 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// records makes one record of each kind and returns their ids by the path of
+// records creates one record of each kind and returns their ids by the path of
 // their kind.
 func records(tenant *fanfaretest.Tenant) map[string]string {
 	ids := map[string]string{}
@@ -39,7 +39,7 @@ func records(tenant *fanfaretest.Tenant) map[string]string {
 	return ids
 }
 
-// TestMirror wants both doors to answer alike.
+// TestMirror checks that /v1 and /console/v1 return the same responses.
 func TestMirror(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -57,8 +57,8 @@ func TestMirror(t *testing.T) {
 		if op.Parameter("query", "limit") != nil {
 			target += "?limit=1"
 		}
-		// The mirror comes first: being asked changes nothing, but the other
-		// door notes that its key was used.
+		// The mirror is called first: it changes nothing, but a call under /v1
+		// updates the last use of its key.
 		there, here := b.do("GET", "/console"+target, nil), tenant.Do("GET", target, nil)
 		if there.status != here.Status || !bytes.Equal(there.body, here.Body) && !strings.Contains(target, "?limit") {
 			t.Errorf("%s: got %d %.200s want %d %.200s", target, there.status, there.body, here.Status, here.Body)
@@ -76,7 +76,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorLists goes through pages, also with cursors of the other door.
+// TestMirrorLists reads pages, also with cursors of /v1.
 func TestMirrorLists(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -111,7 +111,7 @@ func TestMirrorLists(t *testing.T) {
 	}
 }
 
-// TestMirrorWrites changes records as a person.
+// TestMirrorWrites changes records as a signed-in user.
 func TestMirrorWrites(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -147,7 +147,8 @@ func TestMirrorWrites(t *testing.T) {
 	}
 }
 
-// TestMirrorIsFree spends no quota, and works when there is none left.
+// TestMirrorIsFree checks that the mirror uses no quota of the workspace and
+// works when that is used up.
 func TestMirrorIsFree(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -170,7 +171,8 @@ func TestMirrorIsFree(t *testing.T) {
 	}
 }
 
-// TestMirrorSheds what the other door sheds.
+// TestMirrorSheds checks that an overloaded node rejects the same requests as
+// under /v1.
 func TestMirrorSheds(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -186,7 +188,8 @@ func TestMirrorSheds(t *testing.T) {
 	b.api("GET", "keys", nil).want(200)
 }
 
-// TestSuspended closes the mirror with the workspace, not the way out.
+// TestSuspended checks that a suspended workspace closes the mirror but not the
+// session endpoint.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -199,8 +202,7 @@ func TestSuspended(t *testing.T) {
 	b.api("GET", "session", nil).want(200)
 }
 
-// consent is a person who says yes at a platform, and returns where that
-// person is sent back to.
+// consent grants access at a platform and returns the callback URL.
 func consent(t *testing.T, authorize string) string {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -220,7 +222,8 @@ func consent(t *testing.T, authorize string) string {
 	return back
 }
 
-// TestGrant wants whoever connects a platform to be who began.
+// TestGrant checks that only the session that started a connection can complete
+// it.
 func TestGrant(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -241,8 +244,8 @@ func TestGrant(t *testing.T) {
 	newBrowser(t, w).do("GET", consent(t, renewed["authorization_url"].(string)), nil).want(400)
 }
 
-// TestGrantByKey asks whoever comes back before anything happens: somebody may
-// have been sent to the platform by a stranger.
+// TestGrantByKey checks that a user who comes from a link of an API client has
+// to confirm, because the link may be from an attacker.
 func TestGrantByKey(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -323,7 +326,7 @@ func TestGrantByKey(t *testing.T) {
 	}
 }
 
-// TestPanic answers a bug as one.
+// TestPanic checks that a panic returns an internal error.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

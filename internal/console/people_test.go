@@ -14,8 +14,9 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// TestPeopleLimit counts what a person does in both parts of the console and
-// in all workspaces, and leaves the way out open.
+// TestPeopleLimit checks that a user's requests to both APIs of the console and
+// in all workspaces count together, and that pausing, revoking and signing out
+// still work over the limit.
 func TestPeopleLimit(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -55,7 +56,8 @@ func TestPeopleLimit(t *testing.T) {
 	})
 }
 
-// TestMaxWorkspaces bounds what a person can create, also at once.
+// TestMaxWorkspaces checks the limit of workspaces per user, also with
+// concurrent requests.
 func TestMaxWorkspaces(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -84,7 +86,8 @@ func TestMaxWorkspaces(t *testing.T) {
 		if made.Load() != 9 || refused.Load() != 15 {
 			t.Errorf("got %d made and %d refused want 9 and 15, with the first one ten", made.Load(), refused.Load())
 		}
-		// One that somebody else owns does not count, and another person has ten.
+		// A workspace of another owner does not count, and another user has
+		// ten.
 		other := owner(t, w.Tenant(account.Starter))
 		other.api("POST", "workspaces", body).want(200)
 		w.App.Console.MaxWorkspaces = 0

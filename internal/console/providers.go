@@ -7,7 +7,8 @@ import (
 	"fanfare/internal/secret"
 )
 
-// maxModel and maxProviderKey bound what is said of a language model.
+// maxModel and maxProviderKey are the maximum lengths of model names and API
+// keys.
 const (
 	maxModel       = 200
 	maxProviderKey = 4096
@@ -21,9 +22,9 @@ func (c *Console) listProviders(ctx context.Context, v *visit) (any, error) {
 	return list, err
 }
 
-// setProvider sets a language model up, at the platform's own address.
-// Choice: another address can only be set by the operator. The server asks
-// models from inside its own network, where members must not send it.
+// setProvider configures a language model at the vendor's own URL.
+// Choice: only the operator can set another URL. The server calls models from
+// its own network, and members must not make it send requests there.
 func (c *Console) setProvider(ctx context.Context, v *visit) (any, error) {
 	p := Provider{Kind: v.id, Scope: ScopeWorkspace}
 	var key secret.Text

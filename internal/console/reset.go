@@ -10,11 +10,11 @@ import (
 	"fanfare/internal/record"
 )
 
-// sendingTime is how long a mail may take.
+// sendingTime is the time limit for sending an email.
 const sendingTime = time.Minute
 
-// askReset sends somebody a link for a new password. The answer is the same,
-// and takes as long, for those who are known here and those who are not.
+// askReset sends a link for a new password. The response and its time are the
+// same for known and unknown emails.
 func (c *Console) askReset(ctx context.Context, v *visit) (any, error) {
 	var email string
 	if err := v.Read(func(f httpapi.Fields) { email = strings.ToLower(f.Text("email", 1, maxEmail)) }); err != nil {

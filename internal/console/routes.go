@@ -6,30 +6,30 @@ import (
 	"fanfare/internal/account"
 )
 
-// route is one call of the private API.
+// route is one operation of the private API.
 type route struct {
 	method string
-	// path is what follows /console/api/.
+	// path is the path after /console/api/.
 	path string
-	// least is the role that it takes. Without one, and unless it is open, the
-	// route is for nobody.
+	// least is the required role. A route with neither least nor open is denied
+	// to all.
 	least account.Role
 	// open routes need no session.
 	open bool
-	// proof says that the visitor must have proved lately who he is.
+	// proof requires a recent authentication.
 	proof bool
-	// anywhere says that it does not matter which workspace the tab believes
-	// to be in.
+	// anywhere skips the check that the tab shows the session's workspace.
 	anywhere bool
-	// always says that it is done over the limit of requests too.
+	// always runs the operation also over the request limit.
 	always bool
-	// mirror says that it is an operation of the contract, which counts itself.
+	// mirror is true for an operation of the contract, which counts the request
+	// itself.
 	mirror bool
 	handle func(ctx context.Context, v *visit) (any, error)
 }
 
-// table lists the private API. It is no part of the contract and can change
-// with the console.
+// table returns the operations of the private API. It is not part of the
+// contract and can change with the console.
 func (c *Console) table() []route {
 	const viewer, admin, owner = account.Viewer, account.Admin, account.Owner
 	return []route{

@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// open, and for whom the rest is. It is said here once more, so that a slip in
-// the table is seen.
+// openRoutes, leastRoles and proofRoutes repeat the table, so that a mistake in
+// it is noticed.
 var (
 	openRoutes = []string{
 		"GET session", "POST session", "DELETE session", "POST session/totp", "POST session/passkey/begin", "POST session/passkey",
@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// least is the role that a route takes, empty for an open one.
+// least returns the required role of a route, empty for an open one.
 func least(t *testing.T, route string) account.Role {
 	t.Helper()
 	for role, routes := range leastRoles {
@@ -51,7 +51,7 @@ func least(t *testing.T, route string) account.Role {
 	return ""
 }
 
-// TestRoles goes through every role and every route.
+// TestRoles checks every role with every route.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -82,7 +82,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestProof wants a fresh proof for what could give an intruder a lasting hold.
+// TestProof checks that actions that could give an intruder lasting access need
+// a recent authentication.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -115,7 +116,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// TestOwnersProve has somebody prove himself before there is another owner.
+// TestOwnersProve checks that adding an owner needs a recent authentication.
 func TestOwnersProve(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -128,7 +129,7 @@ func TestOwnersProve(t *testing.T) {
 	b.enter(tenant.Owner).api("PATCH", path, `{"role":"owner"}`).want(200)
 }
 
-// TestPaths wants paths and methods to be exact.
+// TestPaths checks that paths and methods match exactly.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -161,7 +162,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestBodies wants bodies to be strict, and all that is wrong to be said.
+// TestBodies checks that bodies are read strictly and that all problems are
+// reported.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

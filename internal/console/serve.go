@@ -18,26 +18,27 @@ import (
 	"fanfare/internal/signin"
 )
 
-// Cookies. The prefix has browsers refuse them from anywhere but this host over
-// TLS.
+// Cookies. Because of the __Host- prefix, browsers accept them only from this
+// host over TLS.
 const (
 	sessionCookie = "__Host-fanfare"
 	oidcCookie    = "__Host-fanfare-oidc"
 	deviceCookie  = "__Host-fanfare-device"
-	// oidcTime is how long somebody may take at the issuer.
+	// oidcTime is how long a user may take at the issuer.
 	oidcTime = 10 * time.Minute
 )
 
-// visit is a call and who makes it.
+// visit is a request with its session and caller, which are nil for a
+// signed-out user.
 type visit struct {
 	*httpapi.Call
 	session *signin.Session
 	caller  *account.Caller
-	// id is the parameter of the path.
+	// id is the parameter in the path.
 	id string
 }
 
-// token is what the browser shows of its session.
+// token returns the session token in the cookie, empty for none.
 func token(r *http.Request) string {
 	if c, err := r.Cookie(sessionCookie); err == nil {
 		return c.Value
@@ -45,8 +46,8 @@ func token(r *http.Request) string {
 	return ""
 }
 
-// from says where a request comes from. The listener has put the right address
-// there.
+// from returns the client of a request. The listener has already replaced the
+// address of a proxy.
 func from(r *http.Request) signin.From {
 	f := signin.From{Agent: r.UserAgent()}
 	if c, err := r.Cookie(deviceCookie); err == nil {
@@ -60,7 +61,7 @@ func from(r *http.Request) signin.From {
 
 func (v *visit) from() signin.From { return from(v.Request) }
 
-// setCookie gives the browser something to hold; an empty value takes it away.
+// setCookie sets a cookie, or deletes it if the value is empty.
 func (v *visit) setCookie(name, value string, life time.Duration) {
 	seconds := int(life / time.Second)
 	if value == "" {
@@ -69,16 +70,16 @@ func (v *visit) setCookie(name, value string, life time.Duration) {
 	http.SetCookie(v.W, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 }
 
-// workspace is where the visitor is.
+// workspace returns the id of the session's workspace.
 func (v *visit) workspace() ident.ID { return v.caller.Workspace.ID }
 
-// cause says that the visitor changes something.
+// cause returns the cause of the user's changes.
 func (v *visit) cause() record.Cause {
 	return v.Cause(httpapi.Session{ID: v.session.ID, Caller: v.caller})
 }
 
-// serve checks in this order: origin, path, method, session, limit, workspace,
-// role, fresh proof, and only then the operation.
+// serve checks a request in this order: origin, path, method, session, request
+// limit, workspace, role, recent authentication. Then it runs the operation.
 func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) error {
 	call.W.Header()["Cross-Origin-Resource-Policy"] = []string{"same-origin"}
 	if err := c.sameOrigin(call.Request); err != nil {
@@ -105,9 +106,9 @@ func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) erro
 	return v.answer(r.handle(ctx, v))
 }
 
-// sameOrigin refuses what another site has a browser send. Browsers that say
-// no more than the origin must name ours with its scheme: a page without TLS
-// is not ours, whoever put it there.
+// sameOrigin returns an error for a cross-origin request. If the browser sends
+// Origin without Sec-Fetch-Site, the origin must be https, because a page
+// without TLS could come from an attacker.
 func (c *Console) sameOrigin(r *http.Request) error {
 	if err := c.origin.Check(r); err != nil {
 		return err
@@ -119,8 +120,8 @@ func (c *Console) sameOrigin(r *http.Request) error {
 	return fmt.Errorf("origin %q is not https", origin)
 }
 
-// route finds what a path and a method mean. The second segment of a path may
-// be a parameter.
+// route returns the route of a path and method. The second segment of a path
+// may be a parameter.
 func (c *Console) route(v *visit, at string) (*route, error) {
 	at, ours := strings.CutPrefix(at, "/console/api/")
 	methods := c.routes[at]
@@ -151,14 +152,14 @@ func (c *Console) route(v *visit, at string) (*route, error) {
 		fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": allowed}})
 }
 
-// admit finds out who visits, and whether a route is for them.
+// admit identifies the user and checks whether the user may call a route.
 func (c *Console) admit(ctx context.Context, v *visit, r *route) error {
 	if err := c.identify(ctx, v); err != nil {
 		return err
 	}
 	if v.session == nil {
-		// Choice: of the closed list of codes this one says that nothing was
-		// shown that proves who calls.
+		// Choice: missing_api_key is the code in the closed list for a request
+		// without credentials.
 		const message = "You are not signed in, or not any more. Sign in."
 		return fault.New(fault.MissingAPIKey, message, fault.Detail{Code: "signed_out", Message: message})
 	}
@@ -182,7 +183,8 @@ func (c *Console) admit(ctx context.Context, v *visit, r *route) error {
 	return nil
 }
 
-// identify finds out who visits; nobody is no error.
+// identify sets the session and the caller. A request without a session is not
+// an error.
 func (c *Console) identify(ctx context.Context, v *visit) (err error) {
 	if v.session, err = c.SignIn.Open(ctx, token(v.Request), v.from()); err != nil || v.session == nil {
 		return err
@@ -191,7 +193,7 @@ func (c *Console) identify(ctx context.Context, v *visit) (err error) {
 	return err
 }
 
-// forbidden says that the visitor's role is too small.
+// forbidden returns the fault for a role below least.
 func (v *visit) forbidden(least account.Role) error {
 	message := "Your role in this workspace does not allow this; it needs " + string(least) + " or higher."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{
@@ -199,13 +201,13 @@ func (v *visit) forbidden(least account.Role) error {
 	})
 }
 
-// nothing is the answer where there is nothing to tell.
+// nothing is an empty response.
 type nothing struct{}
 
-// redirect is an answer that leads elsewhere.
+// redirect is a response that redirects the browser.
 type redirect string
 
-// stream is an answer that is written bit by bit.
+// stream is a response that is written in parts.
 type stream struct {
 	mediaType string
 	write     func(io.Writer) error

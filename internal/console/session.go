@@ -16,19 +16,19 @@ import (
 	"fanfare/internal/signin"
 )
 
-// Limits of what people type. What a name or a password has to be, the slices
-// say.
+// Maximum lengths of inputs. The slices check the rules for names and
+// passwords.
 const (
 	maxEmail    = 254
 	maxName     = 200
 	maxPassword = 1024
 	maxCode     = 64
 	maxToken    = 512
-	// maxTicket is more, because the browser keeps all of some tickets.
+	// maxTicket is larger, because sealed tickets contain their state.
 	maxTicket = 4096
 )
 
-// States of a browser.
+// States of a browser's session.
 const (
 	stateSetUp     = "setup"
 	stateSignedOut = "signed_out"
@@ -42,8 +42,8 @@ type waysView struct {
 	OIDC     *string `json:"oidc"`
 }
 
-// sessionView is what every browser may know, presence what one may know that
-// is signed in.
+// sessionView is the state for every browser; presence is the state for a
+// signed-in user.
 type sessionView struct {
 	State string   `json:"state"`
 	Ways  waysView `json:"ways"`
@@ -106,7 +106,7 @@ func (c *Console) getSession(ctx context.Context, v *visit) (any, error) {
 	for _, w := range all {
 		in.Workspaces = append(in.Workspaces, workspaceRole{w.ID, w.Name, w.Role})
 	}
-	// Where it is on the server's machine matters to nobody elsewhere.
+	// The path is useful only on the server's own machine.
 	if c.Authority != "" && v.From.IsLoopback() {
 		in.Authority = &c.Authority
 	}
@@ -117,7 +117,8 @@ func (c *Console) getSession(ctx context.Context, v *visit) (any, error) {
 	return in, nil
 }
 
-// ways are how people can sign in here. Browsers make passkeys for names only.
+// ways returns the sign-in methods of this server. Browsers support passkeys
+// for host names only, not for IP addresses.
 func (c *Console) ways() waysView {
 	w := waysView{Password: true}
 	if c.OIDC != "" {
@@ -130,13 +131,14 @@ func (c *Console) ways() waysView {
 	return w
 }
 
-// signedIn is how far somebody got.
+// signedIn is the result of a sign-in.
 type signedIn struct {
 	State  string `json:"state"`
 	Ticket string `json:"ticket,omitzero"`
 }
 
-// enter gives the browser its new session; the one it had ends.
+// enter sets the cookies of a new session and ends the browser's previous
+// session.
 func (c *Console) enter(ctx context.Context, v *visit, r signin.Result, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func (c *Console) secondStep(ctx context.Context, v *visit) (any, error) {
 	return c.enter(ctx, v, r, err)
 }
 
-// readCeremony reads the second half of a passkey ceremony.
+// readCeremony reads the second step of a passkey ceremony.
 func (v *visit) readCeremony() (ticket string, response []byte, err error) {
 	err = v.Read(func(f httpapi.Fields) { ticket, response = f.Text("ticket", 1, maxTicket), f.Raw("response") })
 	return ticket, response, err
@@ -272,8 +274,8 @@ func (c *Console) lookLink(ctx context.Context, v *visit) (any, error) {
 	return out, nil
 }
 
-// followLink uses a link. Somebody who is signed in accepts an invitation
-// without a password.
+// followLink uses a link. A signed-in user accepts an invitation without a
+// password.
 func (c *Console) followLink(ctx context.Context, v *visit) (any, error) {
 	var link string
 	var name, password *string
@@ -309,9 +311,8 @@ func (c *Console) startOIDC(ctx context.Context, v *visit) (any, error) {
 	return redirect(at), nil
 }
 
-// finishOIDC takes somebody in who comes back from the issuer. A person looks
-// at a page here, so what went wrong is told there, by its code: the address
-// must not be able to put words into the page.
+// finishOIDC completes a single sign-on. Errors are shown on the sign-in page,
+// by code only: a URL must not be able to put text into the page.
 func (c *Console) finishOIDC(ctx context.Context, v *visit) (any, error) {
 	q, held := v.Request.URL.Query(), ""
 	if cookie, err := v.Request.Cookie(oidcCookie); err == nil {

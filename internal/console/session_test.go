@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// TestOrigins refuses what other sites send.
+// TestOrigins checks that cross-origin requests are rejected.
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -53,7 +53,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestCookie sees what the browser is given to hold.
+// TestCookie checks the attributes of the cookies.
 func TestCookie(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -82,7 +82,8 @@ func TestCookie(t *testing.T) {
 	b.api("DELETE", "session", nil).want(200)
 }
 
-// TestKnownBrowser gets its owner in while others guess, and only its owner.
+// TestKnownBrowser checks that only its owner can sign in from a known browser
+// during an attack.
 func TestKnownBrowser(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -109,8 +110,8 @@ func TestKnownBrowser(t *testing.T) {
 	sign(b, password).want(200)
 }
 
-// TestAuthority tells where the file of the server's own authority is to
-// those who can read it there.
+// TestAuthority checks that the path of the CA certificate is shown only on the
+// server's own machine.
 func TestAuthority(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -124,7 +125,7 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// TestSetUp goes from nothing to a signed-in owner.
+// TestSetUp sets up an empty server and signs the owner in.
 func TestSetUp(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -169,7 +170,7 @@ func TestSetUp(t *testing.T) {
 	})
 }
 
-// TestOwnSessions lists and ends them.
+// TestOwnSessions lists and ends a user's own sessions.
 func TestOwnSessions(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -194,7 +195,8 @@ func TestOwnSessions(t *testing.T) {
 	}
 }
 
-// TestOtherWorkspace switches, and tells a tab that has not heard of it.
+// TestOtherWorkspace switches the workspace and checks that a tab with the old
+// workspace gets an error.
 func TestOtherWorkspace(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -217,7 +219,8 @@ func TestOtherWorkspace(t *testing.T) {
 	b.do("GET", "/console/v1/campaigns", nil, tab).want(200)
 }
 
-// TestTaken leads somebody elsewhere who was taken out of a workspace.
+// TestTaken checks that the session of a removed member moves to another
+// workspace.
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

@@ -25,23 +25,22 @@ var dist embed.FS
 //go:embed placeholder.html
 var placeholder []byte
 
-// The two programs that a build holds: the console, and the small one in front
-// of it for people who are not signed in.
+// The two apps of a build: the console, and the small app for signed-out users.
 const (
 	index = "/index.html"
 	entry = "/signin.html"
 )
 
-// pages are the first segments of the paths that the console itself shows, and
-// the program that does. What is there the program decides.
+// pages maps the first segment of the console's paths to the app that shows
+// them. The app handles the rest of the path.
 var pages = map[string]string{
 	"": index, "campaigns": index, "creative": index, "audiences": index, "analytics": index, "connections": index, "settings": index,
 	"sign-in": entry, "setup": entry, "link": entry, "reset": entry,
 }
 
-// policy is what a page of the console may load and do. The hashes are those of
-// two style sheets that React Aria puts into the page while it runs: how touch
-// scrolls on what can be pressed, and that nothing scrolls behind a dialog.
+// policy is the Content-Security-Policy of the console. The hashes are those of
+// two style sheets that React Aria inserts at run time: touch behavior of
+// pressable elements, and no scrolling behind a dialog.
 var policy = strings.Join([]string{
 	"default-src 'none'", "script-src 'self'",
 	"style-src 'self' 'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o=' 'sha256-gYiS/BvZvRcK27JIXTuwhZ3hs2+VJ1X+2gUlE+farlg='",
@@ -49,21 +48,23 @@ var policy = strings.Join([]string{
 	"manifest-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'",
 }, "; ")
 
-// features are what no page of the console uses, and passkeys.
+// features is the Permissions-Policy: it disables features that the console
+// does not use and allows passkeys.
 var features = strings.Join([]string{
 	"accelerometer=()", "autoplay=()", "camera=()", "display-capture=()", "encrypted-media=()", "fullscreen=()", "geolocation=()", "gyroscope=()",
 	"magnetometer=()", "microphone=()", "midi=()", "payment=()", "picture-in-picture=()", "screen-wake-lock=()", "usb=()", "web-share=()",
 	"xr-spatial-tracking=()", "publickey-credentials-create=(self)", "publickey-credentials-get=(self)",
 }, ", ")
 
-// codings are how files may be packed, the best first, and how such a file's
-// name ends.
+// codings are the compressed encodings of files, best first, and their file
+// name suffixes.
 var codings = []struct{ name, suffix string }{{"zstd", ".zst"}, {"br", ".br"}, {"gzip", ".gz"}}
 
-// file is one file of the build in all its packings; the plain one is "".
+// file is one file of the build in all its encodings; the key of the
+// uncompressed form is "".
 type file struct {
 	mediaType string
-	// lasting files have a hash in their name.
+	// lasting is true for files with a hash in their name.
 	lasting bool
 	forms   map[string]form
 }
@@ -78,16 +79,16 @@ func newForm(body []byte) form {
 	return form{body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// mediaTypes are those of a build. The machine's own table is not asked,
-// because it differs from machine to machine.
+// mediaTypes are the media types of a build. The operating system's table is
+// not used, because it differs between machines.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 	".png": "image/png", ".ico": "image/x-icon", ".woff2": "font/woff2", ".json": "application/json", ".webmanifest": "application/manifest+json",
 	".txt": "text/plain; charset=utf-8", ".webp": "image/webp", ".wasm": "application/wasm",
 }
 
-// built are the files of the build in this program, read once: they are large
-// and never change.
+// built returns the files of the embedded build. It reads them once, because
+// they are large and never change.
 var built = sync.OnceValues(func() (map[string]*file, error) {
 	build, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -96,7 +97,7 @@ var built = sync.OnceValues(func() (map[string]*file, error) {
 	return readFiles(build)
 })
 
-// readFiles reads a build.
+// readFiles reads the files of a build.
 func readFiles(build fs.FS) (map[string]*file, error) {
 	files := map[string]*file{}
 	err := fs.WalkDir(build, ".", func(name string, d fs.DirEntry, err error) error {
@@ -137,8 +138,8 @@ func readFiles(build fs.FS) (map[string]*file, error) {
 	return files, err
 }
 
-// find returns the file that a request wants: the one of this path, or the page
-// that shows all pages. Nil is for others to answer.
+// find returns the file of a path or the page of an app. It returns nil if the
+// API should answer.
 func (c *Console) find(r *http.Request, at string) *file {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(at, "/") {
 		return nil
@@ -147,8 +148,8 @@ func (c *Console) find(r *http.Request, at string) *file {
 	page, known := pages[first]
 	switch {
 	case known && (first != "" || !more):
-		// Choice: programs that forget /v1 are told so in JSON; browsers ask
-		// for a page by name.
+		// Choice: a client that forgets /v1 gets an error in JSON; only
+		// browsers name text/html.
 		if first != "" && !strings.Contains(r.Header.Get("Accept"), "text/html") {
 			return nil
 		}
@@ -163,7 +164,7 @@ func (c *Console) find(r *http.Request, at string) *file {
 	return c.files[at]
 }
 
-// serveFile answers with a file. Only status 200 can be answered from a cache.
+// serveFile sends a file. Only responses with status 200 have an ETag.
 func (c *Console) serveFile(w http.ResponseWriter, r *http.Request, f *file, status int) {
 	h := w.Header()
 	c.API.Greet(h, r)
@@ -198,13 +199,13 @@ func (c *Console) serveFile(w http.ResponseWriter, r *http.Request, f *file, sta
 	h.Set("Content-Length", strconv.Itoa(len(sent.body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		// An error here is a browser that went away.
+		// An error means that the browser disconnected.
 		_, _ = w.Write(sent.body)
 	}
 }
 
-// accepts reports whether an Accept-Encoding header names a coding and does
-// not refuse it.
+// accepts reports whether an Accept-Encoding header names a coding with a
+// quality above 0.
 func accepts(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, rest, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -216,15 +217,15 @@ func accepts(header, coding string) bool {
 	return false
 }
 
-// robots keeps search engines away: nothing here is for the public.
+// robots excludes search engines, because nothing here is public.
 var robots = &file{mediaType: mediaTypes[".txt"], forms: map[string]form{"": newForm([]byte("User-agent: *\nDisallow: /\n"))}}
 
-// noticeLife is how long a notice about where to report weaknesses may be kept.
+// noticeLife is the validity of security.txt.
 const noticeLife = 90 * 24 * time.Hour
 
-// securityNotice says where to report weaknesses, as RFC 9116 has it. An
-// address and localhost have no mailbox.
-// Choice: the mailbox is the one that RFC 2142 has every domain keep for this.
+// securityNotice returns security.txt (RFC 9116), or nil for an IP address or
+// localhost, which have no mailbox.
+// Choice: the mailbox is security@, which RFC 2142 reserves for this purpose.
 func (c *Console) securityNotice(host string) *file {
 	name, _, _ := strings.Cut(host, ":")
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// build is what a build of the console looks like.
+// build is a small build of the console.
 var build = fstest.MapFS{
 	".gitignore":                {Data: []byte("*")},
 	"index.html":                {Data: []byte("<!doctype html><title>Console</title>")},
@@ -26,7 +26,7 @@ var build = fstest.MapFS{
 	"assets/index-B4x9.css.zst": {Data: []byte("zst style")},
 }
 
-// built boots a service with a console that was built.
+// built starts a service with a console build.
 func built(t *testing.T, options ...func(*app.Config)) *browser {
 	t.Helper()
 	w := fanfaretest.New(t, nil, options...)
@@ -38,7 +38,8 @@ func built(t *testing.T, options ...func(*app.Config)) *browser {
 	return newBrowser(t, w)
 }
 
-// TestPages answers every page's path with its program, and no other path.
+// TestPages checks that every page's path returns its app, and no other path
+// does.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	b := built(t)
@@ -84,8 +85,8 @@ func TestPages(t *testing.T) {
 	b.do("GET", "/docs", nil).want(200)
 }
 
-// TestMissingPages answers people in HTML and programs in JSON where a path
-// names nothing.
+// TestMissingPages checks that an unknown path returns HTML to browsers and
+// JSON to other clients.
 func TestMissingPages(t *testing.T) {
 	t.Parallel()
 	b := built(t)
@@ -98,7 +99,7 @@ func TestMissingPages(t *testing.T) {
 			t.Errorf("%s by a program: got %d %s want 404 in JSON", path, got.status, got.body)
 		}
 	}
-	// What programs call stays JSON, also for a browser, and so do links to assets.
+	// API paths and asset links return JSON, also to a browser.
 	for _, path := range []string{"/v1/nothing", "/assets/index-B4x9.js.br", "/v9/campaigns", "/console/nothing", "/console/api/nothing"} {
 		if got := b.do("GET", path, nil); got.header.Get("Content-Type") != "application/json; charset=utf-8" {
 			t.Errorf("%s: got %d %v want JSON", path, got.status, got.header)
@@ -109,7 +110,7 @@ func TestMissingPages(t *testing.T) {
 	}
 }
 
-// TestPageHeaders wants a page to be able to do only what it needs.
+// TestPageHeaders checks that the headers restrict a page to what it needs.
 func TestPageHeaders(t *testing.T) {
 	t.Parallel()
 	b := built(t, func(c *app.Config) { c.HSTS = true })
@@ -138,7 +139,7 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
-// TestPacked sends the smallest form that a browser takes.
+// TestPacked checks that the best encoding that the browser accepts is sent.
 func TestPacked(t *testing.T) {
 	t.Parallel()
 	b := built(t)
@@ -167,7 +168,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestOnlyPacked refuses a build that not every browser could read.
+// TestOnlyPacked checks that a build without uncompressed files is rejected.
 func TestOnlyPacked(t *testing.T) {
 	t.Parallel()
 	if _, err := console.ReadFiles(fstest.MapFS{"assets/a.js.br": {Data: []byte("x")}}); err == nil || !strings.Contains(err.Error(), "make web") {
@@ -175,7 +176,8 @@ func TestOnlyPacked(t *testing.T) {
 	}
 }
 
-// TestWithoutBuild shows how to get one.
+// TestWithoutBuild checks that the placeholder explains how to build the
+// console.
 func TestWithoutBuild(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -190,7 +192,7 @@ func TestWithoutBuild(t *testing.T) {
 	}
 }
 
-// TestNotices are for machines.
+// TestNotices checks robots.txt and security.txt.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	b := built(t)
@@ -201,7 +203,7 @@ func TestNotices(t *testing.T) {
 	if got := string(b.do("GET", "/.well-known/security.txt", nil).want(200).body); got != want {
 		t.Errorf("got %q want %q", got, want)
 	}
-	// Whatever the caller calls the server, the mailbox is the operator's.
+	// The Host header does not change the mailbox.
 	for _, host := range []string{"localhost:8443", "127.0.0.1", "evil.example:8443"} {
 		r := newRequest(t, "/.well-known/security.txt")
 		r.Host = host
@@ -217,7 +219,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestAssetLinks still work beside the files of the build.
+// TestAssetLinks checks that asset links work beside the files of the build.
 func TestAssetLinks(t *testing.T) {
 	t.Parallel()
 	b := built(t)

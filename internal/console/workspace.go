@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// dollarDigits is how exact a budget for models is: a millionth.
+// dollarDigits is the number of decimals of a model budget.
 const dollarDigits = 6
 
 type workspaceView struct {
@@ -35,7 +35,7 @@ func showWorkspace(w account.Workspace) workspaceView {
 	return out
 }
 
-// dollars writes millionths of a dollar with at least the cents.
+// dollars formats millionths of a dollar with at least two decimals.
 func dollars(micros int64) string { return money.Amount{Micros: micros, Digits: 2}.String() }
 
 func (c *Console) getWorkspace(_ context.Context, v *visit) (any, error) {
@@ -57,7 +57,7 @@ func (c *Console) updateWorkspace(ctx context.Context, v *visit) (any, error) {
 	return showWorkspace(w), err
 }
 
-// readBudget reads a decimal of dollars, or null for no limit.
+// readBudget reads an amount in dollars, or null for no limit.
 func readBudget(f httpapi.Fields) **int64 {
 	var budget *int64
 	if text := f.TextOr("model_budget", 1, maxCode); text != nil {
@@ -70,9 +70,8 @@ func readBudget(f httpapi.Fields) **int64 {
 	return &budget
 }
 
-// addWorkspace makes another workspace for the visitor.
-// Choice: it begins with the smallest plan; plans are for the operator to
-// give.
+// addWorkspace creates another workspace for the user.
+// Choice: it has the smallest plan; only the operator assigns plans.
 func (c *Console) addWorkspace(ctx context.Context, v *visit) (any, error) {
 	if c.MaxWorkspaces == 0 {
 		return nil, fault.New(fault.InvalidState, "Only the operator creates workspaces on this server, with fanfare workspace create.")
