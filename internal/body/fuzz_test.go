@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/fault"
 )
 
-// FuzzBody wants any bytes to be read or refused, and what was read to be the
-// same when written and read again.
+// FuzzBody checks that any bytes are parsed or rejected, and that a parsed
+// value stays the same when it is encoded and parsed again.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":[1,-2.5e3,"\ud83d\ude00",null,true,{"b":{}}]}`, `{"a":1,"a":2}`, `[]`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{} {}`, strings.Repeat(`{"a":`, 70)} {
 		f.Add([]byte(seed))
@@ -37,7 +37,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// reencode parses a body and writes it again.
+// reencode parses a body and encodes it again.
 func reencode(text []byte) ([]byte, error) {
 	v, err := body.Parse(text)
 	if err != nil {

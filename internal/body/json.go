@@ -15,23 +15,23 @@ import (
 	"fanfare/internal/fault"
 )
 
-// Bounds of a body. No operation needs an object with more than 200 members
-// or more than some 20,000 values, and each value takes 80 bytes in memory.
+// Limits of a body. No operation needs an object with more than 200 members or
+// more than about 20,000 values, and each value takes 80 bytes in memory.
 const (
 	maxDepth   = 64
 	maxMembers = 250
 	maxValues  = 50_000
 )
 
-// Value is a parsed JSON value: text holds a string's content or a number's
-// literal, so that no number ever goes through a float.
+// Value is a parsed JSON value. Text is the content of a string or the literal
+// of a number, so that numbers are never converted to float.
 type Value struct {
 	Kind    jsontext.Kind
 	Text    string
 	Items   []Value
 	Members []Member
-	// Cut says of a body that an object in it has more than maxMembers: what
-	// comes after those was not read.
+	// Cut is true if an object in the body has more than maxMembers members.
+	// The rest of the body was not read.
 	Cut bool
 }
 
@@ -41,7 +41,7 @@ type Member struct {
 	Value Value
 }
 
-// Kinds as jsontext names them.
+// Kinds of values, as in jsontext.
 const (
 	KindNull   = jsontext.KindNull
 	KindString = jsontext.KindString
@@ -50,7 +50,7 @@ const (
 	KindArray  = jsontext.KindBeginArray
 )
 
-// Get returns the member of an object, nil where it has none of the name.
+// Get returns the member of an object, nil if it is absent.
 func (v *Value) Get(name string) *Value {
 	for i := range v.Members {
 		if v.Members[i].Name == name {
@@ -60,8 +60,8 @@ func (v *Value) Get(name string) *Value {
 	return nil
 }
 
-// Equal reports whether two values are the same JSON, whatever the order of
-// members.
+// Equal reports whether two values are the same JSON, regardless of the order
+// of members.
 func (v *Value) Equal(w *Value) bool {
 	return v.Kind == w.Kind && v.Text == w.Text &&
 		slices.EqualFunc(v.Items, w.Items, func(a, b Value) bool { return a.Equal(&b) }) &&
@@ -71,8 +71,8 @@ func (v *Value) Equal(w *Value) bool {
 	})
 }
 
-// Merge applies a merge patch as RFC 7396 has it, except that a null stays in
-// the result: the field reader knows what clearing means for each member.
+// Merge applies a merge patch (RFC 7396), but keeps null members in the result,
+// because the reader knows the effect of null for each member.
 func (v Value) Merge(patch Value) Value {
 	if v.Kind != KindObject || patch.Kind != KindObject {
 		return patch
@@ -88,7 +88,7 @@ func (v Value) Merge(patch Value) Value {
 	return out
 }
 
-// Of is a Go value as JSON.
+// Of converts a Go value to a Value.
 func Of(v any) (*Value, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -98,8 +98,8 @@ func Of(v any) (*Value, error) {
 	return &object, err
 }
 
-// Parse reads one JSON object strictly: UTF-8, no duplicate names, no
-// lone surrogates, nothing after it.
+// Parse reads one JSON object strictly: valid UTF-8, no duplicate names, no
+// lone surrogates, no trailing data.
 func Parse(body []byte) (Value, error) {
 	switch {
 	case len(bytes.TrimLeft(body, " \t\r\n")) == 0:
@@ -122,7 +122,7 @@ func Parse(body []byte) (Value, error) {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return v, duplicate(d, err)
 	case err != nil && jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
-		// The bytes are UTF-8, so it is an escape that is not.
+		// The bytes are valid UTF-8, so an escape sequence is invalid.
 		return v, Malformed("invalid_utf8", "The body holds half of a surrogate pair.", d.InputOffset())
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return v, Malformed("syntax", "The JSON is cut off. Send it to its end.", d.InputOffset())
@@ -138,7 +138,7 @@ func Parse(body []byte) (Value, error) {
 	return v, nil
 }
 
-// duplicate names the member that the decoder has met for the second time.
+// duplicate returns the fault for a repeated member, with its path.
 func duplicate(d *jsontext.Decoder, cause error) error {
 	var at *jsontext.SyntacticError
 	if !errors.As(cause, &at) {
@@ -164,7 +164,8 @@ func duplicate(d *jsontext.Decoder, cause error) error {
 	return f
 }
 
-// Malformed returns the error for a body that is not the JSON it has to be.
+// Malformed returns the fault for a body that is not valid JSON or not an
+// object.
 func Malformed(code, message string, offset int64) *fault.Error {
 	d := fault.Detail{In: "body", Code: code, Message: message}
 	if offset > 0 {
@@ -181,15 +182,14 @@ func notObject(v Value) error {
 	return nil
 }
 
-// errCut ends the reading of a body at an object with too many members. What
-// was read before is returned with it, so that the answer can name fields that
-// are wrong.
+// errCut stops parsing at an object with too many members. The values before it
+// are returned too, so that the response can name invalid fields.
 var errCut = errors.New("too many members")
 
 // parser reads the values of one body.
 type parser struct {
 	d *jsontext.Decoder
-	// values is how many were read.
+	// values is the number of values read so far.
 	values int
 }
 

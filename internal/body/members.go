@@ -23,8 +23,8 @@ import (
 // IsString reports whether a value is a string.
 func IsString(v *Value) bool { return v.Kind == KindString }
 
-// Text reads a string of so many characters. Where least is above 0, at least
-// one must not be a space.
+// Text reads a string with least to most characters. If least is above 0, at
+// least one character must not be a space.
 func (f *Reader) Text(name string, p Presence, least, most int) *string {
 	v := f.Typed(name, p, IsString, "a string")
 	if v == nil || !f.CheckText(f.At(name), v.Text, least, most) {
@@ -33,7 +33,8 @@ func (f *Reader) Text(name string, p Presence, least, most int) *string {
 	return &v.Text
 }
 
-// CheckText reports a text that is too short, too long or has a null character.
+// CheckText reports a problem and returns false if a text is too short, too
+// long or contains a null character.
 func (f *Reader) CheckText(path, s string, least, most int) bool {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -63,7 +64,8 @@ func (f *Reader) Choice(name string, p Presence, allowed []string) *string {
 	return &v.Text
 }
 
-// CheckChoice reports a text that is not one of the allowed.
+// CheckChoice reports a problem and returns false if a text is not one of
+// allowed.
 func (f *Reader) CheckChoice(path, s string, allowed []string) bool {
 	if slices.Contains(allowed, s) {
 		return true
@@ -91,7 +93,7 @@ func (f *Reader) Integer(name string, p Presence, least, most int64) *int64 {
 	return nil
 }
 
-// OneOf reads an integer out of a list.
+// OneOf reads an integer that must be one of allowed.
 func (f *Reader) OneOf(name string, p Presence, allowed []int64) *int64 {
 	n := f.Integer(name, p, math.MinInt64, math.MaxInt64)
 	if n != nil && !slices.Contains(allowed, *n) {
@@ -101,7 +103,7 @@ func (f *Reader) OneOf(name string, p Presence, allowed []int64) *int64 {
 	return n
 }
 
-// Number reads a number from 0 up.
+// Number reads a number that must not be negative.
 func (f *Reader) Number(name string, p Presence) *float64 {
 	v := f.Typed(name, p, func(v *Value) bool { return v.Kind == KindNumber }, "a number")
 	if v == nil {
@@ -119,7 +121,7 @@ func (f *Reader) Number(name string, p Presence) *float64 {
 	return nil
 }
 
-// Flag reads true or false, which may be absent.
+// Flag reads a boolean that may be absent.
 func (f *Reader) Flag(name string) *bool {
 	v := f.Typed(name, Optional, func(v *Value) bool { return v.Kind == 't' || v.Kind == 'f' }, "true or false")
 	if v == nil {
@@ -218,8 +220,8 @@ func (f *Reader) Amount(name string, p Presence, c money.Currency) *money.Amount
 	return nil
 }
 
-// URL reads an https URL, which may be null; macros in double braces may stand
-// in it.
+// URL reads an https URL that may be null. It may contain macros in double
+// braces.
 func (f *Reader) URL(name string, macros []string) *string {
 	s := f.Text(name, Nullable, 1, MaxURL)
 	if s == nil {
@@ -237,7 +239,7 @@ func (f *Reader) URL(name string, macros []string) *string {
 	return s
 }
 
-// Template reads text in which macros may stand.
+// Template reads text that may contain macros.
 func (f *Reader) Template(name string, most int, macros []string) *string {
 	s := f.Text(name, Nullable, 0, most)
 	if s == nil {
@@ -249,7 +251,8 @@ func (f *Reader) Template(name string, most int, macros []string) *string {
 	return s
 }
 
-// expand puts a word for each macro and refuses macros that do not exist.
+// expand replaces each macro with a placeholder. It reports unknown macros as a
+// problem.
 func (f *Reader) expand(path, s string, macros []string) (string, bool) {
 	var plain strings.Builder
 	for {
@@ -272,7 +275,8 @@ func (f *Reader) expand(path, s string, macros []string) (string, bool) {
 	}
 }
 
-// List reads an array of strings without repeats. check looks at one item.
+// List reads an array of strings without duplicates. check validates and
+// normalizes one item.
 func (f *Reader) List(name string, most int, check func(path, item string) (string, bool)) []string {
 	out := []string{}
 	v := f.Typed(name, Optional, func(v *Value) bool { return v.Kind == KindArray }, "an array")
@@ -317,11 +321,11 @@ func (f *Reader) Words(name string, most, longest int) []string {
 	return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, longest) })
 }
 
-// maxID is how long an identifier may be that a caller names.
+// maxID is the maximum length of an id in a request.
 const maxID = 64
 
-// IDs reads an array of identifiers. Ids that cannot exist are kept: whoever
-// looks them up says that they name nothing.
+// IDs reads an array of ids. It accepts ids of any format; the lookup reports
+// those that do not exist.
 func (f *Reader) IDs(name string, most int) []ident.ID {
 	list := f.Words(name, most, maxID)
 	out := make([]ident.ID, len(list))
@@ -337,12 +341,13 @@ const (
 	maxLanguage = 35
 )
 
-// languageTag is the form that BCP 47 gives a tag: language, script, region
-// and variants. Extensions and private subtags say nothing about who can read
-// a text.
+// languageTag matches a BCP 47 tag of language, script, region and variants.
+// Extensions and private subtags are excluded, because they do not identify the
+// readers of a text.
 var languageTag = regexp.MustCompile(`(?i)^[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z0-9]{5,8}|\d[a-z0-9]{3}))*$`)
 
-// CheckLanguage reports a text that is no BCP 47 tag.
+// CheckLanguage reports a problem and returns false if a text is not a BCP 47
+// tag.
 func (f *Reader) CheckLanguage(path, s string) bool {
 	if !f.CheckText(path, s, minLanguage, maxLanguage) {
 		return false
@@ -354,8 +359,7 @@ func (f *Reader) CheckLanguage(path, s string) bool {
 	return true
 }
 
-// Limits of members that records of every kind have. The contract says the
-// same.
+// Limits of members that all kinds of records have, as in the contract.
 const (
 	MaxURL       = 2048
 	maxTags      = 20
@@ -365,7 +369,7 @@ const (
 	maxMetaValue = 500
 )
 
-// Tags reads an array of short labels, lower-cased.
+// Tags reads an array of short labels and converts them to lower case.
 func (f *Reader) Tags() []string {
 	return f.List("tags", maxTags, func(path, item string) (string, bool) {
 		return strings.ToLower(item), f.CheckText(path, item, 1, MaxTag)
@@ -408,8 +412,8 @@ func (f *Reader) Language(name string, p Presence) *string {
 	return &v.Text
 }
 
-// ID reads an identifier. One that cannot exist is kept: whoever looks it up
-// says that it names nothing.
+// ID reads an id. It accepts an id of any format; the lookup reports one that
+// does not exist.
 func (f *Reader) ID(name string, p Presence) *ident.ID {
 	s := f.Text(name, p, 1, 64)
 	if s == nil {
@@ -419,7 +423,8 @@ func (f *Reader) ID(name string, p Presence) *ident.ID {
 	return &id
 }
 
-// NotOneOf says that a value is none of those allowed, and which was meant.
+// NotOneOf returns the message for a value that is not allowed, with the
+// closest allowed value if one is similar.
 func NotOneOf(v string, allowed []string) (message string, meta fault.Meta) {
 	shown := fault.Clip(v)
 	message, meta = fmt.Sprintf("must be one of %s, not %q.", strings.Join(allowed, ", "), shown), fault.Meta{"allowed": allowed, "value": shown}
@@ -430,8 +435,9 @@ func NotOneOf(v string, allowed []string) (message string, meta fault.Meta) {
 	return message, meta
 }
 
-// NoSuchDay returns the day that a text begins with, where it is written like
-// one and is in no calendar.
+// NoSuchDay returns the date at the start of a text if it has the format of a
+// date but does not exist, such as 2026-02-30. Otherwise it returns an empty
+// string.
 func NoSuchDay(s string) string {
 	if len(s) < len(time.DateOnly) {
 		return ""
@@ -445,5 +451,5 @@ func NoSuchDay(s string) string {
 
 var dayShape = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// DayMissing is the message for a day that is in no calendar.
+// DayMissing returns the message for a date that does not exist.
 func DayMissing(day string) string { return "names a day that does not exist: " + day + "." }

@@ -7,9 +7,9 @@ import (
 	"fanfare/internal/fault"
 )
 
-// Merge lays a patch over the writable members of the current record.
-// Read-only members that repeat the current value are ignored, so that a
-// client may send back what it read.
+// Merge applies a patch to the writable members of the current record.
+// Read-only members that repeat the current value are ignored, so that a client
+// may send back a record as it read it.
 func Merge(current []byte, patch Value, readOnly []string) (*Reader, error) {
 	now, err := Parse(current)
 	if err != nil {
@@ -35,8 +35,8 @@ func Merge(current []byte, patch Value, readOnly []string) (*Reader, error) {
 	return f, nil
 }
 
-// without copies an object without the members at some paths, such as status
-// or content.media, and tells of those that it leaves out.
+// without returns a copy of an object without the members at some paths, such
+// as status or content.media. It calls left for each removed member.
 func without(object *Value, at string, paths []string, left func(path string, v *Value)) Value {
 	out := Value{Kind: KindObject}
 	for _, m := range object.Members {

@@ -2,20 +2,19 @@ package body
 
 import "fanfare/internal/fault"
 
-// Problems are what is wrong with a body. Only as many as an answer lists are
-// kept, so that a body with thousands of them costs no more than one with
-// fifty.
+// Problems are the problems of a body. Only as many as a response lists are
+// stored, so that thousands of problems cost no more than fifty.
 type Problems struct {
 	List []fault.Detail
 	// more counts the problems that are not in the list.
 	more int
-	// cut says that the body was not read to its end.
+	// cut is true if the body was not read to its end.
 	cut bool
 }
 
 func (p *Problems) full() bool { return len(p.List) >= fault.MaxDetails }
 
-// Add adds problems; those beyond fault.MaxDetails are only counted.
+// Add adds problems. Those beyond fault.MaxDetails are only counted.
 func (p *Problems) Add(details ...fault.Detail) {
 	for _, d := range details {
 		if p.full() {
@@ -26,7 +25,7 @@ func (p *Problems) Add(details ...fault.Detail) {
 	}
 }
 
-// Err returns all problems as one fault.
+// Err returns all problems as one fault, nil if there are none.
 func (f *Reader) Err() error {
 	p := f.Problems
 	if len(p.List) == 0 {
@@ -39,8 +38,8 @@ func (f *Reader) Err() error {
 	return e
 }
 
-// Bad adds a problem with the member at path. The message goes on from the
-// path: "must be a string."
+// Bad adds a problem of the member at path. The message continues after the
+// path, for example "must be a string."
 func (f *Reader) Bad(path, code, message string, meta fault.Meta) {
 	if f.Problems.full() {
 		f.Problems.more++
@@ -49,7 +48,8 @@ func (f *Reader) Bad(path, code, message string, meta fault.Meta) {
 	f.Problems.Add(fault.Detail{Field: path, In: "body", Code: code, Message: path + " " + message, Meta: meta})
 }
 
-// Advise adds to the refusal of a read-only member how it is changed instead.
+// Advise adds advice to the problems of read-only members: how to change them
+// instead.
 func (f *Reader) Advise(advice map[string]string) {
 	for i, d := range f.Problems.List {
 		if d.Code == "read_only" && advice[d.Field] != "" {
@@ -58,9 +58,9 @@ func (f *Reader) Advise(advice map[string]string) {
 	}
 }
 
-// ErrWith returns all that is wrong with a body at once: where its fields are
-// wrong, the references in it are looked up here too, because the service
-// would not get to see them.
+// ErrWith returns the problems of the fields together with those of dangling,
+// which checks references. If the fields have no problems, it returns nil,
+// because the service checks the references itself.
 func (f *Reader) ErrWith(dangling func() ([]fault.Detail, error)) error {
 	if f.Err() == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package body reads JSON objects that callers send: strictly, with all problems
-// at once, each with the path of its member. The rules for a kind of record are
-// in its own package, which calls this one.
+// Package body reads the JSON objects of requests strictly. It reports all
+// problems at once, each with the path of its member. The packages of the
+// records define the rules and call this package.
 package body
 
 import (
@@ -13,21 +13,21 @@ import (
 	"fanfare/internal/nearest"
 )
 
-// Reader reads the members of one JSON object. It never stops at a problem:
-// all of them are counted and the first are collected, each with the path of
-// its member. A reading method says which members there are; what is left over
-// at the end is unknown.
+// Reader reads the members of one JSON object. It does not stop at a problem:
+// it counts all and collects the first ones, each with the path of its member.
+// Each read method marks its member as known; Done reports the others as
+// unknown.
 type Reader struct {
 	Object   *Value
 	path     string
 	read     map[string]bool
 	Problems *Problems
-	// Patch says that the object is the result of a merge patch, where null
-	// in a map removes the key.
+	// Patch is true if the object is the result of a merge patch, where null in
+	// a map removes the key.
 	Patch bool
 }
 
-// NewReader returns a reader of an object. patch says that the object is the
+// NewReader returns a Reader of an object. patch is true if the object is the
 // result of a merge patch.
 func NewReader(object *Value, patch bool) *Reader {
 	f := &Reader{Object: object, read: map[string]bool{}, Problems: &Problems{cut: object.Cut}, Patch: patch}
@@ -40,7 +40,8 @@ func NewReader(object *Value, patch bool) *Reader {
 	return f
 }
 
-// At is the path of a member. The name may be one that the caller made up.
+// At returns the path of a member. It shortens names, because the caller may
+// have made them up.
 func (f *Reader) At(name string) string {
 	name = fault.Clip(name)
 	if f.path == "" {
@@ -49,7 +50,7 @@ func (f *Reader) At(name string) string {
 	return f.path + "." + name
 }
 
-// Presence of a member.
+// Presence defines whether a member may be absent or null.
 type Presence int
 
 // The presences.
@@ -59,14 +60,14 @@ const (
 	Nullable                 // may be absent or null
 )
 
-// Take finds a member and settles absence and null. It returns nil when there
-// is nothing to read.
+// Take returns a member, nil if it is absent or null. It reports a problem if p
+// does not allow that.
 func (f *Reader) Take(name string, p Presence) *Value {
 	f.read[name] = true
 	v := f.Object.Get(name)
 	switch {
 	case v == nil && p == Required && f.Problems.cut:
-		// It may be in the part that was not read.
+		// The member may be in the part that was not read.
 		return nil
 	case v == nil && p == Required:
 		f.Bad(f.At(name), "required", "is required.", nil)
@@ -82,10 +83,11 @@ func (f *Reader) Take(name string, p Presence) *Value {
 	return v
 }
 
-// Skip marks a member as known that is read in another way.
+// Skip marks a member as known without reading it.
 func (f *Reader) Skip(name string) { f.read[name] = true }
 
-// Typed finds a member of the wanted kind; nil where there is none.
+// Typed returns a member of the wanted kind. It returns nil if the member is
+// absent, null or of another kind.
 func (f *Reader) Typed(name string, p Presence, kind func(*Value) bool, want string) *Value {
 	v := f.Take(name, p)
 	if v != nil && !kind(v) {
@@ -95,7 +97,8 @@ func (f *Reader) Typed(name string, p Presence, kind func(*Value) bool, want str
 	return v
 }
 
-// Nested reads an object; nil when there is none to read.
+// Nested returns a Reader of a member that is an object, nil if it is absent,
+// null or not an object.
 func (f *Reader) Nested(name string, p Presence) *Reader {
 	v := f.Typed(name, p, func(v *Value) bool { return v.Kind == KindObject }, "an object")
 	if v == nil {
@@ -104,8 +107,8 @@ func (f *Reader) Nested(name string, p Presence) *Reader {
 	return &Reader{Object: v, path: f.At(name), read: map[string]bool{}, Problems: f.Problems, Patch: f.Patch}
 }
 
-// Done refuses members that nobody read. Those in readOnly are known, but
-// only the service sets them.
+// Done reports members that were not read as unknown. Members in readOnly are
+// reported as read-only.
 func (f *Reader) Done(readOnly ...string) {
 	var known []string
 	for _, m := range f.Object.Members {
@@ -152,7 +155,7 @@ func (f *Reader) Objects(name string, most int) []*Reader {
 	return list
 }
 
-// Item reads an object that is not a member.
+// Item returns a Reader of an object in an array, nil if v is not an object.
 func (f *Reader) Item(path string, v *Value) *Reader {
 	switch v.Kind {
 	case KindObject:
@@ -165,14 +168,15 @@ func (f *Reader) Item(path string, v *Value) *Reader {
 	return nil
 }
 
-// places are where members belong that callers put one level too high.
+// places maps members to their path, for callers who put them one level too
+// high.
 var places = map[string]string{
 	"start_date": "date_range.start_date", "end_date": "date_range.end_date", "preset": "date_range.preset",
 	"start_at": "schedule.start_at", "end_at": "schedule.end_at", "amount": "budget.amount", "currency": "budget.currency",
 	"landing_url": "tracking.landing_url", "countries": "definition.countries",
 }
 
-// Set keeps a default where nothing was read.
+// Set assigns v unless it is nil.
 func Set[T any](to *T, v *T) {
 	if v != nil {
 		*to = *v
