@@ -40,9 +40,9 @@ type grantView struct {
 // hGrantPolicy allows the form to post only to this server and forbids framing.
 var hGrantPolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"}
 
-// grantAccess handles the OAuth callback of a platform. If the user started in
-// the same session, it completes the connection. Otherwise it asks the user,
-// who confirms with a POST.
+// grantAccess handles the OAuth callback of a platform. A connection that was
+// started in a session is completed only in that session. For one that was
+// started with an API key, the user has to confirm with a POST.
 func (a *API) grantAccess(r *request, platform string) error {
 	confirmed := r.http.Method == http.MethodPost
 	switch {
