@@ -17,7 +17,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// TestK9Bookkeeping: what is known about the use of a key.
+// TestK9Bookkeeping checks what is stored about the use of a key.
 func TestK9Bookkeeping(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o, gate := newOffice(t, w), w.App.Gate
@@ -60,14 +60,14 @@ func TestK9Bookkeeping(t *testing.T) {
 	})
 }
 
-// TestK9NoCountLost: uses that are counted while others are being written, or
-// whose writing fails, are written later.
+// TestK9NoCountLost checks that uses that are counted during a flush, or whose
+// flush fails, are written later.
 func TestK9NoCountLost(t *testing.T) {
 	t.Parallel()
 	creds := &books{}
 	now := func() time.Time { return fanfaretest.Start }
 	gate := account.NewGate(creds, nil, false, now)
-	// Half of the uses are of keys that everybody uses, half the first of
+	// Half of the uses are of shared keys; the other half are the first use of
 	// their key.
 	common := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
 	const users, each = 8, 2000
@@ -106,7 +106,7 @@ func TestK9NoCountLost(t *testing.T) {
 	}
 }
 
-// books fails every third time.
+// books is a store that fails every third write.
 type books struct {
 	account.Credentials
 	calls, count int64
@@ -142,8 +142,8 @@ func (e everybody) AddUses(_ context.Context, uses []account.Use) error {
 	return e.broken
 }
 
-// TestR8SeenBounded: who was seen is remembered when callers are forgotten,
-// and the memory has an end.
+// TestR8SeenBounded checks that Seen still knows a key after Forget, and that
+// its memory is bounded.
 func TestR8SeenBounded(t *testing.T) {
 	t.Parallel()
 	gate := account.NewGate(everybody{}, nil, false, time.Now)
@@ -172,8 +172,8 @@ func TestR8SeenBounded(t *testing.T) {
 	}
 }
 
-// TestK9LongAgent: of a long user agent the beginning is kept; and where uses
-// cannot be written, no key is judged by them.
+// TestK9LongAgent checks that a long user agent is cut, and that no key is
+// revoked as unused while uses cannot be written.
 func TestK9LongAgent(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return fanfaretest.Start }

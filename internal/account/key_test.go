@@ -20,8 +20,8 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // published is the regular expression that K1 gives to scanners.
 var published = regexp.MustCompile(`\bfanf_[0-9A-Za-z]{36}\b`)
 
-// TestK1Format: every key has the published shape and a right checksum, and
-// no two are the same.
+// TestK1Format checks that every key has the published format and a valid
+// checksum, and that keys are unique.
 func TestK1Format(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -43,9 +43,9 @@ func TestK1Format(t *testing.T) {
 	}
 }
 
-// TestK1OneCharacter: whatever single character of a key is changed, dropped,
-// doubled or swapped with its neighbour, it is no key any more. CRC-32 finds
-// every error burst up to 32 bits, so this is a proof and no sample.
+// TestK1OneCharacter checks that a key is invalid after any single character is
+// changed, dropped, doubled or swapped with its neighbor. CRC-32 detects every
+// error burst up to 32 bits, so this holds for all keys.
 func TestK1OneCharacter(t *testing.T) {
 	t.Parallel()
 	refused := 0
@@ -72,7 +72,7 @@ func TestK1OneCharacter(t *testing.T) {
 	t.Logf("key_checksum %d changed keys, 0 accepted", refused)
 }
 
-// TestK1Shape: what is no key.
+// TestK1Shape checks texts that are not keys.
 func TestK1Shape(t *testing.T) {
 	t.Parallel()
 	s := account.NewSecret(rand.Reader)
@@ -86,8 +86,8 @@ func TestK1Shape(t *testing.T) {
 	}
 }
 
-// TestK1Uniform: all letters are equally likely in all places. The bound is
-// the 99.9999 % quantile of chi-square with 61 degrees of freedom.
+// TestK1Uniform checks that all characters are equally likely at all positions.
+// The bound is the 99.9999 % quantile of chi-square with 61 degrees of freedom.
 func TestK1Uniform(t *testing.T) {
 	t.Parallel()
 	const keys, bound = 40_000, 126.0
@@ -117,7 +117,8 @@ func TestK1Uniform(t *testing.T) {
 	t.Logf("key_letters chi-square %.1f of at most %.1f, worst of 31", worst, bound)
 }
 
-// TestK1Unbiased: bytes that would favour some letters are thrown away.
+// TestK1Unbiased checks that bytes that would favor some characters are
+// skipped.
 func TestK1Unbiased(t *testing.T) {
 	t.Parallel()
 	source := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte{248, 255}, 16)), bytes.NewReader(make([]byte, 32)))
@@ -126,7 +127,7 @@ func TestK1Unbiased(t *testing.T) {
 	}
 }
 
-// TestNoRandomness: a key is never made without randomness.
+// TestNoRandomness checks that no key is created without randomness.
 func TestNoRandomness(t *testing.T) {
 	t.Parallel()
 	defer func() {
@@ -137,7 +138,7 @@ func TestNoRandomness(t *testing.T) {
 	account.NewSecret(iotest.ErrReader(errors.New("no entropy")))
 }
 
-// TestK2Hash: what is stored is the SHA-256 of the whole key.
+// TestK2Hash checks that the SHA-256 of the whole key is stored.
 func TestK2Hash(t *testing.T) {
 	t.Parallel()
 	s := account.NewSecret(rand.Reader)
@@ -150,8 +151,8 @@ func TestK2Hash(t *testing.T) {
 	}
 }
 
-// TestFindAndMask: keys are found wherever they stand, and masked even when
-// they are mistyped.
+// TestFindAndMask checks that keys are found anywhere in a text, and masked
+// even if they are mistyped.
 func TestFindAndMask(t *testing.T) {
 	t.Parallel()
 	a, b := account.NewSecret(rand.Reader), account.NewSecret(rand.Reader)
@@ -186,8 +187,8 @@ func TestFindAndMask(t *testing.T) {
 	}
 }
 
-// FuzzKey parses any text (K1): a text that is accepted as a key has the
-// published shape and is found and masked in any text.
+// FuzzKey checks that any text that is accepted as a key (K1) has the published
+// format and is found and masked in any text.
 func FuzzKey(f *testing.F) {
 	f.Add("")
 	f.Add("fanf_")

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const day = 24 * time.Hour
 
-// office is a workspace and what its operator can do with it.
+// office is a workspace with the services to change it.
 type office struct {
 	t *testing.T
 	*fanfaretest.Tenant
@@ -70,7 +70,7 @@ func (o *office) read(id ident.ID) account.Key {
 	return account.Key{}
 }
 
-// opens says what comes of using a key now, "" when it opens.
+// opens returns the code of the fault of Check for a key now, "" for none.
 func (o *office) opens(secret string) fault.Code {
 	o.t.Helper()
 	c, err := o.World.App.Gate.Caller(context.Background(), account.HashSecret(secret))
@@ -109,8 +109,9 @@ func (o *office) sweep() {
 	}
 }
 
-// TestK7Rotate: the new key has the name, owner, scopes, list and length of
-// life of the old one; both open during the overlap, then only the new one.
+// TestK7Rotate checks that the new key has the name, owner, scopes, address
+// list and lifetime of the old one. Both work during the overlap, then only the
+// new one.
 func TestK7Rotate(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		for _, overlap := range []time.Duration{0, time.Hour, 24 * time.Hour, 7 * day} {
@@ -144,8 +145,8 @@ func TestK7Rotate(t *testing.T) {
 	})
 }
 
-// TestK7RotateShortens: an overlap never makes the old key live longer, and a
-// key without end gives one without end.
+// TestK7RotateShortens checks that an overlap never extends the old key's
+// expiry, and that a key without expiry is replaced by one without expiry.
 func TestK7RotateShortens(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -182,7 +183,8 @@ func TestK7RotateShortens(t *testing.T) {
 	})
 }
 
-// TestK8Revoke: at once, for good, once in the log, and the reason stays.
+// TestK8Revoke checks that a revocation takes effect at once and permanently,
+// has one audit entry, and keeps its reason.
 func TestK8Revoke(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -204,8 +206,8 @@ func TestK8Revoke(t *testing.T) {
 	})
 }
 
-// TestK8RevokeWins: whatever happens to a key at the same moment, by somebody
-// who still saw it alive, a revocation stays and no end moves back.
+// TestK8RevokeWins checks that concurrent changes based on the active key
+// neither undo a revocation nor extend an expiry.
 func TestK8RevokeWins(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o, ctx := newOffice(t, w), t.Context()
@@ -249,8 +251,9 @@ func TestK8RevokeWins(t *testing.T) {
 	})
 }
 
-// TestK9Limits: 20 active keys of a user, 100 of a workspace; revoked and
-// expired ones do not count, and at the limit one can still rotate.
+// TestK9Limits checks the limits of 20 active keys per user and 100 per
+// workspace. Revoked and expired keys do not count, and a key can be rotated at
+// the limit.
 func TestK9Limits(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -259,7 +262,7 @@ func TestK9Limits(t *testing.T) {
 			_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, email, opt)
 			return err
 		}
-		// The workspace was made with a first key of its owner.
+		// The workspace has a first key of its owner.
 		o.key(o.Owner, account.KeyOptions{Lifetime: time.Hour})
 		for range account.MaxKeysPerUser - 2 {
 			o.key(o.Owner, account.KeyOptions{})
@@ -286,7 +289,7 @@ func TestK9Limits(t *testing.T) {
 			for create(email, account.KeyOptions{}) == nil {
 				made++
 			}
-			// The key in its overlap counts too: 21 of the owner.
+			// The key in its overlap counts too: the owner has 21 keys.
 			if want := max(0, min(account.MaxKeysPerUser, account.MaxKeysPerWorkspace-21-n*account.MaxKeysPerUser)); made != want {
 				t.Errorf("got %d keys for user %d, want %d", made, n, want)
 			}
@@ -294,7 +297,7 @@ func TestK9Limits(t *testing.T) {
 	})
 }
 
-// TestK9LimitHoldsTogether: the limit holds when all ask at once.
+// TestK9LimitHoldsTogether checks the limit with concurrent requests.
 func TestK9LimitHoldsTogether(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -315,7 +318,7 @@ func TestK9LimitHoldsTogether(t *testing.T) {
 	})
 }
 
-// TestCreateKeyRefusals: what a key cannot be made from.
+// TestCreateKeyRefusals checks the invalid inputs of a new key.
 func TestCreateKeyRefusals(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)

@@ -23,8 +23,9 @@ func (o *office) remove(email string) {
 	}
 }
 
-// TestK4OwnerLeaves: keys stop at once; within 30 days a return restores
-// them, after that they are gone whether or not anybody looked meanwhile.
+// TestK4OwnerLeaves checks that the keys of a removed member stop at once. A
+// return within 30 days restores them; after that they are gone, whether or not
+// Sweep ran meanwhile.
 func TestK4OwnerLeaves(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -68,7 +69,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 	}
 }
 
-// TestK4Demotion: a key has the role its owner has now.
+// TestK4Demotion checks that a key has its owner's current role.
 func TestK4Demotion(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -86,7 +87,7 @@ func TestK4Demotion(t *testing.T) {
 	})
 }
 
-// TestLastOwner: a workspace always has an active owner.
+// TestLastOwner checks that a workspace always has an active owner.
 func TestLastOwner(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o, ctx := newOffice(t, w), t.Context()
@@ -118,7 +119,8 @@ func TestLastOwner(t *testing.T) {
 	})
 }
 
-// TestLastOwnerTogether: also when all owners are removed at the same moment.
+// TestLastOwnerTogether checks the same when all owners are removed
+// concurrently.
 func TestLastOwnerTogether(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		for range 10 {
@@ -161,8 +163,8 @@ func TestLastOwnerTogether(t *testing.T) {
 	})
 }
 
-// TestWorkspaceTogether: a new plan and a suspension at the same moment both
-// hold.
+// TestWorkspaceTogether checks that a concurrent plan change and suspension
+// both take effect.
 func TestWorkspaceTogether(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		for range 10 {
@@ -187,7 +189,8 @@ func TestWorkspaceTogether(t *testing.T) {
 	})
 }
 
-// TestOneUserManyWorkspaces: rights in one workspace say nothing in another.
+// TestOneUserManyWorkspaces checks that a role in one workspace has no effect
+// in another.
 func TestOneUserManyWorkspaces(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a, b := newOffice(t, w), newOffice(t, w)
@@ -209,8 +212,9 @@ func TestOneUserManyWorkspaces(t *testing.T) {
 	})
 }
 
-// TestK6Notices: an owner is told 14, 3 and 1 days before a key ends, once
-// each, however often somebody looks; who looks late tells only the nearest.
+// TestK6Notices checks that the workspace gets an event 14, 3 and 1 days before
+// a key expires, once each, however often Sweep runs. A late Sweep announces
+// only the nearest.
 func TestK6Notices(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -242,8 +246,8 @@ func TestK6Notices(t *testing.T) {
 	}
 }
 
-// TestK6Unused: a key that nobody used for 365 days is revoked; one that was
-// used a second ago is not, even when that is not yet written down.
+// TestK6Unused checks that a key is revoked after 365 days without use, but not
+// if it was used a second ago and the use is not written yet.
 func TestK6Unused(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -279,8 +283,8 @@ func TestK6Unused(t *testing.T) {
 	})
 }
 
-// TestOperatorMistakes: what the operator's commands refuse, and with which
-// code.
+// TestOperatorMistakes checks what the operator's commands reject and with
+// which code.
 func TestOperatorMistakes(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

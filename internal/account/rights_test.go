@@ -16,7 +16,7 @@ import (
 // operation is one operation of the contract that needs a key.
 type operation struct{ id, method, path string }
 
-// contract reads all operations under /v1.
+// contract returns all operations under /v1.
 func contract(t *testing.T) []operation {
 	t.Helper()
 	var doc struct {
@@ -58,8 +58,8 @@ func (o operation) family() string {
 	return parts[2]
 }
 
-// least is the least role that may call an operation (K13), derived from the
-// path and the method instead of the table.
+// least returns the lowest role that may call an operation (K13), derived from
+// the path and the method instead of the table.
 func (o operation) least() account.Role {
 	reads := o.method == "get" || o.path == "/v1/analytics/query"
 	switch f := o.family(); {
@@ -77,7 +77,7 @@ var anywhere = netip.MustParseAddr("203.0.113.7")
 
 func caller(role account.Role) *account.Caller { return &account.Caller{Role: role} }
 
-// TestRolesMatrix is every cell of role × operation (K13).
+// TestRolesMatrix checks every cell of role × operation (K13).
 func TestRolesMatrix(t *testing.T) {
 	t.Parallel()
 	cells := 0
@@ -108,7 +108,8 @@ func TestRolesMatrix(t *testing.T) {
 	t.Logf("role_matrix %d cells, all as written", cells)
 }
 
-// TestDefaultDeny: an operation that is not in the table is allowed to nobody.
+// TestDefaultDeny checks that an operation that is not in the table is denied
+// to all.
 func TestDefaultDeny(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"", "createKey", "listcampaigns", "getCampaign ", "deleteEverything"} {
@@ -120,7 +121,7 @@ func TestDefaultDeny(t *testing.T) {
 	}
 }
 
-// TestReaches: each role may do what the roles before it may.
+// TestReaches checks that each role includes the lower roles.
 func TestReaches(t *testing.T) {
 	t.Parallel()
 	for i, have := range account.Roles {
@@ -135,7 +136,8 @@ func TestReaches(t *testing.T) {
 	}
 }
 
-// TestK5Scopes: write includes read, nothing is everything, empty is nothing.
+// TestK5Scopes checks that write includes read, that nil scopes allow
+// everything, and that empty scopes allow nothing.
 func TestK5Scopes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -165,7 +167,8 @@ func TestK5Scopes(t *testing.T) {
 	}
 }
 
-// TestK5ScopesNarrow is every operation × scope: a scope only takes away.
+// TestK5ScopesNarrow checks for every operation × scope that a scope only
+// restricts.
 func TestK5ScopesNarrow(t *testing.T) {
 	t.Parallel()
 	for _, op := range contract(t) {
@@ -190,7 +193,8 @@ func TestK5ScopesNarrow(t *testing.T) {
 	}
 }
 
-// TestK5Addresses: a key with a list opens nothing from elsewhere.
+// TestK5Addresses checks that a key with an address list does not work from
+// other addresses.
 func TestK5Addresses(t *testing.T) {
 	t.Parallel()
 	list := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8:1::/48")}
@@ -223,7 +227,7 @@ func TestK5Addresses(t *testing.T) {
 	}
 }
 
-// TestSuspended: a closed workspace answers 403 whoever asks.
+// TestSuspended checks that a suspended workspace returns 403 for every caller.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	for _, op := range contract(t) {
@@ -235,7 +239,8 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// TestCheck is what ends a key: revocation before expiry before its owner.
+// TestCheck checks the order of reasons: revoked before expired before inactive
+// owner.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const now = clock.Instant(1_000_000_000)

@@ -11,7 +11,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// TestUpdate changes what is given, and says all that is wrong.
+// TestUpdate checks that Update changes only given fields and reports all
+// problems.
 func TestUpdate(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -40,7 +41,7 @@ func TestUpdate(t *testing.T) {
 		if after, err = o.acc.Update(ctx, fanfaretest.Operator, o.Workspace, account.WorkspaceChange{ModelBudget: &none}); err != nil || after.ModelBudget != nil || after.Name != "Renamed" {
 			t.Errorf("got %+v, %v want no budget", after, err)
 		}
-		// The workspace allows no keys without an end any more.
+		// The workspace no longer allows keys without expiry.
 		_, _, err = o.acc.CreateKey(ctx, fanfaretest.Operator, o.Workspace, o.Owner, account.KeyOptions{Name: "endless"})
 		if !fault.Is(err, fault.ValidationFailed) {
 			t.Errorf("an endless key: got %v want a fault", err)
@@ -49,7 +50,7 @@ func TestUpdate(t *testing.T) {
 	})
 }
 
-// TestKeyless makes a workspace without a key.
+// TestKeyless creates a workspace without a key.
 func TestKeyless(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -77,7 +78,7 @@ func TestKeyless(t *testing.T) {
 	})
 }
 
-// TestStandingEnds with the membership.
+// TestStandingEnds checks that a removed member is no longer a caller.
 func TestStandingEnds(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)
@@ -99,7 +100,7 @@ func TestStandingEnds(t *testing.T) {
 	})
 }
 
-// TestKeyUse counts by day, and notes exposure once.
+// TestKeyUse checks the counts per day, and that exposure is stored once.
 func TestKeyUse(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		o := newOffice(t, w)

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// device is an authenticator in software: one passkey on P-256.
+// device is a software authenticator with one passkey on P-256.
 type device struct {
 	t      *testing.T
 	key    *ecdsa.PrivateKey
@@ -24,7 +24,7 @@ type device struct {
 	count  uint32
 	origin string
 	host   string
-	// verifies says that it asks who uses it.
+	// verifies is true if the device verifies its user.
 	verifies bool
 }
 
@@ -43,14 +43,14 @@ func newDevice(t *testing.T) *device {
 
 var b64 = base64.RawURLEncoding
 
-// Flags of what a device says.
+// Flags of the authenticator data.
 const (
 	present  = 1 << 0
 	verified = 1 << 2
 	attested = 1 << 6
 )
 
-// says is the part that a device signs.
+// says returns the authenticator data, which the device signs.
 func (d *device) says(flags byte) []byte {
 	if d.verifies {
 		flags |= verified
@@ -60,7 +60,7 @@ func (d *device) says(flags byte) []byte {
 	return binary.BigEndian.AppendUint32(append(sum[:], flags|present), d.count)
 }
 
-// client is the part that the browser adds.
+// client returns the client data, which the browser adds.
 func (d *device) client(kind, challenge string) []byte {
 	return d.json(map[string]any{"type": "webauthn." + kind, "challenge": challenge, "origin": d.origin, "crossOrigin": false})
 }
@@ -86,7 +86,7 @@ func (d *device) read(c signin.Ceremony) (options struct {
 	return options
 }
 
-// create makes the passkey.
+// create creates the passkey.
 func (d *device) create(c signin.Ceremony) []byte {
 	d.t.Helper()
 	o := d.read(c)

@@ -1,5 +1,4 @@
 package signin
 
-// HashCheaply makes hashes that are good for nothing but tests of everything
-// else.
+// HashCheaply makes hashes cheap, for tests that do not test hashing.
 func (s *Service) HashCheaply() { s.memory = 64 }

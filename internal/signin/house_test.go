@@ -24,7 +24,7 @@ import (
 const (
 	origin = "https://console.example.com"
 	owner  = "owner@example.com"
-	// good passes the rules.
+	// good is a valid password.
 	good = "correct horse battery"
 )
 
@@ -76,7 +76,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// restart is the service of a new process.
+// restart returns the service of a new process on the same store.
 func (h *house) restart(s signin.Seal) {
 	h.Service = signin.New(signin.Deps{
 		Store: h.DB.SignIn(), Seal: s, Issuer: h.issuer, Roles: account.Roles, Now: h.Clock.Now, Random: rand.Reader, Cores: 2,
@@ -91,8 +91,8 @@ func (h *house) must(err error) {
 	}
 }
 
-// wants is a fault of the code, with a detail of the second one if that is not
-// empty.
+// wants checks that err is a fault with the code and, if not empty, the detail
+// code.
 func (h *house) wants(err error, code fault.Code, detail string) {
 	h.T.Helper()
 	var f *fault.Error
@@ -110,7 +110,7 @@ func (h *house) wants(err error, code fault.Code, detail string) {
 	h.T.Fatalf("got details %+v want %s", f.Details, detail)
 }
 
-// token is what stands behind the # of a link.
+// token returns the part of a link after the #.
 func (h *house) token(l signin.Link, err error) string {
 	h.T.Helper()
 	h.must(err)
@@ -121,7 +121,7 @@ func (h *house) token(l signin.Link, err error) string {
 	return token
 }
 
-// enters wants to get in at once.
+// enters checks that a sign-in succeeds without a second factor.
 func (h *house) enters(r signin.Result, err error) *signin.Session {
 	h.T.Helper()
 	h.must(err)
@@ -141,7 +141,7 @@ func (h *house) session(token string) *signin.Session {
 	return s
 }
 
-// closed wants a token that opens nothing.
+// closed checks that a token has no session.
 func (h *house) closed(token string) {
 	h.T.Helper()
 	if s, err := h.Open(h.T.Context(), token, home); err != nil || s != nil {
@@ -149,7 +149,7 @@ func (h *house) closed(token string) {
 	}
 }
 
-// settle gives somebody the good password and a session.
+// settle gives a user the good password and a session.
 func (h *house) settle(email string) (token string, s *signin.Session) {
 	h.T.Helper()
 	link := h.token(h.Reset(h.T.Context(), operator, email))
@@ -158,7 +158,7 @@ func (h *house) settle(email string) (token string, s *signin.Session) {
 	return r.Token, h.session(r.Token)
 }
 
-// member adds somebody without a way to sign in.
+// member adds a member who cannot sign in.
 func (h *house) member(email string, workspace ident.ID) ident.ID {
 	h.T.Helper()
 	m, err := h.Accounts.AddMember(h.T.Context(), operator, workspace, email, "editor", false)

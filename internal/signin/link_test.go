@@ -59,8 +59,8 @@ func TestInviteRefuses(t *testing.T) {
 	h.must(err)
 	_, err = h.Invite(ctx, operator, h.Workspace, "robot@example.com", "viewer")
 	h.wants(err, fault.InvalidState, "")
-	// A member who cannot sign in yet is let in by the operator, with the role
-	// that he has; an admin would get in as somebody else.
+	// The operator can invite a member who cannot sign in yet; the member keeps
+	// the role. An admin could sign in as another user this way.
 	admin := record.Cause{Actor: record.Actor{Type: record.ActorUser, ID: "usr_1"}}
 	_, err = h.Invite(ctx, admin, h.Workspace, owner, "viewer")
 	h.wants(err, fault.AlreadyExists, "")
@@ -70,8 +70,8 @@ func TestInviteRefuses(t *testing.T) {
 	}
 }
 
-// TestInviteTakesNothingOver: whoever holds an invitation of somebody who is
-// known must still be that person.
+// TestInviteTakesNothingOver checks that the bearer of an invitation to an
+// existing user must authenticate as that user.
 func TestInviteTakesNothingOver(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -79,7 +79,7 @@ func TestInviteTakesNothingOver(t *testing.T) {
 	admin := record.Cause{Actor: record.Actor{Type: record.ActorUser, ID: "usr_1"}}
 	second, _, _ := h.AddWorkspace("other@example.com")
 
-	// The owner has no way to sign in yet, but a workspace.
+	// The owner cannot sign in yet but has a workspace.
 	token := h.token(h.Invite(ctx, admin, second, owner, "viewer"))
 	_, err := h.FollowLink(ctx, token, "Evil", good, away)
 	h.wants(err, fault.InvalidState, "")
@@ -97,7 +97,8 @@ func TestInviteTakesNothingOver(t *testing.T) {
 		t.Errorf("got session %+v want the owner in %s", in, second)
 	}
 
-	// Who is in accepts without a password, and only what is his.
+	// A signed-in user accepts without a password, and only the user's own
+	// invitations.
 	third, _, _ := h.AddWorkspace("other@example.com")
 	mine, other := h.token(h.Invite(ctx, admin, third, owner, "editor")), h.token(h.Invite(ctx, admin, third, "guest@example.com", "editor"))
 	_, err = h.Accept(ctx, s, other)
@@ -151,7 +152,7 @@ func TestReset(t *testing.T) {
 	h.audited(2, h.Workspace, "password.reset")
 }
 
-// TestResetByAdmin gives an admin no way into other workspaces.
+// TestResetByAdmin checks that an admin gets no access to other workspaces.
 func TestResetByAdmin(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -205,7 +206,7 @@ func TestLinksExpire(t *testing.T) {
 	}
 }
 
-// TestLinksOnce lets many follow one link at once.
+// TestLinksOnce follows one link with concurrent requests.
 func TestLinksOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -277,7 +278,7 @@ func TestSetup(t *testing.T) {
 	h.audited(1, s.WorkspaceID, "setup")
 }
 
-// TestSetupOfOwner gives the owner whom the operator has made a way in.
+// TestSetupOfOwner sets up an owner whom the operator created.
 func TestSetupOfOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// issuer vouches for whom it is told to.
+// issuer is an Issuer that returns the configured identity.
 type issuer struct {
 	id   signin.Identity
 	flow signin.Flow
@@ -28,7 +28,7 @@ func (i *issuer) Finish(_ context.Context, redirect, code string, f signin.Flow)
 	return i.id, nil
 }
 
-// vouched comes back from the issuer.
+// vouched completes a single sign-on.
 func (h *house) vouched(id signin.Identity) (signin.Result, error) {
 	h.T.Helper()
 	h.issuer.id = id
@@ -56,7 +56,7 @@ func TestOIDC(t *testing.T) {
 		_, err := h.vouched(tt.id)
 		h.wants(err, fault.InsufficientPermissions, "not_invited")
 	}
-	// A member is found by e-mail once, from then on by the identity.
+	// A member is found by email on the first sign-in, later by the identity.
 	s := h.enters(h.vouched(id("1", "Owner@Example.com", true)))
 	if s.UserID != h.Owner || s.Method != signin.MethodOIDC {
 		t.Errorf("got session %+v want the owner's", s)
@@ -73,7 +73,7 @@ func TestOIDC(t *testing.T) {
 	_, err := h.vouched(other)
 	h.wants(err, fault.InsufficientPermissions, "not_invited")
 
-	// An invitation is accepted by coming, all of them.
+	// The sign-in accepts all invitations.
 	h.Clock.Advance(time.Millisecond) // ids sort by time
 	second, _, _ := h.AddWorkspace("other@example.com")
 	h.token(h.Invite(t.Context(), operator, h.Workspace, "new@example.com", "editor"))
@@ -95,8 +95,8 @@ func TestOIDC(t *testing.T) {
 	h.wants(err, fault.InsufficientPermissions, "not_invited")
 }
 
-// TestOIDCEndsOtherWays: an admin who has opened somebody's account with the
-// link of an invitation is not in it any more when the person comes.
+// TestOIDCEndsOtherWays checks that an admin who opened an account with the
+// link of an invitation loses access when the user signs in.
 func TestOIDCEndsOtherWays(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -119,7 +119,7 @@ func TestOIDCEndsOtherWays(t *testing.T) {
 	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
 	_, err = h.use(d)
 	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
-	// What is set up after that stays.
+	// Sign-in methods that are set up later stay.
 	h.settle(guest)
 	h.enters(h.vouched(coming))
 	h.enters(h.Password(ctx, guest, good, home))

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// add makes a passkey on a device.
+// add registers a passkey of a device.
 func (h *house) add(s *signin.Session, d *device) signin.Passkey {
 	h.T.Helper()
 	c, err := h.BeginRegister(h.T.Context(), s)
@@ -56,7 +56,7 @@ func TestPasskey(t *testing.T) {
 	}
 	h.enters(h.use(d))
 
-	// An answer works once.
+	// A response of a device works once.
 	c := h.begin(h.BeginPasskey())
 	answer := d.use(c)
 	h.enters(h.FinishPasskey(ctx, c.Ticket, answer, home))
@@ -74,7 +74,7 @@ func TestPasskey(t *testing.T) {
 	h.audited(1, h.Workspace, "passkey.remove")
 }
 
-// TestPasskeyRefuses spoils one thing at a time.
+// TestPasskeyRefuses makes one part of a response invalid at a time.
 func TestPasskeyRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -137,7 +137,8 @@ func TestPasskeyRegisterRefuses(t *testing.T) {
 	}
 }
 
-// TestPasskeySecondStep is needed where the device does not ask who uses it.
+// TestPasskeySecondStep checks that a second factor is needed if the device
+// does not verify its user.
 func TestPasskeySecondStep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -181,7 +182,7 @@ func TestPasskeyProof(t *testing.T) {
 	}
 }
 
-// TestLastWay stays.
+// TestLastWay checks that the only sign-in method cannot be removed.
 func TestLastWay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -196,8 +197,8 @@ func TestLastWay(t *testing.T) {
 	h.enters(h.use(two))
 }
 
-// TestChallenges are with the browser alone: whoever asks for them, and
-// however often, nothing is stored before somebody is in.
+// TestChallenges checks that challenges are kept by the browser only: any
+// number of them stores nothing before a sign-in.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -217,7 +218,7 @@ func TestChallenges(t *testing.T) {
 		h.must(err)
 	}
 	h.Count(0, `SELECT count(*) FROM token`)
-	// What fails is noted, and not for ever.
+	// Failures are logged up to a limit.
 	liar := newDevice(t)
 	liar.user = d.user
 	for i := range 40 {
@@ -230,7 +231,7 @@ func TestChallenges(t *testing.T) {
 	}
 	h.audited(20, h.Workspace, "signin.failed")
 	h.Count(0, `SELECT count(*) FROM token`)
-	// The ticket is good for one sign-in, also where several try at once.
+	// The ticket works for one sign-in, also with concurrent requests.
 	answers := [][]byte{d.use(c), d.use(c), d.use(c)}
 	var in atomic.Int64
 	var group sync.WaitGroup

@@ -56,15 +56,16 @@ func TestPassword(t *testing.T) {
 	if len(answers) != 1 {
 		t.Errorf("got %d different answers to what is wrong, want 1", len(answers))
 	}
-	// The owner's failures are in both logs, and those of the others of the
-	// first workspace in the first.
+	// The owner's failures are in both audit logs; those of the other users of
+	// the first workspace are in the first.
 	h.audited(5, h.Workspace, "signin.failed")
 	h.audited(3, second, "signin.failed")
 	h.audited(3, second, "signin")
 	h.Count(1, `SELECT count(*) FROM credential WHERE doc LIKE '$argon2id$v=19$m=19456,t=2,p=1$%'`)
 }
 
-// TestPreset gives a password once: what the person chooses later stays.
+// TestPreset checks that a preset does not replace a password that the user
+// chose later.
 func TestPreset(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -118,7 +119,7 @@ func TestPasswordRules(t *testing.T) {
 	h.audited(8, h.Workspace, "password.change")
 }
 
-// TestFirstPassword is for somebody who came in without one.
+// TestFirstPassword sets a password for a user who signed in without one.
 func TestFirstPassword(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -130,8 +131,8 @@ func TestFirstPassword(t *testing.T) {
 	h.enters(h.Password(t.Context(), owner, good, home))
 }
 
-// TestBruteForce lets many guess for five minutes and counts the hashes that
-// they get for it: every guess that is not throttled is one.
+// TestBruteForce guesses from many networks for five minutes and counts the
+// hashes: every attempt that is not throttled is one.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -150,7 +151,7 @@ func TestBruteForce(t *testing.T) {
 			var hashed, next atomic.Int64
 			guess := func(i int64) {
 				n := i % int64(tt.networks)
-				// Everything below a /56 is one network.
+				// All addresses of a /56 are one network.
 				from := signin.From{Address: netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 0, byte(n >> 8), byte(n), byte(i), 15: byte(i)})}
 				email := fmt.Sprintf("nobody-%d@example.com", i%int64(tt.emails))
 				_, err := h.Password(t.Context(), email, fmt.Sprint("guess number ", i), from)
@@ -183,8 +184,8 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// TestThrottledOwner gets in while somebody on another network guesses, and
-// everybody after a while.
+// TestThrottledOwner checks that the owner can sign in during guesses from
+// another network, and all users can after a while.
 func TestThrottledOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -197,7 +198,7 @@ func TestThrottledOwner(t *testing.T) {
 	}
 	_, err := h.Password(t.Context(), owner, good, away)
 	h.waits(err, 5*time.Minute-5*time.Second)
-	// All new browsers together are slowed down to one try per minute.
+	// All new browsers together have one attempt per minute.
 	_, err = h.Password(t.Context(), owner, good, home)
 	h.waits(err, time.Minute-time.Second)
 	h.Clock.Advance(time.Minute - time.Second)
@@ -211,7 +212,7 @@ func TestThrottledOwner(t *testing.T) {
 	h.enters(h.Password(t.Context(), owner, good, away))
 }
 
-// waits is a refusal that says how long to wait.
+// waits checks that err is a fault with the time to retry.
 func (h *house) waits(err error, want time.Duration) {
 	h.T.Helper()
 	h.wants(err, fault.RateLimitExceeded, "attempts")
@@ -220,8 +221,8 @@ func (h *house) waits(err error, want time.Duration) {
 	}
 }
 
-// TestKnownBrowser lets the owner in, in a browser where he has signed in
-// before, while all the world guesses.
+// TestKnownBrowser checks that the owner can sign in from a known browser
+// during an attack from many networks.
 func TestKnownBrowser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -251,7 +252,7 @@ func TestKnownBrowser(t *testing.T) {
 	}
 	attack()
 	h.enters(h.Password(ctx, owner, good, mine))
-	// It follows the person to other networks, and does not work for others.
+	// The device value works from other networks, but not for other users.
 	moved := mine
 	moved.Address = netip.MustParseAddr("2001:db8:7::1")
 	h.enters(h.Password(ctx, owner, good, moved))
@@ -260,7 +261,7 @@ func TestKnownBrowser(t *testing.T) {
 		_, err := h.Password(ctx, owner, good, moved)
 		h.wants(err, fault.RateLimitExceeded, "attempts")
 	}
-	// It has ten tries of its own; three were right ones.
+	// A known browser has ten attempts of its own; three were correct.
 	for range 7 {
 		_, err := h.Password(ctx, owner, "wrong password", mine)
 		h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
@@ -268,12 +269,12 @@ func TestKnownBrowser(t *testing.T) {
 	_, err := h.Password(ctx, owner, good, mine)
 	h.wants(err, fault.RateLimitExceeded, "attempts")
 
-	// A new password ends what the old one has proved.
+	// A new password invalidates the device value.
 	h.settle(owner)
 	h.Clock.Advance(time.Hour)
 	attack()
 	_, err = h.Password(ctx, owner, good, mine)
 	h.wants(err, fault.RateLimitExceeded, "attempts")
-	// No attack keeps anybody from a new password.
+	// An attack cannot block a password reset.
 	h.settle(owner)
 }

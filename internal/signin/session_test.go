@@ -13,7 +13,7 @@ func TestSessionLife(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
-		// every is how often the session is used, for how long.
+		// every is how often the session is used, and for how long.
 		every, until time.Duration
 		want         bool
 	}{
@@ -44,7 +44,8 @@ func TestSessionLife(t *testing.T) {
 	}
 }
 
-// TestSessionUse writes the last use down once a minute, with where it was.
+// TestSessionUse checks that the last use is stored once a minute with its
+// address and user agent.
 func TestSessionUse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -118,7 +119,8 @@ func TestSessionsEnd(t *testing.T) {
 	h.Count(0, `SELECT count(*) FROM session`)
 }
 
-// TestWorkspaces leads sessions only where their holders are members.
+// TestWorkspaces checks that a session can switch only to workspaces where its
+// user is a member.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestThrottle tries at random moments under two names, and wants that no
-// window ever has more than its most, that nobody waits in vain, and that the
-// wait is as long as was said.
+// TestThrottle makes attempts at random times under two names. It checks that
+// no window exceeds its limit, that no attempt is rejected without need, and
+// that the stated wait time is exact.
 func TestThrottle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/store"
 )
 
-// code is what an app shows at a time.
+// code returns the code of an authenticator app at a time.
 func (h *house) code(seed string, at time.Time) string {
 	h.T.Helper()
 	code, err := totp.GenerateCode(seed, at)
@@ -23,7 +23,7 @@ func (h *house) code(seed string, at time.Time) string {
 	return code
 }
 
-// twoSteps sets a second step up.
+// twoSteps sets up TOTP.
 func (h *house) twoSteps(s *signin.Session) (seed string, recovery []string) {
 	h.T.Helper()
 	made, err := h.BeginTOTP(h.T.Context(), s)
@@ -34,7 +34,8 @@ func (h *house) twoSteps(s *signin.Session) (seed string, recovery []string) {
 	return made.Secret, recovery
 }
 
-// ticket wants to get to the second step.
+// ticket checks that a sign-in asks for the second factor and returns its
+// ticket.
 func (h *house) ticket() string {
 	h.T.Helper()
 	r, err := h.Password(h.T.Context(), owner, good, home)
@@ -57,7 +58,7 @@ func TestTOTP(t *testing.T) {
 		t.Errorf("got address %s, %v", made.URI, err)
 	}
 	h.Count(0, `SELECT count(*) FROM credential WHERE doc LIKE $1 OR sealed LIKE $2`, "%"+made.Secret+"%", "%"+made.Secret+"%")
-	// Before it is confirmed nobody is asked for it.
+	// Sign-in does not ask for a code before TOTP is confirmed.
 	h.enters(h.Password(ctx, owner, good, home))
 	_, err = h.ConfirmTOTP(ctx, s, "000000")
 	h.wants(err, fault.ValidationFailed, "code")
@@ -72,7 +73,7 @@ func TestTOTP(t *testing.T) {
 	_, err = h.BeginTOTP(ctx, s)
 	h.wants(err, fault.InvalidState, "")
 
-	// A code opens once, the one that confirmed it too.
+	// A code works once, including the one that confirmed TOTP.
 	ticket := h.ticket()
 	_, err = h.SecondStep(ctx, ticket, first, home)
 	h.wants(err, fault.InsufficientPermissions, "wrong_code")
@@ -94,7 +95,7 @@ func TestTOTP(t *testing.T) {
 	h.audited(1, h.Workspace, "totp.remove")
 }
 
-// TestTOTPClock takes codes of devices whose clock is half a minute off.
+// TestTOTPClock checks codes of devices whose clock is off by half a minute.
 func TestTOTPClock(t *testing.T) {
 	t.Parallel()
 	for off, want := range map[time.Duration]bool{-60 * time.Second: false, -30 * time.Second: true, 0: true, 30 * time.Second: true, 60 * time.Second: false} {
@@ -111,7 +112,7 @@ func TestTOTPClock(t *testing.T) {
 	}
 }
 
-// TestTOTPOnce lets many use one code at once.
+// TestTOTPOnce uses one code in concurrent requests.
 func TestTOTPOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -149,7 +150,7 @@ func TestRecovery(t *testing.T) {
 	h.must(h.Prove(ctx, s, signin.Proof{Code: recovery[5]}, home))
 	h.Count(0, `SELECT count(*) FROM credential WHERE doc LIKE $1`, "%"+strings.ReplaceAll(recovery[6], "-", "")+"%")
 
-	// Who has lost everything has the operator.
+	// The operator can reset a user who has lost everything.
 	h.enters(h.FollowLink(ctx, h.token(h.ResetWhole(ctx, operator, owner)), "", good, home))
 	h.enters(h.Password(ctx, owner, good, home))
 }
@@ -175,7 +176,7 @@ func TestTickets(t *testing.T) {
 	_, err = h.SecondStep(ctx, ticket, now(), home)
 	h.wants(err, fault.InvalidState, "ticket_ended")
 
-	// Other tickets do not help: ten codes in five minutes, whatever for.
+	// New tickets do not help: the limit is ten codes in five minutes.
 	ticket = h.ticket()
 	for range 5 {
 		_, err := h.SecondStep(ctx, ticket, "000000", home)
@@ -183,7 +184,7 @@ func TestTickets(t *testing.T) {
 	}
 	_, err = h.SecondStep(ctx, h.ticket(), now(), away)
 	h.wants(err, fault.RateLimitExceeded, "")
-	// Who is signed in has codes of his own, which nobody else can use up.
+	// A signed-in user has a separate limit, which attackers cannot use up.
 	h.must(h.Prove(ctx, s, signin.Proof{Code: now()}, home))
 	for range 9 {
 		h.wants(h.Prove(ctx, s, signin.Proof{Code: "000000"}, home), fault.InsufficientPermissions, "wrong_code")
@@ -198,7 +199,8 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// TestSeedsStayWithTheirPerson moves the seed of one person to another.
+// TestSeedsStayWithTheirPerson checks that a seed does not open for another
+// user.
 func TestSeedsStayWithTheirPerson(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -226,8 +228,9 @@ func TestSeedsStayWithTheirPerson(t *testing.T) {
 	h.wants(err, fault.Unavailable, "")
 }
 
-// TestResetSecondStep changes nothing before the second step: who has no more
-// than the mailbox can neither get in nor lock the person out.
+// TestResetSecondStep checks that a reset changes nothing before the second
+// factor: an attacker with only the mailbox can neither sign in nor lock the
+// user out.
 func TestResetSecondStep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -266,7 +269,7 @@ func TestResetSecondStep(t *testing.T) {
 	h.wants(err, fault.NotFound, "")
 	h.audited(2, h.Workspace, "password.reset")
 
-	// A link can be tried five times, and one that was replaced not any more.
+	// A link allows five attempts; a replaced link allows none.
 	link = h.token(h.Reset(ctx, operator, owner))
 	for range signin.MaxTries {
 		ticket = follow()
