@@ -45,43 +45,43 @@ import (
 	"fanfare/internal/store/sqlite"
 )
 
-// Config is what an App is made from.
+// Config configures an App.
 type Config struct {
 	// Store is a postgres:// URL, or the path of a SQLite file.
 	Store           string
 	Limits          map[account.Plan]ratelimit.Limits
 	KeepExposedKeys bool
 	HSTS            bool
-	// MasterKey is the file of the key that seals other keys at rest; it is
-	// made if it is not there. Without it no language model can be set up.
+	// MasterKey is the file of the key that encrypts stored secrets. Open
+	// creates it if it is missing. Without it no language model can be set up.
 	MasterKey string
-	// Assets is the folder for the files of assets. Nodes share it.
+	// Assets is the folder for asset files. All nodes share it.
 	Assets string
-	// Facts is the folder for facts.
+	// Facts is the folder for the facts file.
 	Facts string
-	// OAuth are the operator's clients at platforms, PlatformURLs addresses of
-	// platforms that are not their own, both by platform.
+	// OAuth has the operator's OAuth clients, PlatformURLs replaces API
+	// addresses of platforms. The keys of both are platforms.
 	OAuth        map[string]connection.App
 	PlatformURLs map[string]string
-	// Sandbox is the address of a sandbox elsewhere; else there is one in this
-	// process, which keeps its state in the file SandboxState.
+	// Sandbox is the URL of an external sandbox. If empty, this process runs
+	// one, with its state in the file SandboxState.
 	Sandbox, SandboxState string
-	// PublicURL is where browsers find the server.
+	// PublicURL is the server's address for browsers.
 	PublicURL string
 	// Authority is the file of the server's own certificate authority, if any.
 	Authority string
-	// HistoryDays is how far back new connections read.
+	// HistoryDays is how many days of history new connections import.
 	HistoryDays int
-	// People is how people get in.
+	// People configures sign-in and email.
 	People People
-	// MaxWorkspaces is how many workspaces a person may own by creating them in
-	// the console; 0 leaves that to the operator.
+	// MaxWorkspaces is how many workspaces a user may create in the console;
+	// with 0 only the operator creates workspaces.
 	MaxWorkspaces int64
-	// MaxInFlight is how many requests the node works on at once.
+	// MaxInFlight is the largest number of concurrent requests of the node.
 	MaxInFlight int64
-	// Memory is how memory is divided; what is 0 has a default.
+	// Memory has the memory limits; 0 selects a default.
 	Memory Memory
-	// CachedRecords is how many records are kept in memory for reading.
+	// CachedRecords is the number of records in the cache.
 	CachedRecords int
 	CORSOrigins   []string
 	Changelog     []byte
@@ -89,10 +89,10 @@ type Config struct {
 	Now           func() time.Time
 	Random        io.Reader
 	Log           *slog.Logger
-	// Sleep, if set, is how calls to platforms wait; for tests.
+	// Sleep, if set, replaces waiting between calls to platforms, for tests.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Engine, if set, is used instead of opening Store, and FactsEngine
-	// instead of opening Facts; for tests.
+	// Engine, if set, replaces the engine of Store, and FactsEngine that of
+	// Facts, for tests.
 	Engine      store.Engine
 	FactsEngine metrics.Engine
 }
@@ -113,8 +113,8 @@ type App struct {
 	Console   *console.Console
 	Jobs      *job.Runner
 
-	// Facts are kept apart from records. Uploads are files of numbers on
-	// their way into them.
+	// Facts stores the metrics, separate from records. Uploads stores uploaded
+	// files of own data.
 	Facts       metrics.Engine
 	factsFile   *factsfile.File
 	Uploads     *asset.Folder
@@ -124,26 +124,27 @@ type App struct {
 	Ingest      *ingest.Service
 	Rates       *rates.Service
 
-	// SignIn lets people in; Mail is nil where the server sends none.
+	// SignIn signs users in. Mail is nil if the server sends no email.
 	SignIn *signin.Service
 	Mail   *mail.Sender
-	// Handler answers everything that comes over TLS.
+	// Handler serves all requests that arrive over TLS.
 	Handler http.Handler
 
 	config Config
 	lost   loss
-	// unchecked says that the database file is still to be checked thoroughly.
+	// unchecked reports that the thorough check of the database file is still
+	// to run.
 	unchecked bool
 	memory    *ratelimit.Memory
 	cursors   atomic.Pointer[page.Sealer]
 	ring      *seal.Ring
 }
 
-// diskReserve is what is kept of the disk for writes that stop campaigns:
+// diskReserve is the disk space reserved for urgent writes, enough for
 // thousands of them.
 const diskReserve = 16 << 20
 
-// OpenEngine opens the database that a store setting names.
+// OpenEngine opens the database of a store setting.
 func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
 	if strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://") {
 		e, err := postgres.Open(ctx, setting, postgres.Options{})
@@ -159,7 +160,7 @@ func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
 	return e, nil
 }
 
-// redact takes the password out of a database URL.
+// redact removes the password from a database URL.
 func redact(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -168,7 +169,7 @@ func redact(raw string) string {
 	return u.Redacted()
 }
 
-// Open opens the store, brings its schema up to date and builds the service.
+// Open opens the store, migrates its schema and builds the service.
 func Open(ctx context.Context, c Config) (*App, error) {
 	engine := c.Engine
 	if engine == nil {
@@ -253,8 +254,8 @@ func (a *App) build(ctx context.Context) error {
 	return a.countChanges(ctx)
 }
 
-// counter chooses where requests are counted: in memory where this is the only
-// process, in the store where there are others.
+// counter returns the request counter: in memory if this is the only process,
+// else in the store.
 func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
 	if !a.Engine.Traits().Exclusive {
 		return a.DB.Quotas(), nil
@@ -263,7 +264,7 @@ func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
 	return a.memory, a.memory.Load(ctx, a.DB.Quotas())
 }
 
-// plan names the background work.
+// plan registers the background jobs.
 func (a *App) plan() {
 	c := a.config
 	a.Jobs = job.New(a.DB.Jobs(), c.Now, c.Log)
@@ -300,8 +301,8 @@ func (a *App) plan() {
 	})
 }
 
-// RefreshCursors takes the cursor keys from the store, a new one when the old
-// one is due.
+// RefreshCursors loads the cursor keys from the store, which creates a new key
+// if one is due.
 func (a *App) RefreshCursors(ctx context.Context) error {
 	keys, err := a.DB.CursorKeys(ctx)
 	if err != nil {
@@ -315,26 +316,25 @@ func (a *App) RefreshCursors(ctx context.Context) error {
 	return nil
 }
 
-// followTime is how long it may take to bring all campaigns up to date that
-// refer to one record.
+// followTime limits a job that refreshes all campaigns that refer to one
+// record.
 const followTime = 10 * time.Minute
 
 const (
-	// saveEvery bounds what a crash forgets of the request counters.
+	// saveEvery limits how much of the request counters a crash can lose.
 	saveEvery = time.Second
-	// flushEvery bounds how late a key's last use is shown.
+	// flushEvery limits how late a key's last use is visible.
 	flushEvery = 10 * time.Second
-	// refreshEvery is how often a node looks for the cursor keys that
-	// another node has made.
+	// refreshEvery is how often a node loads cursor keys that another node
+	// created.
 	refreshEvery = time.Hour
 )
 
-// Run does the background work until ctx ends, then writes down what is only
-// in memory.
+// Run runs the background jobs until ctx ends.
 func (a *App) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		// It ends early only where the store is out of reach at its start.
+		// Jobs.Run ends early only if the store is unavailable at the start.
 		for ctx.Err() == nil {
 			if err := a.Jobs.Run(ctx); err != nil && ctx.Err() == nil {
 				a.config.Log.Error("background work", "error", err, "again_in", saveEvery)
@@ -376,7 +376,7 @@ func (a *App) saveUsage(ctx context.Context) error {
 	return a.memory.Save(ctx, a.DB.Quotas())
 }
 
-// Close writes down what is only in memory and closes the store.
+// Close stores what is only in memory and closes the store.
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

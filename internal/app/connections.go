@@ -18,8 +18,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// buildConnections makes the service of connections. Records are plugged in
-// when they are there.
+// buildConnections creates the connection service. Campaigns and audiences are
+// created later; linked reads them from the App.
 func (a *App) buildConnections() error {
 	c := a.config
 	var err error
@@ -42,10 +42,10 @@ func (a *App) buildConnections() error {
 	return nil
 }
 
-// grantPurpose binds what people carry to platforms and back to nothing else.
+// grantPurpose limits the sealed state of an OAuth grant to this purpose.
 const grantPurpose = "grant"
 
-// openRing opens the keys that seal others, if there are any.
+// openRing opens the master keys, if configured.
 func (a *App) openRing() error {
 	c := a.config
 	if c.MasterKey == "" {
@@ -62,7 +62,7 @@ func (a *App) openRing() error {
 	return nil
 }
 
-// planConnections names the background work for connections.
+// planConnections registers the background jobs of connections.
 func (a *App) planConnections() {
 	a.Jobs.HandleLong(store.KindSync, connection.Longest, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Work(ctx, j.WorkspaceID, ident.ID(j.Args))
@@ -72,7 +72,7 @@ func (a *App) planConnections() {
 	})
 }
 
-// linked are the records that platforms are linked to.
+// linked gives connections access to linked records.
 type linked struct{ app *App }
 
 // Refer implements connection.Records.
@@ -110,11 +110,12 @@ func (l *linked) Find(ctx context.Context, workspace ident.ID, kind string, ids 
 
 var _ connection.Records = (*linked)(nil)
 
-// sunsetNotice is how long before a platform ends the version of its API that
-// is spoken here the log says so.
+// sunsetNotice is how many days before the end of a platform's API version the
+// log warns.
 const sunsetNotice = 60
 
-// warnOfSunsets tells the operator to bring the server up to date in time.
+// warnOfSunsets warns the operator to update the server before a platform ends
+// an API version.
 func (a *App) warnOfSunsets() {
 	today := clock.DateIn(a.config.Now(), time.UTC)
 	for _, p := range a.Catalogue.About() {

@@ -28,7 +28,7 @@ func (a *App) buildConsole() (err error) {
 	return err
 }
 
-// post sends the console's links.
+// post sends the console's links by email.
 type post struct{ sender *mail.Sender }
 
 // Invite implements console.Mail.
@@ -41,7 +41,7 @@ func (p post) Reset(ctx context.Context, to string, link signin.Link) error {
 	return p.sender.Send(ctx, mail.Reset(to, link.URL, link.ExpiresAt.Time()))
 }
 
-// auditLog shows the console the audit log.
+// auditLog gives the console access to the audit log.
 type auditLog struct{ db *store.DB }
 
 // Entries implements console.Audit.
@@ -54,10 +54,10 @@ func (l auditLog) Entries(ctx context.Context, workspace ident.ID, before int64,
 	return list, err
 }
 
-// models lets the console set language models up.
+// models lets the console configure language models.
 type models struct{ providers *provider.Service }
 
-// modelNames are what vendors call themselves.
+// modelNames are the display names of model vendors.
 var modelNames = map[string]string{"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Google Gemini"}
 
 // List implements console.Providers.
@@ -70,7 +70,7 @@ func (m models) List(ctx context.Context, workspace ident.ID) ([]console.Provide
 			Settings: console.ProviderSettings{BaseURL: p.BaseURL, Model: p.Model, ImageModel: p.ImageModel, Default: p.Default, Priced: p.Priced},
 		}
 		if p.WorkspaceID == "" {
-			// Where the operator's models are is nobody else's matter.
+			// Only the operator may see the URLs of the operator's models.
 			list[i].Scope, list[i].Settings.BaseURL = console.ScopeServer, ""
 		}
 	}

@@ -22,12 +22,12 @@ import (
 	"fanfare/internal/store"
 )
 
-// buildCreatives makes the service of creatives and plugs in whom it asks.
+// buildCreatives creates the creative service and its dependencies.
 func (a *App) buildCreatives(told *figures) error {
 	c := a.config
 	var err error
-	// Choice: only the operator can set up a model, so a model may be on the
-	// machine itself or in the same network.
+	// Choice: only the operator can set up a model, so a model's address may be
+	// local or in a private network.
 	if a.Providers, err = provider.New(a.DB.Providers(), a.ring, outbound.Trusted(), c.Now); err != nil {
 		return err
 	}
@@ -47,7 +47,8 @@ const (
 	fetchTime  = 10 * time.Second
 )
 
-// newFetcher gets pictures from public addresses, and only from there.
+// newFetcher returns a function that downloads pictures, only from public
+// addresses.
 func newFetcher() (creative.Fetcher, error) {
 	client, err := outbound.New(outbound.Options{Policy: outbound.Guarded(nil), Timeout: fetchTime, MaxBytes: maxFetched})
 	if err != nil {
@@ -74,7 +75,7 @@ func newFetcher() (creative.Fetcher, error) {
 	}, nil
 }
 
-// library lets creatives keep and find assets.
+// library gives creatives access to assets.
 type library struct {
 	assets *asset.Service
 	store  *store.Assets
@@ -133,7 +134,7 @@ func (l *library) Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, er
 	return b, nil
 }
 
-// neighbours tells creatives about other records.
+// neighbours gives creatives access to related records.
 type neighbours struct {
 	campaigns *campaign.Service
 	audiences *audience.Service
@@ -173,7 +174,7 @@ func (n *neighbours) Audience(ctx context.Context, workspace, id ident.ID) (ther
 	return true, v.ArchivedAt != nil, nil
 }
 
-// absent drops the fault of a record that is not there.
+// absent returns nil for a not-found fault.
 func absent(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil

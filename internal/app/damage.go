@@ -11,16 +11,16 @@ import (
 	"fanfare/internal/store"
 )
 
-// loss is how many acknowledged changes were missing from the database, and
-// when that was found.
+// loss is the number of acknowledged changes that the database lacks, and when
+// that was found.
 type loss struct {
 	changes int64
 	found   clock.Instant
 }
 
 // lossShown is how long a loss is reported.
-// Choice: nobody but the operator knows when a loss is made good, and a month
-// is long enough for every client to see it.
+// Choice: only the operator knows when a loss has been repaired, and a month is
+// long enough for every client to see it.
 const lossShown = 30 * 24 * time.Hour
 
 func (l loss) message(now time.Time) string {
@@ -30,14 +30,14 @@ func (l loss) message(now time.Time) string {
 	return fmt.Sprintf("%d acknowledged changes were missing from the database on %s: compare with a backup, or make them again", l.changes, l.found.Time().UTC().Format(time.DateOnly))
 }
 
-// LostChanges says that acknowledged changes were missing from a database; it
-// is empty where none were in the last 30 days.
+// LostChanges returns a message about acknowledged changes that the database
+// lost, empty if none were found missing in the last 30 days.
 func LostChanges(ctx context.Context, db *store.DB, now time.Time) (string, error) {
 	changes, found, err := db.LostChanges(ctx)
 	return loss{changes, found}.message(now), err
 }
 
-// changesLost is LostChanges for callers of the API.
+// changesLost returns the message of LostChanges for API responses.
 func (a *App) changesLost() string {
 	if text := a.lost.message(a.config.Now()); text != "" {
 		return "Records may be missing or older than they were: " + text + "."
@@ -45,8 +45,8 @@ func (a *App) changesLost() string {
 	return ""
 }
 
-// countChanges compares the database with what was acknowledged, where its file
-// is this node's own, and logs what is missing.
+// countChanges compares a local database file with the count of acknowledged
+// changes, and logs a loss.
 func (a *App) countChanges(ctx context.Context) (err error) {
 	if a.Engine.Traits().Exclusive && a.config.Store != "" {
 		lost, err := a.DB.Witness(ctx, Witness(a.config.Store))
@@ -61,18 +61,19 @@ func (a *App) countChanges(ctx context.Context) (err error) {
 	return err
 }
 
-// Witness is the file that counts the acknowledged changes of a database file.
+// Witness returns the path of the file that counts the acknowledged changes of
+// a database file.
 func Witness(path string) string { return path + "-audit" }
 
-// checkAtOnce is how large a database file may be to be checked thoroughly
-// before it is used. A thorough check compares indexes with tables and takes
-// about three seconds for each gigabyte in the page cache, so 0.2 s here.
+// checkAtOnce is the largest size of a database file that is checked thoroughly
+// before use. A thorough check compares indexes with tables. It takes about
+// three seconds per gigabyte in the page cache, so 0.2 s here.
 const checkAtOnce = 64 << 20
 
-// checkStore checks the database file before it is used: a small one thoroughly
-// at every start, a large one quickly where the process before did not close
-// it, and thoroughly in the background. A server on a damaged file starts, so
-// that records can be read, but is not ready and refuses changes.
+// checkStore checks the database file before use. A small file is checked
+// thoroughly at every start. A large one is checked quickly after an unclean
+// shutdown, and thoroughly in the background. With a damaged file the server
+// starts, so that records can be read, but it is not ready and refuses changes.
 func (a *App) checkStore(ctx context.Context) error {
 	info, err := os.Stat(a.config.Store)
 	small := err == nil && info.Size() <= checkAtOnce
@@ -83,7 +84,7 @@ func (a *App) checkStore(ctx context.Context) error {
 	return a.check(ctx, small)
 }
 
-// checkThoroughly does the check that checkStore has left.
+// checkThoroughly runs the check that checkStore postponed.
 func (a *App) checkThoroughly(ctx context.Context) {
 	if !a.unchecked {
 		return

@@ -22,12 +22,12 @@ import (
 	"fanfare/internal/store"
 )
 
-// FactsConfig is what the facts in a data folder are opened with.
+// FactsConfig returns the configuration for opening the facts file.
 func (c Config) FactsConfig(e store.Engine, db *store.DB) factsfile.Config {
 	return factsfile.Config{Dir: c.Facts, Memory: c.Memory.Facts, DB: db, Alone: e.Traits().Exclusive, Now: c.Now, Random: c.Random, Log: c.Log}
 }
 
-// buildFacts opens the facts and makes the services around them.
+// buildFacts opens the facts and creates the services that use them.
 func (a *App) buildFacts(ctx context.Context) error {
 	c := a.config
 	if a.Facts = c.FactsEngine; a.Facts == nil {
@@ -64,8 +64,8 @@ func (a *App) buildFacts(ctx context.Context) error {
 	return nil
 }
 
-// FactsFault says why metrics are unavailable or incomplete on this node, empty
-// where they are not.
+// FactsFault returns why metrics are unavailable or incomplete on this node,
+// empty if they are complete.
 func (a *App) FactsFault() string {
 	if a.factsFile == nil {
 		return ""
@@ -73,7 +73,8 @@ func (a *App) FactsFault() string {
 	return a.factsFile.Fault()
 }
 
-// FactsOperatorFault is FactsFault with commands that name the data folder.
+// FactsOperatorFault returns FactsFault with commands for the operator that
+// name the data folder.
 func (a *App) FactsOperatorFault() string {
 	if a.factsFile == nil {
 		return ""
@@ -81,7 +82,7 @@ func (a *App) FactsOperatorFault() string {
 	return a.factsFile.OperatorFault()
 }
 
-// noteFacts tells the store the generation of the facts.
+// noteFacts records the generation of the facts in the store.
 func (a *App) noteFacts(ctx context.Context) error {
 	if a.factsFile == nil {
 		return nil
@@ -89,7 +90,7 @@ func (a *App) noteFacts(ctx context.Context) error {
 	return a.factsFile.Note(ctx)
 }
 
-// withFacts puts work off while this node has no facts.
+// withFacts postpones a job while this node has no facts.
 func (a *App) withFacts(w job.Worker) job.Worker {
 	return func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		if a.factsFile != nil {
@@ -102,10 +103,10 @@ func (a *App) withFacts(w job.Worker) job.Worker {
 	}
 }
 
-// resultPurpose binds cursors of results to nothing else.
+// resultPurpose limits sealed cursors to query results.
 const resultPurpose = "result "
 
-// tables reads files of columns with the engine's own reader, if it has one.
+// tables reads Parquet files with the engine's reader, if it has one.
 type tables struct{ engine parquetReader }
 
 type parquetReader interface {
@@ -140,7 +141,7 @@ func (t tables) Read(ctx context.Context, b []byte, each func(columns []string, 
 	return err
 }
 
-// entities tells analytics about records.
+// entities gives analytics access to records.
 type entities struct{ *store.DB }
 
 // Connections implements analytics.Entities.
@@ -170,7 +171,7 @@ func (e entities) Connections(ctx context.Context, workspace ident.ID) ([]analyt
 	}
 }
 
-// flights tells analytics what campaigns are planned to spend.
+// flights gives analytics the dates and budgets of campaigns.
 type flights struct{ campaigns *store.Campaigns }
 
 // Flights implements analytics.Flights.

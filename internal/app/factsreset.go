@@ -12,16 +12,16 @@ import (
 
 // FactsReplaced is the result of replacing the facts.
 type FactsReplaced struct {
-	// Resyncing is how many connections are read again from their platforms.
+	// Resyncing is how many connections are synced again from their platforms.
 	Resyncing int `json:"resyncing"`
-	// SendAgain are the connections whose own data has to be sent again.
+	// SendAgain lists the connections whose own data must be sent again.
 	SendAgain []ident.ID `json:"send_again"`
-	// Kept is the file with the facts as they were, empty where there was none.
+	// Kept is the file with the previous facts, empty if none existed.
 	Kept string `json:"kept"`
 }
 
-// ReplaceFacts begins new facts, empty or with what fill puts into them, and
-// has all connections read again: facts of a backup lack what came after it.
+// ReplaceFacts replaces the facts by empty ones or by those that fill writes.
+// It starts a new sync of all connections, because a backup lacks later facts.
 // See factsfile.File.Replace.
 func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(*duckdb.Engine) error) (r FactsReplaced, err error) {
 	if a.factsFile == nil {
@@ -40,7 +40,7 @@ func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(*d
 	return r, nil
 }
 
-// loseFacts marks all connections of all workspaces.
+// loseFacts marks the data of all connections of all workspaces as lost.
 func (a *App) loseFacts(ctx context.Context, cause record.Cause) (r FactsReplaced, err error) {
 	r.SendAgain = []ident.ID{}
 	workspaces, err := a.Accounts.Workspaces(ctx)

@@ -14,14 +14,14 @@ import (
 	"fanfare/internal/money"
 )
 
-// figures tells campaigns, audiences and creatives what facts say about them.
+// figures gives campaigns, audiences and creatives their metrics.
 type figures struct {
 	analytics *analytics.Service
 	accounts  *account.Service
 	now       func() time.Time
 }
 
-// home is what analytics takes from a workspace.
+// home returns the workspace as analytics needs it.
 func (f *figures) home(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
 	w, err := f.accounts.Workspace(ctx, id)
 	return analytics.Workspace{ID: id, Timezone: w.Timezone, Currency: w.Currency}, err

@@ -11,18 +11,18 @@ import (
 	"fanfare/internal/seal"
 )
 
-// Rotated is what became of a new master key.
+// Rotated is the result of a master key rotation.
 type Rotated struct {
-	// Active is the id of the new key, Dropped are those of the old ones,
-	// Rewrapped is how many secrets were moved.
+	// Active is the id of the new key, Dropped the ids of the removed keys,
+	// Rewrapped the number of secrets that were encrypted with the new key.
 	Active    string   `json:"active"`
 	Dropped   []string `json:"dropped"`
 	Rewrapped int      `json:"rewrapped"`
 }
 
-// RotateMasterKey makes a new master key, puts every secret under it and drops
-// the old ones. It may be broken off and repeated: a key goes only when nothing
-// is under it any more.
+// RotateMasterKey creates a new master key, encrypts every secret with it and
+// removes the old keys. It can be interrupted and repeated: a key is removed
+// only when no secret needs it.
 func (a *App) RotateMasterKey(ctx context.Context, cause record.Cause) (out Rotated, err error) {
 	if a.ring == nil {
 		return out, errors.New("there is no master key; set --master-key")
@@ -74,7 +74,7 @@ func (a *App) RotateMasterKey(ctx context.Context, cause record.Cause) (out Rota
 	return out, nil
 }
 
-// MasterKeys are the ids of the keys that stored secrets are under, sorted.
+// MasterKeys returns the ids of the keys that stored secrets need, sorted.
 func (a *App) MasterKeys(ctx context.Context) ([]string, error) {
 	sealed, err := a.DB.Sealed(ctx)
 	if err != nil {
@@ -88,11 +88,11 @@ func (a *App) MasterKeys(ctx context.Context) ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// missKeys warns of secrets that nobody can open.
+// missKeys warns of secrets whose master key is missing.
 //
-// Choice: a server without a key that some secrets need still starts, because
-// everything else works; what the secrets are for says that it needs access
-// anew.
+// Choice: a server that lacks such a key still starts, because everything else
+// works. Features that need the secrets report that access must be granted
+// again.
 func (a *App) missKeys(ctx context.Context) error {
 	used, err := a.MasterKeys(ctx)
 	if err != nil {

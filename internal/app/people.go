@@ -17,22 +17,22 @@ import (
 	"fanfare/internal/signin"
 )
 
-// People is how people get in and hear from the server; its zero value has
-// neither mail nor single sign-on.
+// People configures sign-in and email. The zero value has neither email nor
+// single sign-on.
 type People struct {
 	Mail mail.Options
 	OIDC oidc.Options
-	// OIDCName is what the button for single sign-on says.
+	// OIDCName is the label of the single sign-on button.
 	OIDCName string
 }
 
-// ticketPurpose binds what browsers keep during a sign-in to nothing else.
+// ticketPurpose limits the sealed sign-in state of browsers to this purpose.
 const ticketPurpose = "sign-in "
 
-// issuerTime is how long the issuer of single sign-on may take to answer.
+// issuerTime is the timeout of calls to the single sign-on issuer.
 const issuerTime = 10 * time.Second
 
-// buildPeople makes the service that lets people in.
+// buildPeople creates the sign-in service.
 func (a *App) buildPeople() error {
 	c := a.config
 	d := signin.Deps{
@@ -63,8 +63,8 @@ func (a *App) buildPeople() error {
 	return nil
 }
 
-// SetupURL is where the first person sets the server up, once; empty when
-// somebody can sign in.
+// SetupURL returns the one-time link to set up the owner, empty if a user can
+// already sign in.
 func (a *App) SetupURL(ctx context.Context) (string, error) {
 	token, needed, err := a.SignIn.SetupToken(ctx)
 	if err != nil || !needed {
@@ -73,7 +73,8 @@ func (a *App) SetupURL(ctx context.Context) (string, error) {
 	return a.SignIn.Origin() + "/setup#" + token, nil
 }
 
-// SSOName is what the button for single sign-on says, empty without it.
+// SSOName returns the label of the single sign-on button, empty if single
+// sign-on is off.
 func (a *App) SSOName() string {
 	switch p := a.config.People; {
 	case p.OIDC.Issuer == "":
@@ -85,7 +86,7 @@ func (a *App) SSOName() string {
 	}
 }
 
-// issuer lets sign-in use the client for OpenID Connect.
+// issuer adapts the OpenID Connect client to signin.Issuer.
 type issuer struct{ client *oidc.Client }
 
 // Start implements signin.Issuer.
@@ -99,10 +100,11 @@ func (i issuer) Finish(ctx context.Context, redirect, code string, f signin.Flow
 	return signin.Identity(id), err
 }
 
-// seeds keeps the secrets of people under the master key.
+// seeds encrypts the secrets of users with the master key.
 type seeds struct{ ring *seal.Ring }
 
-// people stands where other secrets name their workspace: people have none.
+// people replaces the workspace in the encryption context: users belong to
+// none.
 const people = "people"
 
 // Seal implements signin.Seal.

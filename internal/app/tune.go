@@ -10,26 +10,26 @@ import (
 	"strings"
 )
 
-// Memory says how much memory the parts of a server may use, in bytes. They
-// come to less than all of it: the rest is for the process that reads Parquet,
-// for SQLite and for what the kernel counts.
+// Memory has the memory limits of the parts of a server, in bytes. Their sum is
+// below the total; the remainder is for the process that reads Parquet, for
+// SQLite and for kernel memory.
 type Memory struct {
-	// Limit is what there is, 0 where that is not known.
+	// Limit is the total available memory, 0 if unknown.
 	Limit int64
-	// Go is the soft limit of Go's heap, in which Uploads are. Facts is what
-	// queries may use.
+	// Go is the soft limit of Go's heap, including Uploads. Facts is the limit
+	// of metric queries.
 	Go, Facts, Uploads int64
 }
 
-// divide shares memory out.
+// divide splits the available memory.
 func divide(limit int64) Memory {
 	return Memory{Limit: limit, Go: limit / 100 * 50, Facts: limit / 100 * 30, Uploads: min(limit/8, 512<<20)}
 }
 
-// Tune sets the garbage collector for a server: more room between two
-// collections than Go's default, which is made for programs with a large heap,
-// and a limit that keeps the process within the memory that it may use. A
-// limit that the operator has set in GOMEMLIMIT stays.
+// Tune configures the garbage collector for a server: fewer collections than
+// Go's default, which suits programs with a large heap, and a limit that keeps
+// the process within its memory. A limit that the operator set with GOMEMLIMIT
+// stays.
 func Tune() Memory {
 	debug.SetGCPercent(400)
 	m := divide(memoryLimit(os.DirFS("/")))
@@ -39,10 +39,10 @@ func Tune() Memory {
 	return m
 }
 
-// memoryLimit is the lowest limit that holds for this process: that of its
-// control group and of all above it, of version 2 (also where systemd has set
-// MemoryMax or MemoryHigh) and of version 1, and the memory of the machine. It
-// is 0 where nothing can be found out.
+// memoryLimit returns the lowest memory limit of this process: the limits of
+// its control group and of all parents, for version 2 (including systemd's
+// MemoryMax and MemoryHigh) and version 1, and the machine's memory. It returns
+// 0 if none can be read.
 func memoryLimit(root fs.FS) int64 {
 	lowest := int64(0)
 	see := func(n int64, ok bool) {
@@ -65,8 +65,8 @@ func memoryLimit(root fs.FS) int64 {
 			tops, files = []string{"sys/fs/cgroup/memory"}, []string{"memory.limit_in_bytes"}
 		}
 		for _, top := range tops {
-			// Inside a container the group may have another name than its
-			// folder; the folder at the top is the container's own then.
+			// Inside a container, the group's name can differ from its folder.
+			// Then the top folder is the container's own.
 			for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 				for _, file := range files {
 					see(number(root, path.Join(top, group, file)))
@@ -80,8 +80,8 @@ func memoryLimit(root fs.FS) int64 {
 	return lowest
 }
 
-// number reads a file that holds a number. Version 2 writes max for no limit,
-// version 1 a number near the largest.
+// number reads a number from a file. Version 2 writes max for no limit, version
+// 1 a number close to the largest.
 func number(root fs.FS, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package job runs background work from a table of leases. A claim moves a
-// job's time to the end of the lease, so that the job of a dead worker becomes
-// due by itself; a completion counts only for the attempt it belongs to.
-// Workers may run twice and must not mind.
+// Package job runs background jobs with leases. A claim moves a job's due time
+// to the end of the lease, so that the job of a dead worker becomes due again.
+// A completion counts only for the attempt that it belongs to. A job can run
+// twice, so workers must be idempotent.
 package job
 
 import (
@@ -17,7 +17,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Job is one claimed piece of work.
+// Job is one claimed job.
 type Job struct {
 	ID          ident.ID
 	WorkspaceID ident.ID
@@ -27,24 +27,24 @@ type Job struct {
 	LeaseEnd    clock.Instant
 }
 
-// Store keeps jobs.
+// Store stores jobs.
 type Store interface {
 	Claim(ctx context.Context, now, leaseEnd clock.Instant, most int) ([]Job, error)
 	Due(ctx context.Context) (at clock.Instant, ok bool, err error)
 	Done(ctx context.Context, j Job) error
 	Again(ctx context.Context, j Job, at clock.Instant, why string) error
-	// Extend moves the end of a lease that the worker still holds, and reports
-	// whether it does.
+	// Extend moves the end of a lease that the worker still has, and reports
+	// whether it did.
 	Extend(ctx context.Context, j Job, leaseEnd clock.Instant) (bool, error)
 	Ensure(ctx context.Context, kind string, at clock.Instant) error
 	Release(ctx context.Context, now clock.Instant) error
 }
 
-// Worker does one kind of work. It returns when it wants to run again, nil for
-// never. An error runs it again later.
+// Worker runs jobs of one kind. It returns the time of the next run, nil for
+// none. After an error the job is retried.
 type Worker func(ctx context.Context, j Job) (again *clock.Instant, err error)
 
-// Every makes a worker that repeats.
+// Every returns a worker that runs work repeatedly at an interval.
 func Every(d time.Duration, now func() time.Time, work func(context.Context) error) Worker {
 	return func(ctx context.Context, _ Job) (*clock.Instant, error) {
 		if err := work(ctx); err != nil {
@@ -60,8 +60,8 @@ const (
 	poll    = time.Second
 	atOnce  = 64
 	longest = 10 * time.Minute
-	// booking is the end of the lease, in which the store notes how a job
-	// ended; the worker has the rest.
+	// booking is the last part of a lease, reserved for storing the result. The
+	// worker may use the time before it.
 	booking = 5 * time.Second
 )
 
@@ -69,9 +69,9 @@ const (
 type Runner struct {
 	store   Store
 	workers map[string]Worker
-	// limits are how long the workers may take that need more than a lease.
+	// limits are the time limits of workers that may run longer than a lease.
 	limits map[string]time.Duration
-	// periodic are the kinds that must always be planned.
+	// periodic lists the kinds that are always scheduled.
 	periodic []string
 	now      func() time.Time
 	log      *slog.Logger
@@ -79,7 +79,7 @@ type Runner struct {
 	running  sync.WaitGroup
 }
 
-// New makes a runner.
+// New creates a runner.
 func New(store Store, now func() time.Time, log *slog.Logger) *Runner {
 	return &Runner{store: store, workers: map[string]Worker{}, limits: map[string]time.Duration{}, now: now, log: log, wake: make(chan struct{}, 1)}
 }
@@ -87,20 +87,20 @@ func New(store Store, now func() time.Time, log *slog.Logger) *Runner {
 // Handle registers the worker of a kind.
 func (r *Runner) Handle(kind string, w Worker) { r.workers[kind] = w }
 
-// HandleLong registers the worker of a kind that may take longer than a lease,
-// which is extended meanwhile.
+// HandleLong registers the worker of a kind that may run longer than a lease.
+// The lease is extended while it runs.
 func (r *Runner) HandleLong(kind string, limit time.Duration, w Worker) {
 	r.Handle(kind, w)
 	r.limits[kind] = limit
 }
 
-// Repeat registers a worker that is always planned, once in the whole system.
+// Repeat registers a worker that is always scheduled, once for all nodes.
 func (r *Runner) Repeat(kind string, w Worker) {
 	r.Handle(kind, w)
 	r.periodic = append(r.periodic, kind)
 }
 
-// Wake says that there may be new work. It never blocks.
+// Wake tells the runner that new jobs may exist. It never blocks.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -108,7 +108,7 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run works until ctx ends, then waits for what is running.
+// Run runs jobs until ctx ends, then waits for the running ones.
 func (r *Runner) Run(ctx context.Context) error {
 	defer r.running.Wait()
 	now := clock.At(r.now())
@@ -127,8 +127,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.log.Error("claim jobs", "error", err)
 		}
 		wait := poll
-		// Where nothing can be claimed, what is due would not let us wait at
-		// all. A worker that is done wakes us.
+		// If all slots are busy, a due job must not end the wait at once. A
+		// worker that finishes calls Wake.
 		if err == nil && len(slots) < cap(slots) {
 			wait = r.untilDue(ctx)
 		}
@@ -137,7 +137,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// round claims what is due and starts it.
+// round claims due jobs and starts them.
 func (r *Runner) round(ctx context.Context, slots chan struct{}) error {
 	free := cap(slots) - len(slots)
 	if free == 0 {
@@ -159,7 +159,7 @@ func (r *Runner) round(ctx context.Context, slots chan struct{}) error {
 	return err
 }
 
-// untilDue is how long there is nothing to do, at most until the next poll.
+// untilDue returns the time until the next job is due, at most poll.
 func (r *Runner) untilDue(ctx context.Context) time.Duration {
 	at, ok, err := r.store.Due(ctx)
 	if err != nil || !ok {
@@ -168,7 +168,7 @@ func (r *Runner) untilDue(ctx context.Context) time.Duration {
 	return min(poll, max(time.Millisecond, at.Time().Sub(r.now())))
 }
 
-// pause waits, or for new work.
+// pause waits until the time has passed, Wake is called or ctx ends.
 func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -179,10 +179,10 @@ func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// run does one job within its lease and notes how it ended, which the store
-// ignores when the lease is over and somebody else has the job. A stop waits
-// for work of one lease; what takes longer is broken off and goes on elsewhere
-// or after the start.
+// run runs one job within its lease and stores the result. The store ignores
+// the result if the lease has ended and another worker has the job. A shutdown
+// waits for jobs that fit in one lease; longer jobs are canceled and continue
+// on another node or after a restart.
 func (r *Runner) run(stop context.Context, j Job) {
 	ctx := context.WithoutCancel(stop)
 	again, err := r.work(ctx, stop, &j)
@@ -190,7 +190,7 @@ func (r *Runner) run(stop context.Context, j Job) {
 	defer cancel()
 	switch {
 	case err != nil && stop.Err() != nil:
-		// A stop is no failure: the job goes on after the next start.
+		// A shutdown is no failure: the job continues after the next start.
 		err = r.store.Again(ctx, j, clock.At(r.now()), "")
 	case err != nil:
 		wait := Backoff(j.Attempt)
@@ -229,9 +229,9 @@ func (r *Runner) work(ctx, stop context.Context, j *Job) (again *clock.Instant, 
 	return w(ctx, *j)
 }
 
-// hold extends the lease of a job until ctx ends, and ends it when somebody
-// else has the job. The returned function waits for that; then j has the last
-// lease.
+// hold extends the lease of a job until ctx ends, and cancels ctx if another
+// worker has the job. The returned function waits for the end; after it, j has
+// the last lease.
 func (r *Runner) hold(ctx context.Context, cancel context.CancelFunc, j *Job) func() {
 	done := make(chan struct{})
 	held := *j
@@ -245,8 +245,8 @@ func (r *Runner) hold(ctx context.Context, cancel context.CancelFunc, j *Job) fu
 				return
 			case <-ticker.C:
 			}
-			// An extension that was begun is seen to its end, so that what is
-			// known of the lease is true.
+			// An extension that has begun must complete, so that held has the
+			// lease end of the store.
 			end := clock.At(r.now().Add(lease))
 			ok, err := r.extend(context.WithoutCancel(ctx), held, end)
 			switch {
@@ -272,8 +272,8 @@ func (r *Runner) extend(ctx context.Context, j Job, end clock.Instant) (bool, er
 	return r.store.Extend(ctx, j, end)
 }
 
-// Backoff is how long a job waits after so many attempts: one second, doubled
-// each time up to ten minutes, a fifth more or less.
+// Backoff returns the delay before the next attempt: one second, doubled with
+// each attempt up to ten minutes, plus or minus 20 percent.
 func Backoff(attempt int64) time.Duration {
 	d := longest
 	if attempt <= 10 {
