@@ -254,7 +254,8 @@ func (c *cli) keyRevoke(in *keyIn) *cobra.Command {
 	return cmd
 }
 
-// seconds refuses what would become another time when it is cut to seconds.
+// seconds converts a duration to seconds. It refuses a negative one and one
+// below a second.
 func seconds(flag string, d time.Duration) (int64, error) {
 	if d < 0 || d > 0 && d < time.Second {
 		return 0, usageError{fmt.Errorf("--%s %s must be 0 or at least a second, such as 24h", flag, d)}

@@ -34,17 +34,17 @@ import (
 	"fanfare/internal/store"
 )
 
-// cli holds what all commands share.
+// cli has the state that all commands share.
 type cli struct {
 	settings config.Settings
 	asJSON   bool
-	// running says that the command line was understood.
+	// running reports that the command line was valid and the command runs.
 	running bool
-	// memory is how a server divides its memory.
+	// memory has the memory limits of a server.
 	memory app.Memory
 }
 
-// load reads the settings for a command.
+// load reads the settings of a command.
 func (c *cli) load(cmd *cobra.Command) error {
 	warnings, err := config.Load(cmd.Root().PersistentFlags(), os.Environ(), os.ReadFile)
 	for _, w := range warnings {
@@ -56,7 +56,7 @@ func (c *cli) load(cmd *cobra.Command) error {
 	return nil
 }
 
-// loadStore reads the settings for a command that opens the store.
+// loadStore reads the settings of a command that opens the store.
 func (c *cli) loadStore(cmd *cobra.Command) error {
 	if err := c.load(cmd); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (c *cli) limits() (map[account.Plan]ratelimit.Limits, error) {
 	return config.ParseLimits(c.settings.Limits)
 }
 
-// storeSetting is what the app opens.
+// storeSetting returns the store that the app opens.
 func (c *cli) storeSetting(dir *datadir.Dir) string {
 	if c.settings.Store != "" {
 		return c.settings.Store
@@ -79,7 +79,7 @@ func (c *cli) storeSetting(dir *datadir.Dir) string {
 	return dir.Path("fanfare.db")
 }
 
-// assetsFolder is where the files of assets are.
+// assetsFolder returns the folder of asset files.
 func (c *cli) assetsFolder(dir *datadir.Dir) string {
 	if c.settings.Assets != "" {
 		return c.settings.Assets
@@ -87,7 +87,8 @@ func (c *cli) assetsFolder(dir *datadir.Dir) string {
 	return dir.Path("assets")
 }
 
-// authorityFile is where a server in --tls-mode auto keeps its authority.
+// authorityFile returns the file of the local certificate authority in
+// --tls-mode auto.
 func authorityFile(dir *datadir.Dir) string { return dir.Path("tls", "ca.pem") }
 
 func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slog.Logger) (*app.App, error) {
@@ -125,13 +126,13 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	return a, c.away(err)
 }
 
-// pairs reads a list of platform=value.
+// pairs parses a list of platform=value.
 func pairs(setting, form string, list []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, item := range list {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok || name == "" || value == "" {
-			// The item may hold a secret, so it is not repeated.
+			// The error omits the item, because it may contain a secret.
 			return nil, fmt.Errorf("%s: write platform=%s, several with commas between", setting, form)
 		}
 		out[name] = value
@@ -139,7 +140,7 @@ func pairs(setting, form string, list []string) (map[string]string, error) {
 	return out, nil
 }
 
-// oauthApps reads the operator's OAuth clients.
+// oauthApps parses the operator's OAuth clients.
 func oauthApps(list map[string]string) (map[string]connection.App, error) {
 	apps := map[string]connection.App{}
 	for platform, client := range list {
@@ -152,9 +153,8 @@ func oauthApps(list map[string]string) (map[string]connection.App, error) {
 	return apps, nil
 }
 
-// localURL is where the server is found on its own machine.
-// publicURL is where browsers find the server: where the operator says, else by
-// the name that its certificate is for, else on this machine.
+// publicURL returns the server's address for browsers: the configured one, else
+// the domain of its certificate, else localhost.
 func (c *cli) publicURL(listen string) string {
 	switch {
 	case c.settings.PublicURL != "":
@@ -173,13 +173,13 @@ func localURL(listen string) string {
 	return "https://localhost:" + port
 }
 
-// openEngine opens the database alone.
+// openEngine opens the database without the app.
 func (c *cli) openEngine(ctx context.Context, dir *datadir.Dir) (store.Engine, error) {
 	e, err := app.OpenEngine(ctx, c.storeSetting(dir))
 	return e, c.away(err)
 }
 
-// away says what to do about a database that does not answer.
+// away adds the fix to the error of an unavailable database.
 func (c *cli) away(err error) error {
 	if c.settings.Store != "" && errors.Is(err, store.ErrUnavailable) {
 		return fmt.Errorf("%w: start the database, or correct --store", err)
@@ -187,19 +187,20 @@ func (c *cli) away(err error) error {
 	return err
 }
 
-// cachedRecords bounds the memory of the copies of hot records to about 60 MB.
+// cachedRecords limits the record cache to about 60 MB.
 const cachedRecords = 32_768
 
-// begins are the operations that make a database where there is none. All others
-// would report on, or change, a new one in place of the one that is meant.
+// begins lists the operations that create a database if none exists. Any other
+// operation would report on, or change, a new database instead of the intended
+// one.
 var begins = map[string]bool{"workspace.create": true, "rates.put": true}
 
 func noDatabase(folder string) error {
 	return fmt.Errorf("there is no database in %s: name the data folder of your server with --data, or create a workspace or start `fanfare serve` there first", folder)
 }
 
-// call runs an operator's command inside the server that holds the data
-// folder, or on the store itself when there is none.
+// call runs an operator's command inside the server that uses the data folder,
+// or directly on the store if no server runs.
 func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	if err := c.loadStore(cmd); err != nil {
 		return err
@@ -242,7 +243,7 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	return json.Unmarshal(b, out)
 }
 
-// The process that holds the folder may be a server that starts or stops, or
+// The process that uses the folder can be a server that starts or stops, or
 // another command. On a busy machine each of them takes seconds.
 const (
 	reachTime  = time.Minute
@@ -250,9 +251,9 @@ const (
 	reachAgain = 20 * time.Millisecond
 )
 
-// reach finds the server that holds the data folder, or takes the folder and
-// returns nil. It waits for each process that holds the folder for at most
-// reachTime, and reports on w that it waits.
+// reach connects to the server that uses the data folder. If no server runs, it
+// locks the folder and returns nil. It waits at most reachTime for each process
+// that uses the folder, and reports the wait on w.
 func reach(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client, error) {
 	var holder string
 	var waited time.Duration
@@ -285,8 +286,8 @@ func reach(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client,
 	}
 }
 
-// take takes the data folder for good. It waits for a command that uses it,
-// not for a server.
+// take locks the data folder for exclusive use. It waits for another command
+// that uses the folder, but not for a server.
 func take(ctx context.Context, dir *datadir.Dir, w io.Writer) error {
 	server, err := reach(ctx, dir, w)
 	if server != nil {
@@ -297,8 +298,8 @@ func take(ctx context.Context, dir *datadir.Dir, w io.Writer) error {
 
 const socketName = "control.sock"
 
-// progress shows a bar on a terminal and a line per tenth elsewhere, on the
-// error stream, so that results can be piped.
+// progress shows a bar on a terminal and a line per 10 percent elsewhere. It
+// writes to the error stream, so that results can be piped.
 func progress(w io.Writer, name string) func(control.Progress) {
 	var bar *progressbar.ProgressBar
 	tenth := int64(-1)
@@ -332,7 +333,7 @@ func (c *cli) jsonFlag(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// printJSON prints a value as one line.
+// printJSON prints a value as one line of JSON.
 func printJSON(w io.Writer, v any) error {
 	b, err := json.Marshal(v, json.Deterministic(true), jsontext.EscapeForHTML(false))
 	if err != nil {

@@ -4,11 +4,11 @@ package main
 
 import "time"
 
-// testBuild says that this binary is for tests only.
+// testBuild reports that this binary is for tests only.
 const testBuild = false
 
-// moved is how far a test has moved the clock on purpose.
+// moved is the clock offset that a test has set.
 const moved = time.Duration(0)
 
-// now is where time enters the program.
+// now returns the time. It is the program's only clock.
 func now() time.Time { return time.Now() }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// testBuild says that this binary is for tests only: its clock can be moved.
+// testBuild reports that this binary is for tests only: its clock can be moved.
 const testBuild = true
 
-// Both come from the environment, so that a test can start a server in another
-// time: moved together with the database, or wrong by skew.
+// Both are environment variables, so that a test can start a server at another
+// time: moved shifts it together with the database, skew makes it wrong.
 var (
 	moved = duration("FANFARE_CLOCK_OFFSET")
 	skew  = duration("FANFARE_CLOCK_SKEW")

@@ -21,7 +21,7 @@ const (
 	demoFolder = "./fanfare-demo"
 	demoOwner  = "demo@example.com"
 	demoKey    = "Demo"
-	// demoLinkLife is how long the link into the console waits.
+	// demoLinkLife is how long the sign-in link of the console is valid.
 	demoLinkLife = 10 * time.Minute
 )
 
@@ -58,8 +58,8 @@ func (c *cli) demoCommand() *cobra.Command {
 	}
 }
 
-// prepareDemo fills the workspace on the first run and makes a fresh key on
-// every one, because a key cannot be shown twice.
+// prepareDemo fills the workspace on the first run. It creates a new key on
+// every run, because a key can be shown only once.
 func (s *server) prepareDemo(ctx context.Context) (string, error) {
 	acc := s.app.Accounts
 	workspaces, err := acc.Workspaces(ctx)
@@ -99,12 +99,13 @@ func (s *server) prepareDemo(ctx context.Context) (string, error) {
 	return secret, err
 }
 
-// demoPassword gives the owner a password at the first start and returns it at
-// each one, so that any browser can sign in at any time. It is empty once the
-// owner has chosen another.
+// demoPassword sets the owner's password at the first start and returns it at
+// every start, so that any browser can sign in at any time. It returns an empty
+// string if the owner has chosen another password.
 //
-// Choice: it is kept in the demo's folder, beside the key of its certificate.
-// A fixed one would open every demo that others can reach.
+// Choice: the password is stored in the demo's folder, beside its certificate's
+// key. A fixed password would give access to every demo that is reachable over
+// the network.
 func (s *server) demoPassword(ctx context.Context) (string, error) {
 	file := s.dir.Path("demo-password")
 	b, err := os.ReadFile(file)
@@ -124,8 +125,8 @@ func (s *server) demoPassword(ctx context.Context) (string, error) {
 	return password, nil
 }
 
-// welcome prints what a new user needs. The call is one plain line that works
-// as it is pasted, and the only one with curl in it.
+// welcome prints what a new user needs. The example call is a single line that
+// works when pasted. No other line contains curl.
 func (s *server) welcome(cmd *cobra.Command, key, console, password string) {
 	w := cmd.OutOrStdout()
 	ca, _ := s.listener.Authority()
@@ -146,7 +147,7 @@ func (s *server) welcome(cmd *cobra.Command, key, console, password string) {
 	fmt.Fprintf(w, "Stop with Ctrl-C.\n")
 }
 
-// shellQuote quotes what a shell would not take as one word.
+// shellQuote quotes a string that a shell would not read as one word.
 func shellQuote(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+", r)

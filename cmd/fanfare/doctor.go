@@ -26,15 +26,15 @@ import (
 	"fanfare/internal/store"
 )
 
-// finding is one line of doctor's report. Detail says how things stand or what
-// is wrong and how to mend it.
+// finding is one line of doctor's report. Detail is the current state, or the
+// problem and its fix.
 type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"`
 	Detail string `json:"detail"`
 }
 
-// What a finding's status can be. Only a failure keeps a server from working.
+// Statuses of a finding. Only a failure prevents a server from working.
 const (
 	good    = "ok"
 	warning = "warning"
@@ -80,7 +80,7 @@ func (d *doctor) note(check, status, detail string) {
 	d.list = append(d.list, finding{check, status, strings.Join(strings.Fields(detail), " ")})
 }
 
-// judge notes every fault, or that there is none.
+// judge adds a failure for every fault, or one good finding if it has none.
 func (d *doctor) judge(check string, faults []error, fine string) {
 	found := false
 	for _, err := range faults {
@@ -141,7 +141,7 @@ func (d *doctor) examine(cmd *cobra.Command) {
 	d.server(cmd.Context(), dir)
 }
 
-// assets looks at the folder for pictures.
+// assets checks the folder of asset files.
 func (d *doctor) assets(folder string) {
 	info, err := os.Stat(folder)
 	switch {
@@ -160,10 +160,10 @@ func (d *doctor) assets(folder string) {
 	}
 }
 
-// Days before the end of a certificate at which somebody should act.
+// certificateDays is how many days before a certificate's expiry doctor warns.
 const certificateDays = 14
 
-// certificates looks at the files that TLS comes from.
+// certificates checks the TLS files.
 func (d *doctor) certificates(dir *datadir.Dir) {
 	lc, _ := d.check(dir)
 	d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
@@ -176,8 +176,8 @@ func (d *doctor) certificates(dir *datadir.Dir) {
 	}
 }
 
-// lifetime tells how long a certificate file is still good for. A missing one
-// is the business of others.
+// lifetime reports how long a certificate file is valid. Other checks report a
+// missing file.
 func (d *doctor) lifetime(check, file, fix string) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && d.settings.TLSMode == listen.ModeAuto {
@@ -215,8 +215,8 @@ func (d *doctor) days(check string, cert *x509.Certificate, what, fix string) {
 	}
 }
 
-// server asks the server that holds the data folder, or looks at the store
-// itself when there is none.
+// server queries the server that uses the data folder, or checks the store
+// directly if no server runs.
 func (d *doctor) server(ctx context.Context, dir *datadir.Dir) {
 	socket := dir.Path(socketName)
 	client, err := control.Dial(ctx, socket)
@@ -245,7 +245,7 @@ func (d *doctor) server(ctx context.Context, dir *datadir.Dir) {
 	d.list = append(d.list, inside...)
 }
 
-// port looks whether a start would get its port.
+// port checks whether the port of --listen is free.
 func (d *doctor) port() {
 	addr := d.settings.Listen
 	ln, err := net.Listen("tcp", addr)
@@ -257,7 +257,7 @@ func (d *doctor) port() {
 	d.note("port", good, addr+" is free")
 }
 
-// answers calls the running server as a client would.
+// answers calls the running server as a client does.
 func (d *doctor) answers(ctx context.Context) {
 	addr := d.settings.Listen
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
@@ -274,7 +274,7 @@ func (d *doctor) answers(ctx context.Context) {
 		d.proxy(ctx)
 		return
 	}
-	// Whose certificate it is does not matter here, only that it is good.
+	// The check needs the certificate's validity, not its issuer.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+addr+"/readyz", nil)
@@ -297,7 +297,7 @@ func (d *doctor) answers(ctx context.Context) {
 	d.note("ready", good, "the server takes traffic")
 }
 
-// proxy calls the server by its public address, to see whether the proxies in
+// proxy calls the server at its public address, to check whether the proxies in
 // front of it report HTTPS.
 func (d *doctor) proxy(ctx context.Context) {
 	at := d.settings.PublicURL
@@ -332,10 +332,10 @@ func notAnswering(addr string, err error) string {
 	return fmt.Sprintf("the server runs but %s does not answer (%v): give the --listen that the server has", addr, err)
 }
 
-// store opens the store and changes nothing in it.
+// store opens the store and checks it without changing it.
 func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if d.settings.CheckStore() != nil {
-		return // said under the weak set-up
+		return // reported as "weak set-up"
 	}
 	setting := d.storeSetting(dir)
 	if d.settings.Store == "" {
@@ -361,12 +361,12 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	db := store.New(e, 0, now, nil)
 	d.list = append(d.list, examineStore(ctx, e, db)...)
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
-		return // said above
+		return // examineStore reported it
 	}
 	d.judge("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
 }
 
-// examineStore looks at an open store.
+// examineStore checks an open store.
 func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	list := []finding{{"store", good, e.Traits().Name + " opens"}}
 	if err := e.Check(ctx, true); err != nil {
@@ -408,10 +408,10 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
 }
 
-// restoreFix ends findings of a damaged database.
+// restoreFix is the fix for a damaged database.
 const restoreFix = ": stop the server, move the files fanfare.db* away and restore the last good backup into the data folder with `fanfare backup restore`"
 
-// examineDocuments checks every document against its checksum.
+// examineDocuments verifies the checksum of every document.
 func examineDocuments(ctx context.Context, e store.Engine) finding {
 	report, err := store.VerifyDocuments(ctx, e)
 	switch {
@@ -423,7 +423,7 @@ func examineDocuments(ctx context.Context, e store.Engine) finding {
 	return finding{"documents", good, fmt.Sprintf("%d match their checksums", report.Documents)}
 }
 
-// examineFacts reads all facts of a server.
+// examineFacts reads all facts of a running server.
 func examineFacts(ctx context.Context, a *app.App) finding {
 	if why := a.FactsOperatorFault(); why != "" {
 		return finding{"facts", failure, why}

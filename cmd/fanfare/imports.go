@@ -31,10 +31,10 @@ import (
 )
 
 type importIn struct {
-	// WorkspaceID may be left out where there is only one.
+	// WorkspaceID may be empty if only one workspace exists.
 	WorkspaceID ident.ID `json:"workspace_id,omitzero"`
 	ID          ident.ID `json:"id,omitzero"`
-	// Path is where the server finds the file.
+	// Path is the path of the file on the server.
 	Path       string            `json:"path,omitzero"`
 	Source     string            `json:"source,omitzero"`
 	Currency   money.Currency    `json:"currency,omitzero"`
@@ -46,7 +46,7 @@ type importIn struct {
 	Limit      int               `json:"limit,omitzero"`
 }
 
-// importOperations are those commands on imports that can run inside a server.
+// importOperations returns the import commands that can run inside a server.
 func importOperations(a *app.App) map[string]control.Op {
 	typed := func(run func(ctx context.Context, w account.Workspace, cause record.Cause, in importIn, report func(control.Progress)) (any, error)) control.Op {
 		return control.Typed(func(ctx context.Context, in importIn, report func(control.Progress)) (any, error) {
@@ -96,8 +96,8 @@ func importOperations(a *app.App) map[string]control.Op {
 	}
 }
 
-// soleWorkspace finds the workspace that a command is about: the one that it
-// names, or the only one that there is.
+// soleWorkspace returns the workspace with the id or, without an id, the only
+// workspace.
 func soleWorkspace(ctx context.Context, accounts *account.Service, id ident.ID) (account.Workspace, error) {
 	if id != "" {
 		return accounts.Workspace(ctx, id)
@@ -114,7 +114,7 @@ func soleWorkspace(ctx context.Context, accounts *account.Service, id ident.ID) 
 	return list[0], nil
 }
 
-// upload reads the file and looks at it in the way that is wanted.
+// upload uploads the file and applies the given mapping and date format.
 func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, cause record.Cause, in importIn) (record.Doc, error) {
 	b, err := readLimited(in.Path)
 	if err != nil {
@@ -151,7 +151,8 @@ func readLimited(file string) ([]byte, error) {
 	return b, nil
 }
 
-// oneWorkspace lets a command leave out which workspace it is about.
+// oneWorkspace adds the --workspace flag to a command that can omit it if only
+// one workspace exists.
 func oneWorkspace(cmd *cobra.Command, id *ident.ID) {
 	cmd.Flags().StringVar((*string)(id), "workspace", "", "id of the workspace (wks_…); may be left out if there is only one")
 }
@@ -190,8 +191,8 @@ func (c *cli) importCommand() *cobra.Command {
 	return cmd
 }
 
-// readMapping reads column=field. Columns may have equals signs in their
-// names, fields have none.
+// readMapping parses column=field. Column names may contain equals signs, field
+// names do not.
 func readMapping(list []string) (map[string]string, error) {
 	if list == nil {
 		return nil, nil
@@ -207,7 +208,7 @@ func readMapping(list []string) (map[string]string, error) {
 	return mapping, nil
 }
 
-// runImport shows what was found in the file and stores it.
+// runImport shows the preview of the file and stores its rows.
 func (c *cli) runImport(cmd *cobra.Command, in importIn, dry, yes bool) error {
 	var i ingest.Import
 	if err := c.call(cmd, "import.upload", in, &i); err != nil {
@@ -252,7 +253,8 @@ func (c *cli) printImport(cmd *cobra.Command, i *ingest.Import, text string) err
 	return err
 }
 
-// confirm asks on a terminal. Elsewhere there is nobody to ask.
+// confirm asks for confirmation on a terminal. Without a terminal it returns an
+// error unless yes is set.
 func confirm(cmd *cobra.Command, yes bool, question string) error {
 	if yes {
 		return nil
@@ -271,10 +273,10 @@ func confirm(cmd *cobra.Command, yes bool, question string) error {
 	return nil
 }
 
-// maxShown is how many problems a terminal shows.
+// maxShown is how many problems showImport prints.
 const maxShown = 10
 
-// showImport prints how the file was read and what is in it.
+// showImport prints how the file was read and its contents.
 func showImport(w io.Writer, i *ingest.Import) error {
 	d, p := i.Detected, i.Preview
 	fmt.Fprintf(w, "%s: %d bytes, %s", i.File.Name, i.File.Bytes, i.File.Format)

@@ -8,9 +8,9 @@ import (
 	"fanfare/internal/datadir"
 )
 
-// clockFault finds a clock that cannot be right.
+// clockFault returns an error if the clock is before the build date.
 func clockFault() error {
-	// A build without a date says nothing about the clock.
+	// A build without a date skips the check.
 	built, err := time.Parse(time.RFC3339, buildDate)
 	if t := now(); err == nil && t.Before(built) {
 		return fmt.Errorf("the clock says %s, which is before this program was built (%s): set it by NTP", t.UTC().Format(time.RFC3339), buildDate)
@@ -18,13 +18,14 @@ func clockFault() error {
 	return nil
 }
 
-// Free space below which a warning is due.
+// A warning is due below this free space.
 const (
 	lowSpace = 500 << 20
 	lowShare = 0.05
 )
 
-// machineWarnings finds what will go wrong under load.
+// machineWarnings returns the limits of this machine that are too low: open
+// files and disk space.
 func machineWarnings(dir *datadir.Dir, connections int) []string {
 	var list []string
 	var files syscall.Rlimit

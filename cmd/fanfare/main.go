@@ -1,5 +1,5 @@
-// Command fanfare is the whole service in one binary: the server, its demo,
-// and the operator's commands.
+// Command fanfare is the whole service in one binary: the server, the demo and
+// the operator's commands.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // so that time zones work on machines without the files
+	_ "time/tzdata" // for machines without time zone files
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,7 +22,7 @@ import (
 	"fanfare/internal/store"
 )
 
-// Set by the linker: see the Makefile.
+// The linker sets these variables: see the Makefile.
 var (
 	version   = "dev"
 	buildDate = ""
@@ -41,7 +41,7 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Whatever is written holds secrets or leads to them.
+	// All files that the program writes contain secrets or lead to them.
 	syscall.Umask(0o077)
 	c := &cli{}
 	if err := c.root().ExecuteContext(ctx); err != nil {
@@ -58,13 +58,13 @@ func main() {
 	}
 }
 
-// usageError is a mistake in how a command was written.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
-// configError is a set-up that must be mended before a start.
+// configError is an invalid configuration that must be fixed before a start.
 type configError struct{ error }
 
-// explain says what is wrong, one line for each fault.
+// explain returns the message of an error, one line per fault.
 func explain(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ValidationFailed {
@@ -119,8 +119,8 @@ func (c *cli) root() *cobra.Command {
 	return root
 }
 
-// mark notes when a command begins to run: what goes wrong before is a mistake
-// in how it was written.
+// mark wraps a command to record that it runs: an error before that is an error
+// in the command line.
 func (c *cli) mark(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -133,7 +133,7 @@ func (c *cli) mark(cmd *cobra.Command) {
 	}
 }
 
-// flagError names the flag that was probably meant.
+// flagError adds the most similar flag to the error of an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
@@ -147,15 +147,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// group is a command that only holds others.
+// group returns a command that only has subcommands.
 func group(use, short string, children ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, RunE: chooseCommand}
 	cmd.AddCommand(children...)
 	return cmd
 }
 
-// chooseCommand runs where a command was to follow: it shows which there are,
-// or which was probably meant.
+// chooseCommand runs if the subcommand is missing or unknown. It prints the
+// help or the most similar subcommand.
 func chooseCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()

@@ -19,15 +19,15 @@ import (
 	"fanfare/internal/store"
 )
 
-// operator is who a command on the host acts as.
+// operator is the cause of changes by commands on the host.
 var operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
 
 type workspaceIn struct {
 	WorkspaceID ident.ID `json:"workspace_id"`
 	Plan        string   `json:"plan,omitzero"`
 	Suspended   bool     `json:"suspended,omitzero"`
-	// RequireApproval and ModelBudget, in US dollars or none, are each for
-	// their own command.
+	// RequireApproval and ModelBudget (US dollars, or none) each belong to one
+	// command.
 	RequireApproval bool   `json:"require_approval,omitzero"`
 	ModelBudget     string `json:"model_budget,omitzero"`
 }
@@ -60,7 +60,7 @@ type backupIn struct {
 
 type nothing struct{}
 
-// operations are the commands that can run inside a server.
+// operations returns the commands that can run inside a server.
 func operations(a *app.App) map[string]control.Op {
 	acc := a.Accounts
 	ops := map[string]control.Op{
@@ -151,7 +151,7 @@ func operations(a *app.App) map[string]control.Op {
 	return ops
 }
 
-// modelBudget reads an amount of US dollars; none is no limit.
+// modelBudget parses an amount of US dollars; none means no limit.
 func modelBudget(text string) (*int64, error) {
 	if text == "none" {
 		return nil, nil
@@ -163,8 +163,8 @@ func modelBudget(text string) (*int64, error) {
 	return &amount.Micros, nil
 }
 
-// knownWorkspace returns an error where an id names no workspace. An empty one
-// stands for all.
+// knownWorkspace returns an error if no workspace has the id. An empty id means
+// all workspaces.
 func knownWorkspace(ctx context.Context, a *app.App, id ident.ID) error {
 	if id == "" {
 		return nil

@@ -18,7 +18,8 @@ import (
 	"fanfare/internal/signin"
 )
 
-// people reads how people get in, and finds everything that is wrong with it.
+// people reads the settings of sign-in and email. Its error lists everything
+// that is wrong.
 func (c *cli) people() (app.People, error) {
 	s := &c.settings
 	p := app.People{
@@ -48,11 +49,11 @@ func (c *cli) people() (app.People, error) {
 
 type resetIn struct {
 	Email string `json:"email"`
-	// Whole takes the second step away as well.
+	// Whole also removes the second factor.
 	Whole bool `json:"whole,omitzero"`
 }
 
-// peopleOperations are the commands for people who sign in.
+// peopleOperations returns the commands for users who sign in.
 func peopleOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
 		"user.invite": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (signin.Link, error) {

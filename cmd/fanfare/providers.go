@@ -26,7 +26,7 @@ type providerIn struct {
 	Key         string            `json:"key,omitzero"`
 }
 
-// providerOperations are those commands on models that can run inside a
+// providerOperations returns the model provider commands that can run inside a
 // server.
 func providerOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
@@ -52,7 +52,8 @@ func (c *cli) providerCommand() *cobra.Command {
 	return group("provider", "Language models that creatives can be generated with", c.providerSet(), c.providerList(), c.providerRemove())
 }
 
-// anyWorkspace lets a command concern one workspace or all of them.
+// anyWorkspace adds the --workspace flag to a command that applies to one
+// workspace or to all.
 func anyWorkspace(cmd *cobra.Command, id *ident.ID) {
 	cmd.Flags().StringVar((*string)(id), "workspace", "", "id of the workspace (wks_…); without it, every workspace")
 }
@@ -99,7 +100,8 @@ func (c *cli) providerSet() *cobra.Command {
 	return cmd
 }
 
-// readKey reads a secret from where it leaves no trace on the command line.
+// readKey reads a secret from a file or from standard input, because command
+// lines are visible to others.
 func readKey(file string, in io.Reader) (string, error) {
 	var b []byte
 	var err error

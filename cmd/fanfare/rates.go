@@ -25,14 +25,14 @@ import (
 type ratesIn struct {
 	WorkspaceID ident.ID     `json:"workspace_id,omitzero"`
 	Rates       []rates.Rate `json:"rates,omitzero"`
-	// The rest is for lists.
+	// The following fields are for lists.
 	Currencies []money.Currency `json:"currencies,omitzero"`
 	First      *clock.Date      `json:"start_date,omitzero"`
 	Last       *clock.Date      `json:"end_date,omitzero"`
 	Limit      int              `json:"limit,omitzero"`
 }
 
-// ratesOperations are those commands on rates that can run inside a server.
+// ratesOperations returns the rates commands that can run inside a server.
 func ratesOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
 		"rates.put": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) (jsontext.Value, error) {
@@ -60,11 +60,11 @@ func (c *cli) ratesCommand() *cobra.Command {
 	return group("rates", "Exchange rates that amounts are converted with", c.ratesImport(), c.ratesList())
 }
 
-// ratesBatch is how many rates go to the server in one piece, which is a
-// transaction there. The largest is well below what a command may be.
+// ratesBatch is how many rates one call sends, which the server writes in one
+// transaction. The largest batch is well below the size limit of a command.
 const ratesBatch = 10_000
 
-// ratesImported sums up an import.
+// ratesImported is the result of an import.
 type ratesImported struct {
 	Days       int            `json:"days"`
 	StartDate  clock.Date     `json:"start_date"`
@@ -117,9 +117,9 @@ func readRates(file string, in io.Reader) (rates.Book, error) {
 	return rates.Parse(f)
 }
 
-// sendRates writes a book, the oldest days first, so that each piece carries on
-// from the one before. What was written stays when a later piece fails; the
-// same file again does the rest.
+// sendRates writes rates in batches, the oldest days first, so that each batch
+// carries rates on from the previous one. If a batch fails, the previous ones
+// stay; importing the same file again writes the rest.
 func (c *cli) sendRates(cmd *cobra.Command, workspace ident.ID, book rates.Book) (ratesImported, error) {
 	out := ratesImported{Rates: len(book.Rates), Skipped: book.Skipped}
 	days, currencies := map[clock.Date]bool{}, map[money.Currency]bool{}
@@ -178,7 +178,7 @@ func (c *cli) ratesList() *cobra.Command {
 	return cmd
 }
 
-// narrow reads the flags of a list.
+// narrow parses the flags of a list.
 func (in *ratesIn) narrow(codes []string, first, last string) error {
 	for _, code := range codes {
 		in.Currencies = append(in.Currencies, money.Currency(strings.ToUpper(code)))

@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 )
 
-// sandboxIn are the flags of the sandbox. It has none of the server's settings:
-// where it listens has nothing to do with where a server does.
+// sandboxIn has the flags of the sandbox. It shares none of the server's
+// settings, because its address is independent of a server's.
 type sandboxIn struct {
 	sandbox.Options
 	listen   string
@@ -59,7 +59,7 @@ func (in *sandboxIn) run(cmd *cobra.Command) error {
 	return serveSandbox(ctx, l, sandbox)
 }
 
-// welcome prints what somebody needs who has just started it.
+// welcome prints how to use the started sandbox.
 func (in *sandboxIn) welcome(cmd *cobra.Command, sandbox *sandbox.Server, url string) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "Ad platforms of sandbox %d at %s\n\n", in.Seed, url)
@@ -84,7 +84,7 @@ func serveSandbox(ctx context.Context, l net.Listener, h http.Handler) error {
 		return err
 	case <-ctx.Done():
 	}
-	// Calls in flight get a moment; nothing is lost with those that need more.
+	// Requests in flight get one second; canceling longer ones loses nothing.
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := s.Shutdown(stop); err != nil {

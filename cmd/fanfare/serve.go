@@ -26,8 +26,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// drainTime is how long requests in flight may take once the node has stopped
-// accepting.
+// drainTime is how long requests in flight may take after the node has stopped
+// accepting connections.
 const drainTime = 25 * time.Second
 
 func (c *cli) serveCommand() *cobra.Command {
@@ -42,8 +42,8 @@ func (c *cli) serveCommand() *cobra.Command {
 			if file, fingerprint := s.listener.Authority(); file != "" {
 				s.log.Info("local certificate authority; `fanfare trust` installs it", "file", file, "sha256", fingerprint)
 			}
-			// Without the link the server is of use all the same, also on a
-			// database that takes no changes.
+			// The server also runs without the link, for example with a
+			// read-only database.
 			if err := s.sayHowToSetUp(cmd.Context()); err != nil {
 				s.log.Error("no link to set up the owner", "error", err)
 			}
@@ -52,7 +52,7 @@ func (c *cli) serveCommand() *cobra.Command {
 	}
 }
 
-// sayHowToSetUp tells the operator where the first person gets in.
+// sayHowToSetUp logs the link to set up the owner, if no user can sign in yet.
 func (s *server) sayHowToSetUp(ctx context.Context) error {
 	at, err := s.app.SetupURL(ctx)
 	if err == nil && at != "" {
@@ -61,7 +61,7 @@ func (s *server) sayHowToSetUp(ctx context.Context) error {
 	return err
 }
 
-// server is everything that runs.
+// server has all parts of a running server.
 type server struct {
 	dir      *datadir.Dir
 	listener *listen.Listener
@@ -69,13 +69,13 @@ type server struct {
 	control  *control.Server
 	admin    *http.Server
 	log      *slog.Logger
-	// drainDelay is how long the node goes on accepting while it says that it
-	// is not ready.
+	// drainDelay is how long the node still accepts connections while it
+	// reports that it is not ready.
 	drainDelay time.Duration
 }
 
-// open checks the whole set-up, says everything that is wrong with it at once,
-// and only then opens anything.
+// open checks the whole configuration and reports all errors at once. It opens
+// nothing unless the configuration is valid.
 func (c *cli) open(cmd *cobra.Command) (*server, error) {
 	loadErr := c.load(cmd)
 	log, logErr := c.logger()
@@ -105,7 +105,7 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 	return s, nil
 }
 
-// check finds what is wrong with the settings alone.
+// check returns the errors that the settings alone show.
 func (c *cli) check(dir *datadir.Dir) (listen.Config, []error) {
 	limits, limitsErr := c.limits()
 	proxies, proxiesErr := config.ParseProxies(c.settings.TrustedProxies)
@@ -125,8 +125,8 @@ func (c *cli) check(dir *datadir.Dir) (listen.Config, []error) {
 	return lc, append(faults, clockFault())
 }
 
-// storeFault looks into a store that a start would use, without changing it,
-// for what would keep the start from doing so.
+// storeFault opens the configured store without changing it, and returns the
+// error that would prevent a start.
 func (c *cli) storeFault(ctx context.Context, dir *datadir.Dir) error {
 	setting := c.storeSetting(dir)
 	if _, err := os.Stat(setting); c.settings.Store == "" && errors.Is(err, os.ErrNotExist) {
@@ -147,8 +147,7 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 		}
 		return configError{err}
 	}
-	// Browsers are sent to where the server really is, also where the port was
-	// left to the machine.
+	// The public URL uses the actual port, also if the system chose it.
 	if c.settings.PublicURL == "" {
 		c.settings.PublicURL = c.publicURL(s.listener.Addr().String())
 		if !config.Loopback(c.settings.Listen) {
@@ -170,11 +169,12 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 	return s.openAdmin(c.settings.AdminListen)
 }
 
-// maxSkew is how far the clocks of node and database may be apart.
+// maxSkew is the largest allowed difference between the clocks of node and
+// database.
 const maxSkew = 5 * time.Minute
 
-// skewFault compares the clocks. How far a test has moved ours is left out,
-// because it cannot move the database's.
+// skewFault compares the clocks of node and database. It ignores a test's clock
+// offset, because a test cannot move the database's clock.
 func skewFault(ctx context.Context, e store.Engine, db *store.DB) error {
 	if e.Traits().Clock == "" {
 		return nil
@@ -189,7 +189,7 @@ func skewFault(ctx context.Context, e store.Engine, db *store.DB) error {
 	return nil
 }
 
-// openAdmin serves profiles to this machine, over TLS like everything else.
+// openAdmin serves profiles on the admin address, over TLS.
 func (s *server) openAdmin(addr string) error {
 	if addr == "" {
 		return nil
@@ -237,8 +237,9 @@ func (s *server) run(ctx context.Context) error {
 	return errors.Join(err, s.close())
 }
 
-// drain ends the server without breaking off a request. A second signal, or an
-// interrupt from the keyboard, does not wait for load balancers.
+// drain stops the server after the requests in flight. It waits drainDelay for
+// load balancers, unless a second signal arrives or standard input is a
+// terminal.
 func (s *server) drain(served <-chan error) error {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
@@ -257,7 +258,7 @@ func (s *server) drain(served <-chan error) error {
 	return errors.Join(err, <-served)
 }
 
-// close lets everything go that was opened.
+// close closes everything that was opened.
 func (s *server) close() error {
 	var faults []error
 	if s.admin != nil {
@@ -273,7 +274,7 @@ func (s *server) close() error {
 	return errors.Join(faults...)
 }
 
-// url is how this machine reaches the server.
+// url returns the server's address on this machine.
 func (s *server) url() string {
 	host, port, err := net.SplitHostPort(s.listener.Addr().String())
 	if err != nil {
@@ -285,7 +286,7 @@ func (s *server) url() string {
 	return "https://" + net.JoinHostPort(host, port)
 }
 
-// logger makes the log. It makes one even where the settings are wrong.
+// logger creates the logger, even if the settings are invalid.
 func (c *cli) logger() (*slog.Logger, error) {
 	var level slog.Level
 	var faults []error

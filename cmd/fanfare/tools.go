@@ -28,7 +28,7 @@ import (
 	"fanfare/internal/store"
 )
 
-// alone opens the data folder for a command that must be the only one.
+// alone locks the data folder for a command that needs exclusive use.
 func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
 	if err := c.loadStore(cmd); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func (c *cli) migrateCommand() *cobra.Command {
 	}
 }
 
-// migrate takes the steps that are due. A server that holds the folder has
-// taken them at its start.
+// migrate applies pending migrations. A server that uses the folder applied
+// them at its start.
 func (c *cli) migrate(ctx context.Context, w io.Writer) ([]string, error) {
 	dir, err := datadir.Open(c.settings.Data)
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *cli) backupCommand() *cobra.Command {
 	return group("backup", "Backups, the same file for every engine", create, verify, restore)
 }
 
-// restore fills an open store, the facts and the folder for assets.
+// restore fills an open store, the facts and the folder of assets.
 func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file string) (s backup.Summary, err error) {
 	files, err := asset.OpenFolder(c.assetsFolder(dir), now, rand.Reader)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 	if err := store.Empty(cmd.Context(), e); err != nil {
 		return s, err
 	}
-	// The count of changes is that of a database that was here before.
+	// The count of changes belongs to a previous database.
 	if err := os.Remove(app.Witness(dir.Path("fanfare.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, configError{err}
 	}
@@ -148,20 +148,20 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file
 	if s, err = backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore")); err != nil {
 		return s, err
 	}
-	if facts.engine == nil { // an old backup has none
+	if facts.engine == nil { // backups of older formats have no facts
 		return s, facts.begin(cmd.Context())
 	}
 	return s, factsfile.Claim(cmd.Context(), factsConfig(dir, e, store.New(e, 0, now, rand.Reader)), facts.engine)
 }
 
-// restoredFacts are facts that are made when the backup is known to be good.
+// restoredFacts creates the facts after the backup has been verified.
 type restoredFacts struct {
 	dir      string
 	warnings io.Writer
 	engine   *duckdb.Engine
 }
 
-// begin makes an empty file of facts. One that is there is kept under another
+// begin creates an empty facts file. It keeps an existing one under another
 // name.
 func (f *restoredFacts) begin(ctx context.Context) error {
 	kept, err := duckdb.Retire(f.dir)
@@ -196,7 +196,8 @@ func (f *restoredFacts) close() error {
 	return f.engine.Close()
 }
 
-// factsConfig is for commands that open the facts of a folder by themselves.
+// factsConfig returns the configuration for commands that open the facts
+// directly.
 func factsConfig(dir *datadir.Dir, e store.Engine, db *store.DB) factsfile.Config {
 	return app.Config{Facts: dir.Path(), Now: now, Random: rand.Reader, Log: quietLog}.FactsConfig(e, db)
 }
@@ -283,10 +284,10 @@ func (c *cli) versionCommand() *cobra.Command {
 	}
 }
 
-// quietLog is for commands that report by their result alone.
+// quietLog discards log lines, for commands that report only their result.
 var quietLog = slog.New(slog.DiscardHandler)
 
-// dialTime is how long doctor waits for anything on the network.
+// dialTime is the timeout of doctor's network calls.
 const dialTime = 2 * time.Second
 
 func (c *cli) masterKeyCommand() *cobra.Command {
