@@ -1,7 +1,7 @@
-// Package backup writes the whole store, and the files that it names, into one
-// file and back. The file is the same for every engine, so a backup also moves
-// an installation from SQLite to PostgreSQL. It ends with a hash over
-// everything before, so that not one byte can change unnoticed.
+// Package backup writes the whole store and the files that it refers to into
+// one file, and restores them. The file is the same for every engine, so that a
+// backup can also move an installation from SQLite to PostgreSQL. The file ends
+// with a hash of everything before it, so that any changed byte is detected.
 package backup
 
 import (
@@ -31,28 +31,29 @@ type Manifest struct {
 	Format    int           `json:"format"`
 	CreatedAt clock.Instant `json:"created_at"`
 	Build     string        `json:"build"`
-	// MasterKeys are the ids of the keys that the secrets in the backup are
-	// under. The keys themselves are never in it.
+	// MasterKeys are the ids of the master keys that encrypt the secrets in the
+	// backup. A backup never contains the keys themselves.
 	MasterKeys []string `json:"master_keys,omitzero"`
 }
 
-// Summary says what a backup holds.
+// Summary describes the content of a backup.
 type Summary struct {
 	Path      string           `json:"path"`
 	CreatedAt clock.Instant    `json:"created_at"`
 	Build     string           `json:"build"`
 	Bytes     int64            `json:"bytes"`
 	Rows      map[string]int64 `json:"rows"`
-	// Assets is how many files of assets there are, Facts how many bytes of
-	// facts.
+	// Assets is the number of asset files, Facts the size of the facts in
+	// bytes.
 	Assets int64 `json:"assets"`
 	Facts  int64 `json:"facts_bytes"`
-	// MasterKeys are the ids of the keys that a restored server needs to open
-	// its secrets.
+	// MasterKeys are the ids of the master keys that a restored server needs to
+	// decrypt its secrets.
 	MasterKeys []string `json:"master_keys"`
 }
 
-// Parts are what a backup holds. Facts may be nil where there are none.
+// Parts are the parts of an installation that a backup contains. Facts may be
+// nil.
 type Parts struct {
 	Store store.Engine
 	Files Files
@@ -60,8 +61,7 @@ type Parts struct {
 }
 
 const (
-	// format 2 has the files of assets, format 3 also facts; what has an
-	// older one has none.
+	// Format 2 added the asset files, format 3 the facts.
 	format       = 3
 	oldestFormat = 1
 	manifestName = "manifest.json"
@@ -69,14 +69,14 @@ const (
 	magic        = "fanfare-backup-1"
 )
 
-// ErrDamaged says that the file is not what was written.
+// ErrDamaged is returned if the file differs from what was written.
 var ErrDamaged = errors.New("the backup is damaged")
 
-// Create writes a backup of one unchanging state while the service goes on,
-// with the files that the rows of this state name: those of rows that go
-// meanwhile stay for a day, and with facts that are never older than the rows.
-// The file appears under its name only when it is whole and on disk. A damaged
-// database, or a document that does not match its checksum, makes it fail.
+// Create writes a backup of one snapshot of the store while the service runs.
+// It includes the files that the snapshot refers to, which stay for a day after
+// their rows are deleted. The facts in it are never older than the rows. The
+// file gets its name only when it is complete and on disk. Create fails if the
+// database is damaged or a document does not match its checksum.
 func Create(ctx context.Context, parts Parts, path string, m Manifest, report func(done, total int64)) (s Summary, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return s, fault.New(fault.AlreadyExists, path+" is there already; choose another name.")
@@ -91,7 +91,7 @@ func Create(ctx context.Context, parts Parts, path string, m Manifest, report fu
 			_ = os.Remove(f.Name())
 		}
 	}()
-	// What the dump does not read, such as indexes, must be in order too.
+	// Parts that the dump does not read, such as indexes, must be intact too.
 	if err := parts.Store.Check(ctx, true); err != nil {
 		return s, fmt.Errorf("%w: no backup was written; keep the last good one", err)
 	}
@@ -197,7 +197,7 @@ func add(archive *tar.Writer, name string, body []byte) error {
 	return nil
 }
 
-// Verify reads a whole backup and checks every byte of it.
+// Verify reads a whole backup and checks every byte.
 func Verify(path string, report func(done, total int64)) (Summary, error) {
 	return scan(path, report, visitor{
 		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil },
@@ -208,17 +208,17 @@ func Verify(path string, report func(done, total int64)) (Summary, error) {
 	})
 }
 
-// visitor is what is done with the parts of a backup.
+// visitor has the functions that scan calls for the parts of a backup.
 type visitor struct {
 	chunk func(store.Chunk) error
 	file  func(sum, []byte) error
 	facts func(io.Reader) error
 }
 
-// Restore fills an empty store from a backup that it has verified first, all
-// or nothing. Files and facts are there before a row can be seen that names
-// them; those of a restore that failed belong to nobody: files are swept up,
-// and facts have to be dropped before the next one.
+// Restore verifies a backup and fills an empty store from it, all or nothing.
+// It writes files and facts before the rows that refer to them become visible.
+// After a failed restore, unused files are swept later; the facts must be
+// removed before the next restore.
 func Restore(ctx context.Context, parts Parts, path string, report func(done, total int64)) (Summary, error) {
 	s, err := Verify(path, func(int64, int64) {})
 	if err != nil {
@@ -244,8 +244,8 @@ func Restore(ctx context.Context, parts Parts, path string, report func(done, to
 	return s, err
 }
 
-// RestoreFacts fills empty facts from a backup that it has verified first, and
-// leaves everything else in the backup alone.
+// RestoreFacts verifies a backup and fills empty facts from it. It ignores the
+// rest of the backup.
 func RestoreFacts(ctx context.Context, facts Facts, path string, report func(done, total int64)) (Summary, error) {
 	s, err := Verify(path, func(int64, int64) {})
 	if err != nil {
@@ -261,7 +261,7 @@ func RestoreFacts(ctx context.Context, facts Facts, path string, report func(don
 	return s, err
 }
 
-// scan goes through a backup once.
+// scan reads a backup once and calls the functions of v.
 func scan(path string, report func(done, total int64), v visitor) (s Summary, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -291,7 +291,7 @@ func scan(path string, report func(done, total int64), v visitor) (s Summary, er
 	return s, nil
 }
 
-// hashing hashes what is read through it.
+// hashing is a reader that hashes what it reads.
 type hashing struct {
 	r      io.Reader
 	sum    hash.Hash
@@ -355,7 +355,7 @@ func (s *Summary) read(body io.Reader, v visitor) error {
 			return err
 		}
 	}
-	// What the tar reader left unread still belongs to the hash.
+	// The hash also covers what the tar reader left unread.
 	if _, err := io.Copy(io.Discard, zip); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -9,20 +9,20 @@ import (
 	"os"
 )
 
-// Facts are kept apart from records; how they are written down is the same for
-// every engine.
+// Facts dumps and restores the facts. The dump format is the same for every
+// engine.
 type Facts interface {
-	// Dump writes one unchanging state.
+	// Dump writes one snapshot of the facts.
 	Dump(ctx context.Context, w io.Writer) error
-	// Fill makes a dump everything there is, all of it or nothing.
+	// Fill replaces all facts by those of a dump, all or nothing.
 	Fill(ctx context.Context, r io.Reader) error
 }
 
-// factsName is the entry that holds facts. No table is called so.
+// factsName is the entry with the facts. No table has this name.
 const factsName = "facts.dump"
 
-// addFacts adds a dump of facts by way of a file, because a tar wants to know
-// the size of an entry before it.
+// addFacts adds a dump of the facts. It writes the dump to a temporary file
+// first, because a tar header needs the size of the entry.
 func addFacts(ctx context.Context, archive *tar.Writer, facts Facts, dir string) (size int64, err error) {
 	if facts == nil {
 		return 0, nil

@@ -15,31 +15,32 @@ import (
 	"fanfare/internal/store"
 )
 
-// Files are the files of assets.
+// Files stores the asset files.
 type Files interface {
 	Open(workspace ident.ID, sum string) (f io.ReadCloser, size int64, err error)
 	Put(workspace ident.ID, sum string, b []byte) error
 }
 
-// filePrefix begins the names of files in a backup:
-// asset-files/<workspace>/<sha256>. No table is called so.
+// filePrefix is the prefix of files in a backup:
+// asset-files/<workspace>/<sha256>. No table has this name.
 const filePrefix = "asset-files/"
 
-// sum names a file.
+// sum identifies a file.
 type sum struct {
 	workspace ident.ID
 	sha256    string
 }
 
-// sums are the files that the rows of a backup name.
+// sums are the files that the rows of a backup refer to.
 type sums struct {
 	list []sum
-	// wanted are those that have not been found yet; missing counts them.
+	// wanted are the files that have not been found yet; missing is their
+	// number.
 	wanted  map[sum]bool
 	missing int
 }
 
-// collect takes note of the files that the rows of a chunk name.
+// collect adds the files that the rows of a chunk refer to.
 func (s *sums) collect(c store.Chunk) error {
 	if c.Table != "asset" {
 		return nil
@@ -71,7 +72,7 @@ func (s *sums) collect(c store.Chunk) error {
 	return nil
 }
 
-// found checks a file of a backup and hands it on.
+// found checks a file of a backup and passes it to file.
 func (s *sums) found(name string, b []byte, file func(sum, []byte) error) error {
 	workspace, hash, _ := strings.Cut(name, "/")
 	one := sum{ident.ID(workspace), hash}
@@ -89,8 +90,9 @@ func (s *sums) found(name string, b []byte, file func(sum, []byte) error) error 
 	return nil
 }
 
-// addFile copies a file into a backup, unless it is not what it was: then the
-// backup would be worth nothing, and the time to mend that is now.
+// addFile copies a file into a backup. It fails if the file is missing or
+// damaged, because the backup could not be restored and the file can be
+// repaired now.
 func addFile(archive *tar.Writer, files Files, s sum) error {
 	f, size, err := files.Open(s.workspace, s.sha256)
 	if errors.Is(err, fs.ErrNotExist) {

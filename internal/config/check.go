@@ -15,15 +15,15 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// Check finds weak set-ups that depend on the settings alone: one error each,
-// with its fix.
+// Check returns an error with its fix for every insecure or invalid combination
+// of settings.
 func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild bool) []error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	public := !Loopback(s.Listen)
 	for _, plan := range account.Plans {
 		if limits == nil {
-			break // what is wrong with the setting was said when it was read
+			break // the error was reported when the setting was read
 		}
 		l, known := limits[account.Plan(plan)]
 		switch {
@@ -75,7 +75,7 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	return faults
 }
 
-// CheckStore finds a store setting that names no database.
+// CheckStore returns an error if the store setting names no database.
 func (s *Settings) CheckStore() error {
 	if s.Store == "" || strings.HasPrefix(s.Store, "postgres://") || strings.HasPrefix(s.Store, "postgresql://") {
 		return nil
@@ -83,7 +83,7 @@ func (s *Settings) CheckStore() error {
 	return fmt.Errorf("store %s is not a postgres:// URL: correct it, or leave it out for SQLite in the data folder", shown(s.Store))
 }
 
-// shown is a URL without its password.
+// shown returns a URL without its password.
 func shown(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package config reads the settings of a server: flag before environment
-// before file before default. Every setting is one flag, so that there is one
-// list of names, types and defaults.
+// Package config reads the settings of a server. A flag overrides the
+// environment, the environment overrides the file, and the file overrides the
+// default. Every setting is one flag, so that names, types and defaults are in
+// one list.
 package config
 
 import (
@@ -22,7 +23,7 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// Settings are all settings as they were given.
+// Settings has the values of all settings.
 type Settings struct {
 	File               string
 	Listen             string
@@ -62,7 +63,7 @@ type Settings struct {
 	LogFormat          string
 }
 
-// prefix starts the environment variable of every setting.
+// prefix is the prefix of the environment variables of all settings.
 const prefix = "FANFARE_"
 
 // Bind declares the settings as flags.
@@ -105,10 +106,10 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")
 }
 
-// Load fills the flags that were not given from the environment and the file.
-// The set holds the settings and nothing else: a command's own flags cannot
-// come from anywhere but its line. It returns warnings, and an error that names
-// every setting that is wrong.
+// Load sets the flags that the command line omits from the environment and the
+// file. The set must have only settings: a command's own flags come only from
+// the command line. Load returns warnings, and an error that names every
+// invalid setting.
 func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, error)) (warnings []string, err error) {
 	env := map[string]string{}
 	for _, pair := range environ {
@@ -143,7 +144,7 @@ func Load(f *pflag.FlagSet, environ []string, readFile func(string) ([]byte, err
 	return warnings, errors.Join(faults...)
 }
 
-// reserved are variables that other parts of the project read.
+// reserved lists variables that other parts of the project read.
 var reserved = []string{"FANFARE_TEST_POSTGRES", "FANFARE_PG_BIN", "FANFARE_CLOCK_OFFSET", "FANFARE_CLOCK_SKEW", "FANFARE_KEY", "FANFARE_API_KEY", "FANFARE_URL"}
 
 func variable(flag string) string {
@@ -181,7 +182,7 @@ func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]
 			faults = append(faults, fmt.Errorf("settings file %s: unknown key %q%s", path, name, hint(name, known)))
 			continue
 		}
-		// A key without a value says nothing.
+		// A key without a value is ignored.
 		if !given[flag.Name] && values[name] != nil {
 			set(flag, plain(values[name]), path)
 		}
@@ -189,10 +190,10 @@ func fromFile(f *pflag.FlagSet, given map[string]bool, readFile func(string) ([]
 	return faults
 }
 
-// key is how a setting is written in the file.
+// key returns the name of a setting in the file.
 func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// plain writes a YAML value as a flag takes it.
+// plain formats a YAML value as a flag accepts it.
 func plain(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -212,8 +213,8 @@ func hint(name string, known []string) string {
 	return ""
 }
 
-// ParseLimits reads plan=minute/day[/inflight], over the defaults. Its error
-// names every entry that is wrong.
+// ParseLimits parses plan=minute/day[/inflight] and applies it to the defaults.
+// Its error names every invalid entry.
 func ParseLimits(text string) (map[account.Plan]ratelimit.Limits, error) {
 	limits := httpapi.DefaultLimits()
 	if strings.TrimSpace(text) == "" {
@@ -251,8 +252,8 @@ func parseLimit(part string, limits map[account.Plan]ratelimit.Limits) error {
 	return nil
 }
 
-// ParseProxies reads CIDRs; a plain address is a network of one. Its error
-// names every entry that is wrong.
+// ParseProxies parses CIDRs; an address without a prefix length is a network of
+// one. Its error names every invalid entry.
 func ParseProxies(list []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	var faults []error

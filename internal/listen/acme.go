@@ -19,18 +19,18 @@ import (
 // (RFC 8737). It is offered in acme mode only.
 const challengeProtocol = "acme-tls/1"
 
-// managed is a set of certificates that certmagic obtains and renews over our
-// own port, without state shared with other users of the library.
+// managed has the certificates that certmagic obtains and renews over this
+// port, without state shared with other users of the library.
 type managed struct {
 	config *certmagic.Config
 	cache  *certmagic.Cache
-	begin  func() // obtains what is missing, in the background
+	begin  func() // obtains missing certificates in the background
 	cancel context.CancelFunc
 }
 
-// manage prepares the certificates of cfg.Domains. The authority calls back on
-// port 443 of each domain, which has to lead to addr; so begin is for the
-// moment when connections are answered.
+// manage prepares the certificates of cfg.Domains. The ACME authority connects
+// to port 443 of each domain, which must lead to addr. So call begin when
+// connections are served.
 func manage(ctx context.Context, cfg Config, addr net.Addr, noise *quiet, log *slog.Logger) (*managed, error) {
 	host, port, err := challengeAddress(addr)
 	if err != nil {
@@ -41,8 +41,9 @@ func manage(ctx context.Context, cfg Config, addr net.Addr, noise *quiet, log *s
 		Email:                cfg.Email,
 		Agreed:               true,
 		DisableHTTPChallenge: true,
-		// certmagic tries this address for a challenge server of its own, finds
-		// it taken by us and leaves the challenge to our handshakes.
+		// certmagic tries to start its own challenge server on this address,
+		// finds it in use and leaves the challenge to this listener's
+		// handshakes.
 		ListenHost:     host,
 		AltTLSALPNPort: port,
 	}
@@ -100,7 +101,7 @@ func (m *managed) stop() {
 	m.cache.Stop()
 }
 
-// report logs the two events an operator waits for.
+// report logs the two events that an operator waits for.
 func report(log *slog.Logger) func(context.Context, string, map[string]any) error {
 	return func(_ context.Context, event string, data map[string]any) error {
 		switch event {
@@ -114,8 +115,8 @@ func report(log *slog.Logger) func(context.Context, string, map[string]any) erro
 	}
 }
 
-// bridge passes certmagic's warnings and errors on. They are bounded because
-// a stranger's handshake can cause them.
+// bridge forwards certmagic's warnings and errors. They are rate limited,
+// because any client's handshake can cause them.
 type bridge struct {
 	noise  *quiet
 	fields []zapcore.Field

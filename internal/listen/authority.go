@@ -35,16 +35,16 @@ const (
 const (
 	day           = 24 * time.Hour
 	authorityLife = 2 * 365 * day
-	leafLife      = 397 * day // what browsers accept from anybody
+	leafLife      = 397 * day // the longest that browsers accept
 	renewBefore   = 30 * day
 	retryAfter    = time.Minute
 	clockSlack    = time.Hour // certificates start this early, for clocks that lag
 )
 
 // authority is the local certificate authority of auto mode and the one
-// certificate it signs. The authority is constrained to this machine's own
-// names, so that trusting it can never vouch for another site. Both renew
-// themselves during handshakes.
+// certificate that it signs. It is constrained to this machine's own names, so
+// that a client that trusts it never accepts it for another site. Both
+// certificates are renewed during handshakes.
 type authority struct {
 	dir  string
 	host string // machine name, empty when it cannot be in a certificate
@@ -58,7 +58,7 @@ type authority struct {
 	retryAt time.Time
 }
 
-// openAuthority loads the authority in dir or makes a new one.
+// openAuthority loads the authority in dir or creates one.
 func openAuthority(dir, host string, now func() time.Time, log *slog.Logger) (*authority, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make certificate folder: %w", err)
@@ -73,10 +73,9 @@ func openAuthority(dir, host string, now func() time.Time, log *slog.Logger) (*a
 	return a, nil
 }
 
-// machineName is the name others in the local network may use for this
-// machine.
+// machineName returns the name of this machine in the local network.
 //
-// Choice: a name that is a public suffix is left out, because a laptop called
+// Choice: a name that is a public suffix is omitted, because a laptop called
 // "dev" must not get an authority over all of .dev.
 func machineName() string {
 	name, err := os.Hostname()
@@ -97,9 +96,9 @@ func usableHost(name string) string {
 	return name
 }
 
-// certificate is for tls.Config.GetCertificate. A renewal that fails (a full
-// disk, for instance) is reported and tried again a minute later; the old
-// certificate serves meanwhile.
+// certificate implements tls.Config.GetCertificate. If a renewal fails (for
+// example on a full disk), it logs the error and retries a minute later. Until
+// then it returns the old certificate.
 func (a *authority) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,7 +118,7 @@ func (a *authority) identity() (file, fingerprint string) {
 	return filepath.Join(a.dir, authorityFile), fingerprintOf(a.root)
 }
 
-// fingerprintOf is the SHA-256 of the certificate in openssl's notation.
+// fingerprintOf returns the SHA-256 of the certificate in openssl's notation.
 func fingerprintOf(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.Raw)
 	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
@@ -129,9 +128,9 @@ func (a *authority) due(c *x509.Certificate, now time.Time) bool {
 	return c == nil || now.Before(c.NotBefore) || now.After(c.NotAfter.Add(-renewBefore))
 }
 
-// load reads what is there. Missing or damaged files are left for renew to
-// replace; files that cannot be read are an error, because replacing them
-// would silently end the trust that was installed for them.
+// load reads the files. It leaves missing or damaged files for renew to
+// replace. Unreadable files are an error, because replacing them would silently
+// end the trust installed for them.
 func (a *authority) load() error {
 	root, key, err := readKeyPair(a.dir, authorityFile, authorityKeyFile)
 	switch {
@@ -152,10 +151,11 @@ func (a *authority) load() error {
 	return nil
 }
 
-// names are the DNS names for the leaf.
+// names returns the DNS names for the leaf certificate.
 //
-// Choice: a machine renamed after the authority was made keeps the authority.
-// Replacing it would end the trust installed for it, and localhost still works.
+// Choice: a machine that was renamed after the authority was created keeps the
+// authority. Replacing it would end the trust installed for it, and localhost
+// still works.
 func (a *authority) names() []string {
 	names := []string{"localhost"}
 	if a.host != "" && slices.Contains(a.root.PermittedDNSDomains, a.host) {
@@ -164,7 +164,7 @@ func (a *authority) names() []string {
 	return names
 }
 
-// renew replaces what is missing or near its end.
+// renew replaces certificates that are missing or about to expire.
 func (a *authority) renew(now time.Time) error {
 	if a.due(a.root, now) {
 		if err := a.makeRoot(now); err != nil {
@@ -193,8 +193,8 @@ func (a *authority) makeRoot(now time.Time) error {
 		BasicConstraintsValid: true,
 		MaxPathLenZero:        true,
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
-		// Name constraints only bind the kinds of name they mention; the
-		// purpose keeps the authority from signing mail or code.
+		// Name constraints only restrict the kinds of names that they mention.
+		// The key usage prevents certificates for mail or code signing.
 		ExtKeyUsage:                 []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		PermittedDNSDomainsCritical: true,
 		PermittedDNSDomains:         permitted,
@@ -250,7 +250,7 @@ func (a *authority) makeLeaf(now time.Time) error {
 	return nil
 }
 
-// sign makes a key and its certificate; a nil parentKey means self-signed.
+// sign creates a key and its certificate. A nil parentKey means self-signed.
 func sign(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*ecdsa.PrivateKey, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -307,8 +307,8 @@ func writeKeyPair(dir, certName, keyName string, der []byte, key *ecdsa.PrivateK
 	return writeFile(filepath.Join(dir, certName), certPEM, 0o644)
 }
 
-// writeFile replaces a file as a whole: readers see the old or the new
-// content, also after a crash.
+// writeFile replaces a file atomically: readers see the old or the new content,
+// also after a crash.
 func writeFile(name string, content []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// Ways to get TLS, the values of Config.Mode.
+// Values of Config.Mode: the source of TLS.
 const (
-	ModeAuto  = "auto"  // a local authority, made on the first run
+	ModeAuto  = "auto"  // a local authority, created on the first run
 	ModeFile  = "file"  // the operator's certificate and key
 	ModeACME  = "acme"  // a certificate from an ACME authority
-	ModeProxy = "proxy" // a trusted proxy in front ends TLS
+	ModeProxy = "proxy" // a trusted proxy terminates TLS
 )
 
 var modes = []string{ModeAuto, ModeFile, ModeACME, ModeProxy}
@@ -36,8 +36,8 @@ const (
 	defaultWriteTimeout  = 30 * time.Second
 )
 
-// Config says where to listen and where TLS comes from. Zero caps mean the
-// defaults, 10,000 connections and 200 per address.
+// Config configures the address and the source of TLS. Zero caps select the
+// defaults: 10,000 connections and 200 per address.
 type Config struct {
 	Addr string // host:port
 	Mode string
@@ -55,8 +55,8 @@ type Config struct {
 
 	MaxConns, MaxConnsPerIP int
 
-	// WriteTimeout is how long a client may take nothing of an answer before
-	// it is cut off, 0 for 30 s.
+	// WriteTimeout is how long a client may read nothing of a response before
+	// its connection is closed; 0 means 30 s.
 	WriteTimeout time.Duration
 }
 
@@ -73,14 +73,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// trusts reports whether a is one of the proxies. Outside proxy mode nobody is.
+// trusts reports whether a is a trusted proxy. Outside proxy mode no address
+// is.
 func (c Config) trusts(a netip.Addr) bool {
 	return c.Mode == ModeProxy && slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// Check lists every weak or broken setting, one line each with its fix. It
-// reads files and changes nothing. An empty list means that Open can only fail
-// for reasons outside the settings, such as a port in use.
+// Check returns an error with its fix for every insecure or invalid setting. It
+// reads files and changes nothing. If the list is empty, Open can only fail for
+// reasons outside the settings, such as a port in use.
 func (c Config) Check(now time.Time) []error {
 	faults := c.checkAddr()
 	if c.MaxConns < 0 || c.MaxConnsPerIP < 0 {
@@ -162,8 +163,9 @@ func (c Config) checkProxies() []error {
 	}
 	var faults []error
 	for _, p := range c.TrustedProxies {
-		// Choice: the widest private networks are 10.0.0.0/8 and fc00::/7; anything
-		// wider takes in strangers, and two halves are as wide as the whole.
+		// Choice: the widest private networks are 10.0.0.0/8 and fc00::/7. A
+		// wider network includes public addresses, and two halves are as wide
+		// as the whole.
 		narrowest, q := 8, unmapped(p)
 		if q.Addr().Is6() {
 			narrowest = 7
@@ -178,7 +180,7 @@ func (c Config) checkProxies() []error {
 	return faults
 }
 
-// unmapped turns an IPv4 network written as IPv6 into IPv4, the form in which
+// unmapped converts an IPv4 network in IPv6 notation to IPv4, the form in which
 // peers are compared.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
@@ -187,8 +189,8 @@ func unmapped(p netip.Prefix) netip.Prefix {
 	return p.Masked()
 }
 
-// checkDir wants a folder that only its owner can change; it may not exist
-// yet.
+// checkDir checks that only the owner can change a folder. The folder may not
+// exist yet.
 func checkDir(dir string) []error {
 	if dir == "" {
 		return []error{errors.New("no folder for certificates: set the data folder")}
@@ -207,14 +209,14 @@ func checkDir(dir string) []error {
 	return nil
 }
 
-// hasModeBits is false where the system's access lists do not show in the file
+// hasModeBits is false on systems whose access lists are not part of the file
 // mode.
 const hasModeBits = runtime.GOOS != "windows"
 
-// checkPrivate wants a key file that others cannot touch.
+// checkPrivate checks that other users cannot access a key file.
 //
-// Choice: reading by the group is left alone; distributions share keys with
-// their servers that way on purpose.
+// Choice: group read access is allowed, because distributions share keys with
+// servers that way on purpose.
 func checkPrivate(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -259,7 +261,7 @@ func validHost(name string) bool {
 	return true
 }
 
-// nearest is the choice with the fewest single-letter edits from word.
+// nearest returns the choice with the fewest single-letter edits from word.
 func nearest(word string, choices []string) string {
 	return slices.MinFunc(choices, func(a, b string) int {
 		return cmp.Compare(distance(strings.ToLower(word), a), distance(strings.ToLower(word), b))

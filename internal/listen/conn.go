@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// speech is what the first bytes of a connection announce.
+// speech is the protocol that the first bytes of a connection announce.
 type speech int
 
 const (
@@ -25,30 +25,30 @@ const (
 	preface   = "PRI" // no HTTP/1.1 method starts like this (RFC 9113, 3.4)
 )
 
-// conn is a connection that holds a place under the caps. Close gives the
-// place back exactly once.
+// conn is a connection that counts toward the caps. Close releases its place
+// exactly once.
 type conn struct {
 	net.Conn
 	ahead   []byte // read while sniffing, not yet delivered
 	release func()
 	once    sync.Once
 
-	// stall is how long a write may make no progress; stalled says that one
-	// did not.
+	// stall is how long a write may make no progress; stalled reports that a
+	// write exceeded it.
 	stall   time.Duration
 	stalled atomic.Bool
 	mu      sync.Mutex
-	// until is the deadline that the server has set for writes, if any;
-	// extended is when stall was last counted from.
+	// until is the server's write deadline, if any; extended is when the stall
+	// time was last restarted.
 	until, extended time.Time
 }
 
-// maxPiece is how much has to be taken before stall begins anew: as much as a
-// TLS record holds.
+// maxPiece is how many bytes a client must read before the stall time restarts:
+// the size of a TLS record.
 const maxPiece = 16 << 10
 
-// Write gives up on a client that takes nothing for stall. One that takes a
-// piece in that time may take as long as it likes for all of them.
+// Write fails if the client reads nothing for the stall time. A client that
+// reads one piece within that time may take any time for the whole.
 func (c *conn) Write(p []byte) (n int, err error) {
 	for {
 		piece := p[:min(len(p), maxPiece)]
@@ -58,7 +58,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		m, err := c.Conn.Write(piece)
 		n += m
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			// Nothing more is said to this client, not even a polite end.
+			// Nothing more is sent to this client, not even a TLS close.
 			c.stalled.Store(true)
 		}
 		if p = p[len(piece):]; err != nil || len(p) == 0 {
@@ -67,8 +67,8 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// extend moves the deadline for writes. Small answers follow each other
-// quickly, so it is not done for each.
+// extend moves the write deadline. It does so only after a part of the stall
+// time has passed, because small responses follow each other quickly.
 func (c *conn) extend() error {
 	if c.stalled.Load() {
 		return os.ErrDeadlineExceeded
@@ -83,7 +83,7 @@ func (c *conn) extend() error {
 	return c.Conn.SetWriteDeadline(c.limit(now))
 }
 
-// limit is the earlier one of both deadlines for a write that begins now.
+// limit returns the earlier of both deadlines for a write that starts now.
 func (c *conn) limit(now time.Time) time.Time {
 	if end := now.Add(c.stall); c.until.IsZero() || end.Before(c.until) {
 		return end
@@ -91,7 +91,8 @@ func (c *conn) limit(now time.Time) time.Time {
 	return c.until
 }
 
-// SetWriteDeadline implements net.Conn. It never allows more than stall.
+// SetWriteDeadline implements net.Conn. It never allows more than the stall
+// time.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +109,8 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// sniff waits for the first bytes and says what they are, without consuming
-// them. It reads as little as the answer needs: one byte for TLS.
+// sniff waits for the first bytes and returns their protocol, without consuming
+// them. It reads no more than necessary: one byte for TLS.
 func (c *conn) sniff() (speech, error) {
 	var buf [len(preface)]byte
 	for n := 0; ; {
@@ -138,8 +139,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// CloseWrite lets net/http end its answer before it closes, so that a client
-// still sending a body reads the refusal instead of a reset.
+// CloseWrite lets net/http end its response before it closes, so that a client
+// that still sends a body reads the refusal instead of a reset.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -153,7 +154,7 @@ func (c *conn) Close() error {
 	return err
 }
 
-// places counts open connections, in all and per address.
+// places counts open connections, in total and per address.
 type places struct {
 	max, maxPerIP int
 	exempt        func(netip.Addr) bool // from the cap per address
@@ -167,7 +168,7 @@ func newPlaces(maxConns, maxPerIP int, exempt func(netip.Addr) bool) *places {
 	return &places{max: maxConns, maxPerIP: maxPerIP, exempt: exempt, perIP: make(map[netip.Prefix]int)}
 }
 
-// take reserves a place for peer; release gives it back. It never blocks.
+// take reserves a place for peer; release frees it. It never blocks.
 func (p *places) take(peer netip.Addr) (release func(), ok bool) {
 	capped := !p.exempt(peer)
 	key := network(peer)
@@ -193,8 +194,8 @@ func (p *places) take(peer netip.Addr) (release func(), ok bool) {
 	}, true
 }
 
-// network is the unit of the cap per address. An IPv6 client owns its whole
-// /56, so single addresses there would count nothing.
+// network returns the unit of the cap per address. An IPv6 client has a whole
+// /56, so that a cap per single address would be ineffective.
 func network(a netip.Addr) netip.Prefix {
 	bits := 32
 	if a.Is6() {
@@ -207,7 +208,7 @@ func network(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// peerOf reads the address out of host:port; the zero Addr when there is none.
+// peerOf returns the address in host:port, the zero Addr if it has none.
 func peerOf(hostPort string) netip.Addr {
 	ap, err := netip.ParseAddrPort(hostPort)
 	if err != nil {
@@ -216,7 +217,7 @@ func peerOf(hostPort string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// queue is a net.Listener fed by hand.
+// queue is a net.Listener whose connections come from put.
 type queue struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -227,7 +228,7 @@ func newQueue() *queue {
 	return &queue{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// put delivers c, or closes it when nobody accepts any more.
+// put delivers c, or closes it after the queue was closed.
 func (q *queue) put(c net.Conn) {
 	select {
 	case q.conns <- c:

@@ -1,8 +1,7 @@
-// Package listen opens the one port: TLS in four modes, and the refusal of
-// everything that is not TLS. It knows certificates and connections, never
-// routes or keys. What arrives over TLS, or through a proxy the operator
-// trusts, goes to one handler; everything else goes to the other, which can
-// only say no.
+// Package listen opens the server's only port. It offers TLS in four modes and
+// refuses everything else. It handles certificates and connections, never
+// routes or API keys. Requests over TLS, or through a trusted proxy, go to one
+// handler. All others go to a second handler that can only refuse them.
 package listen
 
 import (
@@ -18,13 +17,13 @@ import (
 	"time"
 )
 
-// greetTimeout bounds the time from accept to the end of the TLS handshake.
-// One clock for both, so a slow client cannot spend it twice.
+// greetTimeout limits the time from accept to the end of the TLS handshake. One
+// timer covers both, so that a slow client cannot use it twice.
 const greetTimeout = 5 * time.Second
 
-// PlainHandler answers a request that did not come over TLS. The connection is
-// closed after its answer. mayRevoke says that a valid key in the request may
-// be revoked: false for loopback peers and in proxy mode.
+// PlainHandler responds to a request that did not arrive over TLS. The
+// connection is closed after the response. mayRevoke allows it to revoke a
+// valid key in the request: false for loopback peers and in proxy mode.
 type PlainHandler func(w http.ResponseWriter, r *http.Request, mayRevoke bool)
 
 // Listener is the open port. Its methods may be called from several
@@ -42,16 +41,16 @@ type Listener struct {
 	mu       sync.Mutex
 	secure   *door
 	plain    *door          // nil in proxy mode
-	conns    map[*conn]bool // every open one; true once it has said something
+	conns    map[*conn]bool // every open connection; true once it has sent bytes
 	greeting sync.WaitGroup
 	stop     chan struct{} // closed when Shutdown begins
 	finished chan struct{} // closed when Shutdown ends
 }
 
-// Open checks cfg, prepares the certificate and takes the port. Connections
+// Open checks cfg, prepares the certificate and opens the port. Connections
 // wait in the kernel until Serve. In acme mode the certificate is obtained in
-// the background once Serve answers; until then handshakes fail. Cancelling
-// ctx stops certificate work, not the listener: that is Shutdown.
+// the background after Serve starts; until then handshakes fail. Canceling ctx
+// stops certificate work, not the listener: call Shutdown for that.
 func Open(ctx context.Context, cfg Config, now func() time.Time, log *slog.Logger) (*Listener, error) {
 	if faults := cfg.Check(now()); len(faults) > 0 {
 		return nil, errors.Join(faults...)
@@ -68,7 +67,7 @@ func Open(ctx context.Context, cfg Config, now func() time.Time, log *slog.Logge
 	return l, nil
 }
 
-// open is Open on a listener that exists already.
+// open is Open on an existing listener.
 func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Time, log *slog.Logger) (*Listener, error) {
 	cfg = cfg.withDefaults()
 	l := &Listener{
@@ -81,8 +80,8 @@ func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Ti
 		finished: make(chan struct{}),
 	}
 	l.places = newPlaces(cfg.MaxConns, cfg.MaxConnsPerIP, func(a netip.Addr) bool {
-		// Choice: trusted proxies are exempt like loopback, because they carry
-		// many clients over few addresses.
+		// Choice: trusted proxies are exempt like loopback, because they
+		// forward many clients from few addresses.
 		return a.IsLoopback() || cfg.trusts(a)
 	})
 	switch cfg.Mode {
@@ -111,16 +110,16 @@ func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Ti
 	return l, nil
 }
 
-// Addr is the address in use; it differs from the setting when that asked for
-// port 0.
+// Addr returns the address in use. It differs from the setting if that has port
+// 0.
 func (l *Listener) Addr() net.Addr { return l.base.Addr() }
 
-// Public reports that the certificate is not from the local authority, so HSTS
-// may be sent to hosts that are neither localhost nor an IP address.
+// Public reports that the certificate is not from the local authority, so that
+// HSTS may be sent to hosts that are neither localhost nor an IP address.
 func (l *Listener) Public() bool { return l.cfg.Mode != ModeAuto }
 
-// TLSConfig is how connections are secured, for another listener that shall be
-// secured alike. It is nil in proxy mode.
+// TLSConfig returns the TLS configuration, for another listener with the same
+// security. It is nil in proxy mode.
 func (l *Listener) TLSConfig() *tls.Config {
 	if l.tls == nil {
 		return nil
@@ -128,7 +127,7 @@ func (l *Listener) TLSConfig() *tls.Config {
 	return l.tls.Clone()
 }
 
-// Authority names the file of the local authority and its SHA-256 fingerprint
+// Authority returns the file of the local authority and its SHA-256 fingerprint
 // as openssl prints it. Both are empty outside auto mode.
 func (l *Listener) Authority() (file, fingerprint string) {
 	if l.authority == nil {
@@ -137,9 +136,8 @@ func (l *Listener) Authority() (file, fingerprint string) {
 	return l.authority.identity()
 }
 
-// Serve answers connections and blocks until Shutdown has finished; then it
-// returns nil. Any other return means that the port broke. It can be called
-// once.
+// Serve serves connections until Shutdown has finished; then it returns nil. It
+// returns an error if the port fails. It can be called once.
 func (l *Listener) Serve(secure http.Handler, plain PlainHandler) error {
 	if err := l.openDoors(secure, plain); err != nil {
 		return err
@@ -177,7 +175,7 @@ func (l *Listener) openDoors(secure http.Handler, plain PlainHandler) error {
 	return nil
 }
 
-// refusal gives every request to plain and ends the connection with it.
+// refusal passes every request to plain and closes the connection afterwards.
 func refusal(plain PlainHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
@@ -185,9 +183,9 @@ func refusal(plain PlainHandler) http.Handler {
 	})
 }
 
-// accept hands every connection to its own goroutine until Shutdown. Errors
-// other than a closed listener pass (no free file descriptor, a client that
-// hung up early), so it waits and tries again.
+// accept starts a goroutine for every connection until Shutdown. Errors other
+// than a closed listener are temporary (no free file descriptor, a client that
+// hung up early), so that it waits and retries.
 func (l *Listener) accept() error {
 	var pause time.Duration
 	for {
@@ -212,7 +210,7 @@ func (l *Listener) accept() error {
 	}
 }
 
-// welcome gives c a place or closes it at once.
+// welcome reserves a place for c, or closes c if none is free.
 func (l *Listener) welcome(c net.Conn) {
 	release, ok := l.places.take(peerOf(c.RemoteAddr().String()))
 	if !ok {
@@ -234,8 +232,8 @@ func (l *Listener) welcome(c net.Conn) {
 	go l.greet(counted)
 }
 
-// remember notes a connection whose greeting begins; false once Shutdown has
-// begun.
+// remember registers a connection before its greeting. It returns false once
+// Shutdown has begun.
 func (l *Listener) remember(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -247,7 +245,7 @@ func (l *Listener) remember(c *conn) bool {
 	return true
 }
 
-// greet finds out what c speaks and hands it to the server for that.
+// greet detects the protocol of c and passes c to the server for it.
 func (l *Listener) greet(c *conn) {
 	defer l.greeting.Done()
 	late := time.AfterFunc(greetTimeout, func() { _ = c.Close() })
@@ -273,8 +271,9 @@ func (l *Listener) greet(c *conn) {
 	}
 }
 
-// shake completes the TLS handshake and passes c on by what was agreed. The
-// deadline is greet's: it closes c, which ends a handshake that hangs.
+// shake completes the TLS handshake and passes c to the server of the
+// negotiated protocol. The timer of greet closes c, which ends a handshake that
+// hangs.
 func (l *Listener) shake(c *conn) {
 	tc := tls.Server(c, l.tls)
 	if err := tc.HandshakeContext(context.Background()); err != nil {
@@ -288,13 +287,13 @@ func (l *Listener) shake(c *conn) {
 	case "http/1.1", "":
 		l.secure.admit(tc, false)
 	default:
-		// A certificate authority's challenge is over once the handshake is.
+		// The challenge of an ACME authority ends with the handshake.
 		_ = tc.Close()
 	}
 }
 
-// Shutdown stops taking connections, lets handshakes and requests in flight
-// finish and then closes what is left. When ctx ends first it closes
+// Shutdown stops accepting connections, lets handshakes and requests in flight
+// finish, and closes the remaining connections. If ctx ends first, it closes
 // everything at once and returns ctx's error.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	if !l.beginStop() {
@@ -313,10 +312,10 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	if l.managed != nil {
 		l.managed.stop()
 	}
-	// Nobody's request is on a connection that has not said anything.
+	// A connection that has sent nothing has no request.
 	l.cut(func(spoke bool) bool { return !spoke })
-	// Below TLS, because a polite TLS close waits seconds for each client that
-	// does not read.
+	// This closes the TCP connections, because a TLS close waits seconds for
+	// each client that does not read.
 	defer context.AfterFunc(ctx, func() { l.cut(func(bool) bool { return true }) })()
 
 	greeted := make(chan struct{})
@@ -344,15 +343,15 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// Times of settle.
+// Limits of settle.
 const (
 	settleTime  = 500 * time.Millisecond
 	settleCheck = 5 * time.Millisecond
 )
 
-// settle waits a moment for connections to end by themselves. net/http takes
-// one over HTTP/2 for idle from its first bytes on, and would close it between
-// these and the request that follows them.
+// settle waits briefly for connections to end. net/http considers an HTTP/2
+// connection idle from its first bytes, and would close it before the request
+// that follows them.
 func (l *Listener) settle(ctx context.Context) {
 	late, again := time.NewTimer(settleTime), time.NewTicker(settleCheck)
 	defer late.Stop()
@@ -374,7 +373,7 @@ func (l *Listener) open() int {
 	return len(l.conns)
 }
 
-// cut closes the connections that which picks.
+// cut closes the connections that which selects.
 func (l *Listener) cut(which func(spoke bool) bool) {
 	l.mu.Lock()
 	var picked []*conn
@@ -389,7 +388,7 @@ func (l *Listener) cut(which func(spoke bool) bool) {
 	}
 }
 
-// beginStop reports whether this call is the first.
+// beginStop closes stop and reports whether this call is the first.
 func (l *Listener) beginStop() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -409,7 +408,7 @@ func (l *Listener) stopping() bool {
 	}
 }
 
-// rooms lists every server that Serve has made; the caller holds mu.
+// rooms returns every server that Serve has created. The caller must hold mu.
 func (l *Listener) rooms() []*room {
 	var all []*room
 	for _, d := range []*door{l.secure, l.plain} {

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// pairCheck is how often, at most, a handshake looks at the files again.
+// pairCheck is the shortest time between two checks of the files by handshakes.
 const pairCheck = 30 * time.Second
 
-// pair is a certificate and key kept in two files by somebody else. A change
-// of the files is noticed without a restart; a broken change is reported and
-// the old pair stays in use.
+// pair is a certificate and its key in two files that the operator replaces. A
+// change of the files takes effect without a restart. An invalid change is
+// logged and the old pair stays in use.
 type pair struct {
 	certFile, keyFile string
 	now               func() time.Time
@@ -29,7 +29,7 @@ type pair struct {
 	checked time.Time
 }
 
-// stamp tells two versions of a file apart.
+// stamp distinguishes two versions of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -46,11 +46,12 @@ func openPair(certFile, keyFile string, now func() time.Time, log *slog.Logger) 
 	return p, nil
 }
 
-// certificate is for tls.Config.GetCertificate.
+// certificate implements tls.Config.GetCertificate.
 func (p *pair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// A clock set back must not stop the checks, hence both directions.
+	// A clock that was set back must not stop the checks, so both directions
+	// count.
 	if age := p.now().Sub(p.checked); age >= pairCheck || age < 0 {
 		p.checked = p.now()
 		p.reload()
@@ -58,10 +59,10 @@ func (p *pair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return p.current, nil
 }
 
-// reload reads the pair when a file changed. The stamps are taken before the
-// files are read: a change in between is seen by the next check. Half of a
-// change, the new certificate beside the old key, fails and is read again when
-// the other half arrives.
+// reload reads the pair if a file changed. It takes the stamps before it reads
+// the files, so that the next check sees a change in between. Half of a change,
+// the new certificate with the old key, fails and is read again when the other
+// file arrives.
 func (p *pair) reload() {
 	stamps := p.stamps()
 	if stamps == p.seen {
@@ -87,7 +88,7 @@ func (p *pair) stamps() (s [2]stamp) {
 	return s
 }
 
-// readPair loads the pair and lists everything that is wrong with it.
+// readPair loads the pair and returns everything that is wrong with it.
 func readPair(certFile, keyFile string, now time.Time) (*tls.Certificate, []error) {
 	if certFile == "" || keyFile == "" {
 		return nil, []error{errors.New("tls.mode file needs two files: set the certificate file and the key file")}

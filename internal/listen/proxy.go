@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// forwarding serves proxy mode, where the whole port is plain TCP. Only what a
-// trusted proxy says about scheme and client address is believed, and only
-// while it says it once and without contradiction (protocol S8).
+// forwarding serves proxy mode, where the whole port is plain TCP. It accepts
+// scheme and client address only from a trusted proxy, and only if the headers
+// are unique and do not contradict each other (protocol S8).
 type forwarding struct {
 	cfg    Config
 	secure http.Handler
@@ -32,16 +32,17 @@ func (f *forwarding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Connection", "close")
-	// Choice: no key is revoked in proxy mode. A single wrong header would cost
-	// every customer the key for good, and what it says cannot be checked.
+	// Choice: no key is revoked in proxy mode. A single wrong header would
+	// permanently revoke every customer's key, and the header cannot be
+	// verified.
 	f.plain(w, r, false)
 }
 
-// verdict is what the headers of one request are worth.
+// verdict is the result of evaluating the headers of one request.
 type verdict struct {
 	secure bool
 	client netip.Addr // zero: the peer itself
-	doubt  error      // why it is not taken for HTTPS, and what to change
+	doubt  error      // why the request does not count as HTTPS, and the fix
 }
 
 func (c Config) judge(peer netip.Addr, h http.Header) verdict {
@@ -64,12 +65,12 @@ func (c Config) judge(peer netip.Addr, h http.Header) verdict {
 	}
 }
 
-// hop is one step of the way here: who sent the request to the proxy that
-// wrote it down, and over which scheme.
+// hop is one step of the request's path: the sender that a proxy recorded, and
+// the scheme that the sender used.
 type hop struct{ from, scheme string }
 
 // origin reads scheme and client from both header families. Either may be
-// absent; where both speak they have to agree.
+// absent; if both are present, they must agree.
 func (c Config) origin(h http.Header) (scheme string, client netip.Addr, err error) {
 	scheme, err = only(h, "X-Forwarded-Proto")
 	if err != nil {
@@ -117,7 +118,8 @@ func (c Config) origin(h http.Header) (scheme string, client netip.Addr, err err
 	return scheme, client, nil
 }
 
-// agree merges two statements of which either may be missing.
+// agree merges two values of which either may be missing, and reports whether
+// they agree.
 func agree[T comparable](a, b T) (T, bool) {
 	var none T
 	switch {
@@ -129,11 +131,11 @@ func agree[T comparable](a, b T) (T, bool) {
 	return none, false
 }
 
-// only is the value of a header that may be sent once.
+// only returns the value of a header that may be sent once.
 //
-// Choice: two lines of one header are refused even where a list would be
-// legal. A proxy that adds a line of its own leaves the client's line in
-// place, and which of the two counts is a guess.
+// Choice: two lines of one header are refused even if a list would be legal. A
+// proxy that adds its own line leaves the client's line in place, and the right
+// one of the two is unknown.
 func only(h http.Header, name string) (string, error) {
 	lines := h.Values(name)
 	if len(lines) > 1 {
@@ -145,10 +147,10 @@ func only(h http.Header, name string) (string, error) {
 	return strings.TrimSpace(lines[0]), nil
 }
 
-// outermost walks from the nearest hop outwards over trusted proxies. The
-// first untrusted sender is the client, and the proxy it spoke to knows the
-// scheme; everything further left was written by the client itself. When all
-// senders are trusted the leftmost one is the client.
+// outermost goes from the nearest hop outwards over trusted proxies. The first
+// untrusted sender is the client, and the proxy that it connected to reports
+// the scheme. Everything further left was written by the client itself. If all
+// senders are trusted, the leftmost one is the client.
 func (c Config) outermost(hops []hop) (scheme string, client netip.Addr, err error) {
 	for i, h := range slices.Backward(hops) {
 		if h.from == "" {
@@ -165,7 +167,7 @@ func (c Config) outermost(hops []hop) (scheme string, client netip.Addr, err err
 	return "", netip.Addr{}, nil
 }
 
-// parseNode reads an address with or without a port. Anything else, such as
+// parseNode parses an address with or without a port. Anything else, such as
 // "unknown", cannot be counted or logged as a client and is an error.
 func parseNode(s string) (netip.Addr, error) {
 	bare := s
@@ -186,7 +188,7 @@ func parseNode(s string) (netip.Addr, error) {
 	return a.Unmap(), nil
 }
 
-// parseForwarded reads RFC 7239: elements separated by commas, parameters by
+// parseForwarded parses RFC 7239: elements separated by commas, parameters by
 // semicolons, values as tokens or quoted strings.
 func parseForwarded(line string) ([]hop, error) {
 	if line == "" {

@@ -15,8 +15,8 @@ const (
 	quietLine   = 256         // bytes kept of text a client may have chosen
 )
 
-// quiet logs what strangers can cause. Each level gets a few lines a minute;
-// the next line that passes says how many were dropped.
+// quiet logs events that any client can cause. Each level gets a few lines per
+// minute; the next line reports how many were dropped.
 type quiet struct {
 	log *slog.Logger
 	now func() time.Time
@@ -60,7 +60,8 @@ func (q *quiet) spend(level slog.Level) (dropped int, ok bool) {
 		u = &quota{since: q.now()}
 		q.levels[level] = u
 	}
-	// Also when the clock went back, or the log would stay shut.
+	// A clock that was set back also starts a new window, because the log would
+	// stay silent otherwise.
 	if age := q.now().Sub(u.since); age >= quietWindow || age < 0 {
 		u.since, u.used = q.now(), 0
 	}
@@ -73,8 +74,8 @@ func (q *quiet) spend(level slog.Level) (dropped int, ok bool) {
 	return dropped, true
 }
 
-// Write takes net/http's own log lines. They report clients and are debug
-// noise, except a handler's panic, which is our fault and is always logged.
+// Write receives net/http's own log lines. They report clients and are logged
+// as debug, except a handler's panic, which is a bug and is always logged.
 func (q *quiet) Write(line []byte) (int, error) {
 	text := string(bytes.TrimSpace(line))
 	if strings.HasPrefix(text, "http: panic serving") || strings.HasPrefix(text, "http2: panic serving") {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// The header block promise is 16 KiB (protocol H5). net/http adds its own
-// slack to MaxHeaderBytes, 4096 bytes for HTTP/1.1 and ten fields of 32 bytes
-// for HTTP/2, which is why the two protocols get a server each.
+// The size limit of headers is 16 KiB (protocol H5). net/http adds to
+// MaxHeaderBytes: 4096 bytes for HTTP/1.1 and ten fields of 32 bytes for
+// HTTP/2. So each protocol has its own server.
 const (
 	headerBlock    = 16 << 10
 	headerHTTP1    = headerBlock - 4096
@@ -22,10 +22,10 @@ const (
 	refusalTimeout = 5 * time.Second
 )
 
-// door is the way to one handler: a server for HTTP/1.1 and one for HTTP/2.
+// door serves one handler: a server for HTTP/1.1 and one for HTTP/2.
 type door struct{ one, two *room }
 
-// room is one HTTP server and the queue that feeds it.
+// room is one HTTP server and the queue of its connections.
 type room struct {
 	queue  *queue
 	server *http.Server
@@ -50,7 +50,7 @@ func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *quiet
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          log.New(noise, "", 0),
-		// OPTIONS * is the handler's to answer, like every other request.
+		// The handler answers OPTIONS *, like every other request.
 		DisableGeneralOptionsHandler: true,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 100,
@@ -61,53 +61,53 @@ func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *quiet
 	}}
 }
 
-// impatient bounds what follows an answer given before the body was read.
-// net/http then reads on, so that the client sees the answer and not a reset,
-// but without a deadline: a client that never sends the announced body would
-// hold its connection for good. HTTP/2 resets the stream instead.
+// impatient limits the time after a response that was sent before the body was
+// read. net/http then reads the body, so that the client sees the response and
+// not a reset, but without a deadline: a client that never sends the body would
+// keep its connection forever. HTTP/2 resets the stream instead.
 func impatient(h http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
 			// A request with a Content-Length and a Transfer-Encoding must be
 			// the last one on its connection (RFC 9112, 6.1).
-			// Choice: so is every other one in chunks, because net/http does
-			// not tell them apart.
+			// Choice: every other chunked request is the last one too, because
+			// net/http does not distinguish them.
 			w.Header().Set("Connection", "close")
 		}
 		h.ServeHTTP(w, r)
 		if r.Body != http.NoBody {
-			// It fails only on a connection that is gone.
+			// This fails only on a closed connection.
 			_ = http.NewResponseController(w).SetReadDeadline(now().Add(refusalTimeout))
 		}
 	})
 }
 
-// rolling gives up on answers over HTTP/2 of which the client takes nothing for
-// stall. The connection's own deadline does not see those: a client may take
-// other answers, or nothing but pings, and leave a stream without a window.
+// rolling cancels HTTP/2 responses of which the client reads nothing for the
+// stall time. The connection's own deadline does not detect them: a client can
+// read other responses, or only pings, and leave a stream without a window.
 func rolling(h http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := &steady{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 		h.ServeHTTP(s, r)
-		// What is still in the server's own buffer goes out after this.
+		// The server sends the rest of its own buffer after this.
 		s.extend()
 	})
 }
 
-// steady is a ResponseWriter whose writes have to make progress. A handler may
-// take its time between them.
+// steady is a ResponseWriter whose writes must make progress. A handler may
+// take any time between writes.
 type steady struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
-	// written is how many bytes there were.
+	// written is the number of bytes written.
 	written int
 }
 
 // Unwrap lets a ResponseController reach the connection.
 func (s *steady) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// buffered is how many bytes net/http takes before it waits for the client.
+// buffered is how many bytes net/http accepts before it waits for the client.
 const buffered = 4 << 10
 
 func (s *steady) Write(p []byte) (n int, err error) {
@@ -133,14 +133,14 @@ func (s *steady) Flush() {
 	_ = s.control.SetWriteDeadline(time.Time{})
 }
 
-// extend gives the client time for the next piece. It fails only on a stream
-// that is gone.
+// extend renews the deadline for the next piece. It fails only on a closed
+// stream.
 func (s *steady) extend() {
 	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) //nolint:forbidigo // sockets know only the machine's own time
 }
 
-// hurry gives the whole exchange a short deadline, for a door that only says
-// no.
+// hurry sets a short deadline for the whole exchange, for a door that only
+// refuses requests.
 func (d *door) hurry() *door {
 	for _, r := range []*room{d.one, d.two} {
 		r.server.ReadTimeout = refusalTimeout
@@ -159,10 +159,11 @@ func (d *door) admit(c net.Conn, http2 bool) {
 	d.one.queue.put(c)
 }
 
-// serve ends when the queue is closed; there is no other way for it to fail.
+// serve ends when the queue is closed; it cannot fail otherwise.
 func (r *room) serve() { _ = r.server.Serve(r.queue) }
 
-// shutdown waits for requests in flight until ctx ends, then cuts them.
+// shutdown waits for requests in flight until ctx ends, then closes their
+// connections.
 func (r *room) shutdown(ctx context.Context) error {
 	_ = r.queue.Close()
 	err := r.server.Shutdown(ctx)
@@ -172,8 +173,8 @@ func (r *room) shutdown(ctx context.Context) error {
 	return err
 }
 
-// tlsConfig is the policy of protocol S6: TLS 1.2 or newer and authenticated
-// encryption only. Go's own default still offers CBC suites in TLS 1.2.
+// tlsConfig implements the policy of protocol S6: TLS 1.2 or newer and only
+// authenticated encryption. Go's default still offers CBC suites in TLS 1.2.
 func tlsConfig(get func(*tls.ClientHelloInfo) (*tls.Certificate, error), now func() time.Time) *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,

@@ -11,8 +11,8 @@ import (
 
 // Trust installs the local authority in caFile in the system's store, so that
 // browsers and clients of this machine accept it. It refuses an authority that
-// is not constrained to this machine's names. run starts one program; it needs
-// administrator rights. Running it twice is harmless.
+// is not constrained to this machine's names. run executes one program, which
+// needs administrator rights. Trust can be repeated without effect.
 func Trust(caFile string, run func(name string, args ...string) error) error {
 	if err := checkConstrained(caFile); err != nil {
 		return err
@@ -48,7 +48,7 @@ func checkConstrained(caFile string) error {
 	return nil
 }
 
-// linuxStores are the folders that distributions read authorities from, each
+// linuxStores lists the folders of trusted authorities per distribution, each
 // with the program that publishes them.
 var linuxStores = []struct {
 	dir, file string
