@@ -9,17 +9,17 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Answer is a page of rows and what is to be known about them.
+// Answer is one page of rows with its metadata.
 type Answer struct {
 	layout layout
 	rows   []row
 	// next is the cursor of the next page, empty on the last.
 	next string
-	// all are the rows of every page, before they are cut to one.
+	// all has the rows of every page.
 	all    []row
 	totals row
-	// head is the meta object without what differs from page to page, and
-	// open at its end.
+	// head is the part of the meta object that all pages share, without its
+	// closing brace.
 	head []byte
 	meta []byte
 
@@ -27,18 +27,17 @@ type Answer struct {
 	cached    bool
 
 	report *report
-	// records are those that a report's rows are about.
+	// records are the records that a report's rows are about.
 	records map[ident.ID]fact.Record
 }
 
 // Next returns the cursor of the next page, empty on the last.
 func (a *Answer) Next() string { return a.next }
 
-// SetNext puts another cursor in the place of the answer's own, which must be
-// wrapped in it.
+// SetNext replaces the cursor. The new cursor must contain the old one.
 func (a *Answer) SetNext(cursor string) { a.next = cursor }
 
-// answer puts the first page together.
+// answer builds the first page.
 func (e *evaluation) answer(started time.Time) *Answer {
 	a := &Answer{layout: e.r.layout(), all: e.rows, rows: e.rows[:min(len(e.rows), e.r.limit)], totals: e.totals}
 	if e.r.totalRows {
@@ -49,7 +48,7 @@ func (e *evaluation) answer(started time.Time) *Answer {
 	return a
 }
 
-// finish completes meta with what belongs to the page.
+// finish adds the page's own members to meta.
 func (a *Answer) finish(elapsed time.Duration) {
 	b := append(make([]byte, 0, len(a.head)+100), a.head...)
 	b = appendCount(append(b, `,"total_rows":`...), a.totalRows)
@@ -63,7 +62,7 @@ func (a *Answer) finish(elapsed time.Duration) {
 	a.meta = b
 }
 
-// AppendJSON writes the whole answer.
+// AppendJSON appends the answer as one JSON object.
 func (a *Answer) AppendJSON(b []byte) []byte {
 	if a.report != nil {
 		return a.appendReport(b)
@@ -75,14 +74,14 @@ func (a *Answer) AppendJSON(b []byte) []byte {
 		}
 		b = a.layout.appendRow(b, &a.rows[i])
 		if i == 0 {
-			// The others will be about as long.
+			// Assume that all rows have about the same length.
 			b = slices.Grow(b, len(b)*len(a.rows)+len(a.meta)+500)
 		}
 	}
 	return a.appendRest(append(b, ']'))
 }
 
-// appendRest writes what follows the data of a list.
+// appendRest appends the members that follow data.
 func (a *Answer) appendRest(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `,"has_more":`...), a.next != "")
 	b = appendNullable(append(b, `,"next_cursor":`...), a.next, a.next == "")
@@ -90,7 +89,7 @@ func (a *Answer) appendRest(b []byte) []byte {
 	return append(b, '}')
 }
 
-// AppendNDJSON writes the rows, each as a line of JSON.
+// AppendNDJSON appends the rows, one JSON object per line.
 func (a *Answer) AppendNDJSON(b []byte) []byte {
 	for i := range a.rows {
 		b = append(a.layout.appendRow(b, &a.rows[i]), '\n')
@@ -98,7 +97,7 @@ func (a *Answer) AppendNDJSON(b []byte) []byte {
 	return b
 }
 
-// AppendCSV writes the rows as a table with a header.
+// AppendCSV appends the rows as CSV with a header.
 func (a *Answer) AppendCSV(b []byte) []byte {
 	b = a.layout.appendHeader(b)
 	for i := range a.rows {

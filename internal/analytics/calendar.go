@@ -6,20 +6,20 @@ import (
 	"fanfare/internal/clock"
 )
 
-// span is a run of days, both included.
+// span is a range of days, first and last included.
 type span struct{ first, last clock.Date }
 
 func (s span) days() int { return int(s.last-s.first) + 1 }
 
-// addMonths moves a day by months; where the month is too short it is the
-// month's last day.
+// addMonths adds n months to a day. If the month is too short, it returns the
+// last day of the month.
 func addMonths(d clock.Date, n int) clock.Date {
 	year, month, day := d.Calendar()
 	first := clock.MakeDate(year, month+time.Month(n), 1)
 	return min(first+clock.Date(day-1), clock.MakeDate(year, month+time.Month(n)+1, 1)-1)
 }
 
-// start is the first day of the bucket that a day is in.
+// start returns the first day of the bucket that contains d.
 func (g Granularity) start(d clock.Date) clock.Date {
 	year, month, _ := d.Calendar()
 	switch g {
@@ -36,7 +36,7 @@ func (g Granularity) start(d clock.Date) clock.Date {
 	}
 }
 
-// next is the first day after the bucket that begins on a day.
+// next returns the first day of the following bucket.
 func (g Granularity) next(start clock.Date) clock.Date {
 	switch g {
 	case Week:
@@ -52,11 +52,11 @@ func (g Granularity) next(start clock.Date) clock.Date {
 	}
 }
 
-// before is the first day of the bucket before the one that begins on a day.
+// before returns the first day of the preceding bucket.
 func (g Granularity) before(start clock.Date) clock.Date { return g.start(start - 1) }
 
-// buckets are the first days of all buckets of a span, which may lie before
-// it. Without granularity there is one that has no day.
+// buckets returns the first day of every bucket of a span. The first one can be
+// before the span. Without granularity it returns one bucket with day 0.
 func (g Granularity) buckets(s span) []clock.Date {
 	if g == Whole {
 		return []clock.Date{0}
@@ -68,13 +68,13 @@ func (g Granularity) buckets(s span) []clock.Date {
 	return list
 }
 
-// partial reports whether the span cuts the bucket that begins on a day.
+// partial reports whether the span contains only a part of the bucket.
 func (g Granularity) partial(start clock.Date, s span) bool {
 	return g != Whole && (start < s.first || g.next(start)-1 > s.last)
 }
 
-// has reports whether a span has a day of the week in the bucket that begins on
-// a day; "" is any.
+// has reports whether the part of the bucket inside the span contains the
+// weekday. An empty weekday matches any day.
 func (g Granularity) has(start clock.Date, s span, weekday string) bool {
 	if g != Whole {
 		s = span{max(start, s.first), min(g.next(start)-1, s.last)}
@@ -90,18 +90,18 @@ func (g Granularity) has(start clock.Date, s span, weekday string) bool {
 	return false
 }
 
-// preset is a named range.
+// preset is a named date range.
 type preset struct {
 	name string
-	// days is how many full days before today it has.
+	// days is the number of full days before today.
 	days int
-	// unit is the calendar's unit that it is of: the one that today is in, as
-	// far as it has come, or with past the whole one before.
+	// unit is the calendar unit of the preset: the current one up to today, or
+	// the whole previous one if past is set.
 	unit Granularity
 	past bool
 }
 
-// presets are all named ranges, in the order in which they are shown.
+// presets lists all named ranges in display order.
 var presets = []preset{
 	{name: "today", unit: Day},
 	{name: "yesterday", days: 1},
@@ -123,7 +123,7 @@ var presets = []preset{
 
 const defaultPreset = "last_30_days"
 
-// Presets are the names of ranges.
+// Presets lists the names of the date ranges.
 var Presets = func() (names []string) {
 	for _, p := range presets {
 		names = append(names, p.name)
@@ -140,14 +140,14 @@ func findPreset(name string) *preset {
 	return nil
 }
 
-// span is which days the preset means on a day.
+// span returns the days of the preset, seen from today.
 func (p *preset) span(today clock.Date) span {
 	switch {
 	case p.days > 0:
 		return span{today - clock.Date(p.days), today - 1}
 	case p.unit == "":
-		// Choice: a lifetime ends today, like everything that is not over. It
-		// is as long as days that are given may be.
+		// Choice: a lifetime ends today, like every range that is not over. It
+		// is as long as the longest custom range.
 		first := addMonths(today, -MaxMonths) + 1
 		for addMonths(first, MaxMonths) <= today {
 			first++
@@ -161,10 +161,12 @@ func (p *preset) span(today clock.Date) span {
 	}
 }
 
-// previous is the span before: one unit of the calendar earlier, else as many
-// days earlier as there are. preset is nil for days that were given.
-// Choice: what has come as far as the 31st keeps its 31 days, also where the
-// month before is shorter: sums of unequal lengths would not compare.
+// previous returns the period before s: one calendar unit earlier for a preset
+// with a unit, otherwise the same number of days earlier. p is nil for a custom
+// range.
+//
+// Choice: a range that goes to the 31st keeps its 31 days, even if the previous
+// month is shorter, because sums of unequal lengths do not compare.
 func previous(s span, p *preset, matchWeekday bool) span {
 	before := span{s.first - clock.Date(s.days()), s.first - 1}
 	if p != nil && p.unit != "" {
@@ -181,8 +183,8 @@ func previous(s span, p *preset, matchWeekday bool) span {
 	return span{s.first - 7*weeks, s.last - 7*weeks}
 }
 
-// yearBefore is the same days of the year before, or the same days of the week
-// 52 weeks before.
+// yearBefore returns the same dates one year earlier, or the same weekdays 52
+// weeks earlier.
 func yearBefore(s span, matchWeekday bool) span {
 	if matchWeekday {
 		return span{s.first - 364, s.last - 364}

@@ -1,13 +1,13 @@
-// Package analytics holds what numbers mean: the catalogue of metrics and
-// dimensions, the query, and how rows of sums become an answer. It knows no
-// SQL; what it needs from whoever keeps the facts is in store.go.
+// Package analytics defines the catalogue of metrics and dimensions, the query,
+// and how sums of facts become an answer. It uses no SQL; store.go declares the
+// interfaces that it needs.
 package analytics
 
 import (
 	"fanfare/internal/fact"
 )
 
-// Format says how a metric is shown.
+// Format is the display format of a metric.
 type Format string
 
 // The formats.
@@ -19,18 +19,18 @@ const (
 	FormatNumber   Format = "number"
 )
 
-// Additivity says what may be done with the values of two rows.
+// Additivity says whether values of several rows can be added up.
 type Additivity string
 
 // The kinds of additivity.
 const (
 	Additive    Additivity = "additive"
 	NonAdditive Additivity = "non_additive"
-	// Derived metrics are computed anew from the sums of others.
+	// Derived metrics are calculated from the sums of other metrics.
 	Derived Additivity = "derived"
 )
 
-// Metric is one line of the catalogue.
+// Metric is one entry of the catalogue.
 type Metric struct {
 	Name        string     `json:"name"`
 	Label       string     `json:"label"`
@@ -39,22 +39,22 @@ type Metric struct {
 	Additivity  Additivity `json:"additivity"`
 	Formula     string     `json:"formula"`
 
-	// needs are the measures that it is made of.
+	// needs are the measures that the metric is calculated from.
 	needs []fact.Measure
-	// A derived metric is factor × (over − less) / under. less is used by
-	// return on investment alone.
+	// A derived metric is factor × (over − less) / under. Only return on
+	// investment uses less.
 	over, under, less *fact.Measure
 	factor            int64
 	special           special
 }
 
-// special marks what is more than a quotient of sums.
+// special marks metrics that are not a plain quotient of sums.
 type special uint8
 
 const (
 	// ofTotal divides a measure by its total over the whole result.
 	ofTotal special = iota + 1
-	// againstPlan divides what was spent by what was planned.
+	// againstPlan divides spend by planned spend.
 	againstPlan
 )
 
@@ -73,8 +73,8 @@ func quotient(name, label, description, formula string, format Format, over, und
 	}
 }
 
-// Metrics is the catalogue, in the order in which it is shown. Everything that
-// knows metrics reads it: planner, schema, documentation and console.
+// Metrics is the catalogue in display order. The planner, the schema, the
+// documentation and the console all use it.
 var Metrics = []Metric{
 	measure(fact.Impressions, "Impressions", "How often ads were shown.", FormatCount),
 	measure(fact.Clicks, "Clicks", "Clicks on ads, as the platform counts them.", FormatCount),
@@ -131,7 +131,7 @@ var Metrics = []Metric{
 	},
 }
 
-// metrics finds a metric by name.
+// metrics has the catalogue by name.
 var metrics = func() map[string]*Metric {
 	byName := map[string]*Metric{}
 	for i := range Metrics {
@@ -140,16 +140,16 @@ var metrics = func() map[string]*Metric {
 	return byName
 }()
 
-// Dimension is what rows can be grouped and filtered by.
+// Dimension is an attribute to group and filter rows by.
 type Dimension struct {
 	Name        string `json:"name"`
 	Label       string `json:"label"`
 	Description string `json:"description"`
-	// Identifies says that values are ids; names come as labels.
+	// Identifies means that values are ids, with names as labels.
 	Identifies bool     `json:"identifies"`
 	Allowed    []string `json:"allowed,omitzero"`
 
-	// families are those that can answer it.
+	// families are the report families that have the dimension.
 	families []fact.Family
 }
 
@@ -158,7 +158,7 @@ var (
 	baseOnly    = []fact.Family{fact.Base}
 )
 
-// Weekdays are the values of the dimension weekday, from Monday on.
+// Weekdays are the values of the dimension weekday, starting on Monday.
 var Weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
 // Dimensions is the catalogue of dimensions.
@@ -184,10 +184,10 @@ var Dimensions = []Dimension{
 	{Name: "weekday", Label: "Day of the week", Description: "The day of the week.", Allowed: Weekdays, families: everyFamily},
 }
 
-// variantDimension is for questions from within.
+// variantDimension is for internal queries only.
 var variantDimension = Dimension{Name: DimensionVariant, families: baseOnly}
 
-// dimensions finds a dimension by name.
+// dimensions has the dimensions by name.
 var dimensions = func() map[string]*Dimension {
 	byName := map[string]*Dimension{}
 	for i := range Dimensions {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// possible tells whether the condition can be true and whether it can be false
-// of something of which only some dimensions are known. of returns the values
-// in a dimension, none where it is null, and whether they are known.
+// possible reports whether the condition can be true and whether it can be
+// false if only some dimensions are known. of returns the values of a
+// dimension, none for null, and whether they are known.
 func (c *Condition) possible(of func(dimension string) (values []string, known bool)) (yes, no bool) {
 	switch {
 	case c == nil:
@@ -38,7 +38,7 @@ func (c *Condition) possible(of func(dimension string) (values []string, known b
 	return is, !is
 }
 
-// matches reports whether the values of a dimension satisfy the leaf.
+// matches reports whether the values of a dimension satisfy this leaf.
 func (c *Condition) matches(values []string) bool {
 	anyOf := func(match func(value, wanted string) bool) bool {
 		return slices.ContainsFunc(values, func(v string) bool {
@@ -75,15 +75,15 @@ func (c *Condition) matches(values []string) bool {
 	}
 }
 
-// onAnyTag reports whether the condition holds for one of a campaign's tags
-// exactly where it holds for any of them: it asks once at most, and denies
-// nothing of it.
+// onAnyTag reports whether the condition on all tags of a campaign can be
+// checked tag by tag: it has at most one leaf on tags, and that leaf is not
+// negated.
 func (c *Condition) onAnyTag() bool {
 	asked, denied := c.tags(false)
 	return asked <= 1 && !denied
 }
 
-// tags counts the leaves on tags, and tells whether one of them denies.
+// tags counts the leaves on tags, and reports whether one of them is negated.
 func (c *Condition) tags(not bool) (asked int, denied bool) {
 	switch {
 	case c == nil:

@@ -8,25 +8,24 @@ import (
 	"fanfare/internal/clock"
 )
 
-// layout says what a row is made of.
+// layout describes the columns of a row.
 type layout struct {
 	dimensions []*Dimension
 	metrics    []*Metric
 	dated      bool
 	labels     bool
 	compare    bool
-	// edges says that a bucket may be cut by the range.
+	// edges means that the range can cut buckets.
 	edges bool
 }
 
 func appendText(b []byte, s string) []byte {
-	// Text that is not UTF-8 is mended on the way, which is all that the error
-	// would tell.
+	// AppendQuote replaces invalid UTF-8; its error only reports that.
 	b, _ = jsontext.AppendQuote(b, s)
 	return b
 }
 
-// appendMember begins a member; the first of an object has no comma.
+// appendMember starts an object member, with a comma except for the first.
 func appendMember(b []byte, name string) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
@@ -40,8 +39,8 @@ func appendDate(b []byte, d clock.Date) []byte {
 	return append(d.Append(append(b, '"')), '"')
 }
 
-// appendDate writes the first day of the row's bucket, null where only the
-// other period has one.
+// appendDate appends the first day of the row's bucket, or null if only the
+// comparison period has a bucket.
 func (r *row) appendDate(b []byte) []byte {
 	return appendDateIf(append(b, `"date":`...), r.date, r.current)
 }
@@ -53,7 +52,7 @@ func appendDateIf(b []byte, d clock.Date, there bool) []byte {
 	return appendDate(b, d)
 }
 
-// appendRow writes a row as a JSON object.
+// appendRow appends a row as a JSON object.
 func (l *layout) appendRow(b []byte, r *row) []byte {
 	b = append(b, `{"dimensions":{`...)
 	if l.dated {
@@ -96,7 +95,8 @@ func appendNullable(b []byte, text string, null bool) []byte {
 	return appendText(b, text)
 }
 
-// appendFigures writes the members with numbers, as the last of an object.
+// appendFigures appends the metrics, the comparison and the change as the last
+// members of an object.
 func (l *layout) appendFigures(b []byte, r *row) []byte {
 	b = l.appendNumbers(append(b, `,"metrics":`...), r.now)
 	if l.compare {
@@ -109,7 +109,7 @@ func (l *layout) appendFigures(b []byte, r *row) []byte {
 	return b
 }
 
-// appendNumbers writes metrics by name, or null where there are none.
+// appendNumbers appends the metrics by name, or null for nil.
 func (l *layout) appendNumbers(b []byte, numbers []Number) []byte {
 	if numbers == nil {
 		return append(b, "null"...)
@@ -132,7 +132,7 @@ func (l *layout) appendChange(b []byte, r *row) []byte {
 	return append(b, '}')
 }
 
-// appendHeader writes the names of a table's columns.
+// appendHeader appends the CSV header.
 func (l *layout) appendHeader(b []byte) []byte {
 	var names []string
 	if l.dated {
@@ -165,8 +165,7 @@ func (l *layout) appendHeader(b []byte) []byte {
 	return append(append(b, strings.Join(names, ",")...), "\r\n"...)
 }
 
-// appendLine writes a row as a line of a table, after RFC 4180. What is null
-// is empty.
+// appendLine appends a row as a CSV line (RFC 4180). Null is empty.
 func (l *layout) appendLine(b []byte, r *row) []byte {
 	from := len(b)
 	date := func(d clock.Date, there bool) {
@@ -216,16 +215,16 @@ func (l *layout) appendLine(b []byte, r *row) []byte {
 		}
 		b = append(b, ',')
 	}
-	// There is at least one metric, so the line ends with a comma.
+	// A row has at least one metric, so the line ends with a comma.
 	b = b[:max(from, len(b)-1)]
 	if len(b) == from {
-		// An empty line would be no row to many readers.
+		// Many CSV readers skip an empty line.
 		b = append(b, `""`...)
 	}
 	return append(b, "\r\n"...)
 }
 
-// appendCell writes text so that no spreadsheet takes it for a formula.
+// appendCell appends text that spreadsheets do not interpret as a formula.
 func appendCell(b []byte, s string) []byte {
 	if s == "" {
 		return b

@@ -8,18 +8,18 @@ import (
 	"fanfare/internal/ident"
 )
 
-// evaluation turns groups of sums into the rows of an answer.
+// evaluation computes the rows of an answer from groups of sums.
 type evaluation struct {
 	r         *Resolved
 	workspace ident.ID
 	state     State
-	// sources are those of the asked days.
+	// sources are the sources with facts in the queried days.
 	sources     []fact.Coverage
 	connections []Connection
-	// rates are those of the days that are asked for.
+	// rates has the exchange rates of each queried span.
 	rates map[span][]Rate
 
-	// measures are what groups have sums of, in this order.
+	// measures are the measures of the groups' sums, in this order.
 	measures []fact.Measure
 	at       [fact.NumMeasures]int
 
@@ -28,50 +28,51 @@ type evaluation struct {
 	byPlatform            []Group
 	empty                 [][]Value
 	pacing                map[string]Number
-	// unpaced are the currencies of budgets that spend cannot be shown in.
+	// unpaced are budget currencies without an exchange rate for spend.
 	unpaced []string
 
-	// reported and reportedBefore are the measures that are 0 and not unknown
-	// for what has no facts in the period.
+	// reported and reportedBefore are the measures that are 0, not unknown, for
+	// rows without facts in the period.
 	reported, reportedBefore measureSet
 
 	rows []row
-	// sum and sumBefore are all rows together, whole and wholeBefore what
-	// shares are a part of.
+	// sum and sumBefore are the sums of all rows. whole and wholeBefore are the
+	// totals that shares refer to.
 	sum, sumBefore     cell
 	whole, wholeBefore cell
 	totals             row
-	// mixed and noRate say which measures could not be told somewhere.
+	// mixed and noRate mark the measures that are unknown in at least one row.
 	mixed, noRate [fact.NumMeasures]bool
 }
 
-// row is one row of an answer. It has a bucket in the asked period, in the one
-// that is compared with, or in both.
+// row is one row of an answer. It has a bucket in the queried period, in the
+// comparison period, or in both.
 type row struct {
 	values []Value
-	// current says that there is a bucket of the asked period, and date is its
-	// first day; paired and dateBefore are the same for the other period.
+	// current means that the row has a bucket in the queried period, which
+	// starts on date. paired and dateBefore are the same for the comparison
+	// period.
 	current, paired  bool
 	date, dateBefore clock.Date
 	partial          bool
 
 	facts, factsBefore cell
-	// now and before are the metrics, before only where there is a pair.
+	// now and before are the metrics. before is set only for paired rows.
 	now, before []Number
 }
 
-// cell is what facts tell about one period of a row.
+// cell has the sums of one row in one period.
 type cell struct {
-	// sums are nil where there are no facts.
+	// sums is nil without facts.
 	sums []Sum
-	// reported are the measures that are 0 where there are no facts.
+	// reported are the measures that are 0 without facts.
 	reported measureSet
 }
 
 // null reports whether the dimension has no value.
 func (v *Value) null() bool { return v.Null || v.ID == "" }
 
-// evaluate makes the rows, filters and sorts them.
+// evaluate computes, filters and sorts the rows.
 func (e *evaluation) evaluate() error {
 	for i, m := range e.measures {
 		e.at[m] = i
@@ -107,8 +108,8 @@ func (e *evaluation) evaluate() error {
 	return nil
 }
 
-// total adds up all rows, or takes what was asked for apart where rows share
-// people or facts.
+// total computes the totals from all rows, or from separate queries if the rows
+// share people or facts.
 func (e *evaluation) total() error {
 	if err := e.totalOfRows(); err != nil {
 		return err
@@ -123,11 +124,11 @@ func (e *evaluation) total() error {
 	return nil
 }
 
-// untold are sums that nobody can tell.
-// Choice: where rows by tag are chosen by their figures, or by what tags they
-// do not have, the facts that are in any of them cannot be asked for at once,
-// and adding the rows up would count facts twice. No total is better than a
-// wrong one.
+// untold returns sums that are all unknown.
+//
+// Choice: if rows by tag are filtered by metrics or by excluded tags, no single
+// query selects the facts of all rows, and adding up the rows would count facts
+// twice. No total is better than a wrong one.
 func (e *evaluation) untold() cell { return cell{sums: make([]Sum, len(e.measures))} }
 
 func sumsOf(total []Group) []Sum {
@@ -137,7 +138,7 @@ func sumsOf(total []Group) []Sum {
 	return total[0].Sums
 }
 
-// totalOfRows adds up the rows that there are, both periods by themselves.
+// totalOfRows adds up the rows of each period.
 func (e *evaluation) totalOfRows() (err error) {
 	if e.sum, err = e.add(func(r *row) *cell { return &r.facts }, e.reported); err != nil {
 		return err
@@ -148,10 +149,10 @@ func (e *evaluation) totalOfRows() (err error) {
 	return err
 }
 
-// add adds up one period of all rows as the facts would have: what no row knows
-// is unknown, and so is an amount that lacks a rate anywhere and the reach of
-// more than one row. Where no row has facts, there are no sums; without rows,
-// reported are zero.
+// add adds up one period of all rows as a query without dimensions would. A
+// measure is unknown if no row knows it. An amount is unknown if a rate is
+// missing in any row, and reach if more than one row has it. Without facts in
+// any row, the sums are nil; without rows, the reported measures are zero.
 func (e *evaluation) add(of func(*row) *cell, reported measureSet) (total cell, err error) {
 	for i := range e.rows {
 		c := of(&e.rows[i])
@@ -177,7 +178,7 @@ func (e *evaluation) add(of func(*row) *cell, reported measureSet) (total cell, 
 	return total, nil
 }
 
-// addSums adds the sums of a part to a total.
+// addSums adds the sums of a part to total.
 func addSums(measures []fact.Measure, total, part []Sum) error {
 	for j, m := range measures {
 		t, p := &total[j], &part[j]
@@ -195,8 +196,8 @@ func addSums(measures []fact.Measure, total, part []Sum) error {
 	return nil
 }
 
-// compute works out all metrics of a row; the slab is where they are kept. A
-// row without a bucket in the asked period has metrics that are all unknown.
+// compute calculates all metrics of a row and stores them in slab. If the row
+// has no bucket in the queried period, its metrics are unknown.
 func (e *evaluation) compute(r *row, slab []Number) []Number {
 	e.note(r.facts.sums)
 	from := len(slab)
@@ -224,7 +225,7 @@ func (e *evaluation) compute(r *row, slab []Number) []Number {
 	return slab
 }
 
-// note remembers what could not be told.
+// note records measures that are unknown because of reach or missing rates.
 func (e *evaluation) note(sums []Sum) {
 	for i := range sums {
 		if sums[i].Mixed {
@@ -236,7 +237,7 @@ func (e *evaluation) note(sums []Sum) {
 	}
 }
 
-// metric is the value of a metric for facts that are a part of a whole.
+// metric calculates a metric from facts. Shares refer to whole.
 func (e *evaluation) metric(m *Metric, r *row, facts, whole *cell) Number {
 	switch {
 	case m.special == againstPlan:
@@ -259,8 +260,8 @@ func (e *evaluation) metric(m *Metric, r *row, facts, whole *cell) Number {
 	return ratio(m.factor, over, less, e.measure(*m.under, facts))
 }
 
-// measure is a sum. Where there are no facts, nothing has happened of what is
-// reported otherwise, which is zero.
+// measure returns the sum of a measure. Without facts it is zero if the measure
+// is reported, otherwise unknown.
 func (e *evaluation) measure(m fact.Measure, facts *cell) Number {
 	if facts.sums == nil {
 		return Sum{Known: facts.reported.has(m)}.of(m)
@@ -268,7 +269,7 @@ func (e *evaluation) measure(m fact.Measure, facts *cell) Number {
 	return facts.sums[e.at[m]].of(m)
 }
 
-// keeps reports whether a row satisfies every condition on metrics.
+// keeps reports whether a row satisfies all conditions on metrics.
 func (e *evaluation) keeps(r *row) bool {
 	for i := range e.r.having {
 		if h := &e.r.having[i]; !h.holds(r.now[h.column]) {

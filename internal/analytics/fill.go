@@ -6,9 +6,9 @@ import (
 	"fanfare/internal/clock"
 )
 
-// fill makes a row for every bucket of every combination of values that has
-// any fact in either period; where there are no buckets and no comparison,
-// groups are rows. The labels of connections come from their records.
+// fill creates a row for every bucket of every combination of values with facts
+// in either period. Without buckets and comparison, groups are rows. Connection
+// labels come from their records.
 func (e *evaluation) fill() error {
 	r := e.r
 	if at := slices.Index(r.dimensions, dimensions["connection_id"]); at >= 0 {
@@ -60,13 +60,14 @@ func (e *evaluation) fill() error {
 	return nil
 }
 
-// find returns the index of a bucket that is there.
+// find returns the index of an existing bucket.
 func find(starts []clock.Date, start clock.Date) int {
 	i, _ := slices.BinarySearch(starts, start)
 	return i
 }
 
-// tally collects what the facts of one combination report in a period.
+// tally collects the measures that the facts of one combination report in a
+// period.
 type tally struct {
 	any      bool
 	reported measureSet
@@ -74,8 +75,8 @@ type tally struct {
 
 func (t *tally) add(s measureSet) { t.any, t.reported = true, t.reported|s }
 
-// zeros are the measures that are zero where the combination has no facts: what
-// its other facts report, or what all facts of the period do where it has none.
+// zeros returns the measures that are zero in buckets without facts: those of
+// the combination's other facts, or all of the period if it has none.
 func (t *tally) zeros(all measureSet) measureSet {
 	if t.any {
 		return t.reported
@@ -83,7 +84,7 @@ func (t *tally) zeros(all measureSet) measureSet {
 	return all
 }
 
-// zero sets what is zero where the row has a bucket and no facts in it.
+// zero sets the measures that are zero in the row's buckets without facts.
 func (r *row) zero(now, before measureSet) {
 	if r.current {
 		r.facts.reported = now
@@ -93,19 +94,19 @@ func (r *row) zero(now, before measureSet) {
 	}
 }
 
-// series are the rows that a combination of values has: the buckets of the
-// asked period, and those of the other one beside them, paired by their index.
+// series has the rows of a combination of values: the buckets of the queried
+// period, paired by index with those of the comparison period.
 type series struct {
 	now, before []clock.Date
-	// rows have neither values nor facts yet, and at is which one of them the
-	// buckets with an index are in, -1 for none.
+	// rows have no values and facts yet. at maps the index of a bucket to its
+	// row, -1 for none.
 	rows []row
 	at   []int
 }
 
-// newSeries makes the rows of combinations that have a weekday, or for "" of
-// those that have none. A bucket in which the range has no such day is left
-// out: a Monday is never a Sunday.
+// newSeries creates the rows for combinations with the given weekday, or for
+// combinations without weekday if it is empty. It omits buckets without such a
+// day in the range: a Monday is never a Sunday.
 func (r *Resolved) newSeries(weekday string) *series {
 	s := &series{now: r.granularity.buckets(r.days)}
 	if r.compare != nil {
@@ -128,7 +129,8 @@ func (r *Resolved) newSeries(weekday string) *series {
 	return s
 }
 
-// seriesByWeekday finds the series of a combination of values.
+// seriesByWeekday returns a function that finds the series of a combination of
+// values.
 func (r *Resolved) seriesByWeekday() func([]Value) *series {
 	at := slices.Index(r.dimensions, dimensions["weekday"])
 	made := map[string]*series{}
@@ -146,8 +148,8 @@ func (r *Resolved) seriesByWeekday() func([]Value) *series {
 	}
 }
 
-// combinations are the different values that groups of either period have, and
-// a function that finds theirs, -1 for none.
+// combinations returns the distinct values of the groups of both periods, and a
+// function that returns the index of a combination, -1 for none.
 func (e *evaluation) combinations() ([][]Value, func([]Value) int) {
 	if len(e.r.dimensions) == 0 {
 		return [][]Value{nil}, func([]Value) int { return 0 }
@@ -179,8 +181,8 @@ func (e *evaluation) combinations() ([][]Value, func([]Value) int) {
 	return list, find
 }
 
-// appendKey writes what tells combinations of values apart. The label of a
-// record is not part of it.
+// appendKey appends a key that identifies a combination of values. Labels of
+// records are not part of it.
 func appendKey(b []byte, values []Value) []byte {
 	for i := range values {
 		if v := &values[i]; v.null() {

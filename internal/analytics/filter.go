@@ -12,20 +12,20 @@ import (
 	"fanfare/internal/money"
 )
 
-// having is a condition on a metric, which holds after grouping.
+// having is a condition on a metric. It applies after grouping.
 type having struct {
 	column int
 	op     Op
 	values []Number
 }
 
-// Operators, by what they can be used on.
+// Operators for dimensions and for metrics.
 var (
 	DimensionOps = []Op{Equal, NotEqual, In, NotIn, Contains, NotContains, StartsWith, Greater, AtLeast, Less, AtMost, Between, IsNull, IsNotNull}
 	MetricOps    = []Op{Equal, NotEqual, In, NotIn, Greater, AtLeast, Less, AtMost, Between, IsNull, IsNotNull}
 )
 
-// operands is how many values an operator takes.
+// operands returns how many values an operator takes.
 func (o Op) operands() (least, most int) {
 	switch o {
 	case In, NotIn, Contains, NotContains, StartsWith:
@@ -39,19 +39,19 @@ func (o Op) operands() (least, most int) {
 	}
 }
 
-// Measurement is the platform that measures what others bring, so that its
-// figures beside theirs would count everything twice.
+// Measurement is the platform that measures the conversions of other platforms.
+// Adding its metrics to theirs would count everything twice.
 const Measurement = "ga4"
 
-// tree reads a filter on the way down.
+// tree parses a filter recursively.
 type tree struct {
 	*resolver
 	leaves, values int
-	// fields are the dimensions of leaves and where they stand.
+	// fields are the dimensions of the leaves with their paths.
 	fields []placed
 }
 
-// placed is a dimension and the member of the query that names it.
+// placed is a dimension and the query field that names it.
 type placed struct {
 	dimension *Dimension
 	field     string
@@ -80,7 +80,7 @@ func (c *resolver) filters() {
 	}
 }
 
-// asks reports whether a condition wants a platform by its name.
+// asks reports whether the condition selects a platform by name.
 func (c *Condition) asks(platform string) bool {
 	if c.Dimension == "platform" {
 		return (c.Op == Equal || c.Op == In) && slices.Contains(c.Values, platform)
@@ -88,8 +88,8 @@ func (c *Condition) asks(platform string) bool {
 	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.asks(platform) })
 }
 
-// node reads a node and what is below it. free says that a metric may stand
-// here. It returns nil for what is wrong and for what holds after grouping.
+// node parses a node and its children. free means that a metric is allowed
+// here. It returns nil for invalid nodes and for conditions on metrics.
 func (t *tree) node(f *Filter, depth int, free bool) *Condition {
 	path := f.Path
 	if path == "" {
@@ -134,7 +134,7 @@ func (t *tree) nodes(list []Filter, path string, depth int, free bool) []Conditi
 	}
 	var conditions []Condition
 	for i := range list {
-		// What is beyond the bound is counted and not read.
+		// Leaves beyond the limit are counted and not parsed.
 		if t.leaves > MaxLeaves {
 			t.leaves++
 			continue
@@ -211,7 +211,7 @@ func (t *tree) count(f *Filter, path string) bool {
 	case n < least:
 		t.bad(path+".values", "too_few_items", fmt.Sprintf("must have at least %d %s for this operator.", least, items(least)), fault.Meta{"minimum": least})
 	case n > most && most == MaxValues:
-		// The bound on all values says it.
+		// The limit on the total number of values reports this.
 		return false
 	case n > most:
 		hint := ""
@@ -225,7 +225,7 @@ func (t *tree) count(f *Filter, path string) bool {
 	return false
 }
 
-// text checks a value of a dimension and returns it as it is stored.
+// text checks a value of a dimension and returns it in stored form.
 func (t *tree) text(d *Dimension, op Op, v Scalar, path string) string {
 	exact := op == Equal || op == NotEqual || op == In || op == NotIn
 	switch {
@@ -247,8 +247,8 @@ func (t *tree) text(d *Dimension, op Op, v Scalar, path string) string {
 	return v.Text
 }
 
-// validID accepts for a creative also the id of one of its variants, which
-// facts may be linked to.
+// validID accepts ids of records. For creative_id it also accepts variant ids,
+// because facts can be linked to variants.
 func validID(dimension, text string) bool {
 	return ident.Valid(recordPrefixes[dimension], text) || dimension == "creative_id" && ident.Valid(ident.Variant, text)
 }
@@ -273,8 +273,8 @@ func (t *tree) having(m *Metric, f *Filter, path string) {
 	t.r.having = append(t.r.having, h)
 }
 
-// holds reports whether a value satisfies the condition. As with dimensions,
-// those that deny keep what is not known.
+// holds reports whether a number satisfies the condition. As for dimensions,
+// negated operators keep unknown values.
 func (h *having) holds(n Number) bool {
 	equals := func(v Number) bool { return compare(n, v) == 0 }
 	if !n.Known {
@@ -302,9 +302,9 @@ func (h *having) holds(n Number) bool {
 	}
 }
 
-// family finds the smallest family of reports that knows every dimension.
-// Dimensions are in one family or in all, so that where none knows them all,
-// two of them never go together.
+// family selects the smallest report family that has every dimension. A
+// dimension is in one family or in all, so if no family fits, two dimensions
+// can never be combined.
 func (c *resolver) family(fields []placed) {
 	used := slices.Clone(fields)
 	for i, d := range c.r.dimensions {
@@ -332,8 +332,8 @@ func (c *resolver) family(fields []placed) {
 	}
 }
 
-// apart says that two dimensions never go together, and which of the query's
-// would.
+// apart reports that two dimensions cannot be combined, and which of the
+// query's dimensions can.
 func (c *resolver) apart(a, b placed, used []placed) {
 	works := func(f fact.Family) []string {
 		var list []string
@@ -350,7 +350,8 @@ func (c *resolver) apart(a, b placed, used []placed) {
 		fault.Meta{"fields": []string{a.dimension.Name, b.dimension.Name}, "works": [][]string{one, other}})
 }
 
-// combine checks what goes with pacing, which is about a campaign as a whole.
+// combine checks the query's other fields against pacing, which is only defined
+// for whole campaigns.
 func (c *resolver) combine() {
 	pacing := slices.IndexFunc(c.r.metrics, func(m *Metric) bool { return m.special == againstPlan })
 	if pacing < 0 {

@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/money"
 )
 
-// questions are the plans that answer the query: its rows, those that it is
-// compared with, and what cannot be added up from rows.
+// questions returns the plans of the query: for its rows, for the comparison
+// period, and for values that cannot be added up from rows.
 func (e *evaluation) questions() []question {
 	r := e.r
 	e.measures = r.measures()
@@ -35,8 +35,8 @@ func (e *evaluation) questions() []question {
 	return list
 }
 
-// overlaps reports whether totals are not the sums of the rows: people are in
-// more than one, or facts are.
+// overlaps reports whether totals differ from the sum of the rows, because the
+// same people or facts are in several rows.
 func (r *Resolved) overlaps() bool {
 	if len(r.dimensions) == 0 && r.granularity == Whole {
 		return false
@@ -44,7 +44,7 @@ func (r *Resolved) overlaps() bool {
 	return slices.Contains(r.measures(), fact.Reach) || slices.Contains(r.dimensions, dimensions["tag"])
 }
 
-// measures are all that the metrics are made of.
+// measures returns all measures that the metrics need.
 func (r *Resolved) measures() []fact.Measure {
 	var needed [fact.NumMeasures]bool
 	for _, m := range r.metrics {
@@ -72,7 +72,7 @@ func (e *evaluation) plan(days span, g Granularity, by []*Dimension, measures []
 	return p
 }
 
-// rates reads what it takes to show every amount in the query's currency.
+// rates loads the exchange rates to the query's currency.
 func (s *Service) rates(ctx context.Context, e *evaluation) error {
 	e.rates = map[span][]Rate{}
 	if !slices.ContainsFunc(e.r.measures(), fact.Measure.Money) {
@@ -88,8 +88,8 @@ func (s *Service) rates(ctx context.Context, e *evaluation) error {
 	return nil
 }
 
-// convert returns the rates from every currency that sources report in on
-// these days.
+// convert returns the exchange rates for every currency that sources report in
+// on these days.
 func (s *Service) convert(ctx context.Context, workspace ident.ID, sources []fact.Coverage, to money.Currency, days span) ([]Rate, error) {
 	const euro = "EUR"
 	var from, asked []money.Currency
@@ -127,8 +127,8 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, sources []fac
 	var rates []Rate
 	for d := days.first; d <= days.last; d++ {
 		for _, c := range from {
-			// Choice: only a day's own stored rate counts. Whoever stores
-			// rates decides which days without one take an earlier.
+			// Choice: only the stored rate of the day itself counts. The import
+			// of rates decides which days use an earlier rate.
 			if over, under := worth(to, d), worth(c, d); over > 0 && under > 0 {
 				rates = append(rates, Rate{Currency: c, Date: d, Over: over, Under: under})
 			}
@@ -140,7 +140,7 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, sources []fac
 // covers reports whether a source has facts in a span.
 func covers(c *fact.Coverage, days span) bool { return c.First <= days.last && c.Last >= days.first }
 
-// records reads what the rows show beyond sums.
+// records loads the record data that rows show in addition to sums.
 func (s *Service) records(ctx context.Context, e *evaluation) (err error) {
 	r := e.r
 	if r.emptyRows {
@@ -162,7 +162,7 @@ func (s *Service) records(ctx context.Context, e *evaluation) (err error) {
 	return nil
 }
 
-// idsIn are the different records that groups have in a dimension.
+// idsIn returns the distinct records of a dimension in groups.
 func idsIn(groups []Group, dimension int) []ident.ID {
 	seen := map[string]bool{}
 	var list []ident.ID
@@ -175,8 +175,8 @@ func idsIn(groups []Group, dimension int) []ident.ID {
 	return list
 }
 
-// keepStatuses drops groups whose record has another status, or that have no
-// record.
+// keepStatuses drops groups without a record and groups whose record has
+// another status.
 func (s *Service) keepStatuses(ctx context.Context, e *evaluation) error {
 	id := e.r.entity()
 	at := slices.Index(e.r.dimensions, id)
@@ -193,8 +193,8 @@ func (s *Service) keepStatuses(ctx context.Context, e *evaluation) error {
 	return nil
 }
 
-// withoutFacts are the values of records that may have no fact in the range
-// and satisfy the conditions: what depends on facts is not there for them.
+// withoutFacts returns the values of records that satisfy the conditions and
+// may have no facts in the range. Their values that depend on facts are null.
 func (s *Service) withoutFacts(ctx context.Context, e *evaluation) ([][]Value, error) {
 	id := e.r.entity()
 	var list [][]Value
@@ -242,7 +242,7 @@ func (s *Service) withoutFacts(ctx context.Context, e *evaluation) ([][]Value, e
 	return list, nil
 }
 
-// valueOf is what a record has in a dimension.
+// valueOf returns a record's value of a dimension.
 func valueOf(r *fact.Record, dimension string) Value {
 	text := ""
 	switch dimension {
@@ -260,9 +260,10 @@ func valueOf(r *fact.Record, dimension string) Value {
 	return Value{ID: text, Null: text == ""}
 }
 
-// pacing is how campaigns spend against an even plan, as of today.
-// Choice: everything spent so far counts, as in a campaign's own spend to
-// date; and today does not count on either side, because it is not over.
+// pacing compares the spend of campaigns with an even plan, as of today.
+//
+// Choice: all spend to date counts, as in the campaign's spend_to_date. Today
+// counts on neither side, because it is not over.
 func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (map[string]Number, error) {
 	flights, err := s.Flights.Flights(ctx, e.workspace, ids)
 	if err != nil {
@@ -294,14 +295,13 @@ func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (ma
 	return pacing, nil
 }
 
-// on reports whether the flight is under way, not on its first day, and has a
+// on reports whether the flight is running, is past its first day and has a
 // plan for the days so far.
 func (f *Flight) on(today clock.Date) bool {
 	return f.Running && f.Start != nil && *f.Start < today && (f.End == nil || *f.End >= today) && (f.Daily || f.End != nil)
 }
 
-// pace is spend against what an even curve has planned for the days that are
-// over.
+// pace divides spend by the even plan for the days that are over.
 func (f *Flight) pace(spent int64, today clock.Date) Number {
 	over, planned := big.NewInt(spent), big.NewInt(f.Micros)
 	planned.Mul(planned, big.NewInt(int64(today-*f.Start)))

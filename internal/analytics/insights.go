@@ -11,17 +11,17 @@ import (
 	"fanfare/internal/ident"
 )
 
-// What insights show at most.
+// Maximum lengths of the lists in insights.
 const (
 	maxTopCreatives = 10
 	maxCampaigns    = 20
 )
 
-// NoFacts is the code of the warning that there are no facts of an audience.
+// NoFacts is the warning code for an audience without facts.
 const NoFacts = "no_facts"
 
-// AudienceFacts are what facts tell about an audience. Nothing in them is
-// guessed: what no platform has delivered is empty, and a warning says so.
+// AudienceFacts are the metrics of an audience. Nothing is estimated: data that
+// no platform reported is empty and has a warning.
 type AudienceFacts struct {
 	Trend        []TrendDay        `json:"trend"`
 	Composition  Composition       `json:"composition"`
@@ -33,8 +33,8 @@ type AudienceFacts struct {
 	Warnings     []Warning         `json:"-"`
 }
 
-// Composition is who an audience is made of, by attribute. An attribute that no
-// platform has reported is empty.
+// Composition breaks the audience down by attribute. An attribute is empty if
+// no platform reported it.
 type Composition struct {
 	AgeRange []Part `json:"age_range"`
 	Gender   []Part `json:"gender"`
@@ -42,12 +42,12 @@ type Composition struct {
 	Device   []Part `json:"device"`
 }
 
-// of finds the parts of an attribute.
+// of returns the parts of an attribute.
 func (c *Composition) of(attribute string) *[]Part {
 	return map[string]*[]Part{"age_range": &c.AgeRange, "gender": &c.Gender, "country": &c.Country, "device": &c.Device}[attribute]
 }
 
-// TrendDay is one day.
+// TrendDay has the metrics of one day.
 type TrendDay struct {
 	Date        clock.Date `json:"date"`
 	Impressions Number     `json:"impressions"`
@@ -56,8 +56,8 @@ type TrendDay struct {
 	Spend       Number     `json:"spend"`
 }
 
-// Part is a part of the audience. Share is that of the impressions whose value
-// is known; index is 100 where it is that of the baseline.
+// Part is one value of an attribute. Share is its share of the impressions with
+// a known value. Index is 100 if the share equals that of the baseline.
 type Part struct {
 	Value       string `json:"value"`
 	Impressions int64  `json:"impressions"`
@@ -65,27 +65,26 @@ type Part struct {
 	Index       Number `json:"index"`
 }
 
-// ChannelFigures are the audience's figures on one channel.
+// ChannelFigures are the audience's metrics on one channel.
 type ChannelFigures struct {
 	Channel string            `json:"channel"`
 	Metrics map[string]Number `json:"metrics"`
 	Index   Number            `json:"index"`
 }
 
-// Performance are the audience's figures, and their ratio to those of the
-// workspace.
+// Performance has the audience's metrics and their ratio to the workspace's.
 type Performance struct {
 	Metrics         map[string]Number `json:"metrics"`
 	VersusWorkspace map[string]Number `json:"versus_workspace"`
 }
 
-// WeekdayIndex tells how well a day of the week does.
+// WeekdayIndex is the performance of one weekday.
 type WeekdayIndex struct {
 	Weekday string `json:"weekday"`
 	Index   Number `json:"index"`
 }
 
-// CreativeFigures are those of a creative for the audience.
+// CreativeFigures are the metrics of a creative for the audience.
 type CreativeFigures struct {
 	CreativeID  ident.ID `json:"creative_id"`
 	Name        string   `json:"name"`
@@ -94,7 +93,7 @@ type CreativeFigures struct {
 	Conversions Number   `json:"conversions"`
 }
 
-// CampaignFigures are those of a campaign for the audience.
+// CampaignFigures are the metrics of a campaign for the audience.
 type CampaignFigures struct {
 	CampaignID  ident.ID `json:"campaign_id"`
 	Name        string   `json:"name"`
@@ -102,25 +101,25 @@ type CampaignFigures struct {
 	Conversions Number   `json:"conversions"`
 }
 
-// BaselineWorkspace compares an audience with the whole workspace.
+// BaselineWorkspace compares the audience with the whole workspace.
 const BaselineWorkspace = "workspace"
 
-// breakdowns are the attributes that an audience is made of.
+// breakdowns are the attributes of the composition.
 var breakdowns = []string{"age_range", "gender", "country", "device"}
 
-// asking answers the questions about one audience.
+// asking runs the queries about one audience.
 type asking struct {
 	*Service
 	ctx            context.Context
 	w              Workspace
 	days           *Range
 	here, baseline *Filter
-	// err is the first that any question had; the others are not asked then.
+	// err is the first error of a query. Later queries do not run after it.
 	err error
 }
 
-// Insights tells what facts know of an audience on some days, both included.
-// Its parts are compared with those of the baseline: the workspace, or another
+// Insights returns the metrics of an audience from first to last, both
+// included. It compares them with the baseline: the workspace or another
 // audience.
 func (s *Service) Insights(ctx context.Context, w Workspace, audience ident.ID, baseline string, first, last clock.Date) (*AudienceFacts, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
@@ -143,7 +142,7 @@ func (s *Service) Insights(ctx context.Context, w Workspace, audience ident.ID, 
 	return facts, nil
 }
 
-// ask returns the rows of a query about whoever the filters let through.
+// ask runs a query and returns its rows.
 func (a *asking) ask(q Query) *evaluation {
 	if a.err != nil {
 		return &evaluation{}
@@ -173,9 +172,10 @@ func (a *asking) facts() *AudienceFacts {
 	return f
 }
 
-// onlyParts is what is known of an audience without facts of the base family:
-// breakdowns may have been reported by themselves, in a file for example. Their
-// sums are not totals, because a platform leaves out what it cannot attribute.
+// onlyParts returns the insights of an audience without facts of the base
+// family. Its breakdowns may have been reported separately, for example in a
+// file. Their sums are not totals, because platforms omit what they cannot
+// attribute.
 func (a *asking) onlyParts(f *AudienceFacts) *AudienceFacts {
 	a.compose(f)
 	if len(f.Warnings) == len(breakdowns) {
@@ -212,12 +212,12 @@ func (a *asking) performance() Performance {
 	return p
 }
 
-// share is a part of a whole.
+// share returns part / whole.
 func share(part, whole Number) Number {
 	return ratio(1, part, Number{Digits: part.Digits, Known: true}, whole)
 }
 
-// index is 100 times one share by another.
+// index returns 100 × here / baseline.
 func index(here, baseline Number) Number {
 	return ratio(100, here, Number{Digits: here.Digits, Known: true}, baseline)
 }
@@ -232,10 +232,9 @@ func (a *asking) trend() []TrendDay {
 	return list
 }
 
-// indexes are how much of the impressions here each value of a dimension has,
-// against how much it has in the baseline. Shares on both sides are of the
-// impressions whose value is known: what platforms leave open in one of them
-// would otherwise make every value of the other look large.
+// indexes compares each value's share of the impressions with its share in the
+// baseline. Both shares count only impressions with a known value. Otherwise
+// unattributed impressions on one side would inflate every value of the other.
 func (a *asking) indexes(dimension string) (here *evaluation, shares, indexes map[string]Number) {
 	q := Query{Metrics: DefaultMetrics, Dimensions: []string{dimension}, Filters: a.here, OrderBy: []Order{{Field: "impressions"}}}
 	here = a.ask(q)
@@ -248,8 +247,8 @@ func (a *asking) indexes(dimension string) (here *evaluation, shares, indexes ma
 	return here, shares, indexes
 }
 
-// shares are the parts of the values that are known in all impressions of such,
-// the first metric.
+// shares returns each known value's share of the impressions with a known
+// value. Impressions are the first metric.
 func (e *evaluation) shares() map[string]Number {
 	whole := Number{Known: true}
 	for i := range e.rows {
@@ -266,13 +265,12 @@ func (e *evaluation) shares() map[string]Number {
 	return shares
 }
 
-// told reports whether platforms say which value the row is about, and how
-// large it is.
+// told reports whether the value of the row and its first metric are known.
 func (r *row) told() bool {
 	return !r.values[0].null() && r.values[0].ID != fact.Unknown && r.now[0].Known
 }
 
-// composition leaves out what the platforms could not tell.
+// composition returns the parts of a dimension, without unknown values.
 func (a *asking) composition(dimension string) []Part {
 	here, shares, indexes := a.indexes(dimension)
 	var list []Part
@@ -302,9 +300,10 @@ func byName(names []string, numbers []Number) map[string]Number {
 	return figures
 }
 
-// bestTimes compares the days of the week by clicks per impression.
-// Choice: conversions are credited to later days and are too few to tell seven
-// days apart, spend is what was bought and not how well it did.
+// bestTimes compares weekdays by CTR.
+//
+// Choice: conversions are attributed to later days and are too few to compare
+// seven days. Spend shows what was bought, not how well it performed.
 func (a *asking) bestTimes() []WeekdayIndex {
 	e := a.ask(Query{Metrics: []string{"ctr"}, Dimensions: []string{"weekday"}, Filters: a.here, OrderBy: []Order{{Field: "weekday"}}})
 	list := []WeekdayIndex{}
@@ -332,17 +331,17 @@ func (a *asking) campaigns() []CampaignFigures {
 	return list
 }
 
-// linked are the audience's facts that belong to a record of ours.
+// linked selects the audience's facts that are linked to a record.
 func (a *asking) linked(dimension string) *Filter {
 	return allOf(a.here, &Filter{Field: dimension, Op: string(IsNotNull)})
 }
 
-// CreativeMetrics are the figures that a creative or a variant shows.
+// CreativeMetrics are the metrics of creatives and variants.
 var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"}
 
-// Variants returns the figures of a creative and of its variants in the last 30
-// days. An ad that shows a variant counts for both; what has no facts is left
-// out, and so is everything where there is too much to be told.
+// Variants returns the metrics of a creative and its variants in the last 30
+// days. An ad that shows a variant counts for both. The map omits records
+// without facts; it is empty if the result is too large.
 func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) (map[ident.ID]map[string]Number, error) {
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)

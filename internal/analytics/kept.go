@@ -9,26 +9,26 @@ import (
 	"fanfare/internal/clock"
 )
 
-// keptRow is what a row is made of, as it is kept for later pages: it is shorter
-// and faster to write than what is answered. Names are written, figures brought
-// into shape and changes worked out when a page is asked for, which few are.
+// keptRow is a row as it is stored for later pages. It is shorter and faster to
+// write than the answer. Later pages are rare, so labels, formats and changes
+// are computed when a page is requested.
 type keptRow struct {
-	// Date and DateBefore are nil where the period has no such bucket.
+	// Date and DateBefore are nil if the period has no bucket.
 	Date       *int32 `json:"d"`
 	DateBefore *int32 `json:"e"`
 	Partial    bool   `json:"p"`
-	// Values are ids, names and the ids of platforms, as far as there are any.
+	// Values are ids, names and platform ids. Missing ones are empty.
 	Values [][3]string `json:"v"`
 	Now    keptNumbers `json:"n"`
 	Before keptNumbers `json:"b"`
 }
 
-// keptNumbers are figures as they are, with no digits to drop.
+// keptNumbers are unrounded numbers.
 type keptNumbers []Number
 
 const millionths = "e-6"
 
-// appendKept writes a row for readKept, on one line.
+// appendKept appends a row as one line for readKept.
 func appendKept(b []byte, r *row) []byte {
 	b = append(b, '{')
 	if r.current {
@@ -75,7 +75,7 @@ func (list keptNumbers) append(b []byte) []byte {
 	return closed(b)
 }
 
-// UnmarshalJSON reads what append wrote.
+// UnmarshalJSON parses the output of append.
 func (list *keptNumbers) UnmarshalJSON(b []byte) error {
 	for text := range strings.SplitSeq(strings.Trim(string(b), "[]"), ",") {
 		n := Number{}
@@ -95,7 +95,7 @@ func (list *keptNumbers) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// closed ends a list whose parts have each a comma behind them.
+// closed replaces the trailing comma of a list by its end.
 func closed(b []byte) []byte {
 	if last := len(b) - 1; b[last] == ',' {
 		b = b[:last]
@@ -103,8 +103,8 @@ func closed(b []byte) []byte {
 	return append(b, ']')
 }
 
-// readKept reports whether the row is one that appendKept wrote. Another
-// version's may not be.
+// readKept parses a row of appendKept. It returns false for rows that another
+// version of the program wrote in another form.
 func readKept(kept []byte, r *row) bool {
 	var k keptRow
 	if json.Unmarshal(kept, &k) != nil || k.Now == nil || (k.DateBefore == nil) != (k.Before == nil) {

@@ -8,10 +8,10 @@ import (
 	"fanfare/internal/clock"
 )
 
-// Meta is written by hand: by reflection it took two fifths of what an answer
-// of one row costs beside the engine.
+// Meta is encoded by hand. Reflection took two fifths of the time of an answer
+// of one row outside the engine.
 
-// describe writes the part of meta that all pages share.
+// describe encodes the part of meta that all pages share.
 func (a *Answer) describe(e *evaluation, started time.Time, estimated *int64) {
 	r := e.r
 	b := appendSpan(append(make([]byte, 0, 2<<10), '{'), r.days)
@@ -43,21 +43,20 @@ func appendCount[T int | int64](b []byte, n *T) []byte {
 	return strconv.AppendInt(b, int64(*n), 10)
 }
 
-// appendTotals writes the figures of all rows together, as members.
+// appendTotals appends the metrics of all rows together, as members.
 func (a *Answer) appendTotals(b []byte) []byte {
 	b = a.layout.appendNumbers(append(b, `"metrics":`...), a.totals.now)
 	b = a.layout.appendNumbers(append(b, `,"previous":`...), a.totals.before)
 	return a.layout.appendChange(append(b, `,"change":`...), &a.totals)
 }
 
-// appendMarshalled writes what differs in form from answer to answer. Nothing
-// in it can fail to be encoded.
+// appendMarshalled appends v as JSON. v must be encodable.
 func appendMarshalled(b []byte, v any) []byte {
 	text, _ := json.Marshal(v)
 	return append(b, text...)
 }
 
-// appendWord writes text that needs no escapes.
+// appendWord appends a string that needs no escaping.
 func appendWord[T ~string](b []byte, word T) []byte {
 	return append(append(append(b, '"'), word...), '"')
 }
@@ -98,8 +97,7 @@ func (r *Resolved) appendColumns(b []byte) []byte {
 	return closed(b)
 }
 
-// appendEcho writes the query as it was understood, with every default filled
-// in.
+// appendEcho appends the resolved query with all defaults.
 func (r *Resolved) appendEcho(b []byte) []byte {
 	b = append(b, `{"metrics":[`...)
 	for _, m := range r.metrics[:r.shown] {
@@ -151,7 +149,7 @@ func (r *Resolved) appendEcho(b []byte) []byte {
 	return append(b, '}')
 }
 
-// layout is what the rows of the answer are made of.
+// layout returns the columns of the answer's rows.
 func (r *Resolved) layout() layout {
 	return layout{
 		dimensions: r.dimensions, metrics: r.metrics[:r.shown], labels: r.labels, compare: r.compare != nil,
@@ -159,7 +157,7 @@ func (r *Resolved) layout() layout {
 	}
 }
 
-// echo is what the rows of a kept answer need of its query.
+// echo has the fields of the query that the rows of a stored answer need.
 type echo struct {
 	Metrics     []string        `json:"metrics"`
 	Dimensions  []string        `json:"dimensions"`
@@ -171,7 +169,7 @@ type echo struct {
 	} `json:"include"`
 }
 
-// resolved is the query, as far as the rows' layout goes.
+// resolved returns the query, as far as the layout of rows needs it.
 func (q *echo) resolved() *Resolved {
 	r := &Resolved{granularity: q.Granularity, labels: q.Include.Labels, totalRows: q.Include.TotalRows, shown: len(q.Metrics)}
 	if string(q.Compare) != "null" {

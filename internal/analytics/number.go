@@ -9,15 +9,15 @@ import (
 	"fanfare/internal/fact"
 )
 
-// maxDigits is how many digits after the point a number has at the most.
+// maxDigits is the maximum number of decimals.
 const maxDigits = fact.MaxDigits
 
 var powersOfTen = [...]uint64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12}
 
-// Number is a figure of an answer. Digits are 0 or 6.
+// Number is a value of a metric. Digits is 0 or 6.
 type Number = fact.Number
 
-// of is the sum of a measure as a number.
+// of returns the sum as the number of a measure.
 func (s Sum) of(m fact.Measure) Number {
 	if m.Scaled() {
 		return Number{N: s.N, Digits: maxDigits, Known: s.Known}
@@ -25,8 +25,8 @@ func (s Sum) of(m fact.Measure) Number {
 	return Number{N: s.N, Known: s.Known}
 }
 
-// ratio returns factor × (over − less) / under to six digits, half away from
-// zero. It is unknown where any of them is, and where under is zero.
+// ratio returns factor × (over − less) / under with six decimals, rounded half
+// away from zero. It is unknown if an operand is unknown or under is zero.
 func ratio(factor int64, over, less, under Number) Number {
 	if !over.Known || !less.Known || !under.Known || under.N == 0 {
 		return Number{}
@@ -49,9 +49,9 @@ func ratio(factor int64, over, less, under Number) Number {
 	return quotient128(n.Mul(n, big.NewInt(factor)), scaled(under))
 }
 
-// quotient128 is the way for what does not fit 64 bits on the way or at the
-// end: a quotient that leaves no room for six digits has none. What is too
-// large even so is unknown; nothing real comes near it.
+// quotient128 divides operands or computes results that exceed 64 bits. A
+// quotient too large for six decimals has none. One that still does not fit is
+// unknown; real values are far smaller.
 func quotient128(over, under *big.Int) Number {
 	if under.Sign() == 0 {
 		return Number{}
@@ -69,15 +69,16 @@ func quotient128(over, under *big.Int) Number {
 	return Number{}
 }
 
-// scaled is a number in millionths.
+// scaled returns the number in millionths.
 func scaled(n Number) *big.Int {
 	v := big.NewInt(n.N)
 	return v.Mul(v, new(big.Int).SetUint64(powersOfTen[maxDigits-n.Digits]))
 }
 
-// change is how much now differs from before, as a part of before.
-// Choice: both are taken as they are shown, so that whoever reads an answer
-// can check it.
+// change returns the relative change from before to now.
+//
+// Choice: it uses the rounded values of the answer, so that a reader can verify
+// it.
 func change(now, before Number) Number {
 	size := before
 	if size.N < 0 {
@@ -100,7 +101,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// signed makes a number of six digits from a size that fits.
+// signed returns a number with six decimals. size must fit an int64.
 func signed(size uint64, negative bool) Number {
 	n := int64(size)
 	if negative {
@@ -109,7 +110,7 @@ func signed(size uint64, negative bool) Number {
 	return Number{N: n, Digits: maxDigits, Known: true}
 }
 
-// compare orders two known numbers by value.
+// compare compares two known numbers by value.
 func compare(n, other Number) int {
 	if n.Digits == other.Digits || n.N < 0 != (other.N < 0) {
 		return cmp.Compare(n.N, other.N)

@@ -13,15 +13,15 @@ import (
 	"fanfare/internal/ident"
 )
 
-// keptFor is how long the rows behind a cursor are there.
+// keptFor is how long a cursor is valid.
 const keptFor = 15 * time.Minute
 
-// resultPrefix begins the id of a kept result.
+// resultPrefix is the id prefix of a stored result.
 const resultPrefix = "res"
 
-// bookmark is what a cursor holds.
+// bookmark is the content of a cursor.
 type bookmark struct {
-	// report is the kind of report it belongs to, empty for a query.
+	// report is the kind of report, or empty for a query.
 	report string
 	id     ident.ID
 	offset int
@@ -41,7 +41,7 @@ func parseBookmark(plain []byte) (b bookmark, ok bool) {
 	return bookmark{parts[0], ident.ID(parts[1]), offset, parts[3]}, err == nil && offset >= 0
 }
 
-// keep stores all rows of an answer and gives it a cursor.
+// keep stores all rows of an answer and sets its cursor.
 func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) error {
 	now := s.Now()
 	k := &Kept{ID: ident.New(resultPrefix, now, s.Random), Hash: q.hash(), Rows: make([][]byte, len(a.all)), ExpiresAt: clock.At(now.Add(keptFor))}
@@ -66,7 +66,7 @@ func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) er
 	return nil
 }
 
-// page goes on where a cursor says.
+// page returns the page that a cursor points to.
 func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.Time) (*Answer, error) {
 	plain, ok := s.Open(w.ID, *q.Cursor)
 	mark, read := parseBookmark(plain)
@@ -115,7 +115,7 @@ func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.
 	return a, nil
 }
 
-// pageLimit checks the one thing that may differ from page to page.
+// pageLimit checks the limit, the only field that may differ between pages.
 func pageLimit(q *Query) (int, []fault.Detail) {
 	c := &resolver{q: &Query{Limit: q.Limit}, r: &Resolved{limit: DefaultLimit, timezone: "UTC"}}
 	c.scope(time.Time{})

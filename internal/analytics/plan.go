@@ -9,10 +9,10 @@ import (
 	"fanfare/internal/money"
 )
 
-// Granularity is how days are put together.
+// Granularity is the size of time buckets.
 type Granularity string
 
-// The granularities. A week begins on Monday.
+// The granularities. A week starts on Monday.
 const (
 	Whole   Granularity = "none"
 	Day     Granularity = "day"
@@ -22,15 +22,14 @@ const (
 	Year    Granularity = "year"
 )
 
-// Granularities lists them all.
+// Granularities lists all granularities.
 var Granularities = []Granularity{Whole, Day, Week, Month, Quarter, Year}
 
-// Op compares a dimension with values.
+// Op is an operator of a condition.
 type Op string
 
-// The operators. Those that deny keep rows that have no value at all: what is
-// not known is not what was excluded. Contains, not contains and starts with
-// ignore case.
+// The operators. Negated operators keep rows without a value: an unknown value
+// is not the excluded one. Contains, not contains and starts with ignore case.
 const (
 	Equal       Op = "eq"
 	NotEqual    Op = "ne"
@@ -49,65 +48,63 @@ const (
 )
 
 // Condition is a tree over dimensions: exactly one of And, Or, Not is set, or
-// it is a leaf. A condition on a tag is about the row's tag where rows are
-// grouped by tag, else about any tag of the campaign.
+// it is a leaf. A condition on a tag applies to the row's tag if rows are
+// grouped by tag, otherwise to any tag of the campaign.
 type Condition struct {
 	And, Or   []Condition
 	Not       *Condition
 	Dimension string
 	Op        Op
-	// Values are compared with any of them: eq and in, contains, starts_with
-	// mean one of them, ne, not_in and not_contains none of them. Text sorts
-	// by its bytes for gt, gte, lt, lte and between.
+	// Values are the operands. eq, in, contains and starts_with match any of
+	// them; ne, not_in and not_contains match none of them. gt, gte, lt, lte
+	// and between compare text by bytes.
 	Values []string
 }
 
-// DimensionVariant is the variant of a creative. It is asked for from within
-// and not in the catalogue: what a caller sees of variants is listed with them.
+// DimensionVariant is the variant of a creative. It is for internal queries and
+// not in the catalogue: callers see variants in their creative.
 const DimensionVariant = "variant_id"
 
-// Plan is one question to the facts, checked and with every default filled in.
-// Who keeps the facts answers it with sums alone; what they mean is decided
-// here.
+// Plan is one query of the facts, validated and with all defaults set. The
+// engine returns only sums; this package interprets them.
 type Plan struct {
 	Workspace ident.ID
 	Family    fact.Family
 	// First and Last are the days, both included.
 	First, Last clock.Date
 	Granularity Granularity
-	// Dimensions are names of the catalogue, each known to the family.
+	// Dimensions are catalogue names. The family has all of them.
 	Dimensions []string
-	// Measures may be none: groups then say only that there are facts.
+	// Measures may be empty. Groups then only show that facts exist.
 	Measures []fact.Measure
-	// Where is nil for everything.
+	// Where is nil for all facts.
 	Where *Condition
-	// Currency is what amounts are given in. Every amount is converted and
-	// rounded by itself, so that sums stay sums.
+	// Currency is the currency of amounts. Every amount is converted and
+	// rounded on its own, so that totals equal the sums of their parts.
 	Currency money.Currency
-	// Rates give for a day and a currency of a source how many units of
-	// Currency one unit is worth: Over / Under. A source whose currency is
-	// Currency needs none. Where one is missing, the sums that it would be
-	// part of are unknown.
+	// Rates has, per day and currency of a source, the value of one unit in
+	// Currency: Over / Under. Sources in Currency need no rate. If a rate is
+	// missing, the affected sums are unknown.
 	Rates []Rate
-	// MaxGroups is how many groups there may be; more are an error.
+	// MaxGroups is the maximum number of groups. More are an error.
 	MaxGroups int
-	// Forgiving has a sum that is too large to be exact be unknown, and the
-	// others told. Otherwise it is an error.
+	// Forgiving makes a sum that is too large to be exact unknown. Otherwise
+	// such a sum is an error.
 	Forgiving bool
 }
 
-// Rate converts one currency on one day: an amount times Over / Under, half
-// away from zero.
+// Rate converts a currency on one day: amount × Over / Under, rounded half away
+// from zero.
 type Rate struct {
 	Currency    money.Currency
 	Date        clock.Date
 	Over, Under int64
 }
 
-// Value is a dimension's value in a group. For the dimensions that identify a
-// record, ID is ours; where there is none, Null is set and External and Label
-// tell what the platform calls it, and groups with different ones are
-// different groups. Where nothing is there at all, all are empty.
+// Value is the value of a dimension in a group. For dimensions that identify
+// records, ID is the record's id. Without a linked record, Null is set, and
+// External and Label are the platform's id and name; groups with different ones
+// are distinct. If neither exists, all fields are empty.
 type Value struct {
 	ID       string
 	Null     bool
@@ -115,40 +112,41 @@ type Value struct {
 	Label    string
 }
 
-// Sum is a total of a measure. It is not known where no row knew it, where a
-// rate is missing, and for reach where it is not the figure of one row alone.
+// Sum is the total of a measure. It is unknown if no row has it, if a rate is
+// missing, or, for reach, if it needs more than one row.
 type Sum struct {
 	N     int64
 	Known bool
-	// NoRate says that a rate was missing, Mixed that the figure of more than
-	// one row would be needed.
+	// NoRate means that a rate was missing. Mixed means that the sum needs more
+	// than one row.
 	NoRate, Mixed bool
 }
 
 // Group is one group of facts.
 type Group struct {
-	// Bucket is the first day of the group's day, week, month, quarter or
-	// year, which may be before the plan's first day; it is 0 for Whole.
+	// Bucket is the first day of the group's day, week, month, quarter or year.
+	// It can be before the plan's first day, and is 0 for Whole.
 	Bucket clock.Date
 	Values []Value
 	Sums   []Sum
 }
 
-// Facts answers plans.
+// Facts runs plans.
 type Facts interface {
-	// Query returns the groups that have any fact, in no order. It stops when
-	// ctx ends. More groups than the plan allows are ErrTooMany, sums that are
-	// too large to be exact ErrTooLarge.
+	// Query returns the groups that have facts, in no order. It stops when ctx
+	// ends. It returns ErrTooMany for more groups than the plan allows, and
+	// ErrTooLarge for sums that are too large to be exact.
 	Query(ctx context.Context, p *Plan) ([]Group, error)
-	// State tells what there is of a workspace.
+	// State returns the state of a workspace's facts.
 	State(ctx context.Context, workspace ident.ID) (State, error)
 }
 
-// State is what there is of a workspace's facts.
+// State describes the facts of a workspace.
 type State struct {
 	// Generation rises with every write.
 	Generation int64
 	Sources    []fact.Coverage
-	// Mirrored is how far the copies of records have come, 0 for never.
+	// Mirrored is the time up to which copies of records are current, 0 for
+	// never.
 	Mirrored clock.Instant
 }

@@ -9,7 +9,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// Bounds of a query.
+// Limits of a query.
 const (
 	MaxMetrics    = 20
 	MaxDimensions = 5
@@ -21,20 +21,20 @@ const (
 	MaxLeaves     = 100
 	MaxValues     = 500
 	MaxText       = 200
-	// MaxRows is how many rows a result may have, those included that only
-	// fill a series.
+	// MaxRows is the maximum number of rows of a result, including rows that
+	// only fill a series.
 	MaxRows = 100_000
 )
 
-// Workspace is what a query takes from the workspace it is asked in.
+// Workspace has the workspace settings that a query uses.
 type Workspace struct {
 	ID       ident.ID
 	Timezone string
 	Currency money.Currency
 }
 
-// Query is a question as a caller wrote it: what is absent is nil, and nothing
-// is checked but the types.
+// Query is a query as the caller sent it. Absent fields are nil, and only types
+// are checked.
 type Query struct {
 	Metrics     []string
 	Dimensions  []string
@@ -50,19 +50,19 @@ type Query struct {
 	Cursor      *string
 	DryRun      bool
 
-	// report is what a report asks for beyond a query, inside says that it is
-	// asked from within.
+	// report has the fields of a report that a query lacks. inside marks an
+	// internal query.
 	report *report
 	inside bool
 }
 
-// Range is a run of days, both included, or a name for one.
+// Range is a range of days, both included, or the name of a preset.
 type Range struct {
 	Start, End, Preset *string
 }
 
-// Filter is a node of a condition: exactly one of And, Or, Not is set, or it
-// is a leaf.
+// Filter is a node of a condition: exactly one of And, Or, Not is set, or it is
+// a leaf.
 type Filter struct {
 	And []Filter `json:"and,omitzero"`
 	Or  []Filter `json:"or,omitzero"`
@@ -72,19 +72,18 @@ type Filter struct {
 	Op     string   `json:"op,omitzero"`
 	Values []Scalar `json:"values,omitzero"`
 
-	// Path is where the node stands, such as filters.and[0].
+	// Path is the path of the node, such as filters.and[0].
 	Path string `json:"-"`
 }
 
-// Scalar is a value in a condition. Text of a number is the literal as it was
-// written.
+// Scalar is a value in a condition. For a number, Text is the literal as sent.
 type Scalar struct {
 	Text   string
 	Number bool
 }
 
-// MarshalJSON writes the value as it was meant. What is no plain decimal is
-// text, so that any value can be written.
+// MarshalJSON writes numbers that are plain decimals as numbers, and everything
+// else as text, so that it never fails.
 func (s Scalar) MarshalJSON() ([]byte, error) {
 	if amount, reason := money.Parse(s.Text, 0); s.Number && reason == "" {
 		return Number{N: amount.Micros, Digits: maxDigits, Known: true}.Append(nil), nil
@@ -92,28 +91,29 @@ func (s Scalar) MarshalJSON() ([]byte, error) {
 	return appendText(nil, s.Text), nil
 }
 
-// Compare asks for the same figures of another time.
+// Compare requests the same metrics for another period.
 type Compare struct {
 	To           string
 	Range        *Range
 	MatchWeekday bool
 }
 
-// Order sorts rows. An empty Order is the field's usual direction.
+// Order is a sort key. An empty Order means the default direction of the field.
 type Order struct {
 	Field, Order string
 }
 
-// Include says what an answer holds; nil is the default.
+// Include selects optional parts of the answer; nil means the default.
 type Include struct {
 	Totals, EmptyRows, Labels, TotalRows *bool
 }
 
-// hash tells queries apart. Limit and cursor may differ from page to page.
+// hash identifies a query, except for limit and cursor, which may differ
+// between pages.
 func (q *Query) hash() string {
 	same := *q
 	same.Limit, same.Cursor = nil, nil
-	// A tree of strings, numbers and flags can always be encoded.
+	// Strings, numbers and flags can always be encoded.
 	b, _ := json.Marshal(struct {
 		Query  *Query
 		Report *report
@@ -122,7 +122,7 @@ func (q *Query) hash() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// bare reports whether nothing but the page is asked for.
+// bare reports whether the query has only limit and cursor.
 func (q *Query) bare() bool {
 	return q.Metrics == nil && q.Dimensions == nil && q.Range == nil && q.Granularity == nil && q.Timezone == nil && q.Currency == nil &&
 		q.Filters == nil && q.Compare == nil && q.OrderBy == nil && q.Include == Include{} && !q.DryRun

@@ -8,13 +8,12 @@ import (
 	"fanfare/internal/ident"
 )
 
-// MetricNames are the names of all metrics.
+// MetricNames lists the names of all metrics.
 var MetricNames = metricNames
 
-// Ranking returns the value of a metric for every campaign that has one on some
-// days, in millionths, so that campaigns can be sorted by it. Days that are nil
-// are those of a report. Wrong days are a fault of their parameters, named
-// start_date and end_date.
+// Ranking returns a metric of every campaign that has a value in the given
+// days, in millionths, for sorting. Nil days mean the default of reports.
+// Invalid days are faults of the parameters start_date and end_date.
 func (s *Service) Ranking(ctx context.Context, w Workspace, metric string, first, last *string) (map[ident.ID]int64, error) {
 	p := &Params{Kind: KindCampaigns, StartDate: first, EndDate: last, Metrics: []string{metric}}
 	if err := s.Check(w, p); err != nil {
@@ -33,7 +32,7 @@ func (s *Service) Ranking(ctx context.Context, w Workspace, metric string, first
 	values := make(map[ident.ID]int64, len(e.rows))
 	for i := range e.rows {
 		r := &e.rows[i]
-		// What is on a platform alone is no campaign of the workspace.
+		// Skip platform campaigns that are not linked to a campaign.
 		if v := &r.values[0]; r.now[0].Known && !v.null() {
 			values[ident.ID(v.ID)] = millionthsOf(r.now[0])
 		}
@@ -41,8 +40,8 @@ func (s *Service) Ranking(ctx context.Context, w Workspace, metric string, first
 	return values, nil
 }
 
-// millionthsOf is a number as one that can be compared with others. Numbers
-// beyond nine trillion are all the same, which nothing real comes near.
+// millionthsOf returns a number as comparable millionths. Numbers beyond nine
+// trillion are equal; real values are far smaller.
 func millionthsOf(n Number) int64 {
 	factor := int64(powersOfTen[maxDigits-n.Digits])
 	switch {

@@ -14,10 +14,10 @@ import (
 	"fanfare/internal/page"
 )
 
-// Kind is a report.
+// Kind is the kind of a report.
 type Kind string
 
-// The reports.
+// The kinds of reports.
 const (
 	KindOverview  Kind = "overview"
 	KindCampaigns Kind = "campaigns"
@@ -26,8 +26,8 @@ const (
 	KindAudiences Kind = "audiences"
 )
 
-// subjects are what the rows of a report are about: the member that says so,
-// and the dimension that it comes from.
+// subjects has what the rows of a report are about: the member of the row and
+// its dimension.
 var subjects = map[Kind]struct{ member, dimension string }{
 	KindCampaigns: {"campaign", "campaign_id"},
 	KindChannels:  {"channel", "channel"},
@@ -35,10 +35,10 @@ var subjects = map[Kind]struct{ member, dimension string }{
 	KindAudiences: {"audience", "audience_id"},
 }
 
-// DefaultMetrics are those of a report that names none.
+// DefaultMetrics are the metrics of a report whose caller names none.
 var DefaultMetrics = []string{"impressions", "clicks", "spend", "conversions", "revenue", "ctr", "cpc", "cpm", "cvr", "cpa", "roas"}
 
-// Params are the parameters of a report; what is absent is nil or empty.
+// Params are the parameters of a report. Absent ones are nil or empty.
 type Params struct {
 	Kind               Kind
 	StartDate, EndDate *string
@@ -56,10 +56,11 @@ type Params struct {
 	Cursor *string
 }
 
-// report is what a report asks for beyond a query.
+// report has the fields of a report that a query lacks.
 type report struct {
 	Kind Kind
-	// Statuses are those of creatives or audiences, which no dimension has.
+	// Statuses are statuses of creatives or audiences, which are not
+	// dimensions.
 	Statuses []string
 	Sort     string
 	Desc     bool
@@ -67,7 +68,8 @@ type report struct {
 
 const sortByName = "name"
 
-// order sorts a report by one metric, whether it is shown or not, or by name.
+// order returns the sort keys of a report: one metric, shown or not, or the
+// name.
 func (p *report) order(r *Resolved) []order {
 	switch m := metrics[p.Sort]; {
 	case len(r.dimensions) == 0:
@@ -79,8 +81,8 @@ func (p *report) order(r *Resolved) []order {
 	}
 }
 
-// Report answers a report: the same figures as the query that it stands for.
-// Wrong parameters are an invalid_parameter fault.
+// Report runs a report. It returns the same metrics as the equivalent query.
+// Invalid parameters are an invalid_parameter fault.
 func (s *Service) Report(ctx context.Context, w Workspace, p *Params) (*Answer, error) {
 	q, problems := p.query(w, s.Now())
 	if len(problems) > 0 {
@@ -97,8 +99,7 @@ func (s *Service) Report(ctx context.Context, w Workspace, p *Params) (*Answer, 
 	return a, s.describeSubjects(ctx, w, a)
 }
 
-// Check says what is wrong with the parameters of a report, without answering
-// it.
+// Check validates the parameters of a report without running it.
 func (s *Service) Check(w Workspace, p *Params) error {
 	q, problems := p.query(w, s.Now())
 	_, others := Resolve(q, w, s.Now())
@@ -108,7 +109,7 @@ func (s *Service) Check(w Workspace, p *Params) error {
 	return nil
 }
 
-// describeSubjects reads the records that the rows are about.
+// describeSubjects loads the records that the rows are about.
 func (s *Service) describeSubjects(ctx context.Context, w Workspace, a *Answer) error {
 	kind := recordKinds[subjects[a.report.Kind].dimension]
 	if kind == "" {
@@ -134,7 +135,7 @@ func (s *Service) describeSubjects(ctx context.Context, w Workspace, a *Answer) 
 	return nil
 }
 
-// query is the query that the report stands for.
+// query returns the equivalent query.
 func (p *Params) query(w Workspace, now time.Time) (*Query, []fault.Detail) {
 	limit := int64(p.Limit)
 	if limit == 0 {
@@ -185,13 +186,14 @@ func (p *Params) query(w Workspace, now time.Time) (*Query, []fault.Detail) {
 	return q, c.problems
 }
 
-// bare reports whether nothing but the page is asked for.
+// bare reports whether the parameters have only limit and cursor.
 func (p *Params) bare() bool {
 	return p.StartDate == nil && p.EndDate == nil && p.Metrics == nil && p.Granularity == nil && p.Compare == nil && p.Channels == nil &&
 		p.Platforms == nil && p.Statuses == nil && p.Currency == nil && p.Timezone == nil && p.Sort == "" && p.Order == ""
 }
 
-// oneOf is a condition that a field has one of some values, if there are any.
+// oneOf returns a condition that a field has one of the values, or nil without
+// values.
 func oneOf(path, field string, values []string) *Filter {
 	if len(values) == 0 {
 		return nil
@@ -203,7 +205,7 @@ func oneOf(path, field string, values []string) *Filter {
 	return f
 }
 
-// allOf joins the conditions that there are.
+// allOf combines the conditions that are not nil.
 func allOf(list ...*Filter) *Filter {
 	all := &Filter{}
 	for _, f := range list {
@@ -217,8 +219,8 @@ func allOf(list ...*Filter) *Filter {
 	return all
 }
 
-// days are those that are asked for. Where one end is open, the end is
-// yesterday and the length 30 days, as they are where both are.
+// days returns the requested range, or nil for the default. If only one end is
+// set, the default end is yesterday and the default length 30 days.
 func (p *Params) days(w Workspace, now time.Time) *Range {
 	if p.StartDate == nil && p.EndDate == nil {
 		return nil
@@ -243,7 +245,7 @@ func (p *Params) days(w Workspace, now time.Time) *Range {
 	if r.Start == nil {
 		last, ok := clock.ParseDate(*r.End)
 		if !ok {
-			// Any start will do, so that nothing but the end is wrong.
+			// Any valid start works, so that only the end is reported.
 			last = clock.DateIn(now, zone)
 		}
 		text := (last - 29).String()
@@ -252,15 +254,14 @@ func (p *Params) days(w Workspace, now time.Time) *Range {
 	return r
 }
 
-// paramCodes are the codes of parameters for those of members that have
-// another.
+// paramCodes maps codes of body fields to codes of parameters.
 var paramCodes = map[string]string{
 	"too_large": "out_of_range", "too_small": "out_of_range", "too_long": "out_of_range", "too_short": "out_of_range", "too_many_items": "out_of_range",
 	"too_few_items": "out_of_range", "duplicate_item": "invalid_value", "required": "invalid_value", "incompatible_fields": "invalid_value",
 }
 
-// invalidParameters says the problems of a query in the words of the report's
-// parameters.
+// invalidParameters rewrites the problems of a query with the names of the
+// report's parameters.
 func invalidParameters(problems []fault.Detail) error {
 	for i := range problems {
 		d := &problems[i]
@@ -270,7 +271,7 @@ func invalidParameters(problems []fault.Detail) error {
 		case "date_range":
 			name = "start_date"
 		case "filters":
-			// Nothing else of a report is computed and not named elsewhere.
+			// The report sorts by pacing, which its metrics do not name.
 			name = "sort"
 		}
 		if code := paramCodes[d.Code]; code != "" {
@@ -282,7 +283,7 @@ func invalidParameters(problems []fault.Detail) error {
 		}
 		d.Message = subject + strings.TrimPrefix(d.Message, d.Field)
 		if d.Meta["start_date"] != nil {
-			// As in every list.
+			// All lists use this code and message.
 			name, d.Code, d.Message, d.Meta = "start_date", "invalid_range", "start_date must not be after end_date.", nil
 		}
 		d.Field, d.In = name, "query"
@@ -293,7 +294,7 @@ func invalidParameters(problems []fault.Detail) error {
 	return fault.BadQuery(problems)
 }
 
-// appendReport writes the answer of a report.
+// appendReport appends the answer of a report as JSON.
 func (a *Answer) appendReport(b []byte) []byte {
 	if a.report.Kind == KindOverview {
 		return a.appendOverview(b)
@@ -321,7 +322,7 @@ func (a *Answer) appendEnd(b []byte, r *row) []byte {
 	return append(b, '}')
 }
 
-// appendSubject writes what a row is about.
+// appendSubject appends the subject of a row.
 func (a *Answer) appendSubject(b []byte, v *Value) []byte {
 	b = append(appendMember(b, subjects[a.report.Kind].member), '{')
 	b = appendNullable(append(b, `"id":`...), v.ID, v.null())

@@ -7,26 +7,26 @@ import (
 	"fanfare/internal/fact"
 )
 
-// What has no facts is 0 where it could have had some, and unknown where nobody
-// reports it. A measure is reported in a period
-//   - as the facts that answer the query say, if there are any;
-//   - else as the facts of the same family say that satisfy the conditions but
-//     for those that only this family knows: no click on tablets is 0 clicks
-//     where clicks come by device;
-//   - else not at all, if another family has facts: what was sent by device
-//     alone is not in the base;
-//   - else as zero: nothing has happened.
+// A row without facts is 0 for measures that are reported, and unknown for
+// others. The reported measures of a period are
+//   - those of the facts that match the query, if any do;
+//   - otherwise those of facts of the same family that match the conditions,
+//     except conditions that only this family has: if clicks are reported by
+//     device, no clicks on tablets means 0 clicks;
+//   - otherwise none, if another family has facts: metrics that were reported
+//     only by device are not in the base family;
+//   - otherwise all: nothing has happened, so every measure is zero.
 
-// measureSet is a set of measures. Reach is never in one: that nobody was
-// reached cannot be concluded.
+// measureSet is a set of measures. It never contains reach, because missing
+// facts do not prove that reach is 0.
 type measureSet uint16
 
 const allMeasures = measureSet(1<<fact.NumMeasures-1) &^ (1 << fact.Reach)
 
 func (s measureSet) has(m fact.Measure) bool { return s&(1<<m) != 0 }
 
-// reports are the measures that a group of facts tells. An amount that lacks a
-// rate is one of them.
+// reports returns the measures that a group has, including amounts without an
+// exchange rate.
 func (e *evaluation) reports(g *Group) (s measureSet) {
 	for i, m := range e.measures {
 		if m != fact.Reach && (g.Sums[i].Known || g.Sums[i].NoRate) {
@@ -43,8 +43,8 @@ func (e *evaluation) reportsOf(groups []Group) (s measureSet) {
 	return s
 }
 
-// findReported finds out what is reported in both periods. It says whether it
-// had to ask the facts for that.
+// findReported computes the reported measures of both periods. It returns
+// whether it queried the facts.
 func (s *Service) findReported(ctx context.Context, e *evaluation) (asked bool, err error) {
 	if e.reported, asked, err = s.reported(ctx, e, e.now, e.r.days); err != nil || e.r.compare == nil {
 		return asked, err
@@ -54,8 +54,8 @@ func (s *Service) findReported(ctx context.Context, e *evaluation) (asked bool, 
 	return asked || more, err
 }
 
-// reported are the measures that are reported in a span; groups are the facts
-// that answer the query there.
+// reported returns the measures that are reported in a span. groups are the
+// query's facts in the span.
 func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, days span) (reported measureSet, asked bool, err error) {
 	if len(groups) > 0 {
 		return e.reportsOf(groups), false, nil
@@ -65,7 +65,7 @@ func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, d
 	where, sources := e.r.where.inEveryFamily(true), e.sourcesOf(days)
 	var by []*Dimension
 	if tag := dimensions["tag"]; slices.Contains(e.r.dimensions, tag) {
-		// Conditions on tags are about the row's tag.
+		// Conditions on tags apply to the row's tag.
 		by = append(by, tag)
 	}
 	for _, f := range everyFamily {
@@ -95,8 +95,8 @@ func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, d
 	return allMeasures, true, nil
 }
 
-// special reports whether the condition is about something that only some
-// families know.
+// special reports whether the condition uses a dimension that only some
+// families have.
 func (c *Condition) special() bool {
 	switch {
 	case c == nil:
@@ -109,9 +109,9 @@ func (c *Condition) special() bool {
 	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.special() })
 }
 
-// inEveryFamily asks what every family can tell: it is true wherever the
-// condition can be what is wanted, whatever the dimensions are that only some
-// families know. nil is always true.
+// inEveryFamily returns a condition that every family can evaluate. It is true
+// whenever the original can be equal to wanted for some values of the
+// dimensions that only some families have. nil is always true.
 func (c *Condition) inEveryFamily(wanted bool) *Condition {
 	switch {
 	case !c.special() && wanted:

@@ -15,11 +15,11 @@ import (
 	"fanfare/internal/nearest"
 )
 
-// Resolved is a query that can be answered: every name is known, every default
-// filled in, and what depends on today is settled.
+// Resolved is a valid query: all names are resolved, all defaults set, and
+// ranges relative to today are fixed.
 type Resolved struct {
-	// metrics are first the asked ones, then those that only conditions and
-	// order need.
+	// metrics are the requested metrics, followed by those that only conditions
+	// and sort keys need.
 	metrics    []*Metric
 	shown      int
 	dimensions []*Dimension
@@ -41,18 +41,18 @@ type Resolved struct {
 	limit   int
 
 	totals, emptyRows, labels, totalRows bool
-	// statuses keep rows whose record has one of them; nil keeps all.
+	// statuses are the record statuses to keep; nil keeps all.
 	statuses []string
 }
 
-// comparison is another time that rows are compared with.
+// comparison is the period that rows are compared with.
 type comparison struct {
 	to           string
 	days         span
 	matchWeekday bool
 }
 
-// spans are the asked days, and those that they are compared with.
+// spans returns the queried period and the comparison period.
 func (r *Resolved) spans() []span {
 	list := []span{r.days}
 	if r.compare != nil {
@@ -61,8 +61,8 @@ func (r *Resolved) spans() []span {
 	return list
 }
 
-// order is one key that rows are sorted by. For a dimension at is its index,
-// -1 for the date; for a metric its column.
+// order is one sort key. at is the index of a dimension, -1 for the date, or
+// the column of a metric.
 type order struct {
 	field string
 	by    orderBy
@@ -80,10 +80,10 @@ const (
 	byChange
 )
 
-// Comparisons are what figures can be compared with.
+// Comparisons lists the periods to compare with.
 var Comparisons = []string{"previous_period", "previous_year", "custom"}
 
-// resolver collects the problems of a query on the way.
+// resolver collects the problems of a query.
 type resolver struct {
 	q        *Query
 	r        *Resolved
@@ -94,8 +94,7 @@ func (c *resolver) bad(field, code, message string, meta fault.Meta) {
 	c.problems = append(c.problems, fault.Detail{Field: field, In: "body", Code: code, Message: field + " " + message, Meta: meta})
 }
 
-// unknown says that a word is none of those allowed, in a message that names
-// the word.
+// unknown reports a word that is not allowed. The message names the word.
 func (c *resolver) unknown(field, word, message string, allowed []string) {
 	shown := fault.Clip(word)
 	meta := fault.Meta{"allowed": allowed, "value": shown}
@@ -111,8 +110,8 @@ func (c *resolver) unknown(field, word, message string, allowed []string) {
 	c.bad(field, "invalid_value", message, meta)
 }
 
-// Resolve checks a query and fills in what it leaves open. It reports every
-// problem at once; there is a result only when there is none.
+// Resolve checks a query and sets its defaults. It reports every problem at
+// once, and returns a result only without problems.
 func Resolve(q *Query, w Workspace, now time.Time) (*Resolved, []fault.Detail) {
 	c := &resolver{q: q, r: &Resolved{granularity: Whole, timezone: w.Timezone, currency: w.Currency, limit: DefaultLimit}}
 	c.metrics()
@@ -143,7 +142,7 @@ func namesOf[T any](list []T, name func(*T) string) []string {
 	return names
 }
 
-// words checks how many names a list has, and that none is in it twice.
+// words checks the length of a list of names and that it has no duplicates.
 func (c *resolver) words(field string, list []string, most int) bool {
 	if len(list) > most {
 		c.bad(field, "too_many_items", fmt.Sprintf("must have at most %d items.", most), fault.Meta{"maximum": most})
@@ -184,8 +183,8 @@ func (c *resolver) metrics() {
 	c.r.shown = len(c.r.metrics)
 }
 
-// column is where a metric stands; one that was not asked for is computed but
-// not shown.
+// column returns the column of a metric. A metric that was not requested is
+// computed but not shown.
 func (r *Resolved) column(m *Metric) int {
 	if i := slices.Index(r.metrics, m); i >= 0 {
 		return i
@@ -216,8 +215,8 @@ func (c *resolver) dimensions() {
 	}
 }
 
-// scope reads what holds for the whole answer: zone, currency, granularity and
-// how many rows.
+// scope reads the settings of the whole answer: time zone, currency,
+// granularity and limit.
 func (c *resolver) scope(now time.Time) {
 	if z := c.q.Timezone; z != nil {
 		c.r.timezone = *z
@@ -260,8 +259,8 @@ func words[S ~string](list []S) string {
 	return strings.Join(texts, ", ")
 }
 
-// The first and the last day that a query may name: facts are not older, and
-// there is no point in looking further ahead.
+// The first and the last day that a query may name. Facts are not older, and
+// later days have no use.
 var (
 	earliest = clock.MakeDate(2000, time.January, 1)
 	latest   = clock.MakeDate(2099, time.December, 31)
@@ -276,8 +275,8 @@ func (c *resolver) days() {
 	c.r.days, c.r.preset = c.span("date_range", r)
 }
 
-// span reads a range. Where it is wrong any days stand in for it, so that the
-// rest can still be checked.
+// span reads a range. For an invalid range it returns today, so that the other
+// fields can still be checked.
 func (c *resolver) span(field string, r *Range) (span, *preset) {
 	stand := span{c.r.today, c.r.today}
 	if r.Preset != nil {
@@ -372,8 +371,8 @@ func (c *resolver) include() {
 	}
 }
 
-// order reads what rows are sorted by: date, else the first metric, where it
-// is left open.
+// order reads the sort keys. The default is the date, otherwise the first
+// metric.
 func (c *resolver) order() {
 	r := c.r
 	if c.q.report != nil {
@@ -399,8 +398,8 @@ func (c *resolver) order() {
 		case "asc", "desc":
 			o.desc = q.Order == "desc"
 		case "":
-			// Choice: the usual way to read either, dates and names from the
-			// beginning, figures from the largest.
+			// Choice: the usual directions: dates and names ascending, metrics
+			// descending.
 			o.desc = o.by > byLabel
 		default:
 			c.unknown(path+".order", q.Order, "must be asc or desc.", []string{"asc", "desc"})
@@ -416,7 +415,7 @@ func (c *resolver) order() {
 	}
 }
 
-// orderOn finds what a field of order_by means.
+// orderOn resolves a field of order_by.
 func (r *Resolved) orderOn(field string) (order, bool) {
 	if field == "date" {
 		return order{field: field, at: -1}, r.granularity != Whole
@@ -440,7 +439,7 @@ func (r *Resolved) orderOn(field string) (order, bool) {
 	return order{field: field}, false
 }
 
-// orderFields are all fields that the query can be sorted by.
+// orderFields lists all fields that the query can be sorted by.
 func (r *Resolved) orderFields() []string {
 	var list []string
 	if r.granularity != Whole {
@@ -458,7 +457,8 @@ func (r *Resolved) orderFields() []string {
 	return list
 }
 
-// The dimensions that a record itself has, by the one that identifies it.
+// The dimensions that belong to a record, by the dimension that identifies the
+// record.
 var (
 	entityDimensions = []string{"campaign_id", "creative_id", "audience_id", "connection_id"}
 	recordDimensions = map[string][]string{
@@ -471,8 +471,8 @@ var (
 	recordPrefixes = map[string]string{"campaign_id": ident.Campaign, "creative_id": ident.Creative, "audience_id": ident.Audience, "connection_id": ident.Connection}
 )
 
-// entity is the dimension that identifies a record, if all others are about
-// the same one.
+// entity returns the dimension that identifies a record if all other dimensions
+// belong to the same record, otherwise nil.
 func (r *Resolved) entity() *Dimension {
 	for _, id := range r.dimensions {
 		own := recordDimensions[id.Name]

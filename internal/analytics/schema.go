@@ -7,7 +7,8 @@ import (
 	"fanfare/internal/fact"
 )
 
-// Schema is everything that a query may say, for those who build one.
+// Schema lists everything that a query can contain, for clients that build
+// queries.
 type Schema struct {
 	Metrics       []Metric          `json:"metrics"`
 	Dimensions    []SchemaDimension `json:"dimensions"`
@@ -19,7 +20,8 @@ type Schema struct {
 	Limits        SchemaLimits      `json:"limits"`
 }
 
-// SchemaDimension is a dimension with those that it cannot be combined with.
+// SchemaDimension is a dimension with the dimensions that it cannot be combined
+// with.
 type SchemaDimension struct {
 	Dimension
 	Allowed      []string `json:"allowed"`
@@ -27,19 +29,19 @@ type SchemaDimension struct {
 	Incompatible []string `json:"incompatible_with"`
 }
 
-// SchemaFamily is a family of reports and the dimensions that it knows.
+// SchemaFamily is a report family and its dimensions.
 type SchemaFamily struct {
 	Name       string   `json:"name"`
 	Dimensions []string `json:"dimensions"`
 }
 
-// SchemaOperators are the operators by what they can be used on.
+// SchemaOperators has the operators for dimensions and for metrics.
 type SchemaOperators struct {
 	Dimension []Op `json:"dimension"`
 	Metric    []Op `json:"metric"`
 }
 
-// SchemaLimits are the bounds of a query.
+// SchemaLimits are the limits of a query.
 type SchemaLimits struct {
 	Metrics      int `json:"metrics"`
 	Dimensions   int `json:"dimensions"`
@@ -54,7 +56,7 @@ type SchemaLimits struct {
 	FilterValues int `json:"filter_values"`
 }
 
-// Describe returns the schema, made from the catalogue.
+// Describe returns the schema of the catalogue.
 func Describe() *Schema {
 	s := &Schema{
 		Metrics: Metrics, Granularities: Granularities, Presets: Presets, Comparisons: Comparisons,
@@ -90,7 +92,7 @@ func Describe() *Schema {
 	return s
 }
 
-// SchemaJSON is the schema as JSON; it never changes while the program runs.
+// SchemaJSON is the schema as JSON. It is constant.
 var SchemaJSON = func() []byte {
 	b, err := json.Marshal(Describe())
 	if err != nil {

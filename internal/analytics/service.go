@@ -13,38 +13,38 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Deps are what a service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	Facts   Facts
 	Rates   RateBook
 	Results Results
 	Flights Flights
 	Records Entities
-	// Catchup brings the facts' copies of records up to what the store holds,
-	// so that a caller finds what it has just written.
+	// Catchup updates the mirror of records to the state of the store, so that
+	// queries see the caller's latest writes.
 	Catchup func(ctx context.Context, workspace ident.ID) error
-	// Seal and Open make cursors and read them back; what was sealed for one
-	// workspace opens for no other.
+	// Seal and Open encrypt and decrypt cursors. A cursor of one workspace
+	// cannot be opened in another.
 	Seal   func(workspace ident.ID, plain []byte) string
 	Open   func(workspace ident.ID, text string) (plain []byte, ok bool)
 	Now    func() time.Time
 	Random io.Reader
 }
 
-// Service answers questions about facts. It is safe for concurrent use.
+// Service answers queries of facts. It is safe for concurrent use.
 type Service struct {
 	Deps
 }
 
-// New makes a service.
+// New returns a service.
 func New(d Deps) *Service { return &Service{d} }
 
-// patience is how long a query may take.
+// patience is the time limit of a query.
 const patience = 10 * time.Second
 
-// Query answers a query. Wrong members are a validation fault, a result that
-// is too large or takes too long a query_too_broad one, and a cursor that
-// cannot be continued an invalid_cursor one.
+// Query runs a query. Invalid fields are a validation fault, a result that is
+// too large or takes too long is query_too_broad, and a cursor that cannot be
+// continued is invalid_cursor.
 func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
 	started := s.Now()
 	if q.Cursor != nil && !q.DryRun {
@@ -60,8 +60,8 @@ func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, er
 	return a, asked(ctx, limited, err)
 }
 
-// refused is the fault for what is wrong with a query. One that is right but
-// for its size is too broad.
+// refused returns the fault for an invalid query. A query that only exceeds
+// size limits is query_too_broad.
 func refused(problems []fault.Detail) error {
 	if slices.ContainsFunc(problems, func(d fault.Detail) bool { return d.Meta["bound"] == nil }) {
 		return fault.Invalid(problems)
@@ -69,8 +69,8 @@ func refused(problems []fault.Detail) error {
 	return fault.New(fault.QueryTooBroad, "The query is too broad: "+problems[0].Message, problems...)
 }
 
-// asked turns what went wrong into what the caller has to know. Only what has
-// used up the query's own time is too broad; the store may be late as well.
+// asked maps engine errors to API faults. Only an expired query time limit is
+// query_too_broad; other timeouts, such as the store's, are not.
 func asked(ctx, limited context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -98,7 +98,7 @@ func tooBroad(bound string, limit any, message string) *fault.Error {
 	return fault.New(fault.QueryTooBroad, message, fault.Detail{Code: string(fault.QueryTooBroad), Message: message, Meta: meta})
 }
 
-// rows answers a query that is asked from within, with all its rows.
+// rows runs an internal query and returns all rows.
 func (s *Service) rows(ctx context.Context, w Workspace, q *Query) (*evaluation, error) {
 	r, problems := Resolve(q, w, s.Now())
 	if len(problems) > 0 {
@@ -111,7 +111,7 @@ func (s *Service) rows(ctx context.Context, w Workspace, q *Query) (*evaluation,
 	return e, e.evaluate()
 }
 
-// answer finds the rows, and keeps them where they are more than a page.
+// answer computes the rows, and stores them if they exceed one page.
 func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved, started time.Time) (*Answer, error) {
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
@@ -144,13 +144,12 @@ func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved
 	return a, nil
 }
 
-// maxTries is how often an answer is begun anew because facts came in between
-// its questions.
+// maxTries is the maximum number of tries if facts change between the queries
+// of an answer.
 const maxTries = 3
 
-// gather asks the facts everything that the answer needs. Where that is more
-// than one question, all are answered from the same facts, unless facts keep
-// coming in faster than they can be asked.
+// gather runs all fact queries of the answer. Several queries see the same
+// facts, unless facts change during every try.
 func (s *Service) gather(ctx context.Context, e *evaluation) error {
 	for try := 1; ; try++ {
 		var err error
@@ -184,13 +183,13 @@ func (s *Service) gather(ctx context.Context, e *evaluation) error {
 	}
 }
 
-// question is a plan and where its groups go.
+// question is a plan and the destination of its groups.
 type question struct {
 	plan *Plan
 	into *[]Group
 }
 
-// ask puts all questions at once and waits for every answer.
+// ask runs all plans in parallel and waits for them.
 func (s *Service) ask(ctx context.Context, questions []question) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -209,7 +208,8 @@ func (s *Service) ask(ctx context.Context, questions []question) error {
 	}
 	put(0)
 	done.Wait()
-	// One that failed has cancelled the others, so theirs is not the reason.
+	// The first failure cancels the other plans, so prefer it to their
+	// context.Canceled.
 	var reason error
 	for _, err := range failed {
 		if err != nil && (reason == nil || errors.Is(reason, context.Canceled)) {

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// sort puts rows in the asked order. What is unknown comes last in both
-// directions, and ties are in the order of dates and values, so that the same
-// facts always give the same order.
+// sort sorts the rows. Unknown values come last in both directions. Ties are
+// sorted by date and values, so that the same facts always have the same order.
 func (e *evaluation) sort() {
-	// Rows are large and lie far apart, so they are moved once, and what
-	// decides most comparisons is beside where they are.
+	// Rows are large and scattered in memory. Sorting small entries with the
+	// first key, and moving each row once, is faster.
 	type place struct {
 		first Number
 		*row
@@ -54,7 +53,7 @@ func (e *evaluation) sort() {
 	e.rows = sorted
 }
 
-// numeric reports whether rows are sorted by a figure.
+// numeric reports whether the sort key is a number.
 func (o *order) numeric() bool { return o.at >= 0 && o.by != byDimension && o.by != byLabel }
 
 func (o *order) compare(r *Resolved, a, b *row) int {
@@ -73,8 +72,8 @@ func (o *order) compare(r *Resolved, a, b *row) int {
 	return o.compareNumbers(o.number(a), o.number(b))
 }
 
-// compareDates orders rows by the buckets of the asked period. Those that have
-// none come last, by the buckets that they would be compared with.
+// compareDates compares rows by their buckets in the queried period. Rows
+// without one come last, sorted by their buckets in the comparison period.
 func compareDates(a, b *row, desc bool) int {
 	if !a.current || !b.current {
 		return cmp.Or(lastIf(!a.current, !b.current), directed(cmp.Compare(a.dateBefore, b.dateBefore), desc))
@@ -89,7 +88,7 @@ func (o *order) compareNumbers(left, right Number) int {
 	return directed(compare(left, right), o.desc)
 }
 
-// number is the figure that a row is sorted by.
+// number returns the sort key of a row.
 func (o *order) number(r *row) Number {
 	switch {
 	case o.by == byNow:
@@ -103,7 +102,7 @@ func (o *order) number(r *row) Number {
 	}
 }
 
-// name is what the value is called: its label, or itself.
+// name returns the label of the value, or its id without a label.
 func (v *Value) name() string {
 	if v.Label != "" || v.null() {
 		return v.Label
@@ -111,8 +110,8 @@ func (v *Value) name() string {
 	return v.ID
 }
 
-// compareValues orders values of a dimension: days of the week as they come,
-// everything else by its bytes.
+// compareValues compares values of a dimension: weekdays in calendar order,
+// other values by bytes.
 func compareValues(d *Dimension, a, b *Value, desc bool) int {
 	switch {
 	case a.null() && b.null():
@@ -132,7 +131,7 @@ func directed(c int, desc bool) int {
 	return c
 }
 
-// lastIf puts what has nothing behind what has something.
+// lastIf sorts rows with the flag after rows without it.
 func lastIf(a, b bool) int {
 	switch {
 	case a && !b:

@@ -10,16 +10,16 @@ import (
 	"fanfare/internal/money"
 )
 
-// Spend is what a campaign has spent in micros, in all and today.
+// Spend is the spend of a campaign in micros: total and today.
 type Spend struct {
 	Total, Today int64
-	// Known is false where an amount lacks a rate.
+	// Known is false if an exchange rate is missing.
 	Known bool
 }
 
-// Spend returns what campaigns have spent in a currency; nil asks for all
-// that have facts. Those of which no platform reports spend are left out, and
-// those whose spend is too large to be told.
+// Spend returns the spend of campaigns in a currency; nil ids mean all
+// campaigns with facts. The map omits campaigns without reported spend and
+// campaigns whose spend is too large to be exact.
 func (s *Service) Spend(ctx context.Context, w Workspace, ids []ident.ID, currency money.Currency, today clock.Date) (map[ident.ID]Spend, error) {
 	if ids != nil && len(ids) == 0 {
 		return nil, nil
@@ -48,8 +48,8 @@ func (s *Service) Spend(ctx context.Context, w Workspace, ids []ident.ID, curren
 	return spends, nil
 }
 
-// spent adds up spend by campaign. Days on which no source has facts are not
-// looked at.
+// spent adds up spend by campaign. It queries only days on which a source has
+// facts.
 func (s *Service) spent(ctx context.Context, workspace ident.ID, sources []fact.Coverage, ids []ident.ID, currency money.Currency, days span) (map[ident.ID]Sum, error) {
 	covered := span{days.last + 1, days.first - 1}
 	for _, c := range sources {

@@ -11,44 +11,43 @@ import (
 	"fanfare/internal/money"
 )
 
-// Faults of a plan that only those find who run it.
+// Errors that only the engine detects when it runs a plan.
 var (
 	ErrTooMany  = errors.New("the result has more groups than it may have")
 	ErrTooLarge = errors.New("a sum is too large to be exact")
 )
 
-// RateBook knows what currencies were worth.
+// RateBook stores exchange rates.
 type RateBook interface {
-	// Rates returns the stored rates of these currencies on these days, both
-	// included, in no order. A day without a rate is left out.
+	// Rates returns the stored rates of the currencies from first to last, both
+	// included, in no order. It omits days without a rate.
 	Rates(ctx context.Context, workspace ident.ID, currencies []money.Currency, first, last clock.Date) ([]DayRate, error)
 }
 
-// OneEuro is the rate of the euro itself, which is never stored.
+// OneEuro is the rate of the euro, which is not stored.
 const OneEuro = 100_000_000
 
-// DayRate is how many units of a currency one euro was worth on a day, times
-// OneEuro.
+// DayRate is the value of one euro in a currency on a day, times OneEuro.
 type DayRate struct {
 	Currency money.Currency
 	Date     clock.Date
 	PerEuro  int64
 }
 
-// Results keeps the rows of long answers, so that their later pages show what
-// the first one saw, whoever is asked for them.
+// Results stores the rows of long answers, so that later pages show the same
+// result as the first one on every instance.
 type Results interface {
 	Keep(ctx context.Context, workspace ident.ID, k *Kept) error
-	// Page returns rows from an offset on, and how many there are in all. A
-	// result that is unknown, another workspace's or expired is a not_found
+	// Page returns rows starting at offset, and the total number of rows. An
+	// unknown or expired result, or one of another workspace, is a not_found
 	// fault.
 	Page(ctx context.Context, workspace, id ident.ID, offset, limit int) (rows [][]byte, meta []byte, total int, err error)
 }
 
-// Kept is an answer with all its rows.
+// Kept is a stored answer with all its rows.
 type Kept struct {
 	ID ident.ID
-	// Hash tells the query that it answers.
+	// Hash identifies the query.
 	Hash string
 	// Rows are JSON without line breaks.
 	Rows      [][]byte
@@ -56,50 +55,50 @@ type Kept struct {
 	ExpiresAt clock.Instant
 }
 
-// Flights knows what campaigns are planned to spend.
+// Flights returns the plans of campaigns.
 type Flights interface {
-	// Flights leaves out campaigns that have no budget.
+	// Flights omits campaigns without a budget.
 	Flights(ctx context.Context, workspace ident.ID, campaigns []ident.ID) (map[ident.ID]Flight, error)
 }
 
-// Flight is a campaign's plan: from when to when, and how much, a day or in
-// all. Days are those of the campaign's zone.
+// Flight is a campaign's plan: its dates and its budget, daily or total. Days
+// are in the campaign's time zone.
 type Flight struct {
 	Start, End *clock.Date
 	Daily      bool
 	Micros     int64
 	Currency   money.Currency
-	// Running says that the campaign is active, neither paused nor over.
+	// Running means that the campaign is active, not paused or completed.
 	Running bool
 }
 
-// Entities knows the records that facts are linked to.
+// Entities reads the records that facts are linked to.
 type Entities interface {
-	// Connections returns all of a workspace, also those that are gone: their
-	// facts stay.
+	// Connections returns all connections of a workspace, including
+	// disconnected ones, because their facts remain.
 	Connections(ctx context.Context, workspace ident.ID) ([]Connection, error)
-	// Records returns those of a kind that have these ids; nil asks for all
+	// Records returns the records of a kind with the given ids; nil means all
 	// that are not archived.
 	Records(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) ([]fact.Record, error)
 }
 
-// Connection is what an answer tells about where its numbers come from.
+// Connection describes the source of an answer's metrics.
 type Connection struct {
 	ID       ident.ID
 	Name     string
 	Platform string
 	Status   string
-	// DataThrough is the last day that is there as a whole, nil where nobody
-	// knows better than the facts.
+	// DataThrough is the last complete day, or nil if only the facts show it.
 	DataThrough *clock.Date
-	// LookbackDays is for how many days the platform still corrects figures.
+	// LookbackDays is the number of days in which the platform still restates
+	// metrics.
 	LookbackDays int
-	// A connection is stale when its last success is longer ago than
-	// StaleAfter; 0 is for those that others push into whenever they like.
+	// A connection is stale if its last success is longer ago than StaleAfter.
+	// 0 means never, for connections that receive data by push.
 	LastSuccess *clock.Instant
 	StaleAfter  time.Duration
-	// Lost says that facts of it were lost and are not all there again.
+	// Lost means that facts were lost and are not fully restored.
 	Lost bool
-	// Sandbox says that its figures are made up.
+	// Sandbox means that the metrics are simulated.
 	Sandbox bool
 }

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// Warning says what one has to know to read the figures right.
+// Warning is information that a reader needs to interpret the metrics.
 type Warning struct {
 	Code        string         `json:"code"`
 	Message     string         `json:"message"`
@@ -26,7 +26,7 @@ type Warning struct {
 	Connections []ident.ID     `json:"connection_ids,omitzero"`
 }
 
-// freshness tells how far the figures go.
+// freshness says how current the metrics are.
 type freshness struct {
 	dataThrough, finalThrough *clock.Date
 	stale                     []ident.ID
@@ -51,8 +51,8 @@ func (f freshness) append(b []byte) []byte {
 	return append(closed(b), '}')
 }
 
-// sourcesOf are those that may have facts for the query in a span: what its
-// conditions say of them does not rule them out.
+// sourcesOf returns the sources that may have facts for the query in a span. It
+// omits sources that the conditions exclude.
 func (e *evaluation) sourcesOf(days span) []fact.Coverage {
 	var list []fact.Coverage
 	for i := range e.state.Sources {
@@ -75,7 +75,8 @@ func (e *evaluation) sourcesOf(days span) []fact.Coverage {
 	return list
 }
 
-// platforms are the different ones that may have facts for the query, sorted.
+// platforms returns the distinct platforms that may have facts for the query,
+// sorted.
 func (e *evaluation) platforms() []string {
 	return distinct(e.sources, func(c fact.Coverage) string { return c.Platform })
 }
@@ -89,8 +90,8 @@ func distinct[T any](list []T, of func(T) string) []string {
 	return slices.Compact(names)
 }
 
-// contributing are the connections that may have facts for the query, in the
-// order of their ids.
+// contributing returns the connections that may have facts for the query,
+// sorted by id.
 func (e *evaluation) contributing() []Connection {
 	ids := distinct(e.sources, func(c fact.Coverage) string { return string(c.Connection) })
 	var list []Connection
@@ -107,7 +108,7 @@ func (c *Connection) stale(now time.Time) bool {
 	return c.StaleAfter > 0 && (c.LastSuccess == nil || now.Sub(c.LastSuccess.Time()) > c.StaleAfter)
 }
 
-// freshness is as good as that of the connection that is furthest behind.
+// freshness returns the freshness of the least current connection.
 func (e *evaluation) freshness(now time.Time) freshness {
 	var f freshness
 	earlier := func(least **clock.Date, d clock.Date) {
@@ -134,7 +135,7 @@ func (e *evaluation) freshness(now time.Time) freshness {
 	return f
 }
 
-// warnings are never nil, and in the same order for the same answer.
+// warnings returns the warnings in a stable order, never nil.
 func (e *evaluation) warnings(now time.Time) []Warning {
 	list := []Warning{}
 	for _, m := range e.r.metrics[:e.r.shown] {
@@ -163,7 +164,7 @@ func (e *evaluation) warnings(now time.Time) []Warning {
 	return list
 }
 
-// claiming are the platforms that report conversions for the query, sorted.
+// claiming returns the platforms that report conversions for the query, sorted.
 func (e *evaluation) claiming() []string {
 	var claimed []Group
 	for _, g := range e.byPlatform {
@@ -176,7 +177,7 @@ func (e *evaluation) claiming() []string {
 
 func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
 	var stale, sandbox, lost []ident.ID
-	// What is lost contributes nothing, so all connections are looked at.
+	// Connections that lost their facts do not contribute, so check all.
 	for _, c := range e.connections {
 		if c.Lost {
 			lost = append(lost, c.ID)
@@ -203,11 +204,11 @@ func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
 	return list
 }
 
-// maxDays is how many days a warning names.
+// maxDays is the maximum number of days that a warning lists.
 const maxDays = 10
 
-// missingRates names the currencies and days that keep amounts from being
-// known.
+// missingRates returns warnings for the currencies and days without an exchange
+// rate.
 func (e *evaluation) missingRates() (list []Warning) {
 	for _, currency := range distinct(e.unpaced, func(c string) string { return c }) {
 		list = append(list, Warning{
@@ -251,11 +252,12 @@ func (e *evaluation) missingRates() (list []Warning) {
 	return list
 }
 
-// breakdownsOf are the dimensions that a family is sent by.
+// breakdownsOf has the dimension that identifies each breakdown family.
 var breakdownsOf = [fact.NumFamilies]string{fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
 
-// missingReports names the connections that have facts for the days, but none
-// in the family that answers the query, so that their numbers are not in it.
+// missingReports returns warnings for connections that have facts on these
+// days, but none in the query's family. The answer does not include their
+// metrics.
 func (e *evaluation) missingReports() []Warning {
 	var ids, others []string
 	for _, days := range e.r.spans() {
@@ -286,14 +288,14 @@ func (e *evaluation) missingReports() []Warning {
 	return []Warning{w}
 }
 
-// estimate answers without running anything: the query as understood, and how
-// many rows it may have, at most.
+// estimate returns the resolved query and an upper bound of its rows without
+// running it.
 func (e *evaluation) estimate(started, now time.Time) *Answer {
 	buckets := len(e.r.granularity.buckets(e.r.days))
 	if c := e.r.compare; c != nil {
 		others := len(e.r.granularity.buckets(c.days))
 		if slices.Contains(e.r.dimensions, dimensions["weekday"]) {
-			// Buckets that have no weekday in common are rows of their own.
+			// Buckets without a common weekday become separate rows.
 			buckets += others
 		}
 		buckets = max(buckets, others)
