@@ -1,7 +1,7 @@
-// Package audience holds the audience: who a campaign is meant for, the
-// members of customer lists, and what is known about them. It knows no HTTP
-// and no SQL, and no person: members are hashes from the caller's hands on.
-// What it needs from a store is in store.go.
+// Package audience defines audiences, the members of customer lists, and
+// audience insights. It uses no HTTP and no SQL; store.go declares the
+// interfaces that it needs. It has no personal data: callers send members as
+// hashes.
 package audience
 
 import (
@@ -10,24 +10,24 @@ import (
 	"fanfare/internal/record"
 )
 
-// Limits of the writable members. The contract says the same.
+// Limits of the writable fields. The OpenAPI contract has the same limits.
 const (
 	MaxName        = 200
 	MaxDescription = 2000
-	// MaxItems is how long a list in a definition may be.
+	// MaxItems is the maximum length of a list in a definition.
 	MaxItems   = 200
 	MaxWord    = 100
 	MinAge     = 13
 	MaxAge     = 120
 	MinPercent = 1
 	MaxPercent = 10
-	// MaxMembers is how many members one call may add and remove.
+	// MaxMembers is the maximum number of members to add or remove per call.
 	MaxMembers = 10_000
-	// MinMembers is how many members a customer list needs to be used.
+	// MinMembers is the minimum size of a usable customer list.
 	MinMembers = 100
 )
 
-// Type is what an audience is made of.
+// Type is the type of an audience.
 type Type string
 
 // The types.
@@ -38,8 +38,8 @@ const (
 	TypePlatform     Type = "platform"
 )
 
-// Values of the enumerated members. Callers create all types but the last,
-// which only comes from a platform.
+// Allowed values of the enumerated fields. Callers can create all types except
+// platform, which only an import creates.
 var (
 	Types     = []string{string(TypeTargeting), string(TypeCustomerList), string(TypeLookalike), string(TypePlatform)}
 	Creatable = Types[:3]
@@ -47,7 +47,7 @@ var (
 	Devices   = []string{"desktop", "mobile", "tablet", "tv"}
 )
 
-// Audience is the whole record as the API answers it.
+// Audience is the whole record as the API returns it.
 type Audience struct {
 	ID     ident.ID `json:"id"`
 	Status Status   `json:"status"`
@@ -61,7 +61,7 @@ type Audience struct {
 	record.Common
 }
 
-// Spec is everything a caller may write; the type only at creation.
+// Spec has the fields that a caller can write. The type is fixed at creation.
 type Spec struct {
 	Name        string            `json:"name"`
 	Description *string           `json:"description"`
@@ -71,7 +71,7 @@ type Spec struct {
 	Metadata    map[string]string `json:"metadata"`
 }
 
-// Size is how many people an audience has, as far as somebody knows.
+// Size is the number of people in an audience, exact or estimated.
 type Size struct {
 	Estimate int64         `json:"estimate"`
 	Lower    int64         `json:"lower"`
@@ -80,12 +80,12 @@ type Size struct {
 	AsOf     clock.Instant `json:"as_of"`
 }
 
-// counted is a size that is known exactly.
+// counted returns an exact size.
 func counted(n int64, now clock.Instant) *Size {
 	return &Size{Estimate: n, Lower: n, Upper: n, Method: "exact", AsOf: now}
 }
 
-// PlatformSize is how many people a platform has matched.
+// PlatformSize is the number of people that a platform matched.
 type PlatformSize struct {
 	ConnectionID ident.ID      `json:"connection_id"`
 	Platform     string        `json:"platform"`

@@ -9,16 +9,15 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Definition says who belongs to an audience. At most one of its members is
-// set, that of the audience's type; a customer list and an imported audience
-// have none.
+// Definition defines who belongs to an audience. At most one field is set, the
+// one of the audience's type. Customer lists and imported audiences have none.
 type Definition struct {
 	Targeting *Targeting
 	Lookalike *Lookalike
 }
 
-// Targeting are attributes that people must have. An empty list asks for
-// nothing.
+// Targeting lists the attributes that people must have. An empty list is no
+// restriction.
 type Targeting struct {
 	Countries          []string   `json:"countries"`
 	Regions            []string   `json:"regions"`
@@ -31,21 +30,20 @@ type Targeting struct {
 	ExcludeAudienceIDs []ident.ID `json:"exclude_audience_ids"`
 }
 
-// Age is a range of years, both ends included; nil for an open end.
+// Age is a range of years, both included. A nil end is open.
 type Age struct {
 	Min *int64 `json:"min"`
 	Max *int64 `json:"max"`
 }
 
-// Lookalike are people who are like those of another audience.
+// Lookalike selects people who are similar to another audience.
 type Lookalike struct {
 	SeedAudienceID ident.ID `json:"seed_audience_id"`
 	Countries      []string `json:"countries"`
 	SizePercent    int64    `json:"size_percent"`
 }
 
-// MarshalJSONTo writes the members of the one that is set, as the API shows
-// them.
+// MarshalJSONTo writes the fields of the definition that is set.
 func (d Definition) MarshalJSONTo(e *jsontext.Encoder) error {
 	var v any = struct{}{}
 	switch {
@@ -60,8 +58,8 @@ func (d Definition) MarshalJSONTo(e *jsontext.Encoder) error {
 	return nil
 }
 
-// UnmarshalJSONFrom reads what MarshalJSONTo wrote. The members tell which one
-// it was: only one has a seed, only the other regions.
+// UnmarshalJSONFrom parses the output of MarshalJSONTo. Only a lookalike has a
+// seed, and only targeting has regions.
 func (d *Definition) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	text, err := from.ReadValue()
 	if err != nil {

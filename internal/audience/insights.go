@@ -11,13 +11,13 @@ import (
 	"fanfare/internal/ident"
 )
 
-// What insights show at most.
+// Maximum lengths of the lists in insights.
 const (
 	maxOverlaps  = 20
 	maxCampaigns = 20
 )
 
-// Count is how many members an audience has and how many it needs.
+// Count is the number of members of an audience and the minimum that it needs.
 type Count struct {
 	AudienceID ident.ID `json:"audience_id"`
 	Count      int64    `json:"count"`
@@ -33,9 +33,9 @@ func (s *Service) Members(ctx context.Context, workspace, id ident.ID) (Count, e
 	return Count{AudienceID: id, Count: a.Members(), Minimum: MinMembers}, nil
 }
 
-// Insights are what is known about an audience. Nothing in them is guessed:
-// figures come from the platforms, and where none are stored, the members that
-// would show them are empty and a warning says so.
+// Insights are the insights of an audience. Nothing is estimated: metrics come
+// from the platforms. If none are stored, their fields are empty and a warning
+// says so.
 type Insights struct {
 	AudienceID ident.ID      `json:"audience_id"`
 	Period     Period        `json:"period"`
@@ -47,19 +47,19 @@ type Insights struct {
 	Warnings []Warning `json:"warnings"`
 }
 
-// Period is a run of days, both ends included.
+// Period is a range of days, both included.
 type Period struct {
 	StartDate string `json:"start_date"`
 	EndDate   string `json:"end_date"`
 }
 
-// Warning says what is missing.
+// Warning names missing data.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Overlap is another customer list and what both share.
+// Overlap is another customer list and the members that both share.
 type Overlap struct {
 	AudienceID  ident.ID `json:"audience_id"`
 	Name        string   `json:"name"`
@@ -68,7 +68,7 @@ type Overlap struct {
 	Jaccard     float64  `json:"jaccard"`
 }
 
-// Insights tells what is known about an audience. baseline is what shares are
+// Insights returns the insights of an audience. baseline is what shares are
 // compared with: workspace, or the id of an audience.
 func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period, baseline string) (Insights, error) {
 	a, err := s.store.Load(ctx, workspace, id)
@@ -96,7 +96,7 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 	return in, nil
 }
 
-// addFacts adds what facts say, and warnings about what they do not.
+// addFacts adds the metrics, and warnings about missing ones.
 func (s *Service) addFacts(ctx context.Context, workspace ident.ID, in *Insights) error {
 	found, err := s.find(ctx, workspace, in)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Service) addFacts(ctx context.Context, workspace ident.ID, in *Insights
 	return nil
 }
 
-// find returns the facts of an audience, nil where there are none.
+// find returns the metrics of an audience, or nil without facts.
 func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*analytics.AudienceFacts, error) {
 	if s.facts == nil {
 		return nil, nil
@@ -136,8 +136,8 @@ func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*
 	return found, nil
 }
 
-// merge lists campaigns that have metrics before those that are only meant for
-// the audience, each once.
+// merge lists campaigns with metrics first, then campaigns that only target the
+// audience, without duplicates.
 func merge(found, meant []analytics.CampaignFigures) []analytics.CampaignFigures {
 	list := slices.Clone(found)
 	for _, c := range meant {
@@ -148,8 +148,8 @@ func merge(found, meant []analytics.CampaignFigures) []analytics.CampaignFigures
 	return list[:min(len(list), maxCampaigns)]
 }
 
-// share is a part of a whole to four decimals. It is never above 1, although
-// members may come and go between one count and the other.
+// share returns part / whole, rounded to four decimals. It is at most 1,
+// because members can change between the two counts.
 func share(part, whole int64) float64 {
 	if part >= whole {
 		return 1

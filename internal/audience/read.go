@@ -10,12 +10,12 @@ import (
 	"fanfare/internal/ident"
 )
 
-// readOnly are the members that only the service sets.
+// readOnly lists the fields that callers cannot write.
 var readOnly = []string{
 	"id", "type", "status", "size", "size_by_connection", "external_refs", "version", "created_by", "created_at", "updated_at", "archived_at",
 }
 
-// readNew reads an audience that a caller wants to create.
+// readNew parses the audience of a create request.
 func readNew(f *body.Reader) Spec {
 	kind := TypeTargeting
 	chosen := f.Choice("type", body.Optional, Creatable)
@@ -23,7 +23,8 @@ func readNew(f *body.Reader) Spec {
 		kind = Type(*chosen)
 	}
 	spec := readSpec(f)
-	// Where nobody knows the type, nobody knows what belongs to it.
+	// The fields of the definition depend on the type, so skip it if the type
+	// is invalid.
 	if f.Skip("definition"); chosen != nil || f.Object.Get("type") == nil {
 		spec.Type, spec.Definition = kind, readDefinition(f, kind)
 	}
@@ -31,8 +32,8 @@ func readNew(f *body.Reader) Spec {
 	return spec
 }
 
-// readPatch reads an audience with a merge patch applied. Its type stays, and
-// so does the definition that a platform has given it.
+// readPatch applies a merge patch and parses the result. The type cannot
+// change, nor can the definition of a platform audience.
 func readPatch(a *Audience, patch *body.Value) (*body.Reader, Spec, error) {
 	fixed := readOnly
 	if a.Type == TypePlatform {
@@ -51,8 +52,7 @@ func readPatch(a *Audience, patch *body.Value) (*body.Reader, Spec, error) {
 	return f, spec, nil
 }
 
-// check returns all that is wrong at once: with the fields, and with ids that
-// the audience did not have before.
+// check reports all problems at once, in the fields and in new ids.
 func (s *Service) check(ctx context.Context, workspace, id ident.ID, f *body.Reader, was, next *Spec) error {
 	dangling, err := s.dangling(ctx, workspace, id, was, next)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Service) check(ctx context.Context, workspace, id ident.ID, f *body.Rea
 	return f.Err()
 }
 
-// readSpec reads the writable members that every type has; what is absent
-// gets its default.
+// readSpec reads the writable fields that every type has. Absent fields get
+// their defaults.
 func readSpec(f *body.Reader) Spec {
 	s := Spec{
 		Description: f.Text("description", body.Nullable, 0, MaxDescription),
@@ -74,7 +74,7 @@ func readSpec(f *body.Reader) Spec {
 	return s
 }
 
-// readDefinition reads what the type asks for.
+// readDefinition reads the definition of the type.
 func readDefinition(f *body.Reader, kind Type) (d Definition) {
 	if kind == TypeLookalike {
 		if o := f.Nested("definition", body.Required); o != nil {
@@ -142,8 +142,8 @@ func readCountries(o *body.Reader) []string {
 	})
 }
 
-// ReadMembers reads hashes to add and to remove. What is wrong with one never
-// repeats it, because it may be an address in clear.
+// ReadMembers parses the hashes to add and to remove. Error messages never
+// repeat an item, because it may be an email address in plain text.
 func ReadMembers(f *body.Reader) (m Members) {
 	adds := map[string]bool{}
 	read := func(name string, check func(path, item string) bool) []string {
@@ -171,7 +171,7 @@ func ReadMembers(f *body.Reader) (m Members) {
 	return m
 }
 
-// isHash reports whether s is a SHA-256 in lower-case hexadecimal digits.
+// isHash reports whether s is a SHA-256 hash in lower-case hexadecimal.
 func isHash(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {

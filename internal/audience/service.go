@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Service is what callers can do with audiences.
+// Service implements the operations on audiences.
 type Service struct {
 	store  Store
 	facts  Facts
@@ -23,12 +23,12 @@ type Service struct {
 	random io.Reader
 }
 
-// New makes the service. Without facts nothing is known of how audiences do.
+// New returns the service. Without facts, insights have no metrics.
 func New(store Store, facts Facts, now func() time.Time, random io.Reader) *Service {
 	return &Service{store: store, facts: facts, now: now, random: random}
 }
 
-// CreateSpec stores an audience. The spec is checked as if a caller had sent it.
+// CreateSpec creates an audience. It checks the spec like a request body.
 func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
 	sent, err := body.Of(spec)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec)
 	return s.Create(ctx, cause, sent)
 }
 
-// Create stores the audience that a caller sent.
+// Create creates an audience from a request body.
 func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	spec := readNew(f)
@@ -58,18 +58,18 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	return s.store.Save(ctx, a, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "audience.created"}}})
 }
 
-// Get returns the record as it is stored.
+// Get returns the stored document.
 func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return s.store.Doc(ctx, workspace, id)
 }
 
-// List returns one page.
+// List returns one page of audiences.
 func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	return s.store.List(ctx, workspace, q)
 }
 
 // Update applies a merge patch. A patch that changes nothing returns the record
-// as it is, without event.
+// without an event.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(a *Audience, _ clock.Instant) (*record.Event, error) {
 		f, spec, err := readPatch(a, patch)
@@ -91,8 +91,8 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// Archive puts the audience away, from any status and also while campaigns use
-// it. Archiving it again changes nothing.
+// Archive archives the audience from any status, even if campaigns use it.
+// Archiving again changes nothing.
 func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(a *Audience, now clock.Instant) (*record.Event, error) {
 		if a.Status == StatusArchived {
@@ -104,7 +104,7 @@ func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// Restore brings an archived audience back.
+// Restore restores an archived audience.
 func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(a *Audience, _ clock.Instant) (*record.Event, error) {
 		if err := a.restore(); err != nil {
@@ -115,8 +115,8 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 }
 
 // ChangeMembers adds and removes members of a customer list, all or nothing.
-// Adding one that is there and removing one that is not changes nothing. The
-// answer is a Changed and carries no version.
+// Adding an existing member or removing a missing one changes nothing. The
+// returned document is a Changed and has no version.
 func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, m Members) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		a, err := s.load(ctx, cause.Workspace, id, match)
@@ -130,8 +130,8 @@ func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id iden
 	})
 }
 
-// change is the one way an audience is written: load, check, apply, save, and
-// once more when somebody else was faster.
+// change is the only way to modify an audience: load, check, apply, save. It
+// retries after a concurrent change.
 func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Audience, clock.Instant) (*record.Event, error)) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		a, err := s.load(ctx, cause.Workspace, id, match)
@@ -155,7 +155,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// Refer notes where else an audience is and how many each platform has matched.
+// Refer stores the platform audiences of an audience and their matched sizes.
 func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, refs []record.ExternalRef) error {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		a, err := s.load(ctx, workspace, id, record.Match{})
@@ -178,9 +178,9 @@ func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record
 	return a, match.Check(a.Version)
 }
 
-// dangling lists the ids in a definition that name nothing usable; id is that
-// of the audience itself, which is no part of its own. Ids that the record
-// already has are left alone: what they name may have been archived since.
+// dangling lists ids in a definition that do not exist, are archived, or are
+// the audience itself (id). It skips ids that the record already has, because
+// their records may have been archived since.
 func (s *Service) dangling(ctx context.Context, workspace, id ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	fresh := next.Definition.references()
 	if was != nil {

@@ -8,7 +8,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Status says whether campaigns can use an audience.
+// Status says whether campaigns can use the audience.
 type Status string
 
 // The statuses.
@@ -20,15 +20,14 @@ const (
 	StatusArchived   Status = "archived"
 )
 
-// Statuses lists all statuses in the order of a life.
+// Statuses lists all statuses in lifecycle order.
 var Statuses = []string{string(StatusProcessing), string(StatusReady), string(StatusTooSmall), string(StatusFailed), string(StatusArchived)}
 
 // living are the statuses of an audience that is not archived.
 var living = []Status{StatusProcessing, StatusReady, StatusTooSmall, StatusFailed}
 
-// resting is the status that an audience has while nobody computes anything
-// about it: only a customer list can have too few members, because only its
-// members are counted here.
+// resting returns the status of an audience that is not processing. Only a
+// customer list can be too small, because only its members are counted here.
 func (a *Audience) resting() Status {
 	if a.Type == TypeCustomerList && a.Members() < MinMembers {
 		return StatusTooSmall
@@ -36,8 +35,7 @@ func (a *Audience) resting() Status {
 	return StatusReady
 }
 
-// Members returns how many members the audience has; only customer lists have
-// any.
+// Members returns the number of members. Only customer lists have members.
 func (a *Audience) Members() int64 {
 	if a.Type != TypeCustomerList || a.Size == nil {
 		return 0
@@ -45,9 +43,9 @@ func (a *Audience) Members() int64 {
 	return a.Size.Estimate
 }
 
-// Counted returns the list after so many members were added and removed, and
-// what happened to it by that; for stores, which learn the numbers while they
-// write. It leaves the list it is called on as it is.
+// Counted returns a copy of the list with the changed count, and the events of
+// that change. Stores call it, because they know the counts only after the
+// write. It does not modify the receiver.
 func (a *Audience) Counted(added, removed int64, now clock.Instant) (*Audience, []record.Event) {
 	next := *a
 	if added == 0 && removed == 0 {
@@ -62,7 +60,8 @@ func (a *Audience) Counted(added, removed int64, now clock.Instant) (*Audience, 
 	return &next, events
 }
 
-// takesMembers refuses members of what is not a living customer list.
+// takesMembers returns a fault unless the audience is a customer list that is
+// not archived.
 func (a *Audience) takesMembers() error {
 	if a.Type != TypeCustomerList {
 		return fault.New(fault.InvalidState, fmt.Sprintf("Only a customer list has members; this audience is of type %s.", a.Type), fault.Detail{
@@ -73,7 +72,7 @@ func (a *Audience) takesMembers() error {
 	return a.alive("change the members of")
 }
 
-// alive refuses to do something to an archived audience.
+// alive returns a fault if the audience is archived.
 func (a *Audience) alive(what string) error {
 	if a.Status != StatusArchived {
 		return nil
@@ -81,10 +80,10 @@ func (a *Audience) alive(what string) error {
 	return a.refuse(fault.Archived, "Cannot "+what+" an archived audience; restore it first.", living...)
 }
 
-// archive puts the audience away, from any status.
+// archive archives the audience from any status.
 func (a *Audience) archive(now clock.Instant) { a.Status, a.ArchivedAt = StatusArchived, &now }
 
-// restore brings an archived audience back.
+// restore restores an archived audience.
 func (a *Audience) restore() error {
 	if a.Status != StatusArchived {
 		return a.refuse(fault.InvalidState, fmt.Sprintf("Cannot restore an audience that is %s; it must be archived.", a.Status), StatusArchived)

@@ -10,43 +10,43 @@ import (
 	"fanfare/internal/record"
 )
 
-// Store keeps audiences. Every writing method is atomic: it saves the record,
-// its event, its audit entry and the caller's idempotency key together, or
-// nothing. A missing record is a not_found fault, a lost race record.ErrRace.
+// Store stores audiences. Every write is atomic: it saves the record, its
+// event, its audit entry and the caller's idempotency key together, or nothing.
+// A missing record is a not_found fault. A concurrent change is record.ErrRace.
 type Store interface {
-	// Save writes a new record, or one that nobody has changed since it was
-	// loaded.
+	// Save writes a new record, or one that has not changed since Load.
 	Save(ctx context.Context, a *Audience, save record.Save) (record.Doc, error)
 	Load(ctx context.Context, workspace, id ident.ID) (*Audience, error)
 	Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
-	// ChangeMembers changes the members of a list that nobody has changed
-	// since it was loaded, and saves the list as Counted makes it. The answer
-	// is a Changed; it is also what is remembered under the caller's key.
+	// ChangeMembers changes the members of a list that has not changed since
+	// Load, and saves the list as Counted returns it. The returned document is
+	// a Changed, which is also stored under the caller's idempotency key.
 	ChangeMembers(ctx context.Context, a *Audience, m Members, save record.Save) (record.Doc, error)
-	// Statuses tells how audiences are; an id that names nothing is not in it.
+	// Statuses returns the statuses of audiences. It omits ids that do not
+	// exist.
 	Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]Status, error)
-	// Overlaps lists the lists that share members with one, archived ones
-	// left out, those that share most first.
+	// Overlaps lists the customer lists that share members with the given one,
+	// most shared first, without archived ones.
 	Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]Shared, error)
-	// Campaigns lists campaigns for an audience, archived ones left out, the
-	// newest first.
+	// Campaigns lists the campaigns that target an audience, newest first,
+	// without archived ones.
 	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignFigures, error)
 }
 
-// Facts tell how an audience does.
+// Facts returns the metrics of audiences.
 type Facts interface {
-	// Audience returns the facts of an audience on some days, both included. A
-	// warning says where there are none. Shares are compared with those of the baseline:
-	// workspace, or the id of an audience. A breakdown that nobody has
-	// reported is empty.
+	// Audience returns the metrics of an audience from first to last, both
+	// included, with a warning if none exist. Shares are compared with the
+	// baseline: workspace, or the id of an audience. A breakdown that no
+	// platform reported is empty.
 	Audience(ctx context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error)
 }
 
-// Members are hashes of members to add and to remove. None is in both.
+// Members are hashes of members to add and to remove. No hash is in both.
 type Members struct{ Add, Remove []string }
 
-// Changed is what a change of members did.
+// Changed is the result of a change of members.
 type Changed struct {
 	AudienceID ident.ID `json:"audience_id"`
 	Added      int64    `json:"added"`
@@ -55,7 +55,8 @@ type Changed struct {
 	Status     Status   `json:"status"`
 }
 
-// Shared is a list and how many of its members are in another one too.
+// Shared is a customer list and the number of members that it shares with
+// another one.
 type Shared struct {
 	With   *Audience
 	Shared int64
