@@ -6,58 +6,58 @@ import (
 	"fmt"
 )
 
-// Brief is what a provider works from: the caller's own words and the facts in
-// them. A provider that states anything else invents it.
+// Brief is the input of a provider: the caller's prompt and its facts. A
+// provider must not state other facts.
 type Brief struct {
 	Prompt string
-	// NegativePrompt is what must not be said or shown.
+	// NegativePrompt lists what must not be said or shown.
 	NegativePrompt string
 	Type           string
-	// Channels are never empty: the service fills in what fits the type.
+	// Channels is never empty: the service sets a default for the type.
 	Channels []string
-	// Variants is how many are wanted, from 1 to MaxVariants.
+	// Variants is the number of variants, from 1 to MaxVariants.
 	Variants int
-	// Shapes are the pictures that each variant needs, none for pure text.
+	// Shapes are the image sizes of each variant, empty for text.
 	Shapes []Shape
-	// Formats are the picture formats of each shape: png, svg.
+	// Formats are the image formats of each shape: png, svg.
 	Formats []string
-	// Language is a BCP 47 tag, empty where the prompt's own is to be found
-	// out.
+	// Language is a BCP 47 tag. If it is empty, the provider detects the
+	// language of the prompt.
 	Language     string
 	Tone         string
 	Brand        Brand
 	CallToAction string
 	LandingURL   string
-	// Objective is that of the campaign the creative is for, often empty.
+	// Objective is the objective of the creative's campaign, often empty.
 	Objective string
-	// Examples are texts of earlier creatives, for style only: nothing in them
-	// is a fact about this one.
+	// Examples are texts of earlier creatives. They are for style only and are
+	// not facts about this one.
 	Examples []string
-	// Seed makes the built-in generator's work repeatable.
+	// Seed makes the output of the built-in composer reproducible.
 	Seed int64
 }
 
-// Brand is how the advertiser looks and sounds.
+// Brand describes the look and the voice of the advertiser.
 type Brand struct {
 	Name  string `json:"name"`
 	Voice string `json:"voice"`
-	// Colors are #rrggbb, the main one first.
+	// Colors are #rrggbb, primary color first.
 	Colors      []string `json:"colors"`
 	LogoURL     string   `json:"logo_url"`
 	BannedWords []string `json:"banned_words"`
-	// Logo is the picture that LogoURL names, once it was fetched.
+	// Logo is the fetched image of LogoURL.
 	Logo []byte `json:"-"`
 }
 
-// Shape is the size of a picture in pixels, with the name it was asked by:
-// an aspect ratio such as 1:1 or a size such as 300x250.
+// Shape is an image size in pixels with the requested name: an aspect ratio
+// such as 1:1 or a size such as 300x250.
 type Shape struct {
 	Name          string
 	Width, Height int
 }
 
-// Copy is the text of one variant for one channel. Limits says which members a
-// channel uses and how long they may be; the others stay empty.
+// Copy is the text of one variant for one channel. Limits lists the fields of
+// each channel and their lengths; the other fields are empty.
 type Copy struct {
 	Headlines    []string `json:"headlines"`
 	LongHeadline *string  `json:"long_headline"`
@@ -72,16 +72,15 @@ type Copy struct {
 	Paths        []string `json:"paths"`
 }
 
-// Draft is one variant as a provider makes it.
+// Draft is one variant as the provider returns it.
 type Draft struct {
-	// Angle names the idea behind the variant, where the provider has a name
-	// for it.
+	// Angle names the idea of the variant, if the provider has a name for it.
 	Angle        string
 	ByChannel    map[string]Copy
 	CallToAction string
 }
 
-// Picture is one picture of a variant.
+// Picture is one image of a variant.
 type Picture struct {
 	Shape    Shape
 	MIMEType string
@@ -89,31 +88,30 @@ type Picture struct {
 	AltText  string
 }
 
-// Result is what a provider made of a brief.
+// Result is the output of a provider for a brief.
 type Result struct {
 	Drafts []Draft
-	// Language is the BCP 47 tag of what was written.
+	// Language is the BCP 47 tag of the text.
 	Language string
 	Model    string
 	Usage    Usage
-	// Dropped says in words why variants are missing, one entry each.
+	// Dropped has one reason per missing variant.
 	Dropped []string
 }
 
-// Usage is what a call consumed.
+// Usage is the consumption of provider calls.
 type Usage struct {
 	InputTokens  int64 `json:"input_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
 	Images       int64 `json:"images"`
-	// Calls counts requests to the provider, Retries those that had to be
-	// repeated.
+	// Calls counts requests to the provider. Retries counts the repeated ones.
 	Calls   int64 `json:"calls"`
 	Retries int64 `json:"retries"`
-	// CostMicros is in US dollars; nil where no price is known.
+	// CostMicros is in US dollars, nil if no price is known.
 	CostMicros *int64 `json:"-"`
 }
 
-// Add sums two usages. A sum with an unknown price is unknown.
+// Add adds v to u. If one cost is unknown, the total is unknown.
 func (u *Usage) Add(v Usage) {
 	u.InputTokens += v.InputTokens
 	u.OutputTokens += v.OutputTokens
@@ -132,20 +130,19 @@ func (u *Usage) Add(v Usage) {
 	}
 }
 
-// Provider makes creatives. The built-in composer is one, language models are
-// others. What a provider returns is checked all the same: limits, policy and
-// plain text are the service's business. An error that is not a *FailureError is a
-// fault of ours.
+// Provider generates creatives: the built-in composer or a language model. The
+// service checks the output of every provider for limits, policy and plain
+// text. An error that is not a *FailureError is an internal error.
 type Provider interface {
-	// Write makes the copy of b.Variants variants for every asked channel. It
-	// may return fewer and says why in Result.Dropped.
+	// Write writes the copy of b.Variants variants for every channel. It may
+	// return fewer, with the reasons in Result.Dropped.
 	Write(ctx context.Context, b *Brief) (*Result, error)
-	// Paint makes one picture for a draft. ErrNoPictures says that this
-	// provider makes none; the built-in renderer then does.
+	// Paint creates one image for a draft. ErrNoPictures means that the
+	// provider has no images; the built-in renderer creates them instead.
 	Paint(ctx context.Context, b *Brief, d *Draft, s Shape, format string) (*Picture, Usage, error)
 }
 
-// FailureError is why a generation failed, in words for the caller.
+// FailureError says why a generation failed, in a message for the caller.
 type FailureError struct {
 	Code      string
 	Message   string
@@ -153,38 +150,38 @@ type FailureError struct {
 	cause     error
 }
 
-// Codes of failures.
+// Failure codes.
 const (
 	// FailTimeout: the provider did not finish in time.
 	FailTimeout = "timeout"
-	// FailProvider: the provider could not be reached or answered 5xx.
+	// FailProvider: the provider could not be reached or returned 5xx.
 	FailProvider = "provider_unavailable"
-	// FailThrottled: the provider kept answering 429.
+	// FailThrottled: the provider kept returning 429.
 	FailThrottled = "provider_throttled"
-	// FailCredentials: the provider refused our key.
+	// FailCredentials: the provider rejected the API key.
 	FailCredentials = "provider_credentials"
 	// FailRefused: the provider refused the brief.
 	FailRefused = "provider_refused"
-	// FailAnswer: the provider answered what nobody can read or use.
+	// FailAnswer: the provider's response is invalid or unusable.
 	FailAnswer = "provider_invalid_answer"
 	// FailPolicy: every variant was blocked by the policy check.
 	FailPolicy = "policy_blocked"
 	// FailBudget: the workspace's monthly budget is used up.
 	FailBudget = "budget_exhausted"
-	// FailScript: the fonts cannot draw the text of a picture.
+	// FailScript: the fonts do not support the script of the text.
 	FailScript = "unsupported_script"
-	// FailLogo: the logo cannot be fetched or read.
+	// FailLogo: the logo could not be fetched or decoded.
 	FailLogo = "logo_unavailable"
-	// FailInternal: a fault of ours.
+	// FailInternal: an internal error.
 	FailInternal = "internal_error"
 )
 
-// Fail makes a failure.
+// Fail returns a FailureError.
 func Fail(code string, retryable bool, format string, args ...any) *FailureError {
 	return &FailureError{Code: code, Message: fmt.Sprintf(format, args...), Retryable: retryable}
 }
 
-// Because keeps the cause for the log.
+// Because sets the cause, which is only logged.
 func (f *FailureError) Because(cause error) *FailureError {
 	f.cause = cause
 	return f
@@ -199,5 +196,5 @@ func (f *FailureError) Error() string {
 
 func (f *FailureError) Unwrap() error { return f.cause }
 
-// ErrNoPictures says that a provider makes no pictures.
+// ErrNoPictures means that a provider does not create images.
 var ErrNoPictures = errors.New("this provider makes no pictures")

@@ -1,7 +1,6 @@
-// Package creative holds what campaigns show: creatives and their variants,
-// how they are generated from a prompt, what keeps a text from being shown,
-// and which providers can write one. It knows no HTTP and no SQL; what it
-// needs from a store is in store.go.
+// Package creative defines creatives and their variants, their generation from
+// a prompt, the policy check of texts, and the provider interface. It uses no
+// HTTP and no SQL; store.go declares the interfaces that it needs.
 package creative
 
 import (
@@ -14,7 +13,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Limits of the writable members. The contract says the same.
+// Limits of the writable fields. The OpenAPI contract has the same limits.
 const (
 	MaxName        = 200
 	MaxPrompt      = 4000
@@ -35,11 +34,11 @@ const (
 	MaxBanned      = 100
 	MaxBannedWord  = 50
 	MaxSeed        = 1<<53 - 1
-	// DefaultVariants is how many variants are made where nobody says.
+	// DefaultVariants is the default number of variants.
 	DefaultVariants = 3
 )
 
-// Values of the enumerated members.
+// Allowed values of the enumerated fields.
 var (
 	Types           = []string{"text", "image", "video", "audio", "carousel", "email", "html"}
 	GeneratedTypes  = []string{"text", "image", "email"}
@@ -55,7 +54,7 @@ var (
 	defaultChannels = map[string]string{"text": "social", "image": "display", "email": "email"}
 )
 
-// BuiltIn is the provider that needs nothing.
+// BuiltIn is the provider that needs no configuration.
 const BuiltIn = "composer"
 
 // Approval statuses.
@@ -66,7 +65,7 @@ const (
 	ApprovalRejected    = "rejected"
 )
 
-// Status is where a creative is in its life.
+// Status is the lifecycle status of a creative.
 type Status string
 
 // The statuses.
@@ -80,7 +79,7 @@ const (
 // Statuses lists all statuses.
 var Statuses = []string{string(StatusGenerating), string(StatusReady), string(StatusFailed), string(StatusArchived)}
 
-// Creative is the whole record as the API answers it.
+// Creative is the whole record as the API returns it.
 type Creative struct {
 	ID     ident.ID `json:"id"`
 	Status Status   `json:"status"`
@@ -97,7 +96,7 @@ type Creative struct {
 	record.Common
 }
 
-// Spec is everything a caller may write.
+// Spec has the fields that a caller can write.
 type Spec struct {
 	Name     string            `json:"name"`
 	Approval Approval          `json:"approval"`
@@ -108,7 +107,7 @@ type Spec struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// Approval is whether people let it be shown.
+// Approval is the decision of a member whether the creative may be shown.
 type Approval struct {
 	Status string         `json:"status"`
 	By     *record.Actor  `json:"by"`
@@ -116,7 +115,7 @@ type Approval struct {
 	Note   *string        `json:"note"`
 }
 
-// Content is what is shown.
+// Content is the text and the media of a creative.
 type Content struct {
 	Headline     *string         `json:"headline"`
 	Body         *string         `json:"body"`
@@ -128,10 +127,10 @@ type Content struct {
 	Media        []Media         `json:"media"`
 }
 
-// empty is the content of a creative that has none yet.
+// empty returns the content of a creative that has none yet.
 func empty() Content { return Content{ByChannel: map[string]Copy{}, Media: []Media{}} }
 
-// Media is one picture of a creative.
+// Media is one image of a creative.
 type Media struct {
 	AssetID    ident.ID `json:"asset_id"`
 	URL        string   `json:"url"`
@@ -144,14 +143,14 @@ type Media struct {
 	AltText    *string  `json:"alt_text"`
 }
 
-// Rights is what may be done with it.
+// Rights are the usage rights of the content.
 type Rights struct {
 	ExpiresAt    *clock.Instant `json:"expires_at"`
 	Licence      *string        `json:"licence"`
 	AIDisclosure bool           `json:"ai_disclosure"`
 }
 
-// Generation is where a generated creative comes from.
+// Generation describes how a creative was generated.
 type Generation struct {
 	Prompt         string         `json:"prompt"`
 	NegativePrompt *string        `json:"negative_prompt"`
@@ -166,7 +165,8 @@ type Generation struct {
 	Error          *GenerationErr `json:"error"`
 }
 
-// Parameters is the rest of a request, kept so that it can be run again.
+// Parameters are the other fields of a generation request. They are stored, so
+// that the generation can be repeated.
 type Parameters struct {
 	Type         string      `json:"type"`
 	Channels     []string    `json:"channels"`
@@ -185,21 +185,21 @@ type Parameters struct {
 	Objective    *string     `json:"objective"`
 }
 
-// Reference is an earlier creative or a page to take the style from.
+// Reference is an earlier creative or a web page whose style to follow.
 type Reference struct {
 	CreativeID *ident.ID `json:"creative_id"`
 	URL        *string   `json:"url"`
 }
 
-// Cost is what a generation took.
+// Cost is the cost and the usage of a generation.
 type Cost struct {
-	// Amount is in US dollars with six decimals, nil where no price is known.
+	// Amount is in US dollars with six decimals, nil if no price is known.
 	Amount   *string `json:"amount"`
 	Currency string  `json:"currency"`
 	Usage
 }
 
-// GenerationErr is why the last try failed.
+// GenerationErr says why the last try failed.
 type GenerationErr struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
@@ -222,7 +222,7 @@ type Variant struct {
 	AspectRatio *string            `json:"aspect_ratio"`
 	Language    *string            `json:"language"`
 	Generation  *VariantGeneration `json:"generation"`
-	// Metrics is never stored: who asks for it gets what facts say then.
+	// Metrics is not stored. Measured sets it from the facts.
 	Metrics    *struct{}      `json:"metrics"`
 	Experiment *struct{}      `json:"experiment"`
 	Version    int64          `json:"version"`
@@ -231,7 +231,7 @@ type Variant struct {
 	ArchivedAt *clock.Instant `json:"archived_at"`
 }
 
-// VariantGeneration is how a variant was made.
+// VariantGeneration describes how a variant was generated.
 type VariantGeneration struct {
 	Seed       int64             `json:"seed"`
 	Parameters map[string]string `json:"parameters"`
@@ -240,7 +240,7 @@ type VariantGeneration struct {
 // living are the statuses of a creative that is not archived.
 var living = []Status{StatusGenerating, StatusReady, StatusFailed}
 
-// refuse says why something is impossible now.
+// refuse returns the fault for an action that the status does not allow.
 func (c *Creative) refuse(verb string, required ...Status) error {
 	code := fault.InvalidState
 	message := fmt.Sprintf("Cannot %s a creative that is %s; it must be %s.", verb, c.Status, record.Words(required))
@@ -251,7 +251,7 @@ func (c *Creative) refuse(verb string, required ...Status) error {
 	return fault.New(code, message, fault.Detail{Code: string(code), Message: message, Meta: fault.Meta{"current_status": c.Status, "required_status": required}})
 }
 
-// unarchived is the status that an archived creative goes back to.
+// unarchived returns the status of an archived creative after a restore.
 func (c *Creative) unarchived() Status {
 	switch g := c.Generation; {
 	case g != nil && g.Error != nil:

@@ -18,7 +18,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Request is what a caller wants to have generated.
+// Request is the input of a generation.
 type Request struct {
 	Prompt         string
 	NegativePrompt *string
@@ -30,16 +30,16 @@ type Request struct {
 }
 
 const (
-	// Longest is how long a generation may take in all.
+	// Longest is the maximum duration of a generation.
 	Longest = 10 * time.Minute
-	// look is how often somebody who waits looks.
+	// look is the polling interval of Wait.
 	look = 50 * time.Millisecond
 )
 
 func fieldOf(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-// dangling lists what a request names that is not there, and takes over what
-// it needs from what is.
+// dangling lists references of the request that do not exist or are archived,
+// and copies the data that it needs from those that exist.
 func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
 	var details []fault.Detail
 	judge := func(field string, id ident.ID, there, archived bool) {
@@ -87,7 +87,7 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) 
 	return append(details, bad...), err
 }
 
-// takeOver fills in from the campaign what the request leaves open.
+// takeOver fills empty fields of the request from the campaign.
 func (r *Request) takeOver(c Context) {
 	if len(r.Channels) == 0 {
 		r.Channels = c.Channels
@@ -117,10 +117,10 @@ func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Requ
 	}}, nil
 }
 
-// AssetPath is where assets lie.
+// AssetPath is the URL path of assets.
 const AssetPath = "/v1/assets/"
 
-// logoAsset is the asset that a logo is, where it is one of ours.
+// logoAsset returns the id of the logo if it is a stored asset.
 func logoAsset(b *Brand) (ident.ID, bool) {
 	if b == nil {
 		return "", false
@@ -129,9 +129,9 @@ func logoAsset(b *Brand) (ident.ID, bool) {
 	return ident.ID(id), own
 }
 
-// Generate makes a creative from a prompt. Where that is a matter of
-// milliseconds it comes back finished; else it is left to background work, and
-// Wait tells when it is done.
+// Generate creates a creative from a prompt. A generation that takes
+// milliseconds is finished on return. Others run in the background; Wait waits
+// for them.
 func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	r := readRequest(f)
@@ -158,7 +158,7 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	return s.Store.Save(ctx, c, save)
 }
 
-// begin starts a generation: at once where it is quick, else by planning it.
+// begin runs a quick generation at once and schedules any other.
 func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
 	if c.Generation.Provider == BuiltIn && len(c.Generation.Parameters.shapes()) == 0 {
 		o, err := s.attempt(ctx, save.Cause, c)
@@ -177,7 +177,7 @@ func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
 	return nil
 }
 
-// draft makes the record of a generation that has not begun.
+// draft returns the record of a generation that has not started.
 func (s *Service) draft(ctx context.Context, cause record.Cause, r *Request) (*Creative, error) {
 	if len(r.Channels) == 0 {
 		r.Channels = []string{defaultChannels[r.Type]}
@@ -211,7 +211,7 @@ func (s *Service) draft(ctx context.Context, cause record.Cause, r *Request) (*C
 	return c, nil
 }
 
-// Regenerate runs the generation of a failed creative again.
+// Regenerate repeats the generation of a failed creative.
 func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusFailed {
@@ -224,9 +224,9 @@ func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.I
 	})
 }
 
-// Wait returns the creative once its generation is over, or as it is when the
-// time is. It looks again and again, because any node may do the work. What it
-// returns as done is remembered under the caller's key.
+// Wait returns the creative when its generation has finished, or its current
+// state after the timeout. It polls, because any instance may do the work. It
+// stores a finished result under the caller's idempotency key.
 func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, patience time.Duration) (d record.Doc, done bool, err error) {
 	until := time.NewTimer(patience)
 	defer until.Stop()
@@ -250,8 +250,8 @@ func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, pat
 	}
 }
 
-// Run does the work of a creative that is generating. Calling it at any time
-// and any number of times is right.
+// Run runs the generation of a creative whose status is generating. Repeated
+// calls are safe.
 func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 	c, err := s.Store.Load(ctx, workspace, id)
 	if fault.Is(err, fault.NotFound) {
@@ -267,15 +267,15 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
 	o, err := s.attempt(ctx, cause, c)
 	if err == nil && o.failure != nil && errors.Is(ctx.Err(), context.Canceled) {
-		// What was broken off has not failed.
+		// An interrupted generation has not failed.
 		err = fmt.Errorf("generate %s: %w", id, ctx.Err())
 	}
 	if err != nil {
 		return err
 	}
 	_, err = s.change(context.WithoutCancel(ctx), cause, id, record.Match{}, func(c *Creative, save *Save) error {
-		// Whoever archived it or was faster does not want the result, but it
-		// has cost what it has.
+		// The creative was archived or finished elsewhere, so drop the result,
+		// but record its cost.
 		if c.Status == StatusGenerating {
 			s.finish(c, o, save)
 		} else {
@@ -286,8 +286,8 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 	return err
 }
 
-// attempt makes one try. An error is a fault of ours and worth another try,
-// until the time is over.
+// attempt tries once. An error is internal and can be retried until the maximum
+// duration.
 func (s *Service) attempt(ctx context.Context, cause record.Cause, c *Creative) (*outcome, error) {
 	over := c.Generation.StartedAt.Add(Longest) <= clock.At(s.Now())
 	if over {
@@ -304,7 +304,7 @@ func (s *Service) attempt(ctx context.Context, cause record.Cause, c *Creative) 
 	return s.produce(ctx, cause, c, work)
 }
 
-// shapes are the pictures that were asked for.
+// shapes returns the requested image sizes.
 func (p *Parameters) shapes() []Shape {
 	var list []Shape
 	for _, table := range []struct {
@@ -321,7 +321,7 @@ func (p *Parameters) shapes() []Shape {
 	return list
 }
 
-// brief is what a provider is told.
+// brief returns the input of the provider.
 func (c *Creative) brief() *Brief {
 	g := c.Generation
 	p := g.Parameters
@@ -343,7 +343,7 @@ func deref(s *string) string {
 	return *s
 }
 
-// dollars writes millionths of a dollar.
+// dollars formats millionths of a dollar.
 func dollars(micros int64) string {
 	text := strconv.FormatInt(micros, 10)
 	if len(text) < 7 {

@@ -14,8 +14,8 @@ type script struct {
 	tables []*unicode.RangeTable
 }
 
-// scripts are the languages that their letters identify, the more particular
-// first: Japanese also uses Han characters.
+// scripts maps scripts to languages, more specific ones first, because Japanese
+// also uses Han characters.
 var scripts = []script{
 	{"ja", []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
 	{"ko", []*unicode.RangeTable{unicode.Hangul}},
@@ -30,7 +30,7 @@ var scripts = []script{
 	{"hy", []*unicode.RangeTable{unicode.Armenian}},
 }
 
-// sharedScripts are further languages that are written in one of the scripts.
+// sharedScripts lists the scripts that other languages use.
 var sharedScripts = map[string][]string{
 	"ja": {"ja", "zh"}, "yue": {"zh"}, "fa": {"ar"}, "ur": {"ar"}, "ps": {"ar"}, "yi": {"he"}, "iw": {"he"}, "uk": {"ru"}, "bg": {"ru"},
 	"mk": {"ru"}, "be": {"ru"}, "mr": {"hi"}, "ne": {"hi"}, "sa": {"hi"},
@@ -39,12 +39,12 @@ var sharedScripts = map[string][]string{
 type commonWord struct {
 	tag, name string
 	words     map[string]bool
-	// letters are those that no other language of the list has.
+	// letters are letters that no other language of the list uses.
 	letters string
 }
 
-// commonWords are frequent words of the languages that the built-in composer
-// recognizes, and letters that only one of them has.
+// commonWords has frequent words and unique letters of the languages that the
+// built-in composer detects.
 var commonWords = []commonWord{
 	{"en", "English", wordSet("the and for with your you our we is are of to off free new from until that this it at on by ad ads write create an buy sale shop get save only all no up help promote team best campaign online more week month day today"), ""},
 	{"de", "German", wordSet("der die das und für mit von ein eine einen einem unser unsere unseren ist sind nicht auf bis zum zur auch wir sie ihr ihre bei aus jetzt schreibe erstelle anzeige werbung rabatt kostenlos kostenlose kostenloser neue neuer neues ab oder im nur alle handgemachte"), "äöüß"},
@@ -55,8 +55,7 @@ var commonWords = []commonWord{
 	{"nl", "Dutch", wordSet("het een en voor met van onze ons is zijn niet op tot ook wij jouw uw bij uit nu schrijf maak advertentie korting gratis nieuw nieuwe vanaf alle alleen naar zonder"), ""},
 }
 
-// LanguageOf finds the language of a text, English where nothing says
-// otherwise.
+// LanguageOf detects the language of a text. The default is English.
 func LanguageOf(text string) string {
 	if tag := scriptOf(text); tag != "" {
 		return tag
@@ -84,8 +83,7 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
-// scriptOf is the language that the script of a text stands for, empty for
-// Latin letters.
+// scriptOf returns the language of the text's script, empty for Latin.
 func scriptOf(text string) string {
 	letters, other := 0, map[string]int{}
 	for _, r := range text {
@@ -107,7 +105,7 @@ func scriptOf(text string) string {
 		other["ja"] += other["zh"]
 	}
 	for _, s := range scripts {
-		// A brief in another script often has Latin brand names.
+		// A brief in another script often contains Latin brand names.
 		if other[s.tag]*5 > letters*2 {
 			return s.tag
 		}
@@ -115,11 +113,11 @@ func scriptOf(text string) string {
 	return ""
 }
 
-// languageMismatch tells whether a prompt is clearly in another language than
-// the one that is asked for, and in which.
+// languageMismatch reports whether a prompt is clearly in another language than
+// the requested one, and in which.
 //
-// Choice: only clear cases are refused, because a short prompt in a language
-// without a word list would be turned away otherwise.
+// Choice: it rejects only clear cases. Otherwise a short prompt in a language
+// without a word list would be rejected.
 func languageMismatch(prompt, language string) (tag string, mismatch bool) {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	known := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == base })
@@ -151,8 +149,8 @@ func languageMismatch(prompt, language string) (tag string, mismatch bool) {
 	return tag, seen[tag] >= 3 && seen[tag] >= 2*seen[base] || seen[tag] >= 2 && seen[base] == 0
 }
 
-// checkLanguage refuses a language that the built-in composer cannot write the
-// prompt in. Language models translate.
+// checkLanguage rejects a language that the built-in composer cannot use for
+// the prompt. Language models translate.
 func checkLanguage(r *Request) []fault.Detail {
 	if r.Language == nil || *r.Provider != BuiltIn {
 		return nil

@@ -5,37 +5,37 @@ import (
 	"unicode/utf8"
 )
 
-// Limit is the room that one field has on one channel. The table is data: who
-// wants to know why a text was refused finds the place that says so, and when
-// it was last looked at.
+// Limit is the length limit of one field on one channel. Source and Checked
+// document where each limit comes from and when it was last verified.
 type Limit struct {
 	Channel string
-	// Field is a member of Copy by its JSON name.
+	// Field is the JSON name of a field of Copy.
 	Field string
-	// Least and Most are how many items a list needs and may have; a single
-	// text has 1 and 1, or 0 and 1 where it may be missing.
+	// Least and Most are the minimum and maximum number of items of a list. A
+	// single text has 1 and 1, or 0 and 1 if it is optional.
 	Least, Most int
-	// Soft is where platforms begin to cut what is shown, 0 for nowhere; Hard
-	// is where they refuse.
+	// Soft is the length from which platforms truncate, 0 for never. Hard is
+	// the length above which they reject.
 	Soft, Hard int
-	// Count says how characters are counted.
+	// Count is how characters are counted.
 	Count Count
-	// Source is where the numbers come from, Checked the day they were read.
+	// Source is where the numbers come from, Checked the date of the last
+	// check.
 	Source, Checked string
 }
 
-// Count is a platform's way of counting characters.
+// Count is a method to count characters.
 type Count string
 
-// The ways of counting.
+// The counting methods.
 const (
 	// Characters counts code points.
 	Characters Count = "characters"
 	// Width counts East Asian wide characters twice, as Google does.
 	Width Count = "width"
-	// Message counts so that a text fits one SMS part of 160: each character
-	// of the GSM alphabet is one, those of its extension two, and one
-	// character outside of it makes everything weigh 160/70.
+	// Message counts so that a text fits one SMS part of 160. A character of
+	// the GSM alphabet counts 1, one of its extension 2. If any character is
+	// outside the alphabet, every character counts 160/70.
 	Message Count = "message"
 )
 
@@ -50,7 +50,7 @@ const (
 	checked       = "2026-11-15"
 )
 
-// Limits is the table. Every channel of records is in it.
+// Limits is the table of limits for all channels of records.
 var Limits = []Limit{
 	{"search", "headlines", 3, 15, 0, 30, Width, googleSearch, checked},
 	{"search", "descriptions", 2, 4, 0, 90, Width, googleSearch, checked},
@@ -94,7 +94,7 @@ var Limits = []Limit{
 	{"other", "primary_text", 1, 1, 300, 600, Characters, house, checked},
 }
 
-// LimitsOf lists the fields of a channel.
+// LimitsOf lists the limits of a channel.
 func LimitsOf(channel string) []Limit {
 	var list []Limit
 	for _, l := range Limits {
@@ -117,7 +117,7 @@ func (c *Copy) Texts(field string) []string {
 	return nil
 }
 
-// SetTexts sets the items of a field; of a single text, the first one.
+// SetTexts sets the items of a field, or the first item for a single text.
 func (c *Copy) SetTexts(field string, texts []string) {
 	list, one := c.member(field)
 	switch {
@@ -159,7 +159,7 @@ func (c *Copy) member(field string) (list *[]string, one **string) {
 	return nil, nil
 }
 
-// Length counts a text the way the limit does.
+// Length returns the length of a text, counted with the limit's method.
 func (l Limit) Length(text string) int {
 	switch l.Count {
 	case Width:
@@ -178,7 +178,7 @@ func (l Limit) Length(text string) int {
 	return utf8.RuneCountInString(text)
 }
 
-// wide reports whether a character takes two columns: the East Asian scripts,
+// wide reports whether a character takes two columns: East Asian scripts,
 // full-width forms and pictographs.
 func wide(r rune) bool {
 	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xac00 && r <= 0xd7a3 ||
@@ -202,7 +202,7 @@ var gsm = func() map[rune]int {
 	return m
 }()
 
-// messageLength is the length of a text in parts of 160.
+// messageLength returns the length of a text in units of a 160-character SMS.
 func messageLength(text string) int {
 	septets, units, plain := 0, 0, true
 	for _, r := range text {
@@ -217,19 +217,19 @@ func messageLength(text string) int {
 	if plain {
 		return septets
 	}
-	// 70 units of UCS-2 fill a part as 160 septets do, rounded up.
+	// 70 UCS-2 units fill a part like 160 septets. Round up.
 	return (units*160 + 69) / 70
 }
 
-// Over is a text that breaks a hard limit, or a list with too few or too many
-// items; then Index is -1.
+// Over is a text that exceeds a hard limit. For a list with too few or too many
+// items, Index is -1.
 type Over struct {
 	Limit  Limit
 	Index  int
 	Length int
 }
 
-// Overs lists where a copy breaks the hard limits of its channel.
+// Overs lists the hard limits that a copy exceeds on a channel.
 func (c *Copy) Overs(channel string) []Over {
 	var list []Over
 	for _, l := range LimitsOf(channel) {

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Measured is Variants with the metrics of each.
+// Measured returns Variants with metrics.
 func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
 	p, err := s.Variants(ctx, workspace, id, q)
 	if err != nil || len(p.Docs) == 0 {
@@ -39,9 +39,9 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 		}
 	}
 	for i, v := range list {
-		// Choice: platforms report ads, so a variant has the figures of the
-		// ads that are linked to it. What is linked to the creative belongs
-		// to no variant, unless there is only one.
+		// Choice: platforms report ads, so a variant has the metrics of the ads
+		// linked to it. Metrics of ads linked to the creative belong to no
+		// variant, unless the creative has only one.
 		if c.VariantCount == 1 {
 			v = id
 		}
@@ -52,11 +52,11 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 	return p, nil
 }
 
-// noMetrics is how a stored variant says that it tells no metrics. Text inside
-// a document cannot look like it, because its quotes are escaped.
+// noMetrics is the metrics member of a stored variant. Text in a document
+// cannot match it, because its quotes are escaped.
 var noMetrics = []byte(`"metrics":null`)
 
-// measured is a variant that tells its metrics.
+// measured returns the variant document with its metrics.
 func measured(d record.Doc, m Metrics) (record.Doc, error) {
 	b, err := json.Marshal(m)
 	if err != nil {

@@ -9,46 +9,45 @@ import (
 	"strings"
 )
 
-// Policy is the outcome of the check of one variant.
+// Policy is the result of the policy check of one variant.
 type Policy struct {
-	// Status is the worst of the findings: pass, warn or block.
+	// Status is the highest severity of the findings: pass, warn or block.
 	Status string `json:"status"`
-	// Findings are never nil. They come in the order of the channels, the
-	// fields of Limits, the items and the places.
+	// Findings is never nil. It is sorted by channel, field (as in Limits),
+	// item and position.
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one rule that a text breaks, and where.
+// Finding is one violation of a rule in a text.
 type Finding struct {
-	// Rule is the id of the rule and never changes its meaning.
+	// Rule is the stable id of the rule.
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
 	Channel  string `json:"channel"`
-	// Field is a member of Copy by its JSON name, Index the item in it.
+	// Field is the JSON name of a field of Copy, Index its item.
 	Field string `json:"field"`
 	Index int    `json:"index"`
-	// Start and End are code points; Text is what stands between them.
+	// Start and End are code point offsets of Text.
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 	Text    string `json:"text"`
 	Message string `json:"message"`
 }
 
-// Outcomes of the policy check; the last two are also severities.
+// Results of the policy check. The last two are also severities.
 const (
 	PolicyPass  = "pass"
 	PolicyWarn  = "warn"
 	PolicyBlock = "block"
 )
 
-// maxPlaces is how many places of one text a rule reports. More of them tell
-// nothing new and would make a record of any size.
+// maxPlaces is the maximum number of findings per rule and text. It bounds the
+// size of the record.
 const maxPlaces = 5
 
-// Review checks every text of a draft against its channel and the brief.
-// Channels go in the order of the list; those missing in it are checked last,
-// so that no text passes unseen. A nil brief, for the caller's own material,
-// leaves out the rules that compare with one.
+// Review checks every text of a draft against its channel and the brief. It
+// checks channels in the order of the list, then all others, so that no text is
+// skipped. A nil brief, for uploaded content, skips the rules that need one.
 func Review(b *Brief, channels []string, byChannel map[string]Copy) Policy {
 	p := Policy{Status: PolicyPass, Findings: []Finding{}}
 	f := factsOf(b)
@@ -78,8 +77,8 @@ func reviewed(channels []string, byChannel map[string]Copy) []string {
 	return list
 }
 
-// fieldsOf are all fields of a copy: those that the channel uses in the order
-// of its limits, then the others, without limits.
+// fieldsOf returns all fields of a copy: first those of the channel in the
+// order of its limits, then the others without limits.
 func fieldsOf(channel string) []Limit {
 	list := LimitsOf(channel)
 	for _, field := range []string{
@@ -128,7 +127,7 @@ func (f *facts) review(l Limit, index int, text string) []Finding {
 	return findings
 }
 
-// overLimit finds what is too long, from the first character too many on.
+// overLimit returns the part of the text that exceeds the limit.
 func overLimit(l Limit, p *passage) (span, bool) {
 	if l.Hard == 0 {
 		return span{}, false
@@ -148,12 +147,12 @@ func overLimit(l Limit, p *passage) (span, bool) {
 	}, true
 }
 
-// policyRule is one rule. The tables are in policy_rules.go.
+// policyRule is one rule. policy_rules.go has the tables.
 type policyRule struct {
 	id string
-	// language is the only one that the rule understands, empty for any.
+	// language is the only language of the rule, empty for any.
 	language string
-	// needsBrief leaves the rule out where there is none to compare with.
+	// needsBrief skips the rule if no brief exists.
 	needsBrief bool
 	// where says how severe a finding is by channel and field; the first
 	// entry that fits counts, and where none does the rule does not apply.
