@@ -12,20 +12,19 @@ var (
 	hiddenElement = regexp.MustCompile(`(?is)<!--.*?-->|<script\b[^>]*>.*?</script\s*>|<style\b[^>]*>.*?</style\s*>`)
 	lineTag       = regexp.MustCompile(`(?i)</?(?:br|p|div|li|ul|ol|tr|table|h[1-6]|section|article)\b[^<>]*>`)
 	htmlTag       = regexp.MustCompile(`<[a-zA-Z/!?][^<>]*>`)
-	// openTag is the beginning of a tag that never ends.
+	// openTag is the start of a tag that is not closed.
 	openTag    = regexp.MustCompile(`<([a-zA-Z/!?])`)
 	htmlEntity = regexp.MustCompile(`&#?[0-9A-Za-z]+;`)
 	scriptWord = regexp.MustCompile(`(?i)\b(?:javascript|vbscript):\S|\bdata:[a-z]+/[a-z]|\bon(?:error|load|click|focus|mouseover)=`)
 )
 
-// maxCleanings is how often markup may hide inside markup before all of its
-// signs are taken out.
+// maxCleanings is the maximum number of passes over nested markup before all
+// markup characters are removed.
 const maxCleanings = 4
 
-// Clean makes plain text of anything. Tags and invisible characters are gone,
-// entities are the characters they stand for, runs of spaces are one space and
-// lines are joined unless the text is multiline; then lines and paragraphs stay.
-// Cleaning twice changes nothing more.
+// Clean converts any text to plain text. It removes tags and invisible
+// characters, decodes entities and collapses spaces. It joins lines unless
+// multiline is set, which keeps lines and paragraphs. Clean is idempotent.
 func Clean(text string, multiline bool) string {
 	for n := 0; ; n++ {
 		before := text
@@ -48,14 +47,14 @@ func stripMarkup(text string) string {
 	plain = lineTag.ReplaceAllString(plain, "\n")
 	plain = htmlTag.ReplaceAllString(plain, "")
 	if plain != text {
-		// What is left of a tag may be the beginning of another.
+		// The remainder of a tag may start another tag.
 		return plain
 	}
 	return openTag.ReplaceAllString(text, "$1")
 }
 
-// stripInvisible takes out what is not seen, of the joiners only those that
-// join nothing.
+// stripInvisible removes invisible characters, but keeps joiners that join
+// characters.
 func stripInvisible(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -90,14 +89,14 @@ func stripInvisible(text string) string {
 
 const zwnj, zwj = '\u200c', '\u200d'
 
-// joins reports whether a joiner beside a character means something: between
-// the letters of Persian or Hindi and in composed emoji.
+// joins reports whether a joiner next to r has a meaning: in scripts such as
+// Persian or Hindi and in composed emoji.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) || emojiRune(r)
 }
 
-// invisible reports whether a character shows nothing or changes how others
-// are read: controls, directions, zero width, fillers, private use.
+// invisible reports whether a character is not visible or changes how others
+// are read: controls, direction marks, zero width, fillers, private use.
 func invisible(r rune) bool {
 	switch r {
 	case utf8.RuneError, '\u034f', '\u115f', '\u1160', '\u17b4', '\u17b5', '\u2800', '\u3164', '\uffa0':
@@ -106,8 +105,8 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// joinSpaces leaves one space of each run. Of a multiline text it keeps the
-// lines, and one empty line between paragraphs.
+// joinSpaces collapses spaces. In a multiline text it keeps lines, and one
+// empty line between paragraphs.
 func joinSpaces(text string, multiline bool) string {
 	if !multiline {
 		return strings.Join(strings.Fields(text), " ")

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// facts are what a brief says, in the forms that rules compare with.
+// facts is the content of a brief in the forms that rules compare with.
 type facts struct {
 	brief    *Brief
 	language string
-	// claims are those that the brief makes itself, by rule and claim.
+	// claims are the claims of the brief itself, by rule and claim.
 	claims  map[string]bool
 	figures figureSet
 	domains map[string]bool
-	// capitals are the words that the brief writes in capitals.
+	// capitals are the words that the brief has in capitals.
 	capitals map[string]bool
 	banned   []string
 }
@@ -65,12 +65,12 @@ var (
 		showing any the a an word words phrase phrases please text about of like`)
 )
 
-// listed are the words that a negative prompt lists.
+// listed returns the words that a negative prompt lists.
 //
-// Choice: a negative prompt is mostly a list, but may be a sentence. Quoted
-// words always count; otherwise entries of up to three words do, after "no" or
-// "do not mention" is taken away. Longer ones are a wish that a provider reads
-// and no rule can.
+// Choice: a negative prompt is usually a list, but may be a sentence. Quoted
+// words always count. Other entries count up to three words, after "no" or "do
+// not mention" is removed. Longer entries are instructions for the provider
+// that no rule can check.
 func listed(negative string) []string {
 	var list []string
 	for _, m := range quotedWords.FindAllStringSubmatch(negative, -1) {
@@ -90,9 +90,9 @@ func listed(negative string) []string {
 
 // findBanned finds banned words.
 //
-// Choice: a word is banned as it is, whatever its case, accents and hyphens,
-// and with a possessive: "cheap" does not ban "cheapen". Its plural is a
-// warning only, because "news" is not the plural of "new".
+// Choice: a banned word matches regardless of case, accents and hyphens, and
+// with a possessive: "cheap" does not ban "cheapen". Its plural is only a
+// warning, because "news" is not the plural of "new".
 func findBanned(p *passage, f *facts) []span {
 	var list []span
 	for _, word := range f.banned {
@@ -120,8 +120,8 @@ func findBanned(p *passage, f *facts) []span {
 	return list
 }
 
-// bounded reports whether a part of the text does not begin or end inside of a
-// word. In scripts without spaces words end anywhere.
+// bounded reports whether a part of the text starts and ends at word
+// boundaries. In scripts without spaces, every position is a boundary.
 func bounded(s string, from, to int) bool {
 	inside := func(a, b rune) bool { return wordRune(a) && wordRune(b) && !wide(a) && !wide(b) }
 	before, _ := utf8.DecodeLastRuneInString(s[:from])
@@ -131,7 +131,7 @@ func bounded(s string, from, to int) bool {
 	return !inside(before, first) && !inside(last, after)
 }
 
-// findFigures finds numbers of a kind that the brief does not say.
+// findFigures finds numbers of the given kinds that are not in the brief.
 func findFigures(kinds ...figureKind) func(*passage, *facts) []span {
 	return func(p *passage, f *facts) []span {
 		var list []span
@@ -145,14 +145,14 @@ func findFigures(kinds ...figureKind) func(*passage, *facts) []span {
 	}
 }
 
-// findHosts finds addresses of other domains than those of the brief.
+// findHosts finds domains that are not in the brief.
 func findHosts(p *passage, f *facts) []span {
 	return slices.DeleteFunc(p.hosts(), func(s span) bool { return f.domains[domainOf(s.claim)] })
 }
 
-// hosts are the host names of a text, with their scheme and path; the claim is
-// the name alone. Without a scheme a name has to end in a suffix that exists,
-// and "today.Shop" is two sentences.
+// hosts returns the host names of a text with scheme and path; the claim is the
+// name alone. A name without a scheme must end in an existing suffix, and
+// "today.Shop" is two sentences.
 func (p *passage) hosts() []span {
 	var list []span
 	if !strings.Contains(p.text, ".") && !strings.Contains(p.text, "://") {
@@ -208,7 +208,7 @@ func looksLikeHost(name string) bool {
 	return listed && len(suffix) < len(name) && !sentence
 }
 
-// domainOf is the part of a host name that somebody registered.
+// domainOf returns the registered domain of a host name.
 func domainOf(host string) string {
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
 		host = ascii

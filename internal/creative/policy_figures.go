@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// figure is a number in a passage with what it counts.
+// figure is a number in a passage with its unit.
 type figure struct {
 	kind figureKind
-	// currency is the one of money; currencies that share a sign are one.
+	// currency is the currency of money. Currencies with the same sign are
+	// equal.
 	currency string
-	// values are what the number may mean: 1.500 is 1500 to some and 1.5 to
-	// others. Of dates and times they are the parts.
+	// values are the possible values of the number: 1.500 is 1500 in some
+	// locales and 1.5 in others. For dates and times they are the parts.
 	values     []string
 	parts      bool
 	digits     int
@@ -28,8 +29,8 @@ const (
 	percentFigure figureKind = "percent"
 )
 
-// currencies are the words and signs of money. Codes that mean something else
-// before a number, such as TRY and PHP, are left out.
+// currencies maps words and signs to currencies. It omits codes with another
+// meaning before a number, such as TRY and PHP.
 var currencies = func() map[string]string {
 	m := map[string]string{}
 	for sign, words := range map[string]string{
@@ -52,14 +53,15 @@ var scales = map[string]float64{
 	"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6, "bn": 1e9, "billion": 1e9,
 }
 
-// figureUnits make a fact of a single digit: "3 days", "5 stars", "2x".
+// figureUnits are units that make a single digit a fact: "3 days", "5 stars",
+// "2x".
 var figureUnits = wordSet(`x kg g mg lb lbs pound pounds oz kilo kilos ton tons km m cm mm mile miles ft feet inch inches
 	l ml litre litres liter liters gb tb mb kwh w kw v mah hp mph kmh second seconds sec minute minutes min mins
 	hour hours h hr hrs day days night nights week weeks month months year years am pm star stars people customers
 	users members clients families countries cities stores locations awards reviews pieces items bottles cups servings
 	calories kcal carat pack`)
 
-// numerals are the number words; tens and ones add up.
+// numerals maps number words to values. Tens and ones add up.
 var numerals = func() map[string]float64 {
 	m := map[string]float64{}
 	for i, word := range strings.Fields(`zero one two three four five six seven eight nine ten eleven twelve thirteen
@@ -72,7 +74,7 @@ var numerals = func() map[string]float64 {
 	return m
 }()
 
-// wordSet is the set of the words in a text.
+// wordSet returns the set of words in a text.
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {
@@ -81,7 +83,7 @@ func wordSet(words string) map[string]bool {
 	return m
 }
 
-// figuresOf lists the numbers among pieces.
+// figuresOf returns the numbers in pieces.
 func figuresOf(ps []piece) []figure {
 	var list []figure
 	ranged := false
@@ -93,7 +95,7 @@ func figuresOf(ps []piece) []figure {
 			continue
 		}
 		if n := len(list); ranged {
-			// "$20-30" and "10 to 20%" say the kind once.
+			// "$20-30" and "10 to 20%" have the unit only once.
 			list[n-1].inherit(f)
 			f.inherit(list[n-1])
 		}
@@ -109,7 +111,7 @@ func (f *figure) inherit(other figure) {
 	}
 }
 
-// wordAt is the text of piece i, empty where there is none.
+// wordAt returns the text of piece i, empty if it does not exist.
 func wordAt(ps []piece, i int) string {
 	if i < 0 || i >= len(ps) {
 		return ""
@@ -117,12 +119,13 @@ func wordAt(ps []piece, i int) string {
 	return ps[i].text
 }
 
-// figureAt reads the figure that begins at piece i and returns the piece after
-// it, which is i where there is none.
+// figureAt parses the number that starts at piece i and returns the index after
+// it, or i if no number starts there.
 func figureAt(ps []piece, i int) (figure, int) {
 	f := figure{kind: numberFigure, start: ps[i].start}
 	k := i
-	// Signs and codes go first as well as last, whole words do not: Euro 2028.
+	// Signs and codes can precede or follow a number. Whole words only follow:
+	// Euro 2028.
 	if sign, ok := currencies[ps[i].text]; ok && len(ps[i].text) <= 3 && i+1 < len(ps) && ps[i+1].kind == numberPiece {
 		f.kind, f.currency = moneyFigure, sign
 		k++
@@ -146,7 +149,7 @@ func figureAt(ps []piece, i int) (figure, int) {
 	return f, k
 }
 
-// readUnit reads what the number counts.
+// readUnit parses the unit of the number.
 func (f *figure) readUnit(ps []piece, k int) int {
 	next := wordAt(ps, k)
 	sign, money := currencies[next]
@@ -169,7 +172,7 @@ func (f *figure) readUnit(ps []piece, k int) int {
 	return k
 }
 
-// readWords reads a number in words, such as "twenty-five".
+// readWords parses a number in words, such as "twenty-five".
 func (f *figure) readWords(ps []piece, k int) (int, bool) {
 	sum, from := 0.0, k
 	for ; k < len(ps); k++ {
@@ -190,7 +193,7 @@ func (f *figure) readWords(ps []piece, k int) (int, bool) {
 	return k, true
 }
 
-// read takes the values of a number as it is written.
+// read parses the possible values of a number.
 func (f *figure) read(text string) {
 	groups := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	for _, g := range groups {
@@ -231,12 +234,13 @@ var (
 )
 
 func (f *figure) add(number string) {
-	// A number too large for a float is still the same number twice.
+	// A number too large for a float still equals itself.
 	v, _ := strconv.ParseFloat(number, 64)
 	f.values = append(f.values, canonical(v))
 }
 
-// scale multiplies. A letter may also be a unit, so that "100 m" stays 100 too.
+// scale multiplies the values. A letter can also be a unit, so "100 m" keeps
+// the value 100.
 func (f *figure) scale(by float64, word string) {
 	for _, value := range slices.Clone(f.values) {
 		v, _ := strconv.ParseFloat(value, 64)
@@ -250,7 +254,7 @@ func (f *figure) scale(by float64, word string) {
 
 func canonical(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 
-// figureSet is what a brief says in numbers.
+// figureSet has the numbers of a brief.
 type figureSet map[string]bool
 
 func (s figureSet) addAll(list []figure) {
@@ -268,7 +272,7 @@ func (s figureSet) addAll(list []figure) {
 	}
 }
 
-// addHours lets an hour be told either way: 18:30 and 6:30 pm.
+// addHours adds an hour in both notations: 18:30 and 6:30 pm.
 func (s figureSet) addHours(f figure) {
 	hour, err := strconv.Atoi(f.values[0])
 	if err != nil || hour > 24 {
@@ -283,9 +287,9 @@ func (s figureSet) addHours(f figure) {
 	s["number0"] = true
 }
 
-// says reports whether a figure is one of the set. Money needs its currency
-// and a percentage its sign: who writes "$30" for the 30 of "30 days" invents
-// a price.
+// says reports whether the set has the figure. Money must have the same
+// currency and a percentage its sign: "$30" is an invented price if the brief
+// only has "30 days".
 func (s figureSet) says(f figure) bool {
 	has := func(v string) bool { return s[string(f.kind)+f.currency+v] }
 	if f.parts {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Finders that look at characters rather than at words.
+// Finders that check characters instead of words.
 
-// findRuns finds runs of characters of a kind, from a length on.
+// findRuns finds runs of at least least characters of a kind.
 func findRuns(least int, kind func(rune) bool) func(*passage, *facts) []span {
 	return func(p *passage, _ *facts) []span {
 		var list []span
@@ -27,8 +27,8 @@ func findRuns(least int, kind func(rune) bool) func(*passage, *facts) []span {
 	}
 }
 
-// findRepeats finds "!!", "?!", "???" and "..."; the comma after "11 a.m." is no
-// repetition.
+// findRepeats finds "!!", "?!", "???" and "...", but not the comma after "11
+// a.m.".
 func findRepeats(p *passage, _ *facts) []span {
 	var list []span
 	for i := 0; i < len(p.runes); i++ {
@@ -48,8 +48,8 @@ func findRepeats(p *passage, _ *facts) []span {
 	return list
 }
 
-// emojiRune reports whether a character is shown as a picture. Those that are
-// only with a variation selector are symbols.
+// emojiRune reports whether a character is an emoji without a variation
+// selector.
 func emojiRune(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff ||
 		strings.ContainsRune("⌚⌛⏩⏪⏫⏬⏰⏳◽◾☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓❔❕❗❤➕➖➗➰➿⬛⬜⭐⭕", r)
@@ -57,7 +57,7 @@ func emojiRune(r rune) bool {
 
 const pictureSelector, keycap = '\ufe0f', '\u20e3'
 
-// findEmoji finds emoji with all that they are composed of.
+// findEmoji finds whole emoji, including composed ones.
 func findEmoji(p *passage, _ *facts) []span {
 	var list []span
 	for i := 0; i < len(p.runes); i++ {
@@ -80,8 +80,8 @@ func findEmoji(p *passage, _ *facts) []span {
 	return list
 }
 
-// symbol reports whether a character is an arrow, star, tick, bullet, box or
-// the like.
+// symbol reports whether a character is an arrow, star, check mark, bullet, box
+// or similar.
 func symbol(r rune) bool {
 	return (r >= 0x2190 && r <= 0x21ff || r >= 0x2300 && r <= 0x23ff || r >= 0x2500 && r <= 0x27bf || r >= 0x2900 && r <= 0x297f ||
 		r >= 0x2b00 && r <= 0x2bff || strings.ContainsRune("•‣◦※¤¶", r)) && !emojiRune(r)
@@ -89,13 +89,12 @@ func symbol(r rune) bool {
 
 const (
 	leastCapitals = 4
-	// mostCapitals is the share of capitals, in percent, above which a text
-	// shouts, and shortText how many letters it needs for that to mean
-	// anything.
+	// mostCapitals is the maximum percentage of capitals in a text. shortText
+	// is the number of letters below which it does not apply.
 	mostCapitals, shortText = 30, 10
 )
 
-// capitals are the words written in capitals.
+// capitals returns the words in capitals.
 func (p *passage) capitals() []span {
 	var list []span
 	for _, s := range findRuns(leastCapitals, wordRune)(p, nil) {
@@ -119,11 +118,11 @@ func countCapitals(runes []rune) (letters, upper int) {
 	return letters, upper
 }
 
-// findCapitals finds words in capitals that the brief does not write so, or
-// the whole text where capitals prevail.
+// findCapitals finds words in capitals that are not in the brief, or the whole
+// text if too many letters are capitals.
 //
-// Choice: the first letter of a word does not count towards the share. Title
-// case is a style that all platforms take.
+// Choice: the first letter of a word does not count, because all platforms
+// accept title case.
 func findCapitals(p *passage, f *facts) []span {
 	if _, upper := countCapitals(p.runes); upper < leastCapitals {
 		return nil
@@ -148,7 +147,7 @@ func findCapitals(p *passage, f *facts) []span {
 	return list
 }
 
-// findSpacedOut finds words that are spaced out to be noticed: F R E E.
+// findSpacedOut finds words with spaces between their letters: F R E E.
 func findSpacedOut(p *passage, _ *facts) []span {
 	single := func(i int) bool {
 		return i < len(p.runes) && (unicode.IsUpper(p.runes[i]) || unicode.IsLower(p.runes[i])) &&
@@ -176,8 +175,8 @@ var (
 	notPhone    = regexp.MustCompile(`^(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4} ?[-/] ?\d{4}|\d{1,3}(?:[ .]\d{3})+|\d+)$`)
 )
 
-// findPhones finds phone numbers, which are neither dates, years nor large
-// numbers. Digits without any mark are one from ten of them on.
+// findPhones finds phone numbers, but not dates, years or large numbers. Digits
+// without separators count from ten digits on.
 func findPhones(p *passage, _ *facts) []span {
 	var list []span
 	if !strings.ContainsAny(p.text, "0123456789") {
@@ -192,7 +191,7 @@ func findPhones(p *passage, _ *facts) []span {
 	return list
 }
 
-// findMarkup finds what is left of HTML and scripts.
+// findMarkup finds remains of HTML and scripts.
 func findMarkup(p *passage, _ *facts) []span {
 	list := p.findAll(htmlTag)
 	if len(list) == 0 {
@@ -209,7 +208,7 @@ func findMarkup(p *passage, _ *facts) []span {
 	return list
 }
 
-// findAll finds the places of a pattern.
+// findAll finds all matches of a pattern.
 func (p *passage) findAll(pattern *regexp.Regexp) []span {
 	var list []span
 	bytes, runes := 0, 0

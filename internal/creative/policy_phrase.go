@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// span is a place that a rule found, in code points.
+// span is a match of a rule, in code points.
 type span struct {
 	start, end int
-	// claim names what is said, so that the same said in other words has the
-	// same name. Empty for what nothing in a brief can prove.
+	// claim identifies the statement, independent of its wording. It is empty
+	// for statements that a brief cannot prove.
 	claim string
-	// severity and message replace those of the rule where they are not empty.
+	// severity and message override those of the rule if they are not empty.
 	severity, message string
 }
 
@@ -48,11 +48,11 @@ type element struct {
 	number, loose, begins, ends, optional, variable bool
 }
 
-// book makes a book of phrases.
+// book returns a phrasebook.
 func book(phrases string) *phrasebook { return &phrasebook{text: phrases} }
 
-// compile reads the phrases on first use, so that programs that check nothing
-// start without. One that cannot be read is a mistake in the tables and panics.
+// compile parses the phrases on first use, so that programs without checks
+// start faster. It panics on a syntax error in the tables.
 func (b *phrasebook) compile() {
 	b.first = map[string][]*phrase{}
 	for text := range strings.Lines(b.text) {
@@ -78,7 +78,7 @@ func (b *phrasebook) compile() {
 	}
 }
 
-// unless leaves out what overlaps one of the phrases.
+// unless excludes matches that overlap one of the phrases.
 func (b *phrasebook) unless(phrases string) *phrasebook {
 	b.except = book(phrases)
 	return b
@@ -130,8 +130,8 @@ func newElement(word string) element {
 	return e
 }
 
-// find lists the places of phrases, none of which overlap; of those that begin
-// together the longest counts.
+// find returns the matches, which never overlap. Of matches with the same
+// start, it returns the longest.
 func (b *phrasebook) find(p *passage) []span {
 	b.once.Do(b.compile)
 	var found, excepted []span
@@ -160,8 +160,8 @@ func (b *phrasebook) find(p *passage) []span {
 
 const maxLoose = 4
 
-// matchPhrase reads elements from piece i on and returns the piece after them and
-// what the variable ones were.
+// matchPhrase matches elements from piece i on. It returns the index after them
+// and the values of the variable elements.
 func matchPhrase(pieces []piece, i int, elements []element) (end int, vars string, ok bool) {
 	if len(elements) == 0 {
 		return i, "", true
@@ -205,7 +205,7 @@ func matchPhrase(pieces []piece, i int, elements []element) (end int, vars strin
 	return 0, "", false
 }
 
-// lengths are how many pieces each fitting alternative takes.
+// lengths yields the number of pieces of each matching alternative.
 func (e element) lengths(pieces []piece) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		if len(pieces) == 0 {
@@ -222,7 +222,7 @@ func (e element) lengths(pieces []piece) func(func(int) bool) {
 	}
 }
 
-// beginsWith reports whether the pieces begin with words.
+// beginsWith reports whether the pieces start with the words.
 func beginsWith(pieces []piece, words []string) bool {
 	if len(pieces) < len(words) {
 		return false

@@ -1,20 +1,20 @@
 package creative
 
-// The phrases of the rules. Their grammar stands at phrasebook.
+// The phrases of the rules. phrasebook documents their grammar.
 
-// fillers are the words that may stand at a ~ in a phrase.
+// fillers are the words that a ~ in a phrase matches.
 var fillers = wordSet(`a an the some any of our your my his her their this these those best good great high top quality
 	premium pure real cheap cheapest affordable discount discounted wholesale uncut lab tested authentic genuine online
 	safe safely discreet discreetly quick quickly fast instant instantly easy easily new fresh grams gram kilo kilos kg g
 	pills bags and or at low prices price to for with very all directly legit undetectable verified untraceable`)
 
-// wordClasses are what stands for a class in a phrase, with commas between.
+// wordClasses has the entries of each word class, separated by commas.
 var wordClasses = map[string]string{
 	"condition": `diabetes,cancer,depression,anxiety,obesity,arthritis,asthma,acne,eczema,psoriasis,insomnia,adhd,autism,` +
 		`dementia,alzheimer's,parkinson's,hiv,aids,herpes,epilepsy,migraines,migraine,hypertension,high blood pressure,` +
 		`chronic pain,back pain,joint pain,hair loss,infertility,impotence,erectile dysfunction,menopause,ibs,ptsd,` +
 		`bipolar disorder,covid,covid 19,addiction,alcoholism,panic attacks,eating disorder,anorexia,bulimia,cellulite,tinnitus`,
-	// burden is what else is nobody's business.
+	// burden has other sensitive personal circumstances.
 	"burden": `debt,debts,bad credit,poor credit,bankruptcy,unemployment,criminal record,criminal past,felony,disability,` +
 		`weight problem,weight problems,belly fat,money problems,financial difficulties,financial problems,` +
 		`sexual orientation,religion,ethnicity,skin colour,skin color,union membership,immigration status,` +
@@ -24,8 +24,8 @@ var wordClasses = map[string]string{
 		`catholic,mormon,atheist,sikh,hispanic,latino,latina,african american,asian american,in debt,drowning in debt,` +
 		`bankrupt,unemployed,jobless,behind on rent,divorced,undocumented,going bald,balding,mentally ill,chronically ill,` +
 		`on welfare,on parole,on probation,a convicted felon,a felon,an ex convict,a union member,a trade unionist`,
-	// group are traits that are also other words; only a noun after them or a
-	// question mark makes them clear.
+	// group has traits that also have other meanings. Only a following noun or
+	// a question mark makes them unambiguous.
 	"group": `black,white,asian,old,poor,fat,broke,deaf,blind,arab,native american,elderly`,
 	"person": `person,people,man,men,woman,women,guy,guys,girl,girls,mom,moms,mother,mothers,dad,dads,father,fathers,folks,` +
 		`parent,parents,singles,adult,adults,student,students,worker,workers,teen,teens`,

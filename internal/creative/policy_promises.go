@@ -1,14 +1,14 @@
 package creative
 
-// The phrases of promises about health and money. A promise is stopped
-// whatever the brief says, because a brief is no proof. A claim may be true of
-// a clinic or a savings bank, and is let through with a warning where the brief
-// makes it. The promises are in six languages and are looked for in every text,
-// whatever its language is said to be.
+// Phrases of promises about health and money. A promise is blocked whatever the
+// brief says, because a brief is no proof. A claim may be true for a clinic or
+// a savings bank, so it is only a warning if the brief makes it. The promises
+// are in six languages and are searched in every text, regardless of its
+// language.
 
-// promiseClasses are the word classes of these phrases.
+// promiseClasses has the word classes of these phrases.
 var promiseClasses = map[string]string{
-	// disease is what no advertised product cures or prevents.
+	// disease has diseases that no advertised product cures or prevents.
 	"disease": `diabetes,cancer,hiv,aids,alzheimer's,alzheimers,alzheimer,parkinson's,parkinsons,parkinson,dementia,epilepsy,autism,arthritis,` +
 		`arthrosis,covid,covid 19,heart disease,multiple sclerosis,` +
 		// German
@@ -20,7 +20,7 @@ var promiseClasses = map[string]string{
 		`cancro,depressao,ansiedade,artrite,artrose,enxaqueca,enxaquecas,hipertensao,insonia,obesidade,` +
 		// Italian
 		`tumori,tumore,depressione,l'ansia,l'artrite,l'artrosi,artrosi,l'asma,emicrania,l'emicrania,l'ipertensione,l'insonnia,insonnia,l'obesita`,
-	// article is what may stand between a verb and a disease.
+	// article has words that may be between a verb and a disease.
 	"article": `your,the,any,type,der,die,das,den,ihre,ihren,deine,deinen,le,la,les,votre,ton,ta,el,los,las,tu,su,il,lo,gli,tuo,tua,o,a,os,as,seu,sua,de la,del,du`,
 	"kilo":    `kg,kilo,kilos,kilogramm,kilograms,lb,lbs,pound,pounds,stone,inches,chili,chilos,quilos,kilogrammes`,
 	"spell": `day,days,week,weeks,month,months,tag,tage,tagen,woche,wochen,monat,monate,monaten,jour,jours,semaine,semaines,mois,` +

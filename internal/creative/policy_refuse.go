@@ -1,12 +1,12 @@
 package creative
 
-// refusal is a category that is never written for.
+// refusal is a category of prohibited content.
 type refusal struct {
 	name string
 	book *phrasebook
 }
 
-// opposing turns a sentence against what follows.
+// opposing has words that oppose what follows in the sentence.
 var opposing = book(`
 	against|anti|stop|stopping|prevent|prevents|preventing|prevention|fight|fights|fighting|combat|combating|report|reporting
 	quit|quitting|avoid|never|don't|ban|banning|detect|detects|detecting|expose|exposing|remove|removes|removing
@@ -18,13 +18,13 @@ var opposing = book(`
 	never been
 `)
 
-// refusals are the categories, most serious first. A phrase names both the
-// thing and that it is offered, asked for or praised; what only sounds alike is
-// excepted by name.
+// refusals are the prohibited categories, most serious first. A phrase names
+// both the content and that it is offered, requested or praised. Similar
+// harmless phrases are explicit exceptions.
 //
-// Choice: cannabis, alcohol, gambling, airsoft and sugar dating are not here.
-// They are legal somewhere and some platform takes them, so platforms are left
-// to judge.
+// Choice: cannabis, alcohol, gambling, airsoft and sugar dating are not
+// included. They are legal in some places and some platforms accept them, so
+// the platforms decide.
 var refusals = []refusal{
 	{"sexual content with children", book(`
 		<child> porn|porno|pornography|erotica|nudes|nude|sex|xxx|escorts|escort|prostitutes|strippers|sexting|camgirls

@@ -1,12 +1,12 @@
 package creative
 
-// The rules as data. An id is part of the contract: its message may get better,
-// its meaning stays.
+// The table of rules. Rule ids are part of the contract: a message may be
+// improved, but the meaning of an id never changes.
 
-// everywhere is the scope of what to look at on any channel.
+// everywhere warns on every channel.
 var everywhere = []scope{{"", "", PolicyWarn}}
 
-// nowhere is the scope of what no channel takes.
+// nowhere blocks on every channel.
 var nowhere = []scope{{"", "", PolicyBlock}}
 
 var policyRules = []policyRule{
@@ -108,5 +108,5 @@ var policyRules = []policyRule{
 	},
 }
 
-// in makes a finder of a phrasebook.
+// in adapts a phrasebook to a finder.
 func (b *phrasebook) in(p *passage, _ *facts) []span { return b.find(p) }

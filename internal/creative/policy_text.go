@@ -9,18 +9,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// passage is a text in the forms that rules look at. Rules match the folded
-// form or its pieces and answer places in the text as it was written.
+// passage is a text in the forms that rules use. Rules match the folded form or
+// its pieces and return positions in the original text.
 type passage struct {
-	// text is as it was written, runes are its code points.
+	// text is the original text, runes its code points.
 	text  string
 	runes []rune
-	// folded is lower case without accents and invisible characters. Runs of
-	// spaces are one space, as are hyphens other than those of ranges: a word
-	// is found however it was typed.
+	// folded is lower case, without accents and invisible characters. Runs of
+	// spaces and hyphens, except in ranges, become one space, so that words
+	// match however they are typed.
 	folded string
-	// at is the code point that each byte of folded comes from; one more says
-	// where the text ends.
+	// at maps each byte of folded to its code point, with one more entry for
+	// the end of the text.
 	at      []int
 	pieces  []piece
 	figures []figure
@@ -38,14 +38,14 @@ type pieceKind byte
 const (
 	wordPiece pieceKind = iota
 	numberPiece
-	// markPiece is a character that some rule asks for: the ends of sentences,
+	// markPiece is a character that some rule uses: the end of a sentence,
 	// currencies, %, # and the dash of a range.
 	markPiece
 )
 
 func newPassage(text string) *passage {
 	runes := []rune(text)
-	// Of invalid bytes each is a character, in every form.
+	// In every form, each invalid byte is one character.
 	p := &passage{text: string(runes), runes: runes, at: make([]int, 0, len(text)+1)}
 	var b strings.Builder
 	b.Grow(len(text))
@@ -59,7 +59,7 @@ func newPassage(text string) *passage {
 	return p
 }
 
-// spelled are the letters that have no decomposition but another spelling.
+// spelled maps letters without a Unicode decomposition to their plain spelling.
 var spelled = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l", 'ı': "i",
 	'’': "'", '‘': "'", 'ʼ': "'", '´': "'", '٪': "%",
@@ -93,7 +93,7 @@ func (p *passage) foldRune(b *strings.Builder, i int, r rune) {
 	}
 }
 
-// isRange reports whether the dash at i stands between two figures.
+// isRange reports whether the dash at i is between two numbers.
 func (p *passage) isRange(before string, i int) bool {
 	figure := func(r rune) bool { return unicode.IsDigit(r) || r == '%' || unicode.Is(unicode.Sc, r) }
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
@@ -101,8 +101,8 @@ func (p *passage) isRange(before string, i int) bool {
 	return next >= 0 && figure(last) && figure(p.runes[i+1+next])
 }
 
-// digit is the value of a decimal digit of any script. Unicode keeps them in
-// runs of ten.
+// digit returns the value of a decimal digit of any script. Unicode groups them
+// by ten.
 func digit(r rune) int {
 	for _, t := range unicode.Nd.R16 {
 		if rune(t.Lo) <= r && r <= rune(t.Hi) {
@@ -126,7 +126,7 @@ func foldLetter(r rune) string {
 		s = string(d)
 	}
 	return strings.Map(func(r rune) rune {
-		// Only accents: the marks of other scripts are letters.
+		// Remove only accents: marks of other scripts are letters.
 		if 0x300 <= r && r <= 0x36f {
 			return -1
 		}
@@ -134,21 +134,21 @@ func foldLetter(r rune) string {
 	}, s)
 }
 
-// foldText is a word in the form in which passages are searched.
+// foldText returns a word in folded form.
 func foldText(word string) string { return strings.TrimSpace(newPassage(word).folded) }
 
-// place is where bytes of the folded form stand in the text. What folding left
-// out after the last letter, such as its accent, belongs to it.
+// place maps a range of folded to positions in the text. The range includes
+// characters that folding removed after the last letter, such as its accent.
 func (p *passage) place(from, to int) (start, end int) {
 	return p.at[from], max(p.at[to], p.at[to-1]+1)
 }
 
-// slice is a part of the text as it was written.
+// slice returns a part of the original text.
 func (p *passage) slice(start, end int) string { return string(p.runes[start:end]) }
 
 const pieceMarks = ".!?\n%#+-¢"
 
-// split finds the pieces.
+// split splits the folded text into pieces.
 func (p *passage) split() {
 	s := p.folded
 	p.pieces = make([]piece, 0, len(s)/4)
@@ -164,7 +164,7 @@ func (p *passage) split() {
 			end = numberEnd(s, i)
 			add(i, end, numberPiece)
 		case wide(r) && unicode.IsLetter(r):
-			// Scripts without spaces: every character is a word.
+			// In scripts without spaces, every character is a word.
 			add(i, end, wordPiece)
 		case unicode.IsLetter(r) || unicode.IsMark(r) || possessive(s[i:]):
 			end = wordEnd(s, i)
@@ -176,8 +176,8 @@ func (p *passage) split() {
 	}
 }
 
-// wordEnd is where the word at i ends. A word holds apostrophes and, after a
-// Latin letter, digits; a possessive 's is a word of its own.
+// wordEnd returns the end of the word at i. A word includes apostrophes and,
+// after a Latin letter, digits. A possessive 's is a separate word.
 func wordEnd(s string, i int) int {
 	for j, r := range s[i:] {
 		rest := s[i+j:]
@@ -205,8 +205,8 @@ func possessive(s string) bool {
 	return ok && !wordRune(r)
 }
 
-// numberEnd is where the number at i ends. Separators belong to it where a
-// digit follows; a space only where it groups thousands.
+// numberEnd returns the end of the number at i. It includes separators that a
+// digit follows, and a space only if it groups thousands.
 func numberEnd(s string, i int) int {
 	digits := func(j int) int {
 		n := 0

@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// outcome is what a try came to: variants, or a failure.
+// outcome is the result of one try: variants or a failure.
 type outcome struct {
 	failure  *FailureError
 	result   *Result
@@ -21,8 +21,8 @@ type outcome struct {
 
 func failed(f *FailureError) *outcome { return &outcome{failure: f} }
 
-// produce makes the variants of a creative. What goes wrong on the provider's
-// side or with the brief is an outcome; an error is a fault of ours.
+// produce generates the variants of a creative. Failures of the provider or the
+// brief are an outcome; an error is internal.
 func (s *Service) produce(ctx context.Context, cause record.Cause, c *Creative, work Work) (*outcome, error) {
 	o, err := s.craft(ctx, cause, c, work)
 	if f, failed := errors.AsType[*FailureError](err); failed {
@@ -69,7 +69,8 @@ func (s *Service) craft(ctx context.Context, cause record.Cause, c *Creative, wo
 	return o, arrange(o.variants, result.Dropped)
 }
 
-// affordable refuses work that a workspace's budget does not allow.
+// affordable returns a failure if the workspace's budget does not allow the
+// work.
 func (s *Service) affordable(ctx context.Context, c *Creative, work Work) error {
 	if work.Quick {
 		return nil
@@ -88,8 +89,8 @@ func (s *Service) affordable(ctx context.Context, c *Creative, work Work) error 
 	return err
 }
 
-// enrich adds what has to be fetched: the logo where pictures are wanted, and
-// the texts of earlier creatives.
+// enrich adds fetched data: the logo if images are requested, and the texts of
+// earlier creatives.
 func (s *Service) enrich(ctx context.Context, c *Creative, b *Brief) error {
 	for _, ref := range c.Generation.Parameters.References {
 		if ref.CreativeID == nil {
@@ -118,9 +119,8 @@ func (s *Service) enrich(ctx context.Context, c *Creative, b *Brief) error {
 	return nil
 }
 
-// presentable makes plain text of what a provider wrote, for the asked channels
-// and nothing else, and leaves out drafts that break a hard limit or repeat
-// another, with a word why.
+// presentable converts drafts to plain text for the requested channels. It
+// drops drafts that exceed a hard limit or repeat another one, with a reason.
 func (s *Service) presentable(b *Brief, r *Result) []Draft {
 	var list []Draft
 	seen := map[string]bool{}
@@ -151,8 +151,8 @@ func (s *Service) presentable(b *Brief, r *Result) []Draft {
 	return list[:min(len(list), b.Variants)]
 }
 
-// actionOf finds the call to action that the words on a button mean, empty
-// where it is none of those there are.
+// actionOf returns the call to action for the text of a button, empty if none
+// matches.
 func actionOf(words string) string {
 	action := strings.ReplaceAll(strings.ToLower(words), " ", "_")
 	if !slices.Contains(CallsToAction, action) {
@@ -161,10 +161,10 @@ func actionOf(words string) string {
 	return action
 }
 
-// multiline are the fields in which lines may end.
+// multiline are the fields that may have line breaks.
 var multiline = []string{"body", "script"}
 
-// plain copies the fields that a channel has, as plain text.
+// plain copies the fields of a channel as plain text.
 func (c *Copy) plain(channel string) Copy {
 	out := Copy{Headlines: []string{}, Descriptions: []string{}, Paths: []string{}}
 	for _, l := range LimitsOf(channel) {
@@ -179,7 +179,7 @@ func (c *Copy) plain(channel string) Copy {
 	return out
 }
 
-// all lists the texts of a copy.
+// all returns all texts of a copy.
 func (c *Copy) all(channel string) []string {
 	var list []string
 	for _, l := range LimitsOf(channel) {
@@ -188,8 +188,8 @@ func (c *Copy) all(channel string) []string {
 	return list
 }
 
-// contentOf lays a draft out as content. The headline and the body are those
-// of the strictest of the asked channels, so that they fit all of them.
+// contentOf converts a draft to content. Headline and body are those of the
+// channel with the strictest limit, so that they fit every requested channel.
 func contentOf(b *Brief, d *Draft, language string) Content {
 	c := empty()
 	c.ByChannel = d.ByChannel
@@ -210,8 +210,8 @@ func contentOf(b *Brief, d *Draft, language string) Content {
 	return c
 }
 
-// strictest finds, among the asked channels, the text of the one with the least
-// room. Of each channel it is the first of the fields that it has.
+// strictest returns the text of the requested channel with the lowest limit.
+// For each channel it uses the first of the fields that it has.
 func strictest(b *Brief, d *Draft, fields ...string) (best *string, found bool) {
 	least := 0
 	for _, channel := range b.Channels {
@@ -241,7 +241,7 @@ func titleOf(angle string, i int) string {
 	return string(words)
 }
 
-// paint makes the pictures of a variant and keeps them.
+// paint creates and stores the images of a variant.
 func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Draft, work Work, v *Variant, used *Usage) error {
 	for _, shape := range b.Shapes {
 		if slices.ContainsFunc(AspectRatios, func(s Shape) bool { return s.Name == shape.Name }) && v.AspectRatio == nil {
@@ -269,8 +269,8 @@ func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Dr
 	return nil
 }
 
-// arrange chooses the primary variant, shares the traffic among those that are
-// ready, and says what sets each apart.
+// arrange selects the primary variant, splits the traffic among the ready ones,
+// and names each variant's difference.
 func arrange(variants []Variant, dropped []string) error {
 	ready := 0
 	primary := -1
@@ -300,7 +300,7 @@ func arrange(variants []Variant, dropped []string) error {
 	return nil
 }
 
-// none says why no variant can be used.
+// none returns the failure if no variant is usable.
 func none(variants []Variant, dropped []string) error {
 	for _, v := range variants {
 		for _, f := range v.Policy.Findings {
@@ -335,14 +335,14 @@ func differences(a, b *Content) []string {
 	return list
 }
 
-// book adds what was paid to the month.
+// book adds the cost to the month.
 func (o *outcome) book(save *Save) {
 	if o.usage.CostMicros != nil {
 		save.Spend, save.Month = *o.usage.CostMicros, month(save.At)
 	}
 }
 
-// finish ends a generation: ready with its variants, or failed with a reason.
+// finish ends a generation: ready with variants, or failed with a reason.
 func (s *Service) finish(c *Creative, o *outcome, save *Save) {
 	g := c.Generation
 	g.FinishedAt = &save.At
@@ -367,8 +367,8 @@ func (s *Service) finish(c *Creative, o *outcome, save *Save) {
 	c.Content, c.Policy, c.VariantCount = primary.Content, primary.Policy, len(o.variants)
 	c.PrimaryVariantID = &primary.ID
 	if g.Provider != BuiltIn && c.Rights == nil {
-		// Choice: what a model wrote is marked as such from the start; the
-		// composer arranges the caller's own words and is no model.
+		// Choice: text of a model has the AI disclosure from the start. The
+		// composer only arranges the caller's words and is not a model.
 		c.Rights = &Rights{AIDisclosure: true}
 	}
 	save.Events = append(save.Events, record.Event{Type: "creative.ready", Previous: map[string]any{"status": StatusGenerating}})

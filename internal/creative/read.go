@@ -8,13 +8,13 @@ import (
 	"fanfare/internal/body"
 )
 
-// readOnly are the members that only the service sets.
+// readOnly lists the fields that callers cannot write.
 var readOnly = []string{
 	"id", "type", "status", "policy", "source", "generation", "variant_count", "primary_variant_id", "version",
 	"created_by", "created_at", "updated_at", "archived_at", "content.media", "approval.by", "approval.at",
 }
 
-// readUpload reads a creative of the caller's own.
+// readUpload parses an uploaded creative.
 func readUpload(f *body.Reader) Upload {
 	var u Upload
 	body.Set(&u.Type, f.Choice("type", body.Required, UploadedTypes))
@@ -41,7 +41,7 @@ func readUpload(f *body.Reader) Upload {
 	return u
 }
 
-// readSpec reads the writable members of a stored creative.
+// readSpec parses the writable fields of a stored creative.
 func readSpec(f *body.Reader) Spec {
 	var s Spec
 	readCommon(f, &s)
@@ -70,8 +70,7 @@ func readCommon(f *body.Reader, s *Spec) {
 	}
 }
 
-// readContent reads the text of a content; whoever calls it says what else
-// there may be.
+// readContent parses the text of a content. The caller parses the other fields.
 func readContent(o *body.Reader) Content {
 	return Content{
 		Headline:     o.Text("headline", body.Nullable, 0, MaxHeadline),
@@ -139,7 +138,7 @@ func readMedia(f *body.Reader) []Media {
 	return list
 }
 
-// readRequest reads what a caller wants to have generated.
+// readRequest parses a generation request.
 func readRequest(f *body.Reader) Request {
 	q := Request{
 		NegativePrompt: f.Text("negative_prompt", body.Nullable, 0, MaxNegative),
@@ -205,7 +204,7 @@ func readBrand(f *body.Reader) *Brand {
 	return &b
 }
 
-// readLogo reads the path of an asset, or a public URL.
+// readLogo parses an asset path or a public URL.
 func readLogo(o *body.Reader) *string {
 	v := o.Object.Get("logo_url")
 	if v == nil || v.Kind != body.KindString || !strings.HasPrefix(v.Text, AssetPath) {

@@ -18,15 +18,15 @@ import (
 	"fanfare/internal/record"
 )
 
-// Service is what callers can do with creatives.
+// Service implements the operations on creatives.
 type Service struct {
 	Deps
-	// running are the generations of this process, by id, so that archiving
-	// one can stop it.
+	// running has the generations of this process by id, so that Archive can
+	// stop them.
 	running sync.Map
 }
 
-// Deps is everything the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	Store      Store
 	Catalogue  Catalogue
@@ -34,27 +34,27 @@ type Deps struct {
 	Assets     Assets
 	Fetch      Fetcher
 	Neighbours Neighbours
-	// Figures may be nil: then there are none.
+	// Figures may be nil. Creatives then have no metrics.
 	Figures Figures
 	Now     func() time.Time
 	Random  io.Reader
 }
 
-// New makes the service.
+// New returns the service.
 func New(d Deps) *Service { return &Service{Deps: d} }
 
-// Upload is a creative of the caller's own material.
+// Upload is a creative with the caller's own content.
 type Upload struct {
 	Type string
 	Spec
 }
 
-// Get returns the record as it is stored.
+// Get returns the stored document.
 func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return s.Store.Doc(ctx, workspace, id)
 }
 
-// List returns one page.
+// List returns one page of creatives.
 func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	return s.Store.List(ctx, workspace, q)
 }
@@ -67,7 +67,7 @@ func (s *Service) Variants(ctx context.Context, workspace, id ident.ID, q page.Q
 	return s.Store.Variants(ctx, workspace, id, q)
 }
 
-// Create makes a creative of the caller's own material, ready at once.
+// Create creates a creative from the caller's own content. It is ready at once.
 func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	u := readUpload(f)
@@ -94,8 +94,8 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	})
 }
 
-// attach fills in what is known of the assets that a content names, and lists
-// those that name nothing.
+// attach fills in the data of the assets in a content, and lists assets that do
+// not exist.
 func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([]fault.Detail, error) {
 	ids := make([]ident.ID, len(c.Media))
 	for i, m := range c.Media {
@@ -121,7 +121,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([
 	return details, nil
 }
 
-// blank makes a record that nobody has stored.
+// blank returns a new record that is not stored yet.
 func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source string, spec Spec) (*Creative, error) {
 	rules, err := s.Neighbours.Workspace(ctx, cause.Workspace)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source st
 	}, nil
 }
 
-// variant makes a variant of a creative.
+// variant returns a new variant of a creative.
 func (s *Service) variant(c *Creative, position int, name string, content Content, p Policy) Variant {
 	t := s.Now()
 	now := clock.At(t)
@@ -152,7 +152,7 @@ func (s *Service) variant(c *Creative, position int, name string, content Conten
 }
 
 // Update applies a merge patch. A patch that changes nothing returns the record
-// as it is, without event.
+// without an event.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		f, err := body.Merge(c.Stored().JSON, *patch, readOnly)
@@ -186,7 +186,7 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// decide notes who approved or rejected, and when.
+// decide records who approved or rejected the creative, and when.
 func (s *Service) decide(ctx context.Context, cause record.Cause, c *Creative, spec *Spec, now clock.Instant) error {
 	is, was := &spec.Approval, c.Approval
 	is.By, is.At = was.By, was.At
@@ -208,8 +208,7 @@ func (s *Service) decide(ctx context.Context, cause record.Cause, c *Creative, s
 	return err
 }
 
-// rewrite changes the text of the primary variant with that of the creative,
-// and checks it again.
+// rewrite copies the changed text to the primary variant and checks it again.
 func (s *Service) rewrite(ctx context.Context, c *Creative, spec *Spec, save *Save) error {
 	if c.Status == StatusGenerating {
 		const message = "content can be changed once the creative is ready."
@@ -236,8 +235,8 @@ func (s *Service) rewrite(ctx context.Context, c *Creative, spec *Spec, save *Sa
 	return nil
 }
 
-// Archive ends a creative from any state and stops its generation. Archiving
-// it again changes nothing.
+// Archive archives a creative from any status and stops its generation.
+// Archiving again changes nothing.
 func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	d, err := s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status == StatusArchived {
@@ -253,7 +252,7 @@ func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, 
 	return d, err
 }
 
-// Restore brings an archived creative back to what it was.
+// Restore restores an archived creative to its former status.
 func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusArchived {
@@ -268,8 +267,8 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// change is the one way a stored creative is written: load, check, apply,
-// save, and once more when somebody else was faster.
+// change is the only way to modify a stored creative: load, check, apply, save.
+// It retries after a concurrent change.
 func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Creative, *Save) error) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.Store.Load(ctx, cause.Workspace, id)
@@ -293,9 +292,8 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// review checks the text of a creative. Where a channel has no copy of its own
-// the general text is what it shows: the headline, the body and the
-// description.
+// review checks the text of a creative. A channel without its own copy shows
+// the general headline, body and description.
 func (s *Spec) review(b *Brief) Policy {
 	channels := s.Channels
 	if len(channels) == 0 {
@@ -317,7 +315,7 @@ func (s *Spec) review(b *Brief) Policy {
 	return Review(b, channels, all)
 }
 
-// nameFrom makes a name of the first words of a prompt.
+// nameFrom returns a name from the first words of a prompt.
 func nameFrom(prompt string) string {
 	const most = 60
 	runes := []rune(Clean(prompt, false))

@@ -10,10 +10,10 @@ import (
 	"fanfare/internal/record"
 )
 
-// Store keeps creatives and their variants. Save is atomic: it writes the
+// Store stores creatives and their variants. Save is atomic: it writes the
 // record, its variants, events, audit entries, the caller's idempotency key,
-// what was spent and the next piece of work together, or nothing. A missing
-// record is a not_found fault, a lost race record.ErrRace.
+// the cost and the next job together, or nothing. A missing record is a
+// not_found fault. A concurrent change is record.ErrRace.
 type Store interface {
 	Save(ctx context.Context, c *Creative, save Save) (record.Doc, error)
 	Load(ctx context.Context, workspace, id ident.ID) (*Creative, error)
@@ -21,103 +21,103 @@ type Store interface {
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
 	// Variants lists the variants of a creative.
 	Variants(ctx context.Context, workspace, creative ident.ID, q page.Query) (page.Page, error)
-	// Variant reads one.
+	// Variant reads one variant.
 	Variant(ctx context.Context, workspace, id ident.ID) (*Variant, error)
-	// Amend replaces the answer that was remembered under the caller's key, if
-	// there is one.
+	// Amend replaces the response stored under the caller's idempotency key, if
+	// one exists.
 	Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error
-	// Spent is what the workspace has spent on models in a month, in
-	// millionths of a US dollar.
+	// Spent returns the workspace's spend on models in a month, in millionths
+	// of a US dollar.
 	Spent(ctx context.Context, workspace ident.ID, month string) (int64, error)
 }
 
-// Save is what is written beside a creative.
+// Save is written together with a creative.
 type Save struct {
 	record.Save
-	// Variants are written when a creative becomes ready; nil leaves alone what
-	// is stored.
+	// Variants are written when a creative becomes ready. Nil keeps the stored
+	// ones.
 	Variants []Variant
-	// Primary, if set, replaces the one variant.
+	// Primary, if set, replaces this variant.
 	Primary *Variant
-	// Spend is added to what the workspace has spent in a month.
+	// Spend is added to the workspace's spend of Month.
 	Spend int64
 	Month string
 }
 
-// Work is a provider with what has to be known of it.
+// Work is a provider and its properties.
 type Work struct {
 	Provider
-	// Quick says that it works without a network and costs nothing.
+	// Quick means that the provider needs no network and is free.
 	Quick bool
-	// Priced says that the price of its work is known.
+	// Priced means that the provider's prices are known.
 	Priced bool
 }
 
-// Catalogue finds providers.
+// Catalogue lists and opens providers.
 type Catalogue interface {
-	// Names lists the providers that a workspace can use, its default first.
+	// Names lists the providers that a workspace can use, default first.
 	Names(ctx context.Context, workspace ident.ID) ([]string, error)
-	// Open returns one of them.
+	// Open returns a provider by name.
 	Open(ctx context.Context, workspace ident.ID, name string) (Work, error)
 }
 
-// Painter draws pictures for drafts whose provider makes none.
+// Painter renders images for drafts of providers without images.
 type Painter interface {
 	Paint(ctx context.Context, b *Brief, d *Draft, s Shape, format string) (*Picture, error)
 }
 
-// Assets keeps pictures.
+// Assets stores images.
 type Assets interface {
-	// Keep stores a picture that was made here.
+	// Keep stores a generated image.
 	Keep(ctx context.Context, cause record.Cause, p *Picture) (Media, error)
-	// Find returns what the ids name; those that name nothing are left out.
+	// Find returns the assets with the given ids. It omits ids that do not
+	// exist.
 	Find(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]Media, error)
 	// Bytes returns the bytes of an asset.
 	Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, error)
 }
 
-// Fetcher gets a picture from a public address.
+// Fetcher downloads an image from a public URL.
 type Fetcher func(ctx context.Context, url string) ([]byte, error)
 
-// Context is what a brief takes from the records it names.
+// Context has the data of a campaign that a brief uses.
 type Context struct {
 	Objective, LandingURL string
 	Channels              []string
 }
 
-// Neighbours answer for the records that a request may name. Absent and
-// archived records are told apart, as for every reference.
+// Neighbours reads the records that a request refers to. Missing and archived
+// records are distinguished, as in every reference.
 type Neighbours interface {
-	// Campaign returns what a brief takes from a campaign.
+	// Campaign returns the data of a campaign that a brief uses.
 	Campaign(ctx context.Context, workspace, id ident.ID) (c Context, there, archived bool, err error)
-	// Audience reports whether there is such an audience.
+	// Audience reports whether an audience exists and is archived.
 	Audience(ctx context.Context, workspace, id ident.ID) (there, archived bool, err error)
-	// Workspace returns its rules.
+	// Workspace returns the workspace's rules for creatives.
 	Workspace(ctx context.Context, workspace ident.ID) (Rules, error)
 }
 
-// Rules are a workspace's own about creatives.
+// Rules are the settings of a workspace for creatives.
 type Rules struct {
 	RequireApproval bool
-	// Budget is the most that may be spent on models in a month, in millionths
-	// of a US dollar; nil for no limit.
+	// Budget is the maximum spend on models per month, in millionths of a US
+	// dollar; nil means no limit.
 	Budget *int64
 }
 
-// month names the calendar month of a moment, in UTC.
+// month returns the UTC calendar month of a time.
 func month(at clock.Instant) string { return at.Time().UTC().Format("2006-01") }
 
-// Figures tell how creatives do.
+// Figures returns the metrics of creatives.
 type Figures interface {
-	// Variants returns the figures of the last 30 full days in the workspace's
-	// zone and currency: under each variant's id those of the ads that are
-	// linked to it, under the creative's those of all ads that are linked to
-	// it or to one of its variants. What has no facts is not in the map.
+	// Variants returns the metrics of the last 30 full days in the workspace's
+	// time zone and currency. A variant's id has the metrics of ads linked to
+	// it. The creative's id has those of all ads linked to it or to one of its
+	// variants. The map omits ids without facts.
 	Variants(ctx context.Context, workspace, creative ident.ID) (map[ident.ID]Metrics, error)
 }
 
-// Metrics are what is shown of a variant's figures. Those of the zero value
-// are not known.
+// Metrics are the metrics of a variant. In the zero value they are unknown.
 type Metrics struct {
 	Impressions fact.Number `json:"impressions"`
 	Clicks      fact.Number `json:"clicks"`
@@ -128,21 +128,22 @@ type Metrics struct {
 	CPA         fact.Number `json:"cpa"`
 }
 
-// Setup is a provider that an operator has set up for a workspace.
+// Setup is the configuration of a provider for a workspace.
 type Setup struct {
-	// Workspace is empty for a provider that every workspace may use.
+	// Workspace is empty for a provider that every workspace can use.
 	Workspace ident.ID
 	Kind      string
-	// Settings is what is no secret, Sealed the key to the provider.
+	// Settings has the settings that are not secret. Sealed is the encrypted
+	// API key.
 	Settings []byte
 	Sealed   string
 }
 
-// Setups keeps what operators have set up.
+// Setups stores the configurations of providers.
 type Setups interface {
-	// Setups lists the providers of a workspace: its own, then those for all.
+	// Setups lists the providers of a workspace: its own, then the shared ones.
 	Setups(ctx context.Context, workspace ident.ID) ([]Setup, error)
-	// Put writes one, and Drop removes one and reports whether it was there.
+	// Put writes a setup. Drop removes one and reports whether it existed.
 	Put(ctx context.Context, s Setup, cause record.Cause, at clock.Instant) error
 	Drop(ctx context.Context, workspace ident.ID, kind string, cause record.Cause, at clock.Instant) (bool, error)
 }
