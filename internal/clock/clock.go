@@ -1,6 +1,6 @@
-// Package clock holds how instants look: UTC, to the millisecond, as RFC 3339
-// text on the wire and as microseconds since 1970 in the store. It never asks
-// what time it is; now comes in from outside.
+// Package clock defines instants in UTC with millisecond precision: RFC 3339
+// text in the API, microseconds since 1970 in the store. It never reads the
+// clock; callers pass the current time.
 package clock
 
 import (
@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// Instant is a moment in microseconds since 1970, cut to the millisecond so
-// that the stored number and the shown text are the same moment.
+// Instant is a time in microseconds since 1970, truncated to the millisecond,
+// so that the stored number and the JSON text are equal.
 type Instant int64
 
 const layout = "2006-01-02T15:04:05.000Z"
 
-// At cuts a time to an instant.
+// At truncates a time to an instant.
 func At(t time.Time) Instant { return Instant(t.UnixMilli() * 1000) }
 
 // Time returns the instant as UTC time.
 func (i Instant) Time() time.Time { return time.UnixMicro(int64(i)).UTC() }
 
-// Add moves the instant.
+// Add returns the instant plus d.
 func (i Instant) Add(d time.Duration) Instant { return i + Instant(d.Microseconds()) }
 
 func (i Instant) String() string { return i.Time().Format(layout) }
 
-// MarshalText writes the instant as 2026-11-15T01:48:44.123Z.
+// MarshalText returns the instant as 2026-11-15T01:48:44.123Z.
 func (i Instant) MarshalText() ([]byte, error) { return i.Time().AppendFormat(nil, layout), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (i *Instant) UnmarshalText(b []byte) error {
 	t, err := time.Parse(layout, string(b))
 	if err != nil {
@@ -38,9 +38,9 @@ func (i *Instant) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Parse reads an RFC 3339 date-time with an offset. Lower-case letters, a
-// space for the T and a missing offset are refused, and so are years that
-// would not fit four digits after the shift to UTC.
+// Parse parses an RFC 3339 date-time with an offset. It rejects lower-case
+// letters, a space instead of T, a missing offset, and years with more than
+// four digits in UTC.
 func Parse(s string) (Instant, bool) {
 	if !shaped(s) {
 		return 0, false
@@ -55,8 +55,8 @@ func Parse(s string) (Instant, bool) {
 	return At(t), true
 }
 
-// shaped checks what time.Parse is lax about: two digits for the hour, a point
-// before the fraction, and an offset that a clock can have.
+// shaped checks what time.Parse does not: two digits for the hour, a point
+// before the fraction, and a valid offset.
 func shaped(s string) bool {
 	const head = "0000-00-00T00:00:00"
 	if len(s) <= len(head) || !fits(s[:len(head)], head) {
@@ -76,8 +76,8 @@ func shaped(s string) bool {
 	return rest == "Z" || (fits(rest, "+00:00") || fits(rest, "-00:00")) && rest[1:3] < "24" && rest[4:] < "60"
 }
 
-// fits reports whether s has the layout's characters, and digits where that
-// has zeros.
+// fits reports whether s has the layout's characters, with digits in place of
+// its zeros.
 func fits(s, layout string) bool {
 	if len(s) != len(layout) {
 		return false
@@ -91,8 +91,8 @@ func fits(s, layout string) bool {
 	return true
 }
 
-// ParseDay reads YYYY-MM-DD as a day in a zone: its first moment, and that of
-// the day after.
+// ParseDay parses YYYY-MM-DD and returns the start of the day and of the next
+// day in a time zone.
 func ParseDay(s string, zone *time.Location) (start, end time.Time, ok bool) {
 	if len(s) != 10 {
 		return start, end, false
@@ -104,9 +104,8 @@ func ParseDay(s string, zone *time.Location) (start, end time.Time, ok bool) {
 	return dayStart(t, zone), dayStart(t.AddDate(0, 0, 1), zone), true
 }
 
-// dayStart returns the first moment of a date in a zone. It goes back from
-// noon, because time.Date does not say which moment it gives where clocks jump
-// over midnight or come to it twice.
+// dayStart returns the first instant of a date in a time zone. It searches back
+// from noon, because time.Date is ambiguous if clocks skip or repeat midnight.
 func dayStart(date time.Time, zone *time.Location) time.Time {
 	t := time.Date(date.Year(), date.Month(), date.Day(), 12, 0, 0, 0, zone)
 	for {
@@ -123,9 +122,9 @@ func dayStart(date time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// Zone loads an IANA time zone. "Local", "" and what starts with a small letter
-// ("localtime", "posixrules") are not names a caller may use, because their
-// meaning would depend on the machine.
+// Zone loads an IANA time zone. It rejects "Local", "" and names that start
+// with a lower-case letter ("localtime", "posixrules"), because their meaning
+// depends on the machine.
 func Zone(name string) (*time.Location, error) {
 	if name == "" || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
 		return nil, fmt.Errorf("unknown time zone %q", name)

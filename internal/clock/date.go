@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// Date is a calendar day without a zone, in days since 1970-01-01. What a
-// platform reports for a day belongs to that day wherever it is read.
+// Date is a calendar day without a time zone, in days since 1970-01-01. Metrics
+// belong to the day that the platform reports, regardless of the reader's time
+// zone.
 type Date int32
 
-// MakeDate returns a day; months and days beyond the calendar's roll over as
-// in time.Date.
+// MakeDate returns a day. Months and days out of range are normalized as in
+// time.Date.
 func MakeDate(year int, month time.Month, day int) Date {
 	return Date(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 
-// DateIn returns which day a moment is in a zone.
+// DateIn returns the day of a time in a time zone.
 func DateIn(t time.Time, zone *time.Location) Date { return MakeDate(t.In(zone).Date()) }
 
-// ParseDate reads YYYY-MM-DD.
+// ParseDate parses YYYY-MM-DD.
 func ParseDate(s string) (Date, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || len(s) != len(time.DateOnly) || t.Year() < 1 {
@@ -27,17 +28,17 @@ func ParseDate(s string) (Date, bool) {
 	return Date(t.Unix() / 86400), true
 }
 
-// Time returns the first moment of the day in UTC.
+// Time returns the start of the day in UTC.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 
-// Calendar returns the day's parts.
+// Calendar returns year, month and day.
 func (d Date) Calendar() (year int, month time.Month, day int) { return d.Time().Date() }
 
-// Weekday returns the day of the week, 0 for Monday as ISO 8601 begins it.
+// Weekday returns the ISO 8601 day of the week, 0 for Monday.
 func (d Date) Weekday() int { return (int(d)%7 + 10) % 7 }
 
-// Append writes YYYY-MM-DD. Long answers have a day in every row, and finding
-// out what a layout means takes longer than to write it.
+// Append appends YYYY-MM-DD. It is faster than time.AppendFormat, because long
+// answers have a date in every row.
 func (d Date) Append(b []byte) []byte {
 	year, month, day := d.Calendar()
 	if year < 0 || year > 9999 {
@@ -48,13 +49,13 @@ func (d Date) Append(b []byte) []byte {
 		digit(int(month)/10), digit(int(month)), '-', digit(day/10), digit(day))
 }
 
-// String writes YYYY-MM-DD.
+// String returns YYYY-MM-DD.
 func (d Date) String() string { return string(d.Append(nil)) }
 
-// MarshalText writes YYYY-MM-DD.
+// MarshalText returns YYYY-MM-DD.
 func (d Date) MarshalText() ([]byte, error) { return d.Append(nil), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (d *Date) UnmarshalText(b []byte) error {
 	v, ok := ParseDate(string(b))
 	if !ok {

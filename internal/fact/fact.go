@@ -1,6 +1,6 @@
-// Package fact is the vocabulary of facts: what a platform reports for a day,
-// in which family of reports, with which measures. Whoever brings facts in,
-// keeps them or asks about them speaks these words.
+// Package fact defines facts: the daily rows of metrics that platforms report,
+// their families and their measures. Imports, the fact store and queries all
+// use it.
 package fact
 
 import (
@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/money"
 )
 
-// Family is a kind of report. Platforms deliver each breakdown as a report of
-// its own, so adding up two families would count everything twice.
+// Family is a kind of report. Platforms deliver each breakdown as a separate
+// report, so adding up two families would count everything twice.
 type Family uint8
 
 // The families.
@@ -21,20 +21,19 @@ const (
 	Geo
 	Demographic
 	Device
-	// NumFamilies is how many there are.
+	// NumFamilies is the number of families.
 	NumFamilies = iota
 )
 
-// Families are their names, in order.
+// Families has the names of the families, in order.
 var Families = []string{"base", "geo", "demographic", "device"}
 
 func (f Family) String() string { return Families[f] }
 
-// Unknown is the value of a breakdown where the platform says that it does not
-// know.
+// Unknown is the value of a breakdown that the platform reports as unknown.
 const Unknown = "unknown"
 
-// Values of the breakdowns that have a fixed set.
+// Allowed values of the breakdowns with a fixed set.
 var (
 	Channels  = []string{"search", "social", "display", "video", "audio", "email", "sms", "push", "affiliate", "influencer", "direct_mail", "other"}
 	AgeRanges = []string{"13-17", "18-24", "25-34", "35-44", "45-54", "55-64", "65+", Unknown}
@@ -42,10 +41,10 @@ var (
 	Devices   = []string{"desktop", "mobile", "tablet", "tv", "other", Unknown}
 )
 
-// Measure is something that is counted.
+// Measure is a number that facts have.
 type Measure uint8
 
-// The measures. Reach is the only one that cannot be added up.
+// The measures. All of them except reach can be added up.
 const (
 	Impressions Measure = iota
 	Clicks
@@ -63,11 +62,11 @@ const (
 	Unsubscribes
 	Complaints
 	Reach
-	// NumMeasures is how many there are.
+	// NumMeasures is the number of measures.
 	NumMeasures = iota
 )
 
-// Measures are their names, in order.
+// Measures has the names of the measures, in order.
 var Measures = []string{
 	"impressions", "clicks", "spend", "conversions", "revenue", "leads", "engagements", "video_views", "video_completions",
 	"sends", "deliveries", "opens", "bounces", "unsubscribes", "complaints", "reach",
@@ -78,16 +77,15 @@ func (m Measure) String() string { return Measures[m] }
 // Money reports whether the measure is an amount in the account's currency.
 func (m Measure) Money() bool { return m == Spend || m == Revenue }
 
-// Scaled reports whether values are millionths: amounts, and conversions,
-// which platforms credit in parts. All others are whole numbers.
+// Scaled reports whether values are in millionths: amounts, and conversions,
+// which platforms attribute in fractions. All others are integers.
 func (m Measure) Scaled() bool { return m.Money() || m == Conversions }
 
-// MaxValue is the largest value of one measure in one row, in its own unit:
-// sums over all rows that a workspace can have still fit 128 bits, and sums of
-// what is true fit 64.
+// MaxValue is the largest value of a measure in one row, in its own unit. Sums
+// over all rows of a workspace fit 128 bits, and realistic sums fit 64.
 const MaxValue = 1_000_000_000_000_000
 
-// Values are the measures of one row. What is not known is not zero.
+// Values has the measures of one row. Unknown is not zero.
 type Values struct {
 	V     [NumMeasures]int64
 	known uint16
@@ -100,7 +98,7 @@ func (v *Values) Set(m Measure, n int64) { v.V[m], v.known = n, v.known|1<<m }
 func (v *Values) Get(m Measure) (int64, bool) { return v.V[m], v.known&(1<<m) != 0 }
 
 // Source is an account on a platform that facts come from. Amounts are in its
-// currency, days are those of its zone.
+// currency, days in its time zone.
 type Source struct {
 	Connection ident.ID       `json:"connection_id"`
 	Platform   string         `json:"platform"`
@@ -109,9 +107,9 @@ type Source struct {
 	Zone       string         `json:"timezone"`
 }
 
-// Entity is something on a platform: a campaign, an ad, an audience. Record is
-// ours that it is linked to, empty where there is none; Part is the variant of
-// that creative, where the ad shows a known one.
+// Entity is a campaign, an ad or an audience on a platform. Record is the
+// linked record, empty if it is not linked. Part is the variant of that
+// creative, if the ad shows a known one.
 type Entity struct {
 	External string
 	Name     string
@@ -119,64 +117,63 @@ type Entity struct {
 	Part     ident.ID
 }
 
-// There reports whether the row has such an entity at all.
+// There reports whether the row has this entity.
 func (e Entity) There() bool { return e.External != "" || e.Record != "" }
 
-// Key identifies the entity within its connection. Rows that name only our
-// record have that as their key.
+// Key identifies the entity within its connection. For rows that name only the
+// record, it is the record's id.
 func (e Entity) Key() string {
 	return cmp.Or(e.External, string(e.Part), string(e.Record))
 }
 
-// Row is one daily fact. Its key is everything but names, links and values;
-// within a source and family there is one row per key.
+// Row is one daily fact. Its key is everything except names, links and values.
+// A source and family have one row per key.
 type Row struct {
 	Source   *Source
 	Family   Family
 	Date     clock.Date
 	Channel  string
 	Campaign Entity
-	// Creative is nil in every family but Base.
+	// Creative is empty in every family except Base.
 	Creative Entity
 	Audience Entity
-	// Country belongs to Geo, AgeRange and Gender to Demographic, Device to
-	// Device; empty is unknown.
+	// Country is set in Geo, AgeRange and Gender in Demographic, Device in
+	// Device. Empty means unknown.
 	Country, AgeRange, Gender, Device string
 	Values                            Values
 }
 
-// Window is what a replacement empties: the days of one family of one account.
+// Window is what a replacement deletes: the days of one family of one account.
 type Window struct {
 	Source      *Source
 	Family      Family
 	First, Last clock.Date
 }
 
-// Batch is what one write brings into the facts of a workspace, all of it or
-// nothing.
+// Batch is one atomic write of a workspace's facts.
 type Batch struct {
 	Workspace ident.ID
-	// Import, if set, marks the rows so that they can be taken out again.
+	// Import, if set, marks the rows, so that the import can be undone.
 	Import ident.ID
-	// Replace are emptied first; every row is in one of them. Without any, a
-	// row replaces only the one that has its key.
+	// Replace lists the windows to delete first; every row is in one of them.
+	// Without windows, a row replaces only the row with its key.
 	Replace []Window
-	// Rows have no two with one key.
+	// Rows have distinct keys.
 	Rows []Row
-	// Links say which records entities are from now on, or that they are none
-	// of ours any more. Facts that are there follow.
+	// Links set or remove the records of entities. They also apply to stored
+	// facts.
 	Links []Link
 }
 
-// Link is which record of ours an entity on a connection is.
+// Link assigns an entity of a connection to a record.
 type Link struct {
 	Connection ident.ID
 	Kind       string
 	Entity     Entity
 }
 
-// News marks the events of a workspace since some moment. Two equal marks mean
-// that nothing has happened in between.
+// News is a position in the events of a workspace. Equal positions mean that no
+// event happened in between.
 type News struct {
 	Events int64
 	Last   string
@@ -189,8 +186,7 @@ const (
 	KindAudience = "audience"
 )
 
-// Record is what facts need to know about one of ours to be grouped and
-// filtered by it.
+// Record has the fields of a record that facts are grouped and filtered by.
 type Record struct {
 	ID        ident.ID
 	Kind      string
@@ -201,22 +197,22 @@ type Record struct {
 	Tags      []string
 }
 
-// Coverage is a source and the days that it has facts for.
+// Coverage is a source and the days for which it has facts.
 type Coverage struct {
 	Source
 	First, Last clock.Date
-	// Families is what there is of each family.
+	// Families has the extent of each family.
 	Families [NumFamilies]Extent
 }
 
-// Extent is how many facts of a family there are, and their first and last
-// day. It is zero where there are none.
+// Extent is the number of facts of a family, and their first and last day. It
+// is zero without facts.
 type Extent struct {
 	Rows        int64
 	First, Last clock.Date
 }
 
-// Add counts facts of some days.
+// Add adds facts of the given days.
 func (x *Extent) Add(rows int64, first, last clock.Date) {
 	if x.Rows == 0 {
 		x.First, x.Last = first, last
@@ -224,7 +220,8 @@ func (x *Extent) Add(rows int64, first, last clock.Date) {
 	x.Rows, x.First, x.Last = x.Rows+rows, min(x.First, first), max(x.Last, last)
 }
 
-// Covers reports whether there may be facts in a run of days, both included.
+// Covers reports whether the family may have facts from first to last, both
+// included.
 func (x *Extent) Covers(first, last clock.Date) bool {
 	return x.Rows > 0 && x.First <= last && x.Last >= first
 }

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// MaxDigits is how many digits after the point a figure has at the most.
+// MaxDigits is the maximum number of decimals.
 const MaxDigits = 6
 
-// Number is a figure as it is answered, N / 10^Digits, where Digits are 0 or
-// MaxDigits: a JSON number, exact and without trailing zeros, or null where
-// nobody knows it, which is what the zero value says.
+// Number is a metric value as the API returns it: N / 10^Digits, where Digits
+// is 0 or MaxDigits. Its JSON is an exact number without trailing zeros, or
+// null if it is unknown. The zero value is unknown.
 type Number struct {
 	N      int64
 	Digits uint8
 	Known  bool
 }
 
-// Whole is a number of things.
+// Whole returns an integer.
 func Whole(n int64) Number { return Number{N: n, Known: true} }
 
-// Millionths is a number in millionths: an amount, a ratio, a part of a
+// Millionths returns a number in millionths: an amount, a ratio or a fractional
 // conversion.
 func Millionths(n int64) Number { return Number{N: n, Digits: MaxDigits, Known: true} }
 
-// Append writes the number as JSON does, without trailing zeros, or null.
+// Append appends the number as JSON, without trailing zeros, or null.
 func (n Number) Append(b []byte) []byte {
 	if !n.Known {
 		return append(b, "null"...)
@@ -55,10 +55,10 @@ func (n Number) Append(b []byte) []byte {
 
 func (n Number) String() string { return string(n.Append(nil)) }
 
-// MarshalJSON writes a JSON number, or null.
+// MarshalJSON returns a JSON number, or null.
 func (n Number) MarshalJSON() ([]byte, error) { return n.Append(nil), nil }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON parses the output of MarshalJSON.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if text == "null" {

@@ -1,7 +1,7 @@
-// Package fault is the one error type that crosses layers: what went wrong in
-// words a caller can act on. Slices and the store create faults, the HTTP layer
-// only maps them to responses. Any other error is a bug or an outage and is never
-// shown.
+// Package fault defines the error type that crosses layers: an error that a
+// caller can act on. Slices and the store create faults; the HTTP layer only
+// maps them to responses. Any other error is a bug or an outage and is never
+// returned to callers.
 package fault
 
 import (
@@ -60,7 +60,7 @@ const (
 	Timeout                  Code = "timeout"
 )
 
-// Meta holds the values that a message names, for machines.
+// Meta has the values that a message mentions, for machines.
 type Meta map[string]any
 
 // Detail is one problem of a request.
@@ -73,7 +73,7 @@ type Detail struct {
 }
 
 // Error is a fault. Message is one sentence for developers that says what to
-// do; every value in it is also in a detail's Meta.
+// do. Every value in it is also in a detail's Meta.
 type Error struct {
 	Code       Code
 	Message    string
@@ -91,24 +91,25 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// New makes a fault.
+// New returns a fault.
 func New(code Code, message string, details ...Detail) *Error {
 	return &Error{Code: code, Message: message, Details: details}
 }
 
-// Because keeps the cause for the log.
+// Because sets the cause, which is only logged.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
 	return e
 }
 
-// Is reports whether err is a fault of this code.
+// Is reports whether err is a fault with this code.
 func Is(err error, code Code) bool {
 	var f *Error
 	return errors.As(err, &f) && f.Code == code
 }
 
-// maxEcho is how many bytes of a name or a value an answer repeats.
+// maxEcho is the maximum number of bytes of a caller's name or value in a
+// response.
 const maxEcho = 64
 
 // Clip shortens a name or a value that the caller sent, for messages and Meta.
@@ -120,19 +121,19 @@ func Clip(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// Missing says that there is no such record in the workspace. The message does
-// not vary, so that a foreign, an unknown and a malformed id look the same.
+// Missing returns a not_found fault. Its message is constant, so that foreign,
+// unknown and malformed ids look the same.
 func Missing() *Error {
 	return New(NotFound, "There is no such resource in this workspace. Check the id and the workspace of the API key.")
 }
 
-// MaxDetails is how many problems an answer lists.
+// MaxDetails is the maximum number of problems in a response.
 const MaxDetails = 50
 
-// Invalid says that members of the body are wrong, all of them at once.
+// Invalid returns a fault for all invalid fields of the body.
 func Invalid(details []Detail) *Error { return InvalidOf(details, len(details)) }
 
-// InvalidOf is Invalid where details are only the first of total problems.
+// InvalidOf is Invalid for details that are only the first of total problems.
 func InvalidOf(details []Detail, total int) *Error {
 	for i := range details {
 		if details[i].In == "" {
@@ -142,14 +143,13 @@ func InvalidOf(details []Detail, total int) *Error {
 	return several(ValidationFailed, fmt.Sprintf("%d fields are invalid", total), details, total)
 }
 
-// BadQuery says that parameters of the query string are wrong, all of them at
-// once.
+// BadQuery returns a fault for all invalid query parameters.
 func BadQuery(details []Detail) *Error {
 	return several(InvalidParameter, "The query string is wrong at", details, len(details))
 }
 
-// several makes one fault of problems. One problem speaks for itself; of more
-// the message lists the places.
+// several combines problems into one fault. A single problem keeps its message;
+// for more, the message lists their fields.
 func several(code Code, sentence string, details []Detail, total int) *Error {
 	if total == 1 && len(details) == 1 {
 		return New(code, details[0].Message, details...)
@@ -171,13 +171,13 @@ func several(code Code, sentence string, details []Detail, total int) *Error {
 	return New(code, message, details...)
 }
 
-// Dangling says that a member of the body names a record that is not there, in
-// this workspace or at all.
+// Dangling returns the detail for a field with the id of a record that does not
+// exist in this workspace.
 func Dangling(field string, id any) Detail {
 	return Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: Meta{"id": id}}
 }
 
-// Shelved says that a member of the body names a record that is archived.
+// Shelved returns the detail for a field with the id of an archived record.
 func Shelved(field string, id any) Detail {
 	return Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: Meta{"id": id}}
 }

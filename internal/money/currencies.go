@@ -2,12 +2,13 @@ package money
 
 import "strings"
 
-// exponents holds the decimals of every currency of ISO 4217. Metals, test
-// codes and "no currency" are not in it.
-// Choice: a table of our own, because the locale data of golang.org/x/text
-// shows the rupiah, the rupee and twenty others without the decimals that ISO
-// gives them, and does not know the youngest codes. Codes withdrawn since 2020
-// stay, because campaigns were paid in them.
+// exponents has the decimals of every ISO 4217 currency, without metals, test
+// codes and "no currency".
+//
+// Choice: this table is our own, because the locale data of golang.org/x/text
+// gives the rupiah, the rupee and twenty others fewer decimals than ISO, and
+// lacks the newest codes. Codes withdrawn since 2020 remain, because campaigns
+// were paid in them.
 var exponents = func() map[Currency]int {
 	table := map[Currency]int{}
 	for digits, codes := range map[int]string{

@@ -1,5 +1,5 @@
-// Package money holds amounts exactly: int64 micros inside, decimal text
-// outside, never a binary float.
+// Package money represents amounts exactly: int64 micros in memory, decimal
+// text in JSON, never a binary float.
 package money
 
 import (
@@ -8,26 +8,28 @@ import (
 	"strings"
 )
 
-// Amount is a sum in millionths of a currency's unit. Digits is how many
-// decimals it shows at the least: those the currency usually has.
+// Amount is an amount in millionths of a currency's unit. Digits is the minimum
+// number of decimals to show: those of the currency.
 type Amount struct {
 	Micros int64
 	Digits int8
 }
 
-// Reasons that Parse may give.
+// Reasons that Parse returns.
 const (
 	BadFormat = "invalid_format"
 	TooLarge  = "too_large"
 )
 
-// MaxUnits is the largest whole part: thirteen digits would overflow int64
-// micros, so it is cut where every micro still counts.
-// Choice: 9,223,372,036,853.999999 is the most that int64 micros can hold.
+// MaxUnits is the largest integer part. Some numbers of thirteen digits would
+// overflow int64 micros.
+//
+// Choice: 9,223,372,036,853.999999 is the largest amount with all six decimals
+// that int64 micros can represent.
 const MaxUnits = 9_223_372_036_853
 
-// Parse reads decimal text with at most 13 digits before and 6 after the
-// point. The reason is empty when it worked.
+// Parse parses decimal text with at most 13 digits before and 6 after the
+// point. The reason is empty on success.
 func Parse(s string, digits int) (a Amount, reason string) {
 	whole, fraction, dotted := strings.Cut(s, ".")
 	negative := strings.HasPrefix(whole, "-")
@@ -56,7 +58,7 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// Decimals returns how many digits after the point the value really has.
+// Decimals returns the number of decimals that the value needs.
 func (a Amount) Decimals() int {
 	n, m := 6, a.Micros
 	for n > 0 && m%10 == 0 {
@@ -66,8 +68,8 @@ func (a Amount) Decimals() int {
 	return n
 }
 
-// String writes the amount with at least its currency's usual decimals and no
-// further trailing zeros.
+// String formats the amount with at least the decimals of its currency and
+// without further trailing zeros.
 func (a Amount) String() string {
 	sign, m := "", uint64(a.Micros)
 	if a.Micros < 0 {
@@ -81,10 +83,10 @@ func (a Amount) String() string {
 	return sign + whole + "." + fmt.Sprintf("%06d", m%1_000_000)[:n]
 }
 
-// MarshalText writes the amount as String does.
+// MarshalText returns the same text as String.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (a *Amount) UnmarshalText(b []byte) error {
 	s := string(b)
 	digits := 0
@@ -102,8 +104,8 @@ func (a *Amount) UnmarshalText(b []byte) error {
 // Currency is an ISO 4217 code.
 type Currency string
 
-// Digits returns the currency's number of decimals, and whether the code names
-// a currency at all. Only upper case counts.
+// Digits returns the number of decimals of the currency, and whether the code
+// is a currency. Codes must be upper case.
 func (c Currency) Digits() (int, bool) {
 	digits, ok := exponents[c]
 	return digits, ok

@@ -13,18 +13,18 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Cursor is what a client carries from page to page: the whole query of the
-// list and the place to go on. It grants nothing.
+// Cursor is the state that a client sends from page to page: the query of the
+// list and the position to continue at. It grants no access.
 type Cursor struct {
 	// Params are the canonical query parameters, url-encoded, without limit.
 	Params string
 	After  Place
 }
 
-// Sealer seals and opens cursors with AES-256-GCM, so that a client can read
-// nothing in them and change nothing. It is safe for concurrent use.
+// Sealer encrypts and decrypts cursors with AES-256-GCM, so that clients cannot
+// read or change them. It is safe for concurrent use.
 type Sealer struct {
-	// aeads are the newest key first; older ones only open.
+	// aeads are sorted newest key first. Older keys only decrypt.
 	aeads  []cipher.AEAD
 	random io.Reader
 }
@@ -32,7 +32,7 @@ type Sealer struct {
 // KeySize is the size of a sealing key in bytes.
 const KeySize = 32
 
-// NewSealer makes a sealer from keys, newest first.
+// NewSealer returns a sealer with the given keys, newest first.
 func NewSealer(keys [][]byte, random io.Reader) (*Sealer, error) {
 	s := &Sealer{random: random}
 	for _, key := range keys {
@@ -63,7 +63,7 @@ const (
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// Seal makes the text of a cursor. It opens only for the same workspace and
+// Seal encrypts a cursor. It can be opened only for the same workspace and
 // operation.
 func (s *Sealer) Seal(workspace ident.ID, operation string, c Cursor) string {
 	plain := make([]byte, 0, 64+len(c.Params)+len(c.After.Text))
@@ -86,7 +86,7 @@ func (s *Sealer) Seal(workspace ident.ID, operation string, c Cursor) string {
 	return s.SealBytes(bind(workspace, operation), plain)
 }
 
-// Open reads a cursor back. It fails alike for damaged, foreign and forged
+// Open decrypts a cursor. It does not distinguish damaged, foreign and forged
 // text.
 func (s *Sealer) Open(workspace ident.ID, operation, text string) (c Cursor, ok bool) {
 	plain, ok := s.OpenBytes(bind(workspace, operation), text)
@@ -96,12 +96,12 @@ func (s *Sealer) Open(workspace ident.ID, operation, text string) (c Cursor, ok 
 	return parse(plain)
 }
 
-// bind is the purpose of a cursor; the purposes of others hold no zero byte.
+// bind returns the purpose of a cursor. Other purposes have no zero byte.
 func bind(workspace ident.ID, operation string) string {
 	return string(workspace) + "\x00" + operation
 }
 
-// SealBytes seals what is not a cursor. It opens only for the same purpose.
+// SealBytes encrypts other data. It can be opened only for the same purpose.
 func (s *Sealer) SealBytes(purpose string, plain []byte) string {
 	aead := s.aeads[0]
 	sealed := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
@@ -111,11 +111,11 @@ func (s *Sealer) SealBytes(purpose string, plain []byte) string {
 	return encoding.EncodeToString(aead.Seal(sealed, sealed, plain, []byte(purpose)))
 }
 
-// OpenBytes reads back what SealBytes made for the same purpose, and fails
-// alike for everything else.
+// OpenBytes decrypts the output of SealBytes for the same purpose. It does not
+// distinguish reasons of failure.
 func (s *Sealer) OpenBytes(purpose, text string) (plain []byte, ok bool) {
 	sealed, err := encoding.DecodeString(text)
-	// The decoder skips line breaks, which no sealed text has.
+	// The decoder skips line breaks, which sealed text never has.
 	if err != nil || strings.ContainsAny(text, "\r\n") {
 		return nil, false
 	}

@@ -1,5 +1,5 @@
-// Package page holds what a list asks for and where it goes on: the query of
-// one page, the page itself, and the sealed cursor between two pages.
+// Package page defines the query of one page of a list, the page, and the
+// encrypted cursor between two pages.
 package page
 
 import (
@@ -20,20 +20,20 @@ const ByRanking = "ranking"
 // Query asks for one page of a list.
 type Query struct {
 	Limit int
-	// Sort is a name from the list's whitelist, or ByRanking.
+	// Sort is one of the list's sort fields, or ByRanking.
 	Sort string
 	Desc bool
-	// Ranking has the sort values of ByRanking. Records that are not in it
-	// come last.
+	// Ranking has the sort values of ByRanking. Records without a value come
+	// last.
 	Ranking map[ident.ID]int64
-	// Status holds the wanted statuses; nil means all but archived, or what
-	// else ends a life, and empty but not nil means every status.
+	// Status has the requested statuses. Nil means all except archived or
+	// another final status; empty but not nil means every status.
 	Status []string
-	// From and Until cut created_at, half open; nil means no bound.
+	// From and Until limit created_at, half open; nil means no limit.
 	From, Until *clock.Instant
-	// Filters hold the resource's own filters in a fixed order.
+	// Filters has the filters of the resource in a fixed order.
 	Filters []Filter
-	// After is the place of the last row of the page before.
+	// After is the position of the last row of the previous page.
 	After *Place
 }
 
@@ -43,7 +43,7 @@ type Filter struct {
 	Values []string
 }
 
-// Place is the sort value and id of a row.
+// Place is the sort value and the id of a row.
 type Place struct {
 	// Null rows come last in both directions.
 	Null bool
@@ -55,6 +55,6 @@ type Place struct {
 // Page is one page of records.
 type Page struct {
 	Docs []record.Doc
-	// Next is where the next page starts, nil on the last one.
+	// Next is the start of the next page, nil on the last page.
 	Next *Place
 }

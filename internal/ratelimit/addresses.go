@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// FailuresPerMinute is how many failed authentications an address has.
+// FailuresPerMinute is the limit of failed authentications per address.
 const FailuresPerMinute = 60
 
-// Addresses counts failed authentications per address: IPv4 whole, IPv6 by its
-// /56, which is what a line gets. The table is bounded; when it is full, an arbitrary address is
-// forgotten.
+// Addresses counts failed authentications per IPv4 address or IPv6 /56 network,
+// which is the usual size for one subscriber. The table is bounded; when it is
+// full, it drops an arbitrary address.
 type Addresses struct {
 	mu    sync.Mutex
 	usage map[netip.Addr]*Usage
 	most  int
 }
 
-// NewAddresses makes a table for at most so many addresses.
+// NewAddresses returns a table for at most most addresses.
 func NewAddresses(most int) *Addresses {
 	return &Addresses{usage: map[netip.Addr]*Usage{}, most: most}
 }
 
 var addressLimits = Limits{PerMinute: FailuresPerMinute}
 
-// Fail counts a failure. The answer is no when the address had used up its
-// failures before this one.
+// Fail counts a failure. The decision is negative if the address had reached
+// its limit before.
 func (a *Addresses) Fail(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,7 +45,7 @@ func (a *Addresses) Fail(addr netip.Addr, now time.Time) Decision {
 	return named(u.Take(addressLimits, now))
 }
 
-// Look tells how an address stands without counting.
+// Look returns the state of an address without counting.
 func (a *Addresses) Look(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +64,7 @@ func named(d Decision) Decision {
 	return d
 }
 
-// networkBits is how much of an IPv6 address names the line.
+// networkBits is the length of the IPv6 prefix of one subscriber.
 const networkBits = 56
 
 func network(addr netip.Addr) netip.Addr {

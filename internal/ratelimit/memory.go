@@ -9,24 +9,24 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Counter counts for all requests of a workspace, wherever they arrive.
+// Counter counts all requests of a workspace, on all instances.
 type Counter interface {
-	// Take spends one request.
+	// Take counts one request.
 	Take(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
-	// Refund gives an admitted request back.
+	// Refund takes back an admitted request.
 	Refund(ctx context.Context, workspace ident.ID, t Ticket, now time.Time) error
-	// Look tells how things stand without counting.
+	// Look returns the current state without counting.
 	Look(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
 }
 
-// Keeper holds counters while no process runs.
+// Keeper stores counters across restarts.
 type Keeper interface {
 	LoadUsage(ctx context.Context) (map[ident.ID]Usage, error)
 	SaveUsage(ctx context.Context, changed map[ident.ID]Usage) error
 }
 
-// Memory counts in this process. It is exact as long as no other process
-// serves the same workspaces.
+// Memory counts in this process. It is exact if no other process serves the
+// same workspaces.
 type Memory struct {
 	mu    sync.RWMutex
 	usage map[ident.ID]*entry
@@ -40,7 +40,7 @@ type entry struct {
 
 var _ Counter = (*Memory)(nil)
 
-// NewMemory makes an empty counter.
+// NewMemory returns an empty counter.
 func NewMemory() *Memory { return &Memory{usage: map[ident.ID]*entry{}} }
 
 func (m *Memory) entry(workspace ident.ID) *entry {
@@ -59,7 +59,7 @@ func (m *Memory) entry(workspace ident.ID) *entry {
 	return e
 }
 
-// Take spends one request. It never blocks and never fails.
+// Take counts one request. It never fails.
 func (m *Memory) Take(_ context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error) {
 	e := m.entry(workspace)
 	e.mu.Lock()
@@ -69,7 +69,7 @@ func (m *Memory) Take(_ context.Context, workspace ident.ID, l Limits, now time.
 	return d, nil
 }
 
-// Refund gives one request back.
+// Refund takes back one request.
 func (m *Memory) Refund(_ context.Context, workspace ident.ID, t Ticket, now time.Time) error {
 	e := m.entry(workspace)
 	e.mu.Lock()
@@ -79,7 +79,7 @@ func (m *Memory) Refund(_ context.Context, workspace ident.ID, t Ticket, now tim
 	return nil
 }
 
-// Look tells how things stand.
+// Look returns the current state without counting.
 func (m *Memory) Look(_ context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error) {
 	e := m.entry(workspace)
 	e.mu.Lock()
@@ -87,7 +87,7 @@ func (m *Memory) Look(_ context.Context, workspace ident.ID, l Limits, now time.
 	return e.usage.Look(l, now), nil
 }
 
-// Load takes the counters over from before the start.
+// Load loads the stored counters at startup.
 func (m *Memory) Load(ctx context.Context, from Keeper) error {
 	kept, err := from.LoadUsage(ctx)
 	if err != nil {
@@ -102,8 +102,8 @@ func (m *Memory) Load(ctx context.Context, from Keeper) error {
 	return nil
 }
 
-// Save writes the counters that have changed. Called each second, a crash
-// forgets at most the last one.
+// Save writes the counters that changed. If it is called every second, a crash
+// loses at most one second.
 func (m *Memory) Save(ctx context.Context, to Keeper) error {
 	changed := map[ident.ID]Usage{}
 	m.mu.RLock()

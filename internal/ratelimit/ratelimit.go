@@ -1,21 +1,20 @@
-// Package ratelimit decides whether a workspace may go on, and when to come
-// back. It counts; it does not know HTTP. Numbers come from the plan, never
-// from here.
+// Package ratelimit decides whether a workspace may send a request, and when to
+// retry. It does not depend on HTTP. The limits come from the workspace's plan.
 package ratelimit
 
 import (
 	"time"
 )
 
-// Limits are a plan's numbers; 0 is unlimited.
+// Limits are the limits of a plan; 0 means unlimited.
 type Limits struct {
 	PerMinute int64
 	PerDay    int64
-	// InFlight is how many requests may run at once on a node.
+	// InFlight is the maximum number of concurrent requests per node.
 	InFlight int64
 }
 
-// Window is one policy as it stands after a decision.
+// Window is the state of one policy after a decision.
 type Window struct {
 	Limit     int64
 	Remaining int64
@@ -23,31 +22,32 @@ type Window struct {
 	Reset time.Time
 }
 
-// Decision is the answer to one request.
+// Decision is the result for one request.
 type Decision struct {
 	OK bool
-	// Now is when it was given. No window opens after it, unless a clock was
-	// set back.
+	// Now is the time of the decision. No window opens after it, unless a clock
+	// was set back.
 	Now time.Time
-	// Minute and Day are the windows; a Limit of 0 is no policy.
+	// Minute and Day are the windows. A Limit of 0 means no policy.
 	Minute, Day Window
-	// Wait is how long to wait when the answer is no.
+	// Wait is the time until the retry if the request was rejected.
 	Wait time.Duration
-	// Policy is what said no: minute or day.
+	// Policy is the policy that rejected the request: minute or day.
 	Policy string
-	// Ticket is for the refund of an admitted request.
+	// Ticket is needed to refund an admitted request.
 	Ticket Ticket
 }
 
-// Ticket names the windows that a request was counted in. Its time would not
-// do: of two requests at an edge the later one may be counted first.
+// Ticket identifies the windows in which a request was counted. Its time is not
+// enough: near the end of a window, the later of two requests may be counted
+// first.
 type Ticket struct {
 	Opened time.Time
 	DayOf  int64
 }
 
-// Tightest returns the policy with the smaller Remaining; with a tie, the one
-// that ends later.
+// Tightest returns the policy with the smaller Remaining. On a tie, it returns
+// the one that ends later.
 func (d *Decision) Tightest() Window {
 	switch {
 	case d.Day.Limit == 0:
@@ -62,9 +62,9 @@ func (d *Decision) Tightest() Window {
 
 const minute = time.Minute
 
-// Usage are the counters of one workspace.
+// Usage has the counters of one workspace.
 type Usage struct {
-	// Opened is when the minute window was opened by its first request.
+	// Opened is the time of the first request in the minute window.
 	Opened time.Time
 	Minute int64
 	// DayOf is the UTC day that Day counts, in days since 1970.
@@ -72,10 +72,10 @@ type Usage struct {
 	Day   int64
 }
 
-// Take spends one request and says how things stand. The minute window is 60
+// Take counts one request and returns the decision. The minute window is 60
 // seconds from its first counted request; the day is the UTC calendar day. A
-// refused request is not counted. Where both windows are used up the one that
-// ends later says no, because waiting for the other would not help.
+// rejected request is not counted. If both windows are used up, the one that
+// ends later rejects, because waiting for the other would not help.
 func (u *Usage) Take(l Limits, now time.Time) Decision {
 	u.roll(now)
 	noDay, noMinute := l.PerDay > 0 && u.Day >= l.PerDay, l.PerMinute > 0 && u.Minute >= l.PerMinute
@@ -95,8 +95,8 @@ func (u *Usage) Take(l Limits, now time.Time) Decision {
 	return d
 }
 
-// Refund takes an admitted request back, from each of its windows that is not
-// over.
+// Refund takes an admitted request back from each of its windows that has not
+// ended.
 func (u *Usage) Refund(t Ticket, now time.Time) {
 	u.roll(now)
 	if u.Minute > 0 && t.Opened.Equal(u.Opened) {
@@ -107,20 +107,20 @@ func (u *Usage) Refund(t Ticket, now time.Time) {
 	}
 }
 
-// Look says how things stand without counting.
+// Look returns the current state without counting.
 func (u Usage) Look(l Limits, now time.Time) Decision {
 	u.roll(now)
 	return u.decide(l, now, "")
 }
 
-// apart is how far the clocks of two nodes may differ, as each may be five
-// minutes off the database's.
+// apart is the maximum clock difference of two nodes. Each may differ from the
+// database by five minutes.
 const apart = 10 * time.Minute
 
-// roll starts new windows where the old ones are over. A clock that steps back
-// a little never reopens a window. One that steps back further was wrong
-// before, and would lock the workspace out until its old time comes again:
-// what was counted then is void.
+// roll starts new windows after the old ones have ended. A clock that steps
+// back a little never reopens a window. A clock that steps back further was
+// wrong before. Its counts are dropped, because they would lock the workspace
+// out until that time.
 func (u *Usage) roll(now time.Time) {
 	if age := now.Sub(u.Opened); u.Minute > 0 && (age >= minute || age < -apart) {
 		u.Minute = 0
@@ -130,13 +130,13 @@ func (u *Usage) roll(now time.Time) {
 	}
 }
 
-// overtaken is how long a request may be on its way from the clock to the
-// counter.
+// overtaken is the maximum delay of a request between reading the clock and
+// counting.
 const overtaken = time.Second
 
-// given is the time of a decision. Of two requests the later one may be
-// counted first and open the window: the other one is then as late as that,
-// or it would be told to wait 61 seconds for the end of a minute.
+// given returns the time of a decision. The later of two requests may be
+// counted first and open the window. The earlier one then gets the window's
+// start as its time; otherwise its wait would be 61 seconds.
 func (u *Usage) given(now time.Time) time.Time {
 	for _, opened := range [...]time.Time{u.Opened, time.Unix(u.DayOf*86400, 0)} {
 		if early := opened.Sub(now); early > 0 && early < overtaken {

@@ -15,19 +15,18 @@ import (
 	"fanfare/internal/money"
 )
 
-// Book is what a file of rates holds.
+// Book is the content of a file of exchange rates.
 type Book struct {
-	// Rates are in the order of day and currency, one for each.
+	// Rates are sorted by day and currency, without duplicates.
 	Rates []Rate
-	// Skipped counts the rates in currencies that are not known here, such as
-	// those that became the euro.
+	// Skipped counts the rates of unknown currencies, such as those that the
+	// euro replaced.
 	Skipped map[string]int
 }
 
-// Parse reads a file of the European Central Bank: the daily one and the
-// history, with a column for each currency, or the export of its data portal,
-// with a line for each rate. What cannot be read is an error that names the
-// line.
+// Parse parses a file of the European Central Bank: the daily file and the
+// history, with one column per currency, or the export of its data portal, with
+// one line per rate. Errors name the line.
 func Parse(r io.Reader) (Book, error) {
 	text := bufio.NewReader(r)
 	if mark, _ := text.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
@@ -79,8 +78,8 @@ type parser struct {
 	seen map[cell]Decimal
 }
 
-// form finds out by its head how a file is written, and returns what reads one
-// of its lines.
+// form detects the file format from its header and returns the parser of a
+// line.
 func (p *parser) form(head []string) (func(fields []string) error, error) {
 	for i := range head {
 		head[i] = strings.TrimSpace(head[i])
@@ -100,8 +99,8 @@ func (p *parser) form(head []string) (func(fields []string) error, error) {
 	return func(fields []string) error { return p.long(at, head, fields) }, nil
 }
 
-// wide reads a line that is a day, with a column for each currency. Lines end
-// in a comma and so in a column without a name.
+// wide parses a line with a day and one column per currency. Lines end in a
+// comma, so the last column has no name.
 func (p *parser) wide(head, fields []string) error {
 	if len(fields) != len(head) {
 		return fmt.Errorf("it has %d columns, the first line has %d", len(fields), len(head))
@@ -120,7 +119,7 @@ func (p *parser) wide(head, fields []string) error {
 	return nil
 }
 
-// long reads a line that is one rate.
+// long parses a line with one rate.
 func (p *parser) long(at map[string]int, head, fields []string) error {
 	if len(fields) != len(head) {
 		return fmt.Errorf("it has %d columns, the first line has %d", len(fields), len(head))
@@ -136,7 +135,7 @@ func (p *parser) long(at map[string]int, head, fields []string) error {
 	return p.add(date, field("CURRENCY"), field("OBS_VALUE"))
 }
 
-// parseDate reads 2026-11-13 and 13 November 2026.
+// parseDate parses 2026-11-13 and 13 November 2026.
 func parseDate(text string) (clock.Date, error) {
 	if d, ok := clock.ParseDate(text); ok {
 		return d, nil
@@ -148,7 +147,7 @@ func parseDate(text string) (clock.Date, error) {
 	return clock.DateIn(t, time.UTC), nil
 }
 
-// add notes one rate. Nothing was published where there is no number.
+// add adds one rate. It skips empty values, for which no rate was published.
 func (p *parser) add(date clock.Date, code, text string) error {
 	if text == "" || text == "N/A" || text == "NaN" {
 		return nil

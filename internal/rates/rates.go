@@ -1,7 +1,7 @@
-// Package rates holds what currencies were worth: which rates may be stored,
-// for which days without publication a rate goes on, and how the European
-// Central Bank writes them down. It knows no HTTP and no SQL. What it needs
-// from a store is in store.go; amounts are converted in analytics.
+// Package rates defines exchange rates: which rates are valid, how they are
+// carried over days without publication, and the file formats of the European
+// Central Bank. It uses no HTTP and no SQL. store.go declares the interface
+// that it needs; package analytics converts amounts.
 package rates
 
 import (
@@ -21,24 +21,23 @@ import (
 	"fanfare/internal/record"
 )
 
-// Base is the currency that all rates are against. It has none itself.
+// Base is the currency that all rates refer to. It has no rate itself.
 const Base money.Currency = "EUR"
 
-// Decimal is a positive number with eight digits after the point, counted in
-// the last of them.
+// Decimal is a positive number with eight decimals, in units of the last one.
 type Decimal int64
 
 const (
 	digits = 8
 	one    = 100_000_000
-	// MaxUnits is how many units of a currency a euro may be worth: enough for
-	// every currency there is, and little enough for exact products.
+	// MaxUnits is the maximum value of a euro in a currency. It is enough for
+	// every currency, and products stay exact.
 	MaxUnits = 10_000_000
 )
 
-// ParseDecimal reads decimal text. More digits after the point than a Decimal
-// has are refused unless they are zeros, and so is what is not above zero or
-// beyond MaxUnits.
+// ParseDecimal parses decimal text. It rejects more decimals than a Decimal
+// has, unless they are zeros, and numbers that are not positive or exceed
+// MaxUnits.
 func ParseDecimal(s string) (Decimal, bool) {
 	whole, fraction, dotted := strings.Cut(s, ".")
 	fraction = strings.TrimRight(fraction, "0")
@@ -56,16 +55,16 @@ func ParseDecimal(s string) (Decimal, bool) {
 
 func (d Decimal) valid() bool { return d > 0 && d <= MaxUnits*one }
 
-// String writes the number without trailing zeros.
+// String formats the number without trailing zeros.
 func (d Decimal) String() string {
 	text := fmt.Sprintf("%d.%08d", d/one, d%one)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// MarshalText writes the number as String does.
+// MarshalText returns the same text as String.
 func (d Decimal) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the output of MarshalText.
 func (d *Decimal) UnmarshalText(b []byte) error {
 	v, ok := ParseDecimal(string(b))
 	if !ok {
@@ -75,19 +74,19 @@ func (d *Decimal) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Rate is how many units of a currency a euro was worth on a day.
+// Rate is the value of one euro in a currency on a day.
 type Rate struct {
 	Date     clock.Date     `json:"date"`
 	Currency money.Currency `json:"currency"`
 	PerEuro  Decimal        `json:"rate"`
 }
 
-// Listed is a rate as the API answers it.
+// Listed is a rate as the API returns it.
 type Listed struct {
 	Rate
 	Base money.Currency `json:"base"`
-	// Source is who set it: the server's operator for all workspaces, or the
-	// workspace for itself.
+	// Source says who set the rate: the server's operator for all workspaces,
+	// or the workspace for itself.
 	Source  string `json:"source"`
 	Carried bool   `json:"carried"`
 }
@@ -98,11 +97,11 @@ const (
 	SourceWorkspace = "workspace"
 )
 
-// Update is what a write of rates did.
+// Update is the result of a write of rates.
 type Update struct {
 	Rates int `json:"rates"`
-	// Written counts the rates that were new or other than before, Carried the
-	// days without publication that got one.
+	// Written counts the rates that are new or changed. Carried counts the days
+	// without publication that got a rate.
 	Written    int64            `json:"written"`
 	Carried    int64            `json:"carried"`
 	Currencies []money.Currency `json:"currencies"`
@@ -110,34 +109,33 @@ type Update struct {
 	EndDate    clock.Date       `json:"end_date"`
 }
 
-// Query asks for one page of rates: the newest day first, the currencies of a
-// day by their names.
+// Query selects one page of rates, sorted by newest day, then by currency.
 type Query struct {
-	// Currencies are the wanted ones, none for all.
+	// Currencies are the requested currencies, empty for all.
 	Currencies []money.Currency
-	// First and Last are the days, both included; nil means no bound.
+	// First and Last are the days, both included; nil means no limit.
 	First, Last *clock.Date
 	Limit       int
 	After       *page.Place
 }
 
-// Service is what can be done with rates.
+// Service implements the operations on exchange rates.
 type Service struct {
 	store Store
 	now   func() time.Time
 }
 
-// New makes the service.
+// New returns the service.
 func New(store Store, now func() time.Time) *Service { return &Service{store: store, now: now} }
 
-// List returns one page of what holds for a workspace, Listed each.
+// List returns one page of the rates that apply to a workspace, each as Listed.
 func (s *Service) List(ctx context.Context, workspace ident.ID, q Query) (page.Page, error) {
 	return s.store.List(ctx, workspace, q)
 }
 
-// Put writes published rates, for one workspace or, where that is empty, for
-// all, and carries them over days without publication; all or nothing. The
-// same rates again change nothing. The answer is an Update.
+// Put writes published rates, for one workspace or, if it is empty, for all,
+// and carries them over days without publication. It writes all or nothing.
+// Repeating the same rates changes nothing. The returned document is an Update.
 func (s *Service) Put(ctx context.Context, cause record.Cause, workspace ident.ID, list []Rate) (record.Doc, error) {
 	list = slices.Clone(list)
 	if details := problems(list); len(details) > 0 {
@@ -160,7 +158,7 @@ func compare(a, b Rate) int {
 	return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Date, b.Date))
 }
 
-// problems lists what is wrong with rates that a caller wrote.
+// problems lists the problems of the rates that a caller sent.
 func problems(list []Rate) (details []fault.Detail) {
 	if len(list) == 0 {
 		return []fault.Detail{{Field: "rates", Code: "too_few_items", Message: "rates must have at least 1 item; it has 0.", Meta: fault.Meta{"minimum": 1, "actual": 0}}}
@@ -191,19 +189,19 @@ func problems(list []Rate) (details []fault.Detail) {
 	return details
 }
 
-// MaxGap is how many days without publication a rate is carried over: longer
-// than any row of holidays, shorter than a suspension.
+// MaxGap is the maximum number of days without publication over which a rate is
+// carried: longer than any series of holidays, shorter than a suspension.
 const MaxGap = 7
 
-// Carry returns the rates of days on which nothing was published: between two
-// published days that are not too far apart, and on the weekend after a Friday,
-// each that of the published day before. published are in the order of currency
-// and day, one for each.
+// Carry returns the rates of days without publication: between two published
+// days with at most MaxGap days between them, and on the weekend after a
+// Friday. Each is the rate of the published day before. published must be
+// sorted by currency and day, without duplicates.
 //
-// Choice: rates are carried when they are written, and a query takes a day's
-// own stored rate or none. So the same question gets the same answer whatever
-// is asked beside it, missing publications show as missing rates instead of
-// being guessed over, and what was carried can be seen in the list.
+// Choice: rates are carried when they are written, and a query uses only the
+// stored rate of a day. So a query always has the same answer, missing
+// publications show as missing rates, and the list shows which rates were
+// carried.
 func Carry(published []Rate) (carried []Rate) {
 	const friday = 4
 	for i, r := range published {

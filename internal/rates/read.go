@@ -9,10 +9,10 @@ import (
 	"fanfare/internal/fault"
 )
 
-// maxRates is how many rates one call may set.
+// maxRates is the maximum number of rates per call.
 const maxRates = 1000
 
-// Read reads the rates that a caller wants set.
+// Read parses the rates that a caller sends.
 func Read(f *body.Reader) (list []Rate) {
 	if f.Object.Get("rates") == nil {
 		f.Bad("rates", "required", "is required.", nil)
@@ -47,7 +47,7 @@ func readRate(o *body.Reader) (rate Rate) {
 	return rate
 }
 
-// readDecimal reads how much a euro was worth.
+// readDecimal parses the value of a euro.
 func readDecimal(o *body.Reader, text string) Decimal {
 	d, ok := ParseDecimal(text)
 	n, err := strconv.ParseFloat(text, 64)

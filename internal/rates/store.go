@@ -8,15 +8,16 @@ import (
 	"fanfare/internal/record"
 )
 
-// Store keeps rates.
+// Store stores exchange rates.
 type Store interface {
-	// Put writes published rates for the workspace of the cause, which is empty
-	// for all of them, and what Carry makes of them and of those that are
-	// there; u is its answer but for the counts. All that, the event, the audit
-	// entry and the caller's idempotency key are written together or not at
-	// all. A carried rate never replaces a published one.
+	// Put writes published rates for the workspace of the cause, or for all if
+	// it is empty, and the rates that Carry returns for them and the stored
+	// ones. u is the result without the counts. The rates, the event, the audit
+	// entry and the caller's idempotency key are written together, or nothing.
+	// A carried rate never replaces a published one.
 	Put(ctx context.Context, published []Rate, u Update, save record.Save) (record.Doc, error)
-	// List returns what holds for a workspace: of a day's rates a published one
-	// rather than a carried one, then its own rather than the server's.
+	// List returns the rates that apply to a workspace. For each day, a
+	// published rate precedes a carried one, then the workspace's own precedes
+	// the server's.
 	List(ctx context.Context, workspace ident.ID, q Query) (page.Page, error)
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Diff returns the members of old that next has another value for, with their
-// old values, under their JSON names. It compares every member that the JSON
-// has, including those of embedded structs, so that a new member needs no
-// entry in any list. An empty list or map equals a missing one.
+// Diff returns the old values of all fields that differ, by JSON name. It
+// compares every JSON field, including those of embedded structs, so that new
+// fields need no registration. An empty list or map equals a missing one.
 func Diff[T any](old, next *T) map[string]any {
 	previous := map[string]any{}
 	diff(reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem(), previous)

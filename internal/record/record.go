@@ -1,5 +1,5 @@
-// Package record holds what every stored record has in common: its bytes as
-// the API answers them, its version, and who changed it why.
+// Package record defines what all stored records have in common: the JSON
+// document as the API returns it, the version, and the cause of a change.
 package record
 
 import (
@@ -17,11 +17,11 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Stamp tells two states of a record apart. Version rises when a caller's
-// field or the status changes, Rev when the system refreshes something.
+// Stamp identifies a state of a record. Version rises when a caller's field or
+// the status changes, Rev when the system refreshes another field.
 type Stamp struct{ Version, Rev int64 }
 
-// ETag is the strong entity tag of this state.
+// ETag returns the strong entity tag of this state.
 func (s Stamp) ETag() string {
 	b := make([]byte, 0, 24)
 	b = append(b, '"')
@@ -31,14 +31,14 @@ func (s Stamp) ETag() string {
 	return string(append(b, '"'))
 }
 
-// Doc is a record as the API answers it.
+// Doc is a record as the API returns it.
 type Doc struct {
 	Stamp
 	JSON []byte
 }
 
-// ID returns the id that begins the JSON of every record, empty where there is
-// no record.
+// ID returns the id at the start of the JSON of every record, or empty if the
+// document is not a record.
 func (d Doc) ID() ident.ID {
 	rest, ok := bytes.CutPrefix(d.JSON, []byte(`{"id":"`))
 	if !ok {
@@ -48,19 +48,19 @@ func (d Doc) ID() ident.ID {
 	return ident.ID(id)
 }
 
-// Match is the caller's precondition on the version, from If-Match. The zero
-// value demands nothing.
+// Match is the caller's precondition from If-Match. The zero value always
+// holds.
 type Match struct {
 	set bool
 	any bool
-	// bare says that the header has no tag in double quotes.
+	// bare means that the header has no tag in double quotes.
 	bare     bool
 	versions []int64
 }
 
-// ParseMatch reads the If-Match headers: "*" or entity tags, of which the
-// version part counts. Weak tags and foreign tags match nothing, as RFC 9110
-// wants, and so does a header without any.
+// ParseMatch parses the If-Match headers: "*" or entity tags, of which only the
+// version counts. Weak tags and unknown tags match nothing (RFC 9110), nor does
+// a header without any tag.
 func ParseMatch(headers []string) Match {
 	if len(headers) == 0 {
 		return Match{}
@@ -73,7 +73,7 @@ func ParseMatch(headers []string) Match {
 			continue
 		}
 		version, _, _ := strings.Cut(tag[1:len(tag)-1], ".")
-		// Only as ETag writes it: "01" and "+1" are tags of somebody else.
+		// Accept only the form that ETag writes, not "01" or "+1".
 		if n, err := strconv.ParseInt(version, 10, 64); err == nil && strconv.FormatInt(n, 10) == version {
 			m.versions = append(m.versions, n)
 		}
@@ -86,7 +86,7 @@ func (m Match) Holds(version int64) bool {
 	return !m.set || m.any || slices.Contains(m.versions, version)
 }
 
-// Check is Holds as a fault that names the current version.
+// Check returns a fault with the current version unless the precondition holds.
 func (m Match) Check(version int64) error {
 	if m.Holds(version) {
 		return nil
@@ -135,31 +135,31 @@ const (
 // System is the actor of scheduled and background work.
 var System = Actor{Type: ActorSystem, Name: "Fanfare"}
 
-// Cause accompanies every change: in which workspace, by whom, from where, and
-// under which request. It is written beside the change in its transaction.
+// Cause describes a change: its workspace, actor, address and request. It is
+// written in the transaction of the change.
 type Cause struct {
 	Workspace ident.ID
 	Actor     Actor
 	RequestID ident.ID
 	Address   string
-	// Session is that of a signed-in person, empty for everybody else.
+	// Session is the session of a signed-in user, otherwise empty.
 	Session ident.ID
 	Once    *Once
 }
 
-// Once makes a write happen at most once: the answer is stored under the
-// caller's key in the transaction of the effect.
+// Once makes a write idempotent: the response is stored under the caller's
+// idempotency key in the same transaction.
 type Once struct {
 	Key         string
 	Fingerprint string
 	Status      int
 }
 
-// ErrUsed says that the caller's key was used by another request meanwhile and
-// that nothing was done; the remembered answer is there to be read.
+// ErrUsed means that another request used the idempotency key in the meantime
+// and that nothing was written. The stored response can be read.
 var ErrUsed = errors.New("idempotency key was used meanwhile")
 
-// Answer is a remembered answer.
+// Answer is the response stored under an idempotency key.
 type Answer struct {
 	Fingerprint string
 	Status      int
@@ -167,21 +167,19 @@ type Answer struct {
 	Doc         Doc
 }
 
-// Event is something that happened, on its way into the outbox.
+// Event is an event to be written to the outbox.
 type Event struct {
 	Type string
-	// Previous holds the changed members' old values.
+	// Previous has the old values of the changed fields.
 	Previous map[string]any
 	// Restricted events are for admins and owners only.
 	Restricted bool
 }
 
-// ErrRace is returned by a store when the record has changed since it was
-// loaded.
+// ErrRace means that the record has changed since it was loaded.
 var ErrRace = errors.New("record has changed meanwhile")
 
-// Retry runs a change of a record, and once more whenever somebody else was
-// faster.
+// Retry runs a change, and repeats it after each concurrent change.
 func Retry(ctx context.Context, change func() (Doc, error)) (Doc, error) {
 	for {
 		d, err := change()
@@ -194,25 +192,24 @@ func Retry(ctx context.Context, change func() (Doc, error)) (Doc, error) {
 	}
 }
 
-// Save is what is written beside a record.
+// Save is written together with a record.
 type Save struct {
 	Cause  Cause
 	At     clock.Instant
 	Events []Event
-	// Next is when background work has to look at the record again, nil for
+	// Next is when background work must process the record again, nil for
 	// never.
 	Next *clock.Instant
-	// Enable is the state that is requested of the platform campaigns which a
-	// campaign is linked to: true for enabled, false for paused, nil for no
-	// request.
+	// Enable is the requested state of the linked platform campaigns: true for
+	// enabled, false for paused, nil for no request.
 	Enable *bool
 }
 
-// Common are the members every record has.
+// Common has the fields of every record.
 type Common struct {
 	WorkspaceID ident.ID `json:"-"`
 	Rev         int64    `json:"-"`
-	// stored is the record as it was loaded.
+	// stored is the document as loaded.
 	stored Doc
 
 	Version    int64          `json:"version"`
@@ -222,19 +219,20 @@ type Common struct {
 	ArchivedAt *clock.Instant `json:"archived_at"`
 }
 
-// Loaded tells a record just decoded where it comes from; for stores.
+// Loaded sets the workspace and the document of a decoded record. Stores call
+// it.
 func (c *Common) Loaded(workspace ident.ID, d Doc) {
 	c.WorkspaceID, c.Rev, c.stored = workspace, d.Rev, d
 }
 
-// Stored returns the record as it was loaded.
+// Stored returns the document as loaded.
 func (c *Common) Stored() Doc { return c.stored }
 
-// Stamp returns the state of the record that a write compares with.
+// Stamp returns the state that a write compares with.
 func (c *Common) Stamp() Stamp { return Stamp{Version: c.Version, Rev: c.Rev} }
 
-// Touch marks a change: of what a caller may write or of the status, when
-// there are events; of what the system refreshes, when there are none.
+// Touch increments the version if the change has events, otherwise the
+// revision.
 func (c *Common) Touch(now clock.Instant, events int) {
 	if events > 0 {
 		c.Version, c.Rev, c.UpdatedAt = c.Version+1, 0, now
@@ -243,7 +241,7 @@ func (c *Common) Touch(now clock.Instant, events int) {
 	c.Rev++
 }
 
-// Words lists statuses in a sentence.
+// Words joins statuses for a sentence.
 func Words[S ~string](list []S) string {
 	words := make([]string, len(list))
 	for i, s := range list {
@@ -254,34 +252,34 @@ func Words[S ~string](list []S) string {
 
 type urgentKey struct{}
 
-// Urgent marks the writes of a context as urgent: they stop spend, and get
-// through on a full disk.
+// Urgent marks the writes of a context as urgent: they stop spend and may use
+// the reserve on a full disk.
 func Urgent(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
 
-// IsUrgent reports whether Urgent has marked a context.
+// IsUrgent reports whether Urgent marked the context.
 func IsUrgent(ctx context.Context) bool { return ctx.Value(urgentKey{}) != nil }
 
-// ExternalRef links a record to the same thing on a platform.
+// ExternalRef links a record to its entity on a platform.
 type ExternalRef struct {
 	ConnectionID   ident.ID `json:"connection_id"`
 	Platform       string   `json:"platform"`
 	ExternalID     string   `json:"external_id"`
 	ExternalStatus *string  `json:"external_status"`
-	// Enabled is what ExternalStatus means, nil for an audience and for what
-	// no sync has read since it is recorded.
+	// Enabled is the meaning of ExternalStatus. It is nil for audiences and for
+	// entities that no sync has read since this field exists.
 	Enabled *bool `json:"enabled"`
-	// Channel is where a campaign runs on the platform, nil where unknown.
+	// Channel is the channel of the platform campaign, nil if unknown.
 	Channel *string `json:"channel"`
 	URL     *string `json:"url"`
-	// Push is what became of the last state that was to be written there,
-	// PushError why it has not been confirmed.
+	// Push is the result of the last requested state. PushError says why the
+	// platform has not confirmed it.
 	Push      *string       `json:"push"`
 	PushError *PushError    `json:"push_error"`
 	SyncedAt  clock.Instant `json:"synced_at"`
 }
 
-// PushError is why a platform has not confirmed a state. Since is the moment
-// of the first attempt that failed.
+// PushError says why a platform has not confirmed a state. Since is the time of
+// the first failed attempt.
 type PushError struct {
 	Code    string        `json:"code"`
 	Message string        `json:"message"`
