@@ -7,8 +7,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestMessagesNameTheFix sends what newcomers send. The message alone, without
-// the details, must say what to do.
+// TestMessagesNameTheFix sends typical mistakes of new users. The message
+// alone, without the details, must say what to do.
 func TestMessagesNameTheFix(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -19,12 +19,13 @@ func TestMessagesNameTheFix(t *testing.T) {
 		status                       int
 		message                      string
 	}{
-		// One problem: its own sentence is the message. Several: their places.
+		// One problem: the message is its own. Several problems: the message
+		// names their fields.
 		{"GET", "/v1/campaigns?limit=101", "", "", 400, "limit must be from 1 to 100."},
 		{"POST", "/v1/campaigns", `{"name":"a","budget":{"type":"daily","amount":0}}`, "", 422, "budget.amount must be greater than 0."},
 		{"POST", "/v1/campaigns", `{"name":"a","tags":[1],"goal":1}`, "", 422, "2 fields are invalid: goal, tags[0]."},
 		{"GET", "/v1/campaigns?limit=0&order=up", "", "", 400, "The query string is wrong at: limit, order."},
-		// Values are named, with a suggestion.
+		// The message contains the value and a suggestion.
 		{"GET", "/v1/analytics/overview?metrics=spend,clics", "", "", 400, `metrics has an unknown metric: "clics". Did you mean clicks?`},
 		{"GET", "/v1/analytics/overview?metrics=", "", "", 400, "metrics must name at least one metric."},
 		{"GET", "/v1/analytics/overview?metrics=spend,aov,aov", "", "", 400, "metrics repeats aov."},
@@ -34,7 +35,7 @@ func TestMessagesNameTheFix(t *testing.T) {
 		{"GET", "/v1/campaigns?order=DESC", "", "", 400, `order must be one of asc, desc, not "DESC". Did you mean desc?`},
 		{"GET", "/v1/campaigns?status=active,ACTIV", "", "", 400, `not "ACTIV". Did you mean active?`},
 		{"POST", "/v1/campaigns", `{"name":"a","objective":"Sales"}`, "", 422, "Did you mean sales?"},
-		// What other APIs call it.
+		// Parameter names of other APIs.
 		{"GET", "/v1/campaigns?page=2", "", "", 400, "page is not a parameter of this operation. Use cursor with the next_cursor of the page before."},
 		{"GET", "/v1/campaigns?offset=20", "", "", 400, "Use cursor"},
 		{"GET", "/v1/campaigns?per_page=20", "", "", 400, "Use limit."},
@@ -47,7 +48,7 @@ func TestMessagesNameTheFix(t *testing.T) {
 		{"POST", "/v1/audiences", `{"name":"a","definition":{"country":["DE"]}}`, "", 422, "Did you mean countries?"},
 		{"POST", "/v1/analytics/query", `{"metrics":["spend"],"start_date":"2026-11-01"}`, "", 422, "start_date is not a known field. Use date_range.start_date."},
 		{"POST", "/v1/campaigns", `{"name":"a","budget":{"amount":"5"}}`, "", 422, "budget.type is required: daily or lifetime."},
-		// What cannot be what was meant.
+		// Requests that cannot be what the caller meant.
 		{"GET", "/v1/campaigns?start_date=2026-02-30", "", "", 400, "start_date names a day that does not exist: 2026-02-30."},
 		{"POST", "/v1/campaigns", `{"name":"a","schedule":{"start_at":"2026-02-30T10:00:00Z"}}`, "", 422, "schedule.start_at names a day that does not exist: 2026-02-30."},
 		{"GET", "/v1/me", "", "Authorization: Bearer " + key[:30], 401, "has 30 characters instead of 41; it was probably cut off"},
@@ -77,8 +78,8 @@ func TestMessagesNameTheFix(t *testing.T) {
 	}
 }
 
-// TestContractExampleMessages wants the examples of the contract to say, like
-// the server, what is wrong when there is one problem.
+// TestContractExampleMessages checks that an example of the contract with one
+// problem has that problem as its message, like the server.
 func TestContractExampleMessages(t *testing.T) {
 	t.Parallel()
 	for name, e := range fanfaretest.TheContract().Doc.Components.Examples {

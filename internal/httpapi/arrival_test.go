@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestReceive wants whole bodies whatever was announced, and memory to be asked
-// for only as they come.
+// TestReceive checks that bodies are complete whatever size was announced, and
+// that memory is reserved only as bytes arrive.
 func TestReceive(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, 511, 512, 513, 4 << 10, 64 << 10, 64<<10 + 1, 1 << 20, 3<<20 + 7} {
@@ -34,16 +34,16 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// TestSlowBodies wants a body that does not come to be given up within 7
-// seconds, and one that comes slowly but steadily to be taken.
+// TestSlowBodies checks that a stalled body is rejected within 7 seconds, and
+// that a slow but steady one is accepted.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
-		// size is what is sent, a part every so often.
+		// size is the number of bytes sent, in parts at intervals.
 		size, part int
 		every      time.Duration
-		// cut is when it is given up, 0 for never.
+		// cut is when the body is rejected, 0 for never.
 		cut time.Duration
 	}{
 		{"nothing", 0, 1, 0, 7 * time.Second},

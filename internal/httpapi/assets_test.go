@@ -29,17 +29,17 @@ func picture(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// hugePNG is the beginning of a PNG of 65,536 by 65,536 pixels.
+// hugePNG is the start of a PNG of 65,536 by 65,536 pixels.
 const hugePNG = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x01\x00\x00\x00\x01\x00\x00\x08\x06\x00\x00\x00\x6c\x84\x30\xe3"
 
-// uploading sends bytes as an asset.
+// uploading uploads bytes as an asset.
 func uploading(body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response {
 		return s.Do("POST", "/v1/assets", body, append([]string{"Content-Type: application/octet-stream"}, headers...)...)
 	}
 }
 
-// linkTo makes a link to an asset and returns its path.
+// linkTo creates a link to an asset and returns its path.
 func linkTo(t *fanfaretest.Tenant, id string) string {
 	t.World.T.Helper()
 	return linkPath(t.World.T, t.Do("POST", "/v1/assets/"+id+"/link", nil).Want(200))
@@ -54,8 +54,8 @@ func linkPath(t testing.TB, res *fanfaretest.Response) string {
 	return u.Path
 }
 
-// TestAssets uploads a picture, reads it with the key, and follows a link to it
-// without.
+// TestAssets uploads an image, reads it with the key, and follows a link to it
+// without a key.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -107,7 +107,7 @@ func TestAssets(t *testing.T) {
 	})
 }
 
-// TestAssetDrawing wants what a drawing could run to be gone.
+// TestAssetDrawing checks that active content of an SVG is removed.
 func TestAssetDrawing(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -135,7 +135,8 @@ func TestAssetAccept(t *testing.T) {
 	tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png", "Accept: image/png").WantError(406, "not_acceptable")
 }
 
-// TestAssetUploadRefused looks at what is wrong before the bytes are looked at.
+// TestAssetUploadRefused checks the errors that are found before the bytes are
+// read.
 func TestAssetUploadRefused(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -158,7 +159,7 @@ func TestAssetUploadRefused(t *testing.T) {
 	tenant.As(account.Viewer).Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").WantError(403, "insufficient_permissions")
 }
 
-// TestAssetOnce repeats an upload and a link under one key each.
+// TestAssetOnce repeats an upload and a link, each with one Idempotency-Key.
 func TestAssetOnce(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -181,8 +182,8 @@ func TestAssetOnce(t *testing.T) {
 	tenant.Do("POST", "/v1/assets/ast_01h455vb4pex5vsknk084sn02q/link", `{"expires_in":1}`).WantError(404, "not_found")
 }
 
-// TestAssetLinkLives wants a link to work for its whole life, whatever happens
-// to the keys that seal it.
+// TestAssetLinkLives checks that a link works for its whole lifetime, whatever
+// happens to the keys that seal it.
 func TestAssetLinkLives(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -202,8 +203,9 @@ func TestAssetLinkLives(t *testing.T) {
 	w.Client("").Do("GET", path, nil).WantError(404, "not_found")
 }
 
-// TestAssetMemory sheds uploads before they fill the memory, and goes on when
-// there is room again. What is small gets through.
+// TestAssetMemory checks that uploads are rejected before they fill the memory,
+// that small bodies still pass, and that uploads work again after memory is
+// released.
 func TestAssetMemory(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)

@@ -18,7 +18,7 @@ func (s *sink) Header() http.Header         { return s.h }
 func (s *sink) Write(p []byte) (int, error) { return len(p), nil }
 func (s *sink) WriteHeader(int)             {}
 
-// BenchmarkGetCampaign is what the door itself costs a hot read.
+// BenchmarkGetCampaign measures the cost of the HTTP layer for a cached read.
 func BenchmarkGetCampaign(b *testing.B) {
 	w := fanfaretest.New(b, nil, func(c *app.Config) {
 		c.Limits = map[account.Plan]ratelimit.Limits{account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}

@@ -14,16 +14,17 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// key is what tables say of the edge, wherever the member stands.
+// key returns the name of the edge in the tables, independent of the member's
+// position.
 func (e *edge) key() string {
 	field, what, _ := strings.Cut(e.name, " ")
 	return field[strings.LastIndexByte(field, '.')+1:] + " " + what
 }
 
-// TestContractEdges derives from each request schema what is just outside and
-// just inside of it. The service must refuse the first, naming the place, and
-// take the second; a record that it creates or changes has every value that
-// was sent. Where a schema has alternatives, each has its own edges.
+// TestContractEdges derives from each request schema the bodies just outside
+// and just inside its limits. The service must reject the former, naming the
+// field, and accept the latter; a record that it creates or changes has every
+// value that was sent. Each alternative of a schema has its own edges.
 func TestContractEdges(t *testing.T) {
 	t.Parallel()
 	for id, op := range fanfaretest.TheContract().Operations() {
@@ -45,8 +46,8 @@ func TestContractEdges(t *testing.T) {
 	}
 }
 
-// bodyEdges tries the edges of one alternative of a body. Of one that differs
-// from another in a member, those of that member are enough.
+// bodyEdges tries the edges of one alternative of a body. For an alternative
+// that differs from another in one member, the edges of that member are enough.
 func (m *maker) bodyEdges(op *fanfaretest.Operation, schema *openapi3.SchemaRef) {
 	only, _ := schema.Value.Extensions[markOnly].(string)
 	standing := m.fitting(op, m.sample("", schema))
@@ -74,8 +75,9 @@ func (m *maker) bodyEdges(op *fanfaretest.Operation, schema *openapi3.SchemaRef)
 	}
 }
 
-// rowEdges tries the edges of an item that is answered by itself: a wrong one
-// is listed in a success, and refuses everything where the caller wants that.
+// rowEdges tries the edges of a row, which has its own result: an invalid row
+// is listed in a successful response, or rejects all rows if the caller asks
+// for that.
 func (m *maker) rowEdges(op *fanfaretest.Operation, s *openapi3.Schema) {
 	m.t.Helper()
 	c := goodCall(m.tenant, op)
@@ -84,7 +86,7 @@ func (m *maker) rowEdges(op *fanfaretest.Operation, s *openapi3.Schema) {
 		e.change(body)
 		c.body = e.encode(m.t, body)
 		if slices.Contains(e.codes, "not_nullable") {
-			// In a row, null is what is not there.
+			// In a row, null means absent.
 			e.codes = append(e.codes, "required")
 		}
 		if e.raw == nil {
@@ -105,7 +107,7 @@ func (m *maker) rowEdges(op *fanfaretest.Operation, s *openapi3.Schema) {
 	}
 }
 
-// checkRejected wants the only row to be stored, or listed with what is wrong.
+// checkRejected checks that the only row is stored, or listed with its problem.
 func (e *edge) checkRejected(t testing.TB, res *fanfaretest.Response) {
 	t.Helper()
 	var got struct {
@@ -133,7 +135,7 @@ func (e *edge) checkRejected(t testing.TB, res *fanfaretest.Response) {
 	e.checkDetails(t, details, "")
 }
 
-// encode writes a body.
+// encode encodes a body.
 func (e *edge) encode(t testing.TB, body any) string {
 	t.Helper()
 	raw, err := json.Marshal(body)
@@ -146,7 +148,8 @@ func (e *edge) encode(t testing.TB, body any) string {
 	return string(raw)
 }
 
-// check wants an answer that fits the edge. Fields in it begin with a prefix.
+// check checks that a response fits the edge. Field names in it start with a
+// prefix.
 func (e *edge) check(t testing.TB, res *fanfaretest.Response, prefix string) {
 	t.Helper()
 	if e.codes == nil {
@@ -173,7 +176,8 @@ func (e *edge) checkDetails(t testing.TB, details []fanfaretest.Detail, prefix s
 	t.Helper()
 	named := false
 	for _, d := range details {
-		// Made-up ids name nothing, which is said beside what the edge is about.
+		// Invented ids do not exist, which is reported beside the problem of
+		// the edge.
 		if d.Code == "not_found" && !slices.Contains(e.codes, d.Code) {
 			continue
 		}
@@ -187,9 +191,8 @@ func (e *edge) checkDetails(t testing.TB, details []fanfaretest.Detail, prefix s
 	}
 }
 
-// TestContractMediaTypes sends every media type that the contract says an
-// operation takes, and asks for every one that it says it answers with, where
-// there are several.
+// TestContractMediaTypes sends every media type that an operation accepts by
+// contract, and requests every one that it returns if it has several.
 func TestContractMediaTypes(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -216,7 +219,7 @@ func TestContractMediaTypes(t *testing.T) {
 					c.body = lines
 				}
 			}
-			// Of tables the bytes decide, but for this type.
+			// The bytes decide the type of a table, except for this type.
 			if res := c.by(tenant.Client); res.Status >= 300 && media != "application/vnd.apache.parquet" {
 				t.Errorf("%s with %s: got %d want success: %.200s", id, media, res.Status, res.Body)
 			}
@@ -224,8 +227,8 @@ func TestContractMediaTypes(t *testing.T) {
 	}
 }
 
-// answers are the media types of an operation's success that a caller can ask
-// for. What kind of picture comes is up to the picture.
+// answers returns the media types of an operation's success that a caller can
+// request. The type of an image depends on the image.
 func answers(op *fanfaretest.Operation) openapi3.Content {
 	all := openapi3.Content{}
 	for status, ref := range op.Responses.Map() {

@@ -10,20 +10,20 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// edge is a body at the border of what a request schema allows.
+// edge is a body at the limit of a request schema.
 type edge struct {
 	name string
-	// field and codes are what the answer must name; no codes means that the
-	// body is just within the border.
+	// field and codes are what the response must contain; no codes means that
+	// the body is just inside the limit.
 	field string
 	codes []string
-	// change spoils a body that is right in every respect.
+	// change modifies a valid body.
 	change func(body any)
-	// raw rewrites the encoded body, where a map cannot say it.
+	// raw rewrites the encoded body, for changes that a map cannot express.
 	raw func(string) string
 }
 
-// path leads to a member: names and, in arrays, positions.
+// path is the path of a member: names and, in arrays, positions.
 type path []any
 
 func (p path) String() string {
@@ -44,7 +44,7 @@ func (p path) String() string {
 
 func (p path) to(step any) path { return append(slices.Clone(p), step) }
 
-// parent finds what holds the member that the path leads to.
+// parent returns the object or array that contains the member.
 func (p path) parent(body any) any {
 	at := body
 	for _, step := range p[:len(p)-1] {
@@ -73,13 +73,13 @@ func (p path) remove(body any) {
 	delete(p.parent(body).(map[string]any), p[len(p)-1].(string))
 }
 
-// last is the member that the path leads to, in an array with its position.
+// last returns the last element of the path, in an array with its position.
 func (p path) last() string {
 	text := p.String()
 	return text[strings.LastIndexByte(text, '.')+1:]
 }
 
-// setBeside sets a member and what has to stand beside it.
+// setBeside sets a member and the other members that it requires.
 func (p path) setBeside(v any) func(any) {
 	return func(body any) {
 		p.set(v)(body)
@@ -108,8 +108,8 @@ func (m *maker) edgesOf(p path, ref *openapi3.SchemaRef, required bool) []edge {
 		fail("read-only", "another value", field, "read_only")
 		return list
 	}
-	// A member with one value tells alternatives apart: without it, the body
-	// is another of them.
+	// A member with a single allowed value distinguishes alternatives: without
+	// it, the body is another alternative.
 	if required && len(s.Enum) != 1 {
 		list = append(list, edge{name: field + " missing", field: field, codes: []string{"required"}, change: p.remove})
 	}
@@ -149,7 +149,7 @@ func (m *maker) edgesOf(p path, ref *openapi3.SchemaRef, required bool) []edge {
 	return list
 }
 
-// typeEdges sends a value of each JSON type that the schema leaves out.
+// typeEdges returns a value of each JSON type that the schema does not allow.
 func typeEdges(p path, s *openapi3.Schema) []edge {
 	var list []edge
 	for name, v := range map[string]any{
@@ -163,7 +163,8 @@ func typeEdges(p path, s *openapi3.Schema) []edge {
 	if s.Type.Includes("integer") {
 		codes := []string{"invalid_type"}
 		if s.Type.Includes("string") {
-			// Where text is taken too, it is the form that is wrong.
+			// If the schema also allows a string, the format is invalid instead
+			// of the type.
 			codes = append(codes, "invalid_format")
 		}
 		for _, literal := range []string{"1.0", "1e0"} {
@@ -201,7 +202,7 @@ func (m *maker) textEdges(p path, ref *openapi3.SchemaRef) []edge {
 	s, field := ref.Value, p.String()
 	add := func(what, v string, codes ...string) {
 		if codes == nil && isReference(ref) {
-			// A made-up id names nothing, which is all that is wrong with it.
+			// An invented id does not exist, which is its only problem.
 			codes = []string{"not_found"}
 		}
 		list = append(list, edge{name: field + " " + what, field: field, codes: codes, change: p.set(v)})
@@ -255,7 +256,7 @@ func (m *maker) arrayEdges(p path, s *openapi3.Schema) []edge {
 	most := int(*s.MaxItems)
 	add("too many", m.several(s.Items, most+1), field, "too_many_items")
 	if isReference(s.Items) {
-		// None of these exist; that they name nothing is all that is wrong.
+		// None of these ids exist, which is their only problem.
 		add("most", m.several(s.Items, most), "", "not_found")
 	} else {
 		add("most", m.several(s.Items, most), "")
@@ -321,8 +322,8 @@ func (m *maker) objectEdges(p path, s *openapi3.Schema) []edge {
 	return list
 }
 
-// apart makes room for a member that samples are without before its edges are
-// tried.
+// apart changes the edges of a member that does not fit into samples, so that
+// room adapts the sample first.
 func (m *maker) apart(edges []edge, p path, ref *openapi3.SchemaRef, room func(map[string]any)) []edge {
 	for i := range edges {
 		change := edges[i].change
@@ -335,10 +336,11 @@ func (m *maker) apart(edges []edge, p path, ref *openapi3.SchemaRef, room func(m
 	return edges
 }
 
-// memberEdges are those of an object's members, and of one it does not have.
+// memberEdges returns the edges of an object's members and of an unknown
+// member.
 func (m *maker) memberEdges(p path, s *openapi3.Schema) []edge {
 	var list []edge
-	// Without its only member an alternative is another of them.
+	// Without its only member, an alternative is another one.
 	other := s.Extensions[markTaken] != nil && len(s.Properties) == 1
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		edges := m.edgesOf(p.to(name), s.Properties[name], slices.Contains(s.Required, name) && !other)

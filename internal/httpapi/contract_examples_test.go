@@ -22,7 +22,7 @@ import (
 	"fanfare/internal/store"
 )
 
-// show provokes the error that an example of the contract shows.
+// show causes the error of an example in the contract.
 type show func(s *stage) *fanfaretest.Response
 
 func get(target string, headers ...string) show {
@@ -33,7 +33,7 @@ func post(body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/campaigns", body, headers...) }
 }
 
-// on calls something on a campaign that has gone through some steps.
+// on calls an operation on a campaign after some actions.
 func on(steps, method, verb, body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response {
 		id := create(s.Tenant, `{"name":"One"}`)
@@ -52,25 +52,24 @@ func on(steps, method, verb, body string, headers ...string) show {
 	}
 }
 
-// generating asks for a creative.
+// generating requests the generation of a creative.
 func generating(body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/creative/generate", body, headers...) }
 }
 
-// ingesting sends rows.
+// ingesting sends rows of own data.
 func ingesting(query, body string, headers ...string) show {
 	return func(s *stage) *fanfaretest.Response {
 		return s.Do("POST", "/v1/ingest/metrics"+query, body, headers...)
 	}
 }
 
-// querying asks for numbers.
+// querying sends an analytics query.
 func querying(body string) show {
 	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/analytics/query", body) }
 }
 
-// importing calls something on an import of one row that has gone through a
-// step.
+// importing calls an operation on an import of one row after one action.
 func importing(row, step, method, verb, body string) show {
 	return func(s *stage) *fanfaretest.Response {
 		target := "/v1/imports/" + s.Do("POST", "/v1/imports", "date,clicks\n"+row+"\n", "Content-Type: text/csv").Want(201).ID()
@@ -86,7 +85,7 @@ func connecting(body string) show {
 	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/connections", body) }
 }
 
-// connected calls something on a sandbox to which something has happened.
+// connected calls an operation on a sandbox connection after some actions.
 func connected(step, method, verb, body string) show {
 	return func(s *stage) *fanfaretest.Response {
 		id := connect(s.Tenant, "sandbox")
@@ -111,7 +110,7 @@ func members(audience, change string) show {
 	}
 }
 
-// shows lists how to get at the error of each example.
+// shows maps each example to the calls that cause its error.
 var shows = map[string]show{
 	"malformed_request":        get("/v1/me?a=%zz"),
 	"malformed_json":           post(`{"name":`),
@@ -337,9 +336,9 @@ func inactive(s *stage) *fanfaretest.Response {
 	return c.Do("GET", "/v1/me", nil)
 }
 
-// TestContractErrorExamples wants the service to answer what the contract's
-// error examples show: code, and of each detail the field, the place, the code
-// and which values it carries.
+// TestContractErrorExamples checks that the service returns the contract's
+// error examples: the code, and for each detail the field, the location, the
+// code and the names of its values.
 func TestContractErrorExamples(t *testing.T) {
 	t.Parallel()
 	type detail struct {
@@ -385,7 +384,7 @@ func TestContractErrorExamples(t *testing.T) {
 			want := read(shown.Error)
 			for i, d := range read(got) {
 				if i < len(want) && len(d.Meta) > len(want[i].Meta) {
-					// More values than the example has are welcome.
+					// The response may have more values than the example.
 					d.Meta = slices.DeleteFunc(d.Meta, func(key string) bool { return !slices.Contains(want[i].Meta, key) })
 				}
 				if i >= len(want) || !cmp.Equal(want[i], d, cmpopts.EquateEmpty()) {

@@ -43,10 +43,9 @@ func newWalk(visit func(at string, ref *openapi3.SchemaRef)) *schemaWalk {
 	return &schemaWalk{map[*openapi3.Schema]bool{}, visit}
 }
 
-// TestContractGenerators wants what the generators of clients need: answers
-// with open enumerations, so that a new value breaks no client; requests with
-// closed ones; a name for every object; no name twice; no example that only
-// works once or never.
+// TestContractGenerators checks what client generators need: open enumerations
+// in responses, so that a new value breaks no client; closed ones in requests;
+// a unique name for every object; examples that work repeatedly.
 func TestContractGenerators(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(api.YAML)

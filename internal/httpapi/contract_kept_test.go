@@ -16,24 +16,24 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// keepsBody reports whether an operation answers with the record that its body
-// describes, so that every value that was sent can be found in the answer.
+// keepsBody reports whether an operation returns the record that its body
+// describes, so that the response contains every value that was sent.
 func keepsBody(op *fanfaretest.Operation) bool {
 	return op.Method == http.MethodPatch || op.Method == http.MethodPost && op.Responses.Value("201") != nil
 }
 
-// within are the objects of an answer that have members of the body, by
-// operation, where the record itself does not.
+// within are the objects of a response that contain members of the body, by
+// operation, if the record itself does not.
 var within = map[string][]path{
 	"generateCreative": {{"generation"}, {"generation", "parameters"}},
 	"updateImport":     {{"detected"}},
 }
 
-// chosen are members of which an empty list asks for the default.
+// chosen are members whose empty list means the default.
 var chosen = map[string][]string{"generateCreative": {"channels", "formats", "aspect_ratios"}}
 
-// checkKept wants the answer to an accepted body to have every value that was
-// sent.
+// checkKept checks that the response to an accepted body contains every value
+// that was sent.
 func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *fanfaretest.Response) {
 	t.Helper()
 	var sent map[string]any
@@ -69,8 +69,8 @@ func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *
 	}
 }
 
-// lostIn lists the values that were sent and are not in the answer. A null
-// asks for the default, whatever that is; amounts and instants are the same in
+// lostIn returns the values that were sent and are missing in the response.
+// Null means the default, whatever that is; amounts and instants are equal in
 // any notation.
 func lostIn(at string, sent, got any) []string {
 	switch want := sent.(type) {
@@ -103,7 +103,7 @@ func lostIn(at string, sent, got any) []string {
 	return []string{fmt.Sprintf("%s: sent %v, got %v", at, sent, got)}
 }
 
-// named are the accounts of the answer that were sent, in the same order.
+// named returns the accounts of the response that were sent, in the same order.
 func named(sent, got []any) (list []any) {
 	for _, s := range sent {
 		list = append(list, slices.DeleteFunc(slices.Clone(got), func(g any) bool {
@@ -125,7 +125,7 @@ func sameInstant(a, b any) bool {
 	return err == nil && other == nil && x.Equal(y)
 }
 
-// another is a right value of a member that differs from its sample, where no
+// another returns a valid value of a member that differs from its sample, if no
 // edge has one.
 func (m *maker) another(member string, before map[string]any) any {
 	switch member {
@@ -146,8 +146,8 @@ func (m *maker) another(member string, before map[string]any) any {
 	}[member]
 }
 
-// TestContractPatchMembers changes each member of a record by itself, which
-// the answer must show.
+// TestContractPatchMembers changes each member of a record alone and checks
+// that the response shows it.
 func TestContractPatchMembers(t *testing.T) {
 	t.Parallel()
 	for id, op := range fanfaretest.TheContract().Operations() {
@@ -181,7 +181,7 @@ func TestContractPatchMembers(t *testing.T) {
 				body := m.sample("", schema).(map[string]any)
 				e.change(body)
 				member := e.name[:strings.IndexAny(e.name, " .[")]
-				// A value that needs another member beside it is refused here;
+				// A value that requires another member is rejected here;
 				// TestContractEdges sends it with all of them.
 				send(e.name, member, body[member])
 			}

@@ -13,8 +13,8 @@ import (
 // long is a name or a value that no operation accepts.
 var long = strings.Repeat("long", 3_000)
 
-// lengthen calls try with the body once for each place in it: with a long text
-// instead of the value, and with a member that has a long name in each object.
+// lengthen calls try with the body once for each position in it: with a long
+// text instead of the value, and with a long member name in each object.
 func lengthen(body, at any, set func(any), name string, try func(name string, body any)) {
 	if set != nil {
 		set(long)
@@ -38,8 +38,8 @@ func lengthen(body, at any, set func(any), name string, try func(name string, bo
 	}
 }
 
-// TestContractLongValues puts a name and a value of 12 kB in every place of
-// every body. An error repeats a short part of them.
+// TestContractLongValues puts a name and a value of 12 kB at every position of
+// every body. An error must repeat only a short part of them.
 func TestContractLongValues(t *testing.T) {
 	t.Parallel()
 	const most = 8 << 10

@@ -14,14 +14,14 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// ask is a query string at the border of what a parameter allows.
+// ask is a query string at the limit of a parameter.
 type ask struct {
 	value string
-	// codes are what the answer must name; none means within the border.
+	// codes are what the response must contain; none means inside the limit.
 	codes []string
 }
 
-// wrongQuery are texts that break a parameter, by its pattern or its name.
+// wrongQuery are invalid values of a parameter, by its pattern or name.
 var wrongQuery = map[string][]string{
 	`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$`: {
 		"yesterday", "2026-11-31", "2026-W46-7", "2026-319", "20261115", "2026-11-15T10:00:00", "2026-11-15 10:00:00Z", "2026-11-15T10:00:00 01:00", "1763200000",
@@ -32,8 +32,8 @@ var wrongQuery = map[string][]string{
 	"baseline":                {"Workspace", "aud_1", "cmp_01m7f7rg8reaarpph9r5d079kv", "aud_01h455vb4pex5vsknk084sn02q"},
 }
 
-// rightQuery are right values where the schema alone does not tell one, by the
-// pattern or the name.
+// rightQuery are valid values that cannot be derived from the schema, by
+// pattern or name.
 var rightQuery = map[string]string{
 	`^\d{4}-\d{2}-\d{2}$`: "2026-11-14", `^[A-Z]{3}$`: "USD",
 	"start_date": "2026-11-01", "end_date": "2026-11-30T23:00:00+01:00", "timezone": "America/New_York", "type": "campaign.created,quota.*",
@@ -41,7 +41,7 @@ var rightQuery = map[string]string{
 	"baseline": "workspace", "source": "shop", "filename": "november.csv", "audience_id": "aud_01m5eyeh80fqqb9ksbcy1qpz3q", "creative_id": "crv_01m5eyeh80fhttv3ftzpvwsz52",
 }
 
-// besideQuery are parameters without which another makes no sense.
+// besideQuery are parameters that another parameter requires.
 var besideQuery = map[string]string{
 	"ingestMetrics mode=replace": "&start_date=2026-11-01&end_date=2026-11-14",
 	"ingestMetrics start_date":   "&mode=replace&end_date=2026-11-14",
@@ -49,7 +49,7 @@ var besideQuery = map[string]string{
 	"ingestMetrics families":     "&mode=replace&start_date=2026-11-01&end_date=2026-11-14",
 }
 
-// asksOf derives the borders of a parameter from its schema.
+// asksOf derives the limits of a parameter from its schema.
 func asksOf(t testing.TB, p *openapi3.Parameter) []ask {
 	s, set := p.Schema.Value, false
 	if s.Type.Is("array") {
@@ -103,8 +103,8 @@ func asksOf(t testing.TB, p *openapi3.Parameter) []ask {
 	return append(list, ask{"a\x01b", []string{"invalid_format"}}, ask{"a\xffb", []string{"invalid_format"}})
 }
 
-// TestContractQueries derives from each query parameter what is just outside
-// and just inside of it (L1, L7, L8, L9, L11).
+// TestContractQueries derives from each query parameter the values just outside
+// and just inside its limits (L1, L7, L8, L9, L11).
 func TestContractQueries(t *testing.T) {
 	t.Parallel()
 	for id, op := range fanfaretest.TheContract().Operations() {
@@ -119,7 +119,7 @@ func TestContractQueries(t *testing.T) {
 				if c.target == "" {
 					c = goodCall(tenant, op)
 					if takesRows(op) {
-						// So that the parameters alone decide.
+						// This lets only the parameters decide.
 						c.body = "[]"
 					}
 				}
@@ -129,7 +129,7 @@ func TestContractQueries(t *testing.T) {
 	}
 }
 
-// askAll sends everything that can be asked of a parameter.
+// askAll sends all values of a parameter.
 func askAll(t *testing.T, tenant *fanfaretest.Tenant, op *fanfaretest.Operation, c call, p *openapi3.Parameter) {
 	t.Helper()
 	send := func(query string) *fanfaretest.Response {

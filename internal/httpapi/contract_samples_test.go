@@ -15,13 +15,13 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// samples are right values where the schema alone does not tell one.
+// samples are valid values that cannot be derived from the schema.
 var samples = map[string]any{
 	"amount": "100.00", "daily_cap": "0.01", "currency": "GBP", "timezone": "Europe/Berlin",
 	"start_at": "2027-01-01T00:00:00Z", "end_at": "2027-02-01T09:30:00+01:00", "ends_at": "2027-01-20T00:00:00Z", "expires_at": "2027-01-20T00:00:00Z",
 	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5,
-	// The ends of a range must leave room for each other, and so must two
-	// lists that have a limit together.
+	// The ends of a range must not cross, and two lists with a common limit
+	// must not exceed it.
 	"min": 13, "max": 120, "add": []any{}, "remove": []any{},
 	// Pictures are made where they are what is tested.
 	"aspect_ratios": []any{}, "sizes": []any{},
@@ -35,8 +35,8 @@ var samples = map[string]any{
 	"#/components/schemas/SyncModeInput": "backfill",
 }
 
-// apart are members that do not go with what samples have otherwise, each with
-// what makes room for it.
+// apart are members that do not fit into samples, each with a function that
+// adapts the sample.
 var apart = map[string]func(body map[string]any){
 	"credentials": func(body map[string]any) {
 		if _, creates := body["platform"]; creates {
@@ -46,11 +46,12 @@ var apart = map[string]func(body map[string]any){
 	},
 }
 
-// keys are names that objects with free members may have where not any will do.
+// keys are the member names of objects with free members, if not every name is
+// valid.
 var keys = map[string]string{"mapping": "Notiz"}
 
-// beside are what other members have to be where one has a value; nil is for
-// one that must not be there.
+// beside are the values that other members must have if a member has a value;
+// nil means absent.
 var beside = map[string]map[string]any{
 	"op is eq": {"field": "channel", "values": []any{"search"}}, "op is ne": {"field": "channel", "values": []any{"search"}},
 	"op is in": {"field": "channel", "values": []any{"search"}}, "op is not_in": {"field": "channel", "values": []any{"search"}},
@@ -61,12 +62,12 @@ var beside = map[string]map[string]any{
 	"mode is incremental": {"start_date": nil, "end_date": nil}, "mode is full": {"start_date": nil, "end_date": nil},
 }
 
-// beyond are edges that a schema allows and that are refused for what no schema
-// can say, with the code for it.
+// beyond are edges that the schema allows but that are rejected by rules that a
+// schema cannot express, with their code.
 var beyond = map[string]string{
 	"values empty": "too_few_items", "order_by most": "duplicate_item", "order_by twice the same": "duplicate_item", "mapping most keys": "not_found",
 	"rates most": "duplicate_item", "rates twice the same": "duplicate_item",
-	// No platform knows made-up tokens, accounts and entities.
+	// Invented tokens, accounts and entities do not exist on any platform.
 	"access_token longest": "invalid_value", "access_token longest in code points": "invalid_value", "access_token shortest": "invalid_value",
 	"refresh_token longest": "invalid_value", "refresh_token longest in code points": "invalid_value", "refresh_token shortest": "invalid_value",
 	"client_id longest": "invalid_value", "client_id longest in code points": "invalid_value", "client_id shortest": "invalid_value",
@@ -77,20 +78,20 @@ var beyond = map[string]string{
 	"record_id null": "not_found", "record_id longest": "not_found", "record_id longest in code points": "not_found", "record_id shortest": "not_found",
 }
 
-// absent are values of the contract that only some installations have.
+// absent are values of the contract that only some installations support.
 var absent = map[string][]string{"provider": {"openai", "anthropic", "gemini"}}
 
-// broad are edges that are refused for the size of the whole, with the member
-// that is measured.
+// broad are edges that are rejected for their total size, with the member that
+// is measured.
 var broad = map[string]string{"values too many": "filters", "and too many": "filters", "or too many": "filters", "filters too many": "filters"}
 
-// shape is what texts of a pattern or format look like.
+// shape describes the texts of a pattern or format.
 type shape struct {
-	// wrong are texts that break it, with the code for it.
+	// wrong are invalid texts with their error code.
 	wrong []struct{ text, code string }
-	// item makes a right text for each number; nil where any text is right.
+	// item returns a valid text for each number, nil if any text is valid.
 	item func(i int) string
-	// start is what a right text begins with, whatever follows.
+	// start is the prefix of a valid text.
 	start string
 }
 
@@ -136,7 +137,7 @@ func decimal(i int) string { return fmt.Sprintf("%d.25", i+1) }
 
 func hash(i int) string { return fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i >> 8), byte(i)})) }
 
-// language is a tag with the letters of a number in it.
+// language returns a tag that contains a number as letters.
 func language(i int) string { return fmt.Sprintf("%c%c", 'a'+i/26%26, 'a'+i%26) }
 
 // country is one of those there are.
@@ -152,16 +153,16 @@ func country(i int) string {
 	panic("there are not so many countries")
 }
 
-// longest are right texts of the greatest length, where letters are not free.
+// longest are valid texts of the maximum length, if characters are restricted.
 var longest = map[string]string{`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`: "sl-rozaj-biske-1994-abcdefgh-ijklmn"}
 
-// maker makes request bodies that are right in every respect.
+// maker creates valid request bodies.
 type maker struct {
 	t      testing.TB
 	tenant *fanfaretest.Tenant
-	// known are real ids by the name of the member that takes them.
+	// known are existing ids by the name of the member that refers to them.
 	known map[string]string
-	// names counts those that were given, so that none is given twice.
+	// names counts the names used so far, so that each is used once.
 	names int
 }
 
@@ -169,12 +170,13 @@ func newMaker(t testing.TB, tenant *fanfaretest.Tenant) *maker {
 	return &maker{t: t, tenant: tenant, known: map[string]string{}}
 }
 
-// collections are where members find the records that they refer to.
+// collections maps members to the collections of the records that they refer
+// to.
 var collections = map[string]string{
 	"seed_audience_id": "/v1/audiences", "audience_id": "/v1/audiences", "campaign_id": "/v1/campaigns", "creative_id": "/v1/creative", "asset_id": "/v1/assets",
 }
 
-// realID is the id of a record that a member may refer to.
+// realID returns the id of a record that a member may refer to.
 func (m *maker) realID(member string) string {
 	if id := m.known[member]; id != "" {
 		return id
@@ -186,7 +188,7 @@ func (m *maker) realID(member string) string {
 	return m.known[member]
 }
 
-// isReference reports whether a member holds the id of another record.
+// isReference reports whether a member is the id of another record.
 func isReference(ref *openapi3.SchemaRef) bool {
 	return ref != nil && slices.Contains([]string{"#/components/schemas/Id", "#/components/schemas/IdInputOrNull", recordID}, ref.Ref)
 }
@@ -195,7 +197,7 @@ func isReference(ref *openapi3.SchemaRef) bool {
 // other, so that none is as right as one.
 const recordID = "#/components/schemas/RecordId"
 
-// sample makes a right value.
+// sample returns a valid value.
 func (m *maker) sample(name string, ref *openapi3.SchemaRef) any {
 	ref = first(ref)
 	s := ref.Value
@@ -239,7 +241,7 @@ func (m *maker) sample(name string, ref *openapi3.SchemaRef) any {
 	return m.text(s, 0)
 }
 
-// text makes a right text for each number.
+// text returns a valid text for each number.
 func (m *maker) text(s *openapi3.Schema, i int) string {
 	for _, rule := range []string{s.Pattern, s.Format} {
 		if known, ok := shapes[rule]; !ok {
@@ -251,7 +253,7 @@ func (m *maker) text(s *openapi3.Schema, i int) string {
 	return shapes[s.Pattern].start + fmt.Sprintf("item-%d", i)
 }
 
-// several makes so many items, different ones where the schema allows it.
+// several returns a number of items, distinct ones if the schema allows it.
 func (m *maker) several(items *openapi3.SchemaRef, n int) []any {
 	list := make([]any, n)
 	for i := range list {
@@ -269,7 +271,7 @@ func (m *maker) several(items *openapi3.SchemaRef, n int) []any {
 	return list
 }
 
-// keyOf is a name that an object with free members may have.
+// keyOf returns a valid member name of an object with free members.
 func keyOf(name string, s *openapi3.Schema) string {
 	if keys[name] != "" {
 		return keys[name]
@@ -280,10 +282,10 @@ func keyOf(name string, s *openapi3.Schema) string {
 	return "key"
 }
 
-// choices are what a schema lets one choose from.
+// choices returns the alternatives of a schema.
 func choices(s *openapi3.Schema) openapi3.SchemaRefs { return slices.Concat(s.OneOf, s.AnyOf) }
 
-// first is a schema without a choice: the first where there is one.
+// first returns the schema without alternatives: the first one if it has any.
 func first(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	for len(choices(ref.Value)) > 0 {
 		ref = choices(ref.Value)[0]
@@ -330,7 +332,7 @@ func alternatives(ref *openapi3.SchemaRef, within ...*openapi3.Schema) []*openap
 	return list
 }
 
-// marked says of each of several options which types all of them have.
+// marked marks each of several options with the types that all of them have.
 func marked(options []*openapi3.SchemaRef) []*openapi3.SchemaRef {
 	if len(options) == 1 {
 		return options
@@ -374,7 +376,7 @@ func (m *maker) fitting(op *fanfaretest.Operation, body any) call {
 	return call{}
 }
 
-// referring puts real ids into an example where it refers to records.
+// referring replaces the references of an example with existing ids.
 func (m *maker) referring(name string, v any) any {
 	switch v := v.(type) {
 	case string:

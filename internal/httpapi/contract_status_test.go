@@ -24,7 +24,7 @@ import (
 	"fanfare/internal/store"
 )
 
-// call is a request that is right in every respect; a test spoils one.
+// call is a valid request; a test makes one part of it invalid.
 type call struct {
 	method, target string
 	body           any
@@ -40,24 +40,24 @@ func (c call) by(client *fanfaretest.Client) *fanfaretest.Response {
 	return client.Do(c.method, c.target, c.body, c.headers...)
 }
 
-// steps bring a new record to where an action is possible.
+// steps are the actions that a new record needs before an action is possible.
 var steps = map[string][]string{"pause": {"launch"}, "resume": {"launch", "pause"}, "restore": {"archive"}, "undo": {"commit"}}
 
-// origins are the operations that bring in what there is to see where nothing
-// is created by itself.
+// origins are the operations that create the data of paths without a create
+// operation.
 var origins = map[string]string{"/v1/analytics": "ingestMetrics"}
 
-// connect connects a platform under a name of its own.
+// connect creates a connection with a unique name.
 func connect(t *fanfaretest.Tenant, platform string) string {
 	return t.Do("POST", "/v1/connections", map[string]any{"platform": platform, "name": rand.Text()}).Want(201).ID()
 }
 
-// firstRun is the run that a new connection waits for.
+// firstRun returns the id of a new connection's first sync run.
 func firstRun(t *fanfaretest.Tenant) string {
 	return t.Do("GET", "/v1/connections/"+connect(t, "sandbox")+"/syncs", nil).Want(200).List().Data[0]["id"].(string)
 }
 
-// ownCall makes the calls for which the rules of goodCall do not do.
+// ownCall returns the calls that the rules of goodCall do not cover.
 func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool) {
 	switch op.OperationID {
 	case "followAssetLink":
@@ -82,8 +82,8 @@ func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool)
 	}
 }
 
-// goodCall makes a request that the operation answers with success, with a
-// record of its own where the path names one.
+// goodCall returns a request that succeeds, with its own record if the path has
+// an id.
 func goodCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) call {
 	if c, ok := ownCall(t, op); ok {
 		return c
@@ -109,15 +109,15 @@ func goodCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) call {
 	return c
 }
 
-// bringIn makes what a path is about where that is not created by itself.
+// bringIn creates the data of a path without a create operation.
 func bringIn(t *fanfaretest.Tenant, path string) {
 	if id := origins[strings.Join(strings.SplitN(path, "/", 4)[:min(3, strings.Count(path, "/")+1)], "/")]; id != "" {
 		goodCall(t, fanfaretest.TheContract().Operations()[id]).by(t.Client).Want(200)
 	}
 }
 
-// newRecord makes a record of a collection, or finds one where they come by
-// themselves.
+// newRecord creates a record of a collection, or finds one in a collection that
+// the service fills.
 func newRecord(t *fanfaretest.Tenant, collection string) string {
 	if collection == "/v1/syncs" {
 		return firstRun(t)
@@ -132,8 +132,8 @@ func newRecord(t *fanfaretest.Tenant, collection string) string {
 	return list.Data[0]["id"].(string)
 }
 
-// files are bytes of each media type that operations take as they are. The
-// table is the one that the contract's examples of imports are about.
+// files are file contents of each media type of raw bodies. The table is that
+// of the contract's import examples.
 var files = map[string]func(testing.TB) []byte{
 	"image/png": picture,
 	"text/csv": func(testing.TB) []byte {
@@ -150,8 +150,7 @@ func jsonBody(op *fanfaretest.Operation) *openapi3.MediaType {
 	return op.RequestBody.Value.Content["application/json"]
 }
 
-// rawType is a media type of bytes that an operation takes as they are, empty
-// where it takes none.
+// rawType returns a media type of an operation's raw body, empty for none.
 func rawType(op *fanfaretest.Operation) string {
 	if op.RequestBody == nil || jsonBody(op) != nil {
 		return ""
@@ -164,8 +163,7 @@ func rawType(op *fanfaretest.Operation) string {
 	panic("nobody knows a good body for " + op.OperationID)
 }
 
-// takesRows reports whether the body is an array of items that stand each for
-// themselves.
+// takesRows reports whether the body is an array of independent items.
 func takesRows(op *fanfaretest.Operation) bool {
 	content := jsonBody(op)
 	return content != nil && content.Schema.Value.Type.Is("array")
@@ -205,14 +203,14 @@ func smallestExample(t testing.TB, op *fanfaretest.Operation) any {
 	return value
 }
 
-// stage is a world in which one status is provoked.
+// stage is a server for causing one status.
 type stage struct {
 	*fanfaretest.Tenant
 	engine *faulty
 }
 
-// end brings a record to where it cannot be changed any more: archived, or
-// done with where its kind is never archived.
+// end brings a record to its final state: archived, or committed if its kind is
+// never archived.
 func (s *stage) end(target string) {
 	collection := target[:strings.LastIndexByte(target, '/')]
 	if fanfaretest.TheContract().Doc.Paths.Find(collection+"/{id}").Delete != nil {
@@ -222,7 +220,7 @@ func (s *stage) end(target string) {
 	s.Do("POST", target+"/commit", nil).Want(200)
 }
 
-// provoke knows, for each status, how to get it out of any operation that
+// provoke maps each status to a call that causes it for any operation that
 // documents it.
 var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response{
 	200: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
@@ -235,7 +233,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		if op.OperationID == "syncConnection" {
 			return goodCall(s.Tenant, op).by(s.Client)
 		}
-		// What has pictures is left to background work, which nobody does here.
+		// Images are generated by background work, which does not run here.
 		c := call{method: op.Method, target: op.Path, body: `{"prompt":"???","sizes":["320x50"],"variants":1}`}
 		if op.OperationID == "retryCreative" {
 			made := s.Do("POST", "/v1/creative/generate", c.body, "Prefer: respond-async").Want(202)
@@ -308,7 +306,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 	},
 	413: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
-		// No operation takes more than an upload does.
+		// No operation accepts more than an upload.
 		c.body = make([]byte, asset.MaxBytes+1)
 		return c.by(s.Client)
 	},
@@ -339,7 +337,8 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		s.Do("GET", "/v1/me", nil).Want(200)
 		s.plan(account.Starter)
 		defer s.plan(account.Growth)
-		// What stops a campaign has ten requests beyond the limit.
+		// Requests that stop a campaign have ten more per minute beyond the
+		// limit.
 		for range 10 {
 			if got := c.by(s.Client); got.Status == http.StatusTooManyRequests {
 				return got
@@ -362,12 +361,13 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 	504: failing(fmt.Errorf("%s: %w", leak, context.DeadlineExceeded)),
 }
 
-// leak stands in every error of the faulty engine and must never be answered.
+// leak is part of every error of the faulty engine and must never be in a
+// response.
 const leak = "/var/lib/fanfare/secret.db"
 
-// failing calls an operation while the store is broken, first with the caller
-// unknown so that authentication meets the fault, then with the caller in
-// memory so that the operation does, then with only the writes broken.
+// failing calls an operation while the store fails: first with an unknown
+// caller, so that authentication fails; then with a cached caller, so that the
+// operation fails; then with only the writes failing.
 func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 	return func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		t := s.World.T
@@ -382,7 +382,7 @@ func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretes
 			s.Do("GET", "/v1/me", nil).Want(200)
 			s.engine.fail(reads, broken)
 			inside := c.by(s.Client)
-			// Who asks for no record is answered without the store.
+			// Requests without a record do not use the store.
 			needed := s.engine.asked() > 0 && needsStore(op)
 			if needed && inside.Status != res.Status && (reads != nil || changes(op)) {
 				t.Errorf("%s: got %d with reads %v and writes broken, want %d: %s", op.OperationID, inside.Status, reads, res.Status, inside.Body)
@@ -399,14 +399,14 @@ func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretes
 	}
 }
 
-// needsStore reports whether an operation has to look anything up. What has no
-// parameters is the same for everybody.
+// needsStore reports whether an operation reads from the store. Operations
+// without parameters return the same to all callers.
 func needsStore(op *fanfaretest.Operation) bool {
 	p, _ := account.PermissionFor(op.OperationID)
 	return p.Family != "" && (op.RequestBody != nil || len(op.Parameters()) > 0) || op.Path == "/readyz"
 }
 
-// state reads the record that a call is about.
+// state returns the record of a call.
 func (s *stage) state(c call) string {
 	parts := strings.Split(c.target, "/")
 	if len(parts) < 4 || parts[1] != "v1" || !strings.Contains(parts[3], "_") {
@@ -427,8 +427,8 @@ func (s *stage) plan(p account.Plan) {
 	}
 }
 
-// TestContractStatuses provokes every documented status of every operation.
-// What the exchange looks like is checked by the client.
+// TestContractStatuses causes every documented status of every operation. The
+// client checks the exchange against the contract.
 func TestContractStatuses(t *testing.T) {
 	t.Parallel()
 	ops := fanfaretest.TheContract().Operations()
@@ -466,8 +466,9 @@ func TestContractStatuses(t *testing.T) {
 	}
 }
 
-// TestContractRoles calls every operation in every role, and with keys that
-// were narrowed: what the role table and the scopes do not give is refused.
+// TestContractRoles calls every operation in every role and with restricted
+// keys, and checks that everything beyond the role table and the scopes is
+// denied.
 func TestContractRoles(t *testing.T) {
 	t.Parallel()
 	owner := fanfaretest.New(t, nil, ample).Tenant(account.Growth)

@@ -54,8 +54,8 @@ func TestContractRoutes(t *testing.T) {
 	}
 }
 
-// TestContractDocument wants a valid document whose examples are what its
-// schemas say.
+// TestContractDocument checks that the document is valid and that its examples
+// match its schemas.
 func TestContractDocument(t *testing.T) {
 	t.Parallel()
 	if err := fanfaretest.TheContract().Doc.Validate(t.Context()); err != nil {
@@ -63,8 +63,8 @@ func TestContractDocument(t *testing.T) {
 	}
 }
 
-// TestContractCodes wants one closed list of error codes (E1): in the code, in
-// the enum and in the catalogue.
+// TestContractCodes checks that the list of error codes (E1) is the same in the
+// code, in the enum and in the catalog.
 func TestContractCodes(t *testing.T) {
 	t.Parallel()
 	c := fanfaretest.TheContract()
@@ -100,8 +100,8 @@ func TestContractCodes(t *testing.T) {
 	}
 }
 
-// TestContractWords wants the same sorts, filters and enumerations in the
-// contract as in the code.
+// TestContractWords checks that sorts, filters and enumerations are the same in
+// the contract and in the code.
 func TestContractWords(t *testing.T) {
 	t.Parallel()
 	c := fanfaretest.TheContract()
@@ -179,7 +179,7 @@ func TestContractWords(t *testing.T) {
 	}
 }
 
-// namesOf are the names of what a catalogue lists.
+// namesOf returns the names in a catalog.
 func namesOf[T any](list []T, name func(T) string) []string {
 	out := make([]string, len(list))
 	for i, item := range list {
@@ -188,9 +188,9 @@ func namesOf[T any](list []T, name func(T) string) []string {
 	return out
 }
 
-// TestContractNames wants snake_case members (H7), enum values (T6) and
-// parameters, times that end in _at and required on every member of an answer
-// (H7: every documented field is always present).
+// TestContractNames checks for snake_case members (H7), enum values (T6) and
+// parameters, for times that end in _at, and that every member of a response is
+// required (H7: every documented field is always present).
 func TestContractNames(t *testing.T) {
 	t.Parallel()
 	c := fanfaretest.TheContract()

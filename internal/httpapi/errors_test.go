@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestE2MessagesHaveTheirValuesInMeta wants what varies in a message to be
-// there for machines as well.
+// TestE2MessagesHaveTheirValuesInMeta checks that the variable parts of a
+// message are also in meta.
 func TestE2MessagesHaveTheirValuesInMeta(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -65,8 +65,8 @@ func TestE2MessagesHaveTheirValuesInMeta(t *testing.T) {
 	}
 }
 
-// TestE3AllProblemsAtOnce wants every wrong field named in one answer, by its
-// path, and fifty at most.
+// TestE3AllProblemsAtOnce checks that one response names every invalid field by
+// its path, up to fifty.
 func TestE3AllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -104,7 +104,7 @@ func TestE3AllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// TestE4DocURLLeadsSomewhere wants a place on the page for each code.
+// TestE4DocURLLeadsSomewhere checks that the page has an anchor for each code.
 func TestE4DocURLLeadsSomewhere(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -120,8 +120,8 @@ func TestE4DocURLLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// TestE6PanicsAreAnswered wants a bug to look like any other failure of ours,
-// wherever it strikes, with the cause in the log only.
+// TestE6PanicsAreAnswered checks that a panic anywhere returns an internal
+// error, with the cause in the log only.
 func TestE6PanicsAreAnswered(t *testing.T) {
 	t.Parallel()
 	w, engine := newWorld(t, fanfaretest.SQLite)
@@ -145,7 +145,8 @@ func TestE6PanicsAreAnswered(t *testing.T) {
 	}
 }
 
-// TestE6CausesStayInTheLog wants 5xx messages without anything of the cause.
+// TestE6CausesStayInTheLog checks that 5xx messages contain nothing of the
+// cause.
 func TestE6CausesStayInTheLog(t *testing.T) {
 	t.Parallel()
 	w, engine := newWorld(t, fanfaretest.SQLite)
@@ -161,8 +162,8 @@ func TestE6CausesStayInTheLog(t *testing.T) {
 	}
 }
 
-// TestE7ExistenceIsNotLeaked wants the same answer for a foreign, a never
-// issued and a malformed id, whatever is asked of it.
+// TestE7ExistenceIsNotLeaked checks that an id of another workspace, an unknown
+// id and a malformed id get the same response from every operation.
 func TestE7ExistenceIsNotLeaked(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil, ample)
@@ -195,13 +196,14 @@ func TestE7ExistenceIsNotLeaked(t *testing.T) {
 			}
 		}
 	}
-	// In one's own workspace a role that does not reach is said openly.
+	// In the caller's own workspace, an insufficient role is reported as such.
 	viewer := theirs.As(account.Viewer)
 	e := viewer.Do("DELETE", "/v1/campaigns/"+foreign, nil).WantError(403, "insufficient_permissions")
 	if e.Details[0].Meta["required_permission"] != "campaigns:write" {
 		t.Errorf("got meta %v want the required permission", e.Details[0].Meta)
 	}
-	// A reference to a foreign record is as unknown as one to none.
+	// A reference to a record of another workspace is reported like one to a
+	// missing record.
 	mine.Do("GET", "/v1/campaigns?status=all", nil).Want(200)
 	if n := len(mine.Do("GET", "/v1/events?resource_id="+foreign, nil).Want(200).List().Data); n != 0 {
 		t.Errorf("got %d events of a foreign record, want none", n)

@@ -24,10 +24,10 @@ func (a *API) Operations() []Operation {
 	return list
 }
 
-// PublicPaths lists what is served without a key.
+// PublicPaths lists the paths that need no key.
 func (a *API) PublicPaths() []string {
 	paths := append(slices.Collect(maps.Keys(a.public)), "/healthz", "/readyz", linkPattern)
-	// The contract names the pages that answers point to, not the guides.
+	// The contract contains the pages that responses link to, not the guides.
 	for _, p := range []string{"/docs", "/docs/errors", "/docs/changelog"} {
 		if a.Docs.Serves(p) {
 			paths = append(paths, p)
@@ -36,7 +36,7 @@ func (a *API) PublicPaths() []string {
 	return paths
 }
 
-// Statuses maps error codes to HTTP.
+// Statuses maps error codes to HTTP statuses.
 func Statuses() map[fault.Code]int { return statuses }
 
 // The words and limits of lists.
@@ -81,7 +81,7 @@ func ListQuery(raw string) (page.Query, url.Values, error) {
 	return q, canonical, p.err()
 }
 
-// HoldUploads takes memory for bodies as a workspace until it is released.
+// HoldUploads reserves memory for bodies of a workspace until it is released.
 func (a *API) HoldUploads(workspace string, n int64) (release func(), err error) {
 	if err := a.uploads.take(ident.ID(workspace), n); err != nil {
 		return nil, err
@@ -89,17 +89,17 @@ func (a *API) HoldUploads(workspace string, n int64) (release func(), err error)
 	return func() { a.uploads.give(ident.ID(workspace), n) }, nil
 }
 
-// Uploading is how many bytes of bodies are in memory.
+// Uploading returns how many bytes of bodies are reserved.
 func (a *API) Uploading() int64 {
 	a.uploads.mu.Lock()
 	defer a.uploads.mu.Unlock()
 	return a.uploads.total
 }
 
-// MaxLogs is how many workspaces have a log of requests.
+// MaxLogs is the maximum number of workspaces with a request log.
 const MaxLogs = maxLogs
 
-// NewRequestLogs makes the logs of requests.
+// NewRequestLogs returns empty request logs.
 func NewRequestLogs() *requestLogs { return newRequestLogs() }
 
 // Note logs a request of a workspace at some time.
@@ -110,13 +110,13 @@ func (ls *requestLogs) Note(workspace string, at int64) {
 	l.entries = append(l.entries, entry{at: at})
 }
 
-// Len is how many workspaces have a log.
+// Len returns the number of workspaces with a log.
 func (ls *requestLogs) Len() int { return len(ls.logs) }
 
 // Has reports whether a workspace has a log.
 func (ls *requestLogs) Has(workspace string) bool { return ls.logs[ident.ID(workspace)] != nil }
 
-// Noter returns what logs one request.
+// Noter returns a function that logs one request.
 func (a *API) Noter(workspace, path, agent string) func() {
 	r := &request{
 		http: &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"User-Agent": {agent}}}, now: a.Now(), status: http.StatusOK,

@@ -31,14 +31,14 @@ type faulty struct {
 	facts          *faultyFacts
 }
 
-// faultyFacts cannot answer when the test says so.
+// faultyFacts is an engine of facts that fails when the test says so.
 type faultyFacts struct {
 	metrics.Engine
 	mu  sync.Mutex
 	err error
 }
 
-// fail makes questions fail from now on; nil lets them be answered again.
+// fail makes queries fail from now on; nil makes them work again.
 func (f *faultyFacts) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,15 +67,15 @@ func (f *faulty) fail(reads, writes error) {
 	f.reads, f.writes, f.calls = reads, writes, 0
 }
 
-// asked returns how often the engine was called since the last fail.
+// asked returns how often the engine was called since the last call of fail.
 func (f *faulty) asked() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls
 }
 
-// hold stops the next write. It returns a channel that closes when the write
-// has come, and a function that lets it go on.
+// hold blocks the next write. It returns a channel that closes when the write
+// has started, and a function that releases it.
 func (f *faulty) hold() (arrived <-chan struct{}, release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +84,7 @@ func (f *faulty) hold() (arrived <-chan struct{}, release func()) {
 	return f.arrived, sync.OnceFunc(func() { close(f.leave) })
 }
 
-// watch notes from now on how much time each call is given.
+// watch records from now on how much time each call has left.
 func (f *faulty) watch() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *faulty) Write(ctx context.Context, fn func(store.Tx) error) error {
 	return f.Engine.Write(ctx, fn)
 }
 
-// ample are limits that no test meets by accident.
+// ample are limits that no test reaches by accident.
 func ample(c *app.Config) {
 	c.Limits = map[account.Plan]ratelimit.Limits{account.Starter: {PerMinute: 1}, account.Growth: {}, account.Enterprise: {}}
 }
@@ -150,7 +150,7 @@ func ample(c *app.Config) {
 // uncached makes every read go to the engine.
 func uncached(c *app.Config) { c.CachedRecords = 0 }
 
-// newWorld boots a service on faulty engines.
+// newWorld starts a service on faulty engines.
 func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.World, *faulty) {
 	t.Helper()
 	f := newFaulty(open(t))

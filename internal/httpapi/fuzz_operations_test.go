@@ -12,8 +12,8 @@ import (
 )
 
 // FuzzOperations sends any body and any query string to every operation of the
-// contract: the answer is a success or names what is wrong, is never our
-// fault, and is as documented, which the client checks.
+// contract: the response is a success or a client error, never a 5xx, and
+// matches the contract, which the client checks.
 func FuzzOperations(f *testing.F) {
 	tenant := fanfaretest.New(f, nil, ample).Tenant(account.Growth)
 	ops := fanfaretest.TheContract().Operations()

@@ -20,8 +20,8 @@ func aFault(t *testing.T, err error, codes ...fault.Code) {
 	}
 }
 
-// FuzzQuery wants any query string to be read or refused, and the canonical
-// form to mean the same.
+// FuzzQuery checks that any query string is read or rejected, and that the
+// canonical form means the same.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=5&sort=name&order=asc", "status=active,paused&tag=Winter&q=%C3%A4", "start_date=2026-11-15&end_date=2026-11-16&timezone=Asia/Tokyo",
@@ -49,8 +49,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzAccept wants any header to be understood, and the order of ranges not to
-// matter where they are of different closeness.
+// FuzzAccept checks that any header is parsed, and that the order of media
+// ranges of different specificity does not matter.
 func FuzzAccept(f *testing.F) {
 	for _, seed := range []string{"", "*/*", "application/json;q=0", "text/html, application/*;q=0.1", "a/b;q=;q", ",,;;", "application/json ; Q=1"} {
 		f.Add(seed)
@@ -67,8 +67,8 @@ func FuzzAccept(f *testing.F) {
 	})
 }
 
-// FuzzIdempotencyKey wants an accepted key to be what the rules allow, and its
-// quoted form to be the same key.
+// FuzzIdempotencyKey checks that an accepted key follows the rules, and that
+// its quoted form is the same key.
 func FuzzIdempotencyKey(f *testing.F) {
 	for _, seed := range []string{"k", `"k"`, `"a\"b"`, "", `"`, `""`, strings.Repeat("x", 256), "a b", "ä", `\`} {
 		f.Add(seed)
@@ -89,7 +89,8 @@ func FuzzIdempotencyKey(f *testing.F) {
 	})
 }
 
-// FuzzEntityTag wants If-None-Match never to hold for a tag it does not name.
+// FuzzEntityTag checks that If-None-Match never matches a tag that it does not
+// contain.
 func FuzzEntityTag(f *testing.F) {
 	for _, seed := range []string{`"1.0"`, `W/"1.0"`, `*`, `"1.0", "2.0"`, `1.0`, `"1.0`, ``} {
 		f.Add(seed)

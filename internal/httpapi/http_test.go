@@ -44,7 +44,8 @@ func TestH2PathsAreExact(t *testing.T) {
 			}
 		}
 	}
-	// A slash inside an id is an id that does not exist, not another path.
+	// An encoded slash is part of an id that does not exist, not of another
+	// path.
 	c.Do("GET", "/v1/campaigns/a%2Fb", nil).WantError(404, "not_found")
 	c.Do("GET", "/v1/campaigns/"+strings.ReplaceAll(id, "_", "%5F"), nil).WantError(404, "not_found")
 	c.Do("GET", "/v1/campaigns/%7Bid%7D", nil).WantError(404, "not_found")
@@ -155,11 +156,12 @@ func TestH4MediaTypes(t *testing.T) {
 		c.Do("POST", "/v1/campaigns/"+id+"/launch", nil, "Content-Encoding: "+coding).WantError(415, "unsupported_media_type")
 	}
 	c.Do("POST", "/v1/campaigns", body, "Content-Encoding: identity").Want(201)
-	// Actions take nothing, an empty object, or their options; nothing needs no type.
+	// Actions accept no body, an empty object, or their options; an empty body
+	// needs no Content-Type.
 	c.Do("POST", "/v1/campaigns/"+id+"/launch", nil).Want(200)
 	c.Do("POST", "/v1/campaigns/"+id+"/pause", "{}").Want(200)
 	c.Do("POST", "/v1/campaigns/"+id+"/resume", "", "Content-Type:").Want(200)
-	// A body where none belongs is ignored.
+	// The body of an operation without one is ignored.
 	c.Do("GET", "/v1/campaigns/"+id, "not even JSON", "Content-Type: text/plain").Want(200)
 	c.Do("DELETE", "/v1/campaigns/"+id, "not even JSON", "Content-Type: text/plain", "Content-Encoding: gzip").Want(200)
 }
@@ -203,7 +205,7 @@ func TestH5Limits(t *testing.T) {
 	}
 }
 
-// TestH5Deadline wants every operation to hand a deadline to the store.
+// TestH5Deadline checks that every operation passes a deadline to the store.
 func TestH5Deadline(t *testing.T) {
 	t.Parallel()
 	w, engine := newWorld(t, fanfaretest.SQLite)
@@ -272,7 +274,7 @@ func TestH6JSONIn(t *testing.T) {
 			t.Errorf("%s: got details %+v want %s at %s", tt.name, e.Details, tt.detail, tt.field)
 		}
 	}
-	// What is odd but right is taken as it is.
+	// Unusual but valid values are accepted unchanged.
 	got := c.Do("POST", "/v1/campaigns", "\n {\"name\" : \"\\ud83d\\ude00 \u2028 \\u0041\" } \t").Want(201).Record()["name"]
 	if want := "😀 \u2028 A"; got != want {
 		t.Errorf("got name %q want %q", got, want)
@@ -303,8 +305,8 @@ func TestH8UnknownHeadersAreNoError(t *testing.T) {
 	c.Do("GET", "/v1/me", nil, "X-Anything: goes", "Prefer: wait=10", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "Cookie: session=1").Want(200)
 }
 
-// TestH8HSTS wants the header only where a browser may insist: with a public
-// certificate, and never for localhost or an address.
+// TestH8HSTS checks that the header is sent only with a public certificate, and
+// never for localhost or an IP address.
 func TestH8HSTS(t *testing.T) {
 	t.Parallel()
 	local, public := newTenant(t), newTenant(t, func(c *app.Config) { c.HSTS = true })

@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestSortByMetric sorts campaigns by what they reached in a period, over all
-// of them, and those without a value last in both directions.
+// TestSortByMetric sorts all campaigns by a metric of a period; campaigns
+// without a value are last in both orders.
 func TestSortByMetric(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -59,7 +59,7 @@ func TestSortByMetric(t *testing.T) {
 				}
 			}
 		}
-		// As the report has it.
+		// The order equals that of the report.
 		report := c.Do("GET", "/v1/analytics/campaigns?sort=roas&order=asc&metrics=roas", nil).Want(200).List().Data
 		for i, id := range order(0, 1, 2) {
 			if got := report[i]["campaign"].(map[string]any)["id"]; got != id {

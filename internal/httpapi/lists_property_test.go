@@ -19,7 +19,7 @@ import (
 	"fanfare/internal/httpapi"
 )
 
-// walk reads a list page by page and returns the ids in the order they came.
+// walk reads a list page by page and returns the ids in order.
 func walk(c *fanfaretest.Client, query string, limit int) []string {
 	ids := []string{}
 	next := fmt.Sprintf("?limit=%d&%s", limit, query)
@@ -38,7 +38,7 @@ func walk(c *fanfaretest.Client, query string, limit int) []string {
 	}
 }
 
-// sortKey is what a record is sorted by; "" is none.
+// sortKey returns the sort value of a record, "" for none.
 func sortKey(rec map[string]any, sort string) string {
 	var v any
 	switch sort {
@@ -59,8 +59,8 @@ func sortKey(rec map[string]any, sort string) string {
 	return s
 }
 
-// ordered is the whole list as L2 wants it: by the key and then the id, both
-// in the wanted direction, and what has no key last in either.
+// ordered returns the whole list in the order of L2: by the sort value and then
+// the id, both in the given order, with records without a value last in either.
 func ordered(recs []map[string]any, sort string, desc bool) []string {
 	recs = slices.Clone(recs)
 	slices.SortFunc(recs, func(a, b map[string]any) int {
@@ -84,7 +84,7 @@ func ordered(recs []map[string]any, sort string, desc bool) []string {
 	return ids
 }
 
-// draft makes a random campaign and moves it somewhere in its life.
+// draft creates a random campaign and applies some actions.
 func draft(rt *rapid.T, c *fanfaretest.Tenant) {
 	moment := rapid.SampledFrom([]string{"2027-01-01T00:00:00Z", "2027-01-01T00:00:00.001Z", "2028-06-01T00:00:00Z"})
 	schedule := map[string]any{}
@@ -108,8 +108,8 @@ func draft(rt *rapid.T, c *fanfaretest.Tenant) {
 	}
 }
 
-// TestL2PagesMakeTheWholeList wants the pages of every sort and order, put
-// together, to be the sorted list, whatever the data and the page size.
+// TestL2PagesMakeTheWholeList checks for every sort and order that the pages
+// together are the sorted list, for any data and page size.
 func TestL2PagesMakeTheWholeList(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -135,9 +135,9 @@ func TestL2PagesMakeTheWholeList(t *testing.T) {
 	})
 }
 
-// TestL3StableUnderWrites reads page by page while others insert, edit and
-// archive: sorted by what never changes, nothing that was there at the start
-// comes twice or is missed.
+// TestL3StableUnderWrites reads page by page while other callers insert, edit
+// and archive: sorted by an immutable field, every record that existed at the
+// start comes exactly once.
 func TestL3StableUnderWrites(t *testing.T) {
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// names lists what a query of campaigns gives, by name.
+// names returns the names of the campaigns that a query returns.
 func names(c *fanfaretest.Client, query string) []string {
 	list := []string{}
 	for _, rec := range c.Do("GET", "/v1/campaigns"+query, nil).Want(200).List().Data {
@@ -23,7 +23,7 @@ func names(c *fanfaretest.Client, query string) []string {
 	return list
 }
 
-// three makes campaigns One, Two and Three, a minute apart.
+// three creates the campaigns One, Two and Three, a minute apart.
 func three(c *fanfaretest.Tenant) {
 	for _, name := range []string{"One", "Two", "Three"} {
 		create(c, map[string]any{"name": name})
@@ -93,7 +93,8 @@ func TestL4CursorsAreOpaqueAndBound(t *testing.T) {
 			t.Errorf("%s: got %+v want cursor_malformed", name, e.Details)
 		}
 	}
-	// A cursor grants nothing: the caller's rights are looked at anew.
+	// A cursor grants no permission: the caller's permissions are checked
+	// again.
 	narrow := mine.As(account.Owner, func(o *account.KeyOptions) { o.Scopes = account.Scopes{"audiences": account.Read} })
 	narrow.Do("GET", "/v1/campaigns?cursor="+good, nil).WantError(403, "insufficient_scope")
 }
@@ -203,7 +204,7 @@ func TestL8Status(t *testing.T) {
 	})
 }
 
-// TestL9Dates makes one campaign each hour around midnight and cuts them by
+// TestL9Dates creates one campaign per hour around midnight and filters them by
 // day (T3) and by instant. The dates are those of created_at (L10).
 func TestL9Dates(t *testing.T) {
 	t.Parallel()
@@ -258,8 +259,8 @@ func TestL9Dates(t *testing.T) {
 	}
 }
 
-// TestL9DaysInTheWorkspacesZone wants days cut where the workspace is, also
-// where a day has no midnight.
+// TestL9DaysInTheWorkspacesZone checks that days are those of the workspace's
+// time zone, also if a day has no midnight.
 func TestL9DaysInTheWorkspacesZone(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil, ample)
@@ -311,7 +312,7 @@ func TestL11Repeats(t *testing.T) {
 	}
 }
 
-// TestListFilters wants each filter of its own, and all of them at once.
+// TestListFilters checks each filter alone and all of them together.
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {

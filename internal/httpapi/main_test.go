@@ -12,9 +12,9 @@ import (
 	"fanfare/internal/store/pgtest"
 )
 
-// TestMain runs the package and then wants every operation to have been seen
-// with every status that the contract documents for it. A filtered run proves
-// nothing about that and is let be.
+// TestMain runs the tests and then checks that every operation was seen with
+// every status that the contract documents for it. It skips this check in a
+// filtered run.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("rapid.checks", checksPerProperty()); err != nil {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// checksPerProperty is low because each check is a conversation with the whole
+// checksPerProperty is low because each check sends many requests to the whole
 // service; the long drills do more.
 func checksPerProperty() string {
 	if os.Getenv("FANFARE_DRILL") == "full" {
@@ -53,7 +53,7 @@ func wholeRun() bool {
 	return run == "" || run == "Contract"
 }
 
-// unseen lists what the contract documents and no test has met.
+// unseen returns the documented statuses that no test has seen.
 func unseen() []fanfaretest.Exchange {
 	seen := fanfaretest.Seen()
 	var missing []fanfaretest.Exchange

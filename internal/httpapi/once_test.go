@@ -32,7 +32,7 @@ func posts(t testing.TB) []*fanfaretest.Operation {
 	return list
 }
 
-// count returns how many events there are.
+// count returns the number of events.
 func count(c *fanfaretest.Tenant) int {
 	return len(walkEvents(c))
 }
@@ -51,8 +51,8 @@ func walkEvents(c *fanfaretest.Tenant) []string {
 	}
 }
 
-// TestW11Replay wants a repeated POST to have one effect and one answer, byte
-// for byte, with fresh rate headers.
+// TestW11Replay checks that a repeated POST has one effect and the same
+// response, byte for byte, with fresh rate limit headers.
 func TestW11Replay(t *testing.T) {
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
@@ -68,7 +68,8 @@ func TestW11Replay(t *testing.T) {
 				}
 				events := count(c)
 				w.Clock.Advance(24*time.Hour - time.Second)
-				// What happens to the record meanwhile does not change the answer.
+				// Later changes to the record do not change the stored
+				// response.
 				collection := strings.Join(strings.Split(op.Path, "/")[:3], "/")
 				item := fanfaretest.TheContract().Doc.Paths.Find(collection + "/{id}")
 				// A sync answers a run, which nobody can patch.
@@ -104,7 +105,8 @@ func TestW11Replay(t *testing.T) {
 	}
 }
 
-// TestW11SameKeyOtherRequest compares method, path and body.
+// TestW11SameKeyOtherRequest checks that another method, path or body is
+// rejected.
 func TestW11SameKeyOtherRequest(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil, ample)
@@ -125,20 +127,21 @@ func TestW11SameKeyOtherRequest(t *testing.T) {
 	if n := len(names(c.Client, "")); n != 1 {
 		t.Errorf("got %d campaigns want 1", n)
 	}
-	// Keys belong to the workspace: another one has its own, another key of
-	// the same one has not.
+	// Idempotency-Keys belong to the workspace: another workspace has its own,
+	// another API key of the same workspace has not.
 	if got := stranger.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID(); got == id {
 		t.Error("got another workspace's record, want a new one")
 	}
 	if got := c.As(account.Editor).Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID(); got != id {
 		t.Errorf("got %s for another key of the workspace, want the remembered %s", got, id)
 	}
-	// Where there is no effect to repeat, the header is ignored.
+	// Operations without an effect ignore the header.
 	c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Two"}`, key).Want(200)
 	c.Do("DELETE", "/v1/campaigns/"+id, nil, key).Want(200)
 }
 
-// TestW11FailuresAreNotRemembered wants a retry after a failure to run anew.
+// TestW11FailuresAreNotRemembered checks that a retry after a failure runs
+// again.
 func TestW11FailuresAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
@@ -163,7 +166,7 @@ func TestW11FailuresAreNotRemembered(t *testing.T) {
 	}
 }
 
-// TestW11ExpiresAfterADay wants the key to be free again.
+// TestW11ExpiresAfterADay checks that a key can be used again after a day.
 func TestW11ExpiresAfterADay(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -187,8 +190,8 @@ func TestW11ExpiresAfterADay(t *testing.T) {
 	})
 }
 
-// TestW11ManyAtOnce sends the same POST 64 times at once: one effect, and
-// everybody is told of that one or to come back.
+// TestW11ManyAtOnce sends the same POST 64 times concurrently: it has one
+// effect, and every caller gets its response or is asked to retry.
 func TestW11ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
@@ -258,8 +261,8 @@ func TestW11KeySyntax(t *testing.T) {
 	}
 }
 
-// TestW11ManyNodes sends the same POST to three nodes of one database at once:
-// what one node does not know of another, the transaction does.
+// TestW11ManyNodes sends the same POST concurrently to three nodes of one
+// database: the transaction detects what other nodes did.
 func TestW11ManyNodes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)

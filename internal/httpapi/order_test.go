@@ -8,7 +8,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// attempt is a launch in parts, so that each part can be spoilt by itself.
+// attempt is a launch in parts, so that a test can make each part invalid.
 type attempt struct {
 	client                 *fanfaretest.Client
 	method, path, id, verb string
@@ -18,7 +18,7 @@ type attempt struct {
 	exhausted              bool
 }
 
-// body puts the wanted defects into one body: an unknown field, a missing
+// body returns a body with the wanted defects: an unknown field, a missing
 // brace, too many bytes.
 func (a *attempt) body() string {
 	text := "{"
@@ -34,8 +34,8 @@ func (a *attempt) body() string {
 	return text
 }
 
-// checks are the steps of H1 in their order: how to fail at each, and what the
-// answer is then.
+// checks are the steps of H1 in order: how to fail each, and the expected
+// response.
 var checks = []struct {
 	name   string
 	spoil  func(a *attempt, w *orderWorld)
@@ -92,8 +92,8 @@ func (w *orderWorld) try(spoil ...func(*attempt, *orderWorld)) *fanfaretest.Resp
 	return a.client.Do(a.method, a.path+a.id+a.verb+a.query, a.body(), a.headers...)
 }
 
-// TestH1OrderOfChecks sends, for each two checks, a request that fails both:
-// the earlier one must answer.
+// TestH1OrderOfChecks sends for each pair of checks a request that fails both:
+// the response must be that of the earlier one.
 func TestH1OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	w := newOrderWorld(t)
@@ -109,8 +109,8 @@ func TestH1OrderOfChecks(t *testing.T) {
 	w.try().Want(200)
 }
 
-// TestH1OrderOnUpdate does the same for what a PATCH checks after its body is
-// read, where the record decides.
+// TestH1OrderOnUpdate does the same for the checks of a PATCH after its body is
+// read, which depend on the record.
 func TestH1OrderOnUpdate(t *testing.T) {
 	t.Parallel()
 	w := newOrderWorld(t)

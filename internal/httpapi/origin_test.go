@@ -10,8 +10,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestHostHeader: links lead where the operator says, whatever the caller
-// writes into Host.
+// TestHostHeader checks that links use the operator's address, whatever the
+// Host header contains.
 func TestHostHeader(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ public, host, want string }{

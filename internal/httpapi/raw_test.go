@@ -59,7 +59,7 @@ func openPort(t *testing.T) *port {
 	return p
 }
 
-// say sends bytes over TLS and reads one answer.
+// say sends bytes over TLS and reads one response.
 func (p *port) say(t *testing.T, text string) (*http.Response, []byte) {
 	t.Helper()
 	d := tls.Dialer{Config: &tls.Config{RootCAs: p.roots, NextProtos: []string{"http/1.1"}}}
@@ -92,8 +92,8 @@ func exchange(t *testing.T, c net.Conn, text string) (*http.Response, []byte) {
 	return res, body
 }
 
-// TestH8PlainTextReplies proves that exactly the listed defects of HTTP itself
-// are answered in plain text, and everything that is readable as JSON.
+// TestH8PlainTextReplies checks that only the listed defects of HTTP itself get
+// plain text, and all other requests JSON.
 func TestH8PlainTextReplies(t *testing.T) {
 	t.Parallel()
 	p := openPort(t)
@@ -155,7 +155,8 @@ func TestH8PlainTextReplies(t *testing.T) {
 
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
-// TestH3HeadHasNoBody looks at the wire, where net/http has the last word.
+// TestH3HeadHasNoBody checks the bytes on the connection, because net/http
+// decides what is sent.
 func TestH3HeadHasNoBody(t *testing.T) {
 	t.Parallel()
 	p := openPort(t)
@@ -167,7 +168,8 @@ func TestH3HeadHasNoBody(t *testing.T) {
 	}
 }
 
-// TestH1PlainHTTPIsRefusedFirst wants 403 whatever else is wrong.
+// TestH1PlainHTTPIsRefusedFirst checks that plain HTTP returns 403 whatever
+// else is wrong.
 func TestH1PlainHTTPIsRefusedFirst(t *testing.T) {
 	t.Parallel()
 	p := openPort(t)

@@ -14,13 +14,13 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// unlimited lifts the limits of the largest plan.
+// unlimited removes the limits of the largest plan.
 func unlimited(c *app.Config) {
 	c.Limits = map[account.Plan]ratelimit.Limits{account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}
 }
 
-// TestRequestLog keeps the last requests of a workspace, and of the others
-// nothing.
+// TestRequestLog checks that the log has the last requests of a workspace and
+// none of others.
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil, unlimited)
@@ -46,8 +46,8 @@ func TestRequestLog(t *testing.T) {
 	}
 }
 
-// TestRequestLogTexts keeps names of parameters, no values, and cuts what is
-// long.
+// TestRequestLogTexts checks that the log has parameter names but no values,
+// and cuts long text.
 func TestRequestLogTexts(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil, unlimited)
@@ -71,7 +71,7 @@ func TestRequestLogTexts(t *testing.T) {
 	}
 }
 
-// TestRequestLogBound keeps the logs of so many workspaces.
+// TestRequestLogBound checks the maximum number of workspaces with a log.
 func TestRequestLogBound(t *testing.T) {
 	t.Parallel()
 	logs := httpapi.NewRequestLogs()
@@ -90,7 +90,7 @@ func TestRequestLogBound(t *testing.T) {
 	}
 }
 
-// BenchmarkNote is what the log of requests costs each of them.
+// BenchmarkNote measures the cost of the request log per request.
 func BenchmarkNote(b *testing.B) {
 	w := fanfaretest.New(b, nil)
 	note := w.App.API.Noter("wks_1", "/v1/campaigns/cmp_01m7eed1vefw9bs159p71gx00q", "fanfare-go/1.0 (linux; amd64)")

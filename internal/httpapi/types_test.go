@@ -185,7 +185,8 @@ func TestT9CommonFields(t *testing.T) {
 	}
 }
 
-// TestT7LandingURLs wants https with a host, and known macros only.
+// TestT7LandingURLs checks that landing URLs are https with a host and have
+// known macros only.
 func TestT7LandingURLs(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)

@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// unknownFields is an object with n members that no operation knows.
+// unknownFields returns an object with n unknown members.
 func unknownFields(n int, more string) string {
 	var b strings.Builder
 	b.WriteString(`{`)
@@ -23,8 +23,8 @@ func unknownFields(n int, more string) string {
 	return b.String() + more + `}`
 }
 
-// TestUnknownFieldsAreCountedOut wants the answer to list the first fifty and
-// to say that there are more, however many there are and wherever they are.
+// TestUnknownFieldsAreCountedOut checks that the response lists the first fifty
+// unknown fields and says that more exist, however many and wherever they are.
 func TestUnknownFieldsAreCountedOut(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -55,9 +55,8 @@ func TestUnknownFieldsAreCountedOut(t *testing.T) {
 	c.Do("GET", "/v1/campaigns/"+id, nil).Want(200)
 }
 
-// TestManyUnknownFieldsCostAsMuchAsFew compares the work that bodies cause by
-// what is allocated for them: 80,000 unknown fields may take twice as much as
-// 100 and no more.
+// TestManyUnknownFieldsCostAsMuchAsFew compares the memory that bodies
+// allocate: 80,000 unknown fields may take at most twice as much as 100.
 func TestManyUnknownFieldsCostAsMuchAsFew(t *testing.T) {
 	w := fanfaretest.New(t, nil, func(c *app.Config) {
 		c.Limits = map[account.Plan]ratelimit.Limits{account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}

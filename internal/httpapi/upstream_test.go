@@ -9,7 +9,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestSandboxOutOfReach connects a sandbox at an address where nothing listens.
+// TestSandboxOutOfReach connects a sandbox at an address without a server.
 func TestSandboxOutOfReach(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

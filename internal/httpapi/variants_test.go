@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestVariantsTellTheirMetrics asks for variants with the figures of the ads
-// that are linked to them, page by page: the cursor keeps what was asked for.
+// TestVariantsTellTheirMetrics reads variants with the metrics of their linked
+// ads page by page and checks that the cursor keeps include.
 func TestVariantsTellTheirMetrics(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)

@@ -12,7 +12,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestV1PathIsTheOnlySwitch wants no header or parameter to choose a version.
+// TestV1PathIsTheOnlySwitch checks that no header or parameter selects a
+// version.
 func TestV1PathIsTheOnlySwitch(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -29,8 +30,8 @@ func TestV1PathIsTheOnlySwitch(t *testing.T) {
 	}
 }
 
-// TestV5NothingIsDeprecated holds until an operation is: then the client
-// checks its headers.
+// TestV5NothingIsDeprecated checks that no operation is deprecated. Once one
+// is, the client checks its headers.
 func TestV5NothingIsDeprecated(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -71,8 +72,8 @@ func TestV6Discovery(t *testing.T) {
 	}
 }
 
-// TestV7ContractIsServed wants both forms of the contract to be the same, and
-// the documents to need nothing from elsewhere.
+// TestV7ContractIsServed checks that both forms of the contract are the same,
+// and that the documents need no outside resource.
 func TestV7ContractIsServed(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t).World.Client("")

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// eventsOf lists what happened to a record, oldest first.
+// eventsOf returns the events of a record, oldest first.
 func eventsOf(c *fanfaretest.Client, id string) []string {
 	types := []string{}
 	for _, e := range c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data {
@@ -31,7 +31,7 @@ func wantEvents(t testing.TB, c *fanfaretest.Client, id string, want ...string) 
 	}
 }
 
-// tick lets time pass, so that events have an order.
+// tick advances the clock, so that events have an order.
 func tick(c *fanfaretest.Tenant) { c.World.Clock.Advance(time.Second) }
 
 func TestW1Create(t *testing.T) {
@@ -60,7 +60,7 @@ func TestW1Create(t *testing.T) {
 	})
 }
 
-// TestW2MergePatch patches one campaign after the other way.
+// TestW2MergePatch applies a series of patches to one campaign.
 func TestW2MergePatch(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -135,8 +135,8 @@ func TestW2MergePatch(t *testing.T) {
 	}
 }
 
-// TestW3ReadOnlyMembers sends a record back as it was read, in every status,
-// and then with each read-only member changed.
+// TestW3ReadOnlyMembers sends a record back unchanged in every status, and then
+// with each read-only member changed.
 func TestW3ReadOnlyMembers(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -180,7 +180,7 @@ func TestW3ReadOnlyMembers(t *testing.T) {
 	}
 }
 
-// TestW4EntityTags goes through every form of a tag on every write.
+// TestW4EntityTags tries every form of a tag on every write.
 func TestW4EntityTags(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -241,13 +241,13 @@ func TestW4EntityTags(t *testing.T) {
 	c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Two"}`, `If-Match: "1.0"`).Want(200)
 	c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Three"}`, `If-Match: "1.0"`).WantError(412, "precondition_failed")
 	c.Do("GET", "/v1/campaigns/"+id, nil, `If-None-Match: "1.0"`).Want(200)
-	// A header that is there and says nothing is no licence to write.
+	// An empty header does not permit the write.
 	r := c.DoRaw("PATCH", "/v1/campaigns/"+id, `{"name":"Four"}`, map[string][]string{"If-Match": {""}})
 	r.WantError(412, "precondition_failed")
 }
 
-// TestW4Revisions wants what the service refreshes by itself to raise the
-// revision only: no new version, no updated_at, no campaign.updated.
+// TestW4Revisions checks that a refresh by the service raises the revision
+// only: no new version, no updated_at, no campaign.updated.
 func TestW4Revisions(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -272,8 +272,8 @@ func TestW4Revisions(t *testing.T) {
 	})
 }
 
-// TestW4LastWriteWinsPerField lets many change different fields at once: each
-// change is there afterwards, and none was refused.
+// TestW4LastWriteWinsPerField changes different fields concurrently: every
+// change is stored, and none is rejected.
 func TestW4LastWriteWinsPerField(t *testing.T) {
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
@@ -292,7 +292,7 @@ func TestW4LastWriteWinsPerField(t *testing.T) {
 			if n := len(rec["metadata"].(map[string]any)); n != 16 || rec["version"] != 17.0 {
 				t.Errorf("got %d keys at version %v, want 16 at 17", n, rec["version"])
 			}
-			// With the same If-Match, one wins.
+			// With the same If-Match, only one write succeeds.
 			var mu sync.Mutex
 			statuses := map[int]int{}
 			for i := range 8 {
@@ -311,7 +311,8 @@ func TestW4LastWriteWinsPerField(t *testing.T) {
 	}
 }
 
-// TestW5ValidateOnly wants the answer of a launch without the launch.
+// TestW5ValidateOnly checks that the response is that of a launch, without the
+// launch.
 func TestW5ValidateOnly(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -338,7 +339,7 @@ func TestW5ValidateOnly(t *testing.T) {
 	}
 }
 
-// TestW6ArchiveTwice wants the second DELETE to change nothing.
+// TestW6ArchiveTwice checks that the second DELETE changes nothing.
 func TestW6ArchiveTwice(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -362,8 +363,8 @@ func TestW6ArchiveTwice(t *testing.T) {
 	})
 }
 
-// TestEventsCarryTheCause wants to know who did what, and sees only what the
-// role may see.
+// TestEventsCarryTheCause checks that events have their actor, and that a
+// caller sees only the events of the role.
 func TestEventsCarryTheCause(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -394,7 +395,8 @@ func TestEventsCarryTheCause(t *testing.T) {
 	c.As(account.Admin).Do("GET", "/v1/events/"+keys[0]["id"].(string), nil).Want(200)
 }
 
-// TestEventsAreReducedAboveTheirSize wants a large record as its id only.
+// TestEventsAreReducedAboveTheirSize checks that the event of a large record
+// contains only its id.
 func TestEventsAreReducedAboveTheirSize(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -409,8 +411,8 @@ func TestEventsAreReducedAboveTheirSize(t *testing.T) {
 	}
 }
 
-// TestEveryWriteIsAudited wants an unbroken chain with an entry for each
-// event, and none for what changed nothing.
+// TestEveryWriteIsAudited checks that the audit chain is unbroken, with an
+// entry for each event and none for writes without a change.
 func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -438,7 +440,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	})
 }
 
-// Wrong fields and references that name nothing come in one answer, on create
+// Invalid fields and missing references are reported in one response, on create
 // and on update.
 func TestE3FieldsAndReferencesAtOnce(t *testing.T) {
 	t.Parallel()
