@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestBackup makes backups with and without a server, looks for damage, and
-// brings a folder back.
+// TestBackup creates backups with and without a server, checks damaged ones,
+// and restores a data folder.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -89,7 +89,7 @@ func TestBackup(t *testing.T) {
 	restored.server.Stop()
 }
 
-// upload sends a drawing and returns its path.
+// upload uploads a drawing and returns its path.
 func (p *place) upload(key, drawing string) string {
 	p.Helper()
 	req, err := http.NewRequest(http.MethodPost, p.server.URL+"/v1/assets", strings.NewReader(drawing))
@@ -109,7 +109,8 @@ func (p *place) upload(key, drawing string) string {
 	return res.Header.Get("Location")
 }
 
-// damage changes a byte here and there and cuts the file; neither is restored.
+// damage changes single bytes and truncates the file. Such files must not be
+// restored.
 func damage(t *testing.T, p *place, file, dir string) {
 	t.Helper()
 	whole, err := os.ReadFile(file)

@@ -15,8 +15,8 @@ import (
 	"fanfare/test/program"
 )
 
-// TestCommands runs every command on a folder that nobody holds, and on one
-// that a server holds.
+// TestCommands runs every command on a data folder without a server and on one
+// with a running server.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"alone", "beside a server"} {
@@ -40,7 +40,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// accounts goes through the commands about workspaces and users.
+// accounts runs the commands for workspaces and users.
 func (p *place) accounts() madeWorkspace {
 	p.Helper()
 	w, other := p.workspace(), p.workspace()
@@ -107,7 +107,7 @@ func (p *place) accounts() madeWorkspace {
 	return w
 }
 
-// keys goes through the commands about keys.
+// keys runs the commands for keys.
 func (p *place) keys(w madeWorkspace) {
 	p.Helper()
 	args := func(name string, more ...string) []string {
@@ -152,7 +152,7 @@ func (p *place) keys(w madeWorkspace) {
 	}
 }
 
-// maintenance goes through the commands that look after the store.
+// maintenance runs the maintenance commands of the store.
 func (p *place) maintenance() {
 	p.Helper()
 	wants(p.T, p.run(0, "migrate").Out, "nothing to do")
@@ -175,11 +175,12 @@ func (p *place) maintenance() {
 	p.run(0, "doctor")
 }
 
-// TestControlSocket is closed to others, and gone with the server.
+// TestControlSocket checks that other users cannot use the socket, and that it
+// is removed with the server.
 func TestControlSocket(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	// A path longer than a socket's address may be.
+	// This path is longer than a socket address may be.
 	p.data = filepath.Join(p.data, strings.Repeat("long/", 30))
 	s := p.serve()
 	socket := filepath.Join(p.data, socketName)
@@ -195,7 +196,7 @@ func TestControlSocket(t *testing.T) {
 	if _, err := os.Stat(socket); !os.IsNotExist(err) {
 		t.Errorf("the socket is still there: %v", err)
 	}
-	// What a killed server leaves behind is in nobody's way.
+	// A killed server's leftovers must not prevent a start.
 	p.serve().Kill()
 	if _, err := os.Stat(socket); err != nil {
 		t.Errorf("a killed server took its socket along: %v", err)
@@ -204,7 +205,8 @@ func TestControlSocket(t *testing.T) {
 	p.serve().Stop()
 }
 
-// TestFilesArePrivate holds for everything but the public certificates.
+// TestFilesArePrivate checks that other users can read only the public
+// certificates.
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -230,8 +232,8 @@ func TestFilesArePrivate(t *testing.T) {
 	s.Stop()
 }
 
-// TestCommandsMeet runs commands at the same time, first on their own and then
-// while a server starts: they wait for each other.
+// TestCommandsMeet runs commands concurrently, first without a server and then
+// while a server starts. They must wait for each other.
 func TestCommandsMeet(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -18,7 +18,7 @@ import (
 
 var curlLine = regexp.MustCompile(`(?m)^curl .*https://.*$`)
 
-// welcome waits for the call that the demo prints.
+// welcome waits for the example call that the demo prints.
 func welcome(t *testing.T, s *program.Server) string {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -27,7 +27,7 @@ func welcome(t *testing.T, s *program.Server) string {
 		if s.Ended() {
 			t.Fatalf("the demo ended with code %d", s.Wait())
 		}
-		// The last line says that all is printed.
+		// The last line shows that the output is complete.
 		if strings.Contains(s.Out.String(), "Ctrl-C") {
 			break
 		}
@@ -39,7 +39,7 @@ func welcome(t *testing.T, s *program.Server) string {
 	return lines[0]
 }
 
-// paste runs a line in a shell and counts what comes back.
+// paste runs a line in a shell and returns the number of results.
 func paste(t *testing.T, line string) int {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
@@ -57,8 +57,8 @@ func paste(t *testing.T, line string) int {
 	return len(list.Data)
 }
 
-// delivers wants every running campaign of the demo that is linked to deliver
-// on all its channels.
+// delivers checks that every running linked campaign of the demo delivers on
+// all its channels.
 func delivers(t *testing.T, line string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
@@ -105,7 +105,7 @@ func demoSignIn(t *testing.T, s *program.Server) string {
 	return found[2]
 }
 
-// tryPassword answers what the console's sign-in says to a password.
+// tryPassword returns the response of the console's sign-in to a password.
 func tryPassword(t *testing.T, s *program.Server, password string) string {
 	t.Helper()
 	origin := regexp.MustCompile(`https://\S+/link#`).FindString(s.Out.String())
@@ -166,7 +166,7 @@ func TestDemo(t *testing.T) {
 	s.Stop()
 }
 
-// TestDemoFolder is the demo's own where nothing else is named.
+// TestDemoFolder checks that the demo uses its own folder by default.
 func TestDemoFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

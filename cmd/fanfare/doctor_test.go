@@ -37,7 +37,8 @@ func (p *place) examined(code int, args ...string) map[string]string {
 	return found
 }
 
-// TestDoctorFindsNothing where there is nothing, with and without a server.
+// TestDoctorFindsNothing checks that doctor reports no problem on a healthy
+// installation, with and without a server.
 func TestDoctorFindsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -61,7 +62,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 	}
 }
 
-// TestDoctorFindsRefusals names everything that would stop a start.
+// TestDoctorFindsRefusals checks that doctor reports everything that would
+// prevent a start.
 func TestDoctorFindsRefusals(t *testing.T) {
 	t.Parallel()
 	for _, f := range refusals {
@@ -191,7 +193,8 @@ func TestDoctorFinds(t *testing.T) {
 	}
 }
 
-// TestAuditVerify tells where the log was tampered with.
+// TestAuditVerify checks that the command reports where the log was tampered
+// with.
 func TestAuditVerify(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

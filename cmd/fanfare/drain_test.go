@@ -17,7 +17,7 @@ import (
 	"fanfare/test/program"
 )
 
-// load is many clients that go on until they are turned away.
+// load is a group of clients that send requests until they are refused.
 type load struct {
 	server *program.Server
 	key    string
@@ -27,8 +27,8 @@ type load struct {
 	broken            []string
 }
 
-// client asks until the server takes no more connections. A request that was
-// sent and not answered is broken.
+// client sends requests until the server accepts no more connections. A request
+// that was sent and not answered counts as broken.
 func (l *load) client(transport *http.Transport, n int) {
 	client := &http.Client{Transport: transport, Timeout: time.Minute}
 	for i := 0; ; i++ {
@@ -67,8 +67,8 @@ func (l *load) client(transport *http.Transport, n int) {
 	}
 }
 
-// TestDrain stops a server under load: it says that it is not ready while it
-// still answers, breaks off nothing, and ends well.
+// TestDrain stops a server under load. The server reports that it is not ready
+// while it still responds, interrupts no request, and exits without an error.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -101,7 +101,7 @@ func TestDrain(t *testing.T) {
 		}
 		return true
 	})
-	// Not ready is a word to load balancers; who calls is still answered.
+	// Not ready is a signal for load balancers; clients still get responses.
 	if status, body := s.Call(key, http.MethodGet, "/v1/me", ""); status != http.StatusOK {
 		t.Errorf("got %d: %s", status, body)
 	}
@@ -121,7 +121,8 @@ func TestDrain(t *testing.T) {
 	t.Logf("%d answered", l.answered.Load())
 }
 
-// TestSecondSignal does not wait for load balancers.
+// TestSecondSignal checks that a second signal ends the wait for load
+// balancers.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -137,7 +138,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// waitFor asks again and again until something is so.
+// waitFor polls until a condition is true.
 func waitFor(t *testing.T, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -10,8 +10,8 @@ import (
 	"fanfare/internal/ingest"
 )
 
-// TestImportCommands brings a file in and takes it out again, on a folder that
-// nobody holds, and on one that a server holds.
+// TestImportCommands imports a file and undoes the import, on a data folder
+// without a server and on one with a running server.
 func TestImportCommands(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"alone", "beside a server"} {
@@ -35,7 +35,7 @@ func TestImportCommands(t *testing.T) {
 	}
 }
 
-// imports goes through the commands about imports.
+// imports runs the import commands.
 func (p *place) imports() {
 	p.Helper()
 	file := filepath.Join(p.TempDir(), "november.csv")

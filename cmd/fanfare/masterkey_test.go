@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/backup"
 )
 
-// TestMasterKeyRotation puts secrets under a new key and wants them to work on,
-// and backups to name the key that they need.
+// TestMasterKeyRotation rotates the master key. Secrets must still work, and
+// backups must name the key that they need.
 func TestMasterKeyRotation(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -44,7 +44,7 @@ func TestMasterKeyRotation(t *testing.T) {
 	}
 	p.server.Stop()
 
-	// Without its key the server still serves, and says what is missing.
+	// Without its key the server still starts and reports the missing key.
 	if err := os.Remove(filepath.Join(p.data, "master.key")); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// TestPeople invites and resets inside a server and without one.
+// TestPeople invites and resets users with and without a server.
 func TestPeople(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -44,7 +44,8 @@ func TestPeople(t *testing.T) {
 	p.server.Stop()
 }
 
-// TestPeopleSettings says everything that is wrong at once, without secrets.
+// TestPeopleSettings checks that all errors are reported at once, without
+// secrets.
 func TestPeopleSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// place is a data folder with commands on it and perhaps a server beside them.
+// place is a data folder for commands, with or without a running server.
 type place struct {
 	*testing.T
 	data   string
@@ -37,7 +37,7 @@ func (p *place) serve(args ...string) *program.Server {
 	return p.server
 }
 
-// run runs a command on the folder and wants an exit code.
+// run runs a command on the folder and checks its exit code.
 func (p *place) run(code int, args ...string) program.Result {
 	p.Helper()
 	env := append([]string{"FANFARE_DATA=" + p.data}, p.env...)
@@ -51,7 +51,7 @@ func (p *place) run(code int, args ...string) program.Result {
 	return res
 }
 
-// read runs a command that prints JSON and reads it strictly.
+// read runs a command that prints JSON and decodes it strictly.
 func (p *place) read(out any, args ...string) {
 	p.Helper()
 	res := p.run(0, args...)
@@ -71,7 +71,7 @@ type madeKey struct {
 	APIKey string `json:"api_key"`
 }
 
-// workspace makes a workspace of ada's.
+// workspace creates a workspace with the owner ada.
 func (p *place) workspace() madeWorkspace {
 	p.Helper()
 	var w madeWorkspace

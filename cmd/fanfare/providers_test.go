@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/llm/provider"
 )
 
-// TestProviderCommands sets up models on a folder that nobody holds, and on
-// one that a server holds.
+// TestProviderCommands configures models on a data folder without a server and
+// on one with a running server.
 func TestProviderCommands(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"alone", "beside a server"} {
@@ -41,7 +41,7 @@ func TestProviderCommands(t *testing.T) {
 	}
 }
 
-// providers goes through the commands about models.
+// providers runs the model provider commands.
 func (p *place) providers(w madeWorkspace) {
 	p.Helper()
 	const secret = "sk-very-secret-4711"
@@ -130,7 +130,7 @@ func (p *place) providers(w madeWorkspace) {
 	}
 }
 
-// rules goes through the commands about a workspace's creatives.
+// rules runs the commands for a workspace's creative rules.
 func (p *place) rules(w madeWorkspace) {
 	p.Helper()
 	var one account.Workspace

@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/rates"
 )
 
-// TestRatesCommands stores rates on a folder that nobody holds, and on one that
-// a server holds.
+// TestRatesCommands stores rates on a data folder without a server and on one
+// with a running server.
 func TestRatesCommands(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"alone", "beside a server"} {
@@ -40,7 +40,7 @@ func (p *place) file(name, text string) string {
 	return path
 }
 
-// rates goes through the commands about rates.
+// rates runs the rates commands.
 func (p *place) rates(w madeWorkspace) {
 	p.Helper()
 	daily := p.file("daily.csv", "Date, USD, JPY, \n13 November 2026, 1.1634, 180.02, \n")
@@ -97,7 +97,7 @@ func (p *place) rates(w madeWorkspace) {
 	}
 }
 
-// TestManyRates imports more than goes to a server in one piece.
+// TestManyRates imports more rates than one batch.
 func TestManyRates(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -119,7 +119,7 @@ func TestManyRates(t *testing.T) {
 	}
 	var out ratesImported
 	p.read(&out, "rates", "import", p.file("history.csv", b.String()), "--json")
-	// The last day is a Friday, and the weekend after it is carried as well.
+	// The last day is a Friday, and the following weekend is carried too.
 	if want := int64(10 * (carried + 2)); out.Days != days || out.Rates != 11_000 || out.Written != 11_000 || out.Carried != want {
 		t.Errorf("got %+v want %d days and %d carried", out, days, want)
 	}

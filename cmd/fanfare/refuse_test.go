@@ -21,11 +21,11 @@ import (
 	"fanfare/test/program"
 )
 
-// refusal is one thing that is wrong with a set-up: what makes it so, and what
-// the refusal says, the fix at the end.
+// refusal is an invalid configuration: how to create it, and the expected
+// error, which ends with the fix.
 type refusal struct {
 	name string
-	// make breaks something in the folder and returns flags.
+	// make creates the problem in the folder and returns flags.
 	make func(t *testing.T, p *place) []string
 	says []string
 }
@@ -34,8 +34,8 @@ func flags(args ...string) func(*testing.T, *place) []string {
 	return func(*testing.T, *place) []string { return args }
 }
 
-// refusals are the ones that stop a start, by their numbers in the threat model
-// where they have one.
+// refusals lists the configurations that prevent a start, with their numbers in
+// the threat model if they have one.
 var refusals = []refusal{
 	{"1 no proxy is named", flags("--listen", "0.0.0.0:1", "--tls-mode", "proxy"), []string{"trusts no proxy", "trusted_proxies"}},
 	{"2 expired certificate", certificate(-48*time.Hour, -24*time.Hour, 0o600, false), []string{"expired on", "renew it"}},
@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusalsTogether says everything at once.
+// TestRefusalsTogether checks that all errors are reported at once.
 func TestRefusalsTogether(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][]string{
@@ -158,8 +158,8 @@ func TestRefusalsTogether(t *testing.T) {
 	}
 }
 
-// TestClockBeforeBuild is a program from the future, which is to say a clock
-// that cannot be right.
+// TestClockBeforeBuild runs a program whose build date is in the future, which
+// means that the clock is wrong.
 func TestClockBeforeBuild(t *testing.T) {
 	t.Parallel()
 	binary := program.Build(t, "-ldflags", "-X main.buildDate=2099-01-01T00:00:00Z")
@@ -175,7 +175,7 @@ func TestClockBeforeBuild(t *testing.T) {
 	}
 }
 
-// TestWarnings are of what only goes wrong under load; the server starts.
+// TestWarnings checks warnings about problems under load; the server starts.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "fanfare")
@@ -207,8 +207,8 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-// certificate makes a pair of files that is good from and until so long from
-// now, its key file of a mode, or the key of another pair.
+// certificate returns a function that creates a certificate and key with a
+// validity relative to now, a mode of the key file, or another pair's key.
 func certificate(from, until time.Duration, mode os.FileMode, other bool) func(*testing.T, *place) []string {
 	return func(t *testing.T, _ *place) []string {
 		t.Helper()
@@ -246,7 +246,7 @@ func certificate(from, until time.Duration, mode os.FileMode, other bool) func(*
 	}
 }
 
-// newerSchema makes a database that a newer program has worked on.
+// newerSchema creates a database with a migration of a newer program.
 func newerSchema(t *testing.T, p *place) []string {
 	t.Helper()
 	p.run(0, "migrate")

@@ -14,8 +14,8 @@ import (
 
 var sandboxAt = regexp.MustCompile(`at (http://127\.0\.0\.1:[0-9]+)\n`)
 
-// TestSandbox starts the sandbox, takes tokens from it as its own words say,
-// and stops it.
+// TestSandbox starts the sandbox, gets tokens as its output describes, and
+// stops it.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
 	s := program.Launch(t, program.Options{Command: "sandbox", Args: []string{"--listen", "127.0.0.1:0", "--seed", "42", "--currency", "EUR"}})
@@ -51,7 +51,7 @@ func TestSandbox(t *testing.T) {
 	s.Stop()
 }
 
-// TestSandboxRefuses checks how the sandbox is not to be started.
+// TestSandboxRefuses checks invalid ways to start the sandbox.
 func TestSandboxRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

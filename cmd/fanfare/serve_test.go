@@ -17,7 +17,7 @@ import (
 	"fanfare/test/program"
 )
 
-// freeAddress is one that nobody uses at the moment.
+// freeAddress returns an address that is not in use at the moment.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -28,7 +28,7 @@ func freeAddress(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// fetch asks with headers, each "Name: value".
+// fetch sends a request with headers, each "Name: value".
 func fetch(t *testing.T, client *http.Client, method, url string, headers ...string) (*http.Response, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, url, nil)
@@ -65,7 +65,7 @@ func TestServeFile(t *testing.T) {
 	s.Stop()
 }
 
-// TestServeProxy serves behind a proxy that ends TLS, and nobody else.
+// TestServeProxy serves only behind a proxy that terminates TLS.
 func TestServeProxy(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -91,8 +91,9 @@ func TestServeProxy(t *testing.T) {
 	s.Stop()
 }
 
-// TestServeWrongProxy: a proxy that reports its own scheme has everybody
-// refused and costs nobody the key; the log and doctor name it.
+// TestServeWrongProxy checks a proxy that reports the wrong scheme: all
+// requests are refused, no key is revoked, and the log and doctor name the
+// proxy.
 func TestServeWrongProxy(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -136,8 +137,8 @@ func TestServeWrongProxy(t *testing.T) {
 	s.Stop()
 }
 
-// TestServeAdmin shows profiles on their own address, over HTTPS, and nowhere
-// else.
+// TestServeAdmin checks that profiles are served over HTTPS only on the admin
+// address.
 func TestServeAdmin(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -160,7 +161,7 @@ func TestServeAdmin(t *testing.T) {
 	s.Stop()
 }
 
-// TestServeOrigins lets the named web origins in.
+// TestServeOrigins checks that the configured web origins are allowed.
 func TestServeOrigins(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -177,7 +178,7 @@ func TestServeOrigins(t *testing.T) {
 	s.Stop()
 }
 
-// TestServeLimits takes the numbers of the plans from the settings.
+// TestServeLimits checks that the plans' limits come from the settings.
 func TestServeLimits(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -9,8 +9,7 @@ import (
 	"fanfare/test/program"
 )
 
-// TestTrust has programs of its own in the place of those that would change
-// this machine.
+// TestTrust replaces the programs that would change this machine.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -26,7 +25,7 @@ func TestTrust(t *testing.T) {
 	res := program.Run(t, program.Build(t), t.TempDir(), append(p.env, "FANFARE_DATA="+p.data), "trust")
 	authority := filepath.Join(p.data, "tls", "ca.pem")
 	if res.Code != 0 {
-		// A machine without a store of authorities.
+		// This machine has no store of authorities.
 		wants(t, res.Errors, "--cacert "+authority)
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"fanfare/test/program"
 )
 
-// TestUsage checks what a command line with a mistake in it is answered.
+// TestUsage checks the errors of invalid command lines.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -93,8 +93,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestSettings checks where settings come from, through the whole program.
-// What each of them is worth is tested where they are read.
+// TestSettings checks the sources of settings with the real program. Package
+// config tests the values.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// TestMemoryLimit finds the limit of the process wherever it was set.
+// TestMemoryLimit checks every place where the limit of the process can be set.
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	const none1 = "9223372036854771712\n"
@@ -53,7 +53,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestDivide wants the parts to leave something.
+// TestDivide checks that the parts leave memory for the rest.
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int64{0, 512 << 20, 1 << 30, 64 << 30} {

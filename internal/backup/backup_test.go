@@ -51,7 +51,7 @@ var engines = map[string]func(t *testing.T) store.Engine{
 	},
 }
 
-// empty opens an engine and brings its schema up to date.
+// empty opens an engine and migrates its schema.
 func empty(t *testing.T, name string) store.Engine {
 	t.Helper()
 	e := engines[name](t)
@@ -65,7 +65,8 @@ func quiet(int64, int64) {}
 
 var manifest = backup.Manifest{CreatedAt: 1_794_713_133_567_000, Build: "test"}
 
-// witness takes the sums of all tables in the very state that is backed up.
+// witness records the checksums of all tables in the same snapshot as the
+// backup.
 type witness struct {
 	store.Engine
 	seen map[string]storetest.Sum
@@ -80,7 +81,7 @@ func (w *witness) Snapshot(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// lived fills a store with everything that a store can hold.
+// lived returns a store with rows in every table.
 func lived(t *testing.T, name string) *storetest.World {
 	t.Helper()
 	w := storetest.NewWorld(t, engines[name](t))
@@ -104,7 +105,7 @@ func lived(t *testing.T, name string) *storetest.World {
 	if _, err := w.DB.Jobs().Claim(t.Context(), w.Now(), w.Now().Add(time.Minute), 1); err != nil {
 		t.Fatal(err)
 	}
-	// Sessions and links are left out of backups.
+	// Backups omit sessions and links.
 	for table, s := range storetest.State(t, w.Raw) {
 		if s.Rows == 0 && !slices.Contains([]string{"job", "session", "token"}, table) {
 			t.Errorf("table %s is empty, so that its backup is not tested", table)
@@ -113,7 +114,7 @@ func lived(t *testing.T, name string) *storetest.World {
 	return w
 }
 
-// TestWhileWriting backs up a store while 16 writers go on, and restores the
+// TestWhileWriting backs up a store while 16 writers run, and restores the
 // backup into both engines.
 func TestWhileWriting(t *testing.T) {
 	t.Parallel()
@@ -190,7 +191,8 @@ func total(s backup.Summary) (n int64) {
 	return n
 }
 
-// works uses a restored store: its audit log holds, and it goes on.
+// works checks that the audit log of a restored store is valid and that the
+// store accepts changes.
 func works(t *testing.T, w *storetest.World, e store.Engine) {
 	t.Helper()
 	db := store.New(e, 64, w.Clock.Now, zeros{})
@@ -212,7 +214,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// small makes a backup for tests of the file itself.
+// small creates a backup for tests of the file itself.
 func small(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")
@@ -223,8 +225,7 @@ func small(t *testing.T) string {
 	return path
 }
 
-// TestDrillDamage changes a backup byte by byte, and cuts it short, and makes
-// it longer.
+// TestDrillDamage changes a backup byte by byte, truncates it and extends it.
 func TestDrillDamage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup")
@@ -280,7 +281,7 @@ func TestDrillDamage(t *testing.T) {
 	t.Logf("seed %d: %d of %d damages of a file of %d bytes refused", seed, refused, tried, len(whole))
 }
 
-// nothing wants all tables to be empty.
+// nothing checks that all tables are empty.
 func nothing(t *testing.T, e store.Engine) {
 	t.Helper()
 	for table, s := range storetest.State(t, e) {
@@ -290,8 +291,8 @@ func nothing(t *testing.T, e store.Engine) {
 	}
 }
 
-// TestRestoreFails breaks a restore at many places; nothing may be left, and
-// the next one must work.
+// TestRestoreFails makes a restore fail at many places. Nothing may remain, and
+// the next restore must work.
 func TestRestoreFails(t *testing.T) {
 	t.Parallel()
 	path := small(t)
@@ -333,8 +334,8 @@ func TestRestoreFails(t *testing.T) {
 	}
 }
 
-// TestRestoreTwice has an engine that runs the transaction twice, as engines
-// may; everything must be there all the same.
+// TestRestoreTwice uses an engine that runs the transaction twice, as engines
+// may. The result must be complete.
 func TestRestoreTwice(t *testing.T) {
 	t.Parallel()
 	w := lived(t, "sqlite")
@@ -353,7 +354,7 @@ func TestRestoreTwice(t *testing.T) {
 	}
 }
 
-// TestRestoreCancelled gives up in the middle.
+// TestRestoreCancelled cancels a restore halfway.
 func TestRestoreCancelled(t *testing.T) {
 	t.Parallel()
 	path := small(t)
@@ -374,7 +375,8 @@ func TestRestoreCancelled(t *testing.T) {
 	}
 }
 
-// TestCreateFails leaves no file behind, and never touches one that is there.
+// TestCreateFails checks that a failed backup leaves no file and never changes
+// an existing one.
 func TestCreateFails(t *testing.T) {
 	t.Parallel()
 	w := lived(t, "sqlite")
@@ -419,7 +421,7 @@ func TestCreateFails(t *testing.T) {
 	}
 }
 
-// TestReport wants progress that rises and ends at the whole.
+// TestReport checks that progress rises and ends at the total.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	w := lived(t, "sqlite")

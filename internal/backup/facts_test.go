@@ -29,8 +29,8 @@ func facts(t *testing.T) *duckdb.Engine {
 	return e
 }
 
-// TestFacts wants facts to come back with the records, and a backup to be
-// damaged where one byte of them is.
+// TestFacts checks that facts are restored with the records, and that one
+// changed byte in them makes the backup damaged.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	w := storetest.NewWorld(t, engines["sqlite"](t))

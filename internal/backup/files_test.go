@@ -21,7 +21,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// folder is an empty folder for files.
+// folder returns an empty folder for files.
 func folder(t *testing.T) *asset.Folder {
 	t.Helper()
 	f, err := asset.OpenFolder(t.TempDir(), time.Now, rand.Reader)
@@ -32,8 +32,8 @@ func folder(t *testing.T) *asset.Folder {
 	return f
 }
 
-// sameFiles wants every asset of a restored store to be readable, with the
-// bytes that it had.
+// sameFiles checks that every asset of a restored store is readable with its
+// original bytes.
 func sameFiles(t *testing.T, w *storetest.World, e store.Engine, files *asset.Folder) {
 	t.Helper()
 	rows, err := e.Query(t.Context(), `SELECT sha256 FROM asset WHERE workspace_id = $1`, string(w.Workspace))
@@ -69,8 +69,8 @@ type entry struct {
 	body []byte
 }
 
-// remade takes a backup apart, lets change have its way with it, and puts it
-// together as Create does, so that its hash is right.
+// remade unpacks a backup, applies change and packs it as Create does, with a
+// correct hash.
 func remade(t *testing.T, path string, change func([]entry) []entry) string {
 	t.Helper()
 	whole, err := os.ReadFile(path)
@@ -122,8 +122,8 @@ func remade(t *testing.T, path string, change func([]entry) []entry) string {
 // isFile reports whether an entry is the file of an asset.
 func isFile(e entry) bool { return strings.HasPrefix(e.name, "asset-files/") }
 
-// TestFiles wants the files in a backup to be those that its rows name, each
-// with its own bytes, even where the hash of the whole is right.
+// TestFiles checks that the files in a backup are those that its rows refer to,
+// each with its own bytes, even if the hash of the whole is correct.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	path := small(t)
@@ -163,8 +163,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestOldFormat restores backups of the time before there were assets, and
-// before there were facts.
+// TestOldFormat restores backups of the formats without assets and without
+// facts.
 func TestOldFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup")
@@ -192,8 +192,8 @@ func TestOldFormat(t *testing.T) {
 	}
 }
 
-// TestLostFile wants a backup to fail, with a word what to do, where it could
-// not be restored whole.
+// TestLostFile checks that a backup fails, with the fix in the error, if it
+// could not be restored completely.
 func TestLostFile(t *testing.T) {
 	t.Parallel()
 	w := storetest.NewWorld(t, engines["sqlite"](t))
@@ -221,7 +221,7 @@ func TestLostFile(t *testing.T) {
 	}
 }
 
-// sweeping sweeps between the snapshot and the copying of files.
+// sweeping sweeps assets between the snapshot and the copying of files.
 type sweeping struct {
 	*asset.Folder
 	before func()
@@ -232,8 +232,8 @@ func (s *sweeping) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, e
 	return s.Folder.Open(workspace, sum)
 }
 
-// TestSweptMeanwhile lets the records of a snapshot be swept before their files
-// are copied: the files are still there.
+// TestSweptMeanwhile sweeps the records of a snapshot before their files are
+// copied. The files must still exist.
 func TestSweptMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := storetest.NewWorld(t, engines["sqlite"](t))

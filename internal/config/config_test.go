@@ -24,10 +24,10 @@ func bound() (*Settings, *pflag.FlagSet) {
 	return s, f
 }
 
-// noFile is a machine without a settings file.
+// noFile reads no settings file.
 func noFile(string) ([]byte, error) { return nil, fs.ErrNotExist }
 
-// file is a machine with one.
+// file returns a reader of a settings file with this text.
 func file(text string) func(string) ([]byte, error) {
 	return func(asked string) ([]byte, error) {
 		if asked != "fanfare.yaml" {
@@ -37,8 +37,7 @@ func file(text string) func(string) ([]byte, error) {
 	}
 }
 
-// sample is the nth value of a setting, in the notations of a flag and of the
-// file.
+// sample returns the nth value of a setting, as a flag and as in the file.
 func sample(f *pflag.Flag, n int) (flag, inFile string) {
 	switch f.Value.Type() {
 	case "int", "int64":
@@ -51,7 +50,7 @@ func sample(f *pflag.Flag, n int) (flag, inFile string) {
 	return fmt.Sprint("value", n), fmt.Sprint("value", n)
 }
 
-// TestPrecedence holds for every setting: flag before environment before file
+// TestPrecedence checks for every setting: flag before environment before file
 // before default.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
@@ -99,7 +98,7 @@ func TestPrecedence(t *testing.T) {
 	})
 }
 
-// normal is how a duration shows itself.
+// normal returns a duration as it is printed.
 func normal(t *testing.T, text string) string {
 	t.Helper()
 	_, f := bound()
@@ -143,7 +142,7 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// TestFaults come together, one line each.
+// TestFaults checks that all errors are reported together, one line each.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -265,7 +264,7 @@ func TestParseProxies(t *testing.T) {
 	}
 }
 
-// TestCheck finds each weak set-up and nothing else.
+// TestCheck checks that each weak configuration is found, and nothing else.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -19,7 +19,7 @@ import (
 
 var errDown = errors.New("the store is down")
 
-// fake keeps jobs in memory, by the rules of the real one.
+// fake stores jobs in memory, with the rules of the real store.
 type fake struct {
 	mu    sync.Mutex
 	jobs  map[ident.ID]*row
@@ -43,7 +43,7 @@ func (f *fake) lock() (func(), error) {
 	return f.mu.Unlock, nil
 }
 
-// plan puts a job in, as a transaction of a record would.
+// plan adds a job, as the transaction of a record does.
 func (f *fake) plan(id ident.ID, kind string, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,7 +185,7 @@ func (f *fake) Release(context.Context, clock.Instant) error {
 	return err
 }
 
-// running is a runner in a bubble of its own time.
+// running is a runner in a synctest bubble.
 type running struct {
 	*job.Runner
 	store *fake
@@ -195,7 +195,7 @@ type running struct {
 	stop  context.CancelFunc
 }
 
-// within runs a test in such a bubble and stops its runner at the end.
+// within runs a test in a synctest bubble and stops its runner at the end.
 func within(t *testing.T, prepare func(r *running), test func(t *testing.T, r *running)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,13 +214,13 @@ func within(t *testing.T, prepare func(r *running), test func(t *testing.T, r *r
 	})
 }
 
-// at lets time pass until so long after the start.
+// at waits until a duration after the start.
 func (r *running) at(d time.Duration) {
 	time.Sleep(time.Until(r.start.Add(d)))
 	synctest.Wait()
 }
 
-// visits notes when a worker was there.
+// visits records when a worker ran.
 type visits struct {
 	mu    sync.Mutex
 	start time.Time

@@ -36,7 +36,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestMoments has work for later, for now with and without a word, and none.
+// TestMoments checks jobs that are due later, due now with and without a
+// wake-up, and no job.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	var v visits
@@ -66,7 +67,7 @@ func TestMoments(t *testing.T) {
 	})
 }
 
-// TestRetries fails seven times, in three ways, and then works.
+// TestRetries lets a job fail seven times, in three ways, and then succeed.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	var v visits
@@ -123,7 +124,7 @@ func TestUnknownKind(t *testing.T) {
 	})
 }
 
-// TestLease has a worker that heeds its deadline and one that does not.
+// TestLease checks a worker that respects its deadline and one that does not.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	var obedient, deaf visits
@@ -162,9 +163,9 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// TestLongWork wants a worker that needs several leases to keep its job, one
-// that runs into its limit to be stopped, and one whose job was taken away to
-// hear of it.
+// TestLongWork checks that a worker that needs several leases keeps its job,
+// that a worker is stopped at its limit, and that a worker whose job was taken
+// away is canceled.
 func TestLongWork(t *testing.T) {
 	t.Parallel()
 	const limit = 5 * lease
@@ -205,8 +206,8 @@ func TestLongWork(t *testing.T) {
 	})
 }
 
-// TestStopBreaksLongWorkOff wants a stop not to wait for work of many leases,
-// which then is due at the next start and has not failed.
+// TestStopBreaksLongWorkOff checks that a stop does not wait for jobs of many
+// leases. Such a job is due at the next start and does not count as failed.
 func TestStopBreaksLongWorkOff(t *testing.T) {
 	t.Parallel()
 	var v visits
@@ -230,8 +231,8 @@ func TestStopBreaksLongWorkOff(t *testing.T) {
 	})
 }
 
-// TestFull has more work than hands: no more than 64 at once, and no asking
-// again and again while all are busy.
+// TestFull checks that at most 64 jobs run at once, and that the runner does
+// not poll the store while all slots are busy.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	var now, most, done atomic.Int64
@@ -266,7 +267,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestStoreDown loses the store for a minute.
+// TestStoreDown makes the store unavailable for a minute.
 func TestStoreDown(t *testing.T) {
 	t.Parallel()
 	var v visits
@@ -297,7 +298,7 @@ func TestDownAtStart(t *testing.T) {
 	}
 }
 
-// TestStop ends a runner with one job running and one due.
+// TestStop stops a runner with one running job and one due job.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	var v visits
@@ -334,7 +335,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestRepeat has two nodes and work that is to be done once an hour.
+// TestRepeat runs an hourly job on two nodes.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	var v visits
@@ -355,7 +356,8 @@ func TestRepeat(t *testing.T) {
 		go func() { ended <- second.Run(ctx) }()
 		defer func() { stop(); <-ended }()
 		r.at(24 * time.Hour)
-		// At 0, 1, 2 and a little later once more, then each hour after that.
+		// Runs at 0, 1 and 2 hours and a little later once more, then each hour
+		// after that.
 		if n := len(v.all()); n != 25 {
 			t.Errorf("worked %d times: %v", n, v.all())
 		}

@@ -60,7 +60,7 @@ func each(t *testing.T, test func(t *testing.T, w *storetest.World)) {
 	})
 }
 
-// claim takes what is due now, for a minute.
+// claim claims the due jobs for a minute.
 func claim(t *testing.T, w *storetest.World, want int) []job.Job {
 	t.Helper()
 	list, err := w.DB.Jobs().Claim(t.Context(), w.Now(), w.Now().Add(time.Minute), 10)
@@ -91,7 +91,7 @@ func scheduled(t *testing.T, w *storetest.World) ident.ID {
 
 var errLater = errors.New("a later statement failed")
 
-// vain runs transactions to their end and then takes them back.
+// vain runs transactions to their end and then rolls them back.
 type vain struct{ store.Engine }
 
 func (v vain) Write(ctx context.Context, fn func(store.Tx) error) error {
@@ -103,7 +103,7 @@ func (v vain) Write(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// TestRollback sees that a transaction takes its job with it.
+// TestRollback checks that a rolled back transaction leaves no job.
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *storetest.World) {
@@ -154,7 +154,7 @@ func TestPlannedWhileRunning(t *testing.T) {
 	})
 }
 
-// TestFence has workers that come back after their lease.
+// TestFence checks workers that finish after their lease.
 func TestFence(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *storetest.World) {
@@ -176,8 +176,8 @@ func TestFence(t *testing.T) {
 			claim(t, w, 0)
 		}
 		late(w, first)
-		// The second worker is done, and the job comes round again: its attempts
-		// are counted anew, and the first worker still has nothing to say.
+		// The second worker is done and the job is scheduled again with new
+		// attempts. The first worker must still have no effect.
 		must(t, jobs.Again(t.Context(), second, w.Now().Add(time.Hour), ""))
 		w.Clock.Advance(time.Hour)
 		third := claim(t, w, 1)[0]
@@ -196,14 +196,14 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// TestRelease starts again after a crash.
+// TestRelease restarts after a crash.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *storetest.World) {
 		jobs := w.DB.Jobs()
 		must(t, jobs.Ensure(t.Context(), "claimed", w.Now()))
 		claim(t, w, 1)
-		// Planned twice for later, and nobody has begun it.
+		// The job is scheduled twice for later and no worker has started it.
 		id := scheduled(t, w)
 		_, err := w.Campaigns.Act(t.Context(), w.Cause(), id, record.Match{}, campaign.Pause)
 		must(t, err)
@@ -242,7 +242,7 @@ func TestEnsure(t *testing.T) {
 	})
 }
 
-// addJobs plans many jobs at once.
+// addJobs schedules many jobs at once.
 func addJobs(t *testing.T, w *storetest.World, n int, at clock.Instant) {
 	t.Helper()
 	must(t, w.Raw.Write(t.Context(), func(tx store.Tx) error {
@@ -258,8 +258,8 @@ func addJobs(t *testing.T, w *storetest.World, n int, at clock.Instant) {
 	}))
 }
 
-// TestClaimAtMost claims from many, also after the planner has learned how
-// many there are.
+// TestClaimAtMost claims from many jobs, also after the query planner has
+// statistics.
 func TestClaimAtMost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *storetest.World) {
@@ -283,7 +283,7 @@ func TestClaimAtMost(t *testing.T) {
 	})
 }
 
-// runs counts how often each attempt of each job was run.
+// runs counts the runs of each attempt of each job.
 type runs struct {
 	mu   sync.Mutex
 	each map[job.Job]int
@@ -305,8 +305,8 @@ func (r *runs) work(_ context.Context, j job.Job) (*clock.Instant, error) {
 	return nil, nil
 }
 
-// TestTwoNodes lets two runners on one database do 300 jobs, some of which
-// fail at first.
+// TestTwoNodes runs 300 jobs with two runners on one database. Some jobs fail
+// at first.
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
 	const n = 300
@@ -344,7 +344,7 @@ func TestTwoNodes(t *testing.T) {
 	w.Count(0, `SELECT count(*) FROM job`)
 }
 
-// waitFor waits, with patience, until something is so.
+// waitFor polls until a condition is true.
 func waitFor(t *testing.T, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -356,8 +356,8 @@ func waitFor(t *testing.T, so func() bool) {
 	}
 }
 
-// TestSchedule lets the schedule of a campaign take effect, woken by the commit
-// that plans it.
+// TestSchedule applies the schedule of a campaign. The commit that schedules
+// the job wakes the runner.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *storetest.World) {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestACMECertificateByTLSALPN runs the whole way against a real authority:
-// account, order, validation on our own port, certificate, restart without the
-// authority.
+// TestACMECertificateByTLSALPN runs against a real ACME authority: account,
+// order, validation on the listener's port, certificate, and a restart without
+// the authority.
 func TestACMECertificateByTLSALPN(t *testing.T) {
 	t.Parallel()
 	const domain = "api.fanfare.example"
@@ -106,7 +106,7 @@ func wantAnswers(t *testing.T, addr net.Addr, domain string, roots *x509.CertPoo
 	}
 }
 
-// wantPrivate walks the storage: accounts and keys are the owner's alone.
+// wantPrivate checks that only the owner can read accounts and keys.
 func wantPrivate(t *testing.T, dir string) {
 	t.Helper()
 	files := 0

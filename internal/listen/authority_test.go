@@ -28,7 +28,7 @@ func newAuthority(t *testing.T, dir, host string, c *clock) (*authority, *journa
 	return a, j
 }
 
-// handshake returns the leaf that a client would be shown now.
+// handshake returns the leaf certificate that a client gets now.
 func (a *authority) handshake(t *testing.T) *x509.Certificate {
 	t.Helper()
 	c, err := a.certificate(nil)
@@ -255,8 +255,8 @@ func TestS9DamagedAndForeignFiles(t *testing.T) {
 	}
 }
 
-// A folder where a file should be reads as an error that is neither missing
-// nor damaged, like missing rights, also for root.
+// Reading a folder instead of a file returns an error that is neither missing
+// nor damaged, like missing permissions, also for root.
 func TestS9UnreadableAuthorityIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{authorityKeyFile, leafKeyFile} {

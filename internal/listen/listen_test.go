@@ -193,7 +193,7 @@ func inMemory(t *testing.T, cfg Config, secure http.Handler) (*pipes, *served) {
 	return p, run(t, l, secure)
 }
 
-// cutAfter reads c to its end and returns how long that took.
+// cutAfter reads c to its end and returns the elapsed time.
 func cutAfter(c net.Conn) time.Duration {
 	begin := time.Now()
 	_, _ = io.Copy(io.Discard, c)

@@ -20,9 +20,9 @@ import (
 
 const pebbleVersion = "v2.10.1"
 
-// buildPebble returns the ACME test authority's program, built on first use
-// and kept in the user's cache folder. The module is built on its own, so that
-// its requirements never reach ours.
+// buildPebble returns the program of the ACME test authority. It is built on
+// first use and stored in the user's cache folder. It is built as its own
+// module, so that its requirements do not affect this one.
 func buildPebble(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -47,7 +47,8 @@ func buildPebble(t *testing.T) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("Pebble %s cannot be built: %v\n%s", pebbleVersion, err, out)
 	}
-	// Renamed last: two test runs at once each see a whole program or none.
+	// The rename is last: two concurrent test runs each see a complete program
+	// or none.
 	if err := os.Rename(fresh, program); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func startPebble(t *testing.T, tlsPort int) *pebble {
 	return p
 }
 
-// fetch reads one of Pebble's own pages.
+// fetch reads a management page of Pebble.
 func (p *pebble) fetch(t *testing.T, url string) ([]byte, error) {
 	t.Helper()
 	pool, err := readRoots(p.rootsFile)
@@ -126,7 +127,7 @@ func (p *pebble) fetch(t *testing.T, url string) ([]byte, error) {
 	return io.ReadAll(res.Body)
 }
 
-// roots is what a client has to trust to accept Pebble's certificates.
+// roots returns the roots of Pebble's certificates.
 func (p *pebble) roots(t *testing.T) *x509.CertPool {
 	t.Helper()
 	pem, err := p.fetch(t, p.manage+"/roots/0")
@@ -140,8 +141,8 @@ func (p *pebble) roots(t *testing.T) *x509.CertPool {
 	return pool
 }
 
-// startDNS answers every question for an IPv4 address with 127.0.0.1 and every
-// other question with nothing. Pebble asks over TCP.
+// startDNS answers every query for an IPv4 address with 127.0.0.1 and every
+// other query with nothing. Pebble queries over TCP.
 func startDNS(t *testing.T) string {
 	t.Helper()
 	var lc net.ListenConfig
@@ -198,8 +199,8 @@ func answerDNS(query []byte) []byte {
 	return answer
 }
 
-// freePort is a port that was free a moment ago, for programs that cannot be
-// asked which one they took.
+// freePort returns a port that was free a moment ago, for programs that cannot
+// report their port.
 func freePort(t *testing.T) int {
 	t.Helper()
 	var lc net.ListenConfig
@@ -211,7 +212,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// eventually asks another process again until it is ready.
+// eventually retries until another process is ready.
 func eventually(t *testing.T, what string, try func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)

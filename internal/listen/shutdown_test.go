@@ -127,7 +127,8 @@ func TestOpenRefusesPortInUse(t *testing.T) {
 	}
 }
 
-// failing refuses a few times, as a process without free descriptors does.
+// failing refuses a few connections, as a process without free descriptors
+// does.
 type failing struct {
 	net.Listener
 	left int

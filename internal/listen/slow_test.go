@@ -19,9 +19,9 @@ import (
 
 const largeAnswer = 1 << 20
 
-// answers is a handler that answers /large with much, /pause with a part, and
-// another one after a minute, and all else with little. ended tells how long
-// each took.
+// answers returns a handler. /large has a large response, /pause a part and
+// another one after a minute, every other path a small response. ended receives
+// the duration of each.
 func answers(ended chan<- time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
@@ -39,8 +39,8 @@ func answers(ended chan<- time.Duration) http.HandlerFunc {
 	}
 }
 
-// dialSlow connects and exchanges one small request, so that everything that
-// belongs to the beginning of a connection is over.
+// dialSlow connects and exchanges one small request, so that the handshake and
+// the first request are over.
 func dialSlow(t *testing.T, cfg Config, h http.Handler) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	p, s := inMemory(t, cfg, h)
@@ -72,8 +72,8 @@ func modesOf(t *testing.T, test func(t *testing.T, cfg Config)) {
 	}
 }
 
-// TestH5ClientsThatDoNotReadAreCut wants a client that takes nothing of its
-// answer to be cut off, with all requests that it sent at once.
+// TestH5ClientsThatDoNotReadAreCut checks that a client that reads nothing of
+// its response is disconnected, with all requests that it sent at once.
 func TestH5ClientsThatDoNotReadAreCut(t *testing.T) {
 	modesOf(t, func(t *testing.T, cfg Config) {
 		ended := make(chan time.Duration, 9)
@@ -93,8 +93,8 @@ func TestH5ClientsThatDoNotReadAreCut(t *testing.T) {
 	})
 }
 
-// TestH5SlowClientsThatReadAreServed wants a client that takes a little at a
-// time to get everything.
+// TestH5SlowClientsThatReadAreServed checks that a client that reads slowly
+// gets the whole response.
 func TestH5SlowClientsThatReadAreServed(t *testing.T) {
 	modesOf(t, func(t *testing.T, cfg Config) {
 		ended := make(chan time.Duration, 9)
@@ -121,17 +121,18 @@ func TestH5SlowClientsThatReadAreServed(t *testing.T) {
 	})
 }
 
-// framed is a client that speaks HTTP/2 frame by frame.
+// framed is a client that sends HTTP/2 frame by frame.
 type framed struct {
 	*http2.Framer
-	// writing is held while a frame is written.
+	// writing is locked while a frame is written.
 	writing sync.Mutex
 	ends    chan uint32
-	// taken is how many bytes of answers came.
+	// taken receives the sizes of the response data.
 	taken chan int
 }
 
-// dialFrames connects with a window of so many bytes for each answer.
+// dialFrames connects with a flow-control window of this size for each
+// response.
 func dialFrames(t *testing.T, h http.Handler, window uint32) *framed {
 	t.Helper()
 	cfg := autoConfig(t)
@@ -190,16 +191,16 @@ func (f *framed) ask(t *testing.T, stream uint32, path string) {
 	})
 }
 
-// write writes one frame. One that fails is missed by whoever waits for what
-// follows it.
+// write writes one frame. A failed write fails the test later, because the
+// expected frames do not arrive.
 func (f *framed) write(frame func() error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	_ = frame()
 }
 
-// TestH5StreamsWithoutAWindowAreCut wants answers over HTTP/2 of which the
-// client takes nothing to be given up, although it answers pings.
+// TestH5StreamsWithoutAWindowAreCut checks that HTTP/2 responses are canceled
+// if the client reads nothing of them, although it answers pings.
 func TestH5StreamsWithoutAWindowAreCut(t *testing.T) {
 	for _, path := range []string{"/large", "/small"} {
 		t.Run(path, func(t *testing.T) {
@@ -222,8 +223,8 @@ func TestH5StreamsWithoutAWindowAreCut(t *testing.T) {
 	}
 }
 
-// TestH5SlowStreamsAreServed wants a client that opens its window a little at a
-// time to get everything, and an answer that is made in parts to be whole.
+// TestH5SlowStreamsAreServed checks that a client that opens its window slowly
+// gets the whole response, and that a response in parts is complete.
 func TestH5SlowStreamsAreServed(t *testing.T) {
 	for path, every := range map[string]time.Duration{"/large": 20 * time.Second, "/pause": time.Millisecond} {
 		t.Run(path, func(t *testing.T) {
@@ -257,8 +258,9 @@ func TestH5SlowStreamsAreServed(t *testing.T) {
 	}
 }
 
-// TestChunkedRequestsEndTheConnection wants a request that gives its length in
-// two ways to be the last one: what follows it may be somebody else's.
+// TestChunkedRequestsEndTheConnection checks that a request with two lengths is
+// the last one on its connection: the bytes that follow may be another
+// client's.
 func TestChunkedRequestsEndTheConnection(t *testing.T) {
 	for name, length := range map[string]string{"both": "Content-Length: 5\r\n", "chunked": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// clock is a now that tests move by hand.
+// clock is a clock that tests move.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -68,8 +68,8 @@ func (j *journal) logger() *slog.Logger {
 
 func silence() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// served is a listener that answers: "secure" and the client's address over
-// TLS, 403 and mayRevoke otherwise.
+// served is a listener that responds with "secure" and the client's address
+// over TLS, and with 403 and mayRevoke otherwise.
 type served struct {
 	*Listener
 	done chan error
@@ -115,7 +115,7 @@ func autoConfig(t testing.TB) Config {
 	return Config{Addr: "127.0.0.1:0", Mode: ModeAuto, Dir: filepath.Join(t.TempDir(), "tls")}
 }
 
-// roots trusts the local authority and nothing else.
+// roots returns a pool with only the local authority.
 func (s *served) roots(t testing.TB) *x509.CertPool {
 	t.Helper()
 	file, _ := s.Authority()
@@ -126,7 +126,7 @@ func (s *served) roots(t testing.TB) *x509.CertPool {
 	return pool
 }
 
-// client speaks one HTTP version and trusts the local authority.
+// client returns a client for one HTTP version that trusts the local authority.
 func (s *served) client(t testing.TB, http2 bool) *http.Client {
 	t.Helper()
 	var speaks http.Protocols
@@ -170,7 +170,7 @@ func dial(t testing.TB, addr net.Addr) net.Conn {
 	return c
 }
 
-// pipes is a listener in memory, for tests that own the time.
+// pipes is an in-memory listener, for tests in a synctest bubble.
 type pipes struct{ *queue }
 
 func newPipes() *pipes { return &pipes{newQueue()} }
@@ -241,7 +241,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// say sends text and does not wait for an answer.
+// say sends text without waiting for a response.
 func say(t testing.TB, to io.Writer, text string) {
 	t.Helper()
 	if _, err := io.WriteString(to, text); err != nil {

@@ -20,21 +20,21 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// auditLine is a row of the audit log as the test has it.
+// auditLine is a row of the audit log.
 type auditLine struct {
 	workspace   string
 	seq, at     int64
 	entry, hash string
 }
 
-// forger changes an audit log as somebody with the database in hand could.
+// forger changes an audit log as an attacker with access to the database can.
 type forger struct {
 	r     *mathrand.Rand
 	lines []auditLine
 	heads map[string]auditLine
 }
 
-// chain are the places in lines of one workspace's entries.
+// chain returns the indexes of one workspace's entries in lines.
 func (f *forger) chain() (places []int) {
 	one := f.lines[f.r.IntN(len(f.lines))].workspace
 	for i, l := range f.lines {
@@ -45,7 +45,7 @@ func (f *forger) chain() (places []int) {
 	return places
 }
 
-// rehash is the hash that an entry ought to have.
+// rehash returns the correct hash of an entry.
 func (l auditLine) rehash(before string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%d\n%s", before, l.workspace, l.seq, l.at, l.entry))
 	return hex.EncodeToString(sum[:])
@@ -192,10 +192,10 @@ var forgeries = map[string]func(f *forger) []change{
 
 const insertLine = `INSERT INTO audit (workspace_id, seq, at, entry, hash) VALUES ($1, $2, $3, $4, $5)`
 
-// restoreAudit brings the true log back.
+// restoreAudit restores the original log.
 const restoreAudit = `DELETE FROM audit; DELETE FROM audit_head; INSERT INTO audit SELECT * FROM kept; INSERT INTO audit_head SELECT * FROM kept_head`
 
-// change is a statement of a forger.
+// change is a statement that tampers with the log.
 type change struct {
 	query string
 	args  []any
@@ -203,7 +203,7 @@ type change struct {
 
 func (f *forger) any() auditLine { return f.lines[f.r.IntN(len(f.lines))] }
 
-// read takes the log as it is.
+// read reads the current log.
 func (f *forger) read(t *testing.T, e store.Engine) {
 	t.Helper()
 	rows, err := e.Query(t.Context(), `SELECT workspace_id, seq, at, entry, hash FROM audit ORDER BY workspace_id, seq`)
@@ -218,8 +218,8 @@ func (f *forger) read(t *testing.T, e store.Engine) {
 	}
 }
 
-// TestDrillAudit forges the audit log in every way that can be seen, and wants
-// to see it.
+// TestDrillAudit tampers with the audit log in every detectable way and checks
+// that VerifyAudit finds it.
 func TestDrillAudit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
@@ -286,7 +286,7 @@ func TestDrillAudit(t *testing.T) {
 	})
 }
 
-// TestAuditTogether has three nodes with many writers in two workspaces, whose
+// TestAuditTogether runs many writers in two workspaces on three nodes. The
 // chains must have no gap and no fork.
 func TestAuditTogether(t *testing.T) {
 	t.Parallel()

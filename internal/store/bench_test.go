@@ -11,9 +11,10 @@ import (
 	"fanfare/internal/money"
 )
 
-// BenchmarkCreate is a durable create by 64 writers who share commits.
+// BenchmarkCreate measures durable creates by 64 writers that share commits.
 func BenchmarkCreate(b *testing.B) {
-	// Time must pass, or ids of one moment would fall all over the indexes.
+	// The clock must advance, or random ids of one instant would scatter over
+	// the indexes.
 	w := fanfaretest.New(b, nil, func(c *app.Config) { c.Now = time.Now })
 	t := w.Tenant(account.Enterprise)
 	cause := fanfaretest.Operator

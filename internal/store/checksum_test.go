@@ -10,8 +10,8 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// BenchmarkRead reads a record from the file, with and without a checksum to
-// verify; without, the document is looked through for being JSON instead.
+// BenchmarkRead reads a record from the file, with and without a checksum.
+// Without one, the document is validated as JSON instead.
 func BenchmarkRead(b *testing.B) {
 	for name, statement := range map[string]string{"checksum": "", "none": "UPDATE campaign SET checksum = NULL"} {
 		b.Run(name, func(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkChecksum is the checksum of a record alone.
+// BenchmarkChecksum measures the checksum of a record alone.
 func BenchmarkChecksum(b *testing.B) {
 	doc := storetest.Model().JSON
 	b.SetBytes(int64(len(doc)))

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Dumped is what a backup holds, for tests: the columns and the key of each
-// table.
+// Dumped returns the columns and the key of each table of a backup, for tests.
 func Dumped() (columns, keys map[string][]string) {
 	columns, keys = map[string][]string{}, map[string][]string{}
 	for _, t := range dumped {
@@ -18,7 +17,7 @@ func Dumped() (columns, keys map[string][]string) {
 	return columns, keys
 }
 
-// StepsFrom makes migrations from texts, for tests.
+// StepsFrom returns migrations with these texts, for tests.
 func StepsFrom(texts ...string) (steps []migration) {
 	for i, text := range texts {
 		sum := sha256.Sum256([]byte(text))
@@ -49,7 +48,7 @@ func StepsUntil(engine, version string) (steps []migration, err error) {
 	return steps, err
 }
 
-// AuditOnly makes a change that is nothing but its audit entry, for benchmarks.
+// AuditOnly returns a change that writes only its audit entry, for benchmarks.
 func AuditOnly(db *DB) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		return db.write(ctx, func(tx Tx) error {
@@ -58,5 +57,5 @@ func AuditOnly(db *DB) func(ctx context.Context) error {
 	}
 }
 
-// Checksum is checksum.
+// Checksum exports checksum for tests.
 func Checksum(doc []byte) int64 { return checksum(doc) }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// allowed are the statements on tenant data that no workspace can restrict,
-// each with the reason why it may be so.
+// allowed lists the statements on tenant data without a workspace, each with
+// the reason.
 var allowed = []exception{
 	{`SELECT w.id, … FROM api_key k … WHERE k.hash = $1`, "a key is looked up before anybody knows whose it is"},
 	{`SELECT w.id, … FROM api_key k … WHERE k.revoked_at IS NULL ORDER BY k.id`, "the sweep looks at all live keys"},
@@ -43,7 +43,7 @@ var allowed = []exception{
 	{`SELECT 1 FROM ‹table› LIMIT 1`, "a restore wants all tables to be empty"},
 }
 
-// exception is a statement, with marks for what varies in it.
+// exception is a statement with placeholders for its variable parts.
 type exception struct{ statement, reason string }
 
 var marks = map[string]string{`…`: `.*`, `‹table›`: `\w+`, `‹columns›`: `[\w, ]+`, `‹values›`: `[$\d, ]+`}
@@ -70,12 +70,12 @@ func excepted(query string) int {
 	return slices.IndexFunc(exceptions(), func(p *regexp.Regexp) bool { return p.MatchString(text) })
 }
 
-// allowedClock is the one question to the database's clock: how far it is off.
+// allowedClock is the only statement that may read the database's clock.
 const allowedClock = `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 
 var impure = regexp.MustCompile(`(?i)\b(now|random|clock_timestamp|statement_timestamp|transaction_timestamp|gen_random_uuid|datetime|julianday|strftime|unixepoch|randomblob|nextval)\s*\(|\bcurrent_(time|timestamp|date)\b|\blocaltime`)
 
-// tenantTables are the tables with a workspace in them, from the migrations.
+// tenantTables returns the tables with a workspace column, from the migrations.
 func tenantTables(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("migrations/*.sql")
@@ -110,10 +110,10 @@ var (
 	sqlWords    = []string{"WHERE", "SET", "JOIN", "ON", "ORDER", "LIMIT", "GROUP", "UNION", "FOR", "VALUES", "INNER", "LEFT", "RETURNING", "USING", "DO"}
 )
 
-// linter looks at statements.
+// linter checks statements.
 type linter struct{ tenant map[string]bool }
 
-// problems says what is wrong with a statement that no exception is made for.
+// problems returns what is wrong with a statement that has no exception.
 func (l linter) problems(query string) []string {
 	var list []string
 	text := space.ReplaceAllString(strings.TrimSpace(query), " ")
@@ -141,7 +141,7 @@ func (l linter) problems(query string) []string {
 	return list
 }
 
-// scopes takes a statement apart into its selects.
+// scopes splits a statement into its selects.
 func scopes(text string) []string {
 	var list []string
 	for {

@@ -16,7 +16,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// TestNodes has three nodes on one database that want the same at once.
+// TestNodes runs conflicting changes on three nodes with one database.
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// engines open an empty database each, and close it when the test ends.
+// engines open an empty database each and close it when the test ends.
 var engines = map[string]func(t *testing.T) store.Engine{
 	"sqlite": func(t *testing.T) store.Engine {
 		e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
@@ -21,7 +21,7 @@ var engines = map[string]func(t *testing.T) store.Engine{
 	"postgres": func(t *testing.T) store.Engine { return node(t, pgtest.URL(t)) },
 }
 
-// node is one of several engines on a database.
+// node returns one of several engines on a database.
 func node(t *testing.T, url string) store.Engine {
 	t.Helper()
 	e, err := postgres.Open(t.Context(), url, postgres.Options{})

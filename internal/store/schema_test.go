@@ -31,8 +31,8 @@ func migrated(t *testing.T, e store.Engine) store.Engine {
 	return e
 }
 
-// schemaOf asks an engine for its schema: a table, and a line of it or an
-// index of its own.
+// schemaOf has the query for the schema of each engine: a table, and a column
+// or an index of it.
 var schemaOf = map[string]string{
 	"sqlite": `SELECT '', sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name`,
 	"postgres": `SELECT CASE part WHEN 3 THEN '' ELSE t END AS shown, line FROM (
@@ -50,7 +50,7 @@ var schemaOf = map[string]string{
 	) s ORDER BY t, part, n`,
 }
 
-// schema writes down the schema of an engine.
+// schema returns the schema of an engine as text.
 func schema(t *testing.T, e store.Engine) string {
 	t.Helper()
 	rows, err := e.Query(t.Context(), schemaOf[e.Traits().Name])
@@ -83,7 +83,7 @@ func schema(t *testing.T, e store.Engine) string {
 	return b.String()
 }
 
-// TestSchema holds the schema against the golden dumps.
+// TestSchema compares the schema with the golden dumps.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
@@ -105,7 +105,7 @@ func TestSchema(t *testing.T) {
 	})
 }
 
-// TestDumped sees that a backup leaves nothing out.
+// TestDumped checks that a backup contains every table and column.
 func TestDumped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
@@ -130,7 +130,7 @@ func TestDumped(t *testing.T) {
 	})
 }
 
-// unique asks the database whether the columns are the table's key.
+// unique checks that the columns are the table's key.
 func unique(t *testing.T, e store.Engine, table string, key []string) bool {
 	t.Helper()
 	query := map[string]string{
@@ -155,8 +155,8 @@ var testSteps = []string{
 	`CREATE TABLE c (n BIGINT NOT NULL); INSERT INTO c (n) SELECT n FROM b; DROP TABLE b`,
 }
 
-// TestMigrateSteps breaks each statement of a migration in turn and goes on
-// from there.
+// TestMigrateSteps makes each statement of a migration fail in turn and
+// continues from there.
 func TestMigrateSteps(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
@@ -195,7 +195,7 @@ func TestMigrateSteps(t *testing.T) {
 	})
 }
 
-// wantC wants the outcome of the test's steps.
+// wantC checks the result of the test's steps.
 func wantC(t *testing.T, e store.Engine) {
 	t.Helper()
 	rows, err := e.Query(t.Context(), `SELECT count(*), coalesce(max(n), 0) FROM c`)
@@ -211,7 +211,7 @@ func wantC(t *testing.T, e store.Engine) {
 	}
 }
 
-// TestMigrateFails leaves nothing of a step that does not work.
+// TestMigrateFails checks that a failed step leaves no change.
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
@@ -284,7 +284,7 @@ func TestMigrateTogether(t *testing.T) {
 	wantC(t, node(t, url))
 }
 
-// TestMigrations sees that the real ones can be applied, once, and are in
+// TestMigrations checks that the real migrations can be applied once and are in
 // order.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
@@ -304,8 +304,8 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
-// TestMigrationLinked wants campaigns of an older database to be looked at
-// again, and to be found by the connections that they are linked through.
+// TestMigrationLinked checks that campaigns of an older database are refreshed
+// and are indexed by the connections that they are linked through.
 func TestMigrationLinked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {

@@ -18,7 +18,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// ledger notes every statement that goes through its engines.
+// ledger records every statement of its engines.
 type ledger struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -36,13 +36,13 @@ func (l *ledger) wrap(e store.Engine) *storetest.Wrapped {
 	}}
 }
 
-// script reports whether this is a migration: those create tables or start with
-// a comment.
+// script reports whether a query is a migration: migrations create tables or
+// start with a comment.
 func script(query string) bool {
 	return strings.Contains(query, "CREATE TABLE") || strings.HasPrefix(query, "-- ")
 }
 
-// lint checks everything that was run, and returns which exceptions it used.
+// lint checks every recorded statement and returns the exceptions that it used.
 func (l *ledger) lint(t *testing.T, tenant map[string]bool) map[int]bool {
 	t.Helper()
 	used := map[int]bool{}
@@ -62,8 +62,8 @@ func (l *ledger) lint(t *testing.T, tenant map[string]bool) map[int]bool {
 	return used
 }
 
-// TestRecords runs the conformance suite on both engines, and looks at every
-// statement that it makes the store run.
+// TestRecords runs the conformance suite on both engines and checks every
+// statement that it runs.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	var seen ledger
@@ -76,8 +76,8 @@ func TestRecords(t *testing.T) {
 }
 
 // TestStatements runs every operation of the store on both engines. Every
-// statement in the source must have been among what was run, so that what was
-// run can stand for all there is.
+// statement in the source must have run, so that the checked statements are
+// complete.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	var seen ledger
@@ -119,7 +119,7 @@ func TestStatements(t *testing.T) {
 	t.Logf("%d statements in the source, %d texts run, %d exceptions", len(templates), len(texts), len(allowed))
 }
 
-// copyAll moves everything from one store to an empty one.
+// copyAll copies everything from one store to an empty one.
 func copyAll(t *testing.T, from, to store.Engine) {
 	t.Helper()
 	var chunks []store.Chunk
@@ -140,7 +140,7 @@ func copyAll(t *testing.T, from, to store.Engine) {
 	}
 }
 
-// hole stands for what is not known before the program runs.
+// hole replaces text that is unknown before the program runs.
 const hole = "\x00"
 
 var statementStart = regexp.MustCompile(`^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|DROP|ALTER|WITH|PRAGMA) `)
@@ -149,8 +149,8 @@ func templatePattern(template string) *regexp.Regexp {
 	return regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(template), hole, ".*") + ")")
 }
 
-// sourceStatements finds the statements in the non-test files of a folder,
-// with their places.
+// sourceStatements returns the statements in the non-test files of a folder,
+// with their positions.
 func sourceStatements(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -204,8 +204,8 @@ func sourceStatements(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// fold returns the text of an expression that is made of string literals,
-// constants and, as holes, of anything else.
+// fold returns the text of an expression of string literals and constants, with
+// holes for everything else.
 func fold(e ast.Expr, constants map[string]ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -240,24 +240,24 @@ func fold(e ast.Expr, constants map[string]ast.Expr) (text string, ok bool) {
 	return "", false
 }
 
-// verb is what fmt fills in.
+// verb matches the verbs of fmt.
 var verb = regexp.MustCompile(`%[dsvw]`)
 
-// sqlAnywhere is what SQL looks like wherever it is.
+// sqlAnywhere matches SQL.
 var sqlAnywhere = regexp.MustCompile(`\bSELECT\b.+\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b|\b(CREATE|ALTER|DROP)\s+(TABLE|INDEX)\b|\bPRAGMA\s`)
 
-// notSQL are rooms in which something looks like SQL and is for nobody's
-// database, or for one that is not the product's.
+// notSQL lists the packages with text that looks like SQL but does not run on
+// the product's database of records.
 var notSQL = []string{
-	// Facts have engines of their own, with theirs.
+	// The engines of facts have their own SQL.
 	"internal/store", "internal/metrics",
-	// Google Ads is asked in a language of its own.
+	// Google Ads has its own query language.
 	"internal/adplatform/google",
-	// Benchmarks fill other products' databases.
+	// Benchmarks fill databases of other products.
 	"bench", "tools",
 }
 
-// TestNoSQLElsewhere keeps all SQL on records in this room.
+// TestNoSQLElsewhere checks that all SQL on records is in this package.
 func TestNoSQLElsewhere(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")

@@ -9,8 +9,8 @@ import (
 	"fanfare/internal/store/sqlite"
 )
 
-// BenchmarkWitness compares an audited change with and without the count of
-// changes outside of the database.
+// BenchmarkWitness measures an audited change with and without the witness
+// file.
 func BenchmarkWitness(b *testing.B) {
 	for name, count := range map[string]bool{"without": false, "with": true} {
 		b.Run(name, func(b *testing.B) {
