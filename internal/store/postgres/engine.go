@@ -1,7 +1,7 @@
 // Package postgres is the engine for several nodes that share one database.
-// Each transaction has its own commit there, and what a node must tell the
-// others travels as a notification with the commit. Nothing here knows what
-// the statements are about; the records are in package store.
+// Each transaction has its own commit. Broadcast topics reach the other nodes
+// as notifications that are sent with the commit. This package does not know
+// the tables; package store has the records.
 package postgres
 
 import (
@@ -21,17 +21,17 @@ import (
 	"fanfare/internal/store"
 )
 
-// Options tune an engine; the zero value is right for a server.
+// Options configures an engine. The zero value is right for a server.
 type Options struct {
-	// MaxConns is the most connections to hold, by default 16 or what
-	// pool_max_conns in the URL says.
+	// MaxConns is the largest number of connections, by default 16 or
+	// pool_max_conns of the URL.
 	MaxConns int
 }
 
 const (
 	defaultConns = 16
-	// commitWait is how long the answer to a commit may take, even when the
-	// caller has left: without it nobody knows what happened.
+	// commitWait is how long the response to a commit may take, even if the
+	// caller has left: without it the outcome is unknown.
 	commitWait = 15 * time.Second
 	undoWait   = 5 * time.Second
 
@@ -39,7 +39,7 @@ const (
 	beginSoft     = "begin; set local synchronous_commit = off"
 	beginSnapshot = "begin read only isolation level repeatable read"
 
-	// migrationLock is any number that nothing else in the database uses.
+	// migrationLock uses a number that nothing else in the database uses.
 	migrationLock = "SELECT pg_advisory_xact_lock(6442019531157043553)"
 	clock         = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 )
@@ -56,7 +56,7 @@ type Engine struct {
 
 var _ store.Engine = (*Engine)(nil)
 
-// Open connects to the database at url and begins to listen to other nodes.
+// Open connects to the database at url and starts to listen to other nodes.
 func Open(ctx context.Context, url string, opt Options) (*Engine, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -72,7 +72,7 @@ func Open(ctx context.Context, url string, opt Options) (*Engine, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "fanfare"
 	}
 	listen := config.ConnConfig.Copy()
-	// A caller who leaves should cost a statement, not a connection.
+	// A canceled context should cancel the statement, not close the connection.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: undoWait}
 	}
@@ -106,14 +106,15 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 	return r, classify(ctx, err, c.Conn().IsClosed())
 }
 
-// Write implements store.Engine. It runs fn again, for as long as ctx lives,
-// when the database gave up the transaction in favour of another.
+// Write implements store.Engine. Until ctx ends, it runs fn again if the
+// database aborted the transaction in favor of another.
 func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	return e.write(ctx, beginWrite, fn)
 }
 
-// Soft is Write for what may be lost: when it returns nil everybody sees the
-// changes, but a crash of the database may take back the last second of them.
+// Soft is Write with asynchronous durability: when it returns nil, all readers
+// see the changes, but a crash of the database can lose the last second of
+// them.
 func (e *Engine) Soft(ctx context.Context, fn func(tx store.Tx) error) error {
 	return e.write(ctx, beginSoft, fn)
 }
@@ -125,7 +126,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		return err
 	}
 	defer c.Release()
-	// The state is chosen by the first statement, not by begin.
+	// The first statement chooses the snapshot, not BEGIN.
 	if _, err := c.Exec(ctx, beginSnapshot+"; select 1"); err != nil {
 		return classify(ctx, err, c.Conn().IsClosed())
 	}
@@ -135,7 +136,8 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 	return err
 }
 
-// Check implements store.Engine. The server looks after its files.
+// Check implements store.Engine. It does nothing, because the server checks its
+// files.
 func (e *Engine) Check(context.Context, bool) error { return nil }
 
 // Watch implements store.Engine.
@@ -153,7 +155,7 @@ func (e *Engine) Traits() store.Traits {
 	}
 }
 
-// Close stops listening and waits until all connections came back.
+// Close stops listening and waits until all connections are returned.
 func (e *Engine) Close() error {
 	e.closing.Do(func() {
 		e.stop()
@@ -196,8 +198,8 @@ func pause(ctx context.Context, limit time.Duration) bool {
 	}
 }
 
-// attempt runs the transaction once and says whether to try again: only when
-// it is certain that nothing of it is left.
+// attempt runs the transaction once. It reports whether to retry: only if
+// nothing of the transaction can remain.
 func (e *Engine) attempt(ctx context.Context, begin string, fn func(store.Tx) error) (again bool, err error) {
 	c, err := e.acquire(ctx)
 	if err != nil {

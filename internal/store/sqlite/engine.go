@@ -1,7 +1,7 @@
-// Package sqlite is the engine for one node: a file, several connections that
-// read and one that writes. Writes that wait together are committed together,
-// so that 64 clients share one sync of the disk. Nothing here knows what the
-// statements are about; the records are in package store.
+// Package sqlite is the engine for one node: one file, several connections that
+// read and one that writes. Writes that wait at the same time are committed
+// together, so that 64 clients share one sync of the disk. This package does
+// not know the tables; package store has the records.
 package sqlite
 
 import (
@@ -17,19 +17,18 @@ import (
 	"fanfare/internal/store"
 )
 
-// Options tune an engine; the zero value is right for a server.
+// Options configures an engine. The zero value is right for a server.
 type Options struct {
-	// Readers is the number of connections that read, by default two for
-	// each processor and at least four.
+	// Readers is the number of read connections, by default two per processor
+	// and at least four.
 	Readers int
-	// MaxBatch is how many transactions are committed together at most, by
-	// default 256. With 1 each has its own commit.
+	// MaxBatch is the largest number of transactions in one commit, by default
+	// 256. With 1 each transaction has its own commit.
 	MaxBatch int
 	// MapBytes is how much of the file is read through memory mapping, by
 	// default almost 2 GiB; negative for none.
 	MapBytes int64
-	// Reserve is how much of the disk is kept for urgent writes, by default
-	// nothing.
+	// Reserve is the disk space reserved for urgent writes, by default none.
 	Reserve int64
 }
 
@@ -46,9 +45,9 @@ PRAGMA trusted_schema = OFF;
 PRAGMA mmap_size = %d;
 PRAGMA cache_size = -%d;`
 
-// The write-ahead log is checkpointed by the writer when nobody waits for it,
-// hence no checkpoint inside a commit. The fullfsync settings are for macOS,
-// where a plain sync does not reach the disk.
+// The writer checkpoints the write-ahead log when no write waits, so that no
+// commit includes a checkpoint. The fullfsync settings are for macOS, where a
+// plain sync does not reach the disk.
 const writerPragmas = `
 PRAGMA synchronous = FULL;
 PRAGMA fullfsync = ON;
@@ -66,12 +65,12 @@ type Engine struct {
 	pragmas string
 	readers readers
 	writer  *writer
-	// seq grows with every commit, before anybody hears of that commit. A
-	// reader at the present seq sees all there is.
+	// seq rises with every commit, before the commit is reported. A reader at
+	// the current seq sees all commits.
 	seq     atomic.Uint64
 	damage  damage
 	unclean bool
-	// snapshots counts those that run, and running waits for them.
+	// snapshots is the number of running snapshots; running waits for them.
 	snapshots atomic.Int64
 	running   sync.WaitGroup
 	mu        sync.Mutex
@@ -80,9 +79,10 @@ type Engine struct {
 
 var _ store.Engine = (*Engine)(nil)
 
-// Open opens the database in the file at path and creates it, readable by its
-// owner only, when there is none. The caller makes sure that no other process
-// writes to it: what one wrote would be seen only after the next write here.
+// Open opens the database file at path. If the file is missing, Open creates
+// it, readable only by its owner. The caller must ensure that no other process
+// writes to the file: readers would see such changes only after the next write
+// here.
 func Open(path string, opt Options) (*Engine, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -121,8 +121,8 @@ func Open(path string, opt Options) (*Engine, error) {
 	return e, nil
 }
 
-// private creates the file if it is missing and closes it to other users.
-// SQLite gives the files beside it the same mode.
+// private creates the file if it is missing and removes the access of other
+// users. SQLite gives the files beside it the same mode.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -175,9 +175,9 @@ func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	return e.writer.write(ctx, fn)
 }
 
-// Snapshot implements store.Engine on a connection of its own, so that a long
-// one takes nothing from other readers. While it runs the write-ahead log only
-// grows.
+// Snapshot implements store.Engine on a separate connection, so that a long
+// snapshot does not block other readers. While it runs, the write-ahead log
+// only grows.
 func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 	}
 	defer c.close()
 	c.ctx, c.damage = ctx, &e.damage
-	// The state is chosen by the first read, not by BEGIN.
+	// The first read chooses the snapshot, not BEGIN.
 	if err := c.script("BEGIN; SELECT max(rowid) FROM sqlite_schema"); err != nil {
 		return err
 	}
@@ -214,9 +214,9 @@ func (e *Engine) Traits() store.Traits {
 	return store.Traits{Name: "sqlite", Exclusive: true, Unclean: e.unclean}
 }
 
-// Close refuses new work, commits the writes that already wait, lets running
-// reads and snapshots end, empties the write-ahead log and closes the file.
-// Closing twice does nothing.
+// Close refuses new work, commits waiting writes, waits for running reads and
+// snapshots, empties the write-ahead log and closes the file. Closing twice
+// does nothing.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {

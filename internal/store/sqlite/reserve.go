@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// reserve is a file that takes up space beside the database. On a full disk it
-// is emptied, and what becomes free is for urgent writes alone until there is
-// enough space to fill it again. Only the writer uses it.
+// reserve is a file that occupies space beside the database. On a full disk it
+// is emptied, and only urgent writes may use the space until the file can be
+// filled again. Only the writer uses it.
 type reserve struct {
 	path string
 	size int64
-	// spent says that it was emptied.
+	// spent reports that the file was emptied.
 	spent bool
 }
 
@@ -38,7 +38,7 @@ func openReserve(path string, size int64) *reserve {
 	return r
 }
 
-// release makes the space free; false where there is none to be had.
+// release frees the space. It returns false if none is left.
 func (r *reserve) release() bool {
 	if r.size <= 0 || r.spent || os.Truncate(r.path, 0) != nil {
 		return false
