@@ -1,6 +1,6 @@
-// Package asset keeps pictures: it makes the bytes that somebody sends safe,
-// keeps them under their hash, gives them back, and lets go of what nobody
-// uses. It knows neither HTTP nor SQL; bytes go to Files, records to Store.
+// Package asset stores images: it sanitizes uploaded bytes, stores them under
+// their hash, returns them, and removes unused ones. It uses no HTTP and no
+// SQL; Files stores bytes, Store stores records.
 package asset
 
 import (
@@ -9,7 +9,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// Asset is a file that was uploaded or made here. It never changes.
+// Asset is an uploaded or generated file. It is immutable.
 type Asset struct {
 	WorkspaceID ident.ID `json:"-"`
 
@@ -18,20 +18,20 @@ type Asset struct {
 	MIMEType string   `json:"mime_type"`
 	Bytes    int64    `json:"bytes"`
 	SHA256   string   `json:"sha256"`
-	// Width and Height are null for a drawing that does not say them.
+	// Width and Height are null for an SVG without a size.
 	Width     *int          `json:"width"`
 	Height    *int          `json:"height"`
 	CreatedBy record.Actor  `json:"created_by"`
 	CreatedAt clock.Instant `json:"created_at"`
 }
 
-// Path is where the bytes of an asset are got with a key.
+// Path returns the URL path of an asset's bytes, which needs an API key.
 func Path(id ident.ID) string { return "/v1/assets/" + string(id) }
 
-// ETag is the strong entity tag of the bytes.
+// ETag returns the strong entity tag of the bytes.
 func (a *Asset) ETag() string { return `"` + a.SHA256 + `"` }
 
-// Link is a URL that works without a key until it expires.
+// Link is a URL that works without an API key until it expires.
 type Link struct {
 	URL       string        `json:"url"`
 	ExpiresAt clock.Instant `json:"expires_at"`

@@ -16,21 +16,21 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Folder keeps files in a folder: <workspace>/<first two digits>/<sha256>. The
-// time of a file's last change is when it was last put or touched, by the
-// nodes' clocks. Several nodes may share one folder on a POSIX file system.
+// Folder stores files in a folder as <workspace>/<first two digits>/<sha256>.
+// The modification time of a file is when it was last put or touched, by the
+// nodes' clocks. Several nodes can share a folder on a POSIX file system.
 type Folder struct {
 	root   *os.Root
 	now    func() time.Time
 	random io.Reader
-	// pause, if set, is called between the steps of Put and Remove; for tests.
+	// pause, if set, is called between the steps of Put and Remove, for tests.
 	pause func(step string)
 }
 
 var _ Files = (*Folder)(nil)
 
-// OpenFolder opens a folder and makes it where it is missing. Nothing outside
-// of it can be reached, whatever links are in it.
+// OpenFolder opens a folder and creates it if it is missing. Access never
+// leaves the folder, whatever links it contains.
 func OpenFolder(dir string, now func() time.Time, random io.Reader) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder for assets: %w: make it yourself, or choose another with --assets", err)
@@ -42,12 +42,12 @@ func OpenFolder(dir string, now func() time.Time, random io.Reader) (*Folder, er
 	return &Folder{root: root, now: now, random: random}, nil
 }
 
-// Close lets the folder go.
+// Close closes the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
 const (
-	// putMark and awayMark are in the names of files that are being written
-	// and removed; behind them stands what makes each name unique.
+	// putMark and awayMark mark the names of files that are being written or
+	// removed. A unique suffix follows them.
 	putMark  = ".put-"
 	awayMark = ".away-"
 )
@@ -58,7 +58,7 @@ func (f *Folder) step(name string) {
 	}
 }
 
-// name is the place of a file.
+// name returns the path of a file.
 func name(workspace ident.ID, sum string) (string, error) {
 	if !ident.Valid(ident.Workspace, string(workspace)) || !isSum(sum) {
 		return "", fmt.Errorf("no name of an asset's file: %q, %q", workspace, sum)
@@ -85,7 +85,7 @@ func (f *Folder) Put(workspace ident.ID, sum string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	// A file that was damaged on the disk is not the one we want.
+	// Replace a file that is damaged on disk.
 	if there, err := f.root.ReadFile(name); err == nil && bytes.Equal(there, b) {
 		f.step("found")
 		now := f.now()
@@ -97,7 +97,7 @@ func (f *Folder) Put(workspace ident.ID, sum string, b []byte) error {
 	return f.write(name, b)
 }
 
-// write makes a file appear under its name whole and durable.
+// write creates a file atomically and durably.
 func (f *Folder) write(name string, b []byte) (err error) {
 	if err := f.makeDirs(path.Dir(name)); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (f *Folder) write(name string, b []byte) (err error) {
 	return f.syncDir(path.Dir(name))
 }
 
-// makeDirs makes a file's two folders durably.
+// makeDirs creates the two folders of a file durably.
 func (f *Folder) makeDirs(dir string) error {
 	for _, d := range []string{path.Dir(dir), dir} {
 		err := f.root.Mkdir(d, 0o700)
@@ -155,8 +155,8 @@ func (f *Folder) syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Open implements Files. A file that Remove has moved away is found where it
-// is, so that one that was put back or left there is never missed.
+// Open implements Files. It also finds a file that Remove has moved away, so
+// that a file that is put back or left there is never missed.
 func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, error) {
 	name, err := name(workspace, sum)
 	if err != nil {
@@ -204,9 +204,9 @@ func (f *Folder) Touch(workspace ident.ID, sum string) error {
 	return nil
 }
 
-// Remove implements Files. It moves the file away and only then looks when it
-// was last touched: a Put before the move is seen, a Put after it finds no file
-// and writes one.
+// Remove implements Files. It moves the file away before it checks when the
+// file was last touched. So it sees a Put before the move, and a Put after the
+// move finds no file and writes one.
 func (f *Folder) Remove(workspace ident.ID, sum string, before time.Time) error {
 	name, err := name(workspace, sum)
 	if err != nil {
@@ -234,8 +234,8 @@ func (f *Folder) Remove(workspace ident.ID, sum string, before time.Time) error 
 	return ignoreMissing(f.root.Remove(away))
 }
 
-// touched opens the file to ask, because a network file system may answer from
-// memory otherwise.
+// touched opens the file to read its time, because a network file system may
+// otherwise return a cached value.
 func (f *Folder) touched(name string) (time.Time, error) {
 	file, err := f.root.Open(name)
 	if err != nil {
@@ -248,7 +248,7 @@ func (f *Folder) touched(name string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// putBack gives a file its name again, unless a newer one has it.
+// putBack restores the name of a file, unless a newer file has it.
 func (f *Folder) putBack(away, name string) error {
 	if err := f.root.Link(away, name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return ignoreMissing(err)
@@ -264,8 +264,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Old implements Files. On its way it clears up what a crash has left: files
-// that were not written to their end go, files that were moved away come back.
+// Old implements Files. It also cleans up after crashes: it removes partly
+// written files and restores files that were moved away.
 func (f *Folder) Old(ctx context.Context, before time.Time, each func(workspace ident.ID, sum string) error) error {
 	return fs.WalkDir(f.root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -7,21 +7,20 @@ import (
 	"fanfare/internal/ident"
 )
 
-// The limits of a link's life.
+// Limits of the lifetime of a link.
 const (
 	MinLinkSeconds     = 60
 	MaxLinkSeconds     = 24 * 60 * 60
 	DefaultLinkSeconds = 15 * 60
 )
 
-// linkPurpose keeps links apart from everything else that the same keys seal.
+// linkPurpose separates links from other data that the same keys encrypt.
 const linkPurpose = "asset link 1"
 
-// tokenSize is the length of what is sealed: two ids and a moment.
+// tokenSize is the length of the plain token: two ids and a time.
 const tokenSize = 16 + 16 + 8
 
-// seal makes the token of a link. It says which asset of which workspace, and
-// until when, to nobody but us.
+// seal returns the encrypted token of a link: workspace, asset and expiry.
 func (s *Service) seal(workspace, id ident.ID, expires clock.Instant) string {
 	w, _ := ident.Parse(ident.Workspace, string(workspace))
 	a, _ := ident.Parse(ident.Asset, string(id))

@@ -18,36 +18,35 @@ import (
 	"fanfare/internal/fault"
 )
 
-// Picture is a picture that can be shown to anybody: nothing in it runs, leads
-// elsewhere or tells where it was taken.
+// Picture is an image that is safe to show: it has no scripts, no external
+// references and no location data.
 type Picture struct {
 	MIMEType string
-	// Width and Height are 0 for a drawing that does not say them.
+	// Width and Height are 0 for an SVG without a size.
 	Width, Height int
 	Bytes         []byte
 }
 
-// Limits of a picture.
+// Limits of an image.
 const (
 	MaxBytes = 25 << 20
-	// MaxPixels is enough for a photograph of 6000 by 4000.
+	// MaxPixels is enough for a photo of 6000 by 4000.
 	MaxPixels = 25_000_000
-	// maxEncoded bounds what a picture becomes: a photograph in WebP grows
-	// several times as PNG.
+	// maxEncoded limits the result: a WebP photo grows several times as PNG.
 	maxEncoded = 4 * MaxBytes
-	// quality of JPEG; at 90 nobody sees that it was encoded anew.
+	// quality is the JPEG quality. At 90, the loss is not visible.
 	quality = 90
 )
 
-// The types that pictures are kept in.
+// MIME types of stored images.
 const (
 	PNG  = "image/png"
 	JPEG = "image/jpeg"
 	SVG  = "image/svg+xml"
 )
 
-// RefusedError says why bytes cannot be kept as a picture, in the words of the
-// contract.
+// RefusedError says why bytes are rejected as an image, with a detail of the
+// API contract.
 type RefusedError struct {
 	Detail fault.Detail
 	cause  error
@@ -82,8 +81,8 @@ func checkPixels(width, height int) error {
 	return nil
 }
 
-// raster is a kind of picture that is made of pixels. What bytes begin with
-// says which one they are, never a name or a media type.
+// raster is a raster image format. The first bytes identify it, never a file
+// name or a media type.
 type raster struct {
 	magic  func(b []byte) bool
 	config func(io.Reader) (image.Config, error)
@@ -111,7 +110,7 @@ func reading(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Im
 	return func(b []byte) (image.Image, error) { return decode(bytes.NewReader(b)) }
 }
 
-// rasterOf finds the kind, nil where bytes are of none.
+// rasterOf returns the format of the bytes, or nil.
 func rasterOf(b []byte) *raster {
 	for i := range rasters {
 		if rasters[i].magic(b) {
@@ -121,7 +120,7 @@ func rasterOf(b []byte) *raster {
 	return nil
 }
 
-// pixels is how many pixels a picture says that it has.
+// pixels returns the number of pixels according to the header.
 func pixels(b []byte) int64 {
 	if r := rasterOf(b); r != nil {
 		if c, err := r.config(bytes.NewReader(b)); err == nil {
@@ -132,8 +131,8 @@ func pixels(b []byte) int64 {
 }
 
 const (
-	// largePixels and largeDrawing are where a picture becomes one that takes
-	// so much memory and time that it is worked on alone.
+	// largePixels and largeDrawing are the sizes from which an image takes so
+	// much memory and time that only one is processed at a time.
 	largePixels  = 8_000_000
 	largeDrawing = 1 << 20
 )
@@ -142,11 +141,11 @@ func large(b []byte) bool {
 	return pixels(b) > largePixels || rasterOf(b) == nil && len(b) > largeDrawing
 }
 
-// Sanitise makes a picture of bytes from anywhere: pixels are decoded and
-// encoded anew, drawings are rewritten from what is known to be harmless. A
-// JPEG stays one, every other kind of pixels becomes PNG. It refuses, with a
-// RefusedError, what is no picture or a larger one than it may be; nothing is
-// decoded before its size is known.
+// Sanitise converts untrusted bytes to a safe image: it decodes and encodes
+// raster images again and rebuilds SVGs from allowed elements. A JPEG stays a
+// JPEG; every other raster format becomes PNG. It returns a RefusedError for
+// bytes that are not an image or exceed the limits. It decodes nothing before
+// it knows the size.
 func Sanitise(b []byte) (Picture, error) {
 	if len(b) > MaxBytes {
 		return Picture{}, tooLarge("The picture is larger than 25 MiB.", MaxBytes, int64(len(b)))
@@ -179,7 +178,7 @@ func Sanitise(b []byte) (Picture, error) {
 	return Picture{MIMEType: r.mime, Width: m.Bounds().Dx(), Height: m.Bounds().Dy(), Bytes: out.Bytes()}, nil
 }
 
-// bounded is a buffer that takes only so much.
+// bounded is a buffer with a maximum size.
 type bounded struct {
 	bytes.Buffer
 	most int
@@ -194,14 +193,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// animated reads the flag of an extended WebP.
+// animated reads the animation flag of an extended WebP.
 func animated(b []byte) bool {
 	const flags, animation = 20, 1 << 1
 	return len(b) > flags && string(b[12:16]) == "VP8X" && b[flags]&animation != 0
 }
 
-// encodePNG brings what WebP decodes to into a form that PNG has, because the
-// encoder would convert each pixel by itself.
+// encodePNG converts decoded WebP to a format that PNG supports, because the
+// encoder would convert each pixel separately.
 func encodePNG(w io.Writer, m image.Image) error {
 	switch from := m.(type) {
 	case *image.YCbCr:
@@ -236,7 +235,7 @@ func encodeJPEG(w io.Writer, m image.Image) error {
 	return jpeg.Encode(w, m, &jpeg.Options{Quality: quality})
 }
 
-// decodeGIF returns the first frame on a canvas of the picture's size.
+// decodeGIF returns the first frame on a canvas of the full size.
 func decodeGIF(b []byte) (image.Image, error) {
 	c, err := gif.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
@@ -251,8 +250,8 @@ func decodeGIF(b []byte) (image.Image, error) {
 	return canvas, nil
 }
 
-// decodeJPEG turns the picture the way its metadata says that it is to be
-// seen, because they will be gone.
+// decodeJPEG applies the orientation of the metadata, because the metadata is
+// removed.
 func decodeJPEG(b []byte) (image.Image, error) {
 	m, err := jpeg.Decode(bytes.NewReader(b))
 	if err != nil {
@@ -261,7 +260,7 @@ func decodeJPEG(b []byte) (image.Image, error) {
 	return turned(m, orientation(b)), nil
 }
 
-// orientation reads the EXIF tag of a JPEG: 1 to 8, 1 where there is none.
+// orientation returns the EXIF orientation of a JPEG, 1 to 8. The default is 1.
 func orientation(b []byte) int {
 	const upright = 1
 	for at := 2; at+4 <= len(b) && b[at] == 0xff; {
@@ -270,7 +269,7 @@ func orientation(b []byte) int {
 			at++ // a fill byte
 			continue
 		}
-		// Picture data follows the start of scan; metadata come before it.
+		// Metadata comes before the start of scan.
 		if marker == 0xda || size < 2 || at+2+size > len(b) {
 			return upright
 		}
@@ -282,7 +281,7 @@ func orientation(b []byte) int {
 	return upright
 }
 
-// tiffOrientation looks for the tag in the first directory.
+// tiffOrientation reads the tag from the first directory.
 func tiffOrientation(b []byte) int {
 	const upright, tag, short, entry = 1, 0x0112, 3, 12
 	if len(b) < 8 {
@@ -314,8 +313,8 @@ func turned(m image.Image, orientation int) image.Image {
 	}
 	from := toRGBA(m)
 	w, h := from.Rect.Dx(), from.Rect.Dy()
-	// Where the pixel of row 0, column 0 comes from, and the steps to take
-	// there for each column and each row here, in bytes.
+	// The source offset of the pixel at row 0, column 0, and the source steps
+	// per column and row, in bytes.
 	const size = 4
 	right, down := size, from.Stride
 	last, bottom := (w-1)*size, (h-1)*from.Stride

@@ -20,18 +20,18 @@ import (
 	"fanfare/internal/turn"
 )
 
-// Service holds the rules of assets.
+// Service implements the operations on assets.
 type Service struct {
 	store  Store
 	files  Files
 	sealer func() *page.Sealer
 	now    func() time.Time
 	random io.Reader
-	// large and small are for decoding pictures.
+	// large and small limit the concurrent decoding of images.
 	large, small *turn.Turns
 }
 
-// New makes the service. sealer gives what seals links.
+// New returns the service. sealer returns the keys that encrypt links.
 func New(store Store, files Files, sealer func() *page.Sealer, now func() time.Time, random io.Reader) *Service {
 	return &Service{
 		store: store, files: files, sealer: sealer, now: now, random: random,
@@ -39,8 +39,8 @@ func New(store Store, files Files, sealer func() *page.Sealer, now func() time.T
 	}
 }
 
-// Upload makes the bytes of a picture safe and keeps them. The same bytes give
-// the same asset. What is no picture, or too large a one, is a fault.
+// Upload sanitizes and stores an image. The same bytes return the same asset.
+// Bytes that are not an image, or one that is too large, are a fault.
 func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (record.Doc, error) {
 	p, err := s.sanitise(ctx, cause.Workspace, b)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
@@ -52,9 +52,9 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (rec
 	return s.Keep(ctx, cause, p)
 }
 
-// sanitise waits for a turn first, because a picture of the largest size takes
-// up to 375 MB while it is worked on (a progressive JPEG) and a second of a
-// core, and its sender only has to send a few bytes for that.
+// sanitise waits for a turn, because an image of the maximum size takes up to
+// 375 MB (a progressive JPEG) and a second of CPU, and a request needs only a
+// few bytes for that.
 func (s *Service) sanitise(ctx context.Context, workspace ident.ID, b []byte) (Picture, error) {
 	turns := s.small
 	if large(b) {
@@ -68,8 +68,7 @@ func (s *Service) sanitise(ctx context.Context, workspace ident.ID, b []byte) (P
 	return Sanitise(b)
 }
 
-// Keep stores a picture that is safe: one that Sanitise returned, or one of our
-// own making.
+// Keep stores a safe image: a result of Sanitise, or a generated one.
 func (s *Service) Keep(ctx context.Context, cause record.Cause, p Picture) (record.Doc, error) {
 	sum := sha256.Sum256(p.Bytes)
 	now := s.now()
@@ -81,8 +80,8 @@ func (s *Service) Keep(ctx context.Context, cause record.Cause, p Picture) (reco
 	if p.Width > 0 && p.Height > 0 {
 		a.Width, a.Height = &p.Width, &p.Height
 	}
-	// The file comes first: a record without its file would be an asset that
-	// cannot be read, a file without its record is swept up.
+	// Write the file first: a record without a file would be an unreadable
+	// asset, but Sweep removes a file without a record.
 	if err := s.files.Put(a.WorkspaceID, a.SHA256, p.Bytes); err != nil {
 		return record.Doc{}, fmt.Errorf("keep asset: %w", err)
 	}
@@ -101,7 +100,7 @@ func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (*Asset, erro
 	return list[0], nil
 }
 
-// File is an asset with its bytes, which the reader closes.
+// File is an asset with its bytes. The caller closes it.
 type File struct {
 	*Asset
 	io.ReadCloser
@@ -124,7 +123,7 @@ func (s *Service) Open(ctx context.Context, workspace, id ident.ID) (*File, erro
 	return &File{a, f}, nil
 }
 
-// Link makes a URL below base that works without a key for so long.
+// Link returns a URL below base that works without an API key until life ends.
 func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, base string, life time.Duration) (record.Doc, error) {
 	if _, err := s.Get(ctx, cause.Workspace, id); err != nil {
 		return record.Doc{}, err
@@ -140,8 +139,8 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, bas
 	return d, s.store.Linked(ctx, id, d, now, cause)
 }
 
-// Follow opens the asset that a link leads to. A link that has expired or was
-// changed, and one whose asset is gone, look the same.
+// Follow opens the asset of a link. Expired links, changed links and links to
+// missing assets return the same fault.
 func (s *Service) Follow(ctx context.Context, token string) (*File, error) {
 	workspace, id, expires, ok := s.unseal(token)
 	if !ok || expires <= clock.At(s.now()) {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// properties are the styles that a drawing keeps, as attributes of their own
-// and in style.
+// properties are the allowed style properties, as attributes and in style.
 var properties = words(`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
 	stroke-miterlimit stroke-dasharray stroke-dashoffset paint-order vector-effect color opacity visibility display overflow
 	clip-path clip-rule mask stop-color stop-opacity transform-origin
@@ -15,13 +14,13 @@ var properties = words(`fill fill-opacity fill-rule stroke stroke-width stroke-o
 	color-interpolation mix-blend-mode isolation`)
 
 const (
-	// maxValue and maxSheet bound how long a style may be; no program writes
-	// longer ones.
+	// maxValue and maxSheet limit the length of styles. Drawing programs write
+	// shorter ones.
 	maxValue = 4 << 10
 	maxSheet = 1 << 20
 )
 
-// functions are all that a value may call. None of them fetches anything.
+// functions are the allowed functions in values. None of them fetches anything.
 var functions = words(`rgb rgba hsl hsla`)
 
 var (
@@ -33,13 +32,13 @@ var (
 	selector     = regexp.MustCompile(`^[.#]?[A-Za-z_][\w-]*$`)
 )
 
-// drawing are the properties whose references draw something; all others refer
-// to colours.
+// drawing are the properties whose references draw content. All others refer to
+// colors.
 var drawing = words(`clip-path mask`)
 
-// cleanValue returns the value of a property, empty where it is not harmless.
-// References lead to ids of the same drawing only; those that draw something
-// are left out where nobody could tell how often they are followed.
+// cleanValue returns a safe value of a property, or empty. References may only
+// name ids of the same SVG. It drops references that draw content where their
+// number cannot be determined.
 func cleanValue(property, value string, drawn bool) string {
 	if len(value) > maxValue {
 		return ""
@@ -65,7 +64,7 @@ func cleanValue(property, value string, drawn bool) string {
 	return value
 }
 
-// refsIn finds the ids that cleaned styles refer to.
+// refsIn returns the ids that cleaned styles refer to.
 func refsIn(value string) []string {
 	var ids []string
 	for {
@@ -79,7 +78,7 @@ func refsIn(value string) []string {
 	}
 }
 
-// cleanDeclarations cleans what stands between the braces of a rule.
+// cleanDeclarations cleans the declarations of a rule.
 func cleanDeclarations(text string, drawn bool) string {
 	if len(text) > maxSheet {
 		return ""
@@ -99,7 +98,7 @@ func cleanDeclarations(text string, drawn bool) string {
 }
 
 // cleanSheet cleans a style sheet. It keeps rules for classes, ids and
-// elements, which is what drawing programs write.
+// elements, which drawing programs write.
 func cleanSheet(text string) string {
 	if len(text) > maxSheet {
 		return ""
@@ -110,8 +109,8 @@ func cleanSheet(text string) string {
 		if !found || strings.Contains(body, "{") {
 			continue
 		}
-		// A statement such as @import ends with a semicolon and may stand
-		// before a rule.
+		// Skip statements such as @import, which end with a semicolon, before a
+		// rule.
 		names = names[strings.LastIndexByte(names, ';')+1:]
 		var kept []string
 		for s := range strings.SplitSeq(names, ",") {

@@ -22,8 +22,8 @@ const (
 	maxIDBytes = 128
 )
 
-// elements are what a drawing keeps, each with whether it holds text. All
-// others go with everything inside them: scripts, embedded pages and pictures,
+// elements are the allowed elements, and whether they contain text. All others
+// are removed with their content: scripts, embedded pages and images,
 // animations, metadata.
 var elements = map[string]bool{
 	"svg": false, "g": false, "defs": false, "symbol": false, "use": false,
@@ -32,12 +32,12 @@ var elements = map[string]bool{
 	"text": true, "tspan": true, "title": true, "desc": true, styleName: true,
 }
 
-// renamed are elements that stay under another name: what was a link is still
-// drawn.
+// renamed are elements that are kept under another name: the content of a link
+// is still drawn.
 var renamed = map[string]string{"a": "g"}
 
-// attributes are those that are no properties of style. Their values are
-// numbers, lists of them and words.
+// attributes are the allowed attributes besides style properties. Their values
+// are numbers, lists of numbers and words.
 var attributes = words(`class x y width height cx cy r rx ry x1 y1 x2 y2 dx dy fx fy fr d points pathLength transform viewBox
 	preserveAspectRatio version offset gradientUnits gradientTransform spreadMethod clipPathUnits maskUnits maskContentUnits
 	rotate textLength lengthAdjust`)
@@ -50,16 +50,16 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// node is an element of a drawing. Text stands in nodes without a name.
+// node is an element of an SVG. Text is a node without a name.
 type node struct {
 	name       string
 	attributes []attribute
 	text       string
 	children   []*node
-	// refs are the ids of what is drawn again wherever this is.
+	// refs are the ids of content that is drawn again by reference.
 	refs []string
-	// drawn is how many nodes that makes, once it is known; weighing marks the
-	// way on which it is being found out.
+	// drawn is the number of drawn nodes, once computed. weighing marks nodes
+	// whose computation is in progress.
 	drawn    int
 	weighing bool
 }
@@ -75,7 +75,7 @@ func (n *node) get(name string) string {
 	return ""
 }
 
-// sanitiseSVG rewrites a drawing from what is known to be harmless.
+// sanitiseSVG rebuilds an SVG from allowed elements.
 func sanitiseSVG(b []byte) (Picture, error) {
 	root, err := parseSVG(b)
 	if err != nil {
@@ -92,9 +92,8 @@ func sanitiseSVG(b []byte) (Picture, error) {
 	return Picture{MIMEType: SVG, Width: width, Height: height, Bytes: out.Bytes()}, nil
 }
 
-// parseSVG reads a drawing and leaves out all that is not allowed. A document
-// type is left out too, so that what it defines is unknown where it is used,
-// which is an error.
+// parseSVG parses an SVG and drops everything that is not allowed. It drops the
+// document type too, so the use of an entity that it defines is an error.
 func parseSVG(b []byte) (*node, error) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	if !bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("<")) {
@@ -137,7 +136,7 @@ func parseSVG(b []byte) (*node, error) {
 	return t.root, err
 }
 
-// tree is a drawing while it is read.
+// tree is the state of the parser.
 type tree struct {
 	root  *node
 	open  []*node // from the root to where we are
@@ -179,7 +178,7 @@ func (t *tree) text(text string) {
 	}
 }
 
-// startNode makes a node of an element, nil where it is not allowed.
+// startNode returns the node of an element, or nil if it is not allowed.
 func startNode(t xml.StartElement, root bool) (*node, error) {
 	name, ours := t.Name.Local, t.Name.Space == svgSpace || t.Name.Space == ""
 	if root && (!ours || name != "svg") {
@@ -198,7 +197,7 @@ func startNode(t xml.StartElement, root bool) (*node, error) {
 	return n, nil
 }
 
-// close ends an element: what is between its tags is all there.
+// close processes an element whose content is complete.
 func (n *node) close() {
 	if n.name != styleName {
 		return
@@ -210,8 +209,8 @@ func (n *node) close() {
 	n.attributes, n.children = nil, []*node{{text: cleanSheet(text.String())}}
 }
 
-// letters are the bytes that values may be made of. Patterns are for what is
-// short: they would take a minute for the largest values.
+// letters are the allowed bytes of values. Regular expressions are only for
+// short values: they would take a minute for the largest ones.
 type letters [256]bool
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -223,7 +222,7 @@ func lettersOf(more string) (l letters) {
 	return l
 }
 
-// only reports whether a text is made of these letters.
+// only reports whether a text consists of these letters.
 func (l *letters) only(text string) bool {
 	for i := range len(text) {
 		if !l[text[i]] {
@@ -240,7 +239,7 @@ var (
 	localRef     = regexp.MustCompile(`^#([A-Za-z_][\w.-]*)$`)
 )
 
-// add keeps an attribute if it is allowed, with its value cleaned.
+// add adds an attribute with a cleaned value if it is allowed.
 func (n *node) add(a xml.Attr) {
 	name, value := a.Name.Local, strings.TrimSpace(lines.Replace(a.Value))
 	if n.get(name) != "" || a.Name.Space != "" && (a.Name.Space != linkSpace || name != "href") {
@@ -272,8 +271,8 @@ func (n *node) add(a xml.Attr) {
 	}
 }
 
-// weigh counts what is drawn, with everything that is drawn again by reference.
-// A few lines that refer to each other could keep a reader busy for ever.
+// weigh counts the drawn nodes, including those drawn by reference. A few
+// elements that refer to each other could keep a renderer busy forever.
 func (n *node) weigh(ids map[string]*node) (int, error) {
 	if n.drawn > 0 {
 		return n.drawn, nil
@@ -331,16 +330,16 @@ func (n *node) write(b *bytes.Buffer, root bool) {
 }
 
 func escape(b *bytes.Buffer, text string) {
-	// A buffer takes everything.
+	// A write to a buffer never fails.
 	_ = xml.EscapeText(b, []byte(text))
 }
 
-// perPixel is how many pixels a unit of length is.
+// perPixel is the number of pixels per unit of length.
 var perPixel = map[string]float64{"": 1, "px": 1, "pt": 4.0 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
 
 var length = regexp.MustCompile(`^([0-9]*\.?[0-9]+)([a-z]*)$`)
 
-// sizeOf reads the size that a drawing says it has, 0 where it says none.
+// sizeOf returns the size of an SVG, 0 if it has none.
 func sizeOf(root *node) (width, height int) {
 	width, height = pixelLength(root.get("width")), pixelLength(root.get("height"))
 	if width > 0 && height > 0 {

@@ -10,26 +10,25 @@ import (
 )
 
 const (
-	// IdleLife is how long an asset stays that no record refers to.
+	// IdleLife is how long an asset without references is kept.
 	IdleLife = 7 * 24 * time.Hour
-	// fileLife is how long a file stays that no record names: longer than any
-	// upload takes from its file to its record, and longer than a backup takes
-	// from its snapshot to the last file that the snapshot names.
+	// fileLife is how long a file without a record is kept: longer than an
+	// upload takes from file to record, and longer than a backup takes from its
+	// snapshot to the last file of the snapshot.
 	fileLife = 24 * time.Hour
-	// batch is how much is looked at in one statement.
+	// batch is the number of records per statement.
 	batch = 100
 )
 
-// Sweep removes the records of assets that nobody uses, and files that have
-// had no record for a day.
+// Sweep removes the records of unused assets, and files that have had no record
+// for a day.
 //
-// Why nothing is lost, whoever else works or dies at any point: a record is
-// removed by a statement that sees for itself that it is idle, so a reference
-// made before keeps it and one made after finds nothing to refer to. A file is
-// removed only when no record names it and it was not put or touched for a
-// day. Whoever writes a record puts its file right before, and Remove does not
-// miss a Put; a file whose record is about to go is touched first, so that it
-// outlives the record by a day.
+// It loses nothing, even with concurrent writes or a crash at any point. The
+// statement that removes a record checks itself that the record is idle. So an
+// earlier reference keeps the record, and a later one fails. A file is removed
+// only if no record names it and it was not put or touched for a day. Every
+// write of a record puts its file first, and Remove does not miss a Put. A file
+// is touched before its record is removed, so it outlives the record by a day.
 func (s *Service) Sweep(ctx context.Context) error {
 	workspaces, err := s.store.Workspaces(ctx)
 	if err != nil {
