@@ -154,18 +154,18 @@ type policyRule struct {
 	language string
 	// needsBrief skips the rule if no brief exists.
 	needsBrief bool
-	// where says how severe a finding is by channel and field; the first
-	// entry that fits counts, and where none does the rule does not apply.
+	// where has the severity by channel and field. The first matching entry
+	// applies; without one, the rule does not apply.
 	where []scope
 	find  func(p *passage, f *facts) []span
-	// proven is the severity of a claim that the brief makes itself, empty
-	// where that is no excuse.
+	// proven is the severity of a claim that the brief makes itself. If it is
+	// empty, the brief makes no difference.
 	proven string
-	// message says what is wrong and the fix; {text} is what was found.
+	// message says what is wrong and how to fix it. {text} is the found text.
 	message string
 }
 
-// scope is a channel and a field, where empty is any.
+// scope is a channel and a field; empty means any.
 type scope struct{ channel, field, severity string }
 
 func (r *policyRule) severityIn(channel, field string) string {
@@ -177,9 +177,10 @@ func (r *policyRule) severityIn(channel, field string) string {
 	return ""
 }
 
-// Refuse tells whether a brief asks for what no ad platform takes and nobody
-// should write. The reason names the category and the words. It reads English;
-// words alone are never enough, they have to be offered or asked for.
+// Refuse reports whether a brief asks for prohibited content that no ad
+// platform accepts. The reason names the category and the words. It covers
+// English. Words alone are not enough: the brief must offer or request the
+// content.
 func Refuse(prompt string) (reason string, refused bool) {
 	p := newPassage(prompt)
 	for _, s := range findProhibited(p, nil) {
@@ -188,7 +189,7 @@ func Refuse(prompt string) (reason string, refused bool) {
 	return "", false
 }
 
-// findProhibited finds what is never advertised; the claim is the category.
+// findProhibited finds prohibited content. The claim is the category.
 func findProhibited(p *passage, _ *facts) []span {
 	var list []span
 	for _, c := range refusals {
@@ -202,12 +203,12 @@ func findProhibited(p *passage, _ *facts) []span {
 	return list
 }
 
-// maxOpposed is how many words may stand between the word that opposes and
-// what it opposes.
+// maxOpposed is the maximum number of words between an opposing word and what
+// it opposes.
 const maxOpposed = 3
 
-// opposed reports whether the words before a place, in its sentence, are
-// against it: a charity may fight what nobody may offer.
+// opposed reports whether the preceding words of the sentence oppose the
+// phrase: a charity may fight what must not be offered.
 func opposed(p *passage, s span) bool {
 	near := func(o span) bool {
 		if o.end > s.start {

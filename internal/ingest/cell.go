@@ -11,8 +11,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// clean takes off the spaces around a cell. A cell that only says that there
-// is nothing is empty.
+// clean trims a cell. A cell with a placeholder for "no value" becomes empty.
 func clean(cell string) string {
 	cell = strings.TrimSpace(cell)
 	switch strings.ToLower(cell) {
@@ -22,11 +21,11 @@ func clean(cell string) string {
 	return cell
 }
 
-// currencyWords stand beside amounts and are no code.
+// currencyWords are currency signs that are letters but no codes.
 var currencyWords = []string{"kr", "zł", "kč", "ft", "fr", "rs"}
 
-// digitsOf takes off everything around the digits of a number: currencies,
-// brackets and signs. What is left are digits and what separates them.
+// digitsOf removes currencies, brackets and signs around a number. The result
+// is digits and their separators.
 func digitsOf(cell string) (digits string, negative, ok bool) {
 	if strings.HasPrefix(cell, "(") && strings.HasSuffix(cell, ")") {
 		negative, cell = true, cell[1:len(cell)-1]
@@ -56,8 +55,8 @@ func digitsOf(cell string) (digits string, negative, ok bool) {
 	return cell[start:end], negative, true
 }
 
-// isCurrency reports whether what stands beside a number is at most a sign and
-// a currency.
+// isCurrency reports whether the text next to a number is at most a sign and a
+// currency.
 func isCurrency(beside string) bool {
 	symbols := 0
 	word := strings.Map(func(r rune) rune {
@@ -80,7 +79,7 @@ func isCurrency(beside string) bool {
 	return symbols == 0 && (code || slices.Contains(currencyWords, strings.ToLower(word)))
 }
 
-// plainNumber writes the number of a cell as the API takes it.
+// plainNumber converts a cell to a number in the format of the API.
 func plainNumber(cell string, decimal byte) (string, bool) {
 	digits, negative, ok := digitsOf(cell)
 	if !ok {
@@ -106,8 +105,8 @@ func plainNumber(cell string, decimal byte) (string, bool) {
 	return whole, true
 }
 
-// ungroup takes the separators out of the whole part of a number. Groups have
-// three digits, in India two but for the last.
+// ungroup removes the thousands separators. Groups have three digits; in India
+// they have two, except the last.
 func ungroup(s string, separator byte) (string, bool) {
 	if allDigits(s) || s == "" {
 		return s, true
@@ -123,7 +122,7 @@ func ungroup(s string, separator byte) (string, bool) {
 		}
 	}
 	joined := strings.Join(groups, "")
-	// Nothing but one separator between two groups.
+	// Groups must be separated by exactly one separator.
 	return joined, utf8.RuneCountInString(s) == len(joined)+len(groups)-1
 }
 
@@ -136,11 +135,11 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// marks counts what cells say about the decimal mark.
+// marks counts the evidence for each decimal mark.
 type marks struct{ comma, point int }
 
-// see looks at a cell. In a column of counts a group of three digits is one of
-// thousands; elsewhere it could be decimals.
+// see counts a cell. In an integer column, a group of three digits is
+// thousands; in others it could be decimals.
 func (m *marks) see(cell string, counts bool) {
 	digits, _, ok := digitsOf(strings.TrimSpace(strings.TrimSuffix(cell, "%")))
 	if !ok {
@@ -173,9 +172,8 @@ func (m *marks) see(cell string, counts bool) {
 	}
 }
 
-// DateFormats are how days may be written. The marks between the parts may be
-// others; the order of the parts is what counts, and a time behind them does
-// not.
+// DateFormats are the supported date formats. Other separators are accepted;
+// only the order of the parts matters. A time after the date is ignored.
 var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MMM D, YYYY"}
 
 const (
@@ -189,18 +187,18 @@ const (
 	formatWords = "MMM D, YYYY"
 )
 
-// parts are the numbers of a day as they stand in a cell.
+// parts are the numbers of a date in a cell.
 type parts struct {
 	n [3]int
-	// digits is how many the first number has.
+	// digits is the number of digits of the first number.
 	digits int
 	mark   byte
-	// month is what a word says, and numbers only has the other two then.
+	// month is the month as a word. n then has only the two other numbers.
 	month time.Month
 }
 
-// partsOf cuts a cell into the numbers of a day. What comes behind it is a
-// time and may be anything that begins with a space or a T.
+// partsOf splits a cell into the numbers of a date. Text after the date is a
+// time if it starts with a space or a T.
 func partsOf(cell string) (p parts, ok bool) {
 	count, i := 0, 0
 	for i < len(cell) && count < 3 {
@@ -247,7 +245,7 @@ func ends(rest string) bool {
 	return rest == "" || rest[0] == ' ' || rest[0] == 'T' || rest[0] == ',' || rest == "."
 }
 
-// monthOf reads the English name of a month, or tells that it is a weekday.
+// monthOf parses the English name of a month, or reports that it is a weekday.
 func monthOf(word string) (m time.Month, weekday bool) {
 	if len(word) < 3 {
 		return 0, false
@@ -265,7 +263,7 @@ func monthOf(word string) (m time.Month, weekday bool) {
 	return 0, false
 }
 
-// parseDay reads a cell as a day in a format.
+// parseDay parses a cell as a date in a format.
 func parseDay(cell, format string) (clock.Date, bool) {
 	p, ok := partsOf(cell)
 	if !ok || (p.month != 0) != (format == formatWords) || (p.digits == 8) != (format == formatJoint) {
@@ -298,10 +296,10 @@ func parseDay(cell, format string) (clock.Date, bool) {
 	return day, same == d
 }
 
-// days counts in which orders the days of a column could be read.
+// days counts the date formats that the cells of a column allow.
 type days struct {
 	seen, words, joint, yearFirst int
-	// dayFirst and monthFirst are those that can only be read that way.
+	// dayFirst and monthFirst count the dates that allow only that order.
 	dayFirst, monthFirst int
 	marks                [256]int
 }
@@ -327,8 +325,8 @@ func (d *days) see(cell string) {
 	}
 }
 
-// format returns how the days of a column are written, empty where that is not
-// clear. Whatever most cells say is right; others are mistakes.
+// format returns the date format of a column, or empty if it is ambiguous. The
+// format of most cells wins; other cells are errors.
 func (d *days) format() string {
 	rest := d.seen - d.words - d.joint - d.yearFirst
 	switch most := max(d.words, d.joint, d.yearFirst, rest); {

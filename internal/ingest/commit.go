@@ -16,12 +16,12 @@ import (
 
 // Options of a commit.
 type Options struct {
-	// SkipErrors writes the rows that are right and leaves the others out.
+	// SkipErrors writes the valid rows and omits the others.
 	SkipErrors bool
 }
 
-// Commit makes facts of an import's rows. A commit whose end was not seen is
-// simply repeated: the same rows give the same facts.
+// Commit writes the rows of an import as facts. After a failure it can be
+// repeated: the same rows result in the same facts.
 func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, o Options) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.load(ctx, cause.Workspace, id, match)
@@ -41,8 +41,8 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 		bare := cause
 		bare.Once = nil
 		if i.Status != StatusCommitting {
-			// From here on facts may be there, so that the file must not be
-			// read otherwise any more.
+			// From here on facts may exist, so the mapping must not change any
+			// more.
 			i.Status, i.ConnectionID = StatusCommitting, &l.connection
 			now := clock.At(s.now())
 			i.Touch(now, 0)
@@ -57,7 +57,7 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// prepare reads the file and finds the source of its rows.
+// prepare parses the file and finds the source of its rows.
 func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o Options) (*load, *fact.Batch, error) {
 	release, err := s.turns.Take(ctx, cause.Workspace)
 	if err != nil {
@@ -82,7 +82,8 @@ func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o 
 	return l, batch, err
 }
 
-// acceptable refuses to write less than the file has, unless that is wanted.
+// acceptable returns a fault if rows would be omitted and the caller does not
+// want that.
 func (i *Import) acceptable(r *reading, o Options) error {
 	var message string
 	switch {
@@ -99,7 +100,7 @@ func (i *Import) acceptable(r *reading, o Options) error {
 	})
 }
 
-// fail notes that the import cannot go on.
+// fail sets the import to failed.
 func (s *Service) fail(ctx context.Context, cause record.Cause, i *Import) error {
 	fault := i.gone()
 	cause.Once = nil
@@ -112,8 +113,8 @@ func (s *Service) fail(ctx context.Context, cause record.Cause, i *Import) error
 	return fault
 }
 
-// finish notes that the facts are there. Where the import was undone meanwhile
-// they are taken out again.
+// finish sets the import to committed. If it was undone in the meantime, finish
+// removes the facts again.
 func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, rows int64) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.imports.Load(ctx, cause.Workspace, id)
@@ -129,7 +130,7 @@ func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, r
 			i.Touch(now, 1)
 			save.Events = []record.Event{{Type: "import.committed"}}
 		case StatusCommitted:
-			// Another call has come to the same end.
+			// Another call has already finished.
 			if cause.Once == nil {
 				return i.Stored(), nil
 			}
@@ -143,9 +144,8 @@ func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, r
 	})
 }
 
-// Undo takes an import's facts out again and puts back what they had replaced,
-// for as long as UndoTime after the commit. It can be repeated until it is
-// seen to have worked.
+// Undo removes the facts of an import and restores those that they replaced, up
+// to UndoTime after the commit. It can be repeated until it succeeds.
 func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.load(ctx, cause.Workspace, id, match)

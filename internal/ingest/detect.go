@@ -9,16 +9,16 @@ import (
 	"fanfare/internal/nearest"
 )
 
-// delimiters that text is tried with, the likelier first.
+// delimiters are tried in this order, most likely first.
 var delimiters = []rune{',', ';', '\t', '|'}
 
-// headerWithin is how many records from the top the header is looked for in:
-// exports begin with a title and a range of days.
+// headerWithin is the number of records in which the header is searched:
+// exports start with a title and a date range.
 const headerWithin = 30
 
-// split finds what separates the columns and which line names them: the one
-// with the most cells that are names of fields. Where nothing is known, it is
-// the first line that is as wide as most.
+// split detects the delimiter and the header line: the line with the most cells
+// that are field names. If no name is known, it is the first line that is as
+// wide as most lines.
 func split(text string) (delimiter rune, header int) {
 	most, widest := 0, 0
 	for _, d := range delimiters {
@@ -41,14 +41,14 @@ func split(text string) (delimiter rune, header int) {
 	return delimiter, header
 }
 
-// top is a record near the top of the file.
+// top is one of the first records of the file.
 type top struct {
 	line  int
 	cells []string
 }
 
-// topOf reads the first records. What was read of one that is too wide counts,
-// so that the delimiter is found and the error names the width.
+// topOf reads the first records. It counts the cells of a record that is too
+// wide, so that the delimiter is found and the error names the width.
 func topOf(text string, delimiter rune) []top {
 	var list []top
 	r := splitter{text: text, mark: byte(delimiter)}
@@ -59,14 +59,14 @@ func topOf(text string, delimiter rune) []top {
 		line, err := r.line, r.record()
 		list = append(list, top{line, slices.Clone(r.cells[:min(len(r.cells), MaxColumns+1)])})
 		if err != nil {
-			// What is wrong with the file shows when all of it is read.
+			// The full parse reports errors of the file.
 			break
 		}
 	}
 	return list
 }
 
-// widestOf is the first line of the width that most lines have.
+// widestOf returns the first line with the most frequent width.
 func widestOf(list []top) (line, width int) {
 	counts := map[int]int{}
 	for _, r := range list {
@@ -80,7 +80,7 @@ func widestOf(list []top) (line, width int) {
 	return line, width
 }
 
-// fieldOf finds the field of a column's name.
+// fieldOf returns the field of a column name.
 func fieldOf(column string) (named, bool) {
 	if len(column) > MaxID {
 		return named{}, false
@@ -94,7 +94,7 @@ func fieldOf(column string) (named, bool) {
 	return n, ok
 }
 
-// propose maps columns to fields by their names.
+// propose maps columns to fields by name.
 func propose(columns []string, t *template) []Column {
 	list := make([]Column, len(columns))
 	ranks := map[field]int{}
@@ -139,8 +139,8 @@ func (c *Column) read(f field, confidence Confidence) {
 	c.Field, c.Confidence = &name, confidence
 }
 
-// guess finds the name that a column's name is a slip of: one with as many
-// words, each of them the same or nearly.
+// guess returns the field whose name is most similar to a misspelled column
+// name: with the same number of words, each equal or nearly equal.
 func guess(column string) (field, bool) {
 	name, _ := bare(normal(column))
 	words := strings.Fields(name)
@@ -162,17 +162,17 @@ func nearly(words, meant []string) bool {
 	return len(words) > 0
 }
 
-// survey is what the cells of a file tell.
+// survey is the evidence from the cells of a file.
 type survey struct {
 	marks marks
 	days  days
-	// currency is the one that all cells of a column of currencies have.
+	// currency is the currency of all cells in a currency column.
 	currency money.Currency
 	mixed    bool
 }
 
-// survey looks at all cells once. It fills in the samples and settles which
-// columns of ids hold ours.
+// survey reads all cells once. It sets the samples and decides which id columns
+// have ids of records.
 func (g *grid) survey(columns []Column) (*survey, error) {
 	v := &survey{}
 	ours := make([]int, len(columns))
@@ -212,7 +212,7 @@ const maxSampleText = 100
 // unread is the field of a column that is not read.
 const unread = numFields
 
-// fieldsOf returns what the columns are read as.
+// fieldsOf returns the fields of the columns.
 func fieldsOf(columns []Column) []field {
 	fields := make([]field, len(columns))
 	for i, c := range columns {
@@ -224,8 +224,7 @@ func fieldsOf(columns []Column) []field {
 	return fields
 }
 
-// see looks at one cell. ours is above 0 for a column with ids of ours and
-// below for one with those of others.
+// see counts one cell. ours rises for ids of records and falls for other ids.
 func (v *survey) see(f field, cell string, ours *int) {
 	switch f {
 	case fieldDate:
@@ -255,8 +254,8 @@ func (v *survey) see(f field, cell string, ours *int) {
 	}
 }
 
-// currencyOf finds the currency that the file is in: in the name of a column
-// of amounts, such as "Amount spent (USD)", or in a column of its own.
+// currencyOf returns the currency of the file: from the name of an amount
+// column, such as "Amount spent (USD)", or from a currency column.
 func (v *survey) currencyOf(columns []Column) money.Currency {
 	for _, c := range columns {
 		if c.Field == nil {
@@ -277,9 +276,10 @@ func (v *survey) currencyOf(columns []Column) money.Currency {
 	return v.currency
 }
 
-// decimal is the mark that most numbers are written with.
-// Choice: where none tells, text with semicolons has decimal commas, because
-// it is written where the comma could not separate the columns.
+// decimal returns the decimal mark of most numbers.
+//
+// Choice: without evidence, text with semicolons has decimal commas, because it
+// comes from locales where the comma cannot separate columns.
 func (v *survey) decimal(delimiter rune) string {
 	if v.marks.comma > v.marks.point || v.marks.comma == v.marks.point && delimiter == ';' {
 		return ","
@@ -287,7 +287,7 @@ func (v *survey) decimal(delimiter rune) string {
 	return "."
 }
 
-// isParquet reports whether bytes begin and end as a Parquet file does.
+// isParquet reports whether bytes start and end like a Parquet file.
 func isParquet(b []byte) bool {
 	const magic = "PAR1"
 	return len(b) >= 12 && string(b[:4]) == magic && string(b[len(b)-4:]) == magic

@@ -21,60 +21,60 @@ import (
 	"fanfare/internal/record"
 )
 
-// Feed is one call that brings rows in.
+// Feed is one call that sends rows.
 type Feed struct {
-	// Source is a name or the id of a connection; empty is DefaultSource.
+	// Source is a name or the id of a connection. Empty means DefaultSource.
 	Source string
-	// Account is that of rows that name none; empty is DefaultAccount.
+	// Account applies to rows that name none. Empty means DefaultAccount.
 	Account string
-	// Mode is Upsert where it is empty.
+	// Mode defaults to Upsert.
 	Mode Mode
-	// Atomic refuses everything when one row is not right.
+	// Atomic rejects all rows if one is invalid.
 	Atomic bool
-	// Currency and Zone are those of the accounts, Home's where they are empty
-	// and an account is new.
+	// Currency and Zone are those of the accounts. If they are empty, new
+	// accounts use Home's.
 	Currency money.Currency
 	Zone     string
 	Home     connection.Home
-	// First and Last are the days to be replaced.
+	// First and Last are the days to replace.
 	First, Last *clock.Date
-	// Families are those to be replaced: without any, those of the rows, and
-	// base where there are none.
+	// Families are the families to replace. The default is those of the rows,
+	// or base without rows.
 	Families []fact.Family
-	// Body is a JSON array, or lines of JSON.
+	// Body is a JSON array or NDJSON.
 	Body   []byte
 	NDJSON bool
 }
 
-// Answer is what became of a feed.
+// Answer is the result of a feed.
 type Answer struct {
 	Accepted int `json:"accepted"`
-	// Rejected lists the first refused rows, RejectedCount counts all.
+	// Rejected lists the first rejected rows. RejectedCount counts all.
 	Rejected      []Rejected `json:"rejected"`
 	RejectedCount int        `json:"rejected_count"`
 	ConnectionID  *ident.ID  `json:"connection_id"`
 	Mode          Mode       `json:"mode"`
-	// Window are the days that were replaced.
+	// Window is the replaced days.
 	Window   *Days    `json:"window"`
 	Families []string `json:"families"`
 }
 
-// Rejected is a row that was refused.
+// Rejected is a rejected row.
 type Rejected struct {
 	Index  int       `json:"index"`
 	Errors []Problem `json:"errors"`
 }
 
-// Days are a range of days, both included.
+// Days is a range of days, both included.
 type Days struct {
 	StartDate clock.Date `json:"start_date"`
 	EndDate   clock.Date `json:"end_date"`
 }
 
-// Ingest brings the rows of a feed in and returns the Answer as a document,
-// which is also what is remembered under the caller's key. Rows that are right
-// are written together or not at all; sending them again changes nothing, so a
-// call whose end was not seen is simply repeated.
+// Ingest writes the rows of a feed and returns the Answer as a document, which
+// is also stored under the caller's idempotency key. The valid rows are written
+// together or not at all. Repeating a call changes nothing, so it is safe after
+// a failure.
 func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byte, error) {
 	if details := f.fill(); len(details) > 0 {
 		return nil, fault.Invalid(details)
@@ -84,8 +84,8 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 		return nil, err
 	}
 	if sheet.rejected > 0 && (f.Atomic || f.Mode == Replace && len(sheet.rows) == 0) {
-		// Choice: a window is not emptied for rows that are all wrong; who
-		// wants it empty sends none.
+		// Choice: a window is not deleted if all rows are invalid. To delete
+		// it, the caller sends no rows.
 		return nil, sheet.fault()
 	}
 	a := Answer{Accepted: len(sheet.rows), Rejected: sheet.listing(), RejectedCount: sheet.rejected, Mode: f.Mode, Families: []string{}}
@@ -99,7 +99,7 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 	return s.feed(ctx, cause, &f, &l, a)
 }
 
-// feed writes the rows and notes the answer.
+// feed writes the rows and stores the answer.
 func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *load, a Answer) ([]byte, error) {
 	source := connection.Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
 	setSource(&source, f.Source)
@@ -122,7 +122,7 @@ func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *load
 	return answer, s.write(ctx, cause, l, batch, answer)
 }
 
-// fill sets defaults and checks what a feed asks for.
+// fill sets defaults and checks the fields of a feed.
 func (f *Feed) fill() []fault.Detail {
 	var details []fault.Detail
 	bad := func(field, code, message string) {
@@ -182,7 +182,7 @@ func (s *Service) readFeed(ctx context.Context, workspace ident.ID, f *Feed) (*s
 	return sheet, sheet.settle(ctx, workspace, s.records)
 }
 
-// fault refuses the whole call for its rows.
+// fault returns the fault that rejects the whole call for its rows.
 func (s *sheet) fault() error {
 	var details []fault.Detail
 	for _, r := range s.refused {
@@ -213,21 +213,21 @@ func encode(v any) ([]byte, error) {
 	return b, nil
 }
 
-// load is rows on their way into the facts of a source.
+// load is a set of rows to write to the facts of a source.
 type load struct {
 	sheet *sheet
 	mode  Mode
-	// first and last are the window to be replaced, else the days of the rows.
+	// first and last are the window to replace. The default is the days of the
+	// rows.
 	first, last *clock.Date
 	families    []fact.Family
-	// account, if set, is replaced also where no row names it.
+	// account, if set, is replaced even if no row names it.
 	account    string
 	imported   ident.ID
 	connection ident.ID
 }
 
-// setSource sets the source that a caller names by the id of its connection or
-// by a name.
+// setSource sets the source from the id of a connection or from a name.
 func setSource(s *connection.Source, given string) {
 	if ident.Valid(ident.Connection, given) {
 		s.ID = ident.ID(given)
@@ -236,7 +236,7 @@ func setSource(s *connection.Source, given string) {
 	s.Name = given
 }
 
-// open finds or makes the source of all rows and puts the batch together.
+// open finds or creates the source of all rows and builds the batch.
 func (s *Service) open(ctx context.Context, cause record.Cause, source connection.Source, l *load) (*fact.Batch, error) {
 	used := map[*fact.Source]bool{}
 	for i := range l.sheet.rows {
@@ -250,7 +250,7 @@ func (s *Service) open(ctx context.Context, cause record.Cause, source connectio
 			Field: "account_id", Code: "too_many_items", Message: fmt.Sprintf("The rows name more than %d accounts.", MaxAccounts), Meta: fault.Meta{"maximum": MaxAccounts, "actual": len(used)},
 		}})
 	}
-	// The answer under the caller's key is not the source.
+	// The idempotency key stores the answer, not the source.
 	cause.Once = nil
 	for _, account := range slices.Sorted(maps.Keys(l.sheet.accounts)) {
 		a := l.sheet.accounts[account]
@@ -268,7 +268,7 @@ func (s *Service) open(ctx context.Context, cause record.Cause, source connectio
 	return l.batch(cause.Workspace, used), nil
 }
 
-// batch is what is written, and settles the window and the families of it.
+// batch returns the batch to write, and sets its window and families.
 func (l *load) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch {
 	b := &fact.Batch{Workspace: workspace, Import: l.imported, Rows: l.sheet.rows}
 	if l.first == nil || l.last == nil {
@@ -296,8 +296,8 @@ func (l *load) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch
 	return b
 }
 
-// write brings the batch in between the two notes that make it whole again
-// after a crash.
+// write writes the batch between Begin and Fed, which make it consistent after
+// a crash.
 func (s *Service) write(ctx context.Context, cause record.Cause, l *load, b *fact.Batch, answer []byte) error {
 	if err := s.sources.Begin(ctx, cause.Workspace, l.connection); err != nil {
 		return fmt.Errorf("begin to feed: %w", err)

@@ -7,11 +7,11 @@ import (
 	"fanfare/internal/ident"
 )
 
-// field is a member of a row.
+// field is a field of a row.
 type field uint8
 
-// The fields that are not measures. Those come behind them, in the order of
-// package fact, and then what only files have.
+// The fields that are not measures. The measures follow in the order of package
+// fact, then the fields that only files have.
 const (
 	fieldDate field = iota
 	fieldAccount
@@ -33,16 +33,16 @@ const (
 )
 
 const (
-	// fieldEndDate is the last day of a row that is about several. There is
-	// no fact for several days, so it has to be the first.
+	// fieldEndDate is the last day of a row. It must equal the first day,
+	// because a fact is about one day.
 	fieldEndDate = firstMeasure + fact.NumMeasures + iota
-	// fieldCurrency is what the amounts of a row are in. It has to be the
-	// currency of the import.
+	// fieldCurrency is the currency of a row's amounts. It must be the currency
+	// of the import.
 	fieldCurrency
 	numFields
 )
 
-// fieldNames are the names of the fields in their order.
+// fieldNames are the names of the fields, in order.
 var fieldNames = slices.Concat(
 	[]string{
 		"date", "account_id", "channel", "campaign_id", "external_campaign_id", "campaign_name", "creative_id", "external_creative_id", "creative_name",
@@ -52,8 +52,8 @@ var fieldNames = slices.Concat(
 	[]string{"end_date", "currency"},
 )
 
-// Fields are the names of what a row sent to the API may have; FileFields are
-// those that a column may be read as.
+// Fields are the fields of a row sent to the API. FileFields are the fields
+// that a column can have.
 var (
 	Fields     = fieldNames[:fieldEndDate]
 	FileFields = fieldNames
@@ -69,17 +69,17 @@ var fieldsByName = func() map[string]field {
 
 func (f field) String() string { return fieldNames[f] }
 
-// measure returns which measure the field is, if it is one.
+// measure returns the measure of the field, if it is one.
 func (f field) measure() (fact.Measure, bool) {
 	return fact.Measure(f - firstMeasure), f >= firstMeasure && f < fieldEndDate
 }
 
-// choices are the allowed values of the fields that have a fixed set.
+// choices are the allowed values of fields with a fixed set.
 var choices = map[field][]string{
 	fieldChannel: fact.Channels, fieldAgeRange: fact.AgeRanges, fieldGender: fact.Genders, fieldDevice: fact.Devices,
 }
 
-// family returns the breakdown that a field makes a row part of.
+// family returns the family of a breakdown field.
 func (f field) family() fact.Family {
 	switch f {
 	case fieldCountry:
@@ -93,11 +93,11 @@ func (f field) family() fact.Family {
 	}
 }
 
-// link is how a row names one of our records.
+// link describes how a row refers to a record.
 type link struct {
 	field field
 	kind  string
-	// prefixes are those of ids that fit.
+	// prefixes are the allowed id prefixes.
 	prefixes []string
 	entity   func(*fact.Row) *fact.Entity
 }
@@ -108,12 +108,12 @@ var links = []link{
 	{fieldAudience, fact.KindAudience, []string{ident.Audience}, func(r *fact.Row) *fact.Entity { return &r.Audience }},
 }
 
-// fits reports whether an id could name such a record.
+// fits reports whether an id can be one of such a record.
 func (l *link) fits(id string) bool {
 	return slices.ContainsFunc(l.prefixes, func(prefix string) bool { return ident.Valid(prefix, id) })
 }
 
-// kindOf tells variants, which creatives are linked by too, from creatives.
+// kindOf distinguishes variants from creatives. Rows can name both.
 func (l *link) kindOf(id ident.ID) string {
 	if ident.Valid(ident.Variant, string(id)) {
 		return KindVariant

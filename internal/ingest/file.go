@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/fault"
 )
 
-// look finds out how a file is written and what its columns mean.
+// look detects the format of a file and the fields of its columns.
 func (s *Service) look(ctx context.Context, i *Import, b []byte) error {
 	i.File.Format = FormatCSV
 	if isParquet(b) {
@@ -65,7 +65,7 @@ func (d *Detected) dates(v *survey, t *template) {
 	}
 }
 
-// note writes the mapping down as the columns have it.
+// note sets Mapping from the columns.
 func (i *Import) note() {
 	i.Mapping = map[string]string{}
 	for _, c := range i.Columns {
@@ -75,7 +75,7 @@ func (i *Import) note() {
 	}
 }
 
-// cut opens the file as the import says that it is written.
+// cut opens the file in the import's format.
 func (s *Service) cut(ctx context.Context, i *Import, b []byte) (*grid, error) {
 	if i.File.Format == FormatParquet {
 		return parquetGrid(ctx, s.parquet, b)
@@ -87,7 +87,7 @@ func (s *Service) cut(ctx context.Context, i *Import, b []byte) (*grid, error) {
 	return textGrid(text, rune((*i.Detected.Delimiter)[0]), i.Detected.HeaderRow)
 }
 
-// missing says what must be told before rows can be read.
+// missing returns the information that is missing to read rows, or nil.
 func (i *Import) missing() *Problem {
 	fields := fieldsOf(i.Columns)
 	measures := slices.ContainsFunc(fields, func(f field) bool { _, ok := f.measure(); return ok })
@@ -102,7 +102,7 @@ func (i *Import) missing() *Problem {
 	return nil
 }
 
-// reading reads the rows of a file into a sheet.
+// reading parses the rows of a file into a sheet.
 type reading struct {
 	*sheet
 	grid     *grid
@@ -111,15 +111,15 @@ type reading struct {
 	decimal  byte
 	format   string
 	currency string
-	// unknown are the fields of the one breakdown that the file has: rows
-	// without a value are those of which it is not known.
+	// unknown are the fields of the file's only breakdown. A row without a
+	// value has the value unknown.
 	unknown uint64
 	rows    int
 	skipped int
 	scratch []byte
 }
 
-// read reads all rows and settles them.
+// read parses all rows and settles them.
 func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, error) {
 	g, err := s.cut(ctx, i, b)
 	if err != nil {
@@ -136,8 +136,8 @@ func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, erro
 		sheet: newSheet("line", clock.DateIn(s.now(), zone)), grid: g, fields: fieldsOf(i.Columns), format: *i.Detected.DateFormat,
 		decimal: (*i.Detected.Decimal)[0], currency: string(i.Currency),
 	}
-	// Choice: files may have more digits than are kept, because spreadsheets
-	// and binary fractions do; they are rounded. The API is exact.
+	// Choice: numbers in files may have more decimals than are stored, as in
+	// spreadsheets and binary fractions; they are rounded. The API is exact.
 	r.round, r.most, r.dayLike = true, maxErrors, r.format
 	r.date = slices.Index(r.fields, fieldDate)
 	if t := templateOf(i.Detected.Template); t != nil && t.channel != "" {
@@ -151,8 +151,8 @@ func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, erro
 	return r, r.settle(ctx, i.WorkspaceID, s.records)
 }
 
-// breakdownOf are the fields of the family that a file is of, none where its
-// columns are of several: then what a row has decides.
+// breakdownOf returns the breakdown fields of the file's family. It returns
+// none if the columns are of several families; each row then decides.
 func breakdownOf(fields []field) (given uint64) {
 	family := fact.Base
 	for _, f := range fields {
@@ -167,7 +167,7 @@ func breakdownOf(fields []field) (given uint64) {
 	return given
 }
 
-// line reads one line.
+// line parses one line.
 func (r *reading) line(line int, cells []string) error {
 	switch {
 	case !slices.ContainsFunc(cells, func(c string) bool { return clean(c) != "" }):
@@ -199,11 +199,11 @@ func (r *reading) line(line int, cells []string) error {
 	return nil
 }
 
-// totals are what lines begin with that sum others up.
+// totals are the words that summary lines start with.
 var totals = []string{"total", "grand total", "summary", "results from", "gesamt", "summe"}
 
-// summary reports whether a line is none of the rows: it has no day, and says
-// that it is a total, or nothing at all but numbers.
+// summary reports whether a line is not a row: it has no date, and is marked as
+// a total or has only numbers.
 func (r *reading) summary(cells []string) bool {
 	day := clean(cells[r.date])
 	if _, ok := parseDay(day, r.format); ok {
@@ -228,7 +228,7 @@ func (r *reading) summary(cells []string) bool {
 	return true
 }
 
-// cell puts a value that is not empty.
+// cell sets a value that is not empty.
 func (r *reading) cell(f field, cell string) {
 	switch m, counts := f.measure(); {
 	case counts:
@@ -254,7 +254,7 @@ func (r *reading) cell(f field, cell string) {
 	}
 }
 
-// value writes a cell in the words of the API.
+// value converts a cell to a value of the API.
 func value(f field, cell string) string {
 	allowed := choices[f]
 	if allowed == nil && f != fieldCountry {
@@ -276,7 +276,7 @@ func value(f field, cell string) string {
 	return word
 }
 
-// preview shows what has been read.
+// preview returns the preview of the parsed rows.
 func (r *reading) preview() Preview {
 	p := emptyPreview()
 	p.RowCount, p.ValidCount, p.ErrorCount, p.SkippedCount = r.rows, len(r.sheet.rows), r.rejected, r.skipped
@@ -293,7 +293,7 @@ func (r *reading) preview() Preview {
 		}
 	}
 	for m := range sums {
-		// Choice: people who were reached on two days are not added up.
+		// Choice: reach of several days is not added up.
 		if t := &sums[m]; t.known && !t.lost && fact.Measure(m) != fact.Reach {
 			p.Totals[fact.Measures[m]] = appendMeasure(nil, t.n, fact.Measure(m))
 		}
@@ -316,7 +316,7 @@ func emptyPreview() Preview {
 	return Preview{Rows: []jsontext.Value{}, Errors: []LineError{}, Totals: map[string]jsontext.Value{}}
 }
 
-// appendRow writes a row in the fields of the API.
+// appendRow appends a row as JSON in the fields of the API.
 func appendRow(b []byte, r *fact.Row) jsontext.Value {
 	b = append(b, `{"date":"`...)
 	b = append(b, r.Date.String()...)
@@ -324,14 +324,15 @@ func appendRow(b []byte, r *fact.Row) jsontext.Value {
 	text := func(f field, s string) {
 		if s != "" {
 			b = append(append(append(b, `,"`...), f.String()...), `":`...)
-			// Text of a row is UTF-8, so that this cannot fail.
+			// The text of a row is valid UTF-8, so this cannot fail.
 			b, _ = jsontext.AppendQuote(b, s)
 		}
 	}
 	text(fieldAccount, r.Source.Account)
 	text(fieldChannel, r.Channel)
 	for i := range links {
-		// The external id and the name follow our id in the list of fields.
+		// The external id and the name follow the record's id in the list of
+		// fields.
 		e, f := links[i].entity(r), links[i].field
 		text(f, string(e.Record))
 		text(f+1, e.External)
@@ -350,7 +351,7 @@ func appendRow(b []byte, r *fact.Row) jsontext.Value {
 	return append(b, '}')
 }
 
-// bytesOf reads the uploaded bytes again.
+// bytesOf reads the uploaded bytes.
 func (s *Service) bytesOf(i *Import) ([]byte, error) {
 	f, _, err := s.files.Open(i.WorkspaceID, i.File.SHA256)
 	if err != nil {
@@ -369,7 +370,7 @@ func (s *Service) bytesOf(i *Import) ([]byte, error) {
 	return b, nil
 }
 
-// Template is a table to fill in: all fields, and a row that is right.
+// Template returns a CSV template: all fields and one valid row.
 func Template() []byte {
 	example := map[string]string{
 		"date": "2026-11-15", "account_id": DefaultAccount, "channel": "email", "external_campaign_id": "newsletter-46", "campaign_name": "Newsletter 46",

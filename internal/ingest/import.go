@@ -14,41 +14,41 @@ import (
 	"fanfare/internal/record"
 )
 
-// Status is where an import is in its life.
+// Status is the lifecycle status of an import.
 type Status string
 
 // The statuses.
 const (
 	// StatusReady waits for the commit.
 	StatusReady Status = "ready"
-	// StatusNeedsMapping waits for what could not be found out: a column that
-	// there must be, or how the days are written.
+	// StatusNeedsMapping waits for information that could not be detected: a
+	// required column, or the date format.
 	StatusNeedsMapping Status = "needs_mapping"
-	// StatusCommitting may have written its facts already; the commit can be
-	// repeated, and undone.
+	// StatusCommitting may already have written its facts. The commit can be
+	// repeated and undone.
 	StatusCommitting Status = "committing"
 	StatusCommitted  Status = "committed"
 	StatusUndone     Status = "undone"
-	// StatusFailed cannot go on; its error says why.
+	// StatusFailed is final. Error says why.
 	StatusFailed Status = "failed"
 )
 
-// Statuses lists them all in the order of a life.
+// Statuses lists all statuses in lifecycle order.
 var Statuses = []string{
 	string(StatusReady), string(StatusNeedsMapping), string(StatusCommitting), string(StatusCommitted), string(StatusUndone), string(StatusFailed),
 }
 
-// UndoTime is how long a committed import can be undone, and how long the
-// bytes of an upload are kept.
+// UndoTime is how long a committed import can be undone, and how long uploaded
+// bytes are kept.
 const UndoTime = 30 * 24 * time.Hour
 
-// Import is a file on its way into the facts, as the API answers it.
+// Import is a file and its import into the facts, as the API returns it.
 type Import struct {
 	ID     ident.ID `json:"id"`
 	Status Status   `json:"status"`
 	File   File     `json:"file"`
-	// Source is the name of the source or the id of its connection, as it was
-	// given; ConnectionID is known from the commit on.
+	// Source is the name of the source or the id of its connection, as sent.
+	// ConnectionID is set by the commit.
 	Source       string         `json:"source"`
 	ConnectionID *ident.ID      `json:"connection_id"`
 	Currency     money.Currency `json:"currency"`
@@ -60,8 +60,8 @@ type Import struct {
 	Columns     []Column          `json:"columns"`
 	Mapping     map[string]string `json:"mapping"`
 	Preview     Preview           `json:"preview"`
-	// Error says what is missing while the import needs a mapping, and why it
-	// has failed.
+	// Error says what is missing while the import needs a mapping, or why it
+	// failed.
 	Error       *Problem       `json:"error"`
 	RowsWritten *int64         `json:"rows_written"`
 	CommittedAt *clock.Instant `json:"committed_at"`
@@ -71,7 +71,7 @@ type Import struct {
 	record.Common
 }
 
-// File is what was uploaded.
+// File describes the uploaded file.
 type File struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
@@ -85,32 +85,32 @@ const (
 	FormatParquet = "parquet"
 )
 
-// Detected is how the file is written, as found out or as told.
+// Detected is the format of the file, as detected or as sent.
 type Detected struct {
 	Delimiter *string `json:"delimiter"`
 	Decimal   *string `json:"decimal"`
 	Encoding  *string `json:"encoding"`
-	// DateFormat is one of DateFormats, nil where it is not clear.
+	// DateFormat is one of DateFormats, nil if it is ambiguous.
 	DateFormat *string `json:"date_format"`
-	// HeaderRow is the line that names the columns, counted from 1.
+	// HeaderRow is the line with the column names, counted from 1.
 	HeaderRow int `json:"header_row"`
-	// Template is the export that the columns are those of.
+	// Template is the platform export that the columns match.
 	Template *string `json:"template"`
 }
 
 // Column is one column of the file.
 type Column struct {
 	Name string `json:"name"`
-	// Field is what it is read as, nil for nothing.
+	// Field is the field of the column, nil if it is not read.
 	Field      *string    `json:"field"`
 	Confidence Confidence `json:"confidence"`
 	Sample     []string   `json:"sample"`
 }
 
-// Confidence says how a column's field was found.
+// Confidence says how the field of a column was found.
 type Confidence string
 
-// The kinds of confidence. Told is what a caller has said.
+// The kinds of confidence. Told is set by the caller.
 const (
 	Exact   Confidence = "exact"
 	Synonym Confidence = "synonym"
@@ -119,17 +119,17 @@ const (
 	None    Confidence = "none"
 )
 
-// Preview is what a commit would write.
+// Preview shows what a commit would write.
 type Preview struct {
-	// Rows are the first ones that are right, in the fields of the API.
+	// Rows are the first valid rows, in the fields of the API.
 	Rows       []jsontext.Value `json:"rows"`
 	RowCount   int              `json:"row_count"`
 	ValidCount int              `json:"valid_count"`
 	ErrorCount int              `json:"error_count"`
-	// SkippedCount counts lines that are no rows: titles, totals.
+	// SkippedCount counts lines that are not rows: titles, totals.
 	SkippedCount int         `json:"skipped_count"`
 	Errors       []LineError `json:"errors"`
-	// Totals are the sums of the rows that are right.
+	// Totals are the sums of the valid rows.
 	Totals    map[string]jsontext.Value `json:"totals"`
 	StartDate *clock.Date               `json:"start_date"`
 	EndDate   *clock.Date               `json:"end_date"`
@@ -141,14 +141,14 @@ type LineError struct {
 	Problem
 }
 
-// Bounds of what a record shows.
+// Limits of the lists in a record.
 const (
 	maxPreview = 50
 	maxErrors  = 100
 	maxSample  = 3
 )
 
-// refuse says why something is impossible now.
+// refuse returns the fault for an action that the status does not allow.
 func (i *Import) refuse(action string, required ...Status) error {
 	message := fmt.Sprintf("Cannot %s an import that is %s; it must be %s.", action, i.Status, record.Words(required))
 	return fault.New(fault.InvalidState, message, fault.Detail{
@@ -157,7 +157,7 @@ func (i *Import) refuse(action string, required ...Status) error {
 	})
 }
 
-// allows is nil where the import is in one of these statuses.
+// allows returns nil if the import has one of the statuses.
 func (i *Import) allows(action string, required ...Status) error {
 	if slices.Contains(required, i.Status) {
 		return nil
@@ -165,7 +165,7 @@ func (i *Import) allows(action string, required ...Status) error {
 	return i.refuse(action, required...)
 }
 
-// undoable refuses what cannot be undone, or not any more.
+// undoable returns a fault if the import cannot be undone, or no longer.
 func (i *Import) undoable(now clock.Instant) error {
 	if err := i.allows("undo", StatusCommitted, StatusCommitting); err != nil {
 		return err

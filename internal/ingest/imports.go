@@ -23,33 +23,31 @@ import (
 	"fanfare/internal/record"
 )
 
-// Upload is a file as it comes in.
+// Upload is an uploaded file.
 type Upload struct {
 	Name        string
 	ContentType string
 	Bytes       []byte
-	// Source is a name or the id of a connection; empty is the name of the
-	// file without its ending.
+	// Source is a name or the id of a connection. Empty means the file name
+	// without its extension.
 	Source string
-	// Currency, where it is empty, is what the file says, else Home's; Zone
-	// is Home's.
+	// Currency defaults to the file's, then to Home's. Zone defaults to Home's.
 	Currency money.Currency
 	Zone     string
 	Home     connection.Home
 	Mode     Mode
-	// Commit goes on to commit where every row is right and nothing was
-	// guessed.
+	// Commit commits at once if all rows are valid and no column was guessed.
 	Commit bool
 }
 
-// MaxFileName and MaxSource are how many characters they may have.
+// MaxFileName and MaxSource are maximum lengths in characters.
 const (
 	MaxFileName = 200
 	MaxSource   = 200
 )
 
-// Upload looks at a file and keeps it. Nothing is a fact before the commit. A
-// file that cannot be read is a fault.
+// Upload parses a file, stores it and returns the import with its preview. It
+// writes no facts before the commit. An unreadable file is a fault.
 func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (record.Doc, error) {
 	i, err := s.receive(ctx, cause, &u)
 	if err != nil {
@@ -59,7 +57,7 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (rec
 		!slices.ContainsFunc(i.Columns, func(c Column) bool { return c.Confidence == Guess })
 	once := cause
 	if commit {
-		// What is remembered under the caller's key is the committed import.
+		// The idempotency key stores the committed import.
 		once.Once = nil
 	}
 	d, err := s.imports.Save(ctx, i, record.Save{Cause: once, At: i.CreatedAt, Events: []record.Event{{Type: "import.created"}}})
@@ -69,8 +67,8 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (rec
 	return s.Commit(ctx, cause, i.ID, record.Match{}, Options{})
 }
 
-// receive makes the record of an upload and keeps the bytes, which come first:
-// bytes without a record are swept up.
+// receive creates the record of an upload. It stores the bytes first, because
+// Sweep removes bytes without a record.
 func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*Import, error) {
 	sum := sha256.Sum256(u.Bytes)
 	t := s.now()
@@ -109,7 +107,7 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 	return i, s.compare(ctx, i)
 }
 
-// check refuses what a caller says about a file.
+// check returns the problems of the fields that the caller sent.
 func (i *Import) check() []fault.Detail {
 	var details []fault.Detail
 	bad := func(field, code, message string, meta fault.Meta) {
@@ -133,7 +131,7 @@ func (i *Import) check() []fault.Detail {
 	return details
 }
 
-// show makes the preview.
+// show creates the preview.
 func (s *Service) show(ctx context.Context, i *Import, b []byte) error {
 	i.Preview, i.Status = emptyPreview(), StatusNeedsMapping
 	if i.Error = i.missing(); i.Error != nil {
@@ -147,7 +145,7 @@ func (s *Service) show(ctx context.Context, i *Import, b []byte) error {
 	return nil
 }
 
-// compare notes whether the source has these bytes already.
+// compare sets DuplicateOf if the source already has these bytes.
 func (s *Service) compare(ctx context.Context, i *Import) error {
 	same, err := s.imports.Same(ctx, i.WorkspaceID, i.Source, i.File.SHA256)
 	if err != nil {
@@ -159,20 +157,20 @@ func (s *Service) compare(ctx context.Context, i *Import) error {
 	return nil
 }
 
-// Get returns the record as it is stored.
+// Get returns the stored document.
 func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return s.imports.Doc(ctx, workspace, id)
 }
 
-// List returns one page.
+// List returns one page of imports.
 func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	return s.imports.List(ctx, workspace, q)
 }
 
-// Change is how a file is to be read otherwise. What is nil stays.
+// Change changes how a file is read. Nil fields stay.
 type Change struct {
-	// Mapping gives columns their fields; empty is a column that is not read.
-	// Columns that it does not name keep theirs, unless another takes it.
+	// Mapping assigns fields to columns; empty means that the column is not
+	// read. Other columns keep their fields, unless the mapping reassigns them.
 	Mapping    map[string]string
 	Source     *string
 	Currency   *money.Currency
@@ -182,7 +180,7 @@ type Change struct {
 	Decimal    *string
 }
 
-// Revise reads the file otherwise, before it is committed.
+// Revise changes how the file is read, before the commit.
 func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, c Change) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.load(ctx, cause.Workspace, id, match)
@@ -205,8 +203,8 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// again makes the preview anew from the kept file. Another column of days may
-// be written in another way.
+// again recreates the preview from the stored file. Another date column may
+// have another format.
 func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
 	release, err := s.turns.Take(ctx, i.WorkspaceID)
 	if err != nil {
@@ -237,7 +235,7 @@ func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
 	return s.compare(ctx, i)
 }
 
-// apply changes what is wanted and says what of it makes no sense.
+// apply applies the change and returns its problems.
 func (i *Import) apply(c *Change) []fault.Detail {
 	set(&i.Source, c.Source)
 	set(&i.Currency, c.Currency)
@@ -265,7 +263,8 @@ func set[T any](to, from *T) {
 	}
 }
 
-// remap gives columns other fields. A field that another column had goes over.
+// remap assigns other fields to columns. A field moves away from the column
+// that had it.
 func (i *Import) remap(mapping map[string]string) []fault.Detail {
 	var details []fault.Detail
 	names := make([]string, len(i.Columns))
@@ -318,15 +317,14 @@ func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record
 	return i, match.Check(i.Version)
 }
 
-// gone says that the uploaded bytes are not kept any more.
+// gone returns the fault for uploaded bytes that were removed.
 func (i *Import) gone() error {
 	message := "The file of this import is not kept any more. Upload it again."
 	return fault.New(fault.InvalidState, message, fault.Detail{Code: string(fault.InvalidState), Message: message, Meta: fault.Meta{"current_status": i.Status}})
 }
 
-// Sweep removes the uploaded bytes that nobody has sent again for UndoTime.
-// Their imports remain; those that were not committed have to be uploaded
-// again.
+// Sweep removes uploaded bytes that were not sent again for UndoTime. Their
+// imports remain; those without a commit need a new upload.
 func (s *Service) Sweep(ctx context.Context) error {
 	before := s.now().Add(-UndoTime)
 	err := s.files.Old(ctx, before, func(workspace ident.ID, sum string) error { return s.files.Remove(workspace, sum, before) })

@@ -1,7 +1,7 @@
-// Package ingest is how own data becomes facts: rows sent to the API and files
-// that platforms export. It reads rows, says what is wrong with them, and
-// writes those that are right, so that doing it again changes nothing. It knows
-// no HTTP and no SQL; what it needs from others is in store.go.
+// Package ingest converts own data to facts: rows sent to the API and files
+// that platforms export. It parses rows, reports their problems and writes the
+// valid ones. Repeating a write changes nothing. It uses no HTTP and no SQL;
+// store.go declares the interfaces that it needs.
 package ingest
 
 import (
@@ -13,36 +13,33 @@ import (
 	"fanfare/internal/turn"
 )
 
-// Limits of what is brought in. The contract says the same.
+// Limits of own data. The OpenAPI contract has the same limits.
 const (
-	// MaxRows is how many rows one call may send, MaxFileRows how many a file
-	// may have.
+	// MaxRows is the maximum number of rows per call, MaxFileRows per file.
 	MaxRows     = 50_000
 	MaxFileRows = 200_000
 	MaxFile     = 25 << 20
 	MaxColumns  = 200
-	// MaxCell is how many bytes a cell may have, MaxText how many the cells of
-	// a file may have together: a Parquet file of some bytes can have gigabytes
-	// of text.
+	// MaxCell is the maximum size of a cell in bytes, MaxText that of all cells
+	// of a file: a tiny Parquet file can contain gigabytes of text.
 	MaxCell = 4 << 10
 	MaxText = 64 << 20
-	// MaxMembers is how many members a row of JSON may have.
+	// MaxMembers is the maximum number of members of a JSON row.
 	MaxMembers = 100
-	// MaxID and MaxName are how many characters an id and a name of a source
-	// may have, MaxRecordID how many an id of ours.
+	// MaxID and MaxName are the maximum lengths of a source's ids and names,
+	// MaxRecordID that of a record's id.
 	MaxID       = 200
 	MaxName     = 500
 	MaxRecordID = 64
-	// MaxAccounts is how many accounts one call or file may name.
+	// MaxAccounts is the maximum number of accounts per call or file.
 	MaxAccounts = 100
-	// MaxRejected is how many refused rows an answer lists.
+	// MaxRejected is the maximum number of rejected rows in an answer.
 	MaxRejected = 1_000
-	// MaxLookup is how many ids are looked up at once.
+	// MaxLookup is the maximum number of ids per lookup.
 	MaxLookup = 500
 )
 
-// DefaultSource and DefaultAccount are what rows belong to that name nothing
-// else.
+// DefaultSource and DefaultAccount apply to rows that name none.
 const (
 	DefaultSource  = "default"
 	DefaultAccount = "default"
@@ -54,24 +51,24 @@ const (
 	PlatformCSV = "csv"
 )
 
-// ErrUnreadable says that a file is not what it seems to be.
+// ErrUnreadable means that a file is not in the expected format.
 var ErrUnreadable = errors.New("the file cannot be read")
 
-// Mode says what happens to facts that are there.
+// Mode says how a write treats existing facts.
 type Mode string
 
 // The modes.
 const (
-	// Upsert replaces the facts that have the key of a row.
+	// Upsert replaces the facts with the key of a row.
 	Upsert Mode = "upsert"
-	// Replace empties a window of days first.
+	// Replace deletes a window of days first.
 	Replace Mode = "replace"
 )
 
-// Modes lists them all.
+// Modes lists all modes.
 var Modes = []string{string(Upsert), string(Replace)}
 
-// Problem is something wrong with a field of a row.
+// Problem is an invalid field of a row.
 type Problem struct {
 	Field   string     `json:"field"`
 	Code    string     `json:"code"`
@@ -79,7 +76,7 @@ type Problem struct {
 	Meta    fault.Meta `json:"meta,omitzero"`
 }
 
-// Service brings own data in.
+// Service imports own data.
 type Service struct {
 	facts   Facts
 	sources Sources
@@ -89,25 +86,25 @@ type Service struct {
 	parquet Parquet
 	now     func() time.Time
 	random  io.Reader
-	// turns are for reading files, one at a time: one of the largest takes
-	// some 150 MB.
+	// turns limits file parsing to one at a time: the largest file takes about
+	// 150 MB.
 	turns *turn.Turns
 }
 
-// Parts are what the service works with.
+// Parts are the dependencies of a Service.
 type Parts struct {
 	Facts   Facts
 	Sources Sources
 	Records Records
 	Imports ImportStore
 	Files   Files
-	// Parquet may be nil; such files are refused then.
+	// Parquet may be nil. Parquet files are then rejected.
 	Parquet Parquet
 	Now     func() time.Time
 	Random  io.Reader
 }
 
-// New makes the service.
+// New returns the service.
 func New(p Parts) *Service {
 	return &Service{
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,

@@ -12,12 +12,12 @@ import (
 	"fanfare/internal/fault"
 )
 
-// lines reads rows of JSON into a sheet.
+// lines parses JSON rows into a sheet.
 type lines struct {
 	sheet  *sheet
 	source bytes.Reader
 	d      *jsontext.Decoder
-	// scratch holds text that had escapes.
+	// scratch is the buffer for strings with escapes.
 	scratch []byte
 }
 
@@ -27,8 +27,8 @@ func newLines(s *sheet) *lines {
 	return l
 }
 
-// array reads one JSON array of objects. What is no JSON is a fault and leaves
-// nothing to be used.
+// array parses one JSON array of objects. Invalid JSON is a fault; the sheet is
+// then unusable.
 func (l *lines) array(body []byte) error {
 	switch {
 	case len(bytes.TrimLeft(body, " \t\r\n")) == 0:
@@ -68,8 +68,8 @@ func (l *lines) array(body []byte) error {
 	return nil
 }
 
-// separate reads one JSON object per line. A line that is none is a refused
-// row. Blank lines are nothing.
+// separate parses one JSON object per line. An invalid line is a rejected row.
+// Blank lines are skipped.
 func (l *lines) separate(body []byte) error {
 	n := 0
 	for line := range bytes.Lines(body) {
@@ -92,7 +92,7 @@ func (l *lines) separate(body []byte) error {
 			}
 			err = malformed("trailing_data", "There is something after the JSON object.", l.d.InputOffset())
 		}
-		// What was read before the mistake is no row.
+		// Discard what was parsed before the error.
 		l.sheet.begin(n - 1)
 		d := l.syntax(line, err).Details[0]
 		l.sheet.refuse(d.Field, d.Code, d.Message, d.Meta)
@@ -101,8 +101,8 @@ func (l *lines) separate(body []byte) error {
 	return nil
 }
 
-// row reads one row and returns what adds it to the sheet. A value that is not
-// an object is refused for that alone.
+// row parses one row and returns the function that adds it to the sheet. A
+// value that is not an object is rejected only for that.
 func (l *lines) row() (finish func(), err error) {
 	if l.d.PeekKind() == jsontext.KindBeginObject {
 		return l.sheet.end, l.object()
@@ -117,7 +117,7 @@ func (l *lines) row() (finish func(), err error) {
 	}, err
 }
 
-// object reads the members of a row.
+// object parses the members of a row.
 func (l *lines) object() error {
 	if _, err := l.d.ReadToken(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (l *lines) object() error {
 	return err
 }
 
-// member reads the value of a field. Null is a field that is not there.
+// member parses the value of a field. Null means absent.
 func (l *lines) member(f field) error {
 	kind := l.d.PeekKind()
 	switch kind {
@@ -176,9 +176,8 @@ func (l *lines) member(f field) error {
 	return nil
 }
 
-// skip leaves out a value that does not belong where it is. One with very many
-// values inside ends the reading: the decoder remembers the names of every
-// object, so that each costs more than it looks.
+// skip skips an unexpected value. It fails on a value with very many tokens:
+// the decoder remembers the names of every object, so each one is expensive.
 func (l *lines) skip() error {
 	depth := l.d.StackDepth()
 	for n := 0; ; n++ {
@@ -194,10 +193,10 @@ func (l *lines) skip() error {
 	}
 }
 
-// errLarge says that a value has more than maxSkipped tokens.
+// errLarge means that a value has more than maxSkipped tokens.
 var errLarge = errors.New("a value has too many values inside")
 
-// skipMember leaves out the value of a member.
+// skipMember skips the value of a member.
 func (l *lines) skipMember(name string) error {
 	err := l.skip()
 	if !errors.Is(err, errLarge) {
@@ -211,10 +210,10 @@ func (l *lines) skipMember(name string) error {
 	}})
 }
 
-// maxSkipped is how many tokens a value may have that is left out.
+// maxSkipped is the maximum number of tokens of a skipped value.
 const maxSkipped = 10 * MaxMembers
 
-// text returns what a JSON string says, until the next call.
+// text returns the content of a JSON string. It is valid until the next call.
 func (l *lines) text(v []byte) ([]byte, error) {
 	if len(v) >= 2 && bytes.IndexByte(v, '\\') < 0 {
 		return v[1 : len(v)-1], nil
@@ -224,7 +223,8 @@ func (l *lines) text(v []byte) ([]byte, error) {
 	return l.scratch, err
 }
 
-// syntax says what is wrong with the JSON, in the words of every other body.
+// syntax returns the fault for invalid JSON, with the same messages as for
+// other request bodies.
 func (l *lines) syntax(body []byte, err error) *fault.Error {
 	var ours *fault.Error
 	offset := l.d.InputOffset()
@@ -264,7 +264,8 @@ func tooManyMembers(row int) error {
 	}})
 }
 
-// notARow refuses a value in place of a row that is too large to skip.
+// notARow returns the fault for a value that is not a row and is too large to
+// skip.
 func notARow(row int) error {
 	return fault.Invalid([]fault.Detail{{
 		Field: fmt.Sprintf("rows[%d]", row), Code: "invalid_type", Message: fmt.Sprintf("Row %d must be a JSON object. The rows were read up to there.", row), Meta: fault.Meta{"index": row, "expected": "an object"},

@@ -6,7 +6,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// Codes of numbers that cannot be read.
+// Codes of invalid numbers.
 const (
 	badFormat = "invalid_format"
 	notWhole  = "invalid_type"
@@ -14,12 +14,11 @@ const (
 	tooSmall  = "too_small"
 )
 
-// scale is how many digits after the point a scaled measure has.
+// scale is the number of decimals of a scaled measure.
 const scale = 6
 
-// parseMeasure reads a plain decimal exactly. The code is empty when it
-// worked. Where it may round, digits behind the sixth decide how the sixth is
-// rounded, half away from zero.
+// parseMeasure parses a plain decimal exactly. The code is empty on success.
+// With round, it rounds to six decimals, half away from zero.
 func parseMeasure(b []byte, m fact.Measure, round bool) (v int64, code string) {
 	negative := len(b) > 0 && b[0] == '-'
 	if negative {
@@ -65,8 +64,7 @@ func decimals(m fact.Measure) int {
 	return 0
 }
 
-// shift brings a number with fewer digits after the point to the unit of its
-// measure.
+// shift converts a number to the unit of its measure.
 func shift(v int64, digits, point int, m fact.Measure, up bool) int64 {
 	past := 0
 	if point >= 0 {
@@ -95,7 +93,7 @@ func bound(v int64, negative bool, m fact.Measure) (int64, string) {
 	return v, ""
 }
 
-// appendMeasure writes a value as parseMeasure reads it.
+// appendMeasure appends a value in the format of parseMeasure.
 func appendMeasure(b []byte, v int64, m fact.Measure) []byte {
 	if !m.Scaled() {
 		return strconv.AppendInt(b, v, 10)
@@ -116,11 +114,11 @@ func appendMeasure(b []byte, v int64, m fact.Measure) []byte {
 	return b
 }
 
-// total is a sum that may be larger than one value.
+// total is a sum that can exceed the range of one value.
 type total struct {
 	n     int64
 	known bool
-	// lost says that it is more than can be held.
+	// lost means that the sum overflowed.
 	lost bool
 }
 

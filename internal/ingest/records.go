@@ -7,15 +7,17 @@ import (
 	"fanfare/internal/fault"
 )
 
-// maxCells is how many cells a line may have, empty ones at its end included:
-// spreadsheets write as many as they have columns.
+// maxCells is the maximum number of cells per line, including empty ones at its
+// end: spreadsheets write one per column.
 const maxCells = 16_384
 
-// records visits the records of text as RFC 4180 has them, a little more
-// forgiving about quotes, and stops at a cell or a record that is too long.
-// cells are the visitor's only during the call.
-// Choice: not encoding/csv, which reads a whole record before one can look at
-// it: 25 MB of commas make it allocate more than 1 GB. A test compares the two.
+// records visits the records of CSV text (RFC 4180, more tolerant of quotes).
+// It stops at a cell or a record that is too long. cells is valid only during
+// the call.
+//
+// Choice: not encoding/csv, which parses a whole record before the caller can
+// check it: 25 MB of commas make it allocate more than 1 GB. A test compares
+// the two.
 func records(text string, delimiter rune, visit func(line int, cells []string) error) error {
 	r := splitter{text: text, mark: byte(delimiter)}
 	for r.next() {
@@ -33,23 +35,22 @@ func records(text string, delimiter rune, visit func(line int, cells []string) e
 	return nil
 }
 
-// splitter cuts text into cells.
+// splitter splits text into cells.
 type splitter struct {
-	// text is what follows the line that is being read.
+	// text is the text after the current line.
 	text string
 	mark byte
 	line int
-	// rest is what is left of the line; ended says that a line break is behind
-	// it.
+	// rest is the remainder of the line. ended means that a line break follows.
 	rest  string
 	ended bool
-	// start is the line on which the record began.
+	// start is the first line of the record.
 	start   int
 	cells   []string
 	scratch []byte
 }
 
-// next goes to the next line. It is false at the end of the text.
+// next moves to the next line. It returns false at the end of the text.
 func (r *splitter) next() bool {
 	if r.text == "" {
 		r.rest, r.ended = "", false
@@ -61,7 +62,7 @@ func (r *splitter) next() bool {
 	return true
 }
 
-// record reads the cells of the record that begins on this line.
+// record reads the cells of the record that starts on this line.
 func (r *splitter) record() error {
 	r.cells, r.start = r.cells[:0], r.line
 	for more := true; more; {
@@ -90,8 +91,8 @@ func (r *splitter) tooLong() error {
 	return unreadable(fmt.Sprintf("Line %d has a cell of more than %d bytes. Is a quote not closed?", r.start, MaxCell), fault.Meta{"line": r.start, "maximum": MaxCell})
 }
 
-// quoted reads a cell in quotes and reports whether another follows it. Two
-// quotes are one; one that ends nothing is itself.
+// quoted reads a quoted cell and reports whether another cell follows. Two
+// quotes are one; a quote that does not end the cell is literal.
 func (r *splitter) quoted() (cell string, more bool, err error) {
 	r.rest = r.rest[1:]
 	cell, after, closed := strings.Cut(r.rest, `"`)
@@ -120,7 +121,7 @@ func (r *splitter) quoted() (cell string, more bool, err error) {
 	return "", false, r.tooLong()
 }
 
-// after goes on behind the closing quote of a cell.
+// after continues after the closing quote of a cell.
 func (r *splitter) after(cell, after string) (string, bool, error) {
 	if after == "" {
 		r.rest = ""

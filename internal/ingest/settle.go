@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// identity is what there may be one row of. It has less than the 128 bytes
-// that a map keeps in place: a row has only one of country, age and device.
+// identity is the unique key of a row. It is smaller than the 128 bytes that a
+// map stores inline: a row has only one of country, age and device.
 type identity struct {
 	source                       *fact.Source
 	family                       fact.Family
@@ -30,8 +30,8 @@ func identify(r *fact.Row) identity {
 	}
 }
 
-// settle looks up our records and finds rows that are there twice. What is
-// left in rows is right.
+// settle looks up the records and rejects duplicate rows. The remaining rows
+// are valid.
 func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records) error {
 	found, err := s.lookUp(ctx, workspace, records)
 	if err != nil {
@@ -66,8 +66,7 @@ func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records)
 	return nil
 }
 
-// link refuses ids that name nothing, and links what names a variant to its
-// creative.
+// link rejects ids that do not exist, and links variants to their creatives.
 func (s *sheet) link(r *fact.Row, found map[ident.ID]ident.ID) {
 	for i := range links {
 		e := links[i].entity(r)
@@ -94,7 +93,7 @@ func (s *sheet) repeated(r *fact.Row, seen map[identity]int) {
 		fault.Meta{"first_" + s.indexed: first})
 }
 
-// lookUp finds what the rows' ids name.
+// lookUp looks up the ids of the rows.
 func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records) (map[ident.ID]ident.ID, error) {
 	wanted, seen := map[string][]ident.ID{}, map[ident.ID]bool{"": true}
 	collect := func(r *fact.Row) {

@@ -14,30 +14,30 @@ import (
 	"fanfare/internal/nearest"
 )
 
-// sheet collects the rows of one call or file. Whoever reads them says begin,
-// puts the fields, and says end; settle does what needs all rows.
+// sheet collects the rows of one call or file. For each row, call begin, put
+// for each field, then end. settle does what needs all rows.
 type sheet struct {
-	// indexed is what a row is called by: index, or line.
+	// indexed is the word that names a row's position: index or line.
 	indexed string
-	// channel and account are those of rows that name none.
+	// channel and account are the defaults of rows that name none.
 	channel, account string
-	// first and last are the days that there may be.
+	// first and last are the allowed days.
 	first, last clock.Date
-	// dayLike is how a day is written.
+	// dayLike is the expected date format.
 	dayLike string
-	// round says that numbers may have more digits than are kept.
+	// round allows numbers with more decimals than are stored.
 	round bool
-	// families, if set, are the only ones that rows may be of.
+	// families, if set, are the only families that rows may have.
 	families []fact.Family
-	// most is how many refused rows are told with their problems.
+	// most is the maximum number of rejected rows with their problems.
 	most int
 
 	rows []fact.Row
-	// at is what the row is called by.
+	// at has the position of each row.
 	at       []int
 	refused  []refusal
 	rejected int
-	// listed is how many of them were found in this pass.
+	// listed is how many rejected rows this pass added.
 	listed   int
 	accounts map[string]*fact.Source
 	words    map[string]string
@@ -47,32 +47,32 @@ type sheet struct {
 	given    uint64
 	bad      bool
 	problems []Problem
-	// hints is how many more words are looked for that a caller may have
-	// meant; it bounds the work for what is wrong everywhere.
+	// hints is the remaining number of "did you mean" lookups. It limits the
+	// work if every row is invalid.
 	hints int
 }
 
-// refusal is a row that is not right.
+// refusal is a rejected row.
 type refusal struct {
 	index    int
 	problems []Problem
-	// row is as far as it could be read.
+	// row is the row as far as it could be parsed.
 	row fact.Row
 }
 
-// maxProblems is how many problems of one row are told.
+// maxProblems is the maximum number of problems per row.
 const maxProblems = 50
 
 func newSheet(indexed string, now clock.Date) *sheet {
-	// Choice: data from the future is a mistake, but two days are allowed,
-	// because somewhere it is tomorrow already and clocks are not exact.
+	// Choice: data from the future is an error, but two days are allowed,
+	// because of time zones and inexact clocks.
 	return &sheet{
 		indexed: indexed, channel: "other", account: DefaultAccount, dayLike: "2026-11-15", first: clock.MakeDate(2000, 1, 1), last: now + 2,
 		most: MaxRejected, hints: 500, accounts: map[string]*fact.Source{}, words: map[string]string{},
 	}
 }
 
-// expect makes room for about so many rows.
+// expect allocates space for about that many rows.
 func (s *sheet) expect(rows int) {
 	rows = min(rows, MaxFileRows)
 	s.rows, s.at = make([]fact.Row, 0, rows), make([]int, 0, rows)
@@ -82,8 +82,8 @@ func (s *sheet) begin(index int) {
 	s.row, s.index, s.given, s.bad, s.problems = fact.Row{}, index, 0, false, nil
 }
 
-// refuse notes a problem of the row. Past what is told, only that there is one
-// is noted.
+// refuse adds a problem to the row. After the limit, it only marks the row as
+// invalid.
 func (s *sheet) refuse(field, code, message string, meta fault.Meta) {
 	s.bad = true
 	if s.told() {
@@ -97,7 +97,7 @@ func (s *sheet) wrong(f field, code, message string, meta fault.Meta) {
 	s.refuse(f.String(), code, f.String()+" "+message, meta)
 }
 
-// unknown refuses a member that is no field.
+// unknown rejects a member that is not a field.
 func (s *sheet) unknown(name string) {
 	if !s.told() {
 		s.bad = true
@@ -112,7 +112,7 @@ func (s *sheet) unknown(name string) {
 	s.refuse(cut(name, MaxID), "unknown_field", message, meta)
 }
 
-// cut shortens what is repeated to a caller.
+// cut shortens text that is returned to the caller.
 func cut(s string, most int) string {
 	for i := range s {
 		if most--; most < 0 {
@@ -124,7 +124,7 @@ func cut(s string, most int) string {
 
 func (s *sheet) has(f field) bool { return s.given&(1<<f) != 0 }
 
-// word keeps one copy of a text however often it comes.
+// word returns one shared copy of equal texts.
 func (s *sheet) word(b []byte) string {
 	w, there := s.words[string(b)]
 	if !there {
@@ -134,8 +134,8 @@ func (s *sheet) word(b []byte) string {
 	return w
 }
 
-// put sets a field from text. number says that it came as a number; days and
-// words are not.
+// put sets a field from text. number means that the value was a JSON number;
+// dates and words cannot be numbers.
 func (s *sheet) put(f field, b []byte, number bool) {
 	s.given |= 1 << f
 	if m, ok := f.measure(); ok {
@@ -143,8 +143,8 @@ func (s *sheet) put(f field, b []byte, number bool) {
 		return
 	}
 	if number && f != fieldAccount && f != fieldExternalCampaign && f != fieldExternalCreative && f != fieldExternalAudience {
-		// Choice: ids of platforms may be numbers, because to many programs
-		// they are.
+		// Choice: platform ids may be numbers, because many programs treat them
+		// as numbers.
 		s.wrong(f, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
 		return
 	}
@@ -173,7 +173,7 @@ func (s *sheet) putText(f field, b []byte) {
 	text := s.text(f, b)
 	switch f {
 	case fieldAccount:
-		// Accounts are known by their names without spaces around them.
+		// Account names are trimmed.
 		if text = strings.TrimSpace(text); text != "" {
 			s.row.Source = s.source(text)
 		}
@@ -211,7 +211,7 @@ func (s *sheet) missing(f field, id ident.ID) {
 	s.refuse(d.Field, d.Code, d.Message, d.Meta)
 }
 
-// text checks an id or a name; what is not right is empty.
+// text checks an id or a name. It returns empty if it is invalid.
 func (s *sheet) text(f field, b []byte) string {
 	most := MaxID
 	switch f {
@@ -291,8 +291,8 @@ func (s *sheet) putMeasure(f field, m fact.Measure, b []byte) {
 	}
 }
 
-// source returns the account of that name. There is one for all its rows, so
-// that its connection can be filled in later.
+// source returns the account with that name. All its rows share it, so that the
+// connection can be set later.
 func (s *sheet) source(account string) *fact.Source {
 	a := s.accounts[account]
 	if a == nil {
@@ -302,13 +302,13 @@ func (s *sheet) source(account string) *fact.Source {
 	return a
 }
 
-// end settles what the fields of a row mean together and keeps it.
+// end checks the fields of a row in combination and adds the row.
 func (s *sheet) end() {
 	s.require()
 	s.breakdown()
 	for i := range links {
-		// Choice: a name is what identifies an entity that has no id, so that
-		// rows by name alone are told apart and found again.
+		// Choice: the name identifies an entity without an id, so that rows
+		// with only a name are distinct and can be replaced.
 		if e := links[i].entity(&s.row); !e.There() {
 			e.External = cut(e.Name, MaxID)
 		}
@@ -336,7 +336,7 @@ func (s *sheet) require() {
 	}
 }
 
-// breakdown finds the family of the row and refuses mixes.
+// breakdown sets the family of the row and rejects a mix of families.
 func (s *sheet) breakdown() {
 	by := fieldDate
 	for _, f := range []field{fieldCountry, fieldAgeRange, fieldGender, fieldDevice} {

@@ -15,19 +15,19 @@ import (
 	"fanfare/internal/fault"
 )
 
-// grid is a file cut into columns and rows.
+// grid is a file as columns and rows.
 type grid struct {
 	columns []string
-	// header is the line with the columns' names.
+	// header is the line with the column names.
 	header int
-	// lines is how many there are at the most, 0 where nobody knows.
+	// lines is the maximum number of lines, 0 if unknown.
 	lines int
-	// each visits the rows below them; cells are the visitor's only during the
-	// call. There are as many cells as columns.
+	// each visits the rows below the header. cells is valid only during the
+	// call and has one entry per column.
 	each func(visit func(line int, cells []string) error) error
 }
 
-// Encodings of text.
+// Text encodings.
 const (
 	encodingUTF8    = "utf-8"
 	encodingUTF16LE = "utf-16le"
@@ -35,8 +35,8 @@ const (
 	encodingWindows = "windows-1252"
 )
 
-// decodeText returns the text of a file and how it was encoded. What has no
-// mark and is not UTF-8 is Windows-1252, in which everything is text.
+// decodeText returns the text of a file and its encoding. Text without a byte
+// order mark that is not UTF-8 is read as Windows-1252, which accepts any byte.
 func decodeText(b []byte) (text, encoding string, err error) {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
@@ -72,7 +72,7 @@ func decodeUTF16(b []byte, order binary.ByteOrder) string {
 	return string(utf16.Decode(units))
 }
 
-// TooLarge refuses a file and says what of it is too much.
+// TooLarge returns the fault for a file that exceeds a limit.
 func TooLarge(what string) error {
 	return fault.Invalid([]fault.Detail{{
 		Field: "body", Code: tooLarge, Message: what + " Split the file, or leave out columns that hold no metrics.",
@@ -84,7 +84,7 @@ func unreadable(message string, meta fault.Meta) *fault.Error {
 	return fault.Invalid([]fault.Detail{{Field: "body", Code: "invalid_format", Message: message, Meta: meta}})
 }
 
-// textGrid is the rows of text below its header.
+// textGrid returns the rows below the header of a text.
 func textGrid(text string, delimiter rune, header int) (*grid, error) {
 	g := &grid{header: header, lines: strings.Count(text, "\n")}
 	err := records(text, delimiter, func(line int, cells []string) error {
@@ -117,7 +117,7 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 // errEnough stops a visit.
 var errEnough = errors.New("enough")
 
-// parquetGrid is the rows of a Parquet file. They count as lines from 1.
+// parquetGrid returns the rows of a Parquet file. Their lines count from 1.
 func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 	if p == nil {
 		return nil, unreadable("Parquet files cannot be read here. Send CSV.", nil)
@@ -155,7 +155,7 @@ func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 	return g, nil
 }
 
-// visit checks the bounds of a row and gives it as many cells as there are
+// visit checks the limits of a row and adjusts its number of cells to the
 // columns.
 func (g *grid) visit(line int, cells []string, visit func(line int, cells []string) error) error {
 	for len(cells) > len(g.columns) && strings.TrimSpace(cells[len(cells)-1]) == "" {
@@ -170,7 +170,8 @@ func (g *grid) visit(line int, cells []string, visit func(line int, cells []stri
 	return visit(line, cells)
 }
 
-// tooManyColumns refuses a line, or the whole file where line is 0.
+// tooManyColumns returns the fault for a line, or for the whole file if line is
+// 0.
 func tooManyColumns(line int) error {
 	where, meta := "The file", fault.Meta{"maximum": MaxColumns}
 	if line > 0 {
@@ -181,7 +182,7 @@ func tooManyColumns(line int) error {
 	}})
 }
 
-// distinct gives every column a name of its own.
+// distinct makes the column names unique.
 func distinct(names []string) []string {
 	out, seen := make([]string, len(names)), map[string]bool{}
 	for i, name := range names {

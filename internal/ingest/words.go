@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// synonyms are what columns are called that are read as a field, the best
-// first: where two columns would be the same field, the better one is it.
-// Choice: ad groups and ad sets are read as audiences, because they hold the
-// targeting, and because rows of two of them would be one row otherwise.
+// synonyms are the column names of each field, best first. If two columns match
+// the same field, the better one gets it.
+//
+// Choice: ad groups and ad sets are read as audiences, because they have the
+// targeting, and because rows of two ad groups would otherwise be duplicates.
 var synonyms = map[string][]string{
 	"date":                 {"day", "by day", "reporting starts", "start date", "date start", "send date", "send time", "sent date", "stat time day", "datum", "tag", "jour", "fecha"},
 	"end_date":             {"reporting ends", "date stop"},
@@ -43,13 +44,13 @@ var synonyms = map[string][]string{
 	"reach":                {"reichweite"},
 }
 
-// named is what a column's name leads to.
+// named is the field and the rank of a column name.
 type named struct {
 	field field
 	rank  int
 }
 
-// byWord finds the field of a normal name.
+// byWord maps normalized names to fields.
 var byWord = func() map[string]named {
 	words := map[string]named{}
 	for i, name := range fieldNames {
@@ -57,8 +58,8 @@ var byWord = func() map[string]named {
 	}
 	for name, list := range synonyms {
 		for i, word := range list {
-			// Only the API's own ids have these names exactly; what the
-			// values are decides.
+			// Only the API's own ids have exactly these names. Their values
+			// decide.
 			if _, taken := words[normal(word)]; !taken {
 				words[normal(word)] = named{fieldsByName[name], i + 1}
 			}
@@ -67,7 +68,7 @@ var byWord = func() map[string]named {
 	return words
 }()
 
-// allWords are the names that a slip is compared with.
+// allWords are the names that a misspelled name is compared with.
 var allWords = func() []string {
 	words := make([]string, 0, len(byWord))
 	for w := range byWord {
@@ -77,12 +78,12 @@ var allWords = func() []string {
 	return words
 }()
 
-// normal is a column's name without the differences that do not matter.
+// normal normalizes a column name.
 func normal(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\u00a0' || r == '\n' || r == '\r' }), " ")
 }
 
-// bare takes a bracket at the end off a normal name, such as a currency.
+// bare splits a suffix in brackets, such as a currency, off a normalized name.
 func bare(name string) (base, bracket string) {
 	open := strings.LastIndexByte(name, '(')
 	if open <= 0 || !strings.HasSuffix(name, ")") {
@@ -91,21 +92,21 @@ func bare(name string) (base, bracket string) {
 	return strings.TrimSpace(name[:open]), name[open+1 : len(name)-1]
 }
 
-// template is an export of a platform, known by its columns.
+// template is a known platform export, recognized by its columns.
 type template struct {
 	name string
-	// all must be there, and one of any.
+	// all columns and one of any must exist.
 	all, any []string
-	// channel is that of rows that name none.
+	// channel is the default channel of rows.
 	channel string
-	// columns are read otherwise than their names would be.
+	// columns overrides the fields of column names.
 	columns map[string]string
-	// dateFormat is how days are written where they could be read in two ways.
+	// dateFormat is the date format if it is ambiguous.
 	dateFormat string
 }
 
-// templates are looked through in order. Google's exports say what they are
-// about in the campaign type, if at all.
+// templates are checked in order. Google's exports name their channel only in
+// the campaign type, if at all.
 var templates = []template{
 	{name: "mailchimp", all: []string{"successful deliveries", "abuse complaints"}, channel: "email", columns: map[string]string{"title": "campaign_name", "unique id": "external_campaign_id", "total orders": "conversions", "total revenue": "revenue"}},
 	{name: "klaviyo", all: []string{"total recipients", "spam complaints"}, channel: "email"},
@@ -115,7 +116,7 @@ var templates = []template{
 	{name: "google_ads", all: []string{"cost", "impr."}, any: []string{"campaign", "campaign id", "ad group"}},
 }
 
-// recognise finds the template of a set of columns.
+// recognise returns the template of a set of columns.
 func recognise(columns []string) *template {
 	there := map[string]bool{}
 	for _, c := range columns {
@@ -133,7 +134,7 @@ func recognise(columns []string) *template {
 	return nil
 }
 
-// templateOf finds a template by its name.
+// templateOf returns a template by name.
 func templateOf(name *string) *template {
 	for i := range templates {
 		if name != nil && templates[i].name == *name {
@@ -143,7 +144,7 @@ func templateOf(name *string) *template {
 	return nil
 }
 
-// values are words of exports for the values of fields.
+// values maps words in exports to values of fields.
 var values = map[field]map[string]string{
 	fieldChannel: spell(map[string]string{
 		"search":    "search network, paid search, sem, ppc, shopping",
@@ -167,7 +168,7 @@ var values = map[field]map[string]string{
 	fieldCountry: {"uk": "GB"},
 }
 
-// spell turns words behind their value into values behind their words.
+// spell inverts the map from value to words.
 func spell(words map[string]string) map[string]string {
 	out := map[string]string{}
 	for value, list := range words {
