@@ -139,7 +139,7 @@ func parseSVG(b []byte) (*node, error) {
 // tree is the state of the parser.
 type tree struct {
 	root  *node
-	open  []*node // from the root to where we are
+	open  []*node // from the root to the current node
 	ids   map[string]*node
 	nodes int
 }

@@ -129,8 +129,8 @@ func (s *Service) Act(ctx context.Context, cause record.Cause, id ident.ID, matc
 	})
 }
 
-// CheckLaunch returns what a launch would return, errors included, and changes
-// nothing.
+// CheckLaunch returns the error that a launch would return, or the unchanged
+// record. It changes nothing.
 func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match record.Match) (record.Doc, error) {
 	c, err := s.store.Load(ctx, workspace, id)
 	if err != nil {

@@ -17,20 +17,20 @@ type span struct {
 	severity, message string
 }
 
-// phrasebook is a set of phrases, by the words they may begin with.
+// phrasebook is a set of phrases, indexed by their first words.
 //
-// It is written one phrase a line, with spaces between words. In a phrase
+// Its text has one phrase per line, with spaces between words. In a phrase
 //
 //	a|b      is either word; a_b is two words in one alternative
-//	word?    may be missing
+//	word?    is optional
 //	<class>  is any entry of a word class
 //	<n>      is a number
 //	~        is up to four words such as "some", "high", "quality"
-//	^ and ;  are the beginning and the end of a sentence
-//	. ? % #  are themselves
+//	^ and ;  are the start and the end of a sentence
+//	. ? % #  are literal
 //
-// All alternatives of one phrase make the same claim; classes and numbers are
-// part of what is claimed.
+// All alternatives of one phrase are the same claim. Classes and numbers are
+// part of the claim.
 type phrasebook struct {
 	text   string
 	once   sync.Once

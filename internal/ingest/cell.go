@@ -340,7 +340,7 @@ func (d *days) format() string {
 		return formatWords
 	case d.joint == most:
 		return formatJoint
-	case d.marks['.'] >= rest: // nobody puts the month first before a point
+	case d.marks['.'] >= rest: // with points, the day always precedes the month
 		return formatDots
 	case d.dayFirst > 0 && d.monthFirst == 0 && d.marks['-'] > d.marks['/']:
 		return formatDash
