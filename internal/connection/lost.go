@@ -13,18 +13,21 @@ const DataLost = "data_lost"
 
 // Lost notes that all facts of a connection are gone, or are those of an older
 // backup, and has them read again from the platform as after the first
-// connect. It reports whether there was anything to lose and whether it will be
-// read again; own data has to be sent again. A connection that is disconnected,
-// or that never had facts, stays as it is. Calling it again is right.
+// connect: a run that is at work has written to the facts that are gone. It
+// reports whether there was anything to lose and whether it will be read again;
+// own data has to be sent again, and answers that are remembered for it under an
+// idempotency key are forgotten. A connection that is disconnected, or that never
+// had data of its own, stays as it is. Calling it again is right.
 func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lost, resyncs bool, err error) {
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
-		if c.Status == StatusDisconnected || c.Status == StatusPending || c.Sync.LastSuccessAt == nil && !c.lost() {
+		resyncs = c.syncs() == nil
+		if c.Status == StatusDisconnected || c.Status == StatusPending || c.Sync.LastSuccessAt == nil && !c.lost() && !resyncs {
 			lost, resyncs = false, false
 			return errSame
 		}
-		lost = true
+		lost, ch.Forget = true, !resyncs
 		remedy := "Send the data again."
-		if resyncs = c.syncs() == nil; resyncs {
+		if resyncs {
 			remedy = "None is needed: the metrics are read again from the platform."
 		}
 		c.StatusReason = &Reason{Code: DataLost, Message: "Metrics of this connection were lost on the server and are incomplete.", Since: ch.At, Remediation: &remedy}

@@ -54,6 +54,9 @@ type Change struct {
 	// Push says that platforms can be reached, so that requested states which
 	// are not confirmed are tried again.
 	Push bool
+	// Forget has answers forgotten that are remembered for the connection's own
+	// data under idempotency keys.
+	Forget bool
 	// AnswerRun has the first run answered and remembered, not the connection.
 	AnswerRun bool
 	// Answer is a run that is answered and remembered as it is here, where

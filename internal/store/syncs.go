@@ -100,6 +100,11 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 		}
 	}
 	err := s.db.write(ctx, func(tx Tx) error {
+		if ch.Forget {
+			if _, err := tx.Exec(`DELETE FROM once WHERE workspace_id = $1 AND resource_id = $2`, string(workspace), string(id)); err != nil {
+				return fmt.Errorf("forget answers: %w", err)
+			}
+		}
 		for i := range list {
 			if err := s.db.putIn(tx, &list[i], &trails[i]); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -282,6 +283,26 @@ func TestDrillFactsRestore(t *testing.T) {
 	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
 		t.Fatalf("%+v", out)
 	}
+	// A backup that is missing or damaged leaves everything as it was.
+	text, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"none": nil, "half": text[:len(text)/2], "flipped": flipped(text)} {
+		bad := filepath.Join(t.TempDir(), name)
+		if content != nil {
+			if err := os.WriteFile(bad, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out := s.server.Run("facts", "restore", bad); out.Code == 0 {
+			t.Errorf("%s: %+v, want an error", name, out)
+		}
+		status, body := s.query()
+		if status != http.StatusOK || spendIn(body) != s.spend || strings.Contains(body, "data_lost") {
+			t.Errorf("%s: after a failed restore: %d %s, want spend %s and nothing lost", name, status, body, s.spend)
+		}
+	}
 	s.server.Stop()
 	_ = os.Remove(filepath.Join(s.data, "facts.duckdb"))
 	_ = os.Remove(filepath.Join(s.data, "facts.duckdb.wal"))
@@ -327,6 +348,13 @@ func TestDrillFactsRestore(t *testing.T) {
 		t.Errorf("after another restore: %d %s", status, body)
 	}
 	whole.server.Stop()
+}
+
+// flipped is a copy with one bit changed in the middle.
+func flipped(b []byte) []byte {
+	c := bytes.Clone(b)
+	c[len(c)/2] ^= 1
+	return c
 }
 
 // TestDrillFactsGone removes the file of a running server, and puts it back.

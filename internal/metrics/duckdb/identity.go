@@ -148,6 +148,18 @@ func Retire(dir string) (kept string, err error) {
 	return kept, nil
 }
 
+// Move moves the facts of a folder, which nobody may have open, into another one
+// that has none.
+func Move(from, to string) error {
+	for _, name := range files {
+		err := os.Rename(filepath.Join(from, name), filepath.Join(to, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("put the new facts into place: %w", err)
+		}
+	}
+	return nil
+}
+
 // anyExists reports whether one of the files with a suffix is in a folder.
 func anyExists(dir, suffix string) (bool, error) {
 	for _, name := range files {

@@ -66,6 +66,13 @@ func (w *World) syncSteps() []Step {
 			ch.Events, ch.Work = []record.Event{{Type: "connection.created"}, {Type: "connection.connected"}}, &ch.At
 			return apply(ctx, ch)
 		}},
+		{"sync.forget", false, func(ctx context.Context) error {
+			c, err := w.DB.Connections().Load(ctx, w.Workspace, id)
+			if err != nil {
+				return err
+			}
+			return apply(ctx, &connection.Change{Cause: w.Cause(), At: w.Now(), Connection: c, Forget: true})
+		}},
 		{"sync.sealed", false, func(ctx context.Context) error {
 			list, err := w.DB.Sealed(ctx)
 			if err == nil && !slices.Contains(list, "sealed") {
