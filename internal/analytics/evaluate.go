@@ -140,11 +140,13 @@ func sumsOf(total []Group) []Sum {
 
 // totalOfRows adds up the rows of each period.
 func (e *evaluation) totalOfRows() (err error) {
-	if e.sum, err = e.add(func(r *row) *cell { return &r.facts }, e.reported); err != nil {
+	now := func(r *row) (*cell, bool) { return &r.facts, r.current }
+	if e.sum, err = e.add(now, e.reported); err != nil {
 		return err
 	}
 	if e.r.compare != nil {
-		e.sumBefore, err = e.add(func(r *row) *cell { return &r.factsBefore }, e.reportedBefore)
+		before := func(r *row) (*cell, bool) { return &r.factsBefore, r.paired }
+		e.sumBefore, err = e.add(before, e.reportedBefore)
 	}
 	return err
 }
@@ -152,10 +154,16 @@ func (e *evaluation) totalOfRows() (err error) {
 // add adds up one period of all rows as a query without dimensions would. A
 // measure is unknown if no row knows it. An amount is unknown if a rate is
 // missing in any row, and reach if more than one row has it. Without facts in
-// any row, the sums are nil; without rows, the reported measures are zero.
-func (e *evaluation) add(of func(*row) *cell, reported measureSet) (total cell, err error) {
+// any row, the sums are nil; without rows in the period, the reported measures
+// are zero. of returns the period's part of a row, and whether it has one.
+func (e *evaluation) add(of func(*row) (*cell, bool), reported measureSet) (total cell, err error) {
+	rows := 0
 	for i := range e.rows {
-		c := of(&e.rows[i])
+		c, there := of(&e.rows[i])
+		if !there {
+			continue
+		}
+		rows++
 		switch {
 		case c.sums == nil:
 			total.reported |= c.reported
@@ -167,7 +175,7 @@ func (e *evaluation) add(of func(*row) *cell, reported measureSet) (total cell, 
 			}
 		}
 	}
-	if len(e.rows) == 0 {
+	if rows == 0 {
 		total.reported = reported
 	}
 	for i := range total.sums {
