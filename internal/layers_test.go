@@ -49,7 +49,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "every package uses the basic types, so they import only each other",
 	},
 	{
-		name: "slice", packages: []string{"account", "analytics", "asset", "campaign", "connection", "creative", "ratelimit", "rates", "signin"}, may: []string{"leaf"},
+		name: "slice", packages: []string{"account", "analytics", "asset", "campaign", "connection", "ratelimit", "rates", "signin"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "rules know neither HTTP nor SQL, and no slice imports another: what one needs of another it declares as an interface",
 	},
 	{
@@ -57,15 +57,23 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "its insights are answers of analytics; a copy of each of those types would have to be kept equal",
 	},
 	{
+		name: "copy policy", packages: []string{"creative/policy"},
+		never: slices.Concat(http, drivers), why: "a check of ad copy depends on the text, its channel and its source alone",
+	},
+	{
+		name: "creative", packages: []string{"creative"}, may: []string{"copy policy", "leaf"},
+		never: slices.Concat(http, drivers), why: "it checks the copy of its variants",
+	},
+	{
 		name: "ingest", packages: []string{"ingest"}, may: []string{"connection", "leaf"},
 		never: slices.Concat(http, drivers), why: "own data belongs to a connection, which defines what a source is",
 	},
 	{
-		name: "http", packages: []string{"httpapi"}, may: []string{"slice", "audience", "ingest", "leaf"},
+		name: "http", packages: []string{"httpapi"}, may: []string{"slice", "audience", "creative", "ingest", "leaf"},
 		never: drivers, why: "the HTTP layer maps requests to slices; with access to the store it could bypass their rules",
 	},
 	{
-		name: "console", packages: []string{"console"}, may: []string{"http", "slice", "audience", "ingest", "leaf"},
+		name: "console", packages: []string{"console"}, may: []string{"http", "slice", "audience", "creative", "ingest", "leaf"},
 		never: drivers, why: "the HTTP layer of the console calls the same slices as the API",
 	},
 	{
@@ -73,7 +81,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "the runner knows jobs by kind; the app registers what they do",
 	},
 	{
-		name: "store", packages: []string{"store"}, may: []string{"slice", "audience", "ingest", "leaf", "work"},
+		name: "store", packages: []string{"store"}, may: []string{"slice", "audience", "creative", "ingest", "leaf", "work"},
 		never: slices.Concat(http, drivers), why: "one SQL serves every engine, and slices declare what they need of it",
 	},
 	{
@@ -97,7 +105,7 @@ var layers = []layer{
 		never: drivers, why: "they send requests and encrypt secrets without knowing their meaning",
 	},
 	{
-		name: "copywriter", packages: []string{"creative/composer"}, may: []string{"creative", "leaf"},
+		name: "copywriter", packages: []string{"creative/composer"}, may: []string{"creative", "copy policy", "leaf"},
 		never: slices.Concat(http, drivers), why: "it writes copy from the brief alone",
 	},
 	{
@@ -105,7 +113,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "a picture depends only on its parameters",
 	},
 	{
-		name: "llm", packages: []string{"llm"}, may: []string{"creative", "wire", "leaf"},
+		name: "llm", packages: []string{"llm"}, may: []string{"creative", "copy policy", "wire", "leaf"},
 		never: drivers, why: "a model writes copy from a brief; it neither stores nor serves anything",
 	},
 	{
@@ -155,7 +163,7 @@ var layers = []layer{
 		never: drivers, why: "pages are built from files and the contract, so they can be read while the service is in trouble",
 	},
 	{
-		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
+		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "wire"},
 		never: drivers, why: "it connects the packages, in the same way for a server, a command and a test",
 	},
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},

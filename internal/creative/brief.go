@@ -3,6 +3,7 @@ package creative
 import (
 	"context"
 	"errors"
+	"fanfare/internal/creative/policy"
 	"fmt"
 )
 
@@ -37,6 +38,18 @@ type Brief struct {
 	Seed int64
 }
 
+// Source returns the part of the brief that the policy check uses, nil without a
+// brief.
+func (b *Brief) Source() *policy.Source {
+	if b == nil {
+		return nil
+	}
+	return &policy.Source{
+		Prompt: b.Prompt, NegativePrompt: b.NegativePrompt, BrandName: b.Brand.Name, BannedWords: b.Brand.BannedWords,
+		CallToAction: b.CallToAction, LandingURL: b.LandingURL, Language: b.Language,
+	}
+}
+
 // Brand describes the look and the voice of the advertiser.
 type Brand struct {
 	Name  string `json:"name"`
@@ -56,27 +69,11 @@ type Shape struct {
 	Width, Height int
 }
 
-// Copy is the text of one variant for one channel. Limits lists the fields of
-// each channel and their lengths; the other fields are empty.
-type Copy struct {
-	Headlines    []string `json:"headlines"`
-	LongHeadline *string  `json:"long_headline"`
-	Descriptions []string `json:"descriptions"`
-	PrimaryText  *string  `json:"primary_text"`
-	ShortText    *string  `json:"short_text"`
-	Subject      *string  `json:"subject"`
-	Preheader    *string  `json:"preheader"`
-	Body         *string  `json:"body"`
-	Script       *string  `json:"script"`
-	BusinessName *string  `json:"business_name"`
-	Paths        []string `json:"paths"`
-}
-
 // Draft is one variant as the provider returns it.
 type Draft struct {
 	// Angle names the idea of the variant, if the provider has a name for it.
 	Angle        string
-	ByChannel    map[string]Copy
+	ByChannel    map[string]policy.Copy
 	CallToAction string
 }
 

@@ -1,6 +1,6 @@
 // Package creative defines creatives and their variants, their generation from
-// a prompt, the policy check of texts, and the provider interface. It uses no
-// HTTP and no SQL; store.go declares the interfaces that it needs.
+// a prompt, and the provider interface. It uses no HTTP and no SQL; store.go
+// declares the interfaces that it needs.
 package creative
 
 import (
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -88,10 +89,10 @@ type Creative struct {
 
 	Spec
 
-	Policy           Policy      `json:"policy"`
-	Generation       *Generation `json:"generation"`
-	VariantCount     int         `json:"variant_count"`
-	PrimaryVariantID *ident.ID   `json:"primary_variant_id"`
+	Policy           policy.Policy `json:"policy"`
+	Generation       *Generation   `json:"generation"`
+	VariantCount     int           `json:"variant_count"`
+	PrimaryVariantID *ident.ID     `json:"primary_variant_id"`
 
 	record.Common
 }
@@ -117,18 +118,18 @@ type Approval struct {
 
 // Content is the text and the media of a creative.
 type Content struct {
-	Headline     *string         `json:"headline"`
-	Body         *string         `json:"body"`
-	Description  *string         `json:"description"`
-	CallToAction *string         `json:"call_to_action"`
-	LandingURL   *string         `json:"landing_url"`
-	Language     *string         `json:"language"`
-	ByChannel    map[string]Copy `json:"by_channel"`
-	Media        []Media         `json:"media"`
+	Headline     *string                `json:"headline"`
+	Body         *string                `json:"body"`
+	Description  *string                `json:"description"`
+	CallToAction *string                `json:"call_to_action"`
+	LandingURL   *string                `json:"landing_url"`
+	Language     *string                `json:"language"`
+	ByChannel    map[string]policy.Copy `json:"by_channel"`
+	Media        []Media                `json:"media"`
 }
 
 // empty returns the content of a creative that has none yet.
-func empty() Content { return Content{ByChannel: map[string]Copy{}, Media: []Media{}} }
+func empty() Content { return Content{ByChannel: map[string]policy.Copy{}, Media: []Media{}} }
 
 // Media is one image of a creative.
 type Media struct {
@@ -217,7 +218,7 @@ type Variant struct {
 	IsControl   bool               `json:"is_control"`
 	Weight      int                `json:"weight"`
 	Content     Content            `json:"content"`
-	Policy      Policy             `json:"policy"`
+	Policy      policy.Policy      `json:"policy"`
 	Differences []string           `json:"differences"`
 	AspectRatio *string            `json:"aspect_ratio"`
 	Language    *string            `json:"language"`

@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/app"
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/ratelimit"
@@ -204,10 +205,10 @@ func (a *author) Paint(ctx context.Context, b *creative.Brief, _ *creative.Draft
 func written(b *creative.Brief, texts ...string) []creative.Draft {
 	var list []creative.Draft
 	for _, text := range texts {
-		d := creative.Draft{Angle: "benefit_first", ByChannel: map[string]creative.Copy{}, CallToAction: "shop_now"}
+		d := creative.Draft{Angle: "benefit_first", ByChannel: map[string]policy.Copy{}, CallToAction: "shop_now"}
 		for _, channel := range b.Channels {
-			var copied creative.Copy
-			for _, l := range creative.LimitsOf(channel) {
+			var copied policy.Copy
+			for _, l := range policy.LimitsOf(channel) {
 				var items []string
 				for i := range max(l.Least, 1) {
 					items = append(items, text+strings.Repeat(" tea", i))

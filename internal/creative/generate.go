@@ -13,6 +13,7 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -117,6 +118,23 @@ func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Requ
 	}}, nil
 }
 
+// checkLanguage rejects a language that the built-in composer cannot use for
+// the prompt. Language models translate.
+func checkLanguage(r *Request) []fault.Detail {
+	if r.Language == nil || *r.Provider != BuiltIn {
+		return nil
+	}
+	tag, mismatch := policy.LanguageMismatch(r.Prompt, *r.Language)
+	if !mismatch {
+		return nil
+	}
+	return []fault.Detail{{
+		Field: "language", Code: "language_mismatch",
+		Message: fmt.Sprintf("language is %s, but the prompt is in %s. The built-in composer does not translate. Leave language out, write the prompt in that language, or choose a provider that is a language model.", *r.Language, policy.LanguageName(tag)),
+		Meta:    fault.Meta{"prompt_language": tag},
+	}}
+}
+
 // AssetPath is the URL path of assets.
 const AssetPath = "/v1/assets/"
 
@@ -143,7 +161,7 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	if f.Problems.Add(dangling...); f.Err() != nil {
 		return record.Doc{}, f.Err()
 	}
-	if reason, refused := Refuse(r.Prompt); refused {
+	if reason, refused := policy.Refuse(r.Prompt); refused {
 		return record.Doc{}, fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
 			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
 	}

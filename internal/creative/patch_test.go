@@ -8,6 +8,7 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 )
@@ -83,7 +84,7 @@ func TestRewrite(t *testing.T) {
 		social := before.Content.ByChannel["social"]
 		text := "This tea cures cancer"
 		social.PrimaryText = &text
-		want(t, "copy", map[string]creative.Copy{"social": social}, v.Content.ByChannel)
+		want(t, "copy", map[string]policy.Copy{"social": social}, v.Content.ByChannel)
 		want(t, "status", creative.StatusReady, v.Status)
 		finding := v.Policy.Findings[0]
 		want(t, "policy", []any{"block", "medical_claim", "social", "primary_text"}, []any{v.Policy.Status, finding.Rule, finding.Channel, finding.Field})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/record"
 )
 
@@ -54,12 +55,12 @@ func (s *Service) craft(ctx context.Context, cause record.Cause, c *Creative, wo
 	drafts := s.presentable(b, result)
 	for i, d := range drafts {
 		content := contentOf(b, &d, result.Language)
-		v := s.variant(c, i+1, titleOf(d.Angle, i), content, Review(b, b.Channels, d.ByChannel))
+		v := s.variant(c, i+1, titleOf(d.Angle, i), content, policy.Review(b.Source(), b.Channels, d.ByChannel))
 		v.Generation = &VariantGeneration{Seed: b.Seed, Parameters: map[string]string{}}
 		if d.Angle != "" {
 			v.Generation.Parameters["angle"] = d.Angle
 		}
-		if v.Policy.Status == PolicyBlock {
+		if v.Policy.Status == policy.PolicyBlock {
 			v.Status = StatusFailed
 		} else if err := s.paint(ctx, cause, b, &d, work, &v, &o.usage); err != nil {
 			return o, err
@@ -127,15 +128,15 @@ func (s *Service) presentable(b *Brief, r *Result) []Draft {
 	for i, d := range r.Drafts {
 		var over []string
 		var texts strings.Builder
-		asked := map[string]Copy{}
+		asked := map[string]policy.Copy{}
 		for _, channel := range b.Channels {
 			text := d.ByChannel[channel]
-			text = text.plain(channel)
+			text = text.Plain(channel)
 			asked[channel] = text
 			for _, o := range text.Overs(channel) {
 				over = append(over, fmt.Sprintf("%s.%s (%d of %d)", channel, o.Limit.Field, o.Length, o.Limit.Hard))
 			}
-			fmt.Fprintf(&texts, "%q", text.all(channel))
+			fmt.Fprintf(&texts, "%q", text.All(channel))
 		}
 		d.ByChannel, d.CallToAction = asked, actionOf(d.CallToAction)
 		switch {
@@ -159,33 +160,6 @@ func actionOf(words string) string {
 		return ""
 	}
 	return action
-}
-
-// multiline are the fields that may have line breaks.
-var multiline = []string{"body", "script"}
-
-// plain copies the fields of a channel as plain text.
-func (c *Copy) plain(channel string) Copy {
-	out := Copy{Headlines: []string{}, Descriptions: []string{}, Paths: []string{}}
-	for _, l := range LimitsOf(channel) {
-		texts := []string{}
-		for _, text := range c.Texts(l.Field) {
-			if text = Clean(text, slices.Contains(multiline, l.Field)); text != "" {
-				texts = append(texts, text)
-			}
-		}
-		out.SetTexts(l.Field, texts)
-	}
-	return out
-}
-
-// all returns all texts of a copy.
-func (c *Copy) all(channel string) []string {
-	var list []string
-	for _, l := range LimitsOf(channel) {
-		list = append(list, c.Texts(l.Field)...)
-	}
-	return list
 }
 
 // contentOf converts a draft to content. Headline and body are those of the
@@ -221,7 +195,7 @@ func strictest(b *Brief, d *Draft, fields ...string) (best *string, found bool) 
 			if len(texts) == 0 {
 				continue
 			}
-			for _, l := range LimitsOf(channel) {
+			for _, l := range policy.LimitsOf(channel) {
 				if l.Field == field && (!found || l.Hard < least) {
 					best, least, found = &texts[0], l.Hard, true
 				}
@@ -304,7 +278,7 @@ func arrange(variants []Variant, dropped []string) error {
 func none(variants []Variant, dropped []string) error {
 	for _, v := range variants {
 		for _, f := range v.Policy.Findings {
-			if f.Severity == PolicyBlock {
+			if f.Severity == policy.PolicyBlock {
 				return Fail(FailPolicy, false, "Every variant was stopped by the policy check; the first by rule %s at %s.%s: %s", f.Rule, f.Channel, f.Field, f.Message)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 )
@@ -83,7 +84,7 @@ func TestPlainText(t *testing.T) {
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 			list := written(b, "<b>Green\u202e</b> tea\x07")
 			list = append(list, written(&creative.Brief{Channels: []string{"search"}}, "Unasked")...)
-			list[0].ByChannel["email"] = creative.Copy{Body: &secret}
+			list[0].ByChannel["email"] = policy.Copy{Body: &secret}
 			social := list[0].ByChannel["social"]
 			social.Body, social.Subject = &secret, &secret
 			list[0].ByChannel["social"] = social
@@ -181,8 +182,8 @@ func TestDifferences(t *testing.T) {
 		a.writes(func(b *creative.Brief) []creative.Draft {
 			list := written(b, "One", "One", "One")
 			other := "Another text"
-			for i, change := range []func(*creative.Copy){
-				func(c *creative.Copy) { c.PrimaryText = &other }, func(c *creative.Copy) { c.Headlines = []string{other} },
+			for i, change := range []func(*policy.Copy){
+				func(c *policy.Copy) { c.PrimaryText = &other }, func(c *policy.Copy) { c.Headlines = []string{other} },
 			} {
 				copied := list[i+1].ByChannel["other"]
 				change(&copied)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fanfare/internal/body"
+	"fanfare/internal/creative/policy"
 )
 
 // readOnly lists the fields that callers cannot write.
@@ -21,7 +22,7 @@ func readUpload(f *body.Reader) Upload {
 	readCommon(f, &u.Spec)
 	o := f.Nested("content", body.Required)
 	if o == nil {
-		u.Content = Content{ByChannel: map[string]Copy{}, Media: []Media{}}
+		u.Content = Content{ByChannel: map[string]policy.Copy{}, Media: []Media{}}
 		return u
 	}
 	u.Content = readContent(o)
@@ -83,8 +84,8 @@ func readContent(o *body.Reader) Content {
 	}
 }
 
-func readByChannel(f *body.Reader) map[string]Copy {
-	out := map[string]Copy{}
+func readByChannel(f *body.Reader) map[string]policy.Copy {
+	out := map[string]policy.Copy{}
 	o := f.Nested("by_channel", body.Optional)
 	if o == nil {
 		return out
@@ -105,11 +106,11 @@ func readByChannel(f *body.Reader) map[string]Copy {
 	return out
 }
 
-func readCopy(f *body.Reader) Copy {
+func readCopy(f *body.Reader) policy.Copy {
 	lines := func(name string, most, longest int) []string {
 		return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, longest) })
 	}
-	c := Copy{
+	c := policy.Copy{
 		Headlines:    lines("headlines", 15, 255),
 		LongHeadline: f.Text("long_headline", body.Nullable, 0, 255),
 		Descriptions: lines("descriptions", 5, 1000),

@@ -12,6 +12,7 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -135,13 +136,13 @@ func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source st
 	}
 	return &Creative{
 		ID: ident.New(ident.Creative, t, s.Random), Type: kind, Source: source, Spec: spec,
-		Policy: Policy{Status: PolicyPass, Findings: []Finding{}},
+		Policy: policy.Policy{Status: policy.PolicyPass, Findings: []policy.Finding{}},
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}, nil
 }
 
 // variant returns a new variant of a creative.
-func (s *Service) variant(c *Creative, position int, name string, content Content, p Policy) Variant {
+func (s *Service) variant(c *Creative, position int, name string, content Content, p policy.Policy) Variant {
 	t := s.Now()
 	now := clock.At(t)
 	return Variant{
@@ -294,12 +295,12 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 
 // review checks the text of a creative. A channel without its own copy shows
 // the general headline, body and description.
-func (s *Spec) review(b *Brief) Policy {
+func (s *Spec) review(b *Brief) policy.Policy {
 	channels := s.Channels
 	if len(channels) == 0 {
 		channels = []string{"other"}
 	}
-	general := Copy{PrimaryText: s.Content.Body}
+	general := policy.Copy{PrimaryText: s.Content.Body}
 	if s.Content.Headline != nil {
 		general.Headlines = []string{*s.Content.Headline}
 	}
@@ -312,13 +313,13 @@ func (s *Spec) review(b *Brief) Policy {
 			all[channel] = general
 		}
 	}
-	return Review(b, channels, all)
+	return policy.Review(b.Source(), channels, all)
 }
 
 // nameFrom returns a name from the first words of a prompt.
 func nameFrom(prompt string) string {
 	const most = 60
-	runes := []rune(Clean(prompt, false))
+	runes := []rune(policy.Clean(prompt, false))
 	if len(runes) <= most {
 		if name := string(runes); strings.TrimFunc(name, unicode.IsSpace) != "" {
 			return name

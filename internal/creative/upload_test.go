@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fanfaretest"
 )
 
@@ -165,7 +166,7 @@ func TestPromisesAreStopped(t *testing.T) {
 				continue
 			}
 			for _, x := range variants(c, string(v.ID)) {
-				if x.Status == creative.StatusReady && x.Policy.Status == creative.PolicyBlock {
+				if x.Status == creative.StatusReady && x.Policy.Status == policy.PolicyBlock {
 					t.Errorf("%s: got a ready variant with %+v", prompt, x.Policy.Findings)
 				}
 				for _, copied := range x.Content.ByChannel {
@@ -179,7 +180,7 @@ func TestPromisesAreStopped(t *testing.T) {
 		}
 		for text, rule := range map[string]string{"Buy AR-15 rifles without a background check": "prohibited_content", "Heilt Diabetes": "medical_claim", "Doublez votre argent": "financial_claim"} {
 			v := full(c, create(c, fmt.Sprintf(`{"name":"One","type":"text","content":{"headline":%q}}`, text)))
-			want(t, text, []string{creative.PolicyBlock, rule}, []string{v.Policy.Status, v.Policy.Findings[0].Rule})
+			want(t, text, []string{policy.PolicyBlock, rule}, []string{v.Policy.Status, v.Policy.Findings[0].Rule})
 		}
 	})
 }
@@ -211,16 +212,16 @@ func TestHostilePrompts(t *testing.T) {
 			want(t, "the prompt as it was", prompt, v.Generation.Prompt)
 			for _, x := range variants(c, string(v.ID)) {
 				for channel, copied := range x.Content.ByChannel {
-					for _, l := range creative.LimitsOf(channel) {
+					for _, l := range policy.LimitsOf(channel) {
 						for _, text := range copied.Texts(l.Field) {
-							if text != creative.Clean(text, true) || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
+							if text != policy.Clean(text, true) || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
 								t.Errorf("%.40q: got %s.%s %q, want plain text", prompt, channel, l.Field, text)
 							}
 						}
 					}
 				}
 			}
-			if len([]rune(v.Name)) > 61 || v.Name != creative.Clean(v.Name, false) {
+			if len([]rune(v.Name)) > 61 || v.Name != policy.Clean(v.Name, false) {
 				t.Errorf("got name %q", v.Name)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // Chat is a language model behind some platform. Complete sends one request
@@ -80,15 +81,18 @@ type Image struct {
 	Model                     string
 }
 
+// Shortener rewrites a text so that it fits a limit, without cutting words. It
+// reports whether it could.
+type Shortener func(text string, l policy.Limit) (string, bool)
+
 // Options make a Writer.
 type Options struct {
 	// Model and ImageModel are the names that were asked for.
 	Model, ImageModel string
 	// Price replaces what the price table says; nil for that.
 	Price *Price
-	// Shorten makes a text fit a limit without cutting words, if it can; nil
-	// for nobody who could.
-	Shorten func(text string, l creative.Limit) (string, bool)
+	// Shorten may be nil; texts that the model leaves too long then stay so.
+	Shorten Shortener
 	Now     func() time.Time
 	// Jitter picks a wait up to the given one, at random if it is nil.
 	Jitter func(most time.Duration) time.Duration
@@ -112,7 +116,7 @@ func New(chat Chat, painter Painter, o Options) *Writer {
 		o.Jitter = func(most time.Duration) time.Duration { return rand.N(most + 1) }
 	}
 	if o.Shorten == nil {
-		o.Shorten = func(text string, _ creative.Limit) (string, bool) { return text, false }
+		o.Shorten = func(text string, _ policy.Limit) (string, bool) { return text, false }
 	}
 	return &Writer{chat: chat, painter: painter, options: o}
 }

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/llm"
 	"fanfare/internal/outbound"
 )
@@ -259,12 +260,12 @@ func TestShorten(t *testing.T) {
 		}
 		return says(string(b))
 	}
-	plugged := func(text string, l creative.Limit) (string, bool) {
+	plugged := func(text string, l policy.Limit) (string, bool) {
 		return "plugged", l.Field == "headlines" && text == long
 	}
 	for _, test := range []struct {
 		name    string
-		plugged func(string, creative.Limit) (string, bool)
+		plugged func(string, policy.Limit) (string, bool)
 		second  turn
 		want    []string
 		dropped []string
@@ -310,7 +311,7 @@ func TestListsSpareItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]creative.Copy{"search": {Headlines: []string{"One", "Two", "Three"}, Descriptions: []string{"First.", "Second.", "Third.", "Fourth."}, Paths: []string{"run-fast", "a-b"}}}
+	want := map[string]policy.Copy{"search": {Headlines: []string{"One", "Two", "Three"}, Descriptions: []string{"First.", "Second.", "Third.", "Fourth."}, Paths: []string{"run-fast", "a-b"}}}
 	if diff := cmp.Diff(want, r.Drafts[0].ByChannel); diff != "" {
 		t.Errorf("copy differs (-want +got):\n%s", diff)
 	}
@@ -361,7 +362,7 @@ func TestLeak(t *testing.T) {
 func TestNothingBreaksLimits(t *testing.T) {
 	t.Parallel()
 	var channels []string
-	for _, l := range creative.Limits {
+	for _, l := range policy.Limits {
 		if !slices.Contains(channels, l.Channel) {
 			channels = append(channels, l.Channel)
 		}
@@ -377,7 +378,7 @@ func TestNothingBreaksLimits(t *testing.T) {
 			content := map[string]any{}
 			for _, channel := range b.Channels {
 				members := map[string]any{}
-				for _, l := range creative.LimitsOf(channel) {
+				for _, l := range policy.LimitsOf(channel) {
 					if slices.Contains([]string{"headlines", "descriptions", "paths"}, l.Field) {
 						members[l.Field] = rapid.SliceOfN(text, 0, l.Most+2).Draw(t, l.Field)
 					} else {

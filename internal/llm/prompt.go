@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // system is the whole task. Nothing of a brief is ever part of it.
@@ -85,7 +86,7 @@ func request(b *creative.Brief) Request {
 func tokens(characters int) int { return min(4000+characters/2, 16000) }
 
 // roomOf says in words what a limit allows.
-func roomOf(l creative.Limit) string {
+func roomOf(l policy.Limit) string {
 	var s strings.Builder
 	switch {
 	case l.Most == 1 && l.Least == 0:
@@ -100,11 +101,11 @@ func roomOf(l creative.Limit) string {
 		fmt.Fprintf(&s, ", better %d", l.Soft)
 	}
 	switch l.Count {
-	case creative.Width:
+	case policy.Width:
 		s.WriteString("; East Asian characters and emoji count twice")
-	case creative.Message:
+	case policy.Message:
 		s.WriteString("; without emoji and typographic signs, which make everything count more than twice")
-	case creative.Characters:
+	case policy.Characters:
 	}
 	if l.Field == "paths" {
 		s.WriteString("; one word each, shown behind the domain")

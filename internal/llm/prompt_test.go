@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/llm"
 )
 
@@ -69,7 +70,7 @@ func TestRequest(t *testing.T) {
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	var channels []string
-	for _, l := range creative.Limits {
+	for _, l := range policy.Limits {
 		if !slices.Contains(channels, l.Channel) {
 			channels = append(channels, l.Channel)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // errUnreadable says that there is no JSON document of the asked kind in an
@@ -32,9 +33,9 @@ type reply struct {
 }
 
 type variant struct {
-	Angle        string                   `json:"angle"`
-	CallToAction string                   `json:"call_to_action"`
-	Copy         map[string]creative.Copy `json:"copy"`
+	Angle        string                 `json:"angle"`
+	CallToAction string                 `json:"call_to_action"`
+	Copy         map[string]policy.Copy `json:"copy"`
 }
 
 // draft is a variant on its way, with its number for reports.
@@ -113,10 +114,10 @@ func (d *draft) take(v variant, b *creative.Brief) {
 	if action := keepOwn(plain(v.CallToAction, false), own(b)); d.CallToAction == "" && len([]rune(action)) <= longestAction {
 		d.CallToAction = action
 	}
-	d.ByChannel = map[string]creative.Copy{}
+	d.ByChannel = map[string]policy.Copy{}
 	for _, channel := range b.Channels {
-		from, to := v.Copy[channel], creative.Copy{}
-		for _, l := range creative.LimitsOf(channel) {
+		from, to := v.Copy[channel], policy.Copy{}
+		for _, l := range policy.LimitsOf(channel) {
 			to.SetTexts(l.Field, d.texts(l, from.Texts(l.Field), b))
 		}
 		d.ByChannel[channel] = to
@@ -124,7 +125,7 @@ func (d *draft) take(v variant, b *creative.Brief) {
 }
 
 // texts are the usable items of one field.
-func (d *draft) texts(l creative.Limit, from []string, b *creative.Brief) []string {
+func (d *draft) texts(l policy.Limit, from []string, b *creative.Brief) []string {
 	if l.Field == "business_name" {
 		if b.Brand.Name == "" || l.Length(b.Brand.Name) > l.Hard {
 			return nil
@@ -181,7 +182,7 @@ func (w *written) finish() (drafts []creative.Draft, dropped []string) {
 
 func (d *draft) fit(channel string) {
 	c := d.ByChannel[channel]
-	for _, l := range creative.LimitsOf(channel) {
+	for _, l := range policy.LimitsOf(channel) {
 		texts := c.Texts(l.Field)
 		longest := 0
 		fitting := slices.DeleteFunc(slices.Clone(texts), func(text string) bool {

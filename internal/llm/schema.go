@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // fields are the fields of a channel that a model writes. The business name is
 // a fact and comes from the brand.
-func fields(channel string) []creative.Limit {
-	return slices.DeleteFunc(creative.LimitsOf(channel), func(l creative.Limit) bool { return l.Field == "business_name" })
+func fields(channel string) []policy.Limit {
+	return slices.DeleteFunc(policy.LimitsOf(channel), func(l policy.Limit) bool { return l.Field == "business_name" })
 }
 
 // lists are the fields that hold several texts, even where a channel takes one.

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // long is a text that breaks its limit, and where it stands.
 type long struct {
 	draft   *draft
-	limit   creative.Limit
+	limit   policy.Limit
 	channel string
 	index   int
 	text    string
@@ -24,7 +25,7 @@ func longs(b *creative.Brief, drafts []*draft) []long {
 		}
 		for _, channel := range b.Channels {
 			c := d.ByChannel[channel]
-			for _, l := range creative.LimitsOf(channel) {
+			for _, l := range policy.LimitsOf(channel) {
 				for i, text := range c.Texts(l.Field) {
 					if l.Length(text) > l.Hard {
 						list = append(list, long{d, l, channel, i, text})

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // claims are words that nobody may add to a brief.
@@ -21,9 +22,9 @@ type reporter interface {
 func between(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // texts are all texts of a copy.
-func texts(channel string, c creative.Copy) []string {
+func texts(channel string, c policy.Copy) []string {
 	var list []string
-	for _, l := range creative.LimitsOf(channel) {
+	for _, l := range policy.LimitsOf(channel) {
 		list = append(list, c.Texts(l.Field)...)
 	}
 	return list
@@ -36,7 +37,7 @@ func firstOf(s string) string {
 }
 
 // mainTexts leaves out what is the same in every variant.
-func mainTexts(channel string, c creative.Copy) []string {
+func mainTexts(channel string, c policy.Copy) []string {
 	c.Paths, c.BusinessName = nil, nil
 	return texts(channel, c)
 }

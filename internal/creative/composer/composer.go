@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // Model names this generation of templates.
@@ -39,7 +40,7 @@ func (c *Composer) Write(ctx context.Context, b *creative.Brief) (*creative.Resu
 	// others, since nothing here translates.
 	tag := b.Language
 	if tag == "" {
-		tag = creative.LanguageOf(text)
+		tag = policy.LanguageOf(text)
 	}
 	var author author
 	if english(tag) {
@@ -65,9 +66,9 @@ type author interface {
 	// angle names the idea of a variant.
 	angle(variant int) string
 	// write makes the copy. Each try gives another, where there is one.
-	write(channel string, variant int, r *rand.Rand) creative.Copy
+	write(channel string, variant int, r *rand.Rand) policy.Copy
 	// keep notes that a copy was taken, so that the next ones differ.
-	keep(channel string, c creative.Copy)
+	keep(channel string, c policy.Copy)
 	action() string
 }
 
@@ -88,7 +89,7 @@ func drafts(b *creative.Brief, a author, g *gate, result *creative.Result) {
 		randoms[channel] = rand.New(rand.NewPCG(uint64(b.Seed), uint64(i)+1)) //nolint:gosec // the seed's bits matter, not its sign
 	}
 	for variant := range b.Variants {
-		draft := creative.Draft{Angle: a.angle(variant), ByChannel: map[string]creative.Copy{}, CallToAction: a.action()}
+		draft := creative.Draft{Angle: a.angle(variant), ByChannel: map[string]policy.Copy{}, CallToAction: a.action()}
 		made := map[string]grams{}
 		var why string
 		for _, channel := range b.Channels {
@@ -112,7 +113,7 @@ func drafts(b *creative.Brief, a author, g *gate, result *creative.Result) {
 }
 
 // attempt writes one channel until it differs from the variants before.
-func attempt(a author, g *gate, channel string, variant int, others []grams, r *rand.Rand) (creative.Copy, grams, string) {
+func attempt(a author, g *gate, channel string, variant int, others []grams, r *rand.Rand) (policy.Copy, grams, string) {
 	why := ""
 	for range tries {
 		text := a.write(channel, variant, r)
@@ -127,15 +128,15 @@ func attempt(a author, g *gate, channel string, variant int, others []grams, r *
 		}
 		why = fmt.Sprintf("variant %d on %s would repeat another; add a benefit, an offer or an audience to the prompt", variant+1, channel)
 	}
-	return creative.Copy{}, nil, why
+	return policy.Copy{}, nil, why
 }
 
 // grams are the word trigrams of a copy; a text of fewer words is one.
 type grams map[string]bool
 
-func gramsOf(channel string, c *creative.Copy) grams {
+func gramsOf(channel string, c *policy.Copy) grams {
 	g := grams{}
-	for _, l := range creative.LimitsOf(channel) {
+	for _, l := range policy.LimitsOf(channel) {
 		if l.Field == "paths" || l.Field == "business_name" {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/policy"
 )
 
 // written is all copy of a brief on some channels, checked by the policy.
@@ -20,7 +21,7 @@ func written(t *testing.T, prompt string, channels ...string) (all string, draft
 	b.Language = result.Language
 	var out strings.Builder
 	for _, d := range result.Drafts {
-		if p := creative.Review(b, channels, d.ByChannel); p.Status == creative.PolicyBlock {
+		if p := policy.Review(b.Source(), channels, d.ByChannel); p.Status == policy.PolicyBlock {
 			t.Errorf("%s: got blocked: %+v", prompt, p.Findings)
 		}
 		for _, channel := range channels {

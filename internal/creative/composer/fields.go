@@ -1,11 +1,10 @@
 package composer
 
 import (
+	"fanfare/internal/creative/policy"
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"fanfare/internal/creative"
 )
 
 // counts are how many items a list gets where there is enough to say. More
@@ -20,7 +19,7 @@ var counts = map[string]int{
 }
 
 // write makes the copy of one channel.
-func (w *writer) write(channel string, variant int, r *rand.Rand) creative.Copy {
+func (w *writer) write(channel string, variant int, r *rand.Rand) policy.Copy {
 	w.channel, w.random, w.now, w.picked[channel] = channel, r, w.tallyOf(channel), nil
 	// Where there is little to say, variants differ by what they leave out, the
 	// more the longer they resemble each other.
@@ -29,9 +28,9 @@ func (w *writer) write(channel string, variant int, r *rand.Rand) creative.Copy 
 	} else {
 		w.lean = min(w.lean+1, 6)
 	}
-	var c creative.Copy
+	var c policy.Copy
 	angle := w.angle(variant)
-	for _, l := range creative.LimitsOf(channel) {
+	for _, l := range policy.LimitsOf(channel) {
 		c.SetTexts(l.Field, w.field(l, angle, &c))
 	}
 	return c
@@ -39,14 +38,14 @@ func (w *writer) write(channel string, variant int, r *rand.Rand) creative.Copy 
 
 // room is how long a text should be: where platforms begin to cut it, or else
 // where they refuse.
-func room(l creative.Limit) int {
+func room(l policy.Limit) int {
 	if l.Soft > 0 {
 		return l.Soft
 	}
 	return l.Hard
 }
 
-func (w *writer) field(l creative.Limit, angle string, c *creative.Copy) []string {
+func (w *writer) field(l policy.Limit, angle string, c *policy.Copy) []string {
 	n := max(1, counts[l.Channel+" "+l.Field])
 	t := want{angle: angle, room: room(l), limit: l}
 	switch l.Field {
@@ -422,7 +421,7 @@ func lastTwo(words []string) string {
 
 // paths are what the address of a search ad shows: the thing, then where or
 // for whom.
-func (w *writer) paths(l creative.Limit) []string {
+func (w *writer) paths(l policy.Limit) []string {
 	var list []string
 	place := strings.TrimSpace(strings.TrimPrefix(w.f.place, firstWord(w.f.place)))
 	audience := ""

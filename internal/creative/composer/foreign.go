@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // arranger writes in languages without templates: it cuts the prompt into its
@@ -198,9 +199,9 @@ func (a *arranger) angle(variant int) string {
 	return byBrand
 }
 
-func (a *arranger) keep(string, creative.Copy) {}
+func (a *arranger) keep(string, policy.Copy) {}
 
-func (a *arranger) write(channel string, variant int, r *rand.Rand) creative.Copy {
+func (a *arranger) write(channel string, variant int, r *rand.Rand) policy.Copy {
 	facts := slices.Clone(a.shares[variant])
 	r.Shuffle(len(facts), func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
 	// Saying less is a way to differ.
@@ -215,8 +216,8 @@ func (a *arranger) write(channel string, variant int, r *rand.Rand) creative.Cop
 		lead, facts = facts[0], append([]string{a.thing}, facts[1:]...)
 	}
 	all := slices.DeleteFunc(append([]string{lead}, facts...), func(s string) bool { return s == "" })
-	var c creative.Copy
-	for _, l := range creative.LimitsOf(channel) {
+	var c policy.Copy
+	for _, l := range policy.LimitsOf(channel) {
 		if a.phone != "" && !noPhone(l) && slices.Contains([]string{"primary_text", "body", "script"}, l.Field) {
 			others := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return strings.HasPrefix(a.phone, s) })
 			c.SetTexts(l.Field, a.field(l, append(others, a.phone)))
@@ -227,7 +228,7 @@ func (a *arranger) write(channel string, variant int, r *rand.Rand) creative.Cop
 	return c
 }
 
-func (a *arranger) field(l creative.Limit, all []string) []string {
+func (a *arranger) field(l policy.Limit, all []string) []string {
 	n := max(1, counts[l.Channel+" "+l.Field])
 	switch l.Field {
 	case "headlines", "subject":
@@ -251,7 +252,7 @@ func (a *arranger) field(l creative.Limit, all []string) []string {
 }
 
 // heads are single phrases, with the name where there is room.
-func (a *arranger) heads(l creative.Limit, all []string, n int) []string {
+func (a *arranger) heads(l policy.Limit, all []string, n int) []string {
 	var list []string
 	add := func(text string) {
 		if text = a.bar.allowed(text); text != "" && len(list) < n && l.Length(text) <= room(l) && !slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) }) {
@@ -285,7 +286,7 @@ func (a *arranger) heads(l creative.Limit, all []string, n int) []string {
 }
 
 // fitted is a phrase, or as much of it as stands alone within the limit.
-func (a *arranger) fitted(phrase string, l creative.Limit) string {
+func (a *arranger) fitted(phrase string, l policy.Limit) string {
 	l.Hard = room(l)
 	if short, ok := Shorten(phrase, l); ok {
 		if short != phrase {
@@ -356,7 +357,7 @@ func scriptRuns(s string) []string {
 }
 
 // lines are a few phrases in a row, each beginning with another.
-func (a *arranger) lines(l creative.Limit, all []string, n int) []string {
+func (a *arranger) lines(l policy.Limit, all []string, n int) []string {
 	var list []string
 	for i := range all {
 		if len(list) == n {
@@ -398,7 +399,7 @@ func (a *arranger) after(text string) string {
 }
 
 // ended gives a text of several sentences its last stop.
-func (a *arranger) ended(text string, l creative.Limit) string {
+func (a *arranger) ended(text string, l policy.Limit) string {
 	stop := strings.TrimSpace(a.stop)
 	if text == "" || !strings.Contains(text, stop) || l.Length(text+stop) > l.Hard || strings.HasSuffix(text, stop) {
 		return text
@@ -407,7 +408,7 @@ func (a *arranger) ended(text string, l creative.Limit) string {
 }
 
 // letter puts every phrase on a line of its own.
-func (a *arranger) letter(l creative.Limit, all []string) string {
+func (a *arranger) letter(l policy.Limit, all []string) string {
 	text := ""
 	for _, phrase := range slices.Concat(all, []string{a.domain, a.name}) {
 		if phrase == "" {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // gate knows the facts of a brief as the brief writes them. It is the last
@@ -127,8 +128,8 @@ func onlyAtoms(text string) bool {
 
 // filter passes a copy through the gate. Items of a list go one by one, longer
 // texts line by line and sentence by sentence.
-func (g *gate) filter(channel string, c *creative.Copy) {
-	for _, l := range creative.LimitsOf(channel) {
+func (g *gate) filter(channel string, c *policy.Copy) {
+	for _, l := range policy.LimitsOf(channel) {
 		var kept []string
 		for _, text := range c.Texts(l.Field) {
 			if text = g.passing(text, l); text != "" && (!noPhone(l) || !hasPhone(text)) && !slices.Contains(kept, text) {
@@ -140,12 +141,12 @@ func (g *gate) filter(channel string, c *creative.Copy) {
 }
 
 // noPhone are the fields in which no platform wants a phone number.
-func noPhone(l creative.Limit) bool {
+func noPhone(l policy.Limit) bool {
 	return l.Channel == "search" || l.Channel == "display" || slices.Contains([]string{"headlines", "long_headline", "subject", "business_name", "paths"}, l.Field)
 }
 
 // passing is what of a text may be said.
-func (g *gate) passing(text string, l creative.Limit) string {
+func (g *gate) passing(text string, l policy.Limit) string {
 	say := func(s string) (string, bool) {
 		// The platform behind the short text refuses these signs.
 		if l.Field == "short_text" && strings.ContainsAny(s, "#@{}") {

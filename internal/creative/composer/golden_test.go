@@ -15,6 +15,7 @@ import (
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/policy"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -135,7 +136,7 @@ func show(b *creative.Brief, r *creative.Result, err error) string {
 		for _, channel := range b.Channels {
 			c := d.ByChannel[channel]
 			fmt.Fprintf(&out, "\n%s\n", channel)
-			for _, l := range creative.LimitsOf(channel) {
+			for _, l := range policy.LimitsOf(channel) {
 				for _, text := range c.Texts(l.Field) {
 					if over := l.Length(text); l.Soft > 0 && over > l.Soft {
 						fmt.Fprintf(&out, "  (%d over soft)", over-l.Soft)

@@ -13,6 +13,7 @@ import (
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/policy"
 )
 
 // fragments are what generated prompts are made of.
@@ -38,7 +39,7 @@ var (
 	langs    = []string{"", "", "", "en", "de", "ja", "pt-BR"}
 	channels = func() []string {
 		var list []string
-		for _, l := range creative.Limits {
+		for _, l := range policy.Limits {
 			if !slices.Contains(list, l.Channel) {
 				list = append(list, l.Channel)
 			}

@@ -1,9 +1,8 @@
 package composer
 
 import (
+	"fanfare/internal/creative/policy"
 	"strings"
-
-	"fanfare/internal/creative"
 )
 
 // shorter are ways to say the same in less, tried in this order. Nothing in
@@ -51,7 +50,7 @@ var plainMessage = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”"
 // contracts, takes shorter words, then drops whole sentences and clauses from
 // the end, but never a part of an amount, a date or another fact. ok is false,
 // and the text as it was, where that does not suffice.
-func Shorten(text string, l creative.Limit) (short string, ok bool) {
+func Shorten(text string, l policy.Limit) (short string, ok bool) {
 	if l.Length(text) <= l.Hard {
 		return text, true
 	}
@@ -69,12 +68,12 @@ func Shorten(text string, l creative.Limit) (short string, ok bool) {
 }
 
 // tighten says the same in less, without leaving anything out.
-func tighten(text string, l creative.Limit) (string, bool) {
+func tighten(text string, l policy.Limit) (string, bool) {
 	if l.Length(text) <= l.Hard {
 		return text, true
 	}
 	short := text
-	if l.Count == creative.Message {
+	if l.Count == policy.Message {
 		short = plainMessage.Replace(short)
 	}
 	lower := strings.ToLower(short)

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/policy"
 )
 
 func TestShorten(t *testing.T) {
@@ -33,7 +33,7 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, ok := composer.Shorten(tt.text, creative.Limit{Hard: tt.most, Count: creative.Characters})
+			got, ok := composer.Shorten(tt.text, policy.Limit{Hard: tt.most, Count: policy.Characters})
 			if got != tt.want || ok != tt.ok {
 				t.Errorf("got %q %v want %q %v", got, ok, tt.want, tt.ok)
 			}
@@ -47,7 +47,7 @@ func TestShortenNeverCutsWords(t *testing.T) {
 	words := rapid.SampledFrom([]string{"coffee", "very", "fresh,", "roasted", "every", "day.", "and", "until", "Sunday", "with", "free", "returns;", "you", "will", "24/7", "4.8"})
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(words, 1, 20).Draw(rt, "words"), " ")
-		limit := creative.Limit{Hard: rapid.IntRange(1, 80).Draw(rt, "limit"), Count: creative.Characters}
+		limit := policy.Limit{Hard: rapid.IntRange(1, 80).Draw(rt, "limit"), Count: policy.Characters}
 		short, ok := composer.Shorten(text, limit)
 		if !ok {
 			if short != text {

@@ -10,6 +10,7 @@ import (
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/policy"
 )
 
 // figureWord reports a word that states a figure or has a symbol.
@@ -106,7 +107,7 @@ func TestUnseenBriefs(t *testing.T) {
 		}
 		b.Language = result.Language
 		for _, d := range result.Drafts {
-			if p := creative.Review(b, channels, d.ByChannel); p.Status == creative.PolicyBlock {
+			if p := policy.Review(b.Source(), channels, d.ByChannel); p.Status == policy.PolicyBlock {
 				t.Errorf("%s: got %+v", prompt, p.Findings)
 			}
 			for _, channel := range channels {

@@ -12,6 +12,7 @@ import (
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/policy"
 )
 
 // monthNames are those of six languages that no other word of a brief equals.
@@ -115,7 +116,7 @@ func TestFactsVerbatimDrill(t *testing.T) {
 		for _, d := range result.Drafts {
 			for _, channel := range b.Channels {
 				text := d.ByChannel[channel]
-				for _, limit := range creative.LimitsOf(channel) {
+				for _, limit := range policy.LimitsOf(channel) {
 					for _, s := range text.Texts(limit.Field) {
 						all.WriteString(s + "\n")
 						wrong := altered(&p, s)

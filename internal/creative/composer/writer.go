@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // role is the place that a line has in a text.
@@ -178,7 +179,7 @@ func (w *writer) tallyOf(channel string) *tally {
 }
 
 // keep remembers the lines of a copy, so that other variants take others.
-func (w *writer) keep(channel string, _ creative.Copy) {
+func (w *writer) keep(channel string, _ policy.Copy) {
 	for _, l := range w.picked[channel] {
 		w.used[channel].lines[l.id]++
 		w.used[channel].templates[l.from]++
@@ -190,7 +191,7 @@ type want struct {
 	angle string
 	// room is how long it may be, counted as limit does.
 	room  int
-	limit creative.Limit
+	limit policy.Limit
 	// said are the facts that the text already has; shun those that its
 	// neighbours have.
 	said, shun mask
@@ -320,7 +321,7 @@ func bits(m mask) int {
 }
 
 // fit is the longest text of a line that has room.
-func (l *line) fit(room int, limit creative.Limit) string {
+func (l *line) fit(room int, limit policy.Limit) string {
 	for _, text := range l.texts {
 		if l.length(text, limit) <= room {
 			return text
@@ -338,8 +339,8 @@ func (l *line) fit(room int, limit creative.Limit) string {
 
 // length counts like the limit does; where every letter counts once, there is
 // nothing to count.
-func (l *line) length(text string, limit creative.Limit) int {
-	if l.ascii && limit.Count != creative.Message {
+func (l *line) length(text string, limit policy.Limit) int {
+	if l.ascii && limit.Count != policy.Message {
 		return len(text)
 	}
 	return limit.Length(text)

@@ -43,7 +43,7 @@ func NewClient(policy outbound.Policy) (*outbound.Client, error) {
 }
 
 // Open returns the provider of a model. It calls nothing yet.
-func Open(kind string, s Settings, key secret.Text, client *outbound.Client, shorten func(string, creative.Limit) (string, bool), now func() time.Time) (creative.Provider, error) {
+func Open(kind string, s Settings, key secret.Text, client *outbound.Client, shorten llm.Shortener, now func() time.Time) (creative.Provider, error) {
 	chat, painter, err := open(kind, s, key, client)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", kind, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/llm"
 	"fanfare/internal/llm/anthropic"
 	"fanfare/internal/llm/gemini"
@@ -100,7 +101,7 @@ func check(t *testing.T, b *creative.Brief, drafts []creative.Draft) {
 			if overs := c.Overs(channel); len(overs) > 0 {
 				t.Errorf("draft %d breaks limits of %s: %+v", i, channel, overs)
 			}
-			for _, l := range creative.LimitsOf(channel) {
+			for _, l := range policy.LimitsOf(channel) {
 				for _, text := range c.Texts(l.Field) {
 					if strings.ContainsAny(text, "<>\u202e\x00") || strings.Contains(text, "evil.example") || text == "" {
 						t.Errorf("draft %d %s %s: got %q want plain text", i, channel, l.Field, text)
@@ -248,7 +249,7 @@ func TestUnreachable(t *testing.T) {
 func TestModelPaints(t *testing.T) {
 	t.Parallel()
 	shapes := []creative.Shape{{Name: "728x90", Width: 728, Height: 90}, {Name: "9:16", Width: 108, Height: 192}}
-	draft := &creative.Draft{Angle: "rain", ByChannel: map[string]creative.Copy{"search": {Headlines: []string{"Run in the rain"}}}}
+	draft := &creative.Draft{Angle: "rain", ByChannel: map[string]policy.Copy{"search": {Headlines: []string{"Run in the rain"}}}}
 	for kind, names := range map[string][]string{"openai": {"gpt-image-1", "dall-e-3", "some-other"}, "gemini": {"gemini-2.5-flash-image"}} {
 		for i, name := range names {
 			_, url := serve(t)

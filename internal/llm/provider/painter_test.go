@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/llm/provider"
 )
 
@@ -18,7 +19,7 @@ var square = creative.Shape{Name: "1:1", Width: 1080, Height: 1080}
 
 // display is a draft with one headline and one description.
 func display(headline, description string) *creative.Draft {
-	return &creative.Draft{ByChannel: map[string]creative.Copy{"display": {Headlines: []string{headline}, Descriptions: []string{description}}}, CallToAction: "shop_now"}
+	return &creative.Draft{ByChannel: map[string]policy.Copy{"display": {Headlines: []string{headline}, Descriptions: []string{description}}}, CallToAction: "shop_now"}
 }
 
 func brief(language string) *creative.Brief {
@@ -70,15 +71,15 @@ func TestPaintEveryChannel(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
 	for i, channel := range creative.Channels {
-		var copied creative.Copy
-		for _, l := range creative.LimitsOf(channel) {
+		var copied policy.Copy
+		for _, l := range policy.LimitsOf(channel) {
 			copied.SetTexts(l.Field, []string{"Tea in " + strings.ReplaceAll(l.Field, "_", " ")})
 		}
 		b := brief("en")
 		b.Channels = []string{channel}
 		all := slices.Concat(creative.AspectRatios, creative.Sizes)
 		shape := all[i%len(all)]
-		got, err := p.Paint(t.Context(), b, &creative.Draft{ByChannel: map[string]creative.Copy{channel: copied}}, shape, "svg")
+		got, err := p.Paint(t.Context(), b, &creative.Draft{ByChannel: map[string]policy.Copy{channel: copied}}, shape, "svg")
 		if err != nil || !strings.Contains(got.AltText, "Tea in") || !strings.HasSuffix(got.AltText, "Learn more.") {
 			t.Errorf("%s in %s: got %+v, %v", channel, shape.Name, got, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"fanfare/internal/campaign"
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/job"
@@ -27,9 +28,9 @@ func (w *World) Creative(name string, status creative.Status) *creative.Creative
 		ID: ident.New(ident.Creative, w.Clock.Now(), rand.Reader), Status: status, Type: "text", Source: "generated",
 		Spec: creative.Spec{
 			Name: name, Approval: creative.Approval{Status: creative.ApprovalNotRequired}, Channels: []string{"social"},
-			Content: creative.Content{ByChannel: map[string]creative.Copy{}, Media: []creative.Media{}}, Tags: []string{}, Metadata: map[string]string{},
+			Content: creative.Content{ByChannel: map[string]policy.Copy{}, Media: []creative.Media{}}, Tags: []string{}, Metadata: map[string]string{},
 		},
-		Policy: creative.Policy{Status: creative.PolicyPass, Findings: []creative.Finding{}},
+		Policy: policy.Policy{Status: policy.PolicyPass, Findings: []policy.Finding{}},
 		Common: record.Common{WorkspaceID: w.Workspace, Version: 1, CreatedBy: record.System, CreatedAt: now, UpdatedAt: now},
 	}
 }
@@ -38,8 +39,8 @@ func (w *World) Creative(name string, status creative.Status) *creative.Creative
 func (w *World) Variant(id ident.ID, position int, assets ...ident.ID) creative.Variant {
 	v := creative.Variant{
 		ID: ident.New(ident.Variant, w.Clock.Now(), rand.Reader), CreativeID: id, Position: position, Name: fmt.Sprint("Variant ", position), Status: creative.StatusReady,
-		Content: creative.Content{ByChannel: map[string]creative.Copy{}, Media: []creative.Media{}},
-		Policy:  creative.Policy{Status: creative.PolicyPass, Findings: []creative.Finding{}}, Differences: []string{},
+		Content: creative.Content{ByChannel: map[string]policy.Copy{}, Media: []creative.Media{}},
+		Policy:  policy.Policy{Status: policy.PolicyPass, Findings: []policy.Finding{}}, Differences: []string{},
 		Version: 1, CreatedAt: w.Now(), UpdatedAt: w.Now(),
 	}
 	for _, a := range assets {

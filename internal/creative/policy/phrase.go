@@ -1,4 +1,4 @@
-package creative
+package policy
 
 import (
 	"fmt"

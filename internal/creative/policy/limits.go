@@ -1,7 +1,6 @@
-package creative
+package policy
 
 import (
-	"slices"
 	"unicode/utf8"
 )
 
@@ -103,60 +102,6 @@ func LimitsOf(channel string) []Limit {
 		}
 	}
 	return list
-}
-
-// Texts returns the items of a field.
-func (c *Copy) Texts(field string) []string {
-	list, one := c.member(field)
-	switch {
-	case list != nil:
-		return *list
-	case one != nil && *one != nil:
-		return []string{**one}
-	}
-	return nil
-}
-
-// SetTexts sets the items of a field, or the first item for a single text.
-func (c *Copy) SetTexts(field string, texts []string) {
-	list, one := c.member(field)
-	switch {
-	case list != nil:
-		*list = slices.Clone(texts)
-	case one == nil:
-	case len(texts) == 0:
-		*one = nil
-	default:
-		*one = &texts[0]
-	}
-}
-
-func (c *Copy) member(field string) (list *[]string, one **string) {
-	switch field {
-	case "headlines":
-		return &c.Headlines, nil
-	case "descriptions":
-		return &c.Descriptions, nil
-	case "paths":
-		return &c.Paths, nil
-	case "long_headline":
-		return nil, &c.LongHeadline
-	case "primary_text":
-		return nil, &c.PrimaryText
-	case "short_text":
-		return nil, &c.ShortText
-	case "subject":
-		return nil, &c.Subject
-	case "preheader":
-		return nil, &c.Preheader
-	case "body":
-		return nil, &c.Body
-	case "script":
-		return nil, &c.Script
-	case "business_name":
-		return nil, &c.BusinessName
-	}
-	return nil, nil
 }
 
 // Length returns the length of a text, counted with the limit's method.

@@ -1,4 +1,4 @@
-package creative
+package policy
 
 // The table of rules. Rule ids are part of the contract: a message may be
 // improved, but the meaning of an id never changes.

@@ -1,4 +1,4 @@
-package creative_test
+package policy_test
 
 import (
 	"fmt"
@@ -11,16 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 // reviewOne checks one text and shows what was found as "rule severity [words]".
 // The words are cut out of the text by the place, so that the place is checked
 // too.
-func reviewOne(b *creative.Brief, channel, field, text string) []string {
-	var c creative.Copy
+func reviewOne(b *policy.Source, channel, field, text string) []string {
+	var c policy.Copy
 	c.SetTexts(field, []string{text})
-	p := creative.Review(b, []string{channel}, map[string]creative.Copy{channel: c})
+	p := policy.Review(b, []string{channel}, map[string]policy.Copy{channel: c})
 	found := []string{}
 	for _, f := range p.Findings {
 		found = append(found, fmt.Sprintf("%s %s [%s]", f.Rule, f.Severity, string([]rune(text)[f.Start:f.End])))
@@ -30,16 +30,16 @@ func reviewOne(b *creative.Brief, channel, field, text string) []string {
 
 func TestReviewRules(t *testing.T) {
 	t.Parallel()
-	brief := func(prompt string) *creative.Brief { return &creative.Brief{Prompt: prompt} }
-	banned := func(words ...string) *creative.Brief {
-		return &creative.Brief{Brand: creative.Brand{BannedWords: words}}
+	brief := func(prompt string) *policy.Source { return &policy.Source{Prompt: prompt} }
+	banned := func(words ...string) *policy.Source {
+		return &policy.Source{BannedWords: words}
 	}
-	negative := &creative.Brief{NegativePrompt: `no 'crowds', do not mention sugar or "late fee"; we would rather not speak of the old shop`}
+	negative := &policy.Source{NegativePrompt: `no 'crowds', do not mention sugar or "late fee"; we would rather not speak of the old shop`}
 	coffee := brief("Oat milk latte for $4.50, 20% off until Sunday 12 June 2027, 18:30, 1500 USD in prizes. Kaffee & Co.")
-	landing := &creative.Brief{Prompt: "see partner.example.org", LandingURL: "https://shop.kava.co.uk/sale?x=1"}
+	landing := &policy.Source{Prompt: "see partner.example.org", LandingURL: "https://shop.kava.co.uk/sale?x=1"}
 	for _, tt := range []struct {
 		name    string
-		brief   *creative.Brief
+		brief   *policy.Source
 		channel string
 		field   string
 		text    string
@@ -107,7 +107,7 @@ func TestReviewRules(t *testing.T) {
 			"absolute_claim warn [Guaranteed]", "financial_claim block [Guaranteed returns]", "financial_claim block [Double your money]", "financial_claim block [Instant approval]",
 		}},
 		{"offer", brief("free shipping in May"), "social", "primary_text", "Free shipping and free returns", []string{"offer_not_in_brief warn [free returns]"}},
-		{"French is not read as English", &creative.Brief{Language: "fr-CA"}, "social", "primary_text", "La cure best", nil},
+		{"French is not read as English", &policy.Source{Language: "fr-CA"}, "social", "primary_text", "La cure best", nil},
 
 		{"attribute in question", nil, "social", "primary_text", "Are you overweight?", []string{"personal_attribute block [Are you overweight]"}},
 		{"attribute elsewhere", nil, "display", "descriptions", "Meet other diabetics", []string{"personal_attribute warn [other diabetics]"}},
@@ -151,13 +151,13 @@ func TestReviewRules(t *testing.T) {
 func TestReviewOrder(t *testing.T) {
 	t.Parallel()
 	text := "Wow!!"
-	byChannel := map[string]creative.Copy{
+	byChannel := map[string]policy.Copy{
 		"search":  {Descriptions: []string{"ok", text}, Headlines: []string{text}, Body: &text},
 		"social":  {ShortText: &text, PrimaryText: &text},
 		"unknown": {Subject: &text},
 		"audio":   {Script: &text},
 	}
-	p := creative.Review(nil, []string{"social", "push", "search", "social"}, byChannel)
+	p := policy.Review(nil, []string{"social", "push", "search", "social"}, byChannel)
 	var got []string
 	for _, f := range p.Findings {
 		got = append(got, fmt.Sprintf("%s %s %d %s", f.Channel, f.Field, f.Index, f.Rule))
@@ -170,10 +170,10 @@ func TestReviewOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("order: want - got +\n%s", diff)
 	}
-	if p.Status != creative.PolicyBlock {
+	if p.Status != policy.PolicyBlock {
 		t.Errorf("status: got %s want block", p.Status)
 	}
-	if f := p.Findings[0]; f.Message != "“!!” repeats punctuation. One mark is enough." || f.Text != "!!" || f.Severity != creative.PolicyWarn {
+	if f := p.Findings[0]; f.Message != "“!!” repeats punctuation. One mark is enough." || f.Text != "!!" || f.Severity != policy.PolicyWarn {
 		t.Errorf("got %+v want a warning about !! with the fix", f)
 	}
 }
@@ -181,13 +181,13 @@ func TestReviewOrder(t *testing.T) {
 func TestReviewStatus(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"Warm and creamy": "pass", "The best": "warn", "The best cure for acne": "block"} {
-		p := creative.Review(nil, nil, map[string]creative.Copy{"social": {PrimaryText: &text}})
+		p := policy.Review(nil, nil, map[string]policy.Copy{"social": {PrimaryText: &text}})
 		if p.Status != want || p.Findings == nil {
 			t.Errorf("%q: got %s with findings %v want %s and never nil", text, p.Status, p.Findings, want)
 		}
 	}
 	text := strings.Repeat("The best. ", 50)
-	if p := creative.Review(nil, nil, map[string]creative.Copy{"email": {Body: &text}}); len(p.Findings) != 5 {
+	if p := policy.Review(nil, nil, map[string]policy.Copy{"email": {Body: &text}}); len(p.Findings) != 5 {
 		t.Errorf("fifty superlatives: got %d findings want 5", len(p.Findings))
 	}
 }
@@ -208,37 +208,37 @@ func TestReviewProperties(t *testing.T) {
 	channels := []string{"search", "social", "display", "sms", "email", "elsewhere"}
 	fields := []string{"headlines", "long_headline", "descriptions", "primary_text", "short_text", "subject", "body", "paths"}
 	rapid.Check(t, func(t *rapid.T) {
-		byChannel := map[string]creative.Copy{}
+		byChannel := map[string]policy.Copy{}
 		for _, channel := range rapid.SliceOfNDistinct(rapid.SampledFrom(channels), 0, 3, rapid.ID[string]).Draw(t, "channels") {
-			var c creative.Copy
+			var c policy.Copy
 			for _, field := range rapid.SliceOfN(rapid.SampledFrom(fields), 0, 3).Draw(t, "fields") {
 				c.SetTexts(field, rapid.SliceOfN(text, 1, 3).Draw(t, "texts"))
 			}
 			byChannel[channel] = c
 		}
-		var b *creative.Brief
+		var b *policy.Source
 		if rapid.Bool().Draw(t, "with brief") {
-			b = &creative.Brief{
+			b = &policy.Source{
 				Prompt: text.Draw(t, "prompt"), NegativePrompt: text.Draw(t, "negative"), LandingURL: text.Draw(t, "landing"),
-				Language: rapid.SampledFrom([]string{"", "en", "de"}).Draw(t, "language"), Brand: creative.Brand{BannedWords: []string{text.Draw(t, "banned")}},
+				Language: rapid.SampledFrom([]string{"", "en", "de"}).Draw(t, "language"), BannedWords: []string{text.Draw(t, "banned")},
 			}
-			creative.Refuse(b.Prompt)
+			policy.Refuse(b.Prompt)
 		}
-		p := creative.Review(b, channels, byChannel)
+		p := policy.Review(b, channels, byChannel)
 		checkPolicy(t, p, channels, byChannel)
-		if diff := cmp.Diff(p, creative.Review(b, channels, byChannel)); diff != "" {
+		if diff := cmp.Diff(p, policy.Review(b, channels, byChannel)); diff != "" {
 			t.Fatalf("the same again: got\n%s", diff)
 		}
 	})
 }
 
 // checkPolicy holds a policy to what it promises.
-func checkPolicy(t *rapid.T, p creative.Policy, channels []string, byChannel map[string]creative.Copy) {
-	worst := creative.PolicyPass
-	place := func(f creative.Finding) []int {
-		field := slices.IndexFunc(creative.LimitsOf(f.Channel), func(l creative.Limit) bool { return l.Field == f.Field })
+func checkPolicy(t *rapid.T, p policy.Policy, channels []string, byChannel map[string]policy.Copy) {
+	worst := policy.PolicyPass
+	place := func(f policy.Finding) []int {
+		field := slices.IndexFunc(policy.LimitsOf(f.Channel), func(l policy.Limit) bool { return l.Field == f.Field })
 		if field < 0 {
-			field = len(creative.Limits)
+			field = len(policy.Limits)
 		}
 		return []int{slices.Index(channels, f.Channel), field}
 	}
@@ -248,10 +248,10 @@ func checkPolicy(t *rapid.T, p creative.Policy, channels []string, byChannel map
 		if f.Start < 0 || f.Start >= f.End || f.End > len(runes) || string(runes[f.Start:f.End]) != f.Text {
 			t.Fatalf("%+v: the place is not that of the text in %q", f, string(runes))
 		}
-		if f.Severity != creative.PolicyBlock && f.Severity != creative.PolicyWarn || f.Message == "" || strings.Contains(f.Message, "{") && !strings.Contains(f.Text, "{") {
+		if f.Severity != policy.PolicyBlock && f.Severity != policy.PolicyWarn || f.Message == "" || strings.Contains(f.Message, "{") && !strings.Contains(f.Text, "{") {
 			t.Fatalf("%+v: bad severity or message", f)
 		}
-		if worst != creative.PolicyBlock {
+		if worst != policy.PolicyBlock {
 			worst = f.Severity
 		}
 		if i > 0 && slices.Compare(place(p.Findings[i-1]), place(f)) > 0 {
@@ -266,7 +266,7 @@ func checkPolicy(t *rapid.T, p creative.Policy, channels []string, byChannel map
 // promptsIn reads a table of prompts.
 func promptsIn(t *testing.T, file string) []string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/policy/" + file)
+	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,11 +277,11 @@ func promptsIn(t *testing.T, file string) []string {
 // brief says, in six languages, and nothing that only sounds like one.
 func TestPromises(t *testing.T) {
 	t.Parallel()
-	rules := func(b *creative.Brief, text string) []string {
-		var c creative.Copy
+	rules := func(b *policy.Source, text string) []string {
+		var c policy.Copy
 		c.SetTexts("body", []string{text})
 		var list []string
-		for _, f := range creative.Review(b, []string{"email"}, map[string]creative.Copy{"email": c}).Findings {
+		for _, f := range policy.Review(b, []string{"email"}, map[string]policy.Copy{"email": c}).Findings {
 			if f.Rule == "medical_claim" || f.Rule == "financial_claim" {
 				list = append(list, f.Rule+" "+f.Severity)
 			}
@@ -294,19 +294,19 @@ func TestPromises(t *testing.T) {
 	}
 	for _, line := range promises {
 		rule, text, _ := strings.Cut(line, ": ")
-		for _, b := range []*creative.Brief{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: creative.LanguageOf(text)}} {
+		for _, b := range []*policy.Source{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: policy.LanguageOf(text)}} {
 			if got := rules(b, text); !slices.Contains(got, rule+" block") {
 				t.Errorf("%s: got %q want %s to block", text, got, rule)
 			}
 		}
 	}
 	for _, text := range harmless {
-		for _, b := range []*creative.Brief{nil, {Prompt: "Something else", Language: "en"}} {
+		for _, b := range []*policy.Source{nil, {Prompt: "Something else", Language: "en"}} {
 			if got := rules(b, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
 				t.Errorf("%s: got %q want no claim", text, got)
 			}
 		}
-		if got := rules(&creative.Brief{Prompt: text, Language: "en"}, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
+		if got := rules(&policy.Source{Prompt: text, Language: "en"}, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
 			t.Errorf("%s in the brief: got %q want no block", text, got)
 		}
 	}
@@ -319,13 +319,13 @@ func TestRefuse(t *testing.T) {
 		t.Fatalf("got %d benign and %d refused prompts, want 60 and 30 at least", len(benign), len(refused))
 	}
 	for _, prompt := range benign {
-		if reason, no := creative.Refuse(prompt); no {
+		if reason, no := policy.Refuse(prompt); no {
 			t.Errorf("%s: got %s want no refusal", prompt, reason)
 		}
 	}
 	for _, line := range refused {
 		category, prompt, _ := strings.Cut(line, ": ")
-		reason, no := creative.Refuse(prompt)
+		reason, no := policy.Refuse(prompt)
 		if !no || !strings.Contains(reason, "asks for "+category+" (") {
 			t.Errorf("%s: got %q, %t want a refusal as %s", prompt, reason, no, category)
 		}
@@ -355,7 +355,7 @@ func TestClean(t *testing.T) {
 		{strings.Repeat("<b", 50) + strings.Repeat(">", 50), false, strings.Repeat("b", 45)},
 		{"&" + strings.Repeat("amp;", 50) + "lt;b>", false, strings.Repeat("amp;", 45) + "lt;b"},
 	} {
-		if got := creative.Clean(tt.text, tt.multiline); got != tt.want {
+		if got := policy.Clean(tt.text, tt.multiline); got != tt.want {
 			t.Errorf("%q: got %q want %q", tt.text, got, tt.want)
 		}
 	}
@@ -367,8 +367,8 @@ func FuzzClean(f *testing.F) {
 		f.Add(seed+" "+seed, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, multiline bool) {
-		got := creative.Clean(text, multiline)
-		if again := creative.Clean(got, multiline); again != got {
+		got := policy.Clean(text, multiline)
+		if again := policy.Clean(got, multiline); again != got {
 			t.Errorf("%q: got %q, then %q want the same", text, got, again)
 		}
 		runes := []rune(got)
@@ -389,15 +389,15 @@ func FuzzClean(f *testing.F) {
 func BenchmarkReview(b *testing.B) {
 	lines := func(n int, text string) []string { return slices.Repeat([]string{text}, n) }
 	long := "Creamy oat milk lattes for students, 20% off until Sunday at your campus café, see you."
-	byChannel := map[string]creative.Copy{
+	byChannel := map[string]policy.Copy{
 		"search":  {Headlines: lines(15, "Oat milk latte, 20% off"), Descriptions: lines(4, long), Paths: lines(2, "oat-latte")},
 		"social":  {PrimaryText: &long, Headlines: lines(5, "Your morning, with oat milk"), Descriptions: lines(5, "Until Sunday, for students"), ShortText: &long},
 		"display": {Headlines: lines(5, "Oat milk latte, 20% off"), LongHeadline: &long, Descriptions: lines(5, long)},
 	}
-	brief := &creative.Brief{Prompt: strings.Repeat("Oat milk latte, 20% off until Sunday, for students. ", 10), LandingURL: "https://kava.example", Brand: creative.Brand{BannedWords: strings.Fields(strings.Repeat("cheap bargain ", 10))}}
+	brief := &policy.Source{Prompt: strings.Repeat("Oat milk latte, 20% off until Sunday, for students. ", 10), LandingURL: "https://kava.example", BannedWords: strings.Fields(strings.Repeat("cheap bargain ", 10))}
 	b.ReportAllocs()
 	for b.Loop() {
-		if p := creative.Review(brief, []string{"search", "social", "display"}, byChannel); p.Status != creative.PolicyPass {
+		if p := policy.Review(brief, []string{"search", "social", "display"}, byChannel); p.Status != policy.PolicyPass {
 			b.Fatal(p)
 		}
 	}

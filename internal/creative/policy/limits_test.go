@@ -1,4 +1,4 @@
-package creative_test
+package policy_test
 
 import (
 	"bytes"
@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/policy"
 )
 
 var update = flag.Bool("update", false, "rewrite the page of limits")
 
-const limitsPage = "../../docs/limits.md"
+const limitsPage = "../../../docs/limits.md"
 
 // TestLimitsPage wants the page to show the table as it is.
 func TestLimitsPage(t *testing.T) {
@@ -27,7 +28,7 @@ shows. Generated copy never breaks a hard limit; in material of your own, ` + "`
 | Channel | Field | Items | Soft | Hard | Counted as | Source | Checked |
 |---|---|---|---|---|---|---|---|
 `)
-	for _, l := range creative.Limits {
+	for _, l := range policy.Limits {
 		items, soft := fmt.Sprintf("%d–%d", l.Least, l.Most), "–"
 		if l.Least == l.Most {
 			items = fmt.Sprint(l.Most)
@@ -53,12 +54,12 @@ shows. Generated copy never breaks a hard limit; in material of your own, ` + "`
 func TestLimitsTable(t *testing.T) {
 	t.Parallel()
 	for _, channel := range creative.Channels {
-		if len(creative.LimitsOf(channel)) == 0 {
+		if len(policy.LimitsOf(channel)) == 0 {
 			t.Errorf("%s has no limits", channel)
 		}
 	}
-	for _, l := range creative.Limits {
-		c := creative.Copy{}
+	for _, l := range policy.Limits {
+		c := policy.Copy{}
 		c.SetTexts(l.Field, []string{"text"})
 		switch {
 		case !slices.Contains(creative.Channels, l.Channel):
@@ -76,21 +77,21 @@ func TestLimitsTable(t *testing.T) {
 func TestLength(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		count creative.Count
+		count policy.Count
 		text  string
 		want  int
 	}{
-		{creative.Characters, "Größe 😀", 7},
-		{creative.Width, "Größe", 5},
-		{creative.Width, "日本語", 6},
-		{creative.Width, "ＡＢ", 4},
-		{creative.Message, strings.Repeat("a", 160), 160},
-		{creative.Message, "10 €", 5},
-		{creative.Message, strings.Repeat("я", 70), 160},
-		{creative.Message, strings.Repeat("я", 71), 163},
-		{creative.Message, strings.Repeat("😀", 35), 160},
+		{policy.Characters, "Größe 😀", 7},
+		{policy.Width, "Größe", 5},
+		{policy.Width, "日本語", 6},
+		{policy.Width, "ＡＢ", 4},
+		{policy.Message, strings.Repeat("a", 160), 160},
+		{policy.Message, "10 €", 5},
+		{policy.Message, strings.Repeat("я", 70), 160},
+		{policy.Message, strings.Repeat("я", 71), 163},
+		{policy.Message, strings.Repeat("😀", 35), 160},
 	} {
-		if got := (creative.Limit{Count: tt.count}).Length(tt.text); got != tt.want {
+		if got := (policy.Limit{Count: tt.count}).Length(tt.text); got != tt.want {
 			t.Errorf("%s %q: got %d want %d", tt.count, tt.text, got, tt.want)
 		}
 	}

@@ -1,12 +1,9 @@
-package creative
+package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
-
-	"fanfare/internal/fault"
 )
 
 type script struct {
@@ -113,12 +110,21 @@ func scriptOf(text string) string {
 	return ""
 }
 
-// languageMismatch reports whether a prompt is clearly in another language than
+// LanguageName returns the English name of a language that LanguageOf detects
+// by its words, and the tag itself for any other.
+func LanguageName(tag string) string {
+	if i := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == tag }); i >= 0 {
+		return commonWords[i].name
+	}
+	return tag
+}
+
+// LanguageMismatch reports whether a prompt is clearly in another language than
 // the requested one, and in which.
 //
 // Choice: it rejects only clear cases. Otherwise a short prompt in a language
 // without a word list would be rejected.
-func languageMismatch(prompt, language string) (tag string, mismatch bool) {
+func LanguageMismatch(prompt, language string) (tag string, mismatch bool) {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	known := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == base })
 	isScript := slices.ContainsFunc(scripts, func(s script) bool { return s.tag == base })
@@ -147,25 +153,4 @@ func languageMismatch(prompt, language string) (tag string, mismatch bool) {
 		return tag, tag == "en" && seen["en"] >= 4
 	}
 	return tag, seen[tag] >= 3 && seen[tag] >= 2*seen[base] || seen[tag] >= 2 && seen[base] == 0
-}
-
-// checkLanguage rejects a language that the built-in composer cannot use for
-// the prompt. Language models translate.
-func checkLanguage(r *Request) []fault.Detail {
-	if r.Language == nil || *r.Provider != BuiltIn {
-		return nil
-	}
-	tag, mismatch := languageMismatch(r.Prompt, *r.Language)
-	if !mismatch {
-		return nil
-	}
-	name := tag
-	if i := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == tag }); i >= 0 {
-		name = commonWords[i].name
-	}
-	return []fault.Detail{{
-		Field: "language", Code: "language_mismatch",
-		Message: fmt.Sprintf("language is %s, but the prompt is in %s. The built-in composer does not translate. Leave language out, write the prompt in that language, or choose a provider that is a language model.", *r.Language, name),
-		Meta:    fault.Meta{"prompt_language": tag},
-	}}
 }

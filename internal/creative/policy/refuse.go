@@ -1,4 +1,4 @@
-package creative
+package policy
 
 // refusal is a category of prohibited content.
 type refusal struct {

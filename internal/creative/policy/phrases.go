@@ -1,4 +1,4 @@
-package creative
+package policy
 
 // The phrases of the rules. phrasebook documents their grammar.
 

@@ -1,4 +1,7 @@
-package creative
+// Package policy checks ad copy: the channels' length limits, the advertising
+// policies of the platforms, and facts that the copy states but its source does
+// not. It also has the type of the copy. It knows nothing of creatives.
+package policy
 
 import (
 	"cmp"
@@ -45,12 +48,26 @@ const (
 // size of the record.
 const maxPlaces = 5
 
-// Review checks every text of a draft against its channel and the brief. It
+// Source is what the advertiser states: the facts that copy may repeat and the
+// words that it must not use.
+type Source struct {
+	Prompt string
+	// NegativePrompt lists what must not be said.
+	NegativePrompt string
+	BrandName      string
+	BannedWords    []string
+	CallToAction   string
+	LandingURL     string
+	// Language is the BCP 47 tag of the copy, empty if it is unknown.
+	Language string
+}
+
+// Review checks every text of a draft against its channel and its source. It
 // checks channels in the order of the list, then all others, so that no text is
-// skipped. A nil brief, for uploaded content, skips the rules that need one.
-func Review(b *Brief, channels []string, byChannel map[string]Copy) Policy {
+// skipped. A nil source, for uploaded content, skips the rules that need one.
+func Review(src *Source, channels []string, byChannel map[string]Copy) Policy {
 	p := Policy{Status: PolicyPass, Findings: []Finding{}}
-	f := factsOf(b)
+	f := factsOf(src)
 	for _, channel := range reviewed(channels, byChannel) {
 		c := byChannel[channel]
 		for _, l := range fieldsOf(channel) {
@@ -104,7 +121,7 @@ func (f *facts) review(l Limit, index int, text string) []Finding {
 	for i := range policyRules {
 		r := &policyRules[i]
 		severity := r.severityIn(l.Channel, l.Field)
-		if severity == "" || r.needsBrief && f.brief == nil || r.language != "" && f.language != "" && r.language != f.language {
+		if severity == "" || r.needsBrief && f.source == nil || r.language != "" && f.language != "" && r.language != f.language {
 			continue
 		}
 		places := 0

@@ -1,4 +1,4 @@
-package creative
+package policy
 
 import (
 	"net/url"
@@ -14,7 +14,7 @@ import (
 
 // facts is the content of a brief in the forms that rules compare with.
 type facts struct {
-	brief    *Brief
+	source   *Source
 	language string
 	// claims are the claims of the brief itself, by rule and claim.
 	claims  map[string]bool
@@ -25,13 +25,13 @@ type facts struct {
 	banned   []string
 }
 
-func factsOf(b *Brief) *facts {
-	f := &facts{brief: b, claims: map[string]bool{}, figures: figureSet{}, domains: map[string]bool{}, capitals: map[string]bool{}}
-	if b == nil {
+func factsOf(src *Source) *facts {
+	f := &facts{source: src, claims: map[string]bool{}, figures: figureSet{}, domains: map[string]bool{}, capitals: map[string]bool{}}
+	if src == nil {
 		return f
 	}
-	f.language, _, _ = strings.Cut(strings.ToLower(b.Language), "-")
-	p := newPassage(strings.Join([]string{b.Prompt, b.Brand.Name, b.CallToAction, b.LandingURL}, "\n"))
+	f.language, _, _ = strings.Cut(strings.ToLower(src.Language), "-")
+	p := newPassage(strings.Join([]string{src.Prompt, src.BrandName, src.CallToAction, src.LandingURL}, "\n"))
 	for _, r := range policyRules {
 		if r.proven == "" {
 			continue
@@ -44,13 +44,13 @@ func factsOf(b *Brief) *facts {
 	for _, s := range p.hosts() {
 		f.domains[domainOf(s.claim)] = true
 	}
-	if u, err := url.Parse(b.LandingURL); err == nil && u.Hostname() != "" {
+	if u, err := url.Parse(src.LandingURL); err == nil && u.Hostname() != "" {
 		f.domains[domainOf(u.Hostname())] = true
 	}
 	for _, s := range p.capitals() {
 		f.capitals[p.slice(s.start, s.end)] = true
 	}
-	for _, word := range slices.Concat(b.Brand.BannedWords, listed(b.NegativePrompt)) {
+	for _, word := range slices.Concat(src.BannedWords, listed(src.NegativePrompt)) {
 		if word = foldText(word); word != "" && !slices.Contains(f.banned, word) {
 			f.banned = append(f.banned, word)
 		}

@@ -1,4 +1,4 @@
-package creative
+package policy
 
 // Phrases of promises about health and money. A promise is blocked whatever the
 // brief says, because a brief is no proof. A claim may be true for a clinic or
