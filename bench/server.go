@@ -21,6 +21,7 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/app"
 	"fanfare/internal/listen"
+	"fanfare/internal/memory"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store/sqlite"
 )
@@ -102,7 +103,7 @@ func serveBare(l *listen.Listener) {
 }
 
 func serveOurs(l *listen.Listener, dir string, log *slog.Logger) {
-	app.Tune()
+	memory.Tune()
 	cached, _ := strconv.Atoi(os.Getenv("BENCH_CACHED"))
 	batch, _ := strconv.Atoi(os.Getenv("BENCH_BATCH"))
 	a := openApp(dir, cached, batch, log, factsOnly(dir, log))

@@ -29,6 +29,7 @@ import (
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/listen"
+	"fanfare/internal/memory"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/secret"
 	"fanfare/internal/store"
@@ -41,7 +42,7 @@ type cli struct {
 	// running reports that the command line was valid and the command runs.
 	running bool
 	// memory has the memory limits of a server.
-	memory app.Memory
+	memory memory.Limits
 }
 
 // load reads the settings of a command.

@@ -23,6 +23,7 @@ import (
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/listen"
+	"fanfare/internal/memory"
 	"fanfare/internal/store"
 )
 
@@ -95,8 +96,8 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 		}
 		return nil, configError{err}
 	}
-	c.memory = app.Tune()
-	log.Debug("memory divided", "limit", c.memory.Limit, "go", c.memory.Go, "facts", c.memory.Facts, "uploads", c.memory.Uploads)
+	c.memory = memory.Tune()
+	log.Debug("memory divided", "limit", c.memory.Total, "go", c.memory.Go, "facts", c.memory.Facts, "uploads", c.memory.Uploads)
 	s := &server{dir: dir, log: log, drainDelay: c.settings.DrainDelay}
 	if err := s.start(cmd.Context(), c, listenConfig); err != nil {
 		_ = s.close()

@@ -34,6 +34,7 @@ import (
 	"fanfare/internal/job"
 	"fanfare/internal/llm/provider"
 	"fanfare/internal/mail"
+	"fanfare/internal/memory"
 	"fanfare/internal/metrics"
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
@@ -80,7 +81,7 @@ type Config struct {
 	// MaxInFlight is the largest number of concurrent requests of the node.
 	MaxInFlight int64
 	// Memory has the memory limits; 0 selects a default.
-	Memory Memory
+	Memory memory.Limits
 	// CachedRecords is the number of records in the cache.
 	CachedRecords int
 	CORSOrigins   []string

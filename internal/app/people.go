@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"fanfare/internal/account"
-	"fanfare/internal/ident"
 	"fanfare/internal/mail"
 	"fanfare/internal/oidc"
 	"fanfare/internal/seal"
-	"fanfare/internal/secret"
 	"fanfare/internal/signin"
 )
 
@@ -42,14 +40,14 @@ func (a *App) buildPeople() error {
 		OpenTicket: func(kind, text string) ([]byte, bool) { return a.cursors.Load().OpenBytes(ticketPurpose+kind, text) },
 	}
 	if a.ring != nil {
-		d.Seal = seeds{a.ring}
+		d.Seal = seal.UserSecrets{Ring: a.ring}
 	}
 	if o := c.People.OIDC; o.Issuer != "" {
 		if err := o.Check(); err != nil {
 			return err
 		}
 		o.HTTP, o.Now = &http.Client{Timeout: issuerTime}, c.Now
-		d.Issuer = issuer{oidc.New(o)}
+		d.Issuer = oidc.New(o)
 	}
 	if m := c.People.Mail; !m.URL.Empty() {
 		m.Now = c.Now
@@ -84,35 +82,4 @@ func (a *App) SSOName() string {
 	default:
 		return p.OIDCName
 	}
-}
-
-// issuer adapts the OpenID Connect client to signin.Issuer.
-type issuer struct{ client *oidc.Client }
-
-// Start implements signin.Issuer.
-func (i issuer) Start(ctx context.Context, redirect string, f signin.Flow) (string, error) {
-	return i.client.Start(ctx, redirect, oidc.Flow(f))
-}
-
-// Finish implements signin.Issuer.
-func (i issuer) Finish(ctx context.Context, redirect, code string, f signin.Flow) (signin.Identity, error) {
-	id, err := i.client.Finish(ctx, redirect, code, oidc.Flow(f))
-	return signin.Identity(id), err
-}
-
-// seeds encrypts the secrets of users with the master key.
-type seeds struct{ ring *seal.Ring }
-
-// people replaces the workspace in the encryption context: users belong to
-// none.
-const people = "people"
-
-// Seal implements signin.Seal.
-func (s seeds) Seal(user ident.ID, field string, plain secret.Text) (string, error) {
-	return s.ring.Seal(seal.Context{Workspace: people, Record: string(user), Field: field}, plain)
-}
-
-// Open implements signin.Seal.
-func (s seeds) Open(user ident.ID, field, sealed string) (secret.Text, error) {
-	return s.ring.Open(seal.Context{Workspace: people, Record: string(user), Field: field}, sealed)
 }

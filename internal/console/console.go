@@ -14,12 +14,11 @@ import (
 	"time"
 
 	"fanfare/internal/account"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/record"
-	"fanfare/internal/secret"
 	"fanfare/internal/signin"
 )
 
@@ -31,7 +30,7 @@ type Deps struct {
 	// Mail is nil if links are shown instead of sent.
 	Mail      Mail
 	Audit     Audit
-	Providers Providers
+	Providers *provider.Service
 	// ModelSpent returns a workspace's spend on models in a month such as
 	// 2026-11, in millionths of a US dollar.
 	ModelSpent func(ctx context.Context, workspace ident.ID, month string) (int64, error)
@@ -51,59 +50,16 @@ type Deps struct {
 
 // Mail sends links by email.
 type Mail interface {
-	Invite(ctx context.Context, to, workspace, by string, link signin.Link) error
-	Reset(ctx context.Context, to string, link signin.Link) error
+	Invite(ctx context.Context, to, workspace, by, link string, until time.Time) error
+	Reset(ctx context.Context, to, link string, until time.Time) error
 }
 
 // Audit reads the audit log.
 type Audit interface {
-	// Entries returns at most most entries before a sequence number (0 for the
+	// AuditEntries returns at most most entries before a sequence number (0 for the
 	// latest) whose action starts with the given prefix, latest first.
-	Entries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]AuditEntry, error)
+	AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]record.AuditEntry, error)
 }
-
-// AuditEntry is one entry of the audit log.
-type AuditEntry struct {
-	Seq       int64         `json:"seq"`
-	At        clock.Instant `json:"at"`
-	Action    string        `json:"action"`
-	Actor     record.Actor  `json:"actor"`
-	Target    ident.ID      `json:"target"`
-	Address   string        `json:"ip"`
-	RequestID ident.ID      `json:"request_id"`
-}
-
-// Providers manages the language models of a workspace.
-type Providers interface {
-	List(ctx context.Context, workspace ident.ID) ([]Provider, error)
-	Set(ctx context.Context, cause record.Cause, p Provider, key secret.Text) error
-	Remove(ctx context.Context, cause record.Cause, kind string) error
-}
-
-// Provider is a language model. Scope is ScopeWorkspace for the workspace's
-// own, or ScopeServer for all workspaces.
-type Provider struct {
-	Kind     string           `json:"kind"`
-	Name     string           `json:"name"`
-	Scope    string           `json:"scope"`
-	Settings ProviderSettings `json:"settings"`
-}
-
-// ProviderSettings are the settings of a language model.
-type ProviderSettings struct {
-	BaseURL    string `json:"base_url"`
-	Model      string `json:"model"`
-	ImageModel string `json:"image_model"`
-	Default    bool   `json:"default"`
-	// Priced is true if the price of the model is known.
-	Priced bool `json:"priced"`
-}
-
-// Scopes of providers.
-const (
-	ScopeWorkspace = "workspace"
-	ScopeServer    = "server"
-)
 
 // Console is the HTTP handler for browsers.
 type Console struct {

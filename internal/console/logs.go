@@ -15,6 +15,7 @@ import (
 	"fanfare/internal/fault"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
+	"fanfare/internal/record"
 )
 
 const (
@@ -35,9 +36,9 @@ func (c *Console) listAudit(ctx context.Context, v *visit) (any, error) {
 			return nil, badParameter("before", "must be the number of an entry.")
 		}
 	}
-	list, err := c.Audit.Entries(ctx, v.workspace(), before, q["action"], auditPage)
+	list, err := c.Audit.AuditEntries(ctx, v.workspace(), before, q["action"], auditPage)
 	if list == nil {
-		list = []AuditEntry{}
+		list = []record.AuditEntry{}
 	}
 	return list, err
 }
@@ -53,7 +54,7 @@ func (c *Console) exportAudit(ctx context.Context, v *visit) (any, error) {
 		return nil, err
 	}
 	workspace := v.workspace()
-	list, err := c.Audit.Entries(ctx, workspace, 0, "", auditChunk)
+	list, err := c.Audit.AuditEntries(ctx, workspace, 0, "", auditChunk)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (c *Console) exportAudit(ctx context.Context, v *visit) (any, error) {
 					return fmt.Errorf("write audit entry: %w", err)
 				}
 			}
-			if list, err = c.Audit.Entries(ctx, workspace, list[len(list)-1].Seq, "", auditChunk); err != nil {
+			if list, err = c.Audit.AuditEntries(ctx, workspace, list[len(list)-1].Seq, "", auditChunk); err != nil {
 				return err
 			}
 		}

@@ -132,7 +132,7 @@ func (c *Console) invite(ctx context.Context, v *visit) (any, error) {
 		return nil, err
 	}
 	if c.Mail != nil {
-		if err := c.Mail.Invite(ctx, email, v.caller.Workspace.Name, v.caller.User.Name, link); err == nil {
+		if err := c.Mail.Invite(ctx, email, v.caller.Workspace.Name, v.caller.User.Name, link.URL, link.ExpiresAt.Time()); err == nil {
 			return sent{Mailed: true}, nil
 		} else if ctx.Err() == nil {
 			c.Log.Error("send invitation", "request_id", v.ID, "error", err)
@@ -215,7 +215,7 @@ func (c *Console) resetMember(ctx context.Context, v *visit) (any, error) {
 	if c.Mail == nil {
 		return sent{Link: &link.URL}, nil
 	}
-	if err := c.Mail.Reset(ctx, m.Email, link); err != nil {
+	if err := c.Mail.Reset(ctx, m.Email, link.URL, link.ExpiresAt.Time()); err != nil {
 		return nil, fault.New(fault.UpstreamError, "The e-mail could not be sent. Try again, or have the operator look at the mail server.").Because(err)
 	}
 	return sent{Mailed: true}, nil

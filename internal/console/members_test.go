@@ -11,7 +11,6 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/fanfaretest"
-	"fanfare/internal/signin"
 )
 
 // box is a mailer that keeps its messages.
@@ -22,7 +21,7 @@ type box struct {
 	broken bool
 }
 
-func (b *box) put(to string, link signin.Link) error {
+func (b *box) put(to, link string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.broken {
@@ -31,15 +30,15 @@ func (b *box) put(to string, link signin.Link) error {
 	if b.links == nil {
 		b.links = map[string]string{}
 	}
-	b.links[to] = link.URL
+	b.links[to] = link
 	b.count++
 	return nil
 }
 
-func (b *box) Invite(_ context.Context, to, _, _ string, link signin.Link) error {
+func (b *box) Invite(_ context.Context, to, _, _, link string, _ time.Time) error {
 	return b.put(to, link)
 }
-func (b *box) Reset(_ context.Context, to string, link signin.Link) error { return b.put(to, link) }
+func (b *box) Reset(_ context.Context, to, link string, _ time.Time) error { return b.put(to, link) }
 
 // after returns the token of a link.
 func after(link string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fanfare/internal/httpapi"
+	"fanfare/internal/llm/provider"
 	"fanfare/internal/secret"
 )
 
@@ -14,10 +15,44 @@ const (
 	maxProviderKey = 4096
 )
 
+// providerView is a language model as the console shows it. Scope is
+// scopeWorkspace for the workspace's own, or scopeServer for all workspaces.
+type providerView struct {
+	Kind     string               `json:"kind"`
+	Name     string               `json:"name"`
+	Scope    string               `json:"scope"`
+	Settings providerSettingsView `json:"settings"`
+}
+
+type providerSettingsView struct {
+	BaseURL    string `json:"base_url"`
+	Model      string `json:"model"`
+	ImageModel string `json:"image_model"`
+	Default    bool   `json:"default"`
+	// Priced is true if the price of the model is known.
+	Priced bool `json:"priced"`
+}
+
+const (
+	scopeWorkspace = "workspace"
+	scopeServer    = "server"
+)
+
+// vendorNames are the display names of model vendors.
+var vendorNames = map[string]string{"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Google Gemini"}
+
 func (c *Console) listProviders(ctx context.Context, v *visit) (any, error) {
-	list, err := c.Providers.List(ctx, v.workspace())
-	if list == nil {
-		list = []Provider{}
+	found, err := c.Providers.List(ctx, v.workspace())
+	list := make([]providerView, len(found))
+	for i, p := range found {
+		list[i] = providerView{
+			Kind: p.Kind, Name: vendorNames[p.Kind], Scope: scopeWorkspace,
+			Settings: providerSettingsView{BaseURL: p.BaseURL, Model: p.Model, ImageModel: p.ImageModel, Default: p.Default, Priced: p.Priced},
+		}
+		if p.WorkspaceID == "" {
+			// Only the operator may see the URLs of the operator's models.
+			list[i].Scope, list[i].Settings.BaseURL = scopeServer, ""
+		}
 	}
 	return list, err
 }
@@ -26,28 +61,28 @@ func (c *Console) listProviders(ctx context.Context, v *visit) (any, error) {
 // Choice: only the operator can set another URL. The server calls models from
 // its own network, and members must not make it send requests there.
 func (c *Console) setProvider(ctx context.Context, v *visit) (any, error) {
-	p := Provider{Kind: v.id, Scope: ScopeWorkspace}
+	var settings provider.Settings
 	var key secret.Text
 	if err := v.Read(func(f httpapi.Fields) {
-		p.Settings.Model = f.Text("model", 1, maxModel)
+		settings.Model = f.Text("model", 1, maxModel)
 		if image := f.TextOr("image_model", 0, maxModel); image != nil {
-			p.Settings.ImageModel = *image
+			settings.ImageModel = *image
 		}
 		if first := f.Flag("default"); first != nil {
-			p.Settings.Default = *first
+			settings.Default = *first
 		}
 		key = secret.New(f.Text("api_key", 1, maxProviderKey))
 	}); err != nil {
 		return nil, err
 	}
-	if err := c.Providers.Set(ctx, v.cause(), p, key); err != nil {
+	if _, err := c.Providers.Set(ctx, v.cause(), v.workspace(), v.id, settings, key); err != nil {
 		return nil, err
 	}
 	return c.listProviders(ctx, v)
 }
 
 func (c *Console) removeProvider(ctx context.Context, v *visit) (any, error) {
-	if err := c.Providers.Remove(ctx, v.cause(), v.id); err != nil {
+	if err := c.Providers.Remove(ctx, v.cause(), v.workspace(), v.id); err != nil {
 		return nil, err
 	}
 	return c.listProviders(ctx, v)

@@ -42,5 +42,5 @@ func (c *Console) mailReset(ctx context.Context, cause record.Cause, email strin
 	if err != nil {
 		return err
 	}
-	return c.Mail.Reset(ctx, email, link)
+	return c.Mail.Reset(ctx, email, link.URL, link.ExpiresAt.Time())
 }

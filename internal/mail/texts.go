@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"slices"
@@ -39,4 +40,14 @@ func message(to, subject string, before []string, link, after string) Message {
 		fmt.Fprintf(&page, "<p>%s</p>\n", text)
 	}
 	return Message{To: to, Subject: strings.Join(strings.Fields(subject), " "), Text: strings.Join(lines, "\n\n") + "\n", HTML: page.String()}
+}
+
+// Invite sends the link of an invitation.
+func (s *Sender) Invite(ctx context.Context, to, workspace, by, link string, until time.Time) error {
+	return s.Send(ctx, Invitation(to, workspace, by, link, until))
+}
+
+// Reset sends the link that sets a new password.
+func (s *Sender) Reset(ctx context.Context, to, link string, until time.Time) error {
+	return s.Send(ctx, Reset(to, link, until))
 }

@@ -19,6 +19,7 @@ import (
 
 	"fanfare/internal/fault"
 	"fanfare/internal/secret"
+	"fanfare/internal/signin"
 )
 
 // Options are how the issuer knows this server.
@@ -63,18 +64,6 @@ type Client struct {
 // person comes, so that the server starts without it.
 func New(o Options) *Client { return &Client{options: o} }
 
-// Identity is a person as the issuer knows one.
-type Identity struct {
-	Issuer   string
-	Subject  string
-	Email    string
-	Verified bool
-	Name     string
-}
-
-// Flow binds the two halves of a sign-in to each other and to the browser.
-type Flow struct{ State, Nonce, Verifier string }
-
 // discover asks the issuer for its addresses, once it answers.
 func (c *Client) discover(ctx context.Context) (*oidc.Provider, error) {
 	c.mu.Lock()
@@ -103,7 +92,7 @@ func (c *Client) config(p *oidc.Provider, redirect string) *oauth2.Config {
 }
 
 // Start returns where the browser goes.
-func (c *Client) Start(ctx context.Context, redirect string, f Flow) (string, error) {
+func (c *Client) Start(ctx context.Context, redirect string, f signin.Flow) (string, error) {
 	p, err := c.discover(ctx)
 	if err != nil {
 		return "", err
@@ -112,28 +101,28 @@ func (c *Client) Start(ctx context.Context, redirect string, f Flow) (string, er
 }
 
 // Finish exchanges the code and returns for whom the issuer vouches.
-func (c *Client) Finish(ctx context.Context, redirect, code string, f Flow) (Identity, error) {
+func (c *Client) Finish(ctx context.Context, redirect, code string, f signin.Flow) (signin.Identity, error) {
 	p, err := c.discover(ctx)
 	if err != nil {
-		return Identity{}, err
+		return signin.Identity{}, err
 	}
 	tokens, err := c.config(p, redirect).Exchange(c.with(ctx), code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
-			return Identity{}, refused(fmt.Errorf("exchange code: %w", err))
+			return signin.Identity{}, refused(fmt.Errorf("exchange code: %w", err))
 		}
-		return Identity{}, away(fmt.Errorf("exchange code: %w", err))
+		return signin.Identity{}, away(fmt.Errorf("exchange code: %w", err))
 	}
 	raw, ok := tokens.Extra("id_token").(string)
 	if !ok {
-		return Identity{}, refused(errors.New("the issuer sent no id token"))
+		return signin.Identity{}, refused(errors.New("the issuer sent no id token"))
 	}
 	token, err := p.Verifier(&oidc.Config{ClientID: c.options.ClientID, Now: c.options.Now}).Verify(c.with(ctx), raw)
 	if err != nil {
-		return Identity{}, refused(fmt.Errorf("verify id token: %w", err))
+		return signin.Identity{}, refused(fmt.Errorf("verify id token: %w", err))
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.Nonce)) != 1 {
-		return Identity{}, refused(errors.New("the id token has another nonce"))
+		return signin.Identity{}, refused(errors.New("the id token has another nonce"))
 	}
 	var claims struct {
 		Email    string `json:"email"`
@@ -141,9 +130,9 @@ func (c *Client) Finish(ctx context.Context, redirect, code string, f Flow) (Ide
 		Name     string `json:"name"`
 	}
 	if err := token.Claims(&claims); err != nil {
-		return Identity{}, refused(fmt.Errorf("read claims: %w", err))
+		return signin.Identity{}, refused(fmt.Errorf("read claims: %w", err))
 	}
-	return Identity{Issuer: token.Issuer, Subject: token.Subject, Email: claims.Email, Verified: claims.Verified, Name: claims.Name}, nil
+	return signin.Identity{Issuer: token.Issuer, Subject: token.Subject, Email: claims.Email, Verified: claims.Verified, Name: claims.Name}, nil
 }
 
 func away(cause error) error {

@@ -17,6 +17,7 @@ import (
 	"fanfare/internal/fault"
 	"fanfare/internal/oidc"
 	"fanfare/internal/secret"
+	"fanfare/internal/signin"
 )
 
 var b64 = base64.RawURLEncoding
@@ -115,7 +116,7 @@ func (s *server) client() *oidc.Client {
 	return oidc.New(oidc.Options{Issuer: s.URL, ClientID: "client", ClientSecret: secret.New("s3cret"), HTTP: s.Client(), Now: now})
 }
 
-var flow = oidc.Flow{State: "state", Nonce: "nonce", Verifier: strings.Repeat("verifier", 6)}
+var flow = signin.Flow{State: "state", Nonce: "nonce", Verifier: strings.Repeat("verifier", 6)}
 
 // start begins at the issuer and remembers its part.
 func (s *server) start(c *oidc.Client) {
@@ -147,7 +148,7 @@ func TestFlow(t *testing.T) {
 	c := s.client()
 	s.start(c)
 	got, err := c.Finish(t.Context(), redirect, "code", flow)
-	if want := (oidc.Identity{Issuer: s.URL, Subject: "person", Email: "jo@example.com", Verified: true, Name: "Jo"}); err != nil || got != want {
+	if want := (signin.Identity{Issuer: s.URL, Subject: "person", Email: "jo@example.com", Verified: true, Name: "Jo"}); err != nil || got != want {
 		t.Errorf("got %+v, %v want %+v", got, err, want)
 	}
 }
@@ -156,20 +157,20 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		spoil func(s *server, f *oidc.Flow, code *string)
+		spoil func(s *server, f *signin.Flow, code *string)
 		want  fault.Code
 	}{
-		{"another code", func(_ *server, _ *oidc.Flow, code *string) { *code = "another" }, fault.InsufficientPermissions},
-		{"another verifier", func(_ *server, f *oidc.Flow, _ *string) { f.Verifier = strings.Repeat("another", 7) }, fault.InsufficientPermissions},
-		{"another nonce", func(s *server, _ *oidc.Flow, _ *string) { s.claims["nonce"] = "another" }, fault.InsufficientPermissions},
-		{"no nonce", func(s *server, _ *oidc.Flow, _ *string) { delete(s.claims, "nonce") }, fault.InsufficientPermissions},
-		{"another audience", func(s *server, _ *oidc.Flow, _ *string) { s.claims["aud"] = "another" }, fault.InsufficientPermissions},
-		{"another issuer", func(s *server, _ *oidc.Flow, _ *string) { s.claims["iss"] = "https://evil.example.com" }, fault.InsufficientPermissions},
-		{"expired", func(s *server, _ *oidc.Flow, _ *string) { s.claims["exp"] = now().Add(-time.Second).Unix() }, fault.InsufficientPermissions},
-		{"another key", func(s *server, _ *oidc.Flow, _ *string) {
+		{"another code", func(_ *server, _ *signin.Flow, code *string) { *code = "another" }, fault.InsufficientPermissions},
+		{"another verifier", func(_ *server, f *signin.Flow, _ *string) { f.Verifier = strings.Repeat("another", 7) }, fault.InsufficientPermissions},
+		{"another nonce", func(s *server, _ *signin.Flow, _ *string) { s.claims["nonce"] = "another" }, fault.InsufficientPermissions},
+		{"no nonce", func(s *server, _ *signin.Flow, _ *string) { delete(s.claims, "nonce") }, fault.InsufficientPermissions},
+		{"another audience", func(s *server, _ *signin.Flow, _ *string) { s.claims["aud"] = "another" }, fault.InsufficientPermissions},
+		{"another issuer", func(s *server, _ *signin.Flow, _ *string) { s.claims["iss"] = "https://evil.example.com" }, fault.InsufficientPermissions},
+		{"expired", func(s *server, _ *signin.Flow, _ *string) { s.claims["exp"] = now().Add(-time.Second).Unix() }, fault.InsufficientPermissions},
+		{"another key", func(s *server, _ *signin.Flow, _ *string) {
 			s.key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		}, fault.InsufficientPermissions},
-		{"down", func(s *server, _ *oidc.Flow, _ *string) { s.down = true }, fault.UpstreamError},
+		{"down", func(s *server, _ *signin.Flow, _ *string) { s.down = true }, fault.UpstreamError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +179,7 @@ func TestRefuses(t *testing.T) {
 			s.start(c)
 			f, code := flow, "code"
 			tt.spoil(s, &f, &code)
-			if id, err := c.Finish(t.Context(), redirect, code, f); !fault.Is(err, tt.want) || id != (oidc.Identity{}) {
+			if id, err := c.Finish(t.Context(), redirect, code, f); !fault.Is(err, tt.want) || id != (signin.Identity{}) {
 				t.Errorf("got %+v, %v want %s", id, err, tt.want)
 			}
 		})

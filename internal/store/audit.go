@@ -112,24 +112,13 @@ func link(before, workspace string, seq, at int64, entry []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// AuditEntry is a line of the audit log as the API returns it.
-type AuditEntry struct {
-	Seq       int64
-	At        clock.Instant
-	Action    string
-	Actor     record.Actor
-	Target    ident.ID
-	Address   string
-	RequestID ident.ID
-}
-
 const selectEntries = `SELECT seq, at, entry FROM audit WHERE workspace_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`
 
 // AuditEntries returns up to most entries of a workspace, the latest first.
 // Their number is below before, 0 for no limit, and their action starts with a
 // prefix. SQL does not read entries, so that a rare action requires a scan of
 // the log.
-func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]AuditEntry, error) {
+func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]record.AuditEntry, error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
@@ -137,7 +126,7 @@ func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64
 	if action != "" {
 		step = 1000
 	}
-	var list []AuditEntry
+	var list []record.AuditEntry
 	for {
 		rows, err := db.engine.Query(ctx, selectEntries, string(workspace), before, step)
 		if err != nil {
@@ -145,7 +134,7 @@ func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64
 		}
 		n := 0
 		for ; rows.Next(); n++ {
-			shown := AuditEntry{Seq: rows.Int(), At: clock.Instant(rows.Int())}
+			shown := record.AuditEntry{Seq: rows.Int(), At: clock.Instant(rows.Int())}
 			var e auditEntry
 			if err := decode(rows.Bytes(), &e); err != nil {
 				return nil, err

@@ -1,4 +1,6 @@
-package app
+// Package memory divides the memory of the machine or container among the parts
+// of a server.
+package memory
 
 import (
 	"io/fs"
@@ -10,47 +12,47 @@ import (
 	"strings"
 )
 
-// Memory has the memory limits of the parts of a server, in bytes. Their sum is
+// Limits are the memory limits of the parts of a server, in bytes. Their sum is
 // below the total; the remainder is for the process that reads Parquet, for
 // SQLite and for kernel memory.
-type Memory struct {
-	// Limit is the total available memory, 0 if unknown.
-	Limit int64
+type Limits struct {
+	// Total is the total available memory, 0 if unknown.
+	Total int64
 	// Go is the soft limit of Go's heap, including Uploads. Facts is the limit
 	// of metric queries.
 	Go, Facts, Uploads int64
 }
 
 // divide splits the available memory.
-func divide(limit int64) Memory {
-	return Memory{Limit: limit, Go: limit / 100 * 50, Facts: limit / 100 * 30, Uploads: min(limit/8, 512<<20)}
+func divide(total int64) Limits {
+	return Limits{Total: total, Go: total / 100 * 50, Facts: total / 100 * 30, Uploads: min(total/8, 512<<20)}
 }
 
 // Tune configures the garbage collector for a server: fewer collections than
 // Go's default, which suits programs with a large heap, and a limit that keeps
 // the process within its memory. A limit that the operator set with GOMEMLIMIT
 // stays.
-func Tune() Memory {
+func Tune() Limits {
 	debug.SetGCPercent(400)
-	m := divide(memoryLimit(os.DirFS("/")))
+	m := divide(available(os.DirFS("/")))
 	if m.Go > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(m.Go)
 	}
 	return m
 }
 
-// memoryLimit returns the lowest memory limit of this process: the limits of
+// available returns the lowest memory limit of this process: the limits of
 // its control group and of all parents, for version 2 (including systemd's
 // MemoryMax and MemoryHigh) and version 1, and the machine's memory. It returns
 // 0 if none can be read.
-func memoryLimit(root fs.FS) int64 {
+func available(root fs.FS) int64 {
 	lowest := int64(0)
-	see := func(n int64, ok bool) {
+	lower := func(n int64, ok bool) {
 		if ok && n > 0 && (lowest == 0 || n < lowest) {
 			lowest = n
 		}
 	}
-	see(machineMemory(root))
+	lower(machineMemory(root))
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -69,7 +71,7 @@ func memoryLimit(root fs.FS) int64 {
 			// Then the top folder is the container's own.
 			for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 				for _, file := range files {
-					see(number(root, path.Join(top, group, file)))
+					lower(number(root, path.Join(top, group, file)))
 				}
 				if group == "/" {
 					break

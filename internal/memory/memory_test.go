@@ -1,12 +1,12 @@
-package app
+package memory
 
 import (
 	"testing"
 	"testing/fstest"
 )
 
-// TestMemoryLimit checks every place where the limit of the process can be set.
-func TestMemoryLimit(t *testing.T) {
+// TestAvailable checks every place where the limit of the process can be set.
+func TestAvailable(t *testing.T) {
 	t.Parallel()
 	const none1 = "9223372036854771712\n"
 	for _, tt := range []struct {
@@ -47,7 +47,7 @@ func TestMemoryLimit(t *testing.T) {
 		for name, text := range tt.files {
 			root[name] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := memoryLimit(root); got != tt.want {
+		if got := available(root); got != tt.want {
 			t.Errorf("%s: got %d want %d", tt.name, got, tt.want)
 		}
 	}
