@@ -384,5 +384,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseWitness())
+	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
 }

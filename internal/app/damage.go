@@ -49,7 +49,7 @@ func (a *App) changesLost() string {
 // changes, and logs a loss.
 func (a *App) countChanges(ctx context.Context) (err error) {
 	if a.Engine.Traits().Exclusive && a.config.Store != "" {
-		lost, err := a.DB.Witness(ctx, Witness(a.config.Store))
+		lost, err := a.DB.CountChanges(ctx, Witness(a.config.Store))
 		if lost > 0 {
 			a.config.Log.ErrorContext(ctx, "acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", lost)
 		}

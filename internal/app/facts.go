@@ -36,7 +36,7 @@ func (a *App) buildFacts(ctx context.Context) error {
 			return err
 		}
 		a.Facts, a.factsFile = f, f
-		a.DB.TellFacts(f.Mark)
+		a.DB.SetFactsSource(f.Mark)
 	}
 	var err error
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
@@ -177,7 +177,7 @@ type flights struct{ campaigns *store.Campaigns }
 // Flights implements analytics.Flights.
 func (f flights) Flights(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]analytics.Flight, error) {
 	found := map[ident.ID]analytics.Flight{}
-	list, err := f.campaigns.Several(ctx, workspace, ids)
+	list, err := f.campaigns.ByIDs(ctx, workspace, ids)
 	if err != nil {
 		return nil, err
 	}

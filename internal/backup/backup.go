@@ -234,7 +234,7 @@ func Restore(ctx context.Context, parts Parts, path string, report func(done, to
 	if _, err := scan(path, report, pass); err != nil {
 		return s, err
 	}
-	err = store.Refill(ctx, parts.Store, func(put func(store.Chunk) error) error {
+	err = store.Restore(ctx, parts.Store, func(put func(store.Chunk) error) error {
 		_, err := scan(path, report, visitor{
 			chunk: put, file: func(s sum, b []byte) error { return parts.Files.Put(s.workspace, s.sha256, b) },
 			facts: func(io.Reader) error { return nil },

@@ -218,14 +218,14 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 		return fmt.Errorf("look up what campaigns have spent: %w", err)
 	}
 	// Campaigns whose facts were deleted need an update too.
-	ids, err := s.store.Spenders(ctx, workspace)
+	ids, err := s.store.WithSpend(ctx, workspace)
 	if err != nil {
 		return err
 	}
 	ids = slices.AppendSeq(ids, maps.Keys(known))
 	slices.Sort(ids)
 	for batch := range slices.Chunk(slices.Compact(ids), followed) {
-		list, err := s.store.Several(ctx, workspace, batch)
+		list, err := s.store.ByIDs(ctx, workspace, batch)
 		if err != nil {
 			return err
 		}

@@ -398,7 +398,7 @@ func TestSpendOfMany(t *testing.T) {
 		l.spent(t)
 		want(t, "written for two", int64(n+2), revs())
 		want(t, "all spenders", n-1, func() int {
-			ids, err := c.World.App.DB.Campaigns().Spenders(t.Context(), c.Workspace)
+			ids, err := c.World.App.DB.Campaigns().WithSpend(t.Context(), c.Workspace)
 			if err != nil {
 				t.Fatal(err)
 			}

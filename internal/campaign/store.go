@@ -25,9 +25,9 @@ type Store interface {
 	Referring(ctx context.Context, workspace, record, after ident.ID, most int) ([]ident.ID, error)
 	// Several reads campaigns in the order of their ids. It omits ids that do
 	// not exist.
-	Several(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*Campaign, error)
+	ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*Campaign, error)
 	// Spenders lists the ids of campaigns for which Spends is true.
-	Spenders(ctx context.Context, workspace ident.ID) ([]ident.ID, error)
+	WithSpend(ctx context.Context, workspace ident.ID) ([]ident.ID, error)
 }
 
 // References returns the standings of records that a campaign refers to. The

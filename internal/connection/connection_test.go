@@ -280,7 +280,7 @@ func TestFed(t *testing.T) {
 			want(t, fmt.Sprint("lag ", i), tt.lag, got["health"].(map[string]any)["lag_seconds"])
 			want(t, fmt.Sprint("stamp ", i), record.Stamp{Version: 1, Rev: int64(i + 1)}, stamp)
 			want(t, fmt.Sprint("updated_at ", i), any("2026-11-15T12:00:00.000Z"), got["updated_at"])
-			if a, err := w.DB.Answer(t.Context(), w.Workspace, fmt.Sprint(i)); err != nil || a == nil || !bytes.Equal(a.Doc.JSON, answer) || a.Doc.Stamp != (record.Stamp{}) {
+			if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, fmt.Sprint(i)); err != nil || a == nil || !bytes.Equal(a.Doc.JSON, answer) || a.Doc.Stamp != (record.Stamp{}) {
 				t.Errorf("%d: got remembered %v, %v want %s", i, a, err, answer)
 			}
 			w.Count(int64(w.Now()), `SELECT run_at FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(w.Workspace), store.KindSpend, string(w.Workspace))

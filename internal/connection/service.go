@@ -108,7 +108,7 @@ func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fe
 		}
 		c.fed(&f, now)
 		c.Touch(now, 0)
-		return record.Doc{}, s.store.SaveFed(ctx, c, f.Answer, record.Save{Cause: cause, At: now})
+		return record.Doc{}, s.store.SaveWithFacts(ctx, c, f.Answer, record.Save{Cause: cause, At: now})
 	})
 	return err
 }

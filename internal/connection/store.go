@@ -27,10 +27,10 @@ type Store interface {
 	// Named loads the living connection of a platform that has a name, in
 	// whichever case.
 	Named(ctx context.Context, workspace ident.ID, platform, name string) (*Connection, error)
-	// SaveFed is Save after facts have come in: it also has the campaigns of
-	// the workspace brought up to date, and remembers the answer instead of
-	// the record.
-	SaveFed(ctx context.Context, c *Connection, answer []byte, save record.Save) error
+	// SaveWithFacts is Save after facts were stored: it also enqueues
+	// campaign.spend, and stores the answer instead of the record under the
+	// idempotency key.
+	SaveWithFacts(ctx context.Context, c *Connection, answer []byte, save record.Save) error
 	// PlanSpend has the campaigns of the workspace brought up to date at a
 	// moment, for the sake of one connection.
 	PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error

@@ -172,9 +172,9 @@ type Link struct {
 	Entity     Entity
 }
 
-// News is a position in the events of a workspace. Equal positions mean that no
-// event happened in between.
-type News struct {
+// EventCount is a position in the events of a workspace. Equal positions mean
+// that no event happened in between.
+type EventCount struct {
 	Events int64
 	Last   string
 }

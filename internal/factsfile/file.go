@@ -161,7 +161,7 @@ func (f *File) use() (*duckdb.Engine, error) {
 func (f *File) change() (*duckdb.Engine, error) {
 	e, err := f.use()
 	if err == nil {
-		e.Note(f.config.DB.NotedFacts(e.Identity().ID))
+		e.Note(f.config.DB.RecordedGeneration(e.Identity().ID))
 	}
 	return e, err
 }

@@ -60,7 +60,7 @@ func (n *node) start() {
 	var err error
 	n.file, err = factsfile.Open(n.t.Context(), n.config())
 	n.must(err)
-	n.db.TellFacts(n.file.Mark)
+	n.db.SetFactsSource(n.file.Mark)
 }
 
 // stop closes everything and notes nothing.

@@ -88,7 +88,7 @@ func (f *File) find(ctx context.Context, open func(context.Context) (*duckdb.Eng
 	expected := mark.Generation > 0 || mark.ID != "" && !alone
 	if mark.ID == "" {
 		// A store of an older version, or one that was just restored.
-		if expected, err = db.HadFacts(ctx); err != nil {
+		if expected, err = db.HasSynced(ctx); err != nil {
 			return nil, mark, "", err
 		}
 	}

@@ -32,7 +32,7 @@ func (a *API) authenticate(r *request) error {
 	case fault.Is(err, fault.RateLimitExceeded):
 		return err
 	case err != nil:
-		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+		a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 		return err
 	}
 	r.keeper = caller
@@ -50,7 +50,7 @@ func (a *API) holder(r *request, hash account.Hash) (*account.Caller, error) {
 	if caller, ok := a.Gate.Cached(hash); ok {
 		return caller, nil
 	}
-	if d := a.addresses.Look(r.from, r.now); !d.OK && !a.Gate.Seen(hash) {
+	if d := a.addresses.Peek(r.from, r.now); !d.OK && !a.Gate.Seen(hash) {
 		return nil, a.limited(r, d, "ip")
 	}
 	return a.Gate.Caller(r.http.Context(), hash)

@@ -26,7 +26,7 @@ func (a *API) cors(r *request) (done bool) {
 	h["Access-Control-Allow-Methods"] = []string{"GET, HEAD, POST, PATCH, DELETE"}
 	h["Access-Control-Allow-Headers"] = []string{"Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Request-Id"}
 	h["Access-Control-Max-Age"] = []string{"600"}
-	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+	a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 	r.send(http.StatusOK, typeJSON, []byte(`{"data":{}}`))
 	return true
 }

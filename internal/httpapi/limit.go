@@ -161,11 +161,11 @@ func (a *API) look(r *request) {
 func (a *API) standing(r *request, workspace ident.ID, limits ratelimit.Limits) ratelimit.Decision {
 	ctx := r.http.Context()
 	if r.counter != ratelimit.Counter(a.fallback) {
-		if d, err := a.Quota.Look(ctx, workspace, limits, r.now); err == nil {
+		if d, err := a.Quota.Peek(ctx, workspace, limits, r.now); err == nil {
 			return d
 		}
 	}
-	d, _ := a.fallback.Look(ctx, workspace, limits, r.now)
+	d, _ := a.fallback.Peek(ctx, workspace, limits, r.now)
 	return d
 }
 

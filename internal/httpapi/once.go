@@ -83,7 +83,7 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 // replay returns the stored response of this key. The result is false if none
 // is stored.
 func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, mark string) (response, bool, error) {
-	answer, err := a.Answers.Answer(ctx, workspace, key)
+	answer, err := a.Answers.StoredResponse(ctx, workspace, key)
 	if err != nil || answer == nil {
 		return response{}, false, err
 	}

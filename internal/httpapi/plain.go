@@ -20,7 +20,7 @@ func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool
 	for _, secret := range inClear(hr) {
 		revoked = a.exposed(r, secret, "sent_in_cleartext", mayRevoke) || revoked
 	}
-	a.limitByAddress(r, a.addresses.Look(r.from, now))
+	a.limitByAddress(r, a.addresses.Peek(r.from, now))
 	message := "Use https://. Plain HTTP is refused, not redirected, because keys must not travel in clear text."
 	if revoked {
 		message += " The key that was sent has been revoked; make a new one."

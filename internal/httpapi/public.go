@@ -88,7 +88,7 @@ func (a *API) missing(r *request) {
 
 // servePublic handles paths outside /v1. These requests are not counted.
 func (a *API) servePublic(r *request, path string) {
-	a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+	a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 	if !a.Serves(path) {
 		a.missing(r)
 		return

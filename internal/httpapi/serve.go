@@ -110,7 +110,7 @@ func (a *API) serve(r *request) {
 	defer a.survive(r)
 	path := r.http.URL.EscapedPath()
 	if err := target(r.http, path); err != nil {
-		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+		a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 		if fault.Is(err, fault.RouteNotFound) && !versioned(path) {
 			a.missing(r)
 		} else {
@@ -359,7 +359,7 @@ func (a *API) survive(r *request) {
 		panic(http.ErrAbortHandler)
 	}
 	if r.caller == nil && r.route == nil {
-		a.limitByAddress(r, a.addresses.Look(r.from, r.now))
+		a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 	}
 	a.fail(r, fault.New(fault.Internal, internalMessage))
 }

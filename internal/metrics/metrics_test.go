@@ -94,12 +94,12 @@ func TestErase(t *testing.T) {
 
 // eventLog has one record and counts how often it is read.
 type eventLog struct {
-	news    fact.News
+	news    fact.EventCount
 	record  fact.Record
 	changed int
 }
 
-func (l *eventLog) News(context.Context, ident.ID, clock.Instant) (fact.News, error) {
+func (l *eventLog) EventCount(context.Context, ident.ID, clock.Instant) (fact.EventCount, error) {
 	return l.news, nil
 }
 
@@ -112,7 +112,7 @@ func (l *eventLog) Changed(context.Context, ident.ID, clock.Instant) ([]fact.Rec
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, time.November, 16, 12, 0, 0, 0, time.UTC)
-	log := &eventLog{news: fact.News{Events: 1, Last: "evt_1"}, record: fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "Shoes"}}
+	log := &eventLog{news: fact.EventCount{Events: 1, Last: "evt_1"}, record: fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "Shoes"}}
 	engine := metricstest.NewNaive()
 	m := metrics.NewMirror(engine, log, func() time.Time { return now })
 	catchUp := func(changed int) {
@@ -129,7 +129,7 @@ func TestCatchUp(t *testing.T) {
 	}
 	want(t, "copied through", clock.At(now), state.Mirrored)
 	catchUp(1)
-	log.news = fact.News{Events: 2, Last: "evt_2"}
+	log.news = fact.EventCount{Events: 2, Last: "evt_2"}
 	catchUp(2)
 	catchUp(2)
 	// Another process has copied since.

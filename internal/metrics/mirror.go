@@ -15,7 +15,7 @@ import (
 type Records interface {
 	// News marks the events since a moment. Two equal marks mean that nothing
 	// has happened in between.
-	News(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.News, error)
+	EventCount(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.EventCount, error)
 	// Changed lists the records with events since a moment, all for zero.
 	Changed(ctx context.Context, workspace ident.ID, since clock.Instant) ([]fact.Record, error)
 }
@@ -35,7 +35,7 @@ type Mirror struct {
 // date.
 type copied struct {
 	through clock.Instant
-	news    fact.News
+	news    fact.EventCount
 }
 
 // NewMirror returns a mirror of records in an engine.
@@ -50,7 +50,7 @@ func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
 	if err != nil {
 		return err
 	}
-	news, err := m.records.News(ctx, workspace, state.Mirrored)
+	news, err := m.records.EventCount(ctx, workspace, state.Mirrored)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
 	through := clock.At(m.now())
 	// This look comes before the copies are taken, so that what happens in
 	// between is looked at once more.
-	if news, err = m.records.News(ctx, workspace, through); err != nil {
+	if news, err = m.records.EventCount(ctx, workspace, through); err != nil {
 		return err
 	}
 	records, err := m.records.Changed(ctx, workspace, state.Mirrored)

@@ -45,15 +45,15 @@ func (a *Addresses) Fail(addr netip.Addr, now time.Time) Decision {
 	return named(u.Take(addressLimits, now))
 }
 
-// Look returns the state of an address without counting.
-func (a *Addresses) Look(addr netip.Addr, now time.Time) Decision {
+// Peek returns the state of an address without counting.
+func (a *Addresses) Peek(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var u Usage
 	if known := a.usage[network(addr)]; known != nil {
 		u = *known
 	}
-	d := named(u.Look(addressLimits, now))
+	d := named(u.Peek(addressLimits, now))
 	d.OK = d.Minute.Remaining > 0
 	d.Wait = d.Minute.Reset.Sub(d.Now)
 	return d

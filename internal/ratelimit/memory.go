@@ -16,7 +16,7 @@ type Counter interface {
 	// Refund takes back an admitted request.
 	Refund(ctx context.Context, workspace ident.ID, t Ticket, now time.Time) error
 	// Look returns the current state without counting.
-	Look(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
+	Peek(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
 }
 
 // Keeper stores counters across restarts.
@@ -79,12 +79,12 @@ func (m *Memory) Refund(_ context.Context, workspace ident.ID, t Ticket, now tim
 	return nil
 }
 
-// Look returns the current state without counting.
-func (m *Memory) Look(_ context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error) {
+// Peek returns the current state without counting.
+func (m *Memory) Peek(_ context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error) {
 	e := m.entry(workspace)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.usage.Look(l, now), nil
+	return e.usage.Peek(l, now), nil
 }
 
 // Load loads the stored counters at startup.

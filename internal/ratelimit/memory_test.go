@@ -79,7 +79,7 @@ func TestMemoryKeeps(t *testing.T) {
 	if d := take(t, next, "wks_a", limits, at(4)); d.Minute.Remaining != 1 || d.Day.Remaining != 3 {
 		t.Errorf("got %+v after a restart, want what was saved and no more", d)
 	}
-	if d, _ := next.Look(ctx, "wks_b", limits, at(4)); d.Minute.Remaining != 2 {
+	if d, _ := next.Peek(ctx, "wks_b", limits, at(4)); d.Minute.Remaining != 2 {
 		t.Errorf("got %+v for the other workspace, want 2 left", d)
 	}
 }

@@ -107,8 +107,8 @@ func (u *Usage) Refund(t Ticket, now time.Time) {
 	}
 }
 
-// Look returns the current state without counting.
-func (u Usage) Look(l Limits, now time.Time) Decision {
+// Peek returns the current state without counting.
+func (u Usage) Peek(l Limits, now time.Time) Decision {
 	u.roll(now)
 	return u.decide(l, now, "")
 }

@@ -128,7 +128,7 @@ func TestRule(t *testing.T) {
 				if diff := cmp.Diff(s, got, cmp.AllowUnexported(step{})); diff != "" {
 					t.Errorf("step %d (-want +got):\n%s", i, diff)
 				}
-				if look := before.Look(tt.limits, at(s.at)); !d.OK && (look.Minute.Remaining != d.Minute.Remaining || look.Day.Remaining != d.Day.Remaining) {
+				if look := before.Peek(tt.limits, at(s.at)); !d.OK && (look.Minute.Remaining != d.Minute.Remaining || look.Day.Remaining != d.Day.Remaining) {
 					t.Errorf("step %d: got Look %+v before a refusal %+v, want the same windows", i, look, d)
 				}
 				if s.ok && d.Wait != 0 {
@@ -199,7 +199,7 @@ func TestRefund(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var u ratelimit.Usage
-			d := u.Look(limits, tt.run(&u))
+			d := u.Peek(limits, tt.run(&u))
 			if got := (left{d.Minute.Remaining, d.Day.Remaining}); got != tt.want {
 				t.Errorf("got %+v left, want %+v", got, tt.want)
 			}
@@ -283,14 +283,14 @@ func TestAddresses(t *testing.T) {
 					t.Fatalf("got %+v for failure %d, want it admitted under the policy ip", d, i+1)
 				}
 			}
-			look := table.Look(other, at(0))
+			look := table.Peek(other, at(0))
 			if look.OK == tt.sameNetwork {
 				t.Errorf("got OK %v from %s after 60 failures from %s, want %v", look.OK, tt.other, tt.one, !tt.sameNetwork)
 			}
 			if d := table.Fail(other, at(time.Second)); d.OK == tt.sameNetwork || !d.OK && d.Wait != 59*time.Second {
 				t.Errorf("got %+v for one more failure, want OK %v", d, !tt.sameNetwork)
 			}
-			if look := table.Look(one, at(time.Minute)); !look.OK || look.Minute.Remaining != ratelimit.FailuresPerMinute {
+			if look := table.Peek(one, at(time.Minute)); !look.OK || look.Minute.Remaining != ratelimit.FailuresPerMinute {
 				t.Errorf("got %+v a minute later, want everything back", look)
 			}
 		})
@@ -307,7 +307,7 @@ func TestAddressesBounded(t *testing.T) {
 		table.Fail(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), at(0))
 	}
 	for i := range 1000 {
-		if table.Look(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), at(0)).Minute.Remaining < ratelimit.FailuresPerMinute {
+		if table.Peek(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), at(0)).Minute.Remaining < ratelimit.FailuresPerMinute {
 			known++
 		}
 	}

@@ -79,7 +79,7 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.
 	return s.db.write(ctx, func(tx Tx) error {
 		// The lock of the audit chain comes first: changes of one workspace
 		// wait for each other, so that limits counted in fn hold.
-		end, err := s.db.takeChain(tx, string(note.Cause.Workspace))
+		end, err := s.db.lockChain(tx, string(note.Cause.Workspace))
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ const insertUser = `INSERT INTO account_user (id, email, name, service, created_
 // addUser creates a user unless the email address is taken. It returns the user
 // with that address.
 func addUser(tx Tx, u account.User) (account.User, error) {
-	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, bit(u.Service), int64(u.CreatedAt)); err != nil {
+	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, boolToInt(u.Service), int64(u.CreatedAt)); err != nil {
 		return u, fmt.Errorf("insert user: %w", err)
 	}
 	rows, err := tx.Query(`SELECT `+userColumns+` FROM account_user u WHERE u.email = $1`, u.Email)
@@ -186,7 +186,7 @@ func putMember(tx Tx, workspace ident.ID, m account.Member) error {
 func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT `+workspaceColumns+` FROM workspace w ORDER BY w.id`)
 	if err != nil {
-		return nil, translate(fmt.Errorf("list workspaces: %w", err))
+		return nil, toFault(fmt.Errorf("list workspaces: %w", err))
 	}
 	list := []account.Workspace{}
 	for rows.Next() {
@@ -201,7 +201,7 @@ const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspace w WHERE 
 func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspace, error) {
 	rows, err := s.db.engine.Query(ctx, selectWorkspace, string(id))
 	if err != nil {
-		return account.Workspace{}, translate(fmt.Errorf("read workspace: %w", err))
+		return account.Workspace{}, toFault(fmt.Errorf("read workspace: %w", err))
 	}
 	if !rows.Next() {
 		return account.Workspace{}, fault.Missing()
@@ -209,8 +209,9 @@ func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspac
 	return readWorkspace(rows), nil
 }
 
-// bit converts a bool for a number column: PostgreSQL accepts no bool there.
-func bit(b bool) int {
+// boolToInt converts a bool for a number column: PostgreSQL accepts no bool
+// there.
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -234,7 +235,7 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 			budget = *w.ModelBudget
 		}
 		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5, require_approval = $6, model_budget = $7, endless_keys = $8 WHERE id = $9`,
-			w.Name, string(w.Plan), w.Timezone, string(w.Currency), bit(w.Suspended), bit(w.RequireApproval), budget, bit(w.EndlessKeys), string(w.ID))
+			w.Name, string(w.Plan), w.Timezone, string(w.Currency), boolToInt(w.Suspended), boolToInt(w.RequireApproval), budget, boolToInt(w.EndlessKeys), string(w.ID))
 		return err
 	})
 	return w, err
@@ -268,7 +269,7 @@ func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account
 func (s *Accounts) Members(ctx context.Context, workspace ident.ID) ([]account.Member, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT `+userColumns+`, m.role, m.inactive_at FROM member m JOIN account_user u ON u.id = m.user_id WHERE m.workspace_id = $1 ORDER BY u.email`, string(workspace))
 	if err != nil {
-		return nil, translate(fmt.Errorf("list members: %w", err))
+		return nil, toFault(fmt.Errorf("list members: %w", err))
 	}
 	list := []account.Member{}
 	for rows.Next() {
@@ -366,7 +367,7 @@ func (s *Accounts) Keys(ctx context.Context, workspace ident.ID) ([]account.Key,
 	since := s.db.now().Unix()/86400 - 30
 	rows, err := s.db.engine.Query(ctx, selectKeys, string(workspace), since, string(workspace))
 	if err != nil {
-		return nil, translate(fmt.Errorf("list keys: %w", err))
+		return nil, toFault(fmt.Errorf("list keys: %w", err))
 	}
 	list := []account.Key{}
 	for rows.Next() {
@@ -390,7 +391,7 @@ JOIN workspace w ON w.id = m.workspace_id `
 func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]*account.Caller, error) {
 	rows, err := s.db.engine.Query(ctx, selectCallers+where, args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read keys: %w", err))
+		return nil, toFault(fmt.Errorf("read keys: %w", err))
 	}
 	var list []*account.Caller
 	for rows.Next() {
@@ -424,7 +425,7 @@ const (
 
 // AddUses adds to the daily use counts of keys.
 func (s *Accounts) AddUses(ctx context.Context, uses []account.Use) error {
-	return s.db.soft(ctx, func(tx Tx) error {
+	return s.db.writeAsync(ctx, func(tx Tx) error {
 		for _, u := range uses {
 			if _, err := tx.Exec(upsertUse, string(u.WorkspaceID), string(u.KeyID), u.Day, u.Count); err != nil {
 				return err

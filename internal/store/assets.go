@@ -56,7 +56,7 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 				return err
 			}
 		}
-		return remember(tx, cause, a.CreatedAt, id, d)
+		return storeResponse(tx, cause, a.CreatedAt, id, d)
 	})
 	return d, err
 }
@@ -69,7 +69,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	rows, err := s.db.engine.Query(ctx, `SELECT id, doc, checksum FROM asset WHERE workspace_id = $1 AND id IN (`+numbered(2, len(ids))+`) ORDER BY id`,
 		with([]any{string(workspace)}, ids)...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read assets: %w", err))
+		return nil, toFault(fmt.Errorf("read assets: %w", err))
 	}
 	var list []*asset.Asset
 	for rows.Next() {
@@ -104,7 +104,7 @@ func (s *Assets) Linked(ctx context.Context, id ident.ID, link record.Doc, at cl
 		if err := s.db.appendAudit(tx, entry); err != nil {
 			return err
 		}
-		return remember(tx, cause, at, id, link)
+		return storeResponse(tx, cause, at, id, link)
 	})
 }
 
@@ -122,17 +122,17 @@ func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) {
 // the ids that do not exist.
 func (s *Assets) Touch(ctx context.Context, workspace ident.ID, ids []ident.ID) (missing []ident.ID, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
-		missing, err = touchAssets(tx, workspace, ids, clock.At(s.db.now()))
+		missing, err = renewAssets(tx, workspace, ids, clock.At(s.db.now()))
 		return err
 	})
 	return missing, err
 }
 
-// touchAssets is Touch inside the transaction of a record that refers to
+// renewAssets is Touch inside the transaction of a record that refers to
 // assets. Call it before the references are written: then an asset that it
 // finds cannot be removed before the commit, and the reference protects it
 // afterwards.
-func touchAssets(tx Tx, workspace ident.ID, ids []ident.ID, at clock.Instant) (missing []ident.ID, err error) {
+func renewAssets(tx Tx, workspace ident.ID, ids []ident.ID, at clock.Instant) (missing []ident.ID, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -168,7 +168,7 @@ AND NOT EXISTS (SELECT 1 FROM ref WHERE workspace_id = $4 AND kind = '` + assetR
 func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Instant, most int) ([]asset.Idle, error) {
 	rows, err := s.db.engine.Query(ctx, selectIdle, string(workspace), int64(before), string(workspace), most)
 	if err != nil {
-		return nil, translate(fmt.Errorf("find idle assets: %w", err))
+		return nil, toFault(fmt.Errorf("find idle assets: %w", err))
 	}
 	var list []asset.Idle
 	for rows.Next() {
@@ -194,7 +194,7 @@ func (s *Assets) Named(ctx context.Context, workspace ident.ID, sums []string) (
 	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 IN (`+numbered(2, len(sums))+`)`,
 		with([]any{string(workspace)}, sums)...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("look for assets: %w", err))
+		return nil, toFault(fmt.Errorf("look for assets: %w", err))
 	}
 	named := map[string]bool{}
 	for rows.Next() {

@@ -55,24 +55,24 @@ func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	w, err := s.writing(&before, a, save)
+	w, err := s.recordWrite(&before, a, save)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return s.db.put(ctx, w)
+	return s.db.save(ctx, w)
 }
 
-// writing prepares a record for writing. It enqueues campaign.follow if the
+// recordWrite prepares a record for writing. It enqueues campaign.follow if the
 // audience's standing changed.
-func (s *Audiences) writing(before, a *audience.Audience, save record.Save) (writing, error) {
+func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) (recordWrite, error) {
 	var size any
 	if a.Size != nil {
 		size = a.Size.Estimate
 	}
 	r, err := rowOf(a.ID, string(a.Status), &a.Common, a, strings.ToLower(a.Name), string(a.Type), size)
-	w := writing{table: audiences, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
+	w := recordWrite{table: audiences, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
 	if before.ID != "" && standings[before.Status] != standings[a.Status] {
-		w.also = func(tx Tx) error { return s.db.follow(tx, a.WorkspaceID, a.ID, save.At) }
+		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, a.WorkspaceID, a.ID, save.At) }
 	}
 	return w, err
 }
@@ -99,16 +99,16 @@ func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m a
 		}
 		save := save
 		save.Events = events
-		w, err := s.writing(a, next, save)
+		w, err := s.recordWrite(a, next, save)
 		if err != nil {
 			return err
 		}
-		t, err := s.db.trail(save.Cause, save.At, a.ID, record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}, events)
+		t, err := s.db.changeLog(save.Cause, save.At, a.ID, record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}, events)
 		if err != nil {
 			return err
 		}
 		t.answer = answer
-		return s.db.putIn(tx, &w, &t)
+		return s.db.saveIn(tx, &w, &t)
 	})
 	return answer, err
 }
@@ -189,7 +189,7 @@ func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []iden
 	b.add(`)`)
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read statuses of audiences: %w", err))
+		return nil, toFault(fmt.Errorf("read statuses of audiences: %w", err))
 	}
 	found := map[ident.ID]audience.Status{}
 	for rows.Next() {
@@ -232,7 +232,7 @@ JOIN audience a ON a.id = s.other WHERE a.workspace_id = $4 AND a.status <> 'arc
 func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]audience.Shared, error) {
 	rows, err := s.db.engine.Query(ctx, overlaps, string(workspace), string(id), string(id), string(workspace), most)
 	if err != nil {
-		return nil, translate(fmt.Errorf("find overlaps of %s: %w", id, err))
+		return nil, toFault(fmt.Errorf("find overlaps of %s: %w", id, err))
 	}
 	var list []audience.Shared
 	for rows.Next() {

@@ -51,7 +51,7 @@ func (db *DB) audit(cause record.Cause, at clock.Instant, action string, target 
 
 // appendAudit appends an entry to its workspace's chain.
 func (db *DB) appendAudit(tx Tx, r auditRow) error {
-	end, err := db.takeChain(tx, r.workspace)
+	end, err := db.lockChain(tx, r.workspace)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ type chainEnd struct {
 	hash string
 }
 
-// takeChain returns the end of a workspace's chain and locks it until the
+// lockChain returns the end of a workspace's chain and locks it until the
 // commit, so that on a shared engine writers of one workspace wait for each
 // other.
-func (db *DB) takeChain(tx Tx, workspace string) (chainEnd, error) {
+func (db *DB) lockChain(tx Tx, workspace string) (chainEnd, error) {
 	lockHead := selectHead + db.engine.Traits().RowLock
 	head, err := tx.Query(lockHead, workspace)
 	if err != nil {
@@ -85,7 +85,7 @@ func (db *DB) takeChain(tx Tx, workspace string) (chainEnd, error) {
 	return chainEnd{head.Int(), head.Text()}, nil
 }
 
-// extend appends an entry to a chain that takeChain locked.
+// extend appends an entry to a chain that lockChain locked.
 func (end chainEnd) extend(tx Tx, r auditRow) error {
 	seq := end.seq + 1
 	hash := link(end.hash, r.workspace, seq, r.at, r.entry)
@@ -95,7 +95,7 @@ func (end chainEnd) extend(tx Tx, r auditRow) error {
 	if _, err := tx.Exec(updateHead, seq, hash, r.workspace); err != nil {
 		return fmt.Errorf("write audit chain: %w", err)
 	}
-	if w, ok := tx.(*witnessed); ok {
+	if w, ok := tx.(*countingTx); ok {
 		w.entries++
 	}
 	return nil
@@ -130,7 +130,7 @@ func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64
 	for {
 		rows, err := db.engine.Query(ctx, selectEntries, string(workspace), before, step)
 		if err != nil {
-			return nil, translate(fmt.Errorf("read audit entries: %w", err))
+			return nil, toFault(fmt.Errorf("read audit entries: %w", err))
 		}
 		n := 0
 		for ; rows.Next(); n++ {
@@ -188,7 +188,7 @@ func (db *DB) VerifyAudit(ctx context.Context, progress func(entries int64)) (Au
 		}
 		return nil
 	})
-	return report, translate(err)
+	return report, toFault(err)
 }
 
 func (r *AuditReport) walk(tx Tx, workspace string, progress func(int64)) error {

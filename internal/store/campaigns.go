@@ -71,7 +71,7 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	w := writing{
+	w := recordWrite{
 		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
 		save: save, job: KindSettle,
 	}
@@ -80,10 +80,10 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 			if err := s.db.request(tx, c.WorkspaceID, c.ID, *save.Enable, c.ExternalRefs); err != nil {
 				return err
 			}
-			return s.db.plan(tx, KindPush, c.WorkspaceID, c.ID, save.At)
+			return s.db.enqueue(tx, KindPush, c.WorkspaceID, c.ID, save.At)
 		}
 	}
-	return s.db.put(ctx, w)
+	return s.db.save(ctx, w)
 }
 
 // KindPush is the job that sends a campaign's requested state to the platforms.
@@ -94,7 +94,7 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 	rows, err := s.db.engine.Query(ctx, `SELECT DISTINCT record_id FROM ref WHERE workspace_id = $1 AND kind IN ('audience_id', 'creative_id', 'connection_id') AND value = $2 AND record_id > $3 ORDER BY record_id LIMIT $4`,
 		string(workspace), string(id), string(after), most)
 	if err != nil {
-		return nil, translate(fmt.Errorf("find campaigns of %s: %w", id, err))
+		return nil, toFault(fmt.Errorf("find campaigns of %s: %w", id, err))
 	}
 	var list []ident.ID
 	for rows.Next() {
@@ -107,22 +107,22 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 // whose standing changed.
 const KindFollow = "campaign.follow"
 
-// follow enqueues KindFollow in the transaction of the change.
-func (db *DB) follow(tx Tx, workspace, id ident.ID, at clock.Instant) error {
-	return db.plan(tx, KindFollow, workspace, id, at)
+// enqueueFollow enqueues KindFollow in the transaction of the change.
+func (db *DB) enqueueFollow(tx Tx, workspace, id ident.ID, at clock.Instant) error {
+	return db.enqueue(tx, KindFollow, workspace, id, at)
 }
 
 // KindSpend is the job that refreshes the campaigns of a workspace after facts
 // changed.
 const KindSpend = "campaign.spend"
 
-// planSpend enqueues KindSpend in the transaction of the change.
-func (db *DB) planSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
-	return db.plan(tx, KindSpend, workspace, workspace, at)
+// enqueueSpend enqueues KindSpend in the transaction of the change.
+func (db *DB) enqueueSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
+	return db.enqueue(tx, KindSpend, workspace, workspace, at)
 }
 
-// Several reads the campaigns with these ids, ordered by id.
-func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
+// ByIDs reads the campaigns with these ids, ordered by id.
+func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
 	b := &builder{}
 	b.add(`SELECT ` + campaigns.selected() + ` FROM campaign WHERE workspace_id = `)
 	b.value(string(workspace))
@@ -131,7 +131,7 @@ func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident
 	b.add(`) ORDER BY id`)
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read campaigns: %w", err))
+		return nil, toFault(fmt.Errorf("read campaigns: %w", err))
 	}
 	var list []*campaign.Campaign
 	for rows.Next() {
@@ -149,11 +149,11 @@ func (s *Campaigns) Several(ctx context.Context, workspace ident.ID, ids []ident
 	return list, nil
 }
 
-// Spenders lists the campaigns that report spend.
-func (s *Campaigns) Spenders(ctx context.Context, workspace ident.ID) ([]ident.ID, error) {
+// WithSpend lists the campaigns that report spend.
+func (s *Campaigns) WithSpend(ctx context.Context, workspace ident.ID) ([]ident.ID, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT record_id FROM ref WHERE workspace_id = $1 AND kind = $2`, string(workspace), refSpend)
 	if err != nil {
-		return nil, translate(fmt.Errorf("find campaigns that spend: %w", err))
+		return nil, toFault(fmt.Errorf("find campaigns that spend: %w", err))
 	}
 	var list []ident.ID
 	for rows.Next() {

@@ -78,7 +78,7 @@ func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 		}
 		return nil
 	})
-	return report, translate(err)
+	return report, toFault(err)
 }
 
 // documents calls each for every row of a chunk that has a document, with the

@@ -55,15 +55,15 @@ func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connec
 	if err != nil {
 		return nil, err
 	}
-	return c, s.db.beside(ctx, `SELECT private FROM connection WHERE workspace_id = $1 AND id = $2`, workspace, id, &c.Private)
+	return c, s.db.readColumn(ctx, `SELECT private FROM connection WHERE workspace_id = $1 AND id = $2`, workspace, id, &c.Private)
 }
 
-// beside decodes an additional column of a record into a value, if the column
-// is not empty.
-func (db *DB) beside(ctx context.Context, query string, workspace, id ident.ID, into any) error {
+// readColumn decodes an additional column of a record into a value, if the
+// column is not empty.
+func (db *DB) readColumn(ctx context.Context, query string, workspace, id ident.ID, into any) error {
 	rows, err := db.engine.Query(ctx, query, string(workspace), string(id))
 	if err != nil {
-		return translate(fmt.Errorf("read what belongs to %s: %w", id, err))
+		return toFault(fmt.Errorf("read what belongs to %s: %w", id, err))
 	}
 	if !rows.Next() {
 		return fault.Missing()
@@ -81,7 +81,7 @@ const selectNamed = `SELECT id FROM connection WHERE workspace_id = $1 AND platf
 func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, name string) (*connection.Connection, error) {
 	rows, err := s.db.engine.Query(ctx, selectNamed, string(workspace), platform, strings.ToLower(name))
 	if err != nil {
-		return nil, translate(fmt.Errorf("find connection by name: %w", err))
+		return nil, toFault(fmt.Errorf("find connection by name: %w", err))
 	}
 	if !rows.Next() {
 		return nil, fault.Missing()
@@ -92,59 +92,59 @@ func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, n
 // Save inserts a new record, or updates one that is unchanged since it was
 // loaded. If the name is taken, it returns record.ErrRace.
 func (s *Connections) Save(ctx context.Context, c *connection.Connection, save record.Save) (record.Doc, error) {
-	w, err := s.writing(c, save)
+	w, err := s.recordWrite(c, save)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	d, err := s.db.put(ctx, w)
+	d, err := s.db.save(ctx, w)
 	if _, taken := errors.AsType[*UniqueError](err); taken {
 		err = fmt.Errorf("%w: %w", record.ErrRace, err)
 	}
 	return d, err
 }
 
-// writing prepares a record for writing. It enqueues campaign.follow if the
+// recordWrite prepares a record for writing. It enqueues campaign.follow if the
 // connection's standing changed.
-func (s *Connections) writing(c *connection.Connection, save record.Save) (writing, error) {
+func (s *Connections) recordWrite(c *connection.Connection, save record.Save) (recordWrite, error) {
 	before, err := stored[connection.Connection](&c.Common)
 	if err != nil {
-		return writing{}, err
+		return recordWrite{}, err
 	}
 	private, err := encode(c.Private)
 	if err != nil {
-		return writing{}, err
+		return recordWrite{}, err
 	}
 	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Platform, instant(c.Sync.LastSuccessAt), private)
-	w := writing{table: connections, row: r, common: &c.Common, save: save}
+	w := recordWrite{table: connections, row: r, common: &c.Common, save: save}
 	if before.ID != "" && connectionStandings[before.Status] != connectionStandings[c.Status] {
-		w.also = func(tx Tx) error { return s.db.follow(tx, c.WorkspaceID, c.ID, save.At) }
+		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At) }
 	}
 	return w, err
 }
 
-// SaveFed writes a connection after facts were stored, enqueues campaign.spend,
-// and stores the response under the idempotency key.
-func (s *Connections) SaveFed(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
-	w, err := s.writing(c, save)
+// SaveWithFacts writes a connection after facts were stored, enqueues
+// campaign.spend, and stores the response under the idempotency key.
+func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
+	w, err := s.recordWrite(c, save)
 	if err != nil {
 		return err
 	}
-	t, err := s.db.trail(save.Cause, save.At, c.ID, record.Doc{JSON: answer}, nil)
+	t, err := s.db.changeLog(save.Cause, save.At, c.ID, record.Doc{JSON: answer}, nil)
 	if err != nil {
 		return err
 	}
 	return s.db.write(ctx, func(tx Tx) error {
-		if err := s.db.putIn(tx, &w, &t); err != nil {
+		if err := s.db.saveIn(tx, &w, &t); err != nil {
 			return err
 		}
-		return s.db.fed(tx, c.WorkspaceID, save.At)
+		return s.db.factsWritten(tx, c.WorkspaceID, save.At)
 	})
 }
 
-// PlanSpend enqueues campaign.spend for one connection. The job of SaveFed is
-// per workspace, so both can be queued.
+// PlanSpend enqueues campaign.spend for one connection. The job of
+// SaveWithFacts is per workspace, so both can be queued.
 func (s *Connections) PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error {
-	return s.db.write(ctx, func(tx Tx) error { return s.db.plan(tx, KindSpend, workspace, id, at) })
+	return s.db.write(ctx, func(tx Tx) error { return s.db.enqueue(tx, KindSpend, workspace, id, at) })
 }
 
 // connectionStandings maps a connection status to the standing that campaigns
@@ -166,7 +166,7 @@ func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []i
 	b.add(`)`)
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("look at connections: %w", err))
+		return nil, toFault(fmt.Errorf("look at connections: %w", err))
 	}
 	found := map[ident.ID]campaign.Standing{}
 	for rows.Next() {

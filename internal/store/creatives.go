@@ -71,7 +71,7 @@ const KindGenerate = "creative.generate"
 func (s *Creatives) Variants(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
 	q.Filters = append(slices.Clone(q.Filters), page.Filter{Name: "creative_id", Values: []string{string(id)}})
 	p, err := variants.list(ctx, s.db.engine, workspace, q)
-	return p, translate(err)
+	return p, toFault(err)
 }
 
 // Variant reads one variant.
@@ -102,7 +102,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	refs := func(spec *creative.Spec) []ref {
 		return slices.Concat(refsOf("channel", spec.Channels), refsOf("tag", spec.Tags))
 	}
-	return s.db.put(ctx, writing{
+	return s.db.save(ctx, recordWrite{
 		table: creatives, row: r, common: &c.Common, save: save.Save,
 		// References of variants are only added, because variants are written
 		// once.
@@ -111,7 +111,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 			if err := s.saveVariants(tx, c, save, rows, media); err != nil {
 				return err
 			}
-			return s.consequences(tx, &before, c, save)
+			return s.writeEffects(tx, &before, c, save)
 		},
 	})
 }
@@ -143,7 +143,7 @@ func variantRows(workspace ident.ID, save creative.Save) (rows []row, media []id
 }
 
 func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save, rows []row, media []ident.ID) error {
-	missing, err := touchAssets(tx, c.WorkspaceID, media, save.At)
+	missing, err := renewAssets(tx, c.WorkspaceID, media, save.At)
 	if err != nil {
 		return err
 	}
@@ -173,9 +173,9 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 const addSpend = `INSERT INTO model_spend (workspace_id, month, micros) VALUES ($1, $2, $3)
 ON CONFLICT (workspace_id, month) DO UPDATE SET micros = model_spend.micros + excluded.micros`
 
-// consequences writes the effects of a change: model spend, the generation job,
+// writeEffects writes the effects of a change: model spend, the generation job,
 // and campaign.follow if the creative's standing changed.
-func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creative.Save) error {
+func (s *Creatives) writeEffects(tx Tx, before, c *creative.Creative, save creative.Save) error {
 	if save.Spend > 0 {
 		if _, err := tx.Exec(addSpend, string(c.WorkspaceID), save.Month, save.Spend); err != nil {
 			return fmt.Errorf("note what was spent: %w", err)
@@ -183,7 +183,7 @@ func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creat
 	}
 	switch {
 	case save.Next != nil:
-		if err := s.db.plan(tx, KindGenerate, c.WorkspaceID, c.ID, *save.Next); err != nil {
+		if err := s.db.enqueue(tx, KindGenerate, c.WorkspaceID, c.ID, *save.Next); err != nil {
 			return err
 		}
 	case before.Status == creative.StatusGenerating && c.Status != creative.StatusGenerating:
@@ -194,7 +194,7 @@ func (s *Creatives) consequences(tx Tx, before, c *creative.Creative, save creat
 	if before.ID == "" || standingOf(string(before.Status), before.Approval.Status) == standingOf(string(c.Status), c.Approval.Status) {
 		return nil
 	}
-	return s.db.follow(tx, c.WorkspaceID, c.ID, save.At)
+	return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At)
 }
 
 const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4, checksum = $5 WHERE workspace_id = $6 AND key = $7 AND fingerprint = $8 AND resource_id = $9`
@@ -215,7 +215,7 @@ func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, 
 func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string) (int64, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
 	if err != nil || !rows.Next() {
-		return 0, translate(err)
+		return 0, toFault(err)
 	}
 	return rows.Int(), nil
 }
@@ -231,7 +231,7 @@ func (s *Creatives) Standings(ctx context.Context, workspace ident.ID, ids []ide
 	b.add(`)`)
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("look at creatives: %w", err))
+		return nil, toFault(fmt.Errorf("look at creatives: %w", err))
 	}
 	found := map[ident.ID]campaign.Standing{}
 	for rows.Next() {

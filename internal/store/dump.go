@@ -69,7 +69,7 @@ const chunkRows = 1000
 // of rows of all tables. Dump returns ErrChecksum at the first damaged
 // document.
 func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) error {
-	return translate(e.Snapshot(ctx, func(tx Tx) error {
+	return toFault(e.Snapshot(ctx, func(tx Tx) error {
 		var total int64
 		for _, t := range dumped {
 			if slices.Contains(fleeting, t.name) {
@@ -148,7 +148,7 @@ func appendValue(b []byte, v any) []byte {
 var ErrNotEmpty = errors.New("the store is not empty: restore into an empty data folder or database")
 
 // Empty returns nil if nothing is stored, else ErrNotEmpty.
-func Empty(ctx context.Context, e Engine) error { return translate(e.Snapshot(ctx, empty)) }
+func Empty(ctx context.Context, e Engine) error { return toFault(e.Snapshot(ctx, empty)) }
 
 func empty(tx Tx) error {
 	for _, t := range dumped {
@@ -164,11 +164,11 @@ func empty(tx Tx) error {
 	return nil
 }
 
-// Refill writes all chunks that fill puts into an empty store, in one
+// Restore writes all chunks that fill puts into an empty store, in one
 // transaction. It may call fill more than once, as an engine may run a
 // transaction more than once.
-func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) error) error {
-	return translate(e.Write(ctx, func(tx Tx) error {
+func Restore(ctx context.Context, e Engine, fill func(put func(Chunk) error) error) error {
+	return toFault(e.Write(ctx, func(tx Tx) error {
 		if err := empty(tx); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := refillChunk(tx, c); err != nil {
+			if err := restoreChunk(tx, c); err != nil {
 				return fmt.Errorf("fill %s: %w", c.Table, err)
 			}
 			return nil
@@ -190,7 +190,7 @@ func Refill(ctx context.Context, e Engine, fill func(put func(Chunk) error) erro
 	}))
 }
 
-func refillChunk(tx Tx, c Chunk) error {
+func restoreChunk(tx Tx, c Chunk) error {
 	known := false
 	for _, t := range dumped {
 		known = known || t.name == c.Table && !slices.ContainsFunc(c.Columns, func(column string) bool { return !slices.Contains(t.columns, column) })

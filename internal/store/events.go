@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// EventLife is how long events are stored, in microseconds.
-const EventLife = 30 * 24 * 60 * 60 * 1_000_000
+// EventRetention is how long events are stored, in microseconds.
+const EventRetention = 30 * 24 * 60 * 60 * 1_000_000
 
 // maxSnapshot is the size of the largest record that an event contains whole.
 const maxSnapshot = 20_000
@@ -39,7 +39,7 @@ func (db *DB) Events() *Events { return &Events{db} }
 // List reads one page of events.
 func (s *Events) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	p, err := events.list(ctx, s.db.engine, workspace, q)
-	return p, translate(err)
+	return p, toFault(err)
 }
 
 // Doc reads one event. If restricted is false, restricted events are not found.
@@ -49,7 +49,7 @@ func (s *Events) Doc(ctx context.Context, workspace, id ident.ID, restricted boo
 		t.get += ` AND restricted = 0`
 	}
 	d, err := t.doc(ctx, s.db.engine, workspace, id)
-	return d, translate(err)
+	return d, toFault(err)
 }
 
 // eventHead is an event without its data. The stored document is appended as
@@ -158,10 +158,10 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 			statement string
 			before    int64
 		}{
-			{`DELETE FROM once WHERE workspace_id = $1 AND created_at <= $2`, now - OnceLife},
-			{`DELETE FROM event WHERE workspace_id = $1 AND created_at <= $2`, now - EventLife},
+			{`DELETE FROM once WHERE workspace_id = $1 AND created_at <= $2`, now - IdempotencyTTL},
+			{`DELETE FROM event WHERE workspace_id = $1 AND created_at <= $2`, now - EventRetention},
 			{`DELETE FROM api_key_use WHERE workspace_id = $1 AND day < $2`, now/86_400_000_000 - 31},
-			{`DELETE FROM sync_run WHERE workspace_id = $1 AND created_at <= $2 AND status NOT IN ('queued', 'running', 'waiting')`, now - RunLife},
+			{`DELETE FROM sync_run WHERE workspace_id = $1 AND created_at <= $2 AND status NOT IN ('queued', 'running', 'waiting')`, now - RunRetention},
 			{`DELETE FROM result WHERE workspace_id = $1 AND expires_at <= $2`, now},
 			{`DELETE FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2`, now},
 		} {

@@ -35,7 +35,7 @@ var ErrFactsMoved = errors.New("the facts of this store are in another file")
 func (db *DB) FactsMark(ctx context.Context) (m FactsMark, err error) {
 	rows, err := db.engine.Query(ctx, `SELECT value FROM setting WHERE name = $1`, factsSetting)
 	if err != nil {
-		return m, translate(fmt.Errorf("read mark of facts: %w", err))
+		return m, toFault(fmt.Errorf("read mark of facts: %w", err))
 	}
 	if !rows.Next() {
 		return m, nil
@@ -123,19 +123,19 @@ func (db *DB) raiseFactsMark(tx Tx, m FactsMark) error {
 	return putFactsMark(tx, was, int64(clock.At(db.now())))
 }
 
-// TellFacts registers a function that returns the id and the generation of the
-// facts file; ok is false if no file is open.
-func (db *DB) TellFacts(f func() (m FactsMark, ok bool)) { db.facts = f }
+// SetFactsSource registers a function that returns the id and the generation of
+// the facts file; ok is false if no file is open.
+func (db *DB) SetFactsSource(f func() (m FactsMark, ok bool)) { db.facts = f }
 
-// noteFacts runs in every transaction and records the generation of the facts,
-// so that the store can detect a file that lost acknowledged data. It returns
-// the mark that the commit stores.
-func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
+// recordFactsMark runs in every transaction and records the generation of the
+// facts, so that the store can detect a file that lost acknowledged data. It
+// returns the mark that the commit stores.
+func (db *DB) recordFactsMark(tx Tx) (recorded *FactsMark, err error) {
 	if db.facts == nil {
 		return nil, nil
 	}
 	m, ok := db.facts()
-	if known := db.noted.Load(); !ok || known != nil && *known == m {
+	if known := db.recorded.Load(); !ok || known != nil && *known == m {
 		return nil, nil
 	}
 	switch err := db.raiseFactsMark(tx, m); {
@@ -147,19 +147,19 @@ func (db *DB) noteFacts(tx Tx) (noted *FactsMark, err error) {
 	return &m, nil
 }
 
-// NotedFacts returns the generation of a facts file that this process has
-// recorded in the store, 0 for none.
-func (db *DB) NotedFacts(id string) int64 {
-	if m := db.noted.Load(); m != nil && m.ID == id {
+// RecordedGeneration returns the generation of a facts file that this process
+// has recorded in the store, 0 for none.
+func (db *DB) RecordedGeneration(id string) int64 {
+	if m := db.recorded.Load(); m != nil && m.ID == id {
 		return m.Generation
 	}
 	return 0
 }
 
-// fed runs in every transaction that acknowledges facts. It enqueues
+// factsWritten runs in every transaction that acknowledges facts. It enqueues
 // campaign.spend and returns ErrFactsMoved if the facts are in another file.
-func (db *DB) fed(tx Tx, workspace ident.ID, at clock.Instant) error {
-	if err := db.planSpend(tx, workspace, at); err != nil {
+func (db *DB) factsWritten(tx Tx, workspace ident.ID, at clock.Instant) error {
+	if err := db.enqueueSpend(tx, workspace, at); err != nil {
 		return err
 	}
 	if db.facts != nil {
@@ -177,11 +177,11 @@ func putFactsMark(tx Tx, m FactsMark, at int64) error {
 	return nil
 }
 
-// HadFacts reports whether any connection ever synced successfully.
-func (db *DB) HadFacts(ctx context.Context) (bool, error) {
+// HasSynced reports whether any connection ever synced successfully.
+func (db *DB) HasSynced(ctx context.Context) (bool, error) {
 	rows, err := db.engine.Query(ctx, `SELECT 1 FROM connection WHERE last_success_at IS NOT NULL LIMIT 1`)
 	if err != nil {
-		return false, translate(fmt.Errorf("look for connections: %w", err))
+		return false, toFault(fmt.Errorf("look for connections: %w", err))
 	}
 	had := rows.Next()
 	if had {

@@ -45,7 +45,7 @@ func (s *Imports) Save(ctx context.Context, i *ingest.Import, save record.Save) 
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return s.db.put(ctx, writing{table: imports, row: r, common: &i.Common, save: save})
+	return s.db.save(ctx, recordWrite{table: imports, row: r, common: &i.Common, save: save})
 }
 
 const selectSame = `SELECT id FROM import WHERE workspace_id = $1 AND sha256 = $2 AND source = $3 AND status = 'committed' ORDER BY created_at DESC, id DESC LIMIT 1`
@@ -55,7 +55,7 @@ const selectSame = `SELECT id FROM import WHERE workspace_id = $1 AND sha256 = $
 func (s *Imports) Same(ctx context.Context, workspace ident.ID, source, sum string) (ident.ID, error) {
 	rows, err := s.db.engine.Query(ctx, selectSame, string(workspace), sum, source)
 	if err != nil {
-		return "", translate(fmt.Errorf("find imports of the same file: %w", err))
+		return "", toFault(fmt.Errorf("find imports of the same file: %w", err))
 	}
 	if !rows.Next() {
 		return "", nil

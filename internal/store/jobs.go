@@ -24,8 +24,8 @@ func (db *DB) Jobs() *Jobs { return &Jobs{db} }
 const upsertJob = `INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, $3, $4, $5, $6, 0, '')
 ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = 0, last_error = ''`
 
-// plan schedules the only job of this kind for this record.
-func (db *DB) plan(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
+// enqueue schedules the only job of this kind for this record.
+func (db *DB) enqueue(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
 	jobID := ident.New(ident.Job, db.now(), db.random)
 	_, err := tx.Exec(upsertJob, string(jobID), string(workspace), kind, string(id), kind+":"+string(id), int64(at))
 	if err != nil {
@@ -97,7 +97,7 @@ func urgent(ctx context.Context, j *job.Job) context.Context {
 func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT run_at FROM job ORDER BY run_at LIMIT 1`)
 	if err != nil || !rows.Next() {
-		return 0, false, translate(err)
+		return 0, false, toFault(err)
 	}
 	return clock.Instant(rows.Int()), true, nil
 }

@@ -71,7 +71,7 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error) {
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read links: %w", err))
+		return nil, toFault(fmt.Errorf("read links: %w", err))
 	}
 	return scanLinks(rows)
 }
@@ -122,7 +122,7 @@ func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, ext
 		b.add(` ORDER BY external_id`)
 		return s.read(ctx, b)
 	}
-	for some := range slices.Chunk(external, atOnce) {
+	for some := range slices.Chunk(external, batchSize) {
 		b := s.from(workspace)
 		b.add(` AND connection_id = `)
 		b.value(string(id))
@@ -199,12 +199,12 @@ func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, i
 				return err
 			}
 			if l.RecordID != nil && l.Unconfirmed() {
-				if err := s.db.plan(tx, KindPush, cause.Workspace, *l.RecordID, at); err != nil {
+				if err := s.db.enqueue(tx, KindPush, cause.Workspace, *l.RecordID, at); err != nil {
 					return err
 				}
 			}
 		}
-		return remember(tx, cause, at, id, record.Doc{JSON: bytes.Clone(answer)})
+		return storeResponse(tx, cause, at, id, record.Doc{JSON: bytes.Clone(answer)})
 	})
 }
 
@@ -225,9 +225,9 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 
 // requested changes a link, unless another state was requested in the meantime
 // or the link belongs to another record. It reports whether it did.
-func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (noted bool, err error) {
+func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (stored bool, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
-		noted = false
+		stored = false
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
 			string(workspace), string(l.Connection), l.Kind, l.ExternalID)
 		if err != nil {
@@ -241,11 +241,11 @@ func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection
 		if wantedOf(now) != wantedOf(l) || now.RecordID == nil || *now.RecordID != *l.RecordID {
 			return nil
 		}
-		noted = true
+		stored = true
 		change(now)
 		return putLink(tx, workspace, now)
 	})
-	return noted, err
+	return stored, err
 }
 
 // request stores the requested state of a campaign's links in the transaction
@@ -277,9 +277,9 @@ func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []reco
 	return nil
 }
 
-// planPushes enqueues campaign.push for every campaign with an unconfirmed
+// enqueuePushes enqueues campaign.push for every campaign with an unconfirmed
 // requested state on a connection.
-func (db *DB) planPushes(tx Tx, workspace, id ident.ID, at clock.Instant) error {
+func (db *DB) enqueuePushes(tx Tx, workspace, id ident.ID, at clock.Instant) error {
 	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND wanted <> ''`,
 		string(workspace), string(id), fact.KindCampaign)
 	if err != nil {
@@ -291,7 +291,7 @@ func (db *DB) planPushes(tx Tx, workspace, id ident.ID, at clock.Instant) error 
 	}
 	for i := range links {
 		if l := &links[i]; l.RecordID != nil && l.Unconfirmed() {
-			if err := db.plan(tx, KindPush, workspace, *l.RecordID, at); err != nil {
+			if err := db.enqueue(tx, KindPush, workspace, *l.RecordID, at); err != nil {
 				return err
 			}
 		}
@@ -326,7 +326,7 @@ func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string
 func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, names []string) (map[string][]ident.ID, error) {
 	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name}[kind]
 	found := map[string][]ident.ID{}
-	for some := range slices.Chunk(names, atOnce) {
+	for some := range slices.Chunk(names, batchSize) {
 		b := &builder{}
 		b.add(`SELECT name, id FROM ` + name + ` WHERE workspace_id = `)
 		b.value(string(workspace))
@@ -335,7 +335,7 @@ func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, name
 		b.add(`) ORDER BY id`)
 		rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 		if err != nil {
-			return nil, translate(fmt.Errorf("find records by name: %w", err))
+			return nil, toFault(fmt.Errorf("find records by name: %w", err))
 		}
 		for rows.Next() {
 			name := rows.Text()

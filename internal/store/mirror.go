@@ -25,23 +25,24 @@ var mirrored = []struct {
 }
 
 const (
-	// settling is how much later than its timestamp an event can appear: ids
+	// eventDelay is how much later than its timestamp an event can appear: ids
 	// and times are set before the transaction.
-	settling = time.Minute
-	// remembered is the longest period for which Changed reads events instead
+	eventDelay = time.Minute
+	// eventHorizon is the longest period for which Changed reads events instead
 	// of all records. Events are stored a little longer.
-	remembered = EventLife - 24*60*60*1_000_000
+	eventHorizon = EventRetention - 24*60*60*1_000_000
 )
 
-// News returns the number of events since a time and the id of the last one.
-func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.News, error) {
+// EventCount returns the number of events since a time and the id of the last
+// one.
+func (db *DB) EventCount(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.EventCount, error) {
 	rows, err := db.engine.Query(ctx, `SELECT count(*), max(id) FROM event WHERE workspace_id = $1 AND created_at >= $2`,
-		string(workspace), int64(since.Add(-settling)))
+		string(workspace), int64(since.Add(-eventDelay)))
 	if err != nil {
-		return fact.News{}, translate(fmt.Errorf("look for news: %w", err))
+		return fact.EventCount{}, toFault(fmt.Errorf("look for news: %w", err))
 	}
 	rows.Next()
-	n := fact.News{Events: rows.Int()}
+	n := fact.EventCount{Events: rows.Int()}
 	if n.Events > 0 {
 		n.Last = rows.Text()
 	}
@@ -51,13 +52,13 @@ func (db *DB) News(ctx context.Context, workspace ident.ID, since clock.Instant)
 // Changed returns the campaigns, creatives and audiences that may have changed
 // since a time; all of them for 0.
 func (db *DB) Changed(ctx context.Context, workspace ident.ID, since clock.Instant) ([]fact.Record, error) {
-	if int64(since) < int64(clock.At(db.now()))-remembered {
+	if int64(since) < int64(clock.At(db.now()))-eventHorizon {
 		return db.allRecords(ctx, workspace)
 	}
 	rows, err := db.engine.Query(ctx, `SELECT DISTINCT resource_id FROM event WHERE workspace_id = $1 AND created_at >= $2`,
-		string(workspace), int64(since.Add(-settling)))
+		string(workspace), int64(since.Add(-eventDelay)))
 	if err != nil {
-		return nil, translate(fmt.Errorf("find changed records: %w", err))
+		return nil, toFault(fmt.Errorf("find changed records: %w", err))
 	}
 	byPrefix := map[string][]ident.ID{}
 	for rows.Next() {
@@ -76,12 +77,12 @@ func (db *DB) Changed(ctx context.Context, workspace ident.ID, since clock.Insta
 	return list, nil
 }
 
-// atOnce is the number of records per statement.
-const atOnce = 500
+// batchSize is the number of records per statement.
+const batchSize = 500
 
 // namedRecords reads the records of a table with these ids.
 func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, kind string, ids []ident.ID) (list []fact.Record, err error) {
-	for some := range slices.Chunk(ids, atOnce) {
+	for some := range slices.Chunk(ids, batchSize) {
 		b := &builder{}
 		b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
 		b.value(string(workspace))
@@ -116,12 +117,12 @@ func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, ki
 		b.add(condition + ` AND id > `)
 		b.value(after)
 		b.add(` ORDER BY id LIMIT `)
-		b.value(atOnce)
+		b.value(batchSize)
 		had := len(list)
 		if list, err = db.readRecords(ctx, list, t, kind, b); err != nil {
 			return nil, err
 		}
-		if len(list)-had < atOnce {
+		if len(list)-had < batchSize {
 			return list, nil
 		}
 	}
@@ -131,7 +132,7 @@ func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, ki
 func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kind string, b *builder) ([]fact.Record, error) {
 	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read records: %w", err))
+		return nil, toFault(fmt.Errorf("read records: %w", err))
 	}
 	for rows.Next() {
 		_, d, err := t.read(rows)
@@ -189,7 +190,7 @@ func (db *DB) Find(ctx context.Context, workspace ident.ID, kind string, ids []i
 	b.add(`)`)
 	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("look up records: %w", err))
+		return nil, toFault(fmt.Errorf("look up records: %w", err))
 	}
 	found := map[ident.ID]ident.ID{}
 	for rows.Next() {

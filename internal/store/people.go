@@ -16,7 +16,7 @@ JOIN workspace w ON w.id = m.workspace_id `
 func (s *Accounts) standings(ctx context.Context, where string, args ...any) ([]*account.Caller, error) {
 	rows, err := s.db.engine.Query(ctx, selectStandings+where, args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read members: %w", err))
+		return nil, toFault(fmt.Errorf("read members: %w", err))
 	}
 	var list []*account.Caller
 	for rows.Next() {
@@ -52,7 +52,7 @@ func (s *Accounts) Standing(ctx context.Context, workspace, user ident.ID) (*acc
 func (s *Accounts) KeyUse(ctx context.Context, workspace ident.ID, after int64) ([]account.Use, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT key_id, day, count FROM api_key_use WHERE workspace_id = $1 AND day > $2`, string(workspace), after)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read key use: %w", err))
+		return nil, toFault(fmt.Errorf("read key use: %w", err))
 	}
 	var list []account.Use
 	for rows.Next() {

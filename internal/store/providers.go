@@ -27,7 +27,7 @@ const selectProviders = `SELECT workspace_id, kind, settings, sealed FROM model_
 func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.Setup, error) {
 	rows, err := s.db.engine.Query(ctx, selectProviders, string(workspace))
 	if err != nil {
-		return nil, translate(fmt.Errorf("list providers: %w", err))
+		return nil, toFault(fmt.Errorf("list providers: %w", err))
 	}
 	var list []creative.Setup
 	for rows.Next() {
@@ -76,19 +76,19 @@ func (db *DB) Sealed(ctx context.Context) ([]string, error) {
 	var list []string
 	rows, err := db.engine.Query(ctx, `SELECT sealed FROM model_provider`)
 	if err != nil {
-		return nil, translate(fmt.Errorf("list sealed keys: %w", err))
+		return nil, toFault(fmt.Errorf("list sealed keys: %w", err))
 	}
 	for rows.Next() {
 		list = append(list, rows.Text())
 	}
 	if rows, err = db.engine.Query(ctx, `SELECT sealed FROM credential WHERE sealed <> ''`); err != nil {
-		return nil, translate(fmt.Errorf("list sealed seeds: %w", err))
+		return nil, toFault(fmt.Errorf("list sealed seeds: %w", err))
 	}
 	for rows.Next() {
 		list = append(list, rows.Text())
 	}
 	if rows, err = db.engine.Query(ctx, `SELECT private FROM connection WHERE private <> ''`); err != nil {
-		return nil, translate(fmt.Errorf("list sealed credentials: %w", err))
+		return nil, toFault(fmt.Errorf("list sealed credentials: %w", err))
 	}
 	for rows.Next() {
 		var p connection.Private

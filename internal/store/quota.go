@@ -22,13 +22,14 @@ var (
 // Quotas returns the store of counters.
 func (db *DB) Quotas() *Quotas { return &Quotas{db} }
 
-// soft runs a transaction that a crash may undo within its last second, if the
-// engine offers such cheaper transactions. Otherwise it runs a durable one.
-func (db *DB) soft(ctx context.Context, fn func(Tx) error) error {
+// writeAsync runs a transaction that a crash may undo within its last second,
+// if the engine offers such cheaper transactions. Otherwise it runs a durable
+// one.
+func (db *DB) writeAsync(ctx context.Context, fn func(Tx) error) error {
 	if e, ok := db.engine.(interface {
 		Soft(context.Context, func(Tx) error) error
 	}); ok {
-		return translate(e.Soft(ctx, fn))
+		return toFault(e.Soft(ctx, fn))
 	}
 	return db.write(ctx, fn)
 }
@@ -37,7 +38,7 @@ func (db *DB) soft(ctx context.Context, fn func(Tx) error) error {
 func (s *Quotas) LoadUsage(ctx context.Context) (map[ident.ID]ratelimit.Usage, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read quotas: %w", err))
+		return nil, toFault(fmt.Errorf("read quotas: %w", err))
 	}
 	list := map[ident.ID]ratelimit.Usage{}
 	for rows.Next() {
@@ -60,7 +61,7 @@ ON CONFLICT (workspace_id) DO UPDATE SET opened_at = excluded.opened_at, minute 
 
 // SaveUsage writes counters.
 func (s *Quotas) SaveUsage(ctx context.Context, changed map[ident.ID]ratelimit.Usage) error {
-	return s.db.soft(ctx, func(tx Tx) error {
+	return s.db.writeAsync(ctx, func(tx Tx) error {
 		for id, u := range changed {
 			if err := putUsage(tx, id, u); err != nil {
 				return err
@@ -84,7 +85,7 @@ const countTime = 2 * time.Second
 func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratelimit.Usage)) error {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	return s.db.soft(ctx, func(tx Tx) error {
+	return s.db.writeAsync(ctx, func(tx Tx) error {
 		rows, err := tx.Query(lockQuota, string(workspace))
 		if err != nil {
 			return fmt.Errorf("lock quota: %w", err)
@@ -118,17 +119,17 @@ func (s *Quotas) Refund(ctx context.Context, workspace ident.ID, t ratelimit.Tic
 	return s.count(ctx, workspace, func(u *ratelimit.Usage) { u.Refund(t, now) })
 }
 
-// Look returns the state of the limits without counting a request.
-func (s *Quotas) Look(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
+// Peek returns the state of the limits without counting a request.
+func (s *Quotas) Peek(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
 	rows, err := s.db.engine.Query(ctx, `SELECT opened_at, minute, day_of, day FROM quota WHERE workspace_id = $1`, string(workspace))
 	if err != nil {
-		return ratelimit.Decision{}, translate(fmt.Errorf("read quota: %w", err))
+		return ratelimit.Decision{}, toFault(fmt.Errorf("read quota: %w", err))
 	}
 	var u ratelimit.Usage
 	if rows.Next() {
 		u = readUsage(rows)
 	}
-	return u.Look(l, now), nil
+	return u.Peek(l, now), nil
 }

@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// rankedAtOnce is the number of ids per statement.
-const rankedAtOnce = 1000
+// rankedBatch is the number of ids per statement.
+const rankedBatch = 1000
 
 // ranked reads one page of a list that is sorted by q.Ranking. As in every
 // list, records are ordered by value and id; records without a value come last,
@@ -21,7 +21,7 @@ const rankedAtOnce = 1000
 func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
 	var places []page.Place
 	if q.After == nil || !q.After.Null {
-		for chunk := range slices.Chunk(placesAfter(q), rankedAtOnce) {
+		for chunk := range slices.Chunk(placesAfter(q), rankedBatch) {
 			ids := make([]ident.ID, len(chunk))
 			for i, p := range chunk {
 				ids[i] = ident.ID(p.ID)
@@ -91,7 +91,7 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 				b.value(after)
 			}
 			b.add(` ORDER BY id` + order + ` LIMIT `)
-			b.value(rankedAtOnce)
+			b.value(rankedBatch)
 		})
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 			}
 			after = id
 		}
-		if len(ids) < rankedAtOnce {
+		if len(ids) < rankedBatch {
 			return list, nil
 		}
 	}

@@ -42,9 +42,9 @@ func (a storedRate) before(b storedRate) int {
 	return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Currency, b.Currency))
 }
 
-// holds reports whether a applies rather than b, which has the same day and
+// overrides reports whether a applies rather than b, which has the same day and
 // currency: published before carried, then the workspace's own.
-func (a storedRate) holds(b storedRate) bool {
+func (a storedRate) overrides(b storedRate) bool {
 	if a.carried != b.carried {
 		return b.carried
 	}
@@ -112,7 +112,7 @@ func (s *Rates) effective(ctx context.Context, workspace ident.ID, q rates.Query
 		if order := a.before(b); order != 0 {
 			return order
 		}
-		if a.holds(b) {
+		if a.overrides(b) {
 			return -1
 		}
 		return 1
@@ -159,7 +159,7 @@ func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]stored
 	}
 	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read rates: %w", err))
+		return nil, toFault(fmt.Errorf("read rates: %w", err))
 	}
 	var list []storedRate
 	for rows.Next() {
@@ -180,13 +180,13 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 		return record.Doc{}, err
 	}
 	owner := save.Cause.Workspace
-	concerned, err := s.concerned(ctx, owner)
+	concerned, err := s.affectedWorkspaces(ctx, owner)
 	if err != nil {
 		return record.Doc{}, err
 	}
 	id := s.db.eventIDs(1)[0]
 	err = s.db.write(ctx, func(tx Tx) error {
-		end, err := s.db.takeChain(tx, string(owner))
+		end, err := s.db.lockChain(tx, string(owner))
 		if err != nil {
 			return err
 		}
@@ -208,23 +208,23 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 			if err := end.extend(tx, entry); err != nil {
 				return err
 			}
-			if err := s.tell(tx, id, answer, save); err != nil {
+			if err := s.writeEvent(tx, id, answer, save); err != nil {
 				return err
 			}
 			for _, workspace := range concerned {
-				if err := s.db.planSpend(tx, workspace, save.At); err != nil {
+				if err := s.db.enqueueSpend(tx, workspace, save.At); err != nil {
 					return err
 				}
 			}
 		}
-		return remember(tx, save.Cause, save.At, owner, answer)
+		return storeResponse(tx, save.Cause, save.At, owner, answer)
 	})
 	return answer, err
 }
 
-// tell writes the event into the outbox of the workspace. Rates for all
+// writeEvent writes the event into the outbox of the workspace. Rates for all
 // workspaces have no event, because no workspace could read it.
-func (s *Rates) tell(tx Tx, id ident.ID, d record.Doc, save record.Save) error {
+func (s *Rates) writeEvent(tx Tx, id ident.ID, d record.Doc, save record.Save) error {
 	if save.Cause.Workspace == everyWorkspace {
 		return nil
 	}
@@ -285,9 +285,9 @@ func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.In
 	return written, nil
 }
 
-// concerned returns the workspaces whose campaigns depend on an owner's rates:
-// that workspace, or all.
-func (s *Rates) concerned(ctx context.Context, owner ident.ID) ([]ident.ID, error) {
+// affectedWorkspaces returns the workspaces whose campaigns depend on an
+// owner's rates: that workspace, or all.
+func (s *Rates) affectedWorkspaces(ctx context.Context, owner ident.ID) ([]ident.ID, error) {
 	if owner != "" {
 		return []ident.ID{owner}, nil
 	}

@@ -29,7 +29,7 @@ const probeEvery = time.Second
 // runs a write.
 func (db *DB) Ready(ctx context.Context) error {
 	if !db.ready.failing.Load() {
-		return translate(db.engine.Write(ctx, func(tx Tx) error {
+		return toFault(db.engine.Write(ctx, func(tx Tx) error {
 			_, err := tx.Query(`SELECT name FROM setting WHERE name = $1`, probeSetting)
 			return err
 		}))
@@ -39,7 +39,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	defer r.mu.Unlock()
 	if now := db.now(); now.Sub(r.probed).Abs() >= probeEvery {
 		r.probed = now
-		r.err = translate(db.engine.Write(ctx, func(tx Tx) error {
+		r.err = toFault(db.engine.Write(ctx, func(tx Tx) error {
 			_, err := tx.Exec(upsertSetting, probeSetting, "", int64(clock.At(now)))
 			return err
 		}))

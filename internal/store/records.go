@@ -17,20 +17,20 @@ import (
 func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record.Doc, error) {
 	if db.docs == nil {
 		d, err := t.doc(ctx, db.engine, workspace, id)
-		return d, translate(err)
+		return d, toFault(err)
 	}
 	topic := t.topic(workspace, id)
 	if d, ok := db.docs.Get(topic); ok {
 		return d, nil
 	}
 	d, err := db.docs.Fill(topic, func() (record.Doc, error) { return t.doc(ctx, db.engine, workspace, id) })
-	return d, translate(err)
+	return d, toFault(err)
 }
 
-// trail is what every change of a record writes besides the record: its events,
-// its audit entries, and the response stored under the idempotency key. The
-// response is the record, unless the caller gets another one.
-type trail struct {
+// changeLog is what every change of a record writes besides the record: its
+// events, its audit entries, and the response stored under the idempotency key.
+// The response is the record, unless the caller gets another one.
+type changeLog struct {
 	cause  record.Cause
 	at     clock.Instant
 	id     ident.ID
@@ -39,9 +39,9 @@ type trail struct {
 	audits []auditRow
 }
 
-// trail prepares the trail of a change.
-func (db *DB) trail(cause record.Cause, at clock.Instant, id ident.ID, d record.Doc, events []record.Event) (trail, error) {
-	t := trail{cause: cause, at: at, id: id, answer: d}
+// changeLog prepares the change log of a change.
+func (db *DB) changeLog(cause record.Cause, at clock.Instant, id ident.ID, d record.Doc, events []record.Event) (changeLog, error) {
+	t := changeLog{cause: cause, at: at, id: id, answer: d}
 	ids := db.eventIDs(len(events))
 	for i, ev := range events {
 		row, err := db.outbox(ids[i], cause, at, id, d, ev)
@@ -57,8 +57,8 @@ func (db *DB) trail(cause record.Cause, at clock.Instant, id ident.ID, d record.
 	return t, nil
 }
 
-// leave writes a trail.
-func (db *DB) leave(tx Tx, t *trail) error {
+// writeChangeLog writes a change log.
+func (db *DB) writeChangeLog(tx Tx, t *changeLog) error {
 	for i := range t.events {
 		if err := t.events[i].insert(tx); err != nil {
 			return err
@@ -67,12 +67,12 @@ func (db *DB) leave(tx Tx, t *trail) error {
 			return err
 		}
 	}
-	return remember(tx, t.cause, t.at, t.id, t.answer)
+	return storeResponse(tx, t.cause, t.at, t.id, t.answer)
 }
 
-// writing is a record to be written, with everything that its transaction
+// recordWrite is a record to be written, with everything that its transaction
 // writes.
-type writing struct {
+type recordWrite struct {
 	table *table
 	row   row
 	// common belongs to the record. A loaded record is updated if it is
@@ -87,43 +87,43 @@ type writing struct {
 	also func(tx Tx) error
 }
 
-// put writes a record and its trail in one transaction.
-func (db *DB) put(ctx context.Context, w writing) (record.Doc, error) {
+// save writes a record and its change log in one transaction.
+func (db *DB) save(ctx context.Context, w recordWrite) (record.Doc, error) {
 	d := record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}
-	trail, err := db.trail(w.save.Cause, w.save.At, w.row.id, d, w.save.Events)
+	log, err := db.changeLog(w.save.Cause, w.save.At, w.row.id, d, w.save.Events)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return d, db.write(ctx, func(tx Tx) error { return db.putIn(tx, &w, &trail) })
+	return d, db.write(ctx, func(tx Tx) error { return db.saveIn(tx, &w, &log) })
 }
 
-// putIn is put within a transaction.
-func (db *DB) putIn(tx Tx, w *writing, t *trail) error {
+// saveIn is put within a transaction.
+func (db *DB) saveIn(tx Tx, w *recordWrite, t *changeLog) error {
 	if w.also != nil {
 		if err := w.also(tx); err != nil {
 			return err
 		}
 	}
-	if err := db.putRow(tx, w); err != nil {
+	if err := db.saveRow(tx, w); err != nil {
 		return err
 	}
 	if err := moveRefs(tx, w.row.workspace, w.row.id, w.before, w.now); err != nil {
 		return err
 	}
-	if err := db.leave(tx, t); err != nil {
+	if err := db.writeChangeLog(tx, t); err != nil {
 		return err
 	}
 	switch {
 	case w.job == "":
 	case w.save.Next != nil:
-		return db.plan(tx, w.job, w.row.workspace, w.row.id, *w.save.Next)
+		return db.enqueue(tx, w.job, w.row.workspace, w.row.id, *w.save.Next)
 	case w.row.stamp.Version > 1:
 		return dropJob(tx, w.job, w.row.workspace, w.row.id)
 	}
 	return nil
 }
 
-func (db *DB) putRow(tx Tx, w *writing) error {
+func (db *DB) saveRow(tx Tx, w *recordWrite) error {
 	was := w.common.Stored()
 	if was.JSON == nil {
 		return w.table.add(tx, w.row)
@@ -161,7 +161,7 @@ func (r records[T, P]) Doc(ctx context.Context, workspace, id ident.ID) (record.
 // List reads one page of records.
 func (r records[T, P]) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	p, err := r.table.list(ctx, r.db.engine, workspace, search(q))
-	return p, translate(err)
+	return p, toFault(err)
 }
 
 // Load reads a record in order to change it.
@@ -216,12 +216,12 @@ ON CONFLICT (workspace_id, key) DO UPDATE SET fingerprint = excluded.fingerprint
 resource_id = excluded.resource_id, version = excluded.version, rev = excluded.rev, doc = excluded.doc, checksum = excluded.checksum, created_at = excluded.created_at
 WHERE once.created_at <= $11`
 
-func remember(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc) error {
+func storeResponse(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc) error {
 	once := cause.Once
 	if once == nil {
 		return nil
 	}
-	n, err := tx.Exec(insertOnce, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, checksum(d.JSON), int64(at), int64(at)-OnceLife)
+	n, err := tx.Exec(insertOnce, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, checksum(d.JSON), int64(at), int64(at)-IdempotencyTTL)
 	if err == nil && n == 0 {
 		return record.ErrUsed
 	}
@@ -230,16 +230,17 @@ func remember(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record
 
 const selectOnce = `SELECT fingerprint, status, resource_id, version, rev, doc, checksum FROM once WHERE workspace_id = $1 AND key = $2 AND created_at > $3`
 
-// OnceLife is how long responses are stored under idempotency keys, in
+// IdempotencyTTL is how long responses are stored under idempotency keys, in
 // microseconds.
-const OnceLife = 24 * 60 * 60 * 1_000_000
+const IdempotencyTTL = 24 * 60 * 60 * 1_000_000
 
-// Answer returns the response stored under an idempotency key, nil if none is.
-func (db *DB) Answer(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error) {
-	oldest := int64(clock.At(db.now())) - OnceLife
+// StoredResponse returns the response stored under an idempotency key, nil if
+// none is.
+func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error) {
+	oldest := int64(clock.At(db.now())) - IdempotencyTTL
 	rows, err := db.engine.Query(ctx, selectOnce, string(workspace), key, oldest)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read remembered answer: %w", err))
+		return nil, toFault(fmt.Errorf("read stored response: %w", err))
 	}
 	if !rows.Next() {
 		return nil, nil
@@ -323,7 +324,7 @@ func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 	for _, t := range tables {
 		rows, err := db.engine.Query(ctx, `SELECT value FROM setting WHERE name = $1`, shapeSetting(t))
 		if err != nil {
-			return false, translate(fmt.Errorf("read shape of %s: %w", t.name, err))
+			return false, toFault(fmt.Errorf("read shape of %s: %w", t.name, err))
 		}
 		shape := t.settled()
 		at := []string{shape, "", ""}
@@ -364,7 +365,7 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
 	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
 	if err != nil {
-		return nil, translate(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+		return nil, toFault(fmt.Errorf("find old shapes of %s: %w", t.name, err))
 	}
 	type oldDoc struct {
 		workspace, id string

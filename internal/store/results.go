@@ -53,7 +53,7 @@ func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kep
 func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limit int) (rows [][]byte, meta []byte, total int, err error) {
 	head, err := s.db.engine.Query(ctx, selectResult, string(workspace), string(id), int64(clock.At(s.db.now())))
 	if err != nil {
-		return nil, nil, 0, translate(fmt.Errorf("read result: %w", err))
+		return nil, nil, 0, toFault(fmt.Errorf("read result: %w", err))
 	}
 	if !head.Next() {
 		return nil, nil, 0, fault.Missing()
@@ -69,7 +69,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 	first := offset / resultRows
 	chunks, err := s.db.engine.Query(ctx, selectResultRows, string(workspace), string(id), first, (end-1)/resultRows)
 	if err != nil {
-		return nil, nil, 0, translate(fmt.Errorf("read rows of a result: %w", err))
+		return nil, nil, 0, toFault(fmt.Errorf("read rows of a result: %w", err))
 	}
 	for chunks.Next() {
 		doc, err := document(chunks, "result_rows", string(id))

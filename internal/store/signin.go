@@ -38,7 +38,7 @@ LEFT JOIN member m ON m.workspace_id = s.current_workspace AND m.user_id = s.use
 func (s *SignIn) Session(ctx context.Context, hash signin.Hash) (*signin.Session, error) {
 	rows, err := s.db.engine.Query(ctx, selectSession, hash.String())
 	if err != nil {
-		return nil, translate(fmt.Errorf("read session: %w", err))
+		return nil, toFault(fmt.Errorf("read session: %w", err))
 	}
 	if !rows.Next() {
 		return nil, nil
@@ -49,7 +49,7 @@ func (s *SignIn) Session(ctx context.Context, hash signin.Hash) (*signin.Session
 
 // Used stores a session's last use.
 func (s *SignIn) Used(ctx context.Context, id ident.ID, at clock.Instant, address, agent string) error {
-	return s.db.soft(ctx, func(tx Tx) error {
+	return s.db.writeAsync(ctx, func(tx Tx) error {
 		_, err := tx.Exec(`UPDATE session SET used_at = $1, address = $2, agent = $3 WHERE id = $4`, int64(at), address, agent, string(id))
 		return err
 	})
@@ -59,7 +59,7 @@ func (s *SignIn) Used(ctx context.Context, id ident.ID, at clock.Instant, addres
 func (s *SignIn) Sessions(ctx context.Context, user ident.ID) ([]signin.Session, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT `+sessionColumns+`, s.current_workspace FROM session s WHERE s.user_id = $1 ORDER BY s.id DESC`, string(user))
 	if err != nil {
-		return nil, translate(fmt.Errorf("list sessions: %w", err))
+		return nil, toFault(fmt.Errorf("list sessions: %w", err))
 	}
 	var list []signin.Session
 	for rows.Next() {
@@ -83,21 +83,21 @@ func (s *SignIn) Person(ctx context.Context, by signin.By) (*signin.Person, erro
 		rows, err = s.db.engine.Query(ctx, selectPerson+`u.id = (SELECT user_id FROM credential WHERE kind = 'identity' AND id = $1)`, by.Identity)
 	}
 	if err != nil {
-		return nil, translate(fmt.Errorf("read person: %w", err))
+		return nil, toFault(fmt.Errorf("read person: %w", err))
 	}
 	if !rows.Next() {
 		return nil, nil
 	}
 	p := &signin.Person{ID: ident.ID(rows.Text()), Email: rows.Text(), Name: rows.Text(), Service: rows.Bool()}
 	if rows, err = s.db.engine.Query(ctx, selectMemberships, string(p.ID)); err != nil {
-		return nil, translate(fmt.Errorf("read memberships: %w", err))
+		return nil, toFault(fmt.Errorf("read memberships: %w", err))
 	}
 	for rows.Next() {
 		p.Workspaces = append(p.Workspaces, ident.ID(rows.Text()))
 	}
 	rows, err = s.db.engine.Query(ctx, `SELECT kind, id, rev, doc, sealed FROM credential WHERE user_id = $1 ORDER BY kind, id`, string(p.ID))
 	if err != nil {
-		return nil, translate(fmt.Errorf("read credentials: %w", err))
+		return nil, toFault(fmt.Errorf("read credentials: %w", err))
 	}
 	for rows.Next() {
 		p.Credentials = append(p.Credentials, signin.Credential{User: p.ID, Kind: rows.Text(), ID: rows.Text(), Rev: rows.Int(), Doc: rows.Bytes(), Sealed: rows.Text()})
@@ -112,7 +112,7 @@ const selectTokens = `SELECT t.hash, t.id, t.kind, t.workspace_id, w.name, t.sub
 func (s *SignIn) tokens(ctx context.Context, where string, args ...any) ([]signin.Token, error) {
 	rows, err := s.db.engine.Query(ctx, selectTokens+where, args...)
 	if err != nil {
-		return nil, translate(fmt.Errorf("read tokens: %w", err))
+		return nil, toFault(fmt.Errorf("read tokens: %w", err))
 	}
 	var list []signin.Token
 	for rows.Next() {
@@ -149,7 +149,7 @@ func (s *SignIn) Invitations(ctx context.Context, workspace ident.ID, email stri
 func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT kind FROM credential LIMIT 1`)
 	if err != nil {
-		return false, translate(fmt.Errorf("look for credentials: %w", err))
+		return false, toFault(fmt.Errorf("look for credentials: %w", err))
 	}
 	return rows.Next(), nil
 }
@@ -208,7 +208,7 @@ func (s *SignIn) Save(ctx context.Context, c signin.Change) error {
 }
 
 func (s *SignIn) apply(tx Tx, c signin.Change) error {
-	chains, err := s.chains(tx, c)
+	chains, err := s.lockAuditChains(tx, c)
 	if err != nil {
 		return err
 	}
@@ -243,9 +243,10 @@ type chain struct {
 	end       chainEnd
 }
 
-// chains locks the audit logs that a change extends, first and in sorted order,
-// so that concurrent changes wait for each other without a deadlock.
-func (s *SignIn) chains(tx Tx, c signin.Change) ([]chain, error) {
+// lockAuditChains locks the audit logs that a change extends, first and in
+// sorted order, so that concurrent changes wait for each other without a
+// deadlock.
+func (s *SignIn) lockAuditChains(tx Tx, c signin.Change) ([]chain, error) {
 	if c.Action == "" {
 		return nil, nil
 	}
@@ -267,7 +268,7 @@ func (s *SignIn) chains(tx Tx, c signin.Change) ([]chain, error) {
 	slices.Sort(workspaces)
 	var list []chain
 	for _, id := range slices.Compact(workspaces) {
-		end, err := s.db.takeChain(tx, string(id))
+		end, err := s.db.lockChain(tx, string(id))
 		if err != nil {
 			return nil, err
 		}
@@ -276,8 +277,8 @@ func (s *SignIn) chains(tx Tx, c signin.Change) ([]chain, error) {
 	return list, nil
 }
 
-// must returns none if a statement succeeded without changing a row.
-func must(n int64, err, none error) error {
+// requireRow returns none if a statement succeeded without changing a row.
+func requireRow(n int64, err, none error) error {
 	if err == nil && n == 0 {
 		return none
 	}
@@ -287,25 +288,25 @@ func must(n int64, err, none error) error {
 func useTokens(tx Tx, c signin.Change) error {
 	for _, hash := range c.Burn {
 		n, err := tx.Exec(`DELETE FROM token WHERE hash = $1`, hash.String())
-		if err := must(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrGone); err != nil {
 			return fmt.Errorf("use token: %w", err)
 		}
 	}
 	if c.Try != nil {
 		n, err := tx.Exec(`UPDATE token SET tries = tries + 1 WHERE hash = $1 AND tries < $2`, c.Try.String(), signin.MaxTries)
-		if err := must(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrGone); err != nil {
 			return fmt.Errorf("try token: %w", err)
 		}
 	}
 	if t := c.Spend; t != nil {
 		n, err := tx.Exec(insertToken+` ON CONFLICT DO NOTHING`, tokenValues(t)...)
-		if err := must(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrGone); err != nil {
 			return fmt.Errorf("spend ticket: %w", err)
 		}
 	}
 	if c.Withdraw != "" {
 		n, err := tx.Exec(`DELETE FROM token WHERE workspace_id = $1 AND id = $2 AND kind = 'invite'`, string(c.Cause.Workspace), string(c.Withdraw))
-		if err := must(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrGone); err != nil {
 			return fmt.Errorf("withdraw invitation: %w", err)
 		}
 	}
@@ -349,7 +350,7 @@ func changeCredentials(tx Tx, c signin.Change) error {
 	}
 	for _, k := range c.Drop {
 		n, err := tx.Exec(`DELETE FROM credential WHERE kind = $1 AND id = $2 AND user_id = $3 AND rev = $4`, k.Kind, k.ID, string(c.User), k.Rev)
-		if err := must(n, err, record.ErrRace); err != nil {
+		if err := requireRow(n, err, record.ErrRace); err != nil {
 			return fmt.Errorf("drop %s: %w", k.Kind, err)
 		}
 	}
@@ -367,7 +368,7 @@ func putCredential(tx Tx, user ident.ID, k signin.Credential) error {
 		return err
 	}
 	n, err := tx.Exec(`UPDATE credential SET rev = rev + 1, doc = $1, sealed = $2 WHERE kind = $3 AND id = $4 AND user_id = $5 AND rev = $6`, k.Doc, k.Sealed, k.Kind, k.ID, string(user), k.Rev)
-	return must(n, err, record.ErrRace)
+	return requireRow(n, err, record.ErrRace)
 }
 
 const (
@@ -395,7 +396,7 @@ func changeSessions(tx Tx, c signin.Change) error {
 	}
 	if to := c.Switch; to != nil {
 		n, err := tx.Exec(switchSession, string(to.Workspace), string(to.Session), string(c.User), string(to.Workspace))
-		if err := must(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrGone); err != nil {
 			return fmt.Errorf("switch workspace: %w", err)
 		}
 	}
@@ -408,7 +409,7 @@ func endSessions(tx Tx, c signin.Change) error {
 		return nil
 	case c.End.Only != "":
 		n, err := tx.Exec(`DELETE FROM session WHERE id = $1 AND user_id = $2`, string(c.End.Only), string(c.User))
-		return must(n, err, signin.ErrGone)
+		return requireRow(n, err, signin.ErrGone)
 	}
 	_, err := tx.Exec(`DELETE FROM session WHERE user_id = $1 AND id <> $2`, string(c.User), string(c.End.Except))
 	return err

@@ -127,7 +127,7 @@ func copyAll(t *testing.T, from, to store.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = store.Refill(t.Context(), to, func(put func(store.Chunk) error) error {
+	err = store.Restore(t.Context(), to, func(put func(store.Chunk) error) error {
 		for _, c := range chunks {
 			if err := put(c); err != nil {
 				return err

@@ -24,13 +24,13 @@ type DB struct {
 	random io.Reader
 	docs   *fresh.Cache[string, record.Doc]
 	ready  readiness
-	// facts, if set, returns the id and the generation of the facts file. noted
-	// is the last mark that a committed transaction stored.
-	facts func() (FactsMark, bool)
-	noted atomic.Pointer[FactsMark]
-	// witness, if set, counts acknowledged changes in a file outside the
+	// facts, if set, returns the id and the generation of the facts file.
+	// recorded is the last mark that a committed transaction stored.
+	facts    func() (FactsMark, bool)
+	recorded atomic.Pointer[FactsMark]
+	// changes, if set, counts acknowledged changes in a file outside the
 	// database.
-	witness *witness
+	changes *changeCounter
 
 	// hooks guards the lists: on a shared engine, notifications can arrive
 	// during registration.
@@ -132,30 +132,30 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 // write runs a transaction and maps database errors to faults.
 func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
 	var entries int64
-	var noted *FactsMark
+	var recorded *FactsMark
 	err := db.engine.Write(ctx, func(tx Tx) error {
-		w := &witnessed{Tx: tx}
+		w := &countingTx{Tx: tx}
 		err := fn(w)
 		entries = w.entries
 		if err == nil {
-			noted, err = db.noteFacts(tx)
+			recorded, err = db.recordFactsMark(tx)
 		}
 		return err
 	})
-	if err == nil && entries > 0 && db.witness != nil {
-		db.witness.add(entries)
+	if err == nil && entries > 0 && db.changes != nil {
+		db.changes.add(entries)
 	}
-	if err == nil && noted != nil {
-		db.noted.Store(noted)
+	if err == nil && recorded != nil {
+		db.recorded.Store(recorded)
 	}
 	if errors.Is(err, ErrUnavailable) {
 		db.ready.failing.Store(true)
 	}
-	return translate(err)
+	return toFault(err)
 }
 
-// translate maps database errors to faults, by type and never by text.
-func translate(err error) error {
+// toFault maps database errors to faults, by type and never by text.
+func toFault(err error) error {
 	switch {
 	case err == nil:
 		return nil

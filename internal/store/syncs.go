@@ -25,8 +25,8 @@ func (db *DB) Runs() *Runs {
 const (
 	// KindSync is the job that runs the due work of a connection.
 	KindSync = "connection.sync"
-	// RunLife is how long a run is kept, in microseconds.
-	RunLife = 90 * 24 * 60 * 60 * 1_000_000
+	// RunRetention is how long a run is kept, in microseconds.
+	RunRetention = 90 * 24 * 60 * 60 * 1_000_000
 )
 
 var runs = newTable(table{
@@ -47,19 +47,19 @@ func (s *Runs) Load(ctx context.Context, workspace, id ident.ID) (*connection.Ru
 	if err != nil {
 		return nil, err
 	}
-	return r, s.db.beside(ctx, `SELECT plan FROM sync_run WHERE workspace_id = $1 AND id = $2`, workspace, id, &r.Plan)
+	return r, s.db.readColumn(ctx, `SELECT plan FROM sync_run WHERE workspace_id = $1 AND id = $2`, workspace, id, &r.Plan)
 }
 
-func writingRun(r *connection.Run, save record.Save) (writing, error) {
+func runWrite(r *connection.Run, save record.Save) (recordWrite, error) {
 	plan := []byte{}
 	if r.Plan != nil {
 		var err error
 		if plan, err = encode(r.Plan); err != nil {
-			return writing{}, err
+			return recordWrite{}, err
 		}
 	}
 	row, err := rowOf(r.ID, string(r.Status), &r.Common, r, string(r.ConnectionID), plan)
-	return writing{table: runs, row: row, common: &r.Common, save: save}, err
+	return recordWrite{table: runs, row: row, common: &r.Common, save: save}, err
 }
 
 // Apply writes a connection and its sync runs with their events and jobs in one
@@ -68,11 +68,11 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 	if ch.Answer != nil {
 		return s.answer(ctx, ch)
 	}
-	var list []writing
+	var list []recordWrite
 	var answer int
 	workspace, id := ch.Cause.Workspace, ident.ID("")
 	if c := ch.Connection; c != nil {
-		w, err := s.writing(c, record.Save{Cause: ch.Cause, At: ch.At, Events: ch.Events})
+		w, err := s.recordWrite(c, record.Save{Cause: ch.Cause, At: ch.At, Events: ch.Events})
 		if err != nil {
 			return record.Doc{}, err
 		}
@@ -82,21 +82,21 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 		answer = len(list)
 	}
 	for _, r := range ch.Runs {
-		w, err := writingRun(r.Run, record.Save{Cause: ch.Cause, At: ch.At, Events: r.Events})
+		w, err := runWrite(r.Run, record.Save{Cause: ch.Cause, At: ch.At, Events: r.Events})
 		if err != nil {
 			return record.Doc{}, err
 		}
 		list, workspace, id = append(list, w), r.Run.WorkspaceID, r.Run.ConnectionID
 	}
-	trails := make([]trail, len(list))
+	logs := make([]changeLog, len(list))
 	for i, w := range list {
 		var err error
 		d := record.Doc{Stamp: w.row.stamp, JSON: w.row.doc}
-		if trails[i], err = s.db.trail(ch.Cause, ch.At, w.row.id, d, w.save.Events); err != nil {
+		if logs[i], err = s.db.changeLog(ch.Cause, ch.At, w.row.id, d, w.save.Events); err != nil {
 			return record.Doc{}, err
 		}
 		if i != answer {
-			trails[i].cause.Once = nil
+			logs[i].cause.Once = nil
 		}
 	}
 	err := s.db.write(ctx, func(tx Tx) error {
@@ -106,22 +106,22 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 			}
 		}
 		for i := range list {
-			if err := s.db.putIn(tx, &list[i], &trails[i]); err != nil {
+			if err := s.db.saveIn(tx, &list[i], &logs[i]); err != nil {
 				return err
 			}
 		}
 		if ch.Work != nil {
-			if err := s.db.plan(tx, KindSync, workspace, id, *ch.Work); err != nil {
+			if err := s.db.enqueue(tx, KindSync, workspace, id, *ch.Work); err != nil {
 				return err
 			}
 		}
 		if ch.Push {
-			if err := s.db.planPushes(tx, workspace, id, ch.At); err != nil {
+			if err := s.db.enqueuePushes(tx, workspace, id, ch.At); err != nil {
 				return err
 			}
 		}
 		if ch.Fed {
-			return s.db.fed(tx, workspace, ch.At)
+			return s.db.factsWritten(tx, workspace, ch.At)
 		}
 		return nil
 	})
@@ -131,7 +131,7 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return trails[answer].answer, nil
+	return logs[answer].answer, nil
 }
 
 // answer stores a run as the response under the idempotency key.
@@ -144,5 +144,5 @@ func (s *Connections) answer(ctx context.Context, ch *connection.Change) (record
 	if ch.Cause.Once == nil {
 		return d, nil
 	}
-	return d, s.db.write(ctx, func(tx Tx) error { return remember(tx, ch.Cause, ch.At, ch.Answer.ID, d) })
+	return d, s.db.write(ctx, func(tx Tx) error { return storeResponse(tx, ch.Cause, ch.At, ch.Answer.ID, d) })
 }

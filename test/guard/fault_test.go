@@ -173,7 +173,7 @@ func TestFaultLoop(t *testing.T) {
 			return q.Refund(ctx, id, ratelimit.Ticket{}, now)
 		})},
 		{name: "look", change: counter(func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error {
-			_, err := q.Look(ctx, id, l, now)
+			_, err := q.Peek(ctx, id, l, now)
 			return err
 		})},
 		{name: "save counters", change: counter(func(q *store.Quotas, id ident.ID, _ ratelimit.Limits, _ time.Time) error {

@@ -271,7 +271,7 @@ func recordsInsert(t *testing.T, w *World) {
 	w.Count(3, `SELECT count(*) FROM ref WHERE workspace_id = $1 AND record_id = $2`, string(w.Workspace), string(c.ID))
 	w.Count(2, `SELECT count(*) FROM audit WHERE workspace_id = $1`, string(w.Workspace)) // the workspace itself, and this
 	w.Count(int64(next), `SELECT run_at FROM job WHERE workspace_id = $1 AND args = $2`, string(w.Workspace), string(c.ID))
-	answer, err := w.DB.Answer(t.Context(), w.Workspace, "k")
+	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "k")
 	if err != nil || answer == nil || answer.Status != 201 || answer.Resource != c.ID || string(answer.Doc.JSON) != string(d.JSON) {
 		t.Errorf("got answer %+v, %v", answer, err)
 	}
@@ -280,7 +280,7 @@ func recordsInsert(t *testing.T, w *World) {
 			t.Errorf("%v: got %v want not_found", foreign, err)
 		}
 	}
-	if answer, err := w.DB.Answer(t.Context(), other, "k"); answer != nil || err != nil {
+	if answer, err := w.DB.StoredResponse(t.Context(), other, "k"); answer != nil || err != nil {
 		t.Errorf("the key of another workspace gave %+v, %v", answer, err)
 	}
 	if _, err := w.DB.Campaigns().Save(t.Context(), c, w.Save("campaign.created")); !errors.As(err, new(*store.UniqueError)) {
@@ -389,7 +389,7 @@ func recordsErrors(t *testing.T, w *World) {
 		_, create := w.Campaigns.CreateSpec(t.Context(), w.Cause(), w.Draft("Never").Spec)
 		_, list := w.DB.Campaigns().List(t.Context(), w.Workspace, page.Query{Limit: 1, Sort: "name"})
 		_, get := w.DB.Campaigns().Doc(t.Context(), w.Workspace, "cmp_none")
-		_, answer := w.DB.Answer(t.Context(), w.Workspace, "k")
+		_, answer := w.DB.StoredResponse(t.Context(), w.Workspace, "k")
 		_, workspaces := w.DB.Accounts().Workspaces(t.Context())
 		for what, err := range map[string]error{"create": create, "list": list, "get": get, "answer": answer, "workspaces": workspaces} {
 			if !fault.Is(err, test.code) || !errors.Is(err, test.err) {

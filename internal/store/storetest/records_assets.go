@@ -119,7 +119,7 @@ func recordsAssets(t *testing.T, w *World) {
 	}
 	w.Count(int64(w.Now()), `SELECT touched_at FROM asset WHERE workspace_id = $1`, string(w.Workspace))
 	w.Count(audited, `SELECT count(*) FROM audit WHERE workspace_id = $1`, string(w.Workspace))
-	answer, err := w.DB.Answer(t.Context(), w.Workspace, "k")
+	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "k")
 	if err != nil || answer == nil || answer.Resource != one.ID || string(answer.Doc.JSON) != string(d.JSON) || answer.Doc.Version != 0 {
 		t.Errorf("got answer %+v, %v", answer, err)
 	}

@@ -133,7 +133,8 @@ func (w *World) audienceSteps() []Step {
 		}),
 		{"audience.claim", false, func(ctx context.Context) (err error) {
 			claimed, err = jobs.Claim(ctx, w.Now(), w.Now().Add(time.Minute), 5)
-			// Two campaigns that refer to something for the first time wait too.
+			// Two campaigns that refer to something for the first time wait
+			// too.
 			slices.SortFunc(claimed, func(a, b job.Job) int { return strings.Compare(a.Kind, b.Kind) })
 			if err == nil && (len(claimed) != 3 || claimed[0].Kind != store.KindFollow || claimed[0].Args != string(list)) {
 				err = fmt.Errorf("claimed %v", claimed)
@@ -286,7 +287,7 @@ func recordsMembers(t *testing.T, w *World) {
 	cause.Once = &record.Once{Key: "members", Fingerprint: "f", Status: 200}
 	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.Members{Add: hashes(0, 1)})
 	w.must(err)
-	answer, err := w.DB.Answer(t.Context(), w.Workspace, "members")
+	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "members")
 	w.must(err)
 	if answer == nil || answer.Doc.Stamp != (record.Stamp{}) || string(answer.Doc.JSON) != string(d.JSON) || answer.Resource != id {
 		t.Errorf("got remembered %+v want %s", answer, d.JSON)

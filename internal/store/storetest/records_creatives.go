@@ -383,7 +383,7 @@ func (w *World) creativeAnswers(cause record.Cause, id ident.ID, first, done rec
 	s := w.DB.Creatives()
 	check := func(what string, status int, want record.Doc) {
 		t.Helper()
-		a, err := w.DB.Answer(t.Context(), w.Workspace, "k")
+		a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "k")
 		if err != nil || a == nil || a.Status != status || string(a.Doc.JSON) != string(want.JSON) || a.Doc.Stamp != want.Stamp {
 			t.Errorf("%s: got answer %+v, %v", what, a, err)
 		}

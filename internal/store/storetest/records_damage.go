@@ -50,10 +50,10 @@ func recordsDamaged(t *testing.T, w *World) {
 	w.damage(`UPDATE once SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND key = $2`, string(w.Workspace), "k")
 	_, get := docs.Campaigns().Doc(t.Context(), w.Workspace, bad.ID)
 	_, load := docs.Campaigns().Load(t.Context(), w.Workspace, bad.ID)
-	_, several := docs.Campaigns().Several(t.Context(), w.Workspace, []ident.ID{bad.ID})
+	_, several := docs.Campaigns().ByIDs(t.Context(), w.Workspace, []ident.ID{bad.ID})
 	_, list := docs.Campaigns().List(t.Context(), w.Workspace, all)
 	_, events := docs.Events().List(t.Context(), w.Workspace, all)
-	_, answer := docs.Answer(t.Context(), w.Workspace, "k")
+	_, answer := docs.StoredResponse(t.Context(), w.Workspace, "k")
 	for what, err := range map[string]error{"get": get, "load": load, "several": several, "list": list, "events": events, "answer": answer} {
 		if !errors.Is(err, store.ErrChecksum) || errors.As(err, new(*fault.Error)) {
 			t.Errorf("%s: got %v want %v", what, err, store.ErrChecksum)
@@ -149,7 +149,7 @@ func recordsFactsMark(t *testing.T, w *World) {
 		}
 	}
 	mark(store.FactsMark{})
-	if had, err := w.DB.HadFacts(t.Context()); had || err != nil {
+	if had, err := w.DB.HasSynced(t.Context()); had || err != nil {
 		t.Errorf("a new store had facts: %v %v", had, err)
 	}
 	one, two := store.FactsMark{ID: "fct_1", Generation: 3}, store.FactsMark{ID: "fct_2", Generation: 9}
@@ -182,9 +182,9 @@ func recordsFactsMark(t *testing.T, w *World) {
 	mark(two)
 	// Whoever acknowledges facts notes how far they are, in the same commit.
 	told := store.FactsMark{ID: "fct_2", Generation: 12}
-	w.DB.TellFacts(func() (store.FactsMark, bool) { return told, true })
+	w.DB.SetFactsSource(func() (store.FactsMark, bool) { return told, true })
 	c, _ := w.Synced("Own data")
-	w.must(w.DB.Connections().SaveFed(t.Context(), c, []byte("{}"), w.Save("connection.connected")))
+	w.must(w.DB.Connections().SaveWithFacts(t.Context(), c, []byte("{}"), w.Save("connection.connected")))
 	mark(told)
 	// So does every other change: it may depend on facts that were written.
 	told.Generation = 14
@@ -195,7 +195,7 @@ func recordsFactsMark(t *testing.T, w *World) {
 	mark(told)
 	told.ID = "fct_3"
 	c, _ = w.Synced("More data")
-	if err := w.DB.Connections().SaveFed(t.Context(), c, []byte("{}"), w.Save("connection.connected")); !fault.Is(err, fault.Unavailable) {
+	if err := w.DB.Connections().SaveWithFacts(t.Context(), c, []byte("{}"), w.Save("connection.connected")); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("facts that went to another file: got %v want unavailable", err)
 	}
 }
@@ -216,7 +216,7 @@ func recordsWitness(t *testing.T, w *World) {
 	open := func() (*store.DB, int64) {
 		t.Helper()
 		db := store.New(w.Engine, 0, w.Clock.Now, rand.Reader)
-		lost, err := db.Witness(t.Context(), path)
+		lost, err := db.CountChanges(t.Context(), path)
 		w.must(err)
 		return db, lost
 	}

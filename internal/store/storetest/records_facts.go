@@ -96,7 +96,7 @@ func (w *World) factSteps() []Step {
 			return err
 		}},
 		{"mirror", false, func(ctx context.Context) error {
-			_, err := w.DB.News(ctx, w.Workspace, w.Now())
+			_, err := w.DB.EventCount(ctx, w.Workspace, w.Now())
 			for _, since := range []clock.Instant{0, w.Now()} {
 				_, failed := w.DB.Changed(ctx, w.Workspace, since)
 				err = errors.Join(err, failed)
@@ -306,7 +306,7 @@ func recordsRates(t *testing.T, w *World) {
 	cause.Once = &record.Once{Key: "rates", Fingerprint: "f", Status: 200}
 	d, err := w.Rates().Put(t.Context(), cause, w.Workspace, []rates.Rate{usd(friday, 20)})
 	w.must(err)
-	if a, err := w.DB.Answer(t.Context(), w.Workspace, "rates"); err != nil || a == nil || !bytes.Equal(a.Doc.JSON, d.JSON) || !bytes.Contains(d.JSON, []byte(`"written":0`)) {
+	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "rates"); err != nil || a == nil || !bytes.Equal(a.Doc.JSON, d.JSON) || !bytes.Contains(d.JSON, []byte(`"written":0`)) {
 		t.Errorf("got remembered %v, %v want %s", a, err, d.JSON)
 	}
 	report, err := w.DB.VerifyAudit(t.Context(), func(int64) {})

@@ -113,7 +113,7 @@ func recordsOnce(t *testing.T, w *World) {
 	}
 	w.Count(1, `SELECT count(*) FROM campaign WHERE workspace_id = $1`, string(w.Workspace))
 	w.Count(1, `SELECT count(*) FROM event WHERE workspace_id = $1 AND type = $2`, string(w.Workspace), "campaign.created")
-	answer, err := w.DB.Answer(t.Context(), w.Workspace, "one")
+	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "one")
 	w.must(err)
 	if d, err := w.DB.Campaigns().Doc(t.Context(), w.Workspace, answer.Resource); err != nil || string(d.JSON) != string(answer.Doc.JSON) {
 		t.Errorf("the remembered answer is not the record: %v", err)
@@ -126,23 +126,23 @@ func recordsOnceExpires(t *testing.T, w *World) {
 		cause.Once = &record.Once{Key: "again", Fingerprint: w.Now().String(), Status: 201}
 		return w.Campaigns.CreateSpec(t.Context(), cause, w.Draft("Once").Spec)
 	}
-	const life = store.OnceLife * time.Microsecond
+	const life = store.IdempotencyTTL * time.Microsecond
 	first, err := create()
 	w.must(err)
 	w.Clock.Advance(life - time.Millisecond)
 	if _, err := create(); !errors.Is(err, record.ErrUsed) {
 		t.Errorf("just before the end: got %v want %v", err, record.ErrUsed)
 	}
-	if a, err := w.DB.Answer(t.Context(), w.Workspace, "again"); err != nil || a == nil || string(a.Doc.JSON) != string(first.JSON) {
+	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "again"); err != nil || a == nil || string(a.Doc.JSON) != string(first.JSON) {
 		t.Errorf("just before the end: got answer %v, %v", a, err)
 	}
 	w.Clock.Advance(time.Millisecond)
-	if a, err := w.DB.Answer(t.Context(), w.Workspace, "again"); a != nil || err != nil {
+	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "again"); a != nil || err != nil {
 		t.Errorf("at the end: got answer %v, %v", a, err)
 	}
 	second, err := create()
 	w.must(err)
-	if a, err := w.DB.Answer(t.Context(), w.Workspace, "again"); err != nil || a == nil || string(a.Doc.JSON) != string(second.JSON) || a.Fingerprint != w.Now().String() {
+	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "again"); err != nil || a == nil || string(a.Doc.JSON) != string(second.JSON) || a.Fingerprint != w.Now().String() {
 		t.Errorf("after the end: got answer %v, %v", a, err)
 	}
 	w.Count(2, `SELECT count(*) FROM campaign WHERE workspace_id = $1`, string(w.Workspace))

@@ -36,7 +36,7 @@ func recordsSpend(t *testing.T, w *World) {
 	}
 	spenders := func(want ...ident.ID) {
 		t.Helper()
-		got, err := w.DB.Campaigns().Spenders(t.Context(), w.Workspace)
+		got, err := w.DB.Campaigns().WithSpend(t.Context(), w.Workspace)
 		w.must(err)
 		slices.Sort(got)
 		slices.Sort(want)
@@ -45,7 +45,7 @@ func recordsSpend(t *testing.T, w *World) {
 		}
 	}
 	spenders(known.ID, unknown.ID)
-	list, err := w.DB.Campaigns().Several(t.Context(), w.Workspace, []ident.ID{unknown.ID, "cmp_gone", foreign.ID, none.ID, known.ID})
+	list, err := w.DB.Campaigns().ByIDs(t.Context(), w.Workspace, []ident.ID{unknown.ID, "cmp_gone", foreign.ID, none.ID, known.ID})
 	w.must(err)
 	got, want := []string{}, []string{}
 	for _, c := range list {

@@ -181,7 +181,7 @@ func (w *World) campaignSteps() []Step {
 			return err
 		}},
 		{"answer", false, func(ctx context.Context) error {
-			a, err := w.DB.Answer(ctx, w.Workspace, fmt.Sprintf("large-%d", tries))
+			a, err := w.DB.StoredResponse(ctx, w.Workspace, fmt.Sprintf("large-%d", tries))
 			if err == nil && (a == nil || a.Resource != second) {
 				err = fmt.Errorf("got answer %v", a)
 			}
@@ -264,7 +264,7 @@ func (w *World) systemSteps() []Step {
 			return quotas.Refund(ctx, w.Workspace, ratelimit.Ticket{Opened: w.Clock.Now(), DayOf: w.Clock.Now().Unix() / 86400}, w.Clock.Now())
 		}},
 		{"quota.look", false, func(ctx context.Context) error {
-			_, err := quotas.Look(ctx, w.Workspace, limits, w.Clock.Now())
+			_, err := quotas.Peek(ctx, w.Workspace, limits, w.Clock.Now())
 			return err
 		}},
 		{"quota.save", false, func(ctx context.Context) error {
@@ -277,7 +277,7 @@ func (w *World) systemSteps() []Step {
 		{"cursor keys", false, func(ctx context.Context) error { _, err := w.DB.CursorKeys(ctx); return err }},
 		{"ready", false, w.DB.Ready},
 		{"mark of facts", true, func(ctx context.Context) error {
-			_, err := w.DB.HadFacts(ctx)
+			_, err := w.DB.HasSynced(ctx)
 			err = errors.Join(err, w.DB.SetFactsMark(ctx, store.FactsMark{ID: "fct_1"}), w.DB.ChangeFactsMark(ctx, store.FactsMark{ID: "fct_1"}, store.FactsMark{ID: "fct_1"}), w.DB.RaiseFactsMark(ctx, store.FactsMark{ID: "fct_1", Generation: w.generation()}))
 			// A backup does not have the mark.
 			return errors.Join(err, w.Raw.Write(ctx, func(tx store.Tx) error {
@@ -286,7 +286,7 @@ func (w *World) systemSteps() []Step {
 			}))
 		}},
 		{"witness", false, func(ctx context.Context) error {
-			_, err := store.New(w.Engine, 0, w.Clock.Now, rand.Reader).Witness(ctx, filepath.Join(w.T.TempDir(), "witness"))
+			_, err := store.New(w.Engine, 0, w.Clock.Now, rand.Reader).CountChanges(ctx, filepath.Join(w.T.TempDir(), "witness"))
 			_, _, lost := w.DB.LostChanges(ctx)
 			return errors.Join(err, lost)
 		}},

@@ -247,7 +247,7 @@ func recordsRuns(t *testing.T, w *World) {
 	ch.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 202}
 	d, err := w.DB.Connections().Apply(t.Context(), ch)
 	w.must(err)
-	if a, err := w.DB.Answer(t.Context(), w.Workspace, "k"); err != nil || a == nil || a.Resource != r.ID {
+	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "k"); err != nil || a == nil || a.Resource != r.ID {
 		t.Errorf("got remembered answer %+v, %v want that of the run %s", a, err, r.ID)
 	}
 	w.Count(1, `SELECT count(*) FROM job WHERE kind = $1 AND args = $2`, store.KindSync, string(c.ID))
@@ -306,7 +306,7 @@ func recordsRunsGo(t *testing.T, w *World) {
 		w.must(err)
 		w.Count(want, `SELECT count(*) FROM sync_run`)
 	}
-	w.Clock.Advance(store.RunLife*time.Microsecond - time.Millisecond)
+	w.Clock.Advance(store.RunRetention*time.Microsecond - time.Millisecond)
 	count(7)
 	w.Clock.Advance(time.Millisecond)
 	count(3)

@@ -42,7 +42,7 @@ func recordsPrune(t *testing.T, w *World) {
 	w.Clock.Advance(time.Millisecond)
 	create(w.Workspace, "later")
 	prune(0)
-	w.Clock.Advance(store.OnceLife*time.Microsecond - time.Millisecond)
+	w.Clock.Advance(store.IdempotencyTTL*time.Microsecond - time.Millisecond)
 	prune(2)
 	w.Count(1, `SELECT count(*) FROM once`)
 	w.Clock.Advance(29 * 24 * time.Hour)
@@ -289,10 +289,10 @@ func recordsQuotas(t *testing.T, w *World) {
 	if admitted, _ := spend(16); admitted != 10 {
 		t.Errorf("%d requests were admitted, want the 10 that the day has left", admitted)
 	}
-	if d, err := q.Look(t.Context(), w.Workspace, limits, w.Clock.Now()); err != nil || d.Day.Remaining != 0 || d.Minute.Remaining != 10 {
+	if d, err := q.Peek(t.Context(), w.Workspace, limits, w.Clock.Now()); err != nil || d.Day.Remaining != 0 || d.Minute.Remaining != 10 {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	if d, err := q.Look(t.Context(), other, limits, w.Clock.Now()); err != nil || d.Day.Remaining != 30 {
+	if d, err := q.Peek(t.Context(), other, limits, w.Clock.Now()); err != nil || d.Day.Remaining != 30 {
 		t.Errorf("of another workspace: got %+v, %v", d, err)
 	}
 	used := map[ident.ID]ratelimit.Usage{

@@ -9,9 +9,9 @@ import (
 	"fanfare/internal/store/sqlite"
 )
 
-// BenchmarkWitness measures an audited change with and without the witness
-// file.
-func BenchmarkWitness(b *testing.B) {
+// BenchmarkChangeCounter measures an audited change with and without the
+// counter file.
+func BenchmarkChangeCounter(b *testing.B) {
 	for name, count := range map[string]bool{"without": false, "with": true} {
 		b.Run(name, func(b *testing.B) {
 			e, err := sqlite.Open(filepath.Join(b.TempDir(), "fanfare.db"), sqlite.Options{})
@@ -24,7 +24,7 @@ func BenchmarkWitness(b *testing.B) {
 				b.Fatal(err)
 			}
 			if count {
-				if _, err := db.Witness(b.Context(), filepath.Join(b.TempDir(), "witness")); err != nil {
+				if _, err := db.CountChanges(b.Context(), filepath.Join(b.TempDir(), "witness")); err != nil {
 					b.Fatal(err)
 				}
 			}

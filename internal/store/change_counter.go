@@ -12,28 +12,28 @@ import (
 	"fanfare/internal/clock"
 )
 
-// witness stores the number of acknowledged audit entries in a file beside the
-// database. After a crash SQLite silently drops the damaged tail of its log;
-// the witness shows how many changes were lost.
+// changeCounter stores the number of acknowledged audit entries in a file
+// beside the database. After a crash SQLite silently drops the damaged tail of
+// its log; the counter shows how many changes were lost.
 //
 // Every audited commit writes the file, without a sync. The file survives the
 // end of the process. After a power loss the file can be older: then a loss can
 // be missed, but is never reported wrongly. The write costs one system call
-// (BenchmarkWitness), while the commit itself waits for the disk.
-type witness struct {
+// (BenchmarkChangeCounter), while the commit itself waits for the disk.
+type changeCounter struct {
 	mu    sync.Mutex
 	file  *os.File
 	total int64
 }
 
-// witnessed counts the audit entries of a transaction.
-type witnessed struct {
+// countingTx counts the audit entries of a transaction.
+type countingTx struct {
 	Tx
 	entries int64
 }
 
 // add counts acknowledged entries.
-func (w *witness) add(n int64) {
+func (w *changeCounter) add(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total += n
@@ -42,20 +42,20 @@ func (w *witness) add(n int64) {
 }
 
 // put overwrites the previous total at the same length.
-func (w *witness) put() error {
+func (w *changeCounter) put() error {
 	_, err := w.file.WriteAt(fmt.Appendf(nil, "%020d\n", w.total), 0)
 	return err
 }
 
-// Witness starts counting acknowledged changes in a file and compares the
+// CountChanges starts counting acknowledged changes in a file and compares the
 // file's count with the database. lost is the number of acknowledged changes
 // that the database lacks. Each loss is reported once.
-func (db *DB) Witness(ctx context.Context, path string) (lost int64, err error) {
+func (db *DB) CountChanges(ctx context.Context, path string) (lost int64, err error) {
 	rows, err := db.engine.Query(ctx, `SELECT seq FROM audit_head`)
 	if err != nil {
-		return 0, translate(fmt.Errorf("count audit entries: %w", err))
+		return 0, toFault(fmt.Errorf("count audit entries: %w", err))
 	}
-	w := &witness{}
+	w := &changeCounter{}
 	for rows.Next() {
 		w.total += rows.Int()
 	}
@@ -83,16 +83,16 @@ func (db *DB) Witness(ctx context.Context, path string) (lost int64, err error) 
 	if err := w.put(); err != nil {
 		return lost, fmt.Errorf("write the count of changes: %w", err)
 	}
-	db.witness = w
+	db.changes = w
 	return lost, nil
 }
 
-// CloseWitness syncs and closes the file.
-func (db *DB) CloseWitness() error {
-	if db.witness == nil {
+// CloseChangeCounter syncs and closes the file.
+func (db *DB) CloseChangeCounter() error {
+	if db.changes == nil {
 		return nil
 	}
-	return errors.Join(db.witness.file.Sync(), db.witness.file.Close())
+	return errors.Join(db.changes.file.Sync(), db.changes.file.Close())
 }
 
 // lostSetting is the setting with the last loss.
@@ -103,7 +103,7 @@ const lostSetting = "lost_changes"
 func (db *DB) LostChanges(ctx context.Context) (lost int64, at clock.Instant, err error) {
 	rows, err := db.engine.Query(ctx, `SELECT value, updated_at FROM setting WHERE name = $1`, lostSetting)
 	if err != nil {
-		return 0, 0, translate(fmt.Errorf("read lost changes: %w", err))
+		return 0, 0, toFault(fmt.Errorf("read lost changes: %w", err))
 	}
 	if !rows.Next() {
 		return 0, 0, nil
