@@ -89,7 +89,7 @@ type Creative struct {
 
 	Spec
 
-	Policy           policy.Policy `json:"policy"`
+	Policy           policy.Result `json:"policy"`
 	Generation       *Generation   `json:"generation"`
 	VariantCount     int           `json:"variant_count"`
 	PrimaryVariantID *ident.ID     `json:"primary_variant_id"`
@@ -218,7 +218,7 @@ type Variant struct {
 	IsControl   bool               `json:"is_control"`
 	Weight      int                `json:"weight"`
 	Content     Content            `json:"content"`
-	Policy      policy.Policy      `json:"policy"`
+	Policy      policy.Result      `json:"policy"`
 	Differences []string           `json:"differences"`
 	AspectRatio *string            `json:"aspect_ratio"`
 	Language    *string            `json:"language"`

@@ -210,7 +210,7 @@ func written(b *creative.Brief, texts ...string) []creative.Draft {
 			var copied policy.Copy
 			for _, l := range policy.LimitsOf(channel) {
 				var items []string
-				for i := range max(l.Least, 1) {
+				for i := range max(l.MinItems, 1) {
 					items = append(items, text+strings.Repeat(" tea", i))
 				}
 				copied.SetTexts(l.Field, items)

@@ -161,7 +161,7 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	if f.Problems.Add(dangling...); f.Err() != nil {
 		return record.Doc{}, f.Err()
 	}
-	if reason, refused := policy.Refuse(r.Prompt); refused {
+	if reason, refused := policy.RefusePrompt(r.Prompt); refused {
 		return record.Doc{}, fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
 			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
 	}

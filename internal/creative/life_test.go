@@ -43,7 +43,7 @@ func TestGenerateText(t *testing.T) {
 			t.Errorf("got content %+v", v.Content)
 		}
 		for _, channel := range creative.Channels {
-			if copied, there := v.Content.ByChannel[channel]; !there || len(copied.Overs(channel)) > 0 {
+			if copied, there := v.Content.ByChannel[channel]; !there || len(copied.LimitViolations(channel)) > 0 {
 				t.Errorf("%s: got %+v, want a text that fits", channel, copied)
 			}
 		}

@@ -60,7 +60,7 @@ func (s *Service) craft(ctx context.Context, cause record.Cause, c *Creative, wo
 		if d.Angle != "" {
 			v.Generation.Parameters["angle"] = d.Angle
 		}
-		if v.Policy.Status == policy.PolicyBlock {
+		if v.Policy.Status == policy.Block {
 			v.Status = StatusFailed
 		} else if err := s.paint(ctx, cause, b, &d, work, &v, &o.usage); err != nil {
 			return o, err
@@ -131,12 +131,12 @@ func (s *Service) presentable(b *Brief, r *Result) []Draft {
 		asked := map[string]policy.Copy{}
 		for _, channel := range b.Channels {
 			text := d.ByChannel[channel]
-			text = text.Plain(channel)
+			text = text.PlainText(channel)
 			asked[channel] = text
-			for _, o := range text.Overs(channel) {
+			for _, o := range text.LimitViolations(channel) {
 				over = append(over, fmt.Sprintf("%s.%s (%d of %d)", channel, o.Limit.Field, o.Length, o.Limit.Hard))
 			}
-			fmt.Fprintf(&texts, "%q", text.All(channel))
+			fmt.Fprintf(&texts, "%q", text.AllTexts(channel))
 		}
 		d.ByChannel, d.CallToAction = asked, actionOf(d.CallToAction)
 		switch {
@@ -278,7 +278,7 @@ func arrange(variants []Variant, dropped []string) error {
 func none(variants []Variant, dropped []string) error {
 	for _, v := range variants {
 		for _, f := range v.Policy.Findings {
-			if f.Severity == policy.PolicyBlock {
+			if f.Severity == policy.Block {
 				return Fail(FailPolicy, false, "Every variant was stopped by the policy check; the first by rule %s at %s.%s: %s", f.Rule, f.Channel, f.Field, f.Message)
 			}
 		}

@@ -136,13 +136,13 @@ func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source st
 	}
 	return &Creative{
 		ID: ident.New(ident.Creative, t, s.Random), Type: kind, Source: source, Spec: spec,
-		Policy: policy.Policy{Status: policy.PolicyPass, Findings: []policy.Finding{}},
+		Policy: policy.Result{Status: policy.Pass, Findings: []policy.Finding{}},
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}, nil
 }
 
 // variant returns a new variant of a creative.
-func (s *Service) variant(c *Creative, position int, name string, content Content, p policy.Policy) Variant {
+func (s *Service) variant(c *Creative, position int, name string, content Content, p policy.Result) Variant {
 	t := s.Now()
 	now := clock.At(t)
 	return Variant{
@@ -295,7 +295,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 
 // review checks the text of a creative. A channel without its own copy shows
 // the general headline, body and description.
-func (s *Spec) review(b *Brief) policy.Policy {
+func (s *Spec) review(b *Brief) policy.Result {
 	channels := s.Channels
 	if len(channels) == 0 {
 		channels = []string{"other"}

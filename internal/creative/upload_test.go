@@ -166,7 +166,7 @@ func TestPromisesAreStopped(t *testing.T) {
 				continue
 			}
 			for _, x := range variants(c, string(v.ID)) {
-				if x.Status == creative.StatusReady && x.Policy.Status == policy.PolicyBlock {
+				if x.Status == creative.StatusReady && x.Policy.Status == policy.Block {
 					t.Errorf("%s: got a ready variant with %+v", prompt, x.Policy.Findings)
 				}
 				for _, copied := range x.Content.ByChannel {
@@ -180,7 +180,7 @@ func TestPromisesAreStopped(t *testing.T) {
 		}
 		for text, rule := range map[string]string{"Buy AR-15 rifles without a background check": "prohibited_content", "Heilt Diabetes": "medical_claim", "Doublez votre argent": "financial_claim"} {
 			v := full(c, create(c, fmt.Sprintf(`{"name":"One","type":"text","content":{"headline":%q}}`, text)))
-			want(t, text, []string{policy.PolicyBlock, rule}, []string{v.Policy.Status, v.Policy.Findings[0].Rule})
+			want(t, text, []string{policy.Block, rule}, []string{v.Policy.Status, v.Policy.Findings[0].Rule})
 		}
 	})
 }

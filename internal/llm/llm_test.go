@@ -380,7 +380,7 @@ func TestNothingBreaksLimits(t *testing.T) {
 				members := map[string]any{}
 				for _, l := range policy.LimitsOf(channel) {
 					if slices.Contains([]string{"headlines", "descriptions", "paths"}, l.Field) {
-						members[l.Field] = rapid.SliceOfN(text, 0, l.Most+2).Draw(t, l.Field)
+						members[l.Field] = rapid.SliceOfN(text, 0, l.MaxItems+2).Draw(t, l.Field)
 					} else {
 						members[l.Field] = text.Draw(t, l.Field)
 					}
@@ -406,8 +406,8 @@ func TestNothingBreaksLimits(t *testing.T) {
 		for _, d := range r.Drafts {
 			for _, channel := range b.Channels {
 				c := d.ByChannel[channel]
-				if overs := c.Overs(channel); len(overs) > 0 {
-					t.Errorf("%s breaks %+v", channel, overs)
+				if violations := c.LimitViolations(channel); len(violations) > 0 {
+					t.Errorf("%s breaks %+v", channel, violations)
 				}
 			}
 		}

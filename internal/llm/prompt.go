@@ -60,7 +60,7 @@ func request(b *creative.Brief) Request {
 	for _, channel := range b.Channels {
 		for _, l := range fields(channel) {
 			fmt.Fprintf(&ask, "- %s %s: %s\n", l.Channel, l.Field, roomOf(l))
-			room += l.Most * cmp.Or(l.Soft, l.Hard)
+			room += l.MaxItems * cmp.Or(l.Soft, l.Hard)
 		}
 	}
 	ask.WriteString(data(map[string]any{
@@ -89,12 +89,12 @@ func tokens(characters int) int { return min(4000+characters/2, 16000) }
 func roomOf(l policy.Limit) string {
 	var s strings.Builder
 	switch {
-	case l.Most == 1 && l.Least == 0:
+	case l.MaxItems == 1 && l.MinItems == 0:
 		s.WriteString("one text or an empty one, ")
-	case l.Most == 1:
+	case l.MaxItems == 1:
 		s.WriteString("one text, ")
 	default:
-		fmt.Fprintf(&s, "%d to %d different texts, each ", l.Least, l.Most)
+		fmt.Fprintf(&s, "%d to %d different texts, each ", l.MinItems, l.MaxItems)
 	}
 	fmt.Fprintf(&s, "at most %d characters", l.Hard)
 	if l.Soft > 0 {
@@ -103,7 +103,7 @@ func roomOf(l policy.Limit) string {
 	switch l.Count {
 	case policy.Width:
 		s.WriteString("; East Asian characters and emoji count twice")
-	case policy.Message:
+	case policy.SMS:
 		s.WriteString("; without emoji and typographic signs, which make everything count more than twice")
 	case policy.Characters:
 	}

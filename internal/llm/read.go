@@ -142,7 +142,7 @@ func (d *draft) texts(l policy.Limit, from []string, b *creative.Brief) []string
 			d.fault = "it repeats our instructions"
 		}
 		twice := slices.ContainsFunc(list, func(other string) bool { return strings.EqualFold(other, text) })
-		if text != "" && !twice && len(list) < l.Most {
+		if text != "" && !twice && len(list) < l.MaxItems {
 			list = append(list, text)
 		}
 	}
@@ -190,13 +190,13 @@ func (d *draft) fit(channel string) {
 			return l.Length(text) > l.Hard
 		})
 		switch {
-		case len(fitting) >= l.Least:
+		case len(fitting) >= l.MinItems:
 			c.SetTexts(l.Field, fitting)
-		case len(texts) >= l.Least:
+		case len(texts) >= l.MinItems:
 			d.fault = fmt.Sprintf("%s %s has %d characters, at most %d are allowed", channel, l.Field, longest, l.Hard)
 			return
 		default:
-			d.fault = fmt.Sprintf("%s %s has %d usable texts, at least %d are needed", channel, l.Field, len(texts), l.Least)
+			d.fault = fmt.Sprintf("%s %s has %d usable texts, at least %d are needed", channel, l.Field, len(texts), l.MinItems)
 			return
 		}
 	}

@@ -44,7 +44,7 @@ func schema(b *creative.Brief) map[string]any {
 				members[l.Field] = one
 				continue
 			}
-			members[l.Field] = map[string]any{"type": "array", "items": one, "minItems": l.Least, "maxItems": l.Most}
+			members[l.Field] = map[string]any{"type": "array", "items": one, "minItems": l.MinItems, "maxItems": l.MaxItems}
 		}
 		if len(members) > 0 {
 			channels[channel] = object(members)

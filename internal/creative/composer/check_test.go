@@ -58,8 +58,8 @@ func check(t reporter, b *creative.Brief, r *creative.Result) {
 		}
 		for _, channel := range b.Channels {
 			c := d.ByChannel[channel]
-			if overs := c.Overs(channel); len(overs) > 0 {
-				t.Errorf("draft %d %s: got %+v over the limit: %q", i, channel, overs, texts(channel, c))
+			if violations := c.LimitViolations(channel); len(violations) > 0 {
+				t.Errorf("draft %d %s: got %+v over the limit: %q", i, channel, violations, texts(channel, c))
 			}
 			for _, text := range texts(channel, c) {
 				checkText(t, b, channel, text, source)

@@ -40,7 +40,7 @@ func (c *Composer) Write(ctx context.Context, b *creative.Brief) (*creative.Resu
 	// others, since nothing here translates.
 	tag := b.Language
 	if tag == "" {
-		tag = policy.LanguageOf(text)
+		tag = policy.DetectLanguage(text)
 	}
 	var author author
 	if english(tag) {
@@ -118,8 +118,8 @@ func attempt(a author, g *gate, channel string, variant int, others []grams, r *
 	for range tries {
 		text := a.write(channel, variant, r)
 		g.filter(channel, &text)
-		if overs := text.Overs(channel); len(overs) > 0 {
-			why = fmt.Sprintf("variant %d has no %s that fits %s; shorten the names in the prompt or say more", variant+1, strings.ReplaceAll(overs[0].Limit.Field, "_", " "), channel)
+		if violations := text.LimitViolations(channel); len(violations) > 0 {
+			why = fmt.Sprintf("variant %d has no %s that fits %s; shorten the names in the prompt or say more", variant+1, strings.ReplaceAll(violations[0].Limit.Field, "_", " "), channel)
 			continue
 		}
 		g := gramsOf(channel, &text)

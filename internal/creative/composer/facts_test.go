@@ -21,7 +21,7 @@ func written(t *testing.T, prompt string, channels ...string) (all string, draft
 	b.Language = result.Language
 	var out strings.Builder
 	for _, d := range result.Drafts {
-		if p := policy.Review(b.Source(), channels, d.ByChannel); p.Status == policy.PolicyBlock {
+		if p := policy.Review(b.Source(), channels, d.ByChannel); p.Status == policy.Block {
 			t.Errorf("%s: got blocked: %+v", prompt, p.Findings)
 		}
 		for _, channel := range channels {

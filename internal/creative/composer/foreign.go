@@ -234,7 +234,7 @@ func (a *arranger) field(l policy.Limit, all []string) []string {
 	case "headlines", "subject":
 		return a.heads(l, all, n)
 	case "descriptions":
-		return a.lines(l, all, min(n, max(l.Least, (len(all)+1)/2)))
+		return a.lines(l, all, min(n, max(l.MinItems, (len(all)+1)/2)))
 	case "paths":
 		return nil
 	case "business_name":
@@ -277,7 +277,7 @@ func (a *arranger) heads(l policy.Limit, all []string, n int) []string {
 	add(a.name)
 	for _, phrase := range all {
 		for _, piece := range pieces(phrase) {
-			if len(list) < l.Least {
+			if len(list) < l.MinItems {
 				add(upperFirst(piece))
 			}
 		}
@@ -382,8 +382,8 @@ func (a *arranger) lines(l policy.Limit, all []string, n int) []string {
 			list = append(list, text)
 		}
 	}
-	for _, extra := range a.heads(l, all, l.Most) {
-		if len(list) < max(l.Least, 1) && !slices.Contains(list, extra) {
+	for _, extra := range a.heads(l, all, l.MaxItems) {
+		if len(list) < max(l.MinItems, 1) && !slices.Contains(list, extra) {
 			list = append(list, extra)
 		}
 	}

@@ -73,7 +73,7 @@ func tighten(text string, l policy.Limit) (string, bool) {
 		return text, true
 	}
 	short := text
-	if l.Count == policy.Message {
+	if l.Count == policy.SMS {
 		short = plainMessage.Replace(short)
 	}
 	lower := strings.ToLower(short)

@@ -107,7 +107,7 @@ func TestUnseenBriefs(t *testing.T) {
 		}
 		b.Language = result.Language
 		for _, d := range result.Drafts {
-			if p := policy.Review(b.Source(), channels, d.ByChannel); p.Status == policy.PolicyBlock {
+			if p := policy.Review(b.Source(), channels, d.ByChannel); p.Status == policy.Block {
 				t.Errorf("%s: got %+v", prompt, p.Findings)
 			}
 			for _, channel := range channels {

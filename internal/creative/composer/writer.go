@@ -340,7 +340,7 @@ func (l *line) fit(room int, limit policy.Limit) string {
 // length counts like the limit does; where every letter counts once, there is
 // nothing to count.
 func (l *line) length(text string, limit policy.Limit) int {
-	if l.ascii && limit.Count != policy.Message {
+	if l.ascii && limit.Count != policy.SMS {
 		return len(text)
 	}
 	return limit.Length(text)

@@ -15,12 +15,12 @@ var (
 	// openTag is the start of a tag that is not closed.
 	openTag    = regexp.MustCompile(`<([a-zA-Z/!?])`)
 	htmlEntity = regexp.MustCompile(`&#?[0-9A-Za-z]+;`)
-	scriptWord = regexp.MustCompile(`(?i)\b(?:javascript|vbscript):\S|\bdata:[a-z]+/[a-z]|\bon(?:error|load|click|focus|mouseover)=`)
+	scriptCode = regexp.MustCompile(`(?i)\b(?:javascript|vbscript):\S|\bdata:[a-z]+/[a-z]|\bon(?:error|load|click|focus|mouseover)=`)
 )
 
-// maxCleanings is the maximum number of passes over nested markup before all
+// maxCleanPasses is the maximum number of passes over nested markup before all
 // markup characters are removed.
-const maxCleanings = 4
+const maxCleanPasses = 4
 
 // Clean converts any text to plain text. It removes tags and invisible
 // characters, decodes entities and collapses spaces. It joins lines unless
@@ -32,11 +32,11 @@ func Clean(text string, multiline bool) string {
 		if text == before {
 			break
 		}
-		if n == maxCleanings {
+		if n == maxCleanPasses {
 			text = strings.NewReplacer("&", "", "<", "", ">", "").Replace(text)
 		}
 	}
-	return joinSpaces(text, multiline)
+	return collapseSpaces(text, multiline)
 }
 
 func stripMarkup(text string) string {
@@ -64,7 +64,7 @@ func stripInvisible(text string) string {
 			return ' '
 		case r == zwnj || r == zwj:
 			return r
-		case invisible(r):
+		case isInvisible(r):
 			return -1
 		}
 		return r
@@ -77,7 +77,7 @@ func stripInvisible(text string) string {
 	for i, r := range text {
 		if r == zwj || r == zwnj {
 			after, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
-			if !joins(before) || !joins(after) {
+			if !isJoinable(before) || !isJoinable(after) {
 				continue
 			}
 		}
@@ -89,15 +89,15 @@ func stripInvisible(text string) string {
 
 const zwnj, zwj = '\u200c', '\u200d'
 
-// joins reports whether a joiner next to r has a meaning: in scripts such as
-// Persian or Hindi and in composed emoji.
-func joins(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) || emojiRune(r)
+// isJoinable reports whether a joiner next to r has a meaning: in scripts such
+// as Persian or Hindi and in composed emoji.
+func isJoinable(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsMark(r)) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) || isEmoji(r)
 }
 
-// invisible reports whether a character is not visible or changes how others
+// isInvisible reports whether a character is not visible or changes how others
 // are read: controls, direction marks, zero width, fillers, private use.
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	switch r {
 	case utf8.RuneError, '\u034f', '\u115f', '\u1160', '\u17b4', '\u17b5', '\u2800', '\u3164', '\uffa0':
 		return true
@@ -105,9 +105,9 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// joinSpaces collapses spaces. In a multiline text it keeps lines, and one
+// collapseSpaces collapses spaces. In a multiline text it keeps lines, and one
 // empty line between paragraphs.
-func joinSpaces(text string, multiline bool) string {
+func collapseSpaces(text string, multiline bool) string {
 	if !multiline {
 		return strings.Join(strings.Fields(text), " ")
 	}

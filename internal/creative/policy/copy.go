@@ -20,7 +20,7 @@ type Copy struct {
 
 // Texts returns the items of a field.
 func (c *Copy) Texts(field string) []string {
-	list, one := c.member(field)
+	list, one := c.field(field)
 	switch {
 	case list != nil:
 		return *list
@@ -32,7 +32,7 @@ func (c *Copy) Texts(field string) []string {
 
 // SetTexts sets the items of a field, or the first item for a single text.
 func (c *Copy) SetTexts(field string, texts []string) {
-	list, one := c.member(field)
+	list, one := c.field(field)
 	switch {
 	case list != nil:
 		*list = slices.Clone(texts)
@@ -44,7 +44,7 @@ func (c *Copy) SetTexts(field string, texts []string) {
 	}
 }
 
-func (c *Copy) member(field string) (list *[]string, one **string) {
+func (c *Copy) field(field string) (list *[]string, one **string) {
 	switch field {
 	case "headlines":
 		return &c.Headlines, nil
@@ -75,8 +75,8 @@ func (c *Copy) member(field string) (list *[]string, one **string) {
 // multiline are the fields that may have line breaks.
 var multiline = []string{"body", "script"}
 
-// Plain copies the fields of a channel as plain text.
-func (c *Copy) Plain(channel string) Copy {
+// PlainText copies the fields of a channel as plain text.
+func (c *Copy) PlainText(channel string) Copy {
 	out := Copy{Headlines: []string{}, Descriptions: []string{}, Paths: []string{}}
 	for _, l := range LimitsOf(channel) {
 		texts := []string{}
@@ -90,8 +90,8 @@ func (c *Copy) Plain(channel string) Copy {
 	return out
 }
 
-// All returns all texts of a channel.
-func (c *Copy) All(channel string) []string {
+// AllTexts returns all texts of a channel.
+func (c *Copy) AllTexts(channel string) []string {
 	var list []string
 	for _, l := range LimitsOf(channel) {
 		list = append(list, c.Texts(l.Field)...)

@@ -33,16 +33,16 @@ var sharedScripts = map[string][]string{
 	"mk": {"ru"}, "be": {"ru"}, "mr": {"hi"}, "ne": {"hi"}, "sa": {"hi"},
 }
 
-type commonWord struct {
+type languageProfile struct {
 	tag, name string
 	words     map[string]bool
 	// letters are letters that no other language of the list uses.
 	letters string
 }
 
-// commonWords has frequent words and unique letters of the languages that the
-// built-in composer detects.
-var commonWords = []commonWord{
+// languageProfiles has frequent words and unique letters of the languages that
+// the built-in composer detects.
+var languageProfiles = []languageProfile{
 	{"en", "English", wordSet("the and for with your you our we is are of to off free new from until that this it at on by ad ads write create an buy sale shop get save only all no up help promote team best campaign online more week month day today"), ""},
 	{"de", "German", wordSet("der die das und für mit von ein eine einen einem unser unsere unseren ist sind nicht auf bis zum zur auch wir sie ihr ihre bei aus jetzt schreibe erstelle anzeige werbung rabatt kostenlos kostenlose kostenloser neue neuer neues ab oder im nur alle handgemachte"), "äöüß"},
 	{"fr", "French", wordSet("le les des et pour avec une du nos notre votre vos est sont dans sur sans jusqu'au chez aux ce cette nous vous écris écrivez rédige annonce publicité nouveau nouvelle gratuit gratuite livraison dès au qui l'été d'une toutes tous à près par nuit jour inclus ouvert"), "œêûî"},
@@ -52,14 +52,14 @@ var commonWords = []commonWord{
 	{"nl", "Dutch", wordSet("het een en voor met van onze ons is zijn niet op tot ook wij jouw uw bij uit nu schrijf maak advertentie korting gratis nieuw nieuwe vanaf alle alleen naar zonder"), ""},
 }
 
-// LanguageOf detects the language of a text. The default is English.
-func LanguageOf(text string) string {
-	if tag := scriptOf(text); tag != "" {
+// DetectLanguage detects the language of a text. The default is English.
+func DetectLanguage(text string) string {
+	if tag := languageOfScript(text); tag != "" {
 		return tag
 	}
 	best, most := "en", 0
-	words := wordsOf(text)
-	for _, c := range commonWords {
+	words := splitWords(text)
+	for _, c := range languageProfiles {
 		n := 0
 		for _, word := range words {
 			if c.words[word] {
@@ -76,12 +76,12 @@ func LanguageOf(text string) string {
 	return best
 }
 
-func wordsOf(text string) []string {
+func splitWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
-// scriptOf returns the language of the text's script, empty for Latin.
-func scriptOf(text string) string {
+// languageOfScript returns the language of the text's script, empty for Latin.
+func languageOfScript(text string) string {
 	letters, other := 0, map[string]int{}
 	for _, r := range text {
 		if !unicode.IsLetter(r) {
@@ -110,11 +110,11 @@ func scriptOf(text string) string {
 	return ""
 }
 
-// LanguageName returns the English name of a language that LanguageOf detects
+// LanguageName returns the English name of a language that DetectLanguage detects
 // by its words, and the tag itself for any other.
 func LanguageName(tag string) string {
-	if i := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == tag }); i >= 0 {
-		return commonWords[i].name
+	if i := slices.IndexFunc(languageProfiles, func(c languageProfile) bool { return c.tag == tag }); i >= 0 {
+		return languageProfiles[i].name
 	}
 	return tag
 }
@@ -126,20 +126,20 @@ func LanguageName(tag string) string {
 // without a word list would be rejected.
 func LanguageMismatch(prompt, language string) (tag string, mismatch bool) {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	known := slices.IndexFunc(commonWords, func(c commonWord) bool { return c.tag == base })
+	known := slices.IndexFunc(languageProfiles, func(c languageProfile) bool { return c.tag == base })
 	isScript := slices.ContainsFunc(scripts, func(s script) bool { return s.tag == base })
 	written := append([]string{base}, sharedScripts[base]...)
-	if tag := scriptOf(prompt); tag != "" {
+	if tag := languageOfScript(prompt); tag != "" {
 		return tag, (known >= 0 || isScript || len(written) > 1) && !slices.Contains(written, tag)
 	}
-	tag = LanguageOf(prompt)
+	tag = DetectLanguage(prompt)
 	if isScript || len(written) > 1 {
 		return tag, strings.ContainsFunc(prompt, unicode.IsLetter)
 	}
 	seen := map[string]int{}
-	for _, c := range commonWords {
+	for _, c := range languageProfiles {
 		words := map[string]bool{}
-		for _, word := range wordsOf(prompt) {
+		for _, word := range splitWords(prompt) {
 			if c.words[word] {
 				words[word] = true
 			}

@@ -6,7 +6,7 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-func TestLanguageOf(t *testing.T) {
+func TestDetectLanguage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"handmade leather wallets": "en", "Write ads for our new latte": "en", "": "en",
@@ -15,7 +15,7 @@ func TestLanguageOf(t *testing.T) {
 		"Crie um anúncio para o nosso café em Lisboa": "pt", "Schrijf een advertentie voor onze nieuwe fietsen": "nl", "Sommerfest am 12. Juli in Köln": "de",
 		"京都の抹茶カフェ": "ja", "手工皮革钱包": "zh", "수제 가죽 지갑": "ko", "عطور عربية": "ar", "ελαιόλαδο από την Κρήτη": "el", "кожаные кошельки": "ru",
 	} {
-		if got := policy.LanguageOf(text); got != want {
+		if got := policy.DetectLanguage(text); got != want {
 			t.Errorf("%q: got %s want %s", text, got, want)
 		}
 	}

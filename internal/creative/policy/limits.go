@@ -10,9 +10,9 @@ type Limit struct {
 	Channel string
 	// Field is the JSON name of a field of Copy.
 	Field string
-	// Least and Most are the minimum and maximum number of items of a list. A
-	// single text has 1 and 1, or 0 and 1 if it is optional.
-	Least, Most int
+	// MinItems and MaxItems bound the number of items of a list. A single text
+	// has 1 and 1, or 0 and 1 if it is optional.
+	MinItems, MaxItems int
 	// Soft is the length from which platforms truncate, 0 for never. Hard is
 	// the length above which they reject.
 	Soft, Hard int
@@ -32,10 +32,10 @@ const (
 	Characters Count = "characters"
 	// Width counts East Asian wide characters twice, as Google does.
 	Width Count = "width"
-	// Message counts so that a text fits one SMS part of 160. A character of
+	// SMS counts so that a text fits one SMS part of 160. A character of
 	// the GSM alphabet counts 1, one of its extension 2. If any character is
 	// outside the alphabet, every character counts 160/70.
-	Message Count = "message"
+	SMS Count = "message"
 )
 
 const (
@@ -45,52 +45,52 @@ const (
 	tiktokFeed    = "TikTok Business Help Center, in-feed ads"
 	smsPart       = "3GPP TS 23.038, one part"
 	mailClients   = "Mailchimp, best practices for subject lines; cut by mail clients"
-	house         = "our own, for a text that is read in one go"
-	checked       = "2026-11-15"
+	ownLimit      = "our own, for a text that is read in one go"
+	checkedOn     = "2026-11-15"
 )
 
 // Limits is the table of limits for all channels of records.
 var Limits = []Limit{
-	{"search", "headlines", 3, 15, 0, 30, Width, googleSearch, checked},
-	{"search", "descriptions", 2, 4, 0, 90, Width, googleSearch, checked},
-	{"search", "paths", 0, 2, 0, 15, Width, googleSearch, checked},
+	{"search", "headlines", 3, 15, 0, 30, Width, googleSearch, checkedOn},
+	{"search", "descriptions", 2, 4, 0, 90, Width, googleSearch, checkedOn},
+	{"search", "paths", 0, 2, 0, 15, Width, googleSearch, checkedOn},
 
-	{"social", "primary_text", 1, 1, 125, 600, Characters, metaFeed, checked},
-	{"social", "headlines", 1, 5, 40, 200, Characters, metaFeed, checked},
-	{"social", "descriptions", 1, 5, 30, 300, Characters, metaFeed, checked},
-	{"social", "short_text", 1, 1, 0, 100, Width, tiktokFeed, checked},
+	{"social", "primary_text", 1, 1, 125, 600, Characters, metaFeed, checkedOn},
+	{"social", "headlines", 1, 5, 40, 200, Characters, metaFeed, checkedOn},
+	{"social", "descriptions", 1, 5, 30, 300, Characters, metaFeed, checkedOn},
+	{"social", "short_text", 1, 1, 0, 100, Width, tiktokFeed, checkedOn},
 
-	{"display", "headlines", 1, 5, 0, 30, Width, googleDisplay, checked},
-	{"display", "long_headline", 1, 1, 0, 90, Width, googleDisplay, checked},
-	{"display", "descriptions", 1, 5, 0, 90, Width, googleDisplay, checked},
-	{"display", "business_name", 0, 1, 0, 25, Width, googleDisplay, checked},
+	{"display", "headlines", 1, 5, 0, 30, Width, googleDisplay, checkedOn},
+	{"display", "long_headline", 1, 1, 0, 90, Width, googleDisplay, checkedOn},
+	{"display", "descriptions", 1, 5, 0, 90, Width, googleDisplay, checkedOn},
+	{"display", "business_name", 0, 1, 0, 25, Width, googleDisplay, checkedOn},
 
-	{"video", "headlines", 1, 5, 0, 30, Width, googleDisplay, checked},
-	{"video", "long_headline", 1, 1, 0, 90, Width, googleDisplay, checked},
-	{"video", "descriptions", 1, 5, 0, 90, Width, googleDisplay, checked},
-	{"video", "script", 1, 1, 350, 700, Characters, house, checked},
+	{"video", "headlines", 1, 5, 0, 30, Width, googleDisplay, checkedOn},
+	{"video", "long_headline", 1, 1, 0, 90, Width, googleDisplay, checkedOn},
+	{"video", "descriptions", 1, 5, 0, 90, Width, googleDisplay, checkedOn},
+	{"video", "script", 1, 1, 350, 700, Characters, ownLimit, checkedOn},
 
-	{"audio", "script", 1, 1, 450, 700, Characters, house, checked},
+	{"audio", "script", 1, 1, 450, 700, Characters, ownLimit, checkedOn},
 
-	{"email", "subject", 1, 1, 50, 150, Characters, mailClients, checked},
-	{"email", "preheader", 1, 1, 90, 150, Characters, mailClients, checked},
-	{"email", "body", 1, 1, 1500, 10000, Characters, house, checked},
+	{"email", "subject", 1, 1, 50, 150, Characters, mailClients, checkedOn},
+	{"email", "preheader", 1, 1, 90, 150, Characters, mailClients, checkedOn},
+	{"email", "body", 1, 1, 1500, 10000, Characters, ownLimit, checkedOn},
 
-	{"sms", "primary_text", 1, 1, 0, 160, Message, smsPart, checked},
+	{"sms", "primary_text", 1, 1, 0, 160, SMS, smsPart, checkedOn},
 
-	{"push", "headlines", 1, 1, 40, 65, Characters, house, checked},
-	{"push", "primary_text", 1, 1, 120, 178, Characters, house, checked},
+	{"push", "headlines", 1, 1, 40, 65, Characters, ownLimit, checkedOn},
+	{"push", "primary_text", 1, 1, 120, 178, Characters, ownLimit, checkedOn},
 
-	{"affiliate", "headlines", 1, 5, 60, 100, Characters, house, checked},
-	{"affiliate", "primary_text", 1, 1, 300, 600, Characters, house, checked},
+	{"affiliate", "headlines", 1, 5, 60, 100, Characters, ownLimit, checkedOn},
+	{"affiliate", "primary_text", 1, 1, 300, 600, Characters, ownLimit, checkedOn},
 
-	{"influencer", "primary_text", 1, 1, 300, 2200, Characters, house, checked},
+	{"influencer", "primary_text", 1, 1, 300, 2200, Characters, ownLimit, checkedOn},
 
-	{"direct_mail", "headlines", 1, 3, 60, 100, Characters, house, checked},
-	{"direct_mail", "body", 1, 1, 700, 2000, Characters, house, checked},
+	{"direct_mail", "headlines", 1, 3, 60, 100, Characters, ownLimit, checkedOn},
+	{"direct_mail", "body", 1, 1, 700, 2000, Characters, ownLimit, checkedOn},
 
-	{"other", "headlines", 1, 3, 60, 100, Characters, house, checked},
-	{"other", "primary_text", 1, 1, 300, 600, Characters, house, checked},
+	{"other", "headlines", 1, 3, 60, 100, Characters, ownLimit, checkedOn},
+	{"other", "primary_text", 1, 1, 300, 600, Characters, ownLimit, checkedOn},
 }
 
 // LimitsOf lists the limits of a channel.
@@ -111,21 +111,21 @@ func (l Limit) Length(text string) int {
 		n := 0
 		for _, r := range text {
 			n++
-			if wide(r) {
+			if isWide(r) {
 				n++
 			}
 		}
 		return n
-	case Message:
-		return messageLength(text)
+	case SMS:
+		return smsLength(text)
 	case Characters:
 	}
 	return utf8.RuneCountInString(text)
 }
 
-// wide reports whether a character takes two columns: East Asian scripts,
+// isWide reports whether a character takes two columns: East Asian scripts,
 // full-width forms and pictographs.
-func wide(r rune) bool {
+func isWide(r rune) bool {
 	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xac00 && r <= 0xd7a3 ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 ||
 		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd)
@@ -136,7 +136,7 @@ const (
 	gsmExtended = "\f^{}\\[~]|€"
 )
 
-var gsm = func() map[rune]int {
+var gsmSeptets = func() map[rune]int {
 	m := map[rune]int{}
 	for _, r := range gsmBasic {
 		m[r] = 1
@@ -147,11 +147,11 @@ var gsm = func() map[rune]int {
 	return m
 }()
 
-// messageLength returns the length of a text in units of a 160-character SMS.
-func messageLength(text string) int {
+// smsLength returns the length of a text in units of a 160-character SMS.
+func smsLength(text string) int {
 	septets, units, plain := 0, 0, true
 	for _, r := range text {
-		n, ok := gsm[r]
+		n, ok := gsmSeptets[r]
 		plain = plain && ok
 		septets += n
 		units++
@@ -166,25 +166,25 @@ func messageLength(text string) int {
 	return (units*160 + 69) / 70
 }
 
-// Over is a text that exceeds a hard limit. For a list with too few or too many
-// items, Index is -1.
-type Over struct {
+// LimitViolation is a text that exceeds a hard limit. For a list with too few
+// or too many items, Index is -1.
+type LimitViolation struct {
 	Limit  Limit
 	Index  int
 	Length int
 }
 
-// Overs lists the hard limits that a copy exceeds on a channel.
-func (c *Copy) Overs(channel string) []Over {
-	var list []Over
+// LimitViolations lists the hard limits that a copy exceeds on a channel.
+func (c *Copy) LimitViolations(channel string) []LimitViolation {
+	var list []LimitViolation
 	for _, l := range LimitsOf(channel) {
 		texts := c.Texts(l.Field)
-		if len(texts) < l.Least || len(texts) > l.Most {
-			list = append(list, Over{l, -1, len(texts)})
+		if len(texts) < l.MinItems || len(texts) > l.MaxItems {
+			list = append(list, LimitViolation{l, -1, len(texts)})
 		}
 		for i, text := range texts {
 			if n := l.Length(text); n > l.Hard {
-				list = append(list, Over{l, i, n})
+				list = append(list, LimitViolation{l, i, n})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the page of limits")
 
 const limitsPage = "../../../docs/limits.md"
 
-// TestLimitsPage wants the page to show the table as it is.
+// TestLimitsPage compares docs/limits.md with the table.
 func TestLimitsPage(t *testing.T) {
 	t.Parallel()
 	want := bytes.NewBufferString(`# Limits of channels
@@ -29,9 +29,9 @@ shows. Generated copy never breaks a hard limit; in material of your own, ` + "`
 |---|---|---|---|---|---|---|---|
 `)
 	for _, l := range policy.Limits {
-		items, soft := fmt.Sprintf("%d–%d", l.Least, l.Most), "–"
-		if l.Least == l.Most {
-			items = fmt.Sprint(l.Most)
+		items, soft := fmt.Sprintf("%d–%d", l.MinItems, l.MaxItems), "–"
+		if l.MinItems == l.MaxItems {
+			items = fmt.Sprint(l.MaxItems)
 		}
 		if l.Soft > 0 {
 			soft = fmt.Sprint(l.Soft)
@@ -49,8 +49,8 @@ shows. Generated copy never breaks a hard limit; in material of your own, ` + "`
 	}
 }
 
-// TestLimitsTable wants every channel to have room for something, a source and
-// a date for every number, and no field that a copy does not have.
+// TestLimitsTable checks that every channel has limits, that every limit has a
+// source and a date, and that its field exists.
 func TestLimitsTable(t *testing.T) {
 	t.Parallel()
 	for _, channel := range creative.Channels {
@@ -64,8 +64,8 @@ func TestLimitsTable(t *testing.T) {
 		switch {
 		case !slices.Contains(creative.Channels, l.Channel):
 			t.Errorf("got channel %s, want one of %v", l.Channel, creative.Channels)
-		case l.Hard <= 0 || l.Soft > l.Hard || l.Least > l.Most || l.Most == 0:
-			t.Errorf("%s.%s: got %+v, want soft ≤ hard and least ≤ most", l.Channel, l.Field, l)
+		case l.Hard <= 0 || l.Soft > l.Hard || l.MinItems > l.MaxItems || l.MaxItems == 0:
+			t.Errorf("%s.%s: got %+v, want Soft ≤ Hard and MinItems ≤ MaxItems", l.Channel, l.Field, l)
 		case l.Source == "" || len(l.Checked) != len("2026-11-15"):
 			t.Errorf("%s.%s: got source %q of %q, want both", l.Channel, l.Field, l.Source, l.Checked)
 		case len(c.Texts(l.Field)) != 1:
@@ -85,11 +85,11 @@ func TestLength(t *testing.T) {
 		{policy.Width, "Größe", 5},
 		{policy.Width, "日本語", 6},
 		{policy.Width, "ＡＢ", 4},
-		{policy.Message, strings.Repeat("a", 160), 160},
-		{policy.Message, "10 €", 5},
-		{policy.Message, strings.Repeat("я", 70), 160},
-		{policy.Message, strings.Repeat("я", 71), 163},
-		{policy.Message, strings.Repeat("😀", 35), 160},
+		{policy.SMS, strings.Repeat("a", 160), 160},
+		{policy.SMS, "10 €", 5},
+		{policy.SMS, strings.Repeat("я", 70), 160},
+		{policy.SMS, strings.Repeat("я", 71), 163},
+		{policy.SMS, strings.Repeat("😀", 35), 160},
 	} {
 		if got := (policy.Limit{Count: tt.count}).Length(tt.text); got != tt.want {
 			t.Errorf("%s %q: got %d want %d", tt.count, tt.text, got, tt.want)

@@ -11,7 +11,7 @@ import (
 type span struct {
 	start, end int
 	// claim identifies the statement, independent of its wording. It is empty
-	// for statements that a brief cannot prove.
+	// for statements that a source cannot prove.
 	claim string
 	// severity and message override those of the rule if they are not empty.
 	severity, message string
@@ -32,10 +32,10 @@ type span struct {
 // All alternatives of one phrase are the same claim. Classes and numbers are
 // part of the claim.
 type phrasebook struct {
-	text   string
-	once   sync.Once
-	first  map[string][]*phrase
-	except *phrasebook
+	text        string
+	once        sync.Once
+	byFirstWord map[string][]*phrase
+	exceptions  *phrasebook
 }
 
 type phrase struct {
@@ -44,17 +44,17 @@ type phrase struct {
 }
 
 type element struct {
-	words                                           [][]string
-	number, loose, begins, ends, optional, variable bool
+	words                                                           [][]string
+	number, fillers, sentenceStart, sentenceEnd, optional, variable bool
 }
 
-// book returns a phrasebook.
-func book(phrases string) *phrasebook { return &phrasebook{text: phrases} }
+// newPhrasebook returns a phrasebook.
+func newPhrasebook(phrases string) *phrasebook { return &phrasebook{text: phrases} }
 
 // compile parses the phrases on first use, so that programs without checks
 // start faster. It panics on a syntax error in the tables.
 func (b *phrasebook) compile() {
-	b.first = map[string][]*phrase{}
+	b.byFirstWord = map[string][]*phrase{}
 	for text := range strings.Lines(b.text) {
 		ph := &phrase{text: strings.TrimSpace(text)}
 		if ph.text == "" {
@@ -64,15 +64,15 @@ func (b *phrasebook) compile() {
 			ph.elements = append(ph.elements, newElement(word))
 		}
 		lead := ph.elements[0]
-		if lead.begins {
+		if lead.sentenceStart {
 			lead = ph.elements[1]
 		}
 		if lead.optional || lead.number || len(lead.words) == 0 {
 			panic(fmt.Sprintf("phrase %q: the first word must be given, because phrases are found by it", ph.text))
 		}
 		for _, words := range lead.words {
-			if list := b.first[words[0]]; !slices.Contains(list, ph) {
-				b.first[words[0]] = append(list, ph)
+			if list := b.byFirstWord[words[0]]; !slices.Contains(list, ph) {
+				b.byFirstWord[words[0]] = append(list, ph)
 			}
 		}
 	}
@@ -80,18 +80,18 @@ func (b *phrasebook) compile() {
 
 // unless excludes matches that overlap one of the phrases.
 func (b *phrasebook) unless(phrases string) *phrasebook {
-	b.except = book(phrases)
+	b.exceptions = newPhrasebook(phrases)
 	return b
 }
 
 func newElement(word string) element {
 	switch word {
 	case "~":
-		return element{loose: true}
+		return element{fillers: true}
 	case "^":
-		return element{begins: true}
+		return element{sentenceStart: true}
 	case ";":
-		return element{ends: true}
+		return element{sentenceEnd: true}
 	}
 	var e element
 	if trimmed := strings.TrimSuffix(word, "?"); trimmed != "" {
@@ -119,7 +119,7 @@ func newElement(word string) element {
 	}
 	for _, alternative := range list {
 		var words []string
-		for _, p := range newPassage(alternative).pieces {
+		for _, p := range parseText(alternative).tokens {
 			words = append(words, p.text)
 		}
 		if words == nil {
@@ -132,13 +132,13 @@ func newElement(word string) element {
 
 // find returns the matches, which never overlap. Of matches with the same
 // start, it returns the longest.
-func (b *phrasebook) find(p *passage) []span {
+func (b *phrasebook) find(p *parsedText) []span {
 	b.once.Do(b.compile)
 	var found, excepted []span
-	for i := 0; i < len(p.pieces); {
+	for i := 0; i < len(p.tokens); {
 		end, claim := i, ""
-		for _, ph := range b.first[p.pieces[i].text] {
-			if e, v, ok := matchPhrase(p.pieces, i, ph.elements); ok && e > end {
+		for _, ph := range b.byFirstWord[p.tokens[i].text] {
+			if e, v, ok := matchPhrase(p.tokens, i, ph.elements); ok && e > end {
 				end, claim = e, ph.text+v
 			}
 		}
@@ -146,9 +146,9 @@ func (b *phrasebook) find(p *passage) []span {
 			i++
 			continue
 		}
-		s := span{start: p.pieces[i].start, end: p.pieces[end-1].end, claim: claim}
-		if b.except != nil && excepted == nil {
-			excepted = append([]span{{}}, b.except.find(p)...)
+		s := span{start: p.tokens[i].start, end: p.tokens[end-1].end, claim: claim}
+		if b.exceptions != nil && excepted == nil {
+			excepted = append([]span{{}}, b.exceptions.find(p)...)
 		}
 		if !slices.ContainsFunc(excepted, func(x span) bool { return x.start < s.end && s.start < x.end }) {
 			found = append(found, s)
@@ -158,41 +158,41 @@ func (b *phrasebook) find(p *passage) []span {
 	return found
 }
 
-const maxLoose = 4
+const maxFillers = 4
 
-// matchPhrase matches elements from piece i on. It returns the index after them
+// matchPhrase matches elements from token i on. It returns the index after them
 // and the values of the variable elements.
-func matchPhrase(pieces []piece, i int, elements []element) (end int, vars string, ok bool) {
+func matchPhrase(tokens []token, i int, elements []element) (end int, vars string, ok bool) {
 	if len(elements) == 0 {
 		return i, "", true
 	}
 	e, rest := elements[0], elements[1:]
 	switch {
-	case e.begins:
-		if i > 0 && !endsSentence(pieces[i-1]) {
+	case e.sentenceStart:
+		if i > 0 && !endsSentence(tokens[i-1]) {
 			return 0, "", false
 		}
-		return matchPhrase(pieces, i, rest)
-	case e.ends:
-		if i < len(pieces) && !endsSentence(pieces[i]) {
+		return matchPhrase(tokens, i, rest)
+	case e.sentenceEnd:
+		if i < len(tokens) && !endsSentence(tokens[i]) {
 			return 0, "", false
 		}
-		return matchPhrase(pieces, i, rest)
-	case e.loose:
-		for n := 0; n <= maxLoose; n++ {
-			if end, vars, ok = matchPhrase(pieces, i+n, rest); ok {
+		return matchPhrase(tokens, i, rest)
+	case e.fillers:
+		for n := 0; n <= maxFillers; n++ {
+			if end, vars, ok = matchPhrase(tokens, i+n, rest); ok {
 				return end, vars, true
 			}
-			if i+n >= len(pieces) || !fillers[pieces[i+n].text] {
+			if i+n >= len(tokens) || !fillerWords[tokens[i+n].text] {
 				break
 			}
 		}
 		return 0, "", false
 	}
-	for n := range e.lengths(pieces[min(i, len(pieces)):]) {
-		if end, vars, ok = matchPhrase(pieces, i+n, rest); ok {
+	for n := range e.lengths(tokens[min(i, len(tokens)):]) {
+		if end, vars, ok = matchPhrase(tokens, i+n, rest); ok {
 			if e.variable {
-				for _, p := range pieces[i : i+n] {
+				for _, p := range tokens[i : i+n] {
 					vars += " " + p.text
 				}
 			}
@@ -200,41 +200,41 @@ func matchPhrase(pieces []piece, i int, elements []element) (end int, vars strin
 		}
 	}
 	if e.optional {
-		return matchPhrase(pieces, i, rest)
+		return matchPhrase(tokens, i, rest)
 	}
 	return 0, "", false
 }
 
-// lengths yields the number of pieces of each matching alternative.
-func (e element) lengths(pieces []piece) func(func(int) bool) {
+// lengths yields the number of tokens of each matching alternative.
+func (e element) lengths(tokens []token) func(func(int) bool) {
 	return func(yield func(int) bool) {
-		if len(pieces) == 0 {
+		if len(tokens) == 0 {
 			return
 		}
-		if e.number && pieces[0].kind == numberPiece {
+		if e.number && tokens[0].kind == numberToken {
 			yield(1)
 		}
 		for _, words := range e.words {
-			if beginsWith(pieces, words) && !yield(len(words)) {
+			if hasWords(tokens, words) && !yield(len(words)) {
 				return
 			}
 		}
 	}
 }
 
-// beginsWith reports whether the pieces start with the words.
-func beginsWith(pieces []piece, words []string) bool {
-	if len(pieces) < len(words) {
+// hasWords reports whether the tokens start with the words.
+func hasWords(tokens []token, words []string) bool {
+	if len(tokens) < len(words) {
 		return false
 	}
 	for i, word := range words {
-		if pieces[i].text != word {
+		if tokens[i].text != word {
 			return false
 		}
 	}
 	return true
 }
 
-func endsSentence(p piece) bool {
+func endsSentence(p token) bool {
 	return p.text == "." || p.text == "!" || p.text == "?" || p.text == "\n"
 }

@@ -2,8 +2,8 @@ package policy
 
 // The phrases of the rules. phrasebook documents their grammar.
 
-// fillers are the words that a ~ in a phrase matches.
-var fillers = wordSet(`a an the some any of our your my his her their this these those best good great high top quality
+// fillerWords are the words that a ~ in a phrase matches.
+var fillerWords = wordSet(`a an the some any of our your my his her their this these those best good great high top quality
 	premium pure real cheap cheapest affordable discount discounted wholesale uncut lab tested authentic genuine online
 	safe safely discreet discreetly quick quickly fast instant instantly easy easily new fresh grams gram kilo kilos kg g
 	pills bags and or at low prices price to for with very all directly legit undetectable verified untraceable`)
@@ -14,8 +14,8 @@ var wordClasses = map[string]string{
 		`dementia,alzheimer's,parkinson's,hiv,aids,herpes,epilepsy,migraines,migraine,hypertension,high blood pressure,` +
 		`chronic pain,back pain,joint pain,hair loss,infertility,impotence,erectile dysfunction,menopause,ibs,ptsd,` +
 		`bipolar disorder,covid,covid 19,addiction,alcoholism,panic attacks,eating disorder,anorexia,bulimia,cellulite,tinnitus`,
-	// burden has other sensitive personal circumstances.
-	"burden": `debt,debts,bad credit,poor credit,bankruptcy,unemployment,criminal record,criminal past,felony,disability,` +
+	// circumstance has other sensitive personal circumstances.
+	"circumstance": `debt,debts,bad credit,poor credit,bankruptcy,unemployment,criminal record,criminal past,felony,disability,` +
 		`weight problem,weight problems,belly fat,money problems,financial difficulties,financial problems,` +
 		`sexual orientation,religion,ethnicity,skin colour,skin color,union membership,immigration status,` +
 		`medical condition,mental illness,drinking problem`,
@@ -29,7 +29,7 @@ var wordClasses = map[string]string{
 	"group": `black,white,asian,old,poor,fat,broke,deaf,blind,arab,native american,elderly`,
 	"person": `person,people,man,men,woman,women,guy,guys,girl,girls,mom,moms,mother,mothers,dad,dads,father,fathers,folks,` +
 		`parent,parents,singles,adult,adults,student,students,worker,workers,teen,teens`,
-	"kin": `diabetics,alcoholics,addicts,muslims,christians,jews,hindus,buddhists,catholics,mormons,atheists,sikhs,gays,` +
+	"group_members": `diabetics,alcoholics,addicts,muslims,christians,jews,hindus,buddhists,catholics,mormons,atheists,sikhs,gays,` +
 		`lesbians,bisexuals,hispanics,latinos,latinas,african americans,seniors,felons,ex convicts,ex offenders,` +
 		`union members,trade unionists,immigrants,cancer patients,cancer survivors,asthmatics,divorcees,epileptics,` +
 		`single moms,single mothers,single dads`,
@@ -61,16 +61,16 @@ var wordClasses = map[string]string{
 		`transcripts,prescriptions,doctor's notes,documents,currency,banknotes,money,cash,euros,dollars,bills`,
 	"brand": `rolex,gucci,louis vuitton,prada,chanel,hermes,designer bags,designer handbags,handbags,watches,sneakers,jordans,` +
 		`yeezys,viagra,airpods,perfume,perfumes,medicine,pills`,
-	"loot": `credit card,credit cards,cards,card numbers,bank accounts,paypal accounts,accounts,identities,identity,phones,` +
+	"stolen": `credit card,credit cards,cards,card numbers,bank accounts,paypal accounts,accounts,identities,identity,phones,` +
 		`iphones,laptops,cars,bikes,goods,data,passwords`,
 	"malware": `malware,ransomware,spyware,keylogger,keyloggers,botnet,botnets,trojan,trojans,remote access trojan,rootkit,` +
 		`rootkits,zero day exploits,exploit kit,exploit kits,phishing kit,phishing kits,phishing page,phishing pages,` +
 		`infostealer,crypter,computer virus`,
-	"partner": `wife,husband,girlfriend,boyfriend,spouse,partner,ex,ex wife,ex husband,ex girlfriend,ex boyfriend`,
-	"inbox":   `account,accounts,phone,phones,email,emails,instagram,facebook,whatsapp,snapchat,gmail,computer,computers,bank,banks,wifi,webcam,webcams,passwords`,
+	"partner":  `wife,husband,girlfriend,boyfriend,spouse,partner,ex,ex wife,ex husband,ex girlfriend,ex boyfriend`,
+	"hackable": `account,accounts,phone,phones,email,emails,instagram,facebook,whatsapp,snapchat,gmail,computer,computers,bank,banks,wifi,webcam,webcams,passwords`,
 }
 
-var superlatives = book(`
+var superlatives = newPhrasebook(`
 	best
 	#|no|nr|number .? 1|one
 	world|nation|country|market|industry|europe|america 's? leading|leader|finest|top
@@ -103,7 +103,7 @@ var superlatives = book(`
 	no one
 `)
 
-var absoluteClaims = book(`
+var absoluteClaims = newPhrasebook(`
 	guaranteed|guarantees
 	we|i guarantee
 	risk free
@@ -125,7 +125,7 @@ var absoluteClaims = book(`
 	money back guaranteed
 `)
 
-var offerClaims = book(`
+var offerClaims = newPhrasebook(`
 	free shipping|delivery|postage
 	free returns
 	free trial
@@ -159,35 +159,35 @@ var offerClaims = book(`
 	as seen on tv
 `)
 
-var personalAttributes = book(`
+var personalAttributes = newPhrasebook(`
 	are|aren't you a|an? <trait> <person>?
 	are|aren't you <group> ?
 	are|aren't you a|an <group> <person>
 	you're|you_are a|an? <trait>
 	you're|you_are a|an <group> <person>
-	you've|you_have|you've_got|do_you_have|have_you_got a|an? <condition>|<burden>
-	you suffer from|with a|an? <condition>|<burden>
-	you struggle|live|deal|cope with a|an? <condition>|<burden>
+	you've|you_have|you've_got|do_you_have|have_you_got a|an? <condition>|<circumstance>
+	you suffer from|with a|an? <condition>|<circumstance>
+	you struggle|live|deal|cope with a|an? <condition>|<circumstance>
 	^ suffering from a|an? <condition>
-	^ struggling|living|dealing|battling with? a|an? <condition>|<burden>
-	^ drowning in <burden>
-	^ got a|an? <condition>|<burden> ?
+	^ struggling|living|dealing|battling with? a|an? <condition>|<circumstance>
+	^ drowning in <circumstance>
+	^ got a|an? <condition>|<circumstance> ?
 	^ <trait>|<group>|<condition> ?
-	your <condition>|<burden>
+	your <condition>|<circumstance>
 	as|like a|an fellow? <trait> <person>?
 	as|like a|an <group> <person>
 	as|like a single mom|mother|dad|father|parent
 	as|like a|an jew|felon|immigrant
-	other|fellow <kin>
+	other|fellow <group_members>
 	other|fellow <trait>|<group> <person>
 	<trait>|<group> <person> like you
-	<kin> like you
+	<group_members> like you
 	because you're|you_are <trait>|<group>
-	calling all <kin>
+	calling all <group_members>
 `).unless(`
 	as|like a|an <trait>|<group> owned|led|founded|run|friendly|community|charity|business|company|brand|organization|organisation|church
 `)
 
-var platformNames = book(`
+var platformNames = newPhrasebook(`
 	<platform>
 `)

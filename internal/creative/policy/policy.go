@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Policy is the result of the policy check of one variant.
-type Policy struct {
+// Result is the result of the policy check of one variant.
+type Result struct {
 	// Status is the highest severity of the findings: pass, warn or block.
 	Status string `json:"status"`
 	// Findings is never nil. It is sorted by channel, field (as in Limits),
@@ -39,14 +39,14 @@ type Finding struct {
 
 // Results of the policy check. The last two are also severities.
 const (
-	PolicyPass  = "pass"
-	PolicyWarn  = "warn"
-	PolicyBlock = "block"
+	Pass  = "pass"
+	Warn  = "warn"
+	Block = "block"
 )
 
-// maxPlaces is the maximum number of findings per rule and text. It bounds the
-// size of the record.
-const maxPlaces = 5
+// maxFindings is the maximum number of findings per rule and text. It bounds
+// the size of the record.
+const maxFindings = 5
 
 // Source is what the advertiser states: the facts that copy may repeat and the
 // words that it must not use.
@@ -65,26 +65,26 @@ type Source struct {
 // Review checks every text of a draft against its channel and its source. It
 // checks channels in the order of the list, then all others, so that no text is
 // skipped. A nil source, for uploaded content, skips the rules that need one.
-func Review(src *Source, channels []string, byChannel map[string]Copy) Policy {
-	p := Policy{Status: PolicyPass, Findings: []Finding{}}
-	f := factsOf(src)
-	for _, channel := range reviewed(channels, byChannel) {
+func Review(src *Source, channels []string, byChannel map[string]Copy) Result {
+	p := Result{Status: Pass, Findings: []Finding{}}
+	f := indexSource(src)
+	for _, channel := range channelOrder(channels, byChannel) {
 		c := byChannel[channel]
-		for _, l := range fieldsOf(channel) {
+		for _, l := range allFields(channel) {
 			for i, text := range c.Texts(l.Field) {
 				p.Findings = append(p.Findings, f.review(l, i, text)...)
 			}
 		}
 	}
 	for _, found := range p.Findings {
-		if p.Status != PolicyBlock {
+		if p.Status != Block {
 			p.Status = found.Severity
 		}
 	}
 	return p
 }
 
-func reviewed(channels []string, byChannel map[string]Copy) []string {
+func channelOrder(channels []string, byChannel map[string]Copy) []string {
 	var list []string
 	for _, channel := range slices.Concat(channels, slices.Sorted(maps.Keys(byChannel))) {
 		if _, ok := byChannel[channel]; ok && !slices.Contains(list, channel) {
@@ -94,9 +94,9 @@ func reviewed(channels []string, byChannel map[string]Copy) []string {
 	return list
 }
 
-// fieldsOf returns all fields of a copy: first those of the channel in the
+// allFields returns all fields of a copy: first those of the channel in the
 // order of its limits, then the others without limits.
-func fieldsOf(channel string) []Limit {
+func allFields(channel string) []Limit {
 	list := LimitsOf(channel)
 	for _, field := range []string{
 		"headlines", "long_headline", "descriptions", "primary_text", "short_text", "subject", "preheader", "body", "script", "business_name", "paths",
@@ -109,8 +109,8 @@ func fieldsOf(channel string) []Limit {
 }
 
 // review checks one text.
-func (f *facts) review(l Limit, index int, text string) []Finding {
-	p := newPassage(text)
+func (f *sourceIndex) review(l Limit, index int, text string) []Finding {
+	p := parseText(text)
 	findings := []Finding{}
 	add := func(rule, severity string, s span) {
 		findings = append(findings, Finding{rule, severity, l.Channel, l.Field, index, s.start, s.end, p.slice(s.start, s.end), s.message})
@@ -118,22 +118,22 @@ func (f *facts) review(l Limit, index int, text string) []Finding {
 	if s, ok := overLimit(l, p); ok {
 		add("over_limit", s.severity, s)
 	}
-	for i := range policyRules {
-		r := &policyRules[i]
+	for i := range rules {
+		r := &rules[i]
 		severity := r.severityIn(l.Channel, l.Field)
-		if severity == "" || r.needsBrief && f.source == nil || r.language != "" && f.language != "" && r.language != f.language {
+		if severity == "" || r.needsSource && f.source == nil || r.language != "" && f.language != "" && r.language != f.language {
 			continue
 		}
-		places := 0
+		count := 0
 		for _, s := range r.find(p, f) {
 			severity := cmp.Or(s.severity, severity)
-			if r.proven != "" && f.claims[r.id+s.claim] {
-				severity = r.proven
+			if r.ifStated != "" && f.claims[r.id+s.claim] {
+				severity = r.ifStated
 			}
-			if severity == PolicyPass {
+			if severity == Pass {
 				continue
 			}
-			if places++; places > maxPlaces {
+			if count++; count > maxFindings {
 				break
 			}
 			s.message = strings.ReplaceAll(cmp.Or(s.message, r.message), "{text}", p.slice(s.start, s.end))
@@ -145,14 +145,14 @@ func (f *facts) review(l Limit, index int, text string) []Finding {
 }
 
 // overLimit returns the part of the text that exceeds the limit.
-func overLimit(l Limit, p *passage) (span, bool) {
+func overLimit(l Limit, p *parsedText) (span, bool) {
 	if l.Hard == 0 {
 		return span{}, false
 	}
 	n := l.Length(p.text)
-	severity, most, why := PolicyBlock, l.Hard, "the channel refuses more than %d"
+	severity, most, why := Block, l.Hard, "the channel refuses more than %d"
 	if n <= l.Hard {
-		severity, most, why = PolicyWarn, l.Soft, "what is beyond %d is often cut off"
+		severity, most, why = Warn, l.Soft, "what is beyond %d is often cut off"
 	}
 	if most == 0 || n <= most {
 		return span{}, false
@@ -164,20 +164,20 @@ func overLimit(l Limit, p *passage) (span, bool) {
 	}, true
 }
 
-// policyRule is one rule. policy_rules.go has the tables.
-type policyRule struct {
+// rule is one rule. rules.go has the table.
+type rule struct {
 	id string
 	// language is the only language of the rule, empty for any.
 	language string
-	// needsBrief skips the rule if no brief exists.
-	needsBrief bool
-	// where has the severity by channel and field. The first matching entry
+	// needsSource skips the rule if there is no source.
+	needsSource bool
+	// scopes has the severity by channel and field. The first matching entry
 	// applies; without one, the rule does not apply.
-	where []scope
-	find  func(p *passage, f *facts) []span
-	// proven is the severity of a claim that the brief makes itself. If it is
-	// empty, the brief makes no difference.
-	proven string
+	scopes []scope
+	find   func(p *parsedText, f *sourceIndex) []span
+	// ifStated is the severity of a claim that the source makes itself. If it
+	// is empty, the source makes no difference.
+	ifStated string
 	// message says what is wrong and how to fix it. {text} is the found text.
 	message string
 }
@@ -185,8 +185,8 @@ type policyRule struct {
 // scope is a channel and a field; empty means any.
 type scope struct{ channel, field, severity string }
 
-func (r *policyRule) severityIn(channel, field string) string {
-	for _, s := range r.where {
+func (r *rule) severityIn(channel, field string) string {
+	for _, s := range r.scopes {
 		if (s.channel == "" || s.channel == channel) && (s.field == "" || s.field == field) {
 			return s.severity
 		}
@@ -194,12 +194,12 @@ func (r *policyRule) severityIn(channel, field string) string {
 	return ""
 }
 
-// Refuse reports whether a brief asks for prohibited content that no ad
+// RefusePrompt reports whether a prompt asks for prohibited content that no ad
 // platform accepts. The reason names the category and the words. It covers
-// English. Words alone are not enough: the brief must offer or request the
+// English. Words alone are not enough: the prompt must offer or request the
 // content.
-func Refuse(prompt string) (reason string, refused bool) {
-	p := newPassage(prompt)
+func RefusePrompt(prompt string) (reason string, refused bool) {
+	p := parseText(prompt)
 	for _, s := range findProhibited(p, nil) {
 		return fmt.Sprintf("The brief asks for %s (%q), which no ad platform accepts. Take it out of the brief.", s.claim, p.slice(s.start, s.end)), true
 	}
@@ -207,11 +207,11 @@ func Refuse(prompt string) (reason string, refused bool) {
 }
 
 // findProhibited finds prohibited content. The claim is the category.
-func findProhibited(p *passage, _ *facts) []span {
+func findProhibited(p *parsedText, _ *sourceIndex) []span {
 	var list []span
-	for _, c := range refusals {
-		for _, s := range c.book.find(p) {
-			if !opposed(p, s) {
+	for _, c := range prohibitedCategories {
+		for _, s := range c.phrases.find(p) {
+			if !isNegated(p, s) {
 				s.claim = c.name
 				list = append(list, s)
 			}
@@ -220,20 +220,20 @@ func findProhibited(p *passage, _ *facts) []span {
 	return list
 }
 
-// maxOpposed is the maximum number of words between an opposing word and what
-// it opposes.
-const maxOpposed = 3
+// maxNegationDistance is the maximum number of words between a negating word
+// and the phrase.
+const maxNegationDistance = 3
 
-// opposed reports whether the preceding words of the sentence oppose the
+// isNegated reports whether the preceding words of the sentence negate the
 // phrase: a charity may fight what must not be offered.
-func opposed(p *passage, s span) bool {
+func isNegated(p *parsedText, s span) bool {
 	near := func(o span) bool {
 		if o.end > s.start {
 			return false
 		}
-		from := slices.IndexFunc(p.pieces, func(x piece) bool { return x.start >= o.end })
-		to := slices.IndexFunc(p.pieces, func(x piece) bool { return x.start >= s.start })
-		return to-from <= maxOpposed && !slices.ContainsFunc(p.pieces[from:to], endsSentence)
+		from := slices.IndexFunc(p.tokens, func(x token) bool { return x.start >= o.end })
+		to := slices.IndexFunc(p.tokens, func(x token) bool { return x.start >= s.start })
+		return to-from <= maxNegationDistance && !slices.ContainsFunc(p.tokens[from:to], endsSentence)
 	}
-	return slices.ContainsFunc(opposing.find(p), near)
+	return slices.ContainsFunc(negatingWords.find(p), near)
 }

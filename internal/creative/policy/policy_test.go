@@ -14,9 +14,9 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-// reviewOne checks one text and shows what was found as "rule severity [words]".
-// The words are cut out of the text by the place, so that the place is checked
-// too.
+// reviewOne checks one text and returns each finding as "rule severity
+// [words]". It cuts the words out of the text by their position, so that tests
+// check the position too.
 func reviewOne(b *policy.Source, channel, field, text string) []string {
 	var c policy.Copy
 	c.SetTexts(field, []string{text})
@@ -170,10 +170,10 @@ func TestReviewOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("order: want - got +\n%s", diff)
 	}
-	if p.Status != policy.PolicyBlock {
+	if p.Status != policy.Block {
 		t.Errorf("status: got %s want block", p.Status)
 	}
-	if f := p.Findings[0]; f.Message != "“!!” repeats punctuation. One mark is enough." || f.Text != "!!" || f.Severity != policy.PolicyWarn {
+	if f := p.Findings[0]; f.Message != "“!!” repeats punctuation. One mark is enough." || f.Text != "!!" || f.Severity != policy.Warn {
 		t.Errorf("got %+v want a warning about !! with the fix", f)
 	}
 }
@@ -192,7 +192,7 @@ func TestReviewStatus(t *testing.T) {
 	}
 }
 
-// hardWords are what random texts are made of: the words of rules, and letters that
+// hardWords are the parts of random texts: words of rules, and characters that
 // are hard to count.
 var hardWords = []string{
 	"best", "your", "debt", "are", "you", "gay", "?", "!", "...", "cure", "cancer", "$20", "20%", "1.500", "12:30", "€", "S A L E", "SALE", "NOW",
@@ -222,20 +222,21 @@ func TestReviewProperties(t *testing.T) {
 				Prompt: text.Draw(t, "prompt"), NegativePrompt: text.Draw(t, "negative"), LandingURL: text.Draw(t, "landing"),
 				Language: rapid.SampledFrom([]string{"", "en", "de"}).Draw(t, "language"), BannedWords: []string{text.Draw(t, "banned")},
 			}
-			policy.Refuse(b.Prompt)
+			policy.RefusePrompt(b.Prompt)
 		}
 		p := policy.Review(b, channels, byChannel)
-		checkPolicy(t, p, channels, byChannel)
+		checkResult(t, p, channels, byChannel)
 		if diff := cmp.Diff(p, policy.Review(b, channels, byChannel)); diff != "" {
 			t.Fatalf("the same again: got\n%s", diff)
 		}
 	})
 }
 
-// checkPolicy holds a policy to what it promises.
-func checkPolicy(t *rapid.T, p policy.Policy, channels []string, byChannel map[string]policy.Copy) {
-	worst := policy.PolicyPass
-	place := func(f policy.Finding) []int {
+// checkResult checks what a Result promises: positions, severities, order and
+// status.
+func checkResult(t *rapid.T, p policy.Result, channels []string, byChannel map[string]policy.Copy) {
+	highest := policy.Pass
+	order := func(f policy.Finding) []int {
 		field := slices.IndexFunc(policy.LimitsOf(f.Channel), func(l policy.Limit) bool { return l.Field == f.Field })
 		if field < 0 {
 			field = len(policy.Limits)
@@ -246,25 +247,25 @@ func checkPolicy(t *rapid.T, p policy.Policy, channels []string, byChannel map[s
 		c := byChannel[f.Channel]
 		runes := []rune(c.Texts(f.Field)[f.Index])
 		if f.Start < 0 || f.Start >= f.End || f.End > len(runes) || string(runes[f.Start:f.End]) != f.Text {
-			t.Fatalf("%+v: the place is not that of the text in %q", f, string(runes))
+			t.Fatalf("%+v: the position is not that of the text in %q", f, string(runes))
 		}
-		if f.Severity != policy.PolicyBlock && f.Severity != policy.PolicyWarn || f.Message == "" || strings.Contains(f.Message, "{") && !strings.Contains(f.Text, "{") {
+		if f.Severity != policy.Block && f.Severity != policy.Warn || f.Message == "" || strings.Contains(f.Message, "{") && !strings.Contains(f.Text, "{") {
 			t.Fatalf("%+v: bad severity or message", f)
 		}
-		if worst != policy.PolicyBlock {
-			worst = f.Severity
+		if highest != policy.Block {
+			highest = f.Severity
 		}
-		if i > 0 && slices.Compare(place(p.Findings[i-1]), place(f)) > 0 {
+		if i > 0 && slices.Compare(order(p.Findings[i-1]), order(f)) > 0 {
 			t.Fatalf("%+v comes after %+v", f, p.Findings[i-1])
 		}
 	}
-	if p.Status != worst || p.Findings == nil {
-		t.Fatalf("status: got %s want %s", p.Status, worst)
+	if p.Status != highest || p.Findings == nil {
+		t.Fatalf("status: got %s want %s", p.Status, highest)
 	}
 }
 
-// promptsIn reads a table of prompts.
-func promptsIn(t *testing.T, file string) []string {
+// readPrompts reads a file with one prompt per line.
+func readPrompts(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
@@ -273,8 +274,8 @@ func promptsIn(t *testing.T, file string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// TestPromises wants promises of health and money to be stopped whatever the
-// brief says, in six languages, and nothing that only sounds like one.
+// TestPromises checks that promises of health and money are blocked whatever
+// the source says, in six languages, and that similar harmless texts are not.
 func TestPromises(t *testing.T) {
 	t.Parallel()
 	rules := func(b *policy.Source, text string) []string {
@@ -288,13 +289,13 @@ func TestPromises(t *testing.T) {
 		}
 		return list
 	}
-	promises, harmless := promptsIn(t, "promises.txt"), promptsIn(t, "harmless.txt")
+	promises, harmless := readPrompts(t, "promises.txt"), readPrompts(t, "harmless.txt")
 	if len(promises) < 50 || len(harmless) < 40 {
 		t.Fatalf("got %d promises and %d harmless texts, want 50 and 40 at least", len(promises), len(harmless))
 	}
 	for _, line := range promises {
 		rule, text, _ := strings.Cut(line, ": ")
-		for _, b := range []*policy.Source{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: policy.LanguageOf(text)}} {
+		for _, b := range []*policy.Source{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: policy.DetectLanguage(text)}} {
 			if got := rules(b, text); !slices.Contains(got, rule+" block") {
 				t.Errorf("%s: got %q want %s to block", text, got, rule)
 			}
@@ -312,22 +313,22 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-func TestRefuse(t *testing.T) {
+func TestRefusePrompt(t *testing.T) {
 	t.Parallel()
-	benign, refused := promptsIn(t, "benign.txt"), promptsIn(t, "refused.txt")
+	benign, refused := readPrompts(t, "benign.txt"), readPrompts(t, "refused.txt")
 	if len(benign) < 60 || len(refused) < 30 {
 		t.Fatalf("got %d benign and %d refused prompts, want 60 and 30 at least", len(benign), len(refused))
 	}
 	for _, prompt := range benign {
-		if reason, no := policy.Refuse(prompt); no {
+		if reason, refused := policy.RefusePrompt(prompt); refused {
 			t.Errorf("%s: got %s want no refusal", prompt, reason)
 		}
 	}
 	for _, line := range refused {
 		category, prompt, _ := strings.Cut(line, ": ")
-		reason, no := policy.Refuse(prompt)
-		if !no || !strings.Contains(reason, "asks for "+category+" (") {
-			t.Errorf("%s: got %q, %t want a refusal as %s", prompt, reason, no, category)
+		reason, isRefused := policy.RefusePrompt(prompt)
+		if !isRefused || !strings.Contains(reason, "asks for "+category+" (") {
+			t.Errorf("%s: got %q, %t want a refusal as %s", prompt, reason, isRefused, category)
 		}
 	}
 }
@@ -381,7 +382,7 @@ func FuzzClean(f *testing.F) {
 			}
 		}
 		if strings.Contains(got, "  ") || strings.Contains(got, "\n\n\n") || strings.TrimSpace(got) != got {
-			t.Errorf("%q: got %q with spaces to join", text, got)
+			t.Errorf("%q: got %q with spaces to collapse", text, got)
 		}
 	})
 }
@@ -397,7 +398,7 @@ func BenchmarkReview(b *testing.B) {
 	brief := &policy.Source{Prompt: strings.Repeat("Oat milk latte, 20% off until Sunday, for students. ", 10), LandingURL: "https://kava.example", BannedWords: strings.Fields(strings.Repeat("cheap bargain ", 10))}
 	b.ReportAllocs()
 	for b.Loop() {
-		if p := policy.Review(brief, []string{"search", "social", "display"}, byChannel); p.Status != policy.PolicyPass {
+		if p := policy.Review(brief, []string{"search", "social", "display"}, byChannel); p.Status != policy.Pass {
 			b.Fatal(p)
 		}
 	}

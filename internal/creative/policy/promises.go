@@ -1,10 +1,10 @@
 package policy
 
 // Phrases of promises about health and money. A promise is blocked whatever the
-// brief says, because a brief is no proof. A claim may be true for a clinic or
-// a savings bank, so it is only a warning if the brief makes it. The promises
-// are in six languages and are searched in every text, regardless of its
-// language.
+// source says, because a source is no proof. A claim may be true for a clinic
+// or a savings bank, so it is only a warning if the source makes it. The
+// promises are in six languages and are searched in every text, regardless of
+// its language.
 
 // promiseClasses has the word classes of these phrases.
 var promiseClasses = map[string]string{
@@ -23,11 +23,11 @@ var promiseClasses = map[string]string{
 	// article has words that may be between a verb and a disease.
 	"article": `your,the,any,type,der,die,das,den,ihre,ihren,deine,deinen,le,la,les,votre,ton,ta,el,los,las,tu,su,il,lo,gli,tuo,tua,o,a,os,as,seu,sua,de la,del,du`,
 	"kilo":    `kg,kilo,kilos,kilogramm,kilograms,lb,lbs,pound,pounds,stone,inches,chili,chilos,quilos,kilogrammes`,
-	"spell": `day,days,week,weeks,month,months,tag,tage,tagen,woche,wochen,monat,monate,monaten,jour,jours,semaine,semaines,mois,` +
+	"period": `day,days,week,weeks,month,months,tag,tage,tagen,woche,wochen,monat,monate,monaten,jour,jours,semaine,semaines,mois,` +
 		`dia,dias,semana,semanas,mes,meses,giorno,giorni,settimana,settimane,mese,mesi`,
 }
 
-var medicalPromises = book(`
+var medicalPromises = newPhrasebook(`
 	cure|cures|cured|curing|heal|heals|healing|reverse|reverses|reversing|eliminate|eliminates <article>? <n>? <condition>|<disease>
 	cures|cure all|any|every|everything disease|diseases|illness|illnesses|ailment|ailments?
 	cure|remedy for <article>? <condition>|<disease>
@@ -36,30 +36,30 @@ var medicalPromises = book(`
 	miracle cure|pill|drug|treatment|remedy|weight_loss|diet
 	no|without side effects
 	100 %|percent cure|healing
-	lose|drop|shed up? to? <n>|ten|twenty <kilo> in|within|by|every|a|per|this just|only? <n>|a|one|two|three? <spell>
+	lose|drop|shed up? to? <n>|ten|twenty <kilo> in|within|by|every|a|per|this just|only? <n>|a|one|two|three? <period>
 	lose weight fast|instantly|overnight|quickly|effortlessly|without_exercise|without_dieting
 	melt|melts|melting ~ fat|belly_fat
 	pain free forever
 	grow|regrow hair in|within|overnight
 
 	heilt|heilen|heile|kuriert|kurieren|besiegt|beseitigt <article>? <condition>|<disease>
-	verlieren|verliere|verlier|nehmen|nimm sie|du? bis_zu? <n> <kilo> in nur? <n>|einer|einem <spell>
-	kg|kilo|kilos|kilogramm in nur? <n>|einer|einem <spell> abnehmen|verlieren|weniger|leichter
+	verlieren|verliere|verlier|nehmen|nimm sie|du? bis_zu? <n> <kilo> in nur? <n>|einer|einem <period>
+	kg|kilo|kilos|kilogramm in nur? <n>|einer|einem <period> abnehmen|verlieren|weniger|leichter
 	wundermittel|wunderpille|wunderheilung
 	ohne nebenwirkungen
 
 	guérit|guérir|guérissez|guérissent|éradique|soigne <article>? <condition>|<disease>
-	perdez|perdre|perds jusqu'à? <n> <kilo> en <n>|une|un <spell>
+	perdez|perdre|perds jusqu'à? <n> <kilo> en <n>|une|un <period>
 	remède|pilule|traitement|régime miracle
 	sans effets|effet secondaires|secondaire|indésirables
 
 	cura|curan|curar|curam|cure|elimina|eliminan|eliminam|eliminar|revierte|revierten|reverte|revertem <article>? <condition>|<disease>
-	pierde|pierda|perder|adelgaza|adelgace|perca|emagreça|perde hasta|até? <n> <kilo> en|em|in solo|apenas|só? <n>|una|uma|um <spell>
+	pierde|pierda|perder|adelgaza|adelgace|perca|emagreça|perde hasta|até? <n> <kilo> en|em|in solo|apenas|só? <n>|una|uma|um <period>
 	cura|remedio|remédio|píldora|pastilla|dieta milagro|milagrosa|milagroso
 	sin|sem efectos|efeitos secundarios|secundários|colaterais|adversos
 
 	guarisce|guarire|guarisci|guariscono|sconfigge|sconfiggi <article>? <condition>|<disease>
-	perdi|perdere|perdete|dimagrisci fino_a|di? <n> <kilo> in soli|solo? <n>|una|un <spell>
+	perdi|perdere|perdete|dimagrisci fino_a|di? <n> <kilo> in soli|solo? <n>|una|un <period>
 	rimedio|pillola|cura|dieta miracoloso|miracolosa
 	senza effetti collaterali
 `).unless(`
@@ -70,7 +70,7 @@ var medicalPromises = book(`
 	the cure concert|tour|tribute|live|band|tickets
 `)
 
-var medicalClaims = book(`
+var medicalClaims = newPhrasebook(`
 	clinically proven
 	clinically tested
 	medically proven
@@ -82,7 +82,7 @@ var medicalClaims = book(`
 	boost|boosts|strengthens your? immunity|immune_system
 `)
 
-var financialPromises = book(`
+var financialPromises = newPhrasebook(`
 	guaranteed ~ returns|return|income|profit|profits|yield|winnings|earnings|payout
 	guaranteed <n> %|percent ~ annual|yearly|monthly|weekly|daily? returns|return|income|profit|profits|yield
 	guaranteed ~ approval|loan|loans
@@ -123,7 +123,7 @@ var financialPromises = book(`
 	double your money back
 `)
 
-var financialClaims = book(`
+var financialClaims = newPhrasebook(`
 	instant ~ approval|loan|loans
 	no credit check|checks
 	make|earn money from_home

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// passage is a text in the forms that rules use. Rules match the folded form or
-// its pieces and return positions in the original text.
-type passage struct {
+// parsedText is a text in the forms that rules use. Rules match the folded form
+// or its tokens and return positions in the original text.
+type parsedText struct {
 	// text is the original text, runes its code points.
 	text  string
 	runes []rune
@@ -19,57 +19,58 @@ type passage struct {
 	// spaces and hyphens, except in ranges, become one space, so that words
 	// match however they are typed.
 	folded string
-	// at maps each byte of folded to its code point, with one more entry for
-	// the end of the text.
-	at      []int
-	pieces  []piece
-	figures []figure
+	// positions maps each byte of folded to its code point, with one more entry
+	// for the end of the text.
+	positions []int
+	tokens    []token
+	numbers   []number
 }
 
-// piece is a word, a number or a mark of a passage.
-type piece struct {
+// token is a word, a number or a mark of a text.
+type token struct {
 	text       string
 	start, end int
-	kind       pieceKind
+	kind       tokenKind
 }
 
-type pieceKind byte
+type tokenKind byte
 
 const (
-	wordPiece pieceKind = iota
-	numberPiece
-	// markPiece is a character that some rule uses: the end of a sentence,
+	wordToken tokenKind = iota
+	numberToken
+	// markToken is a character that some rule uses: the end of a sentence,
 	// currencies, %, # and the dash of a range.
-	markPiece
+	markToken
 )
 
-func newPassage(text string) *passage {
+func parseText(text string) *parsedText {
 	runes := []rune(text)
 	// In every form, each invalid byte is one character.
-	p := &passage{text: string(runes), runes: runes, at: make([]int, 0, len(text)+1)}
+	p := &parsedText{text: string(runes), runes: runes, positions: make([]int, 0, len(text)+1)}
 	var b strings.Builder
 	b.Grow(len(text))
 	for i, r := range p.runes {
 		p.foldRune(&b, i, r)
 	}
-	p.at = append(p.at, len(p.runes))
+	p.positions = append(p.positions, len(p.runes))
 	p.folded = b.String()
-	p.split()
-	p.figures = figuresOf(p.pieces)
+	p.tokenize()
+	p.numbers = parseNumbers(p.tokens)
 	return p
 }
 
-// spelled maps letters without a Unicode decomposition to their plain spelling.
-var spelled = map[rune]string{
+// plainSpelling maps letters without a Unicode decomposition to their plain
+// spelling.
+var plainSpelling = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l", 'ı': "i",
 	'’': "'", '‘': "'", 'ʼ': "'", '´': "'", '٪': "%",
 }
 
-func (p *passage) foldRune(b *strings.Builder, i int, r rune) {
+func (p *parsedText) foldRune(b *strings.Builder, i int, r rune) {
 	write := func(s string) {
 		b.WriteString(s)
 		for range len(s) {
-			p.at = append(p.at, i)
+			p.positions = append(p.positions, i)
 		}
 	}
 	switch {
@@ -86,24 +87,24 @@ func (p *passage) foldRune(b *strings.Builder, i int, r rune) {
 	case r < utf8.RuneSelf:
 		write(string(r))
 	case unicode.IsDigit(r):
-		write(string(rune('0' + digit(r))))
-	case invisible(r):
+		write(string(rune('0' + digitValue(r))))
+	case isInvisible(r):
 	default:
 		write(foldLetter(unicode.ToLower(r)))
 	}
 }
 
 // isRange reports whether the dash at i is between two numbers.
-func (p *passage) isRange(before string, i int) bool {
-	figure := func(r rune) bool { return unicode.IsDigit(r) || r == '%' || unicode.Is(unicode.Sc, r) }
+func (p *parsedText) isRange(before string, i int) bool {
+	numeric := func(r rune) bool { return unicode.IsDigit(r) || r == '%' || unicode.Is(unicode.Sc, r) }
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
 	next := slices.IndexFunc(p.runes[i+1:], func(r rune) bool { return r != ' ' })
-	return next >= 0 && figure(last) && figure(p.runes[i+1+next])
+	return next >= 0 && numeric(last) && numeric(p.runes[i+1+next])
 }
 
-// digit returns the value of a decimal digit of any script. Unicode groups them
-// by ten.
-func digit(r rune) int {
+// digitValue returns the value of a decimal digit of any script. Unicode groups
+// them by ten.
+func digitValue(r rune) int {
 	for _, t := range unicode.Nd.R16 {
 		if rune(t.Lo) <= r && r <= rune(t.Hi) {
 			return int(r-rune(t.Lo)) % 10
@@ -118,7 +119,7 @@ func digit(r rune) int {
 }
 
 func foldLetter(r rune) string {
-	if s, ok := spelled[r]; ok {
+	if s, ok := plainSpelling[r]; ok {
 		return s
 	}
 	s := string(r)
@@ -135,26 +136,27 @@ func foldLetter(r rune) string {
 }
 
 // foldText returns a word in folded form.
-func foldText(word string) string { return strings.TrimSpace(newPassage(word).folded) }
+func foldText(word string) string { return strings.TrimSpace(parseText(word).folded) }
 
-// place maps a range of folded to positions in the text. The range includes
-// characters that folding removed after the last letter, such as its accent.
-func (p *passage) place(from, to int) (start, end int) {
-	return p.at[from], max(p.at[to], p.at[to-1]+1)
+// originalRange maps a range of folded to positions in the text. The range
+// includes characters that folding removed after the last letter, such as its
+// accent.
+func (p *parsedText) originalRange(from, to int) (start, end int) {
+	return p.positions[from], max(p.positions[to], p.positions[to-1]+1)
 }
 
 // slice returns a part of the original text.
-func (p *passage) slice(start, end int) string { return string(p.runes[start:end]) }
+func (p *parsedText) slice(start, end int) string { return string(p.runes[start:end]) }
 
-const pieceMarks = ".!?\n%#+-¢"
+const tokenMarks = ".!?\n%#+-¢"
 
-// split splits the folded text into pieces.
-func (p *passage) split() {
+// tokenize splits the folded text into tokens.
+func (p *parsedText) tokenize() {
 	s := p.folded
-	p.pieces = make([]piece, 0, len(s)/4)
-	add := func(from, to int, kind pieceKind) {
-		start, end := p.place(from, to)
-		p.pieces = append(p.pieces, piece{s[from:to], start, end, kind})
+	p.tokens = make([]token, 0, len(s)/4)
+	add := func(from, to int, kind tokenKind) {
+		start, end := p.originalRange(from, to)
+		p.tokens = append(p.tokens, token{s[from:to], start, end, kind})
 	}
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -162,15 +164,15 @@ func (p *passage) split() {
 		switch {
 		case '0' <= r && r <= '9':
 			end = numberEnd(s, i)
-			add(i, end, numberPiece)
-		case wide(r) && unicode.IsLetter(r):
+			add(i, end, numberToken)
+		case isWide(r) && unicode.IsLetter(r):
 			// In scripts without spaces, every character is a word.
-			add(i, end, wordPiece)
-		case unicode.IsLetter(r) || unicode.IsMark(r) || possessive(s[i:]):
+			add(i, end, wordToken)
+		case unicode.IsLetter(r) || unicode.IsMark(r) || isPossessive(s[i:]):
 			end = wordEnd(s, i)
-			add(i, end, wordPiece)
-		case strings.ContainsRune(pieceMarks, r) || unicode.Is(unicode.Sc, r):
-			add(i, end, markPiece)
+			add(i, end, wordToken)
+		case strings.ContainsRune(tokenMarks, r) || unicode.Is(unicode.Sc, r):
+			add(i, end, markToken)
 		}
 		i = end
 	}
@@ -185,24 +187,24 @@ func wordEnd(s string, i int) int {
 		case j == 0:
 		case r == '\'':
 			next, _ := utf8.DecodeRuneInString(rest[1:])
-			if !unicode.IsLetter(next) || possessive(rest) {
+			if !unicode.IsLetter(next) || isPossessive(rest) {
 				return i + j
 			}
 		case '0' <= r && r <= '9':
 			if before := s[i+j-1]; before >= utf8.RuneSelf {
 				return i + j
 			}
-		case !unicode.IsLetter(r) && !unicode.IsMark(r) || wide(r):
+		case !unicode.IsLetter(r) && !unicode.IsMark(r) || isWide(r):
 			return i + j
 		}
 	}
 	return len(s)
 }
 
-func possessive(s string) bool {
+func isPossessive(s string) bool {
 	rest, ok := strings.CutPrefix(s, "'s")
 	r, _ := utf8.DecodeRuneInString(rest)
-	return ok && !wordRune(r)
+	return ok && !isWordRune(r)
 }
 
 // numberEnd returns the end of the number at i. It includes separators that a
@@ -228,7 +230,7 @@ func numberEnd(s string, i int) int {
 	return i
 }
 
-// wordRune reports whether a character continues a word.
-func wordRune(r rune) bool {
+// isWordRune reports whether a character continues a word.
+func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }

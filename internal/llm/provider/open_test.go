@@ -98,8 +98,8 @@ func check(t *testing.T, b *creative.Brief, drafts []creative.Draft) {
 	for i, d := range drafts {
 		for _, channel := range b.Channels {
 			c := d.ByChannel[channel]
-			if overs := c.Overs(channel); len(overs) > 0 {
-				t.Errorf("draft %d breaks limits of %s: %+v", i, channel, overs)
+			if violations := c.LimitViolations(channel); len(violations) > 0 {
+				t.Errorf("draft %d breaks limits of %s: %+v", i, channel, violations)
 			}
 			for _, l := range policy.LimitsOf(channel) {
 				for _, text := range c.Texts(l.Field) {

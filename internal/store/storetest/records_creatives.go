@@ -30,7 +30,7 @@ func (w *World) Creative(name string, status creative.Status) *creative.Creative
 			Name: name, Approval: creative.Approval{Status: creative.ApprovalNotRequired}, Channels: []string{"social"},
 			Content: creative.Content{ByChannel: map[string]policy.Copy{}, Media: []creative.Media{}}, Tags: []string{}, Metadata: map[string]string{},
 		},
-		Policy: policy.Policy{Status: policy.PolicyPass, Findings: []policy.Finding{}},
+		Policy: policy.Result{Status: policy.Pass, Findings: []policy.Finding{}},
 		Common: record.Common{WorkspaceID: w.Workspace, Version: 1, CreatedBy: record.System, CreatedAt: now, UpdatedAt: now},
 	}
 }
@@ -40,7 +40,7 @@ func (w *World) Variant(id ident.ID, position int, assets ...ident.ID) creative.
 	v := creative.Variant{
 		ID: ident.New(ident.Variant, w.Clock.Now(), rand.Reader), CreativeID: id, Position: position, Name: fmt.Sprint("Variant ", position), Status: creative.StatusReady,
 		Content: creative.Content{ByChannel: map[string]policy.Copy{}, Media: []creative.Media{}},
-		Policy:  policy.Policy{Status: policy.PolicyPass, Findings: []policy.Finding{}}, Differences: []string{},
+		Policy:  policy.Result{Status: policy.Pass, Findings: []policy.Finding{}}, Differences: []string{},
 		Version: 1, CreatedAt: w.Now(), UpdatedAt: w.Now(),
 	}
 	for _, a := range assets {

@@ -12,45 +12,45 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// facts is the content of a brief in the forms that rules compare with.
-type facts struct {
+// sourceIndex is the content of a source in the forms that rules compare with.
+type sourceIndex struct {
 	source   *Source
 	language string
-	// claims are the claims of the brief itself, by rule and claim.
+	// claims are the claims of the source itself, by rule and claim.
 	claims  map[string]bool
-	figures figureSet
+	numbers numberSet
 	domains map[string]bool
-	// capitals are the words that the brief has in capitals.
+	// capitals are the words that the source has in capitals.
 	capitals map[string]bool
 	banned   []string
 }
 
-func factsOf(src *Source) *facts {
-	f := &facts{source: src, claims: map[string]bool{}, figures: figureSet{}, domains: map[string]bool{}, capitals: map[string]bool{}}
+func indexSource(src *Source) *sourceIndex {
+	f := &sourceIndex{source: src, claims: map[string]bool{}, numbers: numberSet{}, domains: map[string]bool{}, capitals: map[string]bool{}}
 	if src == nil {
 		return f
 	}
 	f.language, _, _ = strings.Cut(strings.ToLower(src.Language), "-")
-	p := newPassage(strings.Join([]string{src.Prompt, src.BrandName, src.CallToAction, src.LandingURL}, "\n"))
-	for _, r := range policyRules {
-		if r.proven == "" {
+	p := parseText(strings.Join([]string{src.Prompt, src.BrandName, src.CallToAction, src.LandingURL}, "\n"))
+	for _, r := range rules {
+		if r.ifStated == "" {
 			continue
 		}
 		for _, s := range r.find(p, f) {
 			f.claims[r.id+s.claim] = true
 		}
 	}
-	f.figures.addAll(p.figures)
+	f.numbers.addAll(p.numbers)
 	for _, s := range p.hosts() {
-		f.domains[domainOf(s.claim)] = true
+		f.domains[registeredDomain(s.claim)] = true
 	}
 	if u, err := url.Parse(src.LandingURL); err == nil && u.Hostname() != "" {
-		f.domains[domainOf(u.Hostname())] = true
+		f.domains[registeredDomain(u.Hostname())] = true
 	}
-	for _, s := range p.capitals() {
+	for _, s := range p.capitalizedWords() {
 		f.capitals[p.slice(s.start, s.end)] = true
 	}
-	for _, word := range slices.Concat(src.BannedWords, listed(src.NegativePrompt)) {
+	for _, word := range slices.Concat(src.BannedWords, negativeWords(src.NegativePrompt)) {
 		if word = foldText(word); word != "" && !slices.Contains(f.banned, word) {
 			f.banned = append(f.banned, word)
 		}
@@ -59,26 +59,26 @@ func factsOf(src *Source) *facts {
 }
 
 var (
-	quotedWords = regexp.MustCompile(`"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»`)
-	listMarks   = regexp.MustCompile(`[,;.\n、，]|\s(?:and|or|nor)\s`)
-	leadIn      = wordSet(`no not do don't dont never avoid without mention mentions mentioning use using say saying show
+	quotedWords    = regexp.MustCompile(`"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»`)
+	listSeparators = regexp.MustCompile(`[,;.\n、，]|\s(?:and|or|nor)\s`)
+	leadInWords    = wordSet(`no not do don't dont never avoid without mention mentions mentioning use using say saying show
 		showing any the a an word words phrase phrases please text about of like`)
 )
 
-// listed returns the words that a negative prompt lists.
+// negativeWords returns the words that a negative prompt lists.
 //
 // Choice: a negative prompt is usually a list, but may be a sentence. Quoted
 // words always count. Other entries count up to three words, after "no" or "do
 // not mention" is removed. Longer entries are instructions for the provider
 // that no rule can check.
-func listed(negative string) []string {
+func negativeWords(negative string) []string {
 	var list []string
 	for _, m := range quotedWords.FindAllStringSubmatch(negative, -1) {
 		list = append(list, strings.Join(m[1:], ""))
 	}
-	for _, item := range listMarks.Split(quotedWords.ReplaceAllString(negative, ","), -1) {
+	for _, item := range listSeparators.Split(quotedWords.ReplaceAllString(negative, ","), -1) {
 		words := strings.Fields(item)
-		for len(words) > 0 && leadIn[foldText(words[0])] {
+		for len(words) > 0 && leadInWords[foldText(words[0])] {
 			words = words[1:]
 		}
 		if len(words) > 0 && len(words) <= 3 {
@@ -93,7 +93,7 @@ func listed(negative string) []string {
 // Choice: a banned word matches regardless of case, accents and hyphens, and
 // with a possessive: "cheap" does not ban "cheapen". Its plural is only a
 // warning, because "news" is not the plural of "new".
-func findBanned(p *passage, f *facts) []span {
+func findBanned(p *parsedText, f *sourceIndex) []span {
 	var list []span
 	for _, word := range f.banned {
 		for from := 0; ; {
@@ -104,15 +104,15 @@ func findBanned(p *passage, f *facts) []span {
 			i += from
 			end := i + len(word)
 			from = end
-			severity := PolicyBlock
+			severity := Block
 			for _, plural := range []string{"s", "es"} {
-				if strings.HasPrefix(p.folded[end:], plural) && bounded(p.folded, i, end+len(plural)) {
-					end, severity = end+len(plural), PolicyWarn
+				if strings.HasPrefix(p.folded[end:], plural) && isWholeWord(p.folded, i, end+len(plural)) {
+					end, severity = end+len(plural), Warn
 					break
 				}
 			}
-			if bounded(p.folded, i, end) {
-				start, end := p.place(i, end)
+			if isWholeWord(p.folded, i, end) {
+				start, end := p.originalRange(i, end)
 				list = append(list, span{start: start, end: end, severity: severity})
 			}
 		}
@@ -120,10 +120,10 @@ func findBanned(p *passage, f *facts) []span {
 	return list
 }
 
-// bounded reports whether a part of the text starts and ends at word
+// isWholeWord reports whether a part of the text starts and ends at word
 // boundaries. In scripts without spaces, every position is a boundary.
-func bounded(s string, from, to int) bool {
-	inside := func(a, b rune) bool { return wordRune(a) && wordRune(b) && !wide(a) && !wide(b) }
+func isWholeWord(s string, from, to int) bool {
+	inside := func(a, b rune) bool { return isWordRune(a) && isWordRune(b) && !isWide(a) && !isWide(b) }
 	before, _ := utf8.DecodeLastRuneInString(s[:from])
 	first, _ := utf8.DecodeRuneInString(s[from:])
 	last, _ := utf8.DecodeLastRuneInString(s[:to])
@@ -131,13 +131,13 @@ func bounded(s string, from, to int) bool {
 	return !inside(before, first) && !inside(last, after)
 }
 
-// findFigures finds numbers of the given kinds that are not in the brief.
-func findFigures(kinds ...figureKind) func(*passage, *facts) []span {
-	return func(p *passage, f *facts) []span {
+// findNumbers finds numbers of the given kinds that are not in the source.
+func findNumbers(kinds ...numberKind) func(*parsedText, *sourceIndex) []span {
+	return func(p *parsedText, f *sourceIndex) []span {
 		var list []span
-		for _, x := range p.figures {
-			fact := x.kind != numberFigure || x.digits >= 2 || x.digits == 1 && x.unit != ""
-			if fact && slices.Contains(kinds, x.kind) && !f.figures.says(x) {
+		for _, x := range p.numbers {
+			fact := x.kind != plainNumber || x.digits >= 2 || x.digits == 1 && x.unit != ""
+			if fact && slices.Contains(kinds, x.kind) && !f.numbers.contains(x) {
 				list = append(list, span{start: x.start, end: x.end})
 			}
 		}
@@ -145,15 +145,15 @@ func findFigures(kinds ...figureKind) func(*passage, *facts) []span {
 	}
 }
 
-// findHosts finds domains that are not in the brief.
-func findHosts(p *passage, f *facts) []span {
-	return slices.DeleteFunc(p.hosts(), func(s span) bool { return f.domains[domainOf(s.claim)] })
+// findHosts finds domains that are not in the source.
+func findHosts(p *parsedText, f *sourceIndex) []span {
+	return slices.DeleteFunc(p.hosts(), func(s span) bool { return f.domains[registeredDomain(s.claim)] })
 }
 
 // hosts returns the host names of a text with scheme and path; the claim is the
 // name alone. A name without a scheme must end in an existing suffix, and
 // "today.Shop" is two sentences.
-func (p *passage) hosts() []span {
+func (p *parsedText) hosts() []span {
 	var list []span
 	if !strings.Contains(p.text, ".") && !strings.Contains(p.text, "://") {
 		return nil
@@ -208,8 +208,8 @@ func looksLikeHost(name string) bool {
 	return listed && len(suffix) < len(name) && !sentence
 }
 
-// domainOf returns the registered domain of a host name.
-func domainOf(host string) string {
+// registeredDomain returns the registered domain of a host name.
+func registeredDomain(host string) string {
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
 		host = ascii
 	}

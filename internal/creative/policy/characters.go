@@ -11,8 +11,8 @@ import (
 // Finders that check characters instead of words.
 
 // findRuns finds runs of at least least characters of a kind.
-func findRuns(least int, kind func(rune) bool) func(*passage, *facts) []span {
-	return func(p *passage, _ *facts) []span {
+func findRuns(least int, kind func(rune) bool) func(*parsedText, *sourceIndex) []span {
+	return func(p *parsedText, _ *sourceIndex) []span {
 		var list []span
 		for i := 0; i < len(p.runes); i++ {
 			start := i
@@ -27,9 +27,9 @@ func findRuns(least int, kind func(rune) bool) func(*passage, *facts) []span {
 	}
 }
 
-// findRepeats finds "!!", "?!", "???" and "...", but not the comma after "11
-// a.m.".
-func findRepeats(p *passage, _ *facts) []span {
+// findRepeatedPunctuation finds "!!", "?!", "???" and "...", but not the comma
+// after "11 a.m.".
+func findRepeatedPunctuation(p *parsedText, _ *sourceIndex) []span {
 	var list []span
 	for i := 0; i < len(p.runes); i++ {
 		start, loud, other := i, 0, 0
@@ -48,29 +48,29 @@ func findRepeats(p *passage, _ *facts) []span {
 	return list
 }
 
-// emojiRune reports whether a character is an emoji without a variation
+// isEmoji reports whether a character is an emoji without a variation
 // selector.
-func emojiRune(r rune) bool {
+func isEmoji(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff ||
 		strings.ContainsRune("⌚⌛⏩⏪⏫⏬⏰⏳◽◾☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓❔❕❗❤➕➖➗➰➿⬛⬜⭐⭕", r)
 }
 
-const pictureSelector, keycap = '\ufe0f', '\u20e3'
+const emojiSelector, keycap = '\ufe0f', '\u20e3'
 
 // findEmoji finds whole emoji, including composed ones.
-func findEmoji(p *passage, _ *facts) []span {
+func findEmoji(p *parsedText, _ *sourceIndex) []span {
 	var list []span
 	for i := 0; i < len(p.runes); i++ {
 		n := len(list)
 		switch r := p.runes[i]; {
-		case r == pictureSelector || r == keycap:
+		case r == emojiSelector || r == keycap:
 			start := max(i-1, 0)
 			if n > 0 && list[n-1].end >= start {
 				list[n-1].end = i + 1
 			} else {
 				list = append(list, span{start: start, end: i + 1})
 			}
-		case !emojiRune(r):
+		case !isEmoji(r):
 		case n > 0 && (list[n-1].end == i || list[n-1].end == i-1 && p.runes[i-1] == zwj):
 			list[n-1].end = i + 1
 		default:
@@ -80,26 +80,26 @@ func findEmoji(p *passage, _ *facts) []span {
 	return list
 }
 
-// symbol reports whether a character is an arrow, star, check mark, bullet, box
-// or similar.
-func symbol(r rune) bool {
+// isSymbol reports whether a character is an arrow, star, check mark, bullet,
+// box or similar.
+func isSymbol(r rune) bool {
 	return (r >= 0x2190 && r <= 0x21ff || r >= 0x2300 && r <= 0x23ff || r >= 0x2500 && r <= 0x27bf || r >= 0x2900 && r <= 0x297f ||
-		r >= 0x2b00 && r <= 0x2bff || strings.ContainsRune("•‣◦※¤¶", r)) && !emojiRune(r)
+		r >= 0x2b00 && r <= 0x2bff || strings.ContainsRune("•‣◦※¤¶", r)) && !isEmoji(r)
 }
 
 const (
-	leastCapitals = 4
-	// mostCapitals is the maximum percentage of capitals in a text. shortText
-	// is the number of letters below which it does not apply.
-	mostCapitals, shortText = 30, 10
+	minCapitals = 4
+	// maxCapitalPercent is the maximum percentage of capitals in a text.
+	// minLetters is the number of letters below which it does not apply.
+	maxCapitalPercent, minLetters = 30, 10
 )
 
-// capitals returns the words in capitals.
-func (p *passage) capitals() []span {
+// capitalizedWords returns the words in capitals.
+func (p *parsedText) capitalizedWords() []span {
 	var list []span
-	for _, s := range findRuns(leastCapitals, wordRune)(p, nil) {
+	for _, s := range findRuns(minCapitals, isWordRune)(p, nil) {
 		letters, upper := countCapitals(p.runes[s.start:s.end])
-		if letters >= leastCapitals && upper == letters {
+		if letters >= minCapitals && upper == letters {
 			list = append(list, s)
 		}
 	}
@@ -118,28 +118,28 @@ func countCapitals(runes []rune) (letters, upper int) {
 	return letters, upper
 }
 
-// findCapitals finds words in capitals that are not in the brief, or the whole
+// findCapitals finds words in capitals that are not in the source, or the whole
 // text if too many letters are capitals.
 //
 // Choice: the first letter of a word does not count, because all platforms
 // accept title case.
-func findCapitals(p *passage, f *facts) []span {
-	if _, upper := countCapitals(p.runes); upper < leastCapitals {
+func findCapitals(p *parsedText, f *sourceIndex) []span {
+	if _, upper := countCapitals(p.runes); upper < minCapitals {
 		return nil
 	}
 	letters, upper := 0, 0
-	for _, s := range findRuns(1, wordRune)(p, nil) {
+	for _, s := range findRuns(1, isWordRune)(p, nil) {
 		n, _ := countCapitals(p.runes[s.start:s.end])
 		_, inner := countCapitals(p.runes[s.start+1 : s.end])
-		if inner < leastCapitals-1 || !f.capitals[p.slice(s.start, s.end)] {
+		if inner < minCapitals-1 || !f.capitals[p.slice(s.start, s.end)] {
 			letters, upper = letters+n, upper+inner
 		}
 	}
-	if letters >= shortText && upper*100 > letters*mostCapitals {
+	if letters >= minLetters && upper*100 > letters*maxCapitalPercent {
 		return []span{{start: 0, end: len(p.runes), message: "More than 30% of the text is in capitals. Write it in normal case."}}
 	}
 	var list []span
-	for _, s := range p.capitals() {
+	for _, s := range p.capitalizedWords() {
 		if !f.capitals[p.slice(s.start, s.end)] {
 			list = append(list, s)
 		}
@@ -148,10 +148,10 @@ func findCapitals(p *passage, f *facts) []span {
 }
 
 // findSpacedOut finds words with spaces between their letters: F R E E.
-func findSpacedOut(p *passage, _ *facts) []span {
+func findSpacedOut(p *parsedText, _ *sourceIndex) []span {
 	single := func(i int) bool {
 		return i < len(p.runes) && (unicode.IsUpper(p.runes[i]) || unicode.IsLower(p.runes[i])) &&
-			(i == 0 || !wordRune(p.runes[i-1])) && (i+1 == len(p.runes) || !wordRune(p.runes[i+1]))
+			(i == 0 || !isWordRune(p.runes[i-1])) && (i+1 == len(p.runes) || !isWordRune(p.runes[i+1]))
 	}
 	var list []span
 	for i := 0; i < len(p.runes); i++ {
@@ -171,20 +171,20 @@ func findSpacedOut(p *passage, _ *facts) []span {
 }
 
 var (
-	phoneNumber = regexp.MustCompile(`\+?\(?\d(?:[ ()./-]{0,2}\d){6,14}`)
-	notPhone    = regexp.MustCompile(`^(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4} ?[-/] ?\d{4}|\d{1,3}(?:[ .]\d{3})+|\d+)$`)
+	phonePattern    = regexp.MustCompile(`\+?\(?\d(?:[ ()./-]{0,2}\d){6,14}`)
+	notPhonePattern = regexp.MustCompile(`^(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4} ?[-/] ?\d{4}|\d{1,3}(?:[ .]\d{3})+|\d+)$`)
 )
 
 // findPhones finds phone numbers, but not dates, years or large numbers. Digits
 // without separators count from ten digits on.
-func findPhones(p *passage, _ *facts) []span {
+func findPhones(p *parsedText, _ *sourceIndex) []span {
 	var list []span
 	if !strings.ContainsAny(p.text, "0123456789") {
 		return nil
 	}
-	for _, s := range p.findAll(phoneNumber) {
+	for _, s := range p.matchAll(phonePattern) {
 		text := p.slice(s.start, s.end)
-		if !notPhone.MatchString(text) || len(text) >= 10 && strings.Trim(text, "0123456789") == "" {
+		if !notPhonePattern.MatchString(text) || len(text) >= 10 && strings.Trim(text, "0123456789") == "" {
 			list = append(list, s)
 		}
 	}
@@ -192,24 +192,24 @@ func findPhones(p *passage, _ *facts) []span {
 }
 
 // findMarkup finds remains of HTML and scripts.
-func findMarkup(p *passage, _ *facts) []span {
-	list := p.findAll(htmlTag)
+func findMarkup(p *parsedText, _ *sourceIndex) []span {
+	list := p.matchAll(htmlTag)
 	if len(list) == 0 {
-		list = p.findAll(openTag)
+		list = p.matchAll(openTag)
 	}
-	for _, s := range p.findAll(htmlEntity) {
+	for _, s := range p.matchAll(htmlEntity) {
 		if text := p.slice(s.start, s.end); html.UnescapeString(text) != text {
 			list = append(list, s)
 		}
 	}
 	if strings.ContainsAny(p.text, ":=") {
-		list = append(list, p.findAll(scriptWord)...)
+		list = append(list, p.matchAll(scriptCode)...)
 	}
 	return list
 }
 
-// findAll finds all matches of a pattern.
-func (p *passage) findAll(pattern *regexp.Regexp) []span {
+// matchAll finds all matches of a pattern.
+func (p *parsedText) matchAll(pattern *regexp.Regexp) []span {
 	var list []span
 	bytes, runes := 0, 0
 	for _, m := range pattern.FindAllStringIndex(p.text, -1) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// figure is a number in a passage with its unit.
-type figure struct {
-	kind figureKind
+// number is a number in a text with its unit.
+type number struct {
+	kind numberKind
 	// currency is the currency of money. Currencies with the same sign are
 	// equal.
 	currency string
@@ -21,12 +21,12 @@ type figure struct {
 	start, end int
 }
 
-type figureKind string
+type numberKind string
 
 const (
-	numberFigure  figureKind = "number"
-	moneyFigure   figureKind = "money"
-	percentFigure figureKind = "percent"
+	plainNumber   numberKind = "number"
+	moneyNumber   numberKind = "money"
+	percentNumber numberKind = "percent"
 )
 
 // currencies maps words and signs to currencies. It omits codes with another
@@ -47,22 +47,22 @@ var currencies = func() map[string]string {
 	return m
 }()
 
-var percents = wordSet("% percent pct prozent procent")
+var percentWords = wordSet("% percent pct prozent procent")
 
-var scales = map[string]float64{
+var multipliers = map[string]float64{
 	"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6, "bn": 1e9, "billion": 1e9,
 }
 
-// figureUnits are units that make a single digit a fact: "3 days", "5 stars",
+// numberUnits are units that make a single digit a fact: "3 days", "5 stars",
 // "2x".
-var figureUnits = wordSet(`x kg g mg lb lbs pound pounds oz kilo kilos ton tons km m cm mm mile miles ft feet inch inches
+var numberUnits = wordSet(`x kg g mg lb lbs pound pounds oz kilo kilos ton tons km m cm mm mile miles ft feet inch inches
 	l ml litre litres liter liters gb tb mb kwh w kw v mah hp mph kmh second seconds sec minute minutes min mins
 	hour hours h hr hrs day days night nights week weeks month months year years am pm star stars people customers
 	users members clients families countries cities stores locations awards reviews pieces items bottles cups servings
 	calories kcal carat pack`)
 
-// numerals maps number words to values. Tens and ones add up.
-var numerals = func() map[string]float64 {
+// numberWords maps number words to values. Tens and ones add up.
+var numberWords = func() map[string]float64 {
 	m := map[string]float64{}
 	for i, word := range strings.Fields(`zero one two three four five six seven eight nine ten eleven twelve thirteen
 		fourteen fifteen sixteen seventeen eighteen nineteen`) {
@@ -83,100 +83,100 @@ func wordSet(words string) map[string]bool {
 	return m
 }
 
-// figuresOf returns the numbers in pieces.
-func figuresOf(ps []piece) []figure {
-	var list []figure
-	ranged := false
-	for i := 0; i < len(ps); {
-		f, next := figureAt(ps, i)
+// parseNumbers returns the numbers in a text.
+func parseNumbers(tokens []token) []number {
+	var list []number
+	inRange := false
+	for i := 0; i < len(tokens); {
+		f, next := parseNumber(tokens, i)
 		if next == i {
-			ranged = len(list) > 0 && (ps[i].text == "-" || ps[i].text == "to") && ps[i-1].end == list[len(list)-1].end
+			inRange = len(list) > 0 && (tokens[i].text == "-" || tokens[i].text == "to") && tokens[i-1].end == list[len(list)-1].end
 			i++
 			continue
 		}
-		if n := len(list); ranged {
+		if n := len(list); inRange {
 			// "$20-30" and "10 to 20%" have the unit only once.
-			list[n-1].inherit(f)
-			f.inherit(list[n-1])
+			list[n-1].inheritUnit(f)
+			f.inheritUnit(list[n-1])
 		}
 		list = append(list, f)
-		i, ranged = next, false
+		i, inRange = next, false
 	}
 	return list
 }
 
-func (f *figure) inherit(other figure) {
-	if f.kind == numberFigure && f.unit == "" && !f.parts {
+func (f *number) inheritUnit(other number) {
+	if f.kind == plainNumber && f.unit == "" && !f.parts {
 		f.kind, f.currency = other.kind, other.currency
 	}
 }
 
-// wordAt returns the text of piece i, empty if it does not exist.
-func wordAt(ps []piece, i int) string {
-	if i < 0 || i >= len(ps) {
+// tokenTextAt returns the text of token i, empty if it does not exist.
+func tokenTextAt(tokens []token, i int) string {
+	if i < 0 || i >= len(tokens) {
 		return ""
 	}
-	return ps[i].text
+	return tokens[i].text
 }
 
-// figureAt parses the number that starts at piece i and returns the index after
-// it, or i if no number starts there.
-func figureAt(ps []piece, i int) (figure, int) {
-	f := figure{kind: numberFigure, start: ps[i].start}
+// parseNumber parses the number that starts at token i and returns the index
+// after it, or i if no number starts there.
+func parseNumber(tokens []token, i int) (number, int) {
+	f := number{kind: plainNumber, start: tokens[i].start}
 	k := i
 	// Signs and codes can precede or follow a number. Whole words only follow:
 	// Euro 2028.
-	if sign, ok := currencies[ps[i].text]; ok && len(ps[i].text) <= 3 && i+1 < len(ps) && ps[i+1].kind == numberPiece {
-		f.kind, f.currency = moneyFigure, sign
+	if sign, ok := currencies[tokens[i].text]; ok && len(tokens[i].text) <= 3 && i+1 < len(tokens) && tokens[i+1].kind == numberToken {
+		f.kind, f.currency = moneyNumber, sign
 		k++
 	}
 	var spelledOut bool
-	if ps[k].kind == numberPiece {
-		f.read(ps[k].text)
+	if tokens[k].kind == numberToken {
+		f.parseDigits(tokens[k].text)
 		k++
-	} else if k, spelledOut = f.readWords(ps, k); !spelledOut {
+	} else if k, spelledOut = f.parseWords(tokens, k); !spelledOut {
 		return f, i
 	}
-	if by, ok := scales[wordAt(ps, k)]; ok && !f.parts {
-		f.scale(by, wordAt(ps, k))
+	if by, ok := multipliers[tokenTextAt(tokens, k)]; ok && !f.parts {
+		f.multiply(by, tokenTextAt(tokens, k))
 		k++
 	}
-	if wordAt(ps, k) == "+" {
+	if tokenTextAt(tokens, k) == "+" {
 		k++
 	}
-	k = f.readUnit(ps, k)
-	f.end = ps[k-1].end
+	k = f.parseUnit(tokens, k)
+	f.end = tokens[k-1].end
 	return f, k
 }
 
-// readUnit parses the unit of the number.
-func (f *figure) readUnit(ps []piece, k int) int {
-	next := wordAt(ps, k)
+// parseUnit parses the unit of the number.
+func (f *number) parseUnit(tokens []token, k int) int {
+	next := tokenTextAt(tokens, k)
 	sign, money := currencies[next]
 	switch {
-	case money && k+1 < len(ps) && ps[k].kind == markPiece && ps[k+1].kind == numberPiece && ps[k+1].start == ps[k].end:
+	case money && k+1 < len(tokens) && tokens[k].kind == markToken && tokens[k+1].kind == numberToken && tokens[k+1].start == tokens[k].end:
 		// The sign belongs to the next number: "20 $5 vouchers".
-	case percents[next]:
-		f.kind = percentFigure
+	case percentWords[next]:
+		f.kind = percentNumber
 		return k + 1
-	case next == "per" && wordAt(ps, k+1) == "cent":
-		f.kind = percentFigure
+	case next == "per" && tokenTextAt(tokens, k+1) == "cent":
+		f.kind = percentNumber
 		return k + 2
-	case money && (f.kind == numberFigure || f.currency == sign):
-		f.kind, f.currency = moneyFigure, sign
+	case money && (f.kind == plainNumber || f.currency == sign):
+		f.kind, f.currency = moneyNumber, sign
 		return k + 1
-	case figureUnits[next] && f.kind == numberFigure:
+	case numberUnits[next] && f.kind == plainNumber:
 		f.unit = next
 		return k + 1
 	}
 	return k
 }
 
-// readWords parses a number in words, such as "twenty-five".
-func (f *figure) readWords(ps []piece, k int) (int, bool) {
+// parseWords parses a number in words, such as "twenty-five".
+func (f *number) parseWords(tokens []token, k int) (int, bool) {
 	sum, from := 0.0, k
-	for ; k < len(ps); k++ {
-		v, ok := numerals[ps[k].text]
+	for ; k < len(tokens); k++ {
+		v, ok := numberWords[tokens[k].text]
 		if !ok {
 			break
 		}
@@ -189,17 +189,17 @@ func (f *figure) readWords(ps []piece, k int) (int, bool) {
 	if k == from {
 		return k, false
 	}
-	f.values = []string{canonical(sum)}
+	f.values = []string{formatValue(sum)}
 	return k, true
 }
 
-// read parses the possible values of a number.
-func (f *figure) read(text string) {
+// parseDigits parses the possible values of a number.
+func (f *number) parseDigits(text string) {
 	groups := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	for _, g := range groups {
 		f.digits += len(g)
 	}
-	plain := withoutGroups.Replace(text)
+	plain := stripGroupMarks.Replace(text)
 	dots, commas := strings.Count(plain, "."), strings.Count(plain, ",")
 	thousands := !slices.ContainsFunc(groups[1:], func(g string) bool { return len(g) != 3 })
 	last := strings.LastIndexAny(plain, ".,")
@@ -207,44 +207,44 @@ func (f *figure) read(text string) {
 	case strings.ContainsAny(text, ":/"):
 		f.parts = true
 		for part := range strings.FieldsFuncSeq(plain, func(r rune) bool { return r == ':' || r == '/' }) {
-			f.add(strings.Replace(part, ",", ".", 1))
+			f.addValue(strings.Replace(part, ",", ".", 1))
 		}
 	case dots+commas > 1 && !thousands && (dots == 0 || commas == 0):
 		f.parts = true
 		for _, g := range groups {
-			f.add(g)
+			f.addValue(g)
 		}
 	case dots+commas == 0:
-		f.add(plain)
+		f.addValue(plain)
 	case dots > 0 && commas > 0:
-		f.add(withoutPoints.Replace(plain[:last]) + "." + withoutPoints.Replace(plain[last:]))
+		f.addValue(stripPoints.Replace(plain[:last]) + "." + stripPoints.Replace(plain[last:]))
 	case dots+commas > 1:
-		f.add(withoutPoints.Replace(plain))
+		f.addValue(stripPoints.Replace(plain))
 	case thousands && len(groups) == 2:
-		f.add(withoutPoints.Replace(plain))
+		f.addValue(stripPoints.Replace(plain))
 		fallthrough
 	default:
-		f.add(withoutPoints.Replace(plain[:last]) + "." + withoutPoints.Replace(plain[last:]))
+		f.addValue(stripPoints.Replace(plain[:last]) + "." + stripPoints.Replace(plain[last:]))
 	}
 }
 
 var (
-	withoutGroups = strings.NewReplacer(" ", "", "'", "")
-	withoutPoints = strings.NewReplacer(".", "", ",", "")
+	stripGroupMarks = strings.NewReplacer(" ", "", "'", "")
+	stripPoints     = strings.NewReplacer(".", "", ",", "")
 )
 
-func (f *figure) add(number string) {
+func (f *number) addValue(number string) {
 	// A number too large for a float still equals itself.
 	v, _ := strconv.ParseFloat(number, 64)
-	f.values = append(f.values, canonical(v))
+	f.values = append(f.values, formatValue(v))
 }
 
-// scale multiplies the values. A letter can also be a unit, so "100 m" keeps
+// multiply multiplies the values. A letter can also be a unit, so "100 m" keeps
 // the value 100.
-func (f *figure) scale(by float64, word string) {
+func (f *number) multiply(by float64, word string) {
 	for _, value := range slices.Clone(f.values) {
 		v, _ := strconv.ParseFloat(value, 64)
-		f.values = append(f.values, canonical(v*by))
+		f.values = append(f.values, formatValue(v*by))
 	}
 	if len(word) > 1 {
 		f.values = f.values[len(f.values)/2:]
@@ -252,20 +252,20 @@ func (f *figure) scale(by float64, word string) {
 	f.unit, f.digits = word, max(f.digits, 2)
 }
 
-func canonical(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
+func formatValue(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 
-// figureSet has the numbers of a brief.
-type figureSet map[string]bool
+// numberSet has the numbers of a source.
+type numberSet map[string]bool
 
-func (s figureSet) addAll(list []figure) {
+func (s numberSet) addAll(list []number) {
 	for _, f := range list {
 		for _, v := range f.values {
 			s["number"+v] = true
-			if f.kind != numberFigure {
+			if f.kind != plainNumber {
 				s[string(f.kind)+f.currency+v] = true
 			}
 			if strings.HasPrefix(f.unit, "pound") {
-				s[string(moneyFigure)+"£"+v] = true
+				s[string(moneyNumber)+"£"+v] = true
 			}
 		}
 		s.addHours(f)
@@ -273,7 +273,7 @@ func (s figureSet) addAll(list []figure) {
 }
 
 // addHours adds an hour in both notations: 18:30 and 6:30 pm.
-func (s figureSet) addHours(f figure) {
+func (s numberSet) addHours(f number) {
 	hour, err := strconv.Atoi(f.values[0])
 	if err != nil || hour > 24 {
 		return
@@ -287,10 +287,10 @@ func (s figureSet) addHours(f figure) {
 	s["number0"] = true
 }
 
-// says reports whether the set has the figure. Money must have the same
-// currency and a percentage its sign: "$30" is an invented price if the brief
+// contains reports whether the set has the number. Money must have the same
+// currency and a percentage its sign: "$30" is an invented price if the source
 // only has "30 days".
-func (s figureSet) says(f figure) bool {
+func (s numberSet) contains(f number) bool {
 	has := func(v string) bool { return s[string(f.kind)+f.currency+v] }
 	if f.parts {
 		return !slices.ContainsFunc(f.values, func(v string) bool { return !has(v) })

@@ -1,13 +1,13 @@
 package policy
 
-// refusal is a category of prohibited content.
-type refusal struct {
-	name string
-	book *phrasebook
+// prohibitedCategory is a category of prohibited content.
+type prohibitedCategory struct {
+	name    string
+	phrases *phrasebook
 }
 
-// opposing has words that oppose what follows in the sentence.
-var opposing = book(`
+// negatingWords has words that negate what follows in the sentence.
+var negatingWords = newPhrasebook(`
 	against|anti|stop|stopping|prevent|prevents|preventing|prevention|fight|fights|fighting|combat|combating|report|reporting
 	quit|quitting|avoid|never|don't|ban|banning|detect|detects|detecting|expose|exposing|remove|removes|removing
 	victims|survivors|survivor|victim|protect|protects|protecting|protection|recover|recovering|recovery|rehab|addicted
@@ -18,15 +18,15 @@ var opposing = book(`
 	never been
 `)
 
-// refusals are the prohibited categories, most serious first. A phrase names
-// both the content and that it is offered, requested or praised. Similar
-// harmless phrases are explicit exceptions.
+// prohibitedCategories are the prohibited categories, most serious first. A
+// phrase names both the content and that it is offered, requested or praised.
+// Similar harmless phrases are explicit exceptions.
 //
 // Choice: cannabis, alcohol, gambling, airsoft and sugar dating are not
 // included. They are legal in some places and some platforms accept them, so
 // the platforms decide.
-var refusals = []refusal{
-	{"sexual content with children", book(`
+var prohibitedCategories = []prohibitedCategory{
+	{"sexual content with children", newPhrasebook(`
 		<child> porn|porno|pornography|erotica|nudes|nude|sex|xxx|escorts|escort|prostitutes|strippers|sexting|camgirls
 		sexy|sexual|nude|naked|erotic|horny|porn|xxx|explicit young|little|cute|hot|real? <child>
 		sex|sexual|nudes|nude_pictures|nude_photos|pornography|porn|erotica ~ of|with|from|involving|featuring ~ <child>
@@ -40,7 +40,7 @@ var refusals = []refusal{
 		nude|naked <child> shoes|sandals|dress|tights|leotard|ballet
 		<child> pornography|porn laws|prevention|hotline|investigator|investigators|law|lawyer|awareness
 	`)},
-	{"human trafficking or sexual services", book(`
+	{"human trafficking or sexual services", newPhrasebook(`
 		escort|escorts service|services|agency|agencies|girls|ladies|website|directory
 		call girls|girl service|services|agency|available|tonight|near_me|near_you
 		hire|book|meet|find|<offer> ~ escorts|call_girl|call_girls|prostitute|prostitutes|hooker|hookers|brothel|prostitution
@@ -63,7 +63,7 @@ var refusals = []refusal{
 		security|police|funeral|vehicle|motorcade|airport|medical|pilot_car|oversize_load|wide_load|truck|convoy|vip|armed|patient escort|escorts
 		wedding|motorcycle|travel|ship|naval|nurse|student|campus|safety|yacht escort|escorts
 	`)},
-	{"illegal drugs", book(`
+	{"illegal drugs", newPhrasebook(`
 		get|score|snort|smoke|inject|<offer> ~ <drug>
 		<drug> ~ <sale>
 		<drug> <n> $|€|£|g|gram|grams|per
@@ -79,7 +79,7 @@ var refusals = []refusal{
 		<drug> test|tests|testing|strips|therapy|treatment|clinic|infusion|infusions|research
 		<drug> bear|chic|documentary|poster|posters
 	`)},
-	{"weapons or explosives", book(`
+	{"weapons or explosives", newPhrasebook(`
 		print|<offer> ~ <weapon>
 		<weapon> ~ without_license|without_a_license|no_background_check|without_background_check|sale|<sale>
 		cheap|cheapest|affordable|untraceable|unregistered|illegal|discount|unlicensed <weapon>
@@ -96,7 +96,7 @@ var refusals = []refusal{
 		machine gun kelly
 		top|big|young|smoking|hired|finger gun|guns
 	`)},
-	{"hate or extremism", book(`
+	{"hate or extremism", newPhrasebook(`
 		kill|exterminate|eradicate|gas|lynch|attack|hurt ~ <people>
 		death to ~ <people>|blacks|whites|america|israel
 		<people> are ~ subhuman|vermin|parasites|animals|inferior|cockroaches|scum|filth
@@ -113,12 +113,12 @@ var refusals = []refusal{
 	`).unless(`
 		white power bank|banks|cord|cable|washer|strip|supply|outlet|adapter|tool|tools|drill|ranger|suit
 	`)},
-	{"forged documents or fraud", book(`
+	{"forged documents or fraud", newPhrasebook(`
 		fake|forged|counterfeit|falsified|novelty|bogus ~ <document>
 		counterfeit|fake|knockoff|bootleg|replica ~ <brand>
 		<offer> ~ fake ~ reviews|review|followers|accounts|invoices|pay_stubs|paystubs
-		stolen|cloned|hacked|skimmed ~ <loot> ~ <sale>
-		<offer> ~ stolen|cloned|hacked|skimmed ~ <loot>
+		stolen|cloned|hacked|skimmed ~ <stolen> ~ <sale>
+		<offer> ~ stolen|cloned|hacked|skimmed ~ <stolen>
 		carding forum|tutorial|shop|site|course|service|services
 		cvv shop|dumps|for_sale|store
 		launder ~ money for_you|for_clients|fast|safely|through_us
@@ -131,15 +131,15 @@ var refusals = []refusal{
 		fake ~ <document> for ~ film|films|movies|movie|theater|theatre|kids|children|props|games|board_games|stage|toddlers|play
 		fake ~ <document> prop|props|toy|toys|cake|game
 	`)},
-	{"malware or hacking", book(`
+	{"malware or hacking", newPhrasebook(`
 		deploy|spread|distribute|spreading|create|build|launch|<offer> ~ <malware>
 		<malware>|phishing ~ as_a_service|builder|kit|kits|subscription|panel|rental|for_sale|for_rent|for_hire
 		ddos|booter|stresser ~ for_hire|service|services|attack_service|panel|on_demand
 		hacker|hackers for_hire
 		hire|rent|find ~ hacker|hackers to ~ hack|break|steal|spy
-		hack|hacking ~ into ~ <inbox>
-		hack|hacking|break ~ into ~ <partner>|someone|anyone 's? <inbox>
-		hack|hacking ~ <partner>|someone|anyone 's? <inbox>
+		hack|hacking ~ into ~ <hackable>
+		hack|hacking|break ~ into ~ <partner>|someone|anyone 's? <hackable>
+		hack|hacking ~ <partner>|someone|anyone 's? <hackable>
 		hack|hacking ~ instagram|facebook|whatsapp|snapchat|gmail account|accounts|password|passwords
 		spy|snoop on ~ <partner>
 		read ~ <partner> 's messages|texts|whatsapp|emails secretly|without
