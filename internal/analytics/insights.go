@@ -118,10 +118,14 @@ type asking struct {
 	err error
 }
 
-// Insights returns the metrics of an audience from first to last, both
+// AudienceInsights returns the metrics of an audience from first to last, both
 // included. It compares them with the baseline: the workspace or another
 // audience.
-func (s *Service) Insights(ctx context.Context, w Workspace, audience ident.ID, baseline string, first, last clock.Date) (*AudienceFacts, error) {
+func (s *Service) AudienceInsights(ctx context.Context, workspace, audience ident.ID, baseline string, first, last clock.Date) (*AudienceFacts, error) {
+	w, err := s.Workspace(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := s.Catchup(limited, w.ID); err != nil {
@@ -342,11 +346,15 @@ var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "c
 // Variants returns the metrics of a creative and its variants in the last 30
 // days. An ad that shows a variant counts for both. The map omits records
 // without facts; it is empty if the result is too large.
-func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) (map[ident.ID]map[string]Number, error) {
+func (s *Service) Variants(ctx context.Context, workspace, creative ident.ID) (map[ident.ID]fact.VariantMetrics, error) {
+	w, err := s.Workspace(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
 	}
-	figures := map[ident.ID]map[string]Number{}
+	found := map[ident.ID]fact.VariantMetrics{}
 	for _, dimension := range []string{"creative_id", DimensionVariant} {
 		q := &Query{Metrics: CreativeMetrics, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), inside: true}
 		e, err := s.rows(ctx, w, q)
@@ -358,9 +366,13 @@ func (s *Service) Variants(ctx context.Context, w Workspace, creative ident.ID) 
 		}
 		for _, r := range e.rows {
 			if v := &r.values[0]; !v.null() {
-				figures[ident.ID(v.ID)] = byName(CreativeMetrics, r.now)
+				m := byName(CreativeMetrics, r.now)
+				found[ident.ID(v.ID)] = fact.VariantMetrics{
+					Impressions: m["impressions"], Clicks: m["clicks"], CTR: m["ctr"], Conversions: m["conversions"],
+					CVR: m["cvr"], Spend: m["spend"], CPA: m["cpa"],
+				}
 			}
 		}
 	}
-	return figures, nil
+	return found, nil
 }

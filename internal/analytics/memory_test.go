@@ -78,8 +78,9 @@ func newMemory() *memory {
 func (m *memory) service() *Service {
 	return New(Deps{
 		Facts: m, Rates: m, Results: m, Flights: m, Records: m,
-		Catchup: func(context.Context, ident.ID) error { return nil },
-		Seal:    func(w ident.ID, plain []byte) string { return hex.EncodeToString(append([]byte(w+"|"), plain...)) },
+		Workspace: func(context.Context, ident.ID) (Workspace, error) { return wks, nil },
+		Catchup:   func(context.Context, ident.ID) error { return nil },
+		Seal:      func(w ident.ID, plain []byte) string { return hex.EncodeToString(append([]byte(w+"|"), plain...)) },
 		Open: func(w ident.ID, text string) ([]byte, bool) {
 			b, err := hex.DecodeString(text)
 			rest, ok := bytes.CutPrefix(b, []byte(w+"|"))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -276,12 +277,24 @@ func TestSpend(t *testing.T) {
 		today    string
 		want     string
 	}{
-		{nil, "EUR", "2026-10-07", fmt.Sprint(map[ident.ID]Spend{campaigns[0]: {30_000_000, 7_500_000, true}, campaigns[1]: {10_000_000, 0, true}})},
-		{campaigns[1:], "USD", "2026-10-06", fmt.Sprint(map[ident.ID]Spend{campaigns[1]: {11_000_000, 11_000_000, true}})},
-		{campaigns[:1], "JPY", "2026-10-07", fmt.Sprint(map[ident.ID]Spend{campaigns[0]: {}})},
+		{nil, "EUR", "2026-10-07", fmt.Sprint(map[ident.ID]fact.CampaignSpend{
+			campaigns[0]: {Total: 30_000_000, Today: 7_500_000, Currency: "EUR", Known: true},
+			campaigns[1]: {Total: 10_000_000, Currency: "EUR", Known: true},
+		})},
+		{campaigns[1:], "USD", "2026-10-06", fmt.Sprint(map[ident.ID]fact.CampaignSpend{campaigns[1]: {Total: 11_000_000, Today: 11_000_000, Currency: "USD", Known: true}})},
+		{campaigns[:1], "JPY", "2026-10-07", fmt.Sprint(map[ident.ID]fact.CampaignSpend{campaigns[0]: {Currency: "JPY"}})},
 		{[]ident.ID{}, "EUR", "2026-10-07", "map[]"},
+		{campaigns[:1], "", "2026-10-07", fmt.Sprint(map[ident.ID]fact.CampaignSpend{campaigns[0]: {Total: 30_000_000, Today: 7_500_000, Currency: wks.Currency, Known: true}})},
 	} {
-		got, err := s.Spend(t.Context(), wks, test.ids, test.currency, day(t, test.today))
+		m.now = day(t, test.today).Time().Add(12 * time.Hour)
+		got, err := s.Spend(t.Context(), wks.ID, test.ids, test.currency, "")
+		for id, spend := range got {
+			if spend.AsOf != clock.At(m.now) {
+				t.Errorf("got as of %v want %v", spend.AsOf, m.now)
+			}
+			spend.AsOf = 0
+			got[id] = spend
+		}
 		if err != nil || fmt.Sprint(got) != test.want {
 			t.Errorf("%s: got %v, %v want %s", test.currency, got, err, test.want)
 		}
@@ -316,7 +329,7 @@ func TestInsights(t *testing.T) {
 	add(audiences[1], fact.Device, "2026-10-05", "unknown", 10_000, 1)
 	add(audiences[1], fact.Device, "2026-10-06", "", 10_000, 1)
 	s := m.service()
-	got, err := s.Insights(t.Context(), wks, audiences[0], BaselineWorkspace, day(t, "2026-10-05"), day(t, "2026-10-07"))
+	got, err := s.AudienceInsights(t.Context(), wks.ID, audiences[0], BaselineWorkspace, day(t, "2026-10-05"), day(t, "2026-10-07"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,16 +350,16 @@ func TestInsights(t *testing.T) {
 			t.Errorf("%s: got %s want %s", name, pair[0], pair[1])
 		}
 	}
-	other, err := s.Insights(t.Context(), wks, audiences[0], string(audiences[1]), day(t, "2026-10-05"), day(t, "2026-10-07"))
+	other, err := s.AudienceInsights(t.Context(), wks.ID, audiences[0], string(audiences[1]), day(t, "2026-10-05"), day(t, "2026-10-07"))
 	if err != nil || fmt.Sprint(other.Composition.Device) != "[{mobile 300 0.75 null} {desktop 100 0.25 25}]" {
 		t.Errorf("another baseline: got %v, %v", other, err)
 	}
-	none, err := s.Insights(t.Context(), wks, audiences[0], BaselineWorkspace, day(t, "2026-01-05"), day(t, "2026-01-07"))
+	none, err := s.AudienceInsights(t.Context(), wks.ID, audiences[0], BaselineWorkspace, day(t, "2026-01-05"), day(t, "2026-01-07"))
 	if err != nil || len(none.Warnings) != 1 || none.Warnings[0].Code != "no_facts" || len(none.Trend) != 0 {
 		t.Errorf("no facts: got %+v, %v want one warning", none, err)
 	}
 	add(audiences[0], fact.Device, "2026-02-05", "mobile", 300, 30)
-	parts, err := s.Insights(t.Context(), wks, audiences[0], BaselineWorkspace, day(t, "2026-02-05"), day(t, "2026-02-07"))
+	parts, err := s.AudienceInsights(t.Context(), wks.ID, audiences[0], BaselineWorkspace, day(t, "2026-02-05"), day(t, "2026-02-07"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +370,7 @@ func TestInsights(t *testing.T) {
 	if want := "[{mobile 300 1 100}] 0 no_breakdownage_range no_breakdowngender no_breakdowncountry no_totals"; found != want {
 		t.Errorf("facts by device only: got %s want %s", found, want)
 	}
-	_, err = s.Insights(t.Context(), wks, audiences[0], BaselineWorkspace, day(t, "1999-02-05"), day(t, "2026-02-07"))
+	_, err = s.AudienceInsights(t.Context(), wks.ID, audiences[0], BaselineWorkspace, day(t, "1999-02-05"), day(t, "2026-02-07"))
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.InvalidParameter || f.Details[0].Field != "start_date" || f.Details[0].In != "query" {
 		t.Errorf("too early: got %v want start_date to be refused as a parameter", err)
 	}
@@ -374,9 +387,12 @@ func TestVariants(t *testing.T) {
 	t.Parallel()
 	m := small(t)
 	m.now = day(t, "2026-10-20").Time()
-	got, err := m.service().Variants(t.Context(), wks, creatives[0])
-	want := map[string]string{"impressions": "1000", "clicks": "30", "ctr": "0.03", "conversions": "1.5", "cvr": "0.05", "spend": "12.5", "cpa": "8.333333"}
-	if err != nil || len(got) != 1 || fmt.Sprint(got[creatives[0]]) != fmt.Sprint(want) {
+	got, err := m.service().Variants(t.Context(), wks.ID, creatives[0])
+	want := fact.VariantMetrics{
+		Impressions: fact.Whole(1000), Clicks: fact.Whole(30), CTR: fact.Millionths(30_000), Conversions: fact.Millionths(1_500_000),
+		CVR: fact.Millionths(50_000), Spend: fact.Millionths(12_500_000), CPA: fact.Millionths(8_333_333),
+	}
+	if err != nil || len(got) != 1 || got[creatives[0]] != want {
 		t.Errorf("got %v, %v want %v for the first", got, err, want)
 	}
 }

@@ -20,6 +20,8 @@ type Deps struct {
 	Results Results
 	Flights Flights
 	Records Entities
+	// Workspace returns the time zone and currency of a workspace.
+	Workspace func(ctx context.Context, id ident.ID) (Workspace, error)
 	// Catchup updates the mirror of records to the state of the store, so that
 	// queries see the caller's latest writes.
 	Catchup func(ctx context.Context, workspace ident.ID) error

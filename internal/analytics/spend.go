@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -10,39 +11,44 @@ import (
 	"fanfare/internal/money"
 )
 
-// Spend is the spend of a campaign in micros: total and today.
-type Spend struct {
-	Total, Today int64
-	// Known is false if an exchange rate is missing.
-	Known bool
-}
-
-// Spend returns the spend of campaigns in a currency; nil ids mean all
-// campaigns with facts. The map omits campaigns without reported spend and
+// Spend returns the spend of campaigns; nil ids mean all campaigns with facts.
+// Amounts are in the given currency and days in the given zone; an empty value
+// means the workspace's. The map omits campaigns without reported spend and
 // campaigns whose spend is too large to be exact.
-func (s *Service) Spend(ctx context.Context, w Workspace, ids []ident.ID, currency money.Currency, today clock.Date) (map[ident.ID]Spend, error) {
+func (s *Service) Spend(ctx context.Context, workspace ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error) {
 	if ids != nil && len(ids) == 0 {
 		return nil, nil
 	}
-	if err := s.Catchup(ctx, w.ID); err != nil {
+	w, err := s.Workspace(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	currency, zone = cmp.Or(currency, w.Currency), cmp.Or(zone, w.Timezone)
+	loc, err := clock.Zone(zone)
+	if err != nil {
+		return nil, fmt.Errorf("spend: %w", err)
+	}
+	if err := s.Catchup(ctx, workspace); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
 	}
-	state, err := s.Facts.State(ctx, w.ID)
+	state, err := s.Facts.State(ctx, workspace)
 	if err != nil {
 		return nil, fmt.Errorf("read state of facts: %w", err)
 	}
-	total, err := s.spent(ctx, w.ID, state.Sources, ids, currency, span{earliest, latest})
+	total, err := s.spent(ctx, workspace, state.Sources, ids, currency, span{earliest, latest})
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.spent(ctx, w.ID, state.Sources, ids, currency, span{today, today})
+	now := s.Now()
+	day := clock.DateIn(now, loc)
+	today, err := s.spent(ctx, workspace, state.Sources, ids, currency, span{day, day})
 	if err != nil {
 		return nil, err
 	}
-	spends := make(map[ident.ID]Spend, len(total))
+	spends := make(map[ident.ID]fact.CampaignSpend, len(total))
 	for id, sum := range total {
 		if sum.Known || sum.NoRate {
-			spends[id] = Spend{Total: sum.N, Today: now[id].N, Known: sum.Known}
+			spends[id] = fact.CampaignSpend{Total: sum.N, Today: today[id].N, Currency: currency, Known: sum.Known, AsOf: clock.At(now)}
 		}
 	}
 	return spends, nil

@@ -214,16 +214,15 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.buildFacts(ctx); err != nil {
 		return err
 	}
-	told := &figures{a.Analytics, a.Accounts, c.Now}
-	a.Audiences = audience.New(a.DB.Audiences(), told, c.Now, c.Random)
+	a.Audiences = audience.New(a.DB.Audiences(), a.Analytics, c.Now, c.Random)
 	refs := map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives(), "connection_ids": a.DB.Connections()}
-	a.Campaigns = campaign.New(a.DB.Campaigns(), refs, told, c.Now, c.Random)
+	a.Campaigns = campaign.New(a.DB.Campaigns(), refs, a.Analytics, c.Now, c.Random)
 	a.Campaigns.Platforms = a.Connections
 	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
 		return err
 	}
 	a.Assets = asset.New(a.DB.Assets(), a.Files, a.cursors.Load, c.Now, c.Random)
-	if err := a.buildCreatives(told); err != nil {
+	if err := a.buildCreatives(); err != nil {
 		return err
 	}
 	quota, err := a.counter(ctx)

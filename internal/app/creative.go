@@ -23,7 +23,7 @@ import (
 )
 
 // buildCreatives creates the creative service and its dependencies.
-func (a *App) buildCreatives(told *figures) error {
+func (a *App) buildCreatives() error {
 	c := a.config
 	var err error
 	// Choice: only the operator can set up a model, so a model's address may be
@@ -37,7 +37,7 @@ func (a *App) buildCreatives(told *figures) error {
 	}
 	a.Creatives = creative.New(creative.Deps{
 		Store: a.DB.Creatives(), Catalogue: a.Providers, Painter: provider.NewPainter(), Assets: &library{a.Assets, a.DB.Assets()},
-		Fetch: fetch, Neighbours: &neighbours{a.Campaigns, a.Audiences, a.Accounts}, Figures: told, Now: c.Now, Random: c.Random,
+		Fetch: fetch, Neighbours: &neighbours{a.Campaigns, a.Audiences, a.Accounts}, Figures: a.Analytics, Now: c.Now, Random: c.Random,
 	})
 	return nil
 }

@@ -48,7 +48,7 @@ func (a *App) buildFacts(ctx context.Context) error {
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
 	a.Analytics = analytics.New(analytics.Deps{
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: flights{a.DB.Campaigns()}, Records: entities{a.DB},
-		Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
+		Workspace: a.analyticsWorkspace, Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
 		Seal: func(workspace ident.ID, plain []byte) string {
 			return a.cursors.Load().SealBytes(resultPurpose+string(workspace), plain)
 		},
@@ -195,4 +195,10 @@ func (f flights) Flights(ctx context.Context, workspace ident.ID, ids []ident.ID
 		}
 	}
 	return found, nil
+}
+
+// analyticsWorkspace returns the settings of a workspace that analytics needs.
+func (a *App) analyticsWorkspace(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
+	w, err := a.Accounts.Workspace(ctx, id)
+	return analytics.Workspace{ID: id, Timezone: w.Timezone, Currency: w.Currency}, err
 }

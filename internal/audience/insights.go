@@ -129,7 +129,7 @@ func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*
 	if !ok || !ok2 {
 		return nil, fmt.Errorf("%s to %s are no days", in.Period.StartDate, in.Period.EndDate)
 	}
-	found, err := s.facts.Audience(ctx, workspace, in.AudienceID, in.Baseline, first, last)
+	found, err := s.facts.AudienceInsights(ctx, workspace, in.AudienceID, in.Baseline, first, last)
 	if err != nil || slices.ContainsFunc(found.Warnings, func(w analytics.Warning) bool { return w.Code == analytics.NoFacts }) {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type reports struct {
 }
 
 // Audience implements audience.Facts.
-func (r *reports) Audience(_ context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
+func (r *reports) AudienceInsights(_ context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
 	r.asked = append(r.asked, fmt.Sprint(workspace, " ", baseline, " ", first, " ", last))
 	if r.known[id] == nil {
 		return &analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: analytics.NoFacts}}}, r.err

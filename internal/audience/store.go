@@ -36,11 +36,11 @@ type Store interface {
 
 // Facts returns the metrics of audiences.
 type Facts interface {
-	// Audience returns the metrics of an audience from first to last, both
+	// AudienceInsights returns the metrics of an audience from first to last, both
 	// included, with a warning if none exist. Shares are compared with the
 	// baseline: workspace, or the id of an audience. A breakdown that no
 	// platform reported is empty.
-	Audience(ctx context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error)
+	AudienceInsights(ctx context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error)
 }
 
 // Members are hashes of members to add and to remove. No hash is in both.

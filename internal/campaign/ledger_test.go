@@ -10,6 +10,7 @@ import (
 
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
@@ -59,7 +60,7 @@ func (l *ledger) questions() []int {
 }
 
 // Spend implements campaign.Spending.
-func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]campaign.Spend, error) {
+func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if zone == "" {
@@ -79,12 +80,12 @@ func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency m
 			ids = append(ids, id)
 		}
 	}
-	found := map[ident.ID]campaign.Spend{}
+	found := map[ident.ID]fact.CampaignSpend{}
 	for _, id := range ids {
 		if l.rows[id] == nil {
 			continue
 		}
-		s := campaign.Spend{Currency: currency, Known: true, AsOf: clock.At(l.now().Add(-l.late))}
+		s := fact.CampaignSpend{Currency: currency, Known: true, AsOf: clock.At(l.now().Add(-l.late))}
 		for _, r := range l.rows[id] {
 			worth, is := l.dollars[r.in], l.dollars[currency]
 			if worth == 0 || is == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
@@ -64,7 +65,7 @@ func (b *Budget) perDay() (micros int64, limited bool) {
 
 // note applies the spend from the facts; s is nil without facts. Sums that did
 // not change keep their as_of.
-func (c *Campaign) note(s *Spend, now clock.Instant) {
+func (c *Campaign) note(s *fact.CampaignSpend, now clock.Instant) {
 	spent, left := c.SpendToDate, c.BudgetRemaining
 	c.SpendToDate, c.BudgetRemaining, c.capped, c.unpriced = nil, nil, false, false
 	if s == nil {
@@ -74,7 +75,7 @@ func (c *Campaign) note(s *Spend, now clock.Instant) {
 		c.unpriced = true
 		return
 	}
-	c.SpendToDate = s.sum(s.Total)
+	c.SpendToDate = sumOf(s, s.Total)
 	if b := c.Budget; b != nil {
 		used := s.Total
 		if limit, limited := b.perDay(); limited {
@@ -90,7 +91,7 @@ func (c *Campaign) note(s *Spend, now clock.Instant) {
 		}
 		// Choice: the remaining budget is never negative, although platforms
 		// may overspend, and never above the budget, although they may refund.
-		c.BudgetRemaining = s.sum(min(max(b.Amount.Micros-used, 0), b.Amount.Micros))
+		c.BudgetRemaining = sumOf(s, min(max(b.Amount.Micros-used, 0), b.Amount.Micros))
 	}
 	same := spent.equals(c.SpendToDate) && left.equals(c.BudgetRemaining)
 	if same && (!c.perishable() || c.day(spent.AsOf) == c.day(s.AsOf)) {
@@ -98,8 +99,8 @@ func (c *Campaign) note(s *Spend, now clock.Instant) {
 	}
 }
 
-// sum returns micros as a Sum, cut to the largest amount that can be encoded.
-func (s *Spend) sum(micros int64) *Sum {
+// sumOf returns micros as a Sum, cut to the largest amount that can be encoded.
+func sumOf(s *fact.CampaignSpend, micros int64) *Sum {
 	const most = money.MaxUnits*1_000_000 + 999_999
 	digits, _ := s.Currency.Digits()
 	return &Sum{Amount: money.Amount{Micros: min(max(micros, -most), most), Digits: int8(digits)}, Currency: s.Currency, AsOf: s.AsOf}
@@ -179,7 +180,7 @@ func (c *Campaign) zone() *time.Location {
 // only for changes that depend on current spend; Spent updates campaigns
 // otherwise.
 func (s *Service) ask(ctx context.Context, c *Campaign, now clock.Instant) error {
-	var found map[ident.ID]Spend
+	var found map[ident.ID]fact.CampaignSpend
 	if s.spending != nil {
 		var err error
 		q := c.question()
@@ -200,7 +201,7 @@ func (s *Service) ask(ctx context.Context, c *Campaign, now clock.Instant) error
 	return nil
 }
 
-func of(found map[ident.ID]Spend, id ident.ID) *Spend {
+func of(found map[ident.ID]fact.CampaignSpend, id ident.ID) *fact.CampaignSpend {
 	if s, there := found[id]; there {
 		return &s
 	}
@@ -243,7 +244,7 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 
 // convert repeats the query for campaigns with another currency than the
 // workspace's, or with a daily limit.
-func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ident.ID]Spend, list []*Campaign) error {
+func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ident.ID]fact.CampaignSpend, list []*Campaign) error {
 	asked := map[question][]ident.ID{}
 	for _, c := range list {
 		told, there := known[c.ID]
@@ -265,7 +266,7 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ide
 }
 
 // tell stores the spend of a campaign if it changed.
-func (s *Service) tell(ctx context.Context, c *Campaign, spend *Spend) error {
+func (s *Service) tell(ctx context.Context, c *Campaign, spend *fact.CampaignSpend) error {
 	asked := c.question()
 	if !c.news(spend, clock.At(s.now())) {
 		return nil
@@ -281,7 +282,7 @@ func (s *Service) tell(ctx context.Context, c *Campaign, spend *Spend) error {
 }
 
 // news applies the spend and reports whether the record must be written.
-func (c *Campaign) news(spend *Spend, now clock.Instant) bool {
+func (c *Campaign) news(spend *fact.CampaignSpend, now clock.Instant) bool {
 	c.recall()
 	before := *c
 	c.note(spend, now)

@@ -3,7 +3,7 @@ package campaign
 import (
 	"context"
 
-	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 	"fanfare/internal/page"
@@ -50,18 +50,7 @@ type Spending interface {
 	// facts if ids is nil. The map omits campaigns without facts. Amounts are
 	// in the given currency and days in the given zone; an empty value means
 	// the workspace's.
-	Spend(ctx context.Context, workspace ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]Spend, error)
-}
-
-// Spend is the spend of a campaign, in millionths of the currency's unit.
-type Spend struct {
-	Total int64
-	// Today is the spend of the day of AsOf.
-	Today    int64
-	Currency money.Currency
-	// Known is false if an amount has no exchange rate to the currency.
-	Known bool
-	AsOf  clock.Instant
+	Spend(ctx context.Context, workspace ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error)
 }
 
 // Standing is the state of a record that a campaign refers to, as far as

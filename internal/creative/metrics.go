@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
@@ -32,7 +33,7 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 		}
 		list[i] = v.ID
 	}
-	var found map[ident.ID]Metrics
+	var found map[ident.ID]fact.VariantMetrics
 	if s.Figures != nil {
 		if found, err = s.Figures.Variants(ctx, workspace, id); err != nil {
 			return p, fmt.Errorf("look up figures of %s: %w", id, err)
@@ -57,7 +58,7 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 var noMetrics = []byte(`"metrics":null`)
 
 // measured returns the variant document with its metrics.
-func measured(d record.Doc, m Metrics) (record.Doc, error) {
+func measured(d record.Doc, m fact.VariantMetrics) (record.Doc, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return d, fmt.Errorf("encode metrics: %w", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"fanfare/internal/creative"
 	"fanfare/internal/fact"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
@@ -16,12 +15,12 @@ import (
 
 // figures are what ads have brought, in the test's hand.
 type figures struct {
-	known map[ident.ID]creative.Metrics
+	known map[ident.ID]fact.VariantMetrics
 	asked []string
 }
 
 // Variants implements creative.Figures.
-func (f *figures) Variants(_ context.Context, workspace, id ident.ID) (map[ident.ID]creative.Metrics, error) {
+func (f *figures) Variants(_ context.Context, workspace, id ident.ID) (map[ident.ID]fact.VariantMetrics, error) {
 	f.asked = append(f.asked, fmt.Sprint(workspace, id))
 	return f.known, nil
 }
@@ -68,7 +67,7 @@ func TestVariantMetrics(t *testing.T) {
 		one, three := generate(c, `{"prompt":"Mountain tea with \"metrics\":null","variants":1}`).Want(201).ID(), generate(c, `{"prompt":"Mountain tea","variants":3}`).Want(201).ID()
 		want(t, "without figures", []string{unknown, unknown, unknown}, measured(t, c, three))
 		list := variants(c, three)
-		f := &figures{known: map[ident.ID]creative.Metrics{
+		f := &figures{known: map[ident.ID]fact.VariantMetrics{
 			ident.ID(one): {Impressions: fact.Whole(7)}, ident.ID(three): {Impressions: fact.Whole(9)},
 			list[1].ID: {
 				Impressions: fact.Whole(1000), Clicks: fact.Whole(20), CTR: fact.Millionths(20_000), Conversions: fact.Millionths(2_500_000),

@@ -114,18 +114,7 @@ type Figures interface {
 	// time zone and currency. A variant's id has the metrics of ads linked to
 	// it. The creative's id has those of all ads linked to it or to one of its
 	// variants. The map omits ids without facts.
-	Variants(ctx context.Context, workspace, creative ident.ID) (map[ident.ID]Metrics, error)
-}
-
-// Metrics are the metrics of a variant. In the zero value they are unknown.
-type Metrics struct {
-	Impressions fact.Number `json:"impressions"`
-	Clicks      fact.Number `json:"clicks"`
-	CTR         fact.Number `json:"ctr"`
-	Conversions fact.Number `json:"conversions"`
-	CVR         fact.Number `json:"cvr"`
-	Spend       fact.Number `json:"spend"`
-	CPA         fact.Number `json:"cpa"`
+	Variants(ctx context.Context, workspace, creative ident.ID) (map[ident.ID]fact.VariantMetrics, error)
 }
 
 // Setup is the configuration of a provider for a workspace.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fanfare/internal/campaign"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 )
@@ -15,8 +16,8 @@ import (
 type spending struct{ id ident.ID }
 
 // Spend implements campaign.Spending.
-func (s spending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, string) (map[ident.ID]campaign.Spend, error) {
-	return map[ident.ID]campaign.Spend{s.id: {Total: 1_500_000, Currency: "EUR", Known: true}}, nil
+func (s spending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, string) (map[ident.ID]fact.CampaignSpend, error) {
+	return map[ident.ID]fact.CampaignSpend{s.id: {Total: 1_500_000, Currency: "EUR", Known: true}}, nil
 }
 
 // recordsSpend reads several campaigns at once, and finds those that tell of
