@@ -129,8 +129,9 @@ func (c *calculation) compute(o *outcome) {
 	}
 }
 
-// total puts all rows together; chosen says that some were left out. What is
-// zero in a row is zero in all.
+// total adds up the rows of each period; chosen says that a condition on
+// metrics removed some. A measure that is zero in a row is zero in the total. In
+// a period without rows, the reported measures are zero.
 func (c *calculation) total(views, viewsBefore []view, chosen bool, reported, reportedBefore map[string]bool) {
 	c.totals = outcome{views: views, earlier: viewsBefore, current: true, paired: c.q.Compare != nil}
 	if chosen {
@@ -140,12 +141,18 @@ func (c *calculation) total(views, viewsBefore []view, chosen bool, reported, re
 			c.totals.earlier = append(c.totals.earlier, o.earlier...)
 		}
 	}
-	if len(c.rows) == 0 {
-		c.totals.zeros, c.totals.zerosBefore = without(c.totals.views, reported), without(c.totals.earlier, reportedBefore)
-	} else {
-		c.totals.zeros, c.totals.zerosBefore = map[string]bool{}, map[string]bool{}
-		for _, o := range c.rows {
+	c.totals.zeros, c.totals.zerosBefore = without(c.totals.views, reported), without(c.totals.earlier, reportedBefore)
+	if slices.ContainsFunc(c.rows, func(o *outcome) bool { return o.current }) {
+		c.totals.zeros = map[string]bool{}
+	}
+	if slices.ContainsFunc(c.rows, func(o *outcome) bool { return o.paired }) {
+		c.totals.zerosBefore = map[string]bool{}
+	}
+	for _, o := range c.rows {
+		if o.current {
 			maps.Copy(c.totals.zeros, o.zeros)
+		}
+		if o.paired {
 			maps.Copy(c.totals.zerosBefore, o.zerosBefore)
 		}
 	}

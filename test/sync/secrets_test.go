@@ -371,6 +371,8 @@ func (v *visitor) search(states []string) {
 			v.Errorf("the backup does not name the master key %s that it needs", id)
 		}
 	}
+	v.mu.Lock() // background syncs still call the platform
+	defer v.mu.Unlock()
 	for secret := range v.known {
 		for place, text := range places {
 			if at := strings.Index(text, secret); at >= 0 {
