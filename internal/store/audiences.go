@@ -26,10 +26,10 @@ var (
 
 // Audiences returns the store of audiences.
 func (db *DB) Audiences() *Audiences {
-	return &Audiences{records[audience.Audience, *audience.Audience]{db, audiences}}
+	return &Audiences{records[audience.Audience, *audience.Audience]{db, audienceTable}}
 }
 
-var audiences = newTable(table{
+var audienceTable = newTable(table{
 	name:    "audience",
 	shape:   2,
 	hidden:  archived,
@@ -70,7 +70,7 @@ func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) 
 		size = a.Size.Estimate
 	}
 	r, err := rowOf(a.ID, string(a.Status), &a.Common, a, strings.ToLower(a.Name), string(a.Type), size)
-	w := recordWrite{table: audiences, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
+	w := recordWrite{table: audienceTable, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
 	if before.ID != "" && standings[before.Status] != standings[a.Status] {
 		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, a.WorkspaceID, a.ID, save.At) }
 	}
@@ -237,7 +237,7 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 	var list []audience.Shared
 	for rows.Next() {
 		o := audience.Shared{Shared: rows.Int(), With: &audience.Audience{}}
-		_, d, err := audiences.read(rows)
+		_, d, err := audienceTable.read(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -21,10 +21,10 @@ var _ campaign.Store = (*Campaigns)(nil)
 
 // Campaigns returns the store of campaigns.
 func (db *DB) Campaigns() *Campaigns {
-	return &Campaigns{records[campaign.Campaign, *campaign.Campaign]{db, campaigns}}
+	return &Campaigns{records[campaign.Campaign, *campaign.Campaign]{db, campaignTable}}
 }
 
-var campaigns = newTable(table{
+var campaignTable = newTable(table{
 	name:    "campaign",
 	shape:   2,
 	hidden:  archived,
@@ -72,7 +72,7 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 		return record.Doc{}, err
 	}
 	w := recordWrite{
-		table: campaigns, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
+		table: campaignTable, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
 		save: save, job: KindSettle,
 	}
 	if len(c.ExternalRefs) > 0 && save.Enable != nil {
@@ -124,7 +124,7 @@ func (db *DB) enqueueSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
 // ByIDs reads the campaigns with these ids, ordered by id.
 func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
 	b := &builder{}
-	b.add(`SELECT ` + campaigns.selected() + ` FROM campaign WHERE workspace_id = `)
+	b.add(`SELECT ` + campaignTable.selected() + ` FROM campaign WHERE workspace_id = `)
 	b.value(string(workspace))
 	b.add(` AND id IN (`)
 	b.ids(ids)
@@ -135,7 +135,7 @@ func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.I
 	}
 	var list []*campaign.Campaign
 	for rows.Next() {
-		_, d, err := campaigns.read(rows)
+		_, d, err := campaignTable.read(rows)
 		if err != nil {
 			return nil, err
 		}

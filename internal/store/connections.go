@@ -26,10 +26,10 @@ var (
 
 // Connections returns the store of connections.
 func (db *DB) Connections() *Connections {
-	return &Connections{records[connection.Connection, *connection.Connection]{db, connections}}
+	return &Connections{records[connection.Connection, *connection.Connection]{db, connectionTable}}
 }
 
-var connections = newTable(table{
+var connectionTable = newTable(table{
 	name:    "connection",
 	shape:   1,
 	reshape: reencode[connection.Connection],
@@ -115,7 +115,7 @@ func (s *Connections) recordWrite(c *connection.Connection, save record.Save) (r
 		return recordWrite{}, err
 	}
 	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Platform, instant(c.Sync.LastSuccessAt), private)
-	w := recordWrite{table: connections, row: r, common: &c.Common, save: save}
+	w := recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}
 	if before.ID != "" && connectionStandings[before.Status] != connectionStandings[c.Status] {
 		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At) }
 	}

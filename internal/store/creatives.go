@@ -26,10 +26,10 @@ var (
 
 // Creatives returns the store of creatives.
 func (db *DB) Creatives() *Creatives {
-	return &Creatives{records[creative.Creative, *creative.Creative]{db, creatives}}
+	return &Creatives{records[creative.Creative, *creative.Creative]{db, creativeTable}}
 }
 
-var creatives = newTable(table{
+var creativeTable = newTable(table{
 	name:    "creative",
 	shape:   1,
 	hidden:  archived,
@@ -50,7 +50,7 @@ var creatives = newTable(table{
 	},
 })
 
-var variants = newTable(table{
+var variantTable = newTable(table{
 	name:    "variant",
 	shape:   2,
 	hidden:  archived,
@@ -70,13 +70,13 @@ const KindGenerate = "creative.generate"
 // Variants lists the variants of a creative.
 func (s *Creatives) Variants(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
 	q.Filters = append(slices.Clone(q.Filters), page.Filter{Name: "creative_id", Values: []string{string(id)}})
-	p, err := variants.list(ctx, s.db.engine, workspace, q)
+	p, err := variantTable.list(ctx, s.db.engine, workspace, q)
 	return p, toFault(err)
 }
 
 // Variant reads one variant.
 func (s *Creatives) Variant(ctx context.Context, workspace, id ident.ID) (*creative.Variant, error) {
-	d, err := s.db.doc(ctx, variants, workspace, id)
+	d, err := s.db.doc(ctx, variantTable, workspace, id)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 		return slices.Concat(refsOf("channel", spec.Channels), refsOf("tag", spec.Tags))
 	}
 	return s.db.save(ctx, recordWrite{
-		table: creatives, row: r, common: &c.Common, save: save.Save,
+		table: creativeTable, row: r, common: &c.Common, save: save.Save,
 		// References of variants are only added, because variants are written
 		// once.
 		before: refs(&before.Spec), now: append(refs(&c.Spec), refsOf("asset_id", media)...),
@@ -154,12 +154,12 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 	}
 	for _, r := range rows {
 		if save.Primary == nil {
-			if err := variants.add(tx, r); err != nil {
+			if err := variantTable.add(tx, r); err != nil {
 				return err
 			}
 			continue
 		}
-		ok, err := variants.change(tx, r, record.Stamp{Version: r.stamp.Version - 1})
+		ok, err := variantTable.change(tx, r, record.Stamp{Version: r.stamp.Version - 1})
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const EventRetention = 30 * 24 * 60 * 60 * 1_000_000
 // maxSnapshot is the size of the largest record that an event contains whole.
 const maxSnapshot = 20_000
 
-var events = newTable(table{
+var eventTable = newTable(table{
 	name:  "event",
 	shape: 1,
 	log:   true,
@@ -38,13 +38,13 @@ func (db *DB) Events() *Events { return &Events{db} }
 
 // List reads one page of events.
 func (s *Events) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := events.list(ctx, s.db.engine, workspace, q)
+	p, err := eventTable.list(ctx, s.db.engine, workspace, q)
 	return p, toFault(err)
 }
 
 // Doc reads one event. If restricted is false, restricted events are not found.
 func (s *Events) Doc(ctx context.Context, workspace, id ident.ID, restricted bool) (record.Doc, error) {
-	t := *events
+	t := *eventTable
 	if !restricted {
 		t.get += ` AND restricted = 0`
 	}

@@ -19,10 +19,10 @@ var _ ingest.ImportStore = (*Imports)(nil)
 
 // Imports returns the store of imports.
 func (db *DB) Imports() *Imports {
-	return &Imports{records[ingest.Import, *ingest.Import]{db, imports}}
+	return &Imports{records[ingest.Import, *ingest.Import]{db, importTable}}
 }
 
-var imports = newTable(table{
+var importTable = newTable(table{
 	name:    "import",
 	shape:   1,
 	reshape: reencode[ingest.Import],
@@ -45,7 +45,7 @@ func (s *Imports) Save(ctx context.Context, i *ingest.Import, save record.Save) 
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return s.db.save(ctx, recordWrite{table: imports, row: r, common: &i.Common, save: save})
+	return s.db.save(ctx, recordWrite{table: importTable, row: r, common: &i.Common, save: save})
 }
 
 const selectSame = `SELECT id FROM import WHERE workspace_id = $1 AND sha256 = $2 AND source = $3 AND status = 'committed' ORDER BY created_at DESC, id DESC LIMIT 1`

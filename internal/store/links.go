@@ -324,7 +324,7 @@ func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string
 
 // Names finds records of a kind by name, except archived ones.
 func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, names []string) (map[string][]ident.ID, error) {
-	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name}[kind]
+	name := map[string]string{fact.KindCampaign: campaignTable.name, fact.KindCreative: creativeTable.name, fact.KindAudience: audienceTable.name}[kind]
 	found := map[string][]ident.ID{}
 	for some := range slices.Chunk(names, batchSize) {
 		b := &builder{}

@@ -19,9 +19,9 @@ var mirrored = []struct {
 	prefix string
 	kind   string
 }{
-	{campaigns, ident.Campaign, fact.KindCampaign},
-	{creatives, ident.Creative, fact.KindCreative},
-	{audiences, ident.Audience, fact.KindAudience},
+	{campaignTable, ident.Campaign, fact.KindCampaign},
+	{creativeTable, ident.Creative, fact.KindCreative},
+	{audienceTable, ident.Audience, fact.KindAudience},
 }
 
 const (
@@ -174,7 +174,7 @@ func (db *DB) Records(ctx context.Context, workspace ident.ID, kind string, ids 
 // records that facts link to: the record itself, or the creative of a variant.
 // Callers pass a few hundred ids at once.
 func (db *DB) Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
-	name := map[string]string{fact.KindCampaign: campaigns.name, fact.KindCreative: creatives.name, fact.KindAudience: audiences.name, ingest.KindVariant: variants.name}[kind]
+	name := map[string]string{fact.KindCampaign: campaignTable.name, fact.KindCreative: creativeTable.name, fact.KindAudience: audienceTable.name, ingest.KindVariant: variantTable.name}[kind]
 	if name == "" || len(ids) == 0 {
 		return nil, nil
 	}

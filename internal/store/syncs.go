@@ -19,7 +19,7 @@ var _ connection.Runs = (*Runs)(nil)
 
 // Runs returns the store of sync runs.
 func (db *DB) Runs() *Runs {
-	return &Runs{records[connection.Run, *connection.Run]{db, runs}}
+	return &Runs{records[connection.Run, *connection.Run]{db, runTable}}
 }
 
 const (
@@ -29,7 +29,7 @@ const (
 	RunRetention = 90 * 24 * 60 * 60 * 1_000_000
 )
 
-var runs = newTable(table{
+var runTable = newTable(table{
 	name:    "sync_run",
 	shape:   1,
 	reshape: reencode[connection.Run],
@@ -59,7 +59,7 @@ func runWrite(r *connection.Run, save record.Save) (recordWrite, error) {
 		}
 	}
 	row, err := rowOf(r.ID, string(r.Status), &r.Common, r, string(r.ConnectionID), plan)
-	return recordWrite{table: runs, row: row, common: &r.Common, save: save}, err
+	return recordWrite{table: runTable, row: row, common: &r.Common, save: save}, err
 }
 
 // Apply writes a connection and its sync runs with their events and jobs in one
