@@ -25,11 +25,36 @@ var (
 // Accounts returns the store of accounts.
 func (db *DB) Accounts() *Accounts { return &Accounts{db} }
 
-const (
-	workspaceColumns = `w.id, w.name, w.plan, w.timezone, w.currency, w.suspended, w.created_at, w.require_approval, w.model_budget, w.endless_keys`
-	userColumns      = `u.id, u.email, u.name, u.service, u.created_at`
-	keyColumns       = `k.id, k.workspace_id, k.user_id, k.name, k.last4, k.scopes, k.addresses, k.created_at, k.expires_at, k.revoked_at, k.revoke_reason, k.notified, k.last_used_at, k.last_address, k.last_agent, k.exposed_at`
+var (
+	workspaceTable = newTable(table{
+		name: "workspace", key: []string{"id"},
+		columns: names("id", "name", "plan", "timezone", "currency", "suspended", "created_at", "require_approval", "model_budget", "endless_keys"),
+	})
+	userTable = newTable(table{
+		name: "account_user", key: []string{"id"}, columns: names("id", "email", "name", "service", "created_at"),
+	})
+	memberTable = newTable(table{
+		name: "member", key: []string{"workspace_id", "user_id"}, columns: names("workspace_id", "user_id", "role", "inactive_at"),
+		parents: []*table{workspaceTable, userTable},
+	})
+	keyTable = newTable(table{
+		name: "api_key", key: workspaceID,
+		columns: names("workspace_id", "id", "user_id", "hash", "name", "last4", "scopes", "addresses", "created_at", "expires_at",
+			"revoked_at", "revoke_reason", "notified", "last_used_at", "last_address", "last_agent", "exposed_at"),
+		parents: []*table{memberTable},
+	})
+	keyUseTable = newTable(table{
+		name: "api_key_use", key: []string{"workspace_id", "key_id", "day"}, columns: names("workspace_id", "key_id", "day", "count"),
+	})
 )
+
+// The columns that readWorkspace, readUser and readKey expect.
+var (
+	workspaceColumns = workspaceTable.all("w")
+	userColumns      = userTable.all("u")
+)
+
+const keyColumns = `k.id, k.workspace_id, k.user_id, k.name, k.last4, k.scopes, k.addresses, k.created_at, k.expires_at, k.revoked_at, k.revoke_reason, k.notified, k.last_used_at, k.last_address, k.last_agent, k.exposed_at`
 
 func readWorkspace(r *Rows) account.Workspace {
 	w := account.Workspace{
@@ -109,12 +134,21 @@ func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.
 	})
 }
 
-const insertWorkspace = `INSERT INTO workspace (id, name, plan, timezone, currency, suspended, created_at) VALUES ($1, $2, $3, $4, $5, 0, $6)`
+func workspaceValues(w *account.Workspace) []any {
+	var budget any
+	if w.ModelBudget != nil {
+		budget = *w.ModelBudget
+	}
+	return []any{
+		string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), boolToInt(w.Suspended), int64(w.CreatedAt),
+		boolToInt(w.RequireApproval), budget, boolToInt(w.EndlessKeys),
+	}
+}
 
 // AddWorkspace stores a workspace, its owner and the first key, if any.
 func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, most int64, note account.Note) (account.User, error) {
 	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
-		if _, err := tx.Exec(insertWorkspace, string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), int64(w.CreatedAt)); err != nil {
+		if _, err := tx.Exec(workspaceTable.insert, workspaceValues(&w)...); err != nil {
 			return fmt.Errorf("insert workspace: %w", err)
 		}
 		var err error
@@ -157,7 +191,7 @@ func checkOwned(tx Tx, user ident.ID, most int64) error {
 	return fault.New(fault.InvalidState, message, fault.Detail{Code: "too_many_workspaces", Message: message, Meta: fault.Meta{"limit": most}})
 }
 
-const insertUser = `INSERT INTO account_user (id, email, name, service, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (email) DO NOTHING`
+var insertUser = userTable.insert + ` ON CONFLICT (email) DO NOTHING`
 
 // addUser creates a user unless the email address is taken. It returns the user
 // with that address.
@@ -172,8 +206,7 @@ func addUser(tx Tx, u account.User) (account.User, error) {
 	return readUser(rows), nil
 }
 
-const upsertMember = `INSERT INTO member (workspace_id, user_id, role, inactive_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, inactive_at = excluded.inactive_at`
+var upsertMember = memberTable.upsert("workspace_id", "user_id")
 
 func putMember(tx Tx, workspace ident.ID, m account.Member) error {
 	if _, err := tx.Exec(upsertMember, string(workspace), string(m.ID), string(m.Role), instant(m.InactiveAt)); err != nil {
@@ -195,7 +228,10 @@ func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) 
 	return list, nil
 }
 
-const selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspace w WHERE w.id = $1`
+var (
+	selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspace w WHERE w.id = $1`
+	upsertWorkspace = workspaceTable.upsert("id")
+)
 
 // Workspace reads one workspace.
 func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspace, error) {
@@ -230,12 +266,7 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 		}
 		w = readWorkspace(rows)
 		change(&w)
-		var budget any
-		if w.ModelBudget != nil {
-			budget = *w.ModelBudget
-		}
-		_, err = tx.Exec(`UPDATE workspace SET name = $1, plan = $2, timezone = $3, currency = $4, suspended = $5, require_approval = $6, model_budget = $7, endless_keys = $8 WHERE id = $9`,
-			w.Name, string(w.Plan), w.Timezone, string(w.Currency), boolToInt(w.Suspended), boolToInt(w.RequireApproval), budget, boolToInt(w.EndlessKeys), string(w.ID))
+		_, err = tx.Exec(upsertWorkspace, workspaceValues(&w)...)
 		return err
 	})
 	return w, err
@@ -278,9 +309,6 @@ func (s *Accounts) Members(ctx context.Context, workspace ident.ID) ([]account.M
 	return list, nil
 }
 
-const insertKeyText = `INSERT INTO api_key (workspace_id, id, user_id, hash, name, last4, scopes, addresses, created_at, expires_at, revoked_at, revoke_reason, notified, last_used_at, last_address, last_agent)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, '', 0, NULL, '', '')`
-
 func insertKey(tx Tx, k account.NewKey) error {
 	var scopes, addresses any
 	if k.Scopes != nil {
@@ -297,8 +325,8 @@ func insertKey(tx Tx, k account.NewKey) error {
 		}
 		addresses = string(b)
 	}
-	_, err := tx.Exec(insertKeyText, string(k.WorkspaceID), string(k.ID), string(k.UserID), k.Hash.String(), k.Name, k.Last4,
-		scopes, addresses, int64(k.CreatedAt), instant(k.ExpiresAt))
+	_, err := tx.Exec(keyTable.insert, string(k.WorkspaceID), string(k.ID), string(k.UserID), k.Hash.String(), k.Name, k.Last4,
+		scopes, addresses, int64(k.CreatedAt), instant(k.ExpiresAt), nil, "", 0, nil, "", "", nil)
 	if err != nil {
 		return fmt.Errorf("insert key: %w", err)
 	}
@@ -359,7 +387,7 @@ func (s *Accounts) SaveKey(ctx context.Context, k account.Key, note account.Note
 	return s.change(ctx, note, &k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
 }
 
-const selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +
+var selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +
 	` FROM api_key k WHERE k.workspace_id = $3 ORDER BY k.id`
 
 // Keys lists the keys of a workspace.
@@ -382,7 +410,7 @@ func (s *Accounts) Keys(ctx context.Context, workspace ident.ID) ([]account.Key,
 	return list, nil
 }
 
-const selectCallers = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at, ` + keyColumns + `
+var selectCallers = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at, ` + keyColumns + `
 FROM api_key k
 JOIN member m ON m.workspace_id = k.workspace_id AND m.user_id = k.user_id
 JOIN account_user u ON u.id = m.user_id
@@ -418,10 +446,9 @@ func (s *Accounts) Live(ctx context.Context) ([]*account.Caller, error) {
 	return s.callers(ctx, `WHERE k.revoked_at IS NULL ORDER BY k.id`)
 }
 
-const (
-	upsertUse  = `INSERT INTO api_key_use (workspace_id, key_id, day, count) VALUES ($1, $2, $3, $4) ON CONFLICT (workspace_id, key_id, day) DO UPDATE SET count = api_key_use.count + excluded.count`
-	updateUsed = `UPDATE api_key SET last_used_at = $1, last_address = $2, last_agent = $3 WHERE workspace_id = $4 AND id = $5 AND (last_used_at IS NULL OR last_used_at < $6)`
-)
+var upsertUse = keyUseTable.insert + ` ON CONFLICT (workspace_id, key_id, day) DO UPDATE SET count = api_key_use.count + excluded.count`
+
+const updateUsed = `UPDATE api_key SET last_used_at = $1, last_address = $2, last_agent = $3 WHERE workspace_id = $4 AND id = $5 AND (last_used_at IS NULL OR last_used_at < $6)`
 
 // AddUses adds to the daily use counts of keys.
 func (s *Accounts) AddUses(ctx context.Context, uses []account.Use) error {

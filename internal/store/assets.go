@@ -18,13 +18,15 @@ var _ asset.Store = (*Assets)(nil)
 // Assets returns the store of assets.
 func (db *DB) Assets() *Assets { return &Assets{db} }
 
-// This registers the table. Its rows are written once, by separate statements.
-var _ = newTable(table{name: "asset", shape: 1, log: true})
+var assetTable = newTable(table{
+	name: "asset", key: workspaceID, doc: "doc", shape: 1, log: true,
+	columns: names("workspace_id", "id", "sha256", "touched_at", "doc", "checksum"),
+})
 
 // assetRef is the kind of reference that protects an asset from removal.
 const assetRef = "asset_id"
 
-const upsertAsset = `INSERT INTO asset (workspace_id, id, sha256, touched_at, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6)
+var upsertAsset = assetTable.insert + `
 ON CONFLICT (workspace_id, sha256) DO UPDATE SET touched_at = excluded.touched_at RETURNING id, doc, checksum`
 
 // Save inserts an asset, or returns the existing one with the same bytes and
@@ -46,7 +48,7 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 		}
 		rows.Next()
 		id := ident.ID(rows.Text())
-		stored, err := document(rows, "asset", string(id))
+		stored, err := document(rows, assetTable, string(id))
 		if err != nil {
 			return err
 		}
@@ -74,7 +76,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	var list []*asset.Asset
 	for rows.Next() {
 		a := &asset.Asset{WorkspaceID: workspace}
-		doc, err := document(rows, "asset", rows.Bytes())
+		doc, err := document(rows, assetTable, rows.Bytes())
 		if err != nil {
 			return nil, err
 		}

@@ -29,12 +29,21 @@ func (db *DB) Audiences() *Audiences {
 	return &Audiences{records[audience.Audience, *audience.Audience]{db, audienceTable}}
 }
 
-var audienceTable = newTable(table{
-	name:    "audience",
-	shape:   2,
-	hidden:  archived,
-	reshape: reencode[audience.Audience],
-	columns: []string{"name", "type", "size"},
+var audienceTable = newRecords[audience.Audience](table{
+	name:   "audience",
+	shape:  2,
+	hidden: archived,
+	columns: []column{
+		index("status", func(a *audience.Audience) any { return string(a.Status) }),
+		index("name", func(a *audience.Audience) any { return strings.ToLower(a.Name) }),
+		index("type", func(a *audience.Audience) any { return string(a.Type) }),
+		index("size", func(a *audience.Audience) any {
+			if a.Size == nil {
+				return nil
+			}
+			return a.Size.Estimate
+		}),
+	},
 	sorts: map[string]sorting{
 		"created_at":    {column: "created_at"},
 		"updated_at":    {column: "updated_at"},
@@ -65,11 +74,7 @@ func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.
 // recordWrite prepares a record for writing. It enqueues campaign.follow if the
 // audience's standing changed.
 func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) (recordWrite, error) {
-	var size any
-	if a.Size != nil {
-		size = a.Size.Estimate
-	}
-	r, err := rowOf(a.ID, string(a.Status), &a.Common, a, strings.ToLower(a.Name), string(a.Type), size)
+	r, err := audienceTable.row(a.ID, &a.Common, a)
 	w := recordWrite{table: audienceTable, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
 	if before.ID != "" && standings[before.Status] != standings[a.Status] {
 		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, a.WorkspaceID, a.ID, save.At) }
@@ -148,15 +153,17 @@ func inBatches(values []string, do func(batch []string) (int64, error)) (total i
 	return total, nil
 }
 
+var memberHashTable = newTable(table{
+	name: "audience_member", key: []string{"workspace_id", "audience_id", "hash"},
+	columns: names("workspace_id", "audience_id", "hash"),
+})
+
 func addMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
-	rows := make([]string, len(hashes))
 	args := make([]any, 0, 3*len(hashes))
-	for i, hash := range hashes {
-		rows[i] = "(" + numbered(3*i+1, 3) + ")"
+	for _, hash := range hashes {
 		args = append(args, string(a.WorkspaceID), string(a.ID), hash)
 	}
-	n, err := tx.Exec(`INSERT INTO audience_member (workspace_id, audience_id, hash) VALUES `+strings.Join(rows, ", ")+
-		` ON CONFLICT (workspace_id, audience_id, hash) DO NOTHING`, args...)
+	n, err := tx.Exec(memberHashTable.insertRows(len(hashes))+` ON CONFLICT (workspace_id, audience_id, hash) DO NOTHING`, args...)
 	if err != nil {
 		return 0, fmt.Errorf("add members: %w", err)
 	}

@@ -26,11 +26,18 @@ type auditEntry struct {
 	Address   string       `json:"ip,omitzero"`
 }
 
+var (
+	auditTable = newTable(table{
+		name: "audit", key: []string{"workspace_id", "seq"}, columns: names("workspace_id", "seq", "at", "entry", "hash"),
+	})
+	auditHeadTable = newTable(table{
+		name: "audit_head", key: []string{"workspace_id"}, columns: names("workspace_id", "seq", "hash"),
+	})
+)
+
 const (
-	selectHead  = `SELECT seq, hash FROM audit_head WHERE workspace_id = $1 `
-	insertHead  = `INSERT INTO audit_head (workspace_id, seq, hash) VALUES ($1, 0, '') ON CONFLICT (workspace_id) DO NOTHING`
-	updateHead  = `UPDATE audit_head SET seq = $1, hash = $2 WHERE workspace_id = $3`
-	insertAudit = `INSERT INTO audit (workspace_id, seq, at, entry, hash) VALUES ($1, $2, $3, $4, $5)`
+	selectHead = `SELECT seq, hash FROM audit_head WHERE workspace_id = $1 `
+	updateHead = `UPDATE audit_head SET seq = $1, hash = $2 WHERE workspace_id = $3`
 )
 
 // auditRow is an entry to be appended.
@@ -74,7 +81,7 @@ func (db *DB) lockChain(tx Tx, workspace string) (chainEnd, error) {
 		return chainEnd{}, fmt.Errorf("take audit chain: %w", err)
 	}
 	if !head.Next() {
-		if _, err := tx.Exec(insertHead, workspace); err != nil {
+		if _, err := tx.Exec(auditHeadTable.insert+` ON CONFLICT (workspace_id) DO NOTHING`, workspace, 0, ""); err != nil {
 			return chainEnd{}, fmt.Errorf("start audit chain: %w", err)
 		}
 		if head, err = tx.Query(lockHead, workspace); err != nil {
@@ -89,7 +96,7 @@ func (db *DB) lockChain(tx Tx, workspace string) (chainEnd, error) {
 func (end chainEnd) extend(tx Tx, r auditRow) error {
 	seq := end.seq + 1
 	hash := link(end.hash, r.workspace, seq, r.at, r.entry)
-	if _, err := tx.Exec(insertAudit, r.workspace, seq, r.at, r.entry, hash); err != nil {
+	if _, err := tx.Exec(auditTable.insert, r.workspace, seq, r.at, r.entry, hash); err != nil {
 		return fmt.Errorf("write audit entry: %w", err)
 	}
 	if _, err := tx.Exec(updateHead, seq, hash, r.workspace); err != nil {

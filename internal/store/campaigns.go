@@ -24,12 +24,20 @@ func (db *DB) Campaigns() *Campaigns {
 	return &Campaigns{records[campaign.Campaign, *campaign.Campaign]{db, campaignTable}}
 }
 
-var campaignTable = newTable(table{
-	name:    "campaign",
-	shape:   2,
-	hidden:  archived,
-	reshape: reencode[campaign.Campaign],
-	columns: []string{"name", "delivery_status", "objective", "start_at", "end_at", "launched_at", "spend"},
+var campaignTable = newRecords[campaign.Campaign](table{
+	name:   "campaign",
+	shape:  2,
+	hidden: archived,
+	columns: []column{
+		index("status", func(c *campaign.Campaign) any { return string(c.Status) }),
+		index("name", func(c *campaign.Campaign) any { return strings.ToLower(c.Name) }),
+		index("delivery_status", func(c *campaign.Campaign) any { return string(c.Delivery.Status) }),
+		index("objective", func(c *campaign.Campaign) any { return text(c.Objective) }),
+		index("start_at", func(c *campaign.Campaign) any { return instant(c.Schedule.StartAt) }),
+		index("end_at", func(c *campaign.Campaign) any { return instant(c.Schedule.EndAt) }),
+		index("launched_at", func(c *campaign.Campaign) any { return instant(c.LaunchedAt) }),
+		index("spend", func(c *campaign.Campaign) any { return spend(c.SpendToDate) }),
+	},
 	sorts: map[string]sorting{
 		"created_at":  {column: "created_at"},
 		"updated_at":  {column: "updated_at"},
@@ -65,9 +73,7 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	r, err := rowOf(c.ID, string(c.Status), &c.Common, c,
-		strings.ToLower(c.Name), string(c.Delivery.Status), text(c.Objective),
-		instant(c.Schedule.StartAt), instant(c.Schedule.EndAt), instant(c.LaunchedAt), spend(c.SpendToDate))
+	r, err := campaignTable.row(c.ID, &c.Common, c)
 	if err != nil {
 		return record.Doc{}, err
 	}

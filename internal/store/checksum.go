@@ -21,22 +21,22 @@ func checksum(doc []byte) int64 { return int64(crc32.Checksum(doc, castagnoli)) 
 
 // document reads the columns doc and checksum. It returns ErrChecksum, with the
 // table and the id for the log, if the document is damaged.
-func document[ID string | []byte](rows *Rows, table string, id ID) ([]byte, error) {
+func document[ID string | []byte](rows *Rows, t *table, id ID) ([]byte, error) {
 	doc := rows.Bytes()
 	sum, known := rows.IntOrNull()
-	return doc, verify(table, id, doc, sum, known)
+	return doc, verify(t, id, doc, sum, known)
 }
 
 // verify checks a document. A document without a checksum must be valid JSON if
 // the API returns it as it is.
-func verify[ID string | []byte](table string, id ID, doc []byte, sum int64, known bool) error {
+func verify[ID string | []byte](t *table, id ID, doc []byte, sum int64, known bool) error {
 	switch {
 	case known && sum == checksum(doc):
 		return nil
-	case !known && (len(doc) == 0 || table == "result_rows" || jsontext.Value(doc).IsValid()):
+	case !known && (len(doc) == 0 || t.lines || jsontext.Value(doc).IsValid()):
 		return nil
 	}
-	return fmt.Errorf("%w: table %s, id %s", ErrChecksum, table, string(id))
+	return fmt.Errorf("%w: table %s, id %s", ErrChecksum, t.name, string(id))
 }
 
 // DocumentReport is the result of checking every document.
@@ -56,11 +56,11 @@ func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 	var report DocumentReport
 	err := e.Snapshot(ctx, func(tx Tx) error {
 		report = DocumentReport{}
-		for _, t := range dumped {
-			if !slices.Contains(t.columns, "checksum") {
+		for _, t := range tables {
+			if t.doc == "" {
 				continue
 			}
-			err := dumpTable(tx, t.name, t.key, t.columns, func(c Chunk) error {
+			err := t.dump(tx, func(c Chunk) error {
 				c.documents(func(key string, err error) {
 					report.Documents++
 					if err == nil {
@@ -84,10 +84,10 @@ func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 // documents calls each for every row of a chunk that has a document, with the
 // row's key and the result of the check.
 func (c Chunk) documents(each func(key string, err error)) {
-	if !slices.Contains(c.Columns, "checksum") {
+	t := tableNamed(c.Table)
+	if t.doc == "" {
 		return
 	}
-	i := slices.IndexFunc(dumped, func(t dumpedTable) bool { return t.name == c.Table })
 	rows := NewRows(c.Data, len(c.Columns))
 	for rows.Next() {
 		var key []string
@@ -96,16 +96,16 @@ func (c Chunk) documents(each func(key string, err error)) {
 		known := false
 		for _, column := range c.Columns {
 			switch v := rows.Value(); {
-			case slices.Contains(dumped[i].key, column):
+			case slices.Contains(t.key, column):
 				key = append(key, fmt.Sprint(v))
-			case column == "doc" || column == "meta":
+			case column == t.doc:
 				doc, _ = v.(string)
 			case column == "checksum":
 				sum, known = v.(int64)
 			}
 		}
 		id := strings.Join(key, " ")
-		each(id, verify(c.Table, id, []byte(doc), sum, known))
+		each(id, verify(t, id, []byte(doc), sum, known))
 	}
 }
 

@@ -29,11 +29,17 @@ func (db *DB) Connections() *Connections {
 	return &Connections{records[connection.Connection, *connection.Connection]{db, connectionTable}}
 }
 
-var connectionTable = newTable(table{
-	name:    "connection",
-	shape:   1,
-	reshape: reencode[connection.Connection],
-	columns: []string{"name", "platform", "last_success_at", "private"},
+var connectionTable = newRecords[connection.Connection](table{
+	name:   "connection",
+	shape:  1,
+	hidden: string(connection.StatusDisconnected),
+	columns: []column{
+		index("status", func(c *connection.Connection) any { return string(c.Status) }),
+		index("name", func(c *connection.Connection) any { return strings.ToLower(c.Name) }),
+		index("platform", func(c *connection.Connection) any { return c.Platform }),
+		index("last_success_at", func(c *connection.Connection) any { return instant(c.Sync.LastSuccessAt) }),
+		private("private", func(c *connection.Connection) any { return c.Private }),
+	},
 	sorts: map[string]sorting{
 		"created_at":           {column: "created_at"},
 		"updated_at":           {column: "updated_at"},
@@ -44,7 +50,6 @@ var connectionTable = newTable(table{
 		"platform": ` AND platform IN (%s)`,
 		"q":        ` AND name LIKE %s ESCAPE '\'`,
 	},
-	hidden: string(connection.StatusDisconnected),
 })
 
 // Load reads a connection with its private part, in order to change it. If
@@ -110,11 +115,7 @@ func (s *Connections) recordWrite(c *connection.Connection, save record.Save) (r
 	if err != nil {
 		return recordWrite{}, err
 	}
-	private, err := encode(c.Private)
-	if err != nil {
-		return recordWrite{}, err
-	}
-	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Platform, instant(c.Sync.LastSuccessAt), private)
+	r, err := connectionTable.row(c.ID, &c.Common, c)
 	w := recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}
 	if before.ID != "" && connectionStandings[before.Status] != connectionStandings[c.Status] {
 		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At) }

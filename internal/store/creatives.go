@@ -29,12 +29,17 @@ func (db *DB) Creatives() *Creatives {
 	return &Creatives{records[creative.Creative, *creative.Creative]{db, creativeTable}}
 }
 
-var creativeTable = newTable(table{
-	name:    "creative",
-	shape:   1,
-	hidden:  archived,
-	reshape: reencode[creative.Creative],
-	columns: []string{"name", "type", "source", "approval"},
+var creativeTable = newRecords[creative.Creative](table{
+	name:   "creative",
+	shape:  1,
+	hidden: archived,
+	columns: []column{
+		index("status", func(c *creative.Creative) any { return string(c.Status) }),
+		index("name", func(c *creative.Creative) any { return strings.ToLower(c.Name) }),
+		index("type", func(c *creative.Creative) any { return c.Type }),
+		index("source", func(c *creative.Creative) any { return c.Source }),
+		index("approval", func(c *creative.Creative) any { return c.Approval.Status }),
+	},
 	sorts: map[string]sorting{
 		"created_at": {column: "created_at"},
 		"updated_at": {column: "updated_at"},
@@ -50,12 +55,16 @@ var creativeTable = newTable(table{
 	},
 })
 
-var variantTable = newTable(table{
-	name:    "variant",
-	shape:   2,
-	hidden:  archived,
-	reshape: reencode[creative.Variant],
-	columns: []string{"creative_id", "position", "name"},
+var variantTable = newRecords[creative.Variant](table{
+	name:   "variant",
+	shape:  2,
+	hidden: archived,
+	columns: []column{
+		index("status", func(v *creative.Variant) any { return string(v.Status) }),
+		index("creative_id", func(v *creative.Variant) any { return string(v.CreativeID) }),
+		index("position", func(v *creative.Variant) any { return v.Position }),
+		index("name", func(v *creative.Variant) any { return strings.ToLower(v.Name) }),
+	},
 	sorts: map[string]sorting{
 		"position":   {column: "position"},
 		"created_at": {column: "created_at"},
@@ -91,7 +100,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	if err != nil {
 		return record.Doc{}, err
 	}
-	r, err := rowOf(c.ID, string(c.Status), &c.Common, c, strings.ToLower(c.Name), c.Type, c.Source, c.Approval.Status)
+	r, err := creativeTable.row(c.ID, &c.Common, c)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -124,15 +133,13 @@ func variantRows(workspace ident.ID, save creative.Save) (rows []row, media []id
 	}
 	for i := range list {
 		v := &list[i]
-		doc, err := encode(v)
+		r, err := variantTable.rowOf(row{
+			workspace: workspace, id: v.ID, stamp: record.Stamp{Version: v.Version}, created: int64(v.CreatedAt), updated: int64(v.UpdatedAt),
+		}, v)
 		if err != nil {
 			return nil, nil, err
 		}
-		rows = append(rows, row{
-			workspace: workspace, id: v.ID, stamp: record.Stamp{Version: v.Version}, status: string(v.Status),
-			created: int64(v.CreatedAt), updated: int64(v.UpdatedAt), doc: doc,
-			columns: []any{string(v.CreativeID), v.Position, strings.ToLower(v.Name)},
-		})
+		rows = append(rows, r)
 		for _, m := range v.Content.Media {
 			if save.Primary == nil && !slices.Contains(media, m.AssetID) {
 				media = append(media, m.AssetID)
@@ -170,7 +177,11 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 	return nil
 }
 
-const addSpend = `INSERT INTO model_spend (workspace_id, month, micros) VALUES ($1, $2, $3)
+var modelSpendTable = newTable(table{
+	name: "model_spend", key: []string{"workspace_id", "month"}, columns: names("workspace_id", "month", "micros"),
+})
+
+var addSpend = modelSpendTable.insert + `
 ON CONFLICT (workspace_id, month) DO UPDATE SET micros = model_spend.micros + excluded.micros`
 
 // writeEffects writes the effects of a change: model spend, the generation job,

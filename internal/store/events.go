@@ -19,10 +19,13 @@ const EventRetention = 30 * 24 * 60 * 60 * 1_000_000
 const maxSnapshot = 20_000
 
 var eventTable = newTable(table{
-	name:  "event",
-	shape: 1,
-	log:   true,
-	sorts: map[string]sorting{"created_at": {column: "created_at"}},
+	name:    "event",
+	key:     workspaceID,
+	columns: names("workspace_id", "id", "created_at", "type", "resource_id", "restricted", "doc", "checksum"),
+	doc:     "doc",
+	shape:   1,
+	log:     true,
+	sorts:   map[string]sorting{"created_at": {column: "created_at"}},
 	filters: map[string]string{
 		"type":        ` AND type IN (%s)`,
 		"resource_id": ` AND resource_id IN (%s)`,
@@ -48,7 +51,7 @@ func (s *Events) Doc(ctx context.Context, workspace, id ident.ID, restricted boo
 	if !restricted {
 		t.get += ` AND restricted = 0`
 	}
-	d, err := t.doc(ctx, s.db.engine, workspace, id)
+	d, err := t.readDoc(ctx, s.db.engine, workspace, id)
 	return d, toFault(err)
 }
 
@@ -87,8 +90,6 @@ func (h *eventHead) encode(data []byte) ([]byte, error) {
 	b = append(append(b, data...), `,"previous":`...)
 	return append(append(b, previous...), '}'), nil
 }
-
-const insertEvent = `INSERT INTO event (workspace_id, id, created_at, type, resource_id, restricted, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 // outboxRow is an event to be inserted.
 type outboxRow struct {
@@ -131,7 +132,7 @@ func (db *DB) outbox(id ident.ID, cause record.Cause, at clock.Instant, resource
 }
 
 func (r *outboxRow) insert(tx Tx) error {
-	if _, err := tx.Exec(insertEvent, r.workspace, r.id, r.at, r.kind, r.resource, r.restricted, r.doc, checksum(r.doc)); err != nil {
+	if _, err := tx.Exec(eventTable.insert, r.workspace, r.id, r.at, r.kind, r.resource, r.restricted, r.doc, checksum(r.doc)); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	return nil
@@ -179,9 +180,6 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 	return gone, nil
 }
 
-const insertDaily = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, created_at)
-VALUES ($1, $2, '', 0, '', 0, 0, '', $3) ON CONFLICT (workspace_id, key) DO NOTHING`
-
 // EmitDaily writes a system event at most once per day and workspace, even if
 // several nodes call it.
 func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, data map[string]any) error {
@@ -198,7 +196,7 @@ func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, da
 		return err
 	}
 	return db.write(ctx, func(tx Tx) error {
-		n, err := tx.Exec(insertDaily, string(workspace), mark, int64(clock.At(now)))
+		n, err := tx.Exec(responseTable.insert+` ON CONFLICT (workspace_id, key) DO NOTHING`, string(workspace), mark, "", 0, "", 0, 0, "", nil, int64(clock.At(now)))
 		if err != nil || n == 0 {
 			return err
 		}

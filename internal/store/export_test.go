@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Dumped returns the columns and the key of each table of a backup, for tests.
-func Dumped() (columns, keys map[string][]string) {
+// Tables returns the columns and the key of each registered table, for tests.
+func Tables() (columns, keys map[string][]string) {
 	columns, keys = map[string][]string{}, map[string][]string{}
-	for _, t := range dumped {
-		columns[t.name], keys[t.name] = t.columns, t.key
+	for _, t := range tables {
+		columns[t.name], keys[t.name] = columnNames(t.columns), t.key
 	}
 	return columns, keys
 }

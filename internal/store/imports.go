@@ -22,11 +22,15 @@ func (db *DB) Imports() *Imports {
 	return &Imports{records[ingest.Import, *ingest.Import]{db, importTable}}
 }
 
-var importTable = newTable(table{
-	name:    "import",
-	shape:   1,
-	reshape: reencode[ingest.Import],
-	columns: []string{"name", "source", "sha256"},
+var importTable = newRecords[ingest.Import](table{
+	name:  "import",
+	shape: 1,
+	columns: []column{
+		index("status", func(i *ingest.Import) any { return string(i.Status) }),
+		index("name", func(i *ingest.Import) any { return strings.ToLower(i.File.Name) }),
+		index("source", func(i *ingest.Import) any { return i.Source }),
+		index("sha256", func(i *ingest.Import) any { return i.File.SHA256 }),
+	},
 	sorts: map[string]sorting{
 		"created_at": {column: "created_at"},
 		"updated_at": {column: "updated_at"},
@@ -41,7 +45,7 @@ var importTable = newTable(table{
 // Save inserts a new record, or updates one that is unchanged since it was
 // loaded.
 func (s *Imports) Save(ctx context.Context, i *ingest.Import, save record.Save) (record.Doc, error) {
-	r, err := rowOf(i.ID, string(i.Status), &i.Common, i, strings.ToLower(i.File.Name), i.Source, i.File.SHA256)
+	r, err := importTable.row(i.ID, &i.Common, i)
 	if err != nil {
 		return record.Doc{}, err
 	}

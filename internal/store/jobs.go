@@ -19,15 +19,19 @@ var _ job.Store = (*Jobs)(nil)
 // Jobs returns the store of background jobs.
 func (db *DB) Jobs() *Jobs { return &Jobs{db} }
 
+var jobTable = newTable(table{
+	name: "job", key: []string{"id"}, columns: names("id", "workspace_id", "kind", "args", "uniq", "run_at", "attempt", "last_error"),
+})
+
 // Scheduling a job again resets its attempts, so that a worker that still runs
 // it does not remove it on completion.
-const upsertJob = `INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, $3, $4, $5, $6, 0, '')
+var upsertJob = jobTable.insert + `
 ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = 0, last_error = ''`
 
 // enqueue schedules the only job of this kind for this record.
 func (db *DB) enqueue(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
 	jobID := ident.New(ident.Job, db.now(), db.random)
-	_, err := tx.Exec(upsertJob, string(jobID), string(workspace), kind, string(id), kind+":"+string(id), int64(at))
+	_, err := tx.Exec(upsertJob, string(jobID), string(workspace), kind, string(id), kind+":"+string(id), int64(at), 0, "")
 	if err != nil {
 		return fmt.Errorf("plan %s: %w", kind, err)
 	}
@@ -44,8 +48,7 @@ func dropJob(tx Tx, kind string, workspace, id ident.ID) error {
 func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		id := ident.New(ident.Job, s.db.now(), s.db.random)
-		_, err := tx.Exec(`INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, '', $2, '', $3, $4, 0, '') ON CONFLICT (uniq) DO NOTHING`,
-			string(id), kind, kind, int64(at))
+		_, err := tx.Exec(jobTable.insert+` ON CONFLICT (uniq) DO NOTHING`, string(id), "", kind, "", kind, int64(at), 0, "")
 		tx.Touch(topicJob)
 		return err
 	})

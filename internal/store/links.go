@@ -23,13 +23,19 @@ var _ connection.Links = (*Links)(nil)
 // Links returns the store of links.
 func (db *DB) Links() *Links { return &Links{db} }
 
+var linkTable = newTable(table{
+	name: "link", key: linkKey, doc: "doc",
+	columns: names("workspace_id", "connection_id", "kind", "external_id", "account_id", "record_id", "name", "runs", "wanted", "doc", "checksum"),
+})
+
+var (
+	linkKey    = []string{"workspace_id", "connection_id", "kind", "external_id"}
+	upsertLink = linkTable.upsert(linkKey...)
+)
+
 const (
 	linkColumns = `connection_id, external_id, record_id, runs, wanted, doc, checksum`
-	upsertLink  = `INSERT INTO link (workspace_id, connection_id, kind, external_id, account_id, record_id, name, runs, wanted, doc, checksum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT (workspace_id, connection_id, kind, external_id) DO UPDATE SET account_id = excluded.account_id, record_id = excluded.record_id,
-name = excluded.name, runs = excluded.runs, wanted = excluded.wanted, doc = excluded.doc, checksum = excluded.checksum`
-	deleteLink = `DELETE FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`
+	deleteLink  = `DELETE FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`
 )
 
 func wantedOf(l *connection.Link) string {
@@ -80,7 +86,7 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 	list := []connection.Link{}
 	for rows.Next() {
 		in, external, id, running, wanted := ident.ID(rows.Text()), rows.Bytes(), ident.ID(rows.Text()), rows.Int() == 1, rows.Text()
-		doc, err := document(rows, "link", external)
+		doc, err := document(rows, linkTable, external)
 		if err != nil {
 			return nil, err
 		}

@@ -2,13 +2,13 @@ package store_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"fanfare/internal/store"
 )
 
 // allowed lists the statements on tenant data without a workspace, each with
@@ -75,24 +75,12 @@ const allowedClock = `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::
 
 var impure = regexp.MustCompile(`(?i)\b(now|random|clock_timestamp|statement_timestamp|transaction_timestamp|gen_random_uuid|datetime|julianday|strftime|unixepoch|randomblob|nextval)\s*\(|\bcurrent_(time|timestamp|date)\b|\blocaltime`)
 
-// tenantTables returns the tables with a workspace column, from the migrations.
-func tenantTables(t *testing.T) map[string]bool {
-	t.Helper()
-	files, err := filepath.Glob("migrations/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no migrations: %v", err)
-	}
+// tenantTables returns the registered tables with a workspace column.
+func tenantTables() map[string]bool {
 	tables := map[string]bool{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\)(?: CLUSTERED)?;`).FindAllStringSubmatch(string(text), -1) {
-			if regexp.MustCompile(`(?m)^\s*workspace_id\s`).MatchString(m[2]) {
-				tables[m[1]] = true
-			}
-		}
+	columns, _ := store.Tables()
+	for name, list := range columns {
+		tables[name] = slices.Contains(list, "workspace_id")
 	}
 	return tables
 }
@@ -236,7 +224,7 @@ func withoutGroups(text string) string {
 
 func TestLinter(t *testing.T) {
 	t.Parallel()
-	l := linter{tenantTables(t)}
+	l := linter{tenantTables()}
 	for _, table := range []string{"campaign", "ref", "event", "once", "audit", "audit_head", "job", "member", "api_key", "api_key_use", "quota"} {
 		if !l.tenant[table] {
 			t.Errorf("%s is not seen as a tenant's table", table)

@@ -8,7 +8,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-const selectStandings = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at
+var selectStandings = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at
 FROM member m
 JOIN account_user u ON u.id = m.user_id
 JOIN workspace w ON w.id = m.workspace_id `

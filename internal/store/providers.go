@@ -36,8 +36,12 @@ func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.
 	return list, nil
 }
 
-const upsertProvider = `INSERT INTO model_provider (workspace_id, kind, settings, sealed, updated_at) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (workspace_id, kind) DO UPDATE SET settings = excluded.settings, sealed = excluded.sealed, updated_at = excluded.updated_at`
+var providerTable = newTable(table{
+	name: "model_provider", key: []string{"workspace_id", "kind"},
+	columns: names("workspace_id", "kind", "settings", "sealed", "updated_at"),
+})
+
+var upsertProvider = providerTable.upsert("workspace_id", "kind")
 
 // Put writes a provider with an audit entry.
 func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Cause, at clock.Instant) error {

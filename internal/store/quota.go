@@ -52,12 +52,16 @@ func readUsage(rows *Rows) ratelimit.Usage {
 	return ratelimit.Usage{Opened: time.UnixMicro(rows.Int()), Minute: rows.Int(), DayOf: rows.Int(), Day: rows.Int()}
 }
 
-const (
-	upsertQuota = `INSERT INTO quota (workspace_id, opened_at, minute, day_of, day) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (workspace_id) DO UPDATE SET opened_at = excluded.opened_at, minute = excluded.minute, day_of = excluded.day_of, day = excluded.day`
-	insertQuota = `INSERT INTO quota (workspace_id, opened_at, minute, day_of, day) VALUES ($1, 0, 0, 0, 0) ON CONFLICT (workspace_id) DO NOTHING`
-	lockQuota   = `UPDATE quota SET minute = minute WHERE workspace_id = $1 RETURNING opened_at, minute, day_of, day`
+var quotaTable = newTable(table{
+	name: "quota", key: []string{"workspace_id"}, columns: names("workspace_id", "opened_at", "minute", "day_of", "day"),
+})
+
+var (
+	upsertQuota = quotaTable.upsert("workspace_id")
+	insertQuota = quotaTable.insert + ` ON CONFLICT (workspace_id) DO NOTHING`
 )
+
+const lockQuota = `UPDATE quota SET minute = minute WHERE workspace_id = $1 RETURNING opened_at, minute, day_of, day`
 
 // SaveUsage writes counters.
 func (s *Quotas) SaveUsage(ctx context.Context, changed map[ident.ID]ratelimit.Usage) error {
@@ -91,7 +95,7 @@ func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratel
 			return fmt.Errorf("lock quota: %w", err)
 		}
 		if !rows.Next() {
-			if _, err := tx.Exec(insertQuota, string(workspace)); err != nil {
+			if _, err := tx.Exec(insertQuota, string(workspace), 0, 0, 0, 0); err != nil {
 				return fmt.Errorf("start quota: %w", err)
 			}
 			if rows, err = tx.Query(lockQuota, string(workspace)); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
@@ -26,6 +25,11 @@ var (
 
 // Rates returns the store of rates.
 func (db *DB) Rates() *Rates { return &Rates{db} }
+
+var rateTable = newTable(table{
+	name: "rate", key: []string{"workspace_id", "currency", "day"},
+	columns: names("workspace_id", "currency", "day", "per_euro", "carried", "updated_at"),
+})
 
 // everyWorkspace is the workspace_id of the rates that apply to all workspaces.
 const everyWorkspace = ident.ID("")
@@ -255,28 +259,22 @@ func publishedAround(tx Tx, owner ident.ID, u rates.Update) ([]rates.Rate, error
 
 // A published rate replaces every other rate, a carried rate only another
 // carried one. The same rate again is no change.
-const (
-	insertRates   = `INSERT INTO rate (workspace_id, currency, day, per_euro, carried, updated_at) VALUES `
-	conflictRates = ` ON CONFLICT (workspace_id, currency, day) DO UPDATE SET per_euro = excluded.per_euro, carried = excluded.carried, updated_at = excluded.updated_at
+const conflictRates = ` ON CONFLICT (workspace_id, currency, day) DO UPDATE SET per_euro = excluded.per_euro, carried = excluded.carried, updated_at = excluded.updated_at
 WHERE rate.carried > excluded.carried OR rate.carried = excluded.carried AND rate.per_euro <> excluded.per_euro`
-)
 
 // putRates writes rates in batches whose sizes are powers of two, to limit the
 // number of prepared statements. It returns how many rates were new or changed.
 func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.Instant) (written int64, err error) {
-	const columns = 6
 	for size := maxBatch; len(list) > 0; {
 		if len(list) < size {
 			size /= 2
 			continue
 		}
-		rows := make([]string, size)
-		args := make([]any, 0, columns*size)
-		for i, r := range list[:size] {
-			rows[i] = "(" + numbered(columns*i+1, columns) + ")"
+		args := make([]any, 0, len(rateTable.columns)*size)
+		for _, r := range list[:size] {
 			args = append(args, string(owner), string(r.Currency), int64(r.Date), int64(r.PerEuro), carried, int64(at))
 		}
-		n, err := tx.Exec(insertRates+strings.Join(rows, ", ")+conflictRates, args...)
+		n, err := tx.Exec(rateTable.insertRows(size)+conflictRates, args...)
 		if err != nil {
 			return 0, fmt.Errorf("write rates: %w", err)
 		}

@@ -16,14 +16,14 @@ import (
 // doc reads one record, from the cache if possible.
 func (db *DB) doc(ctx context.Context, t *table, workspace, id ident.ID) (record.Doc, error) {
 	if db.docs == nil {
-		d, err := t.doc(ctx, db.engine, workspace, id)
+		d, err := t.readDoc(ctx, db.engine, workspace, id)
 		return d, toFault(err)
 	}
 	topic := t.topic(workspace, id)
 	if d, ok := db.docs.Get(topic); ok {
 		return d, nil
 	}
-	d, err := db.docs.Fill(topic, func() (record.Doc, error) { return t.doc(ctx, db.engine, workspace, id) })
+	d, err := db.docs.Fill(topic, func() (record.Doc, error) { return t.readDoc(ctx, db.engine, workspace, id) })
 	return d, toFault(err)
 }
 
@@ -135,15 +135,6 @@ func (db *DB) saveRow(tx Tx, w *recordWrite) error {
 	return err
 }
 
-// rowOf returns the row of a record. columns are the table's own.
-func rowOf(id ident.ID, status string, c *record.Common, v any, columns ...any) (row, error) {
-	doc, err := encode(v)
-	return row{
-		workspace: c.WorkspaceID, id: id, stamp: c.Stamp(), status: status,
-		created: int64(c.CreatedAt), updated: int64(c.UpdatedAt), columns: columns, doc: doc,
-	}, err
-}
-
 // records reads the records of one table.
 type records[T any, P interface {
 	*T
@@ -209,19 +200,21 @@ func search(q page.Query) page.Query {
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
+// responseTable has the responses that are stored under idempotency keys.
+var responseTable = newTable(table{
+	name: "once", key: []string{"workspace_id", "key"}, doc: "doc",
+	columns: names("workspace_id", "key", "fingerprint", "status", "resource_id", "version", "rev", "doc", "checksum", "created_at"),
+})
+
 // An idempotency key can be used again after its response has expired.
-const insertOnce = `INSERT INTO once (workspace_id, key, fingerprint, status, resource_id, version, rev, doc, checksum, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (workspace_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
-resource_id = excluded.resource_id, version = excluded.version, rev = excluded.rev, doc = excluded.doc, checksum = excluded.checksum, created_at = excluded.created_at
-WHERE once.created_at <= $11`
+var upsertResponse = responseTable.upsert("workspace_id", "key") + ` WHERE once.created_at <= $11`
 
 func storeResponse(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc) error {
 	once := cause.Once
 	if once == nil {
 		return nil
 	}
-	n, err := tx.Exec(insertOnce, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, checksum(d.JSON), int64(at), int64(at)-IdempotencyTTL)
+	n, err := tx.Exec(upsertResponse, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, checksum(d.JSON), int64(at), int64(at)-IdempotencyTTL)
 	if err == nil && n == 0 {
 		return record.ErrUsed
 	}
@@ -249,7 +242,7 @@ func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string
 		Fingerprint: rows.Text(), Status: int(rows.Int()), Resource: ident.ID(rows.Text()),
 		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}},
 	}
-	a.Doc.JSON, err = document(rows, "once", key)
+	a.Doc.JSON, err = document(rows, responseTable, key)
 	return a, err
 }
 
@@ -260,10 +253,12 @@ func refFilter(kind string) string {
 	return ` AND id IN (SELECT record_id FROM ref WHERE workspace_id = %w AND kind = '` + kind + `' AND value IN (%s))`
 }
 
-const (
-	insertRef = `INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, $2, $3, $4)`
-	deleteRef = `DELETE FROM ref WHERE workspace_id = $1 AND kind = $2 AND value = $3 AND record_id = $4`
-)
+var refTable = newTable(table{
+	name: "ref", key: []string{"workspace_id", "kind", "value", "record_id"},
+	columns: names("workspace_id", "kind", "value", "record_id"),
+})
+
+const deleteRef = `DELETE FROM ref WHERE workspace_id = $1 AND kind = $2 AND value = $3 AND record_id = $4`
 
 // moveRefs replaces a record's references in the table ref.
 func moveRefs(tx Tx, workspace, id ident.ID, before, now []ref) error {
@@ -279,21 +274,11 @@ func moveRefs(tx Tx, workspace, id ident.ID, before, now []ref) error {
 		if slices.Contains(before, r) {
 			continue
 		}
-		if _, err := tx.Exec(insertRef, string(workspace), r.kind, r.value, string(id)); err != nil {
+		if _, err := tx.Exec(refTable.insert, string(workspace), r.kind, r.value, string(id)); err != nil {
 			return fmt.Errorf("index %s: %w", r.kind, err)
 		}
 	}
 	return nil
-}
-
-// reencode decodes a document of an older shape into the current type, so that
-// new members get their zero value, and encodes it again.
-func reencode[T any](doc []byte) ([]byte, error) {
-	var v T
-	if err := decode(doc, &v); err != nil {
-		return nil, err
-	}
-	return encode(&v)
 }
 
 // shapeSetting is the setting with the progress of Reshape in a table: the
@@ -310,18 +295,18 @@ const (
 	// statements per table, so that no call takes long.
 	reshapeRows  = 1000
 	reshapeSteps = 100
-
-	upsertSetting = `INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3)
-ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`
 )
 
-// Reshape rewrites documents of an older shape and adds missing checksums, a
-// part of each table per call. It reports whether all tables are done. Each
+// Reshape rewrites documents of an older shape with their index columns and adds
+// missing checksums, a part of each table per call. It reports whether all tables are done. Each
 // call continues where the previous one ended and skips finished tables.
 // Readers never wait for it: they convert old documents when they read them.
 func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 	done = true
 	for _, t := range tables {
+		if t.shape == 0 {
+			continue
+		}
 		rows, err := db.engine.Query(ctx, `SELECT value FROM setting WHERE name = $1`, shapeSetting(t))
 		if err != nil {
 			return false, toFault(fmt.Errorf("read shape of %s: %w", t.name, err))
@@ -359,7 +344,6 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 		shapeColumn = fmt.Sprint(t.shape)
 	}
 	find := `SELECT workspace_id, ` + shapeColumn + `, checksum, ` + t.selected() + ` FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
-	update := `UPDATE ` + t.name + ` SET shape = $1, doc = $2, checksum = $3 WHERE workspace_id = $4 AND id = $5 AND version = $6 AND rev = $7 AND shape < $8`
 	// Every other write sets the checksum. So a missing checksum means that the
 	// document is still the one that was read.
 	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
@@ -369,8 +353,10 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 	}
 	type oldDoc struct {
 		workspace, id string
-		reshaped      bool
 		doc           record.Doc
+		// indexes are the index columns of an outdated document, nil if only
+		// the checksum is missing.
+		indexes []any
 	}
 	var old []oldDoc
 	n := 0
@@ -386,9 +372,16 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 		if err != nil {
 			return nil, err
 		}
-		if shape < t.shape || !known {
-			old = append(old, oldDoc{workspace, id, shape < t.shape, d})
+		if shape == t.shape && known {
+			continue
 		}
+		o := oldDoc{workspace: workspace, id: id, doc: d}
+		if shape < t.shape {
+			if o.indexes, err = t.indexValues(d.JSON); err != nil {
+				return nil, err
+			}
+		}
+		old = append(old, o)
 	}
 	at := []string{t.settled(), workspace, id}
 	if n < reshapeRows {
@@ -399,8 +392,9 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 			tx.Touch(t.topic(ident.ID(o.workspace), ident.ID(o.id)))
 			sum := checksum(o.doc.JSON)
 			var err error
-			if o.reshaped {
-				_, err = tx.Exec(update, t.shape, o.doc.JSON, sum, o.workspace, o.id, o.doc.Version, o.doc.Rev, t.shape)
+			if o.indexes != nil {
+				args := append([]any{t.shape}, o.indexes...)
+				_, err = tx.Exec(t.rewrite, append(args, o.doc.JSON, sum, o.workspace, o.id, o.doc.Version, o.doc.Rev, t.shape)...)
 			} else {
 				_, err = tx.Exec(complete, sum, o.workspace, o.id)
 			}

@@ -23,9 +23,18 @@ func (db *DB) Results() *Results { return &Results{db} }
 // few statements write a large result and few rows serve a page.
 const resultRows = 500
 
+var (
+	resultTable = newTable(table{
+		name: "result", key: workspaceID, doc: "meta",
+		columns: names("workspace_id", "id", "hash", "meta", "checksum", "total", "expires_at"),
+	})
+	resultRowsTable = newTable(table{
+		name: "result_rows", key: []string{"workspace_id", "id", "chunk"}, doc: "doc", lines: true,
+		columns: names("workspace_id", "id", "chunk", "expires_at", "doc", "checksum"),
+	})
+)
+
 const (
-	insertResult     = `INSERT INTO result (workspace_id, id, hash, meta, checksum, total, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`
-	insertResultRows = `INSERT INTO result_rows (workspace_id, id, chunk, expires_at, doc, checksum) VALUES ($1, $2, $3, $4, $5, $6)`
 	selectResult     = `SELECT meta, checksum, total FROM result WHERE workspace_id = $1 AND id = $2 AND expires_at > $3`
 	selectResultRows = `SELECT doc, checksum FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
 )
@@ -33,14 +42,14 @@ const (
 // Keep stores a result.
 func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kept) error {
 	return s.db.write(ctx, func(tx Tx) error {
-		if _, err := tx.Exec(insertResult, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
+		if _, err := tx.Exec(resultTable.insert, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("keep result: %w", err)
 		}
 		for from := 0; from < len(k.Rows); from += resultRows {
 			// A line break separates rows: encoded rows have none outside of
 			// strings, and strings encode them as \n.
 			doc := bytes.Join(k.Rows[from:min(len(k.Rows), from+resultRows)], []byte("\n"))
-			if _, err := tx.Exec(insertResultRows, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc, checksum(doc)); err != nil {
+			if _, err := tx.Exec(resultRowsTable.insert, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc, checksum(doc)); err != nil {
 				return fmt.Errorf("keep rows of a result: %w", err)
 			}
 		}
@@ -58,7 +67,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 	if !head.Next() {
 		return nil, nil, 0, fault.Missing()
 	}
-	if meta, err = document(head, "result", string(id)); err != nil {
+	if meta, err = document(head, resultTable, string(id)); err != nil {
 		return nil, nil, 0, err
 	}
 	total = int(head.Int())
@@ -72,7 +81,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 		return nil, nil, 0, toFault(fmt.Errorf("read rows of a result: %w", err))
 	}
 	for chunks.Next() {
-		doc, err := document(chunks, "result_rows", string(id))
+		doc, err := document(chunks, resultRowsTable, string(id))
 		if err != nil {
 			return nil, nil, 0, err
 		}

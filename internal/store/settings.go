@@ -12,6 +12,10 @@ import (
 	"fanfare/internal/page"
 )
 
+var settingTable = newTable(table{name: "setting", key: []string{"name"}, columns: names("name", "value", "updated_at")})
+
+var upsertSetting = settingTable.upsert("name")
+
 const cursorKeys = "cursor_keys"
 
 const (
@@ -30,7 +34,7 @@ func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
 	var keys [][]byte
 	err := db.write(ctx, func(tx Tx) error {
 		now := clock.At(db.now())
-		if _, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, '', 0) ON CONFLICT (name) DO NOTHING`, cursorKeys); err != nil {
+		if _, err := tx.Exec(settingTable.insert+` ON CONFLICT (name) DO NOTHING`, cursorKeys, "", 0); err != nil {
 			return fmt.Errorf("prepare cursor keys: %w", err)
 		}
 		rows, err := tx.Query(`UPDATE setting SET name = name WHERE name = $1 RETURNING value, updated_at`, cursorKeys)

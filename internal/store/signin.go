@@ -22,6 +22,23 @@ var _ signin.Store = (*SignIn)(nil)
 // SignIn returns the store of sign-ins.
 func (db *DB) SignIn() *SignIn { return &SignIn{db} }
 
+var (
+	credentialTable = newTable(table{
+		name: "credential", key: []string{"kind", "id"}, columns: names("kind", "id", "user_id", "rev", "doc", "sealed"),
+		parents: []*table{userTable},
+	})
+	// A restore must neither restore an ended session nor a used link.
+	sessionTable = newTable(table{
+		name: "session", key: []string{"hash"}, transient: true,
+		columns: names("hash", "id", "user_id", "current_workspace", "method", "created_at", "used_at", "expires_at", "proved_at", "address", "agent"),
+		parents: []*table{userTable},
+	})
+	tokenTable = newTable(table{
+		name: "token", key: []string{"hash"}, transient: true,
+		columns: names("hash", "id", "kind", "workspace_id", "subject", "doc", "tries", "created_at", "expires_at"),
+	})
+)
+
 const sessionColumns = `s.id, s.user_id, s.method, s.created_at, s.used_at, s.expires_at, s.proved_at, s.address, s.agent`
 
 func readSession(r *Rows) signin.Session {
@@ -299,7 +316,7 @@ func useTokens(tx Tx, c signin.Change) error {
 		}
 	}
 	if t := c.Spend; t != nil {
-		n, err := tx.Exec(insertToken+` ON CONFLICT DO NOTHING`, tokenValues(t)...)
+		n, err := tx.Exec(tokenTable.insert+` ON CONFLICT DO NOTHING`, tokenValues(t)...)
 		if err := requireRow(n, err, signin.ErrGone); err != nil {
 			return fmt.Errorf("spend ticket: %w", err)
 		}
@@ -313,12 +330,10 @@ func useTokens(tx Tx, c signin.Change) error {
 	return nil
 }
 
-const (
-	endKeys = `UPDATE api_key SET revoked_at = $1, revoke_reason = 'owner_inactive' WHERE workspace_id = $2 AND user_id = $3 AND revoked_at IS NULL
+const endKeys = `UPDATE api_key SET revoked_at = $1, revoke_reason = 'owner_inactive' WHERE workspace_id = $2 AND user_id = $3 AND revoked_at IS NULL
 AND user_id IN (SELECT m.user_id FROM member m WHERE m.workspace_id = $4 AND m.inactive_at <= $5)`
-	joinMember = `INSERT INTO member (workspace_id, user_id, role, inactive_at) VALUES ($1, $2, $3, NULL)
-ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role, inactive_at = NULL WHERE member.inactive_at IS NOT NULL`
-)
+
+var joinMember = upsertMember + ` WHERE member.inactive_at IS NOT NULL`
 
 func joinWorkspaces(tx Tx, c signin.Change) error {
 	for _, j := range c.Join {
@@ -335,7 +350,7 @@ func joinWorkspaces(tx Tx, c signin.Change) error {
 		if _, err := tx.Exec(endKeys, int64(c.At), string(j.Workspace), string(c.User), string(j.Workspace), int64(j.Forget)); err != nil {
 			return fmt.Errorf("end keys: %w", err)
 		}
-		if _, err := tx.Exec(joinMember, string(j.Workspace), string(c.User), j.Role); err != nil {
+		if _, err := tx.Exec(joinMember, string(j.Workspace), string(c.User), j.Role, nil); err != nil {
 			return fmt.Errorf("join workspace: %w", err)
 		}
 	}
@@ -364,26 +379,22 @@ func changeCredentials(tx Tx, c signin.Change) error {
 
 func putCredential(tx Tx, user ident.ID, k signin.Credential) error {
 	if k.Rev == 0 {
-		_, err := tx.Exec(`INSERT INTO credential (kind, id, user_id, rev, doc, sealed) VALUES ($1, $2, $3, 1, $4, $5)`, k.Kind, k.ID, string(user), k.Doc, k.Sealed)
+		_, err := tx.Exec(credentialTable.insert, k.Kind, k.ID, string(user), 1, k.Doc, k.Sealed)
 		return err
 	}
 	n, err := tx.Exec(`UPDATE credential SET rev = rev + 1, doc = $1, sealed = $2 WHERE kind = $3 AND id = $4 AND user_id = $5 AND rev = $6`, k.Doc, k.Sealed, k.Kind, k.ID, string(user), k.Rev)
 	return requireRow(n, err, record.ErrRace)
 }
 
-const (
-	insertSession = `INSERT INTO session (hash, id, user_id, current_workspace, method, created_at, used_at, expires_at, proved_at, address, agent)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
-	switchSession = `UPDATE session SET current_workspace = $1 WHERE id = $2 AND user_id = $3
+const switchSession = `UPDATE session SET current_workspace = $1 WHERE id = $2 AND user_id = $3
 AND user_id IN (SELECT m.user_id FROM member m WHERE m.workspace_id = $4 AND m.inactive_at IS NULL)`
-)
 
 func changeSessions(tx Tx, c signin.Change) error {
 	if err := endSessions(tx, c); err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
 	if n := c.Open; n != nil {
-		_, err := tx.Exec(insertSession, n.Hash.String(), string(n.ID), string(c.User), string(n.WorkspaceID), n.Method,
+		_, err := tx.Exec(sessionTable.insert, n.Hash.String(), string(n.ID), string(c.User), string(n.WorkspaceID), n.Method,
 			int64(n.CreatedAt), int64(n.UsedAt), int64(n.ExpiresAt), int64(n.ProvedAt), n.Address, n.Agent)
 		if err != nil {
 			return fmt.Errorf("open session: %w", err)
@@ -415,14 +426,10 @@ func endSessions(tx Tx, c signin.Change) error {
 	return err
 }
 
-const (
-	insertToken = `INSERT INTO token (hash, id, kind, workspace_id, subject, doc, tries, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)`
-	upsertToken = insertToken + `
-ON CONFLICT (kind, workspace_id, subject) DO UPDATE SET hash = excluded.hash, id = excluded.id, doc = excluded.doc, tries = 0, created_at = excluded.created_at, expires_at = excluded.expires_at`
-)
+var upsertToken = tokenTable.upsert("kind", "workspace_id", "subject")
 
 func tokenValues(t *signin.Token) []any {
-	return []any{t.Hash.String(), string(t.ID), t.Kind, string(t.WorkspaceID), t.Subject, t.Doc, int64(t.CreatedAt), int64(t.ExpiresAt)}
+	return []any{t.Hash.String(), string(t.ID), t.Kind, string(t.WorkspaceID), t.Subject, t.Doc, 0, int64(t.CreatedAt), int64(t.ExpiresAt)}
 }
 
 func keepToken(tx Tx, c signin.Change) error {

@@ -72,7 +72,7 @@ func TestRecords(t *testing.T) {
 			storetest.Records(t, func(t *testing.T) store.Engine { return seen.wrap(open(t)) })
 		})
 	})
-	seen.lint(t, tenantTables(t))
+	seen.lint(t, tenantTables())
 }
 
 // TestStatements runs every operation of the store on both engines. Every
@@ -96,7 +96,7 @@ func TestStatements(t *testing.T) {
 			copyAll(t, w.Engine, empty)
 		})
 	}
-	tenant := tenantTables(t)
+	tenant := tenantTables()
 	used := seen.lint(t, tenant)
 	for i, a := range allowed {
 		if !used[i] {

@@ -29,11 +29,19 @@ const (
 	RunRetention = 90 * 24 * 60 * 60 * 1_000_000
 )
 
-var runTable = newTable(table{
-	name:    "sync_run",
-	shape:   1,
-	reshape: reencode[connection.Run],
-	columns: []string{"connection_id", "plan"},
+var runTable = newRecords[connection.Run](table{
+	name:  "sync_run",
+	shape: 1,
+	columns: []column{
+		index("status", func(r *connection.Run) any { return string(r.Status) }),
+		index("connection_id", func(r *connection.Run) any { return string(r.ConnectionID) }),
+		private("plan", func(r *connection.Run) any {
+			if r.Plan == nil {
+				return nil
+			}
+			return r.Plan
+		}),
+	},
 	sorts: map[string]sorting{
 		"created_at": {column: "created_at"},
 		"updated_at": {column: "updated_at"},
@@ -51,14 +59,7 @@ func (s *Runs) Load(ctx context.Context, workspace, id ident.ID) (*connection.Ru
 }
 
 func runWrite(r *connection.Run, save record.Save) (recordWrite, error) {
-	plan := []byte{}
-	if r.Plan != nil {
-		var err error
-		if plan, err = encode(r.Plan); err != nil {
-			return recordWrite{}, err
-		}
-	}
-	row, err := rowOf(r.ID, string(r.Status), &r.Common, r, string(r.ConnectionID), plan)
+	row, err := runTable.row(r.ID, &r.Common, r)
 	return recordWrite{table: runTable, row: row, common: &r.Common, save: save}, err
 }
 

@@ -73,6 +73,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"plan and drop", recordsJobs},
 		{"prune", recordsPrune},
 		{"reshape", recordsReshape},
+		{"reshape columns", recordsReshapeColumns},
 		{"damaged documents", recordsDamaged},
 		{"mark of facts", recordsFactsMark},
 		{"changes are counted", recordsWitness},

@@ -6,12 +6,14 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"fanfare/internal/account"
 	"fanfare/internal/campaign"
@@ -134,6 +136,77 @@ func recordsReshape(t *testing.T, w *World) {
 		}
 		return err
 	}))
+}
+
+// recordsReshapeColumns overwrites the columns that are computed from documents
+// and checks that Reshape computes them again, in every table of records.
+func recordsReshapeColumns(t *testing.T, w *World) {
+	for _, s := range w.Steps() {
+		if err := s.Run(t.Context()); err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+	}
+	var before, after map[string]Sum
+	sum := func(into *map[string]Sum) {
+		w.must(w.Raw.Snapshot(t.Context(), func(tx store.Tx) (err error) {
+			*into, err = Sums(tx, w.Raw.Traits().Name)
+			return err
+		}))
+	}
+	sum(&before)
+	computed := 0
+	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+		tables, err := Columns(tx, w.Raw.Traits().Name)
+		for table, columns := range tables {
+			if err != nil || !slices.Contains(columns, "shape") {
+				continue
+			}
+			set := []string{"shape = 0"}
+			for _, column := range columns {
+				if slices.Contains(notComputed, column) {
+					continue
+				}
+				computed++
+				if text, err := isText(tx, table, column); err != nil {
+					return err
+				} else if text {
+					set = append(set, column+" = id")
+				} else {
+					set = append(set, column+" = 0")
+				}
+			}
+			_, err = tx.Exec(`UPDATE ` + table + ` SET ` + strings.Join(set, ", "))
+		}
+		if err == nil {
+			_, err = tx.Exec(`DELETE FROM setting WHERE name LIKE 'shape:%'`)
+		}
+		return err
+	}))
+	w.must(reshapeAll(t.Context(), store.New(w.Engine, 0, w.Clock.Now, rand.Reader)))
+	sum(&after)
+	delete(before, "setting")
+	delete(after, "setting")
+	if diff := cmp.Diff(before, after); diff != "" || computed < 20 {
+		t.Errorf("%d computed columns; tables differ (-before +after):\n%s", computed, diff)
+	}
+}
+
+// notComputed lists the columns of records that are not computed from the
+// document.
+var notComputed = []string{"workspace_id", "id", "version", "rev", "shape", "created_at", "updated_at", "private", "plan", "doc", "checksum"}
+
+// isText reports whether a column has text in any row.
+func isText(tx store.Tx, table, column string) (bool, error) {
+	rows, err := tx.Query(`SELECT ` + column + ` FROM ` + table)
+	if err != nil {
+		return false, err
+	}
+	text := false
+	for rows.Next() {
+		_, is := rows.Value().(string)
+		text = text || is
+	}
+	return text, nil
 }
 
 // reshapeAll calls Reshape until nothing is left to do.
