@@ -370,7 +370,7 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	list := []finding{{"store", good, e.Traits().Name + " opens"}}
 	if err := e.Check(ctx, true); err != nil {
-		list = append(list, finding{"database file", failure, err.Error() + restoreFix})
+		list = append(list, finding{"database file", failure, err.Error() + damageFix(err)})
 	} else {
 		list = append(list, finding{"database file", good, "no damage found"})
 	}
@@ -411,12 +411,21 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 // restoreFix is the fix for a damaged database.
 const restoreFix = ": stop the server, move the files fanfare.db* away and restore the last good backup into the data folder with `fanfare backup restore`"
 
+// damageFix returns the fix for an error of a check, empty if the error names
+// its own.
+func damageFix(err error) string {
+	if errors.Is(err, store.ErrDisplaced) {
+		return ""
+	}
+	return restoreFix
+}
+
 // examineDocuments verifies the checksum of every document.
 func examineDocuments(ctx context.Context, e store.Engine) finding {
 	report, err := store.VerifyDocuments(ctx, e)
 	switch {
 	case err != nil:
-		return finding{"documents", failure, err.Error() + restoreFix}
+		return finding{"documents", failure, err.Error() + damageFix(err)}
 	case report.Count > 0:
 		return finding{"documents", failure, fmt.Sprintf("%d of %d do not match their checksum (%s)%s", report.Count, report.Documents, strings.Join(report.Damaged, ", "), restoreFix)}
 	}

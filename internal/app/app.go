@@ -136,6 +136,8 @@ type App struct {
 	// unchecked reports that the thorough check of the database file is still
 	// to run.
 	unchecked bool
+	// displaced reports that watchStore has logged a displaced database file.
+	displaced bool
 	memory    *ratelimit.Memory
 	cursors   atomic.Pointer[page.Sealer]
 	ring      *seal.Ring
@@ -362,6 +364,7 @@ func (a *App) Run(ctx context.Context) {
 		})
 	}
 	wg.Go(func() { a.checkThoroughly(ctx) })
+	repeat(watchEvery, "watch database file", a.watchStore)
 	repeat(saveEvery, "save request counters", a.saveUsage)
 	repeat(flushEvery, "write key use", a.Gate.Flush)
 	repeat(factsfile.NoteEvery, "note generation of facts", a.noteFacts)

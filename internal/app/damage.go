@@ -107,3 +107,24 @@ func (a *App) check(ctx context.Context, thorough bool) error {
 	}
 	return nil
 }
+
+// watchEvery is how often watchStore runs.
+const watchEvery = time.Second
+
+// watchStore logs once that the database file was removed or replaced, also if
+// no request needs it, and once that it is back.
+func (a *App) watchStore(ctx context.Context) error {
+	if !a.Engine.Traits().Exclusive {
+		return nil
+	}
+	err := a.DB.Ready(ctx)
+	displaced := errors.Is(err, store.ErrDisplaced)
+	switch {
+	case displaced && !a.displaced:
+		a.config.Log.ErrorContext(ctx, "database file removed or replaced: the server is not ready and refuses changes", "error", errors.Unwrap(err))
+	case a.displaced && err == nil:
+		a.config.Log.InfoContext(ctx, "database file is back: the server is ready")
+	}
+	a.displaced = displaced || a.displaced && err != nil
+	return nil
+}

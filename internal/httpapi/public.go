@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -140,7 +141,12 @@ func (a *API) ready(r *request) error {
 		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.nodeWarnings(true)})
 		return nil
 	}
-	f := fault.New(fault.Unavailable, "The node is not ready to take traffic.").Because(err)
+	message := "The node is not ready to take traffic."
+	var why *fault.Error
+	if errors.As(err, &why) {
+		message += " " + why.Message
+	}
+	f := fault.New(fault.Unavailable, message).Because(err)
 	f.RetryAfter = time.Second
 	return f
 }

@@ -108,3 +108,7 @@ func Urgent(ctx context.Context) bool { return record.IsUrgent(ctx) }
 // ErrDamaged marks errors of a database with corrupt pages. After the first
 // such error, an engine refuses every write.
 var ErrDamaged = errors.New("database damaged")
+
+// ErrDisplaced marks errors of a database whose file was removed or replaced
+// while it is open. An engine refuses every write until the file is back.
+var ErrDisplaced = errors.New("database file removed or replaced")

@@ -167,6 +167,10 @@ func toFault(err error) error {
 		f := fault.New(fault.Unavailable, "The database file of this server is damaged; changes are refused so that the damage does not spread. The operator finds what is damaged with `fanfare doctor` and restores the last good backup with `fanfare backup restore`.").Because(err)
 		f.RetryAfter = time.Minute
 		return f
+	case errors.Is(err, ErrDisplaced):
+		f := fault.New(fault.Unavailable, "The database file of this server was removed or replaced while the server runs; changes are refused because they would be lost. The operator puts the same file back with `mv`, which needs no restart, or stops the server and restores the last good backup with `fanfare backup restore`; `fanfare doctor` names the file.").Because(err)
+		f.RetryAfter = time.Minute
+		return f
 	case errors.Is(err, ErrFactsMoved):
 		return fault.New(fault.Unavailable, "Another node has taken over the metrics. Send the request there.").Because(err)
 	case errors.Is(err, ErrUnavailable):

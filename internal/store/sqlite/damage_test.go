@@ -144,3 +144,103 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+// TestDisplaced removes, replaces and puts back the files of an open database.
+// Meanwhile writes and snapshots are refused, reads go on, and nothing that was
+// acknowledged is lost.
+func TestDisplaced(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{"", "-wal"} {
+		t.Run("fanfare.db"+suffix, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "fanfare.db")
+			e := open(t, path, Options{})
+			insert := func(id int) error {
+				return e.Write(t.Context(), func(tx store.Tx) error {
+					_, err := tx.Exec("INSERT INTO item (id) VALUES ($1)", id)
+					return err
+				})
+			}
+			if err := e.Write(t.Context(), func(tx store.Tx) error { return tx.Script("CREATE TABLE item (id BIGINT PRIMARY KEY)") }); err != nil {
+				t.Fatal(err)
+			}
+			if err := insert(1); err != nil {
+				t.Fatal(err)
+			}
+			file := path + suffix
+			refused := func(when string) {
+				t.Helper()
+				if err := insert(2); !errors.Is(err, store.ErrDisplaced) || !strings.Contains(err.Error(), file+": put the same file back") {
+					t.Errorf("write, %s: got %v want %v", when, err, store.ErrDisplaced)
+				}
+				if err := e.Snapshot(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrDisplaced) {
+					t.Errorf("snapshot, %s: got %v want %v", when, err, store.ErrDisplaced)
+				}
+				if err := e.Check(t.Context(), true); !errors.Is(err, store.ErrDisplaced) {
+					t.Errorf("check, %s: got %v want %v", when, err, store.ErrDisplaced)
+				}
+				if rows, err := e.Query(t.Context(), "SELECT id FROM item"); err != nil || !rows.Next() || rows.Int() != 1 || rows.Next() {
+					t.Errorf("read, %s: %v", when, err)
+				}
+			}
+			if err := os.Rename(file, file+".away"); err != nil {
+				t.Fatal(err)
+			}
+			refused("removed")
+			b, err := os.ReadFile(file + ".away")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			refused("replaced by a copy")
+			if err := os.Rename(file+".away", file); err != nil {
+				t.Fatal(err)
+			}
+			if err := insert(3); err != nil {
+				t.Errorf("with the file in its place: %v", err)
+			}
+			if err := e.Check(t.Context(), true); err != nil {
+				t.Errorf("with the file in its place: %v", err)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := open(t, path, Options{}).Query(t.Context(), "SELECT count(*), max(id) FROM item")
+			if err != nil || !rows.Next() || rows.Int() != 2 || rows.Int() != 3 {
+				t.Errorf("the next process reads other rows: %v", err)
+			}
+		})
+	}
+}
+
+// TestLogRemoved removes the log of an open database. A clean close still
+// writes all changes to the file.
+func TestLogRemoved(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "fanfare.db")
+	e := open(t, path, Options{})
+	if err := e.Write(t.Context(), func(tx store.Tx) error { return tx.Script("CREATE TABLE item (id BIGINT PRIMARY KEY)") }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, path, Options{}).Query(t.Context(), "SELECT id FROM item"); err != nil {
+		t.Error(err)
+	}
+}
+
+// BenchmarkDisplaced measures what every commit pays.
+func BenchmarkDisplaced(b *testing.B) {
+	e := benchEngine(b, Options{}, 1)
+	for b.Loop() {
+		if err := e.displaced(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -70,6 +70,7 @@ type Engine struct {
 	seq     atomic.Uint64
 	damage  damage
 	unclean bool
+	files   []openFile
 	// snapshots is the number of running snapshots; running waits for them.
 	snapshots atomic.Int64
 	running   sync.WaitGroup
@@ -117,6 +118,11 @@ func Open(path string, opt Options) (*Engine, error) {
 		e.readers.idle = append(e.readers.idle, r)
 	}
 	c.damage = &e.damage
+	if err := e.noteFiles(); err != nil {
+		e.readers.close()
+		c.close()
+		return nil, err
+	}
 	e.writer = newWriter(e, c, opt.MaxBatch, openReserve(path+"-reserve", opt.Reserve))
 	return e, nil
 }
@@ -193,10 +199,16 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 	e.snapshots.Add(1)
 	defer e.snapshots.Add(-1)
 	c, err := connect(e.path, false, e.pragmas)
+	if err == nil {
+		defer c.close()
+	}
+	// The path may lead to another file than the one that is open.
+	if moved := e.displaced(); moved != nil {
+		return moved
+	}
 	if err != nil {
 		return err
 	}
-	defer c.close()
 	c.ctx, c.damage = ctx, &e.damage
 	// The first read chooses the snapshot, not BEGIN.
 	if err := c.script("BEGIN; SELECT max(rowid) FROM sqlite_schema"); err != nil {

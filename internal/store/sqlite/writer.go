@@ -296,6 +296,10 @@ func (w *writer) apply(r *request, savepoint bool) (clean bool) {
 }
 
 func (w *writer) commit(alone bool) bool {
+	if err := w.engine.displaced(); err != nil {
+		w.fail(err)
+		return true
+	}
 	topics := w.topics()
 	if len(topics) > 0 {
 		for _, o := range w.watchers {
