@@ -7,7 +7,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/app"
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -363,82 +361,6 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
 		return // examineStore reported it
 	}
+	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))))
 	d.judge("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
-}
-
-// examineStore checks an open store.
-func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
-	list := []finding{{"store", good, e.Traits().Name + " opens"}}
-	if err := e.Check(ctx, true); err != nil {
-		list = append(list, finding{"database file", failure, err.Error() + damageFix(err)})
-	} else {
-		list = append(list, finding{"database file", good, "no damage found"})
-	}
-	pending, err := store.Pending(ctx, e)
-	switch {
-	case errors.Is(err, store.ErrNewer):
-		return append(list, finding{"schema", failure, err.Error()})
-	case err != nil:
-		return append(list, finding{"schema", failure, err.Error() + ": restore a backup, or check --data and --store"})
-	case len(pending) > 0:
-		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
-	}
-	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e))
-	lost, err := app.LostChanges(ctx, db, now())
-	switch {
-	case err != nil:
-		list = append(list, finding{"changes", failure, err.Error()})
-	case lost != "":
-		list = append(list, finding{"changes", warning, lost})
-	default:
-		list = append(list, finding{"changes", good, "none were lost"})
-	}
-	report, err := db.VerifyAudit(ctx, func(int64) {})
-	switch {
-	case err != nil:
-		list = append(list, finding{"audit log", failure, err.Error() + ": restore a backup"})
-	case len(report.Faults) > 0:
-		list = append(list, finding{"audit log", failure, fmt.Sprintf("it was tampered with at %d places: see them with `fanfare audit verify`, and compare with a backup", len(report.Faults))})
-	default:
-		list = append(list, finding{"audit log", good, fmt.Sprintf("%d entries hold", report.Entries)})
-	}
-	if err := skewFault(ctx, e, db); err != nil {
-		return append(list, finding{"clock skew", failure, err.Error()})
-	}
-	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
-}
-
-// restoreFix is the fix for a damaged database.
-const restoreFix = ": stop the server, move the files fanfare.db* away and restore the last good backup into the data folder with `fanfare backup restore`"
-
-// damageFix returns the fix for an error of a check, empty if the error names
-// its own.
-func damageFix(err error) string {
-	if errors.Is(err, store.ErrDisplaced) {
-		return ""
-	}
-	return restoreFix
-}
-
-// examineDocuments verifies the checksum of every document.
-func examineDocuments(ctx context.Context, e store.Engine) finding {
-	report, err := store.VerifyDocuments(ctx, e)
-	switch {
-	case err != nil:
-		return finding{"documents", failure, err.Error() + damageFix(err)}
-	case report.Count > 0:
-		return finding{"documents", failure, fmt.Sprintf("%d of %d do not match their checksum (%s)%s", report.Count, report.Documents, strings.Join(report.Damaged, ", "), restoreFix)}
-	}
-	return finding{"documents", good, fmt.Sprintf("%d match their checksums", report.Documents)}
-}
-
-// examineFacts reads all facts of a running server.
-func examineFacts(ctx context.Context, a *app.App) finding {
-	if why := a.FactsOperatorFault(); why != "" {
-		return finding{"facts", failure, why}
-	}
-	if err := a.Facts.Dump(ctx, io.Discard); err != nil {
-		return finding{"facts", failure, err.Error()}
-	}
-	return finding{"facts", good, "all can be read"}
 }

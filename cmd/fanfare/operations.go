@@ -138,7 +138,7 @@ func operations(a *app.App) map[string]control.Op {
 			return a.RotateMasterKey(ctx, operator)
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
-			return append(examineStore(ctx, a.Engine, a.DB), examineFacts(ctx, a)), nil
+			return append(examineStore(ctx, a.Engine, a.DB), examineAssets(ctx, a.DB, a.Files), examineFacts(ctx, a)), nil
 		}),
 		"audit.verify": control.Typed(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })

@@ -156,7 +156,8 @@ func (f *Folder) syncDir(dir string) error {
 }
 
 // Open implements Files. It also finds a file that Remove has moved away, so
-// that a file that is put back or left there is never missed.
+// that a file that is put back or left there is never missed. A damaged file is
+// an internal_error fault, of Open or before the last bytes are read.
 func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, error) {
 	name, err := name(workspace, sum)
 	if err != nil {
@@ -175,7 +176,8 @@ func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, err
 	if err != nil {
 		return nil, 0, errors.Join(err, file.Close())
 	}
-	return file, info.Size(), nil
+	r, err := verify(file, name, sum, info.Size())
+	return r, info.Size(), err
 }
 
 func (f *Folder) openAway(name string) (*os.File, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"time"
 
@@ -106,19 +107,23 @@ type File struct {
 	io.ReadCloser
 }
 
-// Open returns an asset and its bytes.
+// Open returns an asset and its bytes. A missing or damaged file is an
+// internal_error fault.
 func (s *Service) Open(ctx context.Context, workspace, id ident.ID) (*File, error) {
 	a, err := s.Get(ctx, workspace, id)
 	if err != nil {
 		return nil, err
 	}
 	f, size, err := s.files.Open(workspace, a.SHA256)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errMissing(err)
+	}
+	if err == nil && size != a.Bytes {
+		_ = f.Close()
+		err = errDamaged(a.SHA256)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open asset %s: %w", id, err)
-	}
-	if size != a.Bytes {
-		_ = f.Close()
-		return nil, fmt.Errorf("open asset %s: its file has %d bytes, want %d", id, size, a.Bytes)
 	}
 	return &File{a, f}, nil
 }

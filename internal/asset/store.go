@@ -45,7 +45,9 @@ type Files interface {
 	// already removed the file, which is then written again. So after Put, the
 	// file stays as long as the before of Remove requires.
 	Put(workspace ident.ID, sum string, b []byte) error
-	// Open opens a file. A missing file is fs.ErrNotExist.
+	// Open opens a file. A missing file is fs.ErrNotExist. A file whose bytes
+	// do not match the hash is an internal_error fault, of Open or of a Read
+	// before the last bytes.
 	Open(workspace ident.ID, sum string) (f io.ReadCloser, size int64, err error)
 	// Touch marks a file as used now. A missing file is not an error.
 	Touch(workspace ident.ID, sum string) error

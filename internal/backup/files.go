@@ -11,12 +11,15 @@ import (
 	"slices"
 	"strings"
 
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/store"
 )
 
 // Files stores the asset files.
 type Files interface {
+	// Open opens a file. A damaged one is an internal_error fault, of Open or
+	// before its last bytes are read.
 	Open(workspace ident.ID, sum string) (f io.ReadCloser, size int64, err error)
 	Put(workspace ident.ID, sum string, b []byte) error
 }
@@ -98,6 +101,9 @@ func addFile(archive *tar.Writer, files Files, s sum) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("an asset of %s has lost its file %s: upload the picture again, or put the file back into the folder for assets", s.workspace, s.sha256)
 	}
+	if fault.Is(err, fault.Internal) {
+		return s.damaged()
+	}
 	if err != nil {
 		return fmt.Errorf("read file of asset: %w", err)
 	}
@@ -106,12 +112,14 @@ func addFile(archive *tar.Writer, files Files, s sum) error {
 	if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size}); err != nil {
 		return fmt.Errorf("write backup: %w", err)
 	}
-	hash := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(archive, hash), f); err != nil {
+	if _, err := io.Copy(archive, f); fault.Is(err, fault.Internal) {
+		return s.damaged()
+	} else if err != nil {
 		return fmt.Errorf("copy file of asset %s: %w", s.sha256, err)
 	}
-	if got := hex.EncodeToString(hash.Sum(nil)); got != s.sha256 {
-		return fmt.Errorf("the file %s of an asset of %s is damaged: upload the picture again, or put the file back from another backup", s.sha256, s.workspace)
-	}
 	return nil
+}
+
+func (s sum) damaged() error {
+	return fmt.Errorf("the file %s of an asset of %s is damaged: upload the picture again, or put the file back from another backup", s.sha256, s.workspace)
 }

@@ -13,7 +13,10 @@ import (
 // Assets stores the records of assets, not their files.
 type Assets struct{ db *DB }
 
-var _ asset.Store = (*Assets)(nil)
+var (
+	_ asset.Store = (*Assets)(nil)
+	_ asset.Sums  = (*Assets)(nil)
+)
 
 // Assets returns the store of assets.
 func (db *DB) Assets() *Assets { return &Assets{db} }
@@ -189,6 +192,19 @@ func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Inst
 		}
 		return nil
 	})
+}
+
+// Sums returns the hashes of a workspace's assets that follow one, in order.
+func (s *Assets) Sums(ctx context.Context, workspace ident.ID, after string, most int) ([]string, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 > $2 ORDER BY sha256 LIMIT $3`, string(workspace), after, most)
+	if err != nil {
+		return nil, toFault(fmt.Errorf("list assets: %w", err))
+	}
+	var list []string
+	for rows.Next() {
+		list = append(list, rows.Text())
+	}
+	return list, nil
 }
 
 // Named returns which of these hashes belong to an asset.

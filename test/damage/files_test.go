@@ -1,10 +1,15 @@
 package damage_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -59,4 +64,132 @@ func TestDrillDatabaseGone(t *testing.T) {
 			s.server.Stop()
 		})
 	}
+}
+
+// pictureOf returns a PNG of noise, which cannot be compressed.
+func (s *scene) pictureOf(side int) []byte {
+	s.t.Helper()
+	m := image.NewNRGBA(image.Rect(0, 0, side, side))
+	for i := range m.Pix {
+		m.Pix[i] = byte(s.r.IntN(256)) | byte(i%4/3*255) // opaque
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		s.t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestDrillAssets damages and removes files of assets. No byte of a small one
+// and not all of a large one is sent, doctor and a backup find it, and the next
+// upload of the picture repairs it.
+func TestDrillAssets(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for _, tt := range []struct {
+		name   string
+		side   int
+		damage func(file string)
+		says   string
+	}{
+		{"small", 30, s.flipByte, "1 are damaged"},
+		{"large", 1500, s.flipByte, "1 are damaged"}, // 6.8 MB
+		{"missing", 31, func(file string) { _ = os.Remove(file) }, "1 of 3 are missing"},
+	} {
+		picture := string(s.pictureOf(tt.side))
+		status, body := s.upload("/v1/assets", "image/png", picture)
+		if status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", tt.name, status, body)
+		}
+		id := memberOf(body, "id")
+		files, err := filepath.Glob(filepath.Join(s.data, "assets", "wks_*", "*", memberOf(body, "sha256")))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s: found %v, %v", tt.name, files, err)
+		}
+		_, body = s.call(http.MethodPost, "/v1/assets/"+id+"/link", "")
+		_, link, _ := strings.Cut(memberOf(body, "url"), s.server.Host)
+		whole := func(path string) (int, string, error) {
+			res, text, err := s.server.Try(s.server.Client(), s.key, http.MethodGet, path, "")
+			if res == nil {
+				return 0, "", err
+			}
+			return res.StatusCode, text, err
+		}
+		paths := []string{"/v1/assets/" + id, link}
+		for _, path := range paths {
+			if status, _, err := whole(path); status != http.StatusOK || err != nil {
+				t.Fatalf("%s: %s: %d, %v", tt.name, path, status, err)
+			}
+		}
+		tt.damage(files[0])
+		for _, path := range paths {
+			status, text, err := whole(path)
+			if tt.name == "large" {
+				if err == nil {
+					t.Errorf("large: %s: %d and all %d bytes were sent", path, status, len(text))
+				}
+				continue
+			}
+			if status != http.StatusInternalServerError || err != nil {
+				t.Errorf("%s: %s: %d, %v", tt.name, path, status, err)
+			}
+			s.wants(text, "internal_error", "Upload the file again", "fanfare doctor")
+		}
+		doctor, backup := s.server.Run("doctor"), s.server.Run("backup", "create", filepath.Join(t.TempDir(), "backup"))
+		if doctor.Code == 0 || backup.Code == 0 {
+			t.Errorf("%s: doctor ended with %d, backup with %d", tt.name, doctor.Code, backup.Code)
+		}
+		s.wants(doctor.Out, "FAIL  asset files", tt.says, filepath.Base(files[0]))
+		s.wants(backup.Errors, filepath.Base(files[0]), "upload the picture again")
+		s.server.Stop()
+		if out := s.server.Run("doctor"); out.Code == 0 || !contains(out.Out, "FAIL  asset files", tt.says) {
+			t.Errorf("%s: doctor without a server: %+v", tt.name, out)
+		}
+		s.start()
+		if status, body := s.upload("/v1/assets", "image/png", picture); status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", tt.name, status, body)
+		}
+		if status, _, err := whole(paths[0]); status != http.StatusOK || err != nil {
+			t.Errorf("%s: after the next upload: %d, %v", tt.name, status, err)
+		}
+	}
+	if out := s.server.Run("backup", "create", filepath.Join(t.TempDir(), "backup")); out.Code != 0 {
+		t.Errorf("backup of repaired assets: %+v", out)
+	}
+	s.wants(s.server.Run("doctor").Out, "3 match their hashes")
+	s.server.Stop()
+}
+
+// flipByte changes one byte of a file.
+func (s *scene) flipByte(file string) {
+	s.t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	b[s.r.IntN(len(b))] ^= byte(1 + s.r.IntN(255))
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// upload sends a file.
+func (s *scene) upload(path, mediaType, body string) (int, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Content-Type", mediaType)
+	res, err := s.server.Client().Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
 }

@@ -89,6 +89,13 @@ func (w *World) assetSteps() []Step {
 			}
 			return err
 		}},
+		{"asset.sums", false, func(ctx context.Context) error {
+			r, err := asset.Verify(ctx, w.DB.Assets(), w.Files)
+			if err == nil && (r.Files == 0 || r.Missing+r.Damaged > 0) {
+				err = fmt.Errorf("got %+v", r)
+			}
+			return err
+		}},
 		{"asset.idle", false, func(ctx context.Context) (err error) {
 			idle, err = w.DB.Assets().Idle(ctx, w.Workspace, w.Now(), 10)
 			return err

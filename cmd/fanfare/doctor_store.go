@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"fanfare/internal/app"
+	"fanfare/internal/asset"
+	"fanfare/internal/ident"
+	"fanfare/internal/store"
+)
+
+// examineStore checks an open store.
+func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
+	list := []finding{{"store", good, e.Traits().Name + " opens"}}
+	if err := e.Check(ctx, true); err != nil {
+		list = append(list, finding{"database file", failure, err.Error() + damageFix(err)})
+	} else {
+		list = append(list, finding{"database file", good, "no damage found"})
+	}
+	pending, err := store.Pending(ctx, e)
+	switch {
+	case errors.Is(err, store.ErrNewer):
+		return append(list, finding{"schema", failure, err.Error()})
+	case err != nil:
+		return append(list, finding{"schema", failure, err.Error() + ": restore a backup, or check --data and --store"})
+	case len(pending) > 0:
+		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
+	}
+	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e))
+	lost, err := app.LostChanges(ctx, db, now())
+	switch {
+	case err != nil:
+		list = append(list, finding{"changes", failure, err.Error()})
+	case lost != "":
+		list = append(list, finding{"changes", warning, lost})
+	default:
+		list = append(list, finding{"changes", good, "none were lost"})
+	}
+	report, err := db.VerifyAudit(ctx, func(int64) {})
+	switch {
+	case err != nil:
+		list = append(list, finding{"audit log", failure, err.Error() + ": restore a backup"})
+	case len(report.Faults) > 0:
+		list = append(list, finding{"audit log", failure, fmt.Sprintf("it was tampered with at %d places: see them with `fanfare audit verify`, and compare with a backup", len(report.Faults))})
+	default:
+		list = append(list, finding{"audit log", good, fmt.Sprintf("%d entries hold", report.Entries)})
+	}
+	if err := skewFault(ctx, e, db); err != nil {
+		return append(list, finding{"clock skew", failure, err.Error()})
+	}
+	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
+}
+
+// restoreFix is the fix for a damaged database.
+const restoreFix = ": stop the server, move the files fanfare.db* away and restore the last good backup into the data folder with `fanfare backup restore`"
+
+// damageFix returns the fix for an error of a check, empty if the error names
+// its own.
+func damageFix(err error) string {
+	if errors.Is(err, store.ErrDisplaced) {
+		return ""
+	}
+	return restoreFix
+}
+
+// examineDocuments verifies the checksum of every document.
+func examineDocuments(ctx context.Context, e store.Engine) finding {
+	report, err := store.VerifyDocuments(ctx, e)
+	switch {
+	case err != nil:
+		return finding{"documents", failure, err.Error() + damageFix(err)}
+	case report.Count > 0:
+		return finding{"documents", failure, fmt.Sprintf("%d of %d do not match their checksum (%s)%s", report.Count, report.Documents, strings.Join(report.Damaged, ", "), restoreFix)}
+	}
+	return finding{"documents", good, fmt.Sprintf("%d match their checksums", report.Documents)}
+}
+
+// lazyFolder is an assets folder that doctor reads without creating it.
+type lazyFolder string
+
+// Open implements asset.Opener.
+func (l lazyFolder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, error) {
+	if _, err := os.Stat(string(l)); err != nil {
+		return nil, 0, err
+	}
+	f, err := asset.OpenFolder(string(l), now, rand.Reader)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }()
+	return f.Open(workspace, sum)
+}
+
+// examineAssets compares every file of an asset with its hash.
+func examineAssets(ctx context.Context, db *store.DB, files asset.Opener) finding {
+	report, err := asset.Verify(ctx, db.Assets(), files)
+	switch {
+	case err != nil:
+		return finding{"asset files", failure, err.Error()}
+	case report.Missing+report.Damaged > 0:
+		return finding{"asset files", failure, fmt.Sprintf("%d of %d are missing and %d are damaged (%s): upload these pictures again, or put the files back from a copy of the folder for assets", report.Missing, report.Files, report.Damaged, strings.Join(report.Named, ", "))}
+	}
+	return finding{"asset files", good, fmt.Sprintf("%d match their hashes", report.Files)}
+}
+
+// examineFacts reads all facts of a running server.
+func examineFacts(ctx context.Context, a *app.App) finding {
+	if why := a.FactsOperatorFault(); why != "" {
+		return finding{"facts", failure, why}
+	}
+	if err := a.Facts.Dump(ctx, io.Discard); err != nil {
+		return finding{"facts", failure, err.Error()}
+	}
+	return finding{"facts", good, "all can be read"}
+}
