@@ -98,13 +98,13 @@ type shape struct {
 func newShape(workspace ident.ID, campaigns []string, perDay int) *shape {
 	s := &shape{workspace: workspace, perDay: perDay, source: &fact.Source{Connection: ident.ID("con_" + string(workspace)), Platform: "meta", Account: "1", Currency: "USD", Zone: "UTC"}}
 	for i, id := range campaigns {
-		s.campaigns = append(s.campaigns, fact.Entity{External: fmt.Sprintf("campaign-%d", i), Record: ident.ID(id)})
+		s.campaigns = append(s.campaigns, fact.Entity{ExternalID: fmt.Sprintf("campaign-%d", i), Record: ident.ID(id)})
 		for j := range perCampaign {
-			s.creatives = append(s.creatives, fact.Entity{External: fmt.Sprintf("creative-%d-%d", i, j), Name: fmt.Sprintf("Creative %d of %d", j, i)})
+			s.creatives = append(s.creatives, fact.Entity{ExternalID: fmt.Sprintf("creative-%d-%d", i, j), Name: fmt.Sprintf("Creative %d of %d", j, i)})
 		}
 	}
 	for i := range 50 {
-		s.audiences = append(s.audiences, fact.Entity{External: fmt.Sprintf("audience-%d", i), Name: fmt.Sprintf("Audience %d", i)})
+		s.audiences = append(s.audiences, fact.Entity{ExternalID: fmt.Sprintf("audience-%d", i), Name: fmt.Sprintf("Audience %d", i)})
 	}
 	return s
 }

@@ -218,8 +218,8 @@ func benchIngest(dir string, rows []fact.Row) {
 	for i := range rows {
 		r := &rows[i]
 		list[i] = map[string]any{
-			"date": r.Date, "channel": r.Channel, "external_campaign_id": r.Campaign.External, "external_creative_id": r.Creative.External,
-			"external_audience_id": r.Audience.External, "impressions": r.Values.V[fact.Impressions], "clicks": r.Values.V[fact.Clicks],
+			"date": r.Date, "channel": r.Channel, "external_campaign_id": r.Campaign.ExternalID, "external_creative_id": r.Creative.ExternalID,
+			"external_audience_id": r.Audience.ExternalID, "impressions": r.Values.V[fact.Impressions], "clicks": r.Values.V[fact.Clicks],
 			"spend": float64(r.Values.V[fact.Spend]) / 1e6, "conversions": float64(r.Values.V[fact.Conversions]) / 1e6, "revenue": float64(r.Values.V[fact.Revenue]) / 1e6,
 		}
 	}

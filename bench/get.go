@@ -186,7 +186,7 @@ func cursors(a *app.App, workspace ident.ID, ids []string) []string {
 		c, err := a.DB.Campaigns().Load(context.Background(), workspace, ident.ID(id))
 		check(err)
 		out[i] = sealer.Seal(workspace, "listCampaigns", page.Cursor{
-			Params: "order=desc&sort=created_at", After: page.Place{Int: int64(c.CreatedAt), ID: id},
+			Params: "order=desc&sort=created_at", After: page.Position{Int: int64(c.CreatedAt), ID: id},
 		})
 	}
 	return out

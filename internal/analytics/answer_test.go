@@ -25,10 +25,10 @@ func small(t testing.TB) *memory {
 	add := func(s *fact.Source, date, channel string, campaign, creative fact.Entity, v map[fact.Measure]int64) {
 		m.rows = append(m.rows, fact.Row{Source: s, Date: day(t, date), Channel: channel, Campaign: campaign, Creative: creative, Values: figures(v)})
 	}
-	ours := fact.Entity{External: "c0", Record: campaigns[0]}
-	theirs := fact.Entity{External: "c9", Name: "=Old \"one\", 1"}
-	add(metaAds, "2026-10-01", "social", ours, fact.Entity{External: "a0", Record: creatives[0]}, map[fact.Measure]int64{fact.Impressions: 1000, fact.Clicks: 30, fact.Spend: 12_500_000, fact.Conversions: 1_500_000, fact.Reach: 800})
-	add(metaAds, "2026-10-07", "social", ours, fact.Entity{External: "a1", Record: creatives[1]}, map[fact.Measure]int64{fact.Impressions: 500, fact.Clicks: 10, fact.Spend: 7_500_000, fact.Reach: 400})
+	ours := fact.Entity{ExternalID: "c0", Record: campaigns[0]}
+	theirs := fact.Entity{ExternalID: "c9", Name: "=Old \"one\", 1"}
+	add(metaAds, "2026-10-01", "social", ours, fact.Entity{ExternalID: "a0", Record: creatives[0]}, map[fact.Measure]int64{fact.Impressions: 1000, fact.Clicks: 30, fact.Spend: 12_500_000, fact.Conversions: 1_500_000, fact.Reach: 800})
+	add(metaAds, "2026-10-07", "social", ours, fact.Entity{ExternalID: "a1", Record: creatives[1]}, map[fact.Measure]int64{fact.Impressions: 500, fact.Clicks: 10, fact.Spend: 7_500_000, fact.Reach: 400})
 	add(metaAds, "2026-10-06", "social", theirs, fact.Entity{}, map[fact.Measure]int64{fact.Impressions: 100, fact.Spend: 1_000_000})
 	add(googleAds, "2026-10-07", "search", fact.Entity{}, fact.Entity{}, map[fact.Measure]int64{fact.Impressions: 50, fact.Clicks: 5, fact.Spend: 11_000_000, fact.Conversions: 2_000_000})
 	add(ga4, "2026-10-07", "social", fact.Entity{}, fact.Entity{}, map[fact.Measure]int64{fact.Conversions: 9_000_000})
@@ -311,7 +311,7 @@ func TestBounds(t *testing.T) {
 	}
 	m = newMemory()
 	for i := range 91 {
-		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, "2026-10-01"), Channel: "social", Campaign: fact.Entity{External: fmt.Sprint(i)}})
+		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, "2026-10-01"), Channel: "social", Campaign: fact.Entity{ExternalID: fmt.Sprint(i)}})
 	}
 	long := &Query{Metrics: []string{"spend"}, Dimensions: []string{"campaign_id"}, Granularity: new("day"), Range: &Range{Preset: new("lifetime")}}
 	if _, err := m.service().Query(t.Context(), wks, long); bound(err) != "rows" {

@@ -19,7 +19,7 @@ func stopped(t testing.TB) *memory {
 	t.Helper()
 	m := newMemory()
 	add := func(date, name string, v map[fact.Measure]int64) {
-		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, date), Channel: "social", Campaign: fact.Entity{External: name, Name: name}, Values: figures(v)})
+		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, date), Channel: "social", Campaign: fact.Entity{ExternalID: name, Name: name}, Values: figures(v)})
 	}
 	add("2026-10-05", "Stopped", map[fact.Measure]int64{fact.Spend: 100_000_000, fact.Leads: 4})
 	add("2026-10-12", "Running", map[fact.Measure]int64{fact.Spend: 50_000_000})

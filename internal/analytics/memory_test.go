@@ -117,8 +117,8 @@ func (m *memory) values(r *fact.Row, dimension string) []Value {
 			switch {
 			case linked:
 				return []Value{{ID: string(e.Record), Label: record.Name}}
-			case e.There():
-				return []Value{{Null: true, External: e.External, Label: e.Name}}
+			case e.IsSet():
+				return []Value{{Null: true, External: e.ExternalID, Label: e.Name}}
 			}
 			return nil
 		case kind + "_name":

@@ -28,11 +28,11 @@ func world(t *rapid.T) *memory {
 		ids := map[string][]string{"campaign": texts(campaigns), "creative": texts(creatives), "audience": texts(audiences)}[kind]
 		switch n := rapid.IntRange(0, len(ids)+1).Draw(t, kind); n {
 		case len(ids):
-			return fact.Entity{External: kind + "-x", Name: "Unlinked " + kind}
+			return fact.Entity{ExternalID: kind + "-x", Name: "Unlinked " + kind}
 		case len(ids) + 1:
 			return fact.Entity{}
 		default:
-			return fact.Entity{External: fmt.Sprint(kind, "-", n), Record: ident.ID(ids[n])}
+			return fact.Entity{ExternalID: fmt.Sprint(kind, "-", n), Record: ident.ID(ids[n])}
 		}
 	}
 	for range rapid.IntRange(0, 40).Draw(t, "rows") {

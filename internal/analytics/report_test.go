@@ -267,8 +267,8 @@ func TestPacing(t *testing.T) {
 func TestSpend(t *testing.T) {
 	t.Parallel()
 	m := small(t)
-	dollars := fact.Row{Source: googleAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{External: "g", Record: campaigns[1]}, Values: figures(map[fact.Measure]int64{fact.Spend: 11_000_000})}
-	unknown := fact.Row{Source: metaAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{External: "n", Record: campaigns[2]}, Values: figures(map[fact.Measure]int64{fact.Clicks: 1})}
+	dollars := fact.Row{Source: googleAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{ExternalID: "g", Record: campaigns[1]}, Values: figures(map[fact.Measure]int64{fact.Spend: 11_000_000})}
+	unknown := fact.Row{Source: metaAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{ExternalID: "n", Record: campaigns[2]}, Values: figures(map[fact.Measure]int64{fact.Clicks: 1})}
 	m.rows = append(m.rows, dollars, unknown)
 	s := m.service()
 	for _, test := range []struct {

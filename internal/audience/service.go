@@ -148,7 +148,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		case event != nil:
 			save.Events = []record.Event{*event}
 			a.Touch(now, 1)
-		case cause.Once == nil:
+		case cause.Idempotency == nil:
 			return a.Stored(), nil
 		}
 		return s.store.Save(ctx, a, save)
@@ -207,9 +207,9 @@ func (s *Service) dangling(ctx context.Context, workspace, id ident.ID, was, nex
 		case r.id == id:
 			details = append(details, fault.Detail{Field: r.field, Code: "invalid_value", Message: r.field + " is the audience itself.", Meta: fault.Meta{"id": r.id}})
 		case !there:
-			details = append(details, fault.Dangling(r.field, r.id))
+			details = append(details, fault.MissingRef(r.field, r.id))
 		case status == StatusArchived:
-			details = append(details, fault.Shelved(r.field, r.id))
+			details = append(details, fault.ArchivedRef(r.field, r.id))
 		}
 	}
 	return details, nil

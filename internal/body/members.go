@@ -54,7 +54,7 @@ func (f *Reader) CheckText(path, s string, least, most int) bool {
 func (f *Reader) Choice(name string, p Presence, allowed []string) *string {
 	if p == Required && f.Object.Get(name) == nil && !f.Problems.cut {
 		f.read[name] = true
-		f.Bad(f.At(name), "required", "is required: "+record.Words(allowed)+".", fault.Meta{"allowed": allowed})
+		f.Bad(f.At(name), "required", "is required: "+record.JoinStatuses(allowed)+".", fault.Meta{"allowed": allowed})
 		return nil
 	}
 	v := f.Typed(name, p, IsString, "a string")

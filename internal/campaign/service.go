@@ -274,7 +274,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 		c.ExternalRefs, enable = refs, &run
 	}
 	if before.Runs() && !c.Runs() || c.stopping {
-		ctx = record.Urgent(ctx)
+		ctx = record.WithUrgent(ctx)
 	}
 	standings, err := s.standings(ctx, c)
 	if err != nil {
@@ -285,7 +285,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	switch {
 	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSums(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
 		c.Touch(now, len(events))
-	case cause.Once == nil:
+	case cause.Idempotency == nil:
 		return s.store.Doc(ctx, cause.Workspace, c.ID)
 	}
 	if moved && len(events) == 0 {
@@ -325,9 +325,9 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, was, next *S
 			switch {
 			case !slices.Contains(fresh, id):
 			case !there:
-				details = append(details, fault.Dangling(field, id))
+				details = append(details, fault.MissingRef(field, id))
 			case standing.Archived:
-				details = append(details, fault.Shelved(field, id))
+				details = append(details, fault.ArchivedRef(field, id))
 			}
 		}
 	}

@@ -207,7 +207,7 @@ func (c *Campaign) upcoming(had []ident.ID, now clock.Instant) *clock.Instant {
 // allow, with the statuses and actions that are allowed.
 func (c *Campaign) refuse(a Action, required ...Status) error {
 	code := fault.InvalidState
-	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, record.Words(required))
+	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, record.JoinStatuses(required))
 	if c.Status == StatusArchived && a != Restore {
 		code = fault.Archived
 		message = fmt.Sprintf("Cannot %s an archived campaign; restore it first.", a)
@@ -232,7 +232,7 @@ func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 	}
 	for _, field := range slices.Sorted(maps.Keys(record.Diff(&c.Spec, next))) {
 		if may, limited := editable[field]; limited && !slices.Contains(may, c.Status) {
-			refuse(field, "can only be changed while the campaign is "+record.Words(may)+".", may)
+			refuse(field, "can only be changed while the campaign is "+record.JoinStatuses(may)+".", may)
 		}
 	}
 	launched := c.LaunchedAt != nil

@@ -269,7 +269,7 @@ func TestFed(t *testing.T) {
 			{"2027-11-15", "2027-11-15", 0, "2026-10-01", "2026-11-15", 0.0},
 		} {
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprint(i), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprint(i), Fingerprint: "f", Status: 200}
 			answer := fmt.Appendf(nil, `{"accepted":%d}`, tt.rows)
 			if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{First: day(tt.first), Last: day(tt.last), Rows: tt.rows, Answer: answer}); err != nil {
 				t.Fatal(err)
@@ -293,11 +293,11 @@ func TestFed(t *testing.T) {
 		// A key that was used does nothing at all.
 		before := storetest.State(t, w.Raw)
 		cause := w.Cause()
-		cause.Once = &record.Once{Key: "1", Fingerprint: "f", Status: 200}
-		if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{First: 1, Last: 30_000, Rows: 1, Answer: []byte(`{}`)}); !errors.Is(err, record.ErrUsed) {
-			t.Errorf("the same key again: got %v want %v", err, record.ErrUsed)
+		cause.Idempotency = &record.Idempotency{Key: "1", Fingerprint: "f", Status: 200}
+		if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{First: 1, Last: 30_000, Rows: 1, Answer: []byte(`{}`)}); !errors.Is(err, record.ErrKeyUsed) {
+			t.Errorf("the same key again: got %v want %v", err, record.ErrKeyUsed)
 		}
-		cause.Workspace, cause.Once = "wks_other", nil
+		cause.Workspace, cause.Idempotency = "wks_other", nil
 		if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{Rows: 1}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("from another workspace: got %v want not_found", err)
 		}

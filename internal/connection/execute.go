@@ -206,7 +206,7 @@ func (e *execution) save(ctx context.Context) error {
 	if err != nil {
 		return lost(err)
 	}
-	e.run.Loaded(e.run.WorkspaceID, d)
+	e.run.SetStored(e.run.WorkspaceID, d)
 	return nil
 }
 

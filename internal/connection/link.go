@@ -197,7 +197,7 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 			case w.Record == "":
 				continue
 			case !known:
-				details = append(details, fault.Dangling(fmt.Sprintf("links[%d].record_id", i), w.Record))
+				details = append(details, fault.MissingRef(fmt.Sprintf("links[%d].record_id", i), w.Record))
 				continue
 			case l.RecordID == nil || *l.RecordID != w.Record:
 				l.RecordID = &w.Record
@@ -329,7 +329,7 @@ func (s *Service) relink(ctx context.Context, c *Connection, changed []Link, tol
 func linkFacts(c *Connection, links []Link) *fact.Batch {
 	b := &fact.Batch{Workspace: c.WorkspaceID}
 	for _, l := range links {
-		e := fact.Entity{External: l.ExternalID, Name: l.Name}
+		e := fact.Entity{ExternalID: l.ExternalID, Name: l.Name}
 		if l.RecordID != nil {
 			e.Record = *l.RecordID
 		}

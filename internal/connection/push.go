@@ -108,7 +108,7 @@ func (s *Service) Push(ctx context.Context, workspace, campaign ident.ID, attemp
 	// One at a time: an older request must not reach the platform after a
 	// newer one.
 	defer s.hands.renewing(campaign)()
-	ctx = record.Urgent(ctx)
+	ctx = record.WithUrgent(ctx)
 	links, err := s.Links.For(ctx, workspace, campaign)
 	if err != nil {
 		return nil, err

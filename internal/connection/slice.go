@@ -301,8 +301,8 @@ type linkKey struct{ kind, external string }
 // mark links a row.
 func (l linkage) mark(r *fact.Row) {
 	for kind, entity := range map[string]*fact.Entity{fact.KindCampaign: &r.Campaign, fact.KindCreative: &r.Creative, fact.KindAudience: &r.Audience} {
-		if entity.External != "" {
-			entity.Record = l[linkKey{kind, entity.External}]
+		if entity.ExternalID != "" {
+			entity.Record = l[linkKey{kind, entity.ExternalID}]
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (s *Service) Source(ctx context.Context, cause record.Cause, src Source) (F
 	if details := src.problems(); len(details) > 0 {
 		return Feed{}, fault.Invalid(details)
 	}
-	cause.Once = nil
+	cause.Idempotency = nil
 	var feed Feed
 	_, err := record.Retry(ctx, func() (d record.Doc, err error) {
 		c, err := s.find(ctx, cause, &src)
@@ -118,7 +118,7 @@ func (s *Service) find(ctx context.Context, cause record.Cause, src *Source) (*C
 	c, err := s.store.Load(ctx, cause.Workspace, src.ID)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, fault.Invalid([]fault.Detail{fault.Dangling("source", src.ID)})
+		return nil, fault.Invalid([]fault.Detail{fault.MissingRef("source", src.ID)})
 	case err != nil:
 		return nil, err
 	case c.Status == StatusDisconnected:

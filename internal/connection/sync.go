@@ -223,7 +223,7 @@ func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, m
 			return record.Doc{}, err
 		}
 		if run.over() {
-			return record.Doc{}, fault.New(fault.InvalidState, fmt.Sprintf("The sync run is %s; cancel needs %s.", run.Status, record.Words(openRun)), fault.Detail{
+			return record.Doc{}, fault.New(fault.InvalidState, fmt.Sprintf("The sync run is %s; cancel needs %s.", run.Status, record.JoinStatuses(openRun)), fault.Detail{
 				Code: string(fault.InvalidState), Message: fmt.Sprintf("Not possible while %s.", run.Status),
 				Meta: fault.Meta{"current_status": run.Status, "required_status": openRun},
 			})

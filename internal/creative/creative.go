@@ -244,7 +244,7 @@ var living = []Status{StatusGenerating, StatusReady, StatusFailed}
 // refuse returns the fault for an action that the status does not allow.
 func (c *Creative) refuse(verb string, required ...Status) error {
 	code := fault.InvalidState
-	message := fmt.Sprintf("Cannot %s a creative that is %s; it must be %s.", verb, c.Status, record.Words(required))
+	message := fmt.Sprintf("Cannot %s a creative that is %s; it must be %s.", verb, c.Status, record.JoinStatuses(required))
 	if c.Status == StatusArchived && !slices.Contains(required, StatusArchived) {
 		code = fault.Archived
 		message = fmt.Sprintf("Cannot %s an archived creative; restore it first.", verb)

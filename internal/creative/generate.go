@@ -46,9 +46,9 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) 
 	judge := func(field string, id ident.ID, there, archived bool) {
 		switch {
 		case !there:
-			details = append(details, fault.Dangling(field, id))
+			details = append(details, fault.MissingRef(field, id))
 		case archived:
-			details = append(details, fault.Shelved(field, id))
+			details = append(details, fault.ArchivedRef(field, id))
 		}
 	}
 	if id := r.CampaignID; id != nil {
@@ -186,10 +186,10 @@ func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
 		s.finish(c, o, save)
 		return nil
 	}
-	if once := save.Cause.Once; once != nil {
+	if once := save.Cause.Idempotency; once != nil {
 		later := *once
 		later.Status = 202
-		save.Cause.Once = &later
+		save.Cause.Idempotency = &later
 	}
 	save.Next = &save.At
 	return nil

@@ -113,7 +113,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([
 	for i, m := range c.Media {
 		is, there := found[m.AssetID]
 		if !there {
-			details = append(details, fault.Dangling(fieldOf("content.media", i)+".asset_id", m.AssetID))
+			details = append(details, fault.MissingRef(fieldOf("content.media", i)+".asset_id", m.AssetID))
 			continue
 		}
 		is.AltText = m.AltText
@@ -286,7 +286,7 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		switch {
 		case len(save.Events) > 0 || save.Spend > 0:
 			c.Touch(save.At, len(save.Events))
-		case cause.Once == nil:
+		case cause.Idempotency == nil:
 			return c.Stored(), nil
 		}
 		return s.Store.Save(ctx, c, save)

@@ -2,8 +2,8 @@ package fact
 
 import "strings"
 
-// countries are the officially assigned codes of ISO 3166-1 alpha-2.
-const countries = `
+// countryList are the officially assigned codes of ISO 3166-1 alpha-2.
+const countryList = `
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
 CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO
 FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE
@@ -13,13 +13,13 @@ PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY
 TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 `
 
-var isCountry = func() map[string]bool {
+var countryCodes = func() map[string]bool {
 	known := map[string]bool{}
-	for code := range strings.FieldsSeq(countries) {
+	for code := range strings.FieldsSeq(countryList) {
 		known[code] = true
 	}
 	return known
 }()
 
 // IsCountry reports whether s is the code of a country, such as DE.
-func IsCountry(s string) bool { return isCountry[s] }
+func IsCountry(s string) bool { return countryCodes[s] }

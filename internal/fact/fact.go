@@ -108,22 +108,22 @@ type Source struct {
 }
 
 // Entity is a campaign, an ad or an audience on a platform. Record is the
-// linked record, empty if it is not linked. Part is the variant of that
+// linked record, empty if it is not linked. VariantID is the variant of that
 // creative, if the ad shows a known one.
 type Entity struct {
-	External string
-	Name     string
-	Record   ident.ID
-	Part     ident.ID
+	ExternalID string
+	Name       string
+	Record     ident.ID
+	VariantID  ident.ID
 }
 
-// There reports whether the row has this entity.
-func (e Entity) There() bool { return e.External != "" || e.Record != "" }
+// IsSet reports whether the row has this entity.
+func (e Entity) IsSet() bool { return e.ExternalID != "" || e.Record != "" }
 
 // Key identifies the entity within its connection. For rows that name only the
 // record, it is the record's id.
 func (e Entity) Key() string {
-	return cmp.Or(e.External, string(e.Part), string(e.Record))
+	return cmp.Or(e.ExternalID, string(e.VariantID), string(e.Record))
 }
 
 // Row is one daily fact. Its key is everything except names, links and values.

@@ -36,7 +36,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestNumberIsExact reads back what was written.
+// TestNumberIsExact compares the text of random numbers with exact fractions.
 func TestNumberIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -108,15 +108,15 @@ func Is(err error, code Code) bool {
 	return errors.As(err, &f) && f.Code == code
 }
 
-// maxEcho is the maximum number of bytes of a caller's name or value in a
+// maxClip is the maximum number of bytes of a caller's name or value in a
 // response.
-const maxEcho = 64
+const maxClip = 64
 
 // Clip shortens a name or a value that the caller sent, for messages and Meta.
 // The result is valid UTF-8.
 func Clip(s string) string {
-	if len(s) > maxEcho {
-		return strings.ToValidUTF8(s[:maxEcho], "") + "…"
+	if len(s) > maxClip {
+		return strings.ToValidUTF8(s[:maxClip], "") + "…"
 	}
 	return strings.ToValidUTF8(s, "?")
 }
@@ -140,17 +140,17 @@ func InvalidOf(details []Detail, total int) *Error {
 			details[i].In = "body"
 		}
 	}
-	return several(ValidationFailed, fmt.Sprintf("%d fields are invalid", total), details, total)
+	return combineDetails(ValidationFailed, fmt.Sprintf("%d fields are invalid", total), details, total)
 }
 
 // BadQuery returns a fault for all invalid query parameters.
 func BadQuery(details []Detail) *Error {
-	return several(InvalidParameter, "The query string is wrong at", details, len(details))
+	return combineDetails(InvalidParameter, "The query string is wrong at", details, len(details))
 }
 
-// several combines problems into one fault. A single problem keeps its message;
-// for more, the message lists their fields.
-func several(code Code, sentence string, details []Detail, total int) *Error {
+// combineDetails combines problems into one fault. A single problem keeps its
+// message; for more, the message lists their fields.
+func combineDetails(code Code, sentence string, details []Detail, total int) *Error {
 	if total == 1 && len(details) == 1 {
 		return New(code, details[0].Message, details...)
 	}
@@ -171,13 +171,13 @@ func several(code Code, sentence string, details []Detail, total int) *Error {
 	return New(code, message, details...)
 }
 
-// Dangling returns the detail for a field with the id of a record that does not
-// exist in this workspace.
-func Dangling(field string, id any) Detail {
+// MissingRef returns the detail for a field with the id of a record that does
+// not exist in this workspace.
+func MissingRef(field string, id any) Detail {
 	return Detail{Field: field, Code: "not_found", Message: field + " names nothing in this workspace.", Meta: Meta{"id": id}}
 }
 
-// Shelved returns the detail for a field with the id of an archived record.
-func Shelved(field string, id any) Detail {
+// ArchivedRef returns the detail for a field with the id of an archived record.
+func ArchivedRef(field string, id any) Detail {
 	return Detail{Field: field, Code: "archived", Message: field + " is archived; restore it or choose another.", Meta: Meta{"id": id}}
 }

@@ -199,7 +199,7 @@ func (a *API) report(rep *report) handler {
 			return response{}, err
 		}
 		if next := answer.Next(); next != "" {
-			answer.SetNext(a.Cursors().Seal(r.caller.Workspace.ID, r.route.operation, page.Cursor{Params: canonical.Encode(), After: page.Place{Text: next}}))
+			answer.SetNext(a.Cursors().Seal(r.caller.Workspace.ID, r.route.operation, page.Cursor{Params: canonical.Encode(), After: page.Position{Text: next}}))
 			r.link(answer.Next())
 		}
 		return answered(r, answer), nil

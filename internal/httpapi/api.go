@@ -33,7 +33,7 @@ type Events interface {
 
 // Answers reads the responses that are stored by Idempotency-Key.
 type Answers interface {
-	StoredResponse(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error)
+	StoredResponse(ctx context.Context, workspace ident.ID, key string) (*record.StoredResponse, error)
 }
 
 // QuotaEvents writes quota events of a workspace, each kind at most once a day.

@@ -72,7 +72,7 @@ func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.
 			return false
 		}
 		c, err := campaign.Read(d)
-		return err == nil && can(c) && r.match().Holds(c.Version)
+		return err == nil && can(c) && r.match().Matches(c.Version)
 	}
 }
 

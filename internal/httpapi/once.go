@@ -71,7 +71,7 @@ func (a *API) once(ctx context.Context, r *request) (response, error) {
 	}
 	r.onceKey, r.fingerprint = key, mark
 	res, err := r.route.handle(ctx, r)
-	if errors.Is(err, record.ErrUsed) {
+	if errors.Is(err, record.ErrKeyUsed) {
 		// Another node ran the same request first.
 		if res, ok, err := a.replay(ctx, r, workspace, key, mark); ok || err != nil {
 			return res, err
@@ -113,7 +113,7 @@ func collection(pattern string) string {
 func (r *request) caused(status int) record.Cause {
 	c := r.cause()
 	if r.onceKey != "" {
-		c.Once = &record.Once{Key: r.onceKey, Fingerprint: r.fingerprint, Status: status}
+		c.Idempotency = &record.Idempotency{Key: r.onceKey, Fingerprint: r.fingerprint, Status: status}
 	}
 	return c
 }

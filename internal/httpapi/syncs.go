@@ -120,7 +120,7 @@ func (a *API) listEntities(ctx context.Context, r *request) (response, error) {
 	for i, l := range list {
 		if i == limit {
 			last := list[limit-1]
-			found.Next = &page.Place{Text: last.Kind, ID: last.ExternalID}
+			found.Next = &page.Position{Text: last.Kind, ID: last.ExternalID}
 			break
 		}
 		e, err := encoded(l)

@@ -39,7 +39,7 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 			return record.Doc{}, err
 		}
 		bare := cause
-		bare.Once = nil
+		bare.Idempotency = nil
 		if i.Status != StatusCommitting {
 			// From here on facts may exist, so the mapping must not change any
 			// more.
@@ -103,7 +103,7 @@ func (i *Import) acceptable(r *reading, o Options) error {
 // fail sets the import to failed.
 func (s *Service) fail(ctx context.Context, cause record.Cause, i *Import) error {
 	fault := i.gone()
-	cause.Once = nil
+	cause.Idempotency = nil
 	i.Status, i.Error = StatusFailed, &Problem{Field: "file", Code: "not_found", Message: "The file is not kept any more. Upload it again."}
 	now := clock.At(s.now())
 	i.Touch(now, 1)
@@ -131,7 +131,7 @@ func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, r
 			save.Events = []record.Event{{Type: "import.committed"}}
 		case StatusCommitted:
 			// Another call has already finished.
-			if cause.Once == nil {
+			if cause.Idempotency == nil {
 				return i.Stored(), nil
 			}
 		default:
@@ -166,7 +166,7 @@ func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, mat
 }
 
 func (s *Service) takeOut(ctx context.Context, cause record.Cause, i *Import) error {
-	cause.Once = nil
+	cause.Idempotency = nil
 	if err := s.sources.Begin(ctx, cause.Workspace, *i.ConnectionID); err != nil {
 		return fmt.Errorf("begin to undo: %w", err)
 	}

@@ -25,7 +25,7 @@ func TestCommitAndUndo(t *testing.T) {
 		t.Fatalf("got %+v want a preview of 7.5 and no fact", i)
 	}
 	once := cause
-	once.Once = &record.Once{Key: "commit"}
+	once.Idempotency = &record.Idempotency{Key: "commit"}
 	d, err := w.Commit(t.Context(), once, i.ID, record.Match{}, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestCommitAndUndo(t *testing.T) {
 	}
 
 	// The same bytes again bring nothing new, and say so.
-	once.Once = &record.Once{Key: "upload"}
+	once.Idempotency = &record.Idempotency{Key: "upload"}
 	d, err = w.Upload(t.Context(), once, ingest.Upload{Name: "days.csv", Bytes: threeDays, Home: home, Commit: true})
 	if err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func (w facts) Undo(_ context.Context, _, imported ident.ID) (int64, error) {
 func (w *world) Source(_ context.Context, c record.Cause, s connection.Source) (connection.Feed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if c.Once != nil {
+	if c.Idempotency != nil {
 		return connection.Feed{}, errors.New("a source is not the answer to be remembered")
 	}
 	if err := w.step("source %s/%s", s.Name, s.Account); err != nil {
@@ -164,11 +164,11 @@ func (w *world) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.
 	if w.during != nil {
 		w.during(fmt.Sprintf("fed %d", f.Rows))
 	}
-	if c.Once != nil {
+	if c.Idempotency != nil {
 		if f.Answer == nil {
 			return errors.New("there is no answer to be remembered")
 		}
-		w.answers[c.Once.Key] = f.Answer
+		w.answers[c.Idempotency.Key] = f.Answer
 	}
 	return nil
 }
@@ -212,9 +212,9 @@ func (w imports) Save(_ context.Context, i *ingest.Import, save record.Save) (re
 	for _, e := range save.Events {
 		w.events = append(w.events, e.Type)
 	}
-	if o := save.Cause.Once; o != nil {
+	if o := save.Cause.Idempotency; o != nil {
 		if w.answers[o.Key] != nil {
-			return record.Doc{}, record.ErrUsed
+			return record.Doc{}, record.ErrKeyUsed
 		}
 		w.answers[o.Key] = b
 	}
@@ -240,7 +240,7 @@ func (w imports) Load(ctx context.Context, workspace, id ident.ID) (*ingest.Impo
 	if err := json.Unmarshal(d.JSON, i); err != nil {
 		return nil, err
 	}
-	i.Loaded(workspace, d)
+	i.SetStored(workspace, d)
 	return i, nil
 }
 

@@ -251,7 +251,7 @@ func (s *Service) open(ctx context.Context, cause record.Cause, source connectio
 		}})
 	}
 	// The idempotency key stores the answer, not the source.
-	cause.Once = nil
+	cause.Idempotency = nil
 	for _, account := range slices.Sorted(maps.Keys(l.sheet.accounts)) {
 		a := l.sheet.accounts[account]
 		if !used[a] {

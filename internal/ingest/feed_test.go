@@ -22,7 +22,7 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	once := cause
-	once.Once = &record.Once{Key: "k"}
+	once.Idempotency = &record.Idempotency{Key: "k"}
 	b, err := w.Ingest(t.Context(), once, ingest.Feed{Body: []byte(oneRow), Home: home})
 	if err != nil {
 		t.Fatal(err)

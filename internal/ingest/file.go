@@ -335,7 +335,7 @@ func appendRow(b []byte, r *fact.Row) jsontext.Value {
 		// fields.
 		e, f := links[i].entity(r), links[i].field
 		text(f, string(e.Record))
-		text(f+1, e.External)
+		text(f+1, e.ExternalID)
 		text(f+2, e.Name)
 	}
 	text(fieldCountry, r.Country)

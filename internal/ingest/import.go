@@ -150,7 +150,7 @@ const (
 
 // refuse returns the fault for an action that the status does not allow.
 func (i *Import) refuse(action string, required ...Status) error {
-	message := fmt.Sprintf("Cannot %s an import that is %s; it must be %s.", action, i.Status, record.Words(required))
+	message := fmt.Sprintf("Cannot %s an import that is %s; it must be %s.", action, i.Status, record.JoinStatuses(required))
 	return fault.New(fault.InvalidState, message, fault.Detail{
 		Code: string(fault.InvalidState), Message: message,
 		Meta: fault.Meta{"current_status": i.Status, "required_status": required},

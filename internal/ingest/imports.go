@@ -58,7 +58,7 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (rec
 	once := cause
 	if commit {
 		// The idempotency key stores the committed import.
-		once.Once = nil
+		once.Idempotency = nil
 	}
 	d, err := s.imports.Save(ctx, i, record.Save{Cause: once, At: i.CreatedAt, Events: []record.Event{{Type: "import.created"}}})
 	if err != nil || !commit {

@@ -75,7 +75,7 @@ func drawRow(t *rapid.T) fact.Row {
 	// The digit keeps words such as null out, which mean that there is nothing.
 	word := rapid.StringMatching(`[A-Za-zäöü€"',;| ]{0,8}[a-zß][0-9]`)
 	entity := func(name string) fact.Entity {
-		return fact.Entity{External: rapid.StringMatching(`x[0-9]{1,9}`).Draw(t, name), Name: strings.TrimSpace(word.Draw(t, name+" name"))}
+		return fact.Entity{ExternalID: rapid.StringMatching(`x[0-9]{1,9}`).Draw(t, name), Name: strings.TrimSpace(word.Draw(t, name+" name"))}
 	}
 	r := fact.Row{
 		Source: &fact.Source{Account: rapid.SampledFrom([]string{"default", "eu", "us"}).Draw(t, "account")}, Date: *day("2026-01-01") + 1, Channel: rapid.SampledFrom(fact.Channels).Draw(t, "channel"),
@@ -114,7 +114,7 @@ func TestTablesSurvive(t *testing.T) {
 				continue
 			}
 			want[key(&r)] = r
-			cells := []string{r.Date.Time().Format(s.layout), r.Source.Account, r.Channel, string(r.Campaign.Record), r.Campaign.External, r.Campaign.Name, r.Audience.External, r.Audience.Name, r.Creative.External, r.Creative.Name}
+			cells := []string{r.Date.Time().Format(s.layout), r.Source.Account, r.Channel, string(r.Campaign.Record), r.Campaign.ExternalID, r.Campaign.Name, r.Audience.ExternalID, r.Audience.Name, r.Creative.ExternalID, r.Creative.Name}
 			for m := range fact.Measure(fact.NumMeasures) {
 				v, known := r.Values.Get(m)
 				if !known {

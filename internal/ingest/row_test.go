@@ -136,12 +136,12 @@ func TestStored(t *testing.T) {
 		want := fact.Row{
 			Source: &fact.Source{Connection: "con_api_shop", Platform: "api", Account: "eu", Currency: "EUR", Zone: "Europe/Berlin"},
 			Date:   *day("2026-11-14"), Channel: "search",
-			Campaign: fact.Entity{External: "77", Name: "Brand", Record: ourCampaign}, Creative: fact.Entity{External: "Text A", Name: "Text A"},
+			Campaign: fact.Entity{ExternalID: "77", Name: "Brand", Record: ourCampaign}, Creative: fact.Entity{ExternalID: "Text A", Name: "Text A"},
 		}
 		if r.Family == fact.Demographic {
 			want = fact.Row{
 				Source: &fact.Source{Connection: "con_api_shop", Platform: "api", Account: "default", Currency: "EUR", Zone: "Europe/Berlin"}, Family: fact.Demographic,
-				Date: *day("2026-11-14"), Channel: "other", Campaign: fact.Entity{External: "Brand", Name: "Brand"}, Gender: "male",
+				Date: *day("2026-11-14"), Channel: "other", Campaign: fact.Entity{ExternalID: "Brand", Name: "Brand"}, Gender: "male",
 			}
 			want.Values.Set(fact.Clicks, 3)
 		} else {

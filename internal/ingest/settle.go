@@ -77,7 +77,7 @@ func (s *sheet) link(r *fact.Row, found map[ident.ID]ident.ID) {
 		case !there:
 			s.missing(links[i].field, e.Record)
 		case record != e.Record:
-			e.Record, e.Part = record, e.Record
+			e.Record, e.VariantID = record, e.Record
 		}
 	}
 }

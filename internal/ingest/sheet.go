@@ -178,15 +178,15 @@ func (s *sheet) putText(f field, b []byte) {
 			s.row.Source = s.source(text)
 		}
 	case fieldExternalCampaign:
-		s.row.Campaign.External = text
+		s.row.Campaign.ExternalID = text
 	case fieldCampaignName:
 		s.row.Campaign.Name = text
 	case fieldExternalCreative:
-		s.row.Creative.External = text
+		s.row.Creative.ExternalID = text
 	case fieldCreativeName:
 		s.row.Creative.Name = text
 	case fieldExternalAudience:
-		s.row.Audience.External = text
+		s.row.Audience.ExternalID = text
 	case fieldAudienceName:
 		s.row.Audience.Name = text
 	default:
@@ -207,7 +207,7 @@ func (s *sheet) putLink(f field, text string) {
 }
 
 func (s *sheet) missing(f field, id ident.ID) {
-	d := fault.Dangling(f.String(), id)
+	d := fault.MissingRef(f.String(), id)
 	s.refuse(d.Field, d.Code, d.Message, d.Meta)
 }
 
@@ -309,8 +309,8 @@ func (s *sheet) end() {
 	for i := range links {
 		// Choice: the name identifies an entity without an id, so that rows
 		// with only a name are distinct and can be replaced.
-		if e := links[i].entity(&s.row); !e.There() {
-			e.External = cut(e.Name, MaxID)
+		if e := links[i].entity(&s.row); !e.IsSet() {
+			e.ExternalID = cut(e.Name, MaxID)
 		}
 	}
 	if s.row.Channel == "" {

@@ -18,7 +18,7 @@ import (
 type Cursor struct {
 	// Params are the canonical query parameters, url-encoded, without limit.
 	Params string
-	After  Place
+	After  Position
 }
 
 // Sealer encrypts and decrypts cursors with AES-256-GCM, so that clients cannot
@@ -83,21 +83,22 @@ func (s *Sealer) Seal(workspace ident.ID, operation string, c Cursor) string {
 	}
 	plain = appendString(plain, c.After.ID)
 	plain = append(plain, c.Params...)
-	return s.SealBytes(bind(workspace, operation), plain)
+	return s.SealBytes(cursorPurpose(workspace, operation), plain)
 }
 
 // Open decrypts a cursor. It does not distinguish damaged, foreign and forged
 // text.
 func (s *Sealer) Open(workspace ident.ID, operation, text string) (c Cursor, ok bool) {
-	plain, ok := s.OpenBytes(bind(workspace, operation), text)
+	plain, ok := s.OpenBytes(cursorPurpose(workspace, operation), text)
 	if !ok {
 		return c, false
 	}
-	return parse(plain)
+	return parseCursor(plain)
 }
 
-// bind returns the purpose of a cursor. Other purposes have no zero byte.
-func bind(workspace ident.ID, operation string) string {
+// cursorPurpose returns the purpose of a cursor. Other purposes have no zero
+// byte.
+func cursorPurpose(workspace ident.ID, operation string) string {
 	return string(workspace) + "\x00" + operation
 }
 
@@ -131,7 +132,7 @@ func (s *Sealer) OpenBytes(purpose, text string) (plain []byte, ok bool) {
 	return nil, false
 }
 
-func parse(b []byte) (c Cursor, ok bool) {
+func parseCursor(b []byte) (c Cursor, ok bool) {
 	if len(b) < 2 || b[0] != cursorVersion {
 		return c, false
 	}

@@ -31,18 +31,18 @@ func sealer(t testing.TB, keys ...byte) *page.Sealer {
 
 var cursors = []page.Cursor{
 	{},
-	{Params: "order=desc&sort=created_at", After: page.Place{Int: 1763208000000000, ID: "cmp_01h455vb4pex5vsknk084sn02q"}},
-	{Params: "order=asc&sort=name", After: page.Place{Text: "winter sale ü", ID: "cmp_01h455vb4pex5vsknk084sn02q"}},
-	{Params: "order=asc&sort=start_at", After: page.Place{Null: true, ID: "cmp_01h455vb4pex5vsknk084sn02q"}},
-	{After: page.Place{Int: -1 << 63, ID: ""}},
-	{After: page.Place{Int: 1<<63 - 1, ID: "x"}},
+	{Params: "order=desc&sort=created_at", After: page.Position{Int: 1763208000000000, ID: "cmp_01h455vb4pex5vsknk084sn02q"}},
+	{Params: "order=asc&sort=name", After: page.Position{Text: "winter sale ü", ID: "cmp_01h455vb4pex5vsknk084sn02q"}},
+	{Params: "order=asc&sort=start_at", After: page.Position{Null: true, ID: "cmp_01h455vb4pex5vsknk084sn02q"}},
+	{After: page.Position{Int: -1 << 63, ID: ""}},
+	{After: page.Position{Int: 1<<63 - 1, ID: "x"}},
 }
 
-// TestCursorRoundTrip opens what was sealed, with the same key and after the
-// key has become an old one (L4, L6).
+// TestCursorRoundTrip opens sealed cursors, with the same key and after a key
+// rotation (L4, L6).
 func TestCursorRoundTrip(t *testing.T) {
 	t.Parallel()
-	first, rotated, over := sealer(t, 1), sealer(t, 2, 1), sealer(t, 3, 2)
+	first, rotated, dropped := sealer(t, 1), sealer(t, 2, 1), sealer(t, 3, 2)
 	for _, want := range cursors {
 		text := first.Seal(workspace, operation, want)
 		for name, s := range map[string]*page.Sealer{"same": first, "rotated": rotated} {
@@ -51,14 +51,14 @@ func TestCursorRoundTrip(t *testing.T) {
 				t.Errorf("%s key: got ok %v, cursor differs (-want +got):\n%s", name, ok, diff)
 			}
 		}
-		if _, ok := over.Open(workspace, operation, text); ok {
-			t.Error("a cursor of a key that is gone opens, want it refused")
+		if _, ok := dropped.Open(workspace, operation, text); ok {
+			t.Error("a cursor opens after its key was dropped, want it refused")
 		}
 	}
 }
 
-// TestCursorIsBound wants a cursor to open for one workspace and one list
-// only, and not at all when a bit of it has changed (L4).
+// TestCursorIsBound checks that a cursor opens for one workspace and one list
+// only, and not at all after a bit of it has changed (L4).
 func TestCursorIsBound(t *testing.T) {
 	t.Parallel()
 	s := sealer(t, 1)
@@ -86,7 +86,7 @@ func TestCursorIsBound(t *testing.T) {
 		}
 	}
 	if again := s.Seal(workspace, operation, cursors[1]); again == text {
-		t.Error("the same cursor is sealed alike twice, want it to tell nothing")
+		t.Error("the same cursor has the same ciphertext twice, want them to differ")
 	}
 }
 
@@ -101,7 +101,7 @@ func TestCursorSize(t *testing.T) {
 		{"order=desc&sort=created_at", 140},
 		{"end_date=2026-12-01&order=desc&sort=created_at&start_date=2026-11-01&status=active%2Cpaused", 240},
 	} {
-		c := page.Cursor{Params: tt.params, After: page.Place{Int: 1763208000000000, ID: "cmp_01h455vb4pex5vsknk084sn02q"}}
+		c := page.Cursor{Params: tt.params, After: page.Position{Int: 1763208000000000, ID: "cmp_01h455vb4pex5vsknk084sn02q"}}
 		if got := len(s.Seal(workspace, operation, c)); got > tt.most {
 			t.Errorf("%s: got %d characters, want at most %d", tt.params, got, tt.most)
 		}
@@ -117,8 +117,8 @@ func TestNewSealerRefusesBadKeys(t *testing.T) {
 	}
 }
 
-// FuzzCursor wants no text to open that was not sealed, and every sealed one
-// to open to what went in.
+// FuzzCursor checks that only sealed text opens, and that it opens to the
+// cursor that was sealed.
 func FuzzCursor(f *testing.F) {
 	s := sealer(f, 1)
 	for _, c := range cursors {
@@ -130,7 +130,7 @@ func FuzzCursor(f *testing.F) {
 		if _, ok := other.Open(workspace, operation, text); ok {
 			t.Fatalf("%q opens and was never sealed", text)
 		}
-		want := page.Cursor{Params: params, After: page.Place{ID: id}}
+		want := page.Cursor{Params: params, After: page.Position{ID: id}}
 		switch {
 		case null:
 			want.After.Null = true

@@ -34,7 +34,7 @@ type Query struct {
 	// Filters has the filters of the resource in a fixed order.
 	Filters []Filter
 	// After is the position of the last row of the previous page.
-	After *Place
+	After *Position
 }
 
 // Filter keeps rows whose column has one of the values.
@@ -43,8 +43,8 @@ type Filter struct {
 	Values []string
 }
 
-// Place is the sort value and the id of a row.
-type Place struct {
+// Position is the sort value and the id of a row.
+type Position struct {
 	// Null rows come last in both directions.
 	Null bool
 	Text string
@@ -56,5 +56,5 @@ type Place struct {
 type Page struct {
 	Docs []record.Doc
 	// Next is the start of the next page, nil on the last page.
-	Next *Place
+	Next *Position
 }

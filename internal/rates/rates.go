@@ -116,7 +116,7 @@ type Query struct {
 	// First and Last are the days, both included; nil means no limit.
 	First, Last *clock.Date
 	Limit       int
-	After       *page.Place
+	After       *page.Position
 }
 
 // Service implements the operations on exchange rates.

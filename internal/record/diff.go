@@ -11,25 +11,25 @@ import (
 // fields need no registration. An empty list or map equals a missing one.
 func Diff[T any](old, next *T) map[string]any {
 	previous := map[string]any{}
-	diff(reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem(), previous)
+	diffStruct(reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem(), previous)
 	return previous
 }
 
-func diff(old, next reflect.Value, previous map[string]any) {
+func diffStruct(old, next reflect.Value, previous map[string]any) {
 	for i := range old.NumField() {
 		field := old.Type().Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch was, is := old.Field(i), next.Field(i); {
 		case field.Anonymous && name == "":
-			diff(was, is, previous)
+			diffStruct(was, is, previous)
 		case name == "-" || !field.IsExported():
-		case !same(was, is):
+		case !equalValues(was, is):
 			previous[cmp.Or(name, field.Name)] = was.Interface()
 		}
 	}
 }
 
-func same(a, b reflect.Value) bool {
+func equalValues(a, b reflect.Value) bool {
 	if k := a.Kind(); (k == reflect.Slice || k == reflect.Map) && a.Len() == 0 && b.Len() == 0 {
 		return true
 	}

@@ -48,13 +48,13 @@ func (d Doc) ID() ident.ID {
 	return ident.ID(id)
 }
 
-// Match is the caller's precondition from If-Match. The zero value always
-// holds.
+// Match is the caller's precondition from If-Match. The zero value
+// matches every version.
 type Match struct {
 	set bool
 	any bool
-	// bare means that the header has no tag in double quotes.
-	bare     bool
+	// unquoted means that the header has no tag in double quotes.
+	unquoted bool
 	versions []int64
 }
 
@@ -66,7 +66,7 @@ func ParseMatch(headers []string) Match {
 		return Match{}
 	}
 	header := strings.Join(headers, ",")
-	m := Match{set: true, any: strings.Trim(header, " \t") == "*", bare: !strings.Contains(header, `"`)}
+	m := Match{set: true, any: strings.Trim(header, " \t") == "*", unquoted: !strings.Contains(header, `"`)}
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.Trim(tag, " \t")
 		if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
@@ -81,18 +81,18 @@ func ParseMatch(headers []string) Match {
 	return m
 }
 
-// Holds reports whether a record of this version satisfies the precondition.
-func (m Match) Holds(version int64) bool {
+// Matches reports whether a record of this version satisfies the precondition.
+func (m Match) Matches(version int64) bool {
 	return !m.set || m.any || slices.Contains(m.versions, version)
 }
 
-// Check returns a fault with the current version unless the precondition holds.
+// Check returns a fault with the current version unless the version matches.
 func (m Match) Check(version int64) error {
-	if m.Holds(version) {
+	if m.Matches(version) {
 		return nil
 	}
 	message := "If-Match names another version of the record. Read it again and decide anew."
-	if m.bare {
+	if m.unquoted {
 		message = `If-Match must be a tag in double quotes, such as "1.0" from ETag, or *.`
 	}
 	return fault.New(fault.PreconditionFailed, message, fault.Detail{
@@ -110,15 +110,15 @@ type Actor struct {
 
 // MarshalJSON writes null for the id of the system, which has none.
 func (a Actor) MarshalJSON() ([]byte, error) {
-	shown := struct {
+	encoded := struct {
 		Type string    `json:"type"`
 		ID   *ident.ID `json:"id"`
 		Name string    `json:"name"`
 	}{Type: a.Type, Name: a.Name}
 	if a.ID != "" {
-		shown.ID = &a.ID
+		encoded.ID = &a.ID
 	}
-	b, err := json.Marshal(shown)
+	b, err := json.Marshal(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("encode actor: %w", err)
 	}
@@ -143,24 +143,24 @@ type Cause struct {
 	RequestID ident.ID
 	Address   string
 	// Session is the session of a signed-in user, otherwise empty.
-	Session ident.ID
-	Once    *Once
+	Session     ident.ID
+	Idempotency *Idempotency
 }
 
-// Once makes a write idempotent: the response is stored under the caller's
-// idempotency key in the same transaction.
-type Once struct {
+// Idempotency makes a write idempotent: the response is stored under the
+// caller's idempotency key in the same transaction.
+type Idempotency struct {
 	Key         string
 	Fingerprint string
 	Status      int
 }
 
-// ErrUsed means that another request used the idempotency key in the meantime
-// and that nothing was written. The stored response can be read.
-var ErrUsed = errors.New("idempotency key was used meanwhile")
+// ErrKeyUsed means that another request used the idempotency key in the
+// meantime and that nothing was written. The stored response can be read.
+var ErrKeyUsed = errors.New("idempotency key was used meanwhile")
 
-// Answer is the response stored under an idempotency key.
-type Answer struct {
+// StoredResponse is the response stored under an idempotency key.
+type StoredResponse struct {
 	Fingerprint string
 	Status      int
 	Resource    ident.ID
@@ -219,9 +219,9 @@ type Common struct {
 	ArchivedAt *clock.Instant `json:"archived_at"`
 }
 
-// Loaded sets the workspace and the document of a decoded record. Stores call
-// it.
-func (c *Common) Loaded(workspace ident.ID, d Doc) {
+// SetStored sets the workspace and the document of a decoded record. Stores
+// call it.
+func (c *Common) SetStored(workspace ident.ID, d Doc) {
 	c.WorkspaceID, c.Rev, c.stored = workspace, d.Rev, d
 }
 
@@ -241,8 +241,8 @@ func (c *Common) Touch(now clock.Instant, events int) {
 	c.Rev++
 }
 
-// Words joins statuses for a sentence.
-func Words[S ~string](list []S) string {
+// JoinStatuses joins statuses for a sentence.
+func JoinStatuses[S ~string](list []S) string {
 	words := make([]string, len(list))
 	for i, s := range list {
 		words[i] = string(s)
@@ -252,11 +252,13 @@ func Words[S ~string](list []S) string {
 
 type urgentKey struct{}
 
-// Urgent marks the writes of a context as urgent: they stop spend and may use
-// the reserve on a full disk.
-func Urgent(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
+// WithUrgent marks the writes of a context as urgent: they stop spend and may
+// use the reserve on a full disk.
+func WithUrgent(ctx context.Context) context.Context {
+	return context.WithValue(ctx, urgentKey{}, true)
+}
 
-// IsUrgent reports whether Urgent marked the context.
+// IsUrgent reports whether WithUrgent marked the context.
 func IsUrgent(ctx context.Context) bool { return ctx.Value(urgentKey{}) != nil }
 
 // ExternalRef links a record to its entity on a platform.

@@ -15,7 +15,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		headers []string
-		holds   bool
+		want    bool
 	}{
 		{nil, true},
 		{[]string{`"3"`}, true},
@@ -42,12 +42,12 @@ func TestMatch(t *testing.T) {
 		{[]string{`*, "4"`}, false},
 	} {
 		m := record.ParseMatch(tt.headers)
-		if got := m.Holds(3); got != tt.holds {
-			t.Errorf("%q: got %v want %v", tt.headers, got, tt.holds)
+		if got := m.Matches(3); got != tt.want {
+			t.Errorf("%q: got %v want %v", tt.headers, got, tt.want)
 		}
 		err := m.Check(3)
-		if tt.holds != (err == nil) || err != nil && !fault.Is(err, fault.PreconditionFailed) {
-			t.Errorf("%q: got %v want precondition_failed only where it does not hold", tt.headers, err)
+		if tt.want != (err == nil) || err != nil && !fault.Is(err, fault.PreconditionFailed) {
+			t.Errorf("%q: got %v want precondition_failed only without a match", tt.headers, err)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestETag(t *testing.T) {
 		if got := s.ETag(); got != want {
 			t.Errorf("got %s want %s", got, want)
 		}
-		if !record.ParseMatch([]string{want}).Holds(s.Version) {
+		if !record.ParseMatch([]string{want}).Matches(s.Version) {
 			t.Errorf("%s does not match its own version", want)
 		}
 	}
@@ -81,19 +81,19 @@ func TestActorJSON(t *testing.T) {
 	}
 }
 
-// FuzzMatch wants a precondition to hold only where the header names the
-// version in the one way that it is written, or is a star.
+// FuzzMatch checks that only a header with the version as ETag writes it, or a
+// star, matches.
 func FuzzMatch(f *testing.F) {
 	for _, seed := range []string{`"3.0"`, `*`, `W/"3"`, `"1", "3"`, ``, `"3`, `"3.`, `,,,`, `"03"`} {
 		f.Add(seed, int64(3))
 	}
 	f.Fuzz(func(t *testing.T, header string, version int64) {
-		if !record.ParseMatch([]string{header}).Holds(version) {
+		if !record.ParseMatch([]string{header}).Matches(version) {
 			return
 		}
 		named := regexp.MustCompile(fmt.Sprintf(`(^|,)\s*"%d(\.[^"]*)?"`, version)).MatchString(header)
 		if !named && strings.TrimSpace(header) != "*" {
-			t.Fatalf("%q holds for version %d", header, version)
+			t.Fatalf("%q matches version %d", header, version)
 		}
 	})
 }

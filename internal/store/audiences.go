@@ -99,7 +99,7 @@ func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m a
 		}
 		next, events := a.Counted(added, removed, save.At)
 		answer.JSON, err = encode(audience.Changed{AudienceID: a.ID, Added: added, Removed: removed, Count: next.Members(), Status: next.Status})
-		if err != nil || added+removed == 0 && save.Cause.Once == nil {
+		if err != nil || added+removed == 0 && save.Cause.Idempotency == nil {
 			return err
 		}
 		save := save

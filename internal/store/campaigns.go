@@ -149,7 +149,7 @@ func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.I
 		if err := decode(d.JSON, c); err != nil {
 			return nil, err
 		}
-		c.Loaded(workspace, d)
+		c.SetStored(workspace, d)
 		list = append(list, c)
 	}
 	return list, nil

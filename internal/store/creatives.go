@@ -212,7 +212,7 @@ const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4
 
 // Amend replaces the response that is stored under the idempotency key.
 func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error {
-	once := cause.Once
+	once := cause.Idempotency
 	if once == nil {
 		return nil
 	}

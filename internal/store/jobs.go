@@ -59,7 +59,7 @@ func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int)
 	list, err := s.claim(ctx, "%", now, leaseEnd, most)
 	if errors.Is(err, ErrUnavailable) {
 		// On a full disk, requested states must still reach the platforms.
-		if urgent, failed := s.claim(record.Urgent(ctx), KindPush, now, leaseEnd, most); failed == nil {
+		if urgent, failed := s.claim(record.WithUrgent(ctx), KindPush, now, leaseEnd, most); failed == nil {
 			return urgent, nil
 		}
 	}
@@ -91,7 +91,7 @@ func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Insta
 // urgent returns an urgent context for a job that can stop spend.
 func urgent(ctx context.Context, j *job.Job) context.Context {
 	if j.Kind == KindPush {
-		return record.Urgent(ctx)
+		return record.WithUrgent(ctx)
 	}
 	return ctx
 }

@@ -21,7 +21,7 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 		return page.Page{}, fmt.Errorf("list %s: no sort %q", t.name, q.Sort)
 	}
 	var p page.Page
-	last := page.Place{}
+	last := page.Position{}
 	for _, null := range []bool{false, true} {
 		if null && !sort.null || !null && q.After != nil && q.After.Null {
 			continue
@@ -32,7 +32,7 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 			return p, fmt.Errorf("list %s: %w", t.name, err)
 		}
 		for rows.Next() {
-			place := page.Place{Null: null}
+			place := page.Position{Null: null}
 			switch {
 			case null:
 			case sort.text:

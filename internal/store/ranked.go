@@ -19,7 +19,7 @@ const rankedBatch = 1000
 // list, records are ordered by value and id; records without a value come last,
 // by id. It reads only the documents of the page.
 func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
-	var places []page.Place
+	var places []page.Position
 	if q.After == nil || !q.After.Null {
 		for chunk := range slices.Chunk(placesAfter(q), rankedBatch) {
 			ids := make([]ident.ID, len(chunk))
@@ -38,7 +38,7 @@ func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page
 			for _, id := range there {
 				matching[id] = true
 			}
-			places = append(places, slices.DeleteFunc(chunk, func(p page.Place) bool { return !matching[p.ID] })...)
+			places = append(places, slices.DeleteFunc(chunk, func(p page.Position) bool { return !matching[p.ID] })...)
 			if len(places) > q.Limit {
 				break
 			}
@@ -56,17 +56,17 @@ func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page
 
 // placesAfter returns the places of the ranking after the previous page, in
 // order.
-func placesAfter(q page.Query) []page.Place {
-	compare := func(a, b page.Place) int {
+func placesAfter(q page.Query) []page.Position {
+	compare := func(a, b page.Position) int {
 		n := cmp.Or(cmp.Compare(a.Int, b.Int), strings.Compare(a.ID, b.ID))
 		if q.Desc {
 			return -n
 		}
 		return n
 	}
-	list := make([]page.Place, 0, len(q.Ranking))
+	list := make([]page.Position, 0, len(q.Ranking))
 	for id, value := range q.Ranking {
-		if p := (page.Place{Int: value, ID: string(id)}); q.After == nil || compare(p, *q.After) > 0 {
+		if p := (page.Position{Int: value, ID: string(id)}); q.After == nil || compare(p, *q.After) > 0 {
 			list = append(list, p)
 		}
 	}
@@ -75,7 +75,7 @@ func placesAfter(q page.Query) []page.Place {
 }
 
 // unranked returns the first places of matching records without a value.
-func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query, most int) ([]page.Place, error) {
+func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query, most int) ([]page.Position, error) {
 	order, less, after := " ASC", " > ", ""
 	if q.Desc {
 		order, less = " DESC", " < "
@@ -83,7 +83,7 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 	if q.After != nil && q.After.Null {
 		after = q.After.ID
 	}
-	var list []page.Place
+	var list []page.Position
 	for {
 		ids, err := t.ids(ctx, e, workspace, q, func(b *builder) {
 			if after != "" {
@@ -98,7 +98,7 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 		}
 		for _, id := range ids {
 			if _, ranked := q.Ranking[ident.ID(id)]; !ranked {
-				list = append(list, page.Place{Null: true, ID: id})
+				list = append(list, page.Position{Null: true, ID: id})
 			}
 			if len(list) == most {
 				return list, nil
@@ -131,7 +131,7 @@ func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Qu
 
 // pageAt reads the records at the given places, in their order. Places beyond
 // the limit only mean that another page follows.
-func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Place, limit int) (p page.Page, err error) {
+func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Position, limit int) (p page.Page, err error) {
 	if len(places) > limit {
 		places = places[:limit]
 		p.Next = &places[limit-1]

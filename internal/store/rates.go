@@ -83,7 +83,7 @@ func (s *Rates) List(ctx context.Context, workspace ident.ID, q rates.Query) (pa
 	if len(list) > limit {
 		list = list[:limit]
 		last := list[limit-1]
-		p.Next = &page.Place{Int: int64(last.Date), ID: string(last.Currency)}
+		p.Next = &page.Position{Int: int64(last.Date), ID: string(last.Currency)}
 	}
 	for _, r := range list {
 		shown := rates.Listed{Rate: r.Rate, Base: rates.Base, Source: rates.SourceServer, Carried: r.carried}

@@ -138,7 +138,7 @@ func (db *DB) saveRow(tx Tx, w *recordWrite) error {
 // records reads the records of one table.
 type records[T any, P interface {
 	*T
-	Loaded(workspace ident.ID, d record.Doc)
+	SetStored(workspace ident.ID, d record.Doc)
 }] struct {
 	db    *DB
 	table *table
@@ -165,7 +165,7 @@ func (r records[T, P]) Load(ctx context.Context, workspace, id ident.ID) (*T, er
 	if err := decode(d.JSON, v); err != nil {
 		return nil, err
 	}
-	P(v).Loaded(workspace, d)
+	P(v).SetStored(workspace, d)
 	return v, nil
 }
 
@@ -210,13 +210,13 @@ var responseTable = newTable(table{
 var upsertResponse = responseTable.upsert("workspace_id", "key") + ` WHERE once.created_at <= $11`
 
 func storeResponse(tx Tx, cause record.Cause, at clock.Instant, id ident.ID, d record.Doc) error {
-	once := cause.Once
+	once := cause.Idempotency
 	if once == nil {
 		return nil
 	}
 	n, err := tx.Exec(upsertResponse, string(cause.Workspace), once.Key, once.Fingerprint, once.Status, string(id), d.Version, d.Rev, d.JSON, checksum(d.JSON), int64(at), int64(at)-IdempotencyTTL)
 	if err == nil && n == 0 {
-		return record.ErrUsed
+		return record.ErrKeyUsed
 	}
 	return err
 }
@@ -229,7 +229,7 @@ const IdempotencyTTL = 24 * 60 * 60 * 1_000_000
 
 // StoredResponse returns the response stored under an idempotency key, nil if
 // none is.
-func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string) (*record.Answer, error) {
+func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string) (*record.StoredResponse, error) {
 	oldest := int64(clock.At(db.now())) - IdempotencyTTL
 	rows, err := db.engine.Query(ctx, selectOnce, string(workspace), key, oldest)
 	if err != nil {
@@ -238,7 +238,7 @@ func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string
 	if !rows.Next() {
 		return nil, nil
 	}
-	a := &record.Answer{
+	a := &record.StoredResponse{
 		Fingerprint: rows.Text(), Status: int(rows.Int()), Resource: ident.ID(rows.Text()),
 		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}},
 	}

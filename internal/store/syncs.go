@@ -97,7 +97,7 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 			return record.Doc{}, err
 		}
 		if i != answer {
-			logs[i].cause.Once = nil
+			logs[i].cause.Idempotency = nil
 		}
 	}
 	err := s.db.write(ctx, func(tx Tx) error {
@@ -142,7 +142,7 @@ func (s *Connections) answer(ctx context.Context, ch *connection.Change) (record
 		return record.Doc{}, err
 	}
 	d := record.Doc{Stamp: ch.Answer.Stamp(), JSON: text}
-	if ch.Cause.Once == nil {
+	if ch.Cause.Idempotency == nil {
 		return d, nil
 	}
 	return d, s.db.write(ctx, func(tx Tx) error { return storeResponse(tx, ch.Cause, ch.At, ch.Answer.ID, d) })

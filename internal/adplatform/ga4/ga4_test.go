@@ -98,10 +98,10 @@ func (f *fixture) truth(level connection.Level, first, last clock.Date) map[fact
 	for r := range f.server.Rows(f.account, levels[level], first, last) {
 		row := fact.Row{Date: r.Date, Family: connection.Families[level], Country: r.Country, AgeRange: r.AgeRange, Gender: r.Gender, Device: r.Device}
 		if r.Campaign != nil {
-			row.Campaign, row.Channel = fact.Entity{External: r.Campaign.Name, Name: r.Campaign.Name}, r.Campaign.Channel
+			row.Campaign, row.Channel = fact.Entity{ExternalID: r.Campaign.Name, Name: r.Campaign.Name}, r.Campaign.Channel
 		}
 		if r.Ad != nil {
-			row.Creative = fact.Entity{External: r.Ad.Name, Name: r.Ad.Name}
+			row.Creative = fact.Entity{ExternalID: r.Ad.Name, Name: r.Ad.Name}
 		}
 		sum := rows[row]
 		sum.Set(fact.Conversions, sum.V[fact.Conversions]+r.Values.V[fact.Conversions])
@@ -321,7 +321,7 @@ func TestRowsOfOneKeyAreAddedUp(t *testing.T) {
 	got := map[string]string{}
 	err := c.Report(t.Context(), connection.Credentials{}, connection.Report{Account: "1", Level: connection.LevelDevice}, func(rows []fact.Row) error {
 		for _, r := range rows {
-			got[r.Channel+" "+r.Device+" "+r.Campaign.External] = fact.Millionths(r.Values.V[fact.Conversions]).String() + " " + fact.Millionths(r.Values.V[fact.Revenue]).String()
+			got[r.Channel+" "+r.Device+" "+r.Campaign.ExternalID] = fact.Millionths(r.Values.V[fact.Conversions]).String() + " " + fact.Millionths(r.Values.V[fact.Revenue]).String()
 		}
 		return nil
 	})

@@ -231,12 +231,12 @@ func (l line) row(level connection.Level) (r fact.Row, belongs bool, err error) 
 	}
 	// Choice: what came without a campaign, such as (direct), is kept under
 	// GA4's name for it, so that campaigns add up to the property.
-	r.Campaign, r.Channel = fact.Entity{External: l[byCampaign], Name: l[byCampaign]}, channelOf(l[byChannel])
+	r.Campaign, r.Channel = fact.Entity{ExternalID: l[byCampaign], Name: l[byCampaign]}, channelOf(l[byChannel])
 	r.Family = connection.Families[level]
 	switch level {
 	case connection.LevelAd:
 		// Without an ad it is the campaign's alone, and in its own report.
-		r.Creative = fact.Entity{External: l[byAd], Name: l[byAd]}
+		r.Creative = fact.Entity{ExternalID: l[byAd], Name: l[byAd]}
 		return r, !none(l[byAd]), nil
 	case connection.LevelGeo:
 		if country := l[byCountry]; fact.IsCountry(country) {

@@ -126,13 +126,13 @@ func (f *fixture) truth(level connection.Level, first, last clock.Date) []fact.R
 	for r := range f.server.Rows(f.account, levels[level], first, last) {
 		row := fact.Row{Date: r.Date, Family: connection.Families[level], Country: r.Country, Device: r.Device, Values: r.Values}
 		if r.Campaign != nil {
-			row.Campaign, row.Channel = fact.Entity{External: r.Campaign.ID}, r.Campaign.Channel
+			row.Campaign, row.Channel = fact.Entity{ExternalID: r.Campaign.ID}, r.Campaign.Channel
 		}
 		if r.Ad != nil {
-			row.Creative = fact.Entity{External: r.Ad.ID}
+			row.Creative = fact.Entity{ExternalID: r.Ad.ID}
 		}
 		if r.Group != nil && r.Group.Audience != nil {
-			row.Audience = fact.Entity{External: r.Group.Audience.ID}
+			row.Audience = fact.Entity{ExternalID: r.Group.Audience.ID}
 		}
 		if level == connection.LevelDemographic {
 			// Ages are only told of groups, and genders not with them.
@@ -460,7 +460,7 @@ func TestDrift(t *testing.T) {
 				Account: "1", Level: connection.LevelDevice, First: day, Last: day, Entities: &connection.Entities{Groups: map[string]string{"9": "8"}},
 			}, func(rows []fact.Row) error {
 				for _, r := range rows {
-					got[r.Audience.External] = r.Values.V[fact.Clicks]
+					got[r.Audience.ExternalID] = r.Values.V[fact.Clicks]
 				}
 				return nil
 			})

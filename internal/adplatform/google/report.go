@@ -105,7 +105,7 @@ func (c *Client) figures(ctx context.Context, creds connection.Credentials, q *c
 		}
 		as := fact.Row{Date: date, Values: values}
 		if r.Campaign.ID != "" {
-			as.Campaign, as.Channel = fact.Entity{External: r.Campaign.ID, Name: r.Campaign.Name}, channelOf(r.Campaign.Type)
+			as.Campaign, as.Channel = fact.Entity{ExternalID: r.Campaign.ID, Name: r.Campaign.Name}, channelOf(r.Campaign.Type)
 		}
 		each(r, as)
 	}
@@ -122,7 +122,7 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 	} else {
 		err = c.figures(ctx, creds, &q, plain[q.Level], func(r *row, as fact.Row) {
 			if ad := &r.AdGroupAd.Ad; ad.ID != "" {
-				as.Creative, as.Audience = fact.Entity{External: ad.ID, Name: ad.label()}, audiences[r.AdGroup.ID]
+				as.Creative, as.Audience = fact.Entity{ExternalID: ad.ID, Name: ad.label()}, audiences[r.AdGroup.ID]
 			}
 			rows = append(rows, as)
 		})
@@ -144,7 +144,7 @@ func named(e *connection.Entities) map[string]fact.Entity {
 		names[a.External] = a.Name
 	}
 	for group, audience := range e.Groups {
-		groups[group] = fact.Entity{External: audience, Name: names[audience]}
+		groups[group] = fact.Entity{ExternalID: audience, Name: names[audience]}
 	}
 	return groups
 }
@@ -160,7 +160,7 @@ func (c *Client) broken(ctx context.Context, creds connection.Credentials, q *co
 	if divided || len(audiences) > 0 {
 		err := c.figures(ctx, creds, q, cut.groups, func(r *row, as fact.Row) {
 			as.Family, as.Audience = cut.family, audiences[r.AdGroup.ID]
-			if !divided && !as.Audience.There() {
+			if !divided && !as.Audience.IsSet() {
 				return
 			}
 			rest := as
@@ -229,7 +229,7 @@ func (s *sums) rows() ([]fact.Row, error) {
 			}
 			if n < 0 {
 				return nil, googleauth.Drift("less_than_its_parts", fmt.Sprintf(
-					"On %s campaign %s has less %s than its groups together.", r.Date, r.Campaign.External, m))
+					"On %s campaign %s has less %s than its groups together.", r.Date, r.Campaign.ExternalID, m))
 			}
 			some = some || n != 0
 		}

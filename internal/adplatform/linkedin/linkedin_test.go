@@ -109,13 +109,13 @@ func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
 	for r := range w.server.Rows(w.account, levels[level], today-days+1, today) {
 		row := fact.Row{Family: connection.Families[level], Date: r.Date, Channel: "social", Country: r.Country, Device: r.Device}
 		if r.Campaign != nil {
-			row.Campaign = fact.Entity{External: r.Campaign.ID, Name: r.Campaign.Name}
+			row.Campaign = fact.Entity{ExternalID: r.Campaign.ID, Name: r.Campaign.Name}
 			if audience := r.Campaign.Groups[0].Audience; audience != nil && level > connection.LevelCampaign {
-				row.Audience = fact.Entity{External: audience.ID, Name: audience.Name}
+				row.Audience = fact.Entity{ExternalID: audience.ID, Name: audience.Name}
 			}
 		}
 		if r.Ad != nil {
-			row.Creative = fact.Entity{External: r.Ad.ID, Name: r.Ad.Name}
+			row.Creative = fact.Entity{ExternalID: r.Ad.ID, Name: r.Ad.Name}
 		}
 		if r.Device == "tablet" {
 			row.Device = "mobile"

@@ -247,7 +247,9 @@ func (r *reading) row(e element, campaigns []string) (fact.Row, error) {
 	return row, nil
 }
 
-func (r *reading) entity(id string) fact.Entity { return fact.Entity{External: id, Name: r.names[id]} }
+func (r *reading) entity(id string) fact.Entity {
+	return fact.Entity{ExternalID: id, Name: r.names[id]}
+}
 
 // number reads a figure in its measure's unit. Amounts come with more digits
 // than count, and are rounded.

@@ -257,10 +257,10 @@ func (i *insight) row(q connection.Report, audiences map[string]string) (fact.Ro
 	if q.Level == connection.LevelAccount {
 		return row, err
 	}
-	row.Campaign = fact.Entity{External: i.Campaign, Name: i.CampaignName}
-	row.Creative = fact.Entity{External: i.Ad, Name: i.AdName}
+	row.Campaign = fact.Entity{ExternalID: i.Campaign, Name: i.CampaignName}
+	row.Creative = fact.Entity{ExternalID: i.Ad, Name: i.AdName}
 	if audience := q.Entities.Groups[i.Group]; audience != "" {
-		row.Audience = fact.Entity{External: audience, Name: audiences[audience]}
+		row.Audience = fact.Entity{ExternalID: audience, Name: audiences[audience]}
 	}
 	switch q.Level {
 	case connection.LevelAccount, connection.LevelCampaign, connection.LevelAd: // have no breakdown

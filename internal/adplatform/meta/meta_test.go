@@ -106,15 +106,15 @@ func (w *world) truth(q connection.Report, level sandbox.Level) map[fact.Row]fac
 			Country: r.Country, AgeRange: r.AgeRange, Gender: r.Gender, Device: r.Device,
 		}
 		if r.Campaign != nil {
-			row.Campaign = fact.Entity{External: r.Campaign.ID, Name: r.Campaign.Name}
+			row.Campaign = fact.Entity{ExternalID: r.Campaign.ID, Name: r.Campaign.Name}
 		}
 		group := r.Group
 		if r.Ad != nil {
-			row.Creative = fact.Entity{External: r.Ad.ID, Name: r.Ad.Name}
+			row.Creative = fact.Entity{ExternalID: r.Ad.ID, Name: r.Ad.Name}
 			group = r.Ad.Group
 		}
 		if group != nil && group.Audience != nil {
-			row.Audience = fact.Entity{External: group.Audience.ID, Name: group.Audience.Name}
+			row.Audience = fact.Entity{ExternalID: group.Audience.ID, Name: group.Audience.Name}
 		}
 		sum := rows[row]
 		for m := range fact.Measure(fact.NumMeasures) {

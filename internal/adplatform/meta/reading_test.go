@@ -30,7 +30,7 @@ func pagesOf(level connection.Level, all ...page[insight]) (map[string]map[strin
 					known[m.String()] = n
 				}
 			}
-			found[row.Campaign.External+row.Audience.Name+row.Device+row.AgeRange+row.Gender+row.Country] = known
+			found[row.Campaign.ExternalID+row.Audience.Name+row.Device+row.AgeRange+row.Gender+row.Country] = known
 		}
 		return nil
 	})

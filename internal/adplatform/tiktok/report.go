@@ -147,7 +147,7 @@ func (r *reading) add(it item) error {
 	if err != nil {
 		return err
 	}
-	parts := []string{it.Dimensions["stat_time_day"], row.Campaign.External}
+	parts := []string{it.Dimensions["stat_time_day"], row.Campaign.ExternalID}
 	for _, name := range r.dimensions {
 		parts = append(parts, it.Dimensions[name])
 	}
@@ -222,7 +222,9 @@ func (r *reading) row(it item) (fact.Row, error) {
 	return row, nil
 }
 
-func (r *reading) entity(id string) fact.Entity { return fact.Entity{External: id, Name: r.names[id]} }
+func (r *reading) entity(id string) fact.Entity {
+	return fact.Entity{ExternalID: id, Name: r.names[id]}
+}
 
 // hand gives on the rows that are there.
 func (r *reading) hand(each func([]fact.Row) error) error {

@@ -103,13 +103,13 @@ func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
 	for r := range w.server.Rows(w.account, levels[level], today-days+1, today) {
 		row := fact.Row{Family: connection.Families[level], Date: r.Date, Channel: "social", Country: r.Country, AgeRange: r.AgeRange, Gender: r.Gender, Device: r.Device}
 		if r.Campaign != nil {
-			row.Campaign = fact.Entity{External: r.Campaign.ID, Name: r.Campaign.Name}
+			row.Campaign = fact.Entity{ExternalID: r.Campaign.ID, Name: r.Campaign.Name}
 		}
 		if r.Ad != nil {
-			row.Creative = fact.Entity{External: r.Ad.ID, Name: r.Ad.Name}
+			row.Creative = fact.Entity{ExternalID: r.Ad.ID, Name: r.Ad.Name}
 		}
 		if r.Group != nil && r.Group.Audience != nil {
-			row.Audience = fact.Entity{External: r.Group.Audience.ID, Name: r.Group.Audience.Name}
+			row.Audience = fact.Entity{ExternalID: r.Group.Audience.ID, Name: r.Group.Audience.Name}
 		}
 		if r.AgeRange == "55-64" || r.AgeRange == "65+" {
 			row.AgeRange = "unknown"

@@ -51,8 +51,8 @@ func seed(b *testing.B, e *duckdb.Engine, rows int) {
 
 func benchRow(s *fact.Source, d clock.Date, i int) fact.Row {
 	r := fact.Row{
-		Source: s, Date: d, Channel: fact.Channels[i%5], Campaign: fact.Entity{External: "c" + strconv.Itoa(i%200)},
-		Creative: fact.Entity{External: "v" + strconv.Itoa(i)}, Audience: fact.Entity{External: "a" + strconv.Itoa(i%37)},
+		Source: s, Date: d, Channel: fact.Channels[i%5], Campaign: fact.Entity{ExternalID: "c" + strconv.Itoa(i%200)},
+		Creative: fact.Entity{ExternalID: "v" + strconv.Itoa(i)}, Audience: fact.Entity{ExternalID: "a" + strconv.Itoa(i%37)},
 	}
 	for m := range fact.Measure(8) {
 		r.Values.Set(m, int64(i)*int64(m+1)*1000+int64(d))

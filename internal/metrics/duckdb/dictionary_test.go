@@ -14,7 +14,7 @@ import (
 
 // batchNamed has i clicks for an ad that is called i.
 func batchNamed(i int) *fact.Batch {
-	r := fact.Row{Source: source, Date: first, Creative: fact.Entity{External: "ad", Name: strconv.Itoa(i)}}
+	r := fact.Row{Source: source, Date: first, Creative: fact.Entity{ExternalID: "ad", Name: strconv.Itoa(i)}}
 	r.Values.Set(fact.Clicks, int64(i))
 	return &fact.Batch{Workspace: "wks_1", Rows: []fact.Row{r}}
 }
@@ -75,7 +75,7 @@ func TestNamesChange(t *testing.T) {
 		{"told again", "2", func() { write(t, e, batchNamed(2)) }},
 		{"a record of nothing", "2", func() { mirror("ours") }},
 		{"linked", "ours", func() {
-			link := fact.Link{Connection: source.Connection, Kind: fact.KindCreative, Entity: fact.Entity{External: "ad", Record: "crt_1"}}
+			link := fact.Link{Connection: source.Connection, Kind: fact.KindCreative, Entity: fact.Entity{ExternalID: "ad", Record: "crt_1"}}
 			write(t, e, &fact.Batch{Workspace: "wks_1", Links: []fact.Link{link}})
 		}},
 		{"renamed", "ours too", func() { mirror("ours too") }},

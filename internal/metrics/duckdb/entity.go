@@ -54,7 +54,7 @@ func (s *seen) connection(id string) int32 {
 // add notes an entity. A later name or link of the same one wins, an empty one
 // says nothing.
 func (s *seen) add(connection, kind int32, e *fact.Entity) int32 {
-	if !e.There() {
+	if !e.IsSet() {
 		return 0
 	}
 	k := entityKey{connection, kind, e.Key()}
@@ -71,8 +71,8 @@ func (s *seen) add(connection, kind int32, e *fact.Entity) int32 {
 	if e.Record != "" {
 		known.record = string(e.Record)
 	}
-	if e.Part != "" {
-		known.part = string(e.Part)
+	if e.VariantID != "" {
+		known.part = string(e.VariantID)
 	}
 	return n
 }
@@ -85,7 +85,7 @@ func (s *seen) link(l *fact.Link) {
 		}
 		if n := s.add(s.connection(string(l.Connection)), int32(kind), &l.Entity); n > 0 {
 			e := &s.list[n-1]
-			e.record, e.part, e.linked = string(l.Entity.Record), string(l.Entity.Part), true
+			e.record, e.part, e.linked = string(l.Entity.Record), string(l.Entity.VariantID), true
 		}
 	}
 }

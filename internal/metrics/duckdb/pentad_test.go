@@ -18,7 +18,7 @@ func TestPentads(t *testing.T) {
 	from, days := clock.MakeDate(2024, 1, 1), 121
 	b := &fact.Batch{Workspace: "wks_1"}
 	for d := range days {
-		r := fact.Row{Source: source, Date: from + clock.Date(d), Audience: fact.Entity{External: strconv.Itoa(d % 2)}}
+		r := fact.Row{Source: source, Date: from + clock.Date(d), Audience: fact.Entity{ExternalID: strconv.Itoa(d % 2)}}
 		r.Values.Set(fact.Clicks, int64(d*d+1))
 		b.Rows = append(b.Rows, r)
 	}

@@ -29,7 +29,7 @@ func TestKeptPlans(t *testing.T) {
 		b := &fact.Batch{Workspace: "wks_1"}
 		for range many {
 			campaigns++
-			r := fact.Row{Source: source, Date: first + apart*clock.Date(i), Channel: fact.Channels[i%5], Campaign: fact.Entity{External: fmt.Sprint(campaigns)}}
+			r := fact.Row{Source: source, Date: first + apart*clock.Date(i), Channel: fact.Channels[i%5], Campaign: fact.Entity{ExternalID: fmt.Sprint(campaigns)}}
 			r.Values.Set(fact.Clicks, size)
 			b.Rows = append(b.Rows, r)
 			for from := range i + 1 {

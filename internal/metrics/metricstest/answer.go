@@ -92,7 +92,7 @@ func (s *space) tags(r *fact.Row) []string {
 // known is the entity of a kind as it is known now.
 func (s *space) known(r *fact.Row, kind string) fact.Entity {
 	e := map[string]fact.Entity{fact.KindCampaign: r.Campaign, fact.KindCreative: r.Creative, fact.KindAudience: r.Audience}[kind]
-	if !e.There() {
+	if !e.IsSet() {
 		return fact.Entity{}
 	}
 	return s.entities[entityKey{r.Source.Connection, kind, e.Key()}]
@@ -120,7 +120,7 @@ func (s *space) text(r tagged, dimension string) string {
 	case "objective":
 		return s.record(r.Row, fact.KindCampaign).Objective
 	case analytics.DimensionVariant:
-		return string(s.known(r.Row, fact.KindCreative).Part)
+		return string(s.known(r.Row, fact.KindCreative).VariantID)
 	case "creative_type":
 		return s.record(r.Row, kind).Type
 	case "tag":
@@ -219,7 +219,7 @@ func newGroup(s *space, p *analytics.Plan, r tagged) *group {
 		v := analytics.Value{ID: text, Null: text == ""}
 		if kind, _, _ := strings.Cut(d, "_"); isID(d) && v.Null {
 			e := s.known(r.Row, kind)
-			v.External, v.Label = e.External, e.Name
+			v.External, v.Label = e.ExternalID, e.Name
 		}
 		g.Values = append(g.Values, v)
 	}

@@ -65,7 +65,7 @@ func (w *World) entity(kind, prefix string, n int) fact.Entity {
 		return fact.Entity{}
 	}
 	i := w.R.IntN(n)
-	e := fact.Entity{External: fmt.Sprintf("%s%d", kind, i)}
+	e := fact.Entity{ExternalID: fmt.Sprintf("%s%d", kind, i)}
 	if w.chance(40) {
 		e.Name = pick(w.R, odd)
 	}
@@ -74,10 +74,10 @@ func (w *World) entity(kind, prefix string, n int) fact.Entity {
 		e.Record = ident.ID(fmt.Sprintf("%s_%d", prefix, i/2))
 	}
 	if e.Record != "" && prefix == "crv" && w.chance(50) {
-		e.Part = ident.ID(fmt.Sprintf("var_%d", i))
+		e.VariantID = ident.ID(fmt.Sprintf("var_%d", i))
 	}
 	if e.Record != "" && w.chance(20) {
-		e.External = ""
+		e.ExternalID = ""
 	}
 	return e
 }

@@ -115,7 +115,7 @@ func (n *Naive) Write(ctx context.Context, b *fact.Batch) error {
 		s.entity(l.Connection, l.Kind, l.Entity)
 		key := entityKey{l.Connection, l.Kind, l.Entity.Key()}
 		known := s.entities[key]
-		known.Record, known.Part = l.Entity.Record, l.Entity.Part
+		known.Record, known.VariantID = l.Entity.Record, l.Entity.VariantID
 		s.entities[key] = known
 	}
 	return nil
@@ -132,20 +132,20 @@ func (s *space) source(source fact.Source) {
 }
 
 func (s *space) entity(connection ident.ID, kind string, e fact.Entity) {
-	if !e.There() {
+	if !e.IsSet() {
 		return
 	}
 	key := entityKey{connection, kind, e.Key()}
 	known := s.entities[key]
-	known.External = e.Key()
+	known.ExternalID = e.Key()
 	if e.Name != "" {
 		known.Name = e.Name
 	}
 	if e.Record != "" {
 		known.Record = e.Record
 	}
-	if e.Part != "" {
-		known.Part = e.Part
+	if e.VariantID != "" {
+		known.VariantID = e.VariantID
 	}
 	s.entities[key] = known
 }

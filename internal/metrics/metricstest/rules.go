@@ -162,20 +162,20 @@ func (t trial) nothing() {
 }
 
 func (t trial) unknownIsNotZero() {
-	t.writeRows(fact1(euro, monday, fact.Entity{External: "c"}, fact.Clicks, 0))
+	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Clicks, 0))
 	t.wants("zero is known", plan(fact.Clicks), total(0))
 	t.wants("what nobody told is not", plan(fact.Leads), one(analytics.Sum{}))
-	t.writeRows(fact1(euro, monday+1, fact.Entity{External: "c"}, fact.Leads, 3))
+	t.writeRows(fact1(euro, monday+1, fact.Entity{ExternalID: "c"}, fact.Leads, 3))
 	t.wants("what one told is", plan(fact.Leads), total(3))
 }
 
 func (t trial) reach() {
-	t.writeRows(fact1(euro, monday, fact.Entity{External: "c"}, fact.Reach, 7))
+	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Reach, 7))
 	t.wants("one row", plan(fact.Reach), total(7))
-	t.writeRows(fact1(euro, monday+1, fact.Entity{External: "c"}, fact.Clicks, 1))
+	t.writeRows(fact1(euro, monday+1, fact.Entity{ExternalID: "c"}, fact.Clicks, 1))
 	t.wants("two rows, one known", plan(fact.Reach), one(analytics.Sum{Mixed: true}))
 	t.wants("the other alone", plan(fact.Reach, where("weekday", analytics.Equal, "tuesday")), one(analytics.Sum{}))
-	t.writeRows(fact1(euro, monday+2, fact.Entity{External: "d"}, fact.Clicks, 1), fact1(euro, monday+3, fact.Entity{External: "d"}, fact.Clicks, 1))
+	t.writeRows(fact1(euro, monday+2, fact.Entity{ExternalID: "d"}, fact.Clicks, 1), fact1(euro, monday+3, fact.Entity{ExternalID: "d"}, fact.Clicks, 1))
 	t.wants("two rows, none known", plan(fact.Reach, by("campaign_id")),
 		one(analytics.Sum{Mixed: true}, analytics.Value{Null: true, External: "c"}), one(analytics.Sum{}, analytics.Value{Null: true, External: "d"}))
 }
@@ -202,14 +202,14 @@ func (t trial) rounding() {
 	}
 	// Two halves are rounded each by itself.
 	day := monday + 100
-	t.writeRows(fact1(dollar, day, fact.Entity{External: "a"}, fact.Revenue, 1), fact1(dollar, day, fact.Entity{External: "b"}, fact.Revenue, 1))
+	t.writeRows(fact1(dollar, day, fact.Entity{ExternalID: "a"}, fact.Revenue, 1), fact1(dollar, day, fact.Entity{ExternalID: "b"}, fact.Revenue, 1))
 	t.wants("two halves", plan(fact.Revenue, in("EUR", analytics.Rate{Currency: "USD", Date: day, Over: 1, Under: 2})), total(2))
 	t.wants("no conversion", plan(fact.Revenue, in("USD")), total(2))
 }
 
 func (t trial) missingRate() {
-	t.writeRows(fact1(dollar, monday, fact.Entity{External: "a"}, fact.Spend, 10), fact1(euro, monday, fact.Entity{External: "a"}, fact.Spend, 5),
-		fact1(dollar, monday+1, fact.Entity{External: "a"}, fact.Clicks, 4), fact1(dollar, monday+2, fact.Entity{External: "a"}, fact.Spend, 0))
+	t.writeRows(fact1(dollar, monday, fact.Entity{ExternalID: "a"}, fact.Spend, 10), fact1(euro, monday, fact.Entity{ExternalID: "a"}, fact.Spend, 5),
+		fact1(dollar, monday+1, fact.Entity{ExternalID: "a"}, fact.Clicks, 4), fact1(dollar, monday+2, fact.Entity{ExternalID: "a"}, fact.Spend, 0))
 	rate := analytics.Rate{Currency: "USD", Date: monday, Over: 2, Under: 1}
 	t.wants("none at all", plan(fact.Spend), one(analytics.Sum{NoRate: true}))
 	t.wants("a day without, even for zero", plan(fact.Spend, in("EUR", rate)), one(analytics.Sum{NoRate: true}))
@@ -219,8 +219,8 @@ func (t trial) missingRate() {
 }
 
 func (t trial) denyingKeepsNulls() {
-	named := fact1(euro, monday, fact.Entity{External: "a", Name: "50% of A_B"}, fact.Clicks, 1)
-	bare := fact1(euro, monday, fact.Entity{External: "b"}, fact.Clicks, 10)
+	named := fact1(euro, monday, fact.Entity{ExternalID: "a", Name: "50% of A_B"}, fact.Clicks, 1)
+	bare := fact1(euro, monday, fact.Entity{ExternalID: "b"}, fact.Clicks, 10)
 	none := fact1(euro, monday, fact.Entity{}, fact.Clicks, 100)
 	t.writeRows(named, bare, none)
 	for _, test := range []struct {
@@ -254,8 +254,8 @@ func (t trial) denyingKeepsNulls() {
 }
 
 func (t trial) tags() {
-	t.writeRows(fact1(euro, monday, fact.Entity{External: "a", Record: "cmp_1"}, fact.Clicks, 1),
-		fact1(euro, monday, fact.Entity{External: "b", Record: "cmp_2"}, fact.Clicks, 10), fact1(euro, monday, fact.Entity{External: "c"}, fact.Clicks, 100))
+	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "a", Record: "cmp_1"}, fact.Clicks, 1),
+		fact1(euro, monday, fact.Entity{ExternalID: "b", Record: "cmp_2"}, fact.Clicks, 10), fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Clicks, 100))
 	t.mirror(fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "One", Tags: []string{"x", "y", "x"}}, fact.Record{ID: "cmp_2", Kind: fact.KindCampaign, Name: "Two", Tags: []string{"y"}})
 	x, y, null := analytics.Value{ID: "x"}, analytics.Value{ID: "y"}, analytics.Value{Null: true}
 	t.wants("by tag", plan(fact.Clicks, by("tag")), known(1, x), known(11, y), known(100, null))
@@ -269,7 +269,7 @@ func (t trial) tags() {
 }
 
 func (t trial) replaceEmptiesWindow() {
-	a, b := fact.Entity{External: "a"}, fact.Entity{External: "b"}
+	a, b := fact.Entity{ExternalID: "a"}, fact.Entity{ExternalID: "b"}
 	geo := fact1(euro, monday, a, fact.Clicks, 5)
 	geo.Family, geo.Country = fact.Geo, "DE"
 	t.writeRows(fact1(euro, monday, a, fact.Clicks, 1), fact1(euro, monday, b, fact.Clicks, 10), fact1(euro, monday+1, a, fact.Clicks, 100), fact1(dollar, monday, a, fact.Clicks, 1000), geo)
@@ -296,7 +296,7 @@ func (t trial) replaceEmptiesWindow() {
 }
 
 func (t trial) undoChains() {
-	a := fact.Entity{External: "a"}
+	a := fact.Entity{ExternalID: "a"}
 	window := []fact.Window{{Source: euro, First: monday - 5, Last: monday + 5}}
 	for _, replace := range [][]fact.Window{nil, window} {
 		t.write(&fact.Batch{Replace: window, Rows: []fact.Row{fact1(euro, monday, a, fact.Clicks, 1), fact1(euro, monday+1, a, fact.Clicks, 50)}})
@@ -317,7 +317,7 @@ func (t trial) undoChains() {
 }
 
 func (t trial) newerStays() {
-	a := fact.Entity{External: "a"}
+	a := fact.Entity{ExternalID: "a"}
 	t.writeRows(fact1(euro, monday, a, fact.Clicks, 1))
 	t.write(&fact.Batch{Import: "imp_b", Rows: []fact.Row{fact1(euro, monday, a, fact.Clicks, 2), fact1(euro, monday+1, a, fact.Clicks, 20)}})
 	t.writeRows(fact1(euro, monday, a, fact.Clicks, 3))
@@ -338,9 +338,9 @@ func (t trial) newerStays() {
 }
 
 func (t trial) workspacesAreApart() {
-	row := fact1(euro, monday, fact.Entity{External: "a", Record: "cmp_1"}, fact.Clicks, 1)
+	row := fact1(euro, monday, fact.Entity{ExternalID: "a", Record: "cmp_1"}, fact.Clicks, 1)
 	t.writeRows(row)
-	t.write(&fact.Batch{Workspace: space2, Import: "imp_1", Rows: []fact.Row{fact1(euro, monday, fact.Entity{External: "a", Name: "Two"}, fact.Clicks, 10)}})
+	t.write(&fact.Batch{Workspace: space2, Import: "imp_1", Rows: []fact.Row{fact1(euro, monday, fact.Entity{ExternalID: "a", Name: "Two"}, fact.Clicks, 10)}})
 	t.mirror(fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "One"})
 	t.wants("one", plan(fact.Clicks, by("campaign_id")), known(1, analytics.Value{ID: "cmp_1", Label: "One"}))
 	other := plan(fact.Clicks, by("campaign_id"))
@@ -367,7 +367,7 @@ func (t trial) bucketsBegin() {
 func (t trial) tooLarge() {
 	var rows []fact.Row
 	for i := range 9500 {
-		rows = append(rows, fact1(euro, monday+clock.Date(i%90), fact.Entity{External: string(rune('a' + i/90%100))}, fact.Spend, fact.MaxValue))
+		rows = append(rows, fact1(euro, monday+clock.Date(i%90), fact.Entity{ExternalID: string(rune('a' + i/90%100))}, fact.Spend, fact.MaxValue))
 	}
 	// Keys must differ: the rest of the number is the channel.
 	for i := range rows {
@@ -382,7 +382,7 @@ func (t trial) tooLarge() {
 	t.wants("what fits", p, total(106*fact.MaxValue))
 	for i := range rows {
 		rows[i].Campaign.Record = "cmp_large"
-		if rows[i].Campaign.External == "a" {
+		if rows[i].Campaign.ExternalID == "a" {
 			rows[i].Campaign.Record = "cmp_small"
 		}
 	}
@@ -416,7 +416,7 @@ func (t trial) hostile() {
 	for i, s := range append(slices.Clip(odd), "') OR 1=1 --", "\x00", "a\x00b", "%", "_", "null", "{}", "[]", "🙂", "\u202e", "COPY base TO '/tmp/x'") {
 		id := ident.ID(s)
 		source := &fact.Source{Connection: id, Platform: s, Account: s, Currency: money.Currency(s), Zone: s}
-		row := fact1(source, monday, fact.Entity{External: s, Name: s, Record: id}, fact.Clicks, 1)
+		row := fact1(source, monday, fact.Entity{ExternalID: s, Name: s, Record: id}, fact.Clicks, 1)
 		row.Creative, row.Audience, row.Channel, row.Country = row.Campaign, row.Campaign, s, s
 		b := &fact.Batch{Workspace: id, Import: id, Rows: []fact.Row{row}}
 		record := fact.Record{ID: id, Kind: fact.KindCampaign, Name: s, Status: s, Objective: s, Type: s, Tags: []string{s}}

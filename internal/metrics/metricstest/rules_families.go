@@ -8,7 +8,7 @@ import (
 // familiesAreApart: what was sent by device is in no other family, and the state
 // tells which days each family has.
 func (t trial) familiesAreApart() {
-	mobile := fact1(euro, monday, fact.Entity{External: "c"}, fact.Spend, 5)
+	mobile := fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Spend, 5)
 	mobile.Family, mobile.Device = fact.Device, "mobile"
 	t.writeRows(mobile)
 	device := func(p *analytics.Plan) { p.Family = fact.Device }

@@ -50,7 +50,7 @@ func TestReserve(t *testing.T) {
 	if err := e.Write(t.Context(), large); !errors.Is(err, store.ErrUnavailable) || reserved() != size {
 		t.Errorf("not urgent: got %v with %d bytes reserved, want unavailable and all", err, reserved())
 	}
-	if err := e.Write(record.Urgent(t.Context()), large); !errors.Is(err, store.ErrUnavailable) || reserved() != 0 {
+	if err := e.Write(record.WithUrgent(t.Context()), large); !errors.Is(err, store.ErrUnavailable) || reserved() != 0 {
 		t.Errorf("urgent: got %v with %d bytes reserved, want unavailable and none", err, reserved())
 	}
 	allow(1_000_000)
@@ -62,7 +62,7 @@ func TestReserve(t *testing.T) {
 	if err := e.Write(t.Context(), large); !errors.Is(err, errReserved) {
 		t.Errorf("not urgent without space for the reserve: got %v want %v", err, errReserved)
 	}
-	if err := e.Write(record.Urgent(t.Context()), large); err != nil {
+	if err := e.Write(record.WithUrgent(t.Context()), large); err != nil {
 		t.Errorf("urgent without space for the reserve: %v", err)
 	}
 	if err := e.Close(); err != nil {

@@ -255,7 +255,7 @@ func recordsInsert(t *testing.T, w *World) {
 	next := w.Now().Add(time.Hour)
 	save := w.Save("campaign.created")
 	save.Next = &next
-	save.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
+	save.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
 	d, err := w.DB.Campaigns().Save(t.Context(), c, save)
 	w.must(err)
 	for range 2 { // from the store, and from memory where that is used
@@ -295,7 +295,7 @@ func recordsUpdate(t *testing.T, w *World) {
 	w.Insert(c)
 	change := func(name string, was record.Stamp) error {
 		c := w.Load(c.ID)
-		c.Loaded(w.Workspace, record.Doc{Stamp: was, JSON: c.Stored().JSON})
+		c.SetStored(w.Workspace, record.Doc{Stamp: was, JSON: c.Stored().JSON})
 		c.Name, c.Version, c.UpdatedAt = name, was.Version+1, w.Now()
 		_, err := w.DB.Campaigns().Save(t.Context(), c, w.Save("campaign.updated"))
 		return err

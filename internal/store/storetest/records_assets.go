@@ -64,7 +64,7 @@ func (w *World) assetSteps() []Step {
 		return Step{name, false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprintf("%s-%d", name, tries), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("%s-%d", name, tries), Fingerprint: "f", Status: 200}
 			return f(ctx, cause)
 		}}
 	}
@@ -115,7 +115,7 @@ func (w *World) assetSteps() []Step {
 func recordsAssets(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	cause := w.Cause()
-	cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
+	cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
 	d, err := w.Assets.Keep(t.Context(), cause, drawing("one"))
 	w.must(err)
 	one := assetOf(t, d)

@@ -78,7 +78,7 @@ func (w *World) audienceSteps() []Step {
 		return Step{"audience." + name, false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprintf("audience-%s-%d", name, tries), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("audience-%s-%d", name, tries), Fingerprint: "f", Status: 200}
 			_, err := f(ctx, cause)
 			return err
 		}}
@@ -164,7 +164,7 @@ var audienceSorts = []string{"created_at", "updated_at", "name", "size.estimate"
 func (w *World) listAudiences(ctx context.Context) error {
 	for _, sort := range audienceSorts {
 		for name, values := range audienceFilters() {
-			for _, after := range []*page.Place{nil, {ID: "aud_0"}, {Null: true, ID: "aud_0"}} {
+			for _, after := range []*page.Position{nil, {ID: "aud_0"}, {Null: true, ID: "aud_0"}} {
 				q := page.Query{Limit: 1, Sort: sort, After: after, Filters: []page.Filter{{Name: name, Values: values[:1]}}}
 				if _, err := w.DB.Audiences().List(ctx, w.Workspace, q); err != nil {
 					return err
@@ -183,8 +183,8 @@ type people struct {
 
 func (p people) document() record.Doc { return p.doc }
 
-func (p people) place(sort string) page.Place {
-	place := page.Place{ID: string(p.a.ID)}
+func (p people) place(sort string) page.Position {
+	place := page.Position{ID: string(p.a.ID)}
 	switch sort {
 	case "created_at":
 		place.Int = int64(p.a.CreatedAt)
@@ -284,7 +284,7 @@ func recordsMembers(t *testing.T, w *World) {
 	w.Count(5, `SELECT count(*) FROM audience_member WHERE workspace_id = $1`, string(w.Workspace))
 	// What is remembered is the answer and not the record.
 	cause := w.Cause()
-	cause.Once = &record.Once{Key: "members", Fingerprint: "f", Status: 200}
+	cause.Idempotency = &record.Idempotency{Key: "members", Fingerprint: "f", Status: 200}
 	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.Members{Add: hashes(0, 1)})
 	w.must(err)
 	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "members")
@@ -292,8 +292,8 @@ func recordsMembers(t *testing.T, w *World) {
 	if answer == nil || answer.Doc.Stamp != (record.Stamp{}) || string(answer.Doc.JSON) != string(d.JSON) || answer.Resource != id {
 		t.Errorf("got remembered %+v want %s", answer, d.JSON)
 	}
-	if _, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.Members{}); !errors.Is(err, record.ErrUsed) {
-		t.Errorf("the same key again: got %v want %v", err, record.ErrUsed)
+	if _, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.Members{}); !errors.Is(err, record.ErrKeyUsed) {
+		t.Errorf("the same key again: got %v want %v", err, record.ErrKeyUsed)
 	}
 	stranger := w.Cause()
 	stranger.Workspace, _, _ = w.AddWorkspace("other@example.com")

@@ -41,7 +41,7 @@ func (w *World) connectionSteps() []Step {
 	find := func(name string, src connection.Source) Step {
 		return Step{"connection." + name, false, func(ctx context.Context) (err error) {
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: "connection", Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: "connection", Fingerprint: "f", Status: 200}
 			feed, err = s.Source(ctx, cause, src)
 			return err
 		}}
@@ -57,7 +57,7 @@ func (w *World) connectionSteps() []Step {
 		{"connection.fed", false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprintf("connection-%d", tries), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("connection-%d", tries), Fingerprint: "f", Status: 200}
 			return s.Fed(ctx, cause, feed.Connection, connection.Fed{First: 20_000, Last: 20_010, Rows: 3, Answer: []byte(`{}`)})
 		}},
 		{"connection.claim", false, func(ctx context.Context) (err error) {
@@ -110,7 +110,7 @@ var connectionSorts = []string{"created_at", "updated_at", "platform", "sync.las
 func (w *World) listConnections(ctx context.Context) error {
 	for _, sort := range connectionSorts {
 		for name, values := range connectionFilters() {
-			for _, after := range []*page.Place{nil, {ID: "con_0"}, {Null: true, ID: "con_0"}} {
+			for _, after := range []*page.Position{nil, {ID: "con_0"}, {Null: true, ID: "con_0"}} {
 				q := page.Query{Limit: 1, Sort: sort, After: after, Filters: []page.Filter{{Name: name, Values: values[:1]}}}
 				if _, err := w.DB.Connections().List(ctx, w.Workspace, q); err != nil {
 					return err
@@ -129,8 +129,8 @@ type linked struct {
 
 func (l linked) document() record.Doc { return l.doc }
 
-func (l linked) place(sort string) page.Place {
-	place := page.Place{ID: string(l.c.ID)}
+func (l linked) place(sort string) page.Position {
+	place := page.Position{ID: string(l.c.ID)}
 	switch sort {
 	case "created_at":
 		place.Int = int64(l.c.CreatedAt)

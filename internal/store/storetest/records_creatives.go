@@ -78,7 +78,7 @@ func (w *World) creativeSteps() []Step {
 		return Step{"creative." + name, false, func(ctx context.Context) error {
 			tries++
 			last = w.Cause()
-			last.Once = &record.Once{Key: fmt.Sprintf("creative-%s-%d", name, tries), Fingerprint: "f", Status: 202}
+			last.Idempotency = &record.Idempotency{Key: fmt.Sprintf("creative-%s-%d", name, tries), Fingerprint: "f", Status: 202}
 			_, err := f(ctx, last)
 			return err
 		}}
@@ -171,7 +171,7 @@ var (
 
 // listCreatives makes every statement that a list can be.
 func (w *World) listCreatives(ctx context.Context, id ident.ID) error {
-	for _, after := range []*page.Place{nil, {ID: "crv_0"}} {
+	for _, after := range []*page.Position{nil, {ID: "crv_0"}} {
 		for _, sort := range creativeSorts {
 			for name, values := range creativeFilters() {
 				q := page.Query{Limit: 1, Sort: sort, After: after, Filters: []page.Filter{{Name: name, Values: values[:1]}}}
@@ -197,8 +197,8 @@ type work struct {
 
 func (x work) document() record.Doc { return x.doc }
 
-func (x work) place(sort string) page.Place {
-	place := page.Place{ID: string(x.c.ID)}
+func (x work) place(sort string) page.Position {
+	place := page.Position{ID: string(x.c.ID)}
 	switch sort {
 	case "created_at":
 		place.Int = int64(x.c.CreatedAt)
@@ -323,7 +323,7 @@ func recordsCreativeSaves(t *testing.T, w *World) {
 	c := w.Creative("Tea", creative.StatusGenerating)
 	save := creative.Save{Save: w.Save("creative.created")}
 	save.Next = &now
-	save.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 202}
+	save.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 202}
 	first, err := w.DB.Creatives().Save(t.Context(), c, save)
 	w.must(err)
 	jobs := func(kind string) int64 {
@@ -390,9 +390,9 @@ func (w *World) creativeAnswers(cause record.Cause, id ident.ID, first, done rec
 	}
 	w.must(s.Amend(t.Context(), w.Cause(), id, done)) // without a key
 	other := cause
-	other.Once = &record.Once{Key: "k", Fingerprint: "another", Status: 201}
+	other.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "another", Status: 201}
 	w.must(s.Amend(t.Context(), other, id, done))
-	other.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
+	other.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
 	w.must(s.Amend(t.Context(), other, "crv_none", done))
 	stranger := other
 	stranger.Workspace, _, _ = w.AddWorkspace("stranger@example.com")

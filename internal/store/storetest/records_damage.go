@@ -34,7 +34,7 @@ func (w *World) damage(statement string, args ...any) {
 // names it, wherever it is read, and that all others are answered.
 func recordsDamaged(t *testing.T, w *World) {
 	save := w.Save("campaign.created")
-	save.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 201}
+	save.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
 	bad, fine := w.Draft("Bad"), w.Draft("Fine")
 	_, err := w.DB.Campaigns().Save(t.Context(), bad, save)
 	w.must(err)

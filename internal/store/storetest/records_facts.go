@@ -70,7 +70,7 @@ func (w *World) factSteps() []Step {
 		{"import.list", false, func(ctx context.Context) error {
 			for _, sort := range importSorts {
 				for name, value := range map[string]string{"source": "shop", "q": "spend"} {
-					q := page.Query{Limit: 1, Sort: sort, After: &page.Place{ID: "imp_0"}, Filters: []page.Filter{{Name: name, Values: []string{value}}}}
+					q := page.Query{Limit: 1, Sort: sort, After: &page.Position{ID: "imp_0"}, Filters: []page.Filter{{Name: name, Values: []string{value}}}}
 					if _, err := w.DB.Imports().List(ctx, w.Workspace, q); err != nil {
 						return err
 					}
@@ -81,13 +81,13 @@ func (w *World) factSteps() []Step {
 		{"rates.put", false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprintf("rates-%d", tries), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("rates-%d", tries), Fingerprint: "f", Status: 200}
 			_, err := w.Rates().Put(ctx, cause, w.Workspace, []rates.Rate{{Date: friday, Currency: "USD", PerEuro: 116_000_000}, {Date: friday, Currency: "JPY", PerEuro: 18_000_000_000}})
 			return w.withoutSpend(ctx, err)
 		}},
 		{"rates.list", false, func(ctx context.Context) error {
 			first, last := friday-100, friday+100
-			for _, q := range []rates.Query{{Limit: 1}, {Limit: 2, Currencies: every, First: &first, Last: &last, After: &page.Place{Int: int64(friday), ID: "JPY"}}} {
+			for _, q := range []rates.Query{{Limit: 1}, {Limit: 2, Currencies: every, First: &first, Last: &last, After: &page.Position{Int: int64(friday), ID: "JPY"}}} {
 				if _, err := w.Rates().List(ctx, w.Workspace, q); err != nil {
 					return err
 				}
@@ -303,7 +303,7 @@ func recordsRates(t *testing.T, w *World) {
 	w.Count(0, `SELECT count(*) FROM event WHERE workspace_id = $1`, "")
 	w.Count(6, `SELECT seq FROM audit_head WHERE workspace_id = $1`, "") // one was no change
 	cause := w.Cause()
-	cause.Once = &record.Once{Key: "rates", Fingerprint: "f", Status: 200}
+	cause.Idempotency = &record.Idempotency{Key: "rates", Fingerprint: "f", Status: 200}
 	d, err := w.Rates().Put(t.Context(), cause, w.Workspace, []rates.Rate{usd(friday, 20)})
 	w.must(err)
 	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "rates"); err != nil || a == nil || !bytes.Equal(a.Doc.JSON, d.JSON) || !bytes.Contains(d.JSON, []byte(`"written":0`)) {

@@ -24,7 +24,7 @@ import (
 // entry is a record as the naive evaluator has it.
 type entry interface {
 	// place is where it stands in a list that is sorted so.
-	place(sort string) page.Place
+	place(sort string) page.Position
 	matches(q page.Query) bool
 	document() record.Doc
 }
@@ -110,8 +110,8 @@ func (w *World) fill(n int, seed uint64) []kept {
 }
 
 // place is the naive evaluator's sort value.
-func (k kept) place(sort string) page.Place {
-	p := page.Place{ID: string(k.c.ID)}
+func (k kept) place(sort string) page.Position {
+	p := page.Position{ID: string(k.c.ID)}
 	optional := func(i *clock.Instant) {
 		if p.Null = i == nil; !p.Null {
 			p.Int = int64(*i)

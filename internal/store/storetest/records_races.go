@@ -97,14 +97,14 @@ func recordsOnce(t *testing.T, w *World) {
 	var won atomic.Int64
 	cause := func() record.Cause {
 		c := w.Cause()
-		c.Once = &record.Once{Key: "one", Fingerprint: "f", Status: 201}
+		c.Idempotency = &record.Idempotency{Key: "one", Fingerprint: "f", Status: 201}
 		return c
 	}
 	together(32, func(int) {
 		switch _, err := w.Campaigns.CreateSpec(t.Context(), cause(), w.Draft("Once").Spec); {
 		case err == nil:
 			won.Add(1)
-		case !errors.Is(err, record.ErrUsed):
+		case !errors.Is(err, record.ErrKeyUsed):
 			t.Error(err)
 		}
 	})
@@ -123,15 +123,15 @@ func recordsOnce(t *testing.T, w *World) {
 func recordsOnceExpires(t *testing.T, w *World) {
 	create := func() (record.Doc, error) {
 		cause := w.Cause()
-		cause.Once = &record.Once{Key: "again", Fingerprint: w.Now().String(), Status: 201}
+		cause.Idempotency = &record.Idempotency{Key: "again", Fingerprint: w.Now().String(), Status: 201}
 		return w.Campaigns.CreateSpec(t.Context(), cause, w.Draft("Once").Spec)
 	}
 	const life = store.IdempotencyTTL * time.Microsecond
 	first, err := create()
 	w.must(err)
 	w.Clock.Advance(life - time.Millisecond)
-	if _, err := create(); !errors.Is(err, record.ErrUsed) {
-		t.Errorf("just before the end: got %v want %v", err, record.ErrUsed)
+	if _, err := create(); !errors.Is(err, record.ErrKeyUsed) {
+		t.Errorf("just before the end: got %v want %v", err, record.ErrKeyUsed)
 	}
 	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "again"); err != nil || a == nil || string(a.Doc.JSON) != string(first.JSON) {
 		t.Errorf("just before the end: got answer %v, %v", a, err)

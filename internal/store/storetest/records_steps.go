@@ -115,7 +115,7 @@ func (w *World) campaignSteps() []Step {
 		return Step{name, false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprintf("%s-%d", name, tries), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("%s-%d", name, tries), Fingerprint: "f", Status: 200}
 			return f(ctx, cause)
 		}}
 	}
@@ -200,7 +200,7 @@ func (w *World) listEverything(ctx context.Context) error {
 	}
 	for _, sort := range listSorts {
 		for _, f := range filters {
-			for _, after := range []*page.Place{nil, {ID: "cmp_0"}, {Null: true, ID: "cmp_0"}} {
+			for _, after := range []*page.Position{nil, {ID: "cmp_0"}, {Null: true, ID: "cmp_0"}} {
 				for _, desc := range []bool{false, true} {
 					q := page.Query{Limit: 1, Sort: sort, Desc: desc, From: &from, Until: &until, After: after}
 					switch f.Name {

@@ -54,7 +54,7 @@ func (w *World) syncSteps() []Step {
 	tries := 0
 	apply := func(ctx context.Context, ch *connection.Change) error {
 		tries++
-		ch.Cause.Once = &record.Once{Key: fmt.Sprintf("sync-%d", tries), Fingerprint: "f", Status: 202}
+		ch.Cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("sync-%d", tries), Fingerprint: "f", Status: 202}
 		_, err := w.DB.Connections().Apply(ctx, ch)
 		return err
 	}
@@ -119,7 +119,7 @@ func (w *World) syncSteps() []Step {
 				return err
 			}
 			for _, sort := range runSorts {
-				q := page.Query{Limit: 1, Sort: sort, After: &page.Place{ID: "syn_0"}, Filters: []page.Filter{{Name: "connection_id", Values: []string{string(id)}}}}
+				q := page.Query{Limit: 1, Sort: sort, After: &page.Position{ID: "syn_0"}, Filters: []page.Filter{{Name: "connection_id", Values: []string{string(id)}}}}
 				if _, err := w.DB.Runs().List(ctx, w.Workspace, q); err != nil {
 					return err
 				}
@@ -135,7 +135,7 @@ func (w *World) syncSteps() []Step {
 		{"link.put", false, func(ctx context.Context) error {
 			tries++
 			cause := w.Cause()
-			cause.Once = &record.Once{Key: fmt.Sprintf("link-%d", tries), Fingerprint: "f", Status: 200}
+			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("link-%d", tries), Fingerprint: "f", Status: 200}
 			l := w.link(id, "1", "a")
 			linked := ident.ID("cmp_1")
 			l.RecordID = &linked
@@ -193,12 +193,12 @@ type ran struct {
 
 func (l ran) document() record.Doc { return l.doc }
 
-func (l ran) place(sort string) page.Place {
+func (l ran) place(sort string) page.Position {
 	at := l.r.CreatedAt
 	if sort == "updated_at" {
 		at = l.r.UpdatedAt
 	}
-	return page.Place{ID: string(l.r.ID), Int: int64(at)}
+	return page.Position{ID: string(l.r.ID), Int: int64(at)}
 }
 
 func (l ran) matches(q page.Query) bool {
@@ -244,7 +244,7 @@ func recordsRuns(t *testing.T, w *World) {
 	c, r := w.Synced("Together")
 	ch := w.applied(c, r, "")
 	ch.Events, ch.Work, ch.AnswerRun = []record.Event{{Type: "connection.created"}}, &ch.At, true
-	ch.Cause.Once = &record.Once{Key: "k", Fingerprint: "f", Status: 202}
+	ch.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 202}
 	d, err := w.DB.Connections().Apply(t.Context(), ch)
 	w.must(err)
 	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "k"); err != nil || a == nil || a.Resource != r.ID {

@@ -27,7 +27,7 @@ func recordsPrune(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	create := func(workspace ident.ID, key string) {
 		cause := w.Cause()
-		cause.Workspace, cause.Once = workspace, &record.Once{Key: key, Fingerprint: "f", Status: 201}
+		cause.Workspace, cause.Idempotency = workspace, &record.Idempotency{Key: key, Fingerprint: "f", Status: 201}
 		_, err := w.Campaigns.CreateSpec(t.Context(), cause, w.Draft("Old").Spec)
 		w.must(err)
 		w.must(w.DB.Accounts().AddUses(t.Context(), []account.Use{{WorkspaceID: workspace, KeyID: "key_1", Day: w.Clock.Now().Unix() / 86400, Count: 1, At: w.Now()}}))
