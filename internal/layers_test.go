@@ -61,8 +61,8 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "a check of ad copy depends on the text, its channel and its source alone",
 	},
 	{
-		name: "creative", packages: []string{"creative"}, may: []string{"copy policy", "leaf"},
-		never: slices.Concat(http, drivers), why: "it checks the copy of its variants",
+		name: "creative", packages: []string{"creative"}, may: []string{"copy policy", "asset", "leaf"},
+		never: slices.Concat(http, drivers), why: "it checks the copy of its variants, whose pictures are assets",
 	},
 	{
 		name: "ingest", packages: []string{"ingest"}, may: []string{"connection", "leaf"},

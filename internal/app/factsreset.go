@@ -49,7 +49,7 @@ func (a *App) loseFacts(ctx context.Context, cause record.Cause) (r FactsReplace
 	}
 	for _, w := range workspaces {
 		cause.Workspace = w.ID
-		connections, err := entities{a.DB}.Connections(ctx, w.ID)
+		connections, err := a.DB.Analytics().Connections(ctx, w.ID)
 		if err != nil {
 			return r, err
 		}

@@ -128,6 +128,25 @@ func (s *Service) Open(ctx context.Context, workspace, id ident.ID) (*File, erro
 	return &File{a, f}, nil
 }
 
+// ByID returns the assets that exist, ordered by id.
+func (s *Service) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*Asset, error) {
+	return s.store.ByID(ctx, workspace, ids)
+}
+
+// Bytes returns the bytes of an asset.
+func (s *Service) Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, error) {
+	f, err := s.Open(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read asset: %w", err)
+	}
+	return b, nil
+}
+
 // Link returns a URL below base that works without an API key until life ends.
 func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, base string, life time.Duration) (record.Doc, error) {
 	if _, err := s.Get(ctx, cause.Workspace, id); err != nil {

@@ -78,7 +78,7 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) 
 		judge(fieldOf("references", i)+".creative_id", *ref.CreativeID, !missing, !missing && c.Status == StatusArchived)
 	}
 	if id, own := logoAsset(r.Brand); own {
-		found, err := s.Assets.Find(ctx, workspace, []ident.ID{id})
+		found, err := s.media(ctx, workspace, []ident.ID{id})
 		if err != nil {
 			return nil, err
 		}

@@ -230,7 +230,7 @@ func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Dr
 			if err != nil {
 				return err
 			}
-			m, err := s.Assets.Keep(ctx, cause, p)
+			m, err := s.storeImage(ctx, cause, p)
 			if err != nil {
 				return fmt.Errorf("keep picture: %w", err)
 			}

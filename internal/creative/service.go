@@ -105,7 +105,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.Assets.Find(ctx, workspace, ids)
+	found, err := s.media(ctx, workspace, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package creative
 import (
 	"context"
 
+	"fanfare/internal/asset"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
@@ -66,13 +67,13 @@ type Painter interface {
 	Paint(ctx context.Context, b *Brief, d *Draft, s Shape, format string) (*Picture, error)
 }
 
-// Assets stores images.
+// Assets stores images. asset.Service implements it.
 type Assets interface {
-	// Keep stores a generated image.
-	Keep(ctx context.Context, cause record.Cause, p *Picture) (Media, error)
-	// Find returns the assets with the given ids. It omits ids that do not
+	// Keep stores an image.
+	Keep(ctx context.Context, cause record.Cause, p asset.Picture) (record.Doc, error)
+	// ByID returns the assets with the given ids. It omits ids that do not
 	// exist.
-	Find(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]Media, error)
+	ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*asset.Asset, error)
 	// Bytes returns the bytes of an asset.
 	Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, error)
 }

@@ -264,7 +264,7 @@ func (f *File) Fill(ctx context.Context, r io.Reader) error {
 }
 
 // ReadParquet reads a file of columns.
-func (f *File) ReadParquet(ctx context.Context, file []byte, b duckdb.Bounds, each func(columns []string, rows [][]string) error) error {
+func (f *File) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) error {
 	e, err := f.use()
 	if err != nil {
 		return err

@@ -290,7 +290,7 @@ func (w files) Remove(_ ident.ID, sum string, _ time.Time) error {
 
 type parquet struct{ *world }
 
-func (w parquet) Read(_ context.Context, b []byte, each func([]string, [][]string) error) error {
+func (w parquet) ReadParquet(_ context.Context, b []byte, _ fact.FileLimits, each func([]string, [][]string) error) error {
 	return w.parquet(b, each)
 }
 

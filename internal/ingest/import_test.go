@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ingest"
 	"fanfare/internal/record"
@@ -243,7 +244,7 @@ func TestUnreadable(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.parquet = func([]byte, func([]string, [][]string) error) error {
-				return fmt.Errorf("duck: %w", ingest.ErrUnreadable)
+				return fmt.Errorf("duck: %w", fact.ErrUnreadableFile)
 			}
 			u.Home = home
 			_, err := w.Upload(t.Context(), cause, u)

@@ -5,7 +5,6 @@
 package ingest
 
 import (
-	"errors"
 	"io"
 	"time"
 
@@ -50,9 +49,6 @@ const (
 	PlatformAPI = "api"
 	PlatformCSV = "csv"
 )
-
-// ErrUnreadable means that a file is not in the expected format.
-var ErrUnreadable = errors.New("the file cannot be read")
 
 // Mode says how a write treats existing facts.
 type Mode string

@@ -163,7 +163,7 @@ func FuzzFiles(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w := newWorld(t)
-		w.parquet = func([]byte, func([]string, [][]string) error) error { return ingest.ErrUnreadable }
+		w.parquet = func([]byte, func([]string, [][]string) error) error { return fact.ErrUnreadableFile }
 		d, err := w.Upload(t.Context(), cause, ingest.Upload{Bytes: b, Home: home})
 		if err != nil {
 			if len(details(err)) == 0 {

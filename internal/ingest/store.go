@@ -76,10 +76,10 @@ type Files interface {
 
 // Parquet reads Parquet files.
 type Parquet interface {
-	// Read calls each with batches of rows, with every cell as text: empty for
-	// null, days as YYYY-MM-DD, numbers as plain decimals. It stops at the
-	// first error of each and returns it. A file that is not Parquet is an
-	// ErrUnreadable; one that exceeds the limits on rows, columns or text is a
-	// fault of TooLarge.
-	Read(ctx context.Context, b []byte, each func(columns []string, rows [][]string) error) error
+	// ReadParquet calls each with batches of rows, with every cell as text:
+	// empty for null, days as YYYY-MM-DD, numbers as plain decimals. It stops at
+	// the first error of each and returns it. It returns fact.ErrUnreadableFile
+	// for a file that is not Parquet, and a fact.FileTooLargeError for one that
+	// exceeds the limits.
+	ReadParquet(ctx context.Context, file []byte, limits fact.FileLimits, each func(columns []string, rows [][]string) error) error
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 
+	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 )
 
@@ -72,8 +73,8 @@ func decodeUTF16(b []byte, order binary.ByteOrder) string {
 	return string(utf16.Decode(units))
 }
 
-// TooLarge returns the fault for a file that exceeds a limit.
-func TooLarge(what string) error {
+// fileTooLarge returns the fault for a file that exceeds a limit.
+func fileTooLarge(what string) error {
 	return fault.Invalid([]fault.Detail{{
 		Field: "body", Code: tooLarge, Message: what + " Split the file, or leave out columns that hold no metrics.",
 		Meta: fault.Meta{"maximum_rows": MaxFileRows, "maximum_columns": MaxColumns, "maximum_cell_bytes": MaxCell, "maximum_text_bytes": MaxText},
@@ -117,6 +118,9 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 // errEnough stops a visit.
 var errEnough = errors.New("enough")
 
+// parquetLimits are the limits of imports for the Parquet reader.
+var parquetLimits = fact.FileLimits{Rows: MaxFileRows, Columns: MaxColumns, Cell: MaxCell, Text: MaxText}
+
 // parquetGrid returns the rows of a Parquet file. Their lines count from 1.
 func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 	if p == nil {
@@ -125,19 +129,26 @@ func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 	g := &grid{}
 	read := func(visit func(line int, cells []string) error) error {
 		line := 0
-		err := p.Read(ctx, b, func(columns []string, rows [][]string) error {
+		var stopped error
+		err := p.ReadParquet(ctx, b, parquetLimits, func(columns []string, rows [][]string) error {
 			if g.columns == nil {
 				g.columns = distinct(columns)
 			}
 			for _, cells := range rows {
 				line++
-				if err := g.visit(line, cells, visit); err != nil {
-					return err
+				if stopped = g.visit(line, cells, visit); stopped != nil {
+					return stopped
 				}
 			}
 			return nil
 		})
-		if errors.Is(err, ErrUnreadable) {
+		if err == nil || stopped != nil || ctx.Err() != nil {
+			return errors.Join(stopped, ctx.Err())
+		}
+		if large, ok := errors.AsType[*fact.FileTooLargeError](err); ok {
+			return fileTooLarge(large.What)
+		}
+		if errors.Is(err, fact.ErrUnreadableFile) {
 			return unreadable("The file is no Parquet file that can be read, or takes too much memory to read. Write it anew with fewer rows, or send CSV.", nil).Because(err)
 		}
 		return err

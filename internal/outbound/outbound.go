@@ -103,6 +103,27 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// Get downloads what a URL returns. Any status but 200 is an error.
+func (c *Client) Get(ctx context.Context, from string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, fmt.Errorf("download: %w", err)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("download: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("download: got status %d", res.StatusCode)
+	}
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, fmt.Errorf("download: %w", err)
+	}
+	return b, nil
+}
+
 // Close lets idle connections go.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

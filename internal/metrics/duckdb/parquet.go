@@ -13,24 +13,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"fanfare/internal/fact"
 )
-
-// Bounds are how much of a Parquet file is read. One that has more is
-// refused with a TooLargeError.
-type Bounds struct {
-	Rows, Columns int
-	// Cell is how many bytes the text of one cell may have, Text how many
-	// that of all cells together.
-	Cell, Text int
-}
-
-// TooLargeError says what of a file is more than its bounds allow.
-type TooLargeError struct{ What string }
-
-func (e *TooLargeError) Error() string { return "the file is too large: " + e.What }
-
-// ErrUnreadable says that a file is no Parquet file, or a damaged one.
-var ErrUnreadable = errors.New("the file cannot be read")
 
 // How many rows and bytes are handed over at once.
 const (
@@ -47,7 +32,7 @@ const (
 // so that 26 bytes can make it ask for gigabytes. That process may use so much
 // memory and no more, and whatever a hostile file does to it, the server and
 // the facts are out of its reach.
-func (e *Engine) ReadParquet(ctx context.Context, file []byte, b Bounds, each func(columns []string, rows [][]string) error) (err error) {
+func (e *Engine) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("read parquet: %w", err)
@@ -85,7 +70,7 @@ func (e *Engine) ReadParquet(ctx context.Context, file []byte, b Bounds, each fu
 	err = receive(bufio.NewReaderSize(out, 64<<10), b, each)
 	cancel()
 	if died := c.Wait(); errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: its reader ended early: %w: %s", ErrUnreadable, died, trouble.Bytes())
+		return fmt.Errorf("%w: its reader ended early: %w: %s", fact.ErrUnreadableFile, died, trouble.Bytes())
 	}
 	return err
 }
@@ -113,7 +98,7 @@ const (
 
 // receive reads the messages of a reader to their end. Without a last one the
 // error is io.ErrUnexpectedEOF.
-func receive(in *bufio.Reader, b Bounds, each func(columns []string, rows [][]string) error) error {
+func receive(in *bufio.Reader, b fact.FileLimits, each func(columns []string, rows [][]string) error) error {
 	m := messages{in: in, b: b}
 	var columns []string
 	var rows [][]string
@@ -142,9 +127,9 @@ func receive(in *bufio.Reader, b Bounds, each func(columns []string, rows [][]st
 			}
 			return each(columns, rows)
 		case saysTooLarge:
-			return &TooLargeError{strings.Join(texts, " ")}
+			return &fact.FileTooLargeError{What: strings.Join(texts, " ")}
 		default:
-			return fmt.Errorf("%w: %s", ErrUnreadable, strings.Join(texts, " "))
+			return fmt.Errorf("%w: %s", fact.ErrUnreadableFile, strings.Join(texts, " "))
 		}
 		full := rows
 		rows, size = nil, 0
@@ -157,7 +142,7 @@ func receive(in *bufio.Reader, b Bounds, each func(columns []string, rows [][]st
 // messages reads what a process says that a hostile file may have taken over.
 type messages struct {
 	in *bufio.Reader
-	b  Bounds
+	b  fact.FileLimits
 	// total is how many bytes of text there were.
 	total int
 }

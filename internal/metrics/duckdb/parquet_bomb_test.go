@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/fact"
 )
 
 // lyingFooter is a Parquet file of 26 bytes that announces ten million columns.
@@ -45,10 +45,10 @@ func TestParquetBombs(t *testing.T) {
 		{"a lying footer", lyingFooter(), ""},
 	} {
 		err := e.ReadParquet(t.Context(), tt.file, bounds, func([]string, [][]string) error { return nil })
-		var large *duckdb.TooLargeError
+		var large *fact.FileTooLargeError
 		switch {
-		case tt.want == "" && !errors.Is(err, duckdb.ErrUnreadable):
-			t.Errorf("%s: got %v want %v", tt.name, err, duckdb.ErrUnreadable)
+		case tt.want == "" && !errors.Is(err, fact.ErrUnreadableFile):
+			t.Errorf("%s: got %v want %v", tt.name, err, fact.ErrUnreadableFile)
 		case tt.want != "" && (!errors.As(err, &large) || large.What != tt.want):
 			t.Errorf("%s: got %v want %q", tt.name, err, tt.want)
 		}

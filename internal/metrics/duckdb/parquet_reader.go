@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 
+	"fanfare/internal/fact"
+
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
@@ -53,9 +55,9 @@ func init() {
 		n[i], _ = strconv.Atoi(os.Args[2+i])
 	}
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
-	r := parquetFile{name: os.Args[1], b: Bounds{n[0], n[1], n[2], n[3]}, out: out}
+	r := parquetFile{name: os.Args[1], b: fact.FileLimits{Rows: n[0], Columns: n[1], Cell: n[2], Text: n[3]}, out: out}
 	err := r.read(context.Background())
-	var large *TooLargeError
+	var large *fact.FileTooLargeError
 	switch {
 	case err == nil:
 		say(out, saysDone)
@@ -92,7 +94,7 @@ func cutText(s string, most int) string {
 // parquetFile is the file that a reader reads.
 type parquetFile struct {
 	name string
-	b    Bounds
+	b    fact.FileLimits
 	out  *bufio.Writer
 	c    *conn
 
@@ -154,18 +156,18 @@ func (r *parquetFile) footer(ctx context.Context) error {
 }
 
 func (r *parquetFile) tooManyRows() error {
-	return &TooLargeError{fmt.Sprintf("It has more than %d rows.", r.b.Rows)}
+	return &fact.FileTooLargeError{What: fmt.Sprintf("It has more than %d rows.", r.b.Rows)}
 }
 
 func (r *parquetFile) tooMuchText() error {
-	return &TooLargeError{fmt.Sprintf("Its cells have more than %d MiB of text.", r.b.Text>>20)}
+	return &fact.FileTooLargeError{What: fmt.Sprintf("Its cells have more than %d MiB of text.", r.b.Text>>20)}
 }
 
 // columns tells the names of the columns.
 func (r *parquetFile) columns(ctx context.Context) error {
 	err := r.c.query(ctx, func(row []driver.Value) error {
 		if len(r.names) == r.b.Columns {
-			return &TooLargeError{fmt.Sprintf("It has more than %d columns.", r.b.Columns)}
+			return &fact.FileTooLargeError{What: fmt.Sprintf("It has more than %d columns.", r.b.Columns)}
 		}
 		r.names, r.types = append(r.names, row[0].(string)), append(r.types, row[1].(string))
 		return nil
@@ -220,7 +222,7 @@ func (r *parquetFile) measure(ctx context.Context) (rows int64, err error) {
 	for k, i := range long {
 		sum, most := n[1+2*k], n[2+2*k]
 		if most > int64(r.b.Cell) {
-			return 0, &TooLargeError{fmt.Sprintf("Column %q has a cell of %d bytes; at most %d are read.", cutText(r.names[i], 100), most, r.b.Cell)}
+			return 0, &fact.FileTooLargeError{What: fmt.Sprintf("Column %q has a cell of %d bytes; at most %d are read.", cutText(r.names[i], 100), most, r.b.Cell)}
 		}
 		text += sum
 	}

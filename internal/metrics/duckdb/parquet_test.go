@@ -7,10 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"fanfare/internal/fact"
 	"fanfare/internal/metrics/duckdb"
 )
 
-var bounds = duckdb.Bounds{Rows: 200_000, Columns: 200, Cell: 4096, Text: 64 << 20}
+var bounds = fact.FileLimits{Rows: 200_000, Columns: 200, Cell: 4096, Text: 64 << 20}
 
 // parquet makes a file by a statement.
 func parquet(t *testing.T, e *duckdb.Engine, dir, query string) []byte {

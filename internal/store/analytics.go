@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"fanfare/internal/analytics"
+	"fanfare/internal/campaign"
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+	"fanfare/internal/page"
+)
+
+// Analytics reads the records that analytics needs.
+type Analytics struct{ db *DB }
+
+// Analytics returns the records that analytics needs.
+func (db *DB) Analytics() Analytics { return Analytics{db} }
+
+var (
+	_ analytics.Entities = Analytics{}
+	_ analytics.Flights  = Analytics{}
+)
+
+// Records implements analytics.Entities.
+func (a Analytics) Records(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) ([]fact.Record, error) {
+	return a.db.Records(ctx, workspace, kind, ids)
+}
+
+// Connections implements analytics.Entities.
+func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analytics.Connection, error) {
+	var list []analytics.Connection
+	q := page.Query{Sort: "created_at", Status: []string{}, Limit: page.MaxLimit}
+	for {
+		p, err := a.db.Connections().List(ctx, workspace, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range p.Docs {
+			c, err := connection.Read(d)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, analytics.Connection{
+				ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
+				Lost:         c.StatusReason != nil && c.StatusReason.Code == connection.DataLost && c.Status != connection.StatusDisconnected,
+				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
+			})
+		}
+		if p.Next == nil {
+			return list, nil
+		}
+		q.After = p.Next
+	}
+}
+
+// Flights implements analytics.Flights with the dates and budgets of campaigns.
+func (a Analytics) Flights(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]analytics.Flight, error) {
+	found := map[ident.ID]analytics.Flight{}
+	list, err := a.db.Campaigns().ByIDs(ctx, workspace, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if c.Budget == nil {
+			continue
+		}
+		first, last, err := c.Flight()
+		if err != nil {
+			return nil, fmt.Errorf("campaign %s: %w", c.ID, err)
+		}
+		found[c.ID] = analytics.Flight{
+			Start: first, End: last, Daily: c.Budget.Type == "daily", Micros: c.Budget.Amount.Micros,
+			Currency: c.Budget.Currency, Running: c.Status == campaign.StatusActive,
+		}
+	}
+	return found, nil
+}
