@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fanfare/internal/app"
 	"fanfare/internal/backup"
+	"fanfare/internal/seal"
 )
 
 // TestMasterKeyRotation rotates the master key. Secrets must still work, and
@@ -29,7 +29,7 @@ func TestMasterKeyRotation(t *testing.T) {
 		return s.MasterKeys
 	}
 	before := saved("before")
-	var out app.Rotated
+	var out seal.Rotated
 	p.read(&out, "master-key", "rotate")
 	if len(before) != 1 || out.Active == before[0] || len(out.Dropped) != 1 || out.Dropped[0] != before[0] || out.Rewrapped != 2 {
 		t.Errorf("got %+v after %v, want two secrets moved and the old key gone", out, before)

@@ -16,6 +16,7 @@ import (
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/money"
 	"fanfare/internal/record"
+	"fanfare/internal/seal"
 	"fanfare/internal/store"
 )
 
@@ -134,7 +135,7 @@ func operations(a *app.App) map[string]control.Op {
 				return err
 			})
 		}),
-		"master_key.rotate": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.Rotated, error) {
+		"master_key.rotate": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (seal.Rotated, error) {
 			return a.RotateMasterKey(ctx, operator)
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {

@@ -25,6 +25,7 @@ import (
 	"fanfare/internal/factsfile"
 	"fanfare/internal/listen"
 	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/seal"
 	"fanfare/internal/store"
 )
 
@@ -294,7 +295,7 @@ func (c *cli) masterKeyCommand() *cobra.Command {
 	rotate := &cobra.Command{
 		Use: "rotate", Short: "Make a new master key, put all secrets under it and drop the old one", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out app.Rotated
+			var out seal.Rotated
 			if err := c.call(cmd, "master_key.rotate", nothing{}, &out); err != nil {
 				return err
 			}

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fanfare"
+
 	"fanfare/api"
 	"fanfare/internal/account"
 	"fanfare/internal/adplatform/registry"
@@ -23,13 +25,12 @@ import (
 	"fanfare/internal/asset"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/console"
 	"fanfare/internal/creative"
+	"fanfare/internal/docs"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/httpapi"
-	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/job"
 	"fanfare/internal/llm/provider"
@@ -210,28 +211,20 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.openRing(); err != nil {
 		return err
 	}
-	if err := a.buildPeople(); err != nil {
+	if err := a.buildSignIn(); err != nil {
 		return err
 	}
-	if err := a.buildFacts(ctx); err != nil {
+	if err := a.openFacts(ctx); err != nil {
 		return err
 	}
-	a.Audiences = audience.New(a.DB.Audiences(), a.Analytics, c.Now, c.Random)
-	refs := map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives(), "connection_ids": a.DB.Connections()}
-	a.Campaigns = campaign.New(a.DB.Campaigns(), refs, a.Analytics, c.Now, c.Random)
-	a.Campaigns.Platforms = a.Connections
-	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
-		return err
-	}
-	a.Assets = asset.New(a.DB.Assets(), a.Files, a.cursors.Load, c.Now, c.Random)
-	if err := a.buildCreatives(); err != nil {
+	if err := a.buildSlices(); err != nil {
 		return err
 	}
 	quota, err := a.counter(ctx)
 	if err != nil {
 		return err
 	}
-	documents, err := a.documents()
+	documents, err := docs.New(docs.Sources{Contract: api.YAML, Changelog: c.Changelog, Files: fanfare.Guides, Build: c.Build, Start: c.Now()})
 	if err != nil {
 		return err
 	}
@@ -245,15 +238,36 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.buildConsole(); err != nil {
 		return err
 	}
-	a.plan()
+	a.registerJobs()
 	a.warnOfSunsets()
-	if err := a.missKeys(ctx); err != nil {
+	if err := a.warnMissingKeys(ctx); err != nil {
 		return err
 	}
 	if err := a.checkStore(ctx); err != nil {
 		return err
 	}
 	return a.countChanges(ctx)
+}
+
+// buildSlices creates the slices, each before those that use it.
+func (a *App) buildSlices() (err error) {
+	c := a.config
+	a.buildAnalytics()
+	a.Audiences = audience.New(a.DB.Audiences(), a.Analytics, c.Now, c.Random)
+	refs := map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives(), "connection_ids": a.DB.Connections()}
+	a.Campaigns = campaign.New(a.DB.Campaigns(), refs, a.Analytics, c.Now, c.Random)
+	if err := a.buildConnections(); err != nil {
+		return err
+	}
+	a.Campaigns.Platforms = a.Connections
+	if err := a.buildIngest(); err != nil {
+		return err
+	}
+	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
+		return err
+	}
+	a.Assets = asset.New(a.DB.Assets(), a.Files, a.cursors.Load, c.Now, c.Random)
+	return a.buildCreatives()
 }
 
 // counter returns the request counter: in memory if this is the only process,
@@ -264,43 +278,6 @@ func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
 	}
 	a.memory = ratelimit.NewMemory()
 	return a.memory, a.memory.Load(ctx, a.DB.Quotas())
-}
-
-// plan registers the background jobs.
-func (a *App) plan() {
-	c := a.config
-	a.Jobs = job.New(a.DB.Jobs(), c.Now, c.Log)
-	a.DB.OnJob(a.Jobs.Wake)
-	a.Jobs.Handle(store.KindSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return a.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
-	a.Jobs.HandleLong(store.KindFollow, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, a.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
-	a.Jobs.HandleLong(store.KindSpend, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, a.Campaigns.Spent(ctx, j.WorkspaceID)
-	}))
-	a.planConnections()
-	a.Jobs.HandleLong(store.KindGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
-	a.Jobs.Repeat("prune", job.Every(time.Hour, c.Now, func(ctx context.Context) error {
-		_, err := a.DB.Prune(ctx)
-		return err
-	}))
-	a.Jobs.Repeat("assets", job.Every(time.Hour, c.Now, a.Assets.Sweep))
-	a.Jobs.Repeat("imports", job.Every(time.Hour, c.Now, a.Ingest.Sweep))
-	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
-	a.Jobs.Repeat("sign-ins", job.Every(5*time.Minute, c.Now, a.SignIn.Sweep))
-	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
-	a.Jobs.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
-		done, err := a.DB.Reshape(ctx)
-		next := clock.At(c.Now())
-		if done {
-			next = next.Add(24 * time.Hour)
-		}
-		return &next, err
-	})
 }
 
 // RefreshCursors loads the cursor keys from the store, which creates a new key
@@ -317,10 +294,6 @@ func (a *App) RefreshCursors(ctx context.Context) error {
 	a.cursors.Store(sealer)
 	return nil
 }
-
-// followTime limits a job that refreshes all campaigns that refer to one
-// record.
-const followTime = 10 * time.Minute
 
 const (
 	// saveEvery limits how much of the request counters a crash can lose.

@@ -6,11 +6,9 @@ import (
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
-	"fanfare/internal/clock"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
-	"fanfare/internal/job"
 	"fanfare/internal/metrics"
 	"fanfare/internal/rates"
 	"fanfare/internal/store"
@@ -21,24 +19,23 @@ func (c Config) FactsConfig(e store.Engine, db *store.DB) factsfile.Config {
 	return factsfile.Config{Dir: c.Facts, Memory: c.Memory.Facts, DB: db, Alone: e.Traits().Exclusive, Now: c.Now, Random: c.Random, Log: c.Log}
 }
 
-// buildFacts opens the facts and creates the services that use them.
-func (a *App) buildFacts(ctx context.Context) error {
+// openFacts opens the facts.
+func (a *App) openFacts(ctx context.Context) error {
+	if a.Facts = a.config.FactsEngine; a.Facts != nil {
+		return nil
+	}
+	f, err := factsfile.Open(ctx, a.config.FactsConfig(a.Engine, a.DB))
+	if err != nil {
+		return err
+	}
+	a.Facts, a.factsFile = f, f
+	a.DB.SetFactsSource(f.Mark)
+	return nil
+}
+
+// buildAnalytics creates analytics.
+func (a *App) buildAnalytics() {
 	c := a.config
-	if a.Facts = c.FactsEngine; a.Facts == nil {
-		f, err := factsfile.Open(ctx, c.FactsConfig(a.Engine, a.DB))
-		if err != nil {
-			return err
-		}
-		a.Facts, a.factsFile = f, f
-		a.DB.SetFactsSource(f.Mark)
-	}
-	var err error
-	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
-		return err
-	}
-	if err := a.buildConnections(); err != nil {
-		return err
-	}
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
 	a.Analytics = analytics.New(analytics.Deps{
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: a.DB.Analytics(), Records: a.DB.Analytics(),
@@ -51,6 +48,14 @@ func (a *App) buildFacts(ctx context.Context) error {
 		},
 		Now: c.Now, Random: c.Random,
 	})
+}
+
+// buildIngest creates the import of own data.
+func (a *App) buildIngest() (err error) {
+	c := a.config
+	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
+		return err
+	}
 	parquet, _ := a.Facts.(ingest.Parquet)
 	a.Ingest = ingest.New(ingest.Parts{
 		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: parquet,
@@ -83,19 +88,6 @@ func (a *App) noteFacts(ctx context.Context) error {
 		return nil
 	}
 	return a.factsFile.Note(ctx)
-}
-
-// withFacts postpones a job while this node has no facts.
-func (a *App) withFacts(w job.Worker) job.Worker {
-	return func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		if a.factsFile != nil {
-			if wait := a.factsFile.Wait(); wait > 0 {
-				again := clock.At(a.config.Now().Add(wait))
-				return &again, nil
-			}
-		}
-		return w(ctx, j)
-	}
 }
 
 // resultPurpose limits sealed cursors to query results.

@@ -155,9 +155,14 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// Refer stores the platform audiences of an audience and their matched sizes.
-func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, refs []record.ExternalRef) error {
+// Refer stores the platform audiences that look returns and their matched
+// sizes.
+func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
+		refs, err := look(ctx)
+		if err != nil {
+			return record.Doc{}, err
+		}
 		a, err := s.load(ctx, workspace, id, record.Match{})
 		if err != nil {
 			return record.Doc{}, err

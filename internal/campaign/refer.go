@@ -33,6 +33,15 @@ func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(c
 	return err
 }
 
+// Runs reports whether platforms should deliver a campaign.
+func (s *Service) Runs(ctx context.Context, workspace, id ident.ID) (bool, error) {
+	c, err := s.store.Load(ctx, workspace, id)
+	if err != nil {
+		return false, err
+	}
+	return c.Runs(), nil
+}
+
 // pushEvents compares two lists of platform campaigns and returns the events of
 // the pushes that changed.
 func pushEvents(before, now []record.ExternalRef) (events []record.Event) {

@@ -172,7 +172,7 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 		if err != nil {
 			return nil, done, err
 		}
-		records, err := s.Records.Find(ctx, c.WorkspaceID, kind, ids)
+		records, err := s.Find(ctx, c.WorkspaceID, kind, ids)
 		if err != nil {
 			return nil, done, err
 		}
@@ -252,7 +252,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error
 	if *l.RecordID != owed.Record {
 		return nil
 	}
-	runs, err := s.Records.Runs(ctx, workspace, owed.Record)
+	runs, err := s.Campaigns.Runs(ctx, workspace, owed.Record)
 	if err != nil || runs != owed.Enable {
 		return err
 	}
@@ -340,7 +340,14 @@ func linkFacts(c *Connection, links []Link) *fact.Batch {
 
 // tell has a record show where else it is.
 func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id ident.ID) error {
-	return s.Records.Refer(ctx, workspace, kind, id, func(ctx context.Context) ([]record.ExternalRef, error) { return s.Refs(ctx, workspace, kind, id) })
+	look := func(ctx context.Context) ([]record.ExternalRef, error) { return s.Refs(ctx, workspace, kind, id) }
+	switch kind {
+	case fact.KindCampaign:
+		return s.Campaigns.Refer(ctx, workspace, id, look)
+	case fact.KindAudience:
+		return s.Audiences.Refer(ctx, workspace, id, look)
+	}
+	return nil
 }
 
 // Entities returns one page of what the platform has, and the cursor behind it.

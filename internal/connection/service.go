@@ -21,7 +21,11 @@ type Parts struct {
 	Runs      Runs
 	Links     Links
 	Facts     Facts
-	Records   Records
+	Campaigns Campaigns
+	Audiences Linkable
+	// Find looks up records of a kind, including archived ones, and returns the
+	// record that facts link to.
+	Find      func(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
 	Catalogue Catalogue
 	Sandbox   Sandbox
 	Vault     Vault

@@ -166,15 +166,18 @@ type Facts interface {
 	Erase(ctx context.Context, workspace, connection ident.ID) error
 }
 
-// Records are ours that platforms are linked to.
-type Records interface {
-	// Refer has a campaign or an audience show what look returns, which is
-	// called again when the record has changed meanwhile.
-	Refer(ctx context.Context, workspace ident.ID, kind string, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error
-	// Runs reports whether platforms are to deliver a campaign.
+// Linkable is a slice whose records can be linked to objects of platforms.
+type Linkable interface {
+	// Refer stores the platform objects that look returns in the record. It
+	// calls look again if the record has changed meanwhile.
+	Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error
+}
+
+// Campaigns are the campaigns that platforms deliver.
+type Campaigns interface {
+	Linkable
+	// Runs reports whether platforms should deliver a campaign.
 	Runs(ctx context.Context, workspace, campaign ident.ID) (bool, error)
-	// Find looks up records of a kind, archived ones too.
-	Find(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
 }
 
 // Vault keeps credentials unreadable.

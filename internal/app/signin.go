@@ -30,8 +30,8 @@ const ticketPurpose = "sign-in "
 // issuerTime is the timeout of calls to the single sign-on issuer.
 const issuerTime = 10 * time.Second
 
-// buildPeople creates the sign-in service.
-func (a *App) buildPeople() error {
+// buildSignIn creates the sign-in service.
+func (a *App) buildSignIn() error {
 	c := a.config
 	d := signin.Deps{
 		Store: a.DB.SignIn(), Roles: account.Roles, Now: c.Now, Random: c.Random, Cores: runtime.NumCPU(), Log: c.Log,
