@@ -130,8 +130,16 @@ func operations(a *app.App) map[string]control.Op {
 			return a.ReplaceFacts(ctx, operator, func(*duckdb.Engine) error { return nil })
 		}),
 		"facts.restore": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (app.FactsReplaced, error) {
+			list, err := a.Accounts.Workspaces(ctx)
+			if err != nil {
+				return app.FactsReplaced{}, err
+			}
+			workspaces := make([]ident.ID, len(list))
+			for i := range list {
+				workspaces[i] = list[i].ID
+			}
 			return a.ReplaceFacts(ctx, operator, func(e *duckdb.Engine) error {
-				_, err := backup.RestoreFacts(ctx, e, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+				_, err := backup.RestoreFacts(ctx, e, workspaces, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 				return err
 			})
 		}),

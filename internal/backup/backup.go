@@ -23,6 +23,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/store"
 )
 
@@ -200,11 +201,7 @@ func add(archive *tar.Writer, name string, body []byte) error {
 // Verify reads a whole backup and checks every byte.
 func Verify(path string, report func(done, total int64)) (Summary, error) {
 	return scan(path, report, visitor{
-		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil },
-		facts: func(r io.Reader) error {
-			_, err := io.Copy(io.Discard, r)
-			return err
-		},
+		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil }, facts: discard,
 	})
 }
 
@@ -245,20 +242,54 @@ func Restore(ctx context.Context, parts Parts, path string, report func(done, to
 }
 
 // RestoreFacts verifies a backup and fills empty facts from it. It ignores the
-// rest of the backup.
-func RestoreFacts(ctx context.Context, facts Facts, path string, report func(done, total int64)) (Summary, error) {
-	s, err := Verify(path, func(int64, int64) {})
+// rest of the backup. workspaces are those of the installation that the facts
+// are for: a backup of another installation is refused. Ids of workspaces are
+// random, so that one that both have shows that the backup is of this
+// installation, now or before.
+func RestoreFacts(ctx context.Context, facts Facts, workspaces []ident.ID, path string, report func(done, total int64)) (Summary, error) {
+	own := false
+	s, err := scan(path, func(int64, int64) {}, visitor{
+		chunk: func(c store.Chunk) error {
+			own = own || slices.ContainsFunc(workspacesIn(c), func(id ident.ID) bool { return slices.Contains(workspaces, id) })
+			return nil
+		},
+		file: func(sum, []byte) error { return nil }, facts: discard,
+	})
 	if err != nil {
 		return s, err
 	}
 	if s.Facts == 0 {
 		return s, fault.New(fault.InvalidState, path+" holds no facts; choose another backup, or begin anew with `fanfare facts reset`.")
 	}
+	if !own {
+		return s, fault.New(fault.InvalidState, path+" is a backup of another installation: it has none of the workspaces of this one. Choose a backup of this installation, or begin anew with `fanfare facts reset`.")
+	}
 	_, err = scan(path, report, visitor{
 		chunk: func(store.Chunk) error { return nil }, file: func(sum, []byte) error { return nil },
 		facts: func(r io.Reader) error { return fillFacts(ctx, facts, r) },
 	})
 	return s, err
+}
+
+// workspacesIn returns the ids of the workspaces in a chunk.
+func workspacesIn(c store.Chunk) (ids []ident.ID) {
+	column := slices.Index(c.Columns, "id")
+	if c.Table != "workspace" || column < 0 {
+		return nil
+	}
+	for rows := store.NewRows(c.Data, len(c.Columns)); rows.Next(); {
+		for i := range c.Columns {
+			if v, ok := rows.Value().(string); ok && i == column {
+				ids = append(ids, ident.ID(v))
+			}
+		}
+	}
+	return ids
+}
+
+func discard(r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
 }
 
 // scan reads a backup once and calls the functions of v.

@@ -11,6 +11,8 @@ import (
 	"fanfare/internal/backup"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store/storetest"
 )
@@ -63,5 +65,25 @@ func TestFacts(t *testing.T) {
 	}
 	if _, err := backup.Restore(t.Context(), backup.Parts{Store: empty(t, "sqlite"), Files: folder(t)}, path, quiet); err == nil || !strings.Contains(err.Error(), "nowhere to put") {
 		t.Errorf("got %v want a word that the facts would be lost", err)
+	}
+}
+
+// TestRestoreFacts checks that facts come only from a backup of the same
+// installation.
+func TestRestoreFacts(t *testing.T) {
+	t.Parallel()
+	w := storetest.NewWorld(t, engines["sqlite"](t))
+	path := filepath.Join(t.TempDir(), "backup")
+	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files, Facts: facts(t)}, path, manifest, quiet); err != nil {
+		t.Fatal(err)
+	}
+	const other = ident.ID("wks_01h455vb4pex5vsknk084sn02q")
+	for _, workspaces := range [][]ident.ID{nil, {other}} {
+		if _, err := backup.RestoreFacts(t.Context(), facts(t), workspaces, path, quiet); !fault.Is(err, fault.InvalidState) || !strings.Contains(err.Error(), "of another installation") {
+			t.Errorf("into an installation with %v: got %v", workspaces, err)
+		}
+	}
+	if _, err := backup.RestoreFacts(t.Context(), facts(t), []ident.ID{other, w.Workspace}, path, quiet); err != nil {
+		t.Errorf("into the same installation: %v", err)
 	}
 }

@@ -288,15 +288,29 @@ func TestDrillFactsRestore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"none": nil, "half": text[:len(text)/2], "flipped": flipped(text)} {
+	other := newScene(t)
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	if out := other.server.Run("backup", "create", foreign); out.Code != 0 {
+		t.Fatalf("%+v", out)
+	}
+	other.server.Stop()
+	theirs, err := os.ReadFile(foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"none": nil, "half": text[:len(text)/2], "flipped": flipped(text), "of another installation": theirs} {
 		bad := filepath.Join(t.TempDir(), name)
 		if content != nil {
 			if err := os.WriteFile(bad, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if out := s.server.Run("facts", "restore", bad); out.Code == 0 {
+		out := s.server.Run("facts", "restore", bad)
+		if out.Code == 0 {
 			t.Errorf("%s: %+v, want an error", name, out)
+		}
+		if strings.Contains(name, "another") {
+			s.wants(out.Errors, "is a backup of another installation", "Choose a backup of this installation")
 		}
 		status, body := s.query()
 		if status != http.StatusOK || spendIn(body) != s.spend || strings.Contains(body, "data_lost") {
