@@ -93,7 +93,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "sums are separate from their meaning",
 	},
 	{
-		name: "facts engine", packages: []string{"metrics/duckdb"}, may: []string{"facts", "analytics", "leaf"},
+		name: "facts engine", packages: []string{"metrics/duckdb"}, may: []string{"facts", "analytics", "datadir", "leaf"},
 		never: http, why: "an engine stores facts and adds them up, and does not know the caller",
 	},
 	{

@@ -77,7 +77,7 @@ func (c *cli) storeSetting(dir *datadir.Dir) string {
 	if c.settings.Store != "" {
 		return c.settings.Store
 	}
-	return dir.Path("fanfare.db")
+	return dir.Path(databaseFile)
 }
 
 // assetsFolder returns the folder of asset files.
@@ -92,7 +92,49 @@ func (c *cli) assetsFolder(dir *datadir.Dir) string {
 // --tls-mode auto.
 func authorityFile(dir *datadir.Dir) string { return dir.Path("tls", "ca.pem") }
 
+// databaseFile is the name of the SQLite file in the data folder.
+const databaseFile = "fanfare.db"
+
+// hasDatabase reports whether the data folder has a SQLite file with content. A
+// server that was killed at its very first start leaves an empty one.
+func hasDatabase(dir *datadir.Dir) (bool, error) {
+	info, err := os.Stat(dir.Path(databaseFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Size() > 0, err
+}
+
+// orphaned returns an error if the data folder has files of an installation
+// whose database is missing. A new database beside them would hide the loss.
+func (c *cli) orphaned(dir *datadir.Dir) error {
+	if c.settings.Store != "" {
+		return nil
+	}
+	if there, err := hasDatabase(dir); there || err != nil {
+		return err
+	}
+	names := []string{databaseFile + "-wal", databaseFile + "-audit", "facts.duckdb", "facts.duckdb.wal"}
+	if c.settings.MasterKey == "" {
+		names = append(names, "master.key")
+	}
+	var left []string
+	for _, name := range names {
+		if _, err := os.Stat(dir.Path(name)); err == nil {
+			left = append(left, name)
+		}
+	}
+	if left == nil {
+		return nil
+	}
+	return fmt.Errorf("the database %s is missing, but the folder has %s of an installation: put %s back, or restore a backup with `fanfare backup restore FILE --data %s`; to begin a new installation, move the other files away; if the database is elsewhere, name it with --store",
+		dir.Path(databaseFile), strings.Join(left, ", "), databaseFile, dir.Path())
+}
+
 func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slog.Logger) (*app.App, error) {
+	if err := c.orphaned(dir); err != nil {
+		return nil, configError{err}
+	}
 	limits, err := c.limits()
 	if err != nil {
 		return nil, configError{err}
@@ -222,6 +264,9 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 		return server.Call(ctx, name, in, out, report)
 	}
 	defer dir.Unlock()
+	if err := c.orphaned(dir); err != nil {
+		return configError{err}
+	}
 	if _, err := os.Stat(c.storeSetting(dir)); errors.Is(err, fs.ErrNotExist) && !begins[name] && c.settings.Store == "" {
 		return configError{noDatabase(dir.Path())}
 	}

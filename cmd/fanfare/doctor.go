@@ -336,6 +336,10 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 		return // reported as "weak set-up"
 	}
 	setting := d.storeSetting(dir)
+	if err := d.orphaned(dir); err != nil {
+		d.note("store", failure, err.Error())
+		return
+	}
 	if d.settings.Store == "" {
 		info, err := os.Stat(setting)
 		if errors.Is(err, fs.ErrNotExist) {

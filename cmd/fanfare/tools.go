@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -18,13 +17,11 @@ import (
 
 	"fanfare/api"
 	"fanfare/internal/app"
-	"fanfare/internal/asset"
 	"fanfare/internal/backup"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/listen"
-	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/seal"
 	"fanfare/internal/store"
 )
@@ -72,6 +69,9 @@ func (c *cli) migrate(ctx context.Context, w io.Writer) ([]string, error) {
 		return nil, err
 	}
 	defer dir.Unlock()
+	if err := c.orphaned(dir); err != nil {
+		return nil, configError{err}
+	}
 	e, err := c.openEngine(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -113,88 +113,14 @@ func (c *cli) backupCommand() *cobra.Command {
 				return err
 			}
 			defer dir.Unlock()
-			e, err := c.openEngine(cmd.Context(), dir)
+			s, err := c.restore(cmd, dir, args[0])
 			if err != nil {
-				return err
-			}
-			s, err := c.restore(cmd, dir, e, args[0])
-			if err = errors.Join(err, e.Close()); err != nil {
 				return err
 			}
 			return printJSON(cmd.OutOrStdout(), s)
 		},
 	}
 	return group("backup", "Backups, the same file for every engine", create, verify, restore)
-}
-
-// restore fills an open store, the facts and the folder of assets.
-func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file string) (s backup.Summary, err error) {
-	files, err := asset.OpenFolder(c.assetsFolder(dir), now, rand.Reader)
-	if err != nil {
-		return s, configError{err}
-	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	if _, err = store.Migrate(cmd.Context(), e, now); err != nil {
-		return s, err
-	}
-	if err := store.Empty(cmd.Context(), e); err != nil {
-		return s, err
-	}
-	// The count of changes belongs to a previous database.
-	if err := os.Remove(app.Witness(dir.Path("fanfare.db"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, configError{err}
-	}
-	facts := &restoredFacts{dir: dir.Path(), warnings: cmd.ErrOrStderr()}
-	defer func() { err = errors.Join(err, facts.close()) }()
-	if s, err = backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore")); err != nil {
-		return s, err
-	}
-	if facts.engine == nil { // backups of older formats have no facts
-		return s, facts.begin(cmd.Context())
-	}
-	return s, factsfile.Claim(cmd.Context(), factsConfig(dir, e, store.New(e, 0, now, rand.Reader)), facts.engine)
-}
-
-// restoredFacts creates the facts after the backup has been verified.
-type restoredFacts struct {
-	dir      string
-	warnings io.Writer
-	engine   *duckdb.Engine
-}
-
-// begin creates an empty facts file. It keeps an existing one under another
-// name.
-func (f *restoredFacts) begin(ctx context.Context) error {
-	kept, err := duckdb.Retire(f.dir)
-	if err != nil {
-		return configError{err}
-	}
-	if info, err := os.Stat(kept); kept != "" && err == nil {
-		fmt.Fprintf(f.warnings, "warning: there are metrics in %s, last written %s. They are not used any more and kept in %s. Metrics that came after the backup are read again from the platforms; send your own data again.\n", f.dir, info.ModTime().UTC().Format(time.RFC3339), kept)
-	}
-	f.engine, err = duckdb.Open(ctx, f.dir, duckdb.Options{Now: now, Log: quietLog})
-	if err != nil {
-		return configError{err}
-	}
-	return nil
-}
-
-// Fill implements backup.Facts.
-func (f *restoredFacts) Fill(ctx context.Context, r io.Reader) error {
-	if err := f.begin(ctx); err != nil {
-		return err
-	}
-	return f.engine.Fill(ctx, r)
-}
-
-// Dump implements backup.Facts.
-func (f *restoredFacts) Dump(ctx context.Context, w io.Writer) error { return f.engine.Dump(ctx, w) }
-
-func (f *restoredFacts) close() error {
-	if f.engine == nil {
-		return nil
-	}
-	return f.engine.Close()
 }
 
 // factsConfig returns the configuration for commands that open the facts

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,5 +134,34 @@ func TestFree(t *testing.T) {
 	}
 	if _, _, err := d.Free(); err == nil {
 		t.Error("got no error for a folder that is gone")
+	}
+}
+
+// TestRetire sees that files that are renamed together get the same suffix, and
+// that no file is replaced.
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := Retire(dir, "a", "b"); err != nil || list != nil {
+		t.Errorf("got %v, %v where no file exists", list, err)
+	}
+	put("b.old", "first")
+	put("a", "a")
+	put("b", "b")
+	list, err := Retire(dir, "a", "b", "c")
+	want := []Retired{{filepath.Join(dir, "a"), filepath.Join(dir, "a.old.2")}, {filepath.Join(dir, "b"), filepath.Join(dir, "b.old.2")}}
+	if err != nil || !slices.Equal(list, want) {
+		t.Errorf("got %v, %v want %v", list, err, want)
+	}
+	for name, text := range map[string]string{"b.old": "first", "a.old.2": "a", "b.old.2": "b"} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != text {
+			t.Errorf("%s is %q, %v", name, b, err)
+		}
 	}
 }

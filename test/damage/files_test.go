@@ -9,8 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"fanfare/test/program"
 )
 
 // TestDrillDatabaseGone removes and replaces files of the database under a
@@ -64,6 +67,96 @@ func TestDrillDatabaseGone(t *testing.T) {
 			s.server.Stop()
 		})
 	}
+}
+
+// TestDrillDatabaseMissing removes the database of a stopped server. Neither the
+// server nor a command creates an empty one beside the files that are left.
+func TestDrillDatabaseMissing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	backup := filepath.Join(t.TempDir(), "backup")
+	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
+		t.Fatalf("%+v", out)
+	}
+	s.server.Stop()
+	away := t.TempDir()
+	file := filepath.Join(s.data, "fanfare.db")
+	move := func(from, to string, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	move(s.data, away, "fanfare.db", "fanfare.db-wal", "fanfare.db-shm")
+	left := []string{"fanfare.db-audit", "facts.duckdb", "master.key"}
+	for _, content := range []string{"none", "empty"} {
+		if content == "empty" {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Each of the files that are left is enough.
+		for i := range left {
+			others := slices.Concat(left[:i], left[i+1:])
+			move(s.data, away, others...)
+			s.server = program.Launch(t, program.Options{Data: s.data, Env: s.env})
+			if code := s.server.Wait(); code != 78 {
+				t.Errorf("%s: with %s alone the server ended with code %d", content, left[i], code)
+			}
+			s.wants(s.server.Log.String(), "the database "+file+" is missing", left[i]+" of an installation", "fanfare backup restore FILE --data "+s.data)
+			move(away, s.data, others...)
+		}
+		for _, command := range [][]string{{"doctor"}, {"workspace", "create", "--name", "New", "--owner", "new@example.com"}, {"workspace", "list"}, {"migrate"}} {
+			out := s.server.Run(command...)
+			if out.Code != 78 {
+				t.Errorf("%s: %v: %+v", content, command, out)
+			}
+			s.wants(out.Out+out.Errors, "the database "+file+" is missing", strings.Join(left, ", "))
+		}
+		if info, err := os.Stat(file); err == nil && (content == "none" || info.Size() > 0) {
+			t.Errorf("%s: there is a database of %d bytes", content, info.Size())
+		}
+	}
+	// A restore that fails changes nothing.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.WriteFile(bad, []byte("no backup"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := s.server.Run("backup", "restore", bad); out.Code == 0 {
+		t.Errorf("restore of a bad backup: %+v", out)
+	}
+	if out := s.server.Run("doctor"); out.Code != 78 || !contains(out.Out, "is missing", strings.Join(left, ", ")) {
+		t.Errorf("doctor after a failed restore: %+v", out)
+	}
+	// Nothing is left that a restore deletes.
+	wal := file + "-wal"
+	if err := os.WriteFile(wal, []byte("a log"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	audit, err := os.ReadFile(file + "-audit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := s.server.Run("backup", "restore", backup)
+	if out.Code != 0 {
+		t.Fatalf("restore: %+v", out)
+	}
+	for name, want := range map[string]string{wal: "a log", file + "-audit": string(audit)} {
+		s.wants(out.Errors, name+" belonged to a previous database and is kept as "+name+".old")
+		if b, err := os.ReadFile(name + ".old"); err != nil || string(b) != want {
+			t.Errorf("%s.old is %q, %v", name, b, err)
+		}
+	}
+	s.start()
+	if v := s.look(); v.refused > 0 || v.doctor.Code != 0 || v.query != http.StatusOK {
+		t.Errorf("after the restore: %+v", v)
+	}
+	s.server.Stop()
 }
 
 // pictureOf returns a PNG of noise, which cannot be compressed.

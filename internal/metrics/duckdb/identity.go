@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"fanfare/internal/datadir"
 )
 
 // ErrNewer says that the facts were written by a newer program.
@@ -125,27 +127,11 @@ func (e *Engine) Displaced() bool {
 // names, and returns the name of the file; empty where there is none. It never
 // replaces facts that were retired before.
 func Retire(dir string) (kept string, err error) {
-	suffix := ".old"
-	for n := 2; ; n++ {
-		if taken, err := anyExists(dir, suffix); err != nil {
-			return "", fmt.Errorf("put the old facts aside: %w", err)
-		} else if !taken {
-			break
-		}
-		suffix = fmt.Sprintf(".old.%d", n)
+	list, err := datadir.Retire(dir, files...)
+	if len(list) > 0 {
+		kept = list[0].To
 	}
-	for _, name := range files {
-		from := filepath.Join(dir, name)
-		err := os.Rename(from, from+suffix)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return "", fmt.Errorf("put the old facts aside: %w", err)
-		case kept == "":
-			kept = from + suffix
-		}
-	}
-	return kept, nil
+	return kept, err
 }
 
 // Move moves the facts of a folder, which nobody may have open, into another one
@@ -158,17 +144,6 @@ func Move(from, to string) error {
 		}
 	}
 	return nil
-}
-
-// anyExists reports whether one of the files with a suffix is in a folder.
-func anyExists(dir, suffix string) (bool, error) {
-	for _, name := range files {
-		_, err := os.Stat(filepath.Join(dir, name+suffix))
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }
 
 // Damaged reports whether an error says that the file is corrupt, or that

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fanfare/internal/asset"
+	"fanfare/internal/backup"
+	"fanfare/internal/datadir"
+	"fanfare/internal/factsfile"
+	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/store"
+)
+
+// Files beside the database. SQLite removes or replaces the first three when it
+// creates a database; the others belong to the previous one.
+var besideDatabase = []string{databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", databaseFile + "-audit", databaseFile + "-damaged"}
+
+// restore fills an empty store, the facts and the folder of assets from a
+// backup. It keeps files of a previous database under other names. If it fails,
+// it leaves no new database and restores these names.
+func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, file string) (s backup.Summary, err error) {
+	kept, fresh, err := c.makeRoom(dir)
+	if err != nil {
+		return s, configError{err}
+	}
+	defer func() {
+		if fresh && err != nil {
+			err = errors.Join(err, undoRestore(dir, kept))
+		}
+	}()
+	e, err := c.openEngine(cmd.Context(), dir)
+	if err != nil {
+		return s, err
+	}
+	s, again, err := c.fill(cmd, dir, e, file)
+	if err = errors.Join(err, e.Close()); err != nil {
+		return s, err
+	}
+	for _, r := range append(kept, again...) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s belonged to a previous database and is kept as %s. Delete it if you do not need that database.\n", r.From, r.To)
+	}
+	return s, nil
+}
+
+// makeRoom keeps the files of a previous database under other names. fresh
+// reports that the data folder has no database.
+func (c *cli) makeRoom(dir *datadir.Dir) (kept []datadir.Retired, fresh bool, err error) {
+	if c.settings.Store != "" {
+		return nil, false, nil
+	}
+	if there, err := hasDatabase(dir); there || err != nil {
+		return nil, false, err
+	}
+	kept, err = datadir.Retire(dir.Path(), besideDatabase...)
+	return kept, true, err
+}
+
+// undoRestore removes the database that a failed restore created.
+func undoRestore(dir *datadir.Dir, kept []datadir.Retired) error {
+	var faults []error
+	for _, name := range append([]string{databaseFile, databaseFile + "-reserve"}, besideDatabase...) {
+		if err := os.Remove(dir.Path(name)); !errors.Is(err, os.ErrNotExist) {
+			faults = append(faults, err)
+		}
+	}
+	for _, r := range kept {
+		faults = append(faults, os.Rename(r.To, r.From))
+	}
+	return errors.Join(faults...)
+}
+
+// fill fills an open store. kept is what it has renamed in a data folder that
+// had an empty database.
+func (c *cli) fill(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file string) (s backup.Summary, kept []datadir.Retired, err error) {
+	files, err := asset.OpenFolder(c.assetsFolder(dir), now, rand.Reader)
+	if err != nil {
+		return s, nil, configError{err}
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	if _, err = store.Migrate(cmd.Context(), e, now); err != nil {
+		return s, nil, err
+	}
+	if err := store.Empty(cmd.Context(), e); err != nil {
+		return s, nil, err
+	}
+	// The count of changes belongs to a previous database.
+	if kept, err = datadir.Retire(dir.Path(), databaseFile+"-audit"); err != nil {
+		return s, kept, configError{err}
+	}
+	facts := &restoredFacts{dir: dir.Path(), warnings: cmd.ErrOrStderr()}
+	defer func() { err = errors.Join(err, facts.close()) }()
+	if s, err = backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore")); err != nil {
+		return s, kept, err
+	}
+	if facts.engine == nil { // backups of older formats have no facts
+		return s, kept, facts.begin(cmd.Context())
+	}
+	return s, kept, factsfile.Claim(cmd.Context(), factsConfig(dir, e, store.New(e, 0, now, rand.Reader)), facts.engine)
+}
+
+// restoredFacts creates the facts after the backup has been verified.
+type restoredFacts struct {
+	dir      string
+	warnings io.Writer
+	engine   *duckdb.Engine
+}
+
+// begin creates an empty facts file. It keeps an existing one under another
+// name.
+func (f *restoredFacts) begin(ctx context.Context) error {
+	kept, err := duckdb.Retire(f.dir)
+	if err != nil {
+		return configError{err}
+	}
+	if info, err := os.Stat(kept); kept != "" && err == nil {
+		fmt.Fprintf(f.warnings, "warning: there are metrics in %s, last written %s. They are not used any more and kept in %s. Metrics that came after the backup are read again from the platforms; send your own data again.\n", f.dir, info.ModTime().UTC().Format(time.RFC3339), kept)
+	}
+	f.engine, err = duckdb.Open(ctx, f.dir, duckdb.Options{Now: now, Log: quietLog})
+	if err != nil {
+		return configError{err}
+	}
+	return nil
+}
+
+// Fill implements backup.Facts.
+func (f *restoredFacts) Fill(ctx context.Context, r io.Reader) error {
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	return f.engine.Fill(ctx, r)
+}
+
+// Dump implements backup.Facts.
+func (f *restoredFacts) Dump(ctx context.Context, w io.Writer) error { return f.engine.Dump(ctx, w) }
+
+func (f *restoredFacts) close() error {
+	if f.engine == nil {
+		return nil
+	}
+	return f.engine.Close()
+}
