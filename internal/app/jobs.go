@@ -28,7 +28,7 @@ func (a *App) registerJobs() {
 		return nil, a.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
 	a.Jobs.HandleLong(store.KindSpend, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, a.Campaigns.Spent(ctx, j.WorkspaceID)
+		return nil, a.Campaigns.UpdateSpend(ctx, j.WorkspaceID)
 	}))
 	a.Jobs.HandleLong(store.KindSync, connection.Longest, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Work(ctx, j.WorkspaceID, ident.ID(j.Args))

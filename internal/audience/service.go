@@ -155,9 +155,9 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// Refer stores the platform audiences that look returns and their matched
+// UpdateRefs stores the platform audiences that look returns and their matched
 // sizes.
-func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
+func (s *Service) UpdateRefs(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		refs, err := look(ctx)
 		if err != nil {

@@ -131,7 +131,7 @@ func TestWhileWriting(t *testing.T) {
 						c := w.Draft(fmt.Sprintf("writer %d record %d", i, n))
 						c.Tags = []string{fmt.Sprint(n)}
 						w.Insert(c)
-						if _, err := w.Campaigns.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); err != nil {
+						if _, err := w.Campaigns.Transition(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); err != nil {
 							t.Error(err)
 						}
 						if n%8 == 0 {

@@ -61,14 +61,14 @@ type Campaign struct {
 
 	record.Common
 
-	// capped means that spend has reached the daily limit. unpriced means that
-	// spend has no exchange rate to the campaign's currency. Between two
-	// queries of the facts, the delivery issues store both flags.
-	capped, unpriced bool
-	// stopping means that a caller stops the campaign while a platform campaign
-	// may still run. The service then requests the pause even if the campaign
-	// was not running.
-	stopping bool
+	// dailyCapReached means that spend has reached the daily limit. unpriced
+	// means that spend has no exchange rate to the campaign's currency. Between
+	// two queries of the facts, the delivery issues store both flags.
+	dailyCapReached, rateMissing bool
+	// requestPause means that a caller stops the campaign while a platform
+	// campaign may still run. The service then requests the pause even if the
+	// campaign was not running.
+	requestPause bool
 }
 
 // Read parses a stored document.

@@ -21,19 +21,19 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// ample are limits that no test meets by accident.
-func ample(c *app.Config) {
+// highLimits sets limits that no test reaches.
+func highLimits(c *app.Config) {
 	c.Limits = map[account.Plan]ratelimit.Limits{account.Growth: {}}
 }
 
-// each runs a test on every engine, with a workspace of its own.
+// each runs a test on every engine, with its own workspace.
 func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
 	t.Helper()
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, fanfaretest.New(t, open(t), ample).Tenant(account.Growth))
+			test(t, fanfaretest.New(t, open(t), highLimits).Tenant(account.Growth))
 		})
 	}
 }
@@ -48,7 +48,7 @@ func read(c *fanfaretest.Tenant, id string) map[string]any {
 	return c.Do("GET", collection+"/"+id, nil).Want(200).Record()
 }
 
-// settle lets the schedule take effect.
+// settle applies the schedule.
 func settle(t testing.TB, c *fanfaretest.Tenant, id string) *time.Time {
 	t.Helper()
 	next, err := c.World.App.Campaigns.Settle(t.Context(), c.Workspace, ident.ID(id))
@@ -64,9 +64,10 @@ func settle(t testing.TB, c *fanfaretest.Tenant, id string) *time.Time {
 
 func in(d time.Duration) string { return fanfaretest.Start.Add(d).Format(time.RFC3339) }
 
-// reach makes a campaign and brings it to a status. "gone" is archived after a
-// launch, "archived" without one. The clock moves by three hours and a second.
-func reach(t testing.TB, c *fanfaretest.Tenant, status string) string {
+// createInStatus creates a campaign in a status. "gone" is archived
+// after a launch, "archived" without one. The clock moves by three hours and a
+// second.
+func createInStatus(t testing.TB, c *fanfaretest.Tenant, status string) string {
 	t.Helper()
 	now := c.World.Clock.Now()
 	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
@@ -94,8 +95,8 @@ func reach(t testing.TB, c *fanfaretest.Tenant, status string) string {
 
 var statuses = []string{"draft", "active", "paused", "completed", "archived", "gone"}
 
-// shown is the status that the API gives for one of reach's.
-func shown(status string) string {
+// apiStatus returns the status in the API for a status of createInStatus.
+func apiStatus(status string) string {
 	if status == "gone" {
 		return "archived"
 	}
@@ -106,7 +107,7 @@ func eventsOf(c *fanfaretest.Tenant, id string) []map[string]any {
 	return c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data
 }
 
-func typesOf(c *fanfaretest.Tenant, id string) []string {
+func eventTypes(c *fanfaretest.Tenant, id string) []string {
 	types := []string{}
 	for _, e := range eventsOf(c, id) {
 		types = append(types, e["type"].(string))
@@ -114,45 +115,45 @@ func typesOf(c *fanfaretest.Tenant, id string) []string {
 	return types
 }
 
-// shelf is where a test puts the records that campaigns refer to.
-type shelf struct {
+// fakeRefs has the records that campaigns refer to.
+type fakeRefs struct {
 	archived []ident.ID
 	issues   map[ident.ID]string
 }
 
-// Standings knows ids that start with a letter other than x, and takes those
-// on the shelf for archived. con_1 takes the caller's own data.
-func (s *shelf) Standings(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+// Standings finds all ids except those that start with x. con_1 is a connection
+// for own data.
+func (s *fakeRefs) Standings(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
 	found := map[ident.ID]campaign.Standing{}
 	for _, id := range ids {
 		if id[0] != 'x' {
-			found[id] = campaign.Standing{Archived: slices.Contains(s.archived, id), Issue: s.issues[id], Own: id == "con_1"}
+			found[id] = campaign.Standing{Archived: slices.Contains(s.archived, id), Issue: s.issues[id], OwnData: id == "con_1"}
 		}
 	}
 	return found, nil
 }
 
-// linked is the service with records to refer to.
-type linked struct {
+// refService is a campaign service with fake references and spend.
+type refService struct {
 	*campaign.Service
-	shelf *shelf
-	facts *ledger
+	refs  *fakeRefs
+	spend *fakeSpend
 	cause record.Cause
 }
 
-func newLinked(c *fanfaretest.Tenant) *linked {
-	s, f := &shelf{}, newLedger(c)
+func newRefService(c *fanfaretest.Tenant) *refService {
+	s, f := &fakeRefs{}, newFakeSpend(c)
 	refs := map[string]campaign.References{"audience_ids": s, "creative_ids": s, "connection_ids": s}
-	return &linked{
-		Service: campaign.New(c.World.App.DB.Campaigns(), refs, f, c.World.Clock.Now, rand.Reader), shelf: s, facts: f,
+	return &refService{
+		Service: campaign.New(c.World.App.DB.Campaigns(), refs, f, c.World.Clock.Now, rand.Reader), refs: s, spend: f,
 		cause: record.Cause{Workspace: c.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Test"}},
 	}
 }
 
-// act does something with the records on the shelf in sight.
-func (l *linked) act(t *testing.T, id ident.ID, a campaign.Action) {
+// act applies a transition.
+func (l *refService) act(t *testing.T, id ident.ID, a campaign.Action) {
 	t.Helper()
-	if _, err := l.Act(t.Context(), l.cause, id, record.Match{}, a); err != nil {
+	if _, err := l.Transition(t.Context(), l.cause, id, record.Match{}, a); err != nil {
 		t.Fatal(err)
 	}
 }

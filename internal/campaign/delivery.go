@@ -19,20 +19,20 @@ type DeliveryStatus string
 
 // The delivery statuses.
 const (
-	NotLaunched  DeliveryStatus = "not_launched"
-	PendingStart DeliveryStatus = "pending_start"
-	Delivering   DeliveryStatus = "delivering"
-	Limited      DeliveryStatus = "limited"
-	Blocked      DeliveryStatus = "blocked"
-	DelivPaused  DeliveryStatus = "paused"
-	Ended        DeliveryStatus = "ended"
-	DelivGone    DeliveryStatus = "archived"
+	NotLaunched      DeliveryStatus = "not_launched"
+	PendingStart     DeliveryStatus = "pending_start"
+	Delivering       DeliveryStatus = "delivering"
+	Limited          DeliveryStatus = "limited"
+	Blocked          DeliveryStatus = "blocked"
+	DeliveryPaused   DeliveryStatus = "paused"
+	Ended            DeliveryStatus = "ended"
+	DeliveryArchived DeliveryStatus = "archived"
 )
 
 // DeliveryStatuses lists all delivery statuses.
 var DeliveryStatuses = []string{
 	string(NotLaunched), string(PendingStart), string(Delivering), string(Limited),
-	string(Blocked), string(DelivPaused), string(Ended), string(DelivGone),
+	string(Blocked), string(DeliveryPaused), string(Ended), string(DeliveryArchived),
 }
 
 // Issue is one reason why a campaign delivers less than it could, or not at
@@ -52,8 +52,8 @@ type Issue struct {
 // status. Delivery also depends on the standings of the records that the
 // campaign refers to.
 func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
-	c.AllowedActions = allowed[c.Status]
-	if c.Status == StatusPaused && c.Strays() {
+	c.AllowedActions = allowedActions[c.Status]
+	if c.Status == StatusPaused && c.MayStillRun() {
 		c.AllowedActions = append(slices.Clone(c.AllowedActions), Pause)
 	}
 	c.Delivery.Issues = c.issues(c.Delivery.Issues, standings, now)
@@ -62,19 +62,19 @@ func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
 
 // sameIssues reports whether two lists have the same issues. It ignores since.
 func sameIssues(a, b []Issue) bool {
-	return slices.EqualFunc(a, b, func(a, b Issue) bool { return a.Code == b.Code && equal(a.ResourceID, b.ResourceID) })
+	return slices.EqualFunc(a, b, func(a, b Issue) bool { return a.Code == b.Code && equalPtr(a.ResourceID, b.ResourceID) })
 }
 
 func (c *Campaign) deliveryStatus(now clock.Instant) DeliveryStatus {
 	switch c.Status {
 	case StatusArchived:
-		return DelivGone
+		return DeliveryArchived
 	case StatusCompleted:
 		return Ended
 	case StatusDraft:
 		return NotLaunched
 	case StatusPaused:
-		return DelivPaused
+		return DeliveryPaused
 	case StatusActive:
 	}
 	if start := c.Schedule.StartAt; start != nil && *start > now {
@@ -90,14 +90,14 @@ func (c *Campaign) deliveryStatus(now clock.Instant) DeliveryStatus {
 	return status
 }
 
-// hindrance is the text and the severity of a delivery issue.
-type hindrance struct {
+// issueText is the text and the severity of a delivery issue.
+type issueText struct {
 	field, message, remediation string
 	blocking                    bool
 }
 
-// hindrances has every delivery issue by code.
-var hindrances = map[string]hindrance{
+// issueTexts has every delivery issue by code.
+var issueTexts = map[string]issueText{
 	// no_connection does not block: not_linked does, because a connection alone
 	// delivers nothing.
 	"no_connection": {
@@ -112,8 +112,8 @@ var hindrances = map[string]hindrance{
 	driftedIssue:     {"external_refs", "A platform campaign is not in the state of this campaign.", "Change it on the ad platform.", false},
 	// Choice: platform campaigns keep running after access has ended, so these
 	// issues limit delivery and do not block it.
-	"connection_reauth_required": {"connection_ids", "Access to this connection's platform has ended; its figures and states are not up to date.", "Grant access anew with POST /v1/connections/{id}/reconnect.", false},
-	"connection_error":           {"connection_ids", "This connection has not worked lately; its figures and states are not up to date.", "Look at the runs of the connection.", false},
+	"connection_reauth_required": {"connection_ids", "Access to this connection's platform has ended; its metrics and states are not up to date.", "Grant access anew with POST /v1/connections/{id}/reconnect.", false},
+	"connection_error":           {"connection_ids", "This connection has not worked lately; its metrics and states are not up to date.", "Look at the runs of the connection.", false},
 	"no_creative_ready": {
 		"creative_ids", "There is no creative that is ready to be shown.", "Add a creative to creative_ids whose status is ready, and approved where that is required.", true,
 	},
@@ -138,10 +138,10 @@ var hindrances = map[string]hindrance{
 func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
 	list := []Issue{}
 	add := func(code string, resource *ident.ID) *Issue {
-		h := hindrances[code]
+		h := issueTexts[code]
 		issue := Issue{Code: code, Message: h.message, Field: &h.field, ResourceID: resource, Since: now, Remediation: &h.remediation, blocking: h.blocking}
 		for _, old := range before {
-			if old.Code == code && equal(old.ResourceID, resource) {
+			if old.Code == code && equalPtr(old.ResourceID, resource) {
 				issue.Since = old.Since
 			}
 		}
@@ -159,7 +159,7 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 		}
 		return n
 	}
-	if !c.open() {
+	if !c.canDeliver() {
 		c.pushIssues(standings, false, add)
 		return list
 	}
@@ -173,20 +173,20 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 	if c.Budget == nil {
 		add("no_budget", nil)
 	}
-	if c.exhausted() {
+	if c.budgetExhausted() {
 		add("budget_exhausted", nil)
 	}
-	if c.capped {
+	if c.dailyCapReached {
 		add("daily_cap_reached", nil)
 	}
-	if c.unpriced {
+	if c.rateMissing {
 		add("currency_mismatch", nil)
 	}
 	return list
 }
 
-// equal reports whether both pointers are nil or point to equal values.
-func equal[T comparable](a, b *T) bool {
+// equalPtr reports whether both pointers are nil or point to equal values.
+func equalPtr[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -35,11 +35,12 @@ func deliveryOf(rec map[string]any) (status string, issues map[string]string) {
 	return d["status"].(string), issues
 }
 
-// TestDeliveryStatus derives the status from what is there and what is not.
+// TestDeliveryStatus checks the delivery status of complete and incomplete
+// campaigns.
 func TestDeliveryStatus(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		l := newLinked(c)
-		l.shelf.issues = map[ident.ID]string{
+		l := newRefService(c)
+		l.refs.issues = map[ident.ID]string{
 			"crv_new": "no_creative_ready", "crv_bad": "creative_rejected", "aud_few": "audience_too_small", "aud_gone": "audience_not_ready",
 			"con_off": "no_connection", "con_old": "connection_reauth_required", "con_bad": "connection_error",
 		}
@@ -58,7 +59,7 @@ func TestDeliveryStatus(t *testing.T) {
 			{"no audience", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), Budget: budget}, "limited", []string{"no_audience"}},
 			{"no budget", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1")}, "limited", []string{"no_budget"}},
 			{"all", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "delivering", []string{}},
-			{"creative in the making", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_new"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_creative_ready"}},
+			{"creative is generating", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_new"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"no_creative_ready"}},
 			{"one creative is enough", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_new", "crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "delivering", []string{}},
 			{"one creative rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad", "crv_1"), AudienceIDs: ids("aud_1"), Budget: budget}, "limited", []string{"creative_rejected"}},
 			{"all creatives rejected", campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_bad"), AudienceIDs: ids("aud_1"), Budget: budget}, "blocked", []string{"creative_rejected", "no_creative_ready"}},
@@ -97,15 +98,15 @@ func TestDeliveryStatus(t *testing.T) {
 			_, issues = deliveryOf(read(c, string(id)))
 			want(t, tt.name+": issues once archived", map[string]string{}, issues)
 		}
-		id := reach(t, c, "completed")
+		id := createInStatus(t, c, "completed")
 		status, issues := deliveryOf(read(c, id))
 		want(t, "of a completed one", "ended", status)
 		want(t, "issues of a completed one", map[string]string{}, issues)
 	})
 }
 
-// TestIssuesKeepTheirSince wants an issue to be as old as it is, over every
-// change, and a new one to be new.
+// TestIssuesKeepTheirSince checks that an issue keeps its since over every
+// change, and that a new issue has a new one.
 func TestIssuesKeepTheirSince(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := create(c, `{"name":"One","budget":{"type":"daily","amount":1}}`)
@@ -173,7 +174,7 @@ func TestScheduleTakesEffect(t *testing.T) {
 		c.World.Clock.Advance(time.Millisecond)
 		look("completed", "ended", nil)
 		look("completed", "ended", nil)
-		want(t, "events", []string{"campaign.created", "campaign.launched", "campaign.delivery_changed", "campaign.completed"}, typesOf(c, id))
+		want(t, "events", []string{"campaign.created", "campaign.launched", "campaign.delivery_changed", "campaign.completed"}, eventTypes(c, id))
 		last := eventsOf(c, id)[3]
 		want(t, "actor", any(map[string]any{"type": "system", "id": nil}), last["actor"])
 		want(t, "request", any(nil), last["request_id"])
@@ -191,9 +192,9 @@ func TestScheduleTakesEffect(t *testing.T) {
 	})
 }
 
-// TestScheduleIsPlanned wants the next moment of each campaign among the jobs,
-// and the runner to do the rest.
-func TestScheduleIsPlanned(t *testing.T) {
+// TestScheduleJobs checks that each campaign has a job at its next scheduled
+// time, and that the runner applies it.
+func TestScheduleJobs(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		jobs := c.World.App.DB.Jobs()
 		due := func(wanted *time.Duration) {

@@ -2,8 +2,8 @@ package campaign
 
 import "fanfare/internal/body"
 
-// Pages are short in tests, so that a few campaigns fill two.
-func init() { followed = 20 }
+// Batches are small in tests, so that a few campaigns fill two.
+func init() { batchSize = 20 }
 
 var defaults = Defaults{Timezone: "UTC", Currency: "USD"}
 
@@ -13,7 +13,7 @@ func ReadSpec(text []byte) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	return readAlone(body.NewReader(&v, false))
+	return readWithoutLookup(body.NewReader(&v, false))
 }
 
 // PatchSpec reads a body as Update of a record does, without looking up ids.
@@ -26,10 +26,10 @@ func PatchSpec(current, patch []byte) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	return readAlone(f)
+	return readWithoutLookup(f)
 }
 
-func readAlone(f *body.Reader) (Spec, error) {
+func readWithoutLookup(f *body.Reader) (Spec, error) {
 	spec := readSpec(f, defaults)
 	f.Done(readOnly...)
 	return spec, f.Err()

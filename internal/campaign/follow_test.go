@@ -16,23 +16,22 @@ import (
 	"fanfare/internal/store"
 )
 
-// newFollowing is the service with the real audiences and creatives, and
-// connections from the shelf.
-func newFollowing(c *fanfaretest.Tenant) *linked {
-	l := newLinked(c)
+// newFollowService returns a campaign service with real audiences and creatives
+// and fake connections.
+func newFollowService(c *fanfaretest.Tenant) *refService {
+	l := newRefService(c)
 	db := c.World.App.DB
-	refs := map[string]campaign.References{"audience_ids": db.Audiences(), "creative_ids": db.Creatives(), "connection_ids": l.shelf}
-	l.Service = campaign.New(db.Campaigns(), refs, l.facts, c.World.Clock.Now, rand.Reader)
+	refs := map[string]campaign.References{"audience_ids": db.Audiences(), "creative_ids": db.Creatives(), "connection_ids": l.refs}
+	l.Service = campaign.New(db.Campaigns(), refs, l.spend, c.World.Clock.Now, rand.Reader)
 	return l
 }
 
-// launched is an active campaign that lacks nothing but what the test leaves
-// out.
-func (l *linked) launched(t *testing.T, creatives, audiences []ident.ID) string {
+// launched creates an active campaign with the given creatives and audiences.
+func (l *refService) launched(t *testing.T, creatives, audiences []ident.ID) string {
 	t.Helper()
 	budget := &campaign.Budget{Type: "daily", Amount: money.Amount{Micros: 1_000_000, Digits: 2}, Currency: "USD", Pacing: "even"}
 	id := l.create(t, campaign.Spec{CreativeIDs: creatives, AudienceIDs: audiences, Budget: budget})
-	l.refer(t, id, ref("con_2", "social", true))
+	l.setRefs(t, id, ref("con_2", "social", true))
 	l.act(t, id, campaign.Launch)
 	return string(id)
 }
@@ -45,11 +44,11 @@ func audience(c *fanfaretest.Tenant) ident.ID {
 	return ident.ID(c.Do("POST", "/v1/audiences", `{"name":"Readers","definition":{"countries":["DE"]}}`).Want(201).ID())
 }
 
-// TestCampaignsFollow changes what an active campaign refers to, and lets the
-// jobs do the rest.
-func TestCampaignsFollow(t *testing.T) {
+// TestFollow changes the records that an active campaign refers to, and runs
+// the jobs.
+func TestFollow(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		l := newFollowing(c)
+		l := newFollowService(c)
 		first, second, people := creative(c), creative(c), audience(c)
 		id := l.launched(t, ids(first), ids(people))
 		both := l.launched(t, ids(first, second), ids(people))
@@ -102,19 +101,19 @@ func TestCampaignsFollow(t *testing.T) {
 		}
 		want(t, "events", wanted, changes)
 		// A stop breaks off what follows, so it waits until nothing does.
-		for followers(t, c) > 0 && len(done) == 0 && t.Context().Err() == nil {
+		for countFollowJobs(t, c) > 0 && len(done) == 0 && t.Context().Err() == nil {
 			runtime.Gosched()
 		}
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		want(t, "jobs left", int64(0), followers(t, c))
+		want(t, "jobs left", int64(0), countFollowJobs(t, c))
 	})
 }
 
-// followers is how many jobs to follow are planned.
-func followers(t *testing.T, c *fanfaretest.Tenant) int64 {
+// countFollowJobs counts the queued follow jobs.
+func countFollowJobs(t *testing.T, c *fanfaretest.Tenant) int64 {
 	t.Helper()
 	return count(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(c.Workspace), store.KindFollow)
 }
@@ -129,12 +128,12 @@ func count(t *testing.T, c *fanfaretest.Tenant, query string, args ...any) int64
 	return rows.Int()
 }
 
-// TestFollowIsPlanned plans work only for what makes a difference to
-// campaigns.
-func TestFollowIsPlanned(t *testing.T) {
+// TestFollowJobs checks that only changes that matter to campaigns enqueue a
+// job.
+func TestFollowJobs(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := creative(c)
-		want(t, "jobs of a new one", int64(0), followers(t, c))
+		want(t, "jobs of a new one", int64(0), countFollowJobs(t, c))
 		for i, tt := range []struct {
 			method, verb, body string
 			jobs               int64
@@ -152,7 +151,7 @@ func TestFollowIsPlanned(t *testing.T) {
 				body = nil
 			}
 			c.Do(tt.method, "/v1/creative/"+string(id)+tt.verb, body).Want(200)
-			want(t, fmt.Sprintf("jobs after %d: %s %s", i, tt.method, tt.body), tt.jobs, followers(t, c))
+			want(t, fmt.Sprintf("jobs after %d: %s %s", i, tt.method, tt.body), tt.jobs, countFollowJobs(t, c))
 			err := c.World.App.Engine.Write(t.Context(), func(tx store.Tx) error {
 				_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1`, string(c.Workspace))
 				return err
@@ -163,15 +162,15 @@ func TestFollowIsPlanned(t *testing.T) {
 		}
 		failed := c.Do("POST", "/v1/creative/generate", `{"prompt":"?!"}`).Want(201).ID()
 		c.Do("POST", "/v1/creative/"+failed+"/retry", nil).Want(200)
-		want(t, "jobs of one that failed again", int64(0), followers(t, c))
+		want(t, "jobs of one that failed again", int64(0), countFollowJobs(t, c))
 	})
 }
 
-// TestFollowMany follows with more campaigns than are looked up at once.
-func TestFollowMany(t *testing.T) {
+// TestFollowBatches follows with more campaigns than one batch has.
+func TestFollowBatches(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		const n = 25
-		l := newFollowing(c)
+		l := newFollowService(c)
 		id, other := creative(c), creative(c)
 		for range n {
 			c.World.Clock.Advance(time.Millisecond)
@@ -200,8 +199,8 @@ func TestFollowMany(t *testing.T) {
 	})
 }
 
-// TestReferencesAreChecked refuses ids that name nothing usable, and leaves
-// those alone that are in the record.
+// TestReferencesAreChecked checks that unusable ids are rejected, unless the
+// record already has them.
 func TestReferencesAreChecked(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		foreign := c.World.Tenant("growth")
@@ -239,9 +238,9 @@ func TestReferencesAreChecked(t *testing.T) {
 	})
 }
 
-// TestCreateSeesStandings wants the delivery of a new campaign to be that of
-// what it refers to at once.
-func TestCreateSeesStandings(t *testing.T) {
+// TestCreateChecksStandings checks that a new campaign has the delivery issues
+// of its references at once.
+func TestCreateChecksStandings(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := creative(c)
 		codes := func(rec map[string]any) []string {
@@ -255,7 +254,7 @@ func TestCreateSeesStandings(t *testing.T) {
 		want(t, "issues", []string{"no_connection", "not_linked", "no_audience", "no_budget"}, codes(read(c, campaignID)))
 		c.Do("PATCH", "/v1/creative/"+string(id), `{"approval":{"status":"rejected"}}`).Want(200)
 		copied := c.Do("POST", collection+"/"+campaignID+"/duplicate", nil).Want(201).Record()
-		want(t, "issues of a copy made now", []string{"no_connection", "not_linked", "creative_rejected", "no_creative_ready", "no_audience", "no_budget"}, codes(copied))
+		want(t, "issues of a new copy", []string{"no_connection", "not_linked", "creative_rejected", "no_creative_ready", "no_audience", "no_budget"}, codes(copied))
 		rejected := copied["delivery"].(map[string]any)["issues"].([]any)[2].(map[string]any)
 		want(t, "which creative", any(string(id)), rejected["resource_id"])
 		want(t, "campaigns that use it", 2, len(c.Do("GET", collection+"?creative_id="+string(id), nil).Want(200).List().Data))

@@ -20,8 +20,8 @@ func wantFault(t *testing.T, err error) {
 	}
 }
 
-// FuzzCampaign wants an accepted body to survive the way into the record and
-// back: the record sent as a patch of itself changes nothing.
+// FuzzCampaign checks that an accepted record, sent as a patch of itself,
+// changes nothing.
 func FuzzCampaign(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"One"}`,
@@ -55,7 +55,7 @@ func FuzzCampaign(f *testing.F) {
 	})
 }
 
-// FuzzPatch wants any patch of a full record to be taken or refused with
+// FuzzPatch checks that any patch of a full record is accepted or rejected with
 // faults that name fields.
 func FuzzPatch(f *testing.F) {
 	const full = `{"name":"One","description":"d","budget":{"type":"daily","amount":"5.00","currency":"USD","pacing":"even","daily_cap":null},"tags":["a"],"metadata":{"k":"v"},"status":"draft","version":3}`

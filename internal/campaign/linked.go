@@ -32,46 +32,46 @@ const (
 func (c *Campaign) linkIssues(standings map[ident.ID]Standing, usable func([]ident.ID, string) int, add func(string, *ident.ID) *Issue) {
 	connections := c.Connections()
 	usable(connections, "")
-	live, rest := c.linked(standings)
+	live, uncovered := c.linkedChannels(standings)
 	waits := c.pushIssues(standings, !live, add)
 	switch {
 	case !live && waits:
 	case !live && len(connections) == 0:
 		add("no_connection", nil)
 		add(notLinked, nil)
-	case !live && c.refersTo(standings):
+	case !live && c.hasConnectedRef(standings):
 		issue := add(notLinked, nil)
 		issue.Message = "No linked campaign is enabled on its ad platform, so nothing delivers this campaign."
 		*issue.Remediation = "Enable a linked campaign on the ad platform. Or set write_enabled on its connection, then pause and resume this campaign."
 	case !live:
 		add(notLinked, nil)
-	case len(rest) > 0:
+	case len(uncovered) > 0:
 		issue := add(notLinked, nil)
 		issue.blocking = false
-		issue.Message = fmt.Sprintf("No enabled campaign on an ad platform is linked for the channels %s, so nothing delivers there.", strings.Join(rest, ", "))
+		issue.Message = fmt.Sprintf("No enabled campaign on an ad platform is linked for the channels %s, so nothing delivers there.", strings.Join(uncovered, ", "))
 	}
 }
 
-// linked reports whether the campaign can be delivered: by an enabled platform
-// campaign, or by the caller through other means. rest lists the campaign's
-// channels without delivery.
+// linkedChannels reports whether the campaign can be delivered: by an enabled
+// platform campaign, or by the caller through other means. uncovered lists the
+// campaign's channels without delivery.
 //
 // Choice: own data that names the campaign counts as delivery through other
 // means. So does a connection for own data. Both count for every channel.
-func (c *Campaign) linked(standings map[ident.ID]Standing) (live bool, rest []string) {
-	if len(c.ExternalRefs) == 0 && c.Spends() {
+func (c *Campaign) linkedChannels(standings map[ident.ID]Standing) (live bool, uncovered []string) {
+	if len(c.ExternalRefs) == 0 && c.HasSpend() {
 		return true, nil
 	}
 	for _, id := range c.ConnectionIDs {
-		if s := standings[id]; s.Own && !s.Archived {
+		if s := standings[id]; s.OwnData && !s.Archived {
 			return true, nil
 		}
 	}
 	covered := map[string]bool{}
 	for i := range c.ExternalRefs {
 		r := &c.ExternalRefs[i]
-		on := c.delivers(r)
-		if standings[r.ConnectionID].Archived || !on && !unconfirmed(r) {
+		on := c.countsForDelivery(r)
+		if standings[r.ConnectionID].Archived || !on && !pushUnconfirmed(r) {
 			continue
 		}
 		if live = live || on; on && r.Channel == nil {
@@ -84,15 +84,16 @@ func (c *Campaign) linked(standings map[ident.ID]Standing) (live bool, rest []st
 	return live, slices.DeleteFunc(slices.Clone(c.Channels), func(channel string) bool { return covered[channel] })
 }
 
-// delivers reports whether a platform campaign counts for delivery. A disabled
-// one counts while this campaign does not run, because a resume enables it.
-func (c *Campaign) delivers(r *record.ExternalRef) bool {
+// countsForDelivery reports whether a platform campaign counts for delivery. A
+// disabled one counts while this campaign does not run, because a resume
+// enables it.
+func (c *Campaign) countsForDelivery(r *record.ExternalRef) bool {
 	return !c.Runs() || r.Enabled == nil || *r.Enabled
 }
 
-// refersTo reports whether a platform campaign is linked through a connection
-// that is not archived. The platform campaign need not be enabled.
-func (c *Campaign) refersTo(standings map[ident.ID]Standing) bool {
+// hasConnectedRef reports whether a platform campaign is linked through a
+// connection that is not archived. The platform campaign need not be enabled.
+func (c *Campaign) hasConnectedRef(standings map[ident.ID]Standing) bool {
 	return slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return !standings[r.ConnectionID].Archived })
 }
 
@@ -160,13 +161,13 @@ func (c *Campaign) driftRemedy() string {
 // campaign does not run, and has no pause request, counts as drifted.
 func (c *Campaign) pushIssue(r *record.ExternalRef) (code, why string) {
 	switch {
-	case r.Push != nil && *r.Push == pushDrifted && c.LaunchedAt != nil && c.Runs() != enabled(r),
-		r.Push == nil && c.LaunchedAt != nil && !c.Runs() && enabled(r):
+	case r.Push != nil && *r.Push == pushDrifted && c.LaunchedAt != nil && c.Runs() != isEnabled(r),
+		r.Push == nil && c.LaunchedAt != nil && !c.Runs() && isEnabled(r):
 		if why = "unknown state"; r.ExternalStatus != nil {
 			why = *r.ExternalStatus
 		}
 		return driftedIssue, why
-	case !unconfirmed(r):
+	case !pushUnconfirmed(r):
 		return "", ""
 	case r.PushError != nil:
 		why = strings.TrimSuffix(r.PushError.Message, ".")

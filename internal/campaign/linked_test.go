@@ -20,21 +20,21 @@ func ref(connection ident.ID, channel string, enabled bool) record.ExternalRef {
 	}
 }
 
-// refer links a campaign to platform campaigns.
-func (l *linked) refer(t *testing.T, id ident.ID, refs ...record.ExternalRef) {
+// setRefs links a campaign to platform campaigns.
+func (l *refService) setRefs(t *testing.T, id ident.ID, refs ...record.ExternalRef) {
 	t.Helper()
 	look := func(context.Context) ([]record.ExternalRef, error) { return refs, nil }
-	if err := l.Refer(t.Context(), l.cause.Workspace, id, look); err != nil {
+	if err := l.UpdateRefs(t.Context(), l.cause.Workspace, id, look); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestNotLinked wants a campaign to deliver only where something delivers it.
+// TestNotLinked checks which campaigns have no delivery.
 func TestNotLinked(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		l := newLinked(c)
-		l.shelf.issues = map[ident.ID]string{"con_old": "connection_reauth_required", "con_off": "no_connection"}
-		l.shelf.archived = ids("con_off")
+		l := newRefService(c)
+		l.refs.issues = map[ident.ID]string{"con_old": "connection_reauth_required", "con_off": "no_connection"}
+		l.refs.archived = ids("con_off")
 		unknown := ref("con_2", "social", true)
 		unknown.Enabled, unknown.Channel = nil, nil
 		for _, tt := range []struct {
@@ -59,10 +59,10 @@ func TestNotLinked(t *testing.T) {
 			{"one of two disconnected", nil, nil, []record.ExternalRef{ref("con_off", "social", true), ref("con_2", "social", true)}, "limited", []string{"no_connection"}},
 			{"linked before an update of the server", nil, []string{"search"}, []record.ExternalRef{unknown}, "delivering", nil},
 		} {
-			spec := whole(budget("daily", 100, 0, "USD"))
+			spec := completeSpec(budget("daily", 100, 0, "USD"))
 			spec.ConnectionIDs, spec.Channels = tt.connections, tt.channels
 			id := l.create(t, spec)
-			l.refer(t, id, tt.refs...)
+			l.setRefs(t, id, tt.refs...)
 			l.act(t, id, campaign.Launch)
 			check := func(what, wanted string) {
 				t.Helper()
@@ -80,17 +80,17 @@ func TestNotLinked(t *testing.T) {
 	})
 }
 
-// TestPausedNeedsNoEnabledLink wants a paused campaign whose platform campaign
-// is paused as requested to have no issue.
+// TestPausedNeedsNoEnabledLink checks that a paused campaign whose platform
+// campaign is paused as requested has no issue.
 func TestPausedNeedsNoEnabledLink(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		l := newLinked(c)
-		spec := whole(budget("daily", 100, 0, "USD"))
+		l := newRefService(c)
+		spec := completeSpec(budget("daily", 100, 0, "USD"))
 		spec.ConnectionIDs = nil
 		id := l.active(t, spec)
-		l.refer(t, id, ref("con_2", "social", true))
+		l.setRefs(t, id, ref("con_2", "social", true))
 		l.act(t, id, campaign.Pause)
-		l.refer(t, id, ref("con_2", "social", false))
+		l.setRefs(t, id, ref("con_2", "social", false))
 		status, issues := deliveryOf(read(c, string(id)))
 		want(t, "delivery", "paused", status)
 		want(t, "issues", map[string]string{}, issues)
@@ -101,19 +101,18 @@ func TestPausedNeedsNoEnabledLink(t *testing.T) {
 	})
 }
 
-// TestOwnNumbersDeliver wants numbers of the caller's own to show that
-// something delivers.
-func TestOwnNumbersDeliver(t *testing.T) {
+// TestOwnDataDelivers checks that own data of a campaign counts as delivery.
+func TestOwnDataDelivers(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		l := newLinked(c)
-		spec := whole(budget("daily", 100, 0, "USD"))
+		l := newRefService(c)
+		spec := completeSpec(budget("daily", 100, 0, "USD"))
 		spec.ConnectionIDs = nil
 		id := l.active(t, spec)
-		l.facts.set(id, usd(today, 5))
-		l.spent(t)
-		want(t, "with numbers", "5.00 USD, 95.00 USD left, active/delivering []", accountOf(c, id))
-		l.facts.set(id)
-		l.spent(t)
-		want(t, "without", "none, none left, active/blocked [no_connection not_linked]", accountOf(c, id))
+		l.spend.set(id, usd(today, 5))
+		l.updateSpend(t)
+		want(t, "with own data", "5.00 USD, 95.00 USD left, active/delivering []", spendAndStatus(c, id))
+		l.spend.set(id)
+		l.updateSpend(t)
+		want(t, "without", "none, none left, active/blocked [no_connection not_linked]", spendAndStatus(c, id))
 	})
 }

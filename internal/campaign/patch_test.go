@@ -42,13 +42,13 @@ func TestUpdateRules(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		for _, status := range statuses {
 			for _, tt := range changes {
-				id := reach(t, c, status)
+				id := createInStatus(t, c, status)
 				name := tt.patch + " in " + status
 				before := read(c, id)
 				res := c.Do("PATCH", collection+"/"+id, tt.patch)
 				after := read(c, id)
 				switch {
-				case shown(status) == "archived":
+				case apiStatus(status) == "archived":
 					res.WantError(409, "archived")
 					want(t, name, before, after)
 				case tt.in != nil && !slices.Contains(tt.in, status):
@@ -64,7 +64,7 @@ func TestUpdateRules(t *testing.T) {
 					}
 				}
 				// What is there already may be sent in any status.
-				if shown(status) != "archived" {
+				if apiStatus(status) != "archived" {
 					c.Do("PATCH", collection+"/"+id, map[string]any{"objective": after["objective"], "channels": after["channels"], "attribution": after["attribution"]}).Want(200)
 				}
 			}
@@ -72,10 +72,10 @@ func TestUpdateRules(t *testing.T) {
 	})
 }
 
-// TestImmutableTogether wants all fields that are fixed named at once.
+// TestImmutableTogether checks that one fault lists all immutable fields.
 func TestImmutableTogether(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		id := reach(t, c, "active")
+		id := createInStatus(t, c, "active")
 		e := c.Do("PATCH", collection+"/"+id, `{"name":"Two","objective":"sales","channels":["sms"],"budget":{"currency":"EUR"}}`).WantError(409, "invalid_state")
 		fields := map[string]any{}
 		for _, d := range e.Details {
@@ -86,7 +86,8 @@ func TestImmutableTogether(t *testing.T) {
 	})
 }
 
-// TestStartIsFixedOncePast wants the start to move until it has come.
+// TestStartIsFixedOncePast checks that the start can change until it has
+// passed.
 func TestStartIsFixedOncePast(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": in(-time.Hour)}})
@@ -109,8 +110,8 @@ func TestStartIsFixedOncePast(t *testing.T) {
 	})
 }
 
-// TestCompletedComesBackByItsEnd wants a completed campaign to become paused,
-// never active, when its end moves into the future or goes.
+// TestCompletedComesBackByItsEnd checks that a completed campaign becomes
+// paused, never active, when its end moves into the future or is removed.
 func TestCompletedComesBackByItsEnd(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		future := c.World.Clock.Now().Add(5000 * time.Hour).Format(time.RFC3339)
@@ -120,7 +121,7 @@ func TestCompletedComesBackByItsEnd(t *testing.T) {
 		}{
 			{"future", "paused", future}, {"none", "paused", nil}, {"another past", "completed", in(time.Minute)},
 		} {
-			id := reach(t, c, "completed")
+			id := createInStatus(t, c, "completed")
 			rec := c.Do("PATCH", collection+"/"+id, map[string]any{"schedule": map[string]any{"end_at": tt.end}}).Want(200).Record()
 			want(t, tt.name+": status", any(tt.status), rec["status"])
 			events := eventsOf(c, id)
@@ -136,7 +137,7 @@ func TestCompletedComesBackByItsEnd(t *testing.T) {
 			act(c, id, "resume").Want(200)
 		}
 		// A change of anything else leaves it completed.
-		id := reach(t, c, "completed")
+		id := createInStatus(t, c, "completed")
 		want(t, "status", any("completed"), c.Do("PATCH", collection+"/"+id, `{"name":"Two","schedule":{"timezone":"Asia/Tokyo"}}`).Want(200).Record()["status"])
 		// An end that has passed unnoticed counts as passed.
 		id = create(c, map[string]any{"name": "One", "schedule": map[string]any{"end_at": c.World.Clock.Now().Add(time.Hour).Format(time.RFC3339)}})
@@ -148,7 +149,7 @@ func TestCompletedComesBackByItsEnd(t *testing.T) {
 }
 
 // revise changes the references of a campaign.
-func (l *linked) revise(t testing.TB, id ident.ID, change func(*campaign.Spec)) error {
+func (l *refService) revise(t testing.TB, id ident.ID, change func(*campaign.Spec)) error {
 	t.Helper()
 	d, err := l.Get(t.Context(), l.cause.Workspace, id)
 	if err != nil {
@@ -167,7 +168,7 @@ func (l *linked) revise(t testing.TB, id ident.ID, change func(*campaign.Spec)) 
 	return err
 }
 
-func (l *linked) create(t testing.TB, spec campaign.Spec) ident.ID {
+func (l *refService) create(t testing.TB, spec campaign.Spec) ident.ID {
 	t.Helper()
 	spec.Name, spec.Attribution = "One", campaign.DefaultAttribution
 	if spec.Schedule.Timezone == "" {
@@ -184,11 +185,11 @@ func (l *linked) create(t testing.TB, spec campaign.Spec) ident.ID {
 	return c.ID
 }
 
-// TestReferences wants ids that name nothing, or something archived, refused
-// when they are new, and left alone when they were there before.
+// TestReferences checks that new ids of missing or archived records are
+// rejected, and that ids which the record already has are not.
 func TestReferences(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		l := newLinked(c)
+		l := newRefService(c)
 		_, err := l.CreateSpec(t.Context(), l.cause, campaign.Spec{
 			Name: "Refused", Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution, AudienceIDs: ids("aud_1", "xaud_2"), ExcludedAudienceIDs: ids("xaud_3"), CreativeIDs: ids("xcrv_1"), ConnectionIDs: ids("con_1", "xcon_2"),
 		})
@@ -203,7 +204,7 @@ func TestReferences(t *testing.T) {
 		want(t, "details", map[string]string{"audience_ids[1]": "not_found", "excluded_audience_ids[0]": "not_found", "creative_ids[0]": "not_found", "connection_ids[1]": "not_found"}, got)
 
 		id := l.create(t, campaign.Spec{AudienceIDs: ids("aud_1"), CreativeIDs: ids("crv_1")})
-		l.shelf.archived = ids("aud_1", "aud_2", "crv_1")
+		l.refs.archived = ids("aud_1", "aud_2", "crv_1")
 		if err := l.revise(t, id, func(s *campaign.Spec) { s.Name = "Two" }); err != nil {
 			t.Errorf("got %v, want what was there before to be left alone", err)
 		}
@@ -215,7 +216,7 @@ func TestReferences(t *testing.T) {
 			t.Errorf("got %v, want aud_2 archived and xaud not found", err)
 		}
 		// Only drafts and paused campaigns change their connections.
-		if _, err := l.Act(t.Context(), l.cause, id, record.Match{}, campaign.Launch); err != nil {
+		if _, err := l.Transition(t.Context(), l.cause, id, record.Match{}, campaign.Launch); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.revise(t, id, func(s *campaign.Spec) { s.ConnectionIDs = ids("con_9") }); !fault.Is(err, fault.InvalidState) {

@@ -17,13 +17,13 @@ type Defaults struct {
 	Currency money.Currency
 }
 
-// read parses and checks the campaign that a caller sent. It reports all
+// parseSpec parses and checks the campaign that a caller sent. It reports all
 // problems at once, including new ids that do not exist or are archived.
-func (s *Service) read(ctx context.Context, workspace ident.ID, f *body.Reader, d Defaults, was *Spec) (Spec, error) {
+func (s *Service) parseSpec(ctx context.Context, workspace ident.ID, f *body.Reader, d Defaults, was *Spec) (Spec, error) {
 	spec := readSpec(f, d)
 	f.Done(readOnly...)
-	f.Advise(advice)
-	dangling, err := s.dangling(ctx, workspace, was, &spec)
+	f.Advise(readOnlyAdvice)
+	dangling, err := s.missingRefs(ctx, workspace, was, &spec)
 	if err != nil {
 		return spec, err
 	}
@@ -31,8 +31,8 @@ func (s *Service) read(ctx context.Context, workspace ident.ID, f *body.Reader, 
 	return spec, f.Err()
 }
 
-// advice says how to change read-only fields.
-var advice = map[string]string{"status": "Use POST /v1/campaigns/{id}/launch, pause or resume."}
+// readOnlyAdvice says how to change read-only fields.
+var readOnlyAdvice = map[string]string{"status": "Use POST /v1/campaigns/{id}/launch, pause or resume."}
 
 // readOnly lists the fields that callers cannot write.
 var readOnly = []string{

@@ -47,8 +47,8 @@ func TestSpecRules(t *testing.T) {
 		[]any{spec.Schedule.Timezone, string(spec.Budget.Currency), spec.Budget.Pacing, spec.Experiment.MinConversions, spec.Tags[0], spec.Attribution})
 }
 
-// TestFlight wants the days of a flight in the campaign's own zone, and no
-// start before the launch.
+// TestFlight checks that the days of a flight are in the campaign's time zone
+// and not before the launch.
 func TestFlight(t *testing.T) {
 	t.Parallel()
 	at := func(day, hour int) *clock.Instant {

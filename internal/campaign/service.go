@@ -45,7 +45,7 @@ func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec)
 
 // Create creates a draft from a request body.
 func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, d Defaults) (record.Doc, error) {
-	spec, err := s.read(ctx, cause.Workspace, body.NewReader(sent, false), d, nil)
+	spec, err := s.parseSpec(ctx, cause.Workspace, body.NewReader(sent, false), d, nil)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -66,7 +66,7 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 		return record.Doc{}, err
 	}
 	c.refresh(standings, now)
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Next: c.upcoming(nil, now)})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Next: c.nextSettle(nil, now)})
 }
 
 // Get returns the stored document.
@@ -87,14 +87,14 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err != nil {
 			return nil, err
 		}
-		spec, err := s.read(ctx, cause.Workspace, merged, d, &c.Spec)
+		spec, err := s.parseSpec(ctx, cause.Workspace, merged, d, &c.Spec)
 		if err != nil {
 			return nil, err
 		}
 		if c.Status == StatusArchived {
-			return nil, c.refuse(Update, living...)
+			return nil, c.invalidState(Update, notArchived...)
 		}
-		if err := c.immutable(&spec, now); err != nil {
+		if err := c.checkImmutable(&spec, now); err != nil {
 			return nil, err
 		}
 		old := record.Diff(&c.Spec, &spec)
@@ -104,10 +104,10 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		was := c.Budget
 		c.Spec = spec
 		if old["budget"] != nil || old["schedule"] != nil {
-			if err := s.ask(ctx, c, now); err != nil {
+			if err := s.refreshSpend(ctx, c, now); err != nil {
 				return nil, err
 			}
-			if err := c.affordable(was); err != nil {
+			if err := c.checkBudgetCoversSpend(was); err != nil {
 				return nil, err
 			}
 			if c.reopen(now) {
@@ -118,14 +118,14 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// Act launches, pauses or resumes the campaign.
-func (s *Service) Act(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, a Action) (record.Doc, error) {
+// Transition launches, pauses or resumes the campaign.
+func (s *Service) Transition(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, a Action) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		was := c.Status
-		if err := c.move(a, now); err != nil || c.Status == was {
+		if err := c.transition(a, now); err != nil || c.Status == was {
 			return nil, err
 		}
-		return []record.Event{{Type: moves[a].Event, Previous: map[string]any{"status": was}}}, nil
+		return []record.Event{{Type: transitions[a].Event, Previous: map[string]any{"status": was}}}, nil
 	})
 }
 
@@ -139,7 +139,7 @@ func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match
 	if err := match.Check(c.Version); err != nil {
 		return record.Doc{}, err
 	}
-	if err := c.move(Launch, clock.At(s.now())); err != nil {
+	if err := c.transition(Launch, clock.At(s.now())); err != nil {
 		return record.Doc{}, err
 	}
 	return s.store.Doc(ctx, workspace, id)
@@ -165,8 +165,9 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 		if err := c.restore(now); err != nil {
 			return nil, err
 		}
-		// An archived campaign has no issues that store capped and unpriced.
-		if err := s.ask(ctx, c, now); err != nil {
+		// An archived campaign has no issues that store dailyCapReached and
+		// rateMissing.
+		if err := s.refreshSpend(ctx, c, now); err != nil {
 			return nil, err
 		}
 		return []record.Event{{Type: "campaign.restored", Previous: map[string]any{"status": StatusArchived}}}, nil
@@ -212,7 +213,7 @@ func (s *Service) Settle(ctx context.Context, workspace, id ident.ID) (next *clo
 		if midnight := c.midnight(); midnight == nil || *midnight > now {
 			return nil
 		}
-		return s.ask(ctx, c, now)
+		return s.refreshSpend(ctx, c, now)
 	})
 }
 
@@ -229,7 +230,7 @@ func (s *Service) settleWith(ctx context.Context, workspace, id ident.ID, look f
 			return nil, err
 		}
 		events = append(events, c.complete(now)...)
-		next = c.nextMoment(now)
+		next = c.nextChange(now)
 		return events, nil
 	})
 	if fault.Is(err, fault.NotFound) {
@@ -249,14 +250,14 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := match.Check(c.Version); err != nil {
 			return record.Doc{}, err
 		}
-		c.recall()
+		c.restoreFlags()
 		now, before := clock.At(s.now()), *c
 		events := c.complete(now)
-		asked, err := apply(c, now)
+		requested, err := apply(c, now)
 		if err != nil {
 			return record.Doc{}, err
 		}
-		return s.save(ctx, cause, c, &before, now, append(events, asked...))
+		return s.save(ctx, cause, c, &before, now, append(events, requested...))
 	})
 }
 
@@ -266,14 +267,14 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	// Runs depends on the delivery status.
 	c.Delivery.Status = c.deliveryStatus(now)
 	var enable *bool
-	if run := c.Runs(); s.Platforms != nil && (before.Runs() != run || c.stopping) {
+	if run := c.Runs(); s.Platforms != nil && (before.Runs() != run || c.requestPause) {
 		refs, err := s.Platforms.Request(ctx, cause.Workspace, c.ID, run)
 		if err != nil {
 			return record.Doc{}, fmt.Errorf("look up platform campaigns of %s: %w", c.ID, err)
 		}
 		c.ExternalRefs, enable = refs, &run
 	}
-	if before.Runs() && !c.Runs() || c.stopping {
+	if before.Runs() && !c.Runs() || c.requestPause {
 		ctx = record.WithUrgent(ctx)
 	}
 	standings, err := s.standings(ctx, c)
@@ -283,7 +284,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	c.refresh(standings, now)
 	moved := before.Delivery.Status != c.Delivery.Status
 	switch {
-	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSums(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
+	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSpend(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
 		c.Touch(now, len(events))
 	case cause.Idempotency == nil:
 		return s.store.Doc(ctx, cause.Workspace, c.ID)
@@ -291,18 +292,18 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	if moved && len(events) == 0 {
 		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Delivery.Status}}}}
 	}
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.upcoming(before.refers(), now), Enable: enable})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.nextSettle(before.references(), now), Enable: enable})
 }
 
-// dangling lists ids that do not exist or are archived. It skips ids that the
-// record already has, because their records may have been archived since.
-func (s *Service) dangling(ctx context.Context, workspace ident.ID, was, next *Spec) ([]fault.Detail, error) {
+// missingRefs lists ids that do not exist or are archived. It skips ids that
+// the record already has, because their records may have been archived since.
+func (s *Service) missingRefs(ctx context.Context, workspace ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	if was == nil {
 		was = &Spec{}
 	}
 	lists := []struct {
 		kind, field string
-		had, wants  []ident.ID
+		old, next   []ident.ID
 	}{
 		{"audience_ids", "audience_ids", was.AudienceIDs, next.AudienceIDs},
 		{"audience_ids", "excluded_audience_ids", was.ExcludedAudienceIDs, next.ExcludedAudienceIDs},
@@ -311,15 +312,15 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, was, next *S
 	}
 	var details []fault.Detail
 	for _, list := range lists {
-		fresh := slices.DeleteFunc(slices.Clone(list.wants), func(id ident.ID) bool { return slices.Contains(list.had, id) })
+		fresh := slices.DeleteFunc(slices.Clone(list.next), func(id ident.ID) bool { return slices.Contains(list.old, id) })
 		if len(fresh) == 0 {
 			continue
 		}
-		standings, err := s.look(ctx, workspace, list.kind, fresh)
+		standings, err := s.lookUp(ctx, workspace, list.kind, fresh)
 		if err != nil {
 			return nil, err
 		}
-		for i, id := range list.wants {
+		for i, id := range list.next {
 			field := fmt.Sprintf("%s[%d]", list.field, i)
 			standing, there := standings[id]
 			switch {
@@ -334,7 +335,7 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, was, next *S
 	return details, nil
 }
 
-func (s *Service) look(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]Standing, error) {
+func (s *Service) lookUp(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]Standing, error) {
 	refs := s.refs[kind]
 	if refs == nil || len(ids) == 0 {
 		return nil, nil
@@ -350,7 +351,7 @@ func (s *Service) look(ctx context.Context, workspace ident.ID, kind string, ids
 func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Standing, error) {
 	all := map[ident.ID]Standing{}
 	for kind, ids := range map[string][]ident.ID{"audience_ids": c.AudienceIDs, "creative_ids": c.CreativeIDs, "connection_ids": c.Connections()} {
-		found, err := s.look(ctx, c.WorkspaceID, kind, ids)
+		found, err := s.lookUp(ctx, c.WorkspaceID, kind, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -359,14 +360,14 @@ func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Stan
 	return all, nil
 }
 
-// followed is the number of campaigns per batch. Only tests change it.
-var followed = 500
+// batchSize is the number of campaigns per batch. Only tests change it.
+var batchSize = 500
 
 // Follow updates the delivery of all campaigns that refer to a record whose
 // standing changed. Repeated calls are safe.
 func (s *Service) Follow(ctx context.Context, workspace, id ident.ID) error {
 	for after := ident.ID(""); ; {
-		list, err := s.store.Referring(ctx, workspace, id, after, followed)
+		list, err := s.store.Referring(ctx, workspace, id, after, batchSize)
 		if err != nil {
 			return err
 		}
@@ -376,7 +377,7 @@ func (s *Service) Follow(ctx context.Context, workspace, id ident.ID) error {
 			}
 			after = campaign
 		}
-		if len(list) < followed {
+		if len(list) < batchSize {
 			return nil
 		}
 	}

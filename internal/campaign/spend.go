@@ -21,28 +21,28 @@ const (
 	lifetime = "lifetime"
 )
 
-// Spends reports whether the record shows spend, including spend whose total is
-// unknown because an exchange rate is missing.
-func (c *Campaign) Spends() bool {
+// HasSpend reports whether the record shows spend, including spend whose total
+// is unknown because an exchange rate is missing.
+func (c *Campaign) HasSpend() bool {
 	return c.SpendToDate != nil || slices.ContainsFunc(c.Delivery.Issues, func(i Issue) bool { return i.Code == "currency_mismatch" })
 }
 
-// recall restores capped and unpriced from the stored delivery issues.
-func (c *Campaign) recall() {
+// restoreFlags restores capped and unpriced from the stored delivery issues.
+func (c *Campaign) restoreFlags() {
 	for _, issue := range c.Delivery.Issues {
-		c.capped = c.capped || issue.Code == "daily_cap_reached"
-		c.unpriced = c.unpriced || issue.Code == "currency_mismatch"
+		c.dailyCapReached = c.dailyCapReached || issue.Code == "daily_cap_reached"
+		c.rateMissing = c.rateMissing || issue.Code == "currency_mismatch"
 	}
 }
 
-// question has the parameters of a spend query.
-type question struct {
+// spendQuery has the parameters of a spend query.
+type spendQuery struct {
 	currency money.Currency
 	// zone is empty if the budget has no daily limit.
 	zone string
 }
 
-func (c *Campaign) question() (q question) {
+func (c *Campaign) spendQuery() (q spendQuery) {
 	if c.Budget != nil {
 		q.currency = c.Budget.Currency
 		if _, limited := c.Budget.perDay(); limited {
@@ -63,19 +63,19 @@ func (b *Budget) perDay() (micros int64, limited bool) {
 	return 0, false
 }
 
-// note applies the spend from the facts; s is nil without facts. Sums that did
-// not change keep their as_of.
-func (c *Campaign) note(s *fact.CampaignSpend, now clock.Instant) {
+// applySpend applies the spend from the facts; s is nil without facts. Sums
+// that did not change keep their as_of.
+func (c *Campaign) applySpend(s *fact.CampaignSpend, now clock.Instant) {
 	spent, left := c.SpendToDate, c.BudgetRemaining
-	c.SpendToDate, c.BudgetRemaining, c.capped, c.unpriced = nil, nil, false, false
+	c.SpendToDate, c.BudgetRemaining, c.dailyCapReached, c.rateMissing = nil, nil, false, false
 	if s == nil {
 		return
 	}
 	if !s.Known {
-		c.unpriced = true
+		c.rateMissing = true
 		return
 	}
-	c.SpendToDate = sumOf(s, s.Total)
+	c.SpendToDate = newSum(s, s.Total)
 	if b := c.Budget; b != nil {
 		used := s.Total
 		if limit, limited := b.perDay(); limited {
@@ -84,26 +84,27 @@ func (c *Campaign) note(s *fact.CampaignSpend, now clock.Instant) {
 			if c.day(s.AsOf) != c.day(now) {
 				today = 0
 			}
-			c.capped = today >= limit
+			c.dailyCapReached = today >= limit
 			if b.Type == daily {
 				used = today
 			}
 		}
 		// Choice: the remaining budget is never negative, although platforms
 		// may overspend, and never above the budget, although they may refund.
-		c.BudgetRemaining = sumOf(s, min(max(b.Amount.Micros-used, 0), b.Amount.Micros))
+		c.BudgetRemaining = newSum(s, min(max(b.Amount.Micros-used, 0), b.Amount.Micros))
 	}
 	same := spent.equals(c.SpendToDate) && left.equals(c.BudgetRemaining)
-	if same && (!c.perishable() || c.day(spent.AsOf) == c.day(s.AsOf)) {
+	if same && (!c.validTodayOnly() || c.day(spent.AsOf) == c.day(s.AsOf)) {
 		c.SpendToDate, c.BudgetRemaining = spent, left
 	}
 }
 
-// sumOf returns micros as a Sum, cut to the largest amount that can be encoded.
-func sumOf(s *fact.CampaignSpend, micros int64) *Sum {
-	const most = money.MaxUnits*1_000_000 + 999_999
+// newSum returns micros as a Sum, cut to the largest amount that can be
+// encoded.
+func newSum(s *fact.CampaignSpend, micros int64) *Sum {
+	const maxMicros = money.MaxUnits*1_000_000 + 999_999
 	digits, _ := s.Currency.Digits()
-	return &Sum{Amount: money.Amount{Micros: min(max(micros, -most), most), Digits: int8(digits)}, Currency: s.Currency, AsOf: s.AsOf}
+	return &Sum{Amount: money.Amount{Micros: min(max(micros, -maxMicros), maxMicros), Digits: int8(digits)}, Currency: s.Currency, AsOf: s.AsOf}
 }
 
 // equals compares amount and currency and ignores as_of.
@@ -114,21 +115,22 @@ func (s *Sum) equals(other *Sum) bool {
 	return s.Amount.Micros == other.Amount.Micros && s.Currency == other.Currency
 }
 
-// sameSums reports whether note kept the sums of before. It compares pointers.
-func (c *Campaign) sameSums(before *Campaign) bool {
+// sameSpend reports whether note kept the sums of before. It compares pointers.
+func (c *Campaign) sameSpend(before *Campaign) bool {
 	return c.SpendToDate == before.SpendToDate && c.BudgetRemaining == before.BudgetRemaining
 }
 
-// exhausted reports whether the lifetime budget is spent.
-func (c *Campaign) exhausted() bool {
+// budgetExhausted reports whether the lifetime budget is spent.
+func (c *Campaign) budgetExhausted() bool {
 	b, s := c.Budget, c.SpendToDate
 	return b != nil && b.Type == lifetime && s != nil && s.Amount.Micros >= b.Amount.Micros
 }
 
-// affordable rejects a new lifetime budget that is below the spend to date.
-func (c *Campaign) affordable(was *Budget) error {
+// checkBudgetCoversSpend rejects a new lifetime budget that is below the spend
+// to date.
+func (c *Campaign) checkBudgetCoversSpend(was *Budget) error {
 	b, s := c.Budget, c.SpendToDate
-	if !c.exhausted() || s.Amount.Micros == b.Amount.Micros ||
+	if !c.budgetExhausted() || s.Amount.Micros == b.Amount.Micros ||
 		was != nil && was.Type == b.Type && was.Currency == b.Currency && was.Amount.Micros == b.Amount.Micros {
 		return nil
 	}
@@ -143,20 +145,20 @@ func (c *Campaign) affordable(was *Budget) error {
 	}})
 }
 
-// perishable reports whether the record has values that are valid for one day
-// only.
-func (c *Campaign) perishable() bool {
+// validTodayOnly reports whether the record has values that are valid for one
+// day only.
+func (c *Campaign) validTodayOnly() bool {
 	b, left := c.Budget, c.BudgetRemaining
 	if b == nil || left == nil {
 		return false
 	}
-	return c.capped && c.open() || b.Type == daily && left.Amount.Micros < b.Amount.Micros
+	return c.dailyCapReached && c.canDeliver() || b.Type == daily && left.Amount.Micros < b.Amount.Micros
 }
 
 // midnight returns the end of the day that the record's spend refers to, or nil
 // if no value depends on the day.
 func (c *Campaign) midnight() *clock.Instant {
-	if !c.perishable() {
+	if !c.validTodayOnly() {
 		return nil
 	}
 	_, end, _ := clock.ParseDay(c.day(c.SpendToDate.AsOf).String(), c.zone())
@@ -176,47 +178,47 @@ func (c *Campaign) zone() *time.Location {
 	return zone
 }
 
-// ask queries the facts for the campaign's spend and applies the result. Use it
-// only for changes that depend on current spend; Spent updates campaigns
-// otherwise.
-func (s *Service) ask(ctx context.Context, c *Campaign, now clock.Instant) error {
+// refreshSpend queries the facts for the campaign's spend and applies the
+// result. Use it only for changes that depend on current spend; UpdateSpend
+// updates campaigns otherwise.
+func (s *Service) refreshSpend(ctx context.Context, c *Campaign, now clock.Instant) error {
 	var found map[ident.ID]fact.CampaignSpend
 	if s.spending != nil {
 		var err error
-		q := c.question()
+		q := c.spendQuery()
 		found, err = s.spending.Spend(ctx, c.WorkspaceID, []ident.ID{c.ID}, q.currency, q.zone)
 		if fault.Is(err, fault.Unavailable) {
 			// A campaign can change while metrics are unavailable. It keeps its
 			// spend and as_of, but drops values of a day that is over.
 			if midnight := c.midnight(); midnight != nil && *midnight <= now {
-				c.note(nil, now)
+				c.applySpend(nil, now)
 			}
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("look up what %s has spent: %w", c.ID, err)
+			return fmt.Errorf("look up the spend of %s: %w", c.ID, err)
 		}
 	}
-	c.note(of(found, c.ID), now)
+	c.applySpend(spendOf(found, c.ID), now)
 	return nil
 }
 
-func of(found map[ident.ID]fact.CampaignSpend, id ident.ID) *fact.CampaignSpend {
+func spendOf(found map[ident.ID]fact.CampaignSpend, id ident.ID) *fact.CampaignSpend {
 	if s, there := found[id]; there {
 		return &s
 	}
 	return nil
 }
 
-// Spent updates all campaigns of a workspace after its facts changed. It writes
-// only campaigns that changed. Repeated calls are safe.
-func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
+// UpdateSpend updates all campaigns of a workspace after its facts changed. It
+// writes only campaigns that changed. Repeated calls are safe.
+func (s *Service) UpdateSpend(ctx context.Context, workspace ident.ID) error {
 	if s.spending == nil {
 		return nil
 	}
 	known, err := s.spending.Spend(ctx, workspace, nil, "", "")
 	if err != nil {
-		return fmt.Errorf("look up what campaigns have spent: %w", err)
+		return fmt.Errorf("look up the spend of campaigns: %w", err)
 	}
 	// Campaigns whose facts were deleted need an update too.
 	ids, err := s.store.WithSpend(ctx, workspace)
@@ -225,7 +227,7 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 	}
 	ids = slices.AppendSeq(ids, maps.Keys(known))
 	slices.Sort(ids)
-	for batch := range slices.Chunk(slices.Compact(ids), followed) {
+	for batch := range slices.Chunk(slices.Compact(ids), batchSize) {
 		list, err := s.store.ByIDs(ctx, workspace, batch)
 		if err != nil {
 			return err
@@ -234,7 +236,7 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 			return err
 		}
 		for _, c := range list {
-			if err := s.tell(ctx, c, of(known, c.ID)); err != nil {
+			if err := s.storeSpend(ctx, c, spendOf(known, c.ID)); err != nil {
 				return err
 			}
 		}
@@ -245,17 +247,17 @@ func (s *Service) Spent(ctx context.Context, workspace ident.ID) error {
 // convert repeats the query for campaigns with another currency than the
 // workspace's, or with a daily limit.
 func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ident.ID]fact.CampaignSpend, list []*Campaign) error {
-	asked := map[question][]ident.ID{}
+	queries := map[spendQuery][]ident.ID{}
 	for _, c := range list {
-		told, there := known[c.ID]
-		if q := c.question(); there && q != (question{}) && q != (question{currency: told.Currency}) {
-			asked[q] = append(asked[q], c.ID)
+		spend, there := known[c.ID]
+		if q := c.spendQuery(); there && q != (spendQuery{}) && q != (spendQuery{currency: spend.Currency}) {
+			queries[q] = append(queries[q], c.ID)
 		}
 	}
-	for q, ids := range asked {
+	for q, ids := range queries {
 		found, err := s.spending.Spend(ctx, workspace, ids, q.currency, q.zone)
 		if err != nil {
-			return fmt.Errorf("look up what campaigns have spent in %s: %w", q.currency, err)
+			return fmt.Errorf("look up the spend of campaigns in %s: %w", q.currency, err)
 		}
 		for _, id := range ids {
 			delete(known, id)
@@ -265,29 +267,30 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ide
 	return nil
 }
 
-// tell stores the spend of a campaign if it changed.
-func (s *Service) tell(ctx context.Context, c *Campaign, spend *fact.CampaignSpend) error {
-	asked := c.question()
-	if !c.news(spend, clock.At(s.now())) {
+// storeSpend stores the spend of a campaign if it changed.
+func (s *Service) storeSpend(ctx context.Context, c *Campaign, spend *fact.CampaignSpend) error {
+	query := c.spendQuery()
+	if !c.spendChanged(spend, clock.At(s.now())) {
 		return nil
 	}
 	_, err := s.settle(ctx, c.WorkspaceID, c.ID, func(c *Campaign, now clock.Instant) error {
-		if c.question() != asked {
-			return s.ask(ctx, c, now)
+		if c.spendQuery() != query {
+			return s.refreshSpend(ctx, c, now)
 		}
-		c.note(spend, now)
+		c.applySpend(spend, now)
 		return nil
 	})
 	return err
 }
 
-// news applies the spend and reports whether the record must be written.
-func (c *Campaign) news(spend *fact.CampaignSpend, now clock.Instant) bool {
-	c.recall()
+// spendChanged applies the spend and reports whether the record must be
+// written.
+func (c *Campaign) spendChanged(spend *fact.CampaignSpend, now clock.Instant) bool {
+	c.restoreFlags()
 	before := *c
-	c.note(spend, now)
-	if !c.sameSums(&before) || c.running() && c.exhausted() {
+	c.applySpend(spend, now)
+	if !c.sameSpend(&before) || c.canComplete() && c.budgetExhausted() {
 		return true
 	}
-	return c.open() && (c.capped != before.capped || c.unpriced != before.unpriced)
+	return c.canDeliver() && (c.dailyCapReached != before.dailyCapReached || c.rateMissing != before.rateMissing)
 }

@@ -17,9 +17,9 @@ import (
 	"fanfare/internal/record"
 )
 
-// expected is what a record has to say about money, worked out from nothing
-// but its spec, its status and the ledger.
-func expected(l *linked, c *campaign.Campaign, now time.Time) string {
+// expectedMoneyText computes spend, remaining budget and budget issues from the
+// spec, the status and the fake spend.
+func expectedMoneyText(l *refService, c *campaign.Campaign, now time.Time) string {
 	currency, spent, today, known := money.Currency("USD"), int64(0), int64(0), true
 	if c.Budget != nil {
 		currency = c.Budget.Currency
@@ -28,8 +28,8 @@ func expected(l *linked, c *campaign.Campaign, now time.Time) string {
 	if err != nil {
 		panic(err)
 	}
-	for _, r := range l.facts.rows[c.ID] {
-		worth, is := l.facts.dollars[r.in], l.facts.dollars[currency]
+	for _, r := range l.spend.rows[c.ID] {
+		worth, is := l.spend.dollarsPerUnit[r.currency], l.spend.dollarsPerUnit[currency]
 		if known = known && worth > 0 && is > 0; !known {
 			break
 		}
@@ -45,7 +45,7 @@ func expected(l *linked, c *campaign.Campaign, now time.Time) string {
 			issues = append(issues, code)
 		}
 	}
-	switch facts := l.facts.rows[c.ID]; {
+	switch facts := l.spend.rows[c.ID]; {
 	case facts == nil:
 		return fmt.Sprint("none, none ", issues)
 	case !known:
@@ -63,8 +63,8 @@ func expected(l *linked, c *campaign.Campaign, now time.Time) string {
 	return fmt.Sprint(spent, currency, ", ", min(max(b.Amount.Micros-used, 0), b.Amount.Micros), currency, " ", issues)
 }
 
-// told is the same as the record says it.
-func told(c *campaign.Campaign) string {
+// moneyText returns the same values of the record.
+func moneyText(c *campaign.Campaign) string {
 	sum := func(s *campaign.Sum) string {
 		if s == nil {
 			return "none"
@@ -80,15 +80,15 @@ func told(c *campaign.Campaign) string {
 	return fmt.Sprint(sum(c.SpendToDate), ", ", sum(c.BudgetRemaining), " ", issues)
 }
 
-// TestSpendByChance changes facts, budgets, zones, statuses and the time in
-// any order. Whatever happens, a look at the facts makes the record right, a
-// second look writes nothing, and no moment is planned that has passed.
-func TestSpendByChance(t *testing.T) {
+// TestSpendProperties changes facts, budgets, zones, statuses and the time in
+// any order. After each change, UpdateSpend corrects the record, a second call
+// writes nothing, and no settle is scheduled in the past.
+func TestSpendProperties(t *testing.T) {
 	t.Parallel()
-	c := fanfaretest.New(t, nil, ample).Tenant(account.Growth)
-	l := newLinked(c)
+	c := fanfaretest.New(t, nil, highLimits).Tenant(account.Growth)
+	l := newRefService(c)
 	rapid.Check(t, func(rt *rapid.T) {
-		id := l.create(t, whole(nil))
+		id := l.create(t, completeSpec(nil))
 		record := func() (*campaign.Campaign, string) {
 			d, err := l.Get(t.Context(), c.Workspace, id)
 			if err != nil {
@@ -101,8 +101,8 @@ func TestSpendByChance(t *testing.T) {
 			return &got, d.ETag()
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"facts":  func(rt *rapid.T) { l.facts.set(id, someFacts(rt, c.World.Clock.Now())...) },
-			"budget": func(rt *rapid.T) { _ = l.revise(t, id, func(s *campaign.Spec) { s.Budget = someBudget(rt) }) },
+			"facts":  func(rt *rapid.T) { l.spend.set(id, randomFacts(rt, c.World.Clock.Now())...) },
+			"budget": func(rt *rapid.T) { _ = l.revise(t, id, func(s *campaign.Spec) { s.Budget = randomBudget(rt) }) },
 			"zone": func(rt *rapid.T) {
 				zone := rapid.SampledFrom([]string{"UTC", "Asia/Tokyo", "America/New_York"}).Draw(rt, "zone")
 				_ = l.revise(t, id, func(s *campaign.Spec) { s.Schedule.Timezone = zone })
@@ -111,7 +111,7 @@ func TestSpendByChance(t *testing.T) {
 				c.World.Clock.Advance(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour)
 			},
 			"status": func(rt *rapid.T) {
-				l.moved(t, id, rapid.SampledFrom([]string{"launch", "pause", "resume", "archive", "restore"}).Draw(rt, "action"))
+				l.tryAction(t, id, rapid.SampledFrom([]string{"launch", "pause", "resume", "archive", "restore"}).Draw(rt, "action"))
 			},
 			"settle": func(rt *rapid.T) {
 				if _, err := l.Settle(t.Context(), c.Workspace, id); err != nil {
@@ -119,15 +119,15 @@ func TestSpendByChance(t *testing.T) {
 				}
 			},
 			"": func(rt *rapid.T) {
-				l.spent(t)
+				l.updateSpend(t)
 				got, tag := record()
-				if is, want := told(got), expected(l, got, c.World.Clock.Now()); is != want {
+				if is, want := moneyText(got), expectedMoneyText(l, got, c.World.Clock.Now()); is != want {
 					rt.Fatalf("got %s want %s of %+v", is, want, got.Budget)
 				}
 				if got.Status != "draft" && slices.ContainsFunc(got.Delivery.Issues, func(i campaign.Issue) bool { return i.Code == "budget_exhausted" }) {
 					rt.Fatalf("got a campaign that is %s and has spent its budget", got.Status)
 				}
-				l.spent(t)
+				l.updateSpend(t)
 				next, err := l.Settle(t.Context(), c.Workspace, id)
 				if err != nil || next != nil && *next <= clock.At(c.World.Clock.Now()) {
 					rt.Fatalf("got next moment %v, %v, at %s", next, err, clock.At(c.World.Clock.Now()))
@@ -137,21 +137,21 @@ func TestSpendByChance(t *testing.T) {
 				}
 			},
 		})
-		l.facts.set(id)
+		l.spend.set(id)
 	})
 }
 
-func someFacts(rt *rapid.T, now time.Time) []spending {
-	var rows []spending
+func randomFacts(rt *rapid.T, now time.Time) []daySpend {
+	var rows []daySpend
 	for range rapid.IntRange(0, 3).Draw(rt, "facts") {
 		day := now.AddDate(0, 0, rapid.IntRange(-1, 1).Draw(rt, "day")).Format(time.DateOnly)
 		in := rapid.SampledFrom([]money.Currency{"USD", "USD", "USD", "EUR", "JPY"}).Draw(rt, "currency")
-		rows = append(rows, spending{day, rapid.Int64Range(-2, 20).Draw(rt, "amount"), in})
+		rows = append(rows, daySpend{day, rapid.Int64Range(-2, 20).Draw(rt, "amount"), in})
 	}
 	return rows
 }
 
-func someBudget(rt *rapid.T) *campaign.Budget {
+func randomBudget(rt *rapid.T) *campaign.Budget {
 	kind := rapid.SampledFrom([]string{"", "daily", "lifetime", "lifetime"}).Draw(rt, "type")
 	if kind == "" {
 		return nil
@@ -160,8 +160,8 @@ func someBudget(rt *rapid.T) *campaign.Budget {
 	return budget(kind, units, rapid.Int64Range(0, units).Draw(rt, "cap"), rapid.SampledFrom([]money.Currency{"USD", "EUR", "CHF"}).Draw(rt, "in"))
 }
 
-// moved does something to a campaign that may not be possible now.
-func (l *linked) moved(t *testing.T, id ident.ID, action string) {
+// tryAction applies an action that the status may not allow.
+func (l *refService) tryAction(t *testing.T, id ident.ID, action string) {
 	t.Helper()
 	switch action {
 	case "archive":
@@ -169,6 +169,6 @@ func (l *linked) moved(t *testing.T, id ident.ID, action string) {
 	case "restore":
 		_, _ = l.Restore(t.Context(), l.cause, id, record.Match{})
 	default:
-		_, _ = l.Act(t.Context(), l.cause, id, record.Match{}, campaign.Action(action))
+		_, _ = l.Transition(t.Context(), l.cause, id, record.Match{}, campaign.Action(action))
 	}
 }

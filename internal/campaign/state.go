@@ -40,11 +40,11 @@ const (
 	Restore   Action = "restore"
 )
 
-// moves lists the transitions that callers request by name. Every other
+// transitions lists the transitions that callers request by name. Every other
 // transition is rejected, including one into the current status. The only
 // exception: a paused campaign can be paused again while a platform campaign
 // may still run.
-var moves = map[Action]struct {
+var transitions = map[Action]struct {
 	From, To Status
 	Event    string
 }{
@@ -53,8 +53,8 @@ var moves = map[Action]struct {
 	Resume: {StatusPaused, StatusActive, "campaign.resumed"},
 }
 
-// allowed lists the actions that callers can take in each status.
-var allowed = map[Status][]Action{
+// allowedActions lists the actions that callers can take in each status.
+var allowedActions = map[Status][]Action{
 	StatusDraft:     {Update, Launch, Archive, Duplicate},
 	StatusActive:    {Update, Pause, Archive, Duplicate},
 	StatusPaused:    {Update, Resume, Archive, Duplicate},
@@ -62,11 +62,11 @@ var allowed = map[Status][]Action{
 	StatusArchived:  {Duplicate, Restore},
 }
 
-// living are the statuses of a campaign that is not archived.
-var living = []Status{StatusDraft, StatusActive, StatusPaused, StatusCompleted}
+// notArchived are the statuses of a campaign that is not archived.
+var notArchived = []Status{StatusDraft, StatusActive, StatusPaused, StatusCompleted}
 
-// editable lists the fields that can be changed only in some statuses.
-var editable = map[string][]Status{
+// editableStatuses lists the fields that can be changed only in some statuses.
+var editableStatuses = map[string][]Status{
 	"objective":      {StatusDraft},
 	"attribution":    {StatusDraft},
 	"experiment":     {StatusDraft},
@@ -74,15 +74,15 @@ var editable = map[string][]Status{
 	"connection_ids": {StatusDraft, StatusPaused},
 }
 
-// move applies a transition and sets its timestamps.
-func (c *Campaign) move(a Action, now clock.Instant) error {
-	m := moves[a]
-	c.stopping = a == Pause && c.Strays()
-	if c.stopping && c.Status == StatusPaused {
+// transition applies a transition and sets its timestamps.
+func (c *Campaign) transition(a Action, now clock.Instant) error {
+	m := transitions[a]
+	c.requestPause = a == Pause && c.MayStillRun()
+	if c.requestPause && c.Status == StatusPaused {
 		return nil
 	}
 	if c.Status != m.From {
-		return c.refuse(a, m.From)
+		return c.invalidState(a, m.From)
 	}
 	if a == Launch && c.Schedule.EndAt != nil && *c.Schedule.EndAt <= now {
 		return fault.Invalid([]fault.Detail{{
@@ -107,7 +107,7 @@ func (c *Campaign) move(a Action, now clock.Instant) error {
 // archive archives the campaign from any status. An active campaign stops
 // delivering.
 func (c *Campaign) archive(now clock.Instant) {
-	c.stopping = c.Strays()
+	c.requestPause = c.MayStillRun()
 	if c.Status != StatusArchived {
 		c.Status, c.ArchivedAt = StatusArchived, &now
 	}
@@ -117,7 +117,7 @@ func (c *Campaign) archive(now clock.Instant) {
 // paused if it was launched.
 func (c *Campaign) restore(now clock.Instant) error {
 	if c.Status != StatusArchived {
-		return c.refuse(Restore, StatusArchived)
+		return c.invalidState(Restore, StatusArchived)
 	}
 	c.ArchivedAt = nil
 	if c.LaunchedAt == nil {
@@ -128,23 +128,25 @@ func (c *Campaign) restore(now clock.Instant) error {
 	return nil
 }
 
-// running reports whether the schedule or spend can complete the campaign.
-func (c *Campaign) running() bool { return c.Status == StatusActive || c.Status == StatusPaused }
+// canComplete reports whether the schedule or spend can complete the campaign.
+func (c *Campaign) canComplete() bool { return c.Status == StatusActive || c.Status == StatusPaused }
 
-// open reports whether the campaign can still deliver, now or after a
+// canDeliver reports whether the campaign can still deliver, now or after a
 // transition.
-func (c *Campaign) open() bool { return c.Status != StatusCompleted && c.Status != StatusArchived }
+func (c *Campaign) canDeliver() bool {
+	return c.Status != StatusCompleted && c.Status != StatusArchived
+}
 
-// over reports whether the campaign can spend nothing more: its end has passed,
-// or its lifetime budget is spent.
-func (c *Campaign) over(now clock.Instant) bool {
+// hasEnded reports whether the campaign can spend nothing more: its end has
+// passed, or its lifetime budget is spent.
+func (c *Campaign) hasEnded(now clock.Instant) bool {
 	end := c.Schedule.EndAt
-	return end != nil && *end <= now || c.exhausted()
+	return end != nil && *end <= now || c.budgetExhausted()
 }
 
 // complete completes a running campaign that is over, and returns the event.
 func (c *Campaign) complete(now clock.Instant) []record.Event {
-	if !c.running() || !c.over(now) {
+	if !c.canComplete() || !c.hasEnded(now) {
 		return nil
 	}
 	was := c.Status
@@ -155,29 +157,29 @@ func (c *Campaign) complete(now clock.Instant) []record.Event {
 // reopen sets a completed campaign that is no longer over to paused. It reports
 // whether the status changed.
 func (c *Campaign) reopen(now clock.Instant) bool {
-	if c.Status != StatusCompleted || c.over(now) {
+	if c.Status != StatusCompleted || c.hasEnded(now) {
 		return false
 	}
 	c.Status, c.CompletedAt, c.PausedAt = StatusPaused, nil, &now
 	return true
 }
 
-// nextMoment returns when the campaign next changes without a caller, or nil.
-func (c *Campaign) nextMoment(now clock.Instant) *clock.Instant {
-	turn, midnight := c.turn(now), c.midnight()
+// nextChange returns when the campaign next changes without a caller, or nil.
+func (c *Campaign) nextChange(now clock.Instant) *clock.Instant {
+	turn, midnight := c.nextTransition(now), c.midnight()
 	if turn == nil || midnight != nil && *midnight < *turn {
 		return midnight
 	}
 	return turn
 }
 
-// turn returns when a running campaign starts or ends.
-func (c *Campaign) turn(now clock.Instant) *clock.Instant {
+// nextTransition returns when a running campaign starts or ends.
+func (c *Campaign) nextTransition(now clock.Instant) *clock.Instant {
 	start := c.Schedule.StartAt
 	switch {
-	case !c.running():
+	case !c.canComplete():
 		return nil
-	case c.exhausted():
+	case c.budgetExhausted():
 		return &now
 	case c.Status == StatusActive && start != nil && *start > now:
 		return start
@@ -185,27 +187,27 @@ func (c *Campaign) turn(now clock.Instant) *clock.Instant {
 	return c.Schedule.EndAt
 }
 
-// refers lists the records that delivery depends on.
-func (c *Campaign) refers() []ident.ID {
+// references lists the records that delivery depends on.
+func (c *Campaign) references() []ident.ID {
 	return slices.Concat(c.AudienceIDs, c.CreativeIDs, c.Connections())
 }
 
-// upcoming returns when to settle the campaign again: at its next scheduled
+// nextSettle returns when to settle the campaign again: at its next scheduled
 // time, or at once if it refers to a new record. That record may have changed
 // during this write, and its change was sent only to the campaigns that
 // referred to it then.
-func (c *Campaign) upcoming(had []ident.ID, now clock.Instant) *clock.Instant {
-	for _, id := range c.refers() {
+func (c *Campaign) nextSettle(had []ident.ID, now clock.Instant) *clock.Instant {
+	for _, id := range c.references() {
 		if !slices.Contains(had, id) {
 			return &now
 		}
 	}
-	return c.nextMoment(now)
+	return c.nextChange(now)
 }
 
-// refuse returns the fault for an action that the current status does not
+// invalidState returns the fault for an action that the current status does not
 // allow, with the statuses and actions that are allowed.
-func (c *Campaign) refuse(a Action, required ...Status) error {
+func (c *Campaign) invalidState(a Action, required ...Status) error {
 	code := fault.InvalidState
 	message := fmt.Sprintf("Cannot %s a campaign that is %s; it must be %s.", a, c.Status, record.JoinStatuses(required))
 	if c.Status == StatusArchived && a != Restore {
@@ -217,13 +219,13 @@ func (c *Campaign) refuse(a Action, required ...Status) error {
 
 func (c *Campaign) stateDetail(code, message string, required []Status) fault.Detail {
 	return fault.Detail{Code: code, Message: message, Meta: fault.Meta{
-		"current_status": c.Status, "required_status": required, "allowed_actions": allowed[c.Status],
+		"current_status": c.Status, "required_status": required, "allowed_actions": allowedActions[c.Status],
 	}}
 }
 
-// immutable returns a fault that lists the changed fields that the current
+// checkImmutable returns a fault that lists the changed fields that the current
 // status does not allow to change.
-func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
+func (c *Campaign) checkImmutable(next *Spec, now clock.Instant) error {
 	var details []fault.Detail
 	refuse := func(field, why string, required []Status) {
 		d := c.stateDetail("immutable", field+" "+why, required)
@@ -231,7 +233,7 @@ func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 		details = append(details, d)
 	}
 	for _, field := range slices.Sorted(maps.Keys(record.Diff(&c.Spec, next))) {
-		if may, limited := editable[field]; limited && !slices.Contains(may, c.Status) {
+		if may, limited := editableStatuses[field]; limited && !slices.Contains(may, c.Status) {
 			refuse(field, "can only be changed while the campaign is "+record.JoinStatuses(may)+".", may)
 		}
 	}
@@ -240,7 +242,7 @@ func (c *Campaign) immutable(next *Spec, now clock.Instant) error {
 		refuse("budget.currency", "is fixed once the campaign was launched.", []Status{StatusDraft})
 	}
 	start := c.Schedule.StartAt
-	if launched && start != nil && *start <= now && !equal(start, next.Schedule.StartAt) {
+	if launched && start != nil && *start <= now && !equalPtr(start, next.Schedule.StartAt) {
 		refuse("schedule.start_at", "is fixed once it has passed.", []Status{StatusDraft})
 	}
 	if details == nil {

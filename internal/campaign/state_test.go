@@ -22,36 +22,36 @@ type outcome struct {
 	required string
 }
 
-func no(required string) outcome { return outcome{code: "invalid_state", required: required} }
+func invalidIn(required string) outcome { return outcome{code: "invalid_state", required: required} }
 
-func gone(required string) outcome { return outcome{code: "archived", required: required} }
+func archivedFault(required string) outcome { return outcome{code: "archived", required: required} }
 
 // transitions is what each action does in each status, refusals included.
 // docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"draft": {
-		"launch": {to: "active", event: "campaign.launched"}, "pause": no("active"), "resume": no("paused"), "restore": no("archived"),
+		"launch": {to: "active", event: "campaign.launched"}, "pause": invalidIn("active"), "resume": invalidIn("paused"), "restore": invalidIn("archived"),
 		"archive": {to: "archived", event: "campaign.archived"}, "update": {to: "draft", event: "campaign.updated"}, "duplicate": {to: "draft"},
 	},
 	"active": {
-		"launch": no("draft"), "pause": {to: "paused", event: "campaign.paused"}, "resume": no("paused"), "restore": no("archived"),
+		"launch": invalidIn("draft"), "pause": {to: "paused", event: "campaign.paused"}, "resume": invalidIn("paused"), "restore": invalidIn("archived"),
 		"archive": {to: "archived", event: "campaign.archived"}, "update": {to: "active", event: "campaign.updated"}, "duplicate": {to: "active"},
 	},
 	"paused": {
-		"launch": no("draft"), "pause": no("active"), "resume": {to: "active", event: "campaign.resumed"}, "restore": no("archived"),
+		"launch": invalidIn("draft"), "pause": invalidIn("active"), "resume": {to: "active", event: "campaign.resumed"}, "restore": invalidIn("archived"),
 		"archive": {to: "archived", event: "campaign.archived"}, "update": {to: "paused", event: "campaign.updated"}, "duplicate": {to: "paused"},
 	},
 	"completed": {
-		"launch": no("draft"), "pause": no("active"), "resume": no("paused"), "restore": no("archived"),
+		"launch": invalidIn("draft"), "pause": invalidIn("active"), "resume": invalidIn("paused"), "restore": invalidIn("archived"),
 		"archive": {to: "archived", event: "campaign.archived"}, "update": {to: "completed", event: "campaign.updated"}, "duplicate": {to: "completed"},
 	},
 	"archived": {
-		"launch": gone("draft"), "pause": gone("active"), "resume": gone("paused"), "restore": {to: "draft", event: "campaign.restored"},
-		"archive": {to: "archived"}, "update": gone("draft active paused completed"), "duplicate": {to: "archived"},
+		"launch": archivedFault("draft"), "pause": archivedFault("active"), "resume": archivedFault("paused"), "restore": {to: "draft", event: "campaign.restored"},
+		"archive": {to: "archived"}, "update": archivedFault("draft active paused completed"), "duplicate": {to: "archived"},
 	},
 	"gone": {
-		"launch": gone("draft"), "pause": gone("active"), "resume": gone("paused"), "restore": {to: "paused", event: "campaign.restored"},
-		"archive": {to: "archived"}, "update": gone("draft active paused completed"), "duplicate": {to: "archived"},
+		"launch": archivedFault("draft"), "pause": archivedFault("active"), "resume": archivedFault("paused"), "restore": {to: "paused", event: "campaign.restored"},
+		"archive": {to: "archived"}, "update": archivedFault("draft active paused completed"), "duplicate": {to: "archived"},
 	},
 }
 
@@ -70,9 +70,9 @@ func TestTransitions(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		for _, status := range statuses {
 			for action, o := range transitions[status] {
-				id := reach(t, c, status)
+				id := createInStatus(t, c, status)
 				before, events := read(c, id), len(eventsOf(c, id))
-				if before["status"] != shown(status) {
+				if before["status"] != apiStatus(status) {
 					t.Fatalf("got status %v want %s to begin with", before["status"], status)
 				}
 				c.World.Clock.Advance(time.Minute)
@@ -82,7 +82,7 @@ func TestTransitions(t *testing.T) {
 				checkOutcome(t, name, o, res, before, after)
 				possible := slices.Contains(before["allowed_actions"].([]any), any(action))
 				// Archiving again is no error, but nothing one would offer either.
-				if possible != (o.code == "") && (action != "archive" || shown(status) != "archived") {
+				if possible != (o.code == "") && (action != "archive" || apiStatus(status) != "archived") {
 					t.Errorf("%s: got allowed_actions %v, want it there only if it works", name, before["allowed_actions"])
 				}
 				checkEvent(t, c, name, id, o, before, after, events)
@@ -137,7 +137,8 @@ func checkEvent(t *testing.T, c *fanfaretest.Tenant, name, id string, o outcome,
 	want(t, name+": the event's previous", any(previous), fresh[0]["previous"])
 }
 
-// TestTransitionTimes follows one campaign through a whole life.
+// TestTransitionTimes checks the timestamps of one campaign over all
+// transitions.
 func TestTransitionTimes(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"end_at": in(10 * time.Hour)}})
@@ -173,12 +174,12 @@ func TestTransitionTimes(t *testing.T) {
 		want(t, "events", []string{
 			"campaign.created", "campaign.launched", "campaign.paused", "campaign.resumed", "campaign.archived", "campaign.restored", "campaign.resumed",
 			"campaign.completed", "campaign.archived", "campaign.restored", "campaign.completed",
-		}, typesOf(c, id))
+		}, eventTypes(c, id))
 	})
 }
 
-// TestLaunchNeedsNothingButADraft wants the bare campaign to launch, and only
-// an end in the past to refuse it.
+// TestLaunchNeedsNothingButADraft checks that a campaign with only a name
+// launches, and that only an end in the past prevents it.
 func TestLaunchNeedsNothingButADraft(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		act(c, create(c, `{"name":"Bare"}`), "launch").Want(200)
@@ -194,8 +195,8 @@ func TestLaunchNeedsNothingButADraft(t *testing.T) {
 	})
 }
 
-// TestRacingTransitions lets several callers want the same campaign at once:
-// one wins, the others are told the state, and one event is left.
+// TestRacingTransitions sends concurrent transitions of one campaign: one
+// succeeds, the others get the state, and one event exists.
 func TestRacingTransitions(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		race := func(id string, actions ...string) map[int]int {
@@ -217,13 +218,13 @@ func TestRacingTransitions(t *testing.T) {
 		want(t, "answers to 16 launches", map[int]int{200: 1, 409: 15}, race(id, slices.Repeat([]string{"launch"}, 16)...))
 		want(t, "answers to 16 pauses", map[int]int{200: 1, 409: 15}, race(id, slices.Repeat([]string{"pause"}, 16)...))
 		want(t, "answers to 8 archivings", map[int]int{200: 8}, race(id, slices.Repeat([]string{"archive"}, 8)...))
-		types := typesOf(c, id)
+		types := eventTypes(c, id)
 		slices.Sort(types)
 		want(t, "events", []string{"campaign.archived", "campaign.created", "campaign.launched", "campaign.paused"}, types)
 		want(t, "version", any(4.0), read(c, id)["version"])
 		// Whoever of two is first, the state is one that can be.
 		for range 8 {
-			id := reach(t, c, "active")
+			id := createInStatus(t, c, "active")
 			answers := race(id, "pause", "archive")
 			rec := read(c, id)
 			if rec["status"] != "archived" || answers[200] == 0 || answers[200]+answers[409] != 2 {
@@ -237,7 +238,7 @@ func TestRacingTransitions(t *testing.T) {
 func TestDuplicate(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		for _, status := range statuses {
-			id := reach(t, c, status)
+			id := createInStatus(t, c, status)
 			c.World.Clock.Advance(time.Second)
 			original := read(c, id)
 			res := c.Do("POST", collection+"/"+id+"/duplicate", nil, `If-Match: "`+etagVersion(original)+`"`).Want(201)
@@ -253,7 +254,7 @@ func TestDuplicate(t *testing.T) {
 				end = nil
 			}
 			want(t, status+": end", end, copied["schedule"].(map[string]any)["end_at"])
-			want(t, status+": events of the copy", []string{"campaign.created"}, typesOf(c, copied["id"].(string)))
+			want(t, status+": events of the copy", []string{"campaign.created"}, eventTypes(c, copied["id"].(string)))
 			want(t, status+": the original", original, read(c, id))
 			c.Do("POST", collection+"/"+id+"/duplicate", nil, `If-Match: "99"`).WantError(412, "precondition_failed")
 		}
@@ -262,9 +263,8 @@ func TestDuplicate(t *testing.T) {
 
 func etagVersion(rec map[string]any) string { return fmt.Sprint(rec["version"]) }
 
-// TestDuplicateCopiesWhatIsWritable compares all fields, and the names it
-// makes.
-func TestDuplicateCopiesWhatIsWritable(t *testing.T) {
+// TestDuplicateFields compares all fields and the name of a copy.
+func TestDuplicateFields(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := create(c, map[string]any{
 			"name": "One", "description": "d", "objective": "sales", "channels": []string{"search"}, "tags": []string{"a"}, "metadata": map[string]any{"k": "v"},

@@ -23,10 +23,10 @@ type Store interface {
 	// Referring lists up to most ids of campaigns that refer to a record, in
 	// ascending order, starting after the given id.
 	Referring(ctx context.Context, workspace, record, after ident.ID, most int) ([]ident.ID, error)
-	// Several reads campaigns in the order of their ids. It omits ids that do
+	// ByIDs reads campaigns in the order of their ids. It omits ids that do
 	// not exist.
 	ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*Campaign, error)
-	// Spenders lists the ids of campaigns for which Spends is true.
+	// WithSpend lists the ids of campaigns for which HasSpend is true.
 	WithSpend(ctx context.Context, workspace ident.ID) ([]ident.ID, error)
 }
 
@@ -60,7 +60,7 @@ type Standing struct {
 	// Issue is the code of the delivery issue that makes the record unusable,
 	// or empty.
 	Issue string
-	// Own marks a connection for the caller's own data: the caller delivers the
-	// campaign through other means.
-	Own bool
+	// OwnData marks a connection for the caller's own data: the caller delivers
+	// the campaign through other means.
+	OwnData bool
 }

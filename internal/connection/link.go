@@ -343,9 +343,9 @@ func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id 
 	look := func(ctx context.Context) ([]record.ExternalRef, error) { return s.Refs(ctx, workspace, kind, id) }
 	switch kind {
 	case fact.KindCampaign:
-		return s.Campaigns.Refer(ctx, workspace, id, look)
+		return s.Campaigns.UpdateRefs(ctx, workspace, id, look)
 	case fact.KindAudience:
-		return s.Audiences.Refer(ctx, workspace, id, look)
+		return s.Audiences.UpdateRefs(ctx, workspace, id, look)
 	}
 	return nil
 }

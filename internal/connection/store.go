@@ -168,9 +168,9 @@ type Facts interface {
 
 // Linkable is a slice whose records can be linked to objects of platforms.
 type Linkable interface {
-	// Refer stores the platform objects that look returns in the record. It
+	// UpdateRefs stores the platform objects that look returns in the record. It
 	// calls look again if the record has changed meanwhile.
-	Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error
+	UpdateRefs(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error
 }
 
 // Campaigns are the campaigns that platforms deliver.

@@ -125,7 +125,7 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 		}
 	}
 	if p.launched {
-		_, err = s.Campaigns.Act(ctx, cause, id, record.Match{}, campaign.Launch)
+		_, err = s.Campaigns.Transition(ctx, cause, id, record.Match{}, campaign.Launch)
 	}
 	return id, err
 }
@@ -151,7 +151,7 @@ func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id i
 // end takes a campaign to where the demo wants it.
 func (s Services) end(ctx context.Context, cause record.Cause, p plan, id ident.ID) (err error) {
 	if p.paused {
-		_, err = s.Campaigns.Act(ctx, cause, id, record.Match{}, campaign.Pause)
+		_, err = s.Campaigns.Transition(ctx, cause, id, record.Match{}, campaign.Pause)
 	}
 	if p.archive {
 		_, err = s.Campaigns.Archive(ctx, cause, id, record.Match{})

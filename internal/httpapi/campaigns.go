@@ -49,7 +49,7 @@ func (a *API) campaignRoutes() []route {
 		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
-		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true, stops: a.stopsCampaign(func(c *campaign.Campaign) bool { return c.Status == campaign.StatusActive || c.Strays() })},
+		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true, stops: a.stopsCampaign(func(c *campaign.Campaign) bool { return c.Status == campaign.StatusActive || c.MayStillRun() })},
 		act("launch", "launchCampaign", a.launchCampaign),
 		pause,
 		act("resume", "resumeCampaign", a.resumeCampaign),
@@ -131,7 +131,7 @@ func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.Action) (response, error) {
-	d, err := a.Campaigns.Act(ctx, r.caused(http.StatusOK), id, r.match(), action)
+	d, err := a.Campaigns.Transition(ctx, r.caused(http.StatusOK), id, r.match(), action)
 	return found(d), err
 }
 

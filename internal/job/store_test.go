@@ -84,7 +84,7 @@ func scheduled(t *testing.T, w *storetest.World) ident.ID {
 	start := w.Now().Add(time.Hour)
 	c.Schedule.StartAt = &start
 	w.Insert(c)
-	_, err := w.Campaigns.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch)
+	_, err := w.Campaigns.Transition(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch)
 	must(t, err)
 	return c.ID
 }
@@ -205,9 +205,9 @@ func TestRelease(t *testing.T) {
 		claim(t, w, 1)
 		// The job is scheduled twice for later and no worker has started it.
 		id := scheduled(t, w)
-		_, err := w.Campaigns.Act(t.Context(), w.Cause(), id, record.Match{}, campaign.Pause)
+		_, err := w.Campaigns.Transition(t.Context(), w.Cause(), id, record.Match{}, campaign.Pause)
 		must(t, err)
-		_, err = w.Campaigns.Act(t.Context(), w.Cause(), id, record.Match{}, campaign.Resume)
+		_, err = w.Campaigns.Transition(t.Context(), w.Cause(), id, record.Match{}, campaign.Resume)
 		must(t, err)
 		must(t, jobs.Ensure(t.Context(), "later", w.Now().Add(time.Hour)))
 		w.Clock.Advance(time.Second)

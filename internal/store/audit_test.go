@@ -231,7 +231,7 @@ func TestDrillAudit(t *testing.T) {
 			for n := range 8 {
 				c := w.Draft(fmt.Sprint(n))
 				w.Insert(c)
-				if _, err := w.Campaigns.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); err != nil {
+				if _, err := w.Campaigns.Transition(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -176,7 +176,7 @@ func campaignRefs(c *campaign.Campaign) []ref {
 		refsOf("channel", c.Channels), refsOf("tag", c.Tags),
 		refsOf("audience_id", c.AudienceIDs), refsOf("creative_id", c.CreativeIDs), refsOf("connection_id", c.Connections()),
 	)
-	if c.Spends() {
+	if c.HasSpend() {
 		list = append(list, ref{kind: refSpend})
 	}
 	return list

@@ -173,7 +173,7 @@ func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []i
 	for rows.Next() {
 		id, standing := ident.ID(rows.Text()), connectionStandings[connection.Status(rows.Text())]
 		platform := rows.Text()
-		standing.Own = platform == connection.PlatformAPI || platform == connection.PlatformCSV
+		standing.OwnData = platform == connection.PlatformAPI || platform == connection.PlatformCSV
 		found[id] = standing
 	}
 	return found, nil

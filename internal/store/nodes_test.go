@@ -59,7 +59,7 @@ func TestNodes(t *testing.T) {
 		var won, lost atomic.Int64
 		together(22, func(db *store.DB) {
 			service := campaign.New(db.Campaigns(), nil, nil, w.Clock.Now, rand.Reader)
-			switch _, err := service.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); {
+			switch _, err := service.Transition(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); {
 			case err == nil:
 				won.Add(1)
 			case fault.Is(err, fault.InvalidState):

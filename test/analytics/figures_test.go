@@ -100,7 +100,7 @@ func TestTooLargeToTell(t *testing.T) {
 		rows = append(rows, fmt.Sprintf(`{"date":"2026-11-%02d","campaign_id":%q,"creative_id":%q,"external_audience_id":"%d","spend":"999999999.999999"}`, 1+i%2, made[0], creative, i))
 	}
 	sent(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
-	if err := w.App.Campaigns.Spent(t.Context(), c.Workspace); err != nil {
+	if err := w.App.Campaigns.UpdateSpend(t.Context(), c.Workspace); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"null active", "100.00 USD completed"} {
@@ -125,7 +125,7 @@ func TestBudgets(t *testing.T) {
 		return id
 	}
 	settle := func() {
-		if err := w.App.Campaigns.Spent(t.Context(), c.Workspace); err != nil {
+		if err := w.App.Campaigns.UpdateSpend(t.Context(), c.Workspace); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -258,7 +258,7 @@ func recordsNames(t *testing.T, w *World) {
 	}
 	standings, err := w.DB.Connections().Standings(t.Context(), w.Workspace, []ident.ID{first, "con_none", find(foreign, source("Shop", "a"))})
 	w.must(err)
-	if diff := cmp.Diff(map[ident.ID]campaign.Standing{first: {Archived: true, Issue: "no_connection", Own: true}}, standings); diff != "" {
+	if diff := cmp.Diff(map[ident.ID]campaign.Standing{first: {Archived: true, Issue: "no_connection", OwnData: true}}, standings); diff != "" {
 		t.Errorf("standings differ (-want +got):\n%s", diff)
 	}
 	copied := *c

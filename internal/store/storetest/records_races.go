@@ -21,7 +21,7 @@ func recordsLaunch(t *testing.T, w *World) {
 	w.Insert(c)
 	var won, lost atomic.Int64
 	together(64, func(int) {
-		switch _, err := w.Campaigns.Act(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); {
+		switch _, err := w.Campaigns.Transition(t.Context(), w.Cause(), c.ID, record.Match{}, campaign.Launch); {
 		case err == nil:
 			won.Add(1)
 		case fault.Is(err, fault.InvalidState):
@@ -163,7 +163,7 @@ func recordsJobs(t *testing.T, w *World) {
 	}
 	act := func(a campaign.Action) {
 		t.Helper()
-		_, err := w.Campaigns.Act(t.Context(), w.Cause(), c.ID, record.Match{}, a)
+		_, err := w.Campaigns.Transition(t.Context(), w.Cause(), c.ID, record.Match{}, a)
 		w.must(err)
 	}
 	due(0) // a draft waits for nothing

@@ -121,7 +121,7 @@ func (w *World) campaignSteps() []Step {
 	}
 	move := func(a campaign.Action) Step {
 		return act(string(a), func(ctx context.Context, cause record.Cause) error {
-			_, err := s.Act(ctx, cause, id, record.Match{}, a)
+			_, err := s.Transition(ctx, cause, id, record.Match{}, a)
 			return err
 		})
 	}
@@ -159,7 +159,7 @@ func (w *World) campaignSteps() []Step {
 		}},
 		{"spent", false, func(ctx context.Context) error {
 			s := campaign.New(w.DB.Campaigns(), nil, spending{id}, w.Clock.Now, rand.Reader)
-			return s.Spent(ctx, w.Workspace)
+			return s.UpdateSpend(ctx, w.Workspace)
 		}},
 		act("archive", func(ctx context.Context, cause record.Cause) error {
 			_, err := s.Archive(ctx, cause, id, record.Match{})

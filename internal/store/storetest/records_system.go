@@ -102,7 +102,7 @@ func recordsReshape(t *testing.T, w *World) {
 	}
 	read()
 	// A change of an old record makes it new.
-	if _, err := w.Campaigns.Act(t.Context(), w.Cause(), ids[0], record.Match{}, campaign.Launch); err != nil {
+	if _, err := w.Campaigns.Transition(t.Context(), w.Cause(), ids[0], record.Match{}, campaign.Launch); err != nil {
 		t.Fatal(err)
 	}
 	w.Count(many-1, `SELECT count(*) FROM campaign WHERE shape = 0`)

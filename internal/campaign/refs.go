@@ -17,10 +17,10 @@ const (
 	pushDrifted = "drifted"
 )
 
-// Refer stores the platform campaigns that look returns. It emits an event when
-// a push fails or is delayed, when the platform confirms such a push, and when
-// a platform campaign drifts.
-func (s *Service) Refer(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
+// UpdateRefs stores the platform campaigns that look returns. It emits an event
+// when a push fails or is delayed, when the platform confirms such a push, and
+// when a platform campaign drifts.
+func (s *Service) UpdateRefs(ctx context.Context, workspace, id ident.ID, look func(context.Context) ([]record.ExternalRef, error)) error {
 	_, err := s.settleWith(ctx, workspace, id, func(c *Campaign, _ clock.Instant) ([]record.Event, error) {
 		refs, err := look(ctx)
 		if err != nil {
@@ -60,19 +60,19 @@ func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 	add(some(now, delayed) && !some(before, wrong), "campaign.push_delayed")
 	// A pending push whose link was removed can no longer be written. A failed
 	// push was reported before.
-	lost := func(r *record.ExternalRef) bool { return unconfirmed(r) && !failed(r) && find(now, r) == nil }
+	lost := func(r *record.ExternalRef) bool { return pushUnconfirmed(r) && !failed(r) && findRef(now, r) == nil }
 	unsettled := func(r *record.ExternalRef) bool {
-		is := find(now, r)
+		is := findRef(now, r)
 		return wrong(r) && (is == nil || is.Push == nil || *is.Push != pushApplied)
 	}
 	add((some(now, failed) || some(before, lost)) && !some(before, failed), "campaign.push_failed")
-	add(some(before, wrong) && !some(before, unsettled) && !some(now, unconfirmed), "campaign.push_applied")
+	add(some(before, wrong) && !some(before, unsettled) && !some(now, pushUnconfirmed), "campaign.push_applied")
 	add(some(now, drifted) && !some(before, drifted), "campaign.drifted")
 	return events
 }
 
-// find returns the entry for the same platform campaign, or nil.
-func find(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalRef {
+// findRef returns the entry for the same platform campaign, or nil.
+func findRef(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalRef {
 	at := slices.IndexFunc(list, func(o record.ExternalRef) bool {
 		return o.ConnectionID == r.ConnectionID && o.ExternalID == r.ExternalID
 	})
@@ -82,9 +82,9 @@ func find(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalRef 
 	return &list[at]
 }
 
-// unconfirmed reports whether the platform has not confirmed the requested
+// pushUnconfirmed reports whether the platform has not confirmed the requested
 // state.
-func unconfirmed(r *record.ExternalRef) bool {
+func pushUnconfirmed(r *record.ExternalRef) bool {
 	return r.Push != nil && (*r.Push == pushPending || *r.Push == pushFailed)
 }
 
@@ -92,14 +92,14 @@ func unconfirmed(r *record.ExternalRef) bool {
 // its start has passed.
 func (c *Campaign) Runs() bool { return c.Status == StatusActive && c.Delivery.Status != PendingStart }
 
-// Strays reports whether a launched campaign has a platform campaign that is
-// enabled, or that has a push without confirmation.
-func (c *Campaign) Strays() bool {
-	return c.LaunchedAt != nil && slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return enabled(&r) || unconfirmed(&r) })
+// MayStillRun reports whether a launched campaign has a platform campaign that
+// is enabled, or that has a push without confirmation.
+func (c *Campaign) MayStillRun() bool {
+	return c.LaunchedAt != nil && slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return isEnabled(&r) || pushUnconfirmed(&r) })
 }
 
-// enabled reports whether the platform campaign was enabled at the last read.
-func enabled(r *record.ExternalRef) bool { return r.Enabled != nil && *r.Enabled }
+// isEnabled reports whether the platform campaign was enabled at the last read.
+func isEnabled(r *record.ExternalRef) bool { return r.Enabled != nil && *r.Enabled }
 
 // Connections lists the connections that delivery depends on: those in
 // connection_ids and those of linked platform campaigns.
@@ -115,7 +115,7 @@ func (c *Campaign) Connections() []ident.ID {
 
 func sameRefs(a, b []record.ExternalRef) bool {
 	return slices.EqualFunc(a, b, func(x, y record.ExternalRef) bool {
-		return x.ConnectionID == y.ConnectionID && x.ExternalID == y.ExternalID && equal(x.ExternalStatus, y.ExternalStatus) && equal(x.Enabled, y.Enabled) &&
-			equal(x.Channel, y.Channel) && equal(x.URL, y.URL) && equal(x.Push, y.Push) && equal(x.PushError, y.PushError) && x.SyncedAt == y.SyncedAt
+		return x.ConnectionID == y.ConnectionID && x.ExternalID == y.ExternalID && equalPtr(x.ExternalStatus, y.ExternalStatus) && equalPtr(x.Enabled, y.Enabled) &&
+			equalPtr(x.Channel, y.Channel) && equalPtr(x.URL, y.URL) && equalPtr(x.Push, y.Push) && equalPtr(x.PushError, y.PushError) && x.SyncedAt == y.SyncedAt
 	})
 }

@@ -16,34 +16,33 @@ import (
 	"fanfare/internal/money"
 )
 
-// ledger is what campaigns have spent, in the test's hand. The workspace
-// counts in US dollars and in UTC.
-type ledger struct {
+// fakeSpend has the spend of campaigns. The workspace uses US dollars and UTC.
+type fakeSpend struct {
 	mu   sync.Mutex
 	now  func() time.Time
-	rows map[ident.ID][]spending
-	// dollars is what a unit of a currency is worth.
-	dollars map[money.Currency]int64
-	// asked are how many campaigns each question was about, -1 for all.
-	asked []int
-	// late is how old figures are.
-	late time.Duration
-	// meanwhile, if set, happens once while a question is answered.
-	meanwhile func()
+	rows map[ident.ID][]daySpend
+	// dollarsPerUnit has the value of one unit of each currency.
+	dollarsPerUnit map[money.Currency]int64
+	// queries has the number of campaigns of each query, -1 for all.
+	queries []int
+	// age is the age of the facts.
+	age time.Duration
+	// duringQuery, if set, is called once during a query.
+	duringQuery func()
 }
 
-// spending is an amount of a day, in whole units.
-type spending struct {
-	day    string
-	amount int64
-	in     money.Currency
+// daySpend is the spend of a day, in whole units.
+type daySpend struct {
+	day      string
+	amount   int64
+	currency money.Currency
 }
 
-func newLedger(c *fanfaretest.Tenant) *ledger {
-	return &ledger{now: c.World.Clock.Now, rows: map[ident.ID][]spending{}, dollars: map[money.Currency]int64{"USD": 1, "EUR": 2, "KRW": 2}}
+func newFakeSpend(c *fanfaretest.Tenant) *fakeSpend {
+	return &fakeSpend{now: c.World.Clock.Now, rows: map[ident.ID][]daySpend{}, dollarsPerUnit: map[money.Currency]int64{"USD": 1, "EUR": 2, "KRW": 2}}
 }
 
-func (l *ledger) set(id ident.ID, rows ...spending) {
+func (l *fakeSpend) set(id ident.ID, rows ...daySpend) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if delete(l.rows, id); rows != nil {
@@ -51,16 +50,16 @@ func (l *ledger) set(id ident.ID, rows ...spending) {
 	}
 }
 
-// questions returns what was asked since it was called before.
-func (l *ledger) questions() []int {
+// takeQueries returns the queries since the last call.
+func (l *fakeSpend) takeQueries() []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer func() { l.asked = nil }()
-	return l.asked
+	defer func() { l.queries = nil }()
+	return l.queries
 }
 
 // Spend implements campaign.Spending.
-func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error) {
+func (l *fakeSpend) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if zone == "" {
@@ -73,9 +72,9 @@ func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency m
 	if err != nil {
 		return nil, err
 	}
-	l.asked = append(l.asked, len(ids))
+	l.queries = append(l.queries, len(ids))
 	if ids == nil {
-		l.asked[len(l.asked)-1] = -1
+		l.queries[len(l.queries)-1] = -1
 		for id := range l.rows {
 			ids = append(ids, id)
 		}
@@ -85,9 +84,9 @@ func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency m
 		if l.rows[id] == nil {
 			continue
 		}
-		s := fact.CampaignSpend{Currency: currency, Known: true, AsOf: clock.At(l.now().Add(-l.late))}
+		s := fact.CampaignSpend{Currency: currency, Known: true, AsOf: clock.At(l.now().Add(-l.age))}
 		for _, r := range l.rows[id] {
-			worth, is := l.dollars[r.in], l.dollars[currency]
+			worth, is := l.dollarsPerUnit[r.currency], l.dollarsPerUnit[currency]
 			if worth == 0 || is == 0 {
 				s.Known = false
 				continue
@@ -100,17 +99,17 @@ func (l *ledger) Spend(_ context.Context, _ ident.ID, ids []ident.ID, currency m
 		}
 		found[id] = s
 	}
-	if l.meanwhile != nil {
-		then := l.meanwhile
-		l.meanwhile = nil
+	if l.duringQuery != nil {
+		call := l.duringQuery
+		l.duringQuery = nil
 		l.mu.Unlock()
-		then()
+		call()
 		l.mu.Lock()
 	}
 	return found, nil
 }
 
-// today and yesterday are days of the test's beginning in UTC.
+// Days around the start of the test in UTC.
 const (
 	yesterday = "2026-11-14"
 	today     = "2026-11-15"
@@ -118,11 +117,11 @@ const (
 )
 
 // usd is an amount of dollars on a day.
-func usd(day string, amount int64) spending { return spending{day, amount, "USD"} }
+func usd(day string, amount int64) daySpend { return daySpend{day, amount, "USD"} }
 
 func amount(units int64) money.Amount { return money.Amount{Micros: units * 1_000_000, Digits: 2} }
 
-// budget makes one; a cap of 0 is none.
+// budget returns a budget. A dailyCap of 0 means none.
 func budget(kind string, units, dailyCap int64, in money.Currency) *campaign.Budget {
 	b := &campaign.Budget{Type: kind, Amount: amount(units), Currency: in, Pacing: "even"}
 	if dailyCap > 0 {
@@ -132,29 +131,29 @@ func budget(kind string, units, dailyCap int64, in money.Currency) *campaign.Bud
 	return b
 }
 
-// whole is a spec that lacks nothing but a budget.
-func whole(b *campaign.Budget) campaign.Spec {
+// completeSpec returns a spec without delivery issues, apart from the budget.
+func completeSpec(b *campaign.Budget) campaign.Spec {
 	return campaign.Spec{ConnectionIDs: ids("con_1"), CreativeIDs: ids("crv_1"), AudienceIDs: ids("aud_1"), Budget: b}
 }
 
-func (l *linked) spent(t testing.TB) {
+func (l *refService) updateSpend(t testing.TB) {
 	t.Helper()
-	if err := l.Spent(t.Context(), l.cause.Workspace); err != nil {
+	if err := l.UpdateSpend(t.Context(), l.cause.Workspace); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // active is a launched campaign.
-func (l *linked) active(t *testing.T, spec campaign.Spec) ident.ID {
+func (l *refService) active(t *testing.T, spec campaign.Spec) ident.ID {
 	t.Helper()
 	id := l.create(t, spec)
 	l.act(t, id, campaign.Launch)
 	return id
 }
 
-// accountOf is what a record says about money: spend, what is left, status,
-// delivery and issues.
-func accountOf(c *fanfaretest.Tenant, id ident.ID) string {
+// spendAndStatus returns the spend, the remaining budget, the status, the
+// delivery status and the issues of a record as text.
+func spendAndStatus(c *fanfaretest.Tenant, id ident.ID) string {
 	rec := read(c, string(id))
 	sum := func(name string) string {
 		s, ok := rec[name].(map[string]any)
