@@ -173,7 +173,7 @@ var layers = []layer{
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", packages: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only package that may import all others"},
 	{
-		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
+		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
 		may: []string{"*"}, why: "tests may import everything; nothing may import them",
 	},
 }

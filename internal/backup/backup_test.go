@@ -25,7 +25,7 @@ import (
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
-	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/sqlitetest"
 	"fanfare/internal/store/storetest"
 )
 
@@ -33,14 +33,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // engines open an empty database each.
 var engines = map[string]func(t *testing.T) store.Engine{
-	"sqlite": func(t *testing.T) store.Engine {
-		e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = e.Close() })
-		return e
-	},
+	"sqlite": func(t *testing.T) store.Engine { return sqlitetest.Open(t) },
 	"postgres": func(t *testing.T) store.Engine {
 		e, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Options{})
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ import (
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
-	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/sqlitetest"
 	"fanfare/internal/store/storetest"
 )
 
@@ -35,7 +34,7 @@ func each(t *testing.T, test func(t *testing.T, w *storetest.World)) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) (store.Engine, error){
 		"sqlite": func(t *testing.T) (store.Engine, error) {
-			return sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
+			return sqlitetest.Open(t), nil
 		},
 		"postgres": func(t *testing.T) (store.Engine, error) {
 			return postgres.Open(t.Context(), pgtest.URL(t), postgres.Options{})
@@ -348,12 +347,7 @@ func TestBegin(t *testing.T) {
 // them.
 func TestFedOnlyGoesOn(t *testing.T) {
 	t.Parallel()
-	e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	w := storetest.NewWorld(t, e)
+	w := storetest.NewWorld(t, sqlitetest.Open(t))
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

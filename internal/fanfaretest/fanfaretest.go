@@ -33,7 +33,7 @@ import (
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
-	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/sqlitetest"
 	"fanfare/internal/store/storetest"
 )
 
@@ -90,11 +90,7 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 // SQLite opens an empty database in a temporary folder.
 func SQLite(t testing.TB) store.Engine {
 	t.Helper()
-	e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return sqlitetest.Open(t)
 }
 
 // Postgres opens an empty database on the test's own server.
@@ -116,7 +112,7 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	}
 	w := &World{T: t, Clock: storetest.NewClock(Start), Log: &Buffer{}}
 	config := app.Config{
-		Engine: e, Facts: t.TempDir(), Assets: t.TempDir(), MasterKey: filepath.Join(t.TempDir(), "master.key"), Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, MaxWorkspaces: 10, CachedRecords: 1024, Changelog: fanfare.Changelog,
+		Engine: e, Facts: sqlitetest.Dir(t), Assets: t.TempDir(), MasterKey: filepath.Join(t.TempDir(), "master.key"), Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, MaxWorkspaces: 10, CachedRecords: 1024, Changelog: fanfare.Changelog,
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}

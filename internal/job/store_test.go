@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,7 +20,7 @@ import (
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
-	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/sqlitetest"
 	"fanfare/internal/store/storetest"
 )
 
@@ -29,12 +28,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func openSQLite(t *testing.T) store.Engine {
 	t.Helper()
-	e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	return e
+	return sqlitetest.Open(t)
 }
 
 func openPostgres(t *testing.T, url string) store.Engine {

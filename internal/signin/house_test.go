@@ -17,7 +17,7 @@ import (
 	"fanfare/internal/seal"
 	"fanfare/internal/secret"
 	"fanfare/internal/signin"
-	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/sqlitetest"
 	"fanfare/internal/store/storetest"
 )
 
@@ -55,13 +55,8 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	dir := t.TempDir()
-	e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	ring, _, err := seal.OpenOrCreate(filepath.Join(dir, "master.key"), rand.Reader)
+	e := sqlitetest.Open(t)
+	ring, _, err := seal.OpenOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

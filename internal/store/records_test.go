@@ -1,23 +1,19 @@
 package store_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
-	"fanfare/internal/store/sqlite"
+	"fanfare/internal/store/sqlitetest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // engines open an empty database each and close it when the test ends.
 var engines = map[string]func(t *testing.T) store.Engine{
-	"sqlite": func(t *testing.T) store.Engine {
-		e, err := sqlite.Open(filepath.Join(t.TempDir(), "fanfare.db"), sqlite.Options{})
-		return closing(t, e, err)
-	},
+	"sqlite":   func(t *testing.T) store.Engine { return sqlitetest.Open(t) },
 	"postgres": func(t *testing.T) store.Engine { return node(t, pgtest.URL(t)) },
 }
 

@@ -3,7 +3,6 @@
 package pgtest
 
 import (
-	"os"
 	"syscall"
 )
 
@@ -13,5 +12,3 @@ const immediate = syscall.SIGQUIT
 func attributes() *syscall.SysProcAttr { return nil }
 
 func disown(string) error { return nil }
-
-func tempRoot() string { return os.TempDir() }

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"fanfare/internal/store/testdir"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -57,7 +59,7 @@ func Start(dir string, durable bool) (*Server, error) {
 	}
 	s := &Server{dir: dir, exited: make(chan struct{}), unlock: func() {}}
 	if dir == "" {
-		root := tempRoot()
+		root := testdir.Root()
 		sweep(root)
 		if s.dir, err = os.MkdirTemp(root, tempPrefix); err != nil {
 			return nil, err
