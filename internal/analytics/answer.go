@@ -26,7 +26,7 @@ type Answer struct {
 	totalRows *int
 	cached    bool
 
-	report *report
+	report *reportOptions
 	// records are the records that a report's rows are about.
 	records map[ident.ID]fact.Record
 }
@@ -44,12 +44,12 @@ func (e *evaluation) answer(started time.Time) *Answer {
 		n := len(e.rows)
 		a.totalRows = &n
 	}
-	a.describe(e, started, nil)
+	a.encodeSharedMeta(e, started, nil)
 	return a
 }
 
-// finish adds the page's own members to meta.
-func (a *Answer) finish(elapsed time.Duration) {
+// encodeMeta adds the page's own members to meta.
+func (a *Answer) encodeMeta(elapsed time.Duration) {
 	b := append(make([]byte, 0, len(a.head)+100), a.head...)
 	b = appendCount(append(b, `,"total_rows":`...), a.totalRows)
 	b = strconv.AppendInt(append(b, `,"row_count":`...), int64(len(a.rows)), 10)
@@ -78,11 +78,11 @@ func (a *Answer) AppendJSON(b []byte) []byte {
 			b = slices.Grow(b, len(b)*len(a.rows)+len(a.meta)+500)
 		}
 	}
-	return a.appendRest(append(b, ']'))
+	return a.appendPageMembers(append(b, ']'))
 }
 
-// appendRest appends the members that follow data.
-func (a *Answer) appendRest(b []byte) []byte {
+// appendPageMembers appends the members that follow data.
+func (a *Answer) appendPageMembers(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `,"has_more":`...), a.next != "")
 	b = appendNullable(append(b, `,"next_cursor":`...), a.next, a.next == "")
 	b = append(append(b, `,"meta":`...), a.meta...)

@@ -18,12 +18,12 @@ import (
 	"fanfare/internal/ident"
 )
 
-// small is a world that one can work out by hand.
-func small(t testing.TB) *memory {
+// smallFacts is a world that one can work out by hand.
+func smallFacts(t testing.TB) *memoryFacts {
 	t.Helper()
-	m := newMemory()
+	m := newMemoryFacts()
 	add := func(s *fact.Source, date, channel string, campaign, creative fact.Entity, v map[fact.Measure]int64) {
-		m.rows = append(m.rows, fact.Row{Source: s, Date: day(t, date), Channel: channel, Campaign: campaign, Creative: creative, Values: figures(v)})
+		m.rows = append(m.rows, fact.Row{Source: s, Date: day(t, date), Channel: channel, Campaign: campaign, Creative: creative, Values: measures(v)})
 	}
 	ours := fact.Entity{ExternalID: "c0", Record: campaigns[0]}
 	theirs := fact.Entity{ExternalID: "c9", Name: "=Old \"one\", 1"}
@@ -150,7 +150,7 @@ func TestRows(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			a, err := small(t).service().Query(t.Context(), wks, test.query)
+			a, err := smallFacts(t).service().Query(t.Context(), wks, test.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestRows(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	t.Parallel()
-	a, err := small(t).service().Query(t.Context(), wks, october(Query{
+	a, err := smallFacts(t).service().Query(t.Context(), wks, october(Query{
 		Metrics: []string{"spend", "clicks"}, Dimensions: []string{"campaign_id", "channel"}, Granularity: new("month"), Compare: &Compare{To: "previous_period"},
 	}))
 	if err != nil {
@@ -192,7 +192,7 @@ func TestCSV(t *testing.T) {
 
 func TestMeta(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	m.connections[0].DataThrough = new(day(t, "2026-10-08"))
 	m.connections[1].StaleAfter, m.connections[1].Sandbox = time.Hour, true
 	a, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"reach", "spend", "conversions"}, Dimensions: []string{"tag"}}))
@@ -235,19 +235,19 @@ func TestMeta(t *testing.T) {
 
 func TestNoWarnings(t *testing.T) {
 	t.Parallel()
-	m := small(t)
-	m.rows = append(m.rows, fact.Row{Source: &fact.Source{Connection: conns[1], Platform: "tiktok_ads", Zone: metaAds.Zone, Currency: "EUR"}, Date: day(t, "2026-10-02"), Values: figures(map[fact.Measure]int64{fact.Conversions: 0})})
-	got := ask(t, m, october(Query{Metrics: []string{"impressions", "conversions"}, Filters: new(leaf("", "platform", In, "meta_ads", "tiktok_ads"))}))
+	m := smallFacts(t)
+	m.rows = append(m.rows, fact.Row{Source: &fact.Source{Connection: conns[1], Platform: "tiktok_ads", Zone: metaAds.Zone, Currency: "EUR"}, Date: day(t, "2026-10-02"), Values: measures(map[fact.Measure]int64{fact.Conversions: 0})})
+	got := runQuery(t, m, october(Query{Metrics: []string{"impressions", "conversions"}, Filters: new(leaf("", "platform", In, "meta_ads", "tiktok_ads"))}))
 	if len(got.Meta.Warnings) != 0 {
 		t.Errorf("got %+v want none", got.Meta.Warnings)
 	}
 }
 
-// TestTotalsOfOverlappingRows: what is in several rows counts once, and people
-// in several rows are not added up.
+// TestTotalsOfOverlappingRows checks that totals count facts of several rows
+// once, and do not add up reach.
 func TestTotalsOfOverlappingRows(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	for i := range m.rows {
 		m.rows[i].Campaign.Record = campaigns[2]
 	}
@@ -259,7 +259,7 @@ func TestTotalsOfOverlappingRows(t *testing.T) {
 		{october(Query{Metrics: []string{"reach"}, Dimensions: []string{"creative_id"}, Filters: new(leaf("", "reach", Greater, "0"))}), "map[reach:null]"},
 		{october(Query{Metrics: []string{"reach"}, Dimensions: []string{"creative_id"}, Filters: new(leaf("", "reach", Greater, "400"))}), "map[reach:800]"},
 	} {
-		if got := fmt.Sprint(flat(ask(t, m, test.query).Meta.Totals.Metrics)); got != test.want {
+		if got := fmt.Sprint(metricTexts(runQuery(t, m, test.query).Meta.Totals.Metrics)); got != test.want {
 			t.Errorf("%v: got %s want %s", test.query.Dimensions, got, test.want)
 		}
 	}
@@ -267,7 +267,7 @@ func TestTotalsOfOverlappingRows(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	for _, test := range []struct {
 		query *Query
 		want  int64
@@ -280,7 +280,7 @@ func TestDryRun(t *testing.T) {
 		{october(Query{Metrics: []string{"spend"}, DryRun: true, Dimensions: []string{"campaign_id"}, Compare: &Compare{To: "previous_period"}}), 8},
 		{october(Query{Metrics: []string{"spend"}, DryRun: true, Granularity: new("day"), Compare: &Compare{To: "custom", Range: &Range{Start: new("2026-09-01"), End: new("2026-09-10")}}}), 10},
 	} {
-		got := ask(t, m, test.query)
+		got := runQuery(t, m, test.query)
 		if len(got.Data) != 0 || got.Meta.Estimated == nil || *got.Meta.Estimated != test.want || got.Meta.Totals != nil {
 			t.Errorf("%v: got %d rows, estimate %v want none and %d", test.query.Dimensions, len(got.Data), got.Meta.Estimated, test.want)
 		}
@@ -299,9 +299,9 @@ func bound(err error) any {
 	return f.Details[0].Meta["bound"]
 }
 
-func TestBounds(t *testing.T) {
+func TestQueryTooBroad(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	query := october(Query{Metrics: []string{"spend"}})
 	for failure, want := range map[error]string{ErrTooMany: "rows", ErrTooLarge: "magnitude"} {
 		m.before = func(context.Context, *Plan) error { return fmt.Errorf("engine: %w", failure) }
@@ -309,7 +309,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("got %v want query_too_broad with bound %s", err, want)
 		}
 	}
-	m = newMemory()
+	m = newMemoryFacts()
 	for i := range 91 {
 		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, "2026-10-01"), Channel: "social", Campaign: fact.Entity{ExternalID: fmt.Sprint(i)}})
 	}
@@ -326,10 +326,10 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestPatience(t *testing.T) {
+func TestQueryTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := small(t)
+		m := smallFacts(t)
 		m.before = func(ctx context.Context, _ *Plan) error {
 			<-ctx.Done()
 			return ctx.Err()
@@ -350,11 +350,11 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestOneState: facts that come in between the questions of one answer do not
-// get into a part of it.
-func TestOneState(t *testing.T) {
+// TestFactsChangeBetweenPlans checks that all parts of an answer see the same
+// facts.
+func TestFactsChangeBetweenPlans(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	written := make(chan struct{})
 	var once sync.Once
 	m.after = func(p *Plan) {
@@ -372,7 +372,7 @@ func TestOneState(t *testing.T) {
 		}
 		return nil
 	}
-	got := ask(t, m, october(Query{Metrics: []string{"impressions", "reach"}, Granularity: new("day")}))
+	got := runQuery(t, m, october(Query{Metrics: []string{"impressions", "reach"}, Granularity: new("day")}))
 	var sum int64
 	for _, r := range got.Data {
 		n, err := r.Metrics["impressions"].Int64()
@@ -396,7 +396,7 @@ func cursorCode(err error) string {
 
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	s := m.service()
 	query := october(Query{Metrics: []string{"clicks"}, Granularity: new("day"), Limit: new(int64(3))})
 	first, err := s.Query(t.Context(), wks, query)
@@ -433,20 +433,20 @@ func TestCursors(t *testing.T) {
 	if _, err := s.Query(t.Context(), wks, &Query{Cursor: cursor, Limit: new(int64(0))}); !fault.Is(err, fault.ValidationFailed) {
 		t.Errorf("limit 0: got %v want validation_failed", err)
 	}
-	m.now = m.now.Add(keptFor)
+	m.now = m.now.Add(resultTTL)
 	if _, err := s.Query(t.Context(), wks, &Query{Cursor: cursor}); cursorCode(err) != "cursor_expired" {
 		t.Errorf("expired: got %v", err)
 	}
-	if k := m.kept[first.keptID(t, s)]; k.ExpiresAt != clock.At(noon.Add(15*time.Minute)) || len(k.Rows) != 7 {
+	if k := m.stored[first.storedID(t, s)]; k.ExpiresAt != clock.At(noon.Add(15*time.Minute)) || len(k.Rows) != 7 {
 		t.Errorf("got %+v want 7 rows for 15 minutes", k)
 	}
 }
 
-// keptID is the id of the result behind an answer's cursor.
-func (a *Answer) keptID(t *testing.T, s *Service) ident.ID {
+// storedID is the id of the result behind an answer's cursor.
+func (a *Answer) storedID(t *testing.T, s *Service) ident.ID {
 	t.Helper()
 	plain, _ := s.Open(wks.ID, a.next)
-	mark, ok := parseBookmark(plain)
+	mark, ok := parseCursorState(plain)
 	if !ok {
 		t.Fatalf("got %q want a bookmark", plain)
 	}

@@ -12,7 +12,7 @@ import (
 // fixed answers every plan with the same groups, so that only what is done
 // with them is measured.
 type fixed struct {
-	*memory
+	*memoryFacts
 	groups []Group
 }
 
@@ -25,8 +25,8 @@ func (f *fixed) Query(_ context.Context, p *Plan) ([]Group, error) {
 
 func benchmark(b *testing.B, n int, q *Query) {
 	b.Helper()
-	m := small(b)
-	f := &fixed{memory: m}
+	m := smallFacts(b)
+	f := &fixed{memoryFacts: m}
 	// In no order, as an engine answers.
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 		f.groups = append(f.groups, Group{
@@ -48,7 +48,7 @@ func benchmark(b *testing.B, n int, q *Query) {
 	b.SetBytes(int64(len(buffer)))
 }
 
-// BenchmarkOneRow is what an answer costs beside the engine.
+// BenchmarkOneRow measures an answer without the engine.
 func BenchmarkOneRow(b *testing.B) {
 	benchmark(b, 1, october(Query{Metrics: DefaultMetrics}))
 }
@@ -61,6 +61,6 @@ func BenchmarkComparedRows(b *testing.B) {
 	benchmark(b, MaxLimit, october(Query{Metrics: DefaultMetrics, Dimensions: []string{"campaign_id", "channel"}, Compare: &Compare{To: "previous_period"}, Limit: new(int64(MaxLimit))}))
 }
 
-func BenchmarkKeptRows(b *testing.B) {
+func BenchmarkStoredRows(b *testing.B) {
 	benchmark(b, MaxLimit, october(Query{Metrics: []string{"impressions", "clicks", fact.Spend.String(), "conversions", "revenue"}, Dimensions: []string{"campaign_id", "channel"}}))
 }

@@ -52,8 +52,8 @@ func (g Granularity) next(start clock.Date) clock.Date {
 	}
 }
 
-// before returns the first day of the preceding bucket.
-func (g Granularity) before(start clock.Date) clock.Date { return g.start(start - 1) }
+// previousStart returns the first day of the preceding bucket.
+func (g Granularity) previousStart(start clock.Date) clock.Date { return g.start(start - 1) }
 
 // buckets returns the first day of every bucket of a span. The first one can be
 // before the span. Without granularity it returns one bucket with day 0.
@@ -73,9 +73,9 @@ func (g Granularity) partial(start clock.Date, s span) bool {
 	return g != Whole && (start < s.first || g.next(start)-1 > s.last)
 }
 
-// has reports whether the part of the bucket inside the span contains the
-// weekday. An empty weekday matches any day.
-func (g Granularity) has(start clock.Date, s span, weekday string) bool {
+// hasWeekday reports whether the part of the bucket inside the span contains
+// the weekday. An empty weekday matches any day.
+func (g Granularity) hasWeekday(start clock.Date, s span, weekday string) bool {
 	if g != Whole {
 		s = span{max(start, s.first), min(g.next(start)-1, s.last)}
 	}
@@ -155,7 +155,7 @@ func (p *preset) span(today clock.Date) span {
 		return span{first, today}
 	case p.past:
 		start := p.unit.start(today)
-		return span{p.unit.before(start), start - 1}
+		return span{p.unit.previousStart(start), start - 1}
 	default:
 		return span{p.unit.start(today), today}
 	}
@@ -170,7 +170,7 @@ func (p *preset) span(today clock.Date) span {
 func previous(s span, p *preset, matchWeekday bool) span {
 	before := span{s.first - clock.Date(s.days()), s.first - 1}
 	if p != nil && p.unit != "" {
-		before.first = p.unit.before(p.unit.start(s.first))
+		before.first = p.unit.previousStart(p.unit.start(s.first))
 		before.last = before.first + clock.Date(s.days()) - 1
 		if p.past {
 			before.last = s.first - 1

@@ -91,7 +91,7 @@ var Metrics = []Metric{
 	measure(fact.Bounces, "Bounces", "Messages that could not be delivered.", FormatCount),
 	measure(fact.Unsubscribes, "Unsubscribes", "Recipients who want no more messages.", FormatCount),
 	measure(fact.Complaints, "Complaints", "Recipients who called a message spam.", FormatCount),
-	measure(fact.Reach, "Reach", "Different people who saw an ad: the platform's figure for exactly this slice.", FormatCount),
+	measure(fact.Reach, "Reach", "Different people who saw an ad: the platform's value for exactly this slice.", FormatCount),
 	quotient("ctr", "Click-through rate", "Clicks per impression.", "clicks / impressions", FormatRatio, fact.Clicks, fact.Impressions),
 	quotient("cpc", "Cost per click", "Spend per click.", "spend / clicks", FormatCurrency, fact.Spend, fact.Clicks),
 	{

@@ -14,12 +14,13 @@ import (
 	"fanfare/internal/fact"
 )
 
-// stopped is a world in which one campaign has stopped and another runs.
-func stopped(t testing.TB) *memory {
+// stoppedCampaign is a world in which one campaign has stopped and another
+// runs.
+func stoppedCampaign(t testing.TB) *memoryFacts {
 	t.Helper()
-	m := newMemory()
+	m := newMemoryFacts()
 	add := func(date, name string, v map[fact.Measure]int64) {
-		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, date), Channel: "social", Campaign: fact.Entity{ExternalID: name, Name: name}, Values: figures(v)})
+		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, date), Channel: "social", Campaign: fact.Entity{ExternalID: name, Name: name}, Values: measures(v)})
 	}
 	add("2026-10-05", "Stopped", map[fact.Measure]int64{fact.Spend: 100_000_000, fact.Leads: 4})
 	add("2026-10-12", "Running", map[fact.Measure]int64{fact.Spend: 50_000_000})
@@ -84,7 +85,7 @@ func TestCompareListsBothPeriods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			m := stopped(t)
+			m := stoppedCampaign(t)
 			s := m.service()
 			a, err := s.Query(t.Context(), wks, test.query)
 			if err != nil {
@@ -108,8 +109,9 @@ func TestCompareListsBothPeriods(t *testing.T) {
 	}
 }
 
-// TestDenseRowsExist: only days that have the row's weekday are filled in.
-func TestDenseRowsExist(t *testing.T) {
+// TestFilledRowsHaveWeekday checks that only days with the row's weekday are
+// filled in.
+func TestFilledRowsHaveWeekday(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ granularity, first, last, want string }{
 		{"day", "2026-10-05", "2026-10-19", "2026-10-05 2026-10-12 2026-10-19"},
@@ -117,7 +119,7 @@ func TestDenseRowsExist(t *testing.T) {
 		{"week", "2026-10-05", "2026-10-11", "2026-10-05"},
 		{"month", "2026-09-29", "2026-10-12", "2026-10-01"},
 	} {
-		got := ask(t, stopped(t), &Query{
+		got := runQuery(t, stoppedCampaign(t), &Query{
 			Metrics: []string{"spend"}, Dimensions: []string{"weekday"}, Granularity: &test.granularity, Range: &Range{Start: &test.first, End: &test.last},
 		})
 		var dates []string
@@ -130,12 +132,13 @@ func TestDenseRowsExist(t *testing.T) {
 	}
 }
 
-// TestUnreported: a metric is 0 only where it could have been reported.
+// TestUnreported checks that a metric without facts is 0 only if it could have
+// been reported.
 func TestUnreported(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
+	m := newMemoryFacts()
 	add := func(s *fact.Source, date string, r fact.Row, v map[fact.Measure]int64) {
-		r.Source, r.Date, r.Values = s, day(t, date), figures(v)
+		r.Source, r.Date, r.Values = s, day(t, date), measures(v)
 		m.rows = append(m.rows, r)
 	}
 	mobile := fact.Row{Family: fact.Device, Device: "mobile", Channel: "social"}
@@ -162,7 +165,7 @@ func TestUnreported(t *testing.T) {
 		{"one channel reports it, the other does not", "2026-08-01", "2026-08-02", Query{Granularity: new("day"), Dimensions: []string{"channel"}}, "0.000001 4 0.000001 null 0 null", ""},
 	} {
 		test.query.Metrics, test.query.Range = []string{"spend"}, &Range{Start: &test.first, End: &test.last}
-		answer := ask(t, m, &test.query)
+		answer := runQuery(t, m, &test.query)
 		got := fmt.Sprint(written(answer.Meta.Totals.Metrics["spend"]), " ", len(answer.Data))
 		for _, r := range answer.Data {
 			got += " " + written(r.Metrics["spend"])
@@ -177,50 +180,50 @@ func TestUnreported(t *testing.T) {
 	}
 }
 
-// TestCompareIsAnotherQuery: a comparison has every row of two plain queries
-// about both periods, each once, and beside them nothing but zeros and nulls.
-func TestCompareIsAnotherQuery(t *testing.T) {
+// TestCompareEqualsTwoQueries checks that a comparison has every row of two
+// queries of both periods once, and otherwise only zeros and nulls.
+func TestCompareEqualsTwoQueries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
+		m, q := randomFacts(t), drawQuery(t)
 		q.Compare = &Compare{To: rapid.SampledFrom(Comparisons[:2]).Draw(t, "to"), MatchWeekday: rapid.Bool().Draw(t, "weekday")}
 		r, problems := Resolve(q, wks, noon)
 		if problems != nil {
 			t.Fatal(problems)
 		}
-		compared, alone := ask(t, m, q), *q
+		compared, alone := runQuery(t, m, q), *q
 		alone.Compare = nil
-		now := ask(t, m, &alone)
+		now := runQuery(t, m, &alone)
 		alone.Range = &Range{Start: new(r.compare.days.first.String()), End: new(r.compare.days.last.String())}
-		before := ask(t, m, &alone)
+		before := runQuery(t, m, &alone)
 		for name, pair := range map[string][2]map[string]*json.Number{
 			"now": {compared.Meta.Totals.Metrics, now.Meta.Totals.Metrics}, "before": {compared.Meta.Totals.Previous, before.Meta.Totals.Metrics},
 		} {
-			if fmt.Sprint(flat(pair[0])) != fmt.Sprint(flat(pair[1])) {
-				t.Fatalf("totals of %s: got %v want %v", name, flat(pair[0]), flat(pair[1]))
+			if fmt.Sprint(metricTexts(pair[0])) != fmt.Sprint(metricTexts(pair[1])) {
+				t.Fatalf("totals of %s: got %v want %v", name, metricTexts(pair[0]), metricTexts(pair[1]))
 			}
 		}
-		left := []map[string]string{now.figures(), before.figures()}
+		left := []map[string]string{now.texts(), before.texts()}
 		here, there := r.granularity.buckets(r.days), r.granularity.buckets(r.compare.days)
 		for _, row := range compared.Data {
 			dates := []*string{row.Dimensions["date"], row.PreviousDate}
-			for i, figures := range []map[string]*json.Number{row.Metrics, row.Previous} {
+			for i, values := range []map[string]*json.Number{row.Metrics, row.Previous} {
 				if r.granularity != Whole && dates[i] == nil {
-					if i == 0 && known(figures) || i == 1 && figures != nil {
-						t.Fatalf("got %v want nothing without a bucket", flat(figures))
+					if i == 0 && known(values) || i == 1 && values != nil {
+						t.Fatalf("got %v want nothing without a bucket", metricTexts(values))
 					}
 					continue
 				}
-				if figures == nil {
+				if values == nil {
 					continue
 				}
 				key := keyOf(row.Dimensions, row.External, row.Labels, dates[i])
 				want, has := left[i][key]
-				if has && fmt.Sprint(flat(figures)) != want {
-					t.Fatalf("%s: got %v want %s", key, flat(figures), want)
+				if has && fmt.Sprint(metricTexts(values)) != want {
+					t.Fatalf("%s: got %v want %s", key, metricTexts(values), want)
 				}
-				if !has && !empty(figures) {
-					t.Fatalf("%s: got %v want zeros and nulls", key, flat(figures))
+				if !has && !empty(values) {
+					t.Fatalf("%s: got %v want zeros and nulls", key, metricTexts(values))
 				}
 				delete(left[i], key)
 			}
@@ -249,18 +252,18 @@ func TestCompareIsAnotherQuery(t *testing.T) {
 	})
 }
 
-// figures are the metrics of every row by what tells rows apart.
-func (s *shown) figures() map[string]string {
+// texts are the metrics of every row by what tells rows apart.
+func (s *decodedRow) texts() map[string]string {
 	list := map[string]string{}
 	for _, r := range s.Data {
-		list[keyOf(r.Dimensions, r.External, r.Labels, r.Dimensions["date"])] = fmt.Sprint(flat(r.Metrics))
+		list[keyOf(r.Dimensions, r.External, r.Labels, r.Dimensions["date"])] = fmt.Sprint(metricTexts(r.Metrics))
 	}
 	return list
 }
 
 // known reports whether any of the metrics is.
-func known(figures map[string]*json.Number) bool {
-	for _, n := range figures {
+func known(values map[string]*json.Number) bool {
+	for _, n := range values {
 		if n != nil {
 			return true
 		}
@@ -269,8 +272,8 @@ func known(figures map[string]*json.Number) bool {
 }
 
 // empty reports whether all metrics are zero or unknown.
-func empty(figures map[string]*json.Number) bool {
-	for _, n := range figures {
+func empty(values map[string]*json.Number) bool {
+	for _, n := range values {
 		if n != nil && n.String() != "0" {
 			return false
 		}

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// possible reports whether the condition can be true and whether it can be
+// canMatch reports whether the condition can be true and whether it can be
 // false if only some dimensions are known. of returns the values of a
 // dimension, none for null, and whether they are known.
-func (c *Condition) possible(of func(dimension string) (values []string, known bool)) (yes, no bool) {
+func (c *Condition) canMatch(of func(dimension string) (values []string, known bool)) (yes, no bool) {
 	switch {
 	case c == nil:
 		return true, false
 	case c.And != nil:
 		yes = true
 		for i := range c.And {
-			y, n := c.And[i].possible(of)
+			y, n := c.And[i].canMatch(of)
 			yes, no = yes && y, no || n
 		}
 		return yes, no
 	case c.Or != nil:
 		no = true
 		for i := range c.Or {
-			y, n := c.Or[i].possible(of)
+			y, n := c.Or[i].canMatch(of)
 			yes, no = yes || y, no && n
 		}
 		return yes, no
 	case c.Not != nil:
-		y, n := c.Not.possible(of)
+		y, n := c.Not.canMatch(of)
 		return n, y
 	}
 	values, known := of(c.Dimension)
@@ -79,23 +79,24 @@ func (c *Condition) matches(values []string) bool {
 // checked tag by tag: it has at most one leaf on tags, and that leaf is not
 // negated.
 func (c *Condition) onAnyTag() bool {
-	asked, denied := c.tags(false)
-	return asked <= 1 && !denied
+	count, negated := c.countTagLeaves(false)
+	return count <= 1 && !negated
 }
 
-// tags counts the leaves on tags, and reports whether one of them is negated.
-func (c *Condition) tags(not bool) (asked int, denied bool) {
+// countTagLeaves counts the leaves on tags, and reports whether one of them is
+// negated.
+func (c *Condition) countTagLeaves(not bool) (count int, negated bool) {
 	switch {
 	case c == nil:
 		return 0, false
 	case c.Not != nil:
-		return c.Not.tags(!not)
+		return c.Not.countTagLeaves(!not)
 	case c.Dimension == "tag":
 		return 1, not != (c.Op == NotEqual || c.Op == NotIn || c.Op == NotContains)
 	}
 	for _, inner := range slices.Concat(c.And, c.Or) {
-		n, is := inner.tags(not)
-		asked, denied = asked+n, denied || is
+		n, is := inner.countTagLeaves(not)
+		count, negated = count+n, negated || is
 	}
-	return asked, denied
+	return count, negated
 }

@@ -81,7 +81,7 @@ func (l *layout) appendRow(b []byte, r *row) []byte {
 		}
 	}
 	b = append(b, '}')
-	b = l.appendFigures(b, r)
+	b = l.appendMetrics(b, r)
 	if r.partial {
 		b = append(b, `,"partial":true`...)
 	}
@@ -95,22 +95,22 @@ func appendNullable(b []byte, text string, null bool) []byte {
 	return appendText(b, text)
 }
 
-// appendFigures appends the metrics, the comparison and the change as the last
+// appendMetrics appends the metrics, the comparison and the change as the last
 // members of an object.
-func (l *layout) appendFigures(b []byte, r *row) []byte {
-	b = l.appendNumbers(append(b, `,"metrics":`...), r.now)
+func (l *layout) appendMetrics(b []byte, r *row) []byte {
+	b = l.appendValues(append(b, `,"metrics":`...), r.now)
 	if l.compare {
 		if l.dated {
 			b = appendDateIf(append(b, `,"previous_date":`...), r.dateBefore, r.paired)
 		}
-		b = l.appendNumbers(append(b, `,"previous":`...), r.before)
+		b = l.appendValues(append(b, `,"previous":`...), r.before)
 		b = l.appendChange(append(b, `,"change":`...), r)
 	}
 	return b
 }
 
-// appendNumbers appends the metrics by name, or null for nil.
-func (l *layout) appendNumbers(b []byte, numbers []Number) []byte {
+// appendValues appends the metrics by name, or null for nil.
+func (l *layout) appendValues(b []byte, numbers []Number) []byte {
 	if numbers == nil {
 		return append(b, "null"...)
 	}

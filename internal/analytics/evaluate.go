@@ -21,26 +21,27 @@ type evaluation struct {
 
 	// measures are the measures of the groups' sums, in this order.
 	measures []fact.Measure
-	at       [fact.NumMeasures]int
+	column   [fact.NumMeasures]int
 
 	now, before           []Group
 	nowTotal, beforeTotal []Group
 	byPlatform            []Group
 	empty                 [][]Value
 	pacing                map[string]Number
-	// unpaced are budget currencies without an exchange rate for spend.
-	unpaced []string
+	// unpacedCurrencies are budget currencies without an exchange rate for
+	// spend.
+	unpacedCurrencies []string
 
 	// reported and reportedBefore are the measures that are 0, not unknown, for
 	// rows without facts in the period.
 	reported, reportedBefore measureSet
 
 	rows []row
-	// sum and sumBefore are the sums of all rows. whole and wholeBefore are the
-	// totals that shares refer to.
-	sum, sumBefore     cell
-	whole, wholeBefore cell
-	totals             row
+	// sum and sumBefore are the sums of all rows. shareTotal and
+	// shareTotalBefore are the totals that shares refer to.
+	sum, sumBefore               cell
+	shareTotal, shareTotalBefore cell
+	totals                       row
 	// mixed and noRate mark the measures that are unknown in at least one row.
 	mixed, noRate [fact.NumMeasures]bool
 }
@@ -75,7 +76,7 @@ func (v *Value) null() bool { return v.Null || v.ID == "" }
 // evaluate computes, filters and sorts the rows.
 func (e *evaluation) evaluate() error {
 	for i, m := range e.measures {
-		e.at[m] = i
+		e.column[m] = i
 	}
 	if err := e.fill(); err != nil {
 		return err
@@ -92,12 +93,12 @@ func (e *evaluation) evaluate() error {
 		slab = e.compute(&e.rows[i], slab)
 	}
 	if len(e.r.having) > 0 {
-		e.rows = slices.DeleteFunc(e.rows, func(r row) bool { return !e.keeps(&r) })
+		e.rows = slices.DeleteFunc(e.rows, func(r row) bool { return !e.matchesHaving(&r) })
 		if err := e.totalOfRows(); err != nil {
 			return err
 		}
 		if slices.Contains(e.r.dimensions, dimensions["tag"]) {
-			e.sum, e.sumBefore = e.untold(), e.untold()
+			e.sum, e.sumBefore = e.unknownSums(), e.unknownSums()
 		}
 	}
 	if e.r.totals {
@@ -117,19 +118,19 @@ func (e *evaluation) total() error {
 	if e.r.overlaps() && e.r.statuses == nil {
 		e.sum, e.sumBefore = cell{sumsOf(e.nowTotal), e.reported}, cell{sumsOf(e.beforeTotal), e.reportedBefore}
 		if slices.Contains(e.r.dimensions, dimensions["tag"]) && !e.r.where.onAnyTag() {
-			e.sum, e.sumBefore = e.untold(), e.untold()
+			e.sum, e.sumBefore = e.unknownSums(), e.unknownSums()
 		}
 	}
-	e.whole, e.wholeBefore = e.sum, e.sumBefore
+	e.shareTotal, e.shareTotalBefore = e.sum, e.sumBefore
 	return nil
 }
 
-// untold returns sums that are all unknown.
+// unknownSums returns sums that are all unknown.
 //
 // Choice: if rows by tag are filtered by metrics or by excluded tags, no single
 // query selects the facts of all rows, and adding up the rows would count facts
 // twice. No total is better than a wrong one.
-func (e *evaluation) untold() cell { return cell{sums: make([]Sum, len(e.measures))} }
+func (e *evaluation) unknownSums() cell { return cell{sums: make([]Sum, len(e.measures))} }
 
 func sumsOf(total []Group) []Sum {
 	if len(total) == 0 {
@@ -141,22 +142,22 @@ func sumsOf(total []Group) []Sum {
 // totalOfRows adds up the rows of each period.
 func (e *evaluation) totalOfRows() (err error) {
 	now := func(r *row) (*cell, bool) { return &r.facts, r.current }
-	if e.sum, err = e.add(now, e.reported); err != nil {
+	if e.sum, err = e.addRows(now, e.reported); err != nil {
 		return err
 	}
 	if e.r.compare != nil {
 		before := func(r *row) (*cell, bool) { return &r.factsBefore, r.paired }
-		e.sumBefore, err = e.add(before, e.reportedBefore)
+		e.sumBefore, err = e.addRows(before, e.reportedBefore)
 	}
 	return err
 }
 
-// add adds up one period of all rows as a query without dimensions would. A
+// addRows adds up one period of all rows as a query without dimensions would. A
 // measure is unknown if no row knows it. An amount is unknown if a rate is
 // missing in any row, and reach if more than one row has it. Without facts in
 // any row, the sums are nil; without rows in the period, the reported measures
 // are zero. of returns the period's part of a row, and whether it has one.
-func (e *evaluation) add(of func(*row) (*cell, bool), reported measureSet) (total cell, err error) {
+func (e *evaluation) addRows(of func(*row) (*cell, bool), reported measureSet) (total cell, err error) {
 	rows := 0
 	for i := range e.rows {
 		c, there := of(&e.rows[i])
@@ -207,12 +208,12 @@ func addSums(measures []fact.Measure, total, part []Sum) error {
 // compute calculates all metrics of a row and stores them in slab. If the row
 // has no bucket in the queried period, its metrics are unknown.
 func (e *evaluation) compute(r *row, slab []Number) []Number {
-	e.note(r.facts.sums)
+	e.noteUnknown(r.facts.sums)
 	from := len(slab)
 	for _, m := range e.r.metrics {
 		n := Number{}
 		if r.current {
-			n = e.metric(m, r, &r.facts, &e.whole)
+			n = e.metric(m, r, &r.facts, &e.shareTotal)
 		}
 		slab = append(slab, n)
 	}
@@ -220,12 +221,12 @@ func (e *evaluation) compute(r *row, slab []Number) []Number {
 	if !r.paired {
 		return slab
 	}
-	e.note(r.factsBefore.sums)
+	e.noteUnknown(r.factsBefore.sums)
 	from = len(slab)
 	for _, m := range e.r.metrics {
 		n := Number{}
 		if m.special != againstPlan {
-			n = e.metric(m, r, &r.factsBefore, &e.wholeBefore)
+			n = e.metric(m, r, &r.factsBefore, &e.shareTotalBefore)
 		}
 		slab = append(slab, n)
 	}
@@ -233,8 +234,9 @@ func (e *evaluation) compute(r *row, slab []Number) []Number {
 	return slab
 }
 
-// note records measures that are unknown because of reach or missing rates.
-func (e *evaluation) note(sums []Sum) {
+// noteUnknown records measures that are unknown because of reach or missing
+// rates.
+func (e *evaluation) noteUnknown(sums []Sum) {
 	for i := range sums {
 		if sums[i].Mixed {
 			e.mixed[e.measures[i]] = true
@@ -272,15 +274,15 @@ func (e *evaluation) metric(m *Metric, r *row, facts, whole *cell) Number {
 // is reported, otherwise unknown.
 func (e *evaluation) measure(m fact.Measure, facts *cell) Number {
 	if facts.sums == nil {
-		return Sum{Known: facts.reported.has(m)}.of(m)
+		return Sum{Known: facts.reported.has(m)}.asNumber(m)
 	}
-	return facts.sums[e.at[m]].of(m)
+	return facts.sums[e.column[m]].asNumber(m)
 }
 
-// keeps reports whether a row satisfies all conditions on metrics.
-func (e *evaluation) keeps(r *row) bool {
+// matchesHaving reports whether a row satisfies all conditions on metrics.
+func (e *evaluation) matchesHaving(r *row) bool {
 	for i := range e.r.having {
-		if h := &e.r.having[i]; !h.holds(r.now[h.column]) {
+		if h := &e.r.having[i]; !h.matches(r.now[h.column]) {
 			return false
 		}
 	}

@@ -38,54 +38,55 @@ func (e *evaluation) fill() error {
 			e.rows[i].values = values
 		}
 	}
-	told, toldBefore := make([]tally, len(combinations)), make([]tally, len(combinations))
+	now, before := make([]reportedMeasures, len(combinations)), make([]reportedMeasures, len(combinations))
 	for i := range e.now {
 		g, at := &e.now[i], index(e.now[i].Values)
 		s := seriesOf(g.Values)
-		e.rows[starts[at]+s.at[find(s.now, g.Bucket)]].facts.sums = g.Sums
-		told[at].add(e.reports(g))
+		e.rows[starts[at]+s.at[bucketIndex(s.now, g.Bucket)]].facts.sums = g.Sums
+		now[at].add(e.reportedBy(g))
 	}
 	for i := range e.before {
 		g, at := &e.before[i], index(e.before[i].Values)
 		s := seriesOf(g.Values)
-		e.rows[starts[at]+s.at[find(s.before, g.Bucket)]].factsBefore.sums = g.Sums
-		toldBefore[at].add(e.reports(g))
+		e.rows[starts[at]+s.at[bucketIndex(s.before, g.Bucket)]].factsBefore.sums = g.Sums
+		before[at].add(e.reportedBy(g))
 	}
 	for i, from := range starts {
-		now, before := told[i].zeros(e.reported), toldBefore[i].zeros(e.reportedBefore)
+		zeros, zerosBefore := now[i].zeros(e.reported), before[i].zeros(e.reportedBefore)
 		for j := range seriesOf(combinations[i]).rows {
-			e.rows[from+j].zero(now, before)
+			e.rows[from+j].setReported(zeros, zerosBefore)
 		}
 	}
 	return nil
 }
 
-// find returns the index of an existing bucket.
-func find(starts []clock.Date, start clock.Date) int {
+// bucketIndex returns the index of an existing bucket.
+func bucketIndex(starts []clock.Date, start clock.Date) int {
 	i, _ := slices.BinarySearch(starts, start)
 	return i
 }
 
-// tally collects the measures that the facts of one combination report in a
-// period.
-type tally struct {
+// reportedMeasures collects the measures that the facts of one combination
+// report in a period.
+type reportedMeasures struct {
 	any      bool
 	reported measureSet
 }
 
-func (t *tally) add(s measureSet) { t.any, t.reported = true, t.reported|s }
+func (t *reportedMeasures) add(s measureSet) { t.any, t.reported = true, t.reported|s }
 
 // zeros returns the measures that are zero in buckets without facts: those of
 // the combination's other facts, or all of the period if it has none.
-func (t *tally) zeros(all measureSet) measureSet {
+func (t *reportedMeasures) zeros(all measureSet) measureSet {
 	if t.any {
 		return t.reported
 	}
 	return all
 }
 
-// zero sets the measures that are zero in the row's buckets without facts.
-func (r *row) zero(now, before measureSet) {
+// setReported sets the measures that are zero in the row's buckets without
+// facts.
+func (r *row) setReported(now, before measureSet) {
 	if r.current {
 		r.facts.reported = now
 	}
@@ -114,10 +115,10 @@ func (r *Resolved) newSeries(weekday string) *series {
 	}
 	for i := range max(len(s.now), len(s.before)) {
 		t := row{}
-		if t.paired = i < len(s.before) && r.granularity.has(s.before[i], r.compare.days, weekday); t.paired {
+		if t.paired = i < len(s.before) && r.granularity.hasWeekday(s.before[i], r.compare.days, weekday); t.paired {
 			t.dateBefore, t.partial = s.before[i], r.granularity.partial(s.before[i], r.compare.days)
 		}
-		if t.current = i < len(s.now) && r.granularity.has(s.now[i], r.days, weekday); t.current {
+		if t.current = i < len(s.now) && r.granularity.hasWeekday(s.now[i], r.days, weekday); t.current {
 			t.date, t.partial = s.now[i], r.granularity.partial(s.now[i], r.days)
 		}
 		if !t.current && !t.paired {
@@ -133,16 +134,16 @@ func (r *Resolved) newSeries(weekday string) *series {
 // values.
 func (r *Resolved) seriesByWeekday() func([]Value) *series {
 	at := slices.Index(r.dimensions, dimensions["weekday"])
-	made := map[string]*series{}
+	byWeekday := map[string]*series{}
 	return func(values []Value) *series {
 		weekday := ""
 		if at >= 0 {
 			weekday = values[at].ID
 		}
-		s := made[weekday]
+		s := byWeekday[weekday]
 		if s == nil {
 			s = r.newSeries(weekday)
-			made[weekday] = s
+			byWeekday[weekday] = s
 		}
 		return s
 	}

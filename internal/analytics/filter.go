@@ -39,26 +39,26 @@ func (o Op) operands() (least, most int) {
 	}
 }
 
-// Measurement is the platform that measures the conversions of other platforms.
-// Adding its metrics to theirs would count everything twice.
-const Measurement = "ga4"
+// MeasurementPlatform is the platform that measures the conversions of other
+// platforms. Adding its metrics to theirs would count everything twice.
+const MeasurementPlatform = "ga4"
 
-// tree parses a filter recursively.
-type tree struct {
+// filterParser parses a filter recursively.
+type filterParser struct {
 	*resolver
 	leaves, values int
 	// fields are the dimensions of the leaves with their paths.
-	fields []placed
+	fields []fieldRef
 }
 
-// placed is a dimension and the query field that names it.
-type placed struct {
+// fieldRef is a dimension and the query field that names it.
+type fieldRef struct {
 	dimension *Dimension
 	field     string
 }
 
-func (c *resolver) filters() {
-	t := &tree{resolver: c}
+func (c *resolver) readFilters() {
+	t := &filterParser{resolver: c}
 	if f := c.q.Filters; f != nil && (f.And == nil || len(f.And) > 0) {
 		c.r.filters = f
 		c.r.where = t.node(f, 1, true)
@@ -69,9 +69,9 @@ func (c *resolver) filters() {
 			c.bad("filters", "too_many_items", fmt.Sprintf("must have at most %d values in all.", MaxValues), fault.Meta{"bound": "values", "maximum": MaxValues})
 		}
 	}
-	c.family(t.fields)
-	if c.r.where == nil || !c.r.where.asks(Measurement) {
-		without := Condition{Dimension: "platform", Op: NotEqual, Values: []string{Measurement}}
+	c.selectFamily(t.fields)
+	if c.r.where == nil || !c.r.where.selectsPlatform(MeasurementPlatform) {
+		without := Condition{Dimension: "platform", Op: NotEqual, Values: []string{MeasurementPlatform}}
 		if c.r.where == nil {
 			c.r.where = &without
 			return
@@ -80,17 +80,17 @@ func (c *resolver) filters() {
 	}
 }
 
-// asks reports whether the condition selects a platform by name.
-func (c *Condition) asks(platform string) bool {
+// selectsPlatform reports whether the condition selects a platform by name.
+func (c *Condition) selectsPlatform(platform string) bool {
 	if c.Dimension == "platform" {
 		return (c.Op == Equal || c.Op == In) && slices.Contains(c.Values, platform)
 	}
-	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.asks(platform) })
+	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.selectsPlatform(platform) })
 }
 
 // node parses a node and its children. free means that a metric is allowed
 // here. It returns nil for invalid nodes and for conditions on metrics.
-func (t *tree) node(f *Filter, depth int, free bool) *Condition {
+func (t *filterParser) node(f *Filter, depth int, free bool) *Condition {
 	path := f.Path
 	if path == "" {
 		path = "filters"
@@ -128,7 +128,7 @@ func (t *tree) node(f *Filter, depth int, free bool) *Condition {
 	return nil
 }
 
-func (t *tree) nodes(list []Filter, path string, depth int, free bool) []Condition {
+func (t *filterParser) nodes(list []Filter, path string, depth int, free bool) []Condition {
 	if len(list) == 0 {
 		t.bad(path, "too_few_items", "must have at least one condition.", fault.Meta{"minimum": 1})
 	}
@@ -146,7 +146,7 @@ func (t *tree) nodes(list []Filter, path string, depth int, free bool) []Conditi
 	return conditions
 }
 
-func (t *tree) leaf(f *Filter, path string, free bool) *Condition {
+func (t *filterParser) leaf(f *Filter, path string, free bool) *Condition {
 	t.leaves++
 	t.values += len(f.Values)
 	if m := metrics[f.Field]; m != nil {
@@ -172,13 +172,13 @@ func (t *tree) leaf(f *Filter, path string, free bool) *Condition {
 		t.unknown(path+".field", f.Field, "is neither a dimension nor a metric.", slices.Concat(dimensionNames, metricNames))
 		return nil
 	}
-	t.fields = append(t.fields, placed{d, path + ".field"})
+	t.fields = append(t.fields, fieldRef{d, path + ".field"})
 	if !t.op(f, path, DimensionOps) || !t.count(f, path) {
 		return nil
 	}
 	c := &Condition{Dimension: d.Name, Op: Op(f.Op)}
 	for i, v := range f.Values {
-		c.Values = append(c.Values, t.text(d, Op(f.Op), v, at(path+".values", i)))
+		c.Values = append(c.Values, t.text(d, Op(f.Op), v, itemPath(path+".values", i)))
 	}
 	if c.Op == Between && c.Values[0] > c.Values[1] {
 		t.bad(path+".values", "invalid_value", "must have the lower bound first.", nil)
@@ -186,12 +186,12 @@ func (t *tree) leaf(f *Filter, path string, free bool) *Condition {
 	return c
 }
 
-func (t *tree) op(f *Filter, path string, allowed []Op) bool {
+func (t *filterParser) op(f *Filter, path string, allowed []Op) bool {
 	switch {
 	case f.Op == "":
 		t.bad(path+".op", "required", "is required.", nil)
 	case !slices.Contains(allowed, Op(f.Op)):
-		t.unknown(path+".op", f.Op, "must be one of "+words(allowed)+".", namesOf(allowed, func(o *Op) string { return string(*o) }))
+		t.unknown(path+".op", f.Op, "must be one of "+joinWords(allowed)+".", namesOf(allowed, func(o *Op) string { return string(*o) }))
 	default:
 		return true
 	}
@@ -205,7 +205,7 @@ func items(n int) string {
 	return "items"
 }
 
-func (t *tree) count(f *Filter, path string) bool {
+func (t *filterParser) count(f *Filter, path string) bool {
 	least, most := Op(f.Op).operands()
 	switch n := len(f.Values); {
 	case n < least:
@@ -226,7 +226,7 @@ func (t *tree) count(f *Filter, path string) bool {
 }
 
 // text checks a value of a dimension and returns it in stored form.
-func (t *tree) text(d *Dimension, op Op, v Scalar, path string) string {
+func (t *filterParser) text(d *Dimension, op Op, v Scalar, path string) string {
 	exact := op == Equal || op == NotEqual || op == In || op == NotIn
 	switch {
 	case v.Number:
@@ -253,17 +253,17 @@ func validID(dimension, text string) bool {
 	return ident.Valid(recordPrefixes[dimension], text) || dimension == "creative_id" && ident.Valid(ident.Variant, text)
 }
 
-func (t *tree) having(m *Metric, f *Filter, path string) {
+func (t *filterParser) having(m *Metric, f *Filter, path string) {
 	h := having{column: t.r.column(m), op: Op(f.Op)}
 	for i, v := range f.Values {
 		amount, reason := money.Parse(v.Text, 0)
 		switch {
 		case !v.Number:
-			t.bad(at(path+".values", i), "invalid_type", "must be a number, because the field is a metric.", nil)
+			t.bad(itemPath(path+".values", i), "invalid_type", "must be a number, because the field is a metric.", nil)
 		case reason == money.TooLarge:
-			t.bad(at(path+".values", i), "too_large", fmt.Sprintf("must be at most %d.", int64(money.MaxUnits)), fault.Meta{"maximum": int64(money.MaxUnits)})
+			t.bad(itemPath(path+".values", i), "too_large", fmt.Sprintf("must be at most %d.", int64(money.MaxUnits)), fault.Meta{"maximum": int64(money.MaxUnits)})
 		case reason != "":
-			t.bad(at(path+".values", i), "invalid_format", "must be a plain decimal number with at most 13 digits before and 6 after the point.", nil)
+			t.bad(itemPath(path+".values", i), "invalid_format", "must be a plain decimal number with at most 13 digits before and 6 after the point.", nil)
 		}
 		h.values = append(h.values, Number{N: amount.Micros, Digits: maxDigits, Known: true})
 	}
@@ -273,9 +273,9 @@ func (t *tree) having(m *Metric, f *Filter, path string) {
 	t.r.having = append(t.r.having, h)
 }
 
-// holds reports whether a number satisfies the condition. As for dimensions,
+// matches reports whether a number satisfies the condition. As for dimensions,
 // negated operators keep unknown values.
-func (h *having) holds(n Number) bool {
+func (h *having) matches(n Number) bool {
 	equals := func(v Number) bool { return compare(n, v) == 0 }
 	if !n.Known {
 		return h.op == IsNull || h.op == NotEqual || h.op == NotIn
@@ -302,22 +302,22 @@ func (h *having) holds(n Number) bool {
 	}
 }
 
-// family selects the smallest report family that has every dimension. A
+// selectFamily selects the smallest report family that has every dimension. A
 // dimension is in one family or in all, so if no family fits, two dimensions
 // can never be combined.
-func (c *resolver) family(fields []placed) {
+func (c *resolver) selectFamily(fields []fieldRef) {
 	used := slices.Clone(fields)
 	for i, d := range c.r.dimensions {
-		used = slices.Insert(used, i, placed{d, at("dimensions", slices.Index(c.q.Dimensions, d.Name))})
+		used = slices.Insert(used, i, fieldRef{d, itemPath("dimensions", slices.Index(c.q.Dimensions, d.Name))})
 	}
 	for _, f := range everyFamily {
-		knows := func(p placed) bool { return !slices.Contains(p.dimension.families, f) }
+		knows := func(p fieldRef) bool { return !slices.Contains(p.dimension.families, f) }
 		if !slices.ContainsFunc(used, knows) {
 			c.r.family = f
 			return
 		}
 	}
-	var first placed
+	var first fieldRef
 	for _, p := range used {
 		if len(p.dimension.families) > 1 {
 			continue
@@ -326,15 +326,15 @@ func (c *resolver) family(fields []placed) {
 			first = p
 		}
 		if f := p.dimension.families[0]; f != first.dimension.families[0] {
-			c.apart(first, p, used)
+			c.reportIncompatible(first, p, used)
 			return
 		}
 	}
 }
 
-// apart reports that two dimensions cannot be combined, and which of the
-// query's dimensions can.
-func (c *resolver) apart(a, b placed, used []placed) {
+// reportIncompatible reports that two dimensions cannot be combined, and which
+// of the query's dimensions can.
+func (c *resolver) reportIncompatible(a, b fieldRef, used []fieldRef) {
 	works := func(f fact.Family) []string {
 		var list []string
 		for _, p := range used {
@@ -350,16 +350,16 @@ func (c *resolver) apart(a, b placed, used []placed) {
 		fault.Meta{"fields": []string{a.dimension.Name, b.dimension.Name}, "works": [][]string{one, other}})
 }
 
-// combine checks the query's other fields against pacing, which is only defined
-// for whole campaigns.
-func (c *resolver) combine() {
+// checkPacing checks the query's other fields against pacing, which is only
+// defined for whole campaigns.
+func (c *resolver) checkPacing() {
 	pacing := slices.IndexFunc(c.r.metrics, func(m *Metric) bool { return m.special == againstPlan })
 	if pacing < 0 {
 		return
 	}
 	field := "filters"
 	if i := slices.Index(c.q.Metrics, "pacing"); i >= 0 {
-		field = at("metrics", i)
+		field = itemPath("metrics", i)
 	}
 	if !slices.Contains(c.r.dimensions, dimensions["campaign_id"]) {
 		c.bad(field, "incompatible_fields", "is known only by campaign: add campaign_id to dimensions.", fault.Meta{"fields": []string{"pacing", "dimensions"}, "works": []string{"campaign_id"}})

@@ -12,25 +12,25 @@ import (
 	"fanfare/internal/money"
 )
 
-// questions returns the plans of the query: for its rows, for the comparison
+// plans returns the plans of the query: for its rows, for the comparison
 // period, and for values that cannot be added up from rows.
-func (e *evaluation) questions() []question {
+func (e *evaluation) plans() []planTarget {
 	r := e.r
 	e.measures = r.measures()
 	e.sources = e.sourcesOf(r.days)
-	list := []question{{e.plan(r.days, r.granularity, r.dimensions, e.measures), &e.now}}
+	list := []planTarget{{e.plan(r.days, r.granularity, r.dimensions, e.measures), &e.now}}
 	total := r.overlaps()
 	if total {
-		list = append(list, question{e.plan(r.days, Whole, nil, e.measures), &e.nowTotal})
+		list = append(list, planTarget{e.plan(r.days, Whole, nil, e.measures), &e.nowTotal})
 	}
 	if r.compare != nil {
-		list = append(list, question{e.plan(r.compare.days, r.granularity, r.dimensions, e.measures), &e.before})
+		list = append(list, planTarget{e.plan(r.compare.days, r.granularity, r.dimensions, e.measures), &e.before})
 		if total {
-			list = append(list, question{e.plan(r.compare.days, Whole, nil, e.measures), &e.beforeTotal})
+			list = append(list, planTarget{e.plan(r.compare.days, Whole, nil, e.measures), &e.beforeTotal})
 		}
 	}
 	if slices.Contains(e.measures, fact.Conversions) && len(e.platforms()) > 1 {
-		list = append(list, question{e.plan(r.days, Whole, []*Dimension{dimensions["platform"]}, []fact.Measure{fact.Conversions}), &e.byPlatform})
+		list = append(list, planTarget{e.plan(r.days, Whole, []*Dimension{dimensions["platform"]}, []fact.Measure{fact.Conversions}), &e.byPlatform})
 	}
 	return list
 }
@@ -72,14 +72,14 @@ func (e *evaluation) plan(days span, g Granularity, by []*Dimension, measures []
 	return p
 }
 
-// rates loads the exchange rates to the query's currency.
-func (s *Service) rates(ctx context.Context, e *evaluation) error {
+// loadRates loads the exchange rates to the query's currency.
+func (s *Service) loadRates(ctx context.Context, e *evaluation) error {
 	e.rates = map[span][]Rate{}
 	if !slices.ContainsFunc(e.r.measures(), fact.Measure.Money) {
 		return nil
 	}
 	for _, d := range e.r.spans() {
-		rates, err := s.convert(ctx, e.workspace, e.state.Sources, e.r.currency, d)
+		rates, err := s.ratesTo(ctx, e.workspace, e.state.Sources, e.r.currency, d)
 		if err != nil {
 			return err
 		}
@@ -88,11 +88,11 @@ func (s *Service) rates(ctx context.Context, e *evaluation) error {
 	return nil
 }
 
-// convert returns the exchange rates for every currency that sources report in
+// ratesTo returns the exchange rates for every currency that sources report in
 // on these days.
-func (s *Service) convert(ctx context.Context, workspace ident.ID, sources []fact.Coverage, to money.Currency, days span) ([]Rate, error) {
+func (s *Service) ratesTo(ctx context.Context, workspace ident.ID, sources []fact.Coverage, to money.Currency, days span) ([]Rate, error) {
 	const euro = "EUR"
-	var from, asked []money.Currency
+	var from, needed []money.Currency
 	for _, source := range sources {
 		if source.Currency != to && covers(&source, days) && !slices.Contains(from, source.Currency) {
 			from = append(from, source.Currency)
@@ -103,10 +103,10 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, sources []fac
 	}
 	for _, c := range append(slices.Clone(from), to) {
 		if c != euro {
-			asked = append(asked, c)
+			needed = append(needed, c)
 		}
 	}
-	list, err := s.Rates.Rates(ctx, workspace, asked, days.first, days.last)
+	list, err := s.Rates.Rates(ctx, workspace, needed, days.first, days.last)
 	if err != nil {
 		return nil, fmt.Errorf("read rates: %w", err)
 	}
@@ -140,16 +140,16 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, sources []fac
 // covers reports whether a source has facts in a span.
 func covers(c *fact.Coverage, days span) bool { return c.First <= days.last && c.Last >= days.first }
 
-// records loads the record data that rows show in addition to sums.
-func (s *Service) records(ctx context.Context, e *evaluation) (err error) {
+// loadRecords loads the record data that rows show in addition to sums.
+func (s *Service) loadRecords(ctx context.Context, e *evaluation) (err error) {
 	r := e.r
 	if r.emptyRows {
-		if e.empty, err = s.withoutFacts(ctx, e); err != nil {
+		if e.empty, err = s.recordsWithoutFacts(ctx, e); err != nil {
 			return err
 		}
 	}
 	if r.statuses != nil {
-		if err := s.keepStatuses(ctx, e); err != nil {
+		if err := s.filterByStatus(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -175,10 +175,10 @@ func idsIn(groups []Group, dimension int) []ident.ID {
 	return list
 }
 
-// keepStatuses drops groups without a record and groups whose record has
+// filterByStatus drops groups without a record and groups whose record has
 // another status.
-func (s *Service) keepStatuses(ctx context.Context, e *evaluation) error {
-	id := e.r.entity()
+func (s *Service) filterByStatus(ctx context.Context, e *evaluation) error {
+	id := e.r.recordDimension()
 	at := slices.Index(e.r.dimensions, id)
 	list, err := s.Records.Records(ctx, e.workspace, recordKinds[id.Name], idsIn(slices.Concat(e.now, e.before), at))
 	if err != nil {
@@ -193,13 +193,14 @@ func (s *Service) keepStatuses(ctx context.Context, e *evaluation) error {
 	return nil
 }
 
-// withoutFacts returns the values of records that satisfy the conditions and
-// may have no facts in the range. Their values that depend on facts are null.
-func (s *Service) withoutFacts(ctx context.Context, e *evaluation) ([][]Value, error) {
-	id := e.r.entity()
+// recordsWithoutFacts returns the values of records that satisfy the conditions
+// and may have no facts in the range. Their values that depend on facts are
+// null.
+func (s *Service) recordsWithoutFacts(ctx context.Context, e *evaluation) ([][]Value, error) {
+	id := e.r.recordDimension()
 	var list [][]Value
 	add := func(of func(dimension string) Value, tags []string) {
-		yes, _ := e.r.where.possible(func(d string) ([]string, bool) {
+		yes, _ := e.r.where.canMatch(func(d string) ([]string, bool) {
 			if d == "tag" {
 				return tags, true
 			}
@@ -272,21 +273,21 @@ func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (ma
 	today := e.r.today
 	running := map[money.Currency][]ident.ID{}
 	for _, id := range ids {
-		if f, there := flights[id]; there && f.on(today) {
+		if f, there := flights[id]; there && f.isPaced(today) {
 			running[f.Currency] = append(running[f.Currency], id)
 		}
 	}
 	pacing := map[string]Number{}
-	e.unpaced = nil
+	e.unpacedCurrencies = nil
 	for currency, ids := range running {
-		sums, err := s.spent(ctx, e.workspace, e.state.Sources, ids, currency, span{earliest, today - 1})
+		sums, err := s.spendByCampaign(ctx, e.workspace, e.state.Sources, ids, currency, span{earliest, today - 1})
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
 			f := flights[id]
 			if sum := sums[id]; sum.NoRate {
-				e.unpaced = append(e.unpaced, string(currency))
+				e.unpacedCurrencies = append(e.unpacedCurrencies, string(currency))
 			} else {
 				pacing[string(id)] = f.pace(sum.N, today)
 			}
@@ -295,9 +296,9 @@ func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (ma
 	return pacing, nil
 }
 
-// on reports whether the flight is running, is past its first day and has a
-// plan for the days so far.
-func (f *Flight) on(today clock.Date) bool {
+// isPaced reports whether the flight is running, is past its first day and has
+// a plan for the days so far.
+func (f *Flight) isPaced(today clock.Date) bool {
 	return f.Running && f.Start != nil && *f.Start < today && (f.End == nil || *f.End >= today) && (f.Daily || f.End != nil)
 }
 

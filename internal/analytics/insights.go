@@ -25,11 +25,11 @@ const NoFacts = "no_facts"
 type AudienceFacts struct {
 	Trend        []TrendDay        `json:"trend"`
 	Composition  Composition       `json:"composition"`
-	ByChannel    []ChannelFigures  `json:"by_channel"`
+	ByChannel    []ChannelMetrics  `json:"by_channel"`
 	Performance  Performance       `json:"performance"`
 	BestTimes    []WeekdayIndex    `json:"best_times"`
-	TopCreatives []CreativeFigures `json:"top_creatives"`
-	Campaigns    []CampaignFigures `json:"campaigns"`
+	TopCreatives []CreativeMetrics `json:"top_creatives"`
+	Campaigns    []CampaignMetrics `json:"campaigns"`
 	Warnings     []Warning         `json:"-"`
 }
 
@@ -65,8 +65,8 @@ type Part struct {
 	Index       Number `json:"index"`
 }
 
-// ChannelFigures are the audience's metrics on one channel.
-type ChannelFigures struct {
+// ChannelMetrics are the audience's metrics on one channel.
+type ChannelMetrics struct {
 	Channel string            `json:"channel"`
 	Metrics map[string]Number `json:"metrics"`
 	Index   Number            `json:"index"`
@@ -84,8 +84,8 @@ type WeekdayIndex struct {
 	Index   Number `json:"index"`
 }
 
-// CreativeFigures are the metrics of a creative for the audience.
-type CreativeFigures struct {
+// CreativeMetrics are the metrics of a creative for the audience.
+type CreativeMetrics struct {
 	CreativeID  ident.ID `json:"creative_id"`
 	Name        string   `json:"name"`
 	CTR         Number   `json:"ctr"`
@@ -93,8 +93,8 @@ type CreativeFigures struct {
 	Conversions Number   `json:"conversions"`
 }
 
-// CampaignFigures are the metrics of a campaign for the audience.
-type CampaignFigures struct {
+// CampaignMetrics are the metrics of a campaign for the audience.
+type CampaignMetrics struct {
 	CampaignID  ident.ID `json:"campaign_id"`
 	Name        string   `json:"name"`
 	Spend       Number   `json:"spend"`
@@ -107,13 +107,13 @@ const BaselineWorkspace = "workspace"
 // breakdowns are the attributes of the composition.
 var breakdowns = []string{"age_range", "gender", "country", "device"}
 
-// asking runs the queries about one audience.
-type asking struct {
+// audienceQueries runs the queries about one audience.
+type audienceQueries struct {
 	*Service
-	ctx            context.Context
-	w              Workspace
-	days           *Range
-	here, baseline *Filter
+	ctx                context.Context
+	w                  Workspace
+	days               *Range
+	audience, baseline *Filter
 	// err is the first error of a query. Later queries do not run after it.
 	err error
 }
@@ -126,13 +126,13 @@ func (s *Service) AudienceInsights(ctx context.Context, workspace, audience iden
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	if err := s.Catchup(limited, w.ID); err != nil {
-		return nil, asked(ctx, limited, fmt.Errorf("bring records up to date: %w", err))
+		return nil, queryError(ctx, limited, fmt.Errorf("bring records up to date: %w", err))
 	}
 	start, end := first.String(), last.String()
-	a := &asking{Service: s, ctx: limited, w: w, days: &Range{Start: &start, End: &end}, here: oneOf("", "audience_id", []string{string(audience)})}
+	a := &audienceQueries{Service: s, ctx: limited, w: w, days: &Range{Start: &start, End: &end}, audience: oneOf("", "audience_id", []string{string(audience)})}
 	if baseline != BaselineWorkspace {
 		a.baseline = oneOf("", "audience_id", []string{baseline})
 	}
@@ -141,18 +141,18 @@ func (s *Service) AudienceInsights(ctx context.Context, workspace, audience iden
 		return nil, invalidParameters(f.Details)
 	}
 	if a.err != nil {
-		return nil, asked(ctx, limited, a.err)
+		return nil, queryError(ctx, limited, a.err)
 	}
 	return facts, nil
 }
 
-// ask runs a query and returns its rows.
-func (a *asking) ask(q Query) *evaluation {
+// run runs a query and returns its rows.
+func (a *audienceQueries) run(q Query) *evaluation {
 	if a.err != nil {
 		return &evaluation{}
 	}
 	q.Range = a.days
-	e, err := a.rows(a.ctx, a.w, &q)
+	e, err := a.runInternal(a.ctx, a.w, &q)
 	if err != nil {
 		a.err = err
 		return &evaluation{}
@@ -160,28 +160,28 @@ func (a *asking) ask(q Query) *evaluation {
 	return e
 }
 
-func (a *asking) facts() *AudienceFacts {
-	f := &AudienceFacts{Trend: []TrendDay{}, ByChannel: []ChannelFigures{}, BestTimes: []WeekdayIndex{}, TopCreatives: []CreativeFigures{}, Campaigns: []CampaignFigures{}, Warnings: []Warning{}}
+func (a *audienceQueries) facts() *AudienceFacts {
+	f := &AudienceFacts{Trend: []TrendDay{}, ByChannel: []ChannelMetrics{}, BestTimes: []WeekdayIndex{}, TopCreatives: []CreativeMetrics{}, Campaigns: []CampaignMetrics{}, Warnings: []Warning{}}
 	for _, name := range breakdowns {
 		*f.Composition.of(name) = []Part{}
 	}
 	f.Performance = a.performance()
-	all := a.ask(Query{Metrics: []string{"impressions"}, Filters: a.here})
+	all := a.run(Query{Metrics: []string{"impressions"}, Filters: a.audience})
 	if all.sum.sums == nil {
-		return a.onlyParts(f)
+		return a.onlyBreakdowns(f)
 	}
 	f.Trend, f.ByChannel, f.BestTimes = a.trend(), a.byChannel(), a.bestTimes()
 	f.TopCreatives, f.Campaigns = a.topCreatives(), a.campaigns()
-	a.compose(f)
+	a.addComposition(f)
 	return f
 }
 
-// onlyParts returns the insights of an audience without facts of the base
+// onlyBreakdowns returns the insights of an audience without facts of the base
 // family. Its breakdowns may have been reported separately, for example in a
 // file. Their sums are not totals, because platforms omit what they cannot
 // attribute.
-func (a *asking) onlyParts(f *AudienceFacts) *AudienceFacts {
-	a.compose(f)
+func (a *audienceQueries) onlyBreakdowns(f *AudienceFacts) *AudienceFacts {
+	a.addComposition(f)
 	if len(f.Warnings) == len(breakdowns) {
 		f.Warnings = []Warning{{Code: NoFacts, Message: "No platform has reported metrics for this audience in the period."}}
 		return f
@@ -190,22 +190,22 @@ func (a *asking) onlyParts(f *AudienceFacts) *AudienceFacts {
 	return f
 }
 
-// compose adds the composition by each breakdown, or a warning.
-func (a *asking) compose(f *AudienceFacts) {
+// addComposition adds the composition by each breakdown, or a warning.
+func (a *audienceQueries) addComposition(f *AudienceFacts) {
 	for _, name := range breakdowns {
 		parts := a.composition(name)
 		if len(parts) == 0 {
-			f.Warnings = append(f.Warnings, Warning{Code: "no_breakdown", Dimension: name, Message: "No platform has reported figures by " + name + " for this audience in the period."})
+			f.Warnings = append(f.Warnings, Warning{Code: "no_breakdown", Dimension: name, Message: "No platform has reported metrics by " + name + " for this audience in the period."})
 			continue
 		}
 		*f.Composition.of(name) = parts
 	}
 }
 
-func (a *asking) performance() Performance {
+func (a *audienceQueries) performance() Performance {
 	p := Performance{Metrics: map[string]Number{}, VersusWorkspace: map[string]Number{}}
-	here := a.ask(Query{Metrics: DefaultMetrics, Filters: a.here})
-	everywhere := a.ask(Query{Metrics: DefaultMetrics})
+	here := a.run(Query{Metrics: DefaultMetrics, Filters: a.audience})
+	everywhere := a.run(Query{Metrics: DefaultMetrics})
 	if a.err != nil || here.sum.sums == nil {
 		return p
 	}
@@ -226,9 +226,9 @@ func index(here, baseline Number) Number {
 	return ratio(100, here, Number{Digits: here.Digits, Known: true}, baseline)
 }
 
-func (a *asking) trend() []TrendDay {
+func (a *audienceQueries) trend() []TrendDay {
 	day := string(Day)
-	e := a.ask(Query{Metrics: []string{"impressions", "clicks", "conversions", "spend"}, Granularity: &day, Filters: a.here})
+	e := a.run(Query{Metrics: []string{"impressions", "clicks", "conversions", "spend"}, Granularity: &day, Filters: a.audience})
 	list := make([]TrendDay, len(e.rows))
 	for i, r := range e.rows {
 		list[i] = TrendDay{r.date, r.now[0], r.now[1], r.now[2], r.now[3]}
@@ -239,11 +239,11 @@ func (a *asking) trend() []TrendDay {
 // indexes compares each value's share of the impressions with its share in the
 // baseline. Both shares count only impressions with a known value. Otherwise
 // unattributed impressions on one side would inflate every value of the other.
-func (a *asking) indexes(dimension string) (here *evaluation, shares, indexes map[string]Number) {
-	q := Query{Metrics: DefaultMetrics, Dimensions: []string{dimension}, Filters: a.here, OrderBy: []Order{{Field: "impressions"}}}
-	here = a.ask(q)
+func (a *audienceQueries) indexes(dimension string) (here *evaluation, shares, indexes map[string]Number) {
+	q := Query{Metrics: DefaultMetrics, Dimensions: []string{dimension}, Filters: a.audience, OrderBy: []Order{{Field: "impressions"}}}
+	here = a.run(q)
 	q.Filters = a.baseline
-	there := a.ask(q)
+	there := a.run(q)
 	shares, indexes = here.shares(), map[string]Number{}
 	for value, baseline := range there.shares() {
 		indexes[value] = index(shares[value], baseline)
@@ -256,30 +256,31 @@ func (a *asking) indexes(dimension string) (here *evaluation, shares, indexes ma
 func (e *evaluation) shares() map[string]Number {
 	whole := Number{Known: true}
 	for i := range e.rows {
-		if e.rows[i].told() {
+		if e.rows[i].valueKnown() {
 			whole.N += e.rows[i].now[0].N
 		}
 	}
 	shares := map[string]Number{}
 	for i := range e.rows {
-		if r := &e.rows[i]; r.told() {
+		if r := &e.rows[i]; r.valueKnown() {
 			shares[r.values[0].ID] = share(r.now[0], whole)
 		}
 	}
 	return shares
 }
 
-// told reports whether the value of the row and its first metric are known.
-func (r *row) told() bool {
+// valueKnown reports whether the value of the row and its first metric are
+// known.
+func (r *row) valueKnown() bool {
 	return !r.values[0].null() && r.values[0].ID != fact.Unknown && r.now[0].Known
 }
 
 // composition returns the parts of a dimension, without unknown values.
-func (a *asking) composition(dimension string) []Part {
+func (a *audienceQueries) composition(dimension string) []Part {
 	here, shares, indexes := a.indexes(dimension)
 	var list []Part
 	for i := range here.rows {
-		if r := &here.rows[i]; r.told() {
+		if r := &here.rows[i]; r.valueKnown() {
 			v := r.values[0].ID
 			list = append(list, Part{v, r.now[0].N, shares[v], indexes[v]})
 		}
@@ -287,29 +288,29 @@ func (a *asking) composition(dimension string) []Part {
 	return list
 }
 
-func (a *asking) byChannel() []ChannelFigures {
+func (a *audienceQueries) byChannel() []ChannelMetrics {
 	here, _, indexes := a.indexes("channel")
-	list := []ChannelFigures{}
+	list := []ChannelMetrics{}
 	for _, r := range here.rows {
-		list = append(list, ChannelFigures{r.values[0].ID, byName(DefaultMetrics, r.now), indexes[r.values[0].ID]})
+		list = append(list, ChannelMetrics{r.values[0].ID, byName(DefaultMetrics, r.now), indexes[r.values[0].ID]})
 	}
 	return list
 }
 
 func byName(names []string, numbers []Number) map[string]Number {
-	figures := make(map[string]Number, len(names))
+	values := make(map[string]Number, len(names))
 	for i, name := range names {
-		figures[name] = numbers[i]
+		values[name] = numbers[i]
 	}
-	return figures
+	return values
 }
 
 // bestTimes compares weekdays by CTR.
 //
 // Choice: conversions are attributed to later days and are too few to compare
 // seven days. Spend shows what was bought, not how well it performed.
-func (a *asking) bestTimes() []WeekdayIndex {
-	e := a.ask(Query{Metrics: []string{"ctr"}, Dimensions: []string{"weekday"}, Filters: a.here, OrderBy: []Order{{Field: "weekday"}}})
+func (a *audienceQueries) bestTimes() []WeekdayIndex {
+	e := a.run(Query{Metrics: []string{"ctr"}, Dimensions: []string{"weekday"}, Filters: a.audience, OrderBy: []Order{{Field: "weekday"}}})
 	list := []WeekdayIndex{}
 	for _, r := range e.rows {
 		list = append(list, WeekdayIndex{r.values[0].ID, index(r.now[0], e.totals.now[0])})
@@ -317,31 +318,31 @@ func (a *asking) bestTimes() []WeekdayIndex {
 	return list
 }
 
-func (a *asking) topCreatives() []CreativeFigures {
-	e := a.ask(Query{Metrics: []string{"conversions", "ctr", "cvr"}, Dimensions: []string{"creative_id"}, Filters: a.linked("creative_id"), OrderBy: []Order{{Field: "conversions"}, {Field: "ctr"}}})
-	list := []CreativeFigures{}
+func (a *audienceQueries) topCreatives() []CreativeMetrics {
+	e := a.run(Query{Metrics: []string{"conversions", "ctr", "cvr"}, Dimensions: []string{"creative_id"}, Filters: a.linkedTo("creative_id"), OrderBy: []Order{{Field: "conversions"}, {Field: "ctr"}}})
+	list := []CreativeMetrics{}
 	for _, r := range e.rows[:min(len(e.rows), maxTopCreatives)] {
-		list = append(list, CreativeFigures{ident.ID(r.values[0].ID), r.values[0].Label, r.now[1], r.now[2], r.now[0]})
+		list = append(list, CreativeMetrics{ident.ID(r.values[0].ID), r.values[0].Label, r.now[1], r.now[2], r.now[0]})
 	}
 	return list
 }
 
-func (a *asking) campaigns() []CampaignFigures {
-	e := a.ask(Query{Metrics: []string{"spend", "conversions"}, Dimensions: []string{"campaign_id"}, Filters: a.linked("campaign_id")})
-	list := []CampaignFigures{}
+func (a *audienceQueries) campaigns() []CampaignMetrics {
+	e := a.run(Query{Metrics: []string{"spend", "conversions"}, Dimensions: []string{"campaign_id"}, Filters: a.linkedTo("campaign_id")})
+	list := []CampaignMetrics{}
 	for _, r := range e.rows[:min(len(e.rows), maxCampaigns)] {
-		list = append(list, CampaignFigures{ident.ID(r.values[0].ID), r.values[0].Label, r.now[0], r.now[1]})
+		list = append(list, CampaignMetrics{ident.ID(r.values[0].ID), r.values[0].Label, r.now[0], r.now[1]})
 	}
 	return list
 }
 
-// linked selects the audience's facts that are linked to a record.
-func (a *asking) linked(dimension string) *Filter {
-	return allOf(a.here, &Filter{Field: dimension, Op: string(IsNotNull)})
+// linkedTo selects the audience's facts that are linked to a record.
+func (a *audienceQueries) linkedTo(dimension string) *Filter {
+	return allOf(a.audience, &Filter{Field: dimension, Op: string(IsNotNull)})
 }
 
-// CreativeMetrics are the metrics of creatives and variants.
-var CreativeMetrics = []string{"impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"}
+// creativeMetricNames are the metrics of creatives and variants.
+var creativeMetricNames = []string{"impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"}
 
 // Variants returns the metrics of a creative and its variants in the last 30
 // days. An ad that shows a variant counts for both. The map omits records
@@ -356,8 +357,8 @@ func (s *Service) Variants(ctx context.Context, workspace, creative ident.ID) (m
 	}
 	found := map[ident.ID]fact.VariantMetrics{}
 	for _, dimension := range []string{"creative_id", DimensionVariant} {
-		q := &Query{Metrics: CreativeMetrics, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), inside: true}
-		e, err := s.rows(ctx, w, q)
+		q := &Query{Metrics: creativeMetricNames, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), internal: true}
+		e, err := s.runInternal(ctx, w, q)
 		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooMany) {
 			return nil, nil
 		}
@@ -366,7 +367,7 @@ func (s *Service) Variants(ctx context.Context, workspace, creative ident.ID) (m
 		}
 		for _, r := range e.rows {
 			if v := &r.values[0]; !v.null() {
-				m := byName(CreativeMetrics, r.now)
+				m := byName(creativeMetricNames, r.now)
 				found[ident.ID(v.ID)] = fact.VariantMetrics{
 					Impressions: m["impressions"], Clicks: m["clicks"], CTR: m["ctr"], Conversions: m["conversions"],
 					CVR: m["cvr"], Spend: m["spend"], CPA: m["cpa"],

@@ -17,8 +17,8 @@ var powersOfTen = [...]uint64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 1e7,
 // Number is a value of a metric. Digits is 0 or 6.
 type Number = fact.Number
 
-// of returns the sum as the number of a measure.
-func (s Sum) of(m fact.Measure) Number {
+// asNumber returns the sum as the number of a measure.
+func (s Sum) asNumber(m fact.Measure) Number {
 	if m.Scaled() {
 		return Number{N: s.N, Digits: maxDigits, Known: s.Known}
 	}
@@ -41,12 +41,12 @@ func ratio(factor int64, over, less, under Number) Number {
 				q++
 			}
 			if q <= math.MaxInt64 {
-				return signed(q, negative != (under.N < 0))
+				return newSigned(q, negative != (under.N < 0))
 			}
 		}
 	}
-	n := new(big.Int).Sub(scaled(over), scaled(less))
-	return quotient128(n.Mul(n, big.NewInt(factor)), scaled(under))
+	n := new(big.Int).Sub(inMillionths(over), inMillionths(less))
+	return quotient128(n.Mul(n, big.NewInt(factor)), inMillionths(under))
 }
 
 // quotient128 divides operands or computes results that exceed 64 bits. A
@@ -69,8 +69,8 @@ func quotient128(over, under *big.Int) Number {
 	return Number{}
 }
 
-// scaled returns the number in millionths.
-func scaled(n Number) *big.Int {
+// inMillionths returns the number in millionths.
+func inMillionths(n Number) *big.Int {
 	v := big.NewInt(n.N)
 	return v.Mul(v, new(big.Int).SetUint64(powersOfTen[maxDigits-n.Digits]))
 }
@@ -101,8 +101,8 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// signed returns a number with six decimals. size must fit an int64.
-func signed(size uint64, negative bool) Number {
+// newSigned returns a number with six decimals. size must fit an int64.
+func newSigned(size uint64, negative bool) Number {
 	n := int64(size)
 	if negative {
 		n = -n

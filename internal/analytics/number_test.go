@@ -54,7 +54,7 @@ func rat(n Number) *big.Rat {
 	return new(big.Rat).SetFrac(big.NewInt(n.N), new(big.Int).SetUint64(powersOfTen[n.Digits]))
 }
 
-// TestRatioIsExact holds the fast way against fractions.
+// TestRatioIsExact compares ratio with exact fractions.
 func TestRatioIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

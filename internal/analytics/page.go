@@ -13,14 +13,14 @@ import (
 	"fanfare/internal/ident"
 )
 
-// keptFor is how long a cursor is valid.
-const keptFor = 15 * time.Minute
+// resultTTL is how long a cursor is valid.
+const resultTTL = 15 * time.Minute
 
 // resultPrefix is the id prefix of a stored result.
 const resultPrefix = "res"
 
-// bookmark is the content of a cursor.
-type bookmark struct {
+// cursorState is the content of a cursor.
+type cursorState struct {
 	// report is the kind of report, or empty for a query.
 	report string
 	id     ident.ID
@@ -28,48 +28,48 @@ type bookmark struct {
 	hash   string
 }
 
-func (b *bookmark) plain() []byte {
+func (b *cursorState) encode() []byte {
 	return []byte(strings.Join([]string{b.report, string(b.id), strconv.Itoa(b.offset), b.hash}, "\n"))
 }
 
-func parseBookmark(plain []byte) (b bookmark, ok bool) {
+func parseCursorState(plain []byte) (b cursorState, ok bool) {
 	parts := strings.Split(string(plain), "\n")
 	if len(parts) != 4 || !ident.Valid(resultPrefix, parts[1]) {
 		return b, false
 	}
 	offset, err := strconv.Atoi(parts[2])
-	return bookmark{parts[0], ident.ID(parts[1]), offset, parts[3]}, err == nil && offset >= 0
+	return cursorState{parts[0], ident.ID(parts[1]), offset, parts[3]}, err == nil && offset >= 0
 }
 
-// keep stores all rows of an answer and sets its cursor.
-func (s *Service) keep(ctx context.Context, w Workspace, q *Query, a *Answer) error {
+// storeResult stores all rows of an answer and sets its cursor.
+func (s *Service) storeResult(ctx context.Context, w Workspace, q *Query, a *Answer) error {
 	now := s.Now()
-	k := &Kept{ID: ident.New(resultPrefix, now, s.Random), Hash: q.hash(), Rows: make([][]byte, len(a.all)), ExpiresAt: clock.At(now.Add(keptFor))}
+	k := &StoredResult{ID: ident.New(resultPrefix, now, s.Random), Hash: q.hash(), Rows: make([][]byte, len(a.all)), ExpiresAt: clock.At(now.Add(resultTTL))}
 	var slab []byte
 	for i := range a.all {
 		if cap(slab)-len(slab) < 1<<10 {
 			slab = make([]byte, 0, 1<<16)
 		}
 		from := len(slab)
-		slab = appendKept(slab, &a.all[i])
+		slab = appendStoredRow(slab, &a.all[i])
 		k.Rows[i] = slab[from:len(slab):len(slab)]
 	}
 	k.Meta = append(append([]byte{}, a.head...), '}')
-	if err := s.Results.Keep(ctx, w.ID, k); err != nil {
-		return fmt.Errorf("keep result: %w", err)
+	if err := s.Results.Save(ctx, w.ID, k); err != nil {
+		return fmt.Errorf("store result: %w", err)
 	}
-	mark := bookmark{id: k.ID, offset: len(a.rows), hash: k.Hash}
+	mark := cursorState{id: k.ID, offset: len(a.rows), hash: k.Hash}
 	if q.report != nil {
 		mark.report = string(q.report.Kind)
 	}
-	a.next = s.Seal(w.ID, mark.plain())
+	a.next = s.Seal(w.ID, mark.encode())
 	return nil
 }
 
-// page returns the page that a cursor points to.
-func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.Time) (*Answer, error) {
+// storedPage returns the page that a cursor points to.
+func (s *Service) storedPage(ctx context.Context, w Workspace, q *Query, started time.Time) (*Answer, error) {
 	plain, ok := s.Open(w.ID, *q.Cursor)
-	mark, read := parseBookmark(plain)
+	mark, read := parseCursorState(plain)
 	kind := ""
 	if q.report != nil {
 		kind = string(q.report.Kind)
@@ -77,7 +77,7 @@ func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.
 	if !ok || !read || mark.report != kind {
 		return nil, badCursor(q, "cursor_malformed", "The cursor is not one of this operation in this workspace. Ask again without it.")
 	}
-	if !q.bare() && q.hash() != mark.hash {
+	if !q.isPageOnly() && q.hash() != mark.hash {
 		return nil, badCursor(q, "cursor_query_mismatch", "The cursor belongs to another query. Send the same as for the first page, or nothing but cursor and limit.")
 	}
 	limit, problems := pageLimit(q)
@@ -86,43 +86,43 @@ func (s *Service) page(ctx context.Context, w Workspace, q *Query, started time.
 	}
 	rows, head, total, err := s.Results.Page(ctx, w.ID, mark.id, mark.offset, limit)
 	if fault.Is(err, fault.NotFound) {
-		return nil, expired(q)
+		return nil, cursorExpired(q)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read kept result: %w", err)
+		return nil, fmt.Errorf("read stored result: %w", err)
 	}
 	var m struct {
-		Query echo `json:"query"`
+		Query storedQuery `json:"query"`
 	}
 	if err := json.Unmarshal(head, &m); err != nil {
-		return nil, fmt.Errorf("read kept result: %w", err)
+		return nil, fmt.Errorf("read stored result: %w", err)
 	}
 	r := m.Query.resolved()
 	a := &Answer{layout: r.layout(), head: head[:len(head)-1], cached: true}
 	a.rows = make([]row, len(rows))
-	for i, kept := range rows {
-		if !readKept(kept, &a.rows[i]) {
-			return nil, expired(q)
+	for i, text := range rows {
+		if !readStoredRow(text, &a.rows[i]) {
+			return nil, cursorExpired(q)
 		}
 	}
 	if r.totalRows {
 		a.totalRows = &total
 	}
 	if mark.offset += len(rows); mark.offset < total && len(rows) > 0 {
-		a.next = s.Seal(w.ID, mark.plain())
+		a.next = s.Seal(w.ID, mark.encode())
 	}
-	a.finish(s.Now().Sub(started))
+	a.encodeMeta(s.Now().Sub(started))
 	return a, nil
 }
 
 // pageLimit checks the limit, the only field that may differ between pages.
 func pageLimit(q *Query) (int, []fault.Detail) {
 	c := &resolver{q: &Query{Limit: q.Limit}, r: &Resolved{limit: DefaultLimit, timezone: "UTC"}}
-	c.scope(time.Time{})
+	c.readScope(time.Time{})
 	return c.r.limit, c.problems
 }
 
-func expired(q *Query) error {
+func cursorExpired(q *Query) error {
 	return badCursor(q, "cursor_expired", "The result behind the cursor is no longer there: it is kept for 15 minutes. Ask again without it.")
 }
 

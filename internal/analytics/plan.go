@@ -88,9 +88,9 @@ type Plan struct {
 	Rates []Rate
 	// MaxGroups is the maximum number of groups. More are an error.
 	MaxGroups int
-	// Forgiving makes a sum that is too large to be exact unknown. Otherwise
-	// such a sum is an error.
-	Forgiving bool
+	// UnknownIfTooLarge makes a sum that is too large to be exact unknown.
+	// Otherwise such a sum is an error.
+	UnknownIfTooLarge bool
 }
 
 // Rate converts a currency on one day: amount × Over / Under, rounded half away

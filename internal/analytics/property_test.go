@@ -19,10 +19,10 @@ import (
 
 var firstDay = clock.MakeDate(2026, 9, 1)
 
-// world draws facts: three platforms, two currencies, campaigns that are
-// linked and not, figures that are known and not, and rates with holes.
-func world(t *rapid.T) *memory {
-	m := newMemory()
+// randomFacts draws facts: three platforms, two currencies, campaigns that are
+// linked and not, values that are known and not, and rates with holes.
+func randomFacts(t *rapid.T) *memoryFacts {
+	m := newMemoryFacts()
 	day := rapid.IntRange(0, 75)
 	entity := func(kind string) fact.Entity {
 		ids := map[string][]string{"campaign": texts(campaigns), "creative": texts(creatives), "audience": texts(audiences)}[kind]
@@ -90,8 +90,8 @@ func texts[S ~string](list []S) []string {
 	return out
 }
 
-// shown is an answer as a caller reads it.
-type shown struct {
+// decodedRow is an answer as a caller reads it.
+type decodedRow struct {
 	Data []struct {
 		Dimensions map[string]*string `json:"dimensions"`
 		External   map[string]string  `json:"external_ids"`
@@ -119,13 +119,13 @@ type shownFigures struct {
 	Change   map[string]*json.Number `json:"change"`
 }
 
-func ask(t rapid.TB, m *memory, q *Query) shown {
+func runQuery(t rapid.TB, m *memoryFacts, q *Query) decodedRow {
 	t.Helper()
 	a, err := m.service().Query(context.Background(), wks, q)
 	if err != nil {
 		t.Fatalf("query: %v", err)
 	}
-	var s shown
+	var s decodedRow
 	if err := json.Unmarshal(a.AppendJSON(nil), &s); err != nil {
 		t.Fatalf("got %s: %v", a.AppendJSON(nil), err)
 	}
@@ -144,17 +144,17 @@ func rational(t rapid.TB, n *json.Number) *big.Rat {
 	return r
 }
 
-// TestBucketsAddUp: the sum over buckets of what can be added up is what there
-// is without buckets.
+// TestBucketsAddUp checks that additive metrics of all buckets add up to the
+// query without buckets.
 func TestBucketsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
+		m, q := randomFacts(t), drawQuery(t)
 		q.Dimensions = nil
 		q.Metrics = []string{"impressions", "spend", "conversions", "revenue", "sends"}
-		series := ask(t, m, q)
+		series := runQuery(t, m, q)
 		q.Granularity = nil
-		one := ask(t, m, q)
+		one := runQuery(t, m, q)
 		if len(one.Data) != 1 {
 			t.Fatalf("got %d rows want 1", len(one.Data))
 		}
@@ -177,8 +177,8 @@ func TestBucketsAddUp(t *testing.T) {
 	})
 }
 
-// TestDerivedAreRatiosOfSums works every derived metric out from the returned
-// sums, with fractions.
+// TestDerivedAreRatiosOfSums computes every derived metric from the returned
+// sums with exact fractions.
 func TestDerivedAreRatiosOfSums(t *testing.T) {
 	t.Parallel()
 	formulas := map[string]func(v func(string) *big.Rat) (over, under *big.Rat){
@@ -203,10 +203,10 @@ func TestDerivedAreRatiosOfSums(t *testing.T) {
 	}
 	names := slices.Sorted(maps.Keys(formulas))
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
+		m, q := randomFacts(t), drawQuery(t)
 		some := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 4, rapid.ID[string]).Draw(t, "derived")
 		q.Metrics = slices.Concat(fact.Measures, some)
-		answer := ask(t, m, q)
+		answer := runQuery(t, m, q)
 		for _, r := range answer.Data {
 			for _, name := range some {
 				over, under := formulas[name](func(measure string) *big.Rat {
@@ -247,9 +247,9 @@ func written(n *json.Number) string {
 	return n.String()
 }
 
-func flat(figures map[string]*json.Number) map[string]string {
+func metricTexts(values map[string]*json.Number) map[string]string {
 	out := map[string]string{}
-	for name, n := range figures {
+	for name, n := range values {
 		out[name] = written(n)
 	}
 	return out
@@ -276,37 +276,37 @@ func keyOf(values map[string]*string, external map[string]string, labels map[str
 	return key
 }
 
-// TestTotals: totals are what the query answers without dimensions and
-// buckets, and the sum of the rows where those do not overlap.
+// TestTotals checks that totals equal the query without dimensions and buckets,
+// and the sum of rows that do not overlap.
 func TestTotals(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
-		got := ask(t, m, q)
+		m, q := randomFacts(t), drawQuery(t)
+		got := runQuery(t, m, q)
 		alone := *q
 		alone.Dimensions, alone.Granularity = nil, nil
-		want := ask(t, m, &alone)
+		want := runQuery(t, m, &alone)
 		if slices.Contains(q.Dimensions, "tag") && q.Filters != nil {
 			// A condition on a tag is about the row's tag there.
 			return
 		}
-		if fmt.Sprint(flat(got.Meta.Totals.Metrics)) != fmt.Sprint(flat(want.Data[0].Metrics)) {
-			t.Fatalf("got %v want %v", flat(got.Meta.Totals.Metrics), flat(want.Data[0].Metrics))
+		if fmt.Sprint(metricTexts(got.Meta.Totals.Metrics)) != fmt.Sprint(metricTexts(want.Data[0].Metrics)) {
+			t.Fatalf("got %v want %v", metricTexts(got.Meta.Totals.Metrics), metricTexts(want.Data[0].Metrics))
 		}
 	})
 }
 
-// TestPages: the pages of a result one after the other are the whole result,
-// whatever happens to the facts meanwhile.
+// TestPages checks that all pages together are the whole result, even if facts
+// change in between.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
+		m, q := randomFacts(t), drawQuery(t)
 		if rapid.Bool().Draw(t, "compares") {
 			q.Compare = &Compare{To: "previous_period"}
 		}
 		q.Include.TotalRows = new(true)
-		whole := ask(t, m, q)
+		whole := runQuery(t, m, q)
 		unpaged, err := m.service().Query(context.Background(), wks, q)
 		if err != nil {
 			t.Fatal(err)
@@ -320,7 +320,7 @@ func TestPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var page shown
+			var page decodedRow
 			if err := json.Unmarshal(a.AppendJSON(nil), &page); err != nil {
 				t.Fatal(err)
 			}
@@ -328,7 +328,7 @@ func TestPages(t *testing.T) {
 				t.Fatalf("got total_rows %d, cache %s want %d", *page.Meta.TotalRows, page.Meta.Cache, len(whole.Data))
 			}
 			for _, r := range page.Data {
-				rows = append(rows, fmt.Sprint(flat(r.Metrics), keyOf(r.Dimensions, r.External, r.Labels, r.PreviousDate)))
+				rows = append(rows, fmt.Sprint(metricTexts(r.Metrics), keyOf(r.Dimensions, r.External, r.Labels, r.PreviousDate)))
 			}
 			lines = append(lines, string(a.AppendCSV(nil)))
 			if page.Next == nil {
@@ -339,7 +339,7 @@ func TestPages(t *testing.T) {
 		}
 		var want []string
 		for _, r := range whole.Data {
-			want = append(want, fmt.Sprint(flat(r.Metrics), keyOf(r.Dimensions, r.External, r.Labels, r.PreviousDate)))
+			want = append(want, fmt.Sprint(metricTexts(r.Metrics), keyOf(r.Dimensions, r.External, r.Labels, r.PreviousDate)))
 		}
 		if !slices.Equal(rows, want) {
 			t.Fatalf("got %q want %q", rows, want)
@@ -356,25 +356,25 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// TestMetricFilters: a condition on metrics keeps exactly the rows of the
-// unfiltered answer that satisfy it, and totals are those of what is left.
+// TestMetricFilters checks that a condition on metrics keeps exactly the rows
+// that satisfy it, and that totals include only these.
 func TestMetricFilters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
+		m, q := randomFacts(t), drawQuery(t)
 		q.Metrics, q.Filters = []string{"clicks", "spend", "spend_share"}, nil
 		q.Dimensions = slices.DeleteFunc(q.Dimensions, func(d string) bool { return d == "tag" })
-		all := ask(t, m, q)
+		all := runQuery(t, m, q)
 		bound := rapid.SampledFrom([]string{"0", "1", "2500000", "0.5"}).Draw(t, "bound")
 		name := rapid.SampledFrom([]string{"clicks", "spend", "spend_share"}).Draw(t, "metric")
 		q.Filters = new(leaf("", name, AtLeast, bound))
-		some := ask(t, m, q)
+		some := runQuery(t, m, q)
 		limit, _ := new(big.Rat).SetString(bound)
 		var want []string
 		clicks := new(big.Rat)
 		for _, r := range all.Data {
 			if n := r.Metrics[name]; n != nil && rational(t, n).Cmp(limit) >= 0 {
-				want = append(want, fmt.Sprint(flat(r.Metrics)))
+				want = append(want, fmt.Sprint(metricTexts(r.Metrics)))
 				if c := r.Metrics["clicks"]; c != nil {
 					clicks.Add(clicks, rational(t, c))
 				}
@@ -382,7 +382,7 @@ func TestMetricFilters(t *testing.T) {
 		}
 		var got []string
 		for _, r := range some.Data {
-			got = append(got, fmt.Sprint(flat(r.Metrics)))
+			got = append(got, fmt.Sprint(metricTexts(r.Metrics)))
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("got %q want %q", got, want)
@@ -393,11 +393,12 @@ func TestMetricFilters(t *testing.T) {
 	})
 }
 
-// TestSameAnswer: the engine returns groups in any order, the answer has one.
-func TestSameAnswer(t *testing.T) {
+// TestAnswerOrderIsStable checks that the order of groups does not change the
+// answer.
+func TestAnswerOrderIsStable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, q := world(t), drawQuery(t)
+		m, q := randomFacts(t), drawQuery(t)
 		if rapid.Bool().Draw(t, "compares") {
 			q.Compare = &Compare{To: "previous_period"}
 		}

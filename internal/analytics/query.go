@@ -52,8 +52,8 @@ type Query struct {
 
 	// report has the fields of a report that a query lacks. inside marks an
 	// internal query.
-	report *report
-	inside bool
+	report   *reportOptions
+	internal bool
 }
 
 // Range is a range of days, both included, or the name of a preset.
@@ -116,14 +116,14 @@ func (q *Query) hash() string {
 	// Strings, numbers and flags can always be encoded.
 	b, _ := json.Marshal(struct {
 		Query  *Query
-		Report *report
+		Report *reportOptions
 	}{&same, q.report})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// bare reports whether the query has only limit and cursor.
-func (q *Query) bare() bool {
+// isPageOnly reports whether the query has only limit and cursor.
+func (q *Query) isPageOnly() bool {
 	return q.Metrics == nil && q.Dimensions == nil && q.Range == nil && q.Granularity == nil && q.Timezone == nil && q.Currency == nil &&
 		q.Filters == nil && q.Compare == nil && q.OrderBy == nil && q.Include == Include{} && !q.DryRun
 }

@@ -23,11 +23,11 @@ func (s *Service) Ranking(ctx context.Context, w Workspace, metric string, first
 		return nil, fmt.Errorf("bring records up to date: %w", err)
 	}
 	q, _ := p.query(w, s.Now())
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	e, err := s.rows(limited, w, q)
+	e, err := s.runInternal(limited, w, q)
 	if err != nil {
-		return nil, asked(ctx, limited, err)
+		return nil, queryError(ctx, limited, err)
 	}
 	values := make(map[ident.ID]int64, len(e.rows))
 	for i := range e.rows {

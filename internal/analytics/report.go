@@ -56,8 +56,8 @@ type Params struct {
 	Cursor *string
 }
 
-// report has the fields of a report that a query lacks.
-type report struct {
+// reportOptions has the fields of a report that a query lacks.
+type reportOptions struct {
 	Kind Kind
 	// Statuses are statuses of creatives or audiences, which are not
 	// dimensions.
@@ -70,7 +70,7 @@ const sortByName = "name"
 
 // order returns the sort keys of a report: one metric, shown or not, or the
 // name.
-func (p *report) order(r *Resolved) []order {
+func (p *reportOptions) order(r *Resolved) []order {
 	switch m := metrics[p.Sort]; {
 	case len(r.dimensions) == 0:
 		return []order{{field: "date", at: -1}}
@@ -142,9 +142,9 @@ func (p *Params) query(w Workspace, now time.Time) (*Query, []fault.Detail) {
 		limit = page.DefaultLimit
 	}
 	c := &resolver{}
-	about := &report{Kind: p.Kind, Sort: p.Sort, Desc: p.Order != "asc"}
+	about := &reportOptions{Kind: p.Kind, Sort: p.Sort, Desc: p.Order != "asc"}
 	q := &Query{Limit: &limit, Cursor: p.Cursor, report: about}
-	if p.Cursor != nil && p.bare() {
+	if p.Cursor != nil && p.isPageOnly() {
 		return q, nil
 	}
 	q.Metrics, q.Range, q.Granularity, q.Timezone, q.Currency = p.Metrics, p.days(w, now), p.Granularity, p.Timezone, p.Currency
@@ -186,8 +186,8 @@ func (p *Params) query(w Workspace, now time.Time) (*Query, []fault.Detail) {
 	return q, c.problems
 }
 
-// bare reports whether the parameters have only limit and cursor.
-func (p *Params) bare() bool {
+// isPageOnly reports whether the parameters have only limit and cursor.
+func (p *Params) isPageOnly() bool {
 	return p.StartDate == nil && p.EndDate == nil && p.Metrics == nil && p.Granularity == nil && p.Compare == nil && p.Channels == nil &&
 		p.Platforms == nil && p.Statuses == nil && p.Currency == nil && p.Timezone == nil && p.Sort == "" && p.Order == ""
 }
@@ -288,7 +288,7 @@ func invalidParameters(problems []fault.Detail) error {
 		}
 		d.Field, d.In = name, "query"
 	}
-	if err := refused(problems); fault.Is(err, fault.QueryTooBroad) {
+	if err := invalidQuery(problems); fault.Is(err, fault.QueryTooBroad) {
 		return err
 	}
 	return fault.BadQuery(problems)
@@ -309,10 +309,10 @@ func (a *Answer) appendReport(b []byte) []byte {
 			b = a.rows[i].appendDate(b)
 		}
 		b = a.appendSubject(b, &a.rows[i].values[0])
-		b = a.layout.appendFigures(b, &a.rows[i])
+		b = a.layout.appendMetrics(b, &a.rows[i])
 		b = a.appendEnd(b, &a.rows[i])
 	}
-	return a.appendRest(append(b, ']'))
+	return a.appendPageMembers(append(b, ']'))
 }
 
 func (a *Answer) appendEnd(b []byte, r *row) []byte {
@@ -344,7 +344,7 @@ func (a *Answer) appendOverview(b []byte) []byte {
 				b = append(b, ',')
 			}
 			b = a.rows[i].appendDate(append(b, '{'))
-			b = a.appendEnd(a.layout.appendFigures(b, &a.rows[i]), &a.rows[i])
+			b = a.appendEnd(a.layout.appendMetrics(b, &a.rows[i]), &a.rows[i])
 		}
 		b = append(b, ']')
 	}

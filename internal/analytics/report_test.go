@@ -77,7 +77,7 @@ func TestReports(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.params.StartDate, test.params.EndDate = new("2026-10-01"), new("2026-10-07")
-			a, err := small(t).service().Report(t.Context(), wks, &test.params)
+			a, err := smallFacts(t).service().Report(t.Context(), wks, &test.params)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,17 +115,18 @@ func TestReportDays(t *testing.T) {
 	}
 }
 
-// TestReportTooBroad: a report that is right but for its length is too broad.
+// TestReportTooBroad checks that a valid report with too many days is
+// query_too_broad.
 func TestReportTooBroad(t *testing.T) {
 	t.Parallel()
-	_, err := small(t).service().Report(t.Context(), wks, &Params{Kind: KindCampaigns, StartDate: new("2020-10-02"), EndDate: new("2026-10-01")})
+	_, err := smallFacts(t).service().Report(t.Context(), wks, &Params{Kind: KindCampaigns, StartDate: new("2020-10-02"), EndDate: new("2026-10-01")})
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.QueryTooBroad || f.Details[0].Field != "start_date" || f.Details[0].Meta["bound"] != "months" {
 		t.Errorf("got %v want query_too_broad at start_date by months", err)
 	}
 }
 
-func TestReportsRefuse(t *testing.T) {
+func TestReportErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		params Params
@@ -142,7 +143,7 @@ func TestReportsRefuse(t *testing.T) {
 		{Params{Kind: KindChannels, Statuses: []string{"active"}}, []string{"status unknown_parameter"}},
 		{Params{Kind: KindChannels, Sort: "pacing"}, []string{"sort invalid_value"}},
 	} {
-		_, err := small(t).service().Report(t.Context(), wks, &test.params)
+		_, err := smallFacts(t).service().Report(t.Context(), wks, &test.params)
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Code != fault.InvalidParameter {
 			t.Errorf("got %v want invalid_parameter", err)
@@ -161,12 +162,13 @@ func TestReportsRefuse(t *testing.T) {
 	}
 }
 
-// TestReportsAreQueries: every report shows the figures of the query that it
-// stands for, its pages are the whole, and each adds up to the overview.
-func TestReportsAreQueries(t *testing.T) {
+// TestReportsEqualQueries checks that every report has the metrics of the
+// equivalent query, that its pages are complete, and that it adds up to the
+// overview.
+func TestReportsEqualQueries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m := world(t)
+		m := randomFacts(t)
 		m.rates = nil
 		for i := range m.rows {
 			m.rows[i].Source = []*fact.Source{metaAds, ga4}[i%2]
@@ -245,7 +247,7 @@ func TestPacing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			m := newMemory()
+			m := newMemoryFacts()
 			add := func(days int, micros int64) {
 				r := fact.Row{Source: metaAds, Date: today + clock.Date(days), Channel: "social", Campaign: fact.Entity{Record: campaigns[0]}}
 				r.Values.Set(fact.Spend, micros)
@@ -256,7 +258,7 @@ func TestPacing(t *testing.T) {
 			if test.flight != nil {
 				m.flights[campaigns[0]] = *test.flight
 			}
-			got := ask(t, m, &Query{Metrics: []string{"pacing"}, Dimensions: []string{"campaign_id"}, Compare: &Compare{To: "previous_year"}})
+			got := runQuery(t, m, &Query{Metrics: []string{"pacing"}, Dimensions: []string{"campaign_id"}, Compare: &Compare{To: "previous_year"}})
 			if n := written(got.Data[0].Metrics["pacing"]); n != test.want || got.Meta.Totals.Metrics["pacing"] != nil || got.Data[0].Previous["pacing"] != nil {
 				t.Errorf("got %s want %s, and none for totals or another time", n, test.want)
 			}
@@ -266,9 +268,9 @@ func TestPacing(t *testing.T) {
 
 func TestSpend(t *testing.T) {
 	t.Parallel()
-	m := small(t)
-	dollars := fact.Row{Source: googleAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{ExternalID: "g", Record: campaigns[1]}, Values: figures(map[fact.Measure]int64{fact.Spend: 11_000_000})}
-	unknown := fact.Row{Source: metaAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{ExternalID: "n", Record: campaigns[2]}, Values: figures(map[fact.Measure]int64{fact.Clicks: 1})}
+	m := smallFacts(t)
+	dollars := fact.Row{Source: googleAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{ExternalID: "g", Record: campaigns[1]}, Values: measures(map[fact.Measure]int64{fact.Spend: 11_000_000})}
+	unknown := fact.Row{Source: metaAds, Date: day(t, "2026-10-06"), Campaign: fact.Entity{ExternalID: "n", Record: campaigns[2]}, Values: measures(map[fact.Measure]int64{fact.Clicks: 1})}
 	m.rows = append(m.rows, dollars, unknown)
 	s := m.service()
 	for _, test := range []struct {
@@ -303,11 +305,11 @@ func TestSpend(t *testing.T) {
 
 func TestInsights(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
+	m := newMemoryFacts()
 	add := func(audience ident.ID, family fact.Family, date, value string, impressions, clicks int64) {
 		r := fact.Row{
 			Source: metaAds, Family: family, Date: day(t, date), Channel: "social", Campaign: fact.Entity{Record: campaigns[0]}, Audience: fact.Entity{Record: audience},
-			Values: figures(map[fact.Measure]int64{fact.Impressions: impressions, fact.Clicks: clicks, fact.Spend: clicks * 1_000_000, fact.Conversions: clicks * 100_000}),
+			Values: measures(map[fact.Measure]int64{fact.Impressions: impressions, fact.Clicks: clicks, fact.Spend: clicks * 1_000_000, fact.Conversions: clicks * 100_000}),
 		}
 		switch family {
 		case fact.Base:
@@ -385,7 +387,7 @@ func must(b []byte, err error) []byte {
 
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	m := small(t)
+	m := smallFacts(t)
 	m.now = day(t, "2026-10-20").Time()
 	got, err := m.service().Variants(t.Context(), wks.ID, creatives[0])
 	want := fact.VariantMetrics{

@@ -25,9 +25,9 @@ const allMeasures = measureSet(1<<fact.NumMeasures-1) &^ (1 << fact.Reach)
 
 func (s measureSet) has(m fact.Measure) bool { return s&(1<<m) != 0 }
 
-// reports returns the measures that a group has, including amounts without an
-// exchange rate.
-func (e *evaluation) reports(g *Group) (s measureSet) {
+// reportedBy returns the measures that a group has, including amounts without
+// an exchange rate.
+func (e *evaluation) reportedBy(g *Group) (s measureSet) {
 	for i, m := range e.measures {
 		if m != fact.Reach && (g.Sums[i].Known || g.Sums[i].NoRate) {
 			s |= 1 << m
@@ -36,31 +36,31 @@ func (e *evaluation) reports(g *Group) (s measureSet) {
 	return s
 }
 
-func (e *evaluation) reportsOf(groups []Group) (s measureSet) {
+func (e *evaluation) reportedByAny(groups []Group) (s measureSet) {
 	for i := range groups {
-		s |= e.reports(&groups[i])
+		s |= e.reportedBy(&groups[i])
 	}
 	return s
 }
 
 // findReported computes the reported measures of both periods. It returns
 // whether it queried the facts.
-func (s *Service) findReported(ctx context.Context, e *evaluation) (asked bool, err error) {
-	if e.reported, asked, err = s.reported(ctx, e, e.now, e.r.days); err != nil || e.r.compare == nil {
-		return asked, err
+func (s *Service) findReported(ctx context.Context, e *evaluation) (queried bool, err error) {
+	if e.reported, queried, err = s.reported(ctx, e, e.now, e.r.days); err != nil || e.r.compare == nil {
+		return queried, err
 	}
 	reported, more, err := s.reported(ctx, e, e.before, e.r.compare.days)
 	e.reportedBefore = reported
-	return asked || more, err
+	return queried || more, err
 }
 
 // reported returns the measures that are reported in a span. groups are the
 // query's facts in the span.
-func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, days span) (reported measureSet, asked bool, err error) {
+func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, days span) (reported measureSet, queried bool, err error) {
 	if len(groups) > 0 {
-		return e.reportsOf(groups), false, nil
+		return e.reportedByAny(groups), false, nil
 	}
-	var questions []question
+	var plans []planTarget
 	found := make([][]Group, fact.NumFamilies)
 	where, sources := e.r.where.inEveryFamily(true), e.sourcesOf(days)
 	var by []*Dimension
@@ -70,7 +70,7 @@ func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, d
 	}
 	for _, f := range everyFamily {
 		covered := func(c fact.Coverage) bool { return c.Families[f].Covers(days.first, days.last) }
-		if !slices.ContainsFunc(sources, covered) || f == e.r.family && !e.r.where.special() {
+		if !slices.ContainsFunc(sources, covered) || f == e.r.family && !e.r.where.isFamilySpecific() {
 			continue
 		}
 		p := e.plan(days, Whole, by, nil)
@@ -78,35 +78,35 @@ func (s *Service) reported(ctx context.Context, e *evaluation, groups []Group, d
 		if f == e.r.family {
 			p.Measures = e.measures
 		}
-		questions = append(questions, question{p, &found[f]})
+		plans = append(plans, planTarget{p, &found[f]})
 	}
-	if len(questions) == 0 {
+	if len(plans) == 0 {
 		return allMeasures, false, nil
 	}
-	if err := s.ask(ctx, questions); err != nil {
+	if err := s.runPlans(ctx, plans); err != nil {
 		return 0, true, err
 	}
 	switch {
 	case len(found[e.r.family]) > 0:
-		return e.reportsOf(found[e.r.family]), true, nil
+		return e.reportedByAny(found[e.r.family]), true, nil
 	case slices.ContainsFunc(found, func(groups []Group) bool { return len(groups) > 0 }):
 		return 0, true, nil
 	}
 	return allMeasures, true, nil
 }
 
-// special reports whether the condition uses a dimension that only some
-// families have.
-func (c *Condition) special() bool {
+// isFamilySpecific reports whether the condition uses a dimension that only
+// some families have.
+func (c *Condition) isFamilySpecific() bool {
 	switch {
 	case c == nil:
 		return false
 	case c.Not != nil:
-		return c.Not.special()
+		return c.Not.isFamilySpecific()
 	case c.Dimension != "":
 		return len(dimensions[c.Dimension].families) < len(everyFamily)
 	}
-	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.special() })
+	return slices.ContainsFunc(slices.Concat(c.And, c.Or), func(c Condition) bool { return c.isFamilySpecific() })
 }
 
 // inEveryFamily returns a condition that every family can evaluate. It is true
@@ -114,17 +114,17 @@ func (c *Condition) special() bool {
 // dimensions that only some families have. nil is always true.
 func (c *Condition) inEveryFamily(wanted bool) *Condition {
 	switch {
-	case !c.special() && wanted:
+	case !c.isFamilySpecific() && wanted:
 		return c
-	case !c.special():
+	case !c.isFamilySpecific():
 		return &Condition{Not: c}
 	case c.Not != nil:
 		return c.Not.inEveryFamily(!wanted)
 	}
 	var list []Condition
 	for _, inner := range slices.Concat(c.And, c.Or) {
-		if asked := inner.inEveryFamily(wanted); asked != nil {
-			list = append(list, *asked)
+		if relaxed := inner.inEveryFamily(wanted); relaxed != nil {
+			list = append(list, *relaxed)
 		}
 	}
 	switch all := (c.And != nil) == wanted; {

@@ -114,15 +114,15 @@ func (c *resolver) unknown(field, word, message string, allowed []string) {
 // once, and returns a result only without problems.
 func Resolve(q *Query, w Workspace, now time.Time) (*Resolved, []fault.Detail) {
 	c := &resolver{q: q, r: &Resolved{granularity: Whole, timezone: w.Timezone, currency: w.Currency, limit: DefaultLimit}}
-	c.metrics()
-	c.dimensions()
-	c.scope(now)
-	c.days()
-	c.filters()
-	c.compare()
-	c.include()
-	c.order()
-	c.combine()
+	c.readMetrics()
+	c.readDimensions()
+	c.readScope(now)
+	c.readDays()
+	c.readFilters()
+	c.readCompare()
+	c.readInclude()
+	c.readOrder()
+	c.checkPacing()
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
@@ -142,23 +142,24 @@ func namesOf[T any](list []T, name func(*T) string) []string {
 	return names
 }
 
-// words checks the length of a list of names and that it has no duplicates.
-func (c *resolver) words(field string, list []string, most int) bool {
+// checkNames checks the length of a list of names and that it has no
+// duplicates.
+func (c *resolver) checkNames(field string, list []string, most int) bool {
 	if len(list) > most {
 		c.bad(field, "too_many_items", fmt.Sprintf("must have at most %d items.", most), fault.Meta{"maximum": most})
 		return false
 	}
 	for i, word := range list {
 		if j := slices.Index(list, word); j < i {
-			c.bad(at(field, i), "duplicate_item", fmt.Sprintf("repeats %s.", fault.Clip(word)), fault.Meta{"first": j})
+			c.bad(itemPath(field, i), "duplicate_item", fmt.Sprintf("repeats %s.", fault.Clip(word)), fault.Meta{"first": j})
 		}
 	}
 	return true
 }
 
-func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
+func itemPath(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-func (c *resolver) metrics() {
+func (c *resolver) readMetrics() {
 	switch {
 	case c.q.Metrics == nil:
 		c.bad("metrics", "required", "is required: name at least one metric.", nil)
@@ -166,7 +167,7 @@ func (c *resolver) metrics() {
 	case len(c.q.Metrics) == 0:
 		c.bad("metrics", "too_few_items", "must name at least one metric.", fault.Meta{"minimum": 1})
 		return
-	case !c.words("metrics", c.q.Metrics, MaxMetrics):
+	case !c.checkNames("metrics", c.q.Metrics, MaxMetrics):
 		return
 	}
 	for i, name := range c.q.Metrics {
@@ -175,9 +176,9 @@ func (c *resolver) metrics() {
 		case m != nil:
 			c.r.metrics = append(c.r.metrics, m)
 		case dimensions[name] != nil:
-			c.bad(at("metrics", i), "invalid_value", "is a dimension; put it into dimensions.", fault.Meta{"allowed": metricNames})
+			c.bad(itemPath("metrics", i), "invalid_value", "is a dimension; put it into dimensions.", fault.Meta{"allowed": metricNames})
 		default:
-			c.unknown(at("metrics", i), name, "has an unknown metric.", metricNames)
+			c.unknown(itemPath("metrics", i), name, "has an unknown metric.", metricNames)
 		}
 	}
 	c.r.shown = len(c.r.metrics)
@@ -193,31 +194,31 @@ func (r *Resolved) column(m *Metric) int {
 	return len(r.metrics) - 1
 }
 
-func (c *resolver) dimensions() {
-	if !c.words("dimensions", c.q.Dimensions, MaxDimensions) {
+func (c *resolver) readDimensions() {
+	if !c.checkNames("dimensions", c.q.Dimensions, MaxDimensions) {
 		return
 	}
 	for i, name := range c.q.Dimensions {
 		d := dimensions[name]
-		if c.q.inside && name == DimensionVariant {
+		if c.q.internal && name == DimensionVariant {
 			d = &variantDimension
 		}
 		switch {
 		case d != nil:
 			c.r.dimensions = append(c.r.dimensions, d)
 		case name == "date":
-			c.bad(at("dimensions", i), "invalid_value", "is not allowed here: set granularity, and every row has its date.", fault.Meta{"allowed": dimensionNames})
+			c.bad(itemPath("dimensions", i), "invalid_value", "is not allowed here: set granularity, and every row has its date.", fault.Meta{"allowed": dimensionNames})
 		case metrics[name] != nil:
-			c.bad(at("dimensions", i), "invalid_value", "is a metric; put it into metrics.", fault.Meta{"allowed": dimensionNames})
+			c.bad(itemPath("dimensions", i), "invalid_value", "is a metric; put it into metrics.", fault.Meta{"allowed": dimensionNames})
 		default:
-			c.unknown(at("dimensions", i), name, "has an unknown dimension.", dimensionNames)
+			c.unknown(itemPath("dimensions", i), name, "has an unknown dimension.", dimensionNames)
 		}
 	}
 }
 
-// scope reads the settings of the whole answer: time zone, currency,
+// readScope reads the settings of the whole answer: time zone, currency,
 // granularity and limit.
-func (c *resolver) scope(now time.Time) {
+func (c *resolver) readScope(now time.Time) {
 	if z := c.q.Timezone; z != nil {
 		c.r.timezone = *z
 	}
@@ -236,7 +237,7 @@ func (c *resolver) scope(now time.Time) {
 	if g := c.q.Granularity; g != nil {
 		c.r.granularity = Granularity(*g)
 		if !slices.Contains(Granularities, c.r.granularity) {
-			c.unknown("granularity", *g, "must be one of "+words(Granularities)+".", namesOf(Granularities, func(g *Granularity) string { return string(*g) }))
+			c.unknown("granularity", *g, "must be one of "+joinWords(Granularities)+".", namesOf(Granularities, func(g *Granularity) string { return string(*g) }))
 			c.r.granularity = Whole
 		}
 	}
@@ -251,7 +252,7 @@ func (c *resolver) scope(now time.Time) {
 	}
 }
 
-func words[S ~string](list []S) string {
+func joinWords[S ~string](list []S) string {
 	texts := make([]string, len(list))
 	for i, s := range list {
 		texts[i] = string(s)
@@ -266,7 +267,7 @@ var (
 	latest   = clock.MakeDate(2099, time.December, 31)
 )
 
-func (c *resolver) days() {
+func (c *resolver) readDays() {
 	r := c.q.Range
 	if r == nil {
 		name := defaultPreset
@@ -278,16 +279,16 @@ func (c *resolver) days() {
 // span reads a range. For an invalid range it returns today, so that the other
 // fields can still be checked.
 func (c *resolver) span(field string, r *Range) (span, *preset) {
-	stand := span{c.r.today, c.r.today}
+	fallback := span{c.r.today, c.r.today}
 	if r.Preset != nil {
 		if r.Start != nil || r.End != nil {
 			c.bad(field, "incompatible_fields", "must have either preset or start_date and end_date.", fault.Meta{"fields": []string{"preset", "start_date", "end_date"}})
-			return stand, nil
+			return fallback, nil
 		}
 		p := findPreset(*r.Preset)
 		if p == nil {
 			c.unknown(field+".preset", *r.Preset, "must be one of "+strings.Join(Presets, ", ")+".", Presets)
-			return stand, nil
+			return fallback, nil
 		}
 		return p.span(c.r.today), p
 	}
@@ -295,13 +296,13 @@ func (c *resolver) span(field string, r *Range) (span, *preset) {
 	last, okLast := c.date(field+".end_date", r.End)
 	switch {
 	case !okFirst || !okLast:
-		return stand, nil
+		return fallback, nil
 	case last < first:
 		c.bad(field+".end_date", "invalid_value", "must not be before start_date.", fault.Meta{"start_date": first.String()})
-		return stand, nil
+		return fallback, nil
 	case last >= addMonths(first, MaxMonths):
 		c.bad(field, "too_large", fmt.Sprintf("spans more than %d months; ask for parts.", MaxMonths), fault.Meta{"bound": "months", "maximum": MaxMonths})
-		return stand, nil
+		return fallback, nil
 	}
 	return span{first, last}, nil
 }
@@ -325,7 +326,7 @@ func (c *resolver) date(field string, text *string) (clock.Date, bool) {
 	return 0, false
 }
 
-func (c *resolver) compare() {
+func (c *resolver) readCompare() {
 	q := c.q.Compare
 	if q == nil {
 		return
@@ -354,7 +355,7 @@ func (c *resolver) compare() {
 	}
 }
 
-func (c *resolver) include() {
+func (c *resolver) readInclude() {
 	q, r := c.q.Include, c.r
 	is := func(b *bool, fallback bool) bool {
 		if b == nil {
@@ -364,16 +365,16 @@ func (c *resolver) include() {
 	}
 	r.totals, r.emptyRows = is(q.Totals, true), is(q.EmptyRows, false)
 	r.labels, r.totalRows = is(q.Labels, true), is(q.TotalRows, false)
-	if r.emptyRows && r.entity() == nil {
+	if r.emptyRows && r.recordDimension() == nil {
 		c.bad("include.empty_rows", "incompatible_fields",
 			"adds records without facts, so dimensions must hold one of "+strings.Join(entityDimensions, ", ")+", and beside it only what that record itself has.",
 			fault.Meta{"fields": []string{"include.empty_rows", "dimensions"}, "allowed": entityDimensions})
 	}
 }
 
-// order reads the sort keys. The default is the date, otherwise the first
+// readOrder reads the sort keys. The default is the date, otherwise the first
 // metric.
-func (c *resolver) order() {
+func (c *resolver) readOrder() {
 	r := c.r
 	if c.q.report != nil {
 		r.order, r.statuses = c.q.report.order(r), c.q.report.Statuses
@@ -385,7 +386,7 @@ func (c *resolver) order() {
 	}
 	seen := map[string]bool{}
 	for i, q := range c.q.OrderBy {
-		path := at("order_by", i)
+		path := itemPath("order_by", i)
 		o, ok := r.orderOn(q.Field)
 		switch {
 		case !ok:
@@ -471,9 +472,9 @@ var (
 	recordPrefixes = map[string]string{"campaign_id": ident.Campaign, "creative_id": ident.Creative, "audience_id": ident.Audience, "connection_id": ident.Connection}
 )
 
-// entity returns the dimension that identifies a record if all other dimensions
-// belong to the same record, otherwise nil.
-func (r *Resolved) entity() *Dimension {
+// recordDimension returns the dimension that identifies a record if all other
+// dimensions belong to the same record, otherwise nil.
+func (r *Resolved) recordDimension() *Dimension {
 	for _, id := range r.dimensions {
 		own := recordDimensions[id.Name]
 		foreign := func(d *Dimension) bool { return !slices.Contains(own, d.Name) }

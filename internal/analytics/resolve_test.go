@@ -23,7 +23,7 @@ func leaf(path, field string, op Op, values ...string) Filter {
 
 func many[T any](n int, v T) []T { return slices.Repeat([]T{v}, n) }
 
-func TestResolveRefuses(t *testing.T) {
+func TestResolveErrors(t *testing.T) {
 	t.Parallel()
 	spend := []string{"spend"}
 	for _, test := range []struct {
@@ -78,7 +78,7 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-func TestFiltersRefuse(t *testing.T) {
+func TestFilterErrors(t *testing.T) {
 	t.Parallel()
 	deep := leaf("filters", "channel", Equal, "social")
 	for range 4 {
@@ -186,7 +186,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-func TestMeasurementIsLeftOut(t *testing.T) {
+func TestMeasurementPlatformIsExcluded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		filter *Filter
@@ -206,7 +206,7 @@ func TestMeasurementIsLeftOut(t *testing.T) {
 		if problems != nil {
 			t.Fatal(problems)
 		}
-		if yes, _ := r.where.possible(func(d string) ([]string, bool) { return []string{"ga4"}, d == "platform" }); yes != test.asked {
+		if yes, _ := r.where.canMatch(func(d string) ([]string, bool) { return []string{"ga4"}, d == "platform" }); yes != test.asked {
 			t.Errorf("%+v: got ga4 %v want %v", test.filter, yes, test.asked)
 		}
 	}
@@ -238,17 +238,17 @@ func TestConditionsOnMetrics(t *testing.T) {
 			t.Fatal(problems)
 		}
 		h := &r.having[0]
-		got := []bool{h.holds(Number{N: 500_000, Digits: 6, Known: true}), h.holds(one), h.holds(Number{})}
+		got := []bool{h.matches(Number{N: 500_000, Digits: 6, Known: true}), h.matches(one), h.matches(Number{})}
 		if want := []bool{test.below, test.equal, test.nothing}; !slices.Equal(got, want) {
 			t.Errorf("%s %v of 0.5, 1 and null: got %v want %v", test.op, test.values, got, want)
 		}
 	}
 }
 
-// TestPossible: where everything is known, a condition is possible exactly
-// where it is true; where nothing is, it is possible both ways wherever any
-// value could make it so.
-func TestPossible(t *testing.T) {
+// TestConditionCanMatch checks canMatch: with all dimensions known, only the
+// actual result is possible; with none known, every result that some value
+// leads to.
+func TestConditionCanMatch(t *testing.T) {
 	t.Parallel()
 	leaves := rapid.Custom(func(t *rapid.T) Condition {
 		op := rapid.SampledFrom(DimensionOps).Draw(t, "op")
@@ -275,7 +275,7 @@ func TestPossible(t *testing.T) {
 		})
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMemory()
+		m := newMemoryFacts()
 		c := trees(rapid.IntRange(0, 2).Draw(t, "depth")).Draw(t, "condition")
 		r := &fact.Row{Source: metaAds, Channel: rapid.SampledFrom([]string{"social", "search", ""}).Draw(t, "channel"), Campaign: fact.Entity{Record: rapid.SampledFrom(campaigns).Draw(t, "campaign")}}
 		of := func(d string) ([]string, bool) {
@@ -286,14 +286,14 @@ func TestPossible(t *testing.T) {
 			return list, true
 		}
 		want := m.satisfies(r, &c, nil)
-		if yes, no := c.possible(of); yes != want || no == want {
+		if yes, no := c.canMatch(of); yes != want || no == want {
 			t.Fatalf("%+v: got %v, %v want %v", c, yes, no, want)
 		}
 		partly := func(d string) ([]string, bool) {
 			list, _ := of(d)
 			return list, d == "platform"
 		}
-		if yes, no := c.possible(partly); want && !yes || !want && !no {
+		if yes, no := c.canMatch(partly); want && !yes || !want && !no {
 			t.Fatalf("%+v: got %v, %v although it is %v", c, yes, no, want)
 		}
 	})
@@ -323,8 +323,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// FuzzResolve builds queries from bytes: whatever is accepted can be planned
-// and echoed, and whatever is refused says why.
+// FuzzResolve builds queries from bytes. An accepted query can be planned and
+// echoed; a rejected one has problems.
 func FuzzResolve(f *testing.F) {
 	for _, seed := range []string{
 		`{"Metrics":["spend","ctr"],"Dimensions":["channel"],"Granularity":"week","Compare":{"To":"previous_year"}}`,
@@ -353,7 +353,7 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		e := &evaluation{r: r, workspace: wks.ID}
-		for _, question := range e.questions() {
+		for _, question := range e.plans() {
 			if p := question.plan; p.First > p.Last || p.MaxGroups == 0 || len(p.Measures) == 0 {
 				t.Fatalf("got %+v want a plan that can be run", p)
 			}

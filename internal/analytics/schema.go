@@ -62,7 +62,7 @@ func Describe() *Schema {
 		Metrics: Metrics, Granularities: Granularities, Presets: Presets, Comparisons: Comparisons,
 		Operators: SchemaOperators{DimensionOps, MetricOps},
 		Limits: SchemaLimits{
-			MaxMetrics, MaxDimensions, MaxMonths, MaxOrder, DefaultLimit, MaxLimit, MaxRows, int(patience.Seconds()), MaxDepth, MaxLeaves, MaxValues,
+			MaxMetrics, MaxDimensions, MaxMonths, MaxOrder, DefaultLimit, MaxLimit, MaxRows, int(queryTimeout.Seconds()), MaxDepth, MaxLeaves, MaxValues,
 		},
 	}
 	for _, f := range everyFamily {

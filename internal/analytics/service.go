@@ -16,10 +16,10 @@ import (
 // Deps are the dependencies of a Service.
 type Deps struct {
 	Facts   Facts
-	Rates   RateBook
+	Rates   RateReader
 	Results Results
 	Flights Flights
-	Records Entities
+	Records RecordReader
 	// Workspace returns the time zone and currency of a workspace.
 	Workspace func(ctx context.Context, id ident.ID) (Workspace, error)
 	// Catchup updates the mirror of records to the state of the store, so that
@@ -41,8 +41,8 @@ type Service struct {
 // New returns a service.
 func New(d Deps) *Service { return &Service{d} }
 
-// patience is the time limit of a query.
-const patience = 10 * time.Second
+// queryTimeout is the time limit of a query.
+const queryTimeout = 10 * time.Second
 
 // Query runs a query. Invalid fields are a validation fault, a result that is
 // too large or takes too long is query_too_broad, and a cursor that cannot be
@@ -50,44 +50,44 @@ const patience = 10 * time.Second
 func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
 	started := s.Now()
 	if q.Cursor != nil && !q.DryRun {
-		return s.page(ctx, w, q, started)
+		return s.storedPage(ctx, w, q, started)
 	}
 	r, problems := Resolve(q, w, started)
 	if len(problems) > 0 {
-		return nil, refused(problems)
+		return nil, invalidQuery(problems)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	a, err := s.answer(limited, w, q, r, started)
-	return a, asked(ctx, limited, err)
+	return a, queryError(ctx, limited, err)
 }
 
-// refused returns the fault for an invalid query. A query that only exceeds
-// size limits is query_too_broad.
-func refused(problems []fault.Detail) error {
+// invalidQuery returns the fault for an invalid query. A query that only
+// exceeds size limits is query_too_broad.
+func invalidQuery(problems []fault.Detail) error {
 	if slices.ContainsFunc(problems, func(d fault.Detail) bool { return d.Meta["bound"] == nil }) {
 		return fault.Invalid(problems)
 	}
 	return fault.New(fault.QueryTooBroad, "The query is too broad: "+problems[0].Message, problems...)
 }
 
-// asked maps engine errors to API faults. Only an expired query time limit is
-// query_too_broad; other timeouts, such as the store's, are not.
-func asked(ctx, limited context.Context, err error) error {
+// queryError maps engine errors to API faults. Only an expired query time limit
+// is query_too_broad; other timeouts, such as the store's, are not.
+func queryError(ctx, limited context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return tooBroad("seconds", int64(patience/time.Second),
+		return tooBroad("seconds", int64(queryTimeout/time.Second),
 			"The query takes longer than 10 seconds. Ask for fewer days or dimensions.").Because(err)
 	case errors.Is(err, ErrTooMany):
 		return tooBroad("rows", MaxRows,
 			"The result has more than 100,000 rows. Ask for fewer days, dimensions or buckets.").Because(err)
 	case errors.Is(err, ErrTooLarge):
 		return tooBroad("magnitude", nil,
-			"A sum of the result is too large to be exact. Ask for fewer days, or look for figures that cannot be right.").Because(err)
+			"A sum of the result is too large to be exact. Ask for fewer days, or check the data for impossible values.").Because(err)
 	}
 	return err
 }
@@ -100,8 +100,8 @@ func tooBroad(bound string, limit any, message string) *fault.Error {
 	return fault.New(fault.QueryTooBroad, message, fault.Detail{Code: string(fault.QueryTooBroad), Message: message, Meta: meta})
 }
 
-// rows runs an internal query and returns all rows.
-func (s *Service) rows(ctx context.Context, w Workspace, q *Query) (*evaluation, error) {
+// runInternal runs an internal query and returns all rows.
+func (s *Service) runInternal(ctx context.Context, w Workspace, q *Query) (*evaluation, error) {
 	r, problems := Resolve(q, w, s.Now())
 	if len(problems) > 0 {
 		return nil, fault.Invalid(problems)
@@ -138,11 +138,11 @@ func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved
 	}
 	a := e.answer(started)
 	if len(e.rows) > r.limit {
-		if err := s.keep(ctx, w, q, a); err != nil {
+		if err := s.storeResult(ctx, w, q, a); err != nil {
 			return nil, err
 		}
 	}
-	a.finish(s.Now().Sub(started))
+	a.encodeMeta(s.Now().Sub(started))
 	return a, nil
 }
 
@@ -158,21 +158,21 @@ func (s *Service) gather(ctx context.Context, e *evaluation) error {
 		if e.state, err = s.Facts.State(ctx, e.workspace); err != nil {
 			return fmt.Errorf("read state of facts: %w", err)
 		}
-		if err := s.rates(ctx, e); err != nil {
+		if err := s.loadRates(ctx, e); err != nil {
 			return err
 		}
-		questions := e.questions()
-		if err := s.ask(ctx, questions); err != nil {
+		plans := e.plans()
+		if err := s.runPlans(ctx, plans); err != nil {
 			return err
 		}
 		more, err := s.findReported(ctx, e)
 		if err != nil {
 			return err
 		}
-		if err := s.records(ctx, e); err != nil {
+		if err := s.loadRecords(ctx, e); err != nil {
 			return err
 		}
-		if try == maxTries || len(questions) == 1 && !more {
+		if try == maxTries || len(plans) == 1 && !more {
 			return nil
 		}
 		after, err := s.Facts.State(ctx, e.workspace)
@@ -185,30 +185,30 @@ func (s *Service) gather(ctx context.Context, e *evaluation) error {
 	}
 }
 
-// question is a plan and the destination of its groups.
-type question struct {
+// planTarget is a plan and the destination of its groups.
+type planTarget struct {
 	plan *Plan
 	into *[]Group
 }
 
-// ask runs all plans in parallel and waits for them.
-func (s *Service) ask(ctx context.Context, questions []question) error {
+// runPlans runs all plans in parallel and waits for them.
+func (s *Service) runPlans(ctx context.Context, plans []planTarget) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	failed := make([]error, len(questions))
+	failed := make([]error, len(plans))
 	var done sync.WaitGroup
-	put := func(i int) {
-		groups, err := s.Facts.Query(ctx, questions[i].plan)
+	run := func(i int) {
+		groups, err := s.Facts.Query(ctx, plans[i].plan)
 		if err != nil {
-			failed[i] = fmt.Errorf("ask facts: %w", err)
+			failed[i] = fmt.Errorf("query facts: %w", err)
 			cancel()
 		}
-		*questions[i].into = groups
+		*plans[i].into = groups
 	}
-	for i := range questions[1:] {
-		done.Go(func() { put(i + 1) })
+	for i := range plans[1:] {
+		done.Go(func() { run(i + 1) })
 	}
-	put(0)
+	run(0)
 	done.Wait()
 	// The first failure cancels the other plans, so prefer it to their
 	// context.Canceled.

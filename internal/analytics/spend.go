@@ -35,13 +35,13 @@ func (s *Service) Spend(ctx context.Context, workspace ident.ID, ids []ident.ID,
 	if err != nil {
 		return nil, fmt.Errorf("read state of facts: %w", err)
 	}
-	total, err := s.spent(ctx, workspace, state.Sources, ids, currency, span{earliest, latest})
+	total, err := s.spendByCampaign(ctx, workspace, state.Sources, ids, currency, span{earliest, latest})
 	if err != nil {
 		return nil, err
 	}
 	now := s.Now()
 	day := clock.DateIn(now, loc)
-	today, err := s.spent(ctx, workspace, state.Sources, ids, currency, span{day, day})
+	today, err := s.spendByCampaign(ctx, workspace, state.Sources, ids, currency, span{day, day})
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,9 @@ func (s *Service) Spend(ctx context.Context, workspace ident.ID, ids []ident.ID,
 	return spends, nil
 }
 
-// spent adds up spend by campaign. It queries only days on which a source has
-// facts.
-func (s *Service) spent(ctx context.Context, workspace ident.ID, sources []fact.Coverage, ids []ident.ID, currency money.Currency, days span) (map[ident.ID]Sum, error) {
+// spendByCampaign adds up spend by campaign. It queries only days on which a
+// source has facts.
+func (s *Service) spendByCampaign(ctx context.Context, workspace ident.ID, sources []fact.Coverage, ids []ident.ID, currency money.Currency, days span) (map[ident.ID]Sum, error) {
 	covered := span{days.last + 1, days.first - 1}
 	for _, c := range sources {
 		if covers(&c, days) {
@@ -66,7 +66,7 @@ func (s *Service) spent(ctx context.Context, workspace ident.ID, sources []fact.
 	if covered.first > covered.last {
 		return nil, nil
 	}
-	rates, err := s.convert(ctx, workspace, sources, currency, covered)
+	rates, err := s.ratesTo(ctx, workspace, sources, currency, covered)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,11 @@ func (s *Service) spent(ctx context.Context, workspace ident.ID, sources []fact.
 	}
 	groups, err := s.Facts.Query(ctx, &Plan{
 		Workspace: workspace, Family: fact.Base, First: covered.first, Last: covered.last, Granularity: Whole, Dimensions: []string{"campaign_id"},
-		Measures: []fact.Measure{fact.Spend}, Currency: currency, Rates: rates, MaxGroups: MaxRows, Forgiving: true,
-		Where: &Condition{And: []Condition{which, {Dimension: "platform", Op: NotEqual, Values: []string{Measurement}}}},
+		Measures: []fact.Measure{fact.Spend}, Currency: currency, Rates: rates, MaxGroups: MaxRows, UnknownIfTooLarge: true,
+		Where: &Condition{And: []Condition{which, {Dimension: "platform", Op: NotEqual, Values: []string{MeasurementPlatform}}}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask facts for spend: %w", err)
+		return nil, fmt.Errorf("query facts for spend: %w", err)
 	}
 	sums := make(map[ident.ID]Sum, len(groups))
 	for _, g := range groups {

@@ -17,8 +17,8 @@ var (
 	ErrTooLarge = errors.New("a sum is too large to be exact")
 )
 
-// RateBook stores exchange rates.
-type RateBook interface {
+// RateReader stores exchange rates.
+type RateReader interface {
 	// Rates returns the stored rates of the currencies from first to last, both
 	// included, in no order. It omits days without a rate.
 	Rates(ctx context.Context, workspace ident.ID, currencies []money.Currency, first, last clock.Date) ([]DayRate, error)
@@ -37,15 +37,15 @@ type DayRate struct {
 // Results stores the rows of long answers, so that later pages show the same
 // result as the first one on every instance.
 type Results interface {
-	Keep(ctx context.Context, workspace ident.ID, k *Kept) error
+	Save(ctx context.Context, workspace ident.ID, k *StoredResult) error
 	// Page returns rows starting at offset, and the total number of rows. An
 	// unknown or expired result, or one of another workspace, is a not_found
 	// fault.
 	Page(ctx context.Context, workspace, id ident.ID, offset, limit int) (rows [][]byte, meta []byte, total int, err error)
 }
 
-// Kept is a stored answer with all its rows.
-type Kept struct {
+// StoredResult is a stored answer with all its rows.
+type StoredResult struct {
 	ID ident.ID
 	// Hash identifies the query.
 	Hash string
@@ -72,8 +72,8 @@ type Flight struct {
 	Running bool
 }
 
-// Entities reads the records that facts are linked to.
-type Entities interface {
+// RecordReader reads the records that facts are linked to.
+type RecordReader interface {
 	// Connections returns all connections of a workspace, including
 	// disconnected ones, because their facts remain.
 	Connections(ctx context.Context, workspace ident.ID) ([]Connection, error)

@@ -48,7 +48,7 @@ func (f freshness) append(b []byte) []byte {
 	for _, id := range f.stale {
 		b = append(appendWord(b, id), ',')
 	}
-	return append(closed(b), '}')
+	return append(closeList(b), '}')
 }
 
 // sourcesOf returns the sources that may have facts for the query in a span. It
@@ -57,7 +57,7 @@ func (e *evaluation) sourcesOf(days span) []fact.Coverage {
 	var list []fact.Coverage
 	for i := range e.state.Sources {
 		source := &e.state.Sources[i]
-		yes, _ := e.r.where.possible(func(d string) ([]string, bool) {
+		yes, _ := e.r.where.canMatch(func(d string) ([]string, bool) {
 			switch d {
 			case "platform":
 				return []string{source.Platform}, true
@@ -90,9 +90,9 @@ func distinct[T any](list []T, of func(T) string) []string {
 	return slices.Compact(names)
 }
 
-// contributing returns the connections that may have facts for the query,
-// sorted by id.
-func (e *evaluation) contributing() []Connection {
+// contributingConnections returns the connections that may have facts for the
+// query, sorted by id.
+func (e *evaluation) contributingConnections() []Connection {
 	ids := distinct(e.sources, func(c fact.Coverage) string { return string(c.Connection) })
 	var list []Connection
 	for _, c := range e.connections {
@@ -116,7 +116,7 @@ func (e *evaluation) freshness(now time.Time) freshness {
 			*least = &d
 		}
 	}
-	for _, c := range e.contributing() {
+	for _, c := range e.contributingConnections() {
 		if c.stale(now) {
 			f.stale = append(f.stale, c.ID)
 		}
@@ -152,9 +152,9 @@ func (e *evaluation) warnings(now time.Time) []Warning {
 		list = append(list, Warning{Code: "mixed_timezones", Timezones: zones, Message: "Accounts have different time zones, and a day is the account's own: " + strings.Join(zones, ", ") + "."})
 	}
 	if slices.Contains(e.r.dimensions, dimensions["tag"]) {
-		list = append(list, Warning{Code: "overlapping", Message: "A campaign with several tags is in several rows, so rows may add up to more than the totals; these are null where rows are chosen by figures or by the tags that they do not have."})
+		list = append(list, Warning{Code: "overlapping", Message: "A campaign with several tags is in several rows, so rows may add up to more than the totals; totals are null if the query filters by metrics or excludes tags."})
 	}
-	if platforms := e.claiming(); len(platforms) > 1 {
+	if platforms := e.convertingPlatforms(); len(platforms) > 1 {
 		list = append(list, Warning{
 			Code: "overlapping_conversions", Metric: "conversions", Platforms: platforms,
 			Message: "Several platforms report conversions, and each may claim the same one: " + strings.Join(platforms, ", ") + ".",
@@ -164,8 +164,9 @@ func (e *evaluation) warnings(now time.Time) []Warning {
 	return list
 }
 
-// claiming returns the platforms that report conversions for the query, sorted.
-func (e *evaluation) claiming() []string {
+// convertingPlatforms returns the platforms that report conversions for the
+// query, sorted.
+func (e *evaluation) convertingPlatforms() []string {
 	var claimed []Group
 	for _, g := range e.byPlatform {
 		if g.Sums[0].Known && g.Sums[0].N != 0 {
@@ -187,7 +188,7 @@ func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
 		slices.Sort(lost)
 		list = append(list, Warning{Code: "data_lost", Connections: lost, Message: fmt.Sprintf("Metrics of %d connections were lost on the server and are incomplete. What can be read again from the platforms is being read; own data has to be sent again.", len(lost))})
 	}
-	for _, c := range e.contributing() {
+	for _, c := range e.contributingConnections() {
 		if c.stale(now) {
 			stale = append(stale, c.ID)
 		}
@@ -196,21 +197,21 @@ func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
 		}
 	}
 	if len(stale) > 0 {
-		list = append(list, Warning{Code: "stale_connections", Connections: stale, Message: fmt.Sprintf("%d connections have not brought figures for longer than they should; recent days may lack some.", len(stale))})
+		list = append(list, Warning{Code: "stale_connections", Connections: stale, Message: fmt.Sprintf("%d connections have not synced for longer than expected; metrics of recent days may be missing.", len(stale))})
 	}
 	if len(sandbox) > 0 {
-		list = append(list, Warning{Code: "sandbox_data", Connections: sandbox, Message: "Figures of a sandbox are in the answer; they are made up."})
+		list = append(list, Warning{Code: "sandbox_data", Connections: sandbox, Message: "The answer includes sandbox data. These numbers are simulated."})
 	}
 	return list
 }
 
-// maxDays is the maximum number of days that a warning lists.
-const maxDays = 10
+// maxWarningDays is the maximum number of days that a warning lists.
+const maxWarningDays = 10
 
 // missingRates returns warnings for the currencies and days without an exchange
 // rate.
 func (e *evaluation) missingRates() (list []Warning) {
-	for _, currency := range distinct(e.unpaced, func(c string) string { return c }) {
+	for _, currency := range distinct(e.unpacedCurrencies, func(c string) string { return c }) {
 		list = append(list, Warning{
 			Code: "missing_rate", Metric: "pacing", Currency: money.Currency(currency),
 			Message: fmt.Sprintf("pacing is null for campaigns with a budget in %s whose spend is in another currency: no rate is stored for some of its days.", currency),
@@ -244,7 +245,7 @@ func (e *evaluation) missingRates() (list []Warning) {
 		slices.Sort(days)
 		days = slices.Compact(days)
 		list = append(list, Warning{
-			Code: "missing_rate", Currency: currency, Days: days[:min(len(days), maxDays)], DayCount: len(days),
+			Code: "missing_rate", Currency: currency, Days: days[:min(len(days), maxWarningDays)], DayCount: len(days),
 			Message: fmt.Sprintf("No rate is stored to show %s in %s on %d days, the first of them %s. Sums that amounts of these days would be part of are null.", currency, e.r.currency, len(days), days[0]),
 		})
 	}
@@ -252,8 +253,8 @@ func (e *evaluation) missingRates() (list []Warning) {
 	return list
 }
 
-// breakdownsOf has the dimension that identifies each breakdown family.
-var breakdownsOf = [fact.NumFamilies]string{fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
+// familyDimensions has the dimension that identifies each breakdown family.
+var familyDimensions = [fact.NumFamilies]string{fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
 
 // missingReports returns warnings for connections that have facts on these
 // days, but none in the query's family. The answer does not include their
@@ -267,7 +268,7 @@ func (e *evaluation) missingReports() []Warning {
 			}
 			for f := range c.Families {
 				if c.Families[f].Covers(days.first, days.last) {
-					ids, others = append(ids, string(c.Connection)), append(others, breakdownsOf[f])
+					ids, others = append(ids, string(c.Connection)), append(others, familyDimensions[f])
 				}
 			}
 		}
@@ -279,7 +280,7 @@ func (e *evaluation) missingReports() []Warning {
 	for _, id := range distinct(ids, func(id string) string { return id }) {
 		w.Connections = append(w.Connections, ident.ID(id))
 	}
-	if w.Dimension = breakdownsOf[e.r.family]; w.Dimension == "" {
+	if w.Dimension = familyDimensions[e.r.family]; w.Dimension == "" {
 		by := strings.Join(distinct(others, func(d string) string { return d }), " or ")
 		w.Message = fmt.Sprintf("Some connections report these days only by %s, so their metrics are not in this answer. Query by %s, or send rows without it.", by, by)
 	} else {
@@ -307,8 +308,8 @@ func (e *evaluation) estimate(started, now time.Time) *Answer {
 			if !x.Covers(days.first, days.last) {
 				continue
 			}
-			asked := span{max(x.First, days.first), min(x.Last, days.last)}.days()
-			facts += x.Rows*int64(asked)/int64(span{x.First, x.Last}.days()) + 1
+			covered := span{max(x.First, days.first), min(x.Last, days.last)}.days()
+			facts += x.Rows*int64(covered)/int64(span{x.First, x.Last}.days()) + 1
 		}
 	}
 	combinations := int64(1)
@@ -320,13 +321,13 @@ func (e *evaluation) estimate(started, now time.Time) *Answer {
 		case d.Name == "platform":
 			size = int64(len(e.platforms()))
 		case d.Name == "connection_id":
-			size = int64(len(e.contributing()))
+			size = int64(len(e.contributingConnections()))
 		}
 		combinations = min(combinations*max(size, 0), facts)
 	}
 	rows := min(combinations*int64(buckets), MaxRows)
 	a := &Answer{layout: e.r.layout()}
-	a.describe(e, started, &rows)
-	a.finish(now.Sub(started))
+	a.encodeSharedMeta(e, started, &rows)
+	a.encodeMeta(now.Sub(started))
 	return a
 }

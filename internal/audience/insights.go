@@ -108,7 +108,7 @@ func (s *Service) addFacts(ctx context.Context, workspace ident.ID, in *Insights
 	}
 	if found == nil {
 		in.Campaigns = meant
-		in.Warnings = []Warning{{Code: analytics.NoFacts, Message: "No platform has reported figures for this audience in the period."}}
+		in.Warnings = []Warning{{Code: analytics.NoFacts, Message: "No platform has reported metrics for this audience in the period."}}
 		return nil
 	}
 	in.AudienceFacts = *found
@@ -138,10 +138,10 @@ func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*
 
 // merge lists campaigns with metrics first, then campaigns that only target the
 // audience, without duplicates.
-func merge(found, meant []analytics.CampaignFigures) []analytics.CampaignFigures {
+func merge(found, meant []analytics.CampaignMetrics) []analytics.CampaignMetrics {
 	list := slices.Clone(found)
 	for _, c := range meant {
-		if !slices.ContainsFunc(found, func(f analytics.CampaignFigures) bool { return f.CampaignID == c.CampaignID }) {
+		if !slices.ContainsFunc(found, func(f analytics.CampaignMetrics) bool { return f.CampaignID == c.CampaignID }) {
 			list = append(list, c)
 		}
 	}

@@ -49,12 +49,12 @@ func TestInsightsTellFacts(t *testing.T) {
 		r.known[ident.ID(id)] = &analytics.AudienceFacts{
 			Trend:       []analytics.TrendDay{{Date: clock.MakeDate(2026, 11, 1), Impressions: fact.Whole(10), Conversions: half, Spend: fact.Millionths(1_230_000)}},
 			Composition: analytics.Composition{AgeRange: part, Gender: part, Country: part, Device: part},
-			ByChannel:   []analytics.ChannelFigures{{Channel: "social", Metrics: map[string]fact.Number{"ctr": ratio, "cpa": {}}, Index: fact.Millionths(99_500_000)}},
+			ByChannel:   []analytics.ChannelMetrics{{Channel: "social", Metrics: map[string]fact.Number{"ctr": ratio, "cpa": {}}, Index: fact.Millionths(99_500_000)}},
 			Performance: analytics.Performance{
 				Metrics: map[string]fact.Number{"spend": fact.Millionths(1_230_000), "clicks": fact.Whole(4)}, VersusWorkspace: map[string]fact.Number{"ctr": fact.Millionths(1_100_000)},
 			},
 			BestTimes:    []analytics.WeekdayIndex{{Weekday: "monday", Index: fact.Whole(130)}, {Weekday: "sunday"}},
-			TopCreatives: []analytics.CreativeFigures{{CreativeID: "crv_1", Name: "Tea", CTR: ratio, Conversions: half}},
+			TopCreatives: []analytics.CreativeMetrics{{CreativeID: "crv_1", Name: "Tea", CTR: ratio, Conversions: half}},
 			Warnings:     []analytics.Warning{{Code: "missing_rate", Message: "No rate."}},
 		}
 		got := c.Do("GET", collection+"/"+id+"/insights?start_date=2026-11-01&end_date=2026-11-02&baseline="+id, nil).Want(200).Record()
@@ -89,7 +89,7 @@ func TestInsightsWarn(t *testing.T) {
 			found *analytics.AudienceFacts
 			want  []any
 		}{
-			"no facts": {nil, []any{map[string]any{"code": "no_facts", "message": "No platform has reported figures for this audience in the period."}}},
+			"no facts": {nil, []any{map[string]any{"code": "no_facts", "message": "No platform has reported metrics for this audience in the period."}}},
 			"some": {
 				&analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: "no_breakdown", Message: "m", Dimension: "device"}, {Code: "non_additive", Message: "n"}}},
 				[]any{map[string]any{"code": "no_breakdown", "message": "m"}, map[string]any{"code": "non_additive", "message": "n"}},
@@ -121,14 +121,14 @@ func TestInsightsListCampaigns(t *testing.T) {
 			return list
 		}
 		want(t, "without facts", []string{"Meant 2 <nil> <nil>", "Meant 1 <nil> <nil>", "Meant 0 <nil> <nil>"}, names())
-		told := []analytics.CampaignFigures{
+		told := []analytics.CampaignMetrics{
 			{CampaignID: "cmp_1", Name: "Another", Spend: fact.Millionths(7_500_000), Conversions: fact.Millionths(2_000_000)},
 			{CampaignID: ident.ID(meant[1]), Name: "Meant 1", Spend: fact.Millionths(5_000_000)},
 		}
 		r.known[ident.ID(id)] = &analytics.AudienceFacts{Campaigns: told}
 		want(t, "with facts", []string{"Another 7.5 2", "Meant 1 5 <nil>", "Meant 2 <nil> <nil>", "Meant 0 <nil> <nil>"}, names())
 		for i := range 17 {
-			told = append(told, analytics.CampaignFigures{CampaignID: ident.ID(fmt.Sprint("cmp_x", i)), Name: fmt.Sprint("Other ", i), Spend: fact.Whole(1)})
+			told = append(told, analytics.CampaignMetrics{CampaignID: ident.ID(fmt.Sprint("cmp_x", i)), Name: fmt.Sprint("Other ", i), Spend: fact.Whole(1)})
 		}
 		r.known[ident.ID(id)].Campaigns = told
 		got := names()

@@ -31,7 +31,7 @@ type Store interface {
 	Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]Shared, error)
 	// Campaigns lists the campaigns that target an audience, newest first,
 	// without archived ones.
-	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignFigures, error)
+	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignMetrics, error)
 }
 
 // Facts returns the metrics of audiences.

@@ -153,7 +153,7 @@ var reportParams = []string{"start_date", "end_date", "timezone", "metrics", "cu
 
 // factPlatforms are the values of the platform filter: ad platforms and
 // measurement sources.
-var factPlatforms = append(slices.Clone(connection.Platforms), analytics.Measurement)
+var factPlatforms = append(slices.Clone(connection.Platforms), analytics.MeasurementPlatform)
 
 // report returns the handler of a report.
 func (a *API) report(rep *report) handler {

@@ -19,8 +19,8 @@ type Analytics struct{ db *DB }
 func (db *DB) Analytics() Analytics { return Analytics{db} }
 
 var (
-	_ analytics.Entities = Analytics{}
-	_ analytics.Flights  = Analytics{}
+	_ analytics.RecordReader = Analytics{}
+	_ analytics.Flights      = Analytics{}
 )
 
 // Records implements analytics.Entities.

@@ -257,14 +257,14 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 }
 
 // Campaigns lists the campaigns that target an audience.
-func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignFigures, error) {
+func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignMetrics, error) {
 	p, err := s.db.Campaigns().List(ctx, workspace, page.Query{
 		Sort: "created_at", Desc: true, Limit: most, Filters: []page.Filter{{Name: "audience_id", Values: []string{string(id)}}},
 	})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]analytics.CampaignFigures, len(p.Docs))
+	list := make([]analytics.CampaignMetrics, len(p.Docs))
 	for i, d := range p.Docs {
 		var c struct {
 			ID   ident.ID `json:"id"`
@@ -273,7 +273,7 @@ func (s *Audiences) Campaigns(ctx context.Context, workspace, id ident.ID, most 
 		if err := decode(d.JSON, &c); err != nil {
 			return nil, err
 		}
-		list[i] = analytics.CampaignFigures{CampaignID: c.ID, Name: c.Name}
+		list[i] = analytics.CampaignMetrics{CampaignID: c.ID, Name: c.Name}
 	}
 	return list, nil
 }

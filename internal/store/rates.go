@@ -19,8 +19,8 @@ import (
 type Rates struct{ db *DB }
 
 var (
-	_ rates.Store        = (*Rates)(nil)
-	_ analytics.RateBook = (*Rates)(nil)
+	_ rates.Store          = (*Rates)(nil)
+	_ analytics.RateReader = (*Rates)(nil)
 )
 
 // Rates returns the store of rates.

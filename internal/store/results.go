@@ -39,8 +39,8 @@ const (
 	selectResultRows = `SELECT doc, checksum FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
 )
 
-// Keep stores a result.
-func (s *Results) Keep(ctx context.Context, workspace ident.ID, k *analytics.Kept) error {
+// Save stores a result.
+func (s *Results) Save(ctx context.Context, workspace ident.ID, k *analytics.StoredResult) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(resultTable.insert, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("keep result: %w", err)

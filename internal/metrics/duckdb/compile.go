@@ -199,7 +199,7 @@ func (b *builder) partial(i int, m fact.Measure) string {
 func (b *builder) sum(i int, m fact.Measure) string {
 	column, count := fmt.Sprintf("g.m%d", i), b.count(fmt.Sprintf("g.k%d", i))
 	sum := "CAST(" + b.add(column) + " AS BIGINT)"
-	if b.p.Forgiving {
+	if b.p.UnknownIfTooLarge {
 		sum = "TRY_" + sum
 	}
 	switch {

@@ -78,7 +78,7 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 	var groups []analytics.Group
 	var err error
 	// What is not known because it is too large must not be added to.
-	for _, grouped := range []bool{p.Forgiving, true} {
+	for _, grouped := range []bool{p.UnknownIfTooLarge, true} {
 		var b *builder
 		if b, err = compile(p, w, words, rolled, grouped); err != nil {
 			return nil, err

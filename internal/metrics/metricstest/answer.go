@@ -297,7 +297,7 @@ func (s *space) sum(p *analytics.Plan, m fact.Measure, rows []tagged) (analytics
 		return analytics.Sum{NoRate: true}, nil
 	case known == 0:
 		return analytics.Sum{}, nil
-	case !total.IsInt64() && p.Forgiving:
+	case !total.IsInt64() && p.UnknownIfTooLarge:
 		return analytics.Sum{}, nil
 	case !total.IsInt64():
 		return analytics.Sum{}, analytics.ErrTooLarge

@@ -227,7 +227,7 @@ func Dimensions(f fact.Family) []string {
 // Plan makes a question.
 func (w *World) Plan() *analytics.Plan {
 	p := &analytics.Plan{
-		Workspace: pick(w.R, w.Workspaces), Family: w.family(), Granularity: pick(w.R, analytics.Granularities), Currency: pick(w.R, currencies[:2]), MaxGroups: 100_000, Forgiving: w.chance(20),
+		Workspace: pick(w.R, w.Workspaces), Family: w.family(), Granularity: pick(w.R, analytics.Granularities), Currency: pick(w.R, currencies[:2]), MaxGroups: 100_000, UnknownIfTooLarge: w.chance(20),
 	}
 	p.First, p.Last = w.span(int(w.Last-w.First) + 10)
 	if w.chance(30) {

@@ -388,7 +388,7 @@ func (t trial) tooLarge() {
 	}
 	t.writeRows(rows...)
 	p = plan(fact.Spend, by("campaign_id"))
-	p.Forgiving = true
+	p.UnknownIfTooLarge = true
 	t.wants("what fits beside what does not", p, known(180*fact.MaxValue, analytics.Value{ID: "cmp_small"}), one(analytics.Sum{}, analytics.Value{ID: "cmp_large"}))
 }
 

@@ -112,7 +112,7 @@ func (w *World) factSteps() []Step {
 		{"result.keep", false, func(ctx context.Context) error {
 			k := w.result(1200)
 			result = k.ID
-			return w.DB.Results().Keep(ctx, w.Workspace, k)
+			return w.DB.Results().Save(ctx, w.Workspace, k)
 		}},
 		{"result.page", false, func(ctx context.Context) error {
 			_, _, _, err := w.DB.Results().Page(ctx, w.Workspace, result, 400, 200)
@@ -183,8 +183,8 @@ func recordsImports(t *testing.T, w *World) {
 }
 
 // result is an answer of n rows.
-func (w *World) result(n int) *analytics.Kept {
-	k := &analytics.Kept{
+func (w *World) result(n int) *analytics.StoredResult {
+	k := &analytics.StoredResult{
 		ID: ident.New("res", w.Clock.Now(), rand.Reader), Hash: "hash", Meta: []byte(`{"n":1}`), ExpiresAt: w.Now().Add(15 * time.Minute),
 	}
 	for i := range n {
@@ -198,7 +198,7 @@ func recordsResults(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	for _, n := range []int{0, 1, 499, 500, 501, 1000, 1234} {
 		k := w.result(n)
-		w.must(w.DB.Results().Keep(t.Context(), w.Workspace, k))
+		w.must(w.DB.Results().Save(t.Context(), w.Workspace, k))
 		for _, from := range []int{0, 1, 498, 499, 500, 501, 999, 1000, n - 1, n, n + 1} {
 			for _, limit := range []int{1, 2, 500, 1001, 5000} {
 				if from < 0 {
@@ -213,7 +213,7 @@ func recordsResults(t *testing.T, w *World) {
 		}
 	}
 	k := w.result(600)
-	w.must(w.DB.Results().Keep(t.Context(), w.Workspace, k))
+	w.must(w.DB.Results().Save(t.Context(), w.Workspace, k))
 	missing := func(workspace, id ident.ID) {
 		t.Helper()
 		if rows, _, _, err := w.DB.Results().Page(t.Context(), workspace, id, 0, 10); !fault.Is(err, fault.NotFound) {

@@ -9,27 +9,27 @@ import (
 	"fanfare/internal/clock"
 )
 
-// keptRow is a row as it is stored for later pages. It is shorter and faster to
-// write than the answer. Later pages are rare, so labels, formats and changes
-// are computed when a page is requested.
-type keptRow struct {
+// storedRow is a row as it is stored for later pages. It is shorter and faster
+// to write than the answer. Later pages are rare, so labels, formats and
+// changes are computed when a page is requested.
+type storedRow struct {
 	// Date and DateBefore are nil if the period has no bucket.
 	Date       *int32 `json:"d"`
 	DateBefore *int32 `json:"e"`
 	Partial    bool   `json:"p"`
 	// Values are ids, names and platform ids. Missing ones are empty.
-	Values [][3]string `json:"v"`
-	Now    keptNumbers `json:"n"`
-	Before keptNumbers `json:"b"`
+	Values [][3]string   `json:"v"`
+	Now    storedNumbers `json:"n"`
+	Before storedNumbers `json:"b"`
 }
 
-// keptNumbers are unrounded numbers.
-type keptNumbers []Number
+// storedNumbers are unrounded numbers.
+type storedNumbers []Number
 
 const millionths = "e-6"
 
-// appendKept appends a row as one line for readKept.
-func appendKept(b []byte, r *row) []byte {
+// appendStoredRow appends a row as one line for readStoredRow.
+func appendStoredRow(b []byte, r *row) []byte {
 	b = append(b, '{')
 	if r.current {
 		b = append(strconv.AppendInt(append(b, `"d":`...), int64(r.date), 10), ',')
@@ -52,14 +52,14 @@ func appendKept(b []byte, r *row) []byte {
 		}
 		b = append(b, ']', ',')
 	}
-	b = keptNumbers(r.now).append(append(closed(b), `,"n":`...))
+	b = storedNumbers(r.now).append(append(closeList(b), `,"n":`...))
 	if r.before != nil {
-		b = keptNumbers(r.before).append(append(b, `,"b":`...))
+		b = storedNumbers(r.before).append(append(b, `,"b":`...))
 	}
 	return append(b, '}')
 }
 
-func (list keptNumbers) append(b []byte) []byte {
+func (list storedNumbers) append(b []byte) []byte {
 	b = append(b, '[')
 	for _, n := range list {
 		switch {
@@ -72,18 +72,18 @@ func (list keptNumbers) append(b []byte) []byte {
 		}
 		b = append(b, ',')
 	}
-	return closed(b)
+	return closeList(b)
 }
 
 // UnmarshalJSON parses the output of append.
-func (list *keptNumbers) UnmarshalJSON(b []byte) error {
+func (list *storedNumbers) UnmarshalJSON(b []byte) error {
 	for text := range strings.SplitSeq(strings.Trim(string(b), "[]"), ",") {
 		n := Number{}
 		if text != "null" {
 			text, scaled := strings.CutSuffix(text, millionths)
 			v, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return fmt.Errorf("read kept number: %w", err)
+				return fmt.Errorf("read stored number: %w", err)
 			}
 			n = Number{N: v, Known: true}
 			if scaled {
@@ -95,19 +95,19 @@ func (list *keptNumbers) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// closed replaces the trailing comma of a list by its end.
-func closed(b []byte) []byte {
+// closeList replaces the trailing comma of a list by its end.
+func closeList(b []byte) []byte {
 	if last := len(b) - 1; b[last] == ',' {
 		b = b[:last]
 	}
 	return append(b, ']')
 }
 
-// readKept parses a row of appendKept. It returns false for rows that another
-// version of the program wrote in another form.
-func readKept(kept []byte, r *row) bool {
-	var k keptRow
-	if json.Unmarshal(kept, &k) != nil || k.Now == nil || (k.DateBefore == nil) != (k.Before == nil) {
+// readStoredRow parses a row of appendStoredRow. It returns false for rows that
+// another version of the program wrote in another form.
+func readStoredRow(text []byte, r *row) bool {
+	var k storedRow
+	if json.Unmarshal(text, &k) != nil || k.Now == nil || (k.DateBefore == nil) != (k.Before == nil) {
 		return false
 	}
 	*r = row{current: k.Date != nil, paired: k.DateBefore != nil, partial: k.Partial, now: k.Now, before: k.Before}

@@ -10,8 +10,8 @@ import (
 	"fanfare/internal/clock"
 )
 
-// TestKept sees that a row comes back as it was kept, on one line.
-func TestKept(t *testing.T) {
+// TestStoredRow checks that a row is stored on one line and read back equal.
+func TestStoredRow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(numbers(), rapid.Just(Number{}))
@@ -31,21 +31,21 @@ func TestKept(t *testing.T) {
 			want.paired, want.dateBefore = true, clock.Date(rapid.Int32().Draw(t, "date before"))
 			want.before = rapid.SliceOfN(number, 1, 4).Draw(t, "before")
 		}
-		kept := appendKept(nil, &want)
+		stored := appendStoredRow(nil, &want)
 		var got row
-		if !readKept(kept, &got) || !reflect.DeepEqual(got, want) || strings.Contains(string(kept), "\n") {
-			t.Errorf("got %+v want %+v from %q", got, want, kept)
+		if !readStoredRow(stored, &got) || !reflect.DeepEqual(got, want) || strings.Contains(string(stored), "\n") {
+			t.Errorf("got %+v want %+v from %q", got, want, stored)
 		}
 	})
 }
 
-// TestKeptOtherwise sees that what another version has kept is not taken for a
-// row.
-func TestKeptOtherwise(t *testing.T) {
+// TestStoredRowOfOtherVersion checks that a row in the form of another version
+// is rejected.
+func TestStoredRowOfOtherVersion(t *testing.T) {
 	t.Parallel()
-	for _, kept := range []string{`{"dimensions":{"channel":"social"},"metrics":{"clicks":1}}`, `{"d":1,"v":[],"n":[1.5]}`, `{"d":1,"v":[],"n":[1],"b":[1]}`, `[]`, ``} {
-		if r := (row{}); readKept([]byte(kept), &r) {
-			t.Errorf("%q: got %+v want none", kept, r)
+	for _, stored := range []string{`{"dimensions":{"channel":"social"},"metrics":{"clicks":1}}`, `{"d":1,"v":[],"n":[1.5]}`, `{"d":1,"v":[],"n":[1],"b":[1]}`, `[]`, ``} {
+		if r := (row{}); readStoredRow([]byte(stored), &r) {
+			t.Errorf("%q: got %+v want none", stored, r)
 		}
 	}
 }

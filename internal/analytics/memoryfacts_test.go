@@ -21,15 +21,16 @@ import (
 	"fanfare/internal/money"
 )
 
-// memory holds facts and records plainly: every question looks at every row.
-type memory struct {
+// memoryFacts holds facts and records plainly: every question looks at every
+// row.
+type memoryFacts struct {
 	mu          sync.Mutex
 	rows        []fact.Row
 	records     map[ident.ID]fact.Record
 	rates       []DayRate
 	flights     map[ident.ID]Flight
 	connections []Connection
-	kept        map[ident.ID]*Kept
+	stored      map[ident.ID]*StoredResult
 	plans       int
 	generation  int64
 	// before runs ahead of every plan, after behind it.
@@ -58,8 +59,8 @@ func manyIDs(prefix string, n int) []ident.ID {
 	return list
 }
 
-func newMemory() *memory {
-	m := &memory{records: map[ident.ID]fact.Record{}, flights: map[ident.ID]Flight{}, kept: map[ident.ID]*Kept{}, now: noon}
+func newMemoryFacts() *memoryFacts {
+	m := &memoryFacts{records: map[ident.ID]fact.Record{}, flights: map[ident.ID]Flight{}, stored: map[ident.ID]*StoredResult{}, now: noon}
 	for i, id := range campaigns {
 		m.records[id] = fact.Record{ID: id, Kind: fact.KindCampaign, Name: fmt.Sprintf("Campaign %d", i), Status: []string{"active", "paused"}[i%2], Objective: "sales", Tags: []string{"black-friday", "brand"}[:i%3]}
 	}
@@ -75,7 +76,7 @@ func newMemory() *memory {
 	return m
 }
 
-func (m *memory) service() *Service {
+func (m *memoryFacts) service() *Service {
 	return New(Deps{
 		Facts: m, Rates: m, Results: m, Flights: m, Records: m,
 		Workspace: func(context.Context, ident.ID) (Workspace, error) { return wks, nil },
@@ -91,7 +92,7 @@ func (m *memory) service() *Service {
 	})
 }
 
-func (m *memory) State(context.Context, ident.ID) (State, error) {
+func (m *memoryFacts) State(context.Context, ident.ID) (State, error) {
 	s := State{Generation: m.generation}
 	for i := range m.rows {
 		r := &m.rows[i]
@@ -108,7 +109,7 @@ func (m *memory) State(context.Context, ident.ID) (State, error) {
 }
 
 // values are what a row has in a dimension: none, one, or all its tags.
-func (m *memory) values(r *fact.Row, dimension string) []Value {
+func (m *memoryFacts) values(r *fact.Row, dimension string) []Value {
 	entity := map[string]fact.Entity{"campaign": r.Campaign, "creative": r.Creative, "audience": r.Audience}
 	for kind, e := range entity {
 		record, linked := m.records[e.Record]
@@ -159,7 +160,7 @@ func text(s string) []Value {
 }
 
 // satisfies reports whether a row, as part of a group by tag, is asked for.
-func (m *memory) satisfies(r *fact.Row, c *Condition, tag *Value) bool {
+func (m *memoryFacts) satisfies(r *fact.Row, c *Condition, tag *Value) bool {
 	switch {
 	case c == nil:
 		return true
@@ -218,7 +219,7 @@ func (m *memory) satisfies(r *fact.Row, c *Condition, tag *Value) bool {
 	}
 }
 
-func (m *memory) Query(ctx context.Context, p *Plan) ([]Group, error) {
+func (m *memoryFacts) Query(ctx context.Context, p *Plan) ([]Group, error) {
 	m.mu.Lock()
 	m.plans++
 	m.mu.Unlock()
@@ -314,7 +315,7 @@ func sumUp(p *Plan, measure fact.Measure, rows []*fact.Row) (Sum, error) {
 		return Sum{Mixed: s.Known}, nil
 	}
 	if !total.IsInt64() {
-		if p.Forgiving {
+		if p.UnknownIfTooLarge {
 			return Sum{NoRate: s.NoRate}, nil
 		}
 		return s, ErrTooLarge
@@ -330,7 +331,7 @@ func rounded(r *big.Rat) *big.Int {
 	return new(big.Int).Quo(sum.Num(), sum.Denom())
 }
 
-func (m *memory) Rates(_ context.Context, _ ident.ID, currencies []money.Currency, first, last clock.Date) ([]DayRate, error) {
+func (m *memoryFacts) Rates(_ context.Context, _ ident.ID, currencies []money.Currency, first, last clock.Date) ([]DayRate, error) {
 	var list []DayRate
 	for _, r := range m.rates {
 		if slices.Contains(currencies, r.Currency) && r.Date >= first && r.Date <= last {
@@ -340,20 +341,20 @@ func (m *memory) Rates(_ context.Context, _ ident.ID, currencies []money.Currenc
 	return list, nil
 }
 
-func (m *memory) Keep(_ context.Context, _ ident.ID, k *Kept) error {
-	m.kept[k.ID] = k
+func (m *memoryFacts) Save(_ context.Context, _ ident.ID, k *StoredResult) error {
+	m.stored[k.ID] = k
 	return nil
 }
 
-func (m *memory) Page(_ context.Context, _, id ident.ID, offset, limit int) ([][]byte, []byte, int, error) {
-	k := m.kept[id]
+func (m *memoryFacts) Page(_ context.Context, _, id ident.ID, offset, limit int) ([][]byte, []byte, int, error) {
+	k := m.stored[id]
 	if k == nil || clock.At(m.now) >= k.ExpiresAt {
 		return nil, nil, 0, fault.Missing()
 	}
 	return k.Rows[offset:min(offset+limit, len(k.Rows))], k.Meta, len(k.Rows), nil
 }
 
-func (m *memory) Flights(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]Flight, error) {
+func (m *memoryFacts) Flights(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]Flight, error) {
 	found := map[ident.ID]Flight{}
 	for _, id := range ids {
 		if f, there := m.flights[id]; there {
@@ -363,11 +364,11 @@ func (m *memory) Flights(_ context.Context, _ ident.ID, ids []ident.ID) (map[ide
 	return found, nil
 }
 
-func (m *memory) Connections(context.Context, ident.ID) ([]Connection, error) {
+func (m *memoryFacts) Connections(context.Context, ident.ID) ([]Connection, error) {
 	return m.connections, nil
 }
 
-func (m *memory) Records(_ context.Context, _ ident.ID, kind string, ids []ident.ID) ([]fact.Record, error) {
+func (m *memoryFacts) Records(_ context.Context, _ ident.ID, kind string, ids []ident.ID) ([]fact.Record, error) {
 	var list []fact.Record
 	for id, r := range m.records {
 		if r.Kind == kind && (slices.Contains(ids, id) || ids == nil && r.Status != "archived") {
@@ -387,8 +388,8 @@ func day(t rapid.TB, s string) clock.Date {
 	return d
 }
 
-// figures makes values of names and numbers.
-func figures(pairs map[fact.Measure]int64) (v fact.Values) {
+// measures makes values of names and numbers.
+func measures(pairs map[fact.Measure]int64) (v fact.Values) {
 	for m, n := range pairs {
 		v.Set(m, n)
 	}
