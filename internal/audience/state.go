@@ -20,6 +20,20 @@ const (
 	StatusArchived   Status = "archived"
 )
 
+// Usability returns whether campaigns can use an audience of this status.
+func (s Status) Usability() record.Usability {
+	switch s {
+	case StatusProcessing, StatusFailed:
+		return record.Usability{Issue: "audience_not_ready"}
+	case StatusTooSmall:
+		return record.Usability{Issue: "audience_too_small"}
+	case StatusArchived:
+		return record.Usability{Issue: "audience_not_ready", Archived: true}
+	case StatusReady:
+	}
+	return record.Usability{}
+}
+
 // Statuses lists all statuses in lifecycle order.
 var Statuses = []string{string(StatusProcessing), string(StatusReady), string(StatusTooSmall), string(StatusFailed), string(StatusArchived)}
 

@@ -121,13 +121,13 @@ type fakeRefs struct {
 	issues   map[ident.ID]string
 }
 
-// Standings finds all ids except those that start with x. con_1 is a connection
+// Usability finds all ids except those that start with x. con_1 is a connection
 // for own data.
-func (s *fakeRefs) Standings(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
-	found := map[ident.ID]campaign.Standing{}
+func (s *fakeRefs) Usability(_ context.Context, _ ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
+	found := map[ident.ID]record.Usability{}
 	for _, id := range ids {
 		if id[0] != 'x' {
-			found[id] = campaign.Standing{Archived: slices.Contains(s.archived, id), Issue: s.issues[id], OwnData: id == "con_1"}
+			found[id] = record.Usability{Archived: slices.Contains(s.archived, id), Issue: s.issues[id], OwnData: id == "con_1"}
 		}
 	}
 	return found, nil

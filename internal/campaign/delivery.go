@@ -5,6 +5,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
+	"fanfare/internal/record"
 )
 
 // Delivery says whether the campaign delivers, and lists the issues if it does
@@ -49,14 +50,14 @@ type Issue struct {
 }
 
 // refresh recomputes the allowed actions, the delivery issues and the delivery
-// status. Delivery also depends on the standings of the records that the
+// status. Delivery also depends on the usability of the records that the
 // campaign refers to.
-func (c *Campaign) refresh(standings map[ident.ID]Standing, now clock.Instant) {
+func (c *Campaign) refresh(usability map[ident.ID]record.Usability, now clock.Instant) {
 	c.AllowedActions = allowedActions[c.Status]
 	if c.Status == StatusPaused && c.MayStillRun() {
 		c.AllowedActions = append(slices.Clone(c.AllowedActions), Pause)
 	}
-	c.Delivery.Issues = c.issues(c.Delivery.Issues, standings, now)
+	c.Delivery.Issues = c.issues(c.Delivery.Issues, usability, now)
 	c.Delivery.Status = c.deliveryStatus(now)
 }
 
@@ -135,7 +136,7 @@ var issueTexts = map[string]issueText{
 // issues returns the current delivery issues. An issue that existed before
 // keeps its since. A completed or archived campaign only has the push and drift
 // issues of its platform campaigns.
-func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now clock.Instant) []Issue {
+func (c *Campaign) issues(before []Issue, usability map[ident.ID]record.Usability, now clock.Instant) []Issue {
 	list := []Issue{}
 	add := func(code string, resource *ident.ID) *Issue {
 		h := issueTexts[code]
@@ -150,20 +151,20 @@ func (c *Campaign) issues(before []Issue, standings map[ident.ID]Standing, now c
 	}
 	usable := func(ids []ident.ID, ignored string) (n int) {
 		for _, id := range ids {
-			switch standing, there := standings[id]; {
-			case there && standing.Issue == "":
+			switch u, there := usability[id]; {
+			case there && u.Issue == "":
 				n++
-			case there && standing.Issue != ignored:
-				add(standing.Issue, &id)
+			case there && u.Issue != ignored:
+				add(u.Issue, &id)
 			}
 		}
 		return n
 	}
 	if !c.canDeliver() {
-		c.pushIssues(standings, false, add)
+		c.pushIssues(usability, false, add)
 		return list
 	}
-	c.linkIssues(standings, usable, add)
+	c.linkIssues(usability, usable, add)
 	if usable(c.CreativeIDs, "no_creative_ready") == 0 {
 		add("no_creative_ready", nil)
 	}

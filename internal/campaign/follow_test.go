@@ -238,9 +238,9 @@ func TestReferencesAreChecked(t *testing.T) {
 	})
 }
 
-// TestCreateChecksStandings checks that a new campaign has the delivery issues
+// TestCreateChecksUsability checks that a new campaign has the delivery issues
 // of its references at once.
-func TestCreateChecksStandings(t *testing.T) {
+func TestCreateChecksUsability(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := creative(c)
 		codes := func(rec map[string]any) []string {

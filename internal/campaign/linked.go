@@ -29,17 +29,17 @@ const (
 )
 
 // linkIssues adds the issues of connections and links.
-func (c *Campaign) linkIssues(standings map[ident.ID]Standing, usable func([]ident.ID, string) int, add func(string, *ident.ID) *Issue) {
+func (c *Campaign) linkIssues(usability map[ident.ID]record.Usability, usable func([]ident.ID, string) int, add func(string, *ident.ID) *Issue) {
 	connections := c.Connections()
 	usable(connections, "")
-	live, uncovered := c.linkedChannels(standings)
-	waits := c.pushIssues(standings, !live, add)
+	live, uncovered := c.linkedChannels(usability)
+	waits := c.pushIssues(usability, !live, add)
 	switch {
 	case !live && waits:
 	case !live && len(connections) == 0:
 		add("no_connection", nil)
 		add(notLinked, nil)
-	case !live && c.hasConnectedRef(standings):
+	case !live && c.hasConnectedRef(usability):
 		issue := add(notLinked, nil)
 		issue.Message = "No linked campaign is enabled on its ad platform, so nothing delivers this campaign."
 		*issue.Remediation = "Enable a linked campaign on the ad platform. Or set write_enabled on its connection, then pause and resume this campaign."
@@ -58,12 +58,12 @@ func (c *Campaign) linkIssues(standings map[ident.ID]Standing, usable func([]ide
 //
 // Choice: own data that names the campaign counts as delivery through other
 // means. So does a connection for own data. Both count for every channel.
-func (c *Campaign) linkedChannels(standings map[ident.ID]Standing) (live bool, uncovered []string) {
+func (c *Campaign) linkedChannels(usability map[ident.ID]record.Usability) (live bool, uncovered []string) {
 	if len(c.ExternalRefs) == 0 && c.HasSpend() {
 		return true, nil
 	}
 	for _, id := range c.ConnectionIDs {
-		if s := standings[id]; s.OwnData && !s.Archived {
+		if s := usability[id]; s.OwnData && !s.Archived {
 			return true, nil
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Campaign) linkedChannels(standings map[ident.ID]Standing) (live bool, u
 	for i := range c.ExternalRefs {
 		r := &c.ExternalRefs[i]
 		on := c.countsForDelivery(r)
-		if standings[r.ConnectionID].Archived || !on && !pushUnconfirmed(r) {
+		if usability[r.ConnectionID].Archived || !on && !pushUnconfirmed(r) {
 			continue
 		}
 		if live = live || on; on && r.Channel == nil {
@@ -93,14 +93,14 @@ func (c *Campaign) countsForDelivery(r *record.ExternalRef) bool {
 
 // hasConnectedRef reports whether a platform campaign is linked through a
 // connection that is not archived. The platform campaign need not be enabled.
-func (c *Campaign) hasConnectedRef(standings map[ident.ID]Standing) bool {
-	return slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return !standings[r.ConnectionID].Archived })
+func (c *Campaign) hasConnectedRef(usability map[ident.ID]record.Usability) bool {
+	return slices.ContainsFunc(c.ExternalRefs, func(r record.ExternalRef) bool { return !usability[r.ConnectionID].Archived })
 }
 
 // pushIssues adds one issue per code and connection for platform campaigns
 // whose state is unconfirmed or has drifted. It reports whether a running
 // campaign waits for a confirmation.
-func (c *Campaign) pushIssues(standings map[ident.ID]Standing, blocking bool, add func(string, *ident.ID) *Issue) (waits bool) {
+func (c *Campaign) pushIssues(usability map[ident.ID]record.Usability, blocking bool, add func(string, *ident.ID) *Issue) (waits bool) {
 	type group struct {
 		code       string
 		connection ident.ID
@@ -138,7 +138,7 @@ func (c *Campaign) pushIssues(standings map[ident.ID]Standing, blocking bool, ad
 			*issue.Remediation = "Change it on the ad platform. The connection is disconnected for good: connect the platform again and link the campaign to write states again."
 		case codes[g] == writeDisabled:
 			*issue.Remediation = "Set write_enabled on the connection; the state is then written. Or change it on the ad platform; the next sync finds that."
-		case standings[g.connection].Issue == "connection_reauth_required":
+		case usability[g.connection].Issue == "connection_reauth_required":
 			*issue.Remediation = "Grant access anew with POST /v1/connections/{id}/reconnect; the state is then written. Until then change it on the ad platform."
 		}
 	}

@@ -61,11 +61,11 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 		Spec:   spec,
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
-	standings, err := s.standings(ctx, c)
+	usability, err := s.usability(ctx, c)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	c.refresh(standings, now)
+	c.refresh(usability, now)
 	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Next: c.nextSettle(nil, now)})
 }
 
@@ -277,11 +277,11 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	if before.Runs() && !c.Runs() || c.requestPause {
 		ctx = record.WithUrgent(ctx)
 	}
-	standings, err := s.standings(ctx, c)
+	usability, err := s.usability(ctx, c)
 	if err != nil {
 		return record.Doc{}, err
 	}
-	c.refresh(standings, now)
+	c.refresh(usability, now)
 	moved := before.Delivery.Status != c.Delivery.Status
 	switch {
 	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSpend(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
@@ -316,18 +316,18 @@ func (s *Service) missingRefs(ctx context.Context, workspace ident.ID, was, next
 		if len(fresh) == 0 {
 			continue
 		}
-		standings, err := s.lookUp(ctx, workspace, list.kind, fresh)
+		usability, err := s.lookUp(ctx, workspace, list.kind, fresh)
 		if err != nil {
 			return nil, err
 		}
 		for i, id := range list.next {
 			field := fmt.Sprintf("%s[%d]", list.field, i)
-			standing, there := standings[id]
+			u, there := usability[id]
 			switch {
 			case !slices.Contains(fresh, id):
 			case !there:
 				details = append(details, fault.MissingRef(field, id))
-			case standing.Archived:
+			case u.Archived:
 				details = append(details, fault.ArchivedRef(field, id))
 			}
 		}
@@ -335,21 +335,21 @@ func (s *Service) missingRefs(ctx context.Context, workspace ident.ID, was, next
 	return details, nil
 }
 
-func (s *Service) lookUp(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]Standing, error) {
+func (s *Service) lookUp(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]record.Usability, error) {
 	refs := s.refs[kind]
 	if refs == nil || len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := refs.Standings(ctx, workspace, ids)
+	found, err := refs.Usability(ctx, workspace, ids)
 	if err != nil {
 		return nil, fmt.Errorf("look up %s: %w", kind, err)
 	}
 	return found, nil
 }
 
-// standings looks up every record that delivery depends on.
-func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Standing, error) {
-	all := map[ident.ID]Standing{}
+// usability looks up every record that delivery depends on.
+func (s *Service) usability(ctx context.Context, c *Campaign) (map[ident.ID]record.Usability, error) {
+	all := map[ident.ID]record.Usability{}
 	for kind, ids := range map[string][]ident.ID{"audience_ids": c.AudienceIDs, "creative_ids": c.CreativeIDs, "connection_ids": c.Connections()} {
 		found, err := s.lookUp(ctx, c.WorkspaceID, kind, ids)
 		if err != nil {
@@ -364,7 +364,7 @@ func (s *Service) standings(ctx context.Context, c *Campaign) (map[ident.ID]Stan
 var batchSize = 500
 
 // Follow updates the delivery of all campaigns that refer to a record whose
-// standing changed. Repeated calls are safe.
+// usability changed. Repeated calls are safe.
 func (s *Service) Follow(ctx context.Context, workspace, id ident.ID) error {
 	for after := ident.ID(""); ; {
 		list, err := s.store.Referring(ctx, workspace, id, after, batchSize)

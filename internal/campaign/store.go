@@ -30,10 +30,10 @@ type Store interface {
 	WithSpend(ctx context.Context, workspace ident.ID) ([]ident.ID, error)
 }
 
-// References returns the standings of records that a campaign refers to. The
+// References returns the usability of records that a campaign refers to. The
 // map omits ids that do not exist.
 type References interface {
-	Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]Standing, error)
+	Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error)
 }
 
 // Platforms gives access to the platform campaigns that campaigns are linked
@@ -51,16 +51,4 @@ type Spending interface {
 	// in the given currency and days in the given zone; an empty value means
 	// the workspace's.
 	Spend(ctx context.Context, workspace ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error)
-}
-
-// Standing is the state of a record that a campaign refers to, as far as
-// delivery depends on it.
-type Standing struct {
-	Archived bool
-	// Issue is the code of the delivery issue that makes the record unusable,
-	// or empty.
-	Issue string
-	// OwnData marks a connection for the caller's own data: the caller delivers
-	// the campaign through other means.
-	OwnData bool
 }

@@ -58,6 +58,23 @@ const (
 	StatusDisconnected   Status = "disconnected"
 )
 
+// Usability returns whether campaigns can use the connection.
+func (c *Connection) Usability() record.Usability {
+	u := record.Usability{OwnData: c.Platform == PlatformAPI || c.Platform == PlatformCSV}
+	switch c.Status {
+	case StatusPending:
+		u.Issue = "no_connection"
+	case StatusReauthRequired:
+		u.Issue = "connection_reauth_required"
+	case StatusError:
+		u.Issue = "connection_error"
+	case StatusDisconnected:
+		u.Issue, u.Archived = "no_connection", true
+	case StatusConnected:
+	}
+	return u
+}
+
 // Statuses lists all statuses in the order of a life. Disconnected is the end.
 var Statuses = []string{string(StatusPending), string(StatusConnected), string(StatusReauthRequired), string(StatusError), string(StatusDisconnected)}
 

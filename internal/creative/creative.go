@@ -77,6 +77,23 @@ const (
 	StatusArchived   Status = "archived"
 )
 
+// Usability returns whether campaigns can deliver the creative.
+func (c *Creative) Usability() record.Usability { return Usability(c.Status, c.Approval.Status) }
+
+// Usability returns whether campaigns can deliver a creative of this status and
+// approval.
+func Usability(s Status, approval string) record.Usability {
+	switch {
+	case s == StatusArchived:
+		return record.Usability{Archived: true, Issue: "no_creative_ready"}
+	case s != StatusReady || approval == ApprovalPending:
+		return record.Usability{Issue: "no_creative_ready"}
+	case approval == ApprovalRejected:
+		return record.Usability{Issue: "creative_rejected"}
+	}
+	return record.Usability{}
+}
+
 // Statuses lists all statuses.
 var Statuses = []string{string(StatusGenerating), string(StatusReady), string(StatusFailed), string(StatusArchived)}
 

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"fanfare/internal/account"
-	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
+	"fanfare/internal/record"
 )
 
 // TestRoundTrip sends back what was read, in every status: nothing changes
@@ -152,9 +152,9 @@ func TestApproval(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		standing := func(id string) campaign.Standing {
+		usable := func(id string) record.Usability {
 			t.Helper()
-			found, err := c.World.App.DB.Creatives().Standings(t.Context(), c.Workspace, []ident.ID{ident.ID(id)})
+			found, err := c.World.App.DB.Creatives().Usability(t.Context(), c.Workspace, []ident.ID{ident.ID(id)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,16 +165,16 @@ func TestApproval(t *testing.T) {
 		want(t, "approval of own material", "pending", full(c, uploaded).Approval.Status)
 		id = generate(c, `{"prompt":"Mountain tea"}`).Want(201).ID()
 		want(t, "approval to begin with", creative.Approval{Status: "pending"}, full(c, id).Approval)
-		want(t, "standing", campaign.Standing{Issue: "no_creative_ready"}, standing(id))
+		want(t, "usable", record.Usability{Issue: "no_creative_ready"}, usable(id))
 		editor := c.As(account.Editor)
 		for i, tt := range []struct {
 			body, status, note string
-			standing           campaign.Standing
+			usable             record.Usability
 		}{
-			{`{"approval":{"status":"approved"}}`, "approved", "", campaign.Standing{}},
-			{`{"approval":{"status":"rejected","note":"Too loud"}}`, "rejected", "Too loud", campaign.Standing{Issue: "creative_rejected"}},
-			{`{"approval":{"note":"Much too loud"}}`, "rejected", "Much too loud", campaign.Standing{Issue: "creative_rejected"}},
-			{`{"approval":{"status":"pending","note":null}}`, "pending", "", campaign.Standing{Issue: "no_creative_ready"}},
+			{`{"approval":{"status":"approved"}}`, "approved", "", record.Usability{}},
+			{`{"approval":{"status":"rejected","note":"Too loud"}}`, "rejected", "Too loud", record.Usability{Issue: "creative_rejected"}},
+			{`{"approval":{"note":"Much too loud"}}`, "rejected", "Much too loud", record.Usability{Issue: "creative_rejected"}},
+			{`{"approval":{"status":"pending","note":null}}`, "pending", "", record.Usability{Issue: "no_creative_ready"}},
 		} {
 			c.World.Clock.Advance(time.Minute)
 			editor.Do("PATCH", collection+"/"+id, tt.body).Want(200)
@@ -187,7 +187,7 @@ func TestApproval(t *testing.T) {
 			if v.By == nil || v.By.Type != "api_key" || v.By.ID == "" {
 				t.Errorf("%s: got by %+v", tt.body, v.By)
 			}
-			want(t, "standing after "+tt.body, tt.standing, standing(id))
+			want(t, "usable after "+tt.body, tt.usable, usable(id))
 			want(t, "version", int64(i+2), full(c, id).Version)
 		}
 		wantDetail(t, patch(c, id, `{"approval":{"status":"not_required"}}`), "approval.status", "invalid_value")
@@ -200,6 +200,6 @@ func TestApproval(t *testing.T) {
 		c.As(account.Viewer).Do("PATCH", collection+"/"+id, `{"approval":{"status":"approved"}}`).WantError(403, "insufficient_permissions")
 		require(false)
 		patch(c, id, `{"approval":{"status":"not_required"}}`).Want(200)
-		want(t, "standing in the end", campaign.Standing{}, standing(id))
+		want(t, "usable in the end", record.Usability{}, usable(id))
 	})
 }

@@ -72,11 +72,11 @@ func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.
 }
 
 // recordWrite prepares a record for writing. It enqueues campaign.follow if the
-// audience's standing changed.
+// audience's usability changed.
 func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) (recordWrite, error) {
 	r, err := audienceTable.row(a.ID, &a.Common, a)
 	w := recordWrite{table: audienceTable, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
-	if before.ID != "" && standings[before.Status] != standings[a.Status] {
+	if before.ID != "" && before.Status.Usability() != a.Status.Usability() {
 		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, a.WorkspaceID, a.ID, save.At) }
 	}
 	return w, err
@@ -205,24 +205,15 @@ func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []iden
 	return found, nil
 }
 
-// standings maps an audience status to the standing that campaigns see. A ready
-// audience has the zero value.
-var standings = map[audience.Status]campaign.Standing{
-	audience.StatusProcessing: {Issue: "audience_not_ready"},
-	audience.StatusFailed:     {Issue: "audience_not_ready"},
-	audience.StatusTooSmall:   {Issue: "audience_too_small"},
-	audience.StatusArchived:   {Issue: "audience_not_ready", Archived: true},
-}
-
-// Standings returns the standings of audiences.
-func (s *Audiences) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+// Usability returns the usability of audiences.
+func (s *Audiences) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
 	statuses, err := s.Statuses(ctx, workspace, ids)
 	if err != nil {
 		return nil, err
 	}
-	found := map[ident.ID]campaign.Standing{}
+	found := map[ident.ID]record.Usability{}
 	for id, status := range statuses {
-		found[id] = standings[status]
+		found[id] = status.Usability()
 	}
 	return found, nil
 }

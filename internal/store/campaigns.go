@@ -110,7 +110,7 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 }
 
 // KindFollow is the job that refreshes the campaigns that refer to a record
-// whose standing changed.
+// whose usability changed.
 const KindFollow = "campaign.follow"
 
 // enqueueFollow enqueues KindFollow in the transaction of the change.

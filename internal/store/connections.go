@@ -109,7 +109,7 @@ func (s *Connections) Save(ctx context.Context, c *connection.Connection, save r
 }
 
 // recordWrite prepares a record for writing. It enqueues campaign.follow if the
-// connection's standing changed.
+// connection's usability changed.
 func (s *Connections) recordWrite(c *connection.Connection, save record.Save) (recordWrite, error) {
 	before, err := stored[connection.Connection](&c.Common)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Connections) recordWrite(c *connection.Connection, save record.Save) (r
 	}
 	r, err := connectionTable.row(c.ID, &c.Common, c)
 	w := recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}
-	if before.ID != "" && connectionStandings[before.Status] != connectionStandings[c.Status] {
+	if before.ID != "" && before.Usability() != c.Usability() {
 		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At) }
 	}
 	return w, err
@@ -148,17 +148,8 @@ func (s *Connections) PlanSpend(ctx context.Context, workspace, id ident.ID, at 
 	return s.db.write(ctx, func(tx Tx) error { return s.db.enqueue(tx, KindSpend, workspace, id, at) })
 }
 
-// connectionStandings maps a connection status to the standing that campaigns
-// see. A connected connection has the zero value.
-var connectionStandings = map[connection.Status]campaign.Standing{
-	connection.StatusPending:        {Issue: "no_connection"},
-	connection.StatusReauthRequired: {Issue: "connection_reauth_required"},
-	connection.StatusError:          {Issue: "connection_error"},
-	connection.StatusDisconnected:   {Issue: "no_connection", Archived: true},
-}
-
-// Standings returns the standings of connections.
-func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+// Usability returns the usability of connections.
+func (s *Connections) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
 	b := &builder{}
 	b.add(`SELECT id, status, platform FROM connection WHERE workspace_id = `)
 	b.value(string(workspace))
@@ -169,12 +160,11 @@ func (s *Connections) Standings(ctx context.Context, workspace ident.ID, ids []i
 	if err != nil {
 		return nil, toFault(fmt.Errorf("look at connections: %w", err))
 	}
-	found := map[ident.ID]campaign.Standing{}
+	found := map[ident.ID]record.Usability{}
 	for rows.Next() {
-		id, standing := ident.ID(rows.Text()), connectionStandings[connection.Status(rows.Text())]
-		platform := rows.Text()
-		standing.OwnData = platform == connection.PlatformAPI || platform == connection.PlatformCSV
-		found[id] = standing
+		id := ident.ID(rows.Text())
+		c := connection.Connection{Status: connection.Status(rows.Text()), Platform: rows.Text()}
+		found[id] = c.Usability()
 	}
 	return found, nil
 }

@@ -185,7 +185,7 @@ var addSpend = modelSpendTable.insert + `
 ON CONFLICT (workspace_id, month) DO UPDATE SET micros = model_spend.micros + excluded.micros`
 
 // writeEffects writes the effects of a change: model spend, the generation job,
-// and campaign.follow if the creative's standing changed.
+// and campaign.follow if the creative's usability changed.
 func (s *Creatives) writeEffects(tx Tx, before, c *creative.Creative, save creative.Save) error {
 	if save.Spend > 0 {
 		if _, err := tx.Exec(addSpend, string(c.WorkspaceID), save.Month, save.Spend); err != nil {
@@ -202,7 +202,7 @@ func (s *Creatives) writeEffects(tx Tx, before, c *creative.Creative, save creat
 			return err
 		}
 	}
-	if before.ID == "" || standingOf(string(before.Status), before.Approval.Status) == standingOf(string(c.Status), c.Approval.Status) {
+	if before.ID == "" || before.Usability() == c.Usability() {
 		return nil
 	}
 	return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At)
@@ -231,9 +231,8 @@ func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string)
 	return rows.Int(), nil
 }
 
-// Standings returns the standings of creatives: whether campaigns can deliver
-// them.
-func (s *Creatives) Standings(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]campaign.Standing, error) {
+// Usability returns the usability of creatives.
+func (s *Creatives) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
 	b := &builder{}
 	b.add(`SELECT id, status, approval FROM creative WHERE workspace_id = `)
 	b.value(string(workspace))
@@ -244,21 +243,10 @@ func (s *Creatives) Standings(ctx context.Context, workspace ident.ID, ids []ide
 	if err != nil {
 		return nil, toFault(fmt.Errorf("look at creatives: %w", err))
 	}
-	found := map[ident.ID]campaign.Standing{}
+	found := map[ident.ID]record.Usability{}
 	for rows.Next() {
-		found[ident.ID(rows.Text())] = standingOf(rows.Text(), rows.Text())
+		id := ident.ID(rows.Text())
+		found[id] = creative.Usability(creative.Status(rows.Text()), rows.Text())
 	}
 	return found, nil
-}
-
-func standingOf(status, approval string) campaign.Standing {
-	switch {
-	case status == string(creative.StatusArchived):
-		return campaign.Standing{Archived: true, Issue: "no_creative_ready"}
-	case status != string(creative.StatusReady) || approval == creative.ApprovalPending:
-		return campaign.Standing{Issue: "no_creative_ready"}
-	case approval == creative.ApprovalRejected:
-		return campaign.Standing{Issue: "creative_rejected"}
-	}
-	return campaign.Standing{}
 }

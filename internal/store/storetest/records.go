@@ -49,7 +49,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"lists of creatives", recordsCreativeLists},
 		{"lists of variants", recordsVariants},
 		{"creatives with all that goes with them", recordsCreativeSaves},
-		{"standings of creatives", recordsStandings},
+		{"usability of creatives", recordsUsability},
 		{"providers", recordsProviders},
 		{"lists of connections", recordsConnectionLists},
 		{"one connection of many callers", recordsSourceRace},

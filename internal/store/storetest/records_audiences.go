@@ -367,10 +367,10 @@ func recordsOverlaps(t *testing.T, w *World) {
 func recordsFollow(t *testing.T, w *World) {
 	list := w.Audience(audienceSpec("List", audience.TypeCustomerList))
 	ready := w.Audience(audienceSpec("Targeting", audience.TypeTargeting))
-	standings, err := w.DB.Audiences().Standings(t.Context(), w.Workspace, []ident.ID{list, ready, "aud_none"})
+	usability, err := w.DB.Audiences().Usability(t.Context(), w.Workspace, []ident.ID{list, ready, "aud_none"})
 	w.must(err)
-	if len(standings) != 2 || standings[list] != (campaign.Standing{Issue: "audience_too_small"}) || standings[ready] != (campaign.Standing{}) {
-		t.Errorf("got %v", standings)
+	if len(usability) != 2 || usability[list] != (record.Usability{Issue: "audience_too_small"}) || usability[ready] != (record.Usability{}) {
+		t.Errorf("got %v", usability)
 	}
 	spec := w.Draft("For both").Spec
 	spec.AudienceIDs = []ident.ID{list, ready}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
@@ -83,8 +82,8 @@ func (w *World) connectionSteps() []Step {
 			return err
 		}},
 		done(0),
-		{"connection.standings", false, func(ctx context.Context) error {
-			_, err := w.DB.Connections().Standings(ctx, w.Workspace, []ident.ID{feed.Connection, "con_1"})
+		{"connection.usability", false, func(ctx context.Context) error {
+			_, err := w.DB.Connections().Usability(ctx, w.Workspace, []ident.ID{feed.Connection, "con_1"})
 			return err
 		}},
 		{"connection.list", false, w.listConnections},
@@ -256,10 +255,10 @@ func recordsNames(t *testing.T, w *World) {
 	if second := find(w.Cause(), source("shop", "a")); ids[second] {
 		t.Errorf("got %s, which is disconnected or another's", second)
 	}
-	standings, err := w.DB.Connections().Standings(t.Context(), w.Workspace, []ident.ID{first, "con_none", find(foreign, source("Shop", "a"))})
+	usability, err := w.DB.Connections().Usability(t.Context(), w.Workspace, []ident.ID{first, "con_none", find(foreign, source("Shop", "a"))})
 	w.must(err)
-	if diff := cmp.Diff(map[ident.ID]campaign.Standing{first: {Archived: true, Issue: "no_connection", OwnData: true}}, standings); diff != "" {
-		t.Errorf("standings differ (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[ident.ID]record.Usability{first: {Archived: true, Issue: "no_connection", OwnData: true}}, usability); diff != "" {
+		t.Errorf("usability differ (-want +got):\n%s", diff)
 	}
 	copied := *c
 	copied.ID, copied.Status, copied.Common = "con_copy", connection.StatusConnected, record.Common{WorkspaceID: w.Workspace, Version: 1}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"fanfare/internal/campaign"
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
@@ -148,8 +147,8 @@ func (w *World) creativeSteps() []Step {
 			}
 			return err
 		}},
-		{"creative.standings", false, func(ctx context.Context) error {
-			_, err := s.Standings(ctx, w.Workspace, []ident.ID{id, "crv_none"})
+		{"creative.usability", false, func(ctx context.Context) error {
+			_, err := s.Usability(ctx, w.Workspace, []ident.ID{id, "crv_none"})
 			return err
 		}},
 		{"creative.list", false, func(ctx context.Context) error { return w.listCreatives(ctx, id) }},
@@ -424,38 +423,38 @@ func (w *World) creativeSpends(id ident.ID) {
 	}
 }
 
-// recordsStandings says of every status and approval what campaigns make of
+// recordsUsability says of every status and approval what campaigns make of
 // it.
-func recordsStandings(t *testing.T, w *World) {
-	waiting, refused := campaign.Standing{Issue: "no_creative_ready"}, campaign.Standing{Issue: "creative_rejected"}
-	archived := campaign.Standing{Archived: true, Issue: "no_creative_ready"}
-	want := map[ident.ID]campaign.Standing{}
+func recordsUsability(t *testing.T, w *World) {
+	waiting, refused := record.Usability{Issue: "no_creative_ready"}, record.Usability{Issue: "creative_rejected"}
+	archived := record.Usability{Archived: true, Issue: "no_creative_ready"}
+	want := map[ident.ID]record.Usability{}
 	ids := []ident.ID{"crv_none"}
-	for status, by := range map[creative.Status]map[string]campaign.Standing{
+	for status, by := range map[creative.Status]map[string]record.Usability{
 		creative.StatusReady:      {"not_required": {}, "approved": {}, "pending": waiting, "rejected": refused},
 		creative.StatusGenerating: {"not_required": waiting, "approved": waiting, "pending": waiting, "rejected": waiting},
 		creative.StatusFailed:     {"not_required": waiting, "approved": waiting, "pending": waiting, "rejected": waiting},
 		creative.StatusArchived:   {"not_required": archived, "approved": archived, "pending": archived, "rejected": archived},
 	} {
-		for approval, standing := range by {
+		for approval, usable := range by {
 			c := w.Creative("Tea", status)
 			c.Approval.Status = approval
 			w.saveCreative(c)
-			want[c.ID], ids = standing, append(ids, c.ID)
+			want[c.ID], ids = usable, append(ids, c.ID)
 		}
 	}
-	got, err := w.DB.Creatives().Standings(t.Context(), w.Workspace, ids)
+	got, err := w.DB.Creatives().Usability(t.Context(), w.Workspace, ids)
 	w.must(err)
 	if len(got) != len(want) {
-		t.Errorf("got %d standings want %d", len(got), len(want))
+		t.Errorf("got %d usability want %d", len(got), len(want))
 	}
-	for id, standing := range want {
-		if got[id] != standing {
-			t.Errorf("%s: got %+v want %+v", id, got[id], standing)
+	for id, usable := range want {
+		if got[id] != usable {
+			t.Errorf("%s: got %+v want %+v", id, got[id], usable)
 		}
 	}
 	other, _, _ := w.AddWorkspace("other@example.com")
-	if got, err := w.DB.Creatives().Standings(t.Context(), other, ids); err != nil || len(got) != 0 {
+	if got, err := w.DB.Creatives().Usability(t.Context(), other, ids); err != nil || len(got) != 0 {
 		t.Errorf("from another workspace: got %v, %v", got, err)
 	}
 }
