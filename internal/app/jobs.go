@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/job"
-	"fanfare/internal/store"
+	"fanfare/internal/record"
 )
 
 // followTime limits a job that refreshes all campaigns that refer to one
@@ -21,22 +22,22 @@ func (a *App) registerJobs() {
 	c := a.config
 	a.Jobs = job.New(a.DB.Jobs(), c.Now, c.Log)
 	a.DB.OnJob(a.Jobs.Wake)
-	a.Jobs.Handle(store.KindSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.Handle(campaign.JobSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
-	a.Jobs.HandleLong(store.KindFollow, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(record.JobRefresh, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
-	a.Jobs.HandleLong(store.KindSpend, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(record.JobSpend, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.UpdateSpend(ctx, j.WorkspaceID)
 	}))
-	a.Jobs.HandleLong(store.KindSync, connection.Longest, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(connection.JobSync, connection.Longest, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Work(ctx, j.WorkspaceID, ident.ID(j.Args))
 	}))
-	a.Jobs.HandleLong(store.KindPush, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(record.JobPush, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Push(ctx, j.WorkspaceID, ident.ID(j.Args), j.Attempt)
 	})
-	a.Jobs.HandleLong(store.KindGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(creative.JobGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
 	a.Jobs.Repeat("prune", job.Every(time.Hour, c.Now, func(ctx context.Context) error {

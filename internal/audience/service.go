@@ -138,12 +138,12 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err != nil {
 			return record.Doc{}, err
 		}
-		now := clock.At(s.now())
+		now, before := clock.At(s.now()), a.Status.Usability()
 		event, err := apply(a, now)
 		if err != nil {
 			return record.Doc{}, err
 		}
-		save := record.Save{Cause: cause, At: now}
+		save := record.Save{Cause: cause, At: now, Jobs: record.RefreshJobs(before, a.Status.Usability(), a.WorkspaceID, a.ID, now)}
 		switch {
 		case event != nil:
 			save.Events = []record.Event{*event}

@@ -57,21 +57,21 @@ func (a *Audience) Members() int64 {
 	return a.Size.Estimate
 }
 
-// Counted returns a copy of the list with the changed count, and the events of
-// that change. Stores call it, because they know the counts only after the
-// write. It does not modify the receiver.
-func (a *Audience) Counted(added, removed int64, now clock.Instant) (*Audience, []record.Event) {
-	next := *a
+// Counted returns a copy of the list with the changed count, and the events and
+// jobs of that change. Stores call it, because they know the counts only after
+// the write. It does not modify the receiver.
+func (a *Audience) Counted(added, removed int64, now clock.Instant) (next *Audience, events []record.Event, jobs []record.Job) {
+	list := *a
+	next = &list
 	if added == 0 && removed == 0 {
-		return &next, nil
+		return next, nil, nil
 	}
-	var events []record.Event
 	next.Size = counted(a.Members()+added-removed, now)
 	if next.Status = next.resting(); next.Status != a.Status {
 		events = append(events, record.Event{Type: "audience." + string(next.Status), Previous: map[string]any{"status": a.Status}})
 	}
 	next.Touch(now, len(events))
-	return &next, events
+	return next, events, record.RefreshJobs(a.Status.Usability(), next.Status.Usability(), a.WorkspaceID, a.ID, now)
 }
 
 // takesMembers returns a fault unless the audience is a customer list that is

@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
+	"fanfare/internal/record"
 	"fanfare/internal/store"
 )
 
@@ -115,7 +116,7 @@ func TestFollow(t *testing.T) {
 // countFollowJobs counts the queued follow jobs.
 func countFollowJobs(t *testing.T, c *fanfaretest.Tenant) int64 {
 	t.Helper()
-	return count(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(c.Workspace), store.KindFollow)
+	return count(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(c.Workspace), record.JobRefresh)
 }
 
 func count(t *testing.T, c *fanfaretest.Tenant, query string, args ...any) int64 {

@@ -66,7 +66,7 @@ func (s *Service) insert(ctx context.Context, cause record.Cause, spec Spec) (re
 		return record.Doc{}, err
 	}
 	c.refresh(usability, now)
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Next: c.nextSettle(nil, now)})
+	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "campaign.created"}}, Jobs: c.settleJobs(nil, now)})
 }
 
 // Get returns the stored document.
@@ -262,7 +262,8 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 }
 
 // save writes the record if it changed. If the campaign starts or stops
-// running, save also stores the requested state of its platform campaigns.
+// running, save also stores the requested state of its platform campaigns and
+// schedules its push.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
 	// Runs depends on the delivery status.
 	c.Delivery.Status = c.deliveryStatus(now)
@@ -272,7 +273,9 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 		if err != nil {
 			return record.Doc{}, fmt.Errorf("look up platform campaigns of %s: %w", c.ID, err)
 		}
-		c.ExternalRefs, enable = refs, &run
+		if c.ExternalRefs = refs; len(refs) > 0 {
+			enable = &run
+		}
 	}
 	if before.Runs() && !c.Runs() || c.requestPause {
 		ctx = record.WithUrgent(ctx)
@@ -292,7 +295,11 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	if moved && len(events) == 0 {
 		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Delivery.Status}}}}
 	}
-	return s.store.Save(ctx, c, record.Save{Cause: cause, At: now, Events: events, Next: c.nextSettle(before.references(), now), Enable: enable})
+	save := record.Save{Cause: cause, At: now, Events: events, Jobs: c.settleJobs(before.references(), now), Enable: enable}
+	if enable != nil {
+		save.Jobs = append(save.Jobs, record.Job{Kind: record.JobPush, Workspace: c.WorkspaceID, ID: c.ID, At: now})
+	}
+	return s.store.Save(ctx, c, save)
 }
 
 // missingRefs lists ids that do not exist or are archived. It skips ids that

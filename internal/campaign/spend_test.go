@@ -12,7 +12,6 @@ import (
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
-	"fanfare/internal/store"
 )
 
 // TestSpendOnRecord checks the spend and the issues of all kinds of budgets.
@@ -143,7 +142,7 @@ func TestLifetimeBudgetCompletes(t *testing.T) {
 		}
 		check("launched", "active/blocked [budget_exhausted]", "completed/ended []", "completed/ended []", "paused/paused [budget_exhausted]")
 		want(t, "settled next", int64(2), count(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND run_at = $3`,
-			string(c.Workspace), store.KindSettle, int64(clock.At(c.World.Clock.Now()))))
+			string(c.Workspace), campaign.JobSettle, int64(clock.At(c.World.Clock.Now()))))
 		for _, id := range ids(draft, gone) {
 			if next, err := l.Settle(t.Context(), c.Workspace, id); next != nil || err != nil {
 				t.Errorf("got next moment %v, %v want none", next, err)

@@ -192,6 +192,23 @@ func (c *Campaign) references() []ident.ID {
 	return slices.Concat(c.AudienceIDs, c.CreativeIDs, c.Connections())
 }
 
+// JobSettle is the job that applies a campaign's schedule.
+const JobSettle = "campaign.settle"
+
+// settleJobs schedules the next JobSettle, or cancels it if nothing is due.
+func (c *Campaign) settleJobs(had []ident.ID, now clock.Instant) []record.Job {
+	j := record.Job{Kind: JobSettle, Workspace: c.WorkspaceID, ID: c.ID}
+	switch next := c.nextSettle(had, now); {
+	case next != nil:
+		j.At = *next
+	case c.Version > 1:
+		j.Cancel = true
+	default:
+		return nil
+	}
+	return []record.Job{j}
+}
+
 // nextSettle returns when to settle the campaign again: at its next scheduled
 // time, or at once if it refers to a new record. That record may have changed
 // during this write, and its change was sent only to the campaigns that

@@ -56,7 +56,7 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	if err := s.admit(ctx, c, spec.Credentials, home, ch); err != nil {
 		return record.Doc{}, err
 	}
-	d, err := s.store.Apply(ctx, ch)
+	d, err := s.apply(ctx, ch)
 	if errors.Is(err, record.ErrRace) {
 		err = taken(c)
 	}
@@ -182,7 +182,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 		s.enqueue(c, run, ch)
 		return nil
 	}
-	ch.Work = &ch.At
+	ch.scheduleWork(c, ch.At)
 	return nil
 }
 
@@ -358,8 +358,7 @@ func (s *Service) invite(c *Connection, ch *Change) error {
 	c.AuthorizationURL = &url
 	if c.Status == StatusPending {
 		// One that is connected goes on as it is meanwhile.
-		at := c.CreatedAt.Add(pendingTime)
-		ch.Work = &at
+		ch.scheduleWork(c, c.CreatedAt.Add(pendingTime))
 	}
 	return nil
 }
@@ -412,7 +411,8 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		ch.Push = before.WriteEnabled != c.WriteEnabled
 		if next := c.Sync.NextRunAt; next != nil && c.Sync.State == SyncIdle && u.IntervalMinutes != nil {
 			at := min(*next, ch.At.Add(time.Duration(*u.IntervalMinutes)*time.Minute))
-			c.Sync.NextRunAt, ch.Work = &at, &at
+			c.Sync.NextRunAt = &at
+			ch.scheduleWork(c, at)
 		}
 		return nil
 	})
@@ -471,6 +471,6 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 			return record.Doc{}, err
 		}
 		c.Touch(ch.At, len(ch.Events))
-		return s.store.Apply(ctx, ch)
+		return s.apply(ctx, ch)
 	})
 }

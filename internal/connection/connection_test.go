@@ -282,7 +282,7 @@ func TestFed(t *testing.T) {
 			if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, fmt.Sprint(i)); err != nil || a == nil || !bytes.Equal(a.Doc.JSON, answer) || a.Doc.Stamp != (record.Stamp{}) {
 				t.Errorf("%d: got remembered %v, %v want %s", i, a, err, answer)
 			}
-			w.Count(int64(w.Now()), `SELECT run_at FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(w.Workspace), store.KindSpend, string(w.Workspace))
+			w.Count(int64(w.Now()), `SELECT run_at FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(w.Workspace), record.JobSpend, string(w.Workspace))
 			if i > 0 {
 				w.Clock.Advance(time.Minute)
 			}
@@ -326,7 +326,7 @@ func TestBegin(t *testing.T) {
 				t.Fatalf("got %v, %v want %d jobs", list, err, want)
 			}
 			for _, j := range list {
-				if j.Kind != store.KindSpend || j.WorkspaceID != w.Workspace {
+				if j.Kind != record.JobSpend || j.WorkspaceID != w.Workspace {
 					t.Errorf("got %+v", j)
 				}
 				if err := jobs.Done(t.Context(), j); err != nil {

@@ -233,7 +233,7 @@ func (s *Service) keep(ctx context.Context, c *Connection, ring Keyring) (*Conne
 		now := clock.At(s.now())
 		next.Touch(now, 0)
 		c = next
-		return s.store.Apply(ctx, &Change{Cause: system(c), At: now, Connection: next})
+		return s.apply(ctx, &Change{Cause: system(c), At: now, Connection: next})
 	})
 	if err != nil {
 		return c, err

@@ -185,7 +185,7 @@ func (e *execution) put(ctx context.Context, c *Connection, now clock.Instant, m
 	c.Private.Queue = append(slices.Clip(c.Private.Queue), e.run.ID)
 	c.Sync.CurrentRunID, c.Sync.State = nil, SyncQueued
 	c.Touch(now, 0)
-	_, err := e.s.store.Apply(ctx, &Change{Cause: system(c), At: now, Connection: c, Runs: append(more, RunChange{Run: e.run})})
+	_, err := e.s.apply(ctx, &Change{Cause: system(c), At: now, Connection: c, Runs: append(more, RunChange{Run: e.run})})
 	return lost(err)
 }
 
@@ -202,7 +202,7 @@ func (e *execution) save(ctx context.Context) error {
 	now := clock.At(e.s.now())
 	e.run.progress()
 	e.run.Touch(now, 0)
-	d, err := e.s.store.Apply(ctx, &Change{Cause: system(e.c), At: now, Runs: []RunChange{{Run: e.run}}, AnswerRun: true})
+	d, err := e.s.apply(ctx, &Change{Cause: system(e.c), At: now, Runs: []RunChange{{Run: e.run}}, AnswerRun: true})
 	if err != nil {
 		return lost(err)
 	}
@@ -355,7 +355,7 @@ func (e *execution) park(ctx context.Context, until time.Time) (*clock.Instant, 
 	e.run.Status, e.run.WaitingUntil = RunWaiting, &at
 	e.run.progress()
 	e.run.Touch(now, 1)
-	_, err := e.s.store.Apply(ctx, &Change{Cause: system(e.c), At: now, Runs: []RunChange{{Run: e.run}}})
+	_, err := e.s.apply(ctx, &Change{Cause: system(e.c), At: now, Runs: []RunChange{{Run: e.run}}})
 	return &at, lost(err)
 }
 

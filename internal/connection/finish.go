@@ -29,7 +29,10 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		}
 		run.finish(status, why, now)
 		run.Touch(now, 1)
-		ch := &Change{Cause: system(c), At: now, Connection: c, Fed: run.Totals.RecordsWritten > 0, Push: status == RunSucceeded || status == RunPartial}
+		ch := &Change{Cause: system(c), At: now, Connection: c, Push: status == RunSucceeded || status == RunPartial}
+		if run.Totals.RecordsWritten > 0 {
+			ch.FactsWritten, ch.Jobs = true, []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}
+		}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		reason := c.StatusReason
 		c.relist(e)
@@ -46,7 +49,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 			}
 		}
 		c.Touch(now, len(ch.Events))
-		return e.s.store.Apply(ctx, ch)
+		return e.s.apply(ctx, ch)
 	})
 	return err
 }
@@ -211,5 +214,5 @@ func (s *Service) purge(ctx context.Context, workspace, id ident.ID) error {
 	if err := s.Facts.Erase(ctx, workspace, id); err != nil {
 		return err
 	}
-	return s.store.PlanSpend(ctx, workspace, id, clock.At(s.now()))
+	return s.store.Enqueue(ctx, spendJob(workspace, id, clock.At(s.now())))
 }

@@ -12,7 +12,7 @@ import (
 
 	"fanfare/internal/connection"
 	"fanfare/internal/fanfaretest"
-	"fanfare/internal/store"
+	"fanfare/internal/record"
 )
 
 // discard is who does not look at an answer.
@@ -165,7 +165,7 @@ func TestPendingEnds(t *testing.T) {
 		}
 		want(t, "status", connection.StatusPending, s.connection().Status)
 		w.Clock.Advance(time.Minute)
-		want(t, "jobs", []string{store.KindSync}, s.jobs())
+		want(t, "jobs", []string{connection.JobSync}, s.jobs())
 		if at, err := s.work(t.Context()); at != nil || err != nil {
 			t.Fatalf("got %v, %v want nothing more to be done", at, err)
 		}
@@ -183,7 +183,7 @@ func (s *stage) jobs() (kinds []string) {
 		s.t.Fatal(err)
 	}
 	for _, j := range list {
-		if j.WorkspaceID == s.Workspace && (j.Kind == store.KindSync || j.Kind == store.KindPush) {
+		if j.WorkspaceID == s.Workspace && (j.Kind == connection.JobSync || j.Kind == record.JobPush) {
 			kinds = append(kinds, j.Kind)
 		}
 	}
@@ -201,7 +201,7 @@ func TestReconnect(t *testing.T) {
 		before := s.stored().Private
 		invited := s.Do("POST", s.path("/reconnect"), nil).Want(200)
 		want(t, "status", any("connected"), invited.Record()["status"])
-		want(t, "what is due", []string{store.KindSync}, s.jobs())
+		want(t, "what is due", []string{connection.JobSync}, s.jobs())
 		s.visits("consent", s.consent(invited.Record()["authorization_url"].(string)), 200)
 		after := s.stored().Private
 		want(t, "credentials and runs", []any{before.SealVersion + 1, 1}, []any{after.SealVersion, len(after.Queue)})

@@ -143,10 +143,16 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, r L
 	if err != nil {
 		return nil, fmt.Errorf("encode links: %w", err)
 	}
-	if err := s.Links.Put(ctx, cause, clock.At(s.now()), id, changed, answer); err != nil {
+	if err := s.putLinks(ctx, cause, id, changed, answer); err != nil {
 		return nil, err
 	}
 	return answer, s.relink(ctx, c, changed, told)
+}
+
+// putLinks writes links and schedules the pushes that they have not confirmed.
+func (s *Service) putLinks(ctx context.Context, cause record.Cause, id ident.ID, list []Link, answer []byte) error {
+	now := clock.At(s.now())
+	return s.Links.Put(ctx, id, list, answer, record.Save{Cause: cause, At: now, Jobs: PushJobs(cause.Workspace, list, now)})
 }
 
 // wishes finds what a request is about. It notes the records that lose a link,
@@ -298,7 +304,7 @@ func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, k
 		}
 	}
 	if cause.Actor.Type != "" && len(changed) > 0 {
-		err = s.Links.Put(ctx, cause, clock.At(s.now()), id, changed, nil)
+		err = s.putLinks(ctx, cause, id, changed, nil)
 	}
 	return changed, ambiguous, err
 }
@@ -322,7 +328,7 @@ func (s *Service) relink(ctx context.Context, c *Connection, changed []Link, tol
 	if err := s.Facts.Write(ctx, linkFacts(c, changed)); err != nil {
 		return fmt.Errorf("link facts: %w", err)
 	}
-	return s.store.PlanSpend(ctx, c.WorkspaceID, c.ID, clock.At(s.now()))
+	return s.store.Enqueue(ctx, spendJob(c.WorkspaceID, c.ID, clock.At(s.now())))
 }
 
 // linkFacts is the batch that has facts count for what links say.

@@ -11,7 +11,6 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
-	"fanfare/internal/store"
 )
 
 // twins is the name of a campaign on Google Ads and of one on Meta Ads.
@@ -165,7 +164,7 @@ func pushing(t *testing.T, s *stage) (id string, there connection.Link) {
 func (s *stage) act(id, verb string) {
 	s.t.Helper()
 	s.Do("POST", "/v1/campaigns/"+id+"/"+verb, nil).Want(200)
-	want(s.t, "what is due after "+verb, true, slices.Contains(s.jobs(), store.KindPush))
+	want(s.t, "what is due after "+verb, true, slices.Contains(s.jobs(), record.JobPush))
 	if again, err := s.push(id, 1); again != nil || err != nil {
 		s.t.Fatalf("push after %s: got %v, %v", verb, again, err)
 	}
@@ -270,7 +269,7 @@ func TestPushFails(t *testing.T) {
 		_, _ = s.push(id, 1)
 		s.tricks.status = nil
 		s.sync(`{"streams":["campaigns"]}`)
-		want(t, "planned after a sync", true, slices.Contains(s.jobs(), store.KindPush))
+		want(t, "planned after a sync", true, slices.Contains(s.jobs(), record.JobPush))
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
-	"fanfare/internal/store"
+	"fanfare/internal/record"
 )
 
 // issues are the codes of the delivery issues about pushes.
@@ -60,7 +60,7 @@ func (s *stage) granted(id string) {
 	s.t.Helper()
 	s.World.Sandbox().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
 	s.Do("POST", s.path("/reconnect"), nil).Want(200)
-	want(s.t, "planned once access is back", true, slices.Contains(s.jobs(), store.KindPush))
+	want(s.t, "planned once access is back", true, slices.Contains(s.jobs(), record.JobPush))
 	if again, err := s.push(id, 1); again != nil || err != nil {
 		s.t.Fatalf("push once access is back: got %v, %v", again, err)
 	}
@@ -273,7 +273,7 @@ func TestPauseIsNotWritten(t *testing.T) {
 		want(t, "why", "write_disabled", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
 		s.reported("not written", id, []string{"push_failed"}, 0, 1, 0)
 		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
-		want(t, "planned", true, slices.Contains(s.jobs(), store.KindPush))
+		want(t, "planned", true, slices.Contains(s.jobs(), record.JobPush))
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)
 		}
@@ -293,7 +293,7 @@ func TestPauseOnThePlatform(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.sync(`{"streams":["campaigns"]}`)
-		want(t, "planned after a sync", true, slices.Contains(s.jobs(), store.KindPush))
+		want(t, "planned after a sync", true, slices.Contains(s.jobs(), record.JobPush))
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)
 		}
@@ -348,7 +348,7 @@ func TestPushUnlinked(t *testing.T) {
 		unlink()
 		s.reported("unlinked", id, nil, 1, 1, 0)
 		s.link(there.ExternalID, id)
-		want(t, "planned", true, slices.Contains(s.jobs(), store.KindPush))
+		want(t, "planned", true, slices.Contains(s.jobs(), record.JobPush))
 		s.delivers("linked again", id, there, "pending", "ACTIVE", true)
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)

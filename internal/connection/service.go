@@ -79,7 +79,7 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 // took back might be that of another caller on the same connection. It costs
 // one look in vain after the last facts.
 func (s *Service) Begin(ctx context.Context, workspace, id ident.ID) error {
-	return s.store.PlanSpend(ctx, workspace, id, clock.At(s.now()).Add(longestWrite))
+	return s.store.Enqueue(ctx, spendJob(workspace, id, clock.At(s.now()).Add(longestWrite)))
 }
 
 // longestWrite is how long nobody needs between Begin and Fed.
@@ -112,7 +112,8 @@ func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fe
 		}
 		c.fed(&f, now)
 		c.Touch(now, 0)
-		return record.Doc{}, s.store.SaveWithFacts(ctx, c, f.Answer, record.Save{Cause: cause, At: now})
+		save := record.Save{Cause: cause, At: now, Jobs: []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}}
+		return record.Doc{}, s.store.SaveWithFacts(ctx, c, f.Answer, save)
 	})
 	return err
 }

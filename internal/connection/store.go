@@ -27,13 +27,11 @@ type Store interface {
 	// Named loads the living connection of a platform that has a name, in
 	// whichever case.
 	Named(ctx context.Context, workspace ident.ID, platform, name string) (*Connection, error)
-	// SaveWithFacts is Save after facts were stored: it also enqueues
-	// campaign.spend, and stores the answer instead of the record under the
-	// idempotency key.
+	// SaveWithFacts is Save after facts were stored: it stores the answer
+	// instead of the record under the idempotency key.
 	SaveWithFacts(ctx context.Context, c *Connection, answer []byte, save record.Save) error
-	// PlanSpend has the campaigns of the workspace brought up to date at a
-	// moment, for the sake of one connection.
-	PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error
+	// Enqueue schedules a job.
+	Enqueue(ctx context.Context, j record.Job) error
 	// Apply writes a connection and runs of it together.
 	Apply(ctx context.Context, ch *Change) (record.Doc, error)
 }
@@ -46,13 +44,11 @@ type Change struct {
 	Connection *Connection
 	Events     []record.Event
 	Runs       []RunChange
-	// Work is when the connection's job is to run, nil to leave it alone.
-	Work *clock.Instant
-	// Fed says that facts have come in, so that campaigns are brought up to
-	// date.
-	Fed bool
-	// Push says that platforms can be reached, so that requested states which
-	// are not confirmed are tried again.
+	Jobs       []record.Job
+	// FactsWritten says that the change acknowledges facts.
+	FactsWritten bool
+	// Push says that platforms can be reached: the store also writes the
+	// PushJobs of the connection's links, which it reads in the transaction.
 	Push bool
 	// Forget has answers forgotten that are remembered for the connection's own
 	// data under idempotency keys.
@@ -90,10 +86,9 @@ type Links interface {
 	Of(ctx context.Context, workspace, connection ident.ID, kind string, external []string) ([]Link, error)
 	// For reads the links to a record.
 	For(ctx context.Context, workspace, record ident.ID) ([]Link, error)
-	// Put writes links that are there anew, all or none, and remembers the
-	// answer under the cause's key. It plans that requested states which are
-	// not confirmed are written.
-	Put(ctx context.Context, cause record.Cause, at clock.Instant, connection ident.ID, list []Link, answer []byte) error
+	// Put writes existing links and the jobs, all or none, and stores the answer
+	// under the idempotency key.
+	Put(ctx context.Context, connection ident.ID, list []Link, answer []byte, save record.Save) error
 	// Sending stores what is private of a link before a state is written,
 	// unless another state was requested meanwhile or the link is another
 	// record's. It reports whether it did.

@@ -174,7 +174,8 @@ func (s *Service) enqueue(c *Connection, run *Run, ch *Change) {
 	c.Private.Queue = append(slices.Clip(c.Private.Queue), run.ID)
 	ch.Runs = append(ch.Runs, RunChange{Run: run})
 	if c.Sync.State != SyncRunning {
-		c.Sync.State, ch.Work = SyncQueued, &ch.At
+		c.Sync.State = SyncQueued
+		ch.scheduleWork(c, ch.At)
 	}
 }
 
@@ -243,10 +244,10 @@ func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, m
 			c.Sync.NextRunAt = &at
 		}
 		if c.Sync.State != SyncRunning {
-			ch.Work = &now
+			ch.scheduleWork(c, now)
 		}
 		c.Touch(now, 0)
-		d, err := s.store.Apply(ctx, ch)
+		d, err := s.apply(ctx, ch)
 		if err == nil {
 			s.hands.let(id)
 		}
@@ -448,7 +449,7 @@ func (s *Service) begin(ctx context.Context, c *Connection, run *Run, now clock.
 	c.Sync.State, c.Sync.CurrentRunID = SyncRunning, &run.ID
 	c.Touch(now, 0)
 	ch.Runs = []RunChange{change}
-	if _, err := s.store.Apply(ctx, ch); err != nil {
+	if _, err := s.apply(ctx, ch); err != nil {
 		if errors.Is(err, record.ErrRace) {
 			again := now
 			return nil, &again, nil

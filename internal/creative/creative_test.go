@@ -15,7 +15,6 @@ import (
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/ratelimit"
-	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
 )
 
@@ -260,5 +259,5 @@ func shown(status string) string {
 // generating is how many jobs there are to generate a creative.
 func generating(t testing.TB, c *fanfaretest.Tenant, id string) int64 {
 	t.Helper()
-	return planned(t, c, store.KindGenerate, id)
+	return planned(t, c, creative.JobGenerate, id)
 }

@@ -173,10 +173,23 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	if err := s.begin(ctx, c, &save); err != nil {
 		return record.Doc{}, err
 	}
+	save.Jobs = c.generateJobs("", save.At)
 	return s.Store.Save(ctx, c, save)
 }
 
-// begin runs a quick generation at once and schedules any other.
+// JobGenerate is the job that generates a creative.
+const JobGenerate = "creative.generate"
+
+// generateJobs schedules JobGenerate for a creative whose generation starts,
+// and cancels it if the generation ends.
+func (c *Creative) generateJobs(before Status, at clock.Instant) []record.Job {
+	if (before == StatusGenerating) == (c.Status == StatusGenerating) {
+		return nil
+	}
+	return []record.Job{{Kind: JobGenerate, Workspace: c.WorkspaceID, ID: c.ID, At: at, Cancel: before == StatusGenerating}}
+}
+
+// begin runs a quick generation at once. Any other one runs in the background.
 func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
 	if c.Generation.Provider == BuiltIn && len(c.Generation.Parameters.shapes()) == 0 {
 		o, err := s.attempt(ctx, save.Cause, c)
@@ -191,7 +204,6 @@ func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
 		later.Status = 202
 		save.Cause.Idempotency = &later
 	}
-	save.Next = &save.At
 	return nil
 }
 

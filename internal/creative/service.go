@@ -261,7 +261,7 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 		}
 		c.Status, c.ArchivedAt = c.unarchived(), nil
 		if c.Status == StatusGenerating {
-			c.Generation.StartedAt, save.Next = &save.At, &save.At
+			c.Generation.StartedAt = &save.At
 		}
 		save.Events = []record.Event{{Type: "creative.restored", Previous: map[string]any{"status": StatusArchived}}}
 		return nil
@@ -280,9 +280,11 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 			return record.Doc{}, err
 		}
 		save := Save{Save: record.Save{Cause: cause, At: clock.At(s.Now())}}
+		status, usability := c.Status, c.Usability()
 		if err := apply(c, &save); err != nil {
 			return record.Doc{}, err
 		}
+		save.Jobs = append(c.generateJobs(status, save.At), record.RefreshJobs(usability, c.Usability(), c.WorkspaceID, c.ID, save.At)...)
 		switch {
 		case len(save.Events) > 0 || save.Spend > 0:
 			c.Touch(save.At, len(save.Events))

@@ -103,8 +103,8 @@ func TestRollback(t *testing.T) {
 	each(t, func(t *testing.T, w *storetest.World) {
 		db := store.New(vain{w.Raw}, 0, w.Clock.Now, rand.Reader)
 		c := w.Draft("Never")
-		next := w.Now()
-		_, err := db.Campaigns().Save(t.Context(), c, record.Save{Cause: w.Cause(), At: w.Now(), Next: &next})
+		due := record.Job{Kind: campaign.JobSettle, Workspace: w.Workspace, ID: c.ID, At: w.Now()}
+		_, err := db.Campaigns().Save(t.Context(), c, record.Save{Cause: w.Cause(), At: w.Now(), Jobs: []record.Job{due}})
 		if !errors.Is(err, errLater) {
 			t.Fatalf("got %v want %v", err, errLater)
 		}
@@ -123,7 +123,7 @@ func TestPlannedWhileRunning(t *testing.T) {
 		jobs, id := w.DB.Jobs(), scheduled(t, w)
 		w.Clock.Advance(time.Hour)
 		running := claim(t, w, 1)[0]
-		if running.Kind != store.KindSettle || running.Args != string(id) || running.WorkspaceID != w.Workspace || running.Attempt != 1 {
+		if running.Kind != campaign.JobSettle || running.Args != string(id) || running.WorkspaceID != w.Workspace || running.Attempt != 1 {
 			t.Errorf("claimed %+v", running)
 		}
 		end := w.Now().Add(10 * time.Minute)
@@ -357,7 +357,7 @@ func TestSchedule(t *testing.T) {
 	each(t, func(t *testing.T, w *storetest.World) {
 		runner := job.New(w.DB.Jobs(), w.Clock.Now, slog.New(slog.DiscardHandler))
 		var settled atomic.Int64
-		runner.Handle(store.KindSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		runner.Handle(campaign.JobSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 			defer settled.Add(1)
 			return w.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
 		})

@@ -150,7 +150,31 @@ func (s *Service) Put(ctx context.Context, cause record.Cause, workspace ident.I
 		}
 	}
 	cause.Workspace = workspace
-	return s.store.Put(ctx, list, u, record.Save{Cause: cause, At: clock.At(s.now())})
+	save, err := s.save(ctx, cause, workspace)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	return s.store.Put(ctx, list, u, save)
+}
+
+// save returns the effects of changed rates: the campaigns of the workspaces
+// that use them are refreshed. Rates for all workspaces have no event, because
+// no workspace could read it.
+func (s *Service) save(ctx context.Context, cause record.Cause, workspace ident.ID) (record.Save, error) {
+	save := record.Save{Cause: cause, At: clock.At(s.now())}
+	workspaces := []ident.ID{workspace}
+	if workspace == "" {
+		var err error
+		if workspaces, err = s.store.Workspaces(ctx); err != nil {
+			return save, err
+		}
+	} else {
+		save.Events = []record.Event{{Type: "rates.updated"}}
+	}
+	for _, id := range workspaces {
+		save.Jobs = append(save.Jobs, record.Job{Kind: record.JobSpend, Workspace: id, ID: id, At: save.At})
+	}
+	return save, nil
 }
 
 // compare sorts by currency, then by day.

@@ -197,9 +197,7 @@ type Save struct {
 	Cause  Cause
 	At     clock.Instant
 	Events []Event
-	// Next is when background work must process the record again, nil for
-	// never.
-	Next *clock.Instant
+	Jobs   []Job
 	// Enable is the requested state of the linked platform campaigns: true for
 	// enabled, false for paused, nil for no request.
 	Enable *bool

@@ -228,6 +228,15 @@ func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) 
 	return list, nil
 }
 
+func (db *DB) workspaceIDs(ctx context.Context) ([]ident.ID, error) {
+	all, err := db.Accounts().Workspaces(ctx)
+	list := make([]ident.ID, len(all))
+	for i, w := range all {
+		list[i] = w.ID
+	}
+	return list, err
+}
+
 var (
 	selectWorkspace = `SELECT ` + workspaceColumns + ` FROM workspace w WHERE w.id = $1`
 	upsertWorkspace = workspaceTable.upsert("id")

@@ -114,14 +114,7 @@ func (s *Assets) Linked(ctx context.Context, id ident.ID, link record.Doc, at cl
 }
 
 // Workspaces lists all workspaces.
-func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) {
-	all, err := s.db.Accounts().Workspaces(ctx)
-	list := make([]ident.ID, len(all))
-	for i, w := range all {
-		list[i] = w.ID
-	}
-	return list, err
-}
+func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) { return s.db.workspaceIDs(ctx) }
 
 // Touch renews the retention of assets as if they were uploaded now. It returns
 // the ids that do not exist.

@@ -71,15 +71,10 @@ func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.
 	return s.db.save(ctx, w)
 }
 
-// recordWrite prepares a record for writing. It enqueues campaign.follow if the
-// audience's usability changed.
+// recordWrite prepares a record for writing.
 func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) (recordWrite, error) {
 	r, err := audienceTable.row(a.ID, &a.Common, a)
-	w := recordWrite{table: audienceTable, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}
-	if before.ID != "" && before.Status.Usability() != a.Status.Usability() {
-		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, a.WorkspaceID, a.ID, save.At) }
-	}
-	return w, err
+	return recordWrite{table: audienceTable, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}, err
 }
 
 // ChangeMembers changes the members of a customer list and writes the list in
@@ -97,13 +92,13 @@ func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m a
 		if err != nil {
 			return err
 		}
-		next, events := a.Counted(added, removed, save.At)
+		next, events, jobs := a.Counted(added, removed, save.At)
 		answer.JSON, err = encode(audience.Changed{AudienceID: a.ID, Added: added, Removed: removed, Count: next.Members(), Status: next.Status})
 		if err != nil || added+removed == 0 && save.Cause.Idempotency == nil {
 			return err
 		}
 		save := save
-		save.Events = events
+		save.Events, save.Jobs = events, jobs
 		w, err := s.recordWrite(a, next, save)
 		if err != nil {
 			return err

@@ -63,9 +63,6 @@ var campaignTable = newRecords[campaign.Campaign](table{
 	},
 })
 
-// KindSettle is the job that applies a campaign's schedule.
-const KindSettle = "campaign.settle"
-
 // Save inserts a new record, or updates one that is unchanged since it was
 // loaded.
 func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.Save) (record.Doc, error) {
@@ -77,23 +74,12 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	w := recordWrite{
-		table: campaignTable, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c),
-		save: save, job: KindSettle,
-	}
-	if len(c.ExternalRefs) > 0 && save.Enable != nil {
-		w.also = func(tx Tx) error {
-			if err := s.db.request(tx, c.WorkspaceID, c.ID, *save.Enable, c.ExternalRefs); err != nil {
-				return err
-			}
-			return s.db.enqueue(tx, KindPush, c.WorkspaceID, c.ID, save.At)
-		}
+	w := recordWrite{table: campaignTable, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c), save: save}
+	if save.Enable != nil {
+		w.also = func(tx Tx) error { return s.db.request(tx, c.WorkspaceID, c.ID, *save.Enable, c.ExternalRefs) }
 	}
 	return s.db.save(ctx, w)
 }
-
-// KindPush is the job that sends a campaign's requested state to the platforms.
-const KindPush = "campaign.push"
 
 // Referring lists campaigns that refer to a record.
 func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID, most int) ([]ident.ID, error) {
@@ -107,24 +93,6 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 		list = append(list, ident.ID(rows.Text()))
 	}
 	return list, nil
-}
-
-// KindFollow is the job that refreshes the campaigns that refer to a record
-// whose usability changed.
-const KindFollow = "campaign.follow"
-
-// enqueueFollow enqueues KindFollow in the transaction of the change.
-func (db *DB) enqueueFollow(tx Tx, workspace, id ident.ID, at clock.Instant) error {
-	return db.enqueue(tx, KindFollow, workspace, id, at)
-}
-
-// KindSpend is the job that refreshes the campaigns of a workspace after facts
-// changed.
-const KindSpend = "campaign.spend"
-
-// enqueueSpend enqueues KindSpend in the transaction of the change.
-func (db *DB) enqueueSpend(tx Tx, workspace ident.ID, at clock.Instant) error {
-	return db.enqueue(tx, KindSpend, workspace, workspace, at)
 }
 
 // ByIDs reads the campaigns with these ids, ordered by id.

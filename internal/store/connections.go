@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"fanfare/internal/campaign"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -97,7 +96,7 @@ func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, n
 // Save inserts a new record, or updates one that is unchanged since it was
 // loaded. If the name is taken, it returns record.ErrRace.
 func (s *Connections) Save(ctx context.Context, c *connection.Connection, save record.Save) (record.Doc, error) {
-	w, err := s.recordWrite(c, save)
+	w, err := connectionWrite(c, save)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -108,25 +107,15 @@ func (s *Connections) Save(ctx context.Context, c *connection.Connection, save r
 	return d, err
 }
 
-// recordWrite prepares a record for writing. It enqueues campaign.follow if the
-// connection's usability changed.
-func (s *Connections) recordWrite(c *connection.Connection, save record.Save) (recordWrite, error) {
-	before, err := stored[connection.Connection](&c.Common)
-	if err != nil {
-		return recordWrite{}, err
-	}
+func connectionWrite(c *connection.Connection, save record.Save) (recordWrite, error) {
 	r, err := connectionTable.row(c.ID, &c.Common, c)
-	w := recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}
-	if before.ID != "" && before.Usability() != c.Usability() {
-		w.also = func(tx Tx) error { return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At) }
-	}
-	return w, err
+	return recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}, err
 }
 
-// SaveWithFacts writes a connection after facts were stored, enqueues
-// campaign.spend, and stores the response under the idempotency key.
+// SaveWithFacts writes a connection after facts were stored, and stores the
+// response under the idempotency key.
 func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
-	w, err := s.recordWrite(c, save)
+	w, err := connectionWrite(c, save)
 	if err != nil {
 		return err
 	}
@@ -138,14 +127,13 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 		if err := s.db.saveIn(tx, &w, &t); err != nil {
 			return err
 		}
-		return s.db.factsWritten(tx, c.WorkspaceID, save.At)
+		return s.db.factsWritten(tx)
 	})
 }
 
-// PlanSpend enqueues campaign.spend for one connection. The job of
-// SaveWithFacts is per workspace, so both can be queued.
-func (s *Connections) PlanSpend(ctx context.Context, workspace, id ident.ID, at clock.Instant) error {
-	return s.db.write(ctx, func(tx Tx) error { return s.db.enqueue(tx, KindSpend, workspace, id, at) })
+// Enqueue schedules a job.
+func (s *Connections) Enqueue(ctx context.Context, j record.Job) error {
+	return s.db.write(ctx, func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
 }
 
 // Usability returns the usability of connections.

@@ -73,9 +73,6 @@ var variantTable = newRecords[creative.Variant](table{
 	filters: map[string]string{"creative_id": ` AND creative_id IN (%s)`},
 })
 
-// KindGenerate is the job that generates a creative.
-const KindGenerate = "creative.generate"
-
 // Variants lists the variants of a creative.
 func (s *Creatives) Variants(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
 	q.Filters = append(slices.Clone(q.Filters), page.Filter{Name: "creative_id", Values: []string{string(id)}})
@@ -94,7 +91,7 @@ func (s *Creatives) Variant(ctx context.Context, workspace, id ident.ID) (*creat
 }
 
 // Save inserts a new creative, or updates one that is unchanged since it was
-// loaded. In the same transaction it writes variants, model spend and jobs.
+// loaded. In the same transaction it writes variants and model spend.
 func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creative.Save) (record.Doc, error) {
 	before, err := stored[creative.Creative](&c.Common)
 	if err != nil {
@@ -120,7 +117,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 			if err := s.saveVariants(tx, c, save, rows, media); err != nil {
 				return err
 			}
-			return s.writeEffects(tx, &before, c, save)
+			return addModelSpend(tx, c.WorkspaceID, save)
 		},
 	})
 }
@@ -184,28 +181,14 @@ var modelSpendTable = newTable(table{
 var addSpend = modelSpendTable.insert + `
 ON CONFLICT (workspace_id, month) DO UPDATE SET micros = model_spend.micros + excluded.micros`
 
-// writeEffects writes the effects of a change: model spend, the generation job,
-// and campaign.follow if the creative's usability changed.
-func (s *Creatives) writeEffects(tx Tx, before, c *creative.Creative, save creative.Save) error {
-	if save.Spend > 0 {
-		if _, err := tx.Exec(addSpend, string(c.WorkspaceID), save.Month, save.Spend); err != nil {
-			return fmt.Errorf("note what was spent: %w", err)
-		}
-	}
-	switch {
-	case save.Next != nil:
-		if err := s.db.enqueue(tx, KindGenerate, c.WorkspaceID, c.ID, *save.Next); err != nil {
-			return err
-		}
-	case before.Status == creative.StatusGenerating && c.Status != creative.StatusGenerating:
-		if err := dropJob(tx, KindGenerate, c.WorkspaceID, c.ID); err != nil {
-			return err
-		}
-	}
-	if before.ID == "" || before.Usability() == c.Usability() {
+func addModelSpend(tx Tx, workspace ident.ID, save creative.Save) error {
+	if save.Spend == 0 {
 		return nil
 	}
-	return s.db.enqueueFollow(tx, c.WorkspaceID, c.ID, save.At)
+	if _, err := tx.Exec(addSpend, string(workspace), save.Month, save.Spend); err != nil {
+		return fmt.Errorf("add model spend: %w", err)
+	}
+	return nil
 }
 
 const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4, checksum = $5 WHERE workspace_id = $6 AND key = $7 AND fingerprint = $8 AND resource_id = $9`

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"fanfare/internal/clock"
-	"fanfare/internal/ident"
 )
 
 // FactsMark identifies the facts file that belongs to the store.
@@ -156,12 +155,9 @@ func (db *DB) RecordedGeneration(id string) int64 {
 	return 0
 }
 
-// factsWritten runs in every transaction that acknowledges facts. It enqueues
-// campaign.spend and returns ErrFactsMoved if the facts are in another file.
-func (db *DB) factsWritten(tx Tx, workspace ident.ID, at clock.Instant) error {
-	if err := db.enqueueSpend(tx, workspace, at); err != nil {
-		return err
-	}
+// factsWritten runs in every transaction that acknowledges facts. It returns
+// ErrFactsMoved if the facts are in another file.
+func (db *DB) factsWritten(tx Tx) error {
 	if db.facts != nil {
 		if m, ok := db.facts(); ok {
 			return db.raiseFactsMark(tx, m)

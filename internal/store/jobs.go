@@ -28,20 +28,23 @@ var jobTable = newTable(table{
 var upsertJob = jobTable.insert + `
 ON CONFLICT (uniq) DO UPDATE SET run_at = excluded.run_at, args = excluded.args, attempt = 0, last_error = ''`
 
-// enqueue schedules the only job of this kind for this record.
-func (db *DB) enqueue(tx Tx, kind string, workspace, id ident.ID, at clock.Instant) error {
-	jobID := ident.New(ident.Job, db.now(), db.random)
-	_, err := tx.Exec(upsertJob, string(jobID), string(workspace), kind, string(id), kind+":"+string(id), int64(at), 0, "")
-	if err != nil {
-		return fmt.Errorf("plan %s: %w", kind, err)
+// enqueue schedules jobs, or cancels them, in the transaction of a change.
+func (db *DB) enqueue(tx Tx, jobs []record.Job) error {
+	for _, j := range jobs {
+		unique := j.Kind + ":" + string(j.ID)
+		if j.Cancel {
+			if _, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND uniq = $2`, string(j.Workspace), unique); err != nil {
+				return fmt.Errorf("cancel %s: %w", j.Kind, err)
+			}
+			continue
+		}
+		id := ident.New(ident.Job, db.now(), db.random)
+		if _, err := tx.Exec(upsertJob, string(id), string(j.Workspace), j.Kind, string(j.ID), unique, int64(j.At), 0, ""); err != nil {
+			return fmt.Errorf("enqueue %s: %w", j.Kind, err)
+		}
+		tx.Touch(topicJob)
 	}
-	tx.Touch(topicJob)
 	return nil
-}
-
-func dropJob(tx Tx, kind string, workspace, id ident.ID) error {
-	_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND uniq = $2`, string(workspace), kind+":"+string(id))
-	return err
 }
 
 // Ensure schedules a job unless one of its kind exists.
@@ -59,7 +62,7 @@ func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int)
 	list, err := s.claim(ctx, "%", now, leaseEnd, most)
 	if errors.Is(err, ErrUnavailable) {
 		// On a full disk, requested states must still reach the platforms.
-		if urgent, failed := s.claim(record.WithUrgent(ctx), KindPush, now, leaseEnd, most); failed == nil {
+		if urgent, failed := s.claim(record.WithUrgent(ctx), record.JobPush, now, leaseEnd, most); failed == nil {
 			return urgent, nil
 		}
 	}
@@ -90,7 +93,7 @@ func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Insta
 
 // urgent returns an urgent context for a job that can stop spend.
 func urgent(ctx context.Context, j *job.Job) context.Context {
-	if j.Kind == KindPush {
+	if j.Kind == record.JobPush {
 		return record.WithUrgent(ctx)
 	}
 	return ctx

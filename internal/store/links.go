@@ -195,22 +195,18 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 	})
 }
 
-// Put writes links, enqueues unconfirmed pushes, and stores the response under
-// the idempotency key.
-func (s *Links) Put(ctx context.Context, cause record.Cause, at clock.Instant, id ident.ID, list []connection.Link, answer []byte) error {
+// Put writes links and jobs, and stores the response under the idempotency key.
+func (s *Links) Put(ctx context.Context, id ident.ID, list []connection.Link, answer []byte, save record.Save) error {
 	return s.db.write(ctx, func(tx Tx) error {
 		for i := range list {
-			l := &list[i]
-			if err := putLink(tx, cause.Workspace, l); err != nil {
+			if err := putLink(tx, save.Cause.Workspace, &list[i]); err != nil {
 				return err
 			}
-			if l.RecordID != nil && l.Unconfirmed() {
-				if err := s.db.enqueue(tx, KindPush, cause.Workspace, *l.RecordID, at); err != nil {
-					return err
-				}
-			}
 		}
-		return storeResponse(tx, cause, at, id, record.Doc{JSON: bytes.Clone(answer)})
+		if err := s.db.enqueue(tx, save.Jobs); err != nil {
+			return err
+		}
+		return storeResponse(tx, save.Cause, save.At, id, record.Doc{JSON: bytes.Clone(answer)})
 	})
 }
 
@@ -283,8 +279,8 @@ func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []reco
 	return nil
 }
 
-// enqueuePushes enqueues campaign.push for every campaign with an unconfirmed
-// requested state on a connection.
+// enqueuePushes enqueues the pushes of requested states that a connection has
+// not confirmed.
 func (db *DB) enqueuePushes(tx Tx, workspace, id ident.ID, at clock.Instant) error {
 	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND wanted <> ''`,
 		string(workspace), string(id), fact.KindCampaign)
@@ -295,14 +291,7 @@ func (db *DB) enqueuePushes(tx Tx, workspace, id ident.ID, at clock.Instant) err
 	if err != nil {
 		return err
 	}
-	for i := range links {
-		if l := &links[i]; l.RecordID != nil && l.Unconfirmed() {
-			if err := db.enqueue(tx, KindPush, workspace, *l.RecordID, at); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return db.enqueue(tx, connection.PushJobs(workspace, links, at))
 }
 
 // Page reads links of a connection, ordered by kind and external id.

@@ -184,11 +184,7 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 		return record.Doc{}, err
 	}
 	owner := save.Cause.Workspace
-	concerned, err := s.affectedWorkspaces(ctx, owner)
-	if err != nil {
-		return record.Doc{}, err
-	}
-	id := s.db.eventIDs(1)[0]
+	ids := s.db.eventIDs(len(save.Events))
 	err = s.db.write(ctx, func(tx Tx) error {
 		end, err := s.db.lockChain(tx, string(owner))
 		if err != nil {
@@ -212,13 +208,11 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 			if err := end.extend(tx, entry); err != nil {
 				return err
 			}
-			if err := s.writeEvent(tx, id, answer, save); err != nil {
+			if err := s.writeEvents(tx, ids, answer, save); err != nil {
 				return err
 			}
-			for _, workspace := range concerned {
-				if err := s.db.enqueueSpend(tx, workspace, save.At); err != nil {
-					return err
-				}
+			if err := s.db.enqueue(tx, save.Jobs); err != nil {
+				return err
 			}
 		}
 		return storeResponse(tx, save.Cause, save.At, owner, answer)
@@ -226,17 +220,18 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update,
 	return answer, err
 }
 
-// writeEvent writes the event into the outbox of the workspace. Rates for all
-// workspaces have no event, because no workspace could read it.
-func (s *Rates) writeEvent(tx Tx, id ident.ID, d record.Doc, save record.Save) error {
-	if save.Cause.Workspace == everyWorkspace {
-		return nil
+// writeEvents writes events with the result of an update as their data.
+func (s *Rates) writeEvents(tx Tx, ids []ident.ID, d record.Doc, save record.Save) error {
+	for i, ev := range save.Events {
+		row, err := s.db.outbox(ids[i], save.Cause, save.At, save.Cause.Workspace, d, ev)
+		if err != nil {
+			return err
+		}
+		if err := row.insert(tx); err != nil {
+			return err
+		}
 	}
-	row, err := s.db.outbox(id, save.Cause, save.At, save.Cause.Workspace, d, record.Event{Type: "rates.updated"})
-	if err != nil {
-		return err
-	}
-	return row.insert(tx)
+	return nil
 }
 
 const selectPublished = `SELECT currency, day, per_euro FROM rate WHERE workspace_id = $1 AND carried = 0 AND day >= $2 AND day <= $3 AND currency IN (`
@@ -283,19 +278,5 @@ func putRates(tx Tx, owner ident.ID, list []rates.Rate, carried int, at clock.In
 	return written, nil
 }
 
-// affectedWorkspaces returns the workspaces whose campaigns depend on an
-// owner's rates: that workspace, or all.
-func (s *Rates) affectedWorkspaces(ctx context.Context, owner ident.ID) ([]ident.ID, error) {
-	if owner != "" {
-		return []ident.ID{owner}, nil
-	}
-	all, err := s.db.Accounts().Workspaces(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]ident.ID, len(all))
-	for i, w := range all {
-		ids[i] = w.ID
-	}
-	return ids, nil
-}
+// Workspaces lists all workspaces.
+func (s *Rates) Workspaces(ctx context.Context) ([]ident.ID, error) { return s.db.workspaceIDs(ctx) }

@@ -81,8 +81,6 @@ type recordWrite struct {
 	// before and now are the record's references before and after.
 	before, now []ref
 	save        record.Save
-	// job is the kind of job that save.Next schedules, empty for none.
-	job string
 	// also, if set, writes to other tables before the record's row is written.
 	also func(tx Tx) error
 }
@@ -113,14 +111,7 @@ func (db *DB) saveIn(tx Tx, w *recordWrite, t *changeLog) error {
 	if err := db.writeChangeLog(tx, t); err != nil {
 		return err
 	}
-	switch {
-	case w.job == "":
-	case w.save.Next != nil:
-		return db.enqueue(tx, w.job, w.row.workspace, w.row.id, *w.save.Next)
-	case w.row.stamp.Version > 1:
-		return dropJob(tx, w.job, w.row.workspace, w.row.id)
-	}
-	return nil
+	return db.enqueue(tx, w.save.Jobs)
 }
 
 func (db *DB) saveRow(tx Tx, w *recordWrite) error {

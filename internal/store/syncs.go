@@ -22,12 +22,8 @@ func (db *DB) Runs() *Runs {
 	return &Runs{records[connection.Run, *connection.Run]{db, runTable}}
 }
 
-const (
-	// KindSync is the job that runs the due work of a connection.
-	KindSync = "connection.sync"
-	// RunRetention is how long a run is kept, in microseconds.
-	RunRetention = 90 * 24 * 60 * 60 * 1_000_000
-)
+// RunRetention is how long a run is kept, in microseconds.
+const RunRetention = 90 * 24 * 60 * 60 * 1_000_000
 
 var runTable = newRecords[connection.Run](table{
 	name:  "sync_run",
@@ -73,7 +69,7 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 	var answer int
 	workspace, id := ch.Cause.Workspace, ident.ID("")
 	if c := ch.Connection; c != nil {
-		w, err := s.recordWrite(c, record.Save{Cause: ch.Cause, At: ch.At, Events: ch.Events})
+		w, err := connectionWrite(c, record.Save{Cause: ch.Cause, At: ch.At, Events: ch.Events})
 		if err != nil {
 			return record.Doc{}, err
 		}
@@ -111,18 +107,16 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 				return err
 			}
 		}
-		if ch.Work != nil {
-			if err := s.db.enqueue(tx, KindSync, workspace, id, *ch.Work); err != nil {
-				return err
-			}
+		if err := s.db.enqueue(tx, ch.Jobs); err != nil {
+			return err
 		}
 		if ch.Push {
 			if err := s.db.enqueuePushes(tx, workspace, id, ch.At); err != nil {
 				return err
 			}
 		}
-		if ch.Fed {
-			return s.db.factsWritten(tx, workspace, ch.At)
+		if ch.FactsWritten {
+			return s.db.factsWritten(tx)
 		}
 		return nil
 	})

@@ -72,6 +72,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"a key after its life", recordsOnceExpires},
 		{"plan and drop", recordsJobs},
 		{"prune", recordsPrune},
+		{"jobs of saves", recordsSavedJobs},
 		{"reshape", recordsReshape},
 		{"reshape columns", recordsReshapeColumns},
 		{"damaged documents", recordsDamaged},
@@ -215,9 +216,13 @@ func (w *World) Draft(name string) *campaign.Campaign {
 	}
 }
 
-// Save is what goes with a change of this kind.
-func (w *World) Save(event string) record.Save {
-	return record.Save{Cause: w.Cause(), At: w.Now(), Events: []record.Event{{Type: event}}}
+// Save returns the effects of a change with these events.
+func (w *World) Save(events ...string) record.Save {
+	s := record.Save{Cause: w.Cause(), At: w.Now()}
+	for _, kind := range events {
+		s.Events = append(s.Events, record.Event{Type: kind})
+	}
+	return s
 }
 
 // Insert stores a record.
@@ -240,6 +245,11 @@ func (w *World) Load(id ident.ID) *campaign.Campaign {
 	return c
 }
 
+// job returns a job about a record that is due now.
+func (w *World) job(kind string, id ident.ID) record.Job {
+	return record.Job{Kind: kind, Workspace: w.Workspace, ID: id, At: w.Now()}
+}
+
 // must runs something that has to work.
 func (w *World) must(err error) {
 	w.T.Helper()
@@ -254,7 +264,7 @@ func recordsInsert(t *testing.T, w *World) {
 	c.Tags, c.Channels = []string{"eu", "q1"}, []string{"search"}
 	next := w.Now().Add(time.Hour)
 	save := w.Save("campaign.created")
-	save.Next = &next
+	save.Jobs = []record.Job{{Kind: campaign.JobSettle, Workspace: w.Workspace, ID: c.ID, At: next}}
 	save.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
 	d, err := w.DB.Campaigns().Save(t.Context(), c, save)
 	w.must(err)

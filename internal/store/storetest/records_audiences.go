@@ -21,7 +21,6 @@ import (
 	"fanfare/internal/job"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
-	"fanfare/internal/store"
 )
 
 // audienceSpec is what a caller asks for.
@@ -136,7 +135,7 @@ func (w *World) audienceSteps() []Step {
 			// Two campaigns that refer to something for the first time wait
 			// too.
 			slices.SortFunc(claimed, func(a, b job.Job) int { return strings.Compare(a.Kind, b.Kind) })
-			if err == nil && (len(claimed) != 3 || claimed[0].Kind != store.KindFollow || claimed[0].Args != string(list)) {
+			if err == nil && (len(claimed) != 3 || claimed[0].Kind != record.JobRefresh || claimed[0].Args != string(list)) {
 				err = fmt.Errorf("claimed %v", claimed)
 			}
 			return err

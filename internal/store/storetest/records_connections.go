@@ -20,7 +20,6 @@ import (
 	"fanfare/internal/job"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
-	"fanfare/internal/store"
 )
 
 // Connections is the service over the world's store.
@@ -61,7 +60,7 @@ func (w *World) connectionSteps() []Step {
 		}},
 		{"connection.claim", false, func(ctx context.Context) (err error) {
 			claimed, err = jobs.Claim(ctx, w.Now().Add(11*time.Minute), w.Now().Add(12*time.Minute), 5)
-			if err == nil && (len(claimed) != 2 || claimed[0].Kind != store.KindSpend || claimed[1].Kind != store.KindSpend) {
+			if err == nil && (len(claimed) != 2 || claimed[0].Kind != record.JobSpend || claimed[1].Kind != record.JobSpend) {
 				err = fmt.Errorf("claimed %v", claimed)
 			}
 			return err
@@ -76,7 +75,7 @@ func (w *World) connectionSteps() []Step {
 		}},
 		{"connection.claim follow", false, func(ctx context.Context) (err error) {
 			claimed, err = jobs.Claim(ctx, w.Now(), w.Now().Add(time.Minute), 5)
-			if err == nil && (len(claimed) != 1 || claimed[0].Kind != store.KindFollow || claimed[0].Args != string(feed.Connection)) {
+			if err == nil && (len(claimed) != 1 || claimed[0].Kind != record.JobRefresh || claimed[0].Args != string(feed.Connection)) {
 				err = fmt.Errorf("claimed %v", claimed)
 			}
 			return err
@@ -95,7 +94,9 @@ func (w *World) disconnect(ctx context.Context, c *connection.Connection) error 
 	now := w.Now()
 	c.Status, c.ArchivedAt = connection.StatusDisconnected, &now
 	c.Touch(now, 1)
-	_, err := w.DB.Connections().Save(ctx, c, w.Save("connection.disconnected"))
+	save := w.Save("connection.disconnected")
+	save.Jobs = []record.Job{w.job(record.JobRefresh, c.ID)}
+	_, err := w.DB.Connections().Save(ctx, c, save)
 	return err
 }
 
@@ -222,7 +223,7 @@ func recordsSourceRace(t *testing.T, w *World) {
 	w.Count(1, `SELECT count(*) FROM connection WHERE workspace_id = $1`, string(w.Workspace))
 	w.Count(1, `SELECT count(*) FROM event WHERE workspace_id = $1 AND type = $2`, string(w.Workspace), "connection.created")
 	w.Count(3, `SELECT count(*) FROM event WHERE workspace_id = $1 AND type = $2`, string(w.Workspace), "connection.updated")
-	w.Count(1, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(w.Workspace), store.KindSpend)
+	w.Count(1, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(w.Workspace), record.JobSpend)
 	c, err := w.DB.Connections().Load(t.Context(), w.Workspace, feeds[0].Connection)
 	w.must(err)
 	if len(c.Accounts) != 4 || c.Version != 4 || *c.Sync.BackfilledSince != 20_000 || *c.Sync.DataThrough != 20_000+callers-1 {

@@ -98,8 +98,8 @@ func (w *World) creativeSteps() []Step {
 		act("insert with job", func(ctx context.Context, cause record.Cause) (record.Doc, error) {
 			c := w.Creative("Tea", creative.StatusGenerating)
 			c.Tags, id = []string{"a", "b"}, c.ID
-			now := w.Now()
-			return s.Save(ctx, c, creative.Save{Save: record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "creative.created"}}, Next: &now}})
+			jobs := []record.Job{w.job(creative.JobGenerate, c.ID)}
+			return s.Save(ctx, c, creative.Save{Save: record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "creative.created"}}, Jobs: jobs}})
 		}),
 		change("finish", func(c *creative.Creative, save *creative.Save) {
 			list := []creative.Variant{w.Variant(id, 1, picture), w.Variant(id, 2, picture)}
@@ -107,6 +107,7 @@ func (w *World) creativeSteps() []Step {
 			c.Status, c.PrimaryVariantID = creative.StatusReady, &list[0].ID
 			save.Variants, save.Spend, save.Month = list, 1000, "2026-11"
 			save.Events = append(save.Events, record.Event{Type: "creative.ready"})
+			save.Jobs = w.generated(id)
 		}),
 		{"creative.amend", false, func(ctx context.Context) error {
 			d, err := s.Doc(ctx, w.Workspace, id)
@@ -123,6 +124,7 @@ func (w *World) creativeSteps() []Step {
 		}),
 		change("archive", func(c *creative.Creative, save *creative.Save) {
 			c.Status, c.ArchivedAt = creative.StatusArchived, &save.At
+			save.Jobs = []record.Job{w.job(record.JobRefresh, id)}
 		}),
 		change("restore", func(c *creative.Creative, _ *creative.Save) { c.Status, c.ArchivedAt = creative.StatusReady, nil }),
 		{"creative.claim", false, func(ctx context.Context) (err error) {
@@ -314,14 +316,20 @@ func recordsVariants(t *testing.T, w *World) {
 	}
 }
 
+// generated returns the jobs of a creative that becomes ready.
+func (w *World) generated(id ident.ID) []record.Job {
+	ended := w.job(creative.JobGenerate, id)
+	ended.Cancel = true
+	return []record.Job{ended, w.job(record.JobRefresh, id)}
+}
+
 // recordsCreativeSaves looks at what is written beside a creative, and that
 // nothing is where the write is refused.
 func recordsCreativeSaves(t *testing.T, w *World) {
 	picture := w.Keep("Tea")
-	now := w.Now()
 	c := w.Creative("Tea", creative.StatusGenerating)
 	save := creative.Save{Save: w.Save("creative.created")}
-	save.Next = &now
+	save.Jobs = []record.Job{w.job(creative.JobGenerate, c.ID)}
 	save.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 202}
 	first, err := w.DB.Creatives().Save(t.Context(), c, save)
 	w.must(err)
@@ -335,7 +343,7 @@ func recordsCreativeSaves(t *testing.T, w *World) {
 	ready := func(spend int64, assets ...ident.ID) func(*creative.Creative, *creative.Save) {
 		return func(c *creative.Creative, save *creative.Save) {
 			c.Status, save.Variants = creative.StatusReady, []creative.Variant{variant, w.Variant(c.ID, 2, assets...)}
-			save.Spend, save.Month = spend, "2026-11"
+			save.Spend, save.Month, save.Jobs = spend, "2026-11", w.generated(c.ID)
 		}
 	}
 	before := State(t, w.Raw)

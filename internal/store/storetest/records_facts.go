@@ -452,7 +452,7 @@ func (w *World) withoutSpend(ctx context.Context, err error) error {
 		return err
 	}
 	return w.Raw.Write(ctx, func(tx store.Tx) error {
-		_, err := tx.Exec(`DELETE FROM job WHERE kind = $1`, store.KindSpend)
+		_, err := tx.Exec(`DELETE FROM job WHERE kind = $1`, record.JobSpend)
 		return err
 	})
 }

@@ -132,7 +132,7 @@ func (w *World) campaignSteps() []Step {
 			c.Tags, c.Channels, c.AudienceIDs, c.CreativeIDs = []string{"a", "b"}, []string{"social"}, []ident.ID{"aud_1"}, []ident.ID{"crv_1"}
 			c.Schedule.StartAt = &start
 			id = c.ID
-			_, err := w.DB.Campaigns().Save(ctx, c, record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}, Next: &start})
+			_, err := w.DB.Campaigns().Save(ctx, c, record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}, Jobs: []record.Job{{Kind: campaign.JobSettle, Workspace: w.Workspace, ID: c.ID, At: start}}})
 			return err
 		}),
 		act("patch", func(ctx context.Context, cause record.Cause) error {

@@ -63,7 +63,8 @@ func (w *World) syncSteps() []Step {
 			c, r := w.Synced("Synced")
 			id, run = c.ID, r.ID
 			ch := w.applied(c, r, "")
-			ch.Events, ch.Work = []record.Event{{Type: "connection.created"}, {Type: "connection.connected"}}, &ch.At
+			ch.Events = []record.Event{{Type: "connection.created"}, {Type: "connection.connected"}}
+			ch.Jobs = []record.Job{w.job(connection.JobSync, id)}
 			return apply(ctx, ch)
 		}},
 		{"sync.forget", false, func(ctx context.Context) error {
@@ -82,7 +83,7 @@ func (w *World) syncSteps() []Step {
 		}},
 		{"sync.claim", false, func(ctx context.Context) (err error) {
 			claimed, err = w.DB.Jobs().Claim(ctx, w.Now(), w.Now().Add(time.Minute), 5)
-			if err == nil && (len(claimed) != 1 || claimed[0].Kind != store.KindSync || claimed[0].Args != string(id)) {
+			if err == nil && (len(claimed) != 1 || claimed[0].Kind != connection.JobSync || claimed[0].Args != string(id)) {
 				err = fmt.Errorf("claimed %v", claimed)
 			}
 			return err
@@ -110,7 +111,8 @@ func (w *World) syncSteps() []Step {
 			r.Status = connection.RunSucceeded
 			r.Touch(w.Now(), 1)
 			ch := w.applied(nil, r, "sync.succeeded")
-			ch.AnswerRun, ch.Fed, ch.Push = true, true, true
+			ch.AnswerRun, ch.FactsWritten, ch.Push = true, true, true
+			ch.Jobs = []record.Job{w.job(record.JobSpend, w.Workspace)}
 			return w.withoutSpend(ctx, apply(ctx, ch))
 		}},
 		{"sync.done", false, func(ctx context.Context) error { return w.DB.Jobs().Done(ctx, claimed[0]) }},
@@ -139,7 +141,7 @@ func (w *World) syncSteps() []Step {
 			l := w.link(id, "1", "a")
 			linked := ident.ID("cmp_1")
 			l.RecordID = &linked
-			return w.DB.Links().Put(ctx, cause, w.Now(), id, []connection.Link{l}, []byte(`{}`))
+			return w.DB.Links().Put(ctx, id, []connection.Link{l}, []byte(`{}`), record.Save{Cause: cause, At: w.Now()})
 		}},
 		{"link.pushed", false, func(ctx context.Context) error {
 			l, push := w.link(id, "1", "a"), connection.PushPending
@@ -243,14 +245,14 @@ func recordsRunLists(t *testing.T, w *World) {
 func recordsRuns(t *testing.T, w *World) {
 	c, r := w.Synced("Together")
 	ch := w.applied(c, r, "")
-	ch.Events, ch.Work, ch.AnswerRun = []record.Event{{Type: "connection.created"}}, &ch.At, true
+	ch.Events, ch.Jobs, ch.AnswerRun = []record.Event{{Type: "connection.created"}}, []record.Job{w.job(connection.JobSync, c.ID)}, true
 	ch.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 202}
 	d, err := w.DB.Connections().Apply(t.Context(), ch)
 	w.must(err)
 	if a, err := w.DB.StoredResponse(t.Context(), w.Workspace, "k"); err != nil || a == nil || a.Resource != r.ID {
 		t.Errorf("got remembered answer %+v, %v want that of the run %s", a, err, r.ID)
 	}
-	w.Count(1, `SELECT count(*) FROM job WHERE kind = $1 AND args = $2`, store.KindSync, string(c.ID))
+	w.Count(1, `SELECT count(*) FROM job WHERE kind = $1 AND args = $2`, connection.JobSync, string(c.ID))
 
 	loaded, err := w.DB.Connections().Load(t.Context(), w.Workspace, c.ID)
 	w.must(err)
@@ -345,10 +347,10 @@ func recordsLinks(t *testing.T, w *World) {
 	a := w.link(id, "1", "a")
 	linked, pause, push := ident.ID("cmp_1"), false, connection.PushApplied
 	a.RecordID, a.Wanted, a.Push, a.Runs = &linked, &pause, &push, false
-	w.must(s.Put(t.Context(), w.Cause(), w.Now(), id, []connection.Link{a}, nil))
+	w.must(s.Put(t.Context(), id, []connection.Link{a}, nil, w.Save()))
 	c := w.link(id, "1", "c")
 	c.RecordID = &linked
-	w.must(s.Put(t.Context(), w.Cause(), w.Now(), id, []connection.Link{c}, nil))
+	w.must(s.Put(t.Context(), id, []connection.Link{c}, nil, w.Save()))
 	w.Clock.Advance(time.Hour)
 	look := w.link(id, "1", "a")
 	look.Name = "Renamed"
