@@ -5,7 +5,6 @@ package campaign
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -29,18 +28,17 @@ const (
 
 // Allowed values of the enumerated fields.
 var (
-	Objectives     = []string{"awareness", "traffic", "engagement", "leads", "app_promotion", "sales"}
-	Channels       = fact.Channels
-	BudgetTypes    = []string{daily, lifetime}
-	Pacings        = []string{"even", "asap", "front_loaded"}
-	Directions     = []string{"at_most", "at_least"}
-	Models         = []string{"platform", "last_touch", "first_touch", "linear", "time_decay"}
-	ClickDays      = []int64{1, 7, 14, 28, 30, 90}
-	ViewDays       = []int64{0, 1}
-	Splits         = []string{"even", "weighted"}
-	Macros         = []string{"campaign.id", "campaign.name", "creative.id", "creative.name", "audience.id", "audience.name", "channel", "platform"}
-	Metrics        = append(slices.Clone(fact.Measures), derivedMetrics...)
-	derivedMetrics = []string{"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate", "frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing"}
+	Objectives  = []string{"awareness", "traffic", "engagement", "leads", "app_promotion", "sales"}
+	Channels    = fact.Channels
+	BudgetTypes = []string{daily, lifetime}
+	Pacings     = []string{"even", "asap", "front_loaded"}
+	Directions  = []string{"at_most", "at_least"}
+	Models      = []string{"platform", "last_touch", "first_touch", "linear", "time_decay"}
+	ClickDays   = []int64{1, 7, 14, 28, 30, 90}
+	ViewDays    = []int64{0, 1}
+	Splits      = []string{"even", "weighted"}
+	Macros      = []string{"campaign.id", "campaign.name", "creative.id", "creative.name", "audience.id", "audience.name", "channel", "platform"}
+	Metrics     = fact.Metrics
 )
 
 // Campaign is the whole record as the API returns it.

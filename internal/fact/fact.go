@@ -5,6 +5,7 @@ package fact
 
 import (
 	"cmp"
+	"slices"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -71,6 +72,13 @@ var Measures = []string{
 	"impressions", "clicks", "spend", "conversions", "revenue", "leads", "engagements", "video_views", "video_completions",
 	"sends", "deliveries", "opens", "bounces", "unsubscribes", "complaints", "reach",
 }
+
+// Metrics has the names of all metrics: the measures and what is computed from
+// them. The catalogue in analytics defines each of them.
+var Metrics = append(slices.Clone(Measures),
+	"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv",
+	"video_completion_rate", "frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing",
+)
 
 func (m Measure) String() string { return Measures[m] }
 

@@ -59,9 +59,22 @@ const groups: Record<string, string[]> = {
   Cost: ["spend", "cpc", "cpm", "cpa", "cpl", "cpe", "cpv", "spend_share", "pacing"],
   Results: ["conversions", "revenue", "leads", "cvr", "roas", "roi", "aov", "conversion_share"],
   Video: ["video_views", "video_completions", "video_completion_rate"],
+  Messages: [
+    "sends",
+    "deliveries",
+    "opens",
+    "bounces",
+    "unsubscribes",
+    "complaints",
+    "delivery_rate",
+    "bounce_rate",
+    "open_rate",
+    "unsubscribe_rate",
+    "complaint_rate",
+  ],
 };
 
-const groupOf = (name: string) => Object.keys(groups).find((g) => groups[g]?.includes(name)) ?? "Messages";
+const groupOf = (name: string) => Object.keys(groups).find((g) => groups[g]?.includes(name)) ?? "Other";
 
 function AddButton({ label }: { label: string }) {
   return (
@@ -72,7 +85,7 @@ function AddButton({ label }: { label: string }) {
 }
 
 function Metrics({ query: q, onChange, catalogue, details }: BuilderProps) {
-  const order = [...Object.keys(groups), "Messages"];
+  const order = [...Object.keys(groups), "Other"];
   const full = q.metrics.length >= (catalogue.limits.metrics ?? 20);
   const choices: Choice[] = catalogue.metrics
     .map((m) => ({
