@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Button as AriaButton, Link as AriaLink, type ButtonProps, type LinkProps } from "react-aria-components";
-import { Spinner } from "./feedback";
+import { Spinner } from "./spinner";
 
 type Look = "primary" | "plain" | "quiet" | "danger";
 type Size = "sm" | "md";

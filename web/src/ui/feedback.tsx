@@ -4,15 +4,6 @@ import { Component, type ReactNode } from "react";
 import { Refusal } from "../api/client";
 import { Button } from "./button";
 
-export function Spinner({ className = "size-3.5" }: { className?: string }) {
-  return (
-    <svg className={`animate-spin ${className}`} viewBox="0 0 16 16" fill="none" aria-hidden="true">
-      <circle cx="8" cy="8" r="6.5" stroke="currentColor" strokeOpacity=".25" strokeWidth="2" />
-      <path d="M14.5 8A6.5 6.5 0 0 0 8 1.5" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />
-    </svg>
-  );
-}
-
 /** A grey shape where something will be. */
 export function Skeleton({ className = "h-4 w-24" }: { className?: string }) {
   return <span aria-hidden="true" className={`block rounded bg-sunken animate-shimmer ${className}`} />;

@@ -7,9 +7,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, memo, type ReactNode, useEffect, useMemo, useRef } from "react";
-import { Spinner } from "./feedback";
 import { Checkbox } from "./fields";
 import { HintPress } from "./overlay";
+import { Spinner } from "./spinner";
 import { type SortDescriptor, type TableColumn, useMedia, useRoom } from "./table";
 import { useFocusedRow } from "./tablefocus";
 

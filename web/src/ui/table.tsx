@@ -17,8 +17,8 @@ import {
   TableHeader,
   TableLoadMoreItem,
 } from "react-aria-components";
-import { Spinner } from "./feedback";
 import { Checkbox } from "./fields";
+import { Spinner } from "./spinner";
 
 export type { Selection, SortDescriptor };
 

@@ -1,8 +1,7 @@
 // The query builder. Every control changes one member of the body.
 import { ChevronRight, Plus } from "lucide-react";
 import { Button as AriaButton, DialogTrigger, Disclosure, DisclosurePanel, Heading } from "react-aria-components";
-import type { Detail, Schemas } from "../../api/client";
-import type { Catalogue } from "../../lib/catalogue";
+import type { Schemas } from "../../api/client";
 import { words } from "../../lib/format";
 import { useSession } from "../../lib/session";
 import { Button } from "../../ui/button";
@@ -13,15 +12,8 @@ import { Conditions } from "./filters";
 import { Chip, Part, Typed } from "./parts";
 import { Comparison, Period } from "./period";
 import { type Choice, PickList } from "./pick";
+import type { BuilderProps } from "./props";
 import { conditions, faultAt, isSeries, type Query, withConditions } from "./query";
-
-export interface BuilderProps {
-  query: Query;
-  onChange: (q: Query) => void;
-  catalogue: Catalogue;
-  /** What the server finds wrong with the query. */
-  details: Detail[];
-}
 
 export function Builder(p: BuilderProps) {
   const { query: q, onChange, catalogue, details } = p;

@@ -4,8 +4,8 @@ import { words } from "../../lib/format";
 import { addDays, today } from "../../lib/range";
 import { useSession } from "../../lib/session";
 import { Checkbox, Select, TextField } from "../../ui/fields";
-import type { BuilderProps } from "./builder";
 import { Part } from "./parts";
+import type { BuilderProps } from "./props";
 import { type DateRange, faultAt, type Query } from "./query";
 
 const isDays = (r: DateRange | undefined): r is Schemas["DaysRange"] => !!r && "start_date" in r;

@@ -10,8 +10,8 @@ import {
   type Selection,
   useFilter,
 } from "react-aria-components";
-import { Spinner } from "../../ui/feedback";
 import { item, SearchField } from "../../ui/fields";
+import { Spinner } from "../../ui/spinner";
 
 export interface Choice {
   id: string;
