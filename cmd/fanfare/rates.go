@@ -42,12 +42,12 @@ func ratesOperations(a *app.App) map[string]control.Op {
 			d, err := a.Rates.Put(ctx, operator, in.WorkspaceID, in.Rates)
 			return d.JSON, err
 		}),
-		"rates.list": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) ([]rates.Listed, error) {
+		"rates.list": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) ([]rates.ListedRate, error) {
 			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}
 			p, err := a.Rates.List(ctx, in.WorkspaceID, rates.Query{Currencies: in.Currencies, First: in.First, Last: in.Last, Limit: in.Limit})
-			list := make([]rates.Listed, len(p.Docs))
+			list := make([]rates.ListedRate, len(p.Docs))
 			for i, d := range p.Docs {
 				err = errors.Join(err, json.Unmarshal(d.JSON, &list[i]))
 			}
@@ -105,13 +105,13 @@ func (c *cli) ratesImport() *cobra.Command {
 	return cmd
 }
 
-func readRates(file string, in io.Reader) (rates.Book, error) {
+func readRates(file string, in io.Reader) (rates.ParsedFile, error) {
 	if file == "-" {
 		return rates.Parse(in)
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return rates.Book{}, fmt.Errorf("read rates: %w", err)
+		return rates.ParsedFile{}, fmt.Errorf("read rates: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	return rates.Parse(f)
@@ -120,7 +120,7 @@ func readRates(file string, in io.Reader) (rates.Book, error) {
 // sendRates writes rates in batches, the oldest days first, so that each batch
 // carries rates on from the previous one. If a batch fails, the previous ones
 // stay; importing the same file again writes the rest.
-func (c *cli) sendRates(cmd *cobra.Command, workspace ident.ID, book rates.Book) (ratesImported, error) {
+func (c *cli) sendRates(cmd *cobra.Command, workspace ident.ID, book rates.ParsedFile) (ratesImported, error) {
 	out := ratesImported{Rates: len(book.Rates), Skipped: book.Skipped}
 	days, currencies := map[clock.Date]bool{}, map[money.Currency]bool{}
 	for _, r := range book.Rates {
@@ -130,7 +130,7 @@ func (c *cli) sendRates(cmd *cobra.Command, workspace ident.ID, book rates.Book)
 	out.StartDate, out.EndDate = book.Rates[0].Date, book.Rates[len(book.Rates)-1].Date
 	report, done := bar(cmd.ErrOrStderr(), "rates.import"), 0
 	for batch := range slices.Chunk(book.Rates, ratesBatch) {
-		var u rates.Update
+		var u rates.UpdateResult
 		if err := c.call(cmd, "rates.put", ratesIn{WorkspaceID: workspace, Rates: batch}, &u); err != nil {
 			return out, err
 		}
@@ -151,7 +151,7 @@ func (c *cli) ratesList() *cobra.Command {
 			if err := in.narrow(codes, first, last); err != nil {
 				return err
 			}
-			var out []rates.Listed
+			var out []rates.ListedRate
 			if err := c.call(cmd, "rates.list", in, &out); err != nil {
 				return err
 			}

@@ -60,7 +60,7 @@ func (p *place) rates(w madeWorkspace) {
 
 	shown := func(args ...string) string {
 		p.Helper()
-		var list []rates.Listed
+		var list []rates.ListedRate
 		p.read(&list, append([]string{"rates", "list", "--json"}, args...)...)
 		var lines []string
 		for _, l := range list {

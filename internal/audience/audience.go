@@ -80,8 +80,8 @@ type Size struct {
 	AsOf     clock.Instant `json:"as_of"`
 }
 
-// counted returns an exact size.
-func counted(n int64, now clock.Instant) *Size {
+// exactSize returns an exact size.
+func exactSize(n int64, now clock.Instant) *Size {
 	return &Size{Estimate: n, Lower: n, Upper: n, Method: "exact", AsOf: now}
 }
 

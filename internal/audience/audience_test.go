@@ -22,19 +22,19 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// ample are limits that no test meets by accident.
-func ample(c *app.Config) {
+// highLimits sets limits that no test reaches.
+func highLimits(c *app.Config) {
 	c.Limits = map[account.Plan]ratelimit.Limits{account.Growth: {}}
 }
 
-// each runs a test on every engine, with a workspace of its own.
+// each runs a test on every engine, with its own workspace.
 func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
 	t.Helper()
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, fanfaretest.New(t, open(t), ample).Tenant(account.Growth))
+			test(t, fanfaretest.New(t, open(t), highLimits).Tenant(account.Growth))
 		})
 	}
 }
@@ -57,7 +57,7 @@ func patch(c *fanfaretest.Tenant, id, body string) *fanfaretest.Response {
 	return c.Do("PATCH", collection+"/"+id, body)
 }
 
-// eventsOf lists what happened to a record, the oldest first.
+// eventsOf lists the events of a record, oldest first.
 func eventsOf(c *fanfaretest.Tenant, id string) (types []string, previous []any) {
 	for _, e := range c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data {
 		types, previous = append(types, e["type"].(string)), append(previous, e["previous"])
@@ -65,7 +65,7 @@ func eventsOf(c *fanfaretest.Tenant, id string) (types []string, previous []any)
 	return types, previous
 }
 
-// hashes are those of members from one number up to another.
+// hashes returns the hashes of the members from one number to another.
 func hashes(from, to int) []string {
 	list := make([]string, 0, to-from)
 	for i := from; i < to; i++ {
@@ -75,10 +75,10 @@ func hashes(from, to int) []string {
 }
 
 func change(c *fanfaretest.Tenant, id string, add, remove []string, headers ...string) *fanfaretest.Response {
-	return c.Do("POST", collection+"/"+id+"/members", map[string]any{"add": some(add), "remove": some(remove)}, headers...)
+	return c.Do("POST", collection+"/"+id+"/members", map[string]any{"add": cloneList(add), "remove": cloneList(remove)}, headers...)
 }
 
-func some(list []string) []string { return append([]string{}, list...) }
+func cloneList(list []string) []string { return append([]string{}, list...) }
 
 func want(t testing.TB, what string, wanted, got any) {
 	t.Helper()
@@ -87,16 +87,16 @@ func want(t testing.TB, what string, wanted, got any) {
 	}
 }
 
-// problems are where a request is wrong and how.
-func problems(res *fanfaretest.Response) (list []string) {
+// fieldCodes lists the fields and codes of a fault.
+func fieldCodes(res *fanfaretest.Response) (list []string) {
 	for _, d := range res.WantError(422, "validation_failed").Details {
 		list = append(list, d.Field+" "+d.Code)
 	}
 	return list
 }
 
-// put changes a record as background work does.
-func put(t testing.TB, c *fanfaretest.Tenant, id string, change func(*audience.Audience)) {
+// saveAsSystem changes a record as a background job does.
+func saveAsSystem(t testing.TB, c *fanfaretest.Tenant, id string, change func(*audience.Audience)) {
 	t.Helper()
 	store := c.World.App.DB.Audiences()
 	a, err := store.Load(t.Context(), c.Workspace, ident.ID(id))
@@ -146,8 +146,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// TestRefusals sends definitions that are wrong.
-func TestRefusals(t *testing.T) {
+// TestDefinitionErrors sends invalid definitions.
+func TestDefinitionErrors(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		there, gone := list(c), list(c)
 		c.Do("DELETE", collection+"/"+gone, nil).Want(200)
@@ -179,7 +179,7 @@ func TestRefusals(t *testing.T) {
 			{`{"definition":{"include_audience_ids":["` + missing + `"]}}`, []string{"name required", "definition.include_audience_ids[0] not_found"}},
 			{`{"name":"A","size":null,"status":"ready"}`, []string{"size read_only", "status read_only"}},
 		} {
-			want(t, tt.body, tt.want, problems(c.Do("POST", collection, tt.body)))
+			want(t, tt.body, tt.want, fieldCodes(c.Do("POST", collection, tt.body)))
 		}
 	})
 }
@@ -224,7 +224,7 @@ func TestPatch(t *testing.T) {
 			{`{"definition":{"exclude_audience_ids":["` + seed + `"]}}`, []string{"definition.exclude_audience_ids[0] duplicate_item"}},
 			{`{"definition":{"age":{"min":31}}}`, []string{"definition.age.max too_small"}},
 		} {
-			want(t, tt.body, tt.want, problems(patch(c, id, tt.body)))
+			want(t, tt.body, tt.want, fieldCodes(patch(c, id, tt.body)))
 		}
 
 		// An audience that was archived since stays where it is.
@@ -232,22 +232,22 @@ func TestPatch(t *testing.T) {
 		patch(c, id, `{"name":"B"}`).Want(200)
 		patch(c, id, `{"definition":{"include_audience_ids":["`+seed+`","`+other+`"]}}`).Want(200)
 		patch(c, id, `{"definition":{"include_audience_ids":[]}}`).Want(200)
-		want(t, "archived", []string{"definition.include_audience_ids[0] archived"}, problems(patch(c, id, `{"definition":{"include_audience_ids":["`+seed+`"]}}`)))
+		want(t, "archived", []string{"definition.include_audience_ids[0] archived"}, fieldCodes(patch(c, id, `{"definition":{"include_audience_ids":["`+seed+`"]}}`)))
 		patch(c, id, `{"name":"C","definition":{"age":null}}`).Want(200)
 		patch(c, id, `{"name":"D"}`).Want(200)
 		c.Do("PATCH", collection+"/"+id, `{"name":"E"}`, `If-Match: "1"`).WantError(412, "precondition_failed")
 	})
 }
 
-// TestImported holds that the definition of an imported audience belongs to
-// its platform.
-func TestImported(t *testing.T) {
+// TestPlatformDefinitionIsFixed checks that callers cannot change the
+// definition of an imported audience.
+func TestPlatformDefinitionIsFixed(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := list(c)
-		put(t, c, id, func(a *audience.Audience) {
+		saveAsSystem(t, c, id, func(a *audience.Audience) {
 			a.Type, a.Size, a.Status = audience.TypePlatform, nil, audience.StatusReady
 		})
-		want(t, "definition", []string{"definition read_only"}, problems(patch(c, id, `{"definition":{"countries":["DE"]}}`)))
+		want(t, "definition", []string{"definition read_only"}, fieldCodes(patch(c, id, `{"definition":{"countries":["DE"]}}`)))
 		got := patch(c, id, `{"name":"Imported","definition":{}}`).Want(200).Record()
 		want(t, "record", []any{"Imported", "platform", map[string]any{}}, []any{got["name"], got["type"], got["definition"]})
 		c.Do("DELETE", collection+"/"+id, nil).Want(200)
@@ -255,8 +255,8 @@ func TestImported(t *testing.T) {
 	})
 }
 
-// TestInsights reads what is known about a list, for days that are cut in the
-// workspace's zone or in the caller's.
+// TestInsights reads the insights of a customer list, with days in the
+// workspace's or the caller's time zone.
 func TestInsights(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id, other := list(c), list(c)
@@ -303,8 +303,7 @@ func TestInsights(t *testing.T) {
 	})
 }
 
-// TestCountries wants codes of two capital letters, and as many as there are
-// countries.
+// TestCountries checks that exactly the ISO codes are accepted.
 func TestCountries(t *testing.T) {
 	t.Parallel()
 	n := 0

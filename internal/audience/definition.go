@@ -82,25 +82,25 @@ func (d *Definition) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	return nil
 }
 
-// reference is an audience that a definition names.
-type reference struct {
+// audienceRef is an audience that a definition names.
+type audienceRef struct {
 	field string
 	id    ident.ID
 }
 
 // references lists the audiences that the definition names.
-func (d Definition) references() []reference {
-	var list []reference
+func (d Definition) references() []audienceRef {
+	var list []audienceRef
 	if t := d.Targeting; t != nil {
 		for i, id := range t.IncludeAudienceIDs {
-			list = append(list, reference{fmt.Sprintf("definition.include_audience_ids[%d]", i), id})
+			list = append(list, audienceRef{fmt.Sprintf("definition.include_audience_ids[%d]", i), id})
 		}
 		for i, id := range t.ExcludeAudienceIDs {
-			list = append(list, reference{fmt.Sprintf("definition.exclude_audience_ids[%d]", i), id})
+			list = append(list, audienceRef{fmt.Sprintf("definition.exclude_audience_ids[%d]", i), id})
 		}
 	}
 	if l := d.Lookalike; l != nil && l.SeedAudienceID != "" {
-		list = append(list, reference{"definition.seed_audience_id", l.SeedAudienceID})
+		list = append(list, audienceRef{"definition.seed_audience_id", l.SeedAudienceID})
 	}
 	return list
 }

@@ -17,20 +17,21 @@ const (
 	maxCampaigns = 20
 )
 
-// Count is the number of members of an audience and the minimum that it needs.
-type Count struct {
+// MemberCount is the number of members of an audience and the minimum that it
+// needs.
+type MemberCount struct {
 	AudienceID ident.ID `json:"audience_id"`
 	Count      int64    `json:"count"`
 	Minimum    int64    `json:"minimum"`
 }
 
 // Members counts the members of an audience.
-func (s *Service) Members(ctx context.Context, workspace, id ident.ID) (Count, error) {
+func (s *Service) Members(ctx context.Context, workspace, id ident.ID) (MemberCount, error) {
 	a, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
-		return Count{}, err
+		return MemberCount{}, err
 	}
-	return Count{AudienceID: id, Count: a.Members(), Minimum: MinMembers}, nil
+	return MemberCount{AudienceID: id, Count: a.MemberCount(), Minimum: MinMembers}, nil
 }
 
 // Insights are the insights of an audience. Nothing is estimated: metrics come
@@ -79,7 +80,7 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 	if err := s.addFacts(ctx, workspace, &in); err != nil {
 		return Insights{}, err
 	}
-	if a.Members() == 0 {
+	if a.MemberCount() == 0 {
 		return in, nil
 	}
 	list, err := s.store.Overlaps(ctx, workspace, id, maxOverlaps)
@@ -87,10 +88,10 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 		return Insights{}, err
 	}
 	for _, o := range list {
-		both := a.Members() + o.With.Members() - o.Shared
+		both := a.MemberCount() + o.With.MemberCount() - o.Shared
 		in.Overlap = append(in.Overlap, Overlap{
 			AudienceID: o.With.ID, Name: o.With.Name, Shared: o.Shared,
-			ShareOfThis: share(o.Shared, a.Members()), Jaccard: share(o.Shared, both),
+			ShareOfThis: share(o.Shared, a.MemberCount()), Jaccard: share(o.Shared, both),
 		})
 	}
 	return in, nil
@@ -98,36 +99,36 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 
 // addFacts adds the metrics, and warnings about missing ones.
 func (s *Service) addFacts(ctx context.Context, workspace ident.ID, in *Insights) error {
-	found, err := s.find(ctx, workspace, in)
+	found, err := s.audienceFacts(ctx, workspace, in)
 	if err != nil {
-		return fmt.Errorf("ask facts about %s: %w", in.AudienceID, err)
+		return fmt.Errorf("query facts about %s: %w", in.AudienceID, err)
 	}
-	meant, err := s.store.Campaigns(ctx, workspace, in.AudienceID, maxCampaigns)
+	targeting, err := s.store.Campaigns(ctx, workspace, in.AudienceID, maxCampaigns)
 	if err != nil {
 		return err
 	}
 	if found == nil {
-		in.Campaigns = meant
+		in.Campaigns = targeting
 		in.Warnings = []Warning{{Code: analytics.NoFacts, Message: "No platform has reported metrics for this audience in the period."}}
 		return nil
 	}
 	in.AudienceFacts = *found
-	in.Campaigns = merge(found.Campaigns, meant)
+	in.Campaigns = mergeCampaigns(found.Campaigns, targeting)
 	for _, w := range found.Warnings {
 		in.Warnings = append(in.Warnings, Warning{w.Code, w.Message})
 	}
 	return nil
 }
 
-// find returns the metrics of an audience, or nil without facts.
-func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*analytics.AudienceFacts, error) {
+// audienceFacts returns the metrics of an audience, or nil without facts.
+func (s *Service) audienceFacts(ctx context.Context, workspace ident.ID, in *Insights) (*analytics.AudienceFacts, error) {
 	if s.facts == nil {
 		return nil, nil
 	}
 	first, ok := clock.ParseDate(in.Period.StartDate)
 	last, ok2 := clock.ParseDate(in.Period.EndDate)
 	if !ok || !ok2 {
-		return nil, fmt.Errorf("%s to %s are no days", in.Period.StartDate, in.Period.EndDate)
+		return nil, fmt.Errorf("%s to %s are not days", in.Period.StartDate, in.Period.EndDate)
 	}
 	found, err := s.facts.AudienceInsights(ctx, workspace, in.AudienceID, in.Baseline, first, last)
 	if err != nil || slices.ContainsFunc(found.Warnings, func(w analytics.Warning) bool { return w.Code == analytics.NoFacts }) {
@@ -136,11 +137,11 @@ func (s *Service) find(ctx context.Context, workspace ident.ID, in *Insights) (*
 	return found, nil
 }
 
-// merge lists campaigns with metrics first, then campaigns that only target the
-// audience, without duplicates.
-func merge(found, meant []analytics.CampaignMetrics) []analytics.CampaignMetrics {
+// mergeCampaigns lists campaigns with metrics first, then campaigns that only
+// target the audience, without duplicates.
+func mergeCampaigns(found, targeting []analytics.CampaignMetrics) []analytics.CampaignMetrics {
 	list := slices.Clone(found)
-	for _, c := range meant {
+	for _, c := range targeting {
 		if !slices.ContainsFunc(found, func(f analytics.CampaignMetrics) bool { return f.CampaignID == c.CampaignID }) {
 			list = append(list, c)
 		}

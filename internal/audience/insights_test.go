@@ -16,15 +16,15 @@ import (
 	"fanfare/internal/ident"
 )
 
-// reports are facts in the test's hand, by audience.
-type reports struct {
+// fakeFacts has the facts of each audience.
+type fakeFacts struct {
 	known map[ident.ID]*analytics.AudienceFacts
 	asked []string
 	err   error
 }
 
-// Audience implements audience.Facts.
-func (r *reports) AudienceInsights(_ context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
+// AudienceInsights implements audience.Facts.
+func (r *fakeFacts) AudienceInsights(_ context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
 	r.asked = append(r.asked, fmt.Sprint(workspace, " ", baseline, " ", first, " ", last))
 	if r.known[id] == nil {
 		return &analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: analytics.NoFacts}}}, r.err
@@ -32,17 +32,18 @@ func (r *reports) AudienceInsights(_ context.Context, workspace, id ident.ID, ba
 	return r.known[id], r.err
 }
 
-// reported gives the service facts.
-func reported(c *fanfaretest.Tenant) *reports {
-	r := &reports{known: map[ident.ID]*analytics.AudienceFacts{}}
+// withFakeFacts returns a service with fake facts.
+func withFakeFacts(c *fanfaretest.Tenant) *fakeFacts {
+	r := &fakeFacts{known: map[ident.ID]*analytics.AudienceFacts{}}
 	*c.World.App.Audiences = *audience.New(c.World.App.DB.Audiences(), r, c.World.Clock.Now, rand.Reader)
 	return r
 }
 
-// TestInsightsTellFacts answers with what facts say, in exact numbers.
-func TestInsightsTellFacts(t *testing.T) {
+// TestInsightsMetrics checks that insights return the exact numbers of the
+// facts.
+func TestInsightsMetrics(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		r := reported(c)
+		r := withFakeFacts(c)
 		id := list(c)
 		part := []analytics.Part{{Value: "x", Impressions: 10, Share: fact.Millionths(333_333), Index: fact.Whole(120)}, {Value: "y", Share: fact.Millionths(0)}}
 		ratio, half := fact.Millionths(25_000), fact.Millionths(500_000)
@@ -80,10 +81,10 @@ func TestInsightsTellFacts(t *testing.T) {
 	})
 }
 
-// TestInsightsWarn says what no platform has reported.
-func TestInsightsWarn(t *testing.T) {
+// TestInsightsWarnings checks the warnings about missing data.
+func TestInsightsWarnings(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		r := reported(c)
+		r := withFakeFacts(c)
 		id := list(c)
 		for name, tt := range map[string]struct {
 			found *analytics.AudienceFacts
@@ -102,11 +103,11 @@ func TestInsightsWarn(t *testing.T) {
 	})
 }
 
-// TestInsightsListCampaigns wants those with figures first, each once, and no
-// more than fit.
+// TestInsightsListCampaigns checks that campaigns with metrics come first, each
+// once, up to the maximum.
 func TestInsightsListCampaigns(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		r := reported(c)
+		r := withFakeFacts(c)
 		id := list(c)
 		var meant []string
 		for i := range 3 {

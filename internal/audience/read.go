@@ -52,9 +52,9 @@ func readPatch(a *Audience, patch *body.Value) (*body.Reader, Spec, error) {
 	return f, spec, nil
 }
 
-// check reports all problems at once, in the fields and in new ids.
-func (s *Service) check(ctx context.Context, workspace, id ident.ID, f *body.Reader, was, next *Spec) error {
-	dangling, err := s.dangling(ctx, workspace, id, was, next)
+// checkSpec reports all problems at once, in the fields and in new ids.
+func (s *Service) checkSpec(ctx context.Context, workspace, id ident.ID, f *body.Reader, was, next *Spec) error {
+	dangling, err := s.missingRefs(ctx, workspace, id, was, next)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func readCountries(o *body.Reader) []string {
 
 // ReadMembers parses the hashes to add and to remove. Error messages never
 // repeat an item, because it may be an email address in plain text.
-func ReadMembers(f *body.Reader) (m Members) {
+func ReadMembers(f *body.Reader) (m MemberChange) {
 	adds := map[string]bool{}
 	read := func(name string, check func(path, item string) bool) []string {
 		return f.List(name, MaxMembers, func(path, item string) (string, bool) {

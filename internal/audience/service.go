@@ -41,7 +41,7 @@ func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec)
 func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	spec := readNew(f)
-	if err := s.check(ctx, cause.Workspace, "", f, nil, &spec); err != nil {
+	if err := s.checkSpec(ctx, cause.Workspace, "", f, nil, &spec); err != nil {
 		return record.Doc{}, err
 	}
 	t := s.now()
@@ -52,9 +52,9 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
 	if a.Type == TypeCustomerList {
-		a.Size = counted(0, now)
+		a.Size = exactSize(0, now)
 	}
-	a.Status = a.resting()
+	a.Status = a.readyStatus()
 	return s.store.Save(ctx, a, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "audience.created"}}})
 }
 
@@ -76,10 +76,10 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err != nil {
 			return nil, err
 		}
-		if err := s.check(ctx, cause.Workspace, id, f, &a.Spec, &spec); err != nil {
+		if err := s.checkSpec(ctx, cause.Workspace, id, f, &a.Spec, &spec); err != nil {
 			return nil, err
 		}
-		if err := a.alive("update"); err != nil {
+		if err := a.requireNotArchived("update"); err != nil {
 			return nil, err
 		}
 		old := record.Diff(&a.Spec, &spec)
@@ -116,14 +116,14 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 
 // ChangeMembers adds and removes members of a customer list, all or nothing.
 // Adding an existing member or removing a missing one changes nothing. The
-// returned document is a Changed and has no version.
-func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, m Members) (record.Doc, error) {
+// returned document is a MembersChanged and has no version.
+func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, m MemberChange) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		a, err := s.load(ctx, cause.Workspace, id, match)
 		if err != nil {
 			return record.Doc{}, err
 		}
-		if err := a.takesMembers(); err != nil {
+		if err := a.requireCustomerList(); err != nil {
 			return record.Doc{}, err
 		}
 		return s.store.ChangeMembers(ctx, a, m, record.Save{Cause: cause, At: clock.At(s.now())})
@@ -183,15 +183,15 @@ func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record
 	return a, match.Check(a.Version)
 }
 
-// dangling lists ids in a definition that do not exist, are archived, or are
+// missingRefs lists ids in a definition that do not exist, are archived, or are
 // the audience itself (id). It skips ids that the record already has, because
 // their records may have been archived since.
-func (s *Service) dangling(ctx context.Context, workspace, id ident.ID, was, next *Spec) ([]fault.Detail, error) {
+func (s *Service) missingRefs(ctx context.Context, workspace, id ident.ID, was, next *Spec) ([]fault.Detail, error) {
 	fresh := next.Definition.references()
 	if was != nil {
 		had := was.Definition.references()
-		fresh = slices.DeleteFunc(fresh, func(r reference) bool {
-			return slices.ContainsFunc(had, func(h reference) bool { return h.id == r.id })
+		fresh = slices.DeleteFunc(fresh, func(r audienceRef) bool {
+			return slices.ContainsFunc(had, func(h audienceRef) bool { return h.id == r.id })
 		})
 	}
 	if len(fresh) == 0 {

@@ -37,61 +37,61 @@ func (s Status) Usability() record.Usability {
 // Statuses lists all statuses in lifecycle order.
 var Statuses = []string{string(StatusProcessing), string(StatusReady), string(StatusTooSmall), string(StatusFailed), string(StatusArchived)}
 
-// living are the statuses of an audience that is not archived.
-var living = []Status{StatusProcessing, StatusReady, StatusTooSmall, StatusFailed}
+// notArchived are the statuses of an audience that is not archived.
+var notArchived = []Status{StatusProcessing, StatusReady, StatusTooSmall, StatusFailed}
 
-// resting returns the status of an audience that is not processing. Only a
+// readyStatus returns the status of an audience that is not processing. Only a
 // customer list can be too small, because only its members are counted here.
-func (a *Audience) resting() Status {
-	if a.Type == TypeCustomerList && a.Members() < MinMembers {
+func (a *Audience) readyStatus() Status {
+	if a.Type == TypeCustomerList && a.MemberCount() < MinMembers {
 		return StatusTooSmall
 	}
 	return StatusReady
 }
 
-// Members returns the number of members. Only customer lists have members.
-func (a *Audience) Members() int64 {
+// MemberCount returns the number of members. Only customer lists have members.
+func (a *Audience) MemberCount() int64 {
 	if a.Type != TypeCustomerList || a.Size == nil {
 		return 0
 	}
 	return a.Size.Estimate
 }
 
-// Counted returns a copy of the list with the changed count, and the events and
+// WithMemberChange returns a copy of the list with the changed count, and the events and
 // jobs of that change. Stores call it, because they know the counts only after
 // the write. It does not modify the receiver.
-func (a *Audience) Counted(added, removed int64, now clock.Instant) (next *Audience, events []record.Event, jobs []record.Job) {
+func (a *Audience) WithMemberChange(added, removed int64, now clock.Instant) (next *Audience, events []record.Event, jobs []record.Job) {
 	list := *a
 	next = &list
 	if added == 0 && removed == 0 {
 		return next, nil, nil
 	}
-	next.Size = counted(a.Members()+added-removed, now)
-	if next.Status = next.resting(); next.Status != a.Status {
+	next.Size = exactSize(a.MemberCount()+added-removed, now)
+	if next.Status = next.readyStatus(); next.Status != a.Status {
 		events = append(events, record.Event{Type: "audience." + string(next.Status), Previous: map[string]any{"status": a.Status}})
 	}
 	next.Touch(now, len(events))
 	return next, events, record.RefreshJobs(a.Status.Usability(), next.Status.Usability(), a.WorkspaceID, a.ID, now)
 }
 
-// takesMembers returns a fault unless the audience is a customer list that is
-// not archived.
-func (a *Audience) takesMembers() error {
+// requireCustomerList returns a fault unless the audience is a customer list
+// that is not archived.
+func (a *Audience) requireCustomerList() error {
 	if a.Type != TypeCustomerList {
 		return fault.New(fault.InvalidState, fmt.Sprintf("Only a customer list has members; this audience is of type %s.", a.Type), fault.Detail{
 			Code: string(fault.InvalidState), Message: "The audience is not a customer list.",
 			Meta: fault.Meta{"type": a.Type, "required_type": TypeCustomerList},
 		})
 	}
-	return a.alive("change the members of")
+	return a.requireNotArchived("change the members of")
 }
 
-// alive returns a fault if the audience is archived.
-func (a *Audience) alive(what string) error {
+// requireNotArchived returns a fault if the audience is archived.
+func (a *Audience) requireNotArchived(what string) error {
 	if a.Status != StatusArchived {
 		return nil
 	}
-	return a.refuse(fault.Archived, "Cannot "+what+" an archived audience; restore it first.", living...)
+	return a.stateFault(fault.Archived, "Cannot "+what+" an archived audience; restore it first.", notArchived...)
 }
 
 // archive archives the audience from any status.
@@ -100,13 +100,13 @@ func (a *Audience) archive(now clock.Instant) { a.Status, a.ArchivedAt = StatusA
 // restore restores an archived audience.
 func (a *Audience) restore() error {
 	if a.Status != StatusArchived {
-		return a.refuse(fault.InvalidState, fmt.Sprintf("Cannot restore an audience that is %s; it must be archived.", a.Status), StatusArchived)
+		return a.stateFault(fault.InvalidState, fmt.Sprintf("Cannot restore an audience that is %s; it must be archived.", a.Status), StatusArchived)
 	}
-	a.Status, a.ArchivedAt = a.resting(), nil
+	a.Status, a.ArchivedAt = a.readyStatus(), nil
 	return nil
 }
 
-func (a *Audience) refuse(code fault.Code, message string, required ...Status) error {
+func (a *Audience) stateFault(code fault.Code, message string, required ...Status) error {
 	return fault.New(code, message, fault.Detail{
 		Code: string(code), Message: message, Meta: fault.Meta{"current_status": a.Status, "required_status": required},
 	})

@@ -29,17 +29,17 @@ var (
 	gone     = outcome{code: "archived"}
 )
 
-func kept(status string) outcome { return outcome{to: status, event: "audience.updated"} }
+func updatedIn(status string) outcome { return outcome{to: status, event: "audience.updated"} }
 
 // transitions is what each action does in each status, refusals included. grow
 // and shrink take a list over the minimum and below it. docs/PROTOCOL.md, "States
 // and fields", refers to it.
 var transitions = map[string]map[string]outcome{
-	"ready":          {"update": kept("ready"), "archive": archived, "restore": no, "grow": no, "shrink": no},
-	"ready list":     {"update": kept("ready"), "archive": archived, "restore": no, "grow": {to: "ready"}, "shrink": {to: "too_small", event: "audience.too_small"}},
-	"too_small list": {"update": kept("too_small"), "archive": archived, "restore": no, "grow": {to: "ready", event: "audience.ready"}, "shrink": {to: "too_small"}},
-	"processing":     {"update": kept("processing"), "archive": archived, "restore": no},
-	"failed":         {"update": kept("failed"), "archive": archived, "restore": no},
+	"ready":          {"update": updatedIn("ready"), "archive": archived, "restore": no, "grow": no, "shrink": no},
+	"ready list":     {"update": updatedIn("ready"), "archive": archived, "restore": no, "grow": {to: "ready"}, "shrink": {to: "too_small", event: "audience.too_small"}},
+	"too_small list": {"update": updatedIn("too_small"), "archive": archived, "restore": no, "grow": {to: "ready", event: "audience.ready"}, "shrink": {to: "too_small"}},
+	"processing":     {"update": updatedIn("processing"), "archive": archived, "restore": no},
+	"failed":         {"update": updatedIn("failed"), "archive": archived, "restore": no},
 	"archived":       {"update": gone, "archive": {to: "archived"}, "restore": {to: "ready", event: "audience.restored"}, "grow": no},
 	"archived ready list": {
 		"update": gone, "archive": {to: "archived"}, "restore": {to: "ready", event: "audience.restored"}, "grow": gone, "shrink": gone,
@@ -49,8 +49,8 @@ var transitions = map[string]map[string]outcome{
 	},
 }
 
-// reach makes an audience in a status.
-func reach(t *testing.T, c *fanfaretest.Tenant, status string) string {
+// createInStatus creates an audience in a status.
+func createInStatus(t *testing.T, c *fanfaretest.Tenant, status string) string {
 	t.Helper()
 	var id string
 	switch {
@@ -67,7 +67,7 @@ func reach(t *testing.T, c *fanfaretest.Tenant, status string) string {
 	case "archived":
 		c.Do("DELETE", collection+"/"+id, nil).Want(200)
 	case "processing", "failed":
-		put(t, c, id, func(a *audience.Audience) { a.Status = audience.Status(word) })
+		saveAsSystem(t, c, id, func(a *audience.Audience) { a.Status = audience.Status(word) })
 	}
 	return id
 }
@@ -92,7 +92,7 @@ func TestTransitions(t *testing.T) {
 		for status, actions := range transitions {
 			for action, o := range actions {
 				name := action + " in " + status
-				id := reach(t, c, status)
+				id := createInStatus(t, c, status)
 				before := read(c, id)
 				was, _ := eventsOf(c, id)
 				c.World.Clock.Advance(time.Minute)
@@ -126,7 +126,7 @@ func TestTransitions(t *testing.T) {
 	})
 }
 
-// TestMemberChanges follows the answer, the count and the entity tag (W4).
+// TestMemberChanges checks the response, the count and the entity tag (W4).
 func TestMemberChanges(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := list(c)
@@ -165,8 +165,8 @@ func TestMemberChanges(t *testing.T) {
 	})
 }
 
-// TestMemberRefusals wants bad values named by their place and never repeated:
-// not in an answer, not in the log, not in the store.
+// TestMemberRefusals checks that invalid values are named by their index and
+// never repeated in a response, in the log or in the store.
 func TestMemberRefusals(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := list(c)
@@ -183,7 +183,7 @@ func TestMemberRefusals(t *testing.T) {
 			{hashes(0, audience.MaxMembers), hashes(audience.MaxMembers, audience.MaxMembers+1), []string{"remove too_many_items"}},
 		} {
 			res := change(c, id, tt.add, tt.remove, fmt.Sprintf("Idempotency-Key: %d-%d", len(tt.add), len(tt.remove)))
-			want(t, fmt.Sprint(tt.want), tt.want, problems(res))
+			want(t, fmt.Sprint(tt.want), tt.want, fieldCodes(res))
 			for _, secret := range []string{address, "+49170"} {
 				if bytes.Contains(res.Body, []byte(secret)) || strings.Contains(c.World.Log.String(), secret) {
 					t.Errorf("got %s again: %s", secret, res.Body)
@@ -205,8 +205,8 @@ func TestMemberRefusals(t *testing.T) {
 	})
 }
 
-// TestCampaignsFollow lets the background work tell campaigns what became of
-// their audiences.
+// TestCampaignsFollow checks that background jobs refresh campaigns after a
+// change of their audiences.
 func TestCampaignsFollow(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := list(c)
@@ -227,7 +227,7 @@ func TestCampaignsFollow(t *testing.T) {
 		change(c, id, hashes(0, 100), nil).Want(200)
 		want(t, "full", []string(nil), issues())
 		for _, status := range []audience.Status{audience.StatusProcessing, audience.StatusFailed} {
-			put(t, c, id, func(a *audience.Audience) { a.Status = status })
+			saveAsSystem(t, c, id, func(a *audience.Audience) { a.Status = status })
 			want(t, string(status), []string{"audience_not_ready"}, issues())
 		}
 		c.Do("DELETE", collection+"/"+id, nil).Want(200)

@@ -20,15 +20,16 @@ type Store interface {
 	Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
 	// ChangeMembers changes the members of a list that has not changed since
-	// Load, and saves the list as Counted returns it. The returned document is
-	// a Changed, which is also stored under the caller's idempotency key.
-	ChangeMembers(ctx context.Context, a *Audience, m Members, save record.Save) (record.Doc, error)
+	// Load, and saves the list as WithMemberChange returns it. The returned
+	// document is a MembersChanged, which is also stored under the caller's
+	// idempotency key.
+	ChangeMembers(ctx context.Context, a *Audience, m MemberChange, save record.Save) (record.Doc, error)
 	// Statuses returns the statuses of audiences. It omits ids that do not
 	// exist.
 	Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]Status, error)
 	// Overlaps lists the customer lists that share members with the given one,
 	// most shared first, without archived ones.
-	Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]Shared, error)
+	Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]SharedMembers, error)
 	// Campaigns lists the campaigns that target an audience, newest first,
 	// without archived ones.
 	Campaigns(ctx context.Context, workspace, id ident.ID, most int) ([]analytics.CampaignMetrics, error)
@@ -43,11 +44,11 @@ type Facts interface {
 	AudienceInsights(ctx context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error)
 }
 
-// Members are hashes of members to add and to remove. No hash is in both.
-type Members struct{ Add, Remove []string }
+// MemberChange are hashes of members to add and to remove. No hash is in both.
+type MemberChange struct{ Add, Remove []string }
 
-// Changed is the result of a change of members.
-type Changed struct {
+// MembersChanged is the result of a change of members.
+type MembersChanged struct {
 	AudienceID ident.ID `json:"audience_id"`
 	Added      int64    `json:"added"`
 	Removed    int64    `json:"removed"`
@@ -55,9 +56,9 @@ type Changed struct {
 	Status     Status   `json:"status"`
 }
 
-// Shared is a customer list and the number of members that it shares with
-// another one.
-type Shared struct {
+// SharedMembers is a customer list and the number of members that it shares
+// with another one.
+type SharedMembers struct {
 	With   *Audience
 	Shared int64
 }

@@ -45,7 +45,7 @@ func (s Services) audiences(ctx context.Context, cause record.Cause) (map[string
 		if p.to == 0 {
 			continue
 		}
-		members := audience.Members{}
+		members := audience.MemberChange{}
 		for i := p.from; i < p.to; i++ {
 			sum := sha256.Sum256(fmt.Appendf(nil, "person-%d@example.com", i))
 			members.Add = append(members.Add, hex.EncodeToString(sum[:]))

@@ -78,7 +78,7 @@ func (a *API) getAudienceMembers(ctx context.Context, r *request) (response, err
 }
 
 func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, error) {
-	var m audience.Members
+	var m audience.MemberChange
 	id, err := a.audiences().action(ctx, r, func(f *body.Reader) { m = audience.ReadMembers(f) })
 	if err != nil {
 		return response{}, err

@@ -13,14 +13,14 @@ const FailuresPerMinute = 60
 // which is the usual size for one subscriber. The table is bounded; when it is
 // full, it drops an arbitrary address.
 type Addresses struct {
-	mu    sync.Mutex
-	usage map[netip.Addr]*Usage
-	most  int
+	mu           sync.Mutex
+	usage        map[netip.Addr]*Usage
+	maxAddresses int
 }
 
-// NewAddresses returns a table for at most most addresses.
-func NewAddresses(most int) *Addresses {
-	return &Addresses{usage: map[netip.Addr]*Usage{}, most: most}
+// NewAddresses returns a table for at most maxAddresses addresses.
+func NewAddresses(maxAddresses int) *Addresses {
+	return &Addresses{usage: map[netip.Addr]*Usage{}, maxAddresses: maxAddresses}
 }
 
 var addressLimits = Limits{PerMinute: FailuresPerMinute}
@@ -30,10 +30,10 @@ var addressLimits = Limits{PerMinute: FailuresPerMinute}
 func (a *Addresses) Fail(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := network(addr)
+	key := addressKey(addr)
 	u := a.usage[key]
 	if u == nil {
-		if len(a.usage) >= a.most {
+		if len(a.usage) >= a.maxAddresses {
 			for old := range a.usage {
 				delete(a.usage, old)
 				break
@@ -42,7 +42,7 @@ func (a *Addresses) Fail(addr netip.Addr, now time.Time) Decision {
 		u = &Usage{}
 		a.usage[key] = u
 	}
-	return named(u.Take(addressLimits, now))
+	return withAddressPolicy(u.Take(addressLimits, now))
 }
 
 // Peek returns the state of an address without counting.
@@ -50,16 +50,16 @@ func (a *Addresses) Peek(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var u Usage
-	if known := a.usage[network(addr)]; known != nil {
+	if known := a.usage[addressKey(addr)]; known != nil {
 		u = *known
 	}
-	d := named(u.Peek(addressLimits, now))
+	d := withAddressPolicy(u.Peek(addressLimits, now))
 	d.OK = d.Minute.Remaining > 0
 	d.Wait = d.Minute.Reset.Sub(d.Now)
 	return d
 }
 
-func named(d Decision) Decision {
+func withAddressPolicy(d Decision) Decision {
 	d.Policy = "ip"
 	return d
 }
@@ -67,7 +67,7 @@ func named(d Decision) Decision {
 // networkBits is the length of the IPv6 prefix of one subscriber.
 const networkBits = 56
 
-func network(addr netip.Addr) netip.Addr {
+func addressKey(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is6() {
 		p, _ := addr.Prefix(networkBits)

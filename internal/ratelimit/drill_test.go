@@ -19,28 +19,27 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // TestDrillExact is R1 on one node: of a million concurrent requests across
 // window edges not one more and not one fewer is admitted than the rule allows.
-// Half of them come in volleys against the model, half while the clock runs.
+// Half of them come in bursts against the model, half while the clock runs.
 func TestDrillExact(t *testing.T) {
 	t.Parallel()
 	const seed, rounds, each = 20261115, 2_500, 200
-	takes, admitted := volleys(t, []ratelimit.Counter{ratelimit.NewMemory()}, rounds, each, 16, seed)
-	more, admittedMore := race(t, ratelimit.NewMemory(), 500_000, seed)
+	takes, admitted := burstDrill(t, []ratelimit.Counter{ratelimit.NewMemory()}, rounds, each, 16, seed)
+	more, admittedMore := raceDrill(t, ratelimit.NewMemory(), 500_000, seed)
 	t.Logf("rate_limit_exactness %d requests, %d admitted, 0 too many, 0 too few", takes+more, admitted+admittedMore)
 }
 
-// race sends requests while the clock runs under them. The order in which
+// raceDrill sends requests while the clock runs under them. The order in which
 // they were counted is not known, but each decision names its windows and
-// what is left in them: those left-overs must be all numbers from the limit
-// down, each exactly once, and whoever was refused must have met a full
-// window.
-func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, admitted int) {
+// what remains in them. The remaining counts must be all numbers below the
+// limit, each exactly once, and every rejection must name a full window.
+func raceDrill(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, admitted int) {
 	t.Helper()
-	list := subjects()
+	list := testWorkspaces()
 	const goroutines = 16
-	clock := &running{now: noon.Add(11*time.Hour + 30*time.Minute)} // midnight comes halfway
-	clock.held = make([]time.Time, goroutines)
+	clock := &movingClock{now: noon.Add(11*time.Hour + 30*time.Minute)} // midnight comes halfway
+	clock.lastRead = make([]time.Time, goroutines)
 	var sent atomic.Int64
-	logs := make([][]outcome, goroutines)
+	logs := make([][]loggedDecision, goroutines)
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
@@ -58,7 +57,7 @@ func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, a
 					t.Error(err)
 					return
 				}
-				logs[g] = append(logs[g], outcome{s, now, d})
+				logs[g] = append(logs[g], loggedDecision{s, now, d})
 			}
 		})
 	}
@@ -73,7 +72,7 @@ func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, a
 		refused bool
 	}
 	windows := map[window]*tally{}
-	in := func(o outcome, day bool) *tally {
+	in := func(o loggedDecision, day bool) *tally {
 		w := o.decision.Minute
 		if day {
 			w = o.decision.Day
@@ -118,25 +117,25 @@ func race(t *testing.T, counter ratelimit.Counter, n int, seed uint64) (takes, a
 	return takes, admitted
 }
 
-// running is a clock that moves while requests are under way, but never so far
-// that one of them would seem to come from another age.
-type running struct {
-	mu   sync.Mutex
-	now  time.Time
-	held []time.Time // what each goroutine last read
+// movingClock is a clock that moves while requests are under way, but never so
+// far that one of them would seem to come from another age.
+type movingClock struct {
+	mu       sync.Mutex
+	now      time.Time
+	lastRead []time.Time // by goroutine
 }
 
-func (c *running) read(g int) time.Time {
+func (c *movingClock) read(g int) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held[g] = c.now
+	c.lastRead[g] = c.now
 	return c.now
 }
 
-func (c *running) advance(d time.Duration) {
+func (c *movingClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, held := range c.held {
+	for _, held := range c.lastRead {
 		if !held.IsZero() && c.now.Sub(held) > 5*time.Minute {
 			return
 		}
@@ -144,8 +143,8 @@ func (c *running) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// nodes are three stores on one database: on one engine where only one process
-// may have it, else on an engine each.
+// nodes opens three stores on one database. They share one engine if only one
+// process may open the database.
 func nodes(t *testing.T, name string, open func(testing.TB) store.Engine) []ratelimit.Counter {
 	t.Helper()
 	now := func() time.Time { return noon }
@@ -173,17 +172,17 @@ func nodes(t *testing.T, name string, open func(testing.TB) store.Engine) []rate
 	return list
 }
 
-// TestDrillExactStored is R2 across nodes: the same volleys through the
+// TestDrillExactStored is R2 across nodes: the same bursts through the
 // counter in the store, from three nodes on one database.
 func TestDrillExactStored(t *testing.T) {
 	rounds, each := 30, 60
-	if full {
+	if longDrills {
 		rounds, each = 1_000, 100
 	}
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			takes, admitted := volleys(t, nodes(t, name, open), rounds, each, 12, 7)
+			takes, admitted := burstDrill(t, nodes(t, name, open), rounds, each, 12, 7)
 			t.Logf("rate_limit_exactness_stored %s %d requests on 3 nodes, %d admitted, 0 too many, 0 too few", name, takes, admitted)
 		})
 	}

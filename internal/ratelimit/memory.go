@@ -15,12 +15,12 @@ type Counter interface {
 	Take(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
 	// Refund takes back an admitted request.
 	Refund(ctx context.Context, workspace ident.ID, t Ticket, now time.Time) error
-	// Look returns the current state without counting.
+	// Peek returns the current state without counting.
 	Peek(ctx context.Context, workspace ident.ID, l Limits, now time.Time) (Decision, error)
 }
 
-// Keeper stores counters across restarts.
-type Keeper interface {
+// UsageStore stores counters across restarts.
+type UsageStore interface {
 	LoadUsage(ctx context.Context) (map[ident.ID]Usage, error)
 	SaveUsage(ctx context.Context, changed map[ident.ID]Usage) error
 }
@@ -88,12 +88,12 @@ func (m *Memory) Peek(_ context.Context, workspace ident.ID, l Limits, now time.
 }
 
 // Load loads the stored counters at startup.
-func (m *Memory) Load(ctx context.Context, from Keeper) error {
-	kept, err := from.LoadUsage(ctx)
+func (m *Memory) Load(ctx context.Context, from UsageStore) error {
+	stored, err := from.LoadUsage(ctx)
 	if err != nil {
 		return fmt.Errorf("load request counters: %w", err)
 	}
-	for workspace, u := range kept {
+	for workspace, u := range stored {
 		e := m.entry(workspace)
 		e.mu.Lock()
 		e.usage = u
@@ -104,7 +104,7 @@ func (m *Memory) Load(ctx context.Context, from Keeper) error {
 
 // Save writes the counters that changed. If it is called every second, a crash
 // loses at most one second.
-func (m *Memory) Save(ctx context.Context, to Keeper) error {
+func (m *Memory) Save(ctx context.Context, to UsageStore) error {
 	changed := map[ident.ID]Usage{}
 	m.mu.RLock()
 	for workspace, e := range m.usage {

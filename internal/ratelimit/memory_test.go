@@ -11,23 +11,23 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// keeper is a store of counters in the test's hand.
-type keeper struct {
-	kept  map[ident.ID]ratelimit.Usage
-	saves []int // how many counters each save wrote
-	fault error
+// fakeUsageStore stores counters in memory.
+type fakeUsageStore struct {
+	stored map[ident.ID]ratelimit.Usage
+	saves  []int // how many counters each save wrote
+	fault  error
 }
 
-func (k *keeper) LoadUsage(context.Context) (map[ident.ID]ratelimit.Usage, error) {
-	return maps.Clone(k.kept), k.fault
+func (k *fakeUsageStore) LoadUsage(context.Context) (map[ident.ID]ratelimit.Usage, error) {
+	return maps.Clone(k.stored), k.fault
 }
 
-func (k *keeper) SaveUsage(_ context.Context, changed map[ident.ID]ratelimit.Usage) error {
+func (k *fakeUsageStore) SaveUsage(_ context.Context, changed map[ident.ID]ratelimit.Usage) error {
 	if k.fault != nil {
 		return k.fault
 	}
 	k.saves = append(k.saves, len(changed))
-	maps.Copy(k.kept, changed)
+	maps.Copy(k.stored, changed)
 	return nil
 }
 
@@ -40,11 +40,11 @@ func take(t *testing.T, c ratelimit.Counter, workspace ident.ID, l ratelimit.Lim
 	return d
 }
 
-// TestMemoryKeeps is R1 over a restart: what was saved goes on, and only what
-// has changed is written.
-func TestMemoryKeeps(t *testing.T) {
+// TestMemoryRestart is R1 over a restart: saved counters continue, and only
+// changed counters are written.
+func TestMemoryRestart(t *testing.T) {
 	t.Parallel()
-	ctx, k := t.Context(), &keeper{kept: map[ident.ID]ratelimit.Usage{}}
+	ctx, k := t.Context(), &fakeUsageStore{stored: map[ident.ID]ratelimit.Usage{}}
 	limits := ratelimit.Limits{PerMinute: 3, PerDay: 5}
 	m := ratelimit.NewMemory()
 	take(t, m, "wks_a", limits, at(0))
@@ -84,12 +84,12 @@ func TestMemoryKeeps(t *testing.T) {
 	}
 }
 
-// TestMemorySaveFails shows that counters which could not be written are
-// written the next time.
+// TestMemorySaveFails checks that counters are written again after a failed
+// save.
 func TestMemorySaveFails(t *testing.T) {
 	t.Parallel()
 	ctx, broken := t.Context(), errors.New("disk full")
-	k := &keeper{kept: map[ident.ID]ratelimit.Usage{}, fault: broken}
+	k := &fakeUsageStore{stored: map[ident.ID]ratelimit.Usage{}, fault: broken}
 	m := ratelimit.NewMemory()
 	if err := m.Load(ctx, k); !errors.Is(err, broken) {
 		t.Errorf("got %v from Load, want the cause", err)
@@ -102,7 +102,7 @@ func TestMemorySaveFails(t *testing.T) {
 	if err := m.Save(ctx, k); err != nil {
 		t.Fatal(err)
 	}
-	if got := k.kept["wks_a"].Minute; got != 1 {
-		t.Errorf("got %d kept, want 1", got)
+	if got := k.stored["wks_a"].Minute; got != 1 {
+		t.Errorf("got %d stored, want 1", got)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// full says that the long forms of the drills are wanted.
-var full = os.Getenv("FANFARE_DRILL") == "full"
+// longDrills enables the long drills.
+var longDrills = os.Getenv("FANFARE_DRILL") == "full"
 
-// model is the rule written down naively: every window there ever was, with
-// who is in it, and every day.
+// model is a naive implementation of the rule: it stores every window and every
+// day with its count.
 type model struct {
 	limits  ratelimit.Limits
 	windows []modelWindow
@@ -32,7 +32,7 @@ func newModel(l ratelimit.Limits) *model { return &model{limits: l, days: map[st
 
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// open is the minute window at a moment, nil when none is open.
+// open returns the open minute window, or nil.
 func (m *model) open(now time.Time) *modelWindow {
 	if len(m.windows) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (m *model) open(now time.Time) *modelWindow {
 	return w
 }
 
-// admits is how many more requests the rule allows at a moment, of n.
+// admits returns how many of n requests the rule admits.
 func (m *model) admits(now time.Time, n int64) int64 {
 	if w := m.open(now); m.limits.PerMinute > 0 {
 		left := m.limits.PerMinute
@@ -83,15 +83,16 @@ func (m *model) refund(taken, opened, now time.Time) {
 	}
 }
 
-// subject is a workspace under test.
-type subject struct {
+// testWorkspace is a workspace under test.
+type testWorkspace struct {
 	workspace ident.ID
 	limits    ratelimit.Limits
 }
 
-// subjects are the plans, and limits that are small enough to be met often.
-func subjects() []subject {
-	list := []subject{}
+// testWorkspaces are the plans, and limits that are small enough to be met
+// often.
+func testWorkspaces() []testWorkspace {
+	list := []testWorkspace{}
 	for i, l := range []ratelimit.Limits{
 		{PerMinute: 60, PerDay: 10_000},
 		{PerMinute: 300, PerDay: 100_000},
@@ -101,23 +102,23 @@ func subjects() []subject {
 		{PerDay: 50},
 		{PerMinute: 7},
 	} {
-		list = append(list, subject{ident.ID(fmt.Sprintf("wks_%d", i)), l})
+		list = append(list, testWorkspace{ident.ID(fmt.Sprintf("wks_%d", i)), l})
 	}
 	return list
 }
 
-// outcome is one line of the log of a drill.
-type outcome struct {
+// loggedDecision is one line of the log of a drill.
+type loggedDecision struct {
 	subject  int
 	at       time.Time
 	decision ratelimit.Decision
 }
 
-// volley sends n requests at one moment from many goroutines, each to a
+// burst sends n requests at one moment from many goroutines, each to a
 // counter and a workspace of its choice.
-func volley(t *testing.T, counters []ratelimit.Counter, list []subject, now time.Time, n, goroutines int, seed uint64) []outcome {
+func burst(t *testing.T, counters []ratelimit.Counter, list []testWorkspace, now time.Time, n, goroutines int, seed uint64) []loggedDecision {
 	t.Helper()
-	logs := make([][]outcome, goroutines)
+	logs := make([][]loggedDecision, goroutines)
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
@@ -129,20 +130,20 @@ func volley(t *testing.T, counters []ratelimit.Counter, list []subject, now time
 					t.Errorf("take: %v", err)
 					return
 				}
-				logs[g] = append(logs[g], outcome{s, now, d})
+				logs[g] = append(logs[g], loggedDecision{s, now, d})
 			}
 		})
 	}
 	wg.Wait()
-	var all []outcome
+	var all []loggedDecision
 	for _, l := range logs {
 		all = append(all, l...)
 	}
 	return all
 }
 
-// stepper moves a clock so that it meets every kind of edge.
-type stepper struct {
+// edgeClock moves time so that it meets every kind of window edge.
+type edgeClock struct {
 	random *rand.Rand
 	now    time.Time
 	// resets are the ends of windows that were seen; waits what callers were
@@ -151,7 +152,7 @@ type stepper struct {
 	waits  []time.Duration
 }
 
-func (s *stepper) step() {
+func (s *edgeClock) step() {
 	r := s.random
 	switch kind := r.IntN(12); {
 	case kind == 0:
@@ -176,18 +177,18 @@ func (s *stepper) step() {
 	s.resets, s.waits = s.resets[:0], s.waits[:0]
 }
 
-// volleys is a drill whose clock stands still while requests are under way:
+// burstDrill is a drill whose clock stands still while requests are under way:
 // after each volley what was admitted must be exactly what the model allows.
 // Some of it is refunded later, in its window or after.
-func volleys(t *testing.T, counters []ratelimit.Counter, rounds, each, goroutines int, seed uint64) (takes, admitted int) {
+func burstDrill(t *testing.T, counters []ratelimit.Counter, rounds, each, goroutines int, seed uint64) (takes, admitted int) {
 	t.Helper()
-	list := subjects()
+	list := testWorkspaces()
 	models := make([]*model, len(list))
 	for i, s := range list {
 		models[i] = newModel(s.limits)
 	}
-	clock := &stepper{random: rand.New(rand.NewPCG(seed, 1)), now: noon}
-	var refundable []outcome
+	clock := &edgeClock{random: rand.New(rand.NewPCG(seed, 1)), now: noon}
+	var refundable []loggedDecision
 	for round := range rounds {
 		clock.step()
 		now := clock.now
@@ -198,7 +199,7 @@ func volleys(t *testing.T, counters []ratelimit.Counter, rounds, each, goroutine
 			models[o.subject].refund(o.at, o.decision.Ticket.Opened, now)
 		}
 		refundable = refundable[:0]
-		log := volley(t, counters, list, now, each, goroutines, seed+uint64(round))
+		log := burst(t, counters, list, now, each, goroutines, seed+uint64(round))
 		sent, got := make([]int64, len(list)), make([]int64, len(list))
 		for _, o := range log {
 			sent[o.subject]++
@@ -236,7 +237,7 @@ func volleys(t *testing.T, counters []ratelimit.Counter, rounds, each, goroutine
 // checkDecision holds what a caller is told against the model after the whole
 // volley: the windows are the model's, a refusal names a policy that is used
 // up, and after the wait the next request is admitted.
-func checkDecision(t *testing.T, m *model, o outcome) {
+func checkDecision(t *testing.T, m *model, o loggedDecision) {
 	d := o.decision
 	if w := m.open(o.at); m.limits.PerMinute > 0 && w != nil && !d.Minute.Reset.Equal(w.opened.Add(time.Minute)) {
 		t.Fatalf("got minute reset %v, want %v", d.Minute.Reset, w.opened.Add(time.Minute))

@@ -77,12 +77,12 @@ type Usage struct {
 // rejected request is not counted. If both windows are used up, the one that
 // ends later rejects, because waiting for the other would not help.
 func (u *Usage) Take(l Limits, now time.Time) Decision {
-	u.roll(now)
-	noDay, noMinute := l.PerDay > 0 && u.Day >= l.PerDay, l.PerMinute > 0 && u.Minute >= l.PerMinute
+	u.rollWindows(now)
+	dayUsed, minuteUsed := l.PerDay > 0 && u.Day >= l.PerDay, l.PerMinute > 0 && u.Minute >= l.PerMinute
 	switch {
-	case noMinute && (!noDay || u.Opened.Add(minute).After(u.dayEnd())):
+	case minuteUsed && (!dayUsed || u.Opened.Add(minute).After(u.dayEnd())):
 		return u.decide(l, now, "minute")
-	case noDay:
+	case dayUsed:
 		return u.decide(l, now, "day")
 	}
 	if u.Minute == 0 {
@@ -98,7 +98,7 @@ func (u *Usage) Take(l Limits, now time.Time) Decision {
 // Refund takes an admitted request back from each of its windows that has not
 // ended.
 func (u *Usage) Refund(t Ticket, now time.Time) {
-	u.roll(now)
+	u.rollWindows(now)
 	if u.Minute > 0 && t.Opened.Equal(u.Opened) {
 		u.Minute--
 	}
@@ -109,37 +109,37 @@ func (u *Usage) Refund(t Ticket, now time.Time) {
 
 // Peek returns the current state without counting.
 func (u Usage) Peek(l Limits, now time.Time) Decision {
-	u.roll(now)
+	u.rollWindows(now)
 	return u.decide(l, now, "")
 }
 
-// apart is the maximum clock difference of two nodes. Each may differ from the
-// database by five minutes.
-const apart = 10 * time.Minute
+// maxClockSkew is the maximum clock difference of two nodes. Each may differ
+// from the database by five minutes.
+const maxClockSkew = 10 * time.Minute
 
-// roll starts new windows after the old ones have ended. A clock that steps
-// back a little never reopens a window. A clock that steps back further was
-// wrong before. Its counts are dropped, because they would lock the workspace
-// out until that time.
-func (u *Usage) roll(now time.Time) {
-	if age := now.Sub(u.Opened); u.Minute > 0 && (age >= minute || age < -apart) {
+// rollWindows starts new windows after the old ones have ended. A clock that
+// steps back a little never reopens a window. A clock that steps back further
+// was wrong before. Its counts are dropped, because they would lock the
+// workspace out until that time.
+func (u *Usage) rollWindows(now time.Time) {
+	if age := now.Sub(u.Opened); u.Minute > 0 && (age >= minute || age < -maxClockSkew) {
 		u.Minute = 0
 	}
-	if day := dayOf(now); day > u.DayOf || dayOf(now.Add(apart)) < u.DayOf {
+	if day := dayOf(now); day > u.DayOf || dayOf(now.Add(maxClockSkew)) < u.DayOf {
 		u.DayOf, u.Day = day, 0
 	}
 }
 
-// overtaken is the maximum delay of a request between reading the clock and
+// maxDelay is the maximum delay of a request between reading the clock and
 // counting.
-const overtaken = time.Second
+const maxDelay = time.Second
 
-// given returns the time of a decision. The later of two requests may be
+// decisionTime returns the time of a decision. The later of two requests may be
 // counted first and open the window. The earlier one then gets the window's
 // start as its time; otherwise its wait would be 61 seconds.
-func (u *Usage) given(now time.Time) time.Time {
+func (u *Usage) decisionTime(now time.Time) time.Time {
 	for _, opened := range [...]time.Time{u.Opened, time.Unix(u.DayOf*86400, 0)} {
-		if early := opened.Sub(now); early > 0 && early < overtaken {
+		if early := opened.Sub(now); early > 0 && early < maxDelay {
 			now = opened
 		}
 	}
@@ -150,9 +150,9 @@ func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
 
 func (u *Usage) dayEnd() time.Time { return time.Unix((u.DayOf+1)*86400, 0) }
 
-func (u *Usage) decide(l Limits, now time.Time, refused string) Decision {
-	now = u.given(now)
-	d := Decision{OK: refused == "", Now: now, Policy: refused}
+func (u *Usage) decide(l Limits, now time.Time, rejectedBy string) Decision {
+	now = u.decisionTime(now)
+	d := Decision{OK: rejectedBy == "", Now: now, Policy: rejectedBy}
 	if l.PerMinute > 0 {
 		opened := u.Opened
 		if u.Minute == 0 {
@@ -163,7 +163,7 @@ func (u *Usage) decide(l Limits, now time.Time, refused string) Decision {
 	if l.PerDay > 0 {
 		d.Day = Window{Limit: l.PerDay, Remaining: max(0, l.PerDay-u.Day), Reset: u.dayEnd()}
 	}
-	switch refused {
+	switch rejectedBy {
 	case "minute":
 		d.Wait = d.Minute.Reset.Sub(now)
 	case "day":

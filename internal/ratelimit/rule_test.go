@@ -10,13 +10,12 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// noon is far from every edge.
+// noon is far from the edges of all windows.
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return noon.Add(d) }
 
-// TestRule holds the windows of R1 and the counting of R3 against single
-// steps: what is taken when, and what is said about it.
+// TestRule checks the windows of R1 and the counting of R3 step by step.
 func TestRule(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -44,7 +43,7 @@ func TestRule(t *testing.T) {
 			{at: time.Minute - 1, policy: "minute", day: 99, wait: 1},
 			{at: time.Minute, ok: true, day: 98},
 		}},
-		{"R1 a window that nobody used does not open", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
+		{"R1 an unused window does not open", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
 			{ok: true, day: 99},
 			{at: 100 * time.Second, ok: true, day: 98},
 			{at: 159 * time.Second, policy: "minute", day: 98, wait: time.Second},
@@ -71,7 +70,7 @@ func TestRule(t *testing.T) {
 			{at: day, policy: "minute", day: 1, wait: 59 * time.Second},
 			{at: day + 59*time.Second, ok: true},
 		}},
-		{"R3 what is refused is not counted", ratelimit.Limits{PerMinute: 1, PerDay: 3}, []step{
+		{"R3 a rejected request is not counted", ratelimit.Limits{PerMinute: 1, PerDay: 3}, []step{
 			{ok: true, day: 2},
 			{at: 1, policy: "minute", day: 2, wait: time.Minute - 1},
 			{at: 2, policy: "minute", day: 2, wait: time.Minute - 2},
@@ -88,12 +87,12 @@ func TestRule(t *testing.T) {
 			{policy: "day", wait: day},
 		}},
 		{"no policy", ratelimit.Limits{}, []step{{ok: true}, {ok: true}}},
-		{"R5 who was overtaken by the first of a minute waits no longer than it", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
+		{"R5 a request counted after the first of a minute waits at most a minute", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
 			{ok: true, day: 99},
 			{at: -1, policy: "minute", day: 99, wait: time.Minute},
 			{at: 1 - time.Second, policy: "minute", day: 99, wait: time.Minute},
 		}},
-		{"R5 who was overtaken by the first of a day waits no longer than it", ratelimit.Limits{PerDay: 1}, []step{
+		{"R5 a request counted after the first of a day waits at most a day", ratelimit.Limits{PerDay: 1}, []step{
 			{at: day, ok: true},
 			{at: day - 1, policy: "day", wait: 24 * time.Hour},
 		}},
@@ -106,12 +105,12 @@ func TestRule(t *testing.T) {
 			{at: day, ok: true},
 			{at: day - time.Second, policy: "day", wait: 24*time.Hour + time.Second},
 		}},
-		{"R16 a clock that was an hour ahead locks nobody out", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
+		{"R16 a clock that was an hour ahead locks no workspace out", ratelimit.Limits{PerMinute: 1, PerDay: 100}, []step{
 			{at: time.Hour, ok: true, day: 99},
 			{ok: true, day: 98},
 			{at: 1, policy: "minute", day: 98, wait: time.Minute - 1},
 		}},
-		{"R16 a clock that was a year ahead locks nobody out", ratelimit.Limits{PerMinute: 9, PerDay: 1}, []step{
+		{"R16 a clock that was a year ahead locks no workspace out", ratelimit.Limits{PerMinute: 9, PerDay: 1}, []step{
 			{at: 365 * 24 * time.Hour, ok: true, minute: 8},
 			{ok: true, minute: 8},
 			{at: 1, policy: "day", minute: 8, wait: day - 1},
@@ -128,8 +127,8 @@ func TestRule(t *testing.T) {
 				if diff := cmp.Diff(s, got, cmp.AllowUnexported(step{})); diff != "" {
 					t.Errorf("step %d (-want +got):\n%s", i, diff)
 				}
-				if look := before.Peek(tt.limits, at(s.at)); !d.OK && (look.Minute.Remaining != d.Minute.Remaining || look.Day.Remaining != d.Day.Remaining) {
-					t.Errorf("step %d: got Look %+v before a refusal %+v, want the same windows", i, look, d)
+				if peek := before.Peek(tt.limits, at(s.at)); !d.OK && (peek.Minute.Remaining != d.Minute.Remaining || peek.Day.Remaining != d.Day.Remaining) {
+					t.Errorf("step %d: got Peek %+v before a refusal %+v, want the same windows", i, peek, d)
 				}
 				if s.ok && d.Wait != 0 {
 					t.Errorf("step %d: got a wait of %v for an admitted request, want none", i, d.Wait)
@@ -139,8 +138,8 @@ func TestRule(t *testing.T) {
 	}
 }
 
-// TestRefund is R3 for faults of ours: what was spent comes back, from the
-// window it was spent in and from no other.
+// TestRefund is R3 for internal errors: a request is taken back from the
+// windows in which it was counted, and from no other.
 func TestRefund(t *testing.T) {
 	t.Parallel()
 	limits := ratelimit.Limits{PerMinute: 2, PerDay: 10}
@@ -166,7 +165,7 @@ func TestRefund(t *testing.T) {
 			u.Refund(first, at(time.Minute))
 			return at(time.Minute)
 		}, left{1, 9}},
-		{"after its day nobody does", func(u *ratelimit.Usage) time.Time {
+		{"after its day neither does", func(u *ratelimit.Usage) time.Time {
 			first := u.Take(limits, at(0)).Ticket
 			u.Take(limits, at(12*time.Hour))
 			u.Refund(first, at(12*time.Hour))
@@ -189,7 +188,7 @@ func TestRefund(t *testing.T) {
 			u.Refund(d.Ticket, at(0))
 			return at(0)
 		}, left{2, 10}},
-		{"a ticket of nobody", func(u *ratelimit.Usage) time.Time {
+		{"an empty ticket", func(u *ratelimit.Usage) time.Time {
 			u.Take(limits, at(0))
 			u.Refund(ratelimit.Ticket{}, at(0))
 			return at(0)

@@ -15,8 +15,8 @@ import (
 	"fanfare/internal/money"
 )
 
-// Book is the content of a file of exchange rates.
-type Book struct {
+// ParsedFile is the content of a file of exchange rates.
+type ParsedFile struct {
 	// Rates are sorted by day and currency, without duplicates.
 	Rates []Rate
 	// Skipped counts the rates of unknown currencies, such as those that the
@@ -27,7 +27,7 @@ type Book struct {
 // Parse parses a file of the European Central Bank: the daily file and the
 // history, with one column per currency, or the export of its data portal, with
 // one line per rate. Errors name the line.
-func Parse(r io.Reader) (Book, error) {
+func Parse(r io.Reader) (ParsedFile, error) {
 	text := bufio.NewReader(r)
 	if mark, _ := text.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
 		_, _ = text.Discard(3)
@@ -36,12 +36,12 @@ func Parse(r io.Reader) (Book, error) {
 	lines.FieldsPerRecord, lines.TrimLeadingSpace, lines.ReuseRecord = -1, true, true
 	head, err := lines.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Book{}, fmt.Errorf("read rates: %w", err)
+		return ParsedFile{}, fmt.Errorf("read rates: %w", err)
 	}
-	p := parser{Book: Book{Skipped: map[string]int{}}, seen: map[cell]Decimal{}}
-	read, err := p.form(slices.Clone(head))
+	p := parser{ParsedFile: ParsedFile{Skipped: map[string]int{}}, seen: map[rateKey]Decimal{}}
+	read, err := p.lineParser(slices.Clone(head))
 	if err != nil {
-		return Book{}, err
+		return ParsedFile{}, err
 	}
 	for {
 		fields, err := lines.Read()
@@ -49,15 +49,15 @@ func Parse(r io.Reader) (Book, error) {
 			break
 		}
 		if err != nil {
-			return Book{}, fmt.Errorf("read rates: %w", err)
+			return ParsedFile{}, fmt.Errorf("read rates: %w", err)
 		}
 		if err := read(fields); err != nil {
 			line, _ := lines.FieldPos(0)
-			return Book{}, fmt.Errorf("read rates, line %d: %w", line, err)
+			return ParsedFile{}, fmt.Errorf("read rates, line %d: %w", line, err)
 		}
 	}
 	if len(p.Rates) == 0 {
-		return Book{}, errors.New("the file holds no rate in a currency that is known here")
+		return ParsedFile{}, errors.New("the file has no rate of a known currency")
 	}
 	slices.SortFunc(p.Rates, func(a, b Rate) int {
 		if a.Date != b.Date {
@@ -65,27 +65,27 @@ func Parse(r io.Reader) (Book, error) {
 		}
 		return strings.Compare(string(a.Currency), string(b.Currency))
 	})
-	return p.Book, nil
+	return p.ParsedFile, nil
 }
 
-type cell struct {
+type rateKey struct {
 	currency money.Currency
 	date     clock.Date
 }
 
 type parser struct {
-	Book
-	seen map[cell]Decimal
+	ParsedFile
+	seen map[rateKey]Decimal
 }
 
-// form detects the file format from its header and returns the parser of a
-// line.
-func (p *parser) form(head []string) (func(fields []string) error, error) {
+// lineParser detects the file format from its header and returns the parser of
+// a line.
+func (p *parser) lineParser(head []string) (func(fields []string) error, error) {
 	for i := range head {
 		head[i] = strings.TrimSpace(head[i])
 	}
 	if len(head) > 1 && head[0] == "Date" {
-		return func(fields []string) error { return p.wide(head, fields) }, nil
+		return func(fields []string) error { return p.parseWideLine(head, fields) }, nil
 	}
 	at := map[string]int{}
 	for i, name := range head {
@@ -93,17 +93,17 @@ func (p *parser) form(head []string) (func(fields []string) error, error) {
 	}
 	for _, name := range []string{"FREQ", "CURRENCY", "CURRENCY_DENOM", "TIME_PERIOD", "OBS_VALUE"} {
 		if _, there := at[name]; !there {
-			return nil, errors.New("this is no file of rates of the European Central Bank: its first line begins neither with Date nor has FREQ, CURRENCY, CURRENCY_DENOM, TIME_PERIOD and OBS_VALUE")
+			return nil, errors.New("this is no file of rates of the European Central Bank: its first line neither starts with Date nor has FREQ, CURRENCY, CURRENCY_DENOM, TIME_PERIOD and OBS_VALUE")
 		}
 	}
-	return func(fields []string) error { return p.long(at, head, fields) }, nil
+	return func(fields []string) error { return p.parseLongLine(at, head, fields) }, nil
 }
 
-// wide parses a line with a day and one column per currency. Lines end in a
-// comma, so the last column has no name.
-func (p *parser) wide(head, fields []string) error {
+// parseWideLine parses a line with a day and one column per currency. Lines end
+// in a comma, so the last column has no name.
+func (p *parser) parseWideLine(head, fields []string) error {
 	if len(fields) != len(head) {
-		return fmt.Errorf("it has %d columns, the first line has %d", len(fields), len(head))
+		return fmt.Errorf("line has %d columns, the first line has %d", len(fields), len(head))
 	}
 	date, err := parseDate(strings.TrimSpace(fields[0]))
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *parser) wide(head, fields []string) error {
 	}
 	for i, text := range fields[1:] {
 		if name := head[i+1]; name != "" {
-			if err := p.add(date, name, strings.TrimSpace(text)); err != nil {
+			if err := p.addRate(date, name, strings.TrimSpace(text)); err != nil {
 				return err
 			}
 		}
@@ -119,10 +119,10 @@ func (p *parser) wide(head, fields []string) error {
 	return nil
 }
 
-// long parses a line with one rate.
-func (p *parser) long(at map[string]int, head, fields []string) error {
+// parseLongLine parses a line with one rate.
+func (p *parser) parseLongLine(at map[string]int, head, fields []string) error {
 	if len(fields) != len(head) {
-		return fmt.Errorf("it has %d columns, the first line has %d", len(fields), len(head))
+		return fmt.Errorf("line has %d columns, the first line has %d", len(fields), len(head))
 	}
 	field := func(name string) string { return strings.TrimSpace(fields[at[name]]) }
 	if freq, base := field("FREQ"), field("CURRENCY_DENOM"); freq != "D" || base != string(Base) {
@@ -132,7 +132,7 @@ func (p *parser) long(at map[string]int, head, fields []string) error {
 	if err != nil {
 		return err
 	}
-	return p.add(date, field("CURRENCY"), field("OBS_VALUE"))
+	return p.addRate(date, field("CURRENCY"), field("OBS_VALUE"))
 }
 
 // parseDate parses 2026-11-13 and 13 November 2026.
@@ -147,21 +147,22 @@ func parseDate(text string) (clock.Date, error) {
 	return clock.DateIn(t, time.UTC), nil
 }
 
-// add adds one rate. It skips empty values, for which no rate was published.
-func (p *parser) add(date clock.Date, code, text string) error {
+// addRate adds one rate. It skips empty values, for which no rate was
+// published.
+func (p *parser) addRate(date clock.Date, code, text string) error {
 	if text == "" || text == "N/A" || text == "NaN" {
 		return nil
 	}
 	value, ok := ParseDecimal(text)
 	if !ok {
-		return fmt.Errorf("the rate %q of %s is no number above 0 with at most %d digits after the point", text, code, digits)
+		return fmt.Errorf("the rate %q of %s is no number above 0 with at most %d digits after the point", text, code, decimals)
 	}
 	currency := money.Currency(code)
 	if _, known := currency.Digits(); !known || currency == Base {
 		p.Skipped[code]++
 		return nil
 	}
-	k := cell{currency, date}
+	k := rateKey{currency, date}
 	if was, twice := p.seen[k]; twice {
 		if was != value {
 			return fmt.Errorf("%s has another rate on %s before: %s and %s", code, date, was, value)

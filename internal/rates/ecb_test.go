@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, shown(b.Rates)); diff != "" {
+			if diff := cmp.Diff(tt.want, formatRates(b.Rates)); diff != "" {
 				t.Errorf("rates differ (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.skipped, b.Skipped, cmpopts.EquateEmpty()); diff != "" {
@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, says string }{
 		{"empty", "", "no file of rates"},
@@ -78,14 +78,14 @@ func TestParseRefuses(t *testing.T) {
 			t.Parallel()
 			b, err := rates.Parse(strings.NewReader(tt.text))
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("got %v and %v want an error with %q", shown(b.Rates), err, tt.says)
+				t.Errorf("got %v and %v want an error with %q", formatRates(b.Rates), err, tt.says)
 			}
 		})
 	}
 }
 
-// FuzzParse wants every file to be read or refused, and what is read to be
-// storable: known currencies, valid rates, one for each day, in order.
+// FuzzParse checks that every file is parsed or rejected, and that parsed rates
+// can be stored: known currencies, valid rates, one per day, sorted.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{daily, history, portal, "", "Date", "Date,\n,\n", "Date,USD\n\n\"\"\"", "FREQ,CURRENCY,CURRENCY_DENOM,TIME_PERIOD,OBS_VALUE\nD"} {
 		f.Add(seed)
@@ -98,10 +98,10 @@ func FuzzParse(f *testing.F) {
 		for i, r := range b.Rates {
 			_, known := r.Currency.Digits()
 			if back, ok := rates.ParseDecimal(r.PerEuro.String()); !known || r.Currency == rates.Base || !ok || back != r.PerEuro {
-				t.Fatalf("%q gives %v", text, shown(b.Rates[i:i+1]))
+				t.Fatalf("%q gives %v", text, formatRates(b.Rates[i:i+1]))
 			}
 			if i > 0 && (b.Rates[i-1].Date > r.Date || b.Rates[i-1].Date == r.Date && b.Rates[i-1].Currency >= r.Currency) {
-				t.Fatalf("%q gives %v, which is not in order", text, shown(b.Rates))
+				t.Fatalf("%q gives %v, which is not in order", text, formatRates(b.Rates))
 			}
 		}
 	})

@@ -28,8 +28,8 @@ const Base money.Currency = "EUR"
 type Decimal int64
 
 const (
-	digits = 8
-	one    = 100_000_000
+	decimals = 8
+	one      = 100_000_000
 	// MaxUnits is the maximum value of a euro in a currency. It is enough for
 	// every currency, and products stay exact.
 	MaxUnits = 10_000_000
@@ -41,14 +41,14 @@ const (
 func ParseDecimal(s string) (Decimal, bool) {
 	whole, fraction, dotted := strings.Cut(s, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	if len(whole) == 0 || len(whole) > 18 || dotted && len(s) == len(whole)+1 || len(fraction) > digits || strings.Trim(whole+fraction, "0123456789") != "" {
+	if len(whole) == 0 || len(whole) > 18 || dotted && len(s) == len(whole)+1 || len(fraction) > decimals || strings.Trim(whole+fraction, "0123456789") != "" {
 		return 0, false
 	}
 	units, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || units > MaxUnits {
 		return 0, false
 	}
-	parts, err := strconv.ParseInt((fraction + "00000000")[:digits], 10, 64)
+	parts, err := strconv.ParseInt((fraction + "00000000")[:decimals], 10, 64)
 	d := Decimal(units*one + parts)
 	return d, err == nil && d.valid()
 }
@@ -68,7 +68,7 @@ func (d Decimal) MarshalText() ([]byte, error) { return []byte(d.String()), nil 
 func (d *Decimal) UnmarshalText(b []byte) error {
 	v, ok := ParseDecimal(string(b))
 	if !ok {
-		return fmt.Errorf("read rate: %q is not a number above 0 with at most %d digits after the point", b, digits)
+		return fmt.Errorf("read rate: %q is not a number above 0 with at most %d digits after the point", b, decimals)
 	}
 	*d = v
 	return nil
@@ -81,8 +81,8 @@ type Rate struct {
 	PerEuro  Decimal        `json:"rate"`
 }
 
-// Listed is a rate as the API returns it.
-type Listed struct {
+// ListedRate is a rate as the API returns it.
+type ListedRate struct {
 	Rate
 	Base money.Currency `json:"base"`
 	// Source says who set the rate: the server's operator for all workspaces,
@@ -97,8 +97,8 @@ const (
 	SourceWorkspace = "workspace"
 )
 
-// Update is the result of a write of rates.
-type Update struct {
+// UpdateResult is the result of a write of rates.
+type UpdateResult struct {
 	Rates int `json:"rates"`
 	// Written counts the rates that are new or changed. Carried counts the days
 	// without publication that got a rate.
@@ -128,21 +128,23 @@ type Service struct {
 // New returns the service.
 func New(store Store, now func() time.Time) *Service { return &Service{store: store, now: now} }
 
-// List returns one page of the rates that apply to a workspace, each as Listed.
+// List returns one page of the rates that apply to a workspace, each as a
+// ListedRate.
 func (s *Service) List(ctx context.Context, workspace ident.ID, q Query) (page.Page, error) {
 	return s.store.List(ctx, workspace, q)
 }
 
 // Put writes published rates, for one workspace or, if it is empty, for all,
 // and carries them over days without publication. It writes all or nothing.
-// Repeating the same rates changes nothing. The returned document is an Update.
+// Repeating the same rates changes nothing. The returned document is an
+// UpdateResult.
 func (s *Service) Put(ctx context.Context, cause record.Cause, workspace ident.ID, list []Rate) (record.Doc, error) {
 	list = slices.Clone(list)
-	if details := problems(list); len(details) > 0 {
+	if details := checkRates(list); len(details) > 0 {
 		return record.Doc{}, fault.Invalid(details)
 	}
-	slices.SortFunc(list, compare)
-	u := Update{Rates: len(list), StartDate: list[0].Date, EndDate: list[0].Date}
+	slices.SortFunc(list, compareRates)
+	u := UpdateResult{Rates: len(list), StartDate: list[0].Date, EndDate: list[0].Date}
 	for i, r := range list {
 		u.StartDate, u.EndDate = min(u.StartDate, r.Date), max(u.EndDate, r.Date)
 		if i == 0 || list[i-1].Currency != r.Currency {
@@ -177,13 +179,13 @@ func (s *Service) save(ctx context.Context, cause record.Cause, workspace ident.
 	return save, nil
 }
 
-// compare sorts by currency, then by day.
-func compare(a, b Rate) int {
+// compareRates sorts by currency, then by day.
+func compareRates(a, b Rate) int {
 	return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Date, b.Date))
 }
 
-// problems lists the problems of the rates that a caller sent.
-func problems(list []Rate) (details []fault.Detail) {
+// checkRates lists the problems of the rates that a caller sent.
+func checkRates(list []Rate) (details []fault.Detail) {
 	if len(list) == 0 {
 		return []fault.Detail{{Field: "rates", Code: "too_few_items", Message: "rates must have at least 1 item; it has 0.", Meta: fault.Meta{"minimum": 1, "actual": 0}}}
 	}

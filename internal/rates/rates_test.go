@@ -33,9 +33,8 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// TestDecimalsSurvive wants every rate to come back as it was written, to the
-// last digit.
-func TestDecimalsSurvive(t *testing.T) {
+// TestDecimalRoundTrip checks that every rate is read back to the last digit.
+func TestDecimalRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		d := rates.Decimal(rapid.Int64Range(1, rates.MaxUnits*100_000_000).Draw(rt, "rate"))
@@ -59,16 +58,16 @@ func day(t testing.TB, text string) clock.Date {
 	return d
 }
 
-// shown writes rates as text, in their order.
-func shown(list []rates.Rate) (lines []string) {
+// formatRates returns rates as text.
+func formatRates(list []rates.Rate) (lines []string) {
 	for _, r := range list {
 		lines = append(lines, fmt.Sprintf("%s %s %s", r.Date, r.Currency, r.PerEuro))
 	}
 	return lines
 }
 
-// read is shown backwards.
-func read(t testing.TB, lines ...string) (list []rates.Rate) {
+// parseRates is the inverse of formatRates.
+func parseRates(t testing.TB, lines ...string) (list []rates.Rate) {
 	t.Helper()
 	for _, line := range lines {
 		fields := strings.Fields(line)
@@ -81,7 +80,8 @@ func read(t testing.TB, lines ...string) (list []rates.Rate) {
 	return list
 }
 
-// TestCarry fills days without publication; 2026-11-13 is a Friday.
+// TestCarry checks the rates of days without publication; 2026-11-13 is a
+// Friday.
 func TestCarry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -113,16 +113,16 @@ func TestCarry(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, shown(rates.Carry(read(t, tt.published...)))); diff != "" {
+			if diff := cmp.Diff(tt.want, formatRates(rates.Carry(parseRates(t, tt.published...)))); diff != "" {
 				t.Errorf("carried rates differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestCarryKeepsToItself wants carried rates to lie between published days, to
-// be those of the day before, and never to replace a published one.
-func TestCarryKeepsToItself(t *testing.T) {
+// TestCarryProperties checks that carried rates are between published days,
+// equal the published day before, and never replace a published one.
+func TestCarryProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		days := rapid.SliceOfNDistinct(rapid.Int32Range(20_000, 20_060), 1, 30, rapid.ID).Draw(rt, "days")

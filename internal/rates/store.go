@@ -17,7 +17,7 @@ type Store interface {
 	// together, or nothing. Events and jobs are written only if a rate is new
 	// or changed.
 	// A carried rate never replaces a published one.
-	Put(ctx context.Context, published []Rate, u Update, save record.Save) (record.Doc, error)
+	Put(ctx context.Context, published []Rate, u UpdateResult, save record.Save) (record.Doc, error)
 	// Workspaces lists all workspaces.
 	Workspaces(ctx context.Context) ([]ident.ID, error)
 	// List returns the rates that apply to a workspace. For each day, a

@@ -79,7 +79,7 @@ func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) 
 
 // ChangeMembers changes the members of a customer list and writes the list in
 // the same transaction.
-func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.Members, save record.Save) (answer record.Doc, err error) {
+func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.MemberChange, save record.Save) (answer record.Doc, err error) {
 	err = s.db.write(ctx, func(tx Tx) error {
 		if err := s.lock(tx, a); err != nil {
 			return err
@@ -92,8 +92,8 @@ func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m a
 		if err != nil {
 			return err
 		}
-		next, events, jobs := a.Counted(added, removed, save.At)
-		answer.JSON, err = encode(audience.Changed{AudienceID: a.ID, Added: added, Removed: removed, Count: next.Members(), Status: next.Status})
+		next, events, jobs := a.WithMemberChange(added, removed, save.At)
+		answer.JSON, err = encode(audience.MembersChanged{AudienceID: a.ID, Added: added, Removed: removed, Count: next.MemberCount(), Status: next.Status})
 		if err != nil || added+removed == 0 && save.Cause.Idempotency == nil {
 			return err
 		}
@@ -222,14 +222,14 @@ WHERE m.workspace_id = $1 AND m.audience_id = $2 AND o.audience_id <> $3 GROUP B
 JOIN audience a ON a.id = s.other WHERE a.workspace_id = $4 AND a.status <> 'archived' ORDER BY shared DESC, a.id LIMIT $5`
 
 // Overlaps returns the lists that share members with a list.
-func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]audience.Shared, error) {
+func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]audience.SharedMembers, error) {
 	rows, err := s.db.engine.Query(ctx, overlaps, string(workspace), string(id), string(id), string(workspace), most)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find overlaps of %s: %w", id, err))
 	}
-	var list []audience.Shared
+	var list []audience.SharedMembers
 	for rows.Next() {
-		o := audience.Shared{Shared: rows.Int(), With: &audience.Audience{}}
+		o := audience.SharedMembers{Shared: rows.Int(), With: &audience.Audience{}}
 		_, d, err := audienceTable.read(rows)
 		if err != nil {
 			return nil, err

@@ -15,8 +15,8 @@ import (
 type Quotas struct{ db *DB }
 
 var (
-	_ ratelimit.Keeper  = (*Quotas)(nil)
-	_ ratelimit.Counter = (*Quotas)(nil)
+	_ ratelimit.UsageStore = (*Quotas)(nil)
+	_ ratelimit.Counter    = (*Quotas)(nil)
 )
 
 // Quotas returns the store of counters.

@@ -86,7 +86,7 @@ func (s *Rates) List(ctx context.Context, workspace ident.ID, q rates.Query) (pa
 		p.Next = &page.Position{Int: int64(last.Date), ID: string(last.Currency)}
 	}
 	for _, r := range list {
-		shown := rates.Listed{Rate: r.Rate, Base: rates.Base, Source: rates.SourceServer, Carried: r.carried}
+		shown := rates.ListedRate{Rate: r.Rate, Base: rates.Base, Source: rates.SourceServer, Carried: r.carried}
 		if r.own {
 			shown.Source = rates.SourceWorkspace
 		}
@@ -178,7 +178,7 @@ func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]stored
 // Put writes published rates and the rates carried from them. On a shared
 // engine the lock of the audit chain makes writers of one owner wait for each
 // other, so that each carries from all published rates.
-func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.Update, save record.Save) (answer record.Doc, err error) {
+func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.UpdateResult, save record.Save) (answer record.Doc, err error) {
 	entry, err := s.db.audit(save.Cause, save.At, "rates.updated", "rates", 0)
 	if err != nil {
 		return record.Doc{}, err
@@ -238,7 +238,7 @@ const selectPublished = `SELECT currency, day, per_euro FROM rate WHERE workspac
 
 // publishedAround reads the published rates that can be carried to or from the
 // rates just written, in the order that Carry expects.
-func publishedAround(tx Tx, owner ident.ID, u rates.Update) ([]rates.Rate, error) {
+func publishedAround(tx Tx, owner ident.ID, u rates.UpdateResult) ([]rates.Rate, error) {
 	reach := clock.Date(rates.MaxGap + 1)
 	rows, err := tx.Query(selectPublished+numbered(4, len(u.Currencies))+`) ORDER BY currency, day`,
 		with([]any{string(owner), int64(u.StartDate - reach), int64(u.EndDate + reach)}, u.Currencies)...)

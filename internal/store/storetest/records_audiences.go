@@ -60,11 +60,11 @@ func hashes(from, to int) []string {
 }
 
 // change changes members.
-func (w *World) change(id ident.ID, m audience.Members) audience.Changed {
+func (w *World) change(id ident.ID, m audience.MemberChange) audience.MembersChanged {
 	w.T.Helper()
 	d, err := w.Audiences.ChangeMembers(w.T.Context(), w.Cause(), id, record.Match{}, m)
 	w.must(err)
-	var c audience.Changed
+	var c audience.MembersChanged
 	w.must(json.Unmarshal(d.JSON, &c))
 	return c
 }
@@ -91,7 +91,7 @@ func (w *World) audienceSteps() []Step {
 			return d, err
 		})
 	}
-	change := func(name string, m audience.Members) Step {
+	change := func(name string, m audience.MemberChange) Step {
 		return act(name, func(ctx context.Context, cause record.Cause) (record.Doc, error) {
 			return s.ChangeMembers(ctx, cause, list, record.Match{}, m)
 		})
@@ -116,14 +116,14 @@ func (w *World) audienceSteps() []Step {
 			_, err := w.Campaigns.CreateSpec(ctx, w.Cause(), spec)
 			return err
 		}},
-		change("add some", audience.Members{Add: hashes(0, 10)}),
-		change("add too many for a statement", audience.Members{Add: hashes(5, 600), Remove: hashes(0, 3)}),
-		change("add nobody", audience.Members{Add: hashes(5, 10)}),
+		change("add some", audience.MemberChange{Add: hashes(0, 10)}),
+		change("add too many for a statement", audience.MemberChange{Add: hashes(5, 600), Remove: hashes(0, 3)}),
+		change("add nobody", audience.MemberChange{Add: hashes(5, 10)}),
 		{"audience.change nothing", false, func(ctx context.Context) error {
-			_, err := s.ChangeMembers(ctx, w.Cause(), list, record.Match{}, audience.Members{})
+			_, err := s.ChangeMembers(ctx, w.Cause(), list, record.Match{}, audience.MemberChange{})
 			return err
 		}},
-		change("remove most", audience.Members{Remove: hashes(0, 560)}),
+		change("remove most", audience.MemberChange{Remove: hashes(0, 560)}),
 		act("archive", func(ctx context.Context, cause record.Cause) (record.Doc, error) {
 			return s.Archive(ctx, cause, list, record.Match{})
 		}),
@@ -253,7 +253,7 @@ func recordsAudienceLists(t *testing.T, w *World) {
 func recordsMembers(t *testing.T, w *World) {
 	id := w.Audience(audienceSpec("Members", audience.TypeCustomerList))
 	other := w.Audience(audienceSpec("Others", audience.TypeCustomerList))
-	w.change(other, audience.Members{Add: hashes(0, 5)})
+	w.change(other, audience.MemberChange{Add: hashes(0, 5)})
 	for i, tt := range []struct {
 		add, remove    []string
 		added, removed int64
@@ -268,14 +268,14 @@ func recordsMembers(t *testing.T, w *World) {
 		{hashes(0, 1), hashes(50, 1650), 1, 1600, 51, "too_small", record.Stamp{Version: 3}},
 		{nil, hashes(0, 2000), 0, 51, 0, "too_small", record.Stamp{Version: 3, Rev: 1}},
 	} {
-		got := w.change(id, audience.Members{Add: tt.add, Remove: tt.remove})
-		if want := (audience.Changed{AudienceID: id, Added: tt.added, Removed: tt.removed, Count: tt.count, Status: tt.status}); got != want {
+		got := w.change(id, audience.MemberChange{Add: tt.add, Remove: tt.remove})
+		if want := (audience.MembersChanged{AudienceID: id, Added: tt.added, Removed: tt.removed, Count: tt.count, Status: tt.status}); got != want {
 			t.Errorf("change %d: got %+v want %+v", i, got, want)
 		}
 		a, err := w.DB.Audiences().Load(t.Context(), w.Workspace, id)
 		w.must(err)
-		if a.Members() != tt.count || a.Status != tt.status || a.Stamp() != tt.stamp {
-			t.Errorf("change %d: got %d %s %v want %d %s %v", i, a.Members(), a.Status, a.Stamp(), tt.count, tt.status, tt.stamp)
+		if a.MemberCount() != tt.count || a.Status != tt.status || a.Stamp() != tt.stamp {
+			t.Errorf("change %d: got %d %s %v want %d %s %v", i, a.MemberCount(), a.Status, a.Stamp(), tt.count, tt.status, tt.stamp)
 		}
 		w.Count(tt.count, `SELECT count(*) FROM audience_member WHERE workspace_id = $1 AND audience_id = $2`, string(w.Workspace), string(id))
 		w.Count(tt.count, `SELECT size FROM audience WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(id))
@@ -284,19 +284,19 @@ func recordsMembers(t *testing.T, w *World) {
 	// What is remembered is the answer and not the record.
 	cause := w.Cause()
 	cause.Idempotency = &record.Idempotency{Key: "members", Fingerprint: "f", Status: 200}
-	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.Members{Add: hashes(0, 1)})
+	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.MemberChange{Add: hashes(0, 1)})
 	w.must(err)
 	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "members")
 	w.must(err)
 	if answer == nil || answer.Doc.Stamp != (record.Stamp{}) || string(answer.Doc.JSON) != string(d.JSON) || answer.Resource != id {
 		t.Errorf("got remembered %+v want %s", answer, d.JSON)
 	}
-	if _, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.Members{}); !errors.Is(err, record.ErrKeyUsed) {
+	if _, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.MemberChange{}); !errors.Is(err, record.ErrKeyUsed) {
 		t.Errorf("the same key again: got %v want %v", err, record.ErrKeyUsed)
 	}
 	stranger := w.Cause()
 	stranger.Workspace, _, _ = w.AddWorkspace("other@example.com")
-	if _, err := w.Audiences.ChangeMembers(t.Context(), stranger, id, record.Match{}, audience.Members{Add: hashes(0, 1)}); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Audiences.ChangeMembers(t.Context(), stranger, id, record.Match{}, audience.MemberChange{Add: hashes(0, 1)}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("from another workspace: got %v want not_found", err)
 	}
 }
@@ -309,7 +309,7 @@ func recordsMembersRace(t *testing.T, w *World) {
 		for n := range times {
 			// Neighbours add some of the same and remove some of each other's.
 			from := (i*times + n) * 20
-			m := audience.Members{Add: hashes(from, from+40), Remove: hashes(max(0, from-10), from)}
+			m := audience.MemberChange{Add: hashes(from, from+40), Remove: hashes(max(0, from-10), from)}
 			if i%2 == 0 {
 				slices.Reverse(m.Add)
 			}
@@ -320,9 +320,9 @@ func recordsMembersRace(t *testing.T, w *World) {
 	})
 	a, err := w.DB.Audiences().Load(t.Context(), w.Workspace, id)
 	w.must(err)
-	w.Count(a.Members(), `SELECT count(*) FROM audience_member WHERE workspace_id = $1 AND audience_id = $2`, string(w.Workspace), string(id))
-	if a.Members() < 400 || a.Status != audience.StatusReady {
-		t.Errorf("got %d members and status %s", a.Members(), a.Status)
+	w.Count(a.MemberCount(), `SELECT count(*) FROM audience_member WHERE workspace_id = $1 AND audience_id = $2`, string(w.Workspace), string(id))
+	if a.MemberCount() < 400 || a.Status != audience.StatusReady {
+		t.Errorf("got %d members and status %s", a.MemberCount(), a.Status)
 	}
 }
 
@@ -330,7 +330,7 @@ func recordsMembersRace(t *testing.T, w *World) {
 func recordsOverlaps(t *testing.T, w *World) {
 	listOf := func(name string, from, to int) ident.ID {
 		id := w.Audience(audienceSpec(name, audience.TypeCustomerList))
-		w.change(id, audience.Members{Add: hashes(from, to)})
+		w.change(id, audience.MemberChange{Add: hashes(from, to)})
 		return id
 	}
 	this := listOf("This", 0, 400)
@@ -402,11 +402,11 @@ func recordsFollow(t *testing.T, w *World) {
 	if got := issues(); !slices.Equal(got, []string{small}) {
 		t.Errorf("got %v want %s", got, small)
 	}
-	w.change(list, audience.Members{Add: hashes(0, 99)})
+	w.change(list, audience.MemberChange{Add: hashes(0, 99)})
 	if n := planned(list); n != 0 {
 		t.Errorf("got %d jobs although nothing is otherwise than before", n)
 	}
-	w.change(list, audience.Members{Add: hashes(0, 100)})
+	w.change(list, audience.MemberChange{Add: hashes(0, 100)})
 	check("grown", list)
 	_, err = w.Audiences.Archive(t.Context(), w.Cause(), ready, record.Match{})
 	w.must(err)

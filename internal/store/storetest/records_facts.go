@@ -240,11 +240,11 @@ func recordsResults(t *testing.T, w *World) {
 func (w *World) Rates() *rates.Service { return rates.New(w.DB.Rates(), w.Clock.Now) }
 
 // put writes rates and returns what that did.
-func (w *World) put(workspace ident.ID, list ...rates.Rate) rates.Update {
+func (w *World) put(workspace ident.ID, list ...rates.Rate) rates.UpdateResult {
 	w.T.Helper()
 	d, err := w.Rates().Put(w.T.Context(), w.Cause(), workspace, list)
 	w.must(err)
-	var u rates.Update
+	var u rates.UpdateResult
 	w.must(json.Unmarshal(d.JSON, &u))
 	return u
 }
@@ -271,7 +271,7 @@ func (w *World) book(workspace ident.ID) map[clock.Date]int64 {
 // recordsRates follows rates as they are published, corrected and carried.
 func recordsRates(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("other@example.com")
-	check := func(what string, got rates.Update, written, carried int64, workspace ident.ID, want map[clock.Date]int64) {
+	check := func(what string, got rates.UpdateResult, written, carried int64, workspace ident.ID, want map[clock.Date]int64) {
 		t.Helper()
 		if got.Written != written || got.Carried != carried {
 			t.Errorf("%s: got %d written and %d carried want %d and %d", what, got.Written, got.Carried, written, carried)
@@ -378,12 +378,12 @@ func recordsRateLists(t *testing.T, w *World) {
 		}
 		w.put(owner, list...)
 	}
-	var want []rates.Listed
+	var want []rates.ListedRate
 	for i := range clock.Date(410) {
 		for _, c := range currencies {
 			k := key{friday + 409 - i, c}
 			// Far days are no gap, but a weekend follows each Friday.
-			shown := rates.Listed{Base: "EUR", Rate: rates.Rate{Date: k.date, Currency: c}}
+			shown := rates.ListedRate{Base: "EUR", Rate: rates.Rate{Date: k.date, Currency: c}}
 			for _, carried := range []clock.Date{0, 1, 2} {
 				k := key{k.date - carried, c}
 				if shown.PerEuro != 0 || carried > 0 && k.date.Weekday() != 4 {
@@ -401,7 +401,7 @@ func recordsRateLists(t *testing.T, w *World) {
 			}
 		}
 	}
-	read := func(q rates.Query) (got []rates.Listed) {
+	read := func(q rates.Query) (got []rates.ListedRate) {
 		for {
 			p, err := w.Rates().List(t.Context(), w.Workspace, q)
 			w.must(err)
@@ -409,7 +409,7 @@ func recordsRateLists(t *testing.T, w *World) {
 				t.Fatalf("got a page of %d want %d", len(p.Docs), q.Limit)
 			}
 			for _, d := range p.Docs {
-				var l rates.Listed
+				var l rates.ListedRate
 				w.must(json.Unmarshal(d.JSON, &l))
 				got = append(got, l)
 			}
@@ -422,7 +422,7 @@ func recordsRateLists(t *testing.T, w *World) {
 	for _, limit := range []int{1, 7, 100, 1000} {
 		for _, q := range []rates.Query{{}, {Currencies: currencies[:1]}, {First: &first}, {Last: &last}, {Currencies: currencies[1:], First: &first, Last: &last}} {
 			q.Limit = limit
-			kept := slices.DeleteFunc(slices.Clone(want), func(l rates.Listed) bool {
+			kept := slices.DeleteFunc(slices.Clone(want), func(l rates.ListedRate) bool {
 				return q.First != nil && l.Date < *q.First || q.Last != nil && l.Date > *q.Last || len(q.Currencies) > 0 && !slices.Contains(q.Currencies, l.Currency)
 			})
 			if diff := cmp.Diff(kept, read(q)); diff != "" {

@@ -104,7 +104,7 @@ func (w *World) savesWithJobs() map[string]func(record.Save) error {
 		},
 		"rates": func(s record.Save) error {
 			rate++
-			u := rates.Update{Currencies: []money.Currency{"USD"}, StartDate: friday, EndDate: friday}
+			u := rates.UpdateResult{Currencies: []money.Currency{"USD"}, StartDate: friday, EndDate: friday}
 			_, err := w.DB.Rates().Put(ctx, []rates.Rate{{Date: friday, Currency: "USD", PerEuro: rate}}, u, s)
 			return err
 		},
