@@ -142,6 +142,10 @@ func (f *faulty) Write(ctx context.Context, fn func(store.Tx) error) error {
 	return f.Engine.Write(ctx, fn)
 }
 
+func (f *faulty) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
+	return f.Write(ctx, fn)
+}
+
 // ample are limits that no test reaches by accident.
 func ample(c *app.Config) {
 	c.Limits = map[account.Plan]ratelimit.Limits{account.Starter: {PerMinute: 1}, account.Growth: {}, account.Enterprise: {}}

@@ -36,6 +36,10 @@ type Engine interface {
 	// once. It must have no effect outside tx, except on variables that it
 	// overwrites on every run.
 	Write(ctx context.Context, fn func(tx Tx) error) error
+	// WriteAsync is Write without the wait for the disk, if the engine can do
+	// that: a crash can lose the changes of its last second. Every reader sees
+	// the changes when it returns nil.
+	WriteAsync(ctx context.Context, fn func(tx Tx) error) error
 	// Snapshot runs fn on one consistent snapshot of the whole database.
 	Snapshot(ctx context.Context, fn func(tx Tx) error) error
 	// Check verifies the structure of the whole database. If thorough, it also

@@ -22,18 +22,6 @@ var (
 // Quotas returns the store of counters.
 func (db *DB) Quotas() *Quotas { return &Quotas{db} }
 
-// writeAsync runs a transaction that a crash may undo within its last second,
-// if the engine offers such cheaper transactions. Otherwise it runs a durable
-// one.
-func (db *DB) writeAsync(ctx context.Context, fn func(Tx) error) error {
-	if e, ok := db.engine.(interface {
-		Soft(context.Context, func(Tx) error) error
-	}); ok {
-		return toFault(e.Soft(ctx, fn))
-	}
-	return db.write(ctx, fn)
-}
-
 // LoadUsage reads all counters.
 func (s *Quotas) LoadUsage(ctx context.Context) (map[ident.ID]ratelimit.Usage, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`)

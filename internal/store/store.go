@@ -154,6 +154,15 @@ func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
 	return toFault(err)
 }
 
+// writeAsync runs a transaction that a crash may undo within its last second.
+func (db *DB) writeAsync(ctx context.Context, fn func(Tx) error) error {
+	err := db.engine.WriteAsync(ctx, fn)
+	if errors.Is(err, ErrUnavailable) {
+		db.ready.failing.Store(true)
+	}
+	return toFault(err)
+}
+
 // toFault maps database errors to faults, by type and never by text.
 func toFault(err error) error {
 	switch {

@@ -52,6 +52,10 @@ func (f *faulty) Write(ctx context.Context, fn func(store.Tx) error) error {
 	return f.Engine.Write(ctx, func(tx store.Tx) error { return fn(&faultyTx{tx, f}) })
 }
 
+func (f *faulty) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
+	return f.Write(ctx, fn)
+}
+
 type faultyTx struct {
 	store.Tx
 	f *faulty

@@ -36,7 +36,7 @@ const (
 	undoWait   = 5 * time.Second
 
 	beginWrite    = "begin"
-	beginSoft     = "begin; set local synchronous_commit = off"
+	beginAsync    = "begin; set local synchronous_commit = off"
 	beginSnapshot = "begin read only isolation level repeatable read"
 
 	// migrationLock uses a number that nothing else in the database uses.
@@ -112,11 +112,9 @@ func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	return e.write(ctx, beginWrite, fn)
 }
 
-// Soft is Write with asynchronous durability: when it returns nil, all readers
-// see the changes, but a crash of the database can lose the last second of
-// them.
-func (e *Engine) Soft(ctx context.Context, fn func(tx store.Tx) error) error {
-	return e.write(ctx, beginSoft, fn)
+// WriteAsync implements store.Engine.
+func (e *Engine) WriteAsync(ctx context.Context, fn func(tx store.Tx) error) error {
+	return e.write(ctx, beginAsync, fn)
 }
 
 // Snapshot implements store.Engine.

@@ -104,7 +104,7 @@ func TestTraits(t *testing.T) {
 	})
 }
 
-func TestSoft(t *testing.T) {
+func TestWriteAsync(t *testing.T) {
 	t.Parallel()
 	e := open(t, pgtest.URL(t)+"&synchronous_commit=on")
 	setting := func(tx store.Tx) (mode string, err error) {
@@ -115,14 +115,14 @@ func TestSoft(t *testing.T) {
 		return mode, err
 	}
 	for range 3 {
-		var soft, hard string
-		err := e.Soft(t.Context(), func(tx store.Tx) (err error) { soft, err = setting(tx); return err })
+		var async, durable string
+		err := e.WriteAsync(t.Context(), func(tx store.Tx) (err error) { async, err = setting(tx); return err })
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, e, func(tx store.Tx) (err error) { hard, err = setting(tx); return err })
-		if soft != "off" || hard != "on" {
-			t.Errorf("got synchronous_commit %s and %s, want off and on", soft, hard)
+		write(t, e, func(tx store.Tx) (err error) { durable, err = setting(tx); return err })
+		if async != "off" || durable != "on" {
+			t.Errorf("got synchronous_commit %s and %s, want off and on", async, durable)
 		}
 	}
 }

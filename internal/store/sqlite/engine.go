@@ -181,6 +181,12 @@ func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	return e.writer.write(ctx, fn)
 }
 
+// WriteAsync implements store.Engine. It is Write, because concurrent writes
+// already share one wait for the disk.
+func (e *Engine) WriteAsync(ctx context.Context, fn func(tx store.Tx) error) error {
+	return e.Write(ctx, fn)
+}
+
 // Snapshot implements store.Engine on a separate connection, so that a long
 // snapshot does not block other readers. While it runs, the write-ahead log
 // only grows.

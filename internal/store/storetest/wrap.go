@@ -40,14 +40,9 @@ func (w *Wrapped) Write(ctx context.Context, fn func(store.Tx) error) error {
 	return w.write(ctx, w.Engine.Write, fn)
 }
 
-// Soft is Write where the engine has nothing cheaper.
-func (w *Wrapped) Soft(ctx context.Context, fn func(store.Tx) error) error {
-	if e, ok := w.Engine.(interface {
-		Soft(context.Context, func(store.Tx) error) error
-	}); ok {
-		return w.write(ctx, e.Soft, fn)
-	}
-	return w.write(ctx, w.Engine.Write, fn)
+// WriteAsync implements store.Engine.
+func (w *Wrapped) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
+	return w.write(ctx, w.Engine.WriteAsync, fn)
 }
 
 func (w *Wrapped) write(ctx context.Context, write func(context.Context, func(store.Tx) error) error, fn func(store.Tx) error) error {
