@@ -9,6 +9,7 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
 	"fanfare/internal/job"
 	"fanfare/internal/record"
 )
@@ -30,6 +31,9 @@ func (a *App) registerJobs() {
 	})
 	a.Jobs.HandleLong(record.JobSpend, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Campaigns.UpdateSpend(ctx, j.WorkspaceID)
+	}))
+	a.Jobs.HandleLong(ingest.JobCommit, followTime, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return nil, a.Ingest.Resume(ctx, j.WorkspaceID, ident.ID(j.Args))
 	}))
 	a.Jobs.HandleLong(connection.JobSync, connection.Longest, a.withFacts(func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Work(ctx, j.WorkspaceID, ident.ID(j.Args))

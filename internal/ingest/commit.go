@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
@@ -46,7 +47,7 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 			i.Status, i.ConnectionID = StatusCommitting, &l.connection
 			now := clock.At(s.now())
 			i.Touch(now, 0)
-			if _, err := s.imports.Save(ctx, i, record.Save{Cause: bare, At: now}); err != nil {
+			if _, err := s.imports.Save(ctx, i, record.Save{Cause: bare, At: now, Jobs: i.commitJobs(now)}); err != nil {
 				return record.Doc{}, err
 			}
 		}
@@ -55,6 +56,38 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 		}
 		return s.finish(ctx, cause, id, int64(len(batch.Rows)))
 	})
+}
+
+// JobCommit is the job that finishes a commit whose request has ended.
+const JobCommit = "import.commit"
+
+// resumeAfter is how long after its start a commit is continued in the
+// background if it has not finished: longer than a request can take. After a
+// restart of a node that is alone it is continued at once.
+const resumeAfter = time.Minute
+
+// commitJobs schedules JobCommit, or cancels it if no commit is under way.
+func (i *Import) commitJobs(now clock.Instant) []record.Job {
+	return []record.Job{{Kind: JobCommit, Workspace: i.WorkspaceID, ID: i.ID, At: now.Add(resumeAfter), Cancel: i.Status != StatusCommitting}}
+}
+
+// Resume finishes a commit whose request ended before it, for example by a crash
+// of the server. It does nothing if the import is not in the middle of a commit.
+func (s *Service) Resume(ctx context.Context, workspace, id ident.ID) error {
+	i, err := s.imports.Load(ctx, workspace, id)
+	if fault.Is(err, fault.NotFound) || err == nil && i.Status != StatusCommitting {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// Choice: the first request has accepted the rows that are left out, or
+	// there were none, and the mapping cannot have changed since.
+	_, err = s.Commit(ctx, record.Cause{Workspace: workspace, Actor: record.System}, id, record.Match{}, Options{SkipErrors: true})
+	if fault.Is(err, fault.InvalidState) {
+		return nil // it was finished, undone or set to failed meanwhile
+	}
+	return err
 }
 
 // prepare parses the file and finds the source of its rows.
@@ -107,7 +140,7 @@ func (s *Service) fail(ctx context.Context, cause record.Cause, i *Import) error
 	i.Status, i.Error = StatusFailed, &Problem{Field: "file", Code: "not_found", Message: "The file is not kept any more. Upload it again."}
 	now := clock.At(s.now())
 	i.Touch(now, 1)
-	if _, err := s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.failed"}}}); err != nil {
+	if _, err := s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.failed"}}, Jobs: i.commitJobs(now)}); err != nil {
 		return err
 	}
 	return fault
@@ -128,7 +161,7 @@ func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, r
 			until := now.Add(UndoTime)
 			i.Status, i.CommittedAt, i.UndoUntil, i.RowsWritten = StatusCommitted, &now, &until, &rows
 			i.Touch(now, 1)
-			save.Events = []record.Event{{Type: "import.committed"}}
+			save.Events, save.Jobs = []record.Event{{Type: "import.committed"}}, i.commitJobs(now)
 		case StatusCommitted:
 			// Another call has already finished.
 			if cause.Idempotency == nil {
@@ -161,7 +194,7 @@ func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, mat
 		}
 		i.Status, i.UndoneAt = StatusUndone, &now
 		i.Touch(now, 1)
-		return s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.undone"}}})
+		return s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.undone"}}, Jobs: i.commitJobs(now)})
 	})
 }
 

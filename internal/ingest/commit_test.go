@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -310,5 +311,52 @@ func TestSweep(t *testing.T) {
 	}
 	if _, err := w.Get(t.Context(), workspace, ident.ID("imp_x")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("got %v want not_found", err)
+	}
+}
+
+// TestResume stops a commit at every step after its start, as a crash would,
+// and continues it: with the same facts, once, and without the caller.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"begin", "write", "written", "fed"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			i := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: csvOf("date,clicks,spend", "2026-11-01,1,1.5", "never,2,2.5", "2026-11-03,3,3.5")})
+			if err := w.Resume(t.Context(), workspace, i.ID); err != nil || len(w.rows) > 0 {
+				t.Fatalf("an import without a commit: %v, %d rows", err, len(w.rows))
+			}
+			crash := errors.New("crash")
+			w.fail = map[string]error{at: crash}
+			if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{SkipErrors: true}); !errors.Is(err, crash) {
+				t.Fatalf("got %v want a crash", err)
+			}
+			if want := clock.At(today).Add(time.Minute); w.next[i.ID] != want {
+				t.Errorf("the commit is continued at %s want %s", w.next[i.ID], want)
+			}
+			if err := w.Resume(t.Context(), workspace, i.ID); !errors.Is(err, crash) {
+				t.Errorf("got %v want a crash, which is tried again", err)
+			}
+			w.fail = nil
+			for range 2 {
+				if err := w.Resume(t.Context(), workspace, i.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := w.Get(t.Context(), workspace, i.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i = decoded(t, d); i.Status != ingest.StatusCommitted || *i.RowsWritten != 2 || len(w.rows) != 2 {
+				t.Errorf("got %+v and %d rows want committed and 2", i, len(w.rows))
+			}
+			if n := len(w.events); w.events[n-1] != "import.committed" || w.next[i.ID] != 0 {
+				t.Errorf("got %v, next %s", w.events, w.next[i.ID])
+			}
+		})
+	}
+	w := newWorld(t)
+	if err := w.Resume(t.Context(), workspace, "imp_none"); err != nil {
+		t.Errorf("an import that does not exist: %v", err)
 	}
 }

@@ -50,13 +50,15 @@ type world struct {
 	by       map[string]ident.ID
 	accounts map[string]fact.Source
 	imports  map[ident.ID]record.Doc
-	files    map[string][]byte
-	put      map[string]time.Time
-	answers  map[string][]byte
-	events   []string
-	steps    []string
-	fail     map[string]error
-	random   byte
+	// next is when the job of an import runs, 0 for none.
+	next    map[ident.ID]clock.Instant
+	files   map[string][]byte
+	put     map[string]time.Time
+	answers map[string][]byte
+	events  []string
+	steps   []string
+	fail    map[string]error
+	random  byte
 	// during, if set, is called when a source is fed.
 	during  func(step string)
 	parquet func([]byte, func([]string, [][]string) error) error
@@ -65,7 +67,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{
-		now: today, rows: map[string]fact.Row{}, by: map[string]ident.ID{}, accounts: map[string]fact.Source{}, imports: map[ident.ID]record.Doc{},
+		now: today, rows: map[string]fact.Row{}, by: map[string]ident.ID{}, accounts: map[string]fact.Source{}, imports: map[ident.ID]record.Doc{}, next: map[ident.ID]clock.Instant{},
 		files: map[string][]byte{}, put: map[string]time.Time{}, answers: map[string][]byte{}, fail: map[string]error{},
 	}
 	w.Service = ingest.New(ingest.Parts{
@@ -209,6 +211,11 @@ func (w imports) Save(_ context.Context, i *ingest.Import, save record.Save) (re
 	}
 	d := record.Doc{Stamp: i.Stamp(), JSON: b}
 	w.imports[i.ID] = d
+	for _, j := range save.Jobs {
+		if w.next[j.ID] = j.At; j.Cancel {
+			w.next[j.ID] = 0
+		}
+	}
 	for _, e := range save.Events {
 		w.events = append(w.events, e.Type)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
 	"fanfare/internal/job"
 	"fanfare/internal/record"
 )
@@ -146,14 +147,15 @@ func (s *Jobs) Extend(ctx context.Context, j job.Job, leaseEnd clock.Instant) (b
 	return n == 1, err
 }
 
-// Release makes every leased job due now. It does nothing on a shared engine,
-// because other processes may run the jobs. Call it at startup.
+// Release makes every leased job due now, and every commit of an import, whose
+// request has ended with the previous process. It does nothing on a shared
+// engine, because other processes may run them. Call it at startup.
 func (s *Jobs) Release(ctx context.Context, now clock.Instant) error {
 	if !s.db.engine.Traits().Exclusive {
 		return nil
 	}
 	return s.db.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(`UPDATE job SET run_at = $1 WHERE attempt > 0 AND run_at > $2`, int64(now), int64(now))
+		_, err := tx.Exec(`UPDATE job SET run_at = $1 WHERE (attempt > 0 OR kind = $2) AND run_at > $3`, int64(now), ingest.JobCommit, int64(now))
 		return err
 	})
 }

@@ -2,6 +2,7 @@ package damage_test
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"image"
 	"image/png"
@@ -157,6 +158,67 @@ func TestDrillDatabaseMissing(t *testing.T) {
 		t.Errorf("after the restore: %+v", v)
 	}
 	s.server.Stop()
+}
+
+// TestDrillImport kills the server in the middle of the commit of a file. The
+// next start finishes the commit without the caller.
+func TestDrillImport(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const tries, rows = 10, 60_000
+	for try := 1; ; try++ {
+		if try > tries {
+			t.Fatalf("none of %d commits was interrupted", tries)
+		}
+		var file strings.Builder
+		file.WriteString("date,channel,campaign_name,clicks,spend\n")
+		for i := range rows {
+			fmt.Fprintf(&file, "2026-09-%02d,email,Number %d of %d,1,1\n", i%28+1, i, try)
+		}
+		status, body := s.upload(fmt.Sprintf("/v1/imports?source=file-%d", try), "text/csv", file.String())
+		if status != http.StatusCreated || memberOf(body, "status") != "ready" {
+			t.Fatalf("upload: %d %.500s", status, body)
+		}
+		path := "/v1/imports/" + memberOf(body, "id")
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _, _ = s.server.Try(s.server.Client(), s.key, http.MethodPost, path+"/commit", "")
+		}()
+		state := func() string {
+			_, body := s.call(http.MethodGet, path, "")
+			return memberOf(body, "status")
+		}
+		s.await("the start of the commit", func() bool { return state() != "ready" })
+		s.server.Kill()
+		<-done
+		if s.storedStatus(memberOf(body, "id")) == "committed" {
+			s.start() // the commit was over before the kill
+			continue
+		}
+		s.start()
+		s.await("the end of the commit", func() bool { return state() == "committed" })
+		status, body = s.call(http.MethodPost, "/v1/analytics/query", `{"metrics":["clicks"],"date_range":{"start_date":"2026-09-01","end_date":"2026-09-30"}}`)
+		if status != http.StatusOK || !contains(body, fmt.Sprintf(`"clicks":%d}`, try*rows)) {
+			t.Errorf("after the commit: %d %s, want %d clicks", status, body, try*rows)
+		}
+		break
+	}
+	s.server.Stop()
+}
+
+// storedStatus reads the status of an import from the files of a killed server.
+func (s *scene) storedStatus(id string) (status string) {
+	s.t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(s.clone().data, "fanfare.db"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRowContext(s.t.Context(), "SELECT status FROM import WHERE id = ?", id).Scan(&status); err != nil {
+		s.t.Fatal(err)
+	}
+	return status
 }
 
 // pictureOf returns a PNG of noise, which cannot be compressed.
