@@ -166,14 +166,9 @@ func addMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
 }
 
 func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
-	b := &builder{}
-	b.add(`DELETE FROM audience_member WHERE workspace_id = `)
-	b.value(string(a.WorkspaceID))
-	b.add(` AND audience_id = `)
-	b.value(string(a.ID))
-	b.add(` AND hash IN (`)
-	b.values(hashes)
-	b.add(`)`)
+	b := begin(`DELETE FROM audience_member WHERE workspace_id = `, a.WorkspaceID)
+	b.and(`audience_id =`, string(a.ID))
+	in(b, `hash`, hashes)
 	n, err := tx.Exec(b.text.String(), b.args...)
 	if err != nil {
 		return 0, fmt.Errorf("remove members: %w", err)
@@ -183,13 +178,9 @@ func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) 
 
 // Statuses returns the statuses of audiences, with one statement.
 func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]audience.Status, error) {
-	b := &builder{}
-	b.add(`SELECT id, status FROM audience WHERE workspace_id = `)
-	b.value(string(workspace))
-	b.add(` AND id IN (`)
-	b.ids(ids)
-	b.add(`)`)
-	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	b := begin(`SELECT id, status FROM audience WHERE workspace_id = `, workspace)
+	in(b, `id`, ids)
+	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read statuses of audiences: %w", err))
 	}

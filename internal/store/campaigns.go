@@ -97,13 +97,10 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 
 // ByIDs reads the campaigns with these ids, ordered by id.
 func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
-	b := &builder{}
-	b.add(`SELECT ` + campaignTable.selected() + ` FROM campaign WHERE workspace_id = `)
-	b.value(string(workspace))
-	b.add(` AND id IN (`)
-	b.ids(ids)
-	b.add(`) ORDER BY id`)
-	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	b := begin(`SELECT `+campaignTable.selected()+` FROM campaign WHERE workspace_id = `, workspace)
+	in(b, `id`, ids)
+	b.add(` ORDER BY id`)
+	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read campaigns: %w", err))
 	}

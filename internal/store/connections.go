@@ -138,13 +138,9 @@ func (s *Connections) Enqueue(ctx context.Context, j record.Job) error {
 
 // Usability returns the usability of connections.
 func (s *Connections) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
-	b := &builder{}
-	b.add(`SELECT id, status, platform FROM connection WHERE workspace_id = `)
-	b.value(string(workspace))
-	b.add(` AND id IN (`)
-	b.ids(ids)
-	b.add(`)`)
-	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	b := begin(`SELECT id, status, platform FROM connection WHERE workspace_id = `, workspace)
+	in(b, `id`, ids)
+	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("look at connections: %w", err))
 	}

@@ -216,13 +216,9 @@ func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string)
 
 // Usability returns the usability of creatives.
 func (s *Creatives) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
-	b := &builder{}
-	b.add(`SELECT id, status, approval FROM creative WHERE workspace_id = `)
-	b.value(string(workspace))
-	b.add(` AND id IN (`)
-	b.ids(ids)
-	b.add(`)`)
-	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	b := begin(`SELECT id, status, approval FROM creative WHERE workspace_id = `, workspace)
+	in(b, `id`, ids)
+	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("look at creatives: %w", err))
 	}

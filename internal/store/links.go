@@ -75,7 +75,7 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 
 // read returns the links that a statement selects.
 func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error) {
-	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read links: %w", err))
 	}
@@ -110,10 +110,7 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 }
 
 func (s *Links) from(workspace ident.ID) *builder {
-	b := &builder{}
-	b.add(`SELECT ` + linkColumns + ` FROM link WHERE workspace_id = `)
-	b.value(string(workspace))
-	return b
+	return begin(`SELECT `+linkColumns+` FROM link WHERE workspace_id = `, workspace)
 }
 
 // Of reads the links of a connection: those with the given external ids, or all
@@ -121,22 +118,16 @@ func (s *Links) from(workspace ident.ID) *builder {
 func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
 	if external == nil {
 		b := s.from(workspace)
-		b.add(` AND connection_id = `)
-		b.value(string(id))
-		b.add(` AND kind = `)
-		b.value(kind)
+		b.and(`connection_id =`, string(id))
+		b.and(`kind =`, kind)
 		b.add(` ORDER BY external_id`)
 		return s.read(ctx, b)
 	}
 	for some := range slices.Chunk(external, batchSize) {
 		b := s.from(workspace)
-		b.add(` AND connection_id = `)
-		b.value(string(id))
-		b.add(` AND kind = `)
-		b.value(kind)
-		b.add(` AND external_id IN (`)
-		b.values(some)
-		b.add(`)`)
+		b.and(`connection_id =`, string(id))
+		b.and(`kind =`, kind)
+		in(b, `external_id`, some)
 		more, err := s.read(ctx, b)
 		if err != nil {
 			return nil, err
@@ -149,8 +140,7 @@ func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, ext
 // For reads the links to a record, ordered by connection.
 func (s *Links) For(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
 	b := s.from(workspace)
-	b.add(` AND record_id = `)
-	b.value(string(id))
+	b.and(`record_id =`, string(id))
 	b.add(` AND record_id <> '' ORDER BY connection_id, external_id`)
 	return s.read(ctx, b)
 }
@@ -297,19 +287,16 @@ func (db *DB) enqueuePushes(tx Tx, workspace, id ident.ID, at clock.Instant) err
 // Page reads links of a connection, ordered by kind and external id.
 func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]connection.Link, error) {
 	b := s.from(workspace)
-	b.add(` AND connection_id = `)
-	b.value(string(id))
+	b.and(`connection_id =`, string(id))
 	if len(kinds) > 0 {
-		b.add(` AND kind IN (`)
-		b.values(kinds)
-		b.add(`)`)
+		in(b, `kind`, kinds)
 	}
 	if linked != nil {
 		b.add(map[bool]string{true: ` AND record_id <> ''`, false: ` AND record_id = ''`}[*linked])
 	}
 	if kind, external, ok := strings.Cut(after, " "); ok {
 		b.add(` AND (kind, external_id) > (`)
-		b.values([]string{kind, external})
+		values(b, []string{kind, external})
 		b.add(`)`)
 	}
 	b.add(` ORDER BY kind, external_id LIMIT `)
@@ -322,13 +309,11 @@ func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, name
 	name := map[string]string{fact.KindCampaign: campaignTable.name, fact.KindCreative: creativeTable.name, fact.KindAudience: audienceTable.name}[kind]
 	found := map[string][]ident.ID{}
 	for some := range slices.Chunk(names, batchSize) {
-		b := &builder{}
-		b.add(`SELECT name, id FROM ` + name + ` WHERE workspace_id = `)
-		b.value(string(workspace))
-		b.add(` AND status <> 'archived' AND name IN (`)
-		b.values(some)
-		b.add(`) ORDER BY id`)
-		rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+		b := begin(`SELECT name, id FROM `+name+` WHERE workspace_id = `, workspace)
+		b.add(` AND status <> 'archived'`)
+		in(b, `name`, some)
+		b.add(` ORDER BY id`)
+		rows, err := b.query(ctx, s.db.engine)
 		if err != nil {
 			return nil, toFault(fmt.Errorf("find records by name: %w", err))
 		}

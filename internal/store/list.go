@@ -27,7 +27,7 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 			continue
 		}
 		b := t.page(workspace, q, sort, null, q.Limit+1-len(p.Docs))
-		rows, err := e.Query(ctx, b.text.String(), b.args...)
+		rows, err := b.query(ctx, e)
 		if err != nil {
 			return p, fmt.Errorf("list %s: %w", t.name, err)
 		}
@@ -64,9 +64,7 @@ func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, 
 	if null {
 		columns = t.selected()
 	}
-	b := &builder{}
-	b.add(`SELECT ` + columns + ` FROM ` + t.name + ` WHERE workspace_id = `)
-	b.value(string(workspace))
+	b := begin(`SELECT `+columns+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 	b.where(t, workspace, q)
 	order, less := " ASC", " > "
 	if q.Desc {
@@ -108,6 +106,19 @@ type builder struct {
 	args []any
 }
 
+// begin starts a statement whose text ends before the workspace.
+func begin(text string, workspace ident.ID) *builder {
+	b := &builder{}
+	b.add(text)
+	b.value(string(workspace))
+	return b
+}
+
+// query runs the statement.
+func (b *builder) query(ctx context.Context, e Engine) (*Rows, error) {
+	return e.Query(ctx, b.text.String(), b.args...)
+}
+
 func (b *builder) add(s string) { b.text.WriteString(s) }
 
 func (b *builder) value(v any) {
@@ -115,21 +126,25 @@ func (b *builder) value(v any) {
 	fmt.Fprintf(&b.text, "$%d", len(b.args))
 }
 
-func (b *builder) values(list []string) {
+// and adds a condition that ends in an operator, with its value.
+func (b *builder) and(condition string, v any) {
+	b.add(" AND " + condition + " ")
+	b.value(v)
+}
+
+// in adds the condition that a column has one of the values.
+func in[T ~string](b *builder, column string, list []T) {
+	b.add(" AND " + column + " IN (")
+	values(b, list)
+	b.add(")")
+}
+
+func values[T ~string](b *builder, list []T) {
 	for i, v := range list {
 		if i > 0 {
 			b.add(", ")
 		}
-		b.value(v)
-	}
-}
-
-func (b *builder) ids(list []ident.ID) {
-	for i, id := range list {
-		if i > 0 {
-			b.add(", ")
-		}
-		b.value(string(id))
+		b.value(string(v))
 	}
 }
 
@@ -141,17 +156,13 @@ func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
 	case q.Status == nil:
 		b.add(` AND status <> '` + t.hidden + `'`)
 	case len(q.Status) > 0:
-		b.add(` AND status IN (`)
-		b.values(q.Status)
-		b.add(`)`)
+		in(b, `status`, q.Status)
 	}
 	if q.From != nil {
-		b.add(` AND created_at >= `)
-		b.value(int64(*q.From))
+		b.and(`created_at >=`, int64(*q.From))
 	}
 	if q.Until != nil {
-		b.add(` AND created_at < `)
-		b.value(int64(*q.Until))
+		b.and(`created_at <`, int64(*q.Until))
 	}
 	for _, f := range q.Filters {
 		condition, ok := t.filters[f.Name]
@@ -165,7 +176,7 @@ func (b *builder) where(t *table, workspace ident.ID, q page.Query) {
 			case "%w":
 				b.value(string(workspace))
 			case "%s":
-				b.values(f.Values)
+				values(b, f.Values)
 			}
 			condition = rest
 		}

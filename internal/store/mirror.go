@@ -83,12 +83,8 @@ const batchSize = 500
 // namedRecords reads the records of a table with these ids.
 func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, kind string, ids []ident.ID) (list []fact.Record, err error) {
 	for some := range slices.Chunk(ids, batchSize) {
-		b := &builder{}
-		b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
-		b.value(string(workspace))
-		b.add(` AND id IN (`)
-		b.ids(some)
-		b.add(`)`)
+		b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
+		in(b, `id`, some)
 		if list, err = db.readRecords(ctx, list, t, kind, b); err != nil {
 			return nil, err
 		}
@@ -111,9 +107,7 @@ func (db *DB) allRecords(ctx context.Context, workspace ident.ID) (list []fact.R
 // tableRecords reads the records of a table that match a condition, in batches.
 func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, kind, condition string) (list []fact.Record, err error) {
 	for after := ""; ; after = string(list[len(list)-1].ID) {
-		b := &builder{}
-		b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
-		b.value(string(workspace))
+		b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 		b.add(condition + ` AND id > `)
 		b.value(after)
 		b.add(` ORDER BY id LIMIT `)
@@ -130,7 +124,7 @@ func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, ki
 
 // readRecords appends the records that a statement selects.
 func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kind string, b *builder) ([]fact.Record, error) {
-	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
+	rows, err := b.query(ctx, db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read records: %w", err))
 	}
@@ -182,13 +176,9 @@ func (db *DB) Find(ctx context.Context, workspace ident.ID, kind string, ids []i
 	if kind == ingest.KindVariant {
 		linked = "creative_id"
 	}
-	b := &builder{}
-	b.add(`SELECT id, ` + linked + ` FROM ` + name + ` WHERE workspace_id = `)
-	b.value(string(workspace))
-	b.add(` AND id IN (`)
-	b.ids(ids)
-	b.add(`)`)
-	rows, err := db.engine.Query(ctx, b.text.String(), b.args...)
+	b := begin(`SELECT id, `+linked+` FROM `+name+` WHERE workspace_id = `, workspace)
+	in(b, `id`, ids)
+	rows, err := b.query(ctx, db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("look up records: %w", err))
 	}

@@ -27,9 +27,7 @@ func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page
 				ids[i] = ident.ID(p.ID)
 			}
 			there, err := t.ids(ctx, e, workspace, q, func(b *builder) {
-				b.add(` AND id IN (`)
-				b.ids(ids)
-				b.add(`)`)
+				in(b, `id`, ids)
 			})
 			if err != nil {
 				return page.Page{}, err
@@ -113,12 +111,10 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 
 // ids returns the ids of matching records. more extends the statement.
 func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Query, more func(*builder)) ([]string, error) {
-	b := &builder{}
-	b.add(`SELECT id FROM ` + t.name + ` WHERE workspace_id = `)
-	b.value(string(workspace))
+	b := begin(`SELECT id FROM `+t.name+` WHERE workspace_id = `, workspace)
 	b.where(t, workspace, q)
 	more(b)
-	rows, err := e.Query(ctx, b.text.String(), b.args...)
+	rows, err := b.query(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("list ids of %s: %w", t.name, err)
 	}
@@ -139,18 +135,13 @@ func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places
 	if len(places) == 0 {
 		return p, nil
 	}
-	b := &builder{}
-	b.add(`SELECT ` + t.selected() + ` FROM ` + t.name + ` WHERE workspace_id = `)
-	b.value(string(workspace))
-	b.add(` AND id IN (`)
+	b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
+	ids := make([]string, len(places))
 	for i, place := range places {
-		if i > 0 {
-			b.add(`, `)
-		}
-		b.value(place.ID)
+		ids[i] = place.ID
 	}
-	b.add(`)`)
-	rows, err := e.Query(ctx, b.text.String(), b.args...)
+	in(b, `id`, ids)
+	rows, err := b.query(ctx, e)
 	if err != nil {
 		return p, fmt.Errorf("list %s: %w", t.name, err)
 	}

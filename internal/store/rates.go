@@ -126,30 +126,18 @@ func (s *Rates) effective(ctx context.Context, workspace ident.ID, q rates.Query
 
 // of reads the rates of one owner, in the order of lists.
 func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]storedRate, error) {
-	b := &builder{}
-	b.add(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `)
-	b.value(string(owner))
+	b := begin(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `, owner)
 	if len(q.Currencies) > 0 {
-		b.add(` AND currency IN (`)
-		for i, c := range q.Currencies {
-			if i > 0 {
-				b.add(`, `)
-			}
-			b.value(string(c))
-		}
-		b.add(`)`)
+		in(b, `currency`, q.Currencies)
 	}
 	if q.First != nil {
-		b.add(` AND day >= `)
-		b.value(int64(*q.First))
+		b.and(`day >=`, int64(*q.First))
 	}
 	if q.Last != nil {
-		b.add(` AND day <= `)
-		b.value(int64(*q.Last))
+		b.and(`day <=`, int64(*q.Last))
 	}
 	if q.After != nil {
-		b.add(` AND day <= `)
-		b.value(q.After.Int)
+		b.and(`day <=`, q.After.Int)
 		b.add(` AND (day < `)
 		b.value(q.After.Int)
 		b.add(` OR currency > `)
@@ -161,7 +149,7 @@ func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]stored
 		b.add(` LIMIT `)
 		b.value(q.Limit)
 	}
-	rows, err := s.db.engine.Query(ctx, b.text.String(), b.args...)
+	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read rates: %w", err))
 	}
