@@ -17,7 +17,7 @@ import (
 	"sync"
 	"unsafe"
 
-	_ "github.com/mattn/go-sqlite3" // brings the SQLite library itself
+	_ "github.com/mattn/go-sqlite3" // links the SQLite library
 
 	"fanfare/internal/store"
 )
@@ -34,16 +34,17 @@ const (
 type conn struct {
 	c      *C.ff_conn
 	handle cgo.Handle
-	// ctx is that of the running statement, nil when nothing may stop it.
+	// ctx is the context of the running statement, nil if it must not be
+	// interrupted.
 	ctx   context.Context
 	stmts map[string]*stmt
 	clock uint64
 	// args is always on the heap, never on a stack (see ff_run).
 	args []byte
 	// seq is the engine's seq at the start of the open read transaction,
-	// 0 when there is none.
+	// 0 if none is open.
 	seq uint64
-	// damage, if set, takes note of errors that say that the file is corrupt.
+	// damage, if set, records errors that mean that the file is corrupt.
 	damage *damage
 	// wrote is set by every statement that may have changed the database.
 	wrote bool
@@ -52,8 +53,8 @@ type conn struct {
 type stmt struct {
 	st     *C.ff_stmt
 	params int
-	// writes says that the statement can change the database, counts that
-	// SQLite then tells how many rows it changed.
+	// writes reports that the statement can change the database, counts that
+	// SQLite then returns the number of changed rows.
 	writes, counts bool
 	used           uint64
 }
@@ -90,9 +91,9 @@ func (c *conn) close() {
 	c.handle.Delete()
 }
 
-// ffStop is asked by SQLite every now and then during a long statement whether
-// to stop it. Asking costs short statements nothing, unlike a goroutine or a
-// timer for each, and it follows cancellation as well as deadlines.
+// ffStop reports to SQLite whether to stop a long statement. SQLite calls it at
+// intervals. Unlike a goroutine or a timer per statement, it costs short
+// statements nothing. It follows cancellation and deadlines.
 //
 //export ffStop
 func ffStop(handle C.uintptr_t) C.int {
@@ -126,8 +127,8 @@ func (c *conn) prepare(query string) (*stmt, error) {
 	return s, nil
 }
 
-// changesRows tells whether the statement is one that changes rows, and not the
-// schema or a setting.
+// changesRows reports whether the statement changes rows rather than the schema
+// or a setting.
 func changesRows(query string) bool {
 	verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
 	switch strings.ToUpper(verb) {
@@ -137,7 +138,7 @@ func changesRows(query string) bool {
 	return false
 }
 
-// evict drops the statement that was not used for longest.
+// evict drops the least recently used statement.
 func (c *conn) evict() {
 	var query string
 	var oldest *stmt
@@ -178,9 +179,9 @@ func (c *conn) query(query string, args ...any) (*store.Rows, error) {
 	return rows(c.run(query, args, C.FF_ROWS))
 }
 
-// read is query at a state of the database not older than seq. The transaction
-// stays open for the next read: taking and dropping SQLite's file locks would
-// be a quarter of a short read's time.
+// read is query at a state of the database that is not older than seq. The
+// transaction stays open for the next read, because acquiring and releasing
+// SQLite's file locks takes a quarter of a short read's time.
 func (c *conn) read(ctx context.Context, seq uint64, query string, args []any) (*store.Rows, error) {
 	var how C.int = C.FF_ROWS
 	if c.seq != seq {
@@ -196,7 +197,7 @@ func (c *conn) read(ctx context.Context, seq uint64, query string, args []any) (
 	return r, err
 }
 
-// letGo ends the transaction that read keeps open.
+// letGo ends the transaction that read left open.
 func (c *conn) letGo() {
 	C.ff_let_go(c.c)
 	c.seq = 0
@@ -220,17 +221,18 @@ func (c *conn) script(text string) error {
 	return nil
 }
 
-// inTransaction tells whether a transaction is open: SQLite ends one by itself
-// after some errors.
+// inTransaction reports whether a transaction is open. SQLite itself ends a
+// transaction after some errors.
 func (c *conn) inTransaction() bool { return C.ff_in_transaction(c.c) != 0 }
 
 // walFrames returns the length of the write-ahead log at the last commit.
 func (c *conn) walFrames() int { return int(C.ff_wal_frames(c.c)) }
 
-// checkpoint moves what readers allow from the write-ahead log to the file.
+// checkpoint moves the pages that no reader needs from the write-ahead log to
+// the file.
 func (c *conn) checkpoint() { C.ff_checkpoint(c.c, 0) }
 
-// truncate empties the write-ahead log, if no reader is left.
+// truncate empties the write-ahead log if no reader is active.
 func (c *conn) truncate() error {
 	if rc := C.ff_checkpoint(c.c, 1); rc != 0 {
 		return c.fail(C.ff_message(c.c, rc), "checkpoint")

@@ -15,15 +15,16 @@ var errClosed = fmt.Errorf("%w: closed", store.ErrUnavailable)
 // readers lends connections for reading. The one that came back last goes out
 // first, because its cache is warm.
 //
-// Who finds none waits in line, but a connection that comes back is not kept
-// for the line: the first in it is woken to try again, and only when it then
-// finds none is the next one handed to it. Handing over every time would make
-// each read wait for a goroutine to be scheduled, at half the rate.
+// A caller that finds no connection waits in a queue. A released connection is
+// not reserved for the queue: the first waiter wakes and tries again. Only if it
+// then finds none does it get the next released connection directly. Direct
+// handover every time would halve the rate, because each read would wait until
+// a goroutine is scheduled.
 type readers struct {
 	mu   sync.Mutex
 	idle []*conn
 	line []*waiter
-	// waking is set while a woken waiter has not looked yet.
+	// waking is set until a woken waiter has tried again.
 	waking bool
 	lent   int
 	paused bool
@@ -33,7 +34,7 @@ type readers struct {
 }
 
 type waiter struct {
-	// wake gives a connection, or nil to look for one.
+	// wake receives a connection, or nil to try again.
 	wake   chan *conn
 	hungry bool
 }
@@ -86,7 +87,8 @@ func (r *readers) take() *conn {
 	return c
 }
 
-// leave gives up a place in line, and what has just come for it.
+// leave removes a waiter from the queue and releases a connection that was just
+// sent to it.
 func (r *readers) leave(w *waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,9 +146,9 @@ func (r *readers) letGo(seq uint64) {
 	}
 }
 
-// pause lends nothing any more until resume. It returns true when all
-// connections are back, with no transaction open, and false when that took
-// longer than the limit.
+// pause lends no connection until resume. It returns true when all connections
+// are released and have no open transaction, and false if that exceeds the
+// limit.
 func (r *readers) pause(limit time.Duration) bool {
 	r.mu.Lock()
 	r.paused = true
@@ -179,8 +181,7 @@ func (r *readers) whenEmpty() chan struct{} {
 	return back
 }
 
-// close refuses whoever waits, waits for the connections that are out and
-// closes all.
+// close fails all waiters, waits for the lent connections and closes all.
 func (r *readers) close() {
 	r.mu.Lock()
 	r.closed = true

@@ -19,9 +19,9 @@ type reserve struct {
 	spent bool
 }
 
-// openReserve fills the file where there is none of that size. One that is
-// there and empty was used up by an earlier process. Where the disk has no
-// space for all of it, there is none: SQLite may still find space in the log.
+// openReserve fills the file unless it already has the size. An empty file was
+// used up by an earlier process. If the disk lacks the space, there is no
+// reserve; SQLite may still find space in the log.
 func openReserve(path string, size int64) *reserve {
 	r := &reserve{path: path, size: size}
 	if size <= 0 {
@@ -47,8 +47,8 @@ func (r *reserve) release() bool {
 	return true
 }
 
-// refill takes the space again when the disk has more free than that; false
-// where it has not.
+// refill occupies the space again if the disk has more free space than that, and
+// reports whether it did.
 func (r *reserve) refill() bool {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(filepath.Dir(r.path), &fs); err != nil || int64(fs.Bavail)*int64(fs.Bsize) < r.size+r.size/4 { //nolint:unconvert // shorter on other machines
@@ -62,8 +62,8 @@ func (r *reserve) refill() bool {
 	return true
 }
 
-// fill writes the file. What it holds cannot be compressed, so that it takes up
-// its size on every file system.
+// fill writes the file. Its content cannot be compressed, so that it occupies its
+// full size on every file system.
 func (r *reserve) fill() error {
 	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

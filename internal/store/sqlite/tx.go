@@ -11,7 +11,7 @@ import (
 var errTxDone = errors.New("sqlite: transaction used after its end")
 
 // tx implements store.Tx. After the first error every statement returns that
-// error, as in PostgreSQL, so that nobody can go on from half a transaction.
+// error, as in PostgreSQL, so that no caller continues a partial transaction.
 type tx struct {
 	c      *conn
 	err    error

@@ -25,8 +25,8 @@ const (
 	carefulBatches = 64
 )
 
-// The states of a request. Who moves it out of waiting decides: its caller,
-// who then leaves, or the writer, who then runs it.
+// The states of a request. Either its caller or the writer moves it out of
+// waiting: the caller to cancel it, the writer to run it.
 const (
 	waiting = iota
 	taken
@@ -47,7 +47,8 @@ type request struct {
 
 var requests = sync.Pool{New: func() any { return &request{outcome: make(chan error, 1)} }}
 
-// writer is the one goroutine that writes. It commits what waits together.
+// writer is the only goroutine that writes. It commits all waiting requests in
+// one transaction.
 type writer struct {
 	engine   *Engine
 	conn     *conn
@@ -57,12 +58,12 @@ type writer struct {
 	stopped  bool
 	done     chan struct{}
 	maxBatch int
-	// batch is what is being written and apart what has to be written one by
-	// one after it, all without an outcome yet.
+	// batch has the requests of the open transaction. apart has those that are
+	// written one by one after it. None has an outcome yet.
 	batch, apart []*request
-	// careful is for how many more batches to use savepoints.
+	// careful is the number of further batches that use savepoints.
 	careful int
-	// checkpointAt is the length of the log that asks for the next attempt.
+	// checkpointAt is the length of the log that starts the next checkpoint.
 	checkpointAt int
 	reserve      *reserve
 }
@@ -120,7 +121,7 @@ func (r *request) recycle() {
 	requests.Put(r)
 }
 
-// stop returns when everything that waited is written.
+// stop returns when all waiting requests are written.
 func (w *writer) stop() {
 	w.gate.Lock()
 	w.stopped = true
@@ -151,7 +152,7 @@ func (w *writer) loop() {
 	ended = true
 }
 
-// gather fills the batch with the requests that wait by now.
+// gather fills the batch with the waiting requests.
 func (w *writer) gather(first *request) {
 	w.take(first)
 	for len(w.batch) < w.maxBatch {
@@ -173,11 +174,11 @@ func (w *writer) take(r *request) {
 	}
 }
 
-// run writes the batch and tells every request its outcome. A savepoint for
-// each request costs a quarter of the rate, so it is done without until one
-// fails that has already written; the batch is then taken back and written
-// again with savepoints, and so are the next ones. When even that fails they
-// are written one by one.
+// run writes the batch and sends every request its outcome. A savepoint for each
+// request costs a quarter of the rate, so the writer uses none until a request
+// fails that has already written. Then it rolls the batch back and writes it
+// again with savepoints, like the next batches. If that fails too, it writes
+// the requests one by one.
 func (w *writer) run() {
 	if w.save(); len(w.batch) == 0 {
 		return
@@ -199,10 +200,11 @@ func (w *writer) run() {
 	}
 }
 
-// errReserved refuses what is not urgent while the reserve is used up.
+// errReserved is returned for a request that is not urgent while the reserve is
+// used up.
 var errReserved = fmt.Errorf("%w: the disk is full; what is left is for stopping campaigns", store.ErrUnavailable)
 
-// save keeps what is left of a full disk for urgent requests.
+// save reserves the rest of a full disk for urgent requests.
 func (w *writer) save() {
 	if !w.reserve.spent || w.reserve.refill() {
 		return
@@ -215,8 +217,8 @@ func (w *writer) save() {
 	})
 }
 
-// rescue has the urgent requests of a batch that met a full disk written one by
-// one, in the space that the reserve had. It returns the others.
+// rescue writes the urgent requests of a batch that found the disk full, one by
+// one, in the space of the reserve. It returns the others.
 func (w *writer) rescue() (others []*request) {
 	var urgent []*request
 	for _, r := range w.batch {
@@ -237,9 +239,9 @@ func (w *writer) rescue() (others []*request) {
 	return others
 }
 
-// attempt writes the batch in one transaction and settles it. It returns
-// false, with nothing written and nobody told, when the failure of one request
-// reaches the others. That cannot be with a batch of one.
+// attempt writes the batch in one transaction and sends the outcomes. It returns
+// false, without a write and without an outcome, if the failure of one request
+// affects the others. That cannot happen with a batch of one.
 func (w *writer) attempt(savepoints bool) bool {
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		w.fail(err)
@@ -261,8 +263,8 @@ func (w *writer) attempt(savepoints bool) bool {
 	return w.commit(alone)
 }
 
-// apply runs one request. It returns false when the request failed and what it
-// did is still in the transaction, or the transaction is gone.
+// apply runs one request. It returns false if the request failed and its changes
+// are still in the transaction, or if the transaction has ended.
 func (w *writer) apply(r *request, savepoint bool) (clean bool) {
 	if r.err = r.ctx.Err(); r.err != nil {
 		return true
@@ -339,7 +341,7 @@ func (w *writer) commit(alone bool) bool {
 	return true
 }
 
-// topics returns what the requests that did not fail have touched.
+// topics returns the topics of the requests that succeeded.
 func (w *writer) topics() []string {
 	var topics []string
 	for _, r := range w.batch {
@@ -350,9 +352,8 @@ func (w *writer) topics() []string {
 	return topics
 }
 
-// fail rolls back and tells every request of the batch the same error, also
-// one that has failed by itself: it may have failed because of another that
-// now never was.
+// fail rolls back and sends every request of the batch the same error, even to a
+// request that failed before: another one, now rolled back, may be the cause.
 func (w *writer) fail(err error) {
 	w.rollback()
 	told := w.batch
@@ -371,8 +372,8 @@ func (w *writer) rollback() {
 	}
 }
 
-// tidy does what nobody waits for: it lets idle readers move on and shortens
-// the log.
+// tidy does work that no request waits for: it ends the transactions of idle
+// readers and shortens the log.
 func (w *writer) tidy() {
 	w.engine.readers.letGo(w.engine.seq.Load())
 	if w.reserve.spent {
@@ -395,9 +396,9 @@ func (w *writer) tidy() {
 	}
 }
 
-// checkpointAlone is for when there was always a reader in the middle of
-// something, so that the log could never be started anew and would grow for as
-// long as the load lasts. Most of the work is already done: it is short.
+// checkpointAlone pauses all readers for a checkpoint. Under constant load some
+// reader is always active, so that the log would never restart and would grow.
+// The pause is short, because most pages are already in the file.
 func (w *writer) checkpointAlone() {
 	if w.engine.readers.pause(readersPause) {
 		w.conn.checkpoint()

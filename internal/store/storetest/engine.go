@@ -1,5 +1,5 @@
-// Package storetest holds what every engine must do alike. Each engine's own
-// tests run these suites against it.
+// Package storetest contains the test suites that every engine must pass. The
+// tests of each engine run them.
 package storetest
 
 import (

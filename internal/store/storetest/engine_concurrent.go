@@ -145,7 +145,8 @@ func engineWriteDeadline(t *testing.T, e store.Engine) {
 	engineCount(t, e, 20)
 }
 
-// engineWatcher notes what it hears and whether the item was visible then.
+// engineWatcher records the topics that it receives and whether the item was
+// visible then.
 type engineWatcher struct {
 	t *testing.T
 	e store.Engine

@@ -20,9 +20,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, doc, checksum)
 VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', $6, $7)`
 
-// Fill makes many campaigns fast, as copies of one that was made through the
-// service, without events and audit entries: for measuring how the store
-// behaves when it is large. It returns every so many-th id.
+// Fill inserts n copies of a campaign that the service created, without events
+// and audit entries, to measure a large store. It returns every every-th id.
 func Fill(ctx context.Context, e store.Engine, workspace ident.ID, model record.Doc, n, every int, start time.Time, random io.Reader) ([]ident.ID, error) {
 	id, created, name, err := members(model.JSON)
 	if err != nil {
@@ -70,7 +69,7 @@ func members(doc []byte) (id, created, name []byte, err error) {
 	return id, created, []byte(`"name":"` + string(name) + `"`), err
 }
 
-// Model is a record of usual size to fill a store with.
+// Model returns a record of typical size for Fill.
 func Model() record.Doc {
 	return record.Doc{JSON: []byte(`{"id":"cmp_0","name":"Model","description":"` + strings.Repeat("Some text. ", 60) + `","created_at":"2026-11-15T12:00:00Z","updated_at":"2026-11-15T12:00:00Z"}`)}
 }

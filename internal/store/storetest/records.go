@@ -99,13 +99,13 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 	}
 }
 
-// Clock is time in the test's hand.
+// Clock is a clock that the test sets.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock makes a clock that stands at a time.
+// NewClock returns a clock with a fixed time.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time.
@@ -127,8 +127,7 @@ type World struct {
 	T      *testing.T
 	Clock  *Clock
 	Engine *Wrapped
-	// Raw is the engine without what is wrapped around it, for the test's own
-	// statements.
+	// Raw is the engine without wrappers, for the test's own statements.
 	Raw       store.Engine
 	DB        *store.DB
 	Accounts  *account.Service
@@ -142,7 +141,7 @@ type World struct {
 	Secret string
 }
 
-// NewWorld brings an empty engine up to date and makes a workspace.
+// NewWorld migrates an empty engine and creates a workspace.
 func NewWorld(t *testing.T, e store.Engine) *World {
 	t.Helper()
 	w := &World{T: t, Clock: NewClock(time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)), Engine: &Wrapped{Engine: e}, Raw: e}
@@ -161,7 +160,7 @@ func NewWorld(t *testing.T, e store.Engine) *World {
 	return w
 }
 
-// AddWorkspace makes a workspace.
+// AddWorkspace creates a workspace.
 func (w *World) AddWorkspace(owner string) (id, user ident.ID, secret string) {
 	w.T.Helper()
 	made, err := w.Accounts.CreateWorkspace(w.T.Context(), operator, account.NewWorkspace{
@@ -200,7 +199,7 @@ func (w *World) Count(want int64, query string, args ...any) {
 	}
 }
 
-// Draft makes a record that is not stored yet.
+// Draft returns a record that is not stored yet.
 func (w *World) Draft(name string) *campaign.Campaign {
 	now := w.Now()
 	return &campaign.Campaign{
@@ -250,7 +249,7 @@ func (w *World) job(kind string, id ident.ID) record.Job {
 	return record.Job{Kind: kind, Workspace: w.Workspace, ID: id, At: w.Now()}
 }
 
-// must runs something that has to work.
+// must fails the test on an error.
 func (w *World) must(err error) {
 	w.T.Helper()
 	if err != nil {
@@ -378,7 +377,7 @@ func recordsRefs(t *testing.T, w *World) {
 		{"audience_id", "aud_1"}: "", {"creative_id", "crv_1"}: "", {"creative_id", "crv_2"}: "Refs",
 	}
 	check(after)
-	// What the system refreshes leaves them alone.
+	// A refresh by the system does not change them.
 	next = w.Load(c.ID)
 	next.Rev++
 	_, err = w.DB.Campaigns().Save(t.Context(), next, w.Save("campaign.delivery_changed"))
@@ -387,7 +386,7 @@ func recordsRefs(t *testing.T, w *World) {
 	w.Count(4, `SELECT count(*) FROM ref WHERE workspace_id = $1`, string(w.Workspace))
 }
 
-// recordsErrors sees that what the database says about itself becomes a fault.
+// recordsErrors checks that errors of the database become faults.
 func recordsErrors(t *testing.T, w *World) {
 	for _, test := range []struct {
 		err  error

@@ -33,7 +33,7 @@ func recordsAccounts(t *testing.T, w *World) {
 	if user != w.Owner {
 		t.Errorf("got user %s want %s", user, w.Owner)
 	}
-	// Who is known already joins as who he is, also in the audit log.
+	// A known user joins under the same id, also in the audit log.
 	guest, err := w.Accounts.AddMember(t.Context(), operator, w.Workspace, "guest@example.com", "editor", false)
 	w.must(err)
 	again, err := w.Accounts.AddMember(t.Context(), operator, second, "guest@example.com", "viewer", false)
@@ -59,7 +59,7 @@ func recordsAccounts(t *testing.T, w *World) {
 		t.Errorf("got key %+v", c.Key)
 	}
 	w.uses(key.ID)
-	// A copy of the key from before must not bring it back to life.
+	// An outdated copy of the key must not reactivate it.
 	stale := c.Key
 	_, err = w.Accounts.Revoke(t.Context(), operator, w.Workspace, key.ID, "by_operator")
 	w.must(err)
@@ -113,7 +113,7 @@ func (w *World) uses(key ident.ID) {
 	}
 }
 
-// recordsAccountLimits lets several callers reach for what only one can have.
+// recordsAccountLimits lets several callers compete for the last allowed item.
 func recordsAccountLimits(t *testing.T, w *World) {
 	for i := range account.MaxKeysPerUser - 2 {
 		_, _, err := w.Accounts.CreateKey(t.Context(), operator, w.Workspace, "owner@example.com", account.KeyOptions{Name: fmt.Sprint(i)})

@@ -203,7 +203,7 @@ func (p people) matches(q page.Query) bool {
 	return satisfies(q, string(p.a.Status), &p.a.Common, p.a.Name, map[string][]string{"type": {string(p.a.Type)}, "tag": p.a.Tags})
 }
 
-// recordsAudienceLists holds every list against the naive evaluator.
+// recordsAudienceLists compares every list with the naive evaluator.
 func recordsAudienceLists(t *testing.T, w *World) {
 	r := mathrand.New(mathrand.NewPCG(3, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
@@ -281,7 +281,7 @@ func recordsMembers(t *testing.T, w *World) {
 		w.Count(tt.count, `SELECT size FROM audience WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(id))
 	}
 	w.Count(5, `SELECT count(*) FROM audience_member WHERE workspace_id = $1`, string(w.Workspace))
-	// What is remembered is the answer and not the record.
+	// The stored response is the answer and not the record.
 	cause := w.Cause()
 	cause.Idempotency = &record.Idempotency{Key: "members", Fingerprint: "f", Status: 200}
 	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.MemberChange{Add: hashes(0, 1)})
@@ -361,8 +361,8 @@ func recordsOverlaps(t *testing.T, w *World) {
 	}
 }
 
-// recordsFollow sees how audiences stand for campaigns, and that campaigns
-// follow.
+// recordsFollow checks the usability of audiences and that campaigns are
+// refreshed.
 func recordsFollow(t *testing.T, w *World) {
 	list := w.Audience(audienceSpec("List", audience.TypeCustomerList))
 	ready := w.Audience(audienceSpec("Targeting", audience.TypeTargeting))

@@ -153,7 +153,7 @@ func (l linked) matches(q page.Query) bool {
 	return satisfies(q, string(l.c.Status), &l.c.Common, l.c.Name, map[string][]string{"platform": {l.c.Platform}})
 }
 
-// recordsConnectionLists holds every list against the naive evaluator.
+// recordsConnectionLists compares every list with the naive evaluator.
 func recordsConnectionLists(t *testing.T, w *World) {
 	r := mathrand.New(mathrand.NewPCG(5, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
@@ -196,8 +196,8 @@ func recordsConnectionLists(t *testing.T, w *World) {
 	}
 }
 
-// recordsSourceRace lets many callers bring facts of the same new source, and
-// of accounts of their own on it.
+// recordsSourceRace lets many callers send facts of the same new source at once,
+// from different accounts.
 func recordsSourceRace(t *testing.T, w *World) {
 	s := w.Connections()
 	const callers = 24
@@ -231,8 +231,8 @@ func recordsSourceRace(t *testing.T, w *World) {
 	}
 }
 
-// recordsNames wants a name to be free again when its connection has ended, in
-// its own workspace and on its own platform alone.
+// recordsNames checks that a name is free again after its connection ended, and
+// that it is unique only per workspace and platform.
 func recordsNames(t *testing.T, w *World) {
 	s := w.Connections()
 	find := func(cause record.Cause, src connection.Source) ident.ID {

@@ -217,7 +217,7 @@ func (x work) matches(q page.Query) bool {
 	})
 }
 
-// recordsCreativeLists holds every list against the naive evaluator.
+// recordsCreativeLists compares every list with the naive evaluator.
 func recordsCreativeLists(t *testing.T, w *World) {
 	r := mathrand.New(mathrand.NewPCG(4, 1))
 	mine := w.Workspace
@@ -323,8 +323,8 @@ func (w *World) generated(id ident.ID) []record.Job {
 	return []record.Job{ended, w.job(record.JobRefresh, id)}
 }
 
-// recordsCreativeSaves looks at what is written beside a creative, and that
-// nothing is where the write is refused.
+// recordsCreativeSaves checks what is written with a creative, and that a refused
+// write leaves nothing.
 func recordsCreativeSaves(t *testing.T, w *World) {
 	picture := w.Keep("Tea")
 	c := w.Creative("Tea", creative.StatusGenerating)
@@ -364,7 +364,7 @@ func recordsCreativeSaves(t *testing.T, w *World) {
 	}
 	w.Count(1, `SELECT count(*) FROM ref WHERE workspace_id = $1 AND kind = 'asset_id' AND record_id = $2`, string(w.Workspace), string(c.ID))
 	w.Count(int64(w.Now()), `SELECT touched_at FROM asset WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(picture.ID))
-	// Who loaded it before comes too late, with everything.
+	// A save of an outdated copy fails and writes nothing.
 	before = State(t, w.Raw)
 	late := creative.Save{Save: w.Save("creative.ready"), Variants: []creative.Variant{w.Variant(c.ID, 3)}, Spend: 7, Month: "2026-11"}
 	loaded.Touch(w.Now(), 1)
@@ -383,7 +383,7 @@ func recordsCreativeSaves(t *testing.T, w *World) {
 	w.creativeSpends(c.ID)
 }
 
-// creativeAnswers amends what is remembered under a key, and only that.
+// creativeAnswers amends the response stored under a key, and only that.
 func (w *World) creativeAnswers(cause record.Cause, id ident.ID, first, done record.Doc) {
 	t := w.T
 	t.Helper()
@@ -431,8 +431,7 @@ func (w *World) creativeSpends(id ident.ID) {
 	}
 }
 
-// recordsUsability says of every status and approval what campaigns make of
-// it.
+// recordsUsability checks the usability for every status and approval.
 func recordsUsability(t *testing.T, w *World) {
 	waiting, refused := record.Usability{Issue: "no_creative_ready"}, record.Usability{Issue: "creative_rejected"}
 	archived := record.Usability{Archived: true, Issue: "no_creative_ready"}

@@ -30,8 +30,8 @@ func (w *World) damage(statement string, args ...any) {
 	}))
 }
 
-// recordsDamaged sees that a document whose bytes have changed is an error that
-// names it, wherever it is read, and that all others are answered.
+// recordsDamaged checks that every read of a changed document returns an error
+// that names it, and that all other documents are returned.
 func recordsDamaged(t *testing.T, w *World) {
 	save := w.Save("campaign.created")
 	save.Cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
@@ -74,8 +74,8 @@ func recordsDamaged(t *testing.T, w *World) {
 	}
 }
 
-// recordsChecksums sees that rows of an older program get their checksum, and
-// that until then at least nothing is answered that is no JSON.
+// recordsChecksums checks that rows of an older program get their checksum, and
+// that until then only valid JSON is returned.
 func recordsChecksums(t *testing.T, w *World) {
 	var ids []ident.ID
 	for i := range 3 {
@@ -104,9 +104,8 @@ func recordsChecksums(t *testing.T, w *World) {
 	}
 }
 
-// recordsReady sees that a store whose writes fail is not ready until one works
-// again, although it can be read, and that it is not written to for every
-// question.
+// recordsReady checks that a store whose writes fail is not ready until a write
+// succeeds, although reads work, and that not every check writes.
 func recordsReady(t *testing.T, w *World) {
 	w.must(w.DB.Ready(t.Context()))
 	tries := 0
@@ -139,7 +138,7 @@ func recordsReady(t *testing.T, w *World) {
 // generation grows with the time of the test.
 func (w *World) generation() int64 { return w.Clock.Now().UnixNano() }
 
-// recordsFactsMark sees that the mark of the facts only grows, belongs to one
+// recordsFactsMark checks that the mark of the facts only grows, belongs to one
 // file, and is not in a backup.
 func recordsFactsMark(t *testing.T, w *World) {
 	mark := func(want store.FactsMark) {
@@ -180,7 +179,7 @@ func recordsFactsMark(t *testing.T, w *World) {
 		t.Errorf("the file of before: got %v want %v", err, store.ErrFactsMoved)
 	}
 	mark(two)
-	// Whoever acknowledges facts notes how far they are, in the same commit.
+	// A commit that acknowledges facts records their generation.
 	told := store.FactsMark{ID: "fct_2", Generation: 12}
 	w.DB.SetFactsSource(func() (store.FactsMark, bool) { return told, true })
 	c, _ := w.Synced("Own data")
@@ -200,9 +199,8 @@ func recordsFactsMark(t *testing.T, w *World) {
 	}
 }
 
-// recordsWitness sees that changes are counted outside of the database when
-// they are acknowledged, and not when they fail, and that a database that lacks
-// some is found out, once.
+// recordsWitness checks that acknowledged changes are counted in a file, that
+// failed changes are not, and that a loss is reported once.
 func recordsWitness(t *testing.T, w *World) {
 	path := filepath.Join(t.TempDir(), "witness")
 	counted := func() int64 {

@@ -31,7 +31,7 @@ func (w *World) invitation(email string) *signin.Token {
 	}
 }
 
-// session is a new session of somebody in the workspace.
+// session returns a new session of a user in the workspace.
 func (w *World) session(user ident.ID) *signin.NewSession {
 	now := w.Now()
 	return &signin.NewSession{Hash: newHash(), Session: signin.Session{
@@ -150,7 +150,7 @@ func recordsSignIn(t *testing.T, w *World) {
 	}
 	w.Count(0, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE '%"action":"signin"%'`, string(foreign))
 
-	// A session goes only where its holder is.
+	// A session switches only to workspaces of its user.
 	save(signin.ErrGone, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
 	save(signin.ErrGone, signin.Change{User: stranger, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
 	save(nil, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
@@ -160,7 +160,7 @@ func recordsSignIn(t *testing.T, w *World) {
 	w.wantSession(in.Hash, "")
 	save(signin.ErrGone, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 
-	// Nobody ends or proves the session of another.
+	// A user cannot end or prove the session of another user.
 	save(signin.ErrGone, signin.Change{User: stranger, End: &signin.End{Only: in.ID}})
 	save(nil, signin.Change{User: stranger, Proved: in.ID, End: &signin.End{}})
 	w.wantSession(in.Hash, "")
@@ -180,7 +180,7 @@ func recordsSignIn(t *testing.T, w *World) {
 	}
 }
 
-// wantSession wants a session in a workspace.
+// wantSession checks that a session is in a workspace.
 func (w *World) wantSession(hash signin.Hash, workspace ident.ID) {
 	w.T.Helper()
 	got, err := w.DB.SignIn().Session(w.T.Context(), hash)
@@ -190,7 +190,7 @@ func (w *World) wantSession(hash signin.Hash, workspace ident.ID) {
 	}
 }
 
-// recordsJoin lets people come and come back.
+// recordsJoin checks users who join and join again.
 func recordsJoin(t *testing.T, w *World) {
 	s := w.DB.SignIn()
 	join := func(user ident.ID, role string, made *signin.NewUser) error {
@@ -234,7 +234,7 @@ func (w *World) wantRole(user ident.ID, want account.Role, why string) {
 	}
 }
 
-// recordsTokens lets many reach for what only one can have.
+// recordsTokens lets many callers use a token that works once.
 func recordsTokens(t *testing.T, w *World) {
 	s := w.DB.SignIn()
 	first, next := w.invitation("guest@example.com"), w.invitation("guest@example.com")
@@ -284,8 +284,8 @@ func recordsTokens(t *testing.T, w *World) {
 	w.Count(2, `SELECT count(*) FROM session`)
 }
 
-// recordsEnd sees that what has ended goes, and that backups have neither
-// sessions nor links.
+// recordsEnd checks that expired rows are deleted, and that backups contain
+// neither sessions nor links.
 func recordsEnd(t *testing.T, w *World) {
 	s := w.DB.SignIn()
 	for i, used := range []time.Duration{0, time.Hour, 2 * time.Hour} {

@@ -20,8 +20,7 @@ func (s spending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, s
 	return map[ident.ID]fact.CampaignSpend{s.id: {Total: 1_500_000, Currency: "EUR", Known: true}}, nil
 }
 
-// recordsSpend reads several campaigns at once, and finds those that tell of
-// spend.
+// recordsSpend reads several campaigns at once and lists those with spend.
 func recordsSpend(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("spender@example.com")
 	none, known, unknown, foreign := w.Draft("None"), w.Draft("Known"), w.Draft("Unknown"), w.Draft("Foreign")

@@ -207,7 +207,7 @@ func (l ran) matches(q page.Query) bool {
 	return satisfies(q, string(l.r.Status), &l.r.Common, "", map[string][]string{"connection_id": {string(l.r.ConnectionID)}})
 }
 
-// recordsRunLists holds the lists of runs against the naive evaluator.
+// recordsRunLists compares the lists of runs with the naive evaluator.
 func recordsRunLists(t *testing.T, w *World) {
 	r := mathrand.New(mathrand.NewPCG(6, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
@@ -240,8 +240,8 @@ func recordsRunLists(t *testing.T, w *World) {
 	}
 }
 
-// recordsRuns wants a connection and its runs to be written together or not at
-// all, with what is private read back as it was written.
+// recordsRuns checks that a connection and its runs are written together or not
+// at all, and that private parts are read back unchanged.
 func recordsRuns(t *testing.T, w *World) {
 	c, r := w.Synced("Together")
 	ch := w.applied(c, r, "")
@@ -294,7 +294,8 @@ func recordsRuns(t *testing.T, w *World) {
 	}
 }
 
-// recordsRunsGo wants runs to go after their life, unless they are not over.
+// recordsRunsGo checks that runs are deleted after their retention unless they
+// have not ended.
 func recordsRunsGo(t *testing.T, w *World) {
 	for _, status := range connection.RunStatuses {
 		_, r := w.Synced(status)
@@ -315,7 +316,7 @@ func recordsRunsGo(t *testing.T, w *World) {
 	w.Count(3, `SELECT count(*) FROM sync_run WHERE status IN ('queued', 'running', 'waiting')`)
 }
 
-// recordsLinks follows what a platform has through several looks at it.
+// recordsLinks stores what a platform lists, several times.
 func recordsLinks(t *testing.T, w *World) {
 	s, id := w.DB.Links(), ident.ID("con_1")
 	found := func(account string, list ...connection.Link) {

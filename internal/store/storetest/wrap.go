@@ -15,9 +15,9 @@ import (
 // it. The fields are set before it is used.
 type Wrapped struct {
 	store.Engine
-	// Statement is called before each statement. Its error stands for that of
-	// the statement, which is then not run. inside says that the statement is
-	// part of a transaction that writes.
+	// Statement is called before each statement. If it returns an error, the
+	// statement fails with it and is not run. inside reports that the statement
+	// is part of a transaction that writes.
 	Statement func(query string, inside bool) error
 	// Twice runs each transaction once in vain before it counts, as an engine
 	// may.
@@ -100,7 +100,7 @@ func (t wrappedTx) Script(text string) error {
 	return t.Tx.Script(text)
 }
 
-// columnsOf asks each engine itself which tables and columns it has.
+// columnsOf has each engine's query for its tables and columns.
 var columnsOf = map[string]string{
 	"sqlite": `SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`,
 	"postgres": `SELECT c.table_name::text, c.column_name::text FROM information_schema.columns c
@@ -108,7 +108,7 @@ var columnsOf = map[string]string{
 }
 
 // Columns returns the columns of every table of the schema as the engine
-// itself lists them, without the book of migrations.
+// itself lists them, without the table of migrations.
 func Columns(tx store.Tx, engine string) (map[string][]string, error) {
 	rows, err := tx.Query(columnsOf[engine])
 	if err != nil {
@@ -124,15 +124,15 @@ func Columns(tx store.Tx, engine string) (map[string][]string, error) {
 	return tables, nil
 }
 
-// Sum is what a table holds: how many rows, and a checksum over all their
-// values that does not depend on their order.
+// Sum is the number of rows of a table and a checksum of their values that does
+// not depend on their order.
 type Sum struct {
 	Rows int
 	Hash [sha256.Size]byte
 }
 
-// Sums reads all tables. Two states are the same exactly if their sums are, on
-// whichever engine.
+// Sums reads all tables. Two states are equal exactly if their sums are, on any
+// engine.
 func Sums(tx store.Tx, engine string) (map[string]Sum, error) {
 	tables, err := Columns(tx, engine)
 	if err != nil {
