@@ -356,6 +356,9 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 		if d.settings.Store != "" {
 			fix = ""
 		}
+		if denied := permissionFix(err); denied != "" {
+			fix = ": " + denied
+		}
 		d.note("store", failure, err.Error()+fix)
 		return
 	}
@@ -365,6 +368,6 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
 		return // examineStore reported it
 	}
-	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))))
+	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))), examineConnections(ctx, db))
 	d.judge("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
 }

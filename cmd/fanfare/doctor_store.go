@@ -109,6 +109,49 @@ func examineAssets(ctx context.Context, db *store.DB, files asset.Opener) findin
 	return finding{"asset files", good, fmt.Sprintf("%d match their hashes", report.Files)}
 }
 
+// lostConnections returns the connections whose data is incomplete since facts
+// were lost.
+func lostConnections(ctx context.Context, db *store.DB) (ids []ident.ID, err error) {
+	workspaces, err := db.Assets().Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range workspaces {
+		list, err := db.Analytics().Connections(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			if c.Lost {
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// lostText describes connections with lost data, and the fix.
+func lostText(ids []ident.ID) string {
+	const shown = 5
+	names := make([]string, 0, shown)
+	for _, id := range ids[:min(shown, len(ids))] {
+		names = append(names, string(id))
+	}
+	return fmt.Sprintf("%d connections have lost data (%s): platform connections read it again while the server runs; send your own data again with a new Idempotency-Key", len(ids), strings.Join(names, ", "))
+}
+
+// examineConnections looks for connections whose data is incomplete.
+func examineConnections(ctx context.Context, db *store.DB) finding {
+	ids, err := lostConnections(ctx, db)
+	switch {
+	case err != nil:
+		return finding{"connections", failure, err.Error()}
+	case len(ids) > 0:
+		return finding{"connections", warning, lostText(ids)}
+	}
+	return finding{"connections", good, "no data was lost"}
+}
+
 // examineFacts reads all facts of a running server.
 func examineFacts(ctx context.Context, a *app.App) finding {
 	if why := a.FactsOperatorFault(); why != "" {

@@ -64,8 +64,13 @@ type usageError struct{ error }
 // configError is an invalid configuration that must be fixed before a start.
 type configError struct{ error }
 
+func (e configError) Unwrap() error { return e.error }
+
 // explain returns the message of an error, one line per fault.
 func explain(err error) string {
+	if fix := permissionFix(err); fix != "" {
+		return err.Error() + "\n" + fix
+	}
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ValidationFailed {
 		return err.Error()
@@ -75,6 +80,16 @@ func explain(err error) string {
 		lines[i] = d.Message
 	}
 	return strings.Join(lines, "\n")
+}
+
+// permissionFix returns the fix for a file that this user may not use, empty for
+// other errors.
+func permissionFix(err error) string {
+	path, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(path, fs.ErrPermission) {
+		return ""
+	}
+	return fmt.Sprintf("user %d may not use %s: run `chown -R %d %s`, or `chmod u+rwX %s` if the user owns it", os.Getuid(), path.Path, os.Getuid(), path.Path, path.Path)
 }
 
 func exitCode(err error) int {

@@ -124,7 +124,11 @@ func operations(a *app.App) map[string]control.Op {
 				return backup.Summary{}, err
 			}
 			m := backup.Manifest{CreatedAt: clock.At(now()), Build: version, MasterKeys: keys}
-			return backup.Create(ctx, backup.Parts{Store: a.Engine, Files: a.Files, Facts: a.Facts}, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+			out, err := backup.Create(ctx, backup.Parts{Store: a.Engine, Files: a.Files, Facts: a.Facts}, in.Path, m, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
+			if err == nil {
+				out.DataLost, err = lostConnections(ctx, a.DB)
+			}
+			return out, err
 		}),
 		"facts.reset": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.FactsReplaced, error) {
 			return a.ReplaceFacts(ctx, operator, func(*duckdb.Engine) error { return nil })
@@ -147,7 +151,7 @@ func operations(a *app.App) map[string]control.Op {
 			return a.RotateMasterKey(ctx, operator)
 		}),
 		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
-			return append(examineStore(ctx, a.Engine, a.DB), examineAssets(ctx, a.DB, a.Files), examineFacts(ctx, a)), nil
+			return append(examineStore(ctx, a.Engine, a.DB), examineAssets(ctx, a.DB, a.Files), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
 		}),
 		"audit.verify": control.Typed(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })

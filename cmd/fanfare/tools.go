@@ -92,6 +92,9 @@ func (c *cli) backupCommand() *cobra.Command {
 			if err := c.call(cmd, "backup.create", backupIn{path}, &out); err != nil {
 				return err
 			}
+			if len(out.DataLost) > 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning: the backup is complete, but "+lostText(out.DataLost)+".")
+			}
 			return printJSON(cmd.OutOrStdout(), out)
 		},
 	}

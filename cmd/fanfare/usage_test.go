@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"fanfare/test/program"
@@ -158,5 +161,21 @@ func TestShellQuote(t *testing.T) {
 		if got := shellQuote(in); got != want {
 			t.Errorf("got %s want %s", got, want)
 		}
+	}
+}
+
+// TestPermissionFix sees that a refused file is named with the commands that
+// help, also inside other errors.
+func TestPermissionFix(t *testing.T) {
+	t.Parallel()
+	denied := fmt.Errorf("open SQLite: %w", &fs.PathError{Op: "open", Path: "/data/fanfare.db", Err: syscall.EACCES})
+	text := explain(configError{denied})
+	for _, want := range []string{"permission denied\n", fmt.Sprintf("chown -R %d /data/fanfare.db", os.Getuid()), "chmod u+rwX /data/fanfare.db"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("got %q want %q in it", text, want)
+		}
+	}
+	if text := explain(&fs.PathError{Op: "open", Path: "/data", Err: syscall.ENOENT}); strings.Contains(text, "chown") {
+		t.Errorf("got %q for a missing file", text)
 	}
 }

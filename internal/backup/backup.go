@@ -51,6 +51,9 @@ type Summary struct {
 	// MasterKeys are the ids of the master keys that a restored server needs to
 	// decrypt its secrets.
 	MasterKeys []string `json:"master_keys"`
+	// DataLost lists the connections whose data was incomplete when the backup
+	// was created. Only the command that creates a backup sets it.
+	DataLost []ident.ID `json:"data_lost,omitzero"`
 }
 
 // Parts are the parts of an installation that a backup contains. Facts may be

@@ -260,6 +260,12 @@ func (s *scene) reset(first string) {
 	s.wants(body, `"code":"data_lost"`)
 	_, body = s.call(http.MethodGet, "/v1/connections", "")
 	s.wants(body, `"code":"data_lost"`, `"last_success_at":null`, "Send the data again.")
+	doctor, backup := s.server.Run("doctor"), s.server.Run("backup", "create", filepath.Join(s.t.TempDir(), "backup"))
+	if doctor.Code != 0 || backup.Code != 0 {
+		s.t.Errorf("doctor ended with %d, backup with %d: %s", doctor.Code, backup.Code, backup.Errors)
+	}
+	s.wants(doctor.Out, "warn  connections", "have lost data (con_")
+	s.wants(backup.Errors, "warning: the backup is complete, but", "have lost data (con_")
 	s.ingest("100.25")
 	if s.hasExtra {
 		s.extra("0")
