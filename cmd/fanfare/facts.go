@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fanfare/internal/app"
+	"fanfare/internal/ident"
 )
 
 func (c *cli) factsCommand() *cobra.Command {
@@ -37,9 +38,18 @@ func (c *cli) replaceFacts(cmd *cobra.Command, operation string, in any) error {
 		return printJSON(w, out)
 	}
 	fmt.Fprintf(w, "%d connections are read again from their platforms while the server runs.\n", out.Resyncing)
-	if len(out.SendAgain) > 0 {
-		fmt.Fprintln(w, "The own data of these connections has to be sent again, unless the backup has all of it:")
-		for _, id := range out.SendAgain {
+	const end = " with PATCH /v1/connections/{id}, or on the connection's page in the console. Until then, reports carry the warning data_lost:"
+	for _, part := range []struct {
+		ids  []ident.ID
+		text string
+	}{
+		{out.SendAgain, "The own data of these connections has to be sent again, unless the backup has all of it. Then set data_lost_at to null" + end},
+		{out.Gone, "These connections are disconnected, so their metrics cannot be read or sent again. To accept the loss, set data_lost_at to null" + end},
+	} {
+		if len(part.ids) > 0 {
+			fmt.Fprintln(w, part.text)
+		}
+		for _, id := range part.ids {
 			fmt.Fprintln(w, "  "+string(id))
 		}
 	}

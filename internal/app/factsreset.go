@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/record"
@@ -16,6 +17,8 @@ type FactsReplaced struct {
 	Resyncing int `json:"resyncing"`
 	// SendAgain lists the connections whose own data must be sent again.
 	SendAgain []ident.ID `json:"send_again"`
+	// Gone lists the disconnected connections, whose facts nobody can restore.
+	Gone []ident.ID `json:"gone"`
 	// Kept is the file with the previous facts, empty if none existed.
 	Kept string `json:"kept"`
 }
@@ -36,13 +39,13 @@ func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(*d
 	if err != nil {
 		return r, err
 	}
-	a.config.Log.WarnContext(ctx, "facts replaced", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "kept", r.Kept)
+	a.config.Log.WarnContext(ctx, "facts replaced", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "gone", len(r.Gone), "kept", r.Kept)
 	return r, nil
 }
 
 // loseFacts marks the data of all connections of all workspaces as lost.
 func (a *App) loseFacts(ctx context.Context, cause record.Cause) (r FactsReplaced, err error) {
-	r.SendAgain = []ident.ID{}
+	r.SendAgain, r.Gone = []ident.ID{}, []ident.ID{}
 	workspaces, err := a.Accounts.Workspaces(ctx)
 	if err != nil {
 		return r, err
@@ -60,6 +63,8 @@ func (a *App) loseFacts(ctx context.Context, cause record.Cause) (r FactsReplace
 				return r, fmt.Errorf("mark connection %s: %w", c.ID, err)
 			case resyncs:
 				r.Resyncing++
+			case lost && c.Status == string(connection.StatusDisconnected):
+				r.Gone = append(r.Gone, c.ID)
 			case lost:
 				r.SendAgain = append(r.SendAgain, c.ID)
 			}

@@ -170,10 +170,9 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Ch
 		return err
 	}
 	c.ScopesMissing = s.missing(c)
-	if !c.lost() {
-		c.StatusReason = c.unlisted(ch.At)
-	}
+	c.StatusReason = c.unlisted(ch.At)
 	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil
+	s.explainLoss(c, ch.At)
 	c.Private.Granting, c.Private.Failures = nil, 0
 	ch.Push = true
 	ch.Events = append(ch.Events, record.Event{Type: "connection.connected"})
@@ -371,6 +370,10 @@ type Update struct {
 	LookbackDays    *int64
 	WriteEnabled    *bool
 	LinkByName      *bool
+	// DataLostAt must be the current time. DataComplete says that no lost data is missing any more, or that its loss
+	// is accepted.
+	DataLostAt   *clock.Instant
+	DataComplete bool
 }
 
 // Update applies a merge patch.
@@ -382,10 +385,11 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		if len(u.Accounts) > 0 {
 			c.unknownAccounts(f, &u)
 		}
+		c.otherLoss(f, &u)
 		if err := f.Err(); err != nil {
 			return err
 		}
-		if c.Status == StatusDisconnected {
+		if c.Status == StatusDisconnected && (!u.DataComplete || len(patch.Members) > 1) {
 			return fault.New(fault.Archived, "The connection is disconnected for good.", fault.Detail{
 				Code: string(fault.Archived), Message: "Connect the platform again; that makes a new connection.",
 			})
@@ -393,6 +397,11 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		before := *c
 		if err := c.revise(&u); err != nil {
 			return err
+		}
+		if s.explainLoss(c, ch.At); u.DataComplete {
+			if err := c.accept(ch); err != nil {
+				return err
+			}
 		}
 		previous := record.Diff(&before, c)
 		switch decided := len(before.Private.Unlisted) != len(c.Private.Unlisted); {

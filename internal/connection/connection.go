@@ -96,12 +96,15 @@ const (
 
 // Connection is the whole record as the API answers it.
 type Connection struct {
-	ID           ident.ID  `json:"id"`
-	Platform     string    `json:"platform"`
-	Name         string    `json:"name"`
-	Status       Status    `json:"status"`
-	StatusReason *Reason   `json:"status_reason"`
-	Accounts     []Account `json:"accounts"`
+	ID           ident.ID `json:"id"`
+	Platform     string   `json:"platform"`
+	Name         string   `json:"name"`
+	Status       Status   `json:"status"`
+	StatusReason *Reason  `json:"status_reason"`
+	// DataLostAt is when facts of the connection were lost, nil if all are
+	// stored.
+	DataLostAt *clock.Instant `json:"data_lost_at"`
+	Accounts   []Account      `json:"accounts"`
 
 	Capabilities        []string       `json:"capabilities"`
 	ScopesGranted       []string       `json:"scopes_granted"`
@@ -149,6 +152,8 @@ type Private struct {
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`
 	Deep  clock.Instant `json:"deep,omitzero"`
+	// Unread are the lost days that a platform has to be asked for again.
+	Unread *Unread `json:"unread,omitzero"`
 	// Failures counts failed runs in a row; Outcomes are the runs of a week.
 	Failures int64     `json:"failures,omitzero"`
 	Outcomes []Outcome `json:"outcomes,omitzero"`

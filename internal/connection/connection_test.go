@@ -116,7 +116,7 @@ func TestSource(t *testing.T) {
 		want(t, "stamp", first.Stamp, stamp)
 		account := map[string]any{"external_id": "default", "platform": "api", "name": "default", "currency": "EUR", "timezone": "Europe/Berlin", "url": nil, "enabled": true}
 		want(t, "record", map[string]any{
-			"id": string(first.Connection), "platform": "api", "name": "Shop", "status": "connected", "status_reason": nil,
+			"id": string(first.Connection), "platform": "api", "name": "Shop", "status": "connected", "status_reason": nil, "data_lost_at": nil,
 			"accounts": []any{account}, "capabilities": []any{"read_metrics"}, "scopes_granted": []any{}, "scopes_missing": []any{}, "credentials_expire_at": nil,
 			"config": map[string]any{}, "write_enabled": false, "link_by_name": false, "authorization_url": nil,
 			"sync": map[string]any{

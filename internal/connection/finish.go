@@ -34,13 +34,10 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 			ch.FactsWritten, ch.Jobs = true, []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}
 		}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
-		reason := c.StatusReason
 		c.relist(e)
 		c.conclude(&run, e.c, e.off, now, &ch.Events)
-		c.keepLost(reason, &run, e.s.HistoryDays)
-		if status == RunSucceeded && run.Trigger == TriggerInitial && e.s.HistoryDays > fullDays {
-			e.s.history(c, ch)
-		}
+		e.s.reread(c, &run, ch)
+		e.s.history(c, &run, ch)
 		if c.Status == StatusReauthRequired {
 			url := e.s.PublicURL + "/connections/" + string(c.ID)
 			c.ReauthURL = &url
@@ -193,15 +190,30 @@ func (c *Connection) next(now clock.Instant) clock.Instant {
 	return now.Add(interval - interval/20 + jitter)
 }
 
-// history has the rest of the past read in the background.
-func (s *Service) history(c *Connection, ch *Change) {
+// history has the rest of the past read in the background: after the first run,
+// and after every other one while lost days are left.
+func (s *Service) history(c *Connection, after *Run, ch *Change) {
 	today := c.today(ch.At)
 	first, last := today-clock.Date(s.HistoryDays)+1, today-fullDays
+	switch u := c.Private.Unread; {
+	case u != nil && !u.done() && (after.Status == RunSucceeded || after.Status == RunPartial) && after.Trigger != TriggerBackfill && len(c.Private.Queue) == 0:
+		first, last = u.First, u.Last
+	case u == nil && after.Status == RunSucceeded && after.Trigger == TriggerInitial && s.HistoryDays > fullDays:
+	default:
+		return
+	}
 	run := s.newRun(c, ch.Cause, Request{Mode: ModeBackfill, First: &first, Last: &last, Streams: []string{StreamMetrics}}, TriggerBackfill, ch.At)
 	c.Private.Queue = append(slices.Clip(c.Private.Queue), run.ID)
 	c.Sync.State = SyncQueued
 	run.progress()
 	ch.Runs = append(ch.Runs, RunChange{Run: run})
+}
+
+// purged notes that the caller had all facts erased, so none can be lost.
+func (c *Connection) purged(ch *Change) {
+	c.forgetDays()
+	c.endLoss(ch)
+	c.StatusReason = nil
 }
 
 // purge takes out all figures of a connection and has campaigns told.

@@ -192,7 +192,11 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 	var gone *Connection
 	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
 		if c.Status == StatusDisconnected {
-			return errSame
+			if !purge || c.Sync.LastSuccessAt == nil && c.DataLostAt == nil {
+				return errSame
+			}
+			c.purged(ch)
+			return nil
 		}
 		if c.Private.Sealed != "" {
 			// What cannot be opened cannot be given back either.
@@ -205,6 +209,9 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 		c.Status, c.ArchivedAt, c.StatusReason = StatusDisconnected, &ch.At, nil
 		c.AuthorizationURL, c.ReauthURL, c.CredentialsExpireAt, c.Sync.NextRunAt = nil, nil, nil, nil
 		c.Private = Private{}
+		if s.explainLoss(c, ch.At); purge {
+			c.purged(ch)
+		}
 		ch.Events = append(ch.Events, record.Event{Type: "connection.disconnected"})
 		// What is requested and not confirmed is reported as failed.
 		ch.Push = true

@@ -35,6 +35,13 @@ func (c *Connection) unknownAccounts(f *body.Reader, u *Update) {
 	}
 }
 
+// otherLoss reports another time of a loss than the connection has.
+func (c *Connection) otherLoss(f *body.Reader, u *Update) {
+	if at := u.DataLostAt; at != nil && (c.DataLostAt == nil || *at != *c.DataLostAt) {
+		f.Bad("data_lost_at", "invalid_value", "must be null or the current value, because only the service sets a time. Send null when all data that matters was sent again, or to accept the loss.", nil)
+	}
+}
+
 // maxSeed is the largest whole number that every JSON reader takes exactly.
 const maxSeed = 1<<53 - 1
 
@@ -84,6 +91,8 @@ var readOnly = []string{
 func readUpdate(f *body.Reader) (u Update) {
 	u.Name = f.Text("name", body.Optional, 1, MaxName)
 	u.WriteEnabled, u.LinkByName = f.Flag("write_enabled"), f.Flag("link_by_name")
+	u.DataLostAt = f.Instant("data_lost_at")
+	u.DataComplete = f.Object.Get("data_lost_at") != nil && f.Object.Get("data_lost_at").Kind == body.KindNull
 	if n := f.Nested("sync", body.Optional); n != nil {
 		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, 15, 1440)
 		u.LookbackDays = n.Integer("lookback_days", body.Optional, 1, 90)

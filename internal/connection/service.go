@@ -97,7 +97,8 @@ type Fed struct {
 
 // Fed notes that facts have come in, remembers the answer under the caller's
 // key and has campaigns brought up to date, all or nothing. It changes neither
-// the version nor the time of the last update, and leaves no event.
+// the version nor the time of the last update, and leaves no event. Lost data
+// stays marked as lost: only the sender knows whether this was all of it.
 func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fed) error {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.store.Load(ctx, cause.Workspace, id)
@@ -105,11 +106,6 @@ func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fe
 			return record.Doc{}, err
 		}
 		now := clock.At(s.now())
-		if c.lost() && c.syncs() != nil {
-			// Choice: data that is sent again ends the warning; only the sender
-			// knows whether it is all of it.
-			c.StatusReason = nil
-		}
 		c.fed(&f, now)
 		c.Touch(now, 0)
 		save := record.Save{Cause: cause, At: now, Jobs: []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}}

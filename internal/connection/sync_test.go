@@ -12,8 +12,6 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fanfaretest"
-	"fanfare/internal/ident"
-	"fanfare/internal/record"
 )
 
 // TestFirstSync follows a connection from the moment it is made: three months
@@ -195,60 +193,6 @@ func TestAccountsDuringRun(t *testing.T) {
 		}
 		want(t, "accounts", []string{"meta_ads", "linkedin_ads"}, enabled)
 	}, "meta_ads", "tiktok_ads")
-}
-
-// TestLostDuringFirstSync loses the facts while the first run is at work: all
-// days are read again, not only those that the run had left.
-func TestLostDuringFirstSync(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		reads := 0
-		ctx, stop := context.WithCancel(t.Context())
-		s.tricks.report = func(context.Context, connection.Report) error {
-			if reads++; reads == 3 {
-				stop()
-				return ctx.Err()
-			}
-			return nil
-		}
-		id := s.ask(`{"mode":"full"}`)
-		if _, err := s.work(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatalf("got %v want that the work was broken off", err)
-		}
-		lost, resyncs, err := s.World.App.Connections.Lost(t.Context(), record.Cause{Workspace: s.Workspace, Actor: record.System}, ident.ID(s.id))
-		want(t, "lost and read again", []bool{true, true}, []bool{lost, resyncs})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := s.run(id)
-		want(t, "the run at work", connection.RunCanceled, r.Status)
-		var next []string
-		for _, r := range s.runs() {
-			if r.Status == connection.RunQueued {
-				next = append(next, r.Trigger+" "+r.Mode)
-			}
-		}
-		want(t, "the next run", []string{"initial full"}, next)
-		want(t, "reason", connection.DataLost, s.connection().StatusReason.Code)
-	}, "meta_ads")
-}
-
-// TestLostForgetsAnswers sends own data again under the same idempotency key
-// after it was lost: it is stored again.
-func TestLostForgetsAnswers(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		send := func() (replayed bool) {
-			r := s.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-11-14","clicks":1}]`, "Idempotency-Key: october-1").Want(200)
-			return r.Header.Get("Idempotency-Replayed") != ""
-		}
-		send()
-		want(t, "replayed", true, send())
-		own := ident.ID(s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string))
-		lost, resyncs, err := s.World.App.Connections.Lost(t.Context(), record.Cause{Workspace: s.Workspace, Actor: record.System}, own)
-		if err != nil || !lost || resyncs {
-			t.Fatalf("got %v, %v, %v want lost, and not read again", lost, resyncs, err)
-		}
-		want(t, "replayed after the loss", false, send())
-	})
 }
 
 func (s *stage) tiktok() string {

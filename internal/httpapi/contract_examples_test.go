@@ -18,7 +18,9 @@ import (
 	"fanfare/internal/app"
 	"fanfare/internal/asset"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/record"
 	"fanfare/internal/store"
 )
 
@@ -92,6 +94,11 @@ func connected(step, method, verb, body string) show {
 		switch step {
 		case "disconnect":
 			s.Do("DELETE", "/v1/connections/"+id, nil).Want(200)
+		case "lose":
+			cause := record.Cause{Workspace: s.Workspace, Actor: record.System}
+			if _, _, err := s.World.App.Connections.Lost(s.World.T.Context(), cause, ident.ID(id)); err != nil {
+				s.World.T.Fatal(err)
+			}
 		case "revoke":
 			if err := s.World.Sandbox().Strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken}); err != nil {
 				s.World.T.Fatal(err)
@@ -244,6 +251,8 @@ var shows = map[string]show{
 	},
 	"connection_archived":        connected("disconnect", "PATCH", "", `{"name":"Two"}`),
 	"unknown_account":            connected("", "PATCH", "", `{"accounts":[{"external_id":"1","enabled":false}]}`),
+	"data_being_read_again":      connected("lose", "PATCH", "", `{"data_lost_at":null}`),
+	"data_lost_set":              connected("", "PATCH", "", `{"data_lost_at":"2026-11-15T09:14:07.512Z"}`),
 	"connection_gone":            connected("disconnect", "POST", "/sync", "{}"),
 	"connection_reauth_required": connected("revoke", "POST", "/sync", "{}"),
 	"backfill_without_days":      connected("", "POST", "/sync", `{"mode":"backfill"}`),

@@ -19,7 +19,7 @@ import (
 var samples = map[string]any{
 	"amount": "100.00", "daily_cap": "0.01", "currency": "GBP", "timezone": "Europe/Berlin",
 	"start_at": "2027-01-01T00:00:00Z", "end_at": "2027-02-01T09:30:00+01:00", "ends_at": "2027-01-20T00:00:00Z", "expires_at": "2027-01-20T00:00:00Z",
-	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5,
+	"landing_url": "https://example.com/", "min_conversions": 10, "target": 1.5, "data_lost_at": nil,
 	// The ends of a range must not cross, and two lists with a common limit
 	// must not exceed it.
 	"min": 13, "max": 120, "add": []any{}, "remove": []any{},

@@ -259,7 +259,7 @@ func (s *scene) reset(first string) {
 	}
 	s.wants(body, `"code":"data_lost"`)
 	_, body = s.call(http.MethodGet, "/v1/connections", "")
-	s.wants(body, `"code":"data_lost"`, `"last_success_at":null`, "Send the data again.")
+	s.wants(body, `"code":"data_lost"`, `"last_success_at":null`, "Send all data that matters again, then set data_lost_at to null with PATCH /v1/connections/{id}.")
 	doctor, backup := s.server.Run("doctor"), s.server.Run("backup", "create", filepath.Join(s.t.TempDir(), "backup"))
 	if doctor.Code != 0 || backup.Code != 0 {
 		s.t.Errorf("doctor ended with %d, backup with %d: %s", doctor.Code, backup.Code, backup.Errors)
@@ -269,6 +269,16 @@ func (s *scene) reset(first string) {
 	s.ingest("100.25")
 	if s.hasExtra {
 		s.extra("0")
+	}
+	if status, body := s.query(); status != http.StatusOK || spendIn(body) != first || !contains(body, "data_lost") {
+		s.t.Errorf("before the sender says that all was sent again: %d %s", status, body)
+	}
+	for id := range strings.FieldsSeq(out.Out) {
+		if strings.HasPrefix(id, "con_") {
+			if status, body := s.call(http.MethodPatch, "/v1/connections/"+id, `{"data_lost_at":null}`); status != http.StatusOK {
+				s.t.Errorf("end the loss of %s: %d %s", id, status, body)
+			}
+		}
 	}
 	if status, body := s.query(); status != http.StatusOK || spendIn(body) != first || contains(body, "data_lost") {
 		s.t.Errorf("after the data was sent again: %d %s", status, body)

@@ -1,0 +1,292 @@
+package connection_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/connection"
+	"fanfare/internal/ident"
+	"fanfare/internal/record"
+)
+
+// lose has the service note that all facts of a connection are gone.
+func (s *stage) lose(id string) (lost, resyncs bool) {
+	s.t.Helper()
+	lost, resyncs, err := s.World.App.Connections.Lost(s.t.Context(), record.Cause{Workspace: s.Workspace, Actor: record.System}, ident.ID(id))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return lost, resyncs
+}
+
+// linkedIn connects one account of a platform with a token. Its first run is
+// queued.
+func (s *stage) linkedIn() {
+	s.t.Helper()
+	s.World.App.Connections.HistoryDays = 120
+	granted, err := s.World.Sandbox().Grant(world)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.id = s.Do("POST", "/v1/connections", map[string]any{
+		"platform": "linkedin_ads", "name": "LinkedIn", "credentials": map[string]string{"access_token": granted[sandbox.LinkedInAds].AccessToken},
+	}).Want(201).ID()
+}
+
+// remedy is what the connection says about its lost data, empty if it has lost
+// none.
+func (s *stage) remedy() string {
+	s.t.Helper()
+	c := s.connection()
+	if c.DataLostAt == nil {
+		if c.StatusReason != nil && c.StatusReason.Code == connection.DataLost {
+			s.t.Errorf("got reason %+v without data_lost_at", c.StatusReason)
+		}
+		return ""
+	}
+	if c.StatusReason == nil || c.StatusReason.Code != connection.DataLost {
+		return "none"
+	}
+	return *c.StatusReason.Remediation
+}
+
+// warned reports whether reports say that data is lost.
+func (s *stage) warned() bool {
+	s.t.Helper()
+	_, warnings := s.figures("platform")
+	return strings.Contains(strings.Join(warnings, " "), "data_lost")
+}
+
+// wantLost checks the remedy and the warning of reports.
+func (s *stage) wantLost(when, remedy string) {
+	s.t.Helper()
+	if got := s.remedy(); !strings.Contains(got, remedy) || (remedy == "") != (got == "") {
+		s.t.Errorf("%s: got remedy %q want %q", when, got, remedy)
+	}
+	want(s.t, when+": warning of reports", remedy != "", s.warned())
+}
+
+const (
+	saidByPatch = "set data_lost_at to null with PATCH /v1/connections/{id}"
+	readAgain   = "None is needed"
+)
+
+// TestLostOwnData sends a part of lost data again: the loss ends only when the
+// sender says so.
+func TestLostOwnData(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		send := func(rows string) { s.Do("POST", "/v1/ingest/metrics", rows).Want(200) }
+		send(`[{"date":"2026-11-13","clicks":1,"spend":10},{"date":"2026-11-14","clicks":2,"spend":20}]`)
+		s.id = s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
+		s.wantLost("before", "")
+		lost, resyncs := s.lose(s.id)
+		want(t, "lost and read again", []bool{true, false}, []bool{lost, resyncs})
+		s.wantLost("after the loss", saidByPatch)
+		send(`[{"date":"2026-11-14","clicks":2,"spend":20}]`)
+		s.wantLost("after one row", saidByPatch)
+		since := s.connection().DataLostAt
+
+		s.World.Clock.Advance(time.Hour)
+		s.lose(s.id)
+		want(t, "time of the first loss", since, s.connection().DataLostAt)
+
+		for value, code := range map[string]string{`"2026-11-15T09:14:07.512Z"`: "invalid_value", `false`: "invalid_type", `"null"`: "invalid_format"} {
+			e := s.Do("PATCH", s.path(""), `{"data_lost_at":`+value+`}`).WantError(422, "validation_failed")
+			want(t, "details of "+value, []any{"data_lost_at", code}, []any{e.Details[0].Field, e.Details[0].Code})
+		}
+		s.Do("PATCH", s.path(""), map[string]any{"data_lost_at": since}).Want(200)
+		s.wantLost("after refused patches", saidByPatch)
+		s.Do("PATCH", s.path(""), `{"name":"Shop"}`).Want(200)
+		s.wantLost("after another change", saidByPatch)
+
+		version := s.connection().Version
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.wantLost("after the sender said so", "")
+		want(t, "version", version+1, s.connection().Version)
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		want(t, "version after the same again", version+1, s.connection().Version)
+		var previous []any
+		for _, e := range s.Do("GET", "/v1/events?limit=100&type=connection.updated&resource_id="+s.id, nil).Want(200).List().Data {
+			if changes := e["previous"].(map[string]any); changes["data_lost_at"] != nil {
+				previous = append(previous, changes["data_lost_at"])
+			}
+		}
+		want(t, "events", []any{since.String()}, previous)
+	})
+}
+
+// TestLostPlatform loses the facts of a platform: the loss ends when all of its
+// history was read again, whatever happens meanwhile.
+func TestLostPlatform(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.linkedIn()
+		s.Sync(s.id)
+		s.Sync(s.id)
+		s.sync(`{"mode":"backfill","start_date":"2026-06-01","end_date":"2026-07-18"}`)
+		want(t, "first day", "2026-06-01", s.connection().Sync.BackfilledSince.String())
+
+		lost, resyncs := s.lose(s.id)
+		want(t, "lost and read again", []bool{true, true}, []bool{lost, resyncs})
+		s.wantLost("after the loss", readAgain)
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).WantError(409, "invalid_state")
+		s.Sync(s.id)
+		s.wantLost("after 90 days", readAgain)
+		s.sync(`{"mode":"full","streams":["campaigns"]}`)
+		s.wantLost("after a sync without metrics", readAgain)
+		s.sync(recent)
+		s.wantLost("after some days", readAgain)
+
+		// Access ends before the rest is read, and with it the queued run.
+		once := 1
+		s.strike(sandbox.Rule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
+		s.Sync(s.id)
+		want(t, "status", connection.StatusReauthRequired, s.connection().Status)
+		want(t, "warning without access", true, s.warned())
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).WantError(409, "invalid_state")
+		s.reconnect()
+		s.wantLost("after access was granted anew", readAgain)
+		s.World.Clock.Advance(2 * time.Hour)
+		s.Sync(s.id)
+		s.wantLost("after a scheduled run", readAgain)
+
+		// The rest fails at first, and is tried again after the next run.
+		s.tricks.report = func(_ context.Context, q connection.Report) error {
+			if q.First < today-100 {
+				return &connection.Error{Class: connection.Forbidden, Code: "no", Message: "No."}
+			}
+			return nil
+		}
+		s.Sync(s.id)
+		s.tricks.report = nil
+		s.wantLost("after a part of the rest", readAgain)
+		s.World.Clock.Advance(2 * time.Hour)
+		s.Sync(s.id)
+		s.Sync(s.id)
+		s.wantLost("after all of it", "")
+		c := s.connection()
+		want(t, "first day again", "2026-06-01", c.Sync.BackfilledSince.String())
+	})
+}
+
+// reconnect grants access anew.
+func (s *stage) reconnect() {
+	s.t.Helper()
+	granted, err := s.World.Sandbox().Grant(world)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.Do("POST", s.path("/reconnect"), map[string]any{"credentials": map[string]string{"access_token": granted[sandbox.LinkedInAds].AccessToken}}).Want(200)
+}
+
+// TestLostUnreadable loses facts that no sync reads again: of accounts that are
+// switched off, and of days that the platform reports no longer. A person has
+// to accept that.
+func TestLostUnreadable(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.World.App.Connections.HistoryDays = 90
+		s.sync(`{"mode":"full"}`)
+		s.lose(s.id)
+		s.Sync(s.id)
+		s.wantLost("with accounts that are off", "are switched off and were not read again. To accept the loss, "+saidByPatch)
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.wantLost("after it was accepted", "")
+
+		s.linkedIn()
+		s.Sync(s.id)
+		s.Sync(s.id)
+		s.World.Clock.Advance(700 * 24 * time.Hour)
+		s.reconnect()
+		s.lose(s.id)
+		s.Sync(s.id)
+		s.Sync(s.id)
+		s.wantLost("with days of long ago", "no longer reports days before")
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.wantLost("after that was accepted", "")
+	}, "linkedin_ads")
+}
+
+// TestLostDisconnected loses facts of connections that are disconnected: reports
+// say so until that is accepted or the facts are erased.
+func TestLostDisconnected(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		source := func(name string) {
+			s.Do("POST", "/v1/ingest/metrics?source="+name, `[{"date":"2026-11-13","clicks":1,"spend":10}]`).Want(200)
+			s.id = s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
+		}
+		source("before")
+		s.lose(s.id)
+		s.Do("DELETE", s.path(""), nil).Want(200)
+		s.wantLost("disconnected after the loss", "is disconnected")
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null,"name":"Other"}`).WantError(409, "archived")
+		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.wantLost("accepted", "")
+
+		source("after")
+		s.Do("DELETE", s.path(""), nil).Want(200)
+		lost, resyncs := s.lose(s.id)
+		want(t, "lost and read again", []bool{true, false}, []bool{lost, resyncs})
+		s.wantLost("disconnected before the loss", "is disconnected")
+		s.Do("DELETE", s.path("?purge=true"), nil).Want(200)
+		s.wantLost("erased", "")
+
+		source("erased")
+		s.Do("DELETE", s.path("?purge=true"), nil).Want(200)
+		lost, _ = s.lose(s.id)
+		want(t, "lost what was erased", false, lost)
+		s.wantLost("erased before the loss", "")
+	})
+}
+
+// TestLostDuringFirstSync loses the facts while the first run is at work: all
+// days are read again, not only those that the run had left.
+func TestLostDuringFirstSync(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		reads := 0
+		ctx, stop := context.WithCancel(t.Context())
+		s.tricks.report = func(context.Context, connection.Report) error {
+			if reads++; reads == 3 {
+				stop()
+				return ctx.Err()
+			}
+			return nil
+		}
+		id := s.ask(`{"mode":"full"}`)
+		if _, err := s.work(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v want that the work was broken off", err)
+		}
+		lost, resyncs := s.lose(s.id)
+		want(t, "lost and read again", []bool{true, true}, []bool{lost, resyncs})
+		r := s.run(id)
+		want(t, "the run at work", connection.RunCanceled, r.Status)
+		var next []string
+		for _, r := range s.runs() {
+			if r.Status == connection.RunQueued {
+				next = append(next, r.Trigger+" "+r.Mode)
+			}
+		}
+		want(t, "the next run", []string{"initial full"}, next)
+		want(t, "reason", connection.DataLost, s.connection().StatusReason.Code)
+	}, "meta_ads")
+}
+
+// TestLostForgetsAnswers sends own data again under the same idempotency key
+// after it was lost: it is stored again.
+func TestLostForgetsAnswers(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		send := func() (replayed bool) {
+			r := s.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-11-14","clicks":1}]`, "Idempotency-Key: october-1").Want(200)
+			return r.Header.Get("Idempotency-Replayed") != ""
+		}
+		send()
+		want(t, "replayed", true, send())
+		own := s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
+		if lost, resyncs := s.lose(own); !lost || resyncs {
+			t.Fatalf("got %v, %v want lost, and not read again", lost, resyncs)
+		}
+		want(t, "replayed after the loss", false, send())
+	})
+}
