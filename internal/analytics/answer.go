@@ -23,6 +23,9 @@ type Answer struct {
 	head []byte
 	meta []byte
 
+	// codes are the distinct codes of the warnings.
+	codes []string
+
 	totalRows *int
 	cached    bool
 
@@ -33,6 +36,10 @@ type Answer struct {
 
 // Next returns the cursor of the next page, empty on the last.
 func (a *Answer) Next() string { return a.next }
+
+// WarningCodes returns the distinct codes of the warnings, in their order.
+// Formats without meta carry them in a header.
+func (a *Answer) WarningCodes() []string { return a.codes }
 
 // SetNext replaces the cursor. The new cursor must contain the old one.
 func (a *Answer) SetNext(cursor string) { a.next = cursor }

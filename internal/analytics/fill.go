@@ -51,8 +51,12 @@ func (e *evaluation) fill() error {
 		e.rows[starts[at]+s.at[bucketIndex(s.before, g.Bucket)]].factsBefore.sums = g.Sums
 		before[at].add(e.reportedBy(g))
 	}
+	lost := len(e.lost()) > 0
 	for i, from := range starts {
 		zeros, zerosBefore := now[i].zeros(e.reported), before[i].zeros(e.reportedBefore)
+		if lost {
+			zeros, zerosBefore = 0, 0
+		}
 		for j := range seriesOf(combinations[i]).rows {
 			e.rows[from+j].setReported(zeros, zerosBefore)
 		}

@@ -264,8 +264,13 @@ func valueOf(r *fact.Record, dimension string) Value {
 // pacing compares the spend of campaigns with an even plan, as of today.
 //
 // Choice: all spend to date counts, as in the campaign's spend_to_date. Today
-// counts on neither side, because it is not over.
+// counts on neither side, because it is not over. Pacing is unknown while a
+// connection has lost facts: the spend to date is unknown, whatever the query
+// selects.
 func (s *Service) pacing(ctx context.Context, e *evaluation, ids []ident.ID) (map[string]Number, error) {
+	if len(lostOf(e.connections)) > 0 {
+		return nil, nil
+	}
 	flights, err := s.Flights.Flights(ctx, e.workspace, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read flights: %w", err)

@@ -112,6 +112,7 @@ type audienceQueries struct {
 	*Service
 	ctx                context.Context
 	w                  Workspace
+	connections        []Connection
 	days               *Range
 	audience, baseline *Filter
 	// err is the first error of a query. Later queries do not run after it.
@@ -131,8 +132,12 @@ func (s *Service) AudienceInsights(ctx context.Context, workspace, audience iden
 	if err := s.Catchup(limited, w.ID); err != nil {
 		return nil, queryError(ctx, limited, fmt.Errorf("bring records up to date: %w", err))
 	}
+	connections, err := s.connections(limited, w.ID)
+	if err != nil {
+		return nil, queryError(ctx, limited, err)
+	}
 	start, end := first.String(), last.String()
-	a := &audienceQueries{Service: s, ctx: limited, w: w, days: &Range{Start: &start, End: &end}, audience: oneOf("", "audience_id", []string{string(audience)})}
+	a := &audienceQueries{Service: s, ctx: limited, w: w, connections: connections, days: &Range{Start: &start, End: &end}, audience: oneOf("", "audience_id", []string{string(audience)})}
 	if baseline != BaselineWorkspace {
 		a.baseline = oneOf("", "audience_id", []string{baseline})
 	}
@@ -143,6 +148,7 @@ func (s *Service) AudienceInsights(ctx context.Context, workspace, audience iden
 	if a.err != nil {
 		return nil, queryError(ctx, limited, a.err)
 	}
+	facts.Warnings = append(facts.Warnings, lostWarnings(lostOf(connections))...)
 	return facts, nil
 }
 
@@ -152,7 +158,7 @@ func (a *audienceQueries) run(q Query) *evaluation {
 		return &evaluation{}
 	}
 	q.Range = a.days
-	e, err := a.runInternal(a.ctx, a.w, &q)
+	e, err := a.runInternal(a.ctx, a.w, &q, a.connections)
 	if err != nil {
 		a.err = err
 		return &evaluation{}
@@ -355,10 +361,14 @@ func (s *Service) Variants(ctx context.Context, workspace, creative ident.ID) (m
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
 	}
+	connections, err := s.connections(ctx, w.ID)
+	if err != nil {
+		return nil, err
+	}
 	found := map[ident.ID]fact.VariantMetrics{}
 	for _, dimension := range []string{"creative_id", DimensionVariant} {
 		q := &Query{Metrics: creativeMetricNames, Dimensions: []string{dimension}, Filters: oneOf("", "creative_id", []string{string(creative)}), internal: true}
-		e, err := s.runInternal(ctx, w, q)
+		e, err := s.runInternal(ctx, w, q, connections)
 		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooMany) {
 			return nil, nil
 		}

@@ -30,6 +30,7 @@ func (a *Answer) encodeSharedMeta(e *evaluation, started time.Time, estimated *i
 	b = append(b, `,"warnings":`...)
 	if list := e.warnings(started); len(list) > 0 {
 		b = appendMarshalled(b, list)
+		a.codes = codesOf(list)
 	} else {
 		b = append(b, "[]"...)
 	}

@@ -92,13 +92,14 @@ func (s *Service) storedPage(ctx context.Context, w Workspace, q *Query, started
 		return nil, fmt.Errorf("read stored result: %w", err)
 	}
 	var m struct {
-		Query storedQuery `json:"query"`
+		Query    storedQuery `json:"query"`
+		Warnings []Warning   `json:"warnings"`
 	}
 	if err := json.Unmarshal(head, &m); err != nil {
 		return nil, fmt.Errorf("read stored result: %w", err)
 	}
 	r := m.Query.resolved()
-	a := &Answer{layout: r.layout(), head: head[:len(head)-1], cached: true}
+	a := &Answer{layout: r.layout(), head: head[:len(head)-1], codes: codesOf(m.Warnings), cached: true}
 	a.rows = make([]row, len(rows))
 	for i, text := range rows {
 		if !readStoredRow(text, &a.rows[i]) {

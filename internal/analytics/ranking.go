@@ -25,7 +25,11 @@ func (s *Service) Ranking(ctx context.Context, w Workspace, metric string, first
 	q, _ := p.query(w, s.Now())
 	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	e, err := s.runInternal(limited, w, q)
+	connections, err := s.connections(limited, w.ID)
+	if err != nil {
+		return nil, queryError(ctx, limited, err)
+	}
+	e, err := s.runInternal(limited, w, q, connections)
 	if err != nil {
 		return nil, queryError(ctx, limited, err)
 	}

@@ -16,6 +16,9 @@ import (
 //   - otherwise none, if another family has facts: metrics that were reported
 //     only by device are not in the base family;
 //   - otherwise all: nothing has happened, so every measure is zero.
+//
+// No measure is reported while a connection that may belong to the query has
+// lost facts: the missing facts may be the lost ones.
 
 // measureSet is a set of measures. It never contains reach, because missing
 // facts do not prove that reach is 0.
@@ -46,6 +49,10 @@ func (e *evaluation) reportedByAny(groups []Group) (s measureSet) {
 // findReported computes the reported measures of both periods. It returns
 // whether it queried the facts.
 func (s *Service) findReported(ctx context.Context, e *evaluation) (queried bool, err error) {
+	if len(e.lost()) > 0 {
+		e.reported, e.reportedBefore = 0, 0
+		return false, nil
+	}
 	if e.reported, queried, err = s.reported(ctx, e, e.now, e.r.days); err != nil || e.r.compare == nil {
 		return queried, err
 	}

@@ -100,17 +100,26 @@ func tooBroad(bound string, limit any, message string) *fault.Error {
 	return fault.New(fault.QueryTooBroad, message, fault.Detail{Code: string(fault.QueryTooBroad), Message: message, Meta: meta})
 }
 
-// runInternal runs an internal query and returns all rows.
-func (s *Service) runInternal(ctx context.Context, w Workspace, q *Query) (*evaluation, error) {
+// runInternal runs an internal query and returns all rows. connections are
+// those of the workspace.
+func (s *Service) runInternal(ctx context.Context, w Workspace, q *Query, connections []Connection) (*evaluation, error) {
 	r, problems := Resolve(q, w, s.Now())
 	if len(problems) > 0 {
 		return nil, fault.Invalid(problems)
 	}
-	e := &evaluation{r: r, workspace: w.ID}
+	e := &evaluation{r: r, workspace: w.ID, connections: connections}
 	if err := s.gather(ctx, e); err != nil {
 		return nil, err
 	}
 	return e, e.evaluate()
+}
+
+func (s *Service) connections(ctx context.Context, workspace ident.ID) ([]Connection, error) {
+	list, err := s.Records.Connections(ctx, workspace)
+	if err != nil {
+		return nil, fmt.Errorf("read connections: %w", err)
+	}
+	return list, nil
 }
 
 // answer computes the rows, and stores them if they exceed one page.
@@ -120,8 +129,8 @@ func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved
 	}
 	e := &evaluation{r: r, workspace: w.ID}
 	var err error
-	if e.connections, err = s.Records.Connections(ctx, w.ID); err != nil {
-		return nil, fmt.Errorf("read connections: %w", err)
+	if e.connections, err = s.connections(ctx, w.ID); err != nil {
+		return nil, err
 	}
 	if q.DryRun {
 		if e.state, err = s.Facts.State(ctx, w.ID); err != nil {

@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -176,18 +177,70 @@ func (e *evaluation) convertingPlatforms() []string {
 	return distinct(claimed, func(g Group) string { return g.Values[0].ID })
 }
 
-func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
-	var stale, sandbox, lost []ident.ID
-	// Connections that lost their facts do not contribute, so check all.
-	for _, c := range e.connections {
-		if c.Lost {
-			lost = append(lost, c.ID)
+// codesOf returns the distinct codes of warnings, in their order.
+func codesOf(list []Warning) (codes []string) {
+	for i := range list {
+		if !slices.Contains(codes, list[i].Code) {
+			codes = append(codes, list[i].Code)
 		}
 	}
-	if len(lost) > 0 {
-		slices.Sort(lost)
-		list = append(list, Warning{Code: "data_lost", Connections: lost, Message: fmt.Sprintf("Metrics of %d connections were lost on the server and are incomplete. What can be read again from the platforms is being read; own data has to be sent again.", len(lost))})
+	return codes
+}
+
+// lost returns the connections that may belong to the query and have lost
+// facts, sorted. They need not contribute: all of their facts may be lost.
+func (e *evaluation) lost() (ids []ident.ID) {
+	for _, c := range e.connections {
+		if !c.Lost {
+			continue
+		}
+		yes, _ := e.r.where.canMatch(func(d string) ([]string, bool) {
+			return []string{string(c.ID)}, d == "connection_id"
+		})
+		if yes {
+			ids = append(ids, c.ID)
+		}
 	}
+	slices.Sort(ids)
+	return ids
+}
+
+// lostOf returns the connections that have lost facts, sorted.
+func lostOf(connections []Connection) (ids []ident.ID) {
+	for _, c := range connections {
+		if c.Lost {
+			ids = append(ids, c.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// LostMessage returns the message of the warning data_lost, empty if no
+// connection of the workspace has lost facts. It is for responses that have
+// metrics and no answer of a query.
+func (s *Service) LostMessage(ctx context.Context, workspace ident.ID) (string, error) {
+	list, err := s.connections(ctx, workspace)
+	if err != nil || len(lostOf(list)) == 0 {
+		return "", err
+	}
+	return lostMessage, nil
+}
+
+// lostWarnings returns the warning about connections that have lost facts, nil
+// for none.
+func lostWarnings(ids []ident.ID) []Warning {
+	if len(ids) == 0 {
+		return nil
+	}
+	return []Warning{{Code: "data_lost", Connections: ids, Message: lostMessage}}
+}
+
+const lostMessage = "Metrics of these connections were lost on the server and are incomplete. Metrics of platforms are read again. Data of your own has to be sent again; then set data_lost_at of the connection to null with PATCH /v1/connections/{id}."
+
+func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
+	list = lostWarnings(e.lost())
+	var stale, sandbox []ident.ID
 	for _, c := range e.contributingConnections() {
 		if c.stale(now) {
 			stale = append(stale, c.ID)

@@ -120,7 +120,8 @@ func (s *Service) addFacts(ctx context.Context, workspace ident.ID, in *Insights
 	return nil
 }
 
-// audienceFacts returns the metrics of an audience, or nil without facts.
+// audienceFacts returns the metrics of an audience, or nil without
+// a source of facts.
 func (s *Service) audienceFacts(ctx context.Context, workspace ident.ID, in *Insights) (*analytics.AudienceFacts, error) {
 	if s.facts == nil {
 		return nil, nil
@@ -130,11 +131,7 @@ func (s *Service) audienceFacts(ctx context.Context, workspace ident.ID, in *Ins
 	if !ok || !ok2 {
 		return nil, fmt.Errorf("%s to %s are not days", in.Period.StartDate, in.Period.EndDate)
 	}
-	found, err := s.facts.AudienceInsights(ctx, workspace, in.AudienceID, in.Baseline, first, last)
-	if err != nil || slices.ContainsFunc(found.Warnings, func(w analytics.Warning) bool { return w.Code == analytics.NoFacts }) {
-		return nil, err
-	}
-	return found, nil
+	return s.facts.AudienceInsights(ctx, workspace, in.AudienceID, in.Baseline, first, last)
 }
 
 // mergeCampaigns lists campaigns with metrics first, then campaigns that only

@@ -27,7 +27,7 @@ type fakeFacts struct {
 func (r *fakeFacts) AudienceInsights(_ context.Context, workspace, id ident.ID, baseline string, first, last clock.Date) (*analytics.AudienceFacts, error) {
 	r.asked = append(r.asked, fmt.Sprint(workspace, " ", baseline, " ", first, " ", last))
 	if r.known[id] == nil {
-		return &analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: analytics.NoFacts}}}, r.err
+		return &analytics.AudienceFacts{Warnings: []analytics.Warning{{Code: analytics.NoFacts, Message: "No platform has reported metrics for this audience in the period."}}}, r.err
 	}
 	return r.known[id], r.err
 }

@@ -113,6 +113,9 @@ func answered(r *request, a *analytics.Answer) response {
 	default:
 		res.text = a.AppendJSON(make([]byte, 0, 4<<10))
 	}
+	if codes := a.WarningCodes(); len(codes) > 0 {
+		r.w.Header()["X-Warnings"] = []string{strings.Join(codes, ", ")}
+	}
 	if next := a.Next(); next != "" && res.textType != typeJSON {
 		// CSV and NDJSON cannot carry the cursor beside the rows.
 		r.w.Header()["X-Next-Cursor"] = []string{next}

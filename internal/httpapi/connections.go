@@ -44,7 +44,7 @@ func (a *API) connectionRoutes() []route {
 func (a *API) warned(handle func(context.Context, *request) (response, error)) func(context.Context, *request) (response, error) {
 	return func(ctx context.Context, r *request) (response, error) {
 		res, err := handle(ctx, r)
-		res.warnings = a.nodeWarnings(true)
+		res.warnings = a.nodeWarnings(true, "")
 		return res, err
 	}
 }

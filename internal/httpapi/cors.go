@@ -19,7 +19,7 @@ func (a *API) cors(r *request) (done bool) {
 		return false
 	}
 	h["Access-Control-Allow-Origin"] = []string{origin}
-	h["Access-Control-Expose-Headers"] = []string{"ETag, Link, Location, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Api-Key-Expires-At"}
+	h["Access-Control-Expose-Headers"] = []string{"ETag, Link, Location, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Api-Key-Expires-At, X-Next-Cursor, X-Warnings"}
 	if r.http.Method != http.MethodOptions || r.http.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

@@ -61,7 +61,8 @@ func (a *API) creativeRoutes() []route {
 }
 
 func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
-	return a.listRecords(&resource{listing: &variantList, list: func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	lost := ""
+	res, err := a.listRecords(&resource{listing: &variantList, list: func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 		id, err := r.recordID(ident.Creative)
 		if err != nil {
 			return page.Page{}, err
@@ -72,8 +73,15 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 		// include filters nothing. It is declared as a filter so that cursors
 		// contain it.
 		q.Filters = nil
+		if lost, err = a.Analytics.LostMessage(ctx, workspace); err != nil {
+			return page.Page{}, err
+		}
 		return a.Creatives.Measured(ctx, workspace, id, q)
 	}})(ctx, r)
+	if err == nil && lost != "" {
+		res.warnings = a.nodeWarnings(false, lost)
+	}
+	return res, err
 }
 
 func (a *API) getCreative(ctx context.Context, r *request) (response, error) {

@@ -47,11 +47,15 @@ func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
+	lost := ""
 	if q.Sort == sortMetric {
 		if err := r.caller.May("getAnalyticsCampaigns", r.from); err != nil {
 			return response{}, err
 		}
 		if err := a.rank(ctx, r, &q, params); err != nil {
+			return response{}, err
+		}
+		if lost, err = a.Analytics.LostMessage(ctx, r.caller.Workspace.ID); err != nil {
 			return response{}, err
 		}
 	}
@@ -60,7 +64,7 @@ func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	res := a.pageOf(r, p, params)
-	res.warnings = a.nodeWarnings(false)
+	res.warnings = a.nodeWarnings(false, lost)
 	return res, nil
 }
 

@@ -138,7 +138,7 @@ func (a *API) ready(r *request) error {
 	err := a.Ready(ctx)
 	if err == nil && !a.draining.Load() {
 		// A node without metrics is ready, because all other operations work.
-		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.nodeWarnings(true)})
+		a.reply(r, response{status: http.StatusOK, data: []byte(`{"status":"ready"}`), warnings: a.nodeWarnings(true, "")})
 		return nil
 	}
 	message := "The node is not ready to take traffic."
@@ -167,8 +167,9 @@ func (a *API) sendPage(r *request, p *publicPage) error {
 
 // nodeWarnings returns the warnings about missing data of this node as JSON,
 // nil if nothing is missing. Without them, a response would look complete.
-// facts includes missing metrics.
-func (a *API) nodeWarnings(facts bool) []byte {
+// facts includes missing metrics. lost is the message of data_lost, empty if
+// the response has no metrics or all are stored.
+func (a *API) nodeWarnings(facts bool, lost string) []byte {
 	var b []byte
 	add := func(code string, tell func() string) {
 		if tell == nil {
@@ -192,6 +193,7 @@ func (a *API) nodeWarnings(facts bool) []byte {
 		add("facts_unavailable", a.FactsFault)
 	}
 	add("changes_lost", a.ChangesLost)
+	add("data_lost", func() string { return lost })
 	if b == nil {
 		return nil
 	}
