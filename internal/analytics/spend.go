@@ -54,6 +54,17 @@ func (s *Service) Spend(ctx context.Context, workspace ident.ID, ids []ident.ID,
 	return spends, nil
 }
 
+// LostSources implements campaign.Spending.
+func (s *Service) LostSources(ctx context.Context, workspace ident.ID) (list []fact.LostSource, err error) {
+	connections, err := s.connections(ctx, workspace)
+	for _, c := range connections {
+		if c.Lost {
+			list = append(list, fact.LostSource{ID: c.ID, Own: c.Own})
+		}
+	}
+	return list, err
+}
+
 // spendByCampaign adds up spend by campaign. It queries only days on which a
 // source has facts.
 func (s *Service) spendByCampaign(ctx context.Context, workspace ident.ID, sources []fact.Coverage, ids []ident.ID, currency money.Currency, days span) (map[ident.ID]Sum, error) {

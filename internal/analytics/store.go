@@ -99,6 +99,8 @@ type Connection struct {
 	StaleAfter  time.Duration
 	// Lost means that facts were lost and are not fully restored.
 	Lost bool
+	// Own means that callers send the data.
+	Own bool
 	// Sandbox means that the metrics are simulated.
 	Sandbox bool
 }

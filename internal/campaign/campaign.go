@@ -63,6 +63,9 @@ type Campaign struct {
 	// means that spend has no exchange rate to the campaign's currency. Between
 	// two queries of the facts, the delivery issues store both flags.
 	dailyCapReached, rateMissing bool
+	// lostBy are the connections whose lost facts may include spend of the
+	// campaign. The delivery issues store them too.
+	lostBy []ident.ID
 	// requestPause means that a caller stops the campaign while a platform
 	// campaign may still run. The service then requests the pause even if the
 	// campaign was not running.

@@ -83,10 +83,12 @@ func (c *Campaign) deliveryStatus(now clock.Instant) DeliveryStatus {
 	}
 	status := Delivering
 	for _, issue := range c.Delivery.Issues {
-		if issue.blocking {
+		switch {
+		case issue.blocking:
 			return Blocked
+		case issue.Code != dataLost:
+			status = Limited
 		}
-		status = Limited
 	}
 	return status
 }
@@ -130,12 +132,16 @@ var issueTexts = map[string]issueText{
 	// and do not block it.
 	"daily_cap_reached": {"budget", "What may be spent in a day is spent; delivery goes on at midnight in the campaign's time zone.", "Raise budget.daily_cap, or the amount of a daily budget, to deliver more today.", false},
 	"budget_exhausted":  {"budget", "The lifetime budget is spent.", "Raise budget.amount.", true},
+	dataLost: {
+		"spend_to_date", "Metrics of this connection were lost on the server. spend_to_date and budget_remaining show what was known before the loss, or what is stored again if that is more.",
+		"See status_reason of the connection. Metrics of a platform are read again. Data of your own has to be sent again; then set data_lost_at of the connection to null with PATCH /v1/connections/{id}.", false,
+	},
 	"currency_mismatch": {"budget", "A platform reports spend in a currency that has no exchange rate to the campaign's, so spend and what is left are unknown.", "Set the budget in the platform's currency, or have exchange rates imported for the days of the report.", false},
 }
 
 // issues returns the current delivery issues. An issue that existed before
 // keeps its since. A completed or archived campaign only has the push and drift
-// issues of its platform campaigns.
+// issues of its platform campaigns, and those of lost facts.
 func (c *Campaign) issues(before []Issue, usability map[ident.ID]record.Usability, now clock.Instant) []Issue {
 	list := []Issue{}
 	add := func(code string, resource *ident.ID) *Issue {
@@ -159,6 +165,9 @@ func (c *Campaign) issues(before []Issue, usability map[ident.ID]record.Usabilit
 			}
 		}
 		return n
+	}
+	for _, id := range c.lostBy {
+		add(dataLost, &id)
 	}
 	if !c.canDeliver() {
 		c.pushIssues(usability, false, add)

@@ -27,6 +27,8 @@ type fakeSpend struct {
 	queries []int
 	// age is the age of the facts.
 	age time.Duration
+	// lost are the connections that have lost facts.
+	lost []fact.LostSource
 	// duringQuery, if set, is called once during a query.
 	duringQuery func()
 }
@@ -56,6 +58,13 @@ func (l *fakeSpend) takeQueries() []int {
 	defer l.mu.Unlock()
 	defer func() { l.queries = nil }()
 	return l.queries
+}
+
+// LostSources implements campaign.Spending.
+func (l *fakeSpend) LostSources(context.Context, ident.ID) ([]fact.LostSource, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost, nil
 }
 
 // Spend implements campaign.Spending.

@@ -22,16 +22,67 @@ const (
 )
 
 // HasSpend reports whether the record shows spend, including spend whose total
-// is unknown because an exchange rate is missing.
+// is unknown because an exchange rate is missing or facts were lost.
 func (c *Campaign) HasSpend() bool {
-	return c.SpendToDate != nil || slices.ContainsFunc(c.Delivery.Issues, func(i Issue) bool { return i.Code == "currency_mismatch" })
+	return c.SpendToDate != nil || slices.ContainsFunc(c.Delivery.Issues, func(i Issue) bool { return i.Code == "currency_mismatch" || i.Code == dataLost })
 }
 
-// restoreFlags restores capped and unpriced from the stored delivery issues.
+// restoreFlags restores dailyCapReached, rateMissing and lostBy from the stored
+// delivery issues.
 func (c *Campaign) restoreFlags() {
+	c.lostBy = nil
 	for _, issue := range c.Delivery.Issues {
+		if issue.Code == dataLost && issue.ResourceID != nil {
+			c.lostBy = append(c.lostBy, *issue.ResourceID)
+		}
 		c.dailyCapReached = c.dailyCapReached || issue.Code == "daily_cap_reached"
 		c.rateMissing = c.rateMissing || issue.Code == "currency_mismatch"
+	}
+}
+
+// dataLost is the code of the issue that facts of a connection were lost.
+const dataLost = "data_lost"
+
+// setLostBy selects the lost facts that may include spend of the campaign:
+// those of its connections, and all own data if the campaign has spend. s is
+// nil without facts.
+//
+// Choice: own data names campaigns in its rows, which are lost. So every
+// campaign with spend counts, because a total that is too low looks right.
+func (c *Campaign) setLostBy(sources []fact.LostSource, s *fact.CampaignSpend) {
+	c.lostBy = nil
+	if s == nil && !c.HasSpend() {
+		return
+	}
+	for _, l := range sources {
+		if l.Own || slices.Contains(c.Connections(), l.ID) {
+			c.lostBy = append(c.lostBy, l.ID)
+		}
+	}
+}
+
+// keepsSpend reports whether the campaign keeps the spend that it shows,
+// because facts were lost and the stored ones add up to less.
+//
+// Choice: the last known total protects the budget. A lower total would let the
+// campaign spend a part of the budget again.
+func (c *Campaign) keepsSpend(spent *Sum, s *fact.CampaignSpend) bool {
+	if len(c.lostBy) == 0 || spent == nil || c.Budget != nil && c.Budget.Currency != spent.Currency {
+		return false
+	}
+	return s == nil || s.Known && s.Currency == spent.Currency && s.Total < spent.Amount.Micros
+}
+
+// keepSpend sets the spend that the campaign showed before. The remaining
+// budget of the day is unknown.
+func (c *Campaign) keepSpend(spent, left *Sum) {
+	c.SpendToDate = spent
+	if b := c.Budget; b != nil && b.Type == lifetime {
+		rest := *spent
+		rest.Amount.Micros = min(max(b.Amount.Micros-spent.Amount.Micros, 0), b.Amount.Micros)
+		if c.BudgetRemaining = &rest; left.equals(&rest) {
+			c.BudgetRemaining = left
+		}
 	}
 }
 
@@ -64,10 +115,14 @@ func (b *Budget) perDay() (micros int64, limited bool) {
 }
 
 // applySpend applies the spend from the facts; s is nil without facts. Sums
-// that did not change keep their as_of.
+// that did not change keep their as_of. Call setLostBy before.
 func (c *Campaign) applySpend(s *fact.CampaignSpend, now clock.Instant) {
 	spent, left := c.SpendToDate, c.BudgetRemaining
 	c.SpendToDate, c.BudgetRemaining, c.dailyCapReached, c.rateMissing = nil, nil, false, false
+	if c.keepsSpend(spent, s) {
+		c.keepSpend(spent, left)
+		return
+	}
 	if s == nil {
 		return
 	}
@@ -184,7 +239,10 @@ func (c *Campaign) zone() *time.Location {
 func (s *Service) refreshSpend(ctx context.Context, c *Campaign, now clock.Instant) error {
 	var found map[ident.ID]fact.CampaignSpend
 	if s.spending != nil {
-		var err error
+		lost, err := s.spending.LostSources(ctx, c.WorkspaceID)
+		if err != nil {
+			return fmt.Errorf("look up lost facts: %w", err)
+		}
 		q := c.spendQuery()
 		found, err = s.spending.Spend(ctx, c.WorkspaceID, []ident.ID{c.ID}, q.currency, q.zone)
 		if fault.Is(err, fault.Unavailable) {
@@ -198,6 +256,7 @@ func (s *Service) refreshSpend(ctx context.Context, c *Campaign, now clock.Insta
 		if err != nil {
 			return fmt.Errorf("look up the spend of %s: %w", c.ID, err)
 		}
+		c.setLostBy(lost, spendOf(found, c.ID))
 	}
 	c.applySpend(spendOf(found, c.ID), now)
 	return nil
@@ -220,6 +279,10 @@ func (s *Service) UpdateSpend(ctx context.Context, workspace ident.ID) error {
 	if err != nil {
 		return fmt.Errorf("look up the spend of campaigns: %w", err)
 	}
+	lost, err := s.spending.LostSources(ctx, workspace)
+	if err != nil {
+		return fmt.Errorf("look up lost facts: %w", err)
+	}
 	// Campaigns whose facts were deleted need an update too.
 	ids, err := s.store.WithSpend(ctx, workspace)
 	if err != nil {
@@ -236,7 +299,7 @@ func (s *Service) UpdateSpend(ctx context.Context, workspace ident.ID) error {
 			return err
 		}
 		for _, c := range list {
-			if err := s.storeSpend(ctx, c, spendOf(known, c.ID)); err != nil {
+			if err := s.storeSpend(ctx, c, spendOf(known, c.ID), lost); err != nil {
 				return err
 			}
 		}
@@ -268,15 +331,16 @@ func (s *Service) convert(ctx context.Context, workspace ident.ID, known map[ide
 }
 
 // storeSpend stores the spend of a campaign if it changed.
-func (s *Service) storeSpend(ctx context.Context, c *Campaign, spend *fact.CampaignSpend) error {
+func (s *Service) storeSpend(ctx context.Context, c *Campaign, spend *fact.CampaignSpend, lost []fact.LostSource) error {
 	query := c.spendQuery()
-	if !c.spendChanged(spend, clock.At(s.now())) {
+	if !c.spendChanged(spend, lost, clock.At(s.now())) {
 		return nil
 	}
 	_, err := s.settle(ctx, c.WorkspaceID, c.ID, func(c *Campaign, now clock.Instant) error {
 		if c.spendQuery() != query {
 			return s.refreshSpend(ctx, c, now)
 		}
+		c.setLostBy(lost, spend)
 		c.applySpend(spend, now)
 		return nil
 	})
@@ -285,11 +349,12 @@ func (s *Service) storeSpend(ctx context.Context, c *Campaign, spend *fact.Campa
 
 // spendChanged applies the spend and reports whether the record must be
 // written.
-func (c *Campaign) spendChanged(spend *fact.CampaignSpend, now clock.Instant) bool {
+func (c *Campaign) spendChanged(spend *fact.CampaignSpend, lost []fact.LostSource, now clock.Instant) bool {
 	c.restoreFlags()
 	before := *c
+	c.setLostBy(lost, spend)
 	c.applySpend(spend, now)
-	if !c.sameSpend(&before) || c.canComplete() && c.budgetExhausted() {
+	if !c.sameSpend(&before) || !slices.Equal(c.lostBy, before.lostBy) || c.canComplete() && c.budgetExhausted() {
 		return true
 	}
 	return c.canDeliver() && (c.dailyCapReached != before.dailyCapReached || c.rateMissing != before.rateMissing)

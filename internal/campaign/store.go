@@ -51,4 +51,7 @@ type Spending interface {
 	// in the given currency and days in the given zone; an empty value means
 	// the workspace's.
 	Spend(ctx context.Context, workspace ident.ID, ids []ident.ID, currency money.Currency, zone string) (map[ident.ID]fact.CampaignSpend, error)
+	// LostSources returns the connections whose facts were lost and are not all
+	// stored again.
+	LostSources(ctx context.Context, workspace ident.ID) ([]fact.LostSource, error)
 }

@@ -2,6 +2,7 @@ package fact
 
 import (
 	"fanfare/internal/clock"
+	"fanfare/internal/ident"
 	"fanfare/internal/money"
 )
 
@@ -15,4 +16,11 @@ type CampaignSpend struct {
 	// Known is false if an amount has no exchange rate to the currency.
 	Known bool
 	AsOf  clock.Instant
+}
+
+// LostSource is a connection whose facts were lost and are not all stored again.
+// Own marks own data, whose rows may name any campaign.
+type LostSource struct {
+	ID  ident.ID
+	Own bool
 }

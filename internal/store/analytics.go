@@ -44,7 +44,7 @@ func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analy
 			}
 			list = append(list, analytics.Connection{
 				ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
-				Lost:         c.DataLostAt != nil,
+				Lost: c.DataLostAt != nil, Own: c.Platform == connection.PlatformAPI || c.Platform == connection.PlatformCSV,
 				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
 			})
 		}

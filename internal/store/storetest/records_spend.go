@@ -20,15 +20,19 @@ func (s spending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, s
 	return map[ident.ID]fact.CampaignSpend{s.id: {Total: 1_500_000, Currency: "EUR", Known: true}}, nil
 }
 
+// LostSources implements campaign.Spending.
+func (s spending) LostSources(context.Context, ident.ID) ([]fact.LostSource, error) { return nil, nil }
+
 // recordsSpend reads several campaigns at once and lists those with spend.
 func recordsSpend(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("spender@example.com")
-	none, known, unknown, foreign := w.Draft("None"), w.Draft("Known"), w.Draft("Unknown"), w.Draft("Foreign")
+	none, known, unknown, lost, foreign := w.Draft("None"), w.Draft("Known"), w.Draft("Unknown"), w.Draft("Lost"), w.Draft("Foreign")
 	sum := &campaign.Sum{Amount: money.Amount{Micros: 1_500_000, Digits: 2}, Currency: "EUR", AsOf: w.Now()}
 	known.SpendToDate, foreign.SpendToDate = sum, sum
 	unknown.Delivery.Issues = []campaign.Issue{{Code: "currency_mismatch"}}
+	lost.Delivery.Issues = []campaign.Issue{{Code: "data_lost"}}
 	foreign.WorkspaceID = other
-	for _, c := range []*campaign.Campaign{none, known, unknown, foreign} {
+	for _, c := range []*campaign.Campaign{none, known, unknown, lost, foreign} {
 		save := w.Save("campaign.created")
 		save.Cause.Workspace = c.WorkspaceID
 		_, err := w.DB.Campaigns().Save(t.Context(), c, save)
@@ -44,7 +48,7 @@ func recordsSpend(t *testing.T, w *World) {
 			t.Errorf("spenders: got %v want %v", got, want)
 		}
 	}
-	spenders(known.ID, unknown.ID)
+	spenders(known.ID, unknown.ID, lost.ID)
 	list, err := w.DB.Campaigns().ByIDs(t.Context(), w.Workspace, []ident.ID{unknown.ID, "cmp_gone", foreign.ID, none.ID, known.ID})
 	w.must(err)
 	got, want := []string{}, []string{}
@@ -67,6 +71,6 @@ func recordsSpend(t *testing.T, w *World) {
 		_, err := w.DB.Campaigns().Save(t.Context(), c, w.Save("campaign.delivery_changed"))
 		w.must(err)
 	}
-	spenders(none.ID)
+	spenders(none.ID, lost.ID)
 	w.Count(1_500_000, `SELECT spend FROM campaign WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(none.ID))
 }
