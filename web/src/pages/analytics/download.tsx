@@ -24,8 +24,14 @@ export function Download({ query, catalogue }: { query: Query; catalogue: Catalo
         parseAs: "blob",
       });
       saveAs((await take(answer)) as Blob, `analytics.${kind}`);
+      return (await answer).response.headers.get("X-Warnings") ?? "";
     },
-    onSuccess: () => say("Downloaded"),
+    onSuccess: (warnings) =>
+      say(
+        warnings.includes("data_lost")
+          ? "Downloaded. The numbers are incomplete: data was lost on the server."
+          : "Downloaded",
+      ),
   });
   return (
     <MenuTrigger>

@@ -17,6 +17,7 @@ import { Access } from "./connect";
 import { Entities } from "./entities";
 import { Glyph, platformName } from "./glyph";
 import { History } from "./history";
+import { Lost } from "./lost";
 import { Progress, SyncNow } from "./progress";
 import { type Connection, connectionQuery, isOwn, platformsQuery, syncQuery, useReconnect } from "./queries";
 import { ConnectionSettings } from "./settings";
@@ -59,6 +60,7 @@ export function ConnectionDetail() {
         {own || gone ? null : <SyncNow connection={c} />}
       </PageHeader>
       <div className="grid gap-4">
+        <Lost connection={c} />
         <Remedy connection={c} />
         <Current connection={c} />
         <Tabs
@@ -100,7 +102,7 @@ function Remedy({ connection: c }: { connection: Connection }) {
     );
   }
   const waits = c.status === "pending" || c.status === "reauth_required";
-  const reason = c.status_reason;
+  const reason = c.status_reason?.code === "data_lost" ? null : c.status_reason;
   if (!reason && !waits) return null;
   return (
     <Note

@@ -141,7 +141,7 @@ const columns: TableColumn<Connection>[] = [
         <Status value={c.status} />
         {c.status_reason ? (
           <span className="mt-1 block text-xs text-muted">
-            {c.status_reason.remediation ?? c.status_reason.message}
+            {(c.data_lost_at ? null : c.status_reason.remediation) ?? c.status_reason.message}
           </span>
         ) : null}
       </span>
