@@ -138,7 +138,7 @@ type syncing struct {
 // connect connects, and syncs for the first time.
 func (s *syncing) connect() {
 	ctx := context.Background()
-	sent, err := body.Of(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
+	sent, err := body.FromGo(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
 	check(err)
 	d, err := s.app.Connections.Create(ctx, s.cause, sent, connection.Home{Currency: "USD", Zone: "UTC"})
 	check(err)

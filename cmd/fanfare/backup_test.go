@@ -90,7 +90,7 @@ func TestBackup(t *testing.T) {
 }
 
 // upload uploads a drawing and returns its path.
-func (p *place) upload(key, drawing string) string {
+func (p *testInstall) upload(key, drawing string) string {
 	p.Helper()
 	req, err := http.NewRequest(http.MethodPost, p.server.URL+"/v1/assets", strings.NewReader(drawing))
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *place) upload(key, drawing string) string {
 
 // damage changes single bytes and truncates the file. Such files must not be
 // restored.
-func damage(t *testing.T, p *place, file, dir string) {
+func damage(t *testing.T, p *testInstall, file, dir string) {
 	t.Helper()
 	whole, err := os.ReadFile(file)
 	if err != nil {

@@ -160,13 +160,13 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 		authority = authorityFile(dir)
 	}
 	a, err := app.Open(ctx, app.Config{
-		People: people, Authority: authority,
+		SignInConfig: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
-	return a, c.away(err)
+	return a, c.unavailableHint(err)
 }
 
 // pairs parses a list of platform=value.
@@ -219,11 +219,11 @@ func localURL(listen string) string {
 // openEngine opens the database without the app.
 func (c *cli) openEngine(ctx context.Context, dir *datadir.Dir) (store.Engine, error) {
 	e, err := app.OpenEngine(ctx, c.storeSetting(dir))
-	return e, c.away(err)
+	return e, c.unavailableHint(err)
 }
 
-// away adds the fix to the error of an unavailable database.
-func (c *cli) away(err error) error {
+// unavailableHint adds the fix to the error of an unavailable database.
+func (c *cli) unavailableHint(err error) error {
 	if c.settings.Store != "" && errors.Is(err, store.ErrUnavailable) {
 		return fmt.Errorf("%w: start the database, or correct --store", err)
 	}
@@ -233,10 +233,10 @@ func (c *cli) away(err error) error {
 // cachedRecords limits the record cache to about 60 MB.
 const cachedRecords = 32_768
 
-// begins lists the operations that create a database if none exists. Any other
+// createsDatabase lists the operations that create a database if none exists. Any other
 // operation would report on, or change, a new database instead of the intended
 // one.
-var begins = map[string]bool{"workspace.create": true, "rates.put": true}
+var createsDatabase = map[string]bool{"workspace.create": true, "rates.put": true}
 
 func noDatabase(folder string) error {
 	return fmt.Errorf("there is no database in %s: name the data folder of your server with --data, or create a workspace or start `fanfare serve` there first", folder)
@@ -249,7 +249,7 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 		return err
 	}
 	ctx, report := cmd.Context(), progress(cmd.ErrOrStderr(), name)
-	if _, err := os.Stat(c.settings.Data); errors.Is(err, fs.ErrNotExist) && !begins[name] && c.settings.Store == "" {
+	if _, err := os.Stat(c.settings.Data); errors.Is(err, fs.ErrNotExist) && !createsDatabase[name] && c.settings.Store == "" {
 		return configError{noDatabase(c.settings.Data)}
 	}
 	dir, err := datadir.Open(c.settings.Data)
@@ -267,7 +267,7 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	if err := c.orphaned(dir); err != nil {
 		return configError{err}
 	}
-	if _, err := os.Stat(c.storeSetting(dir)); errors.Is(err, fs.ErrNotExist) && !begins[name] && c.settings.Store == "" {
+	if _, err := os.Stat(c.storeSetting(dir)); errors.Is(err, fs.ErrNotExist) && !createsDatabase[name] && c.settings.Store == "" {
 		return configError{noDatabase(dir.Path())}
 	}
 	a, err := c.openApp(ctx, dir, false, quietLog)
@@ -332,9 +332,9 @@ func reach(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client,
 	}
 }
 
-// take locks the data folder for exclusive use. It waits for another command
+// lockDir locks the data folder for exclusive use. It waits for another command
 // that uses the folder, but not for a server.
-func take(ctx context.Context, dir *datadir.Dir, w io.Writer) error {
+func lockDir(ctx context.Context, dir *datadir.Dir, w io.Writer) error {
 	server, err := reach(ctx, dir, w)
 	if server != nil {
 		return dir.Lock()

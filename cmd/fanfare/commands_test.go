@@ -41,7 +41,7 @@ func TestCommands(t *testing.T) {
 }
 
 // accounts runs the commands for workspaces and users.
-func (p *place) accounts() madeWorkspace {
+func (p *testInstall) accounts() madeWorkspace {
 	p.Helper()
 	w, other := p.workspace(), p.workspace()
 	if !strings.HasPrefix(w.WorkspaceID, "wks_") || !strings.HasPrefix(w.UserID, "usr_") || !account.WellFormed(w.APIKey) {
@@ -108,7 +108,7 @@ func (p *place) accounts() madeWorkspace {
 }
 
 // keys runs the commands for keys.
-func (p *place) keys(w madeWorkspace) {
+func (p *testInstall) keys(w madeWorkspace) {
 	p.Helper()
 	args := func(name string, more ...string) []string {
 		return append([]string{"key", name, "--workspace", w.WorkspaceID}, more...)
@@ -153,7 +153,7 @@ func (p *place) keys(w madeWorkspace) {
 }
 
 // maintenance runs the maintenance commands of the store.
-func (p *place) maintenance() {
+func (p *testInstall) maintenance() {
 	p.Helper()
 	wants(p.T, p.run(0, "migrate").Out, "nothing to do")
 	wants(p.T, p.run(0, "audit", "verify").Out, "entries in 3 chains")

@@ -78,8 +78,8 @@ func (d *doctor) note(check, status, detail string) {
 	d.list = append(d.list, finding{check, status, strings.Join(strings.Fields(detail), " ")})
 }
 
-// judge adds a failure for every fault, or one good finding if it has none.
-func (d *doctor) judge(check string, faults []error, fine string) {
+// addFindings adds a failure for every fault, or one good finding if it has none.
+func (d *doctor) addFindings(check string, faults []error, fine string) {
 	found := false
 	for _, err := range faults {
 		if err == nil {
@@ -97,18 +97,18 @@ func (d *doctor) judge(check string, faults []error, fine string) {
 
 func (d *doctor) examine(cmd *cobra.Command) {
 	warnings, err := config.Load(cmd.Root().PersistentFlags(), os.Environ(), os.ReadFile)
-	d.judge("settings", []error{err}, "flags, environment and file can be read")
+	d.addFindings("settings", []error{err}, "flags, environment and file can be read")
 	for _, w := range warnings {
 		d.note("environment", warning, w)
 	}
 	_, err = d.logger()
-	d.judge("log", []error{err}, d.settings.LogLevel+", "+d.settings.LogFormat)
+	d.addFindings("log", []error{err}, d.settings.LogLevel+", "+d.settings.LogFormat)
 	limits, err := d.limits()
-	d.judge("limits", []error{err}, "every plan has its numbers")
-	d.judge("weak set-up", d.settings.Check(limits, testBuild), "none found")
-	d.judge("clock", []error{clockFault()}, now().UTC().Format("2006-01-02 15:04:05")+" UTC")
+	d.addFindings("limits", []error{err}, "every plan has its numbers")
+	d.addFindings("weak set-up", d.settings.Check(limits, testBuild), "none found")
+	d.addFindings("clock", []error{clockFault()}, now().UTC().Format("2006-01-02 15:04:05")+" UTC")
 	_, err = config.ParseProxies(d.settings.TrustedProxies)
-	d.judge("proxies", []error{err}, fmt.Sprintf("%d trusted", len(d.settings.TrustedProxies)))
+	d.addFindings("proxies", []error{err}, fmt.Sprintf("%d trusted", len(d.settings.TrustedProxies)))
 
 	if _, err := os.Stat(d.settings.Data); d.settings.Data != "" && errors.Is(err, fs.ErrNotExist) {
 		d.note("data folder", good, d.settings.Data+" is not there yet; the first start makes it")
@@ -116,12 +116,12 @@ func (d *doctor) examine(cmd *cobra.Command) {
 			d.assets(d.settings.Assets)
 		}
 		lc, _ := d.check(nil)
-		d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode)
+		d.addFindings("certificate", lc.Check(now()), "mode "+d.settings.TLSMode)
 		d.port()
 		return
 	}
 	dir, err := datadir.Open(d.settings.Data)
-	d.judge("data folder", []error{err}, d.settings.Data)
+	d.addFindings("data folder", []error{err}, d.settings.Data)
 	if dir == nil {
 		return
 	}
@@ -164,7 +164,7 @@ const certificateDays = 14
 // certificates checks the TLS files.
 func (d *doctor) certificates(dir *datadir.Dir) {
 	lc, _ := d.check(dir)
-	d.judge("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
+	d.addFindings("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
 	switch d.settings.TLSMode {
 	case listen.ModeAuto:
 		d.lifetime("authority", authorityFile(dir), "delete it and `fanfare serve` makes a new one, then run `fanfare trust`")
@@ -369,5 +369,5 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 		return // examineStore reported it
 	}
 	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))), examineConnections(ctx, db))
-	d.judge("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
+	d.addFindings("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // examined runs doctor and returns its findings by status.
-func (p *place) examined(code int, args ...string) map[string]string {
+func (p *testInstall) examined(code int, args ...string) map[string]string {
 	p.Helper()
 	var list []finding
 	res := p.run(code, append([]string{"doctor", "--json"}, args...)...)
@@ -90,39 +90,39 @@ func TestDoctorFinds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		status string
-		make   func(t *testing.T, p *place) []string
+		make   func(t *testing.T, p *testInstall) []string
 		says   []string
 	}{
-		{"a folder that others can read", warning, func(t *testing.T, p *place) []string {
+		{"a folder that others can read", warning, func(t *testing.T, p *testInstall) []string {
 			p.run(0, "migrate")
 			chmod(t, p.data, 0o755)
 			return nil
 		}, []string{"data folder:", "can be read by others (mode 0755)", "chmod 700"}},
-		{"pictures that others can change", failure, func(t *testing.T, p *place) []string {
+		{"pictures that others can change", failure, func(t *testing.T, p *testInstall) []string {
 			p.serve().Stop()
 			chmod(t, filepath.Join(p.data, "assets"), 0o722)
 			return nil
 		}, []string{"assets:", "can be written by others (mode 0722)", "chmod go-w"}},
-		{"an unknown variable", warning, func(_ *testing.T, p *place) []string {
+		{"an unknown variable", warning, func(_ *testing.T, p *testInstall) []string {
 			p.env = append(p.env, "FANFARE_LISEN=x")
 			return nil
 		}, []string{"environment:", "did you mean FANFARE_LISTEN?"}},
-		{"too many connections", warning, func(_ *testing.T, p *place) []string {
+		{"too many connections", warning, func(_ *testing.T, p *testInstall) []string {
 			p.run(0, "migrate")
 			return []string{"--max-connections", "1000000000"}
 		}, []string{"machine:", "open-file limit", "ulimit -n"}},
-		{"a certificate that ends soon", warning, func(t *testing.T, p *place) []string {
+		{"a certificate that ends soon", warning, func(t *testing.T, p *testInstall) []string {
 			p.run(0, "migrate")
 			return certificate(-time.Hour, 100*time.Hour, 0o600, false)(t, p)
 		}, []string{"certificate:", "4 more days", "renew it"}},
-		{"an authority that is none", failure, func(t *testing.T, p *place) []string {
+		{"an authority that is none", failure, func(t *testing.T, p *testInstall) []string {
 			p.serve().Stop()
 			if err := os.WriteFile(filepath.Join(p.data, "tls", "ca.pem"), []byte("nonsense"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			return nil
 		}, []string{"authority:", "holds no certificate", "delete it"}},
-		{"another process", failure, func(t *testing.T, p *place) []string {
+		{"another process", failure, func(t *testing.T, p *testInstall) []string {
 			dir, err := datadir.Open(p.data)
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestDoctorFinds(t *testing.T) {
 			t.Cleanup(dir.Unlock)
 			return nil
 		}, []string{"lock:", "held by process", "stop it first"}},
-		{"a database that is none", failure, func(t *testing.T, p *place) []string {
+		{"a database that is none", failure, func(t *testing.T, p *testInstall) []string {
 			if err := os.MkdirAll(p.data, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestDoctorFinds(t *testing.T) {
 			}
 			return nil
 		}, []string{"store:", "restore a backup"}},
-		{"a database with nothing in it", good, func(t *testing.T, p *place) []string {
+		{"a database with nothing in it", good, func(t *testing.T, p *testInstall) []string {
 			if err := os.MkdirAll(p.data, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -151,28 +151,28 @@ func TestDoctorFinds(t *testing.T) {
 			}
 			return nil
 		}, []string{"schema: the next start will apply 0001_foundation"}},
-		{"a database that others can write", failure, func(t *testing.T, p *place) []string {
+		{"a database that others can write", failure, func(t *testing.T, p *testInstall) []string {
 			p.run(0, "migrate")
 			chmod(t, filepath.Join(p.data, "fanfare.db"), 0o666)
 			return nil
 		}, []string{"store:", "can be written by others (mode 0666)", "chmod 600"}},
-		{"a changed audit log", failure, func(t *testing.T, p *place) []string {
+		{"a changed audit log", failure, func(t *testing.T, p *testInstall) []string {
 			p.workspace()
 			change(t, p, `UPDATE audit SET at = at + 1 WHERE seq = 1`)
 			return nil
 		}, []string{"audit log:", "tampered with at 1 places", "fanfare audit verify"}},
-		{"a changed audit log, beside a server", failure, func(t *testing.T, p *place) []string {
+		{"a changed audit log, beside a server", failure, func(t *testing.T, p *testInstall) []string {
 			p.workspace()
 			change(t, p, `UPDATE audit SET at = at + 1 WHERE seq = 1`)
 			p.serve()
 			return nil
 		}, []string{"audit log:", "tampered with at 1 places", "fanfare audit verify"}},
-		{"an open socket", failure, func(t *testing.T, p *place) []string {
+		{"an open socket", failure, func(t *testing.T, p *testInstall) []string {
 			p.serve()
 			chmod(t, filepath.Join(p.data, socketName), 0o666)
 			return nil
 		}, []string{"control:", "open to others (mode 0666)", "chmod 600"}},
-		{"a server elsewhere", failure, func(_ *testing.T, p *place) []string {
+		{"a server elsewhere", failure, func(_ *testing.T, p *testInstall) []string {
 			p.serve()
 			return []string{"--listen", "127.0.0.1:1"}
 		}, []string{"port:", "does not answer", "give the --listen that the server has"}},

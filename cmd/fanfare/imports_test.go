@@ -36,7 +36,7 @@ func TestImportCommands(t *testing.T) {
 }
 
 // imports runs the import commands.
-func (p *place) imports() {
+func (p *testInstall) imports() {
 	p.Helper()
 	file := filepath.Join(p.TempDir(), "november.csv")
 	write := func(text string) {

@@ -20,9 +20,9 @@ import (
 
 // people reads the settings of sign-in and email. Its error lists everything
 // that is wrong.
-func (c *cli) people() (app.People, error) {
+func (c *cli) people() (app.SignInConfig, error) {
 	s := &c.settings
-	p := app.People{
+	p := app.SignInConfig{
 		Mail: mail.Options{URL: secret.New(s.SMTPURL), From: s.SMTPFrom, Now: now}, OIDC: oidc.Options{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID}, OIDCName: s.OIDCName,
 	}
 	var faults []error

@@ -17,28 +17,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// place is a data folder for commands, with or without a running server.
-type place struct {
+// testInstall is a data folder for commands, with or without a running server.
+type testInstall struct {
 	*testing.T
 	data   string
 	env    []string
 	server *program.Server
 }
 
-func newPlace(t *testing.T) *place {
+func newPlace(t *testing.T) *testInstall {
 	t.Helper()
-	return &place{T: t, data: filepath.Join(t.TempDir(), "data"), env: []string{"FANFARE_LISTEN=127.0.0.1:0"}}
+	return &testInstall{T: t, data: filepath.Join(t.TempDir(), "data"), env: []string{"FANFARE_LISTEN=127.0.0.1:0"}}
 }
 
 // serve starts a server on the folder.
-func (p *place) serve(args ...string) *program.Server {
+func (p *testInstall) serve(args ...string) *program.Server {
 	p.Helper()
 	p.server = program.Start(p.T, program.Options{Data: p.data, Args: args})
 	return p.server
 }
 
 // run runs a command on the folder and checks its exit code.
-func (p *place) run(code int, args ...string) program.Result {
+func (p *testInstall) run(code int, args ...string) program.Result {
 	p.Helper()
 	env := append([]string{"FANFARE_DATA=" + p.data}, p.env...)
 	if p.server != nil {
@@ -52,7 +52,7 @@ func (p *place) run(code int, args ...string) program.Result {
 }
 
 // read runs a command that prints JSON and decodes it strictly.
-func (p *place) read(out any, args ...string) {
+func (p *testInstall) read(out any, args ...string) {
 	p.Helper()
 	res := p.run(0, args...)
 	if err := jsonLine(res.Out, out); err != nil {
@@ -72,7 +72,7 @@ type madeKey struct {
 }
 
 // workspace creates a workspace with the owner ada.
-func (p *place) workspace() madeWorkspace {
+func (p *testInstall) workspace() madeWorkspace {
 	p.Helper()
 	var w madeWorkspace
 	p.read(&w, "workspace", "create", "--name", "Acme", "--plan", "growth", "--owner", "ada@example.com", "--json")

@@ -42,7 +42,7 @@ func TestProviderCommands(t *testing.T) {
 }
 
 // providers runs the model provider commands.
-func (p *place) providers(w madeWorkspace) {
+func (p *testInstall) providers(w madeWorkspace) {
 	p.Helper()
 	const secret = "sk-very-secret-4711"
 	file := filepath.Join(p.TempDir(), "key")
@@ -131,7 +131,7 @@ func (p *place) providers(w madeWorkspace) {
 }
 
 // rules runs the commands for a workspace's creative rules.
-func (p *place) rules(w madeWorkspace) {
+func (p *testInstall) rules(w madeWorkspace) {
 	p.Helper()
 	var one account.Workspace
 	p.read(&one, "workspace", "set-approval", "--workspace", w.WorkspaceID)

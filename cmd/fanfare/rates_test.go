@@ -31,7 +31,7 @@ func TestRatesCommands(t *testing.T) {
 }
 
 // file writes a file and returns its path.
-func (p *place) file(name, text string) string {
+func (p *testInstall) file(name, text string) string {
 	p.Helper()
 	path := filepath.Join(p.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -41,7 +41,7 @@ func (p *place) file(name, text string) string {
 }
 
 // rates runs the rates commands.
-func (p *place) rates(w madeWorkspace) {
+func (p *testInstall) rates(w madeWorkspace) {
 	p.Helper()
 	daily := p.file("daily.csv", "Date, USD, JPY, \n13 November 2026, 1.1634, 180.02, \n")
 	text := p.run(0, "rates", "import", daily).Out

@@ -26,12 +26,12 @@ import (
 type refusal struct {
 	name string
 	// make creates the problem in the folder and returns flags.
-	make func(t *testing.T, p *place) []string
+	make func(t *testing.T, p *testInstall) []string
 	says []string
 }
 
-func flags(args ...string) func(*testing.T, *place) []string {
-	return func(*testing.T, *place) []string { return args }
+func flags(args ...string) func(*testing.T, *testInstall) []string {
+	return func(*testing.T, *testInstall) []string { return args }
 }
 
 // refusals lists the configurations that prevent a start, with their numbers in
@@ -42,31 +42,31 @@ var refusals = []refusal{
 	{"2 certificate of tomorrow", certificate(24*time.Hour, 48*time.Hour, 0o600, false), []string{"not valid before", "check the clock"}},
 	{"2 another key", certificate(-time.Hour, time.Hour, 0o600, true), []string{"do not belong together", "give a matching pair"}},
 	{"2 open key", certificate(-time.Hour, time.Hour, 0o644, false), []string{"can be read by others", "chmod 600"}},
-	{"2 open key of the authority", func(t *testing.T, p *place) []string {
+	{"2 open key of the authority", func(t *testing.T, p *testInstall) []string {
 		p.serve().Stop()
 		chmod(t, filepath.Join(p.data, "tls", "ca-key.pem"), 0o644)
 		return nil
 	}, []string{"ca-key.pem can be read by others", "chmod 600"}},
 	{"2 no certificate", flags("--tls-mode", "file"), []string{"needs two files", "set the certificate file"}},
-	{"4 open folder", func(t *testing.T, p *place) []string {
+	{"4 open folder", func(t *testing.T, p *testInstall) []string {
 		if err := os.MkdirAll(p.data, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		chmod(t, p.data, 0o777)
 		return nil
 	}, []string{"can be written by others (mode 0777)", "chmod go-w"}},
-	{"4 folder in use", func(_ *testing.T, p *place) []string {
+	{"4 folder in use", func(_ *testing.T, p *testInstall) []string {
 		p.serve()
 		return nil
 	}, []string{"in use", "held by process", "stop it first", "--data"}},
-	{"4 folder is a file", func(t *testing.T, p *place) []string {
+	{"4 folder is a file", func(t *testing.T, p *testInstall) []string {
 		if err := os.WriteFile(p.data, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return nil
 	}, []string{"is a file", "--data"}},
 	{"5 schema of the future", newerSchema, []string{"newer than this program", "9999_future", "start the program that made it"}},
-	{"5 schema of somebody else", func(t *testing.T, p *place) []string {
+	{"5 schema of somebody else", func(t *testing.T, p *testInstall) []string {
 		p.run(0, "migrate")
 		change(t, p, `UPDATE schema_migration SET sum = 'other'`)
 		return nil
@@ -79,7 +79,7 @@ var refusals = []refusal{
 	{"11 profiles in public", flags("--admin-listen", "0.0.0.0:1"), []string{"admin-listen 0.0.0.0:1", "use 127.0.0.1"}},
 	{"11 profiles in clear text", flags("--admin-listen", "127.0.0.1:1", "--tls-mode", "proxy", "--trusted-proxies", "127.0.0.1"), []string{"needs a certificate", "leave it out"}},
 	{"13 test build in public", flags("--listen", "0.0.0.0:1"), []string{"built with test tags", "use a release build"}},
-	{"15 unknown key", func(t *testing.T, _ *place) []string {
+	{"15 unknown key", func(t *testing.T, _ *testInstall) []string {
 		file := filepath.Join(t.TempDir(), "settings.yaml")
 		if err := os.WriteFile(file, []byte("lisen: 127.0.0.1:0\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ var refusals = []refusal{
 	{"wrong policy", flags("--plaintext-key-policy", "ignore"), []string{`"ignore"`, "revoke or warn"}},
 	{"wrong log", flags("--log-level", "loud", "--log-format", "xml"), []string{`log-level "loud"`, "use debug, info, warn or error", `log-format "xml"`, "use text, json or auto"}},
 	{"wrong store", flags("--store", "mysql://me:secret@db/x"), []string{"mysql://me:xxxxx@db/x", "postgres://"}},
-	{"a file for assets", func(t *testing.T, _ *place) []string {
+	{"a file for assets", func(t *testing.T, _ *testInstall) []string {
 		file := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ var refusals = []refusal{
 	{"no requests", flags("--max-in-flight", "0"), []string{"max-in-flight 0", "use 1 or more"}},
 	{"no patience", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
 	{"negative connections", flags("--max-connections", "-1"), []string{"negative", "0 for the default"}},
-	{"port in use", func(t *testing.T, _ *place) []string {
+	{"port in use", func(t *testing.T, _ *testInstall) []string {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -209,8 +209,8 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 
 // certificate returns a function that creates a certificate and key with a
 // validity relative to now, a mode of the key file, or another pair's key.
-func certificate(from, until time.Duration, mode os.FileMode, other bool) func(*testing.T, *place) []string {
-	return func(t *testing.T, _ *place) []string {
+func certificate(from, until time.Duration, mode os.FileMode, other bool) func(*testing.T, *testInstall) []string {
+	return func(t *testing.T, _ *testInstall) []string {
 		t.Helper()
 		now := time.Now()
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -247,7 +247,7 @@ func certificate(from, until time.Duration, mode os.FileMode, other bool) func(*
 }
 
 // newerSchema creates a database with a migration of a newer program.
-func newerSchema(t *testing.T, p *place) []string {
+func newerSchema(t *testing.T, p *testInstall) []string {
 	t.Helper()
 	p.run(0, "migrate")
 	change(t, p, `INSERT INTO schema_migration (version, name, sum, applied_at) VALUES ('9999', '9999_future', '', 0)`)
@@ -255,7 +255,7 @@ func newerSchema(t *testing.T, p *place) []string {
 }
 
 // change runs a statement on the folder's database.
-func change(t *testing.T, p *place, statement string) {
+func change(t *testing.T, p *testInstall, statement string) {
 	t.Helper()
 	e, err := sqlite.Open(filepath.Join(p.data, "fanfare.db"), sqlite.Options{})
 	if err != nil {

@@ -45,7 +45,7 @@ func (c *cli) serveCommand() *cobra.Command {
 			}
 			// The server also runs without the link, for example with a
 			// read-only database.
-			if err := s.sayHowToSetUp(cmd.Context()); err != nil {
+			if err := s.logSetupURL(cmd.Context()); err != nil {
 				s.log.Error("no link to set up the owner", "error", err)
 			}
 			return s.run(cmd.Context())
@@ -53,8 +53,8 @@ func (c *cli) serveCommand() *cobra.Command {
 	}
 }
 
-// sayHowToSetUp logs the link to set up the owner, if no user can sign in yet.
-func (s *server) sayHowToSetUp(ctx context.Context) error {
+// logSetupURL logs the link to set up the owner, if no user can sign in yet.
+func (s *server) logSetupURL(ctx context.Context) error {
 	at, err := s.app.SetupURL(ctx)
 	if err == nil && at != "" {
 		s.log.Info("no one can sign in yet; set up the owner at the url (once)", "url", at)
@@ -88,7 +88,7 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 		for _, w := range machineWarnings(dir, c.settings.MaxConnections) {
 			log.Warn("this machine will not do under load", "why", w)
 		}
-		lockErr = take(cmd.Context(), dir, cmd.ErrOrStderr())
+		lockErr = lockDir(cmd.Context(), dir, cmd.ErrOrStderr())
 	}
 	if err := errors.Join(append(faults, lockErr)...); err != nil {
 		if loadErr == nil && dirErr == nil && lockErr == nil && c.settings.CheckStore() == nil {

@@ -35,7 +35,7 @@ func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
 	if err != nil {
 		return nil, configError{err}
 	}
-	return dir, take(cmd.Context(), dir, cmd.ErrOrStderr())
+	return dir, lockDir(cmd.Context(), dir, cmd.ErrOrStderr())
 }
 
 func (c *cli) migrateCommand() *cobra.Command {

@@ -81,9 +81,9 @@ const (
 // Roles lists the roles from least to most.
 var Roles = []string{string(Viewer), string(Editor), string(Admin), string(Owner)}
 
-// Reaches reports whether the role is least or higher. An unknown role has no
+// AtLeast reports whether the role is least or higher. An unknown role has no
 // permissions.
-func (r Role) Reaches(least Role) bool {
+func (r Role) AtLeast(least Role) bool {
 	have, need := slices.Index(Roles, string(r)), slices.Index(Roles, string(least))
 	return have >= 0 && need >= 0 && have >= need
 }

@@ -27,10 +27,10 @@ const lookUpTime = 5 * time.Second
 // ErrUnknownKey is returned for a well-formed key that does not exist.
 var ErrUnknownKey = errors.New("unknown API key")
 
-// Gate finds the caller of an API key. It caches callers. A change to any
+// KeyCache finds the caller of an API key. It caches callers. A change to any
 // account takes effect on this node with the next request and on other nodes
 // within RevokeBound.
-type Gate struct {
+type KeyCache struct {
 	creds   Credentials
 	service *Service
 	callers *fresh.Cache[Hash, *Caller]
@@ -69,20 +69,20 @@ type lastUse struct {
 
 // NewGate returns a Gate. shared is true if other nodes may change accounts
 // too.
-func NewGate(creds Credentials, service *Service, shared bool, now func() time.Time) *Gate {
+func NewGate(creds Credentials, service *Service, shared bool, now func() time.Time) *KeyCache {
 	life := time.Duration(0)
 	if shared {
 		life = RevokeBound
 	}
-	return &Gate{creds: creds, service: service, callers: fresh.New[Hash, *Caller](100_000, life, now), now: now, uses: map[useKey]*tally{}, seen: map[Hash]struct{}{}}
+	return &KeyCache{creds: creds, service: service, callers: fresh.New[Hash, *Caller](100_000, life, now), now: now, uses: map[useKey]*tally{}, seen: map[Hash]struct{}{}}
 }
 
 // Cached returns the caller of a key from the cache only.
-func (g *Gate) Cached(hash Hash) (*Caller, bool) { return g.callers.Get(hash) }
+func (g *KeyCache) Cached(hash Hash) (*Caller, bool) { return g.callers.Get(hash) }
 
 // Caller returns the caller of the key with this hash, or ErrUnknownKey. The
 // result is shared and must not be modified.
-func (g *Gate) Caller(ctx context.Context, hash Hash) (*Caller, error) {
+func (g *KeyCache) Caller(ctx context.Context, hash Hash) (*Caller, error) {
 	if c, ok := g.callers.Get(hash); ok {
 		return c, nil
 	}
@@ -100,7 +100,7 @@ func (g *Gate) Caller(ctx context.Context, hash Hash) (*Caller, error) {
 	})
 }
 
-func (g *Gate) remember(hash Hash) {
+func (g *KeyCache) remember(hash Hash) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.seen) >= maxSeen {
@@ -114,7 +114,7 @@ func (g *Gate) remember(hash Hash) {
 
 // Seen reports whether a key with this hash was found before, without a lookup
 // in the store.
-func (g *Gate) Seen(hash Hash) bool {
+func (g *KeyCache) Seen(hash Hash) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, ok := g.seen[hash]
@@ -122,10 +122,10 @@ func (g *Gate) Seen(hash Hash) bool {
 }
 
 // Forget clears the cache. The store calls it after a change to accounts.
-func (g *Gate) Forget() { g.callers.Drop() }
+func (g *KeyCache) Forget() { g.callers.Drop() }
 
 // Used counts one request of a key.
-func (g *Gate) Used(c *Caller, address netip.Addr, agent string, now time.Time) {
+func (g *KeyCache) Used(c *Caller, address netip.Addr, agent string, now time.Time) {
 	second := now.Unix()
 	t := c.tally.Load()
 	if t == nil || t.day != second/86400 {
@@ -139,7 +139,7 @@ func (g *Gate) Used(c *Caller, address netip.Addr, agent string, now time.Time) 
 }
 
 // tally returns the counter of a key for a day and creates it if necessary.
-func (g *Gate) tally(c *Caller, day int64) *tally {
+func (g *KeyCache) tally(c *Caller, day int64) *tally {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	id := useKey{c.Key.ID, day}
@@ -154,7 +154,7 @@ func (g *Gate) tally(c *Caller, day int64) *tally {
 
 // Flush writes the counts to the store. After an error, it keeps them for the
 // next call.
-func (g *Gate) Flush(ctx context.Context) error {
+func (g *KeyCache) Flush(ctx context.Context) error {
 	g.mu.Lock()
 	tallies := slices.Collect(maps.Values(g.uses))
 	g.mu.Unlock()
@@ -203,7 +203,7 @@ var noticeDays = []int64{1, 3, 14}
 
 // Sweep writes events for keys that expire soon, and revokes keys that were
 // unused for a year or whose owner left 30 days ago.
-func (g *Gate) Sweep(ctx context.Context) error {
+func (g *KeyCache) Sweep(ctx context.Context) error {
 	// Write the counts first, so that a key in use does not look unused.
 	if err := g.Flush(ctx); err != nil {
 		return err

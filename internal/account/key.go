@@ -193,13 +193,13 @@ func (c *Caller) Check(now clock.Instant) error {
 	return nil
 }
 
-// May returns a fault if the caller may not call an operation from an address.
-func (c *Caller) May(operation string, from netip.Addr) error {
+// Authorize returns a fault if the caller may not call an operation from an address.
+func (c *Caller) Authorize(operation string, from netip.Addr) error {
 	if c.Workspace.Suspended {
 		return fault.New(fault.WorkspaceSuspended, "This workspace is suspended. Its owner can have it reopened.")
 	}
 	p, known := PermissionFor(operation)
-	if !known || !c.Role.Reaches(p.Least) {
+	if !known || !c.Role.AtLeast(p.Least) {
 		message := "Your role in this workspace does not allow this operation; it needs " + string(p.Least) + " or higher."
 		return fault.New(fault.InsufficientPermissions, message, fault.Detail{
 			Code: string(fault.InsufficientPermissions), Message: message,

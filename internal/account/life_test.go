@@ -348,7 +348,7 @@ func TestCreateKeyRefusals(t *testing.T) {
 		}
 		narrowed, _ := o.key(o.Owner, account.KeyOptions{Scopes: account.Scopes{}})
 		c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(narrowed))
-		if err != nil || c.Key.Scopes == nil || !fault.Is(c.May("listCampaigns", anywhere), fault.InsufficientScope) {
+		if err != nil || c.Key.Scopes == nil || !fault.Is(c.Authorize("listCampaigns", anywhere), fault.InsufficientScope) {
 			t.Errorf("got scopes %v, %v for a key narrowed to nothing, want it to open nothing", c.Key.Scopes, err)
 		}
 	})

@@ -113,9 +113,9 @@ func (s *Service) Exposed(ctx context.Context, cause record.Cause, k Key) error 
 	return s.store.SaveKey(ctx, k, Note{Cause: cause, At: now, Action: "api_key.exposed"})
 }
 
-// mayBeEndless returns a fault for a key without expiry if the workspace does
+// checkExpiry returns a fault for a key without expiry if the workspace does
 // not allow it.
-func (s *Service) mayBeEndless(ctx context.Context, workspace ident.ID, life time.Duration) error {
+func (s *Service) checkExpiry(ctx context.Context, workspace ident.ID, life time.Duration) error {
 	if life > 0 {
 		return nil
 	}

@@ -91,8 +91,8 @@ func TestRolesMatrix(t *testing.T) {
 		}
 		for _, role := range account.Roles {
 			cells++
-			err := caller(account.Role(role)).May(op.id, anywhere)
-			if want := account.Role(role).Reaches(op.least()); (err == nil) != want {
+			err := caller(account.Role(role)).Authorize(op.id, anywhere)
+			if want := account.Role(role).AtLeast(op.least()); (err == nil) != want {
 				t.Errorf("%s as %s: got %v, want allowed %v", op.id, role, err, want)
 			}
 			if err != nil && !fault.Is(err, fault.InsufficientPermissions) {
@@ -100,7 +100,7 @@ func TestRolesMatrix(t *testing.T) {
 			}
 		}
 		for _, role := range []account.Role{"", "root", "Owner", "owner "} {
-			if err := caller(role).May(op.id, anywhere); err == nil {
+			if err := caller(role).Authorize(op.id, anywhere); err == nil {
 				t.Errorf("%s: got the unknown role %q allowed", op.id, role)
 			}
 		}
@@ -114,7 +114,7 @@ func TestDefaultDeny(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"", "createKey", "listcampaigns", "getCampaign ", "deleteEverything"} {
 		for _, role := range account.Roles {
-			if err := caller(account.Role(role)).May(op, anywhere); !fault.Is(err, fault.InsufficientPermissions) {
+			if err := caller(account.Role(role)).Authorize(op, anywhere); !fault.Is(err, fault.InsufficientPermissions) {
 				t.Errorf("%q as %s: got %v, want insufficient_permissions", op, role, err)
 			}
 		}
@@ -126,11 +126,11 @@ func TestReaches(t *testing.T) {
 	t.Parallel()
 	for i, have := range account.Roles {
 		for j, need := range account.Roles {
-			if got := account.Role(have).Reaches(account.Role(need)); got != (i >= j) {
+			if got := account.Role(have).AtLeast(account.Role(need)); got != (i >= j) {
 				t.Errorf("%s reaches %s: got %v", have, need, got)
 			}
 		}
-		if account.Role(have).Reaches("god") || account.Role("god").Reaches(account.Role(have)) {
+		if account.Role(have).AtLeast("god") || account.Role("god").AtLeast(account.Role(have)) {
 			t.Errorf("got %s to reach or be reached by an unknown role", have)
 		}
 	}
@@ -178,8 +178,8 @@ func TestK5ScopesNarrow(t *testing.T) {
 				for _, role := range account.Roles {
 					c := caller(account.Role(role))
 					c.Key.Scopes = account.Scopes{family: access}
-					err := c.May(op.id, anywhere)
-					allowed := c.Role.Reaches(p.Least)
+					err := c.Authorize(op.id, anywhere)
+					allowed := c.Role.AtLeast(p.Least)
 					scoped := p.Family == "" || p.Family == family && (access == account.Write || p.Access == account.Read)
 					switch {
 					case allowed && scoped && err != nil,
@@ -215,11 +215,11 @@ func TestK5Addresses(t *testing.T) {
 		t.Run(tt.from, func(t *testing.T) {
 			t.Parallel()
 			c := caller(account.Owner)
-			if err := c.May("getMe", netip.MustParseAddr(tt.from)); err != nil {
+			if err := c.Authorize("getMe", netip.MustParseAddr(tt.from)); err != nil {
 				t.Errorf("got %v without a list, want allowed", err)
 			}
 			c.Key.Addresses = list
-			err := c.May("getMe", netip.MustParseAddr(tt.from))
+			err := c.Authorize("getMe", netip.MustParseAddr(tt.from))
 			if (err == nil) != tt.want || err != nil && !fault.Is(err, fault.InsufficientScope) {
 				t.Errorf("got %v, want allowed %v", err, tt.want)
 			}
@@ -233,7 +233,7 @@ func TestSuspended(t *testing.T) {
 	for _, op := range contract(t) {
 		c := caller(account.Owner)
 		c.Workspace.Suspended = true
-		if err := c.May(op.id, anywhere); !fault.Is(err, fault.WorkspaceSuspended) {
+		if err := c.Authorize(op.id, anywhere); !fault.Is(err, fault.WorkspaceSuspended) {
 			t.Errorf("%s: got %v, want workspace_suspended", op.id, err)
 		}
 	}

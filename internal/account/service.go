@@ -23,7 +23,7 @@ import (
 type Service struct {
 	store interface {
 		Store
-		Standing
+		MemberReader
 	}
 	now    func() time.Time
 	random io.Reader
@@ -32,7 +32,7 @@ type Service struct {
 // New returns a Service.
 func New(store interface {
 	Store
-	Standing
+	MemberReader
 }, now func() time.Time, random io.Reader,
 ) *Service {
 	return &Service{store: store, now: now, random: random}
@@ -234,7 +234,7 @@ func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace i
 		if m.InactiveAt == nil {
 			return Member{}, fault.New(fault.AlreadyExists, email+" is a member already; use user set-role to change the role.")
 		}
-		if err := s.endKeys(ctx, cause, workspace, m); err != nil {
+		if err := s.revokeLapsedKeys(ctx, cause, workspace, m); err != nil {
 			return Member{}, err
 		}
 	}
@@ -243,8 +243,8 @@ func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace i
 	return s.saveMember(ctx, cause, workspace, Member{User: user, Role: Role(role)}, "user.create")
 }
 
-// endKeys revokes the keys of a member who left too long ago to get them back.
-func (s *Service) endKeys(ctx context.Context, cause record.Cause, workspace ident.ID, m *Member) error {
+// revokeLapsedKeys revokes the keys of a member who left too long ago to get them back.
+func (s *Service) revokeLapsedKeys(ctx context.Context, cause record.Cause, workspace ident.ID, m *Member) error {
 	if !gone(m.InactiveAt, clock.At(s.now())) {
 		return nil
 	}
@@ -342,7 +342,7 @@ func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace i
 	if m.InactiveAt != nil {
 		return "", k, fault.New(fault.InvalidState, email+" is not active in the workspace.")
 	}
-	if err := s.mayBeEndless(ctx, workspace, opt.Lifetime); err != nil {
+	if err := s.checkExpiry(ctx, workspace, opt.Lifetime); err != nil {
 		return "", k, err
 	}
 	t := s.now()

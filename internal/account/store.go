@@ -37,8 +37,8 @@ type Store interface {
 	Keys(ctx context.Context, workspace ident.ID) ([]Key, error)
 }
 
-// Standing reads account data for signed-in users.
-type Standing interface {
+// MemberReader reads account data for signed-in users.
+type MemberReader interface {
 	// WorkspacesOf lists the workspaces where a user is an active member.
 	WorkspacesOf(ctx context.Context, user ident.ID) ([]WorkspaceRole, error)
 	// Standing returns a user in a workspace as a caller without a key, nil if

@@ -74,8 +74,8 @@ type Config struct {
 	Authority string
 	// HistoryDays is how many days of history new connections import.
 	HistoryDays int
-	// People configures sign-in and email.
-	People People
+	// SignInConfig configures sign-in and email.
+	SignInConfig SignInConfig
 	// MaxWorkspaces is how many workspaces a user may create in the console;
 	// with 0 only the operator creates workspaces.
 	MaxWorkspaces int64
@@ -110,7 +110,7 @@ type App struct {
 	Creatives *creative.Service
 	Providers *provider.Service
 	Audiences *audience.Service
-	Gate      *account.Gate
+	Gate      *account.KeyCache
 	API       *httpapi.API
 	Console   *console.Console
 	Jobs      *job.Runner
@@ -133,7 +133,7 @@ type App struct {
 	Handler http.Handler
 
 	config Config
-	lost   loss
+	lost   lostChanges
 	// unchecked reports that the thorough check of the database file is still
 	// to run.
 	unchecked bool

@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/store"
 )
 
-// loss is the number of acknowledged changes that the database lacks, and when
+// lostChanges is the number of acknowledged changes that the database lacks, and when
 // that was found.
-type loss struct {
+type lostChanges struct {
 	changes int64
 	found   clock.Instant
 }
@@ -23,7 +23,7 @@ type loss struct {
 // long enough for every client to see it.
 const lossShown = 30 * 24 * time.Hour
 
-func (l loss) message(now time.Time) string {
+func (l lostChanges) message(now time.Time) string {
 	if l.changes == 0 || now.Sub(l.found.Time()) >= lossShown {
 		return ""
 	}
@@ -34,7 +34,7 @@ func (l loss) message(now time.Time) string {
 // lost, empty if none were found missing in the last 30 days.
 func LostChanges(ctx context.Context, db *store.DB, now time.Time) (string, error) {
 	changes, found, err := db.LostChanges(ctx)
-	return loss{changes, found}.message(now), err
+	return lostChanges{changes, found}.message(now), err
 }
 
 // changesLost returns the message of LostChanges for API responses.

@@ -15,9 +15,9 @@ import (
 	"fanfare/internal/signin"
 )
 
-// People configures sign-in and email. The zero value has neither email nor
+// SignInConfig configures sign-in and email. The zero value has neither email nor
 // single sign-on.
-type People struct {
+type SignInConfig struct {
 	Mail mail.Options
 	OIDC oidc.Options
 	// OIDCName is the label of the single sign-on button.
@@ -42,14 +42,14 @@ func (a *App) buildSignIn() error {
 	if a.ring != nil {
 		d.Seal = seal.UserSecrets{Ring: a.ring}
 	}
-	if o := c.People.OIDC; o.Issuer != "" {
+	if o := c.SignInConfig.OIDC; o.Issuer != "" {
 		if err := o.Check(); err != nil {
 			return err
 		}
 		o.HTTP, o.Now = &http.Client{Timeout: issuerTime}, c.Now
 		d.Issuer = oidc.New(o)
 	}
-	if m := c.People.Mail; !m.URL.Empty() {
+	if m := c.SignInConfig.Mail; !m.URL.Empty() {
 		m.Now = c.Now
 		sender, err := mail.New(m)
 		if err != nil {
@@ -74,7 +74,7 @@ func (a *App) SetupURL(ctx context.Context) (string, error) {
 // SSOName returns the label of the single sign-on button, empty if single
 // sign-on is off.
 func (a *App) SSOName() string {
-	switch p := a.config.People; {
+	switch p := a.config.SignInConfig; {
 	case p.OIDC.Issuer == "":
 		return ""
 	case p.OIDCName == "":

@@ -88,8 +88,8 @@ func (v Value) Merge(patch Value) Value {
 	return out
 }
 
-// Of converts a Go value to a Value.
-func Of(v any) (*Value, error) {
+// FromGo converts a Go value to a Value.
+func FromGo(v any) (*Value, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	if s.MaxWorkspaces < 0 {
 		add("max-workspaces %d is negative: use 0 or more", s.MaxWorkspaces)
 	}
-	if l, known := limits[httpapi.People]; known && public && l.PerMinute == 0 {
+	if l, known := limits[httpapi.UserPlan]; known && public && l.PerMinute == 0 {
 		add("people have no limit per minute and %s is a public address: give them one with --limits people=600/0/100", s.Listen)
 	}
 	if s.DrainDelay < 0 {

@@ -232,7 +232,7 @@ func ParseLimits(text string) (map[account.Plan]ratelimit.Limits, error) {
 
 func parseLimit(part string, limits map[account.Plan]ratelimit.Limits) error {
 	plan, numbers, _ := strings.Cut(part, "=")
-	if known := append([]string{string(httpapi.People)}, account.Plans...); !slices.Contains(known, plan) {
+	if known := append([]string{string(httpapi.UserPlan)}, account.Plans...); !slices.Contains(known, plan) {
 		return fmt.Errorf("limits: unknown plan %q%s; plans are %s, and people", plan, hint(plan, known), strings.Join(account.Plans, ", "))
 	}
 	fields := strings.Split(numbers, "/")

@@ -223,7 +223,7 @@ func TestParseLimits(t *testing.T) {
 		{"  ", httpapi.DefaultLimits(), nil},
 		{"starter=1/2", with(account.Starter, ratelimit.Limits{PerMinute: 1, PerDay: 2, InFlight: 10}), nil},
 		{" growth=0/0/3 ", with(account.Growth, ratelimit.Limits{InFlight: 3}), nil},
-		{"people=30/0", with(httpapi.People, ratelimit.Limits{PerMinute: 30, InFlight: 100}), nil},
+		{"people=30/0", with(httpapi.UserPlan, ratelimit.Limits{PerMinute: 30, InFlight: 100}), nil},
 		{"peple=1/2", nil, []string{"did you mean people?"}},
 		{"starter", nil, []string{"starter=minute/day"}},
 		{"starter=1", nil, []string{"starter=minute/day"}},

@@ -105,7 +105,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.API.ServeGrant(w, r, c.holds(r))
 	default:
 		f, status := c.find(r, at), http.StatusOK
-		if f == nil && httpapi.ForPeople(r) && !c.API.Serves(at) && !strings.HasPrefix(at, "/docs/") {
+		if f == nil && httpapi.WantsHTML(r) && !c.API.Serves(at) && !strings.HasPrefix(at, "/docs/") {
 			// The console shows its own page for an unknown path.
 			f, status = c.files[index], http.StatusNotFound
 		}

@@ -65,15 +65,15 @@ func keyStatus(k *account.Key, now clock.Instant) string {
 	return "active"
 }
 
-// ring is the keys of a workspace with their members and use. An admin sees all
+// keyList is the keys of a workspace with their members and use. An admin sees all
 // keys, other users their own.
-type ring struct {
+type keyList struct {
 	keys    []account.Key
 	members map[ident.ID]account.Member
 	daily   map[ident.ID][]int64
 }
 
-func (c *Console) ring(ctx context.Context, v *visit) (r ring, err error) {
+func (c *Console) keyList(ctx context.Context, v *consoleRequest) (r keyList, err error) {
 	if r.keys, err = c.Accounts.Keys(ctx, v.workspace()); err != nil {
 		return r, err
 	}
@@ -85,11 +85,11 @@ func (c *Console) ring(ctx context.Context, v *visit) (r ring, err error) {
 }
 
 // mayRevoke reports whether the user may see and revoke a key.
-func (v *visit) mayRevoke(k *account.Key) bool {
-	return k.UserID == v.caller.User.ID || v.caller.Role.Reaches(account.Admin)
+func (v *consoleRequest) mayRevoke(k *account.Key) bool {
+	return k.UserID == v.caller.User.ID || v.caller.Role.AtLeast(account.Admin)
 }
 
-func (r ring) show(v *visit, k *account.Key) keyView {
+func (r keyList) show(v *consoleRequest, k *account.Key) keyView {
 	u, daily := r.members[k.UserID].User, r.daily[k.ID]
 	if daily == nil {
 		daily = make([]int64, useDays)
@@ -108,7 +108,7 @@ func (r ring) show(v *visit, k *account.Key) keyView {
 }
 
 // find returns the key in the path if the user may see it.
-func (r ring) find(v *visit) (*account.Key, error) {
+func (r keyList) find(v *consoleRequest) (*account.Key, error) {
 	for i := range r.keys {
 		if k := &r.keys[i]; string(k.ID) == v.id && v.mayRevoke(k) {
 			return k, nil
@@ -117,8 +117,8 @@ func (r ring) find(v *visit) (*account.Key, error) {
 	return nil, fault.Missing()
 }
 
-func (c *Console) listKeys(ctx context.Context, v *visit) (any, error) {
-	r, err := c.ring(ctx, v)
+func (c *Console) listKeys(ctx context.Context, v *consoleRequest) (any, error) {
+	r, err := c.keyList(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ type madeKey struct {
 
 // holder returns the member for whom the user creates or rotates a key: the
 // user, or for an admin a service user, which cannot sign in.
-func (c *Console) holder(ctx context.Context, v *visit, user ident.ID) (account.Member, error) {
+func (c *Console) holder(ctx context.Context, v *consoleRequest, user ident.ID) (account.Member, error) {
 	members, err := c.members(ctx, v)
 	if err != nil {
 		return account.Member{}, err
@@ -148,16 +148,16 @@ func (c *Console) holder(ctx context.Context, v *visit, user ident.ID) (account.
 	switch {
 	case user == v.caller.User.ID:
 		return m, nil
-	case !there || m.InactiveAt != nil || !v.caller.Role.Reaches(account.Admin):
+	case !there || m.InactiveAt != nil || !v.caller.Role.AtLeast(account.Admin):
 		return m, fault.Missing()
 	case !m.Service:
 		const message = "A key may do what its creator may do, so that only they can make it. Revoke it, or have them do it."
 		return m, fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: string(fault.InsufficientPermissions), Message: message})
 	}
-	return m, v.outranks(m.Role)
+	return m, v.checkRole(m.Role)
 }
 
-func (c *Console) createKey(ctx context.Context, v *visit) (any, error) {
+func (c *Console) createKey(ctx context.Context, v *consoleRequest) (any, error) {
 	var opt account.KeyOptions
 	user := v.caller.User.ID
 	if err := v.Read(func(f httpapi.Fields) {
@@ -184,8 +184,8 @@ func (c *Console) createKey(ctx context.Context, v *visit) (any, error) {
 	return v.made(m, secret, &k, err)
 }
 
-func (v *visit) made(m account.Member, secret string, k *account.Key, err error) (any, error) {
-	r := ring{members: map[ident.ID]account.Member{m.ID: m}}
+func (v *consoleRequest) made(m account.Member, secret string, k *account.Key, err error) (any, error) {
+	r := keyList{members: map[ident.ID]account.Member{m.ID: m}}
 	return madeKey{r.show(v, k), secret}, err
 }
 
@@ -206,14 +206,14 @@ func readRanges(f httpapi.Fields, name string) []netip.Prefix {
 	return list
 }
 
-func (c *Console) rotateKey(ctx context.Context, v *visit) (any, error) {
+func (c *Console) rotateKey(ctx context.Context, v *consoleRequest) (any, error) {
 	var overlap time.Duration
 	if err := v.Read(func(f httpapi.Fields) {
 		overlap = time.Duration(f.Whole("overlap_seconds", 0, int64(maxOverlap/time.Second))) * time.Second
 	}); err != nil {
 		return nil, err
 	}
-	r, err := c.ring(ctx, v)
+	r, err := c.keyList(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -229,8 +229,8 @@ func (c *Console) rotateKey(ctx context.Context, v *visit) (any, error) {
 	return v.made(m, secret, &k, err)
 }
 
-func (c *Console) revokeKey(ctx context.Context, v *visit) (any, error) {
-	r, err := c.ring(ctx, v)
+func (c *Console) revokeKey(ctx context.Context, v *consoleRequest) (any, error) {
+	r, err := c.keyList(ctx, v)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ const (
 	auditChunk = 1000
 )
 
-func (c *Console) listAudit(ctx context.Context, v *visit) (any, error) {
+func (c *Console) listAudit(ctx context.Context, v *consoleRequest) (any, error) {
 	q, err := v.Query("before", "action")
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func badParameter(name, message string) error {
 }
 
 // exportAudit sends the whole audit log as NDJSON, latest entry first.
-func (c *Console) exportAudit(ctx context.Context, v *visit) (any, error) {
+func (c *Console) exportAudit(ctx context.Context, v *consoleRequest) (any, error) {
 	if _, err := v.Query(); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ type loggedRequest struct {
 	Agent     string        `json:"user_agent"`
 }
 
-func (c *Console) listRequests(ctx context.Context, v *visit) (any, error) {
+func (c *Console) listRequests(ctx context.Context, v *consoleRequest) (any, error) {
 	q, err := v.Query("status", "method", "key", "path")
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type membersView struct {
 
 // members returns the members of the user's workspace by id, including removed
 // ones.
-func (c *Console) members(ctx context.Context, v *visit) (map[ident.ID]account.Member, error) {
+func (c *Console) members(ctx context.Context, v *consoleRequest) (map[ident.ID]account.Member, error) {
 	list, err := c.Accounts.Members(ctx, v.workspace())
 	members := make(map[ident.ID]account.Member, len(list))
 	for _, m := range list {
@@ -45,7 +45,7 @@ func (c *Console) members(ctx context.Context, v *visit) (map[ident.ID]account.M
 	return members, err
 }
 
-func (c *Console) listMembers(ctx context.Context, v *visit) (any, error) {
+func (c *Console) listMembers(ctx context.Context, v *consoleRequest) (any, error) {
 	out := membersView{[]memberView{}, []invitationView{}}
 	list, err := c.Accounts.Members(ctx, v.workspace())
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Console) showMember(ctx context.Context, m *account.Member) (memberView
 	if m.Service {
 		return out, nil
 	}
-	ways, err := c.SignIn.Ways(ctx, m.ID)
+	ways, err := c.SignIn.SignInMethods(ctx, m.ID)
 	if err != nil {
 		return out, err
 	}
@@ -88,7 +88,7 @@ func (c *Console) showMember(ctx context.Context, m *account.Member) (memberView
 }
 
 // member returns the active member in the path.
-func (c *Console) member(ctx context.Context, v *visit) (account.Member, error) {
+func (c *Console) member(ctx context.Context, v *consoleRequest) (account.Member, error) {
 	members, err := c.members(ctx, v)
 	if err != nil {
 		return account.Member{}, err
@@ -100,11 +100,11 @@ func (c *Console) member(ctx context.Context, v *visit) (account.Member, error) 
 	return m, nil
 }
 
-// outranks returns a fault if one of the roles is above the user's own.
+// checkRole returns a fault if one of the roles is above the user's own.
 // Otherwise an admin could become an owner through another user.
-func (v *visit) outranks(roles ...account.Role) error {
+func (v *consoleRequest) checkRole(roles ...account.Role) error {
 	for _, r := range roles {
-		if !v.caller.Role.Reaches(r) {
+		if !v.caller.Role.AtLeast(r) {
 			return v.forbidden(r)
 		}
 	}
@@ -117,14 +117,14 @@ type sent struct {
 	Link   *string `json:"link"`
 }
 
-func (c *Console) invite(ctx context.Context, v *visit) (any, error) {
+func (c *Console) invite(ctx context.Context, v *consoleRequest) (any, error) {
 	var email, role string
 	if err := v.Read(func(f httpapi.Fields) {
 		email, role = f.Text("email", 1, maxEmail), f.Choice("role", account.Roles)
 	}); err != nil {
 		return nil, err
 	}
-	if err := v.outranks(account.Role(role)); err != nil {
+	if err := v.checkRole(account.Role(role)); err != nil {
 		return nil, err
 	}
 	link, err := c.SignIn.Invite(ctx, v.cause(), v.workspace(), email, role)
@@ -141,14 +141,14 @@ func (c *Console) invite(ctx context.Context, v *visit) (any, error) {
 	return sent{Link: &link.URL}, nil
 }
 
-func (c *Console) addService(ctx context.Context, v *visit) (any, error) {
+func (c *Console) addService(ctx context.Context, v *consoleRequest) (any, error) {
 	var name, role string
 	if err := v.Read(func(f httpapi.Fields) {
 		name, role = f.Text("name", 1, maxKeyName), f.Choice("role", account.Roles)
 	}); err != nil {
 		return nil, err
 	}
-	if err := v.outranks(account.Role(role)); err != nil {
+	if err := v.checkRole(account.Role(role)); err != nil {
 		return nil, err
 	}
 	m, err := c.Accounts.AddService(ctx, v.cause(), v.workspace(), name, role)
@@ -158,7 +158,7 @@ func (c *Console) addService(ctx context.Context, v *visit) (any, error) {
 	return c.showMember(ctx, &m)
 }
 
-func (c *Console) setRole(ctx context.Context, v *visit) (any, error) {
+func (c *Console) setRole(ctx context.Context, v *consoleRequest) (any, error) {
 	var role string
 	if err := v.Read(func(f httpapi.Fields) { role = f.Choice("role", account.Roles) }); err != nil {
 		return nil, err
@@ -167,11 +167,11 @@ func (c *Console) setRole(ctx context.Context, v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.outranks(account.Role(role), m.Role); err != nil {
+	if err := v.checkRole(account.Role(role), m.Role); err != nil {
 		return nil, err
 	}
 	if account.Role(role) == account.Owner && !v.session.Proved(v.Now) {
-		return nil, signin.ProofRequired()
+		return nil, signin.ReauthRequired()
 	}
 	if m, err = c.Accounts.SetRole(ctx, v.cause(), v.workspace(), m.Email, role); err != nil {
 		return nil, err
@@ -179,12 +179,12 @@ func (c *Console) setRole(ctx context.Context, v *visit) (any, error) {
 	return c.showMember(ctx, &m)
 }
 
-func (c *Console) removeMember(ctx context.Context, v *visit) (any, error) {
+func (c *Console) removeMember(ctx context.Context, v *consoleRequest) (any, error) {
 	m, err := c.member(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.outranks(m.Role); err != nil {
+	if err := v.checkRole(m.Role); err != nil {
 		return nil, err
 	}
 	_, err = c.Accounts.Remove(ctx, v.cause(), v.workspace(), m.Email)
@@ -194,12 +194,12 @@ func (c *Console) removeMember(ctx context.Context, v *visit) (any, error) {
 // resetMember creates a link for a member's new password. Without email, the
 // admin sees the link and could use it, so the member's role must not be above
 // the admin's.
-func (c *Console) resetMember(ctx context.Context, v *visit) (any, error) {
+func (c *Console) resetMember(ctx context.Context, v *consoleRequest) (any, error) {
 	m, err := c.member(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.outranks(m.Role); err != nil {
+	if err := v.checkRole(m.Role); err != nil {
 		return nil, err
 	}
 	cause := v.cause()
@@ -221,6 +221,6 @@ func (c *Console) resetMember(ctx context.Context, v *visit) (any, error) {
 	return sent{Mailed: true}, nil
 }
 
-func (c *Console) withdraw(ctx context.Context, v *visit) (any, error) {
+func (c *Console) withdraw(ctx context.Context, v *consoleRequest) (any, error) {
 	return nothing{}, c.SignIn.Withdraw(ctx, v.cause(), v.workspace(), ident.ID(v.id))
 }

@@ -27,7 +27,7 @@ func TestPeopleLimit(t *testing.T) {
 		second := b.api("POST", "workspaces", `{"name":"Second","timezone":"UTC","currency":"EUR"}`).want(200).record()["id"].(string)
 		key, _ := b.makeKey(nil)
 		w.Clock.Advance(time.Minute)
-		w.App.API.Limits[httpapi.People] = ratelimit.Limits{PerMinute: 5}
+		w.App.API.Limits[httpapi.UserPlan] = ratelimit.Limits{PerMinute: 5}
 		for i, got := range []*answer{
 			b.do("GET", "/console/v1/campaigns", nil), b.api("GET", "keys", nil), b.api("GET", "members", nil),
 			b.api("POST", "session/workspace", map[string]any{"workspace_id": second}), b.do("GET", "/console/v1/campaigns", nil),

@@ -41,7 +41,7 @@ const (
 // vendorNames are the display names of model vendors.
 var vendorNames = map[string]string{"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Google Gemini"}
 
-func (c *Console) listProviders(ctx context.Context, v *visit) (any, error) {
+func (c *Console) listProviders(ctx context.Context, v *consoleRequest) (any, error) {
 	found, err := c.Providers.List(ctx, v.workspace())
 	list := make([]providerView, len(found))
 	for i, p := range found {
@@ -60,7 +60,7 @@ func (c *Console) listProviders(ctx context.Context, v *visit) (any, error) {
 // setProvider configures a language model at the vendor's own URL.
 // Choice: only the operator can set another URL. The server calls models from
 // its own network, and members must not make it send requests there.
-func (c *Console) setProvider(ctx context.Context, v *visit) (any, error) {
+func (c *Console) setProvider(ctx context.Context, v *consoleRequest) (any, error) {
 	var settings provider.Settings
 	var key secret.Text
 	if err := v.Read(func(f httpapi.Fields) {
@@ -81,7 +81,7 @@ func (c *Console) setProvider(ctx context.Context, v *visit) (any, error) {
 	return c.listProviders(ctx, v)
 }
 
-func (c *Console) removeProvider(ctx context.Context, v *visit) (any, error) {
+func (c *Console) removeProvider(ctx context.Context, v *consoleRequest) (any, error) {
 	if err := c.Providers.Remove(ctx, v.cause(), v.workspace(), v.id); err != nil {
 		return nil, err
 	}

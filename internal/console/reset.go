@@ -15,7 +15,7 @@ const sendingTime = time.Minute
 
 // askReset sends a link for a new password. The response and its time are the
 // same for known and unknown emails.
-func (c *Console) askReset(ctx context.Context, v *visit) (any, error) {
+func (c *Console) askReset(ctx context.Context, v *consoleRequest) (any, error) {
 	var email string
 	if err := v.Read(func(f httpapi.Fields) { email = strings.ToLower(f.Text("email", 1, maxEmail)) }); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ type route struct {
 	// mirror is true for an operation of the contract, which counts the request
 	// itself.
 	mirror bool
-	handle func(ctx context.Context, v *visit) (any, error)
+	handle func(ctx context.Context, v *consoleRequest) (any, error)
 }
 
 // table returns the operations of the private API. It is not part of the

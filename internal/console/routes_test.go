@@ -71,7 +71,7 @@ func TestRoles(t *testing.T) {
 		for _, name := range account.Roles {
 			got := people[account.Role(name)].api(r.Method, target, `{}`)
 			refused := got.status == http.StatusForbidden && got.problem() == "insufficient_permissions"
-			if may := account.Role(name).Reaches(role); refused == may || got.status == http.StatusUnauthorized || got.status >= 500 {
+			if may := account.Role(name).AtLeast(role); refused == may || got.status == http.StatusUnauthorized || got.status >= 500 {
 				t.Errorf("%s as %s: got %d %s want allowed %v", route, name, got.status, got.problem(), may)
 			}
 			n++

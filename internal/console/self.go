@@ -20,7 +20,7 @@ type openSession struct {
 	Method     string        `json:"method"`
 }
 
-func (c *Console) listSessions(ctx context.Context, v *visit) (any, error) {
+func (c *Console) listSessions(ctx context.Context, v *consoleRequest) (any, error) {
 	all, err := c.SignIn.Sessions(ctx, v.session.UserID)
 	list := []openSession{}
 	for _, s := range all {
@@ -29,11 +29,11 @@ func (c *Console) listSessions(ctx context.Context, v *visit) (any, error) {
 	return list, err
 }
 
-func (c *Console) endSession(ctx context.Context, v *visit) (any, error) {
+func (c *Console) endSession(ctx context.Context, v *consoleRequest) (any, error) {
 	return nothing{}, c.SignIn.Revoke(ctx, v.session, ident.ID(v.id))
 }
 
-func (c *Console) renameUser(ctx context.Context, v *visit) (any, error) {
+func (c *Console) renameUser(ctx context.Context, v *consoleRequest) (any, error) {
 	var name string
 	if err := v.Read(func(f httpapi.Fields) { name = f.Text("name", 1, maxName) }); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (c *Console) renameUser(ctx context.Context, v *visit) (any, error) {
 	return nothing{}, c.SignIn.Rename(ctx, v.session, name)
 }
 
-func (c *Console) setPassword(ctx context.Context, v *visit) (any, error) {
+func (c *Console) setPassword(ctx context.Context, v *consoleRequest) (any, error) {
 	var current *string
 	var next string
 	if err := v.Read(func(f httpapi.Fields) {
@@ -63,7 +63,7 @@ func showPasskey(p signin.Passkey) passkeyView {
 	return passkeyView{p.ID, p.Name, p.CreatedAt, p.LastUsedAt}
 }
 
-func (c *Console) listPasskeys(ctx context.Context, v *visit) (any, error) {
+func (c *Console) listPasskeys(ctx context.Context, v *consoleRequest) (any, error) {
 	all, err := c.SignIn.Passkeys(ctx, v.session.UserID)
 	list := []passkeyView{}
 	for _, p := range all {
@@ -72,11 +72,11 @@ func (c *Console) listPasskeys(ctx context.Context, v *visit) (any, error) {
 	return list, err
 }
 
-func (c *Console) beginRegister(ctx context.Context, v *visit) (any, error) {
+func (c *Console) beginRegister(ctx context.Context, v *consoleRequest) (any, error) {
 	return showCeremony(c.SignIn.BeginRegister(ctx, v.session))
 }
 
-func (c *Console) finishRegister(ctx context.Context, v *visit) (any, error) {
+func (c *Console) finishRegister(ctx context.Context, v *consoleRequest) (any, error) {
 	var ticket, name string
 	var response []byte
 	if err := v.Read(func(f httpapi.Fields) {
@@ -88,11 +88,11 @@ func (c *Console) finishRegister(ctx context.Context, v *visit) (any, error) {
 	return showPasskey(p), err
 }
 
-func (c *Console) removePasskey(ctx context.Context, v *visit) (any, error) {
+func (c *Console) removePasskey(ctx context.Context, v *consoleRequest) (any, error) {
 	return nothing{}, c.SignIn.RemovePasskey(ctx, v.session, ident.ID(v.id))
 }
 
-func (c *Console) beginTOTP(ctx context.Context, v *visit) (any, error) {
+func (c *Console) beginTOTP(ctx context.Context, v *consoleRequest) (any, error) {
 	t, err := c.SignIn.BeginTOTP(ctx, v.session)
 	return struct {
 		Secret string `json:"secret"`
@@ -100,7 +100,7 @@ func (c *Console) beginTOTP(ctx context.Context, v *visit) (any, error) {
 	}{t.Secret, t.URI}, err
 }
 
-func (c *Console) confirmTOTP(ctx context.Context, v *visit) (any, error) {
+func (c *Console) confirmTOTP(ctx context.Context, v *consoleRequest) (any, error) {
 	var code string
 	if err := v.Read(func(f httpapi.Fields) { code = f.Text("code", 1, maxCode) }); err != nil {
 		return nil, err
@@ -111,6 +111,6 @@ func (c *Console) confirmTOTP(ctx context.Context, v *visit) (any, error) {
 	}{recovery}, err
 }
 
-func (c *Console) removeTOTP(ctx context.Context, v *visit) (any, error) {
+func (c *Console) removeTOTP(ctx context.Context, v *consoleRequest) (any, error) {
 	return nothing{}, c.SignIn.RemoveTOTP(ctx, v.session)
 }

@@ -28,9 +28,9 @@ const (
 	oidcTime = 10 * time.Minute
 )
 
-// visit is a request with its session and caller, which are nil for a
+// consoleRequest is a request with its session and caller, which are nil for a
 // signed-out user.
-type visit struct {
+type consoleRequest struct {
 	*httpapi.Call
 	session *signin.Session
 	caller  *account.Caller
@@ -59,10 +59,10 @@ func from(r *http.Request) signin.From {
 	return f
 }
 
-func (v *visit) from() signin.From { return from(v.Request) }
+func (v *consoleRequest) from() signin.From { return from(v.Request) }
 
 // setCookie sets a cookie, or deletes it if the value is empty.
-func (v *visit) setCookie(name, value string, life time.Duration) {
+func (v *consoleRequest) setCookie(name, value string, life time.Duration) {
 	seconds := int(life / time.Second)
 	if value == "" {
 		seconds = -1
@@ -71,10 +71,10 @@ func (v *visit) setCookie(name, value string, life time.Duration) {
 }
 
 // workspace returns the id of the session's workspace.
-func (v *visit) workspace() ident.ID { return v.caller.Workspace.ID }
+func (v *consoleRequest) workspace() ident.ID { return v.caller.Workspace.ID }
 
 // cause returns the cause of the user's changes.
-func (v *visit) cause() record.Cause {
+func (v *consoleRequest) cause() record.Cause {
 	return v.Cause(httpapi.Session{ID: v.session.ID, Caller: v.caller})
 }
 
@@ -86,7 +86,7 @@ func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) erro
 		const message = "This was sent from another site. Use the console at its own address."
 		return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "cross_origin", Message: message}).Because(err)
 	}
-	v := &visit{Call: call}
+	v := &consoleRequest{Call: call}
 	if at == "/console/v1" || strings.HasPrefix(at, "/console/v1/") {
 		if err := c.admit(ctx, v, &route{least: account.Viewer, mirror: true}); err != nil {
 			return err
@@ -122,7 +122,7 @@ func (c *Console) sameOrigin(r *http.Request) error {
 
 // route returns the route of a path and method. The second segment of a path
 // may be a parameter.
-func (c *Console) route(v *visit, at string) (*route, error) {
+func (c *Console) route(v *consoleRequest, at string) (*route, error) {
 	at, ours := strings.CutPrefix(at, "/console/api/")
 	methods := c.routes[at]
 	if methods == nil {
@@ -153,7 +153,7 @@ func (c *Console) route(v *visit, at string) (*route, error) {
 }
 
 // admit identifies the user and checks whether the user may call a route.
-func (c *Console) admit(ctx context.Context, v *visit, r *route) error {
+func (c *Console) admit(ctx context.Context, v *consoleRequest, r *route) error {
 	if err := c.identify(ctx, v); err != nil {
 		return err
 	}
@@ -174,18 +174,18 @@ func (c *Console) admit(ctx context.Context, v *visit, r *route) error {
 			Field: "Fanfare-Workspace", In: "header", Code: "workspace_switched", Message: message, Meta: fault.Meta{"workspace_id": v.workspace()},
 		})
 	}
-	if !v.caller.Role.Reaches(r.least) {
+	if !v.caller.Role.AtLeast(r.least) {
 		return v.forbidden(r.least)
 	}
 	if r.proof && !v.session.Proved(v.Now) {
-		return signin.ProofRequired()
+		return signin.ReauthRequired()
 	}
 	return nil
 }
 
 // identify sets the session and the caller. A request without a session is not
 // an error.
-func (c *Console) identify(ctx context.Context, v *visit) (err error) {
+func (c *Console) identify(ctx context.Context, v *consoleRequest) (err error) {
 	if v.session, err = c.SignIn.Open(ctx, token(v.Request), v.from()); err != nil || v.session == nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (c *Console) identify(ctx context.Context, v *visit) (err error) {
 }
 
 // forbidden returns the fault for a role below least.
-func (v *visit) forbidden(least account.Role) error {
+func (v *consoleRequest) forbidden(least account.Role) error {
 	message := "Your role in this workspace does not allow this; it needs " + string(least) + " or higher."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{
 		Code: string(fault.InsufficientPermissions), Message: message, Meta: fault.Meta{"required_role": least, "role": v.caller.Role},
@@ -213,7 +213,7 @@ type stream struct {
 	write     func(io.Writer) error
 }
 
-func (v *visit) answer(data any, err error) error {
+func (v *consoleRequest) answer(data any, err error) error {
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ type workspaceRole struct {
 	Role account.Role `json:"role"`
 }
 
-func (c *Console) getSession(ctx context.Context, v *visit) (any, error) {
+func (c *Console) getSession(ctx context.Context, v *consoleRequest) (any, error) {
 	out := sessionView{State: stateSignedOut, Ways: c.ways(), Mail: c.Mail != nil, Build: c.Build}
 	if err := c.identify(ctx, v); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (c *Console) getSession(ctx context.Context, v *visit) (any, error) {
 		}
 		return out, err
 	}
-	ways, err := c.SignIn.Ways(ctx, v.session.UserID)
+	ways, err := c.SignIn.SignInMethods(ctx, v.session.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ type signedIn struct {
 
 // enter sets the cookies of a new session and ends the browser's previous
 // session.
-func (c *Console) enter(ctx context.Context, v *visit, r signin.Result, err error) (any, error) {
+func (c *Console) enter(ctx context.Context, v *consoleRequest, r signin.Result, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (c *Console) enter(ctx context.Context, v *visit, r signin.Result, err erro
 	return signedIn{State: stateSignedIn}, nil
 }
 
-func (c *Console) signIn(ctx context.Context, v *visit) (any, error) {
+func (c *Console) signIn(ctx context.Context, v *consoleRequest) (any, error) {
 	var email, password string
 	if err := v.Read(func(f httpapi.Fields) {
 		email, password = f.Text("email", 1, maxEmail), f.Text("password", 1, maxPassword)
@@ -169,12 +169,12 @@ func (c *Console) signIn(ctx context.Context, v *visit) (any, error) {
 	return c.enter(ctx, v, r, err)
 }
 
-func (c *Console) signOut(ctx context.Context, v *visit) (any, error) {
+func (c *Console) signOut(ctx context.Context, v *consoleRequest) (any, error) {
 	v.setCookie(sessionCookie, "", 0)
 	return nothing{}, c.SignIn.SignOut(ctx, token(v.Request))
 }
 
-func (c *Console) secondStep(ctx context.Context, v *visit) (any, error) {
+func (c *Console) secondStep(ctx context.Context, v *consoleRequest) (any, error) {
 	var ticket, code string
 	if err := v.Read(func(f httpapi.Fields) {
 		ticket, code = f.Text("ticket", 1, maxToken), f.Text("code", 1, maxCode)
@@ -186,7 +186,7 @@ func (c *Console) secondStep(ctx context.Context, v *visit) (any, error) {
 }
 
 // readCeremony reads the second step of a passkey ceremony.
-func (v *visit) readCeremony() (ticket string, response []byte, err error) {
+func (v *consoleRequest) readCeremony() (ticket string, response []byte, err error) {
 	err = v.Read(func(f httpapi.Fields) { ticket, response = f.Text("ticket", 1, maxTicket), f.Raw("response") })
 	return ticket, response, err
 }
@@ -200,11 +200,11 @@ func showCeremony(c signin.Ceremony, err error) (any, error) {
 	return ceremonyView{c.Ticket, c.Options}, err
 }
 
-func (c *Console) beginPasskey(context.Context, *visit) (any, error) {
+func (c *Console) beginPasskey(context.Context, *consoleRequest) (any, error) {
 	return showCeremony(c.SignIn.BeginPasskey())
 }
 
-func (c *Console) finishPasskey(ctx context.Context, v *visit) (any, error) {
+func (c *Console) finishPasskey(ctx context.Context, v *consoleRequest) (any, error) {
 	ticket, response, err := v.readCeremony()
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (c *Console) finishPasskey(ctx context.Context, v *visit) (any, error) {
 	return c.enter(ctx, v, r, err)
 }
 
-func (c *Console) signInByLink(ctx context.Context, v *visit) (any, error) {
+func (c *Console) signInByLink(ctx context.Context, v *consoleRequest) (any, error) {
 	var link string
 	if err := v.Read(func(f httpapi.Fields) { link = f.Text("token", 1, maxToken) }); err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (c *Console) signInByLink(ctx context.Context, v *visit) (any, error) {
 	return c.enter(ctx, v, r, err)
 }
 
-func (c *Console) setUp(ctx context.Context, v *visit) (any, error) {
+func (c *Console) setUp(ctx context.Context, v *consoleRequest) (any, error) {
 	var link string
 	var owner signin.Owner
 	first := account.NewWorkspace{Plan: string(account.Starter), Keyless: true}
@@ -258,7 +258,7 @@ type linkView struct {
 	Known     bool    `json:"known"`
 }
 
-func (c *Console) lookLink(ctx context.Context, v *visit) (any, error) {
+func (c *Console) lookLink(ctx context.Context, v *consoleRequest) (any, error) {
 	var link string
 	if err := v.Read(func(f httpapi.Fields) { link = f.Text("token", 1, maxToken) }); err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (c *Console) lookLink(ctx context.Context, v *visit) (any, error) {
 
 // followLink uses a link. A signed-in user accepts an invitation without a
 // password.
-func (c *Console) followLink(ctx context.Context, v *visit) (any, error) {
+func (c *Console) followLink(ctx context.Context, v *consoleRequest) (any, error) {
 	var link string
 	var name, password *string
 	if err := v.Read(func(f httpapi.Fields) {
@@ -302,7 +302,7 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-func (c *Console) startOIDC(ctx context.Context, v *visit) (any, error) {
+func (c *Console) startOIDC(ctx context.Context, v *consoleRequest) (any, error) {
 	at, cookie, err := c.SignIn.StartOIDC(ctx)
 	if err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func (c *Console) startOIDC(ctx context.Context, v *visit) (any, error) {
 
 // finishOIDC completes a single sign-on. Errors are shown on the sign-in page,
 // by code only: a URL must not be able to put text into the page.
-func (c *Console) finishOIDC(ctx context.Context, v *visit) (any, error) {
+func (c *Console) finishOIDC(ctx context.Context, v *consoleRequest) (any, error) {
 	q, held := v.Request.URL.Query(), ""
 	if cookie, err := v.Request.Cookie(oidcCookie); err == nil {
 		held = cookie.Value
@@ -335,7 +335,7 @@ func (c *Console) finishOIDC(ctx context.Context, v *visit) (any, error) {
 	return redirect("/sign-in?problem=" + url.QueryEscape(problem)), nil
 }
 
-func (c *Console) prove(ctx context.Context, v *visit) (any, error) {
+func (c *Console) prove(ctx context.Context, v *consoleRequest) (any, error) {
 	var password, code *string
 	if err := v.Read(func(f httpapi.Fields) {
 		password, code = f.TextOr("password", 1, maxPassword), f.TextOr("code", 1, maxCode)
@@ -345,14 +345,14 @@ func (c *Console) prove(ctx context.Context, v *visit) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return nothing{}, c.SignIn.Prove(ctx, v.session, signin.Proof{Password: orEmpty(password), Code: orEmpty(code)}, v.from())
+	return nothing{}, c.SignIn.Reauthenticate(ctx, v.session, signin.Proof{Password: orEmpty(password), Code: orEmpty(code)}, v.from())
 }
 
-func (c *Console) beginProve(_ context.Context, v *visit) (any, error) {
+func (c *Console) beginProve(_ context.Context, v *consoleRequest) (any, error) {
 	return showCeremony(c.SignIn.BeginProve(v.session))
 }
 
-func (c *Console) finishProve(ctx context.Context, v *visit) (any, error) {
+func (c *Console) finishProve(ctx context.Context, v *consoleRequest) (any, error) {
 	ticket, response, err := v.readCeremony()
 	if err != nil {
 		return nil, err
@@ -360,7 +360,7 @@ func (c *Console) finishProve(ctx context.Context, v *visit) (any, error) {
 	return nothing{}, c.SignIn.FinishProve(ctx, v.session, ticket, response, v.from())
 }
 
-func (c *Console) switchWorkspace(ctx context.Context, v *visit) (any, error) {
+func (c *Console) switchWorkspace(ctx context.Context, v *consoleRequest) (any, error) {
 	var id string
 	if err := v.Read(func(f httpapi.Fields) { id = f.Text("workspace_id", 1, maxToken) }); err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func (c *Console) find(r *http.Request, at string) *file {
 // serveFile sends a file. Only responses with status 200 have an ETag.
 func (c *Console) serveFile(w http.ResponseWriter, r *http.Request, f *file, status int) {
 	h := w.Header()
-	c.API.Greet(h, r)
+	c.API.SetNodeHeaders(h, r)
 	for name, value := range map[string]string{
 		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Permissions-Policy": features,
 		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Content-Type": f.mediaType, "Cache-Control": "no-cache",

@@ -38,11 +38,11 @@ func showWorkspace(w account.Workspace) workspaceView {
 // dollars formats millionths of a dollar with at least two decimals.
 func dollars(micros int64) string { return money.Amount{Micros: micros, Digits: 2}.String() }
 
-func (c *Console) getWorkspace(_ context.Context, v *visit) (any, error) {
+func (c *Console) getWorkspace(_ context.Context, v *consoleRequest) (any, error) {
 	return showWorkspace(v.caller.Workspace), nil
 }
 
-func (c *Console) updateWorkspace(ctx context.Context, v *visit) (any, error) {
+func (c *Console) updateWorkspace(ctx context.Context, v *consoleRequest) (any, error) {
 	var change account.WorkspaceChange
 	if err := v.Read(func(f httpapi.Fields) {
 		change.Name, change.Timezone, change.Currency = f.TextOr("name", 1, maxName), f.TextOr("timezone", 1, maxName), f.TextOr("currency", 1, maxName)
@@ -72,7 +72,7 @@ func readBudget(f httpapi.Fields) **int64 {
 
 // addWorkspace creates another workspace for the user.
 // Choice: it has the smallest plan; only the operator assigns plans.
-func (c *Console) addWorkspace(ctx context.Context, v *visit) (any, error) {
+func (c *Console) addWorkspace(ctx context.Context, v *consoleRequest) (any, error) {
 	if c.MaxWorkspaces == 0 {
 		return nil, fault.New(fault.InvalidState, "Only the operator creates workspaces on this server, with fanfare workspace create.")
 	}
@@ -100,7 +100,7 @@ type usageView struct {
 	Model  modelView       `json:"model"`
 }
 
-func (c *Console) getUsage(ctx context.Context, v *visit) (any, error) {
+func (c *Console) getUsage(ctx context.Context, v *consoleRequest) (any, error) {
 	out := usageView{Daily: make([]int64, useDays)}
 	out.Minute, out.Day = v.Quotas(v.caller.Workspace)
 	use, err := c.Accounts.KeyUse(ctx, v.workspace(), useDays)

@@ -79,7 +79,7 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 	if err != nil {
 		return err
 	}
-	sent, err := body.Of(map[string]any{
+	sent, err := body.FromGo(map[string]any{
 		"platform": connection.PlatformSandbox, "name": "Northwind sandbox", "link_by_name": true, "write_enabled": true, "config": map[string]any{"seed": seed},
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 
 // creative generates the creative of a campaign from its prompt.
 func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id ident.ID) error {
-	sent, err := body.Of(map[string]any{"prompt": p.prompt, "campaign_id": id, "channels": p.channels, "tags": p.tags, "landing_url": p.url, "seed": 0})
+	sent, err := body.FromGo(map[string]any{"prompt": p.prompt, "campaign_id": id, "channels": p.channels, "tags": p.tags, "landing_url": p.url, "seed": 0})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id i
 	if err != nil {
 		return err
 	}
-	patch, err := body.Of(map[string]any{"creative_ids": []ident.ID{d.ID()}})
+	patch, err := body.FromGo(map[string]any{"creative_ids": []ident.ID{d.ID()}})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package httpapi
 
-// habits maps parameter names that other APIs use to the names in this API.
-var habits = map[string]string{
+// paramAliases maps parameter names that other APIs use to the names in this API.
+var paramAliases = map[string]string{
 	"page": "cursor", "offset": "cursor", "skip": "cursor", "after": "cursor", "starting_after": "cursor", "page_token": "cursor", "next_cursor": "cursor",
 	"per_page": "limit", "page_size": "limit", "size": "limit", "count": "limit", "max_results": "limit",
 	"sort_by": "sort", "order_by": "sort", "direction": "order", "sort_order": "order",
@@ -9,5 +9,5 @@ var habits = map[string]string{
 	"search": "q", "query": "q",
 }
 
-// usage explains how to use a parameter whose name does not explain it.
-var usage = map[string]string{"cursor": " with the next_cursor of the page before"}
+// paramUsage explains how to use a parameter whose name does not explain it.
+var paramUsage = map[string]string{"cursor": " with the next_cursor of the page before"}

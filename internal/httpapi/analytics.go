@@ -181,7 +181,7 @@ func (a *API) report(rep *report) handler {
 			in.Limit = p.limit()
 		}
 		if err := p.err(); err != nil {
-			return response{}, withOthers(err, a.Analytics.Check(r.home(), in))
+			return response{}, mergeFaults(err, a.Analytics.Check(r.home(), in))
 		}
 		canonical := url.Values{}
 		for _, name := range filters {
@@ -240,9 +240,9 @@ func (p *params) report(rep *report) *analytics.Params {
 	return in
 }
 
-// withOthers merges the details of others into err if both are invalid query
+// mergeFaults merges the details of others into err if both are invalid query
 // parameters. It reports each field once.
-func withOthers(err, others error) error {
+func mergeFaults(err, others error) error {
 	var a, b *fault.Error
 	if !errors.As(err, &a) || !errors.As(others, &b) || b.Code != fault.InvalidParameter {
 		return err

@@ -55,7 +55,7 @@ type Deps struct {
 	Events      Events
 	Answers     Answers
 	Accounts    *account.Service
-	Gate        *account.Gate
+	Gate        *account.KeyCache
 	Quota       ratelimit.Counter
 	// QuotaEvents receives an event when a workspace reaches 80 % of its day
 	// limit and when it exceeds it.
@@ -110,7 +110,7 @@ type API struct {
 	requests  *requestLogs
 	uploads   *uploads
 	pending   pending
-	told      sync.Map
+	quotaEventsSent      sync.Map
 	public    map[string]*publicPage
 	draining  atomic.Bool
 	// origin is PublicURL without a trailing slash. local is true if its host

@@ -16,17 +16,17 @@ import (
 // client with a slow connection can still send the largest file.
 const (
 	bodyGrace   = 6 * time.Second
-	slowestBody = 64 << 10
+	minBodyRate = 64 << 10
 )
 
-// freeBody is the number of bytes of a body that need no reservation.
-const freeBody = 64 << 10
+// unreservedBytes is the number of bytes of a body that need no reservation.
+const unreservedBytes = 64 << 10
 
-// receive reads a body of the expected size, which is the limit if the size is
+// readAll reads a body of the expected size, which is the limit if the size is
 // unknown. It calls take before it allocates more memory, and allocates only as
 // bytes arrive, not by the announced size. It calls within with the deadline of
 // the next bytes.
-func receive(in io.Reader, expected int64, take func(more int64) error, within func(time.Time)) ([]byte, error) {
+func readAll(in io.Reader, expected int64, take func(more int64) error, within func(time.Time)) ([]byte, error) {
 	start := time.Now() //nolint:forbidigo // sockets know only the machine's own time
 	// One extra byte lets Read reach the end of the body without growing the
 	// buffer.
@@ -37,8 +37,8 @@ func receive(in io.Reader, expected int64, take func(more int64) error, within f
 			if expected >= int64(cap(body)) {
 				size = min(size, expected+1)
 			}
-			if size > freeBody {
-				if err := take(size - max(int64(cap(body)), freeBody)); err != nil {
+			if size > unreservedBytes {
+				if err := take(size - max(int64(cap(body)), unreservedBytes)); err != nil {
 					return nil, err
 				}
 			}
@@ -46,8 +46,8 @@ func receive(in io.Reader, expected int64, take func(more int64) error, within f
 			copy(grown, body)
 			body = grown
 		}
-		piece := body[len(body):min(cap(body), len(body)+slowestBody)]
-		within(start.Add(bodyGrace + time.Duration(len(body)+len(piece))*time.Second/slowestBody))
+		piece := body[len(body):min(cap(body), len(body)+minBodyRate)]
+		within(start.Add(bodyGrace + time.Duration(len(body)+len(piece))*time.Second/minBodyRate))
 		n, err := in.Read(piece)
 		if body = body[:len(body)+n]; errors.Is(err, io.EOF) {
 			return body, nil
@@ -91,7 +91,7 @@ func (u *uploads) take(workspace ident.ID, n int64) error {
 	}
 	switch {
 	case own > u.most/4:
-		return crowded(u.most / 4)
+		return uploadLimitExceeded(u.most / 4)
 	case u.total+n > limit:
 		return overloaded()
 	}
@@ -100,8 +100,8 @@ func (u *uploads) take(workspace ident.ID, n int64) error {
 	return nil
 }
 
-// give releases n bytes of a workspace.
-func (u *uploads) give(workspace ident.ID, n int64) {
+// release releases n bytes of a workspace.
+func (u *uploads) release(workspace ident.ID, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.total -= n
@@ -110,9 +110,9 @@ func (u *uploads) give(workspace ident.ID, n int64) {
 	}
 }
 
-// crowded returns the fault for a workspace whose concurrent bodies exceed its
+// uploadLimitExceeded returns the fault for a workspace whose concurrent bodies exceed its
 // share.
-func crowded(limit int64) error {
+func uploadLimitExceeded(limit int64) error {
 	message := fmt.Sprintf("The bodies that this workspace is sending have more than %d MiB together. Wait for one to finish.", limit>>20)
 	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit_bytes": limit, "retry_after": 1}})
 	f.RetryAfter = time.Second

@@ -19,17 +19,17 @@ func TestReceive(t *testing.T) {
 		for _, expected := range []int64{int64(size), 25 << 20} {
 			want := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
 			var taken int64
-			got, err := receive(iotest.HalfReader(bytes.NewReader(want)), max(expected, 1), func(n int64) error { taken += n; return nil }, func(time.Time) {})
+			got, err := readAll(iotest.HalfReader(bytes.NewReader(want)), max(expected, 1), func(n int64) error { taken += n; return nil }, func(time.Time) {})
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes of %d: got %d, %v", size, expected, len(got), err)
 			}
-			if most := int64(max(2*size, 4<<10)); int64(cap(got)) > most+freeBody || taken > most || taken < int64(cap(got))-freeBody {
+			if most := int64(max(2*size, 4<<10)); int64(cap(got)) > most+unreservedBytes || taken > most || taken < int64(cap(got))-unreservedBytes {
 				t.Errorf("%d bytes of %d: took %d for a body of %d", size, expected, taken, cap(got))
 			}
 		}
 	}
 	full := errors.New("full")
-	if _, err := receive(bytes.NewReader(make([]byte, 1<<20)), 25<<20, func(int64) error { return full }, func(time.Time) {}); !errors.Is(err, full) {
+	if _, err := readAll(bytes.NewReader(make([]byte, 1<<20)), 25<<20, func(int64) error { return full }, func(time.Time) {}); !errors.Is(err, full) {
 		t.Errorf("got %v want %v", err, full)
 	}
 }
@@ -69,7 +69,7 @@ func TestSlowBodies(t *testing.T) {
 				}
 			}()
 			begin := time.Now()
-			body, err := receive(far, 25<<20, func(int64) error { return nil }, func(end time.Time) { _ = far.SetReadDeadline(end) })
+			body, err := readAll(far, 25<<20, func(int64) error { return nil }, func(end time.Time) { _ = far.SetReadDeadline(end) })
 			took := time.Since(begin)
 			switch {
 			case tt.cut == 0 && (err != nil || len(body) != tt.size):

@@ -38,7 +38,7 @@ var (
 )
 
 func (a *API) uploadAsset(ctx context.Context, r *request) (response, error) {
-	d, err := a.Assets.Upload(ctx, r.caused(http.StatusCreated), r.body)
+	d, err := a.Assets.Upload(ctx, r.causeOnce(http.StatusCreated), r.body)
 	if err != nil {
 		return response{}, err
 	}
@@ -81,7 +81,7 @@ func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	base := a.Origin(r.http) + linkPath
-	d, err := a.Assets.Link(ctx, r.caused(http.StatusOK), ident.ID(r.pathID), base, time.Duration(seconds)*time.Second)
+	d, err := a.Assets.Link(ctx, r.causeOnce(http.StatusOK), ident.ID(r.pathID), base, time.Duration(seconds)*time.Second)
 	return found(d), err
 }
 

@@ -46,7 +46,7 @@ func (a *API) audienceRoutes() []route {
 }
 
 func (a *API) createAudience(ctx context.Context, r *request) (response, error) {
-	d, err := a.Audiences.Create(ctx, r.caused(http.StatusCreated), &r.object)
+	d, err := a.Audiences.Create(ctx, r.causeOnce(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -83,7 +83,7 @@ func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, 
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Audiences.ChangeMembers(ctx, r.caused(http.StatusOK), id, r.match(), m)
+	d, err := a.Audiences.ChangeMembers(ctx, r.causeOnce(http.StatusOK), id, r.match(), m)
 	return found(d), err
 }
 

@@ -20,33 +20,33 @@ func (a *API) authenticate(r *request) error {
 	}
 	secret, err := bearer(r.http.Header["Authorization"])
 	if err != nil {
-		return a.refuse(r, err)
+		return a.authFailed(r, err)
 	}
 	if !account.WellFormed(secret) {
-		return a.refuse(r, misshapen(secret))
+		return a.authFailed(r, malformedKey(secret))
 	}
-	caller, err := a.holder(r, account.HashSecret(secret))
+	caller, err := a.findCaller(r, account.HashSecret(secret))
 	switch {
 	case errors.Is(err, account.ErrUnknownKey):
-		return a.refuse(r, invalidKey())
+		return a.authFailed(r, invalidKey())
 	case fault.Is(err, fault.RateLimitExceeded):
 		return err
 	case err != nil:
 		a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 		return err
 	}
-	r.keeper = caller
+	r.logCaller = caller
 	if err := caller.Check(clock.At(r.now)); err != nil {
-		return a.refuse(r, err)
+		return a.authFailed(r, err)
 	}
 	r.caller = caller
 	a.Gate.Used(caller, r.from, r.http.Header.Get("User-Agent"), r.now)
 	return nil
 }
 
-// holder returns the caller of a key. For an address over its limit of failed
+// findCaller returns the caller of a key. For an address over its limit of failed
 // authentications, it looks up only keys that were valid before.
-func (a *API) holder(r *request, hash account.Hash) (*account.Caller, error) {
+func (a *API) findCaller(r *request, hash account.Hash) (*account.Caller, error) {
 	if caller, ok := a.Gate.Cached(hash); ok {
 		return caller, nil
 	}
@@ -60,8 +60,8 @@ func invalidKey() error {
 	return fault.New(fault.InvalidAPIKey, "This is not an API key of this service. Keys look like fanf_… and are made under Settings > API > Keys.")
 }
 
-// misshapen returns the fault for a text that is not a well-formed key.
-func misshapen(secret string) error {
+// malformedKey returns the fault for a text that is not a well-formed key.
+func malformedKey(secret string) error {
 	switch n := len(secret); {
 	case !strings.HasPrefix(secret, account.KeyPrefix):
 		return invalidKey()
@@ -88,9 +88,9 @@ func bearer(values []string) (string, error) {
 	return "", fault.New(fault.MissingAPIKey, "Send your API key in the header Authorization: Bearer <API_KEY>.")
 }
 
-// refuse counts a failed authentication and returns err, or a rate limit fault
+// authFailed counts a failed authentication and returns err, or a rate limit fault
 // if the address exceeded its limit of failures.
-func (a *API) refuse(r *request, err error) error {
+func (a *API) authFailed(r *request, err error) error {
 	d := a.addresses.Fail(r.from, r.now)
 	if !d.OK {
 		return a.limited(r, d, "ip")
@@ -113,7 +113,7 @@ func (a *API) exposedInQuery(r *request, rawQuery string) {
 // only reports the key. It returns whether it revoked the key.
 func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
 	ctx := r.http.Context()
-	caller, err := a.holder(r, account.HashSecret(secret))
+	caller, err := a.findCaller(r, account.HashSecret(secret))
 	if errors.Is(err, account.ErrUnknownKey) {
 		// The lookup of an unknown key counts as a failed authentication.
 		a.addresses.Fail(r.from, r.now)

@@ -96,7 +96,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	in := io.Reader(http.MaxBytesReader(r.w, r.http.Body, limit))
 	if r.http.ContentLength < 0 {
 		// Without Content-Length, only a read shows whether a body follows.
-		r.within(time.Now().Add(bodyGrace)) //nolint:forbidigo // sockets know only the machine's own time
+		r.setReadDeadline(time.Now().Add(bodyGrace)) //nolint:forbidigo // sockets know only the machine's own time
 		peeked := bufio.NewReader(in)
 		if _, err := peeked.Peek(1); errors.Is(err, io.EOF) {
 			return nil, nil
@@ -113,7 +113,7 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	if r.http.ContentLength > 0 {
 		expected = r.http.ContentLength
 	}
-	body, err := receive(in, expected, func(more int64) error { return a.reserve(r, more) }, r.within)
+	body, err := readAll(in, expected, func(more int64) error { return a.reserve(r, more) }, r.setReadDeadline)
 	var tooMuch *http.MaxBytesError
 	var ours *fault.Error
 	switch {
@@ -122,17 +122,17 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	case errors.As(err, &tooMuch):
 		return nil, tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, late().Because(err)
+		return nil, bodyTimeout().Because(err)
 	case err != nil:
 		return nil, fault.New(fault.MalformedRequest, "The body could not be read to its end.").Because(err)
 	}
-	r.within(time.Time{})
+	r.setReadDeadline(time.Time{})
 	return body, nil
 }
 
-// within sets the read deadline of the connection. It ignores connections
+// setReadDeadline sets the read deadline of the connection. It ignores connections
 // without deadlines, because the time limit of the operation still applies.
-func (r *request) within(end time.Time) {
+func (r *request) setReadDeadline(end time.Time) {
 	_ = http.NewResponseController(r.w).SetReadDeadline(end)
 }
 
@@ -146,10 +146,10 @@ func (a *API) reserve(r *request, more int64) error {
 	return nil
 }
 
-func late() *fault.Error {
-	message := fmt.Sprintf("The body came too slowly: after the first %d seconds at least %d kB per second must arrive.", int64(bodyGrace/time.Second), slowestBody>>10)
+func bodyTimeout() *fault.Error {
+	message := fmt.Sprintf("The body came too slowly: after the first %d seconds at least %d kB per second must arrive.", int64(bodyGrace/time.Second), minBodyRate>>10)
 	return fault.New(fault.Timeout, message, fault.Detail{
-		In: "body", Code: string(fault.Timeout), Message: message, Meta: fault.Meta{"seconds": int64(bodyGrace / time.Second), "bytes_per_second": slowestBody},
+		In: "body", Code: string(fault.Timeout), Message: message, Meta: fault.Meta{"seconds": int64(bodyGrace / time.Second), "bytes_per_second": minBodyRate},
 	})
 }
 

@@ -64,7 +64,7 @@ func (a *API) campaignRoutes() []route {
 func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.Context, r *request) bool {
 	return func(ctx context.Context, r *request) bool {
 		id, err := r.recordID(ident.Campaign)
-		if err != nil || r.caller.May(r.route.operation, r.from) != nil {
+		if err != nil || r.caller.Authorize(r.route.operation, r.from) != nil {
 			return false
 		}
 		d, err := a.Campaigns.Get(ctx, r.caller.Workspace.ID, id)
@@ -77,7 +77,7 @@ func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
-	d, err := a.Campaigns.Create(ctx, r.caused(http.StatusCreated), &r.object, r.campaignDefaults())
+	d, err := a.Campaigns.Create(ctx, r.causeOnce(http.StatusCreated), &r.object, r.campaignDefaults())
 	if err != nil {
 		return response{}, err
 	}
@@ -131,7 +131,7 @@ func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.Action) (response, error) {
-	d, err := a.Campaigns.Transition(ctx, r.caused(http.StatusOK), id, r.match(), action)
+	d, err := a.Campaigns.Transition(ctx, r.causeOnce(http.StatusOK), id, r.match(), action)
 	return found(d), err
 }
 
@@ -145,7 +145,7 @@ func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, erro
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Campaigns.Duplicate(ctx, r.caused(http.StatusCreated), id, r.match(), name)
+	d, err := a.Campaigns.Duplicate(ctx, r.causeOnce(http.StatusCreated), id, r.match(), name)
 	if err != nil {
 		return response{}, err
 	}

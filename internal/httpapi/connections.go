@@ -25,9 +25,9 @@ func (a *API) connectionRoutes() []route {
 	const all, one = "/v1/connections", "/v1/connections/{id}"
 	s := &resource{prefix: ident.Connection, listing: &connectionList, get: a.Connections.Get, list: a.Connections.List}
 	return []route{
-		{method: http.MethodGet, pattern: all, operation: "listConnections", handle: a.warned(a.listRecords(s)), compress: true},
+		{method: http.MethodGet, pattern: all, operation: "listConnections", handle: a.withNodeWarnings(a.listRecords(s)), compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createConnection", handle: a.createConnection, body: jsonBody},
-		{method: http.MethodGet, pattern: one, operation: "getConnection", handle: a.warned(s.getRecord)},
+		{method: http.MethodGet, pattern: one, operation: "getConnection", handle: a.withNodeWarnings(s.getRecord)},
 		{method: http.MethodPatch, pattern: one, operation: "updateConnection", handle: a.updateConnection, body: patchBody},
 		{method: http.MethodDelete, pattern: one, operation: "disconnectConnection", handle: a.disconnectConnection},
 		{method: http.MethodPost, pattern: one + "/reconnect", operation: "reconnectConnection", handle: a.reconnectConnection(s), body: optionalBody, exists: s.exists},
@@ -40,8 +40,8 @@ func (a *API) connectionRoutes() []route {
 	}
 }
 
-// warned adds warnings to a response while this node lacks data.
-func (a *API) warned(handle func(context.Context, *request) (response, error)) func(context.Context, *request) (response, error) {
+// withNodeWarnings adds warnings to a response while this node lacks data.
+func (a *API) withNodeWarnings(handle func(context.Context, *request) (response, error)) func(context.Context, *request) (response, error) {
 	return func(ctx context.Context, r *request) (response, error) {
 		res, err := handle(ctx, r)
 		res.warnings = a.nodeWarnings(true, "")
@@ -50,15 +50,15 @@ func (a *API) warned(handle func(context.Context, *request) (response, error)) f
 }
 
 func (a *API) createConnection(ctx context.Context, r *request) (response, error) {
-	d, err := a.Connections.Create(ctx, r.caused(http.StatusCreated), &r.object, r.roots())
+	d, err := a.Connections.Create(ctx, r.causeOnce(http.StatusCreated), &r.object, r.workspaceDefaults())
 	if err != nil {
 		return response{}, err
 	}
 	return r.created(d, d.ID()), nil
 }
 
-// roots returns the currency and time zone of the caller's workspace.
-func (r *request) roots() connection.Home {
+// workspaceDefaults returns the currency and time zone of the caller's workspace.
+func (r *request) workspaceDefaults() connection.Home {
 	return connection.Home{Currency: r.caller.Workspace.Currency, Zone: r.caller.Workspace.Timezone}
 }
 
@@ -96,7 +96,7 @@ func (a *API) reconnectConnection(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Reconnect(ctx, r.caused(http.StatusOK), id, r.match(), given, r.roots())
+		d, err := a.Connections.Reconnect(ctx, r.causeOnce(http.StatusOK), id, r.match(), given, r.workspaceDefaults())
 		return found(d), err
 	}
 }
@@ -117,11 +117,11 @@ func (a *API) listAccounts(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return listed(c.Accounts)
+	return unpagedList(c.Accounts)
 }
 
-// listed returns the response of a list without pages.
-func listed[T any](list []T) (response, error) {
+// unpagedList returns the response of a list without pages.
+func unpagedList[T any](list []T) (response, error) {
 	res := response{status: http.StatusOK, list: true}
 	for _, item := range list {
 		e, err := encoded(item)
@@ -177,7 +177,7 @@ func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 			}
 		}
 	}
-	return listed(append(list, sandbox))
+	return unpagedList(append(list, sandbox))
 }
 
 func (a *API) linkEntities(s *resource) handler {
@@ -187,7 +187,7 @@ func (a *API) linkEntities(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		answer, err := a.Connections.Link(ctx, r.caused(http.StatusOK), id, req)
+		answer, err := a.Connections.Link(ctx, r.causeOnce(http.StatusOK), id, req)
 		return response{status: http.StatusOK, data: answer}, err
 	}
 }

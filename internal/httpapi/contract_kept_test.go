@@ -22,9 +22,9 @@ func keepsBody(op *fanfaretest.Operation) bool {
 	return op.Method == http.MethodPatch || op.Method == http.MethodPost && op.Responses.Value("201") != nil
 }
 
-// within are the objects of a response that contain members of the body, by
+// setReadDeadline are the objects of a response that contain members of the body, by
 // operation, if the record itself does not.
-var within = map[string][]path{
+var setReadDeadline = map[string][]path{
 	"generateCreative": {{"generation"}, {"generation", "parameters"}},
 	"updateImport":     {{"detected"}},
 }
@@ -49,7 +49,7 @@ func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *
 	}
 	for _, member := range slices.Sorted(maps.Keys(sent)) {
 		answered, there := got.Data[member]
-		for _, p := range within[op.OperationID] {
+		for _, p := range setReadDeadline[op.OperationID] {
 			part, _ := p.to(member).parent(got.Data).(map[string]any)
 			if v, has := part[member]; has && !there {
 				answered, there = v, true

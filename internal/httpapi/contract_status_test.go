@@ -504,7 +504,7 @@ func TestContractRoles(t *testing.T) {
 			}
 		}
 		for role, c := range clients {
-			wants(string(role), c, role.Reaches(need.Least), "insufficient_permissions")
+			wants(string(role), c, role.AtLeast(need.Least), "insufficient_permissions")
 		}
 		wants("a key for nothing", none, need.Family == "", "insufficient_scope")
 		for _, family := range account.Families {

@@ -87,13 +87,13 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 func (a *API) getCreative(ctx context.Context, r *request) (response, error) {
 	res, err := a.creatives().getRecord(ctx, r)
 	if err == nil && generating(res.data) {
-		res.retryAfter = askAgain
+		res.retryAfter = pollSeconds
 	}
 	return res, err
 }
 
 func (a *API) createCreative(ctx context.Context, r *request) (response, error) {
-	d, err := a.Creatives.Create(ctx, r.caused(http.StatusCreated), &r.object)
+	d, err := a.Creatives.Create(ctx, r.causeOnce(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -110,7 +110,7 @@ func (a *API) updateCreative(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) generateCreative(ctx context.Context, r *request) (response, error) {
-	cause := r.caused(http.StatusCreated)
+	cause := r.causeOnce(http.StatusCreated)
 	d, err := a.Creatives.Generate(ctx, cause, &r.object)
 	if err != nil {
 		return response{}, err
@@ -123,7 +123,7 @@ func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	cause := r.caused(http.StatusOK)
+	cause := r.causeOnce(http.StatusOK)
 	d, err := a.Creatives.Regenerate(ctx, cause, id, r.match())
 	if err != nil {
 		return response{}, err
@@ -136,8 +136,8 @@ const (
 	// header; longestWait is the maximum that the header may set.
 	defaultWait = 2 * time.Second
 	longestWait = 30 * time.Second
-	// askAgain is the Retry-After of unfinished work, in seconds.
-	askAgain = 2
+	// pollSeconds is the Retry-After of unfinished work, in seconds.
+	pollSeconds = 2
 )
 
 // generated waits for a generation as the caller prefers. It returns the
@@ -154,7 +154,7 @@ func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d r
 	res := found(d)
 	res.status, res.applied = status, applied
 	if generating(d.JSON) {
-		res.status, res.retryAfter = http.StatusAccepted, askAgain
+		res.status, res.retryAfter = http.StatusAccepted, pollSeconds
 	}
 	if res.status != http.StatusOK {
 		res.location = collection(r.route.pattern) + string(id)

@@ -51,7 +51,7 @@ func (a *API) listEvents(ctx context.Context, r *request) (response, error) {
 			q.Filters[i].Values = expandTypes(f.Values)
 		}
 	}
-	if !r.caller.Role.Reaches(account.Admin) {
+	if !r.caller.Role.AtLeast(account.Admin) {
 		q.Filters = append(q.Filters, page.Filter{Name: "open"})
 	}
 	p, err := a.Events.List(ctx, r.caller.Workspace.ID, q)
@@ -82,7 +82,7 @@ func (a *API) getEvent(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Events.Doc(ctx, r.caller.Workspace.ID, id, r.caller.Role.Reaches(account.Admin))
+	d, err := a.Events.Doc(ctx, r.caller.Workspace.ID, id, r.caller.Role.AtLeast(account.Admin))
 	res := found(d)
 	// An event never changes, so it has no version and no ETag.
 	res.etag = ""

@@ -59,7 +59,7 @@ var (
 
 // These read headers.
 var (
-	Insistable  = insistable
+	Insistable  = hstsAllowed
 	AcceptsJSON = acceptsJSON
 	AcceptsGzip = acceptsGzip
 	OnceKey     = onceKey
@@ -86,7 +86,7 @@ func (a *API) HoldUploads(workspace string, n int64) (release func(), err error)
 	if err := a.uploads.take(ident.ID(workspace), n); err != nil {
 		return nil, err
 	}
-	return func() { a.uploads.give(ident.ID(workspace), n) }, nil
+	return func() { a.uploads.release(ident.ID(workspace), n) }, nil
 }
 
 // Uploading returns how many bytes of bodies are reserved.
@@ -120,7 +120,7 @@ func (ls *requestLogs) Has(workspace string) bool { return ls.logs[ident.ID(work
 func (a *API) Noter(workspace, path, agent string) func() {
 	r := &request{
 		http: &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"User-Agent": {agent}}}, now: a.Now(), status: http.StatusOK,
-		keeper: &account.Caller{Workspace: account.Workspace{ID: ident.ID(workspace)}},
+		logCaller: &account.Caller{Workspace: account.Workspace{ID: ident.ID(workspace)}},
 	}
 	return func() { a.note(r) }
 }

@@ -21,17 +21,17 @@ import (
 // where a word would break them.
 const unlimited = 1<<31 - 1
 
-// People is the key in Limits for signed-in users: requests per minute and day
+// UserPlan is the key in Limits for signed-in users: requests per minute and day
 // of one user in all workspaces, and concurrent requests of all users of a
 // workspace on a node.
-const People account.Plan = "people"
+const UserPlan account.Plan = "people"
 
-// enter charges the request to the quota and counts it as running. leave ends
+// acquire charges the request to the quota and counts it as running. leave ends
 // the latter.
 // Choice: plans limit API keys. Signed-in users have separate quotas and
 // concurrency limits, so that the console and an integration do not block each
 // other. An overloaded node rejects both alike.
-func (a *API) enter(r *request) error {
+func (a *API) acquire(r *request) error {
 	critical := r.route != nil && r.route.critical
 	_, limits := a.counted(r)
 	running := a.inFlight
@@ -48,12 +48,12 @@ func (a *API) enter(r *request) error {
 	}
 	r.places = running.of(r.caller.Workspace.ID)
 	if n := r.places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
-		a.leave(r)
+		a.release(r)
 		a.look(r)
 		return concurrency(limits.InFlight)
 	}
 	if err := a.charge(r); err != nil {
-		a.leave(r)
+		a.release(r)
 		return err
 	}
 	return nil
@@ -63,7 +63,7 @@ func (a *API) enter(r *request) error {
 // workspace for a key, the user for a session.
 func (a *API) counted(r *request) (ident.ID, ratelimit.Limits) {
 	if r.session != "" {
-		return r.caller.User.ID, a.Limits[People]
+		return r.caller.User.ID, a.Limits[UserPlan]
 	}
 	return r.caller.Workspace.ID, a.Limits[r.caller.Workspace.Plan]
 }
@@ -81,7 +81,7 @@ func (a *API) charge(r *request) error {
 		d, _ = counter.Take(r.http.Context(), who, limits, r.now)
 	}
 	if r.session == "" {
-		a.tellQuota(r, d)
+		a.emitQuotaEvent(r, d)
 	}
 	if !d.OK && a.stops(r, counter, who) {
 		setLimits(r.w.Header(), d)
@@ -118,15 +118,15 @@ func (a *API) stops(r *request, counter ratelimit.Counter, who ident.ID) bool {
 	return true
 }
 
-// leave ends the count of the request as running.
-func (a *API) leave(r *request) {
+// release ends the count of the request as running.
+func (a *API) release(r *request) {
 	r.places.Add(-1)
 	a.running.Add(-1)
 }
 
-// tellQuota writes the quota events of the day window: at 80 % and when a
+// emitQuotaEvent writes the quota events of the day window: at 80 % and when a
 // request exceeds the limit, each once a day.
-func (a *API) tellQuota(r *request, d ratelimit.Decision) {
+func (a *API) emitQuotaEvent(r *request, d ratelimit.Decision) {
 	var kind string
 	switch used := d.Day.Limit - d.Day.Remaining; {
 	case d.Day.Limit == 0:
@@ -140,12 +140,12 @@ func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 	}
 	workspace, day := r.caller.Workspace.ID, d.Day.Reset.Unix()
 	mark := kind + string(workspace)
-	if was, _ := a.told.Swap(mark, day); was == day {
+	if was, _ := a.quotaEventsSent.Swap(mark, day); was == day {
 		return
 	}
 	data := map[string]any{"limit": d.Day.Limit, "used": d.Day.Limit - d.Day.Remaining, "reset_at": clock.At(d.Day.Reset)}
 	if err := a.QuotaEvents.EmitDaily(r.http.Context(), workspace, kind, data); err != nil {
-		a.told.Delete(mark)
+		a.quotaEventsSent.Delete(mark)
 		a.Log.Error("write quota event", "error", err)
 	}
 }
@@ -153,12 +153,12 @@ func (a *API) tellQuota(r *request, d ratelimit.Decision) {
 // look sets the rate limit headers without counting the request.
 func (a *API) look(r *request) {
 	who, limits := a.counted(r)
-	setLimits(r.w.Header(), a.standing(r, who, limits))
+	setLimits(r.w.Header(), a.quotaState(r, who, limits))
 }
 
-// standing returns the windows of a workspace or user without counting, by this
+// quotaState returns the windows of a workspace or user without counting, by this
 // node's count if the shared counters are unreachable.
-func (a *API) standing(r *request, workspace ident.ID, limits ratelimit.Limits) ratelimit.Decision {
+func (a *API) quotaState(r *request, workspace ident.ID, limits ratelimit.Limits) ratelimit.Decision {
 	ctx := r.http.Context()
 	if r.counter != ratelimit.Counter(a.fallback) {
 		if d, err := a.Quota.Peek(ctx, workspace, limits, r.now); err == nil {
@@ -322,6 +322,6 @@ func DefaultLimits() map[account.Plan]ratelimit.Limits {
 		account.Starter:    {PerMinute: 60, PerDay: 10_000, InFlight: 10},
 		account.Growth:     {PerMinute: 300, PerDay: 100_000, InFlight: 25},
 		account.Enterprise: {PerMinute: 1_000, InFlight: 50},
-		People:             {PerMinute: 600, InFlight: 100},
+		UserPlan:             {PerMinute: 600, InFlight: 100},
 	}
 }

@@ -91,8 +91,8 @@ func readQuery(values url.Values, known []string) (map[string]string, error) {
 			switch near := nearest.Word(name, known); {
 			case near != "":
 				meta, hint = fault.Meta{"did_you_mean": near}, " Did you mean "+near+"?"
-			case slices.Contains(known, habits[name]):
-				meta, hint = fault.Meta{"did_you_mean": habits[name]}, " Use "+habits[name]+usage[habits[name]]+"."
+			case slices.Contains(known, paramAliases[name]):
+				meta, hint = fault.Meta{"did_you_mean": paramAliases[name]}, " Use "+paramAliases[name]+paramUsage[paramAliases[name]]+"."
 			}
 			p.bad(fault.Clip(name), "unknown_parameter", "is not a parameter of this operation."+hint, meta)
 		case len(list) > 1:

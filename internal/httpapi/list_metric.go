@@ -49,7 +49,7 @@ func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 	}
 	lost := ""
 	if q.Sort == sortMetric {
-		if err := r.caller.May("getAnalyticsCampaigns", r.from); err != nil {
+		if err := r.caller.Authorize("getAnalyticsCampaigns", r.from); err != nil {
 			return response{}, err
 		}
 		if err := a.rank(ctx, r, &q, params); err != nil {

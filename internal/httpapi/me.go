@@ -79,7 +79,7 @@ func (a *API) getMe(_ context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	c := r.caller
-	d := a.standing(r, c.Workspace.ID, a.Limits[c.Workspace.Plan])
+	d := a.quotaState(r, c.Workspace.ID, a.Limits[c.Workspace.Plan])
 	k, u, w := c.Key, c.User, c.Workspace
 	// The cached LastUsedAt may be days old, and this request uses the key.
 	used := clock.At(r.now)

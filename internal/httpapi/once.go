@@ -39,9 +39,9 @@ func (p pending) end(key string) {
 	delete(p.keys, key)
 }
 
-// once runs a POST at most once per Idempotency-Key. The operation stores the
+// runOnce runs a POST at most once per Idempotency-Key. The operation stores the
 // response in the transaction of its changes.
-func (a *API) once(ctx context.Context, r *request) (response, error) {
+func (a *API) runOnce(ctx context.Context, r *request) (response, error) {
 	key, err := onceKey(r.http.Header["Idempotency-Key"])
 	if err != nil {
 		return response{}, err
@@ -94,7 +94,7 @@ func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, m
 	res := found(answer.Doc)
 	res.status, res.replayed = answer.Status, true
 	if res.status == http.StatusAccepted {
-		res.retryAfter = askAgain
+		res.retryAfter = pollSeconds
 	}
 	if res.status != http.StatusOK {
 		res.location = r.place(answer.Resource)
@@ -109,8 +109,8 @@ func collection(pattern string) string {
 	return strings.Join(parts[:3], "/") + "/"
 }
 
-// caused returns the cause of a write with the Idempotency-Key of the request.
-func (r *request) caused(status int) record.Cause {
+// causeOnce returns the cause of a write with the Idempotency-Key of the request.
+func (r *request) causeOnce(status int) record.Cause {
 	c := r.cause()
 	if r.onceKey != "" {
 		c.Idempotency = &record.Idempotency{Key: r.onceKey, Fingerprint: r.fingerprint, Status: status}

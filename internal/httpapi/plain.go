@@ -15,9 +15,9 @@ func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool
 	now := a.Now()
 	r, h := a.begin(w, hr, now), w.Header()
 	h["Connection"] = []string{"close"}
-	defer a.survive(r)
+	defer a.recoverPanic(r)
 	revoked := false
-	for _, secret := range inClear(hr) {
+	for _, secret := range exposedKeys(hr) {
 		revoked = a.exposed(r, secret, "sent_in_cleartext", mayRevoke) || revoked
 	}
 	a.limitByAddress(r, a.addresses.Peek(r.from, now))
@@ -33,9 +33,9 @@ func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool
 	}))
 }
 
-// inClear returns the keys in the request line and the headers. It does not
+// exposedKeys returns the keys in the request line and the headers. It does not
 // read the body.
-func inClear(hr *http.Request) []string {
+func exposedKeys(hr *http.Request) []string {
 	found := account.Find(hr.RequestURI)
 	for _, values := range hr.Header {
 		for _, v := range values {

@@ -71,16 +71,16 @@ func grantPlatform(path string) (platform string, ok bool) {
 	return platform, ok && slices.Contains(connection.Played, platform)
 }
 
-// ForPeople reports whether a browser requests a page: a GET or HEAD whose
+// WantsHTML reports whether a browser requests a page: a GET or HEAD whose
 // Accept header names text/html.
-func ForPeople(r *http.Request) bool {
+func WantsHTML(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // missing answers an unknown path outside /v1: browsers get a page, other
 // clients an error in JSON.
 func (a *API) missing(r *request) {
-	if ForPeople(r.http) && a.Docs.ServeMissing(r.w, r.http) == nil {
+	if WantsHTML(r.http) && a.Docs.ServeMissing(r.w, r.http) == nil {
 		r.replied, r.status = true, http.StatusNotFound
 		return
 	}

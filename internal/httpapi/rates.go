@@ -112,6 +112,6 @@ func (a *API) setRates(ctx context.Context, r *request) (response, error) {
 	if err := f.Err(); err != nil {
 		return response{}, err
 	}
-	d, err := a.Rates.Put(ctx, r.caused(http.StatusOK), r.caller.Workspace.ID, list)
+	d, err := a.Rates.Put(ctx, r.causeOnce(http.StatusOK), r.caller.Workspace.ID, list)
 	return found(d), err
 }

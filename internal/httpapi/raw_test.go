@@ -24,7 +24,7 @@ import (
 type port struct {
 	*fanfaretest.Tenant
 	addr  net.Addr
-	roots *x509.CertPool
+	workspaceDefaults *x509.CertPool
 }
 
 func openPort(t *testing.T) *port {
@@ -52,8 +52,8 @@ func openPort(t *testing.T) *port {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &port{Tenant: w.Tenant(account.Growth), addr: l.Addr(), roots: x509.NewCertPool()}
-	if !p.roots.AppendCertsFromPEM(pem) {
+	p := &port{Tenant: w.Tenant(account.Growth), addr: l.Addr(), workspaceDefaults: x509.NewCertPool()}
+	if !p.workspaceDefaults.AppendCertsFromPEM(pem) {
 		t.Fatal("the authority's file holds no certificate")
 	}
 	return p
@@ -62,7 +62,7 @@ func openPort(t *testing.T) *port {
 // say sends bytes over TLS and reads one response.
 func (p *port) say(t *testing.T, text string) (*http.Response, []byte) {
 	t.Helper()
-	d := tls.Dialer{Config: &tls.Config{RootCAs: p.roots, NextProtos: []string{"http/1.1"}}}
+	d := tls.Dialer{Config: &tls.Config{RootCAs: p.workspaceDefaults, NextProtos: []string{"http/1.1"}}}
 	c, err := d.DialContext(t.Context(), "tcp", p.addr.String())
 	if err != nil {
 		t.Fatal(err)

@@ -82,15 +82,15 @@ func newRequestLogs() *requestLogs { return &requestLogs{logs: map[ident.ID]*req
 // Choice: only requests with a key are logged. Users see their actions in the
 // console, and the audit log contains their changes.
 func (a *API) note(r *request) {
-	if r.keeper == nil || r.status == 0 {
+	if r.logCaller == nil || r.status == 0 {
 		return
 	}
-	l := a.requests.of(r.keeper.Workspace.ID)
+	l := a.requests.of(r.logCaller.Workspace.ID)
 	took := a.Now().Sub(r.now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.place()
-	e.id, e.at, e.took, e.key, e.code = r.id, r.now.UnixMicro(), took, r.keeper.Key.ID, r.code
+	e.id, e.at, e.took, e.key, e.code = r.id, r.now.UnixMicro(), took, r.logCaller.Key.ID, r.code
 	e.method, e.route, e.from, e.status = methodName(r.http.Method), r.route, r.from, int16(r.status)
 	e.write(r.http)
 }

@@ -54,7 +54,7 @@ type request struct {
 	// workspace of keeper, which is also set if the key is expired or revoked.
 	status int
 	code   fault.Code
-	keeper *account.Caller
+	logCaller *account.Caller
 	values [3]string
 	// places is the counter of running requests of the caller's workspace.
 	places *atomic.Int64
@@ -65,7 +65,7 @@ type request struct {
 	charged ident.ID
 	// onceKey and fingerprint are set for a request with an Idempotency-Key.
 	onceKey, fingerprint string
-	patience             patience
+	patience             lazyTimeout
 }
 
 // cause returns the cause of a write: the API key or the signed-in user.
@@ -105,9 +105,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 func (a *API) serve(r *request) {
-	a.Greet(r.w.Header(), r.http)
+	a.SetNodeHeaders(r.w.Header(), r.http)
 	defer a.note(r)
-	defer a.survive(r)
+	defer a.recoverPanic(r)
 	path := r.http.URL.EscapedPath()
 	if err := target(r.http, path); err != nil {
 		a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
@@ -128,9 +128,9 @@ func (a *API) serve(r *request) {
 	}
 }
 
-// Greet sets the headers that depend on the node and not on the response.
-func (a *API) Greet(h http.Header, hr *http.Request) {
-	if a.HSTS && insistable(hr.Host) {
+// SetNodeHeaders sets the headers that depend on the node and not on the response.
+func (a *API) SetNodeHeaders(h http.Header, hr *http.Request) {
+	if a.HSTS && hstsAllowed(hr.Host) {
 		h["Strict-Transport-Security"] = hHSTS
 	}
 	if a.draining.Load() {
@@ -220,11 +220,11 @@ func (a *API) perform(r *request, path string) {
 	if r.route != nil && r.route.keyed && r.session != "" {
 		methods, r.route = nil, nil
 	}
-	if err := a.enter(r); err != nil {
+	if err := a.acquire(r); err != nil {
 		a.fail(r, err)
 		return
 	}
-	defer a.leave(r)
+	defer a.release(r)
 	if err := a.admit(r, path, methods); err != nil {
 		a.fail(r, err)
 		return
@@ -265,7 +265,7 @@ func (a *API) admit(r *request, path string, methods map[string]*route) error {
 	if err := r.acceptable(); err != nil {
 		return err
 	}
-	return r.caller.May(r.route.operation, r.from)
+	return r.caller.Authorize(r.route.operation, r.from)
 }
 
 // nearestPath returns the pattern of an operation that differs from path by a
@@ -302,7 +302,7 @@ func noRoute() error {
 func (a *API) operate(ctx context.Context, r *request) (response, error) {
 	defer func() {
 		if r.reserved > 0 {
-			a.uploads.give(r.caller.Workspace.ID, r.reserved)
+			a.uploads.release(r.caller.Workspace.ID, r.reserved)
 		}
 	}()
 	if err := a.readBody(r); err != nil {
@@ -311,12 +311,12 @@ func (a *API) operate(ctx context.Context, r *request) (response, error) {
 	if r.http.Method != http.MethodPost || r.route.reads {
 		return r.route.handle(ctx, r)
 	}
-	return a.once(ctx, r)
+	return a.runOnce(ctx, r)
 }
 
-// patience is a context with a time limit. It creates its timer on first use,
+// lazyTimeout is a context with a time limit. It creates its timer on first use,
 // because a response from memory needs none.
-type patience struct {
+type lazyTimeout struct {
 	context.Context
 	limit  time.Duration
 	once   sync.Once
@@ -324,12 +324,12 @@ type patience struct {
 	cancel context.CancelFunc
 }
 
-func (p *patience) arm() context.Context {
+func (p *lazyTimeout) arm() context.Context {
 	p.once.Do(func() { p.real, p.cancel = context.WithTimeout(p.Context, p.limit) })
 	return p.real
 }
 
-func (p *patience) end() {
+func (p *lazyTimeout) end() {
 	p.once.Do(func() { p.real = p.Context })
 	if p.cancel != nil {
 		p.cancel()
@@ -337,16 +337,16 @@ func (p *patience) end() {
 }
 
 // Deadline implements context.Context.
-func (p *patience) Deadline() (time.Time, bool) { return p.arm().Deadline() }
+func (p *lazyTimeout) Deadline() (time.Time, bool) { return p.arm().Deadline() }
 
 // Done implements context.Context.
-func (p *patience) Done() <-chan struct{} { return p.arm().Done() }
+func (p *lazyTimeout) Done() <-chan struct{} { return p.arm().Done() }
 
 // Err implements context.Context.
-func (p *patience) Err() error { return p.arm().Err() }
+func (p *lazyTimeout) Err() error { return p.arm().Err() }
 
-// survive recovers from a panic, logs it and sends an internal error.
-func (a *API) survive(r *request) {
+// recoverPanic recovers from a panic, logs it and sends an internal error.
+func (a *API) recoverPanic(r *request) {
 	p := recover()
 	if p == nil {
 		return
@@ -374,9 +374,9 @@ func peer(hr *http.Request) netip.Addr {
 	return ap.Addr().Unmap()
 }
 
-// insistable reports whether HSTS may be sent for a host. It excludes localhost
+// hstsAllowed reports whether HSTS may be sent for a host. It excludes localhost
 // and IP addresses, because HSTS would also apply to other servers there.
-func insistable(host string) bool {
+func hstsAllowed(host string) bool {
 	name := host
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		name = host[:i]

@@ -49,8 +49,8 @@ type Call struct {
 func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(context.Context, *Call) error) {
 	r := a.begin(w, hr, a.Now())
 	r.route = &route{body: smallBody}
-	a.Greet(w.Header(), hr)
-	defer a.survive(r)
+	a.SetNodeHeaders(w.Header(), hr)
+	defer a.recoverPanic(r)
 	if err := target(hr, hr.URL.EscapedPath()); err != nil {
 		a.fail(r, err)
 		return
@@ -129,7 +129,7 @@ func (c *Call) Stream(mediaType string, write func(io.Writer) error) {
 
 // Quotas returns the rate limit windows of a workspace, nil for no limit.
 func (c *Call) Quotas(w account.Workspace) (minute, day *Window) {
-	d := c.api.standing(c.in, w.ID, c.api.Limits[w.Plan])
+	d := c.api.quotaState(c.in, w.ID, c.api.Limits[w.Plan])
 	return window(d.Minute), window(d.Day)
 }
 

@@ -35,12 +35,12 @@ func (a *API) syncConnection(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Sync(ctx, r.caused(http.StatusAccepted), id, req)
+		d, err := a.Connections.Sync(ctx, r.causeOnce(http.StatusAccepted), id, req)
 		if err != nil {
 			return response{}, err
 		}
 		res := found(d)
-		res.status, res.retryAfter, res.location = http.StatusAccepted, askAgain, r.place(d.ID())
+		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.place(d.ID())
 		return res, nil
 	}
 }
@@ -79,7 +79,7 @@ func (a *API) cancelSync(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Cancel(ctx, r.caused(http.StatusOK), id, r.match())
+		d, err := a.Connections.Cancel(ctx, r.causeOnce(http.StatusOK), id, r.match())
 		return found(d), err
 	}
 }

@@ -60,9 +60,9 @@ const (
 	poll    = time.Second
 	atOnce  = 64
 	longest = 10 * time.Minute
-	// booking is the last part of a lease, reserved for storing the result. The
+	// resultTimeout is the last part of a lease, reserved for storing the result. The
 	// worker may use the time before it.
-	booking = 5 * time.Second
+	resultTimeout = 5 * time.Second
 )
 
 // Runner claims and runs jobs until it is stopped.
@@ -186,7 +186,7 @@ func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 func (r *Runner) run(stop context.Context, j Job) {
 	ctx := context.WithoutCancel(stop)
 	again, err := r.work(ctx, stop, &j)
-	ctx, cancel := context.WithTimeout(ctx, booking)
+	ctx, cancel := context.WithTimeout(ctx, resultTimeout)
 	defer cancel()
 	switch {
 	case err != nil && stop.Err() != nil:
@@ -213,11 +213,11 @@ func (r *Runner) work(ctx, stop context.Context, j *Job) (again *clock.Instant, 
 	}
 	limit, long := r.limits[j.Kind]
 	if !long {
-		limit = j.LeaseEnd.Time().Sub(r.now()) - booking
+		limit = j.LeaseEnd.Time().Sub(r.now()) - resultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	if long {
-		defer r.hold(ctx, cancel, j)()
+		defer r.extendLease(ctx, cancel, j)()
 		defer context.AfterFunc(stop, cancel)()
 	}
 	defer cancel()
@@ -229,10 +229,10 @@ func (r *Runner) work(ctx, stop context.Context, j *Job) (again *clock.Instant, 
 	return w(ctx, *j)
 }
 
-// hold extends the lease of a job until ctx ends, and cancels ctx if another
+// extendLease extends the lease of a job until ctx ends, and cancels ctx if another
 // worker has the job. The returned function waits for the end; after it, j has
 // the last lease.
-func (r *Runner) hold(ctx context.Context, cancel context.CancelFunc, j *Job) func() {
+func (r *Runner) extendLease(ctx context.Context, cancel context.CancelFunc, j *Job) func() {
 	done := make(chan struct{})
 	held := *j
 	go func() {
@@ -267,7 +267,7 @@ func (r *Runner) hold(ctx context.Context, cancel context.CancelFunc, j *Job) fu
 }
 
 func (r *Runner) extend(ctx context.Context, j Job, end clock.Instant) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, booking)
+	ctx, cancel := context.WithTimeout(ctx, resultTimeout)
 	defer cancel()
 	return r.store.Extend(ctx, j, end)
 }

@@ -128,7 +128,7 @@ func TestPlannedWhileRunning(t *testing.T) {
 			t.Errorf("claimed %+v", running)
 		}
 		end := w.Now().Add(10 * time.Minute)
-		patch, err := body.Of(map[string]any{"schedule": map[string]any{"end_at": end}})
+		patch, err := body.FromGo(map[string]any{"schedule": map[string]any{"end_at": end}})
 		must(t, err)
 		_, err = w.Campaigns.Update(t.Context(), w.Cause(), id, record.Match{}, patch, campaign.Defaults{})
 		must(t, err)

@@ -31,7 +31,7 @@ type managed struct {
 // manage prepares the certificates of cfg.Domains. The ACME authority connects
 // to port 443 of each domain, which must lead to addr. So call begin when
 // connections are served.
-func manage(ctx context.Context, cfg Config, addr net.Addr, noise *quiet, log *slog.Logger) (*managed, error) {
+func manage(ctx context.Context, cfg Config, addr net.Addr, noise *rateLimitedLog, log *slog.Logger) (*managed, error) {
 	host, port, err := challengeAddress(addr)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func report(log *slog.Logger) func(context.Context, string, map[string]any) erro
 // bridge forwards certmagic's warnings and errors. They are rate limited,
 // because any client's handshake can cause them.
 type bridge struct {
-	noise  *quiet
+	noise  *rateLimitedLog
 	fields []zapcore.Field
 }
 

@@ -31,7 +31,7 @@ type PlainHandler func(w http.ResponseWriter, r *http.Request, mayRevoke bool)
 type Listener struct {
 	cfg       Config
 	now       func() time.Time
-	noise     *quiet
+	noise     *rateLimitedLog
 	base      net.Listener
 	places    *places
 	tls       *tls.Config // nil in proxy mode
@@ -39,8 +39,8 @@ type Listener struct {
 	managed   *managed    // acme mode only
 
 	mu       sync.Mutex
-	secure   *door
-	plain    *door          // nil in proxy mode
+	secure   *serverPair
+	plain    *serverPair          // nil in proxy mode
 	conns    map[*conn]bool // every open connection; true once it has sent bytes
 	greeting sync.WaitGroup
 	stop     chan struct{} // closed when Shutdown begins
@@ -193,7 +193,7 @@ func (l *Listener) accept() error {
 		switch {
 		case err == nil:
 			pause = 0
-			l.welcome(c)
+			l.admitConn(c)
 		case l.stopping():
 			return nil
 		case errors.Is(err, net.ErrClosed):
@@ -210,8 +210,8 @@ func (l *Listener) accept() error {
 	}
 }
 
-// welcome reserves a place for c, or closes c if none is free.
-func (l *Listener) welcome(c net.Conn) {
+// admitConn reserves a place for c, or closes c if none is free.
+func (l *Listener) admitConn(c net.Conn) {
 	release, ok := l.places.take(peerOf(c.RemoteAddr().String()))
 	if !ok {
 		l.noise.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
@@ -229,7 +229,7 @@ func (l *Listener) welcome(c net.Conn) {
 		_ = counted.Close()
 		return
 	}
-	go l.greet(counted)
+	go l.detectProtocol(counted)
 }
 
 // remember registers a connection before its greeting. It returns false once
@@ -245,8 +245,8 @@ func (l *Listener) remember(c *conn) bool {
 	return true
 }
 
-// greet detects the protocol of c and passes c to the server for it.
-func (l *Listener) greet(c *conn) {
+// detectProtocol detects the protocol of c and passes c to the server for it.
+func (l *Listener) detectProtocol(c *conn) {
 	defer l.greeting.Done()
 	late := time.AfterFunc(greetTimeout, func() { _ = c.Close() })
 	defer late.Stop()
@@ -265,16 +265,16 @@ func (l *Listener) greet(c *conn) {
 	case l.tls == nil:
 		l.secure.admit(c, kind == speaksHTTP2)
 	case kind == speaksTLS:
-		l.shake(c)
+		l.handshake(c)
 	default:
 		l.plain.admit(c, kind == speaksHTTP2)
 	}
 }
 
-// shake completes the TLS handshake and passes c to the server of the
+// handshake completes the TLS handshake and passes c to the server of the
 // negotiated protocol. The timer of greet closes c, which ends a handshake that
 // hangs.
-func (l *Listener) shake(c *conn) {
+func (l *Listener) handshake(c *conn) {
 	tc := tls.Server(c, l.tls)
 	if err := tc.HandshakeContext(context.Background()); err != nil {
 		l.noise.debug("TLS handshake failed", "peer", c.RemoteAddr().String(), "error", err)
@@ -409,9 +409,9 @@ func (l *Listener) stopping() bool {
 }
 
 // rooms returns every server that Serve has created. The caller must hold mu.
-func (l *Listener) rooms() []*room {
-	var all []*room
-	for _, d := range []*door{l.secure, l.plain} {
+func (l *Listener) rooms() []*protocolServer {
+	var all []*protocolServer
+	for _, d := range []*serverPair{l.secure, l.plain} {
 		if d != nil {
 			all = append(all, d.one, d.two)
 		}

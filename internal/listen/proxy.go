@@ -16,7 +16,7 @@ type forwarding struct {
 	cfg    Config
 	secure http.Handler
 	plain  PlainHandler
-	noise  *quiet
+	noise  *rateLimitedLog
 }
 
 func (f *forwarding) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -15,9 +15,9 @@ const (
 	quietLine   = 256         // bytes kept of text a client may have chosen
 )
 
-// quiet logs events that any client can cause. Each level gets a few lines per
+// rateLimitedLog logs events that any client can cause. Each level gets a few lines per
 // minute; the next line reports how many were dropped.
-type quiet struct {
+type rateLimitedLog struct {
 	log *slog.Logger
 	now func() time.Time
 
@@ -30,14 +30,14 @@ type quota struct {
 	used, dropped int
 }
 
-func newQuiet(log *slog.Logger, now func() time.Time) *quiet {
-	return &quiet{log: log, now: now, levels: make(map[slog.Level]*quota)}
+func newQuiet(log *slog.Logger, now func() time.Time) *rateLimitedLog {
+	return &rateLimitedLog{log: log, now: now, levels: make(map[slog.Level]*quota)}
 }
 
-func (q *quiet) debug(msg string, args ...any) { q.write(slog.LevelDebug, msg, args) }
-func (q *quiet) warn(msg string, args ...any)  { q.write(slog.LevelWarn, msg, args) }
+func (q *rateLimitedLog) debug(msg string, args ...any) { q.write(slog.LevelDebug, msg, args) }
+func (q *rateLimitedLog) warn(msg string, args ...any)  { q.write(slog.LevelWarn, msg, args) }
 
-func (q *quiet) write(level slog.Level, msg string, args []any) {
+func (q *rateLimitedLog) write(level slog.Level, msg string, args []any) {
 	ctx := context.Background()
 	if !q.log.Enabled(ctx, level) {
 		return
@@ -52,7 +52,7 @@ func (q *quiet) write(level slog.Level, msg string, args []any) {
 	q.log.Log(ctx, level, msg, args...) //nolint:sloglint // msg is a constant at every call
 }
 
-func (q *quiet) spend(level slog.Level) (dropped int, ok bool) {
+func (q *rateLimitedLog) spend(level slog.Level) (dropped int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.levels[level]
@@ -76,7 +76,7 @@ func (q *quiet) spend(level slog.Level) (dropped int, ok bool) {
 
 // Write receives net/http's own log lines. They report clients and are logged
 // as debug, except a handler's panic, which is a bug and is always logged.
-func (q *quiet) Write(line []byte) (int, error) {
+func (q *rateLimitedLog) Write(line []byte) (int, error) {
 	text := string(bytes.TrimSpace(line))
 	if strings.HasPrefix(text, "http: panic serving") || strings.HasPrefix(text, "http2: panic serving") {
 		q.log.Error("handler panicked", "report", text)

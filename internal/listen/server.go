@@ -22,28 +22,28 @@ const (
 	refusalTimeout = 5 * time.Second
 )
 
-// door serves one handler: a server for HTTP/1.1 and one for HTTP/2.
-type door struct{ one, two *room }
+// serverPair serves one handler: a server for HTTP/1.1 and one for HTTP/2.
+type serverPair struct{ one, two *protocolServer }
 
-// room is one HTTP server and the queue of its connections.
-type room struct {
+// protocolServer is one HTTP server and the queue of its connections.
+type protocolServer struct {
 	queue  *queue
 	server *http.Server
 }
 
-func newDoor(h http.Handler, noise *quiet, now func() time.Time, stall time.Duration) *door {
+func newDoor(h http.Handler, noise *rateLimitedLog, now func() time.Time, stall time.Duration) *serverPair {
 	var http1, http2 http.Protocols
 	http1.SetHTTP1(true)
 	http2.SetHTTP2(true)
 	http2.SetUnencryptedHTTP2(true)
-	return &door{
-		one: newRoom(impatient(h, now), &http1, headerHTTP1, noise),
-		two: newRoom(rolling(h, stall), &http2, headerHTTP2, noise),
+	return &serverPair{
+		one: newRoom(limitBodyRead(h, now), &http1, headerHTTP1, noise),
+		two: newRoom(limitStalledStreams(h, stall), &http2, headerHTTP2, noise),
 	}
 }
 
-func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *quiet) *room {
-	return &room{queue: newQueue(), server: &http.Server{
+func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *rateLimitedLog) *protocolServer {
+	return &protocolServer{queue: newQueue(), server: &http.Server{
 		Handler:           h,
 		Protocols:         speaks,
 		MaxHeaderBytes:    maxHeader,
@@ -61,11 +61,11 @@ func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *quiet
 	}}
 }
 
-// impatient limits the time after a response that was sent before the body was
+// limitBodyRead limits the time after a response that was sent before the body was
 // read. net/http then reads the body, so that the client sees the response and
 // not a reset, but without a deadline: a client that never sends the body would
 // keep its connection forever. HTTP/2 resets the stream instead.
-func impatient(h http.Handler, now func() time.Time) http.Handler {
+func limitBodyRead(h http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
 			// A request with a Content-Length and a Transfer-Encoding must be
@@ -82,21 +82,21 @@ func impatient(h http.Handler, now func() time.Time) http.Handler {
 	})
 }
 
-// rolling cancels HTTP/2 responses of which the client reads nothing for the
+// limitStalledStreams cancels HTTP/2 responses of which the client reads nothing for the
 // stall time. The connection's own deadline does not detect them: a client can
 // read other responses, or only pings, and leave a stream without a window.
-func rolling(h http.Handler, stall time.Duration) http.Handler {
+func limitStalledStreams(h http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := &steady{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+		s := &progressWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 		h.ServeHTTP(s, r)
 		// The server sends the rest of its own buffer after this.
 		s.extend()
 	})
 }
 
-// steady is a ResponseWriter whose writes must make progress. A handler may
+// progressWriter is a ResponseWriter whose writes must make progress. A handler may
 // take any time between writes.
-type steady struct {
+type progressWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
@@ -105,12 +105,12 @@ type steady struct {
 }
 
 // Unwrap lets a ResponseController reach the connection.
-func (s *steady) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s *progressWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // buffered is how many bytes net/http accepts before it waits for the client.
 const buffered = 4 << 10
 
-func (s *steady) Write(p []byte) (n int, err error) {
+func (s *progressWriter) Write(p []byte) (n int, err error) {
 	if s.written += len(p); s.written <= buffered {
 		return s.ResponseWriter.Write(p)
 	}
@@ -127,7 +127,7 @@ func (s *steady) Write(p []byte) (n int, err error) {
 }
 
 // Flush implements http.Flusher.
-func (s *steady) Flush() {
+func (s *progressWriter) Flush() {
 	s.extend()
 	_ = s.control.Flush()
 	_ = s.control.SetWriteDeadline(time.Time{})
@@ -135,14 +135,14 @@ func (s *steady) Flush() {
 
 // extend renews the deadline for the next piece. It fails only on a closed
 // stream.
-func (s *steady) extend() {
+func (s *progressWriter) extend() {
 	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) //nolint:forbidigo // sockets know only the machine's own time
 }
 
 // hurry sets a short deadline for the whole exchange, for a door that only
 // refuses requests.
-func (d *door) hurry() *door {
-	for _, r := range []*room{d.one, d.two} {
+func (d *serverPair) hurry() *serverPair {
+	for _, r := range []*protocolServer{d.one, d.two} {
 		r.server.ReadTimeout = refusalTimeout
 		r.server.WriteTimeout = refusalTimeout
 		r.server.IdleTimeout = refusalTimeout
@@ -151,7 +151,7 @@ func (d *door) hurry() *door {
 }
 
 // admit passes c to the server of its protocol.
-func (d *door) admit(c net.Conn, http2 bool) {
+func (d *serverPair) admit(c net.Conn, http2 bool) {
 	if http2 {
 		d.two.queue.put(c)
 		return
@@ -160,11 +160,11 @@ func (d *door) admit(c net.Conn, http2 bool) {
 }
 
 // serve ends when the queue is closed; it cannot fail otherwise.
-func (r *room) serve() { _ = r.server.Serve(r.queue) }
+func (r *protocolServer) serve() { _ = r.server.Serve(r.queue) }
 
 // shutdown waits for requests in flight until ctx ends, then closes their
 // connections.
-func (r *room) shutdown(ctx context.Context) error {
+func (r *protocolServer) shutdown(ctx context.Context) error {
 	_ = r.queue.Close()
 	err := r.server.Shutdown(ctx)
 	if err != nil {

@@ -51,7 +51,7 @@ type linkDoc struct {
 	Within ident.ID `json:"within,omitzero"`
 }
 
-func (d *linkDoc) covers(p *Person) bool {
+func (d *linkDoc) covers(p *User) bool {
 	return d.Within == "" || slices.Equal(p.Workspaces, []ident.ID{d.Within})
 }
 
@@ -85,7 +85,7 @@ func (s *Service) Invite(ctx context.Context, cause record.Cause, workspace iden
 	if problems != nil {
 		return Link{}, fault.Invalid(problems)
 	}
-	p, err := s.Store.Person(ctx, By{Email: address})
+	p, err := s.Store.Person(ctx, UserQuery{Email: address})
 	if err != nil {
 		return Link{}, err
 	}
@@ -160,8 +160,8 @@ func (s *Service) SignInLink(ctx context.Context, address string, life time.Dura
 }
 
 // known returns a user who may sign in.
-func (s *Service) known(ctx context.Context, address string) (*Person, error) {
-	p, err := s.Store.Person(ctx, By{Email: email(address)})
+func (s *Service) known(ctx context.Context, address string) (*User, error) {
+	p, err := s.Store.Person(ctx, UserQuery{Email: email(address)})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (s *Service) LookLink(ctx context.Context, token string) (LinkInfo, error) 
 		return LinkInfo{}, err
 	}
 	info := LinkInfo{Kind: t.Kind, Email: t.Subject, Workspace: t.WorkspaceName}
-	p, err := s.Store.Person(ctx, By{Email: t.Subject})
+	p, err := s.Store.Person(ctx, UserQuery{Email: t.Subject})
 	if err != nil || p == nil {
 		return info, err
 	}
@@ -236,7 +236,7 @@ func (s *Service) FollowLink(ctx context.Context, token, name, password string, 
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := s.Store.Person(ctx, By{Email: t.Subject})
+	p, err := s.Store.Person(ctx, UserQuery{Email: t.Subject})
 	if err != nil {
 		return Result{}, err
 	}
@@ -252,13 +252,13 @@ func (s *Service) FollowLink(ctx context.Context, token, name, password string, 
 		}
 		r, err = s.enter(ctx, p, MethodLink, from, false, Change{Burn: []Hash{t.Hash}})
 	}
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		return Result{}, spent(err)
 	}
 	return r, err
 }
 
-func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Person, password string, from From) (Result, error) {
+func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *User, password string, from From) (Result, error) {
 	if p == nil || !doc.covers(p) {
 		return Result{}, spent(nil)
 	}
@@ -294,7 +294,7 @@ type pendingReset struct {
 
 // reset returns the change that sets a new password. It ends all sessions and
 // removes all passkeys, and TOTP if whole is true.
-func (p *Person) reset(link Hash, password string, whole bool) Change {
+func (p *User) reset(link Hash, password string, whole bool) Change {
 	c := Change{Action: "password.reset", Burn: []Hash{link}, Put: []Credential{p.withPassword(password)}, End: &End{}}
 	for _, old := range p.Credentials {
 		if old.Kind == kindPasskey || old.Kind == kindTOTP && whole {
@@ -304,7 +304,7 @@ func (p *Person) reset(link Hash, password string, whole bool) Change {
 	return c
 }
 
-func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Person, name, password string, from From) (Result, error) {
+func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *User, name, password string, from From) (Result, error) {
 	c := Change{Action: "invitation.accept", Target: t.ID, Burn: []Hash{t.Hash}, Join: []Join{s.join(t, doc)}}
 	if p == nil {
 		return s.joinNew(ctx, c, t, name, password, from)
@@ -348,7 +348,7 @@ func (s *Service) joinNew(ctx context.Context, c Change, t *Token, name, passwor
 	if problems = append(problems, checkPassword("password", password, t.Subject)...); problems != nil {
 		return Result{}, fault.Invalid(problems)
 	}
-	p := &Person{ID: s.newID(ident.User), Email: t.Subject, Name: name}
+	p := &User{ID: s.newID(ident.User), Email: t.Subject, Name: name}
 	first, err := s.password(ctx, p, password)
 	if err != nil {
 		return Result{}, err
@@ -384,7 +384,7 @@ func (s *Service) Accept(ctx context.Context, session *Session, token string) (w
 		return "", fault.New(fault.InvalidState, "This invitation is for "+t.Subject+". Sign out to accept it as that person.")
 	}
 	err = s.save(ctx, Change{Cause: cause, Action: "invitation.accept", Target: t.ID, User: p.ID, Burn: []Hash{t.Hash}, Join: []Join{s.join(t, doc)}})
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		err = spent(err)
 	}
 	return t.WorkspaceID, err
@@ -423,7 +423,7 @@ func (s *Service) Invitations(ctx context.Context, workspace ident.ID) ([]Invita
 func (s *Service) Withdraw(ctx context.Context, cause record.Cause, workspace, id ident.ID) error {
 	cause.Workspace = workspace
 	err := s.save(ctx, Change{Cause: cause, Action: "invitation.withdraw", Target: id, Withdraw: id})
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		return fault.Missing().Because(err)
 	}
 	return err

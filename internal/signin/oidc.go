@@ -92,7 +92,7 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 		s.countFailure(MethodOIDC, from)
 		return Result{}, err
 	}
-	p, err := s.Store.Person(ctx, By{Identity: id.key()})
+	p, err := s.Store.Person(ctx, UserQuery{Identity: id.key()})
 	if err != nil {
 		return Result{}, err
 	}
@@ -100,19 +100,19 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 	if p != nil {
 		r, err = s.enter(ctx, p, MethodOIDC, from, false, Change{Spend: spent})
 	} else {
-		r, err = s.welcome(ctx, id, from, spent)
+		r, err = s.firstSSOSignIn(ctx, id, from, spent)
 	}
 	return r, once(err)
 }
 
-// welcome signs in a user on the first single sign-on. It removes all other
+// firstSSOSignIn signs in a user on the first single sign-on. It removes all other
 // sign-in methods; the user can set up new ones.
-func (s *Service) welcome(ctx context.Context, id Identity, from From, spent *Token) (Result, error) {
+func (s *Service) firstSSOSignIn(ctx context.Context, id Identity, from From, spent *Token) (Result, error) {
 	address := email(id.Email)
 	if !id.Verified || !validEmail(address) {
-		return Result{}, stranger("Your account at the single sign-on has no verified e-mail. Have it verified there, then sign in again.")
+		return Result{}, notInvited("Your account at the single sign-on has no verified e-mail. Have it verified there, then sign in again.")
 	}
-	p, err := s.Store.Person(ctx, By{Email: address})
+	p, err := s.Store.Person(ctx, UserQuery{Email: address})
 	if err != nil {
 		return Result{}, err
 	}
@@ -121,14 +121,14 @@ func (s *Service) welcome(ctx context.Context, id Identity, from From, spent *To
 		return Result{}, err
 	}
 	if p != nil && p.Service || (p == nil || len(p.Workspaces) == 0) && len(c.Join) == 0 {
-		return Result{}, stranger("Nobody has invited " + address + " yet. Ask an admin of the workspace for an invitation, then sign in again.")
+		return Result{}, notInvited("Nobody has invited " + address + " yet. Ask an admin of the workspace for an invitation, then sign in again.")
 	}
 	if p == nil {
 		name, _ := checkName(id.Name)
 		if name == "" {
 			name = address
 		}
-		p = &Person{ID: s.newID(ident.User), Email: address, Name: name}
+		p = &User{ID: s.newID(ident.User), Email: address, Name: name}
 		c.Join[0].New = &NewUser{ID: p.ID, Name: name}
 	}
 	// Choice: other sign-in methods are removed, because their owner is
@@ -159,6 +159,6 @@ func (s *Service) invited(ctx context.Context, address string) (joins []Join, bu
 	return joins, burn, nil
 }
 
-func stranger(message string) error {
+func notInvited(message string) error {
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "not_invited", Message: message})
 }

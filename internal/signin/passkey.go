@@ -55,7 +55,7 @@ type ceremonyTicket struct {
 
 // holder implements webauthn.User.
 type holder struct {
-	*Person
+	*User
 	passkeys []webauthn.Credential
 }
 
@@ -64,8 +64,8 @@ func (h *holder) WebAuthnName() string                       { return h.Email }
 func (h *holder) WebAuthnDisplayName() string                { return h.Name }
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.passkeys }
 
-func (p *Person) holder() (*holder, error) {
-	h := &holder{Person: p}
+func (p *User) holder() (*holder, error) {
+	h := &holder{User: p}
 	for _, c := range p.Credentials {
 		if c.Kind != kindPasskey {
 			continue
@@ -172,7 +172,7 @@ func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []b
 // assert checks the response of a device. It returns the user and the passkey
 // with its new state, or a nil passkey if the response is not valid. If only is
 // set, the passkey must belong to that user.
-func (s *Service) assert(ctx context.Context, data webauthn.SessionData, response []byte, only ident.ID) (p *Person, used *Credential, verified bool, err error) {
+func (s *Service) assert(ctx context.Context, data webauthn.SessionData, response []byte, only ident.ID) (p *User, used *Credential, verified bool, err error) {
 	w, err := s.party()
 	if err != nil {
 		return nil, nil, false, err
@@ -184,14 +184,14 @@ func (s *Service) assert(ctx context.Context, data webauthn.SessionData, respons
 	var broken error
 	_, proof, err := w.ValidatePasskeyLogin(func(_, user []byte) (webauthn.User, error) {
 		if only != "" && ident.ID(user) != only {
-			return nil, ErrGone
+			return nil, ErrTokenUsed
 		}
 		var h *holder
-		if p, broken = s.Store.Person(ctx, By{ID: ident.ID(user)}); broken == nil && p != nil {
+		if p, broken = s.Store.Person(ctx, UserQuery{ID: ident.ID(user)}); broken == nil && p != nil {
 			h, broken = p.holder()
 		}
 		if broken != nil || p == nil {
-			return nil, errors.Join(broken, ErrGone)
+			return nil, errors.Join(broken, ErrTokenUsed)
 		}
 		return h, nil
 	}, data, parsed)
@@ -209,7 +209,7 @@ func (s *Service) assert(ctx context.Context, data webauthn.SessionData, respons
 }
 
 // usedPasskey returns the stored passkey with its state after this use.
-func (s *Service) usedPasskey(p *Person, proof *webauthn.Credential) (*Credential, error) {
+func (s *Service) usedPasskey(p *User, proof *webauthn.Credential) (*Credential, error) {
 	for _, c := range p.Credentials {
 		if c.Kind != kindPasskey {
 			continue
@@ -240,7 +240,7 @@ func (s *Service) BeginRegister(ctx context.Context, session *Session) (Ceremony
 	if err != nil {
 		return Ceremony{}, err
 	}
-	p, err := s.person(ctx, By{ID: session.UserID})
+	p, err := s.person(ctx, UserQuery{ID: session.UserID})
 	if err != nil {
 		return Ceremony{}, err
 	}
@@ -295,7 +295,7 @@ func (s *Service) FinishRegister(ctx context.Context, session *Session, ticket, 
 	return shown, once(s.save(ctx, Change{Cause: cause, Action: "passkey.add", Target: shown.ID, User: p.ID, Spend: spent, Put: []Credential{c}}))
 }
 
-func register(w *webauthn.WebAuthn, p *Person, data webauthn.SessionData, response []byte) (*webauthn.Credential, error) {
+func register(w *webauthn.WebAuthn, p *User, data webauthn.SessionData, response []byte) (*webauthn.Credential, error) {
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
 		return nil, fmt.Errorf("read passkey: %w", err)
@@ -313,7 +313,7 @@ func register(w *webauthn.WebAuthn, p *Person, data webauthn.SessionData, respon
 
 // Passkeys lists the passkeys of a user, oldest first.
 func (s *Service) Passkeys(ctx context.Context, user ident.ID) ([]Passkey, error) {
-	p, err := s.person(ctx, By{ID: user})
+	p, err := s.person(ctx, UserQuery{ID: user})
 	if err != nil {
 		return nil, err
 	}

@@ -136,13 +136,13 @@ func checkPassword(field, password, address string) []fault.Detail {
 }
 
 // password returns the credential of a new password.
-func (s *Service) password(ctx context.Context, p *Person, next string) (Credential, error) {
+func (s *Service) password(ctx context.Context, p *User, next string) (Credential, error) {
 	text, err := s.hash(ctx, next)
 	return p.withPassword(text), err
 }
 
 // withPassword returns the credential with a password hash.
-func (p *Person) withPassword(text string) Credential {
+func (p *User) withPassword(text string) Credential {
 	c := Credential{User: p.ID, Kind: kindPassword, ID: string(p.ID)}
 	if old := p.find(kindPassword, ""); old != nil {
 		c = *old
@@ -152,8 +152,8 @@ func (p *Person) withPassword(text string) Credential {
 }
 
 // matches counts an attempt and reports whether a password is the user's.
-func (s *Service) matches(ctx context.Context, p *Person, password string, from From) (bool, error) {
-	passed, err := s.guess(p, p.Email, from)
+func (s *Service) matches(ctx context.Context, p *User, password string, from From) (bool, error) {
+	passed, err := s.countPasswordAttempt(p, p.Email, from)
 	if err != nil {
 		return false, err
 	}
@@ -166,7 +166,7 @@ func (s *Service) matches(ctx context.Context, p *Person, password string, from 
 
 // compare reports whether a password is the user's. It takes the same time if
 // the user does not exist.
-func (s *Service) compare(ctx context.Context, p *Person, password string) (bool, error) {
+func (s *Service) compare(ctx context.Context, p *User, password string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
 	}
@@ -190,11 +190,11 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 	if len(address) > 254 {
 		return Result{}, wrong()
 	}
-	p, err := s.Store.Person(ctx, By{Email: address})
+	p, err := s.Store.Person(ctx, UserQuery{Email: address})
 	if err != nil {
 		return Result{}, err
 	}
-	passed, err := s.guess(p, address, from)
+	passed, err := s.countPasswordAttempt(p, address, from)
 	if err != nil {
 		return Result{}, err
 	}
@@ -242,7 +242,7 @@ func (s *Service) SetPassword(ctx context.Context, session *Session, current, ne
 	}
 	if p.find(kindPassword, "") == nil {
 		if !session.Proved(s.Now()) {
-			return ProofRequired()
+			return ReauthRequired()
 		}
 	} else if ok, err := s.matches(ctx, p, current, session.from()); err != nil {
 		return err

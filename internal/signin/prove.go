@@ -14,9 +14,9 @@ type Proof struct {
 	Code     string
 }
 
-// Prove authenticates the user of a session again. Users with only single
+// Reauthenticate authenticates the user of a session again. Users with only single
 // sign-on sign in again instead.
-func (s *Service) Prove(ctx context.Context, session *Session, proof Proof, from From) error {
+func (s *Service) Reauthenticate(ctx context.Context, session *Session, proof Proof, from From) error {
 	p, cause, err := s.by(ctx, session)
 	if err != nil {
 		return err

@@ -62,8 +62,8 @@ func (s *Session) Live(now time.Time) bool {
 }
 
 // by returns the user of a session and the cause of the user's changes.
-func (s *Service) by(ctx context.Context, session *Session) (*Person, record.Cause, error) {
-	p, err := s.person(ctx, By{ID: session.UserID})
+func (s *Service) by(ctx context.Context, session *Session) (*User, record.Cause, error) {
+	p, err := s.person(ctx, UserQuery{ID: session.UserID})
 	if err != nil {
 		return nil, record.Cause{}, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) Open(ctx context.Context, token string, from From) (*Session, 
 		return nil, err
 	}
 	if session.WorkspaceID == "" {
-		if err := s.elsewhere(ctx, session); err != nil {
+		if err := s.moveToFirstWorkspace(ctx, session); err != nil {
 			return nil, err
 		}
 	}
@@ -100,14 +100,14 @@ func (s *Service) Open(ctx context.Context, token string, from From) (*Session, 
 	return session, nil
 }
 
-// elsewhere moves a session to the first of the user's workspaces.
-func (s *Service) elsewhere(ctx context.Context, session *Session) error {
-	p, err := s.person(ctx, By{ID: session.UserID})
+// moveToFirstWorkspace moves a session to the first of the user's workspaces.
+func (s *Service) moveToFirstWorkspace(ctx context.Context, session *Session) error {
+	p, err := s.person(ctx, UserQuery{ID: session.UserID})
 	if err != nil {
 		return err
 	}
 	if len(p.Workspaces) == 0 {
-		return nowhere()
+		return noWorkspace()
 	}
 	return s.SwitchWorkspace(ctx, session, p.Workspaces[0])
 }
@@ -116,7 +116,7 @@ func (s *Service) elsewhere(ctx context.Context, session *Session) error {
 // active member of it.
 func (s *Service) SwitchWorkspace(ctx context.Context, session *Session, workspace ident.ID) error {
 	err := s.save(ctx, Change{User: session.UserID, Switch: &Switch{session.ID, workspace}})
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		return fault.Missing().Because(err)
 	}
 	if err == nil {
@@ -128,9 +128,9 @@ func (s *Service) SwitchWorkspace(ctx context.Context, session *Session, workspa
 // enter creates a session and stores it together with the change c. If
 // needsStep is true and the user has TOTP, it returns a ticket for the second
 // factor instead.
-func (s *Service) enter(ctx context.Context, p *Person, method string, from From, needsStep bool, c Change) (Result, error) {
+func (s *Service) enter(ctx context.Context, p *User, method string, from From, needsStep bool, c Change) (Result, error) {
 	if len(p.Workspaces)+len(c.Join) == 0 {
-		return Result{}, nowhere()
+		return Result{}, noWorkspace()
 	}
 	c.User = p.ID
 	if c.Cause.Actor.Type == "" {
@@ -169,7 +169,7 @@ func (s *Service) enter(ctx context.Context, p *Person, method string, from From
 // failed writes a failed sign-in to the audit logs of a known user, up to
 // failuresNoted. It writes in the background, because the time of the write
 // would reveal that the user exists.
-func (s *Service) failed(ctx context.Context, p *Person, from From) {
+func (s *Service) failed(ctx context.Context, p *User, from From) {
 	if p == nil || s.failures.take(s.Now(), limit{name: string(p.ID), most: failuresNoted}) != nil {
 		return
 	}
@@ -205,7 +205,7 @@ func (s *Service) Revoke(ctx context.Context, session *Session, id ident.ID) err
 		return err
 	}
 	err = s.save(ctx, Change{Cause: cause, Action: "session.revoke", Target: id, User: session.UserID, End: &End{Only: id}})
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		return fault.Missing().Because(err)
 	}
 	return err
@@ -222,7 +222,7 @@ func (s *Service) SignOut(ctx context.Context, token string) error {
 		return err
 	}
 	err = s.save(ctx, Change{Cause: cause, Action: "signout", User: p.ID, End: &End{Only: session.ID}})
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		return nil
 	}
 	return err
@@ -233,8 +233,8 @@ func (s *Service) EndAll(ctx context.Context, user ident.ID) error {
 	return s.save(ctx, Change{Cause: record.Cause{Actor: record.System}, Action: "session.revoke_all", User: user, End: &End{}})
 }
 
-// Ways are the sign-in methods of a user.
-type Ways struct {
+// SignInMethods are the sign-in methods of a user.
+type SignInMethods struct {
 	Password bool
 	TOTP     bool
 	Passkeys int
@@ -242,18 +242,18 @@ type Ways struct {
 	SSO bool
 }
 
-// Ways returns the sign-in methods of a user.
-func (s *Service) Ways(ctx context.Context, user ident.ID) (Ways, error) {
-	p, err := s.person(ctx, By{ID: user})
+// SignInMethods returns the sign-in methods of a user.
+func (s *Service) SignInMethods(ctx context.Context, user ident.ID) (SignInMethods, error) {
+	p, err := s.person(ctx, UserQuery{ID: user})
 	if err != nil {
-		return Ways{}, err
+		return SignInMethods{}, err
 	}
 	return p.ways()
 }
 
-func (p *Person) ways() (Ways, error) {
+func (p *User) ways() (SignInMethods, error) {
 	t, err := p.totp()
-	w := Ways{TOTP: t != nil && t.Confirmed}
+	w := SignInMethods{TOTP: t != nil && t.Confirmed}
 	for _, c := range p.Credentials {
 		switch c.Kind {
 		case kindPassword:
@@ -268,7 +268,7 @@ func (p *Person) ways() (Ways, error) {
 }
 
 // any reports whether the user can sign in at all.
-func (w Ways) any() bool { return w.Password || w.Passkeys > 0 || w.SSO }
+func (w SignInMethods) any() bool { return w.Password || w.Passkeys > 0 || w.SSO }
 
 // Rename changes the user's name in all workspaces.
 func (s *Service) Rename(ctx context.Context, session *Session, name string) error {

@@ -111,7 +111,7 @@ func TestSessionsEnd(t *testing.T) {
 	h.must(h.EndAll(t.Context(), h.Owner))
 	h.closed(first)
 	h.session(guestToken)
-	if _, err := h.Ways(t.Context(), guest); err != nil {
+	if _, err := h.SignInMethods(t.Context(), guest); err != nil {
 		t.Error(err)
 	}
 	h.Clock.Advance(8 * 24 * time.Hour)
@@ -163,13 +163,13 @@ func TestProve(t *testing.T) {
 	if s = h.session(token); s.Proved(h.Clock.Now()) {
 		t.Error("after 15 minutes: got proved want unproved")
 	}
-	h.wants(h.Prove(t.Context(), s, signin.Proof{Password: "wrong password"}, home), fault.InsufficientPermissions, "wrong_credentials")
-	h.wants(h.Prove(t.Context(), s, signin.Proof{Code: "123456"}, home), fault.InsufficientPermissions, "wrong_code")
-	h.wants(h.Prove(t.Context(), s, signin.Proof{}, home), fault.InsufficientPermissions, "wrong_credentials")
+	h.wants(h.Reauthenticate(t.Context(), s, signin.Proof{Password: "wrong password"}, home), fault.InsufficientPermissions, "wrong_credentials")
+	h.wants(h.Reauthenticate(t.Context(), s, signin.Proof{Code: "123456"}, home), fault.InsufficientPermissions, "wrong_code")
+	h.wants(h.Reauthenticate(t.Context(), s, signin.Proof{}, home), fault.InsufficientPermissions, "wrong_credentials")
 	if h.session(token).Proved(h.Clock.Now()) {
 		t.Error("after wrong proofs: got proved want unproved")
 	}
-	h.must(h.Prove(t.Context(), s, signin.Proof{Password: good}, home))
+	h.must(h.Reauthenticate(t.Context(), s, signin.Proof{Password: good}, home))
 	if !s.Proved(h.Clock.Now()) || !h.session(token).Proved(h.Clock.Now()) {
 		t.Error("after a proof: got unproved want proved")
 	}

@@ -68,7 +68,7 @@ func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, w
 	if problems = append(problems, checkPassword("password", o.Password, o.Email)...); problems != nil {
 		return Result{}, fault.Invalid(problems)
 	}
-	p, err := s.Store.Person(ctx, By{Email: o.Email})
+	p, err := s.Store.Person(ctx, UserQuery{Email: o.Email})
 	if err != nil {
 		return Result{}, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, w
 		if _, err := workspace(ctx, o.Email); err != nil {
 			return Result{}, err
 		}
-		if p, err = s.person(ctx, By{Email: o.Email}); err != nil {
+		if p, err = s.person(ctx, UserQuery{Email: o.Email}); err != nil {
 			return Result{}, err
 		}
 	}
@@ -85,7 +85,7 @@ func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, w
 		return Result{}, err
 	}
 	r, err := s.enter(ctx, p, MethodPassword, from, false, Change{Action: "setup", Burn: []Hash{t.Hash}, Put: []Credential{first}, Name: name})
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		err = spent(err)
 	}
 	if err == nil {

@@ -172,7 +172,7 @@ func (s *Service) save(ctx context.Context, c Change) error {
 }
 
 // person returns the user that a session or a ticket names.
-func (s *Service) person(ctx context.Context, by By) (*Person, error) {
+func (s *Service) person(ctx context.Context, by UserQuery) (*User, error) {
 	p, err := s.Store.Person(ctx, by)
 	if err == nil && p == nil {
 		err = fmt.Errorf("read person: %w", fault.Missing())
@@ -181,7 +181,7 @@ func (s *Service) person(ctx context.Context, by By) (*Person, error) {
 }
 
 // actor returns the cause of a change by this user.
-func (p *Person) actor(from string) record.Cause {
+func (p *User) actor(from string) record.Cause {
 	return record.Cause{Actor: record.Actor{Type: record.ActorUser, ID: p.ID, Name: p.Name}, Address: from}
 }
 
@@ -192,16 +192,16 @@ func wrong() error {
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "wrong_credentials", Message: message})
 }
 
-// nowhere returns the fault for an authenticated user who is not a member of
+// noWorkspace returns the fault for an authenticated user who is not a member of
 // any workspace.
-func nowhere() error {
+func noWorkspace() error {
 	const message = "You are not a member of any workspace. Ask an admin of the workspace to invite you."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "no_workspace", Message: message})
 }
 
-// ProofRequired returns the fault for an action that requires the user to
+// ReauthRequired returns the fault for an action that requires the user to
 // authenticate again.
-func ProofRequired() error {
+func ReauthRequired() error {
 	const message = "This needs a fresh proof that it is you. Enter your password or use your passkey, then try again."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "proof_required", Message: message})
 }

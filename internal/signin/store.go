@@ -20,7 +20,7 @@ type Store interface {
 	// Sessions lists the sessions of a user, including expired ones.
 	Sessions(ctx context.Context, user ident.ID) ([]Session, error)
 	// Person returns a user, nil if none matches.
-	Person(ctx context.Context, by By) (*Person, error)
+	Person(ctx context.Context, by UserQuery) (*User, error)
 	// Token returns a link or ticket, nil if it does not exist.
 	Token(ctx context.Context, hash Hash) (*Token, error)
 	// Invitations lists the invitations to a workspace, or those to an email,
@@ -38,18 +38,18 @@ type Store interface {
 	Sweep(ctx context.Context, now, idle clock.Instant) error
 }
 
-// ErrGone means that a one-time token was used or has expired.
-var ErrGone = errors.New("used up or ended")
+// ErrTokenUsed means that a one-time token was used or has expired.
+var ErrTokenUsed = errors.New("used up or ended")
 
-// By identifies a user by the one field that is set.
-type By struct {
+// UserQuery identifies a user by the one field that is set.
+type UserQuery struct {
 	ID       ident.ID
 	Email    string
 	Identity string
 }
 
-// Person is a user with the user's credentials.
-type Person struct {
+// User is a user with the user's credentials.
+type User struct {
 	ID      ident.ID
 	Email   string
 	Name    string
@@ -84,7 +84,7 @@ type Credential struct {
 }
 
 // find returns the user's credential of a kind. An empty id matches any.
-func (p *Person) find(kind, id string) *Credential {
+func (p *User) find(kind, id string) *Credential {
 	for i := range p.Credentials {
 		if c := &p.Credentials[i]; c.Kind == kind && (id == "" || c.ID == id) {
 			return c

@@ -145,10 +145,10 @@ func (t *throttle) sweep(now time.Time) {
 	}
 }
 
-// guess counts a password attempt of an account. p is its user, nil if the
+// countPasswordAttempt counts a password attempt of an account. p is its user, nil if the
 // account does not exist. passed removes the attempt after a correct password,
 // so that frequent sign-ins do not reach the limit.
-func (s *Service) guess(p *Person, account string, from From) (passed func(), err error) {
+func (s *Service) countPasswordAttempt(p *User, account string, from From) (passed func(), err error) {
 	if own, has := p.own(from); has {
 		return func() {}, s.guesses.take(s.Now(), own)
 	}
@@ -161,7 +161,7 @@ func (s *Service) guess(p *Person, account string, from From) (passed func(), er
 
 // own returns the limit of a session, or of a browser in which the user has
 // signed in before.
-func (p *Person) own(from From) (l limit, has bool) {
+func (p *User) own(from From) (l limit, has bool) {
 	if from.session != "" {
 		return limit{name: "session " + string(from.session), most: triesPerDevice}, true
 	}

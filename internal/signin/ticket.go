@@ -90,7 +90,7 @@ func (s *Service) unseal(ctx context.Context, ticket, kind string, doc any) (spe
 
 // once maps ErrGone to the fault for a used ticket.
 func once(err error) error {
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, ErrTokenUsed) {
 		return late(err)
 	}
 	return err
@@ -106,7 +106,7 @@ func (s *Service) redeem(ctx context.Context, ticket, kind string, doc any) (*To
 	if token == nil || token.Kind != kind || token.ExpiresAt <= s.now() {
 		return nil, late(nil)
 	}
-	if err := s.save(ctx, Change{Try: &token.Hash}); errors.Is(err, ErrGone) {
+	if err := s.save(ctx, Change{Try: &token.Hash}); errors.Is(err, ErrTokenUsed) {
 		return nil, late(err)
 	} else if err != nil {
 		return nil, err

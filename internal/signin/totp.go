@@ -48,7 +48,7 @@ type totpDoc struct {
 
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-func (p *Person) totp() (*totpDoc, error) {
+func (p *User) totp() (*totpDoc, error) {
 	c := p.find(kindTOTP, "")
 	if c == nil {
 		return nil, nil
@@ -193,7 +193,7 @@ func (s *Service) period(c Credential, t *totpDoc, code string) (int64, error) {
 }
 
 // codes returns the limit of code attempts.
-func (p *Person) codes(from From) limit {
+func (p *User) codes(from From) limit {
 	if own, has := p.own(from); has {
 		return own
 	}
@@ -210,7 +210,7 @@ func recoveryHash(code string) string {
 
 // code uses up a TOTP or recovery code of the user. It returns the credential
 // with its new state, nil if the code is wrong.
-func (s *Service) code(p *Person, code string, from From) (*Credential, error) {
+func (s *Service) code(p *User, code string, from From) (*Credential, error) {
 	if err := s.codes.take(s.Now(), p.codes(from)); err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := s.person(ctx, By{ID: step.User})
+	p, err := s.person(ctx, UserQuery{ID: step.User})
 	if err != nil {
 		return Result{}, err
 	}
@@ -273,7 +273,7 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 
 // afterStep returns the change that was pending until the second factor: a new
 // password, whose link must still be valid.
-func (s *Service) afterStep(ctx context.Context, p *Person, pending *pendingReset) (Change, error) {
+func (s *Service) afterStep(ctx context.Context, p *User, pending *pendingReset) (Change, error) {
 	if pending == nil {
 		return Change{}, nil
 	}

@@ -67,7 +67,7 @@ func TestTOTP(t *testing.T) {
 	if err != nil || len(recovery) != 10 || len(recovery[0]) != 19 {
 		t.Fatalf("got %v, %v want ten codes", recovery, err)
 	}
-	if w, err := h.Ways(ctx, h.Owner); err != nil || w != (signin.Ways{Password: true, TOTP: true}) {
+	if w, err := h.SignInMethods(ctx, h.Owner); err != nil || w != (signin.SignInMethods{Password: true, TOTP: true}) {
 		t.Errorf("got ways %+v, %v", w, err)
 	}
 	_, err = h.BeginTOTP(ctx, s)
@@ -147,7 +147,7 @@ func TestRecovery(t *testing.T) {
 	h.wants(err, fault.InsufficientPermissions, "wrong_code")
 	h.enters(h.SecondStep(ctx, h.ticket(), strings.ReplaceAll(recovery[4], "-", " "), home))
 	h.Clock.Advance(time.Hour)
-	h.must(h.Prove(ctx, s, signin.Proof{Code: recovery[5]}, home))
+	h.must(h.Reauthenticate(ctx, s, signin.Proof{Code: recovery[5]}, home))
 	h.Count(0, `SELECT count(*) FROM credential WHERE doc LIKE $1`, "%"+strings.ReplaceAll(recovery[6], "-", "")+"%")
 
 	// The operator can reset a user who has lost everything.
@@ -185,11 +185,11 @@ func TestTickets(t *testing.T) {
 	_, err = h.SecondStep(ctx, h.ticket(), now(), away)
 	h.wants(err, fault.RateLimitExceeded, "")
 	// A signed-in user has a separate limit, which attackers cannot use up.
-	h.must(h.Prove(ctx, s, signin.Proof{Code: now()}, home))
+	h.must(h.Reauthenticate(ctx, s, signin.Proof{Code: now()}, home))
 	for range 9 {
-		h.wants(h.Prove(ctx, s, signin.Proof{Code: "000000"}, home), fault.InsufficientPermissions, "wrong_code")
+		h.wants(h.Reauthenticate(ctx, s, signin.Proof{Code: "000000"}, home), fault.InsufficientPermissions, "wrong_code")
 	}
-	h.wants(h.Prove(ctx, s, signin.Proof{Code: "000000"}, home), fault.RateLimitExceeded, "")
+	h.wants(h.Reauthenticate(ctx, s, signin.Proof{Code: "000000"}, home), fault.RateLimitExceeded, "")
 	h.Clock.Advance(5 * time.Minute)
 	h.enters(h.SecondStep(ctx, h.ticket(), now(), home))
 
@@ -210,7 +210,7 @@ func TestSeedsStayWithTheirPerson(t *testing.T) {
 	_, guest := h.settle("guest@example.com")
 	h.twoSteps(s)
 	seed, _ := h.twoSteps(guest)
-	mine, err := h.DB.SignIn().Person(ctx, signin.By{ID: guest.UserID})
+	mine, err := h.DB.SignIn().Person(ctx, signin.UserQuery{ID: guest.UserID})
 	h.must(err)
 	for _, c := range mine.Credentials {
 		if c.Kind == "totp" {

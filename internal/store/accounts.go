@@ -19,7 +19,7 @@ type Accounts struct{ db *DB }
 var (
 	_ account.Store       = (*Accounts)(nil)
 	_ account.Credentials = (*Accounts)(nil)
-	_ account.Standing    = (*Accounts)(nil)
+	_ account.MemberReader    = (*Accounts)(nil)
 )
 
 // Accounts returns the store of accounts.

@@ -88,7 +88,7 @@ func (s *SignIn) Sessions(ctx context.Context, user ident.ID) ([]signin.Session,
 const selectPerson = `SELECT u.id, u.email, u.name, u.service FROM account_user u WHERE `
 
 // Person returns a user with memberships and credentials, nil if none exists.
-func (s *SignIn) Person(ctx context.Context, by signin.By) (*signin.Person, error) {
+func (s *SignIn) Person(ctx context.Context, by signin.UserQuery) (*signin.User, error) {
 	var rows *Rows
 	var err error
 	switch {
@@ -105,7 +105,7 @@ func (s *SignIn) Person(ctx context.Context, by signin.By) (*signin.Person, erro
 	if !rows.Next() {
 		return nil, nil
 	}
-	p := &signin.Person{ID: ident.ID(rows.Text()), Email: rows.Text(), Name: rows.Text(), Service: rows.Bool()}
+	p := &signin.User{ID: ident.ID(rows.Text()), Email: rows.Text(), Name: rows.Text(), Service: rows.Bool()}
 	if rows, err = s.db.engine.Query(ctx, selectMemberships, string(p.ID)); err != nil {
 		return nil, toFault(fmt.Errorf("read memberships: %w", err))
 	}
@@ -305,25 +305,25 @@ func requireRow(n int64, err, none error) error {
 func useTokens(tx Tx, c signin.Change) error {
 	for _, hash := range c.Burn {
 		n, err := tx.Exec(`DELETE FROM token WHERE hash = $1`, hash.String())
-		if err := requireRow(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrTokenUsed); err != nil {
 			return fmt.Errorf("use token: %w", err)
 		}
 	}
 	if c.Try != nil {
 		n, err := tx.Exec(`UPDATE token SET tries = tries + 1 WHERE hash = $1 AND tries < $2`, c.Try.String(), signin.MaxTries)
-		if err := requireRow(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrTokenUsed); err != nil {
 			return fmt.Errorf("try token: %w", err)
 		}
 	}
 	if t := c.Spend; t != nil {
 		n, err := tx.Exec(tokenTable.insert+` ON CONFLICT DO NOTHING`, tokenValues(t)...)
-		if err := requireRow(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrTokenUsed); err != nil {
 			return fmt.Errorf("spend ticket: %w", err)
 		}
 	}
 	if c.Withdraw != "" {
 		n, err := tx.Exec(`DELETE FROM token WHERE workspace_id = $1 AND id = $2 AND kind = 'invite'`, string(c.Cause.Workspace), string(c.Withdraw))
-		if err := requireRow(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrTokenUsed); err != nil {
 			return fmt.Errorf("withdraw invitation: %w", err)
 		}
 	}
@@ -407,7 +407,7 @@ func changeSessions(tx Tx, c signin.Change) error {
 	}
 	if to := c.Switch; to != nil {
 		n, err := tx.Exec(switchSession, string(to.Workspace), string(to.Session), string(c.User), string(to.Workspace))
-		if err := requireRow(n, err, signin.ErrGone); err != nil {
+		if err := requireRow(n, err, signin.ErrTokenUsed); err != nil {
 			return fmt.Errorf("switch workspace: %w", err)
 		}
 	}
@@ -420,7 +420,7 @@ func endSessions(tx Tx, c signin.Change) error {
 		return nil
 	case c.End.Only != "":
 		n, err := tx.Exec(`DELETE FROM session WHERE id = $1 AND user_id = $2`, string(c.End.Only), string(c.User))
-		return requireRow(n, err, signin.ErrGone)
+		return requireRow(n, err, signin.ErrTokenUsed)
 	}
 	_, err := tx.Exec(`DELETE FROM session WHERE user_id = $1 AND id <> $2`, string(c.User), string(c.End.Except))
 	return err

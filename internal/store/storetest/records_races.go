@@ -57,7 +57,7 @@ func together(n int, f func(i int)) {
 // sent is a body that a caller sends.
 func sent(t testing.TB, v any) *body.Value {
 	t.Helper()
-	object, err := body.Of(v)
+	object, err := body.FromGo(v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (w *World) signInSteps() []Step {
 	s := w.DB.SignIn()
 	var invited *signin.Token
 	var in *signin.NewSession
-	var p *signin.Person
+	var p *signin.User
 	password := func(rev int64) signin.Credential {
 		return signin.Credential{User: p.ID, Kind: "password", ID: string(p.ID), Rev: rev, Doc: []byte("hash")}
 	}
@@ -69,13 +69,13 @@ func (w *World) signInSteps() []Step {
 			return signin.Change{Cause: record.Cause{Workspace: w.Workspace}, Action: "invitation.create", Target: invited.ID, Keep: invited}
 		}),
 		read("signin.who", func(ctx context.Context) (err error) {
-			p, err = s.Person(ctx, signin.By{Email: "joiner@example.com"})
+			p, err = s.Person(ctx, signin.UserQuery{Email: "joiner@example.com"})
 			return errors.Join(err, second(s.Token(ctx, invited.Hash)), second(s.Invitations(ctx, w.Workspace, "")), second(s.Invitations(ctx, "", "joiner@example.com")))
 		}),
 		step("signin.accept", func() signin.Change {
 			j := signin.Join{Workspace: w.Workspace, Role: "viewer", Email: "joiner@example.com", Forget: w.Now()}
 			if p == nil || p.Name == "" {
-				p = &signin.Person{ID: ident.New(ident.User, w.Clock.Now(), rand.Reader)}
+				p = &signin.User{ID: ident.New(ident.User, w.Clock.Now(), rand.Reader)}
 				j.New = &signin.NewUser{ID: p.ID, Name: "Joiner"}
 			}
 			in = w.session(p.ID)
@@ -87,7 +87,7 @@ func (w *World) signInSteps() []Step {
 		}),
 		read("signin.read", func(ctx context.Context) error {
 			_, err := s.Session(ctx, in.Hash)
-			return errors.Join(err, second(s.Sessions(ctx, p.ID)), second(s.Person(ctx, signin.By{ID: p.ID})), second(s.Person(ctx, signin.By{Identity: "https://id.example.com joiner"})), second(s.Anybody(ctx)))
+			return errors.Join(err, second(s.Sessions(ctx, p.ID)), second(s.Person(ctx, signin.UserQuery{ID: p.ID})), second(s.Person(ctx, signin.UserQuery{Identity: "https://id.example.com joiner"})), second(s.Anybody(ctx)))
 		}),
 		read("signin.used", func(ctx context.Context) error { return s.Used(ctx, in.ID, w.Now(), "203.0.113.8", "other") }),
 		step("signin.ticket", func() signin.Change {
@@ -151,17 +151,17 @@ func recordsSignIn(t *testing.T, w *World) {
 	w.Count(0, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE '%"action":"signin"%'`, string(foreign))
 
 	// A session switches only to workspaces of its user.
-	save(signin.ErrGone, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
-	save(signin.ErrGone, signin.Change{User: stranger, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
+	save(signin.ErrTokenUsed, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
+	save(signin.ErrTokenUsed, signin.Change{User: stranger, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
 	save(nil, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 	w.wantSession(in.Hash, other)
 	w.must(second(w.Accounts.AddMember(t.Context(), operator, other, "second@example.com", "owner", false)))
 	w.must(second(w.Accounts.Remove(t.Context(), operator, other, "owner@example.com")))
 	w.wantSession(in.Hash, "")
-	save(signin.ErrGone, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
+	save(signin.ErrTokenUsed, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 
 	// A user cannot end or prove the session of another user.
-	save(signin.ErrGone, signin.Change{User: stranger, End: &signin.End{Only: in.ID}})
+	save(signin.ErrTokenUsed, signin.Change{User: stranger, End: &signin.End{Only: in.ID}})
 	save(nil, signin.Change{User: stranger, Proved: in.ID, End: &signin.End{}})
 	w.wantSession(in.Hash, "")
 
@@ -253,14 +253,14 @@ func recordsTokens(t *testing.T, w *World) {
 		t.Errorf("another workspace's invitations: got %v, %v want none", list, err)
 	}
 	foreign := w.people(signin.Change{Cause: record.Cause{Workspace: other}, Action: "invitation.withdraw", Withdraw: next.ID})
-	if err := s.Save(t.Context(), foreign); !errors.Is(err, signin.ErrGone) {
+	if err := s.Save(t.Context(), foreign); !errors.Is(err, signin.ErrTokenUsed) {
 		t.Errorf("withdraw from another workspace: got %v want gone", err)
 	}
 	var tried, burnt atomic.Int64
 	count := func(n *atomic.Int64, err error) {
 		if err == nil {
 			n.Add(1)
-		} else if !errors.Is(err, signin.ErrGone) {
+		} else if !errors.Is(err, signin.ErrTokenUsed) {
 			t.Error(err)
 		}
 	}
