@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import table from "../../../../internal/creative/limits.go?raw";
+import table from "../../../../internal/creative/policy/limits.go?raw";
 import { length, limitsOf } from "./limits";
 
 describe("limits", () => {
