@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import table from "../../../../internal/creative/policy/limits.go?raw";
 import { length, limitsOf } from "./limits";
 
+/** The names of the server for the ways to count. */
+const counts = { Characters: "characters", Width: "width", SMS: "message" };
+
 describe("limits", () => {
   test("are those of the server", () => {
     const rows = [...table.matchAll(/\{"(\w+)", "(\w+)", \d+, (\d+), (\d+), (\d+), (\w+),/g)];
@@ -15,7 +18,7 @@ describe("limits", () => {
       Number(most),
       Number(soft),
       Number(hard),
-      count?.toLowerCase(),
+      counts[count as keyof typeof counts],
     ]);
     expect(ours).toEqual(theirs);
   });
