@@ -137,7 +137,7 @@ func lostText(ids []ident.ID) string {
 	for _, id := range ids[:min(shown, len(ids))] {
 		names = append(names, string(id))
 	}
-	return fmt.Sprintf("%d connections have lost data (%s): platform connections read it again while the server runs; send your own data again with a new Idempotency-Key", len(ids), strings.Join(names, ", "))
+	return fmt.Sprintf("%d connections have lost data (%s): platform connections read it again while the server runs; send your own data again with a new Idempotency-Key, then set data_lost_at to null with PATCH /v1/connections/{id}", len(ids), strings.Join(names, ", "))
 }
 
 // examineConnections looks for connections whose data is incomplete.
