@@ -115,7 +115,7 @@ contract: ## Check the contract, generate clients of it, and compare it with the
 
 .PHONY: golden
 golden: ## Rewrite golden files and schema dumps
-	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/composer ./internal/creative ./internal/picture ./internal/provider ./internal/ingest -args -update
+	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/creative/composer ./internal/creative/policy ./internal/creative/picture ./internal/llm/provider ./internal/ingest -args -update
 
 .PHONY: check
 check: lint test race contract ## What CI runs, the race detector everywhere, and the linters

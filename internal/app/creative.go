@@ -28,8 +28,8 @@ func (a *App) buildCreatives() error {
 		return fmt.Errorf("create client for pictures: %w", err)
 	}
 	a.Creatives = creative.New(creative.Deps{
-		Store: a.DB.Creatives(), Catalogue: a.Providers, Painter: provider.NewPainter(), Assets: a.Assets,
-		Fetch: pictures.Get, Neighbours: a.DB.CreativeRecords(), Figures: a.Analytics, Now: c.Now, Random: c.Random,
+		Store: a.DB.Creatives(), Providers: a.Providers, Painter: provider.NewPainter(), Assets: a.Assets,
+		Fetch: pictures.Get, Records: a.DB.CreativeRecords(), Metrics: a.Analytics, Now: c.Now, Random: c.Random,
 	})
 	return nil
 }

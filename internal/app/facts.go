@@ -57,7 +57,7 @@ func (a *App) buildIngest() (err error) {
 		return err
 	}
 	parquet, _ := a.Facts.(ingest.Parquet)
-	a.Ingest = ingest.New(ingest.Parts{
+	a.Ingest = ingest.New(ingest.Deps{
 		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: parquet,
 		Now: c.Now, Random: c.Random,
 	})

@@ -41,7 +41,7 @@ func (a *App) registerJobs() {
 	a.Jobs.HandleLong(record.JobPush, followTime, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return a.Connections.Push(ctx, j.WorkspaceID, ident.ID(j.Args), j.Attempt)
 	})
-	a.Jobs.HandleLong(creative.JobGenerate, creative.Longest, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+	a.Jobs.HandleLong(creative.JobGenerate, creative.MaxDuration, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
 		return nil, a.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
 	})
 	a.Jobs.Repeat("prune", job.Every(time.Hour, c.Now, func(ctx context.Context) error {

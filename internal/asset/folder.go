@@ -58,8 +58,8 @@ func (f *Folder) step(name string) {
 	}
 }
 
-// name returns the path of a file.
-func name(workspace ident.ID, sum string) (string, error) {
+// filePath returns the path of a file.
+func filePath(workspace ident.ID, sum string) (string, error) {
 	if !ident.Valid(ident.Workspace, string(workspace)) || !isSum(sum) {
 		return "", fmt.Errorf("no name of an asset's file: %q, %q", workspace, sum)
 	}
@@ -71,7 +71,7 @@ func isSum(s string) bool {
 	return err == nil && len(b) == 32 && s == strings.ToLower(s)
 }
 
-func (f *Folder) unique(name, mark string) (string, error) {
+func (f *Folder) tempName(name, mark string) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(f.random, b[:]); err != nil {
 		return "", fmt.Errorf("name file: %w", err)
@@ -81,7 +81,7 @@ func (f *Folder) unique(name, mark string) (string, error) {
 
 // Put implements Files.
 func (f *Folder) Put(workspace ident.ID, sum string, b []byte) error {
-	name, err := name(workspace, sum)
+	name, err := filePath(workspace, sum)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (f *Folder) write(name string, b []byte) (err error) {
 	if err := f.makeDirs(path.Dir(name)); err != nil {
 		return err
 	}
-	temporary, err := f.unique(name, putMark)
+	temporary, err := f.tempName(name, putMark)
 	if err != nil {
 		return err
 	}
@@ -159,13 +159,13 @@ func (f *Folder) syncDir(dir string) error {
 // that a file that is put back or left there is never missed. A damaged file is
 // an internal_error fault, of Open or before the last bytes are read.
 func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, error) {
-	name, err := name(workspace, sum)
+	name, err := filePath(workspace, sum)
 	if err != nil {
 		return nil, 0, err
 	}
 	file, err := f.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if file, err = f.openAway(name); errors.Is(err, fs.ErrNotExist) {
+		if file, err = f.openMoved(name); errors.Is(err, fs.ErrNotExist) {
 			file, err = f.root.Open(name)
 		}
 	}
@@ -180,7 +180,7 @@ func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, err
 	return r, info.Size(), err
 }
 
-func (f *Folder) openAway(name string) (*os.File, error) {
+func (f *Folder) openMoved(name string) (*os.File, error) {
 	entries, err := fs.ReadDir(f.root.FS(), path.Dir(name))
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (f *Folder) openAway(name string) (*os.File, error) {
 
 // Touch implements Files.
 func (f *Folder) Touch(workspace ident.ID, sum string) error {
-	name, err := name(workspace, sum)
+	name, err := filePath(workspace, sum)
 	if err != nil {
 		return err
 	}
@@ -210,11 +210,11 @@ func (f *Folder) Touch(workspace ident.ID, sum string) error {
 // file was last touched. So it sees a Put before the move, and a Put after the
 // move finds no file and writes one.
 func (f *Folder) Remove(workspace ident.ID, sum string, before time.Time) error {
-	name, err := name(workspace, sum)
+	name, err := filePath(workspace, sum)
 	if err != nil {
 		return err
 	}
-	away, err := f.unique(name, awayMark)
+	away, err := f.tempName(name, awayMark)
 	if err != nil {
 		return err
 	}
@@ -223,22 +223,22 @@ func (f *Folder) Remove(workspace ident.ID, sum string, before time.Time) error 
 		return ignoreMissing(err)
 	}
 	f.step("moved away")
-	touched, err := f.touched(away)
+	touched, err := f.lastTouch(away)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // another sweep has put it back
 	case err != nil:
 		return err
 	case !touched.Before(before):
-		return f.putBack(away, name)
+		return f.moveBack(away, name)
 	}
 	f.step("found old")
 	return ignoreMissing(f.root.Remove(away))
 }
 
-// touched opens the file to read its time, because a network file system may
+// lastTouch opens the file to read its time, because a network file system may
 // otherwise return a cached value.
-func (f *Folder) touched(name string) (time.Time, error) {
+func (f *Folder) lastTouch(name string) (time.Time, error) {
 	file, err := f.root.Open(name)
 	if err != nil {
 		return time.Time{}, err
@@ -250,8 +250,8 @@ func (f *Folder) touched(name string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// putBack restores the name of a file, unless a newer file has it.
-func (f *Folder) putBack(away, name string) error {
+// moveBack restores the name of a file, unless a newer file has it.
+func (f *Folder) moveBack(away, name string) error {
 	if err := f.root.Link(away, name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return ignoreMissing(err)
 	}
@@ -288,12 +288,12 @@ func (f *Folder) Old(ctx context.Context, before time.Time, each func(workspace 
 		old := info.ModTime().Before(before)
 		switch sum := base; {
 		case away:
-			return f.putBack(at, whole)
+			return f.moveBack(at, whole)
 		case old && strings.Contains(base, putMark):
 			return ignoreMissing(f.root.Remove(at))
 		case old && isSum(sum):
 			workspace, _, _ := strings.Cut(at, "/")
-			if want, err := name(ident.ID(workspace), sum); err == nil && want == at {
+			if want, err := filePath(ident.ID(workspace), sum); err == nil && want == at {
 				return each(ident.ID(workspace), sum)
 			}
 		}

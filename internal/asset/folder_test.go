@@ -87,8 +87,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFolderIsClosed tries to get out of the folder by names and by links.
-func TestFolderIsClosed(t *testing.T) {
+// TestFolderEscape tries to get out of the folder by names and by links.
+func TestFolderEscape(t *testing.T) {
 	t.Parallel()
 	now := noon
 	f, dir := newFolder(t, &now)
@@ -139,8 +139,9 @@ func TestFolderFails(t *testing.T) {
 	}
 }
 
-// TestOld lists what was not touched since, and clears up after crashes.
-func TestOld(t *testing.T) {
+// TestListOldFiles lists what was not touched since, and clears up after
+// crashes.
+func TestListOldFiles(t *testing.T) {
 	t.Parallel()
 	now := noon
 	f, dir := newFolder(t, &now)

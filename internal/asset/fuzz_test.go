@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FuzzSanitise wants every input to be refused or to become a picture that
+// FuzzSanitize wants every input to be refused or to become a picture that
 // stays as it is when it is made safe again, within the limits.
-func FuzzSanitise(f *testing.F) {
+func FuzzSanitize(f *testing.F) {
 	photo := jpegOf(f, sample(20, 10))
 	for _, seed := range [][]byte{
 		pngOf(f, sample(20, 10)), photo, withSegment(photo, 0xe1, exif(binary.BigEndian, 6)), gifOf(f, 2), webpOf(20, 10),
@@ -24,9 +24,9 @@ func FuzzSanitise(f *testing.F) {
 		if pixels(b) > 1<<20 {
 			t.Skip("a picture this large would only take time")
 		}
-		p, err := Sanitise(b)
+		p, err := Sanitize(b)
 		if err != nil {
-			var refused *RefusedError
+			var refused *RejectedError
 			if !errors.As(err, &refused) || refused.Detail.Message == "" {
 				t.Fatalf("got %v, want a refusal", err)
 			}
@@ -35,12 +35,12 @@ func FuzzSanitise(f *testing.F) {
 		if int64(p.Width)*int64(p.Height) > MaxPixels || len(p.Bytes) > maxEncoded || len(p.Bytes) == 0 {
 			t.Fatalf("got %d by %d in %d bytes", p.Width, p.Height, len(p.Bytes))
 		}
-		again, err := Sanitise(p.Bytes)
+		again, err := Sanitize(p.Bytes)
 		if err != nil || again.MIMEType != p.MIMEType || again.Width != p.Width || again.Height != p.Height {
 			t.Fatalf("got %s of %d by %d, %v, the second time; want %s of %d by %d", again.MIMEType, again.Width, again.Height, err, p.MIMEType, p.Width, p.Height)
 		}
 		if p.MIMEType == SVG {
-			harmless(t, p.Bytes)
+			checkHarmless(t, p.Bytes)
 			if !bytes.Equal(p.Bytes, again.Bytes) {
 				t.Fatalf("got %s the second time, want %s", again.Bytes, p.Bytes)
 			}

@@ -20,15 +20,15 @@ const linkPurpose = "asset link 1"
 // tokenSize is the length of the plain token: two ids and a time.
 const tokenSize = 16 + 16 + 8
 
-// seal returns the encrypted token of a link: workspace, asset and expiry.
-func (s *Service) seal(workspace, id ident.ID, expires clock.Instant) string {
+// sealToken returns the encrypted token of a link: workspace, asset and expiry.
+func (s *Service) sealToken(workspace, id ident.ID, expires clock.Instant) string {
 	w, _ := ident.Parse(ident.Workspace, string(workspace))
 	a, _ := ident.Parse(ident.Asset, string(id))
 	plain := append(append(make([]byte, 0, tokenSize), w[:]...), a[:]...)
 	return s.sealer().SealBytes(linkPurpose, binary.BigEndian.AppendUint64(plain, uint64(expires)))
 }
 
-func (s *Service) unseal(token string) (workspace, id ident.ID, expires clock.Instant, ok bool) {
+func (s *Service) openToken(token string) (workspace, id ident.ID, expires clock.Instant, ok bool) {
 	plain, ok := s.sealer().OpenBytes(linkPurpose, token)
 	if !ok || len(plain) != tokenSize {
 		return "", "", 0, false

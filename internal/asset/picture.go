@@ -45,35 +45,35 @@ const (
 	SVG  = "image/svg+xml"
 )
 
-// RefusedError says why bytes are rejected as an image, with a detail of the
+// RejectedError says why bytes are rejected as an image, with a detail of the
 // API contract.
-type RefusedError struct {
+type RejectedError struct {
 	Detail fault.Detail
 	cause  error
 }
 
-func (e *RefusedError) Error() string {
+func (e *RejectedError) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %v", e.Detail.Message, e.cause)
 	}
 	return e.Detail.Message
 }
 
-func (e *RefusedError) Unwrap() error { return e.cause }
+func (e *RejectedError) Unwrap() error { return e.cause }
 
-func notPicture(cause error) error {
-	return &RefusedError{fault.Detail{In: "body", Code: "invalid_format", Message: "The bytes are not a PNG, JPEG, GIF, WebP or SVG picture."}, cause}
+func notAnImage(cause error) error {
+	return &RejectedError{fault.Detail{In: "body", Code: "invalid_format", Message: "The bytes are not a PNG, JPEG, GIF, WebP or SVG picture."}, cause}
 }
 
 func tooLarge(message string, maximum, actual int64) error {
-	return &RefusedError{fault.Detail{
+	return &RejectedError{fault.Detail{
 		In: "body", Code: "too_large", Message: message, Meta: fault.Meta{"maximum": maximum, "actual": actual},
 	}, nil}
 }
 
 func checkPixels(width, height int) error {
 	if width <= 0 || height <= 0 {
-		return notPicture(fmt.Errorf("it is %d by %d", width, height))
+		return notAnImage(fmt.Errorf("it is %d by %d", width, height))
 	}
 	if n := int64(width) * int64(height); n > MaxPixels {
 		return tooLarge("The picture has more than 25,000,000 pixels.", MaxPixels, n)
@@ -92,13 +92,13 @@ type raster struct {
 }
 
 var rasters = []raster{
-	{starts("\x89PNG\r\n\x1a\n"), png.DecodeConfig, reading(png.Decode), encodePNG, PNG},
-	{starts("\xff\xd8\xff"), jpeg.DecodeConfig, decodeJPEG, encodeJPEG, JPEG},
-	{starts("GIF8"), gif.DecodeConfig, decodeGIF, encodePNG, PNG},
-	{isWebP, webp.DecodeConfig, reading(webp.Decode), encodePNG, PNG},
+	{hasMagic("\x89PNG\r\n\x1a\n"), png.DecodeConfig, fromReader(png.Decode), encodePNG, PNG},
+	{hasMagic("\xff\xd8\xff"), jpeg.DecodeConfig, decodeJPEG, encodeJPEG, JPEG},
+	{hasMagic("GIF8"), gif.DecodeConfig, decodeGIF, encodePNG, PNG},
+	{isWebP, webp.DecodeConfig, fromReader(webp.Decode), encodePNG, PNG},
 }
 
-func starts(magic string) func([]byte) bool {
+func hasMagic(magic string) func([]byte) bool {
 	return func(b []byte) bool { return bytes.HasPrefix(b, []byte(magic)) }
 }
 
@@ -106,7 +106,7 @@ func isWebP(b []byte) bool {
 	return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP"
 }
 
-func reading(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
+func fromReader(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
 	return func(b []byte) (image.Image, error) { return decode(bytes.NewReader(b)) }
 }
 
@@ -137,40 +137,40 @@ const (
 	largeDrawing = 1 << 20
 )
 
-func large(b []byte) bool {
+func isLarge(b []byte) bool {
 	return pixels(b) > largePixels || rasterOf(b) == nil && len(b) > largeDrawing
 }
 
-// Sanitise converts untrusted bytes to a safe image: it decodes and encodes
+// Sanitize converts untrusted bytes to a safe image: it decodes and encodes
 // raster images again and rebuilds SVGs from allowed elements. A JPEG stays a
-// JPEG; every other raster format becomes PNG. It returns a RefusedError for
+// JPEG; every other raster format becomes PNG. It returns a RejectedError for
 // bytes that are not an image or exceed the limits. It decodes nothing before
 // it knows the size.
-func Sanitise(b []byte) (Picture, error) {
+func Sanitize(b []byte) (Picture, error) {
 	if len(b) > MaxBytes {
 		return Picture{}, tooLarge("The picture is larger than 25 MiB.", MaxBytes, int64(len(b)))
 	}
 	r := rasterOf(b)
 	if r == nil {
-		return sanitiseSVG(b)
+		return sanitizeSVG(b)
 	}
 	c, err := r.config(bytes.NewReader(b))
 	if err != nil {
-		return Picture{}, notPicture(err)
+		return Picture{}, notAnImage(err)
 	}
 	if err := checkPixels(c.Width, c.Height); err != nil {
 		return Picture{}, err
 	}
-	if isWebP(b) && animated(b) {
-		return Picture{}, &RefusedError{fault.Detail{In: "body", Code: "invalid_format", Message: "An animated WebP cannot be kept. Send one picture of it."}, nil}
+	if isWebP(b) && isAnimated(b) {
+		return Picture{}, &RejectedError{fault.Detail{In: "body", Code: "invalid_format", Message: "An animated WebP cannot be kept. Send one picture of it."}, nil}
 	}
 	m, err := r.decode(b)
 	if err != nil {
-		return Picture{}, notPicture(err)
+		return Picture{}, notAnImage(err)
 	}
-	out := &bounded{most: maxEncoded}
+	out := &limitedBuffer{most: maxEncoded}
 	if err := r.encode(out, m); err != nil {
-		if errors.Is(err, errGrown) {
+		if errors.Is(err, errTooLarge) {
 			return Picture{}, tooLarge("The picture takes more than 100 MiB without its compression. Send a smaller one, or a JPEG.", maxEncoded, maxEncoded+1)
 		}
 		return Picture{}, fmt.Errorf("encode picture: %w", err)
@@ -178,23 +178,23 @@ func Sanitise(b []byte) (Picture, error) {
 	return Picture{MIMEType: r.mime, Width: m.Bounds().Dx(), Height: m.Bounds().Dy(), Bytes: out.Bytes()}, nil
 }
 
-// bounded is a buffer with a maximum size.
-type bounded struct {
+// limitedBuffer is a buffer with a maximum size.
+type limitedBuffer struct {
 	bytes.Buffer
 	most int
 }
 
-var errGrown = errors.New("the picture grows too large")
+var errTooLarge = errors.New("the decompressed image is too large")
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > b.most {
-		return 0, errGrown
+		return 0, errTooLarge
 	}
 	return b.Buffer.Write(p)
 }
 
-// animated reads the animation flag of an extended WebP.
-func animated(b []byte) bool {
+// isAnimated reads the animation flag of an extended WebP.
+func isAnimated(b []byte) bool {
 	const flags, animation = 20, 1 << 1
 	return len(b) > flags && string(b[12:16]) == "VP8X" && b[flags]&animation != 0
 }
@@ -257,7 +257,7 @@ func decodeJPEG(b []byte) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return turned(m, orientation(b)), nil
+	return rotate(m, orientation(b)), nil
 }
 
 // orientation returns the EXIF orientation of a JPEG, 1 to 8. The default is 1.
@@ -306,8 +306,8 @@ func tiffOrientation(b []byte) int {
 	return upright
 }
 
-// turned applies an orientation.
-func turned(m image.Image, orientation int) image.Image {
+// rotate applies an orientation.
+func rotate(m image.Image, orientation int) image.Image {
 	if orientation == 1 {
 		return m
 	}

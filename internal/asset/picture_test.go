@@ -163,7 +163,7 @@ func exif(order binary.AppendByteOrder, orientation uint16) []byte {
 	return append(order.AppendUint32(b, 0), "GPS "+secretPlace...)
 }
 
-func TestSanitiseTypes(t *testing.T) {
+func TestSanitizeTypes(t *testing.T) {
 	t.Parallel()
 	m := sample(20, 10)
 	gray := image.NewGray16(m.Rect)
@@ -193,7 +193,7 @@ func TestSanitiseTypes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := Sanitise(tt.bytes)
+			p, err := Sanitize(tt.bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestSanitiseTypes(t *testing.T) {
 			if bytes.Contains(p.Bytes, []byte(secretPlace)) {
 				t.Error("the metadata are still there")
 			}
-			again, err := Sanitise(p.Bytes)
+			again, err := Sanitize(p.Bytes)
 			if err != nil || again.MIMEType != p.MIMEType || again.Width != p.Width || again.Height != p.Height {
 				t.Errorf("got %s of %d by %d, %v the second time", again.MIMEType, again.Width, again.Height, err)
 			}
@@ -214,22 +214,22 @@ func TestSanitiseTypes(t *testing.T) {
 	}
 }
 
-// TestSanitiseKeepsPixels wants the same colours afterwards, exactly where the
+// TestSanitizeKeepsPixels wants the same colours afterwards, exactly where the
 // format can do it.
-func TestSanitiseKeepsPixels(t *testing.T) {
+func TestSanitizeKeepsPixels(t *testing.T) {
 	t.Parallel()
 	half := image.NewNRGBA(image.Rect(0, 0, 20, 10))
 	for i := range half.Pix {
 		half.Pix[i] = uint8(i * 7)
 	}
 	for name, m := range map[string]image.Image{"opaque": sample(20, 10), "half transparent": half} {
-		p, err := Sanitise(pngOf(t, m))
+		p, err := Sanitize(pngOf(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantSame(t, name, m, p, 0)
 	}
-	p, err := Sanitise(webpOf(3, 2))
+	p, err := Sanitize(webpOf(3, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestOrientation(t *testing.T) {
 		}
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 			file := withSegment(withSegment(jpegOf(t, held), 0xe1, exif(order, tag)), 0xfe, []byte("taken at "+secretPlace))
-			p, err := Sanitise(file)
+			p, err := Sanitize(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +321,7 @@ func TestOrientationOfNonsense(t *testing.T) {
 	}
 }
 
-func TestSanitiseRefuses(t *testing.T) {
+func TestSanitizeErrors(t *testing.T) {
 	t.Parallel()
 	small := pngOf(t, sample(20, 10))
 	var bomb bytes.Buffer
@@ -370,8 +370,8 @@ func TestSanitiseRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Sanitise(tt.bytes)
-			var refused *RefusedError
+			_, err := Sanitize(tt.bytes)
+			var refused *RejectedError
 			if !errors.As(err, &refused) || refused.Detail.Code != tt.code || refused.Detail.In != "body" {
 				t.Fatalf("got %v want %s", err, tt.code)
 			}
@@ -382,9 +382,9 @@ func TestSanitiseRefuses(t *testing.T) {
 	}
 }
 
-// TestSanitiseDropsMore hides things in pictures that are whole: of a file that
-// is two things at once, only the picture is left.
-func TestSanitiseDropsMore(t *testing.T) {
+// TestSanitizeDropsHiddenData hides things in pictures that are whole: of a
+// file that is two things at once, only the picture is left.
+func TestSanitizeDropsHiddenData(t *testing.T) {
 	t.Parallel()
 	const hidden = "<script>alert('hidden')</script>"
 	small := pngOf(t, sample(20, 10))
@@ -407,7 +407,7 @@ func TestSanitiseDropsMore(t *testing.T) {
 		"a GIF that is a program": append([]byte("GIF89a"), append(gifOf(t, 1)[6:], "/*"+hidden+"*/"...)...),
 		"behind a WebP":           append(webpOf(20, 10), hidden...),
 	} {
-		p, err := Sanitise(file)
+		p, err := Sanitize(file)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -418,15 +418,16 @@ func TestSanitiseDropsMore(t *testing.T) {
 	}
 }
 
-// TestGrown stops a picture that becomes far larger without its compression.
-func TestGrown(t *testing.T) {
+// TestDecompressionLimit stops a picture that becomes far larger without its
+// compression.
+func TestDecompressionLimit(t *testing.T) {
 	t.Parallel()
-	b := &bounded{most: 10}
+	b := &limitedBuffer{most: 10}
 	if _, err := b.Write([]byte("0123456789")); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Write([]byte("x")); !errors.Is(err, errGrown) {
-		t.Errorf("got %v want %v", err, errGrown)
+	if _, err := b.Write([]byte("x")); !errors.Is(err, errTooLarge) {
+		t.Errorf("got %v want %v", err, errTooLarge)
 	}
 	if got := b.String(); strings.Contains(got, "x") {
 		t.Errorf("got %q", got)

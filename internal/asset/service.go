@@ -43,22 +43,22 @@ func New(store Store, files Files, sealer func() *page.Sealer, now func() time.T
 // Upload sanitizes and stores an image. The same bytes return the same asset.
 // Bytes that are not an image, or one that is too large, are a fault.
 func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (record.Doc, error) {
-	p, err := s.sanitise(ctx, cause.Workspace, b)
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
+	p, err := s.sanitize(ctx, cause.Workspace, b)
+	if refused, ok := errors.AsType[*RejectedError](err); ok {
 		return record.Doc{}, fault.New(fault.ValidationFailed, refused.Detail.Message, refused.Detail).Because(refused.cause)
 	}
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return s.Keep(ctx, cause, p)
+	return s.Store(ctx, cause, p)
 }
 
-// sanitise waits for a turn, because an image of the maximum size takes up to
+// sanitize waits for a turn, because an image of the maximum size takes up to
 // 375 MB (a progressive JPEG) and a second of CPU, and a request needs only a
 // few bytes for that.
-func (s *Service) sanitise(ctx context.Context, workspace ident.ID, b []byte) (Picture, error) {
+func (s *Service) sanitize(ctx context.Context, workspace ident.ID, b []byte) (Picture, error) {
 	turns := s.small
-	if large(b) {
+	if isLarge(b) {
 		turns = s.large
 	}
 	release, err := turns.Take(ctx, workspace)
@@ -66,11 +66,11 @@ func (s *Service) sanitise(ctx context.Context, workspace ident.ID, b []byte) (P
 		return Picture{}, err
 	}
 	defer release()
-	return Sanitise(b)
+	return Sanitize(b)
 }
 
-// Keep stores a safe image: a result of Sanitise, or a generated one.
-func (s *Service) Keep(ctx context.Context, cause record.Cause, p Picture) (record.Doc, error) {
+// Store stores a safe image: a result of Sanitize, or a generated one.
+func (s *Service) Store(ctx context.Context, cause record.Cause, p Picture) (record.Doc, error) {
 	sum := sha256.Sum256(p.Bytes)
 	now := s.now()
 	a := &Asset{
@@ -84,7 +84,7 @@ func (s *Service) Keep(ctx context.Context, cause record.Cause, p Picture) (reco
 	// Write the file first: a record without a file would be an unreadable
 	// asset, but Sweep removes a file without a record.
 	if err := s.files.Put(a.WorkspaceID, a.SHA256, p.Bytes); err != nil {
-		return record.Doc{}, fmt.Errorf("keep asset: %w", err)
+		return record.Doc{}, fmt.Errorf("store asset: %w", err)
 	}
 	return s.store.Save(ctx, a, cause)
 }
@@ -154,7 +154,7 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, bas
 	}
 	now := clock.At(s.now())
 	l := Link{ExpiresAt: now.Add(life)}
-	l.URL = base + s.seal(cause.Workspace, id, l.ExpiresAt)
+	l.URL = base + s.sealToken(cause.Workspace, id, l.ExpiresAt)
 	b, err := json.Marshal(l, json.Deterministic(true))
 	if err != nil {
 		return record.Doc{}, fmt.Errorf("encode link: %w", err)
@@ -163,10 +163,10 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, bas
 	return d, s.store.Linked(ctx, id, d, now, cause)
 }
 
-// Follow opens the asset of a link. Expired links, changed links and links to
+// OpenLink opens the asset of a link. Expired links, changed links and links to
 // missing assets return the same fault.
-func (s *Service) Follow(ctx context.Context, token string) (*File, error) {
-	workspace, id, expires, ok := s.unseal(token)
+func (s *Service) OpenLink(ctx context.Context, token string) (*File, error) {
+	workspace, id, expires, ok := s.openToken(token)
 	if !ok || expires <= clock.At(s.now()) {
 		return nil, fault.Missing()
 	}

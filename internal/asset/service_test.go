@@ -34,10 +34,10 @@ func sealerOf(t *testing.T, keys ...byte) func() *page.Sealer {
 	return func() *page.Sealer { return s }
 }
 
-func newService(t *testing.T, now *time.Time) (*Service, *shelf, string) {
+func newService(t *testing.T, now *time.Time) (*Service, *memoryStore, string) {
 	t.Helper()
 	f, dir := newFolder(t, now)
-	s := newShelf()
+	s := newMemoryStore()
 	return New(s, f, sealerOf(t, 1), func() time.Time { return *now }, rand.Reader), s, dir
 }
 
@@ -159,7 +159,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("got %+v", l)
 	}
 	follow := func(token string) error {
-		f, err := v.Follow(t.Context(), token)
+		f, err := v.OpenLink(t.Context(), token)
 		if err == nil {
 			_ = f.Close()
 			if f.ID != a.ID {

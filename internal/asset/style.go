@@ -6,7 +6,7 @@ import (
 )
 
 // properties are the allowed style properties, as attributes and in style.
-var properties = words(`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
+var properties = wordSet(`fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
 	stroke-miterlimit stroke-dasharray stroke-dashoffset paint-order vector-effect color opacity visibility display overflow
 	clip-path clip-rule mask stop-color stop-opacity transform-origin
 	font-family font-size font-style font-weight font-stretch font-variant text-anchor text-decoration letter-spacing word-spacing
@@ -20,11 +20,12 @@ const (
 	maxSheet = 1 << 20
 )
 
-// functions are the allowed functions in values. None of them fetches anything.
-var functions = words(`rgb rgba hsl hsla`)
+// colorFunctions are the allowed functions in values. None of them fetches
+// anything.
+var colorFunctions = wordSet(`rgb rgba hsl hsla`)
 
 var (
-	styleLetters = lettersOf(" .,%#+()-")
+	styleLetters = newByteSet(" .,%#+()-")
 	call         = regexp.MustCompile(`([\w-]*)\s*\(`)
 	localURL     = regexp.MustCompile(`^url\( ?['"]?#([A-Za-z_][\w.-]*)['"]? ?\)( [\w#]+)?$`)
 	comment      = regexp.MustCompile(`(?s)/\*.*?\*/`)
@@ -32,9 +33,9 @@ var (
 	selector     = regexp.MustCompile(`^[.#]?[A-Za-z_][\w-]*$`)
 )
 
-// drawing are the properties whose references draw content. All others refer to
-// colors.
-var drawing = words(`clip-path mask`)
+// drawingProperties are the properties whose references draw content. All
+// others refer to colors.
+var drawingProperties = wordSet(`clip-path mask`)
 
 // cleanValue returns a safe value of a property, or empty. References may only
 // name ids of the same SVG. It drops references that draw content where their
@@ -48,16 +49,16 @@ func cleanValue(property, value string, drawn bool) string {
 	}
 	value = strings.TrimSpace(spaces.ReplaceAllString(value, " "))
 	if m := localURL.FindStringSubmatch(value); m != nil {
-		if drawing[property] && drawn || property == "fill" || property == "stroke" {
+		if drawingProperties[property] && drawn || property == "fill" || property == "stroke" {
 			return "url(#" + m[1] + ")" + m[2]
 		}
 		return ""
 	}
-	if !styleLetters.only(value) {
+	if !styleLetters.containsAll(value) {
 		return ""
 	}
 	for _, m := range call.FindAllStringSubmatch(value, -1) {
-		if !functions[m[1]] {
+		if !colorFunctions[m[1]] {
 			return ""
 		}
 	}

@@ -32,17 +32,17 @@ var elements = map[string]bool{
 	"text": true, "tspan": true, "title": true, "desc": true, styleName: true,
 }
 
-// renamed are elements that are kept under another name: the content of a link
-// is still drawn.
-var renamed = map[string]string{"a": "g"}
+// renamedElements are elements that are kept under another name: the content of
+// a link is still drawn.
+var renamedElements = map[string]string{"a": "g"}
 
 // attributes are the allowed attributes besides style properties. Their values
 // are numbers, lists of numbers and words.
-var attributes = words(`class x y width height cx cy r rx ry x1 y1 x2 y2 dx dy fx fy fr d points pathLength transform viewBox
+var attributes = wordSet(`class x y width height cx cy r rx ry x1 y1 x2 y2 dx dy fx fy fr d points pathLength transform viewBox
 	preserveAspectRatio version offset gradientUnits gradientTransform spreadMethod clipPathUnits maskUnits maskContentUnits
 	rotate textLength lengthAdjust`)
 
-func words(text string) map[string]bool {
+func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
 		set[w] = true
@@ -75,11 +75,11 @@ func (n *node) get(name string) string {
 	return ""
 }
 
-// sanitiseSVG rebuilds an SVG from allowed elements.
-func sanitiseSVG(b []byte) (Picture, error) {
+// sanitizeSVG rebuilds an SVG from allowed elements.
+func sanitizeSVG(b []byte) (Picture, error) {
 	root, err := parseSVG(b)
 	if err != nil {
-		return Picture{}, notPicture(err)
+		return Picture{}, notAnImage(err)
 	}
 	width, height := sizeOf(root)
 	if width > 0 && height > 0 {
@@ -100,7 +100,7 @@ func parseSVG(b []byte) (*node, error) {
 		return nil, errors.New("it does not begin with an element")
 	}
 	d := xml.NewDecoder(bytes.NewReader(b))
-	t := &tree{ids: map[string]*node{}}
+	t := &svgParser{ids: map[string]*node{}}
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -129,22 +129,22 @@ func parseSVG(b []byte) (*node, error) {
 	if t.root == nil {
 		return nil, errors.New("it has no root")
 	}
-	drawn, err := t.root.weigh(t.ids)
+	drawn, err := t.root.countDrawn(t.ids)
 	if err == nil && drawn > maxDrawn {
 		err = fmt.Errorf("it draws more than %d elements", maxDrawn)
 	}
 	return t.root, err
 }
 
-// tree is the state of the parser.
-type tree struct {
+// svgParser is the state of the parser.
+type svgParser struct {
 	root  *node
 	open  []*node // from the root to the current node
 	ids   map[string]*node
 	nodes int
 }
 
-func (t *tree) add(n *node) error {
+func (t *svgParser) add(n *node) error {
 	if t.nodes++; t.nodes > maxNodes || len(t.open) == maxDepth {
 		return fmt.Errorf("it has more than %d elements, or they are nested more than %d deep", maxNodes, maxDepth)
 	}
@@ -164,12 +164,12 @@ func (t *tree) add(n *node) error {
 	return nil
 }
 
-func (t *tree) end() {
-	t.open[len(t.open)-1].close()
+func (t *svgParser) end() {
+	t.open[len(t.open)-1].finish()
 	t.open = t.open[:len(t.open)-1]
 }
 
-func (t *tree) text(text string) {
+func (t *svgParser) text(text string) {
 	if len(t.open) == 0 {
 		return
 	}
@@ -184,7 +184,7 @@ func startNode(t xml.StartElement, root bool) (*node, error) {
 	if root && (!ours || name != "svg") {
 		return nil, fmt.Errorf("its root is %q, not svg", name)
 	}
-	if to := renamed[name]; to != "" {
+	if to := renamedElements[name]; to != "" {
 		name = to
 	}
 	if _, known := elements[name]; !ours || !known {
@@ -197,8 +197,8 @@ func startNode(t xml.StartElement, root bool) (*node, error) {
 	return n, nil
 }
 
-// close processes an element whose content is complete.
-func (n *node) close() {
+// finish processes an element whose content is complete.
+func (n *node) finish() {
 	if n.name != styleName {
 		return
 	}
@@ -209,21 +209,21 @@ func (n *node) close() {
 	n.attributes, n.children = nil, []*node{{text: cleanSheet(text.String())}}
 }
 
-// letters are the allowed bytes of values. Regular expressions are only for
+// byteSet are the allowed bytes of values. Regular expressions are only for
 // short values: they would take a minute for the largest ones.
-type letters [256]bool
+type byteSet [256]bool
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-func lettersOf(more string) (l letters) {
+func newByteSet(more string) (l byteSet) {
 	for _, c := range []byte(alphanumeric + more) {
 		l[c] = true
 	}
 	return l
 }
 
-// only reports whether a text consists of these letters.
-func (l *letters) only(text string) bool {
+// containsAll reports whether a text consists of these letters.
+func (l *byteSet) containsAll(text string) bool {
 	for i := range len(text) {
 		if !l[text[i]] {
 			return false
@@ -233,7 +233,7 @@ func (l *letters) only(text string) bool {
 }
 
 var (
-	plainLetters = lettersOf(" .,%+()-")
+	plainLetters = newByteSet(" .,%+()-")
 	lines        = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
 	idValue      = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
 	localRef     = regexp.MustCompile(`^#([A-Za-z_][\w.-]*)$`)
@@ -263,7 +263,7 @@ func (n *node) add(a xml.Attr) {
 		if value = cleanValue(name, value, true); value != "" {
 			n.refs = append(n.refs, refsIn(value)...)
 		}
-	case !attributes[name] || !plainLetters.only(value):
+	case !attributes[name] || !plainLetters.containsAll(value):
 		return
 	}
 	if value != "" {
@@ -271,9 +271,9 @@ func (n *node) add(a xml.Attr) {
 	}
 }
 
-// weigh counts the drawn nodes, including those drawn by reference. A few
+// countDrawn counts the drawn nodes, including those drawn by reference. A few
 // elements that refer to each other could keep a renderer busy forever.
-func (n *node) weigh(ids map[string]*node) (int, error) {
+func (n *node) countDrawn(ids map[string]*node) (int, error) {
 	if n.drawn > 0 {
 		return n.drawn, nil
 	}
@@ -283,7 +283,7 @@ func (n *node) weigh(ids map[string]*node) (int, error) {
 	n.weighing = true
 	sum := 1
 	for _, c := range n.children {
-		d, err := c.weigh(ids)
+		d, err := c.countDrawn(ids)
 		if err != nil {
 			return 0, err
 		}
@@ -294,7 +294,7 @@ func (n *node) weigh(ids map[string]*node) (int, error) {
 		if to == nil {
 			continue
 		}
-		d, err := to.weigh(ids)
+		d, err := to.countDrawn(ids)
 		if err != nil {
 			return 0, err
 		}

@@ -27,22 +27,22 @@ const home = ident.ID("wks_01h455vb4pex5vsknk084sn02q")
 
 var noon = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// full says that there is time for everything.
-var full = os.Getenv("FANFARE_DRILL") == "full"
+// longDrills enables the long drills.
+var longDrills = os.Getenv("FANFARE_DRILL") == "full"
 
-// shelf is a store in memory. Each of its operations is one transaction.
-type shelf struct {
+// memoryStore is a store in memory. Each of its operations is one transaction.
+type memoryStore struct {
 	mu      sync.Mutex
 	assets  map[string]*Asset // by hash
 	touched map[ident.ID]clock.Instant
 	refs    map[ident.ID]bool
 }
 
-func newShelf() *shelf {
-	return &shelf{assets: map[string]*Asset{}, touched: map[ident.ID]clock.Instant{}, refs: map[ident.ID]bool{}}
+func newMemoryStore() *memoryStore {
+	return &memoryStore{assets: map[string]*Asset{}, touched: map[ident.ID]clock.Instant{}, refs: map[ident.ID]bool{}}
 }
 
-func (s *shelf) Save(_ context.Context, a *Asset, _ record.Cause) (record.Doc, error) {
+func (s *memoryStore) Save(_ context.Context, a *Asset, _ record.Cause) (record.Doc, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if there := s.assets[a.SHA256]; there != nil {
@@ -54,7 +54,7 @@ func (s *shelf) Save(_ context.Context, a *Asset, _ record.Cause) (record.Doc, e
 	return record.Doc{JSON: b}, err
 }
 
-func (s *shelf) ByID(_ context.Context, _ ident.ID, ids []ident.ID) (list []*Asset, _ error) {
+func (s *memoryStore) ByID(_ context.Context, _ ident.ID, ids []ident.ID) (list []*Asset, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.assets {
@@ -65,17 +65,17 @@ func (s *shelf) ByID(_ context.Context, _ ident.ID, ids []ident.ID) (list []*Ass
 	return list, nil
 }
 
-func (s *shelf) Linked(context.Context, ident.ID, record.Doc, clock.Instant, record.Cause) error {
+func (s *memoryStore) Linked(context.Context, ident.ID, record.Doc, clock.Instant, record.Cause) error {
 	return nil
 }
 
-func (s *shelf) Workspaces(context.Context) ([]ident.ID, error) { return []ident.ID{home}, nil }
+func (s *memoryStore) Workspaces(context.Context) ([]ident.ID, error) { return []ident.ID{home}, nil }
 
-func (s *shelf) idle(id ident.ID, before clock.Instant) bool {
+func (s *memoryStore) idle(id ident.ID, before clock.Instant) bool {
 	return s.touched[id] <= before && !s.refs[id]
 }
 
-func (s *shelf) Idle(_ context.Context, _ ident.ID, before clock.Instant, _ int) (list []Idle, _ error) {
+func (s *memoryStore) Idle(_ context.Context, _ ident.ID, before clock.Instant, _ int) (list []Idle, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for sum, a := range s.assets {
@@ -86,7 +86,7 @@ func (s *shelf) Idle(_ context.Context, _ ident.ID, before clock.Instant, _ int)
 	return list, nil
 }
 
-func (s *shelf) Drop(_ context.Context, _ ident.ID, before clock.Instant, idle []Idle) error {
+func (s *memoryStore) Drop(_ context.Context, _ ident.ID, before clock.Instant, idle []Idle) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range idle {
@@ -97,7 +97,7 @@ func (s *shelf) Drop(_ context.Context, _ ident.ID, before clock.Instant, idle [
 	return nil
 }
 
-func (s *shelf) Named(_ context.Context, _ ident.ID, sums []string) (map[string]bool, error) {
+func (s *memoryStore) Named(_ context.Context, _ ident.ID, sums []string) (map[string]bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	named := map[string]bool{}
@@ -107,8 +107,8 @@ func (s *shelf) Named(_ context.Context, _ ident.ID, sums []string) (map[string]
 	return named, nil
 }
 
-// refer is what a creative does in its transaction.
-func (s *shelf) refer(sum string, at clock.Instant) bool {
+// refer adds a reference as a creative does in its transaction.
+func (s *memoryStore) refer(sum string, at clock.Instant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.assets[sum]
@@ -119,38 +119,39 @@ func (s *shelf) refer(sum string, at clock.Instant) bool {
 	return true
 }
 
-// slow is a store that says when each of its operations is about to begin.
-type slow struct {
-	*shelf
+// steppedStore is a store that says when each of its operations is about to
+// begin.
+type steppedStore struct {
+	*memoryStore
 	pause func(step string)
 }
 
-func (s slow) Save(ctx context.Context, a *Asset, c record.Cause) (record.Doc, error) {
+func (s steppedStore) Save(ctx context.Context, a *Asset, c record.Cause) (record.Doc, error) {
 	s.pause("save")
-	return s.shelf.Save(ctx, a, c)
+	return s.memoryStore.Save(ctx, a, c)
 }
 
-func (s slow) Idle(ctx context.Context, w ident.ID, before clock.Instant, most int) ([]Idle, error) {
+func (s steppedStore) Idle(ctx context.Context, w ident.ID, before clock.Instant, most int) ([]Idle, error) {
 	s.pause("idle")
-	return s.shelf.Idle(ctx, w, before, most)
+	return s.memoryStore.Idle(ctx, w, before, most)
 }
 
-func (s slow) Drop(ctx context.Context, w ident.ID, before clock.Instant, idle []Idle) error {
+func (s steppedStore) Drop(ctx context.Context, w ident.ID, before clock.Instant, idle []Idle) error {
 	s.pause("drop")
-	return s.shelf.Drop(ctx, w, before, idle)
+	return s.memoryStore.Drop(ctx, w, before, idle)
 }
 
-func (s slow) Named(ctx context.Context, w ident.ID, sums []string) (map[string]bool, error) {
+func (s steppedStore) Named(ctx context.Context, w ident.ID, sums []string) (map[string]bool, error) {
 	s.pause("named")
-	return s.shelf.Named(ctx, w, sums)
+	return s.memoryStore.Named(ctx, w, sums)
 }
 
-// stage is a folder and a store on which several actors work, of whom only one
-// goes on at a time.
-type stage struct {
+// interleaving is a folder and a store on which several actors work, of whom
+// only one goes on at a time.
+type interleaving struct {
 	t     *testing.T
 	dir   string
-	shelf *shelf
+	store *memoryStore
 	now   time.Time
 	sum   string
 	// acked and referred are what was promised to somebody.
@@ -159,30 +160,30 @@ type stage struct {
 
 var dot = Picture{MIMEType: SVG, Width: 1, Height: 1, Bytes: []byte("<svg/>")}
 
-func newStage(t *testing.T, dir string) *stage {
+func newInterleaving(t *testing.T, dir string) *interleaving {
 	t.Helper()
 	sum := sha256.Sum256(dot.Bytes)
-	return &stage{t: t, dir: dir, shelf: newShelf(), now: noon, sum: hex.EncodeToString(sum[:])}
+	return &interleaving{t: t, dir: dir, store: newMemoryStore(), now: noon, sum: hex.EncodeToString(sum[:])}
 }
 
 // service works on the stage and stops wherever pause does.
-func (s *stage) service(pause func(string)) (*Service, *Folder) {
+func (s *interleaving) service(pause func(string)) (*Service, *Folder) {
 	s.t.Helper()
 	f, err := OpenFolder(s.dir, func() time.Time { return s.now }, rand.Reader)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	f.pause = pause
-	return New(slow{s.shelf, pause}, f, nil, func() time.Time { return s.now }, rand.Reader), f
+	return New(steppedStore{s.store, pause}, f, nil, func() time.Time { return s.now }, rand.Reader), f
 }
 
 func free(string) {}
 
-// sound wants every record to have its file, at any moment.
-func (s *stage) sound() error {
+// checkFiles wants every record to have its file, at any moment.
+func (s *interleaving) checkFiles() error {
 	_, f := s.service(free)
 	defer func() { _ = f.Close() }()
-	if s.shelf.assets[s.sum] == nil {
+	if s.store.assets[s.sum] == nil {
 		if s.acked || s.referred {
 			return fmt.Errorf("the record is gone (acknowledged: %v, referred to: %v)", s.acked, s.referred)
 		}
@@ -200,37 +201,37 @@ func (s *stage) sound() error {
 	return nil
 }
 
-// actors are who may work at the same time.
-var actors = map[string]func(s *stage, v *Service) error{
-	"upload": func(s *stage, v *Service) error {
-		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
+// actors has the operations that may run concurrently.
+var actors = map[string]func(s *interleaving, v *Service) error{
+	"upload": func(s *interleaving, v *Service) error {
+		_, err := v.Store(context.Background(), record.Cause{Workspace: home}, dot)
 		s.acked = s.acked || err == nil
 		return err
 	},
-	"sweep": func(_ *stage, v *Service) error { return v.Sweep(context.Background()) },
-	"refer": func(s *stage, _ *Service) error {
-		s.referred = s.shelf.refer(s.sum, clock.At(s.now))
+	"sweep": func(_ *interleaving, v *Service) error { return v.Sweep(context.Background()) },
+	"refer": func(s *interleaving, _ *Service) error {
+		s.referred = s.store.refer(s.sum, clock.At(s.now))
 		return nil
 	},
 }
 
-// beginnings are the states to start from.
-var beginnings = map[string]func(s *stage, v *Service) error{
-	"nothing": func(*stage, *Service) error { return nil },
-	"an idle asset": func(s *stage, v *Service) error {
-		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
+// startStates has the initial states.
+var startStates = map[string]func(s *interleaving, v *Service) error{
+	"nothing": func(*interleaving, *Service) error { return nil },
+	"an idle asset": func(s *interleaving, v *Service) error {
+		_, err := v.Store(context.Background(), record.Cause{Workspace: home}, dot)
 		s.now = s.now.Add(IdleLife + time.Hour)
 		return err
 	},
-	"a file whose record went": func(s *stage, v *Service) error {
-		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
-		delete(s.shelf.assets, s.sum)
+	"a file whose record went": func(s *interleaving, v *Service) error {
+		_, err := v.Store(context.Background(), record.Cause{Workspace: home}, dot)
+		delete(s.store.assets, s.sum)
 		s.now = s.now.Add(IdleLife + time.Hour)
 		return err
 	},
-	"a file that a dead sweep moved away": func(s *stage, v *Service) error {
-		_, err := v.Keep(context.Background(), record.Cause{Workspace: home}, dot)
-		delete(s.shelf.assets, s.sum)
+	"a file that a dead sweep moved away": func(s *interleaving, v *Service) error {
+		_, err := v.Store(context.Background(), record.Cause{Workspace: home}, dot)
+		delete(s.store.assets, s.sum)
 		s.now = s.now.Add(IdleLife + time.Hour)
 		at := filepath.Join(s.dir, string(home), s.sum[:2], s.sum)
 		if err == nil {
@@ -251,7 +252,7 @@ const end = "end"
 
 type crashed struct{}
 
-func (s *stage) start(name string) *actor {
+func (s *interleaving) start(name string) *actor {
 	a := &actor{name: name, turn: make(chan bool), at: make(chan string)}
 	go func() {
 		v, f := s.service(func(step string) {
@@ -277,10 +278,10 @@ func (s *stage) start(name string) *actor {
 	return a
 }
 
-// play runs actors by a schedule: of the alternatives at each moment, which is
-// taken. Alternatives are to let an actor go on, and to let one crash. It
-// returns how many there were at each moment, and what happened.
-func (s *stage) play(names []string, schedule []int, crashes int) (choices []int, story []string, err error) {
+// runSchedule runs actors by a schedule: of the alternatives at each moment,
+// which is taken. Alternatives are to let an actor go on, and to let one crash.
+// It returns how many there were at each moment, and what happened.
+func (s *interleaving) runSchedule(names []string, schedule []int, crashes int) (choices []int, story []string, err error) {
 	var live []*actor
 	for _, name := range names {
 		live = append(live, s.start(name))
@@ -308,7 +309,7 @@ func (s *stage) play(names []string, schedule []int, crashes int) (choices []int
 		if at == end {
 			live = slices.Delete(live, i, i+1)
 		}
-		if wrong := s.sound(); wrong != nil && err == nil {
+		if wrong := s.checkFiles(); wrong != nil && err == nil {
 			err = wrong
 		}
 	}
@@ -321,15 +322,15 @@ func (s *stage) play(names []string, schedule []int, crashes int) (choices []int
 // what was promised holds through later sweeps.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
-	for name, begin := range beginnings {
+	for name, begin := range startStates {
 		for _, cast := range [][]string{{"upload", "sweep"}, {"refer", "sweep"}, {"upload", "upload"}, {"sweep", "sweep"}} {
 			for crashes := range 2 {
-				if crashes > 0 && cast[0] == "sweep" && !full {
+				if crashes > 0 && cast[0] == "sweep" && !longDrills {
 					continue // most of the orders, each of them on the disk
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, strings.Join(cast, " "), crashes), func(t *testing.T) {
 					t.Parallel()
-					n := explore(t, begin, cast, crashes)
+					n := runAllSchedules(t, begin, cast, crashes)
 					t.Logf("%d orders", n)
 				})
 			}
@@ -342,10 +343,10 @@ func TestInterleavings(t *testing.T) {
 func TestDrillInterleavings(t *testing.T) {
 	t.Parallel()
 	seed, orders := mathrand.Uint64(), 20
-	if full {
+	if longDrills {
 		orders = 2000
 	}
-	for name, begin := range beginnings {
+	for name, begin := range startStates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, dir := mathrand.New(mathrand.NewPCG(seed, 0)), t.TempDir()
@@ -354,8 +355,8 @@ func TestDrillInterleavings(t *testing.T) {
 				for i := range schedule {
 					schedule[i] = r.IntN(4)
 				}
-				s := newStage(t, filepath.Join(dir, fmt.Sprint(n)))
-				if _, story := s.once(begin, []string{"upload", "sweep", "sweep", "refer"}, schedule, 0); t.Failed() {
+				s := newInterleaving(t, filepath.Join(dir, fmt.Sprint(n)))
+				if _, story := s.runOnce(begin, []string{"upload", "sweep", "sweep", "refer"}, schedule, 0); t.Failed() {
 					t.Fatalf("seed %d, schedule %v:\n%s", seed, schedule, strings.Join(story, "\n"))
 				}
 				_ = os.RemoveAll(s.dir)
@@ -364,14 +365,14 @@ func TestDrillInterleavings(t *testing.T) {
 	}
 }
 
-// explore plays every schedule and returns how many there are.
-func explore(t *testing.T, begin func(*stage, *Service) error, cast []string, crashes int) int {
+// runAllSchedules plays every schedule and returns how many there are.
+func runAllSchedules(t *testing.T, begin func(*interleaving, *Service) error, cast []string, crashes int) int {
 	t.Helper()
 	dir := t.TempDir()
 	schedule := []int{}
 	for n := 1; ; n++ {
-		s := newStage(t, filepath.Join(dir, fmt.Sprint(n)))
-		choices, story := s.once(begin, cast, schedule, crashes)
+		s := newInterleaving(t, filepath.Join(dir, fmt.Sprint(n)))
+		choices, story := s.runOnce(begin, cast, schedule, crashes)
 		if t.Failed() {
 			t.Fatalf("schedule %v:\n%s", schedule, strings.Join(story, "\n"))
 		}
@@ -390,14 +391,14 @@ func explore(t *testing.T, begin func(*stage, *Service) error, cast []string, cr
 	}
 }
 
-// once plays one schedule, and then lets sweeps go over what it left.
-func (s *stage) once(begin func(*stage, *Service) error, cast []string, schedule []int, crashes int) (choices []int, story []string) {
+// runOnce plays one schedule, and then lets sweeps go over what it left.
+func (s *interleaving) runOnce(begin func(*interleaving, *Service) error, cast []string, schedule []int, crashes int) (choices []int, story []string) {
 	v, f := s.service(free)
 	defer func() { _ = f.Close() }()
 	if err := begin(s, v); err != nil {
 		s.t.Fatal(err)
 	}
-	choices, story, err := s.play(cast, schedule, crashes)
+	choices, story, err := s.runSchedule(cast, schedule, crashes)
 	if err != nil {
 		s.t.Error(err)
 	}
@@ -407,7 +408,7 @@ func (s *stage) once(begin func(*stage, *Service) error, cast []string, schedule
 		if err := v.Sweep(context.Background()); err != nil {
 			s.t.Error(err)
 		}
-		if err := s.sound(); err != nil {
+		if err := s.checkFiles(); err != nil {
 			s.t.Errorf("%v later: %v", later, err)
 		}
 	}
@@ -418,7 +419,7 @@ func (s *stage) once(begin func(*stage, *Service) error, cast []string, schedule
 			s.t.Error(err)
 		}
 	}
-	if err := s.sound(); err != nil {
+	if err := s.checkFiles(); err != nil {
 		s.t.Errorf("weeks later: %v", err)
 	}
 	if left := files(s.t, s.dir); !s.referred && len(left) > 0 {
@@ -427,7 +428,7 @@ func (s *stage) once(begin func(*stage, *Service) error, cast []string, schedule
 	return choices, story
 }
 
-// files lists what is in a folder.
+// files lists the files of a folder.
 func files(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -89,8 +89,8 @@ type Report struct {
 	Named            []string
 }
 
-// mostNamed is how many files a Report names.
-const mostNamed = 5
+// maxNamed is how many files a Report names.
+const maxNamed = 5
 
 // Sums lists the hashes of all assets.
 type Sums interface {
@@ -151,7 +151,7 @@ func (r *Report) add(ctx context.Context, files Opener, workspace ident.ID, sum 
 	default:
 		return fmt.Errorf("read file of asset %s of %s: %w", sum, workspace, err)
 	}
-	if len(r.Named) < mostNamed {
+	if len(r.Named) < maxNamed {
 		r.Named = append(r.Named, string(workspace)+"/"+sum)
 	}
 	return nil

@@ -194,4 +194,4 @@ func (f *FailureError) Error() string {
 func (f *FailureError) Unwrap() error { return f.cause }
 
 // ErrNoPictures means that a provider does not create images.
-var ErrNoPictures = errors.New("this provider makes no pictures")
+var ErrNoPictures = errors.New("this provider creates no images")

@@ -145,8 +145,8 @@ type Content struct {
 	Media        []Media                `json:"media"`
 }
 
-// empty returns the content of a creative that has none yet.
-func empty() Content { return Content{ByChannel: map[string]policy.Copy{}, Media: []Media{}} }
+// emptyContent returns the content of a creative that has none yet.
+func emptyContent() Content { return Content{ByChannel: map[string]policy.Copy{}, Media: []Media{}} }
 
 // Media is one image of a creative.
 type Media struct {
@@ -240,7 +240,7 @@ type Variant struct {
 	AspectRatio *string            `json:"aspect_ratio"`
 	Language    *string            `json:"language"`
 	Generation  *VariantGeneration `json:"generation"`
-	// Metrics is not stored. Measured sets it from the facts.
+	// Metrics is not stored. VariantsWithMetrics sets it from the facts.
 	Metrics    *struct{}      `json:"metrics"`
 	Experiment *struct{}      `json:"experiment"`
 	Version    int64          `json:"version"`
@@ -255,11 +255,11 @@ type VariantGeneration struct {
 	Parameters map[string]string `json:"parameters"`
 }
 
-// living are the statuses of a creative that is not archived.
-var living = []Status{StatusGenerating, StatusReady, StatusFailed}
+// notArchived are the statuses of a creative that is not archived.
+var notArchived = []Status{StatusGenerating, StatusReady, StatusFailed}
 
-// refuse returns the fault for an action that the status does not allow.
-func (c *Creative) refuse(verb string, required ...Status) error {
+// invalidState returns the fault for an action that the status does not allow.
+func (c *Creative) invalidState(verb string, required ...Status) error {
 	code := fault.InvalidState
 	message := fmt.Sprintf("Cannot %s a creative that is %s; it must be %s.", verb, c.Status, record.JoinStatuses(required))
 	if c.Status == StatusArchived && !slices.Contains(required, StatusArchived) {
@@ -269,8 +269,8 @@ func (c *Creative) refuse(verb string, required ...Status) error {
 	return fault.New(code, message, fault.Detail{Code: string(code), Message: message, Meta: fault.Meta{"current_status": c.Status, "required_status": required}})
 }
 
-// unarchived returns the status of an archived creative after a restore.
-func (c *Creative) unarchived() Status {
+// restoredStatus returns the status of an archived creative after a restore.
+func (c *Creative) restoredStatus() Status {
 	switch g := c.Generation; {
 	case g != nil && g.Error != nil:
 		return StatusFailed

@@ -20,19 +20,19 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// ample are limits that no test meets by accident.
-func ample(c *app.Config) {
+// highLimits sets limits that no test reaches.
+func highLimits(c *app.Config) {
 	c.Limits = map[account.Plan]ratelimit.Limits{account.Growth: {}}
 }
 
-// each runs a test on every engine, with a workspace of its own.
+// each runs a test on every engine, with its own workspace.
 func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
 	t.Helper()
 	t.Parallel()
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, fanfaretest.New(t, open(t), ample).Tenant(account.Growth))
+			test(t, fanfaretest.New(t, open(t), highLimits).Tenant(account.Growth))
 		})
 	}
 }
@@ -55,8 +55,8 @@ func patch(c *fanfaretest.Tenant, id string, body any) *fanfaretest.Response {
 	return c.Do("PATCH", collection+"/"+id, body)
 }
 
-// full reads a creative as the service has it.
-func full(c *fanfaretest.Tenant, id string) *creative.Creative {
+// loadCreative reads a creative as a Go value.
+func loadCreative(c *fanfaretest.Tenant, id string) *creative.Creative {
 	var v creative.Creative
 	c.Do("GET", collection+"/"+id, nil).Want(200).Data(&v)
 	return &v
@@ -69,9 +69,9 @@ func variants(c *fanfaretest.Tenant, id string) []creative.Variant {
 	return list
 }
 
-// run does the work of a creative, as the job does, a moment after what was
+// runJob does the work of a creative, as the job does, a moment after what was
 // before.
-func run(t testing.TB, c *fanfaretest.Tenant, id string) {
+func runJob(t testing.TB, c *fanfaretest.Tenant, id string) {
 	t.Helper()
 	c.World.Clock.Advance(time.Millisecond)
 	if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err != nil {
@@ -79,8 +79,8 @@ func run(t testing.TB, c *fanfaretest.Tenant, id string) {
 	}
 }
 
-// background lets the jobs run until the test ends.
-func background(t testing.TB, c *fanfaretest.Tenant) {
+// runJobs runs the background jobs until the test ends.
+func runJobs(t testing.TB, c *fanfaretest.Tenant) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -93,8 +93,8 @@ func background(t testing.TB, c *fanfaretest.Tenant) {
 	})
 }
 
-// number asks the database for one.
-func number(t testing.TB, c *fanfaretest.Tenant, query string, args ...any) int64 {
+// queryInt runs a query that returns one number.
+func queryInt(t testing.TB, c *fanfaretest.Tenant, query string, args ...any) int64 {
 	t.Helper()
 	rows, err := c.World.App.Engine.Query(t.Context(), query, args...)
 	if err != nil {
@@ -106,17 +106,17 @@ func number(t testing.TB, c *fanfaretest.Tenant, query string, args ...any) int6
 	return rows.Int()
 }
 
-// planned is how many jobs of a kind wait for a record.
-func planned(t testing.TB, c *fanfaretest.Tenant, kind, id string) int64 {
+// countJobs counts the queued jobs of a kind for a record.
+func countJobs(t testing.TB, c *fanfaretest.Tenant, kind, id string) int64 {
 	t.Helper()
-	return number(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(c.Workspace), kind, id)
+	return queryInt(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(c.Workspace), kind, id)
 }
 
 func eventsOf(c *fanfaretest.Tenant, id string) []map[string]any {
 	return c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data
 }
 
-func typesOf(c *fanfaretest.Tenant, id string) []string {
+func eventTypes(c *fanfaretest.Tenant, id string) []string {
 	types := []string{}
 	for _, e := range eventsOf(c, id) {
 		types = append(types, strings.TrimPrefix(e["type"].(string), "creative."))
@@ -131,7 +131,7 @@ func want(t testing.TB, what string, wanted, got any) {
 	}
 }
 
-// wantDetail wants one problem among those of a refused body.
+// wantDetail checks that a fault has a detail.
 func wantDetail(t testing.TB, res *fanfaretest.Response, field, code string) {
 	t.Helper()
 	e := res.WantError(422, "validation_failed")
@@ -143,65 +143,65 @@ func wantDetail(t testing.TB, res *fanfaretest.Response, field, code string) {
 	t.Errorf("got details %+v want %s at %s", e.Details, code, field)
 }
 
-// tea is a prompt with enough in it for every channel.
+// tea is a prompt with enough facts for every channel.
 const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning."
 
-// author is a provider that does what a test says, and the catalogue that
+// fakeProvider is a provider that does what a test says, and the catalogue that
 // knows it under the name of openai, beside the built-in one.
-type author struct {
-	creative.Catalogue
+type fakeProvider struct {
+	creative.ProviderCatalog
 	unpriced bool
 	write    func(ctx context.Context, b *creative.Brief) (*creative.Result, error)
 	paint    func(ctx context.Context, b *creative.Brief, s creative.Shape, format string) (*creative.Picture, creative.Usage, error)
 }
 
-// scripted puts an author in the place of the models.
-func scripted(c *fanfaretest.Tenant) *author {
-	a := &author{Catalogue: c.World.App.Creatives.Catalogue}
+// useFakeProvider replaces the models by a fake provider.
+func useFakeProvider(c *fanfaretest.Tenant) *fakeProvider {
+	a := &fakeProvider{ProviderCatalog: c.World.App.Creatives.Providers}
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
-		return &creative.Result{Language: "en", Model: "author-1", Drafts: written(b, "One", "Two", "Three")}, nil
+		return &creative.Result{Language: "en", Model: "author-1", Drafts: draftsOf(b, "One", "Two", "Three")}, nil
 	}
-	c.World.App.Creatives.Catalogue = a
+	c.World.App.Creatives.Providers = a
 	return a
 }
 
-// fails lets the author fail.
-func (a *author) fails(err error) {
+// failWith makes the provider fail.
+func (a *fakeProvider) failWith(err error) {
 	a.write = func(context.Context, *creative.Brief) (*creative.Result, error) { return nil, err }
 }
 
-// writes lets the author hand in drafts.
-func (a *author) writes(drafts func(b *creative.Brief) []creative.Draft) {
+// respondWith sets the drafts of the provider.
+func (a *fakeProvider) respondWith(drafts func(b *creative.Brief) []creative.Draft) {
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 		return &creative.Result{Language: "en", Model: "author-1", Drafts: drafts(b)}, nil
 	}
 }
 
-func (a *author) Names(context.Context, ident.ID) ([]string, error) {
+func (a *fakeProvider) Names(context.Context, ident.ID) ([]string, error) {
 	return []string{creative.BuiltIn, "openai"}, nil
 }
 
-func (a *author) Open(ctx context.Context, workspace ident.ID, name string) (creative.Work, error) {
+func (a *fakeProvider) Open(ctx context.Context, workspace ident.ID, name string) (creative.OpenProvider, error) {
 	if name == creative.BuiltIn {
-		return a.Catalogue.Open(ctx, workspace, name)
+		return a.ProviderCatalog.Open(ctx, workspace, name)
 	}
-	return creative.Work{Provider: a, Priced: !a.unpriced}, nil
+	return creative.OpenProvider{Provider: a, Priced: !a.unpriced}, nil
 }
 
-func (a *author) Write(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
+func (a *fakeProvider) Write(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
 	return a.write(ctx, b)
 }
 
-func (a *author) Paint(ctx context.Context, b *creative.Brief, _ *creative.Draft, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
+func (a *fakeProvider) Paint(ctx context.Context, b *creative.Brief, _ *creative.Draft, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
 	if a.paint == nil {
 		return nil, creative.Usage{}, creative.ErrNoPictures
 	}
 	return a.paint(ctx, b, s, format)
 }
 
-// written makes a draft of each text: it is what every field of every channel
+// draftsOf makes a draft of each text: it is what every field of every channel
 // starts with.
-func written(b *creative.Brief, texts ...string) []creative.Draft {
+func draftsOf(b *creative.Brief, texts ...string) []creative.Draft {
 	var list []creative.Draft
 	for _, text := range texts {
 		d := creative.Draft{Angle: "benefit_first", ByChannel: map[string]policy.Copy{}, CallToAction: "shop_now"}
@@ -221,22 +221,22 @@ func written(b *creative.Brief, texts ...string) []creative.Draft {
 	return list
 }
 
-// byModel is a request that the author gets.
+// byModel is a request for the fake provider.
 const byModel = `{"prompt":"Mountain green tea","provider":"openai","channels":["social"]}`
 
-// reach makes a creative and brings it to a status; "gone ready" is archived
-// after it was ready, and so on.
-func reach(t testing.TB, c *fanfaretest.Tenant, a *author, status string) string {
+// createInStatus makes a creative and brings it to a status; "gone ready" is
+// archived after it was ready, and so on.
+func createInStatus(t testing.TB, c *fanfaretest.Tenant, a *fakeProvider, status string) string {
 	t.Helper()
 	status, gone := strings.CutPrefix(status, "gone ")
 	writes := a.write
 	id := generate(c, byModel, async).Want(202).ID()
 	switch status {
 	case "ready":
-		run(t, c, id)
+		runJob(t, c, id)
 	case "failed":
-		a.fails(creative.Fail(creative.FailProvider, true, "The provider is away."))
-		run(t, c, id)
+		a.failWith(creative.Fail(creative.FailProvider, true, "The provider is away."))
+		runJob(t, c, id)
 	}
 	a.write = writes
 	if gone {
@@ -248,16 +248,16 @@ func reach(t testing.TB, c *fanfaretest.Tenant, a *author, status string) string
 
 var statuses = []string{"generating", "ready", "failed", "gone generating", "gone ready", "gone failed"}
 
-// shown is the status that the API gives for one of reach's.
-func shown(status string) string {
+// apiStatus is the status that the API gives for one of reach's.
+func apiStatus(status string) string {
 	if strings.HasPrefix(status, "gone ") {
 		return "archived"
 	}
 	return status
 }
 
-// generating is how many jobs there are to generate a creative.
-func generating(t testing.TB, c *fanfaretest.Tenant, id string) int64 {
+// countGenerateJobs counts the queued jobs that generate a creative.
+func countGenerateJobs(t testing.TB, c *fanfaretest.Tenant, id string) int64 {
 	t.Helper()
-	return planned(t, c, creative.JobGenerate, id)
+	return countJobs(t, c, creative.JobGenerate, id)
 }

@@ -31,17 +31,17 @@ type Request struct {
 }
 
 const (
-	// Longest is the maximum duration of a generation.
-	Longest = 10 * time.Minute
-	// look is the polling interval of Wait.
-	look = 50 * time.Millisecond
+	// MaxDuration is the maximum duration of a generation.
+	MaxDuration = 10 * time.Minute
+	// pollInterval is the polling interval of Wait.
+	pollInterval = 50 * time.Millisecond
 )
 
-func fieldOf(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
+func itemPath(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-// dangling lists references of the request that do not exist or are archived,
-// and copies the data that it needs from those that exist.
-func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
+// missingRefs lists references of the request that do not exist or are
+// archived, and copies the data that it needs from those that exist.
+func (s *Service) missingRefs(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
 	var details []fault.Detail
 	judge := func(field string, id ident.ID, there, archived bool) {
 		switch {
@@ -52,15 +52,15 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) 
 		}
 	}
 	if id := r.CampaignID; id != nil {
-		c, there, archived, err := s.Neighbours.Campaign(ctx, workspace, *id)
+		c, there, archived, err := s.Records.Campaign(ctx, workspace, *id)
 		if err != nil {
 			return nil, err
 		}
 		judge("campaign_id", *id, there, archived)
-		r.takeOver(c)
+		r.fillFromCampaign(c)
 	}
 	if id := r.AudienceID; id != nil {
-		there, archived, err := s.Neighbours.Audience(ctx, workspace, *id)
+		there, archived, err := s.Records.Audience(ctx, workspace, *id)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) 
 		if err != nil && !missing {
 			return nil, err
 		}
-		judge(fieldOf("references", i)+".creative_id", *ref.CreativeID, !missing, !missing && c.Status == StatusArchived)
+		judge(itemPath("references", i)+".creative_id", *ref.CreativeID, !missing, !missing && c.Status == StatusArchived)
 	}
 	if id, own := logoAsset(r.Brand); own {
 		found, err := s.media(ctx, workspace, []ident.ID{id})
@@ -88,8 +88,8 @@ func (s *Service) dangling(ctx context.Context, workspace ident.ID, r *Request) 
 	return append(details, bad...), err
 }
 
-// takeOver fills empty fields of the request from the campaign.
-func (r *Request) takeOver(c Context) {
+// fillFromCampaign fills empty fields of the request from the campaign.
+func (r *Request) fillFromCampaign(c CampaignContext) {
 	if len(r.Channels) == 0 {
 		r.Channels = c.Channels
 	}
@@ -102,7 +102,7 @@ func (r *Request) takeOver(c Context) {
 }
 
 func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Request) ([]fault.Detail, error) {
-	names, err := s.Catalogue.Names(ctx, workspace)
+	names, err := s.Providers.Names(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	f := body.NewReader(sent, false)
 	r := readRequest(f)
 	f.Done()
-	dangling, err := s.dangling(ctx, cause.Workspace, &r)
+	dangling, err := s.missingRefs(ctx, cause.Workspace, &r)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -165,12 +165,12 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 		return record.Doc{}, fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
 			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
 	}
-	c, err := s.draft(ctx, cause, &r)
+	c, err := s.newGeneration(ctx, cause, &r)
 	if err != nil {
 		return record.Doc{}, err
 	}
 	save := Save{Save: record.Save{Cause: cause, At: c.CreatedAt, Events: []record.Event{{Type: "creative.created"}}}}
-	if err := s.begin(ctx, c, &save); err != nil {
+	if err := s.startGeneration(ctx, c, &save); err != nil {
 		return record.Doc{}, err
 	}
 	save.Jobs = c.generateJobs("", save.At)
@@ -189,10 +189,11 @@ func (c *Creative) generateJobs(before Status, at clock.Instant) []record.Job {
 	return []record.Job{{Kind: JobGenerate, Workspace: c.WorkspaceID, ID: c.ID, At: at, Cancel: before == StatusGenerating}}
 }
 
-// begin runs a quick generation at once. Any other one runs in the background.
-func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
+// startGeneration runs a quick generation at once. Any other one runs in the
+// background.
+func (s *Service) startGeneration(ctx context.Context, c *Creative, save *Save) error {
 	if c.Generation.Provider == BuiltIn && len(c.Generation.Parameters.shapes()) == 0 {
-		o, err := s.attempt(ctx, save.Cause, c)
+		o, err := s.generateOnce(ctx, save.Cause, c)
 		if err != nil {
 			return err
 		}
@@ -207,8 +208,8 @@ func (s *Service) begin(ctx context.Context, c *Creative, save *Save) error {
 	return nil
 }
 
-// draft returns the record of a generation that has not started.
-func (s *Service) draft(ctx context.Context, cause record.Cause, r *Request) (*Creative, error) {
+// newGeneration returns the record of a generation that has not started.
+func (s *Service) newGeneration(ctx context.Context, cause record.Cause, r *Request) (*Creative, error) {
 	if len(r.Channels) == 0 {
 		r.Channels = []string{defaultChannels[r.Type]}
 	}
@@ -227,8 +228,8 @@ func (s *Service) draft(ctx context.Context, cause record.Cause, r *Request) (*C
 		n := int64(binary.BigEndian.Uint64(b[:]) & MaxSeed)
 		seed = &n
 	}
-	c, err := s.blank(ctx, cause, r.Type, "generated", Spec{
-		Name: nameFrom(r.Prompt), Channels: r.Channels, Content: empty(), Tags: r.Tags, Metadata: r.Metadata,
+	c, err := s.newCreative(ctx, cause, r.Type, "generated", Spec{
+		Name: nameFrom(r.Prompt), Channels: r.Channels, Content: emptyContent(), Tags: r.Tags, Metadata: r.Metadata,
 	})
 	if err != nil {
 		return nil, err
@@ -245,12 +246,12 @@ func (s *Service) draft(ctx context.Context, cause record.Cause, r *Request) (*C
 func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusFailed {
-			return c.refuse("retry", StatusFailed)
+			return c.invalidState("retry", StatusFailed)
 		}
 		c.Status = StatusGenerating
 		c.Generation.StartedAt, c.Generation.FinishedAt, c.Generation.Error = &save.At, nil, nil
 		save.Events = []record.Event{{Type: "creative.updated", Previous: map[string]any{"status": StatusFailed}}}
-		return s.begin(ctx, c, save)
+		return s.startGeneration(ctx, c, save)
 	})
 }
 
@@ -260,7 +261,7 @@ func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.I
 func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, patience time.Duration) (d record.Doc, done bool, err error) {
 	until := time.NewTimer(patience)
 	defer until.Stop()
-	again := time.NewTicker(look)
+	again := time.NewTicker(pollInterval)
 	defer again.Stop()
 	for {
 		c, err := s.Store.Load(ctx, cause.Workspace, id)
@@ -268,7 +269,7 @@ func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, pat
 			return record.Doc{}, false, err
 		}
 		if c.Status != StatusGenerating {
-			return c.Stored(), true, s.Store.Amend(ctx, cause, id, c.Stored())
+			return c.Stored(), true, s.Store.ReplaceResponse(ctx, cause, id, c.Stored())
 		}
 		select {
 		case <-until.C:
@@ -295,7 +296,7 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 	s.running.Store(id, &stop)
 	defer s.running.CompareAndDelete(id, &stop)
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
-	o, err := s.attempt(ctx, cause, c)
+	o, err := s.generateOnce(ctx, cause, c)
 	if err == nil && o.failure != nil && errors.Is(ctx.Err(), context.Canceled) {
 		// An interrupted generation has not failed.
 		err = fmt.Errorf("generate %s: %w", id, ctx.Err())
@@ -309,29 +310,29 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 		if c.Status == StatusGenerating {
 			s.finish(c, o, save)
 		} else {
-			o.book(save)
+			o.recordCost(save)
 		}
 		return nil
 	})
 	return err
 }
 
-// attempt tries once. An error is internal and can be retried until the maximum
-// duration.
-func (s *Service) attempt(ctx context.Context, cause record.Cause, c *Creative) (*outcome, error) {
-	over := c.Generation.StartedAt.Add(Longest) <= clock.At(s.Now())
+// generateOnce tries once. An error is internal and can be retried until the
+// maximum duration.
+func (s *Service) generateOnce(ctx context.Context, cause record.Cause, c *Creative) (*outcome, error) {
+	over := c.Generation.StartedAt.Add(MaxDuration) <= clock.At(s.Now())
 	if over {
-		return failed(Fail(FailTimeout, true, "The generation took longer than %d minutes. Try again.", int(Longest.Minutes()))), nil
+		return failedOutcome(Fail(FailTimeout, true, "The generation took longer than %d minutes. Try again.", int(MaxDuration.Minutes()))), nil
 	}
-	work, err := s.Catalogue.Open(ctx, c.WorkspaceID, c.Generation.Provider)
+	work, err := s.Providers.Open(ctx, c.WorkspaceID, c.Generation.Provider)
 	var f *FailureError
 	switch {
 	case errors.As(err, &f):
-		return failed(f), nil
+		return failedOutcome(f), nil
 	case err != nil:
 		return nil, err
 	}
-	return s.produce(ctx, cause, c, work)
+	return s.generateVariants(ctx, cause, c, work)
 }
 
 // shapes returns the requested image sizes.

@@ -6,8 +6,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestLanguageMismatch wants the built-in composer to refuse what it would
-// have to translate, and nothing else.
+// TestLanguageMismatch checks that the built-in composer rejects only prompts
+// that it would have to translate.
 func TestLanguageMismatch(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		const english, german = "Oat milk latte for students, 20% off until Sunday, free refills", "Hafermilch-Latte für Studierende, 20 % Rabatt bis Sonntag und kostenlose Lieferung"

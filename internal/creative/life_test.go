@@ -19,7 +19,7 @@ func TestGenerateText(t *testing.T) {
 			"prompt": tea, "channels": creative.Channels, "seed": 7, "tags": []string{"Tea"}, "metadata": map[string]any{"k": "v"},
 			"landing_url": "https://leaf.example/tea", "brand": map[string]any{"name": "Leaf & Co"},
 		}).Want(201)
-		v := full(c, res.ID())
+		v := loadCreative(c, res.ID())
 		if res.Header.Get("Location") != collection+"/"+string(v.ID) || res.Header.Get("ETag") != `"1.0"` || res.Header.Get("Retry-After") != "" || res.Header.Get("Preference-Applied") != "" {
 			t.Errorf("got headers %v", res.Header)
 		}
@@ -47,22 +47,22 @@ func TestGenerateText(t *testing.T) {
 				t.Errorf("%s: got %+v, want a text that fits", channel, copied)
 			}
 		}
-		want(t, "events", []string{"created", "ready"}, typesOf(c, string(v.ID)))
+		want(t, "events", []string{"created", "ready"}, eventTypes(c, string(v.ID)))
 		// The same request and seed give the same texts.
-		again := full(c, generate(c, map[string]any{
+		again := loadCreative(c, generate(c, map[string]any{
 			"prompt": tea, "channels": creative.Channels, "seed": 7, "landing_url": "https://leaf.example/tea", "brand": map[string]any{"name": "Leaf & Co"},
 		}).Want(201).ID())
 		want(t, "content of the same request", v.Content, again.Content)
 	})
 }
 
-// TestVariants wants variants in their order, one of them primary and equal to
-// the creative, and shares that add up.
+// TestVariants checks the order of variants, that the primary one equals the
+// creative, and that weights add up.
 func TestVariants(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		for _, n := range []int{1, 3, 7, 10} {
 			id := generate(c, map[string]any{"prompt": tea, "variants": n}).Want(201).ID()
-			v, list := full(c, id), variants(c, id)
+			v, list := loadCreative(c, id), variants(c, id)
 			if v.VariantCount != len(list) || len(list)+len(v.Generation.Dropped) != n {
 				t.Errorf("got variant_count %d, %d variants and %d reasons want %d in all", v.VariantCount, len(list), len(v.Generation.Dropped), n)
 			}
@@ -95,7 +95,7 @@ func TestVariants(t *testing.T) {
 	})
 }
 
-// TestGenerateImage makes pictures in the background.
+// TestGenerateImage creates images in the background.
 func TestGenerateImage(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		res := generate(c, map[string]any{
@@ -108,15 +108,15 @@ func TestGenerateImage(t *testing.T) {
 		want(t, "status, count, primary", []any{"generating", 0.0, nil}, []any{rec["status"], rec["variant_count"], rec["primary_variant_id"]})
 		get := c.Do("GET", collection+"/"+id, nil).Want(200)
 		want(t, "Retry-After while generating", "2", get.Header.Get("Retry-After"))
-		want(t, "jobs", int64(1), generating(t, c, id))
-		run(t, c, id)
+		want(t, "jobs", int64(1), countGenerateJobs(t, c, id))
+		runJob(t, c, id)
 		get = c.Do("GET", collection+"/"+id, nil).Want(200)
 		want(t, "headers once ready", []string{"", `"2.0"`}, []string{get.Header.Get("Retry-After"), get.Header.Get("ETag")})
-		want(t, "jobs once ready", int64(0), generating(t, c, id))
-		want(t, "events", []string{"created", "ready"}, typesOf(c, id))
+		want(t, "jobs once ready", int64(0), countGenerateJobs(t, c, id))
+		want(t, "events", []string{"created", "ready"}, eventTypes(c, id))
 		ready := eventsOf(c, id)[1]
 		want(t, "actor and previous", []any{map[string]any{"type": "system", "id": nil}, map[string]any{"status": "generating"}}, []any{ready["actor"], ready["previous"]})
-		v := full(c, id)
+		v := loadCreative(c, id)
 		want(t, "times", []any{clock.At(fanfaretest.Start), clock.At(fanfaretest.Start.Add(time.Millisecond))}, []any{*v.Generation.StartedAt, *v.Generation.FinishedAt})
 		list := variants(c, id)
 		want(t, "variants", 2, len(list))
@@ -144,7 +144,7 @@ func TestGenerateImage(t *testing.T) {
 	})
 }
 
-// TestPreferences waits as callers want it (RFC 7240).
+// TestPreferences checks the Prefer header (RFC 7240).
 func TestPreferences(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		const picture = `{"prompt":"Mountain tea","type":"image","variants":1,"sizes":["320x50"]}`
@@ -159,7 +159,7 @@ func TestPreferences(t *testing.T) {
 			res := generate(c, picture, "Prefer: "+tt.prefer).Want(202)
 			want(t, "Preference-Applied of "+tt.prefer, tt.applied, res.Header.Get("Preference-Applied"))
 		}
-		background(t, c)
+		runJobs(t, c)
 		for _, tt := range []struct{ prefer, applied string }{
 			{"wait=30", "wait=30"}, {"wait=600", "wait=30"}, {"wait=99999999999999999999, wait=25", "wait=25"}, {"wait=-1, wait=20", "wait=20"}, {"wait = 30", "wait=30"},
 		} {
@@ -190,10 +190,10 @@ func TestIdempotentGeneration(t *testing.T) {
 		again("text", text, collection+"/generate", `{"prompt":"Mountain tea"}`, "Idempotency-Key: text")
 		later := generate(c, picture, async, "Idempotency-Key: later").Want(202)
 		again("while generating", later, collection+"/generate", picture, async, "Idempotency-Key: later")
-		run(t, c, later.ID())
+		runJob(t, c, later.ID())
 		again("once ready", later, collection+"/generate", picture, async, "Idempotency-Key: later")
 		generate(c, `{"prompt":"Another"}`, "Idempotency-Key: later").WantError(422, "idempotency_key_reused")
-		background(t, c)
+		runJobs(t, c)
 		waited := generate(c, picture, "Prefer: wait=30", "Idempotency-Key: waited").Want(201)
 		again("what was waited for", waited, collection+"/generate", picture, "Prefer: wait=30", "Idempotency-Key: waited")
 		patch(c, waited.ID(), `{"name":"Another"}`).Want(200)
@@ -202,19 +202,19 @@ func TestIdempotentGeneration(t *testing.T) {
 	})
 }
 
-// TestIdempotentRetry gives each retry an answer of its own.
+// TestIdempotentRetry checks that each retry has its own response.
 func TestIdempotentRetry(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
-		id := reach(t, c, a, "failed")
+		a := useFakeProvider(c)
+		id := createInStatus(t, c, a, "failed")
 		path := collection + "/" + id + "/retry"
 		first := c.Do("POST", path, nil, async, "Idempotency-Key: one").Want(202)
 		res := c.Do("POST", path, nil, async, "Idempotency-Key: one").Want(202)
 		want(t, "the same key", string(first.Body), string(res.Body))
 		want(t, "replayed", "true", res.Header.Get("Idempotency-Replayed"))
 		c.Do("POST", path, nil, async, "Idempotency-Key: two").WantError(409, "invalid_state")
-		background(t, c)
-		a.fails(creative.Fail(creative.FailProvider, true, "The provider is away."))
+		runJobs(t, c)
+		a.failWith(creative.Fail(creative.FailProvider, true, "The provider is away."))
 		for read(c, id)["status"] == "generating" {
 			if t.Context().Err() != nil {
 				t.Fatal("the generation did not end")

@@ -27,7 +27,7 @@ func mediaOf(a *asset.Asset) Media {
 
 // storeImage stores a generated image.
 func (s *Service) storeImage(ctx context.Context, cause record.Cause, p *Picture) (Media, error) {
-	d, err := s.Assets.Keep(ctx, cause, asset.Picture{MIMEType: p.MIMEType, Width: p.Shape.Width, Height: p.Shape.Height, Bytes: p.Bytes})
+	d, err := s.Assets.Store(ctx, cause, asset.Picture{MIMEType: p.MIMEType, Width: p.Shape.Width, Height: p.Shape.Height, Bytes: p.Bytes})
 	if err != nil {
 		return Media{}, err
 	}

@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// Measured returns Variants with metrics.
-func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
+// VariantsWithMetrics returns Variants with metrics.
+func (s *Service) VariantsWithMetrics(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
 	p, err := s.Variants(ctx, workspace, id, q)
 	if err != nil || len(p.Docs) == 0 {
 		return p, err
@@ -34,9 +34,9 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 		list[i] = v.ID
 	}
 	var found map[ident.ID]fact.VariantMetrics
-	if s.Figures != nil {
-		if found, err = s.Figures.Variants(ctx, workspace, id); err != nil {
-			return p, fmt.Errorf("look up figures of %s: %w", id, err)
+	if s.Metrics != nil {
+		if found, err = s.Metrics.Variants(ctx, workspace, id); err != nil {
+			return p, fmt.Errorf("look up metrics of %s: %w", id, err)
 		}
 	}
 	for i, v := range list {
@@ -46,7 +46,7 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 		if c.VariantCount == 1 {
 			v = id
 		}
-		if p.Docs[i], err = measured(p.Docs[i], found[v]); err != nil {
+		if p.Docs[i], err = withMetrics(p.Docs[i], found[v]); err != nil {
 			return p, err
 		}
 	}
@@ -57,8 +57,8 @@ func (s *Service) Measured(ctx context.Context, workspace, id ident.ID, q page.Q
 // cannot match it, because its quotes are escaped.
 var noMetrics = []byte(`"metrics":null`)
 
-// measured returns the variant document with its metrics.
-func measured(d record.Doc, m fact.VariantMetrics) (record.Doc, error) {
+// withMetrics returns the variant document with its metrics.
+func withMetrics(d record.Doc, m fact.VariantMetrics) (record.Doc, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return d, fmt.Errorf("encode metrics: %w", err)

@@ -13,28 +13,28 @@ import (
 	"fanfare/internal/store"
 )
 
-// figures are what ads have brought, in the test's hand.
-type figures struct {
+// fakeMetrics has the metrics of ads.
+type fakeMetrics struct {
 	known map[ident.ID]fact.VariantMetrics
 	asked []string
 }
 
-// Variants implements creative.Figures.
-func (f *figures) Variants(_ context.Context, workspace, id ident.ID) (map[ident.ID]fact.VariantMetrics, error) {
+// Variants implements creative.MetricsSource.
+func (f *fakeMetrics) Variants(_ context.Context, workspace, id ident.ID) (map[ident.ID]fact.VariantMetrics, error) {
 	f.asked = append(f.asked, fmt.Sprint(workspace, id))
 	return f.known, nil
 }
 
-// measured reads the metrics of all variants, and checks that nothing else
+// withMetrics reads the metrics of all variants, and checks that nothing else
 // differs from a plain list.
-func measured(t *testing.T, c *fanfaretest.Tenant, id string) (list []string) {
+func withMetrics(t *testing.T, c *fanfaretest.Tenant, id string) (list []string) {
 	t.Helper()
 	q := page.Query{Sort: "position", Limit: 100}
 	plain, err := c.World.App.Creatives.Variants(t.Context(), c.Workspace, ident.ID(id), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.World.App.Creatives.Measured(t.Context(), c.Workspace, ident.ID(id), q)
+	p, err := c.World.App.Creatives.VariantsWithMetrics(t.Context(), c.Workspace, ident.ID(id), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,32 +60,32 @@ func measured(t *testing.T, c *fanfaretest.Tenant, id string) (list []string) {
 
 const unknown = `{"impressions":null,"clicks":null,"ctr":null,"conversions":null,"cvr":null,"spend":null,"cpa":null}`
 
-// TestVariantMetrics wants each variant to have the figures of its own ads,
-// and an only one those of the creative.
+// TestVariantMetrics checks that each variant has the metrics of its own ads,
+// and a single variant those of the creative.
 func TestVariantMetrics(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		one, three := generate(c, `{"prompt":"Mountain tea with \"metrics\":null","variants":1}`).Want(201).ID(), generate(c, `{"prompt":"Mountain tea","variants":3}`).Want(201).ID()
-		want(t, "without figures", []string{unknown, unknown, unknown}, measured(t, c, three))
+		want(t, "without metrics", []string{unknown, unknown, unknown}, withMetrics(t, c, three))
 		list := variants(c, three)
-		f := &figures{known: map[ident.ID]fact.VariantMetrics{
+		f := &fakeMetrics{known: map[ident.ID]fact.VariantMetrics{
 			ident.ID(one): {Impressions: fact.Whole(7)}, ident.ID(three): {Impressions: fact.Whole(9)},
 			list[1].ID: {
 				Impressions: fact.Whole(1000), Clicks: fact.Whole(20), CTR: fact.Millionths(20_000), Conversions: fact.Millionths(2_500_000),
 				CVR: fact.Millionths(125_000), Spend: fact.Millionths(12_340_000), CPA: fact.Millionths(4_936_000),
 			},
 		}}
-		c.World.App.Creatives.Figures = f
-		want(t, "of three", []string{unknown, `{"impressions":1000,"clicks":20,"ctr":0.02,"conversions":2.5,"cvr":0.125,"spend":12.34,"cpa":4.936}`, unknown}, measured(t, c, three))
-		want(t, "of an only one", []string{`{"impressions":7,"clicks":null,"ctr":null,"conversions":null,"cvr":null,"spend":null,"cpa":null}`}, measured(t, c, one))
+		c.World.App.Creatives.Metrics = f
+		want(t, "of three", []string{unknown, `{"impressions":1000,"clicks":20,"ctr":0.02,"conversions":2.5,"cvr":0.125,"spend":12.34,"cpa":4.936}`, unknown}, withMetrics(t, c, three))
+		want(t, "of an only one", []string{`{"impressions":7,"clicks":null,"ctr":null,"conversions":null,"cvr":null,"spend":null,"cpa":null}`}, withMetrics(t, c, one))
 		want(t, "what was asked", fmt.Sprint(c.Workspace, three), f.asked[0])
-		if _, err := c.World.App.Creatives.Measured(t.Context(), c.World.Tenant("growth").Workspace, ident.ID(one), page.Query{Sort: "position", Limit: 1}); err == nil {
+		if _, err := c.World.App.Creatives.VariantsWithMetrics(t.Context(), c.World.Tenant("growth").Workspace, ident.ID(one), page.Query{Sort: "position", Limit: 1}); err == nil {
 			t.Error("got variants of another workspace's creative want none")
 		}
 	})
 }
 
-// TestVariantMetricsOfOldDocuments reads variants that were stored before they
-// could tell metrics.
+// TestVariantMetricsOfOldDocuments reads variants that were stored without
+// metrics.
 func TestVariantMetricsOfOldDocuments(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := generate(c, `{"prompt":"Mountain tea","variants":2}`).Want(201).ID()
@@ -96,6 +96,6 @@ func TestVariantMetricsOfOldDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want(t, "metrics", []string{unknown, unknown}, measured(t, c, id))
+		want(t, "metrics", []string{unknown, unknown}, withMetrics(t, c, id))
 	})
 }

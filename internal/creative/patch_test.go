@@ -17,16 +17,16 @@ import (
 // (W2, W3, W4).
 func TestRoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		ids := []string{
 			generate(c, map[string]any{"prompt": tea, "channels": creative.Channels, "landing_url": "https://leaf.example/", "brand": map[string]any{"name": "Leaf & Co"}}).Want(201).ID(),
 			create(c, withPicture(asset(c, onePixel(t)), `"alt_text":"A cup"`)),
 		}
 		for _, status := range statuses[:3] {
-			ids = append(ids, reach(t, c, a, status))
+			ids = append(ids, createInStatus(t, c, a, status))
 		}
 		pictures := generate(c, `{"prompt":"Mountain tea","type":"image","sizes":["320x50"]}`, async).Want(202).ID()
-		run(t, c, pictures)
+		runJob(t, c, pictures)
 		for _, id := range append(ids, pictures) {
 			patch(c, id, `{"approval":{"status":"approved","note":"Fine"}}`).Want(200)
 			before, events := c.Do("GET", collection+"/"+id, nil).Want(200), len(eventsOf(c, id))
@@ -41,7 +41,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestReadOnly names the member that cannot be changed.
+// TestReadOnly checks that a fault names the read-only field.
 func TestReadOnly(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := create(c, withPicture(asset(c, onePixel(t)), `"alt_text":"A cup"`))
@@ -71,15 +71,15 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// TestRewrite changes texts: those of the primary variant change with them,
-// and the policy is asked again.
-func TestRewrite(t *testing.T) {
+// TestContentUpdate changes texts: those of the primary variant change with
+// them, and the policy is asked again.
+func TestContentUpdate(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := generate(c, `{"prompt":"Mountain tea from the valley","channels":["social","push"],"variants":3}`).Want(201).ID()
-		before, others := full(c, id), variants(c, id)
+		before, others := loadCreative(c, id), variants(c, id)
 		c.World.Clock.Advance(time.Minute)
 		patch(c, id, `{"content":{"headline":"Mine","by_channel":{"push":null,"social":{"primary_text":"This tea cures cancer"}}}}`).Want(200)
-		v, list := full(c, id), variants(c, id)
+		v, list := loadCreative(c, id), variants(c, id)
 		want(t, "headline and version", []any{"Mine", int64(2)}, []any{*v.Content.Headline, v.Version})
 		social := before.Content.ByChannel["social"]
 		text := "This tea cures cancer"
@@ -96,24 +96,24 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("got previous %v want the content", previous)
 		}
 		patch(c, id, `{"content":{"by_channel":{"social":{"primary_text":"Tea from the valley"}}}}`).Want(200)
-		want(t, "policy in the end", "pass", full(c, id).Policy.Status)
+		want(t, "policy in the end", "pass", loadCreative(c, id).Policy.Status)
 		// What is written in the brief may be said.
 		patch(c, id, `{"content":{"by_channel":{"social":{"primary_text":"Now $5"}}}}`).Want(200)
-		want(t, "rule", "price_not_in_brief", full(c, id).Policy.Findings[0].Rule)
+		want(t, "rule", "price_not_in_brief", loadCreative(c, id).Policy.Findings[0].Rule)
 		// Text that was never written can be added to a failed one, and is lost
 		// when it is generated after all.
-		a := scripted(c)
-		id = reach(t, c, a, "failed")
+		a := useFakeProvider(c)
+		id = createInStatus(t, c, a, "failed")
 		patch(c, id, `{"content":{"headline":"By hand"},"rights":{"licence":"Ours"}}`).Want(200)
 		act(c, id, "retry").Want(202)
-		run(t, c, id)
-		v = full(c, id)
+		runJob(t, c, id)
+		v = loadCreative(c, id)
 		want(t, "headline and rights", []any{"One", creative.Rights{Licence: v.Rights.Licence}}, []any{*v.Content.Headline, *v.Rights})
 	})
 }
 
-// TestMembers changes each member and finds the old value in the event.
-func TestMembers(t *testing.T) {
+// TestFieldUpdates changes each member and finds the old value in the event.
+func TestFieldUpdates(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := generate(c, `{"prompt":"Mountain tea","tags":["a"],"metadata":{"k":"v","l":"w"}}`).Want(201).ID()
 		for i, tt := range []struct {
@@ -141,11 +141,11 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// TestApproval has people decide what may be shown.
+// TestApproval approves and rejects creatives.
 func TestApproval(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		id := generate(c, `{"prompt":"Mountain tea"}`).Want(201).ID()
-		want(t, "approval of its own", creative.Approval{Status: "not_required"}, full(c, id).Approval)
+		want(t, "approval of its own", creative.Approval{Status: "not_required"}, loadCreative(c, id).Approval)
 		require := func(required bool) {
 			t.Helper()
 			if _, err := c.World.App.Accounts.SetApproval(t.Context(), fanfaretest.Operator, c.Workspace, required); err != nil {
@@ -162,9 +162,9 @@ func TestApproval(t *testing.T) {
 		}
 		require(true)
 		uploaded := create(c, `{"name":"One","type":"text","content":{"body":"Tea"}}`)
-		want(t, "approval of own material", "pending", full(c, uploaded).Approval.Status)
+		want(t, "approval of own material", "pending", loadCreative(c, uploaded).Approval.Status)
 		id = generate(c, `{"prompt":"Mountain tea"}`).Want(201).ID()
-		want(t, "approval to begin with", creative.Approval{Status: "pending"}, full(c, id).Approval)
+		want(t, "approval to begin with", creative.Approval{Status: "pending"}, loadCreative(c, id).Approval)
 		want(t, "usable", record.Usability{Issue: "no_creative_ready"}, usable(id))
 		editor := c.As(account.Editor)
 		for i, tt := range []struct {
@@ -178,7 +178,7 @@ func TestApproval(t *testing.T) {
 		} {
 			c.World.Clock.Advance(time.Minute)
 			editor.Do("PATCH", collection+"/"+id, tt.body).Want(200)
-			v := full(c, id).Approval
+			v := loadCreative(c, id).Approval
 			note := ""
 			if v.Note != nil {
 				note = *v.Note
@@ -188,14 +188,14 @@ func TestApproval(t *testing.T) {
 				t.Errorf("%s: got by %+v", tt.body, v.By)
 			}
 			want(t, "usable after "+tt.body, tt.usable, usable(id))
-			want(t, "version", int64(i+2), full(c, id).Version)
+			want(t, "version", int64(i+2), loadCreative(c, id).Version)
 		}
 		wantDetail(t, patch(c, id, `{"approval":{"status":"not_required"}}`), "approval.status", "invalid_value")
 		wantDetail(t, patch(c, id, `{"approval":{"status":"yes"}}`), "approval.status", "invalid_value")
-		decided := full(c, id).Approval
+		decided := loadCreative(c, id).Approval
 		c.World.Clock.Advance(time.Minute)
 		patch(c, id, `{"name":"Two"}`).Want(200)
-		want(t, "approval after another change", decided, full(c, id).Approval)
+		want(t, "approval after another change", decided, loadCreative(c, id).Approval)
 		want(t, "waiting ones", 2, len(c.Do("GET", collection+"?approval=pending", nil).Want(200).List().Data))
 		c.As(account.Viewer).Do("PATCH", collection+"/"+id, `{"approval":{"status":"approved"}}`).WantError(403, "insufficient_permissions")
 		require(false)

@@ -20,25 +20,25 @@ type outcome struct {
 	usage    Usage
 }
 
-func failed(f *FailureError) *outcome { return &outcome{failure: f} }
+func failedOutcome(f *FailureError) *outcome { return &outcome{failure: f} }
 
-// produce generates the variants of a creative. Failures of the provider or the
-// brief are an outcome; an error is internal.
-func (s *Service) produce(ctx context.Context, cause record.Cause, c *Creative, work Work) (*outcome, error) {
-	o, err := s.craft(ctx, cause, c, work)
+// generateVariants generates the variants of a creative. Failures of the
+// provider or the brief are an outcome; an error is internal.
+func (s *Service) generateVariants(ctx context.Context, cause record.Cause, c *Creative, work OpenProvider) (*outcome, error) {
+	o, err := s.writeVariants(ctx, cause, c, work)
 	if f, failed := errors.AsType[*FailureError](err); failed {
 		o.failure, err = f, nil
 	}
 	return o, err
 }
 
-func (s *Service) craft(ctx context.Context, cause record.Cause, c *Creative, work Work) (*outcome, error) {
+func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Creative, work OpenProvider) (*outcome, error) {
 	o := &outcome{result: &Result{}}
 	b := c.brief()
-	if err := s.affordable(ctx, c, work); err != nil {
+	if err := s.checkBudget(ctx, c, work); err != nil {
 		return o, err
 	}
-	if err := s.enrich(ctx, c, b); err != nil {
+	if err := s.addReferences(ctx, c, b); err != nil {
 		return o, err
 	}
 	result, err := work.Write(ctx, b)
@@ -52,47 +52,47 @@ func (s *Service) craft(ctx context.Context, cause record.Cause, c *Creative, wo
 	if b.Language == "" {
 		b.Language = result.Language
 	}
-	drafts := s.presentable(b, result)
+	drafts := s.cleanDrafts(b, result)
 	for i, d := range drafts {
 		content := contentOf(b, &d, result.Language)
-		v := s.variant(c, i+1, titleOf(d.Angle, i), content, policy.Review(b.Source(), b.Channels, d.ByChannel))
+		v := s.newVariant(c, i+1, variantName(d.Angle, i), content, policy.Review(b.Source(), b.Channels, d.ByChannel))
 		v.Generation = &VariantGeneration{Seed: b.Seed, Parameters: map[string]string{}}
 		if d.Angle != "" {
 			v.Generation.Parameters["angle"] = d.Angle
 		}
 		if v.Policy.Status == policy.Block {
 			v.Status = StatusFailed
-		} else if err := s.paint(ctx, cause, b, &d, work, &v, &o.usage); err != nil {
+		} else if err := s.addImages(ctx, cause, b, &d, work, &v, &o.usage); err != nil {
 			return o, err
 		}
 		o.variants = append(o.variants, v)
 	}
-	return o, arrange(o.variants, result.Dropped)
+	return o, selectPrimary(o.variants, result.Dropped)
 }
 
-// affordable returns a failure if the workspace's budget does not allow the
+// checkBudget returns a failure if the workspace's budget does not allow the
 // work.
-func (s *Service) affordable(ctx context.Context, c *Creative, work Work) error {
+func (s *Service) checkBudget(ctx context.Context, c *Creative, work OpenProvider) error {
 	if work.Quick {
 		return nil
 	}
-	rules, err := s.Neighbours.Workspace(ctx, c.WorkspaceID)
+	rules, err := s.Records.Workspace(ctx, c.WorkspaceID)
 	if err != nil || rules.Budget == nil {
 		return err
 	}
 	if !work.Priced {
 		return Fail(FailBudget, false, "The workspace has a monthly budget for models, and the price of this model is not known. Have the operator set its price, or use provider %s.", BuiltIn)
 	}
-	spent, err := s.Store.Spent(ctx, c.WorkspaceID, month(*c.Generation.StartedAt))
+	spent, err := s.Store.ModelSpend(ctx, c.WorkspaceID, month(*c.Generation.StartedAt))
 	if err == nil && spent >= *rules.Budget {
 		return Fail(FailBudget, true, "The workspace has spent its monthly budget for models (%s of %s US dollars). Raise it, wait for the next month, or use provider %s.", dollars(spent), dollars(*rules.Budget), BuiltIn)
 	}
 	return err
 }
 
-// enrich adds fetched data: the logo if images are requested, and the texts of
-// earlier creatives.
-func (s *Service) enrich(ctx context.Context, c *Creative, b *Brief) error {
+// addReferences adds fetched data: the logo if images are requested, and the
+// texts of earlier creatives.
+func (s *Service) addReferences(ctx context.Context, c *Creative, b *Brief) error {
 	for _, ref := range c.Generation.Parameters.References {
 		if ref.CreativeID == nil {
 			continue
@@ -120,9 +120,9 @@ func (s *Service) enrich(ctx context.Context, c *Creative, b *Brief) error {
 	return nil
 }
 
-// presentable converts drafts to plain text for the requested channels. It
+// cleanDrafts converts drafts to plain text for the requested channels. It
 // drops drafts that exceed a hard limit or repeat another one, with a reason.
-func (s *Service) presentable(b *Brief, r *Result) []Draft {
+func (s *Service) cleanDrafts(b *Brief, r *Result) []Draft {
 	var list []Draft
 	seen := map[string]bool{}
 	for i, d := range r.Drafts {
@@ -138,7 +138,7 @@ func (s *Service) presentable(b *Brief, r *Result) []Draft {
 			}
 			fmt.Fprintf(&texts, "%q", text.AllTexts(channel))
 		}
-		d.ByChannel, d.CallToAction = asked, actionOf(d.CallToAction)
+		d.ByChannel, d.CallToAction = asked, callToAction(d.CallToAction)
 		switch {
 		case len(over) > 0:
 			r.Dropped = append(r.Dropped, fmt.Sprintf("Variant %d breaks the limits of %s.", i+1, strings.Join(over, ", ")))
@@ -152,9 +152,9 @@ func (s *Service) presentable(b *Brief, r *Result) []Draft {
 	return list[:min(len(list), b.Variants)]
 }
 
-// actionOf returns the call to action for the text of a button, empty if none
-// matches.
-func actionOf(words string) string {
+// callToAction returns the call to action for the text of a button, empty if
+// none matches.
+func callToAction(words string) string {
 	action := strings.ReplaceAll(strings.ToLower(words), " ", "_")
 	if !slices.Contains(CallsToAction, action) {
 		return ""
@@ -165,11 +165,11 @@ func actionOf(words string) string {
 // contentOf converts a draft to content. Headline and body are those of the
 // channel with the strictest limit, so that they fit every requested channel.
 func contentOf(b *Brief, d *Draft, language string) Content {
-	c := empty()
+	c := emptyContent()
 	c.ByChannel = d.ByChannel
-	c.Headline, _ = strictest(b, d, "headlines", "subject")
-	c.Body, _ = strictest(b, d, "primary_text", "body", "descriptions", "script")
-	if text, there := strictest(b, d, "descriptions", "preheader"); there && (c.Body == nil || *text != *c.Body) {
+	c.Headline, _ = strictestText(b, d, "headlines", "subject")
+	c.Body, _ = strictestText(b, d, "primary_text", "body", "descriptions", "script")
+	if text, there := strictestText(b, d, "descriptions", "preheader"); there && (c.Body == nil || *text != *c.Body) {
 		c.Description = text
 	}
 	if d.CallToAction != "" {
@@ -184,9 +184,9 @@ func contentOf(b *Brief, d *Draft, language string) Content {
 	return c
 }
 
-// strictest returns the text of the requested channel with the lowest limit.
-// For each channel it uses the first of the fields that it has.
-func strictest(b *Brief, d *Draft, fields ...string) (best *string, found bool) {
+// strictestText returns the text of the requested channel with the lowest
+// limit. For each channel it uses the first of the fields that it has.
+func strictestText(b *Brief, d *Draft, fields ...string) (best *string, found bool) {
 	least := 0
 	for _, channel := range b.Channels {
 		text := d.ByChannel[channel]
@@ -206,7 +206,7 @@ func strictest(b *Brief, d *Draft, fields ...string) (best *string, found bool) 
 	return best, found
 }
 
-func titleOf(angle string, i int) string {
+func variantName(angle string, i int) string {
 	if angle == "" {
 		return fmt.Sprintf("Variant %d", i+1)
 	}
@@ -215,8 +215,8 @@ func titleOf(angle string, i int) string {
 	return string(words)
 }
 
-// paint creates and stores the images of a variant.
-func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Draft, work Work, v *Variant, used *Usage) error {
+// addImages creates and stores the images of a variant.
+func (s *Service) addImages(ctx context.Context, cause record.Cause, b *Brief, d *Draft, work OpenProvider, v *Variant, used *Usage) error {
 	for _, shape := range b.Shapes {
 		if slices.ContainsFunc(AspectRatios, func(s Shape) bool { return s.Name == shape.Name }) && v.AspectRatio == nil {
 			v.AspectRatio = &shape.Name
@@ -232,7 +232,7 @@ func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Dr
 			}
 			m, err := s.storeImage(ctx, cause, p)
 			if err != nil {
-				return fmt.Errorf("keep picture: %w", err)
+				return fmt.Errorf("store image: %w", err)
 			}
 			if p.AltText != "" {
 				m.AltText = &p.AltText
@@ -243,9 +243,9 @@ func (s *Service) paint(ctx context.Context, cause record.Cause, b *Brief, d *Dr
 	return nil
 }
 
-// arrange selects the primary variant, splits the traffic among the ready ones,
-// and names each variant's difference.
-func arrange(variants []Variant, dropped []string) error {
+// selectPrimary selects the primary variant, splits the traffic among the ready
+// ones, and names each variant's difference.
+func selectPrimary(variants []Variant, dropped []string) error {
 	ready := 0
 	primary := -1
 	for i := range variants {
@@ -257,7 +257,7 @@ func arrange(variants []Variant, dropped []string) error {
 		}
 	}
 	if ready == 0 {
-		return none(variants, dropped)
+		return noVariantFailure(variants, dropped)
 	}
 	for i := range variants {
 		v := &variants[i]
@@ -269,13 +269,13 @@ func arrange(variants []Variant, dropped []string) error {
 			v.Weight += 100 % ready
 			continue
 		}
-		v.Differences = differences(&variants[primary].Content, &v.Content)
+		v.Differences = contentDifferences(&variants[primary].Content, &v.Content)
 	}
 	return nil
 }
 
-// none returns the failure if no variant is usable.
-func none(variants []Variant, dropped []string) error {
+// noVariantFailure returns the failure if no variant is usable.
+func noVariantFailure(variants []Variant, dropped []string) error {
 	for _, v := range variants {
 		for _, f := range v.Policy.Findings {
 			if f.Severity == policy.Block {
@@ -286,7 +286,7 @@ func none(variants []Variant, dropped []string) error {
 	return Fail(FailAnswer, true, "The provider made nothing that can be used. %s", strings.Join(dropped, " "))
 }
 
-func differences(a, b *Content) []string {
+func contentDifferences(a, b *Content) []string {
 	list := []string{}
 	for _, m := range []struct {
 		name string
@@ -309,8 +309,8 @@ func differences(a, b *Content) []string {
 	return list
 }
 
-// book adds the cost to the month.
-func (o *outcome) book(save *Save) {
+// recordCost adds the cost to the month.
+func (o *outcome) recordCost(save *Save) {
 	if o.usage.CostMicros != nil {
 		save.Spend, save.Month = *o.usage.CostMicros, month(save.At)
 	}
@@ -327,7 +327,7 @@ func (s *Service) finish(c *Creative, o *outcome, save *Save) {
 		}
 		g.Cost = costOf(g.Provider, o.usage)
 	}
-	o.book(save)
+	o.recordCost(save)
 	if f := o.failure; f != nil {
 		c.Status = StatusFailed
 		g.Error = &GenerationErr{Code: f.Code, Message: f.Message, Retryable: f.Retryable}

@@ -18,31 +18,31 @@ import (
 	"fanfare/internal/ident"
 )
 
-// made generates with the author and returns what came of it.
-func made(t testing.TB, c *fanfaretest.Tenant, body string) (*creative.Creative, []creative.Variant) {
+// generateNow generates with the author and returns what came of it.
+func generateNow(t testing.TB, c *fanfaretest.Tenant, body string) (*creative.Creative, []creative.Variant) {
 	t.Helper()
 	id := generate(c, body, async).Want(202).ID()
-	run(t, c, id)
-	return full(c, id), variants(c, id)
+	runJob(t, c, id)
+	return loadCreative(c, id), variants(c, id)
 }
 
-// TestGarbage gets drafts that nobody can use, from an author who keeps to
-// nothing.
-func TestGarbage(t *testing.T) {
+// TestUnusableDrafts gets drafts that nobody can use, from an author who keeps
+// to nothing.
+func TestUnusableDrafts(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		for name, drafts := range map[string]func(b *creative.Brief) []creative.Draft{
 			"no drafts":      func(*creative.Brief) []creative.Draft { return nil },
 			"an empty draft": func(*creative.Brief) []creative.Draft { return []creative.Draft{{}} },
 			"another channel": func(*creative.Brief) []creative.Draft {
-				return written(&creative.Brief{Channels: []string{"search"}}, "One")
+				return draftsOf(&creative.Brief{Channels: []string{"search"}}, "One")
 			},
-			"nothing but space": func(b *creative.Brief) []creative.Draft { return written(b, " \u00a0\n") },
-			"nothing but marks": func(b *creative.Brief) []creative.Draft { return written(b, "<br><img src=x>") },
-			"too long":          func(b *creative.Brief) []creative.Draft { return written(b, strings.Repeat("long ", 150)) },
+			"nothing but space": func(b *creative.Brief) []creative.Draft { return draftsOf(b, " \u00a0\n") },
+			"nothing but marks": func(b *creative.Brief) []creative.Draft { return draftsOf(b, "<br><img src=x>") },
+			"too long":          func(b *creative.Brief) []creative.Draft { return draftsOf(b, strings.Repeat("long ", 150)) },
 		} {
-			a.writes(drafts)
-			v, list := made(t, c, byModel)
+			a.respondWith(drafts)
+			v, list := generateNow(t, c, byModel)
 			if v.Status != creative.StatusFailed || v.Generation.Error.Code != creative.FailAnswer || !v.Generation.Error.Retryable || len(list) != 0 {
 				t.Errorf("%s: got %s and %+v", name, v.Status, v.Generation.Error)
 			}
@@ -54,15 +54,15 @@ func TestGarbage(t *testing.T) {
 // each of the others.
 func TestDrafts(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
-		a.writes(func(b *creative.Brief) []creative.Draft {
-			list := written(b, "One", "Two", "One", strings.Repeat("x", 201), "Three", "Four", "Five")
+		a := useFakeProvider(c)
+		a.respondWith(func(b *creative.Brief) []creative.Draft {
+			list := draftsOf(b, "One", "Two", "One", strings.Repeat("x", 201), "Three", "Four", "Five")
 			social := list[3].ByChannel["social"]
 			social.ShortText = nil
 			list[3].ByChannel["social"] = social
 			return list
 		})
-		v, list := made(t, c, `{"prompt":"Mountain green tea","provider":"openai","channels":["social"],"variants":4}`)
+		v, list := generateNow(t, c, `{"prompt":"Mountain green tea","provider":"openai","channels":["social"],"variants":4}`)
 		var texts []string
 		for _, x := range list {
 			texts = append(texts, *x.Content.Headline)
@@ -79,11 +79,11 @@ func TestDrafts(t *testing.T) {
 // writes markup, fields that the channel does not have, and codes of its own.
 func TestPlainText(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		secret := "<script>alert(1)</script>"
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
-			list := written(b, "<b>Green\u202e</b> tea\x07")
-			list = append(list, written(&creative.Brief{Channels: []string{"search"}}, "Unasked")...)
+			list := draftsOf(b, "<b>Green\u202e</b> tea\x07")
+			list = append(list, draftsOf(&creative.Brief{Channels: []string{"search"}}, "Unasked")...)
 			list[0].ByChannel["email"] = policy.Copy{Body: &secret}
 			social := list[0].ByChannel["social"]
 			social.Body, social.Subject = &secret, &secret
@@ -91,7 +91,7 @@ func TestPlainText(t *testing.T) {
 			list[0].Angle, list[0].CallToAction = "ängste_nehmen", "Click here!"
 			return &creative.Result{Language: "en", Drafts: list[:1]}, nil
 		}
-		v, list := made(t, c, byModel)
+		v, list := generateNow(t, c, byModel)
 		if v.Status != creative.StatusReady {
 			t.Fatalf("got %s: %+v", v.Status, v.Generation.Error)
 		}
@@ -111,18 +111,18 @@ func TestPlainText(t *testing.T) {
 	})
 }
 
-// TestCallToAction takes the words on a button for what they mean.
+// TestCallToAction maps the text of a button to a call to action.
 func TestCallToAction(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		for words, wanted := range map[string]string{"shop_now": "shop_now", "Learn more": "learn_more", "Jetzt kaufen": "", "": ""} {
-			a.writes(func(b *creative.Brief) []creative.Draft {
-				list := written(b, "One")
+			a.respondWith(func(b *creative.Brief) []creative.Draft {
+				list := draftsOf(b, "One")
 				list[0].CallToAction = words
 				return list
 			})
 			got := ""
-			if v, _ := made(t, c, byModel); v.Content.CallToAction != nil {
+			if v, _ := generateNow(t, c, byModel); v.Content.CallToAction != nil {
 				got = *v.Content.CallToAction
 			}
 			want(t, "call to action of "+words, wanted, got)
@@ -130,13 +130,13 @@ func TestCallToAction(t *testing.T) {
 	})
 }
 
-// TestPolicyBlocks fails what the policy stops: some of the variants, or all.
+// TestPolicyBlocks checks that blocked variants fail: some of them, or all.
 func TestPolicyBlocks(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		const bad = "This tea cures cancer"
-		a.writes(func(b *creative.Brief) []creative.Draft { return written(b, bad, bad+" and gout") })
-		v, list := made(t, c, byModel)
+		a.respondWith(func(b *creative.Brief) []creative.Draft { return draftsOf(b, bad, bad+" and gout") })
+		v, list := generateNow(t, c, byModel)
 		e := v.Generation.Error
 		if v.Status != creative.StatusFailed || e.Code != creative.FailPolicy || e.Retryable || len(list) != 0 {
 			t.Fatalf("got %s, %+v and %d variants", v.Status, e, len(list))
@@ -146,10 +146,10 @@ func TestPolicyBlocks(t *testing.T) {
 				t.Errorf("got message %q want %s in it", e.Message, part)
 			}
 		}
-		a.writes(func(b *creative.Brief) []creative.Draft {
-			return written(b, bad, "One", bad+" and gout", "Two", "Three")
+		a.respondWith(func(b *creative.Brief) []creative.Draft {
+			return draftsOf(b, bad, "One", bad+" and gout", "Two", "Three")
 		})
-		v, list = made(t, c, `{"prompt":"Mountain green tea","provider":"openai","channels":["social"],"variants":5}`)
+		v, list = generateNow(t, c, `{"prompt":"Mountain green tea","provider":"openai","channels":["social"],"variants":5}`)
 		want(t, "status and count", []any{creative.StatusReady, 5}, []any{v.Status, v.VariantCount})
 		type row struct {
 			Status           creative.Status
@@ -175,12 +175,12 @@ func TestPolicyBlocks(t *testing.T) {
 	})
 }
 
-// TestDifferences names what sets a variant apart.
+// TestDifferences checks the differences of variants.
 func TestDifferences(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
-		a.writes(func(b *creative.Brief) []creative.Draft {
-			list := written(b, "One", "One", "One")
+		a := useFakeProvider(c)
+		a.respondWith(func(b *creative.Brief) []creative.Draft {
+			list := draftsOf(b, "One", "One", "One")
 			other := "Another text"
 			for i, change := range []func(*policy.Copy){
 				func(c *policy.Copy) { c.PrimaryText = &other }, func(c *policy.Copy) { c.Headlines = []string{other} },
@@ -192,31 +192,31 @@ func TestDifferences(t *testing.T) {
 			list[2].CallToAction = "sign_up"
 			return list
 		})
-		_, list := made(t, c, `{"prompt":"Tea","provider":"openai","channels":["other"]}`)
+		_, list := generateNow(t, c, `{"prompt":"Tea","provider":"openai","channels":["other"]}`)
 		want(t, "differences", [][]string{{}, {"body"}, {"headline", "call_to_action"}}, [][]string{list[0].Differences, list[1].Differences, list[2].Differences})
 	})
 }
 
-// TestStrictest wants headline and body that fit every asked channel.
+// TestStrictest checks that headline and body fit every requested channel.
 func TestStrictest(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
-		a.writes(func(b *creative.Brief) []creative.Draft {
-			list := written(b, "One")
+		a := useFakeProvider(c)
+		a.respondWith(func(b *creative.Brief) []creative.Draft {
+			list := draftsOf(b, "One")
 			for channel, copied := range list[0].ByChannel {
 				copied.SetTexts("headlines", []string{channel + " 1", channel + " 2", channel + " 3"}[:max(1, len(copied.Headlines))])
 				list[0].ByChannel[channel] = copied
 			}
 			return list
 		})
-		v, _ := made(t, c, `{"prompt":"Tea","provider":"openai","channels":["social","push","search"]}`)
+		v, _ := generateNow(t, c, `{"prompt":"Tea","provider":"openai","channels":["social","push","search"]}`)
 		want(t, "headline", "search 1", *v.Content.Headline)
-		v, _ = made(t, c, `{"prompt":"Tea","provider":"openai","channels":["social","push"]}`)
+		v, _ = generateNow(t, c, `{"prompt":"Tea","provider":"openai","channels":["social","push"]}`)
 		want(t, "headline", "push 1", *v.Content.Headline)
 	})
 }
 
-// onePixel is a small picture.
+// onePixel returns a small image.
 func onePixel(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -230,10 +230,10 @@ func onePixel(t testing.TB) []byte {
 // and counts what both used.
 func TestPictures(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		cost := func(n int64) *int64 { return &n }
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
-			return &creative.Result{Language: "en", Drafts: written(b, "One", "Two"), Usage: creative.Usage{InputTokens: 10, OutputTokens: 20, Calls: 1, CostMicros: cost(1000)}}, nil
+			return &creative.Result{Language: "en", Drafts: draftsOf(b, "One", "Two"), Usage: creative.Usage{InputTokens: 10, OutputTokens: 20, Calls: 1, CostMicros: cost(1000)}}, nil
 		}
 		a.paint = func(_ context.Context, _ *creative.Brief, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
 			if format == "svg" {
@@ -242,7 +242,7 @@ func TestPictures(t *testing.T) {
 			return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: onePixel(t), AltText: "A cup"}, creative.Usage{Images: 1, Calls: 1, Retries: 1, CostMicros: cost(40_000)}, nil
 		}
 		const body = `{"prompt":"Tea","provider":"openai","type":"image","sizes":["320x50"],"formats":["png","svg"]}`
-		v, list := made(t, c, body)
+		v, list := generateNow(t, c, body)
 		want(t, "cost", creative.Usage{InputTokens: 10, OutputTokens: 20, Images: 2, Calls: 3, Retries: 2}, v.Generation.Cost.Usage)
 		want(t, "amount and spent", []any{"0.081000", int64(81_000)}, []any{*v.Generation.Cost.Amount, spent(t, c, "2026-11")})
 		for _, x := range list {
@@ -261,7 +261,7 @@ func TestPictures(t *testing.T) {
 			}
 			return paints(ctx, b, s, format)
 		}
-		v, list = made(t, c, body)
+		v, list = generateNow(t, c, body)
 		want(t, "failed", []any{creative.StatusFailed, creative.FailRefused, 0, "0.041500"}, []any{v.Status, v.Generation.Error.Code, len(list), *v.Generation.Cost.Amount})
 		want(t, "spent", int64(81_000+41_500), spent(t, c, "2026-11"))
 		// A fault of ours in the middle is tried again, from the start.
@@ -274,7 +274,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("got %v want %v", err, broken)
 		}
 		a.paint = paints
-		run(t, c, id)
+		runJob(t, c, id)
 		want(t, "status in the end", any("ready"), read(c, id)["status"])
 	})
 }
@@ -283,7 +283,7 @@ func TestPictures(t *testing.T) {
 // only where there are pictures.
 func TestLogo(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a, s := scripted(c), c.World.App.Creatives
+		a, s := useFakeProvider(c), c.World.App.Creatives
 		var told []byte
 		a.paint = func(_ context.Context, b *creative.Brief, s creative.Shape, _ string) (*creative.Picture, creative.Usage, error) {
 			told = b.Brand.Logo
@@ -299,24 +299,24 @@ func TestLogo(t *testing.T) {
 		picture := func(url string) string {
 			return fmt.Sprintf(`{"prompt":"Tea","provider":"openai","type":"image","sizes":["320x50"],"brand":{"logo_url":%q}}`, url)
 		}
-		made(t, c, picture("/v1/assets/"+asset(c, onePixel(t))))
+		generateNow(t, c, picture("/v1/assets/"+asset(c, onePixel(t))))
 		want(t, "logo of an asset", onePixel(t), told)
-		made(t, c, picture("https://leaf.example/logo.png"))
+		generateNow(t, c, picture("https://leaf.example/logo.png"))
 		want(t, "logo of an address", "fetched", string(told))
-		v, _ := made(t, c, picture("https://away.example/logo.png"))
+		v, _ := generateNow(t, c, picture("https://away.example/logo.png"))
 		want(t, "logo that is away", []any{creative.FailLogo, true}, []any{v.Generation.Error.Code, v.Generation.Error.Retryable})
-		made(t, c, `{"prompt":"Tea","provider":"openai","brand":{"logo_url":"https://text.example/logo.png"}}`)
+		generateNow(t, c, `{"prompt":"Tea","provider":"openai","brand":{"logo_url":"https://text.example/logo.png"}}`)
 		want(t, "addresses", []string{"https://leaf.example/logo.png", "https://away.example/logo.png"}, asked)
 		// Without a model, the built-in renderer says what it cannot do.
-		v, _ = made(t, c, `{"prompt":"绿茶，手工采摘，春天的味道","provider":"composer","type":"image","sizes":["320x50"]}`)
+		v, _ = generateNow(t, c, `{"prompt":"绿茶，手工采摘，春天的味道","provider":"composer","type":"image","sizes":["320x50"]}`)
 		want(t, "a script without a font", []any{creative.FailScript, false}, []any{v.Generation.Error.Code, v.Generation.Error.Retryable})
 	})
 }
 
-// TestBudget stops models once a workspace has spent what it may in a month.
+// TestBudget checks the monthly budget for models.
 func TestBudget(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		budget := func(micros *int64) {
 			t.Helper()
 			if _, err := c.World.App.Accounts.SetModelBudget(t.Context(), fanfaretest.Operator, c.Workspace, micros); err != nil {
@@ -327,12 +327,12 @@ func TestBudget(t *testing.T) {
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 			calls++
 			price := int64(600_000)
-			return &creative.Result{Language: "en", Drafts: written(b, fmt.Sprint("Tea ", calls)), Usage: creative.Usage{Calls: 1, CostMicros: &price}}, nil
+			return &creative.Result{Language: "en", Drafts: draftsOf(b, fmt.Sprint("Tea ", calls)), Usage: creative.Usage{Calls: 1, CostMicros: &price}}, nil
 		}
 		limit, none := int64(1_000_000), int64(0)
 		budget(&limit)
 		for i, wanted := range []creative.Status{creative.StatusReady, creative.StatusReady, creative.StatusFailed} {
-			v, _ := made(t, c, byModel)
+			v, _ := generateNow(t, c, byModel)
 			want(t, fmt.Sprintf("status of %d", i+1), wanted, v.Status)
 			if e := v.Generation.Error; e != nil {
 				want(t, "reason", []any{creative.FailBudget, true}, []any{e.Code, e.Retryable})
@@ -345,30 +345,30 @@ func TestBudget(t *testing.T) {
 		want(t, "composer", any("ready"), generate(c, `{"prompt":"Tea","provider":"composer"}`).Want(201).Record()["status"])
 		// The next month has its own.
 		c.World.Clock.Advance(17 * 24 * time.Hour)
-		v, _ := made(t, c, byModel)
+		v, _ := generateNow(t, c, byModel)
 		want(t, "status and spent in the next month", []any{creative.StatusReady, int64(600_000)}, []any{v.Status, spent(t, c, "2026-12")})
 		a.unpriced = true
-		v, _ = made(t, c, byModel)
+		v, _ = generateNow(t, c, byModel)
 		want(t, "without a price", []any{creative.FailBudget, false}, []any{v.Generation.Error.Code, v.Generation.Error.Retryable})
 		budget(&none)
 		a.unpriced = false
-		v, _ = made(t, c, byModel)
+		v, _ = generateNow(t, c, byModel)
 		want(t, "without a cent", creative.FailBudget, v.Generation.Error.Code)
 		budget(nil)
 		a.unpriced = true
-		v, _ = made(t, c, byModel)
+		v, _ = generateNow(t, c, byModel)
 		want(t, "without a limit", creative.StatusReady, v.Status)
 	})
 }
 
-// TestUnknownPrice shows no amount where there is none to know.
+// TestUnknownPrice checks that the cost is null without a price.
 func TestUnknownPrice(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
-			return &creative.Result{Language: "en", Drafts: written(b, "Tea"), Usage: creative.Usage{Calls: 1, InputTokens: 5}}, nil
+			return &creative.Result{Language: "en", Drafts: draftsOf(b, "Tea"), Usage: creative.Usage{Calls: 1, InputTokens: 5}}, nil
 		}
-		v, _ := made(t, c, byModel)
+		v, _ := generateNow(t, c, byModel)
 		if v.Generation.Cost.Amount != nil || v.Generation.Cost.InputTokens != 5 {
 			t.Errorf("got cost %+v", v.Generation.Cost)
 		}
@@ -376,20 +376,20 @@ func TestUnknownPrice(t *testing.T) {
 	})
 }
 
-// TestBriefTellsAll sees what the author is told.
-func TestBriefTellsAll(t *testing.T) {
+// TestBriefIsComplete checks the brief that the provider gets.
+func TestBriefIsComplete(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		first := generate(c, `{"prompt":"Mountain green tea from the valley"}`).Want(201).ID()
 		campaign := c.Do("POST", "/v1/campaigns", `{"name":"One","objective":"leads","channels":["push","sms"],"tracking":{"landing_url":"https://leaf.example/"}}`).Want(201).ID()
 		var told *creative.Brief
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 			told = b
-			return &creative.Result{Language: "de", Drafts: written(b, "Tee")}, nil
+			return &creative.Result{Language: "de", Drafts: draftsOf(b, "Tee")}, nil
 		}
-		v, _ := made(t, c, fmt.Sprintf(`{"prompt":"Tea","negative_prompt":"sugar","provider":"openai","variants":2,"tone":"calm","language":"de","call_to_action":"sign_up",
+		v, _ := generateNow(t, c, fmt.Sprintf(`{"prompt":"Tea","negative_prompt":"sugar","provider":"openai","variants":2,"tone":"calm","language":"de","call_to_action":"sign_up",
 			"campaign_id":%q,"seed":9,"brand":{"name":"Leaf","voice":"warm","colors":["#AABBCC"],"banned_words":["cheap"]},"references":[{"creative_id":%q},{"url":"https://leaf.example/style"}]}`, campaign, first))
-		example := full(c, first)
+		example := loadCreative(c, first)
 		want(t, "the brief", &creative.Brief{
 			Prompt: "Tea", NegativePrompt: "sugar", Type: "text", Channels: []string{"push", "sms"}, Variants: 2, Formats: []string{"png"}, Language: "de", Tone: "calm",
 			Brand:        creative.Brand{Name: "Leaf", Voice: "warm", Colors: []string{"#aabbcc"}, BannedWords: []string{"cheap"}},
@@ -397,16 +397,16 @@ func TestBriefTellsAll(t *testing.T) {
 		}, told)
 		want(t, "channels and landing page", []any{[]string{"push", "sms"}, "https://leaf.example/"}, []any{v.Channels, *v.Content.LandingURL})
 		// A retry is told the same.
-		a.fails(creative.Fail(creative.FailProvider, true, "Away."))
-		v, _ = made(t, c, byModel)
+		a.failWith(creative.Fail(creative.FailProvider, true, "Away."))
+		v, _ = generateNow(t, c, byModel)
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 			told = b
-			return &creative.Result{Language: "en", Drafts: written(b, "Tea")}, nil
+			return &creative.Result{Language: "en", Drafts: draftsOf(b, "Tea")}, nil
 		}
 		act(c, string(v.ID), "retry").Want(202)
-		run(t, c, string(v.ID))
+		runJob(t, c, string(v.ID))
 		want(t, "seed of the retry", v.Generation.Seed, told.Seed)
-		if v := full(c, string(v.ID)); v.Status != creative.StatusReady || v.Generation.Error != nil {
+		if v := loadCreative(c, string(v.ID)); v.Status != creative.StatusReady || v.Generation.Error != nil {
 			t.Errorf("got %s and %+v", v.Status, v.Generation.Error)
 		}
 	})

@@ -179,7 +179,7 @@ func shapeNames(list []Shape) []string {
 	return names
 }
 
-var colorShape = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+var colorPattern = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 func readBrand(f *body.Reader) *Brand {
 	o := f.Nested("brand", body.Nullable)
@@ -188,7 +188,7 @@ func readBrand(f *body.Reader) *Brand {
 	}
 	b := Brand{
 		Colors: o.List("colors", MaxColors, func(path, item string) (string, bool) {
-			if !colorShape.MatchString(item) {
+			if !colorPattern.MatchString(item) {
 				o.Bad(path, "invalid_format", "must be a colour such as #1b4332.", nil)
 				return "", false
 			}

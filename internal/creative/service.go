@@ -29,14 +29,14 @@ type Service struct {
 
 // Deps are the dependencies of a Service.
 type Deps struct {
-	Store      Store
-	Catalogue  Catalogue
-	Painter    Painter
-	Assets     Assets
-	Fetch      Fetcher
-	Neighbours Neighbours
-	// Figures may be nil. Creatives then have no metrics.
-	Figures Figures
+	Store     Store
+	Providers ProviderCatalog
+	Painter   Painter
+	Assets    Assets
+	Fetch     Fetcher
+	Records   Records
+	// Metrics may be nil. Creatives then have no metrics.
+	Metrics MetricsSource
 	Now     func() time.Time
 	Random  io.Reader
 }
@@ -73,20 +73,20 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	f := body.NewReader(sent, false)
 	u := readUpload(f)
 	f.Done(readOnly...)
-	missing, err := s.attach(ctx, cause.Workspace, &u.Content)
+	missing, err := s.fillMedia(ctx, cause.Workspace, &u.Content)
 	if err != nil {
 		return record.Doc{}, err
 	}
 	if f.Problems.Add(missing...); f.Err() != nil {
 		return record.Doc{}, f.Err()
 	}
-	c, err := s.blank(ctx, cause, u.Type, "uploaded", u.Spec)
+	c, err := s.newCreative(ctx, cause, u.Type, "uploaded", u.Spec)
 	if err != nil {
 		return record.Doc{}, err
 	}
 	c.Status = StatusReady
-	c.Policy = c.review(nil)
-	v := s.variant(c, 1, "Original", c.Content, c.Policy)
+	c.Policy = c.reviewCopy(nil)
+	v := s.newVariant(c, 1, "Original", c.Content, c.Policy)
 	v.IsPrimary, v.IsControl, v.Weight = true, true, 100
 	c.VariantCount, c.PrimaryVariantID = 1, &v.ID
 	return s.Store.Save(ctx, c, Save{
@@ -95,9 +95,9 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	})
 }
 
-// attach fills in the data of the assets in a content, and lists assets that do
-// not exist.
-func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([]fault.Detail, error) {
+// fillMedia fills in the data of the assets in a content, and lists assets that
+// do not exist.
+func (s *Service) fillMedia(ctx context.Context, workspace ident.ID, c *Content) ([]fault.Detail, error) {
 	ids := make([]ident.ID, len(c.Media))
 	for i, m := range c.Media {
 		ids[i] = m.AssetID
@@ -113,7 +113,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([
 	for i, m := range c.Media {
 		is, there := found[m.AssetID]
 		if !there {
-			details = append(details, fault.MissingRef(fieldOf("content.media", i)+".asset_id", m.AssetID))
+			details = append(details, fault.MissingRef(itemPath("content.media", i)+".asset_id", m.AssetID))
 			continue
 		}
 		is.AltText = m.AltText
@@ -122,9 +122,9 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, c *Content) ([
 	return details, nil
 }
 
-// blank returns a new record that is not stored yet.
-func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source string, spec Spec) (*Creative, error) {
-	rules, err := s.Neighbours.Workspace(ctx, cause.Workspace)
+// newCreative returns a new record that is not stored yet.
+func (s *Service) newCreative(ctx context.Context, cause record.Cause, kind, source string, spec Spec) (*Creative, error) {
+	rules, err := s.Records.Workspace(ctx, cause.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (s *Service) blank(ctx context.Context, cause record.Cause, kind, source st
 	}, nil
 }
 
-// variant returns a new variant of a creative.
-func (s *Service) variant(c *Creative, position int, name string, content Content, p policy.Result) Variant {
+// newVariant returns a new variant of a creative.
+func (s *Service) newVariant(c *Creative, position int, name string, content Content, p policy.Result) Variant {
 	t := s.Now()
 	now := clock.At(t)
 	return Variant{
@@ -167,9 +167,9 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		}
 		spec.Content.Media = c.Content.Media
 		if c.Status == StatusArchived {
-			return c.refuse("update", living...)
+			return c.invalidState("update", notArchived...)
 		}
-		if err := s.decide(ctx, cause, c, &spec, save.At); err != nil {
+		if err := s.applyApproval(ctx, cause, c, &spec, save.At); err != nil {
 			return err
 		}
 		old := record.Diff(&c.Spec, &spec)
@@ -177,7 +177,7 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 			return nil
 		}
 		if old["content"] != nil {
-			if err := s.rewrite(ctx, c, &spec, save); err != nil {
+			if err := s.updatePrimary(ctx, c, &spec, save); err != nil {
 				return err
 			}
 		}
@@ -187,8 +187,8 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// decide records who approved or rejected the creative, and when.
-func (s *Service) decide(ctx context.Context, cause record.Cause, c *Creative, spec *Spec, now clock.Instant) error {
+// applyApproval records who approved or rejected the creative, and when.
+func (s *Service) applyApproval(ctx context.Context, cause record.Cause, c *Creative, spec *Spec, now clock.Instant) error {
 	is, was := &spec.Approval, c.Approval
 	is.By, is.At = was.By, was.At
 	if is.Status == was.Status && reflect.DeepEqual(is.Note, was.Note) {
@@ -198,7 +198,7 @@ func (s *Service) decide(ctx context.Context, cause record.Cause, c *Creative, s
 	if is.Status != ApprovalNotRequired {
 		return nil
 	}
-	rules, err := s.Neighbours.Workspace(ctx, cause.Workspace)
+	rules, err := s.Records.Workspace(ctx, cause.Workspace)
 	if err == nil && rules.RequireApproval {
 		allowed := []string{ApprovalPending, ApprovalApproved, ApprovalRejected}
 		err = fault.Invalid([]fault.Detail{{
@@ -209,8 +209,9 @@ func (s *Service) decide(ctx context.Context, cause record.Cause, c *Creative, s
 	return err
 }
 
-// rewrite copies the changed text to the primary variant and checks it again.
-func (s *Service) rewrite(ctx context.Context, c *Creative, spec *Spec, save *Save) error {
+// updatePrimary copies the changed text to the primary variant and checks it
+// again.
+func (s *Service) updatePrimary(ctx context.Context, c *Creative, spec *Spec, save *Save) error {
 	if c.Status == StatusGenerating {
 		const message = "content can be changed once the creative is ready."
 		required := []Status{StatusReady, StatusFailed}
@@ -222,7 +223,7 @@ func (s *Service) rewrite(ctx context.Context, c *Creative, spec *Spec, save *Sa
 	if c.Generation != nil {
 		b = c.brief()
 	}
-	c.Policy = spec.review(b)
+	c.Policy = spec.reviewCopy(b)
 	if c.PrimaryVariantID == nil {
 		return nil
 	}
@@ -257,9 +258,9 @@ func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, 
 func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusArchived {
-			return c.refuse("restore", StatusArchived)
+			return c.invalidState("restore", StatusArchived)
 		}
-		c.Status, c.ArchivedAt = c.unarchived(), nil
+		c.Status, c.ArchivedAt = c.restoredStatus(), nil
 		if c.Status == StatusGenerating {
 			c.Generation.StartedAt = &save.At
 		}
@@ -295,9 +296,9 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// review checks the text of a creative. A channel without its own copy shows
-// the general headline, body and description.
-func (s *Spec) review(b *Brief) policy.Result {
+// reviewCopy checks the text of a creative. A channel without its own copy
+// shows the general headline, body and description.
+func (s *Spec) reviewCopy(b *Brief) policy.Result {
 	channels := s.Channels
 	if len(channels) == 0 {
 		channels = []string{"other"}

@@ -25,35 +25,35 @@ type outcome struct {
 	required string
 }
 
-func no(required string) outcome { return outcome{code: "invalid_state", required: required} }
+func invalidIn(required string) outcome { return outcome{code: "invalid_state", required: required} }
 
-func gone(required string) outcome { return outcome{code: "archived", required: required} }
+func archivedFault(required string) outcome { return outcome{code: "archived", required: required} }
 
-const living = "generating ready failed"
+const notArchived = "generating ready failed"
 
 // transitions is what each action does in each status, refusals included.
 // docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"generating": {
-		"archive": {to: "archived", event: "archived"}, "restore": no("archived"), "retry": no("failed"),
-		"rename": {to: "generating", event: "updated"}, "rewrite": no("ready failed"),
+		"archive": {to: "archived", event: "archived"}, "restore": invalidIn("archived"), "retry": invalidIn("failed"),
+		"rename": {to: "generating", event: "updated"}, "rewrite": invalidIn("ready failed"),
 	},
 	"ready": {
-		"archive": {to: "archived", event: "archived"}, "restore": no("archived"), "retry": no("failed"),
+		"archive": {to: "archived", event: "archived"}, "restore": invalidIn("archived"), "retry": invalidIn("failed"),
 		"rename": {to: "ready", event: "updated"}, "rewrite": {to: "ready", event: "updated"},
 	},
 	"failed": {
-		"archive": {to: "archived", event: "archived"}, "restore": no("archived"), "retry": {to: "generating", event: "updated"},
+		"archive": {to: "archived", event: "archived"}, "restore": invalidIn("archived"), "retry": {to: "generating", event: "updated"},
 		"rename": {to: "failed", event: "updated"}, "rewrite": {to: "failed", event: "updated"},
 	},
 	"gone generating": {
-		"archive": {to: "archived"}, "restore": {to: "generating", event: "restored"}, "retry": gone("failed"), "rename": gone(living), "rewrite": gone(living),
+		"archive": {to: "archived"}, "restore": {to: "generating", event: "restored"}, "retry": archivedFault("failed"), "rename": archivedFault(notArchived), "rewrite": archivedFault(notArchived),
 	},
 	"gone ready": {
-		"archive": {to: "archived"}, "restore": {to: "ready", event: "restored"}, "retry": gone("failed"), "rename": gone(living), "rewrite": gone(living),
+		"archive": {to: "archived"}, "restore": {to: "ready", event: "restored"}, "retry": archivedFault("failed"), "rename": archivedFault(notArchived), "rewrite": archivedFault(notArchived),
 	},
 	"gone failed": {
-		"archive": {to: "archived"}, "restore": {to: "failed", event: "restored"}, "retry": gone("failed"), "rename": gone(living), "rewrite": gone(living),
+		"archive": {to: "archived"}, "restore": {to: "failed", event: "restored"}, "retry": archivedFault("failed"), "rename": archivedFault(notArchived), "rewrite": archivedFault(notArchived),
 	},
 }
 
@@ -74,13 +74,13 @@ func act(c *fanfaretest.Tenant, id, action string) *fanfaretest.Response {
 // TestTransitions takes every action in every status.
 func TestTransitions(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		for _, status := range statuses {
 			for action, o := range transitions[status] {
 				name := action + " in " + status
-				id := reach(t, c, a, status)
+				id := createInStatus(t, c, a, status)
 				before, events := read(c, id), len(eventsOf(c, id))
-				want(t, name+": status to begin with", any(shown(status)), before["status"])
+				want(t, name+": status to begin with", any(apiStatus(status)), before["status"])
 				c.World.Clock.Advance(time.Minute)
 				res := act(c, id, action)
 				after := read(c, id)
@@ -101,7 +101,7 @@ func TestTransitions(t *testing.T) {
 				if after["status"] == "generating" {
 					wanted = 1
 				}
-				want(t, name+": jobs", wanted, generating(t, c, id))
+				want(t, name+": jobs", wanted, countGenerateJobs(t, c, id))
 				want(t, name+": archived_at", after["status"] == "archived", after["archived_at"] != nil)
 			}
 		}
@@ -135,7 +135,7 @@ func checkOutcome(t *testing.T, name string, o outcome, res *fanfaretest.Respons
 // yet.
 func TestRewriteRefusalNamesContent(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		id := reach(t, c, scripted(c), "generating")
+		id := createInStatus(t, c, useFakeProvider(c), "generating")
 		e := patch(c, id, `{"name":"Two","content":{"body":"Mine"}}`).WantError(409, "invalid_state")
 		want(t, "detail", []string{"content", "body", "immutable"}, []string{e.Details[0].Field, e.Details[0].In, e.Details[0].Code})
 		patch(c, id, `{"name":"Two","content":{"body":null}}`).Want(200) // no text is no text
@@ -147,11 +147,12 @@ func TestRewriteRefusalNamesContent(t *testing.T) {
 	})
 }
 
-// held is an author who works until the test lets go, or is told to stop.
-type held struct{ begun, finish chan struct{} }
+// blockedCall is an author who works until the test lets go, or is told to
+// stop.
+type blockedCall struct{ begun, finish chan struct{} }
 
-func (a *author) hold(heeds bool) held {
-	h := held{make(chan struct{}, 10), make(chan struct{})}
+func (a *fakeProvider) block(heeds bool) blockedCall {
+	h := blockedCall{make(chan struct{}, 10), make(chan struct{})}
 	writes := a.write
 	a.write = func(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
 		h.begun <- struct{}{}
@@ -165,15 +166,15 @@ func (a *author) hold(heeds bool) held {
 	return h
 }
 
-// TestArchiveStopsTheWork archives while an author works: one who heeds it is
-// stopped, the result of another is thrown away. Restored, it is generated
+// TestArchiveStopsGeneration archives while an author works: one who heeds it
+// is stopped, the result of another is thrown away. Restored, it is generated
 // anew.
-func TestArchiveStopsTheWork(t *testing.T) {
+func TestArchiveStopsGeneration(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		writes := a.write
 		for _, heeds := range []bool{true, false} {
-			h := a.hold(heeds)
+			h := a.block(heeds)
 			id := generate(c, byModel, async).Want(202).ID()
 			done := make(chan error, 1)
 			go func() { done <- c.World.App.Creatives.Run(context.Background(), c.Workspace, ident.ID(id)) }()
@@ -183,27 +184,27 @@ func TestArchiveStopsTheWork(t *testing.T) {
 			if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v of the stopped work", err)
 			}
-			v := full(c, id)
+			v := loadCreative(c, id)
 			want(t, "status and variants", []any{creative.StatusArchived, 0, 0}, []any{v.Status, v.VariantCount, len(variants(c, id))})
-			want(t, "jobs", int64(0), generating(t, c, id))
+			want(t, "jobs", int64(0), countGenerateJobs(t, c, id))
 			a.write = writes
-			run(t, c, id)
-			want(t, "events", []string{"created", "archived"}, typesOf(c, id))
+			runJob(t, c, id)
+			want(t, "events", []string{"created", "archived"}, eventTypes(c, id))
 			c.World.Clock.Advance(time.Hour)
 			act(c, id, "restore").Want(200)
-			run(t, c, id)
-			v = full(c, id)
+			runJob(t, c, id)
+			v = loadCreative(c, id)
 			want(t, "status and variants once restored", []any{creative.StatusReady, 3, 3}, []any{v.Status, v.VariantCount, len(variants(c, id))})
-			want(t, "events once restored", []string{"created", "archived", "restored", "ready"}, typesOf(c, id))
+			want(t, "events once restored", []string{"created", "archived", "restored", "ready"}, eventTypes(c, id))
 		}
 	})
 }
 
-// TestStopIsNoFailure stops the server while the work is done: it is done
+// TestShutdownIsNoFailure stops the server while the work is done: it is done
 // again, whatever it was busy with.
-func TestStopIsNoFailure(t *testing.T) {
+func TestShutdownIsNoFailure(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a, s := scripted(c), c.World.App.Creatives
+		a, s := useFakeProvider(c), c.World.App.Creatives
 		fetch := func(context.Context, string) ([]byte, error) { return nil, nil }
 		writes := a.write
 		s.Fetch = fetch
@@ -234,50 +235,50 @@ func TestStopIsNoFailure(t *testing.T) {
 			if err := <-done; !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: got %v want %v", what, err, context.Canceled)
 			}
-			want(t, what+": status and jobs", []any{"generating", int64(1)}, []any{read(c, id)["status"], generating(t, c, id)})
+			want(t, what+": status and jobs", []any{"generating", int64(1)}, []any{read(c, id)["status"], countGenerateJobs(t, c, id)})
 			a.write, s.Fetch = writes, fetch
 		}
 	})
 }
 
-// TestTimeout ends what has taken ten minutes.
+// TestTimeout fails a generation after ten minutes.
 func TestTimeout(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
-		id := reach(t, c, a, "generating")
-		a.fails(errors.New("the network is broken"))
-		c.World.Clock.Advance(creative.Longest - time.Millisecond)
+		a := useFakeProvider(c)
+		id := createInStatus(t, c, a, "generating")
+		a.failWith(errors.New("the network is broken"))
+		c.World.Clock.Advance(creative.MaxDuration - time.Millisecond)
 		if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err == nil {
 			t.Error("got no error of a fault of ours")
 		}
 		want(t, "status before the end", any("generating"), read(c, id)["status"])
 		c.World.Clock.Advance(time.Millisecond)
-		run(t, c, id)
-		v := full(c, id)
+		runJob(t, c, id)
+		v := loadCreative(c, id)
 		want(t, "status and reason", []any{creative.StatusFailed, "timeout", true}, []any{v.Status, v.Generation.Error.Code, v.Generation.Error.Retryable})
-		want(t, "events", []string{"created", "failed"}, typesOf(c, id))
-		want(t, "jobs", int64(0), generating(t, c, id))
+		want(t, "events", []string{"created", "failed"}, eventTypes(c, id))
+		want(t, "jobs", int64(0), countGenerateJobs(t, c, id))
 		// A retry and a restored one have ten minutes of their own.
 		act(c, id, "retry").Want(202)
 		act(c, id, "archive").Want(200)
 		c.World.Clock.Advance(time.Hour)
 		act(c, id, "restore").Want(200)
-		a.writes(func(b *creative.Brief) []creative.Draft { return written(b, "One") })
-		run(t, c, id)
+		a.respondWith(func(b *creative.Brief) []creative.Draft { return draftsOf(b, "One") })
+		runJob(t, c, id)
 		want(t, "status in the end", any("ready"), read(c, id)["status"])
 	})
 }
 
-// TestOneResult runs the same generation twice at once, as after a crash: one
-// result counts, and each call to the model is paid for.
-func TestOneResult(t *testing.T) {
+// TestConcurrentRuns runs the same generation twice at once, as after a crash:
+// one result counts, and each call to the model is paid for.
+func TestConcurrentRuns(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		cost := int64(250_000)
 		a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
-			return &creative.Result{Language: "en", Drafts: written(b, "One", "Two"), Usage: creative.Usage{Calls: 1, CostMicros: &cost}}, nil
+			return &creative.Result{Language: "en", Drafts: draftsOf(b, "One", "Two"), Usage: creative.Usage{Calls: 1, CostMicros: &cost}}, nil
 		}
-		h := a.hold(false)
+		h := a.block(false)
 		id := generate(c, byModel, async).Want(202).ID()
 		c.World.Clock.Advance(time.Millisecond)
 		done := make(chan error, 2)
@@ -292,10 +293,10 @@ func TestOneResult(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		run(t, c, id)
-		v := full(c, id)
+		runJob(t, c, id)
+		v := loadCreative(c, id)
 		want(t, "status, version, variants", []any{creative.StatusReady, int64(2), 2}, []any{v.Status, v.Version, len(variants(c, id))})
-		want(t, "events", []string{"created", "ready"}, typesOf(c, id))
+		want(t, "events", []string{"created", "ready"}, eventTypes(c, id))
 		want(t, "spent", 2*cost, spent(t, c, "2026-11"))
 		// What is not there, or somebody else's, needs nothing.
 		for _, other := range []ident.ID{"crv_01h455vb4pex5vsknk084sn02q", "crv_none"} {
@@ -308,62 +309,62 @@ func TestOneResult(t *testing.T) {
 
 func spent(t testing.TB, c *fanfaretest.Tenant, month string) int64 {
 	t.Helper()
-	n, err := c.World.App.DB.Creatives().Spent(t.Context(), c.Workspace, month)
+	n, err := c.World.App.DB.Creatives().ModelSpend(t.Context(), c.Workspace, month)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-// TestFailures lets an author fail in every way.
+// TestFailures checks every kind of provider failure.
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		for _, code := range []string{
 			creative.FailTimeout, creative.FailProvider, creative.FailThrottled, creative.FailCredentials, creative.FailRefused,
 			creative.FailAnswer, creative.FailScript, creative.FailLogo,
 		} {
 			for _, retryable := range []bool{false, true} {
-				a.fails(creative.Fail(code, retryable, "Because of %s.", code).Because(errors.New("key sk-secret was refused")))
+				a.failWith(creative.Fail(code, retryable, "Because of %s.", code).Because(errors.New("key sk-secret was refused")))
 				id := generate(c, byModel, async).Want(202).ID()
 				c.World.Clock.Advance(time.Second)
-				run(t, c, id)
-				v := full(c, id)
+				runJob(t, c, id)
+				v := loadCreative(c, id)
 				want(t, code+": status", creative.StatusFailed, v.Status)
 				want(t, code+": reason", creative.GenerationErr{Code: code, Message: "Because of " + code + ".", Retryable: retryable}, *v.Generation.Error)
 				want(t, code+": finished", v.UpdatedAt, *v.Generation.FinishedAt)
-				want(t, code+": events", []string{"created", "failed"}, typesOf(c, id))
+				want(t, code+": events", []string{"created", "failed"}, eventTypes(c, id))
 				want(t, code+": variants", []any{0, 0}, []any{v.VariantCount, len(variants(c, id))})
 			}
 		}
 	})
 }
 
-// TestFaultOfOurs leaves everything as it was, and is tried again.
-func TestFaultOfOurs(t *testing.T) {
+// TestInternalErrorIsRetried leaves everything as it was, and is tried again.
+func TestInternalErrorIsRetried(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		a := scripted(c)
+		a := useFakeProvider(c)
 		writes := a.write
-		id := reach(t, c, a, "generating")
+		id := createInStatus(t, c, a, "generating")
 		before := read(c, id)
 		broken := errors.New("broken")
-		a.fails(broken)
+		a.failWith(broken)
 		for range 3 {
 			if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); !errors.Is(err, broken) {
 				t.Errorf("got %v want %v", err, broken)
 			}
 		}
 		want(t, "the record", before, read(c, id))
-		want(t, "jobs", int64(1), generating(t, c, id))
+		want(t, "jobs", int64(1), countGenerateJobs(t, c, id))
 		a.write = writes
-		run(t, c, id)
-		want(t, "events", []string{"created", "ready"}, typesOf(c, id))
+		runJob(t, c, id)
+		want(t, "events", []string{"created", "ready"}, eventTypes(c, id))
 		// Where the caller waits for the built-in generator, nothing is left.
-		n := number(t, c, `SELECT count(*) FROM creative WHERE workspace_id = $1`, string(c.Workspace))
-		c.World.App.Creatives.Catalogue = brokenCatalogue{a}
+		n := queryInt(t, c, `SELECT count(*) FROM creative WHERE workspace_id = $1`, string(c.Workspace))
+		c.World.App.Creatives.Providers = brokenCatalogue{a}
 		generate(c, `{"prompt":"Mountain tea","provider":"composer"}`).WantError(500, "internal_error")
-		want(t, "creatives", n, number(t, c, `SELECT count(*) FROM creative WHERE workspace_id = $1`, string(c.Workspace)))
-		c.World.App.Creatives.Catalogue = a
+		want(t, "creatives", n, queryInt(t, c, `SELECT count(*) FROM creative WHERE workspace_id = $1`, string(c.Workspace)))
+		c.World.App.Creatives.Providers = a
 		// The runner tries again by itself.
 		id = generate(c, byModel, async).Want(202).ID()
 		tries := 0
@@ -376,7 +377,7 @@ func TestFaultOfOurs(t *testing.T) {
 			}
 			return writes(ctx, b)
 		}
-		background(t, c)
+		runJobs(t, c)
 		for read(c, id)["status"] != "ready" {
 			if t.Context().Err() != nil {
 				t.Fatal("the generation did not end")
@@ -388,10 +389,10 @@ func TestFaultOfOurs(t *testing.T) {
 }
 
 // brokenCatalogue opens nothing.
-type brokenCatalogue struct{ creative.Catalogue }
+type brokenCatalogue struct{ creative.ProviderCatalog }
 
-func (brokenCatalogue) Open(context.Context, ident.ID, string) (creative.Work, error) {
-	return creative.Work{}, errors.New("broken")
+func (brokenCatalogue) Open(context.Context, ident.ID, string) (creative.OpenProvider, error) {
+	return creative.OpenProvider{}, errors.New("broken")
 }
 
 // TestBuiltInFailure wants a creative with the reason also where the caller
@@ -400,24 +401,24 @@ func TestBuiltInFailure(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
 		res := generate(c, `{"prompt":"?!","provider":"composer"}`, "Idempotency-Key: k").Want(201)
 		id := res.ID()
-		v := full(c, id)
+		v := loadCreative(c, id)
 		want(t, "status and reason", []any{creative.StatusFailed, creative.FailRefused, false}, []any{v.Status, v.Generation.Error.Code, v.Generation.Error.Retryable})
 		want(t, "name", "?!", v.Name)
 		want(t, "replayed", string(res.Body), string(generate(c, `{"prompt":"?!","provider":"composer"}`, "Idempotency-Key: k").Want(201).Body))
 		c.World.Clock.Advance(time.Minute)
 		again := c.Do("POST", collection+"/"+id+"/retry", nil).Want(200).Record()
 		want(t, "status and version of the retry", []any{"failed", 2.0}, []any{again["status"], again["version"]})
-		want(t, "events", []string{"created", "failed", "updated", "failed"}, typesOf(c, id))
-		if full(c, id).Generation.Cost == nil {
+		want(t, "events", []string{"created", "failed", "updated", "failed"}, eventTypes(c, id))
+		if loadCreative(c, id).Generation.Cost == nil {
 			t.Error("got no cost")
 		}
 	})
 }
 
-// TestForeignCreatives keeps workspaces apart.
-func TestForeignCreatives(t *testing.T) {
+// TestWorkspaceIsolation reads creatives of another workspace.
+func TestWorkspaceIsolation(t *testing.T) {
 	each(t, func(t *testing.T, c *fanfaretest.Tenant) {
-		id := reach(t, c, scripted(c), "generating")
+		id := createInStatus(t, c, useFakeProvider(c), "generating")
 		other := c.World.Tenant("growth")
 		for _, action := range []string{"archive", "restore", "retry", "rename"} {
 			act(other, id, action).WantError(404, "not_found")
@@ -429,8 +430,8 @@ func TestForeignCreatives(t *testing.T) {
 			t.Error(err)
 		}
 		want(t, "status", any("generating"), read(c, id)["status"])
-		run(t, c, id)
-		own := *full(c, id).PrimaryVariantID
+		runJob(t, c, id)
+		own := *loadCreative(c, id).PrimaryVariantID
 		if _, err := c.World.App.DB.Creatives().Variant(t.Context(), other.Workspace, own); !fault.Is(err, fault.NotFound) {
 			t.Errorf("got %v of a foreign variant want not_found", err)
 		}

@@ -24,12 +24,12 @@ type Store interface {
 	Variants(ctx context.Context, workspace, creative ident.ID, q page.Query) (page.Page, error)
 	// Variant reads one variant.
 	Variant(ctx context.Context, workspace, id ident.ID) (*Variant, error)
-	// Amend replaces the response stored under the caller's idempotency key, if
+	// ReplaceResponse replaces the response stored under the caller's idempotency key, if
 	// one exists.
-	Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error
-	// Spent returns the workspace's spend on models in a month, in millionths
+	ReplaceResponse(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error
+	// ModelSpend returns the workspace's spend on models in a month, in millionths
 	// of a US dollar.
-	Spent(ctx context.Context, workspace ident.ID, month string) (int64, error)
+	ModelSpend(ctx context.Context, workspace ident.ID, month string) (int64, error)
 }
 
 // Save is written together with a creative.
@@ -45,8 +45,8 @@ type Save struct {
 	Month string
 }
 
-// Work is a provider and its properties.
-type Work struct {
+// OpenProvider is a provider and its properties.
+type OpenProvider struct {
 	Provider
 	// Quick means that the provider needs no network and is free.
 	Quick bool
@@ -54,12 +54,12 @@ type Work struct {
 	Priced bool
 }
 
-// Catalogue lists and opens providers.
-type Catalogue interface {
+// ProviderCatalog lists and opens providers.
+type ProviderCatalog interface {
 	// Names lists the providers that a workspace can use, default first.
 	Names(ctx context.Context, workspace ident.ID) ([]string, error)
 	// Open returns a provider by name.
-	Open(ctx context.Context, workspace ident.ID, name string) (Work, error)
+	Open(ctx context.Context, workspace ident.ID, name string) (OpenProvider, error)
 }
 
 // Painter renders images for drafts of providers without images.
@@ -70,7 +70,7 @@ type Painter interface {
 // Assets stores images. asset.Service implements it.
 type Assets interface {
 	// Keep stores an image.
-	Keep(ctx context.Context, cause record.Cause, p asset.Picture) (record.Doc, error)
+	Store(ctx context.Context, cause record.Cause, p asset.Picture) (record.Doc, error)
 	// ByID returns the assets with the given ids. It omits ids that do not
 	// exist.
 	ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*asset.Asset, error)
@@ -81,17 +81,17 @@ type Assets interface {
 // Fetcher downloads an image from a public URL.
 type Fetcher func(ctx context.Context, url string) ([]byte, error)
 
-// Context has the data of a campaign that a brief uses.
-type Context struct {
+// CampaignContext has the data of a campaign that a brief uses.
+type CampaignContext struct {
 	Objective, LandingURL string
 	Channels              []string
 }
 
-// Neighbours reads the records that a request refers to. Missing and archived
+// Records reads the records that a request refers to. Missing and archived
 // records are distinguished, as in every reference.
-type Neighbours interface {
+type Records interface {
 	// Campaign returns the data of a campaign that a brief uses.
-	Campaign(ctx context.Context, workspace, id ident.ID) (c Context, there, archived bool, err error)
+	Campaign(ctx context.Context, workspace, id ident.ID) (c CampaignContext, there, archived bool, err error)
 	// Audience reports whether an audience exists and is archived.
 	Audience(ctx context.Context, workspace, id ident.ID) (there, archived bool, err error)
 	// Workspace returns the workspace's rules for creatives.
@@ -109,8 +109,8 @@ type Rules struct {
 // month returns the UTC calendar month of a time.
 func month(at clock.Instant) string { return at.Time().UTC().Format("2006-01") }
 
-// Figures returns the metrics of creatives.
-type Figures interface {
+// MetricsSource returns the metrics of creatives.
+type MetricsSource interface {
 	// Variants returns the metrics of the last 30 full days in the workspace's
 	// time zone and currency. A variant's id has the metrics of ads linked to
 	// it. The creative's id has those of all ads linked to it or to one of its

@@ -102,7 +102,7 @@ func linkToken(path string) (token string, ok bool) {
 func (a *API) followLink(r *request, token string) error {
 	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
 	defer cancel()
-	f, err := a.Assets.Follow(ctx, token)
+	f, err := a.Assets.OpenLink(ctx, token)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 		if lost, err = a.Analytics.LostMessage(ctx, workspace); err != nil {
 			return page.Page{}, err
 		}
-		return a.Creatives.Measured(ctx, workspace, id, q)
+		return a.Creatives.VariantsWithMetrics(ctx, workspace, id, q)
 	}})(ctx, r)
 	if err == nil && lost != "" {
 		res.warnings = a.nodeWarnings(false, lost)

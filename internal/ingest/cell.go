@@ -135,12 +135,12 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// marks counts the evidence for each decimal mark.
-type marks struct{ comma, point int }
+// separatorCounts counts the evidence for each decimal mark.
+type separatorCounts struct{ comma, point int }
 
-// see counts a cell. In an integer column, a group of three digits is
+// count counts a cell. In an integer column, a group of three digits is
 // thousands; in others it could be decimals.
-func (m *marks) see(cell string, counts bool) {
+func (m *separatorCounts) count(cell string, counts bool) {
 	digits, _, ok := digitsOf(strings.TrimSpace(strings.TrimSuffix(cell, "%")))
 	if !ok {
 		return
@@ -187,8 +187,8 @@ const (
 	formatWords = "MMM D, YYYY"
 )
 
-// parts are the numbers of a date in a cell.
-type parts struct {
+// dateParts are the numbers of a date in a cell.
+type dateParts struct {
 	n [3]int
 	// digits is the number of digits of the first number.
 	digits int
@@ -197,9 +197,9 @@ type parts struct {
 	month time.Month
 }
 
-// partsOf splits a cell into the numbers of a date. Text after the date is a
-// time if it starts with a space or a T.
-func partsOf(cell string) (p parts, ok bool) {
+// parseDateParts splits a cell into the numbers of a date. Text after the date
+// is a time if it starts with a space or a T.
+func parseDateParts(cell string) (p dateParts, ok bool) {
 	count, i := 0, 0
 	for i < len(cell) && count < 3 {
 		c := cell[i]
@@ -215,7 +215,7 @@ func partsOf(cell string) (p parts, ok bool) {
 			}
 			count++
 			if p.digits == 8 && count == 1 || p.month != 0 && count == 2 {
-				return p, ends(cell[i:])
+				return p, isDateEnd(cell[i:])
 			}
 		case c >= 'A' && c <= 'z':
 			start := i
@@ -238,10 +238,10 @@ func partsOf(cell string) (p parts, ok bool) {
 			return p, false
 		}
 	}
-	return p, count == 3 && p.month == 0 && p.mark != 0 && ends(cell[i:])
+	return p, count == 3 && p.month == 0 && p.mark != 0 && isDateEnd(cell[i:])
 }
 
-func ends(rest string) bool {
+func isDateEnd(rest string) bool {
 	return rest == "" || rest[0] == ' ' || rest[0] == 'T' || rest[0] == ',' || rest == "."
 }
 
@@ -265,7 +265,7 @@ func monthOf(word string) (m time.Month, weekday bool) {
 
 // parseDay parses a cell as a date in a format.
 func parseDay(cell, format string) (clock.Date, bool) {
-	p, ok := partsOf(cell)
+	p, ok := parseDateParts(cell)
 	if !ok || (p.month != 0) != (format == formatWords) || (p.digits == 8) != (format == formatJoint) {
 		return 0, false
 	}
@@ -296,16 +296,16 @@ func parseDay(cell, format string) (clock.Date, bool) {
 	return day, same == d
 }
 
-// days counts the date formats that the cells of a column allow.
-type days struct {
+// dateFormats counts the date formats that the cells of a column allow.
+type dateFormats struct {
 	seen, words, joint, yearFirst int
 	// dayFirst and monthFirst count the dates that allow only that order.
 	dayFirst, monthFirst int
 	marks                [256]int
 }
 
-func (d *days) see(cell string) {
-	p, ok := partsOf(cell)
+func (d *dateFormats) observe(cell string) {
+	p, ok := parseDateParts(cell)
 	if !ok {
 		return
 	}
@@ -327,7 +327,7 @@ func (d *days) see(cell string) {
 
 // format returns the date format of a column, or empty if it is ambiguous. The
 // format of most cells wins; other cells are errors.
-func (d *days) format() string {
+func (d *dateFormats) format() string {
 	rest := d.seen - d.words - d.joint - d.yearFirst
 	switch most := max(d.words, d.joint, d.yearFirst, rest); {
 	case d.seen == 0:

@@ -98,8 +98,8 @@ func TestMarks(t *testing.T) {
 		{"Sale 1,5", false, 0, 0},
 		{"12", true, 0, 0},
 	} {
-		var m marks
-		m.see(tt.cell, tt.counts)
+		var m separatorCounts
+		m.count(tt.cell, tt.counts)
 		if m.comma != tt.comma || m.point != tt.point {
 			t.Errorf("%q: got %+v want %d, %d", tt.cell, m, tt.comma, tt.point)
 		}
@@ -133,9 +133,9 @@ func TestDays(t *testing.T) {
 		{[]string{"13/11/2026", "11/13/2026"}, "", ""},
 		{[]string{"Brand", "", "12"}, "", ""},
 	} {
-		var d days
+		var d dateFormats
 		for _, c := range tt.cells {
-			d.see(c)
+			d.observe(c)
 		}
 		if got := d.format(); got != tt.format {
 			t.Errorf("%q: got %q want %q", tt.cells, got, tt.format)
@@ -168,8 +168,8 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// TestMeasuresSurvive wants every value to come back as it was written.
-func TestMeasuresSurvive(t *testing.T) {
+// TestMeasureRoundTrip checks that every value is read back equal.
+func TestMeasureRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := fact.Measure(rapid.IntRange(0, fact.NumMeasures-1).Draw(rt, "measure"))
@@ -204,17 +204,16 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// FuzzCells wants no cell to break anything, and what is read to be within
-// bounds.
+// FuzzCells checks that no cell panics, and that parsed values are in range.
 func FuzzCells(f *testing.F) {
 	for _, seed := range []string{"1.234,56 €", "(5)", "Nov 5, 2026", "2026-11-05T00:00", "--", "US$ 1'000", "99999999999999999999", "\xff", "é.5", "Š5"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, cell string) {
-		var m marks
-		var d days
-		m.see(cell, true)
-		d.see(cell)
+		var m separatorCounts
+		var d dateFormats
+		m.count(cell, true)
+		d.observe(cell)
 		for _, decimal := range []byte{'.', ','} {
 			if plain, ok := plainNumber(clean(cell), decimal); ok {
 				if _, code := parseMeasure([]byte(plain), fact.Spend, true); code != "" && code != tooLarge && code != tooSmall {

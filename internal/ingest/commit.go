@@ -29,10 +29,10 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err != nil {
 			return record.Doc{}, err
 		}
-		if err := i.allows("commit", StatusReady, StatusCommitting); err != nil {
+		if err := i.requireStatus("commit", StatusReady, StatusCommitting); err != nil {
 			return record.Doc{}, err
 		}
-		l, batch, err := s.prepare(ctx, cause, i, o)
+		l, batch, err := s.prepareBatch(ctx, cause, i, o)
 		if errors.Is(err, fs.ErrNotExist) {
 			return record.Doc{}, s.fail(ctx, cause, i)
 		}
@@ -51,7 +51,7 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 				return record.Doc{}, err
 			}
 		}
-		if err := s.write(ctx, bare, l, batch, nil); err != nil {
+		if err := s.writeBatch(ctx, bare, l, batch, nil); err != nil {
 			return record.Doc{}, err
 		}
 		return s.finish(ctx, cause, id, int64(len(batch.Rows)))
@@ -90,8 +90,8 @@ func (s *Service) Resume(ctx context.Context, workspace, id ident.ID) error {
 	return err
 }
 
-// prepare parses the file and finds the source of its rows.
-func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o Options) (*load, *fact.Batch, error) {
+// prepareBatch parses the file and finds the source of its rows.
+func (s *Service) prepareBatch(ctx context.Context, cause record.Cause, i *Import, o Options) (*pendingWrite, *fact.Batch, error) {
 	release, err := s.turns.Take(ctx, cause.Workspace)
 	if err != nil {
 		return nil, nil, err
@@ -101,26 +101,26 @@ func (s *Service) prepare(ctx context.Context, cause record.Cause, i *Import, o 
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := s.read(ctx, i, b)
+	r, err := s.readFile(ctx, i, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := i.acceptable(r, o); err != nil {
+	if err := i.checkCommit(r, o); err != nil {
 		return nil, nil, err
 	}
 	source := connection.Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: connection.Home{Currency: i.Currency, Zone: i.Timezone}}
 	setSource(&source, i.Source)
-	l := &load{sheet: r.sheet, mode: i.Mode, imported: i.ID}
-	batch, err := s.open(ctx, cause, source, l)
+	l := &pendingWrite{rows: r.rowSet, mode: i.Mode, imported: i.ID}
+	batch, err := s.openSource(ctx, cause, source, l)
 	return l, batch, err
 }
 
-// acceptable returns a fault if rows would be omitted and the caller does not
+// checkCommit returns a fault if rows would be omitted and the caller does not
 // want that.
-func (i *Import) acceptable(r *reading, o Options) error {
+func (i *Import) checkCommit(r *fileReader, o Options) error {
 	var message string
 	switch {
-	case len(r.sheet.rows) == 0:
+	case len(r.rowSet.rows) == 0:
 		message = "The file has no row that could be written. Correct the mapping or the file."
 	case r.rejected > 0 && !o.SkipErrors:
 		message = fmt.Sprintf("%d of %d rows are wrong: see preview.errors. Correct the mapping or the file, or commit with skip_errors to leave them out.", r.rejected, r.rows)
@@ -135,7 +135,7 @@ func (i *Import) acceptable(r *reading, o Options) error {
 
 // fail sets the import to failed.
 func (s *Service) fail(ctx context.Context, cause record.Cause, i *Import) error {
-	fault := i.gone()
+	fault := i.fileExpired()
 	cause.Idempotency = nil
 	i.Status, i.Error = StatusFailed, &Problem{Field: "file", Code: "not_found", Message: "The file is not kept any more. Upload it again."}
 	now := clock.At(s.now())
@@ -171,7 +171,7 @@ func (s *Service) finish(ctx context.Context, cause record.Cause, id ident.ID, r
 			if _, err := s.facts.Undo(ctx, cause.Workspace, id); err != nil {
 				return record.Doc{}, fmt.Errorf("undo import %s: %w", id, err)
 			}
-			return record.Doc{}, i.refuse("commit", StatusReady)
+			return record.Doc{}, i.invalidState("commit", StatusReady)
 		}
 		return s.imports.Save(ctx, i, save)
 	})
@@ -186,10 +186,10 @@ func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, mat
 			return record.Doc{}, err
 		}
 		now := clock.At(s.now())
-		if err := i.undoable(now); err != nil {
+		if err := i.checkUndo(now); err != nil {
 			return record.Doc{}, err
 		}
-		if err := s.takeOut(ctx, cause, i); err != nil {
+		if err := s.removeFacts(ctx, cause, i); err != nil {
 			return record.Doc{}, err
 		}
 		i.Status, i.UndoneAt = StatusUndone, &now
@@ -198,7 +198,7 @@ func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, mat
 	})
 }
 
-func (s *Service) takeOut(ctx context.Context, cause record.Cause, i *Import) error {
+func (s *Service) removeFacts(ctx context.Context, cause record.Cause, i *Import) error {
 	cause.Idempotency = nil
 	if err := s.sources.Begin(ctx, cause.Workspace, *i.ConnectionID); err != nil {
 		return fmt.Errorf("begin to undo: %w", err)

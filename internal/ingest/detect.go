@@ -12,17 +12,17 @@ import (
 // delimiters are tried in this order, most likely first.
 var delimiters = []rune{',', ';', '\t', '|'}
 
-// headerWithin is the number of records in which the header is searched:
+// maxHeaderLine is the number of records in which the header is searched:
 // exports start with a title and a date range.
-const headerWithin = 30
+const maxHeaderLine = 30
 
-// split detects the delimiter and the header line: the line with the most cells
-// that are field names. If no name is known, it is the first line that is as
-// wide as most lines.
-func split(text string) (delimiter rune, header int) {
+// detectDelimiter detects the delimiter and the header line: the line with the
+// most cells that are field names. If no name is known, it is the first line
+// that is as wide as most lines.
+func detectDelimiter(text string) (delimiter rune, header int) {
 	most, widest := 0, 0
 	for _, d := range delimiters {
-		top := topOf(text, d)
+		top := headLines(text, d)
 		for _, r := range top {
 			known := 0
 			for _, cell := range r.cells {
@@ -41,23 +41,23 @@ func split(text string) (delimiter rune, header int) {
 	return delimiter, header
 }
 
-// top is one of the first records of the file.
-type top struct {
+// headLine is one of the first records of the file.
+type headLine struct {
 	line  int
 	cells []string
 }
 
-// topOf reads the first records. It counts the cells of a record that is too
-// wide, so that the delimiter is found and the error names the width.
-func topOf(text string, delimiter rune) []top {
-	var list []top
+// headLines reads the first records. It counts the cells of a record that is
+// too wide, so that the delimiter is found and the error names the width.
+func headLines(text string, delimiter rune) []headLine {
+	var list []headLine
 	r := splitter{text: text, mark: byte(delimiter)}
-	for len(list) < headerWithin && r.next() {
+	for len(list) < maxHeaderLine && r.next() {
 		if r.rest == "" {
 			continue
 		}
 		line, err := r.line, r.record()
-		list = append(list, top{line, slices.Clone(r.cells[:min(len(r.cells), MaxColumns+1)])})
+		list = append(list, headLine{line, slices.Clone(r.cells[:min(len(r.cells), MaxColumns+1)])})
 		if err != nil {
 			// The full parse reports errors of the file.
 			break
@@ -67,7 +67,7 @@ func topOf(text string, delimiter rune) []top {
 }
 
 // widestOf returns the first line with the most frequent width.
-func widestOf(list []top) (line, width int) {
+func widestOf(list []headLine) (line, width int) {
 	counts := map[int]int{}
 	for _, r := range list {
 		counts[len(r.cells)]++
@@ -85,17 +85,17 @@ func fieldOf(column string) (named, bool) {
 	if len(column) > MaxID {
 		return named{}, false
 	}
-	name := normal(column)
+	name := normalizeName(column)
 	n, ok := byWord[name]
 	if !ok {
-		base, _ := bare(name)
+		base, _ := splitBracket(name)
 		n, ok = byWord[base]
 	}
 	return n, ok
 }
 
-// propose maps columns to fields by name.
-func propose(columns []string, t *template) []Column {
+// proposeColumns maps columns to fields by name.
+func proposeColumns(columns []string, t *template) []Column {
 	list := make([]Column, len(columns))
 	ranks := map[field]int{}
 	owner := map[field]int{}
@@ -103,7 +103,7 @@ func propose(columns []string, t *template) []Column {
 		list[i] = Column{Name: name, Confidence: None, Sample: []string{}}
 		n, ok := fieldOf(name)
 		if t != nil {
-			if f, is := t.columns[normal(name)]; is {
+			if f, is := t.columns[normalizeName(name)]; is {
 				n, ok = named{fieldsByName[f], -1}, true
 			}
 		}
@@ -121,39 +121,39 @@ func propose(columns []string, t *template) []Column {
 		if name == n.field.String() {
 			confidence = Exact
 		}
-		list[i].read(n.field, confidence)
+		list[i].setField(n.field, confidence)
 	}
 	for i := range list {
-		if f, ok := guess(list[i].Name); ok && list[i].Field == nil {
+		if f, ok := guessField(list[i].Name); ok && list[i].Field == nil {
 			if _, taken := owner[f]; !taken {
 				owner[f] = i
-				list[i].read(f, Guess)
+				list[i].setField(f, Guess)
 			}
 		}
 	}
 	return list
 }
 
-func (c *Column) read(f field, confidence Confidence) {
+func (c *Column) setField(f field, confidence Confidence) {
 	name := f.String()
 	c.Field, c.Confidence = &name, confidence
 }
 
-// guess returns the field whose name is most similar to a misspelled column
-// name: with the same number of words, each equal or nearly equal.
-func guess(column string) (field, bool) {
-	name, _ := bare(normal(column))
+// guessField returns the field whose name is most similar to a misspelled
+// column name: with the same number of words, each equal or nearly equal.
+func guessField(column string) (field, bool) {
+	name, _ := splitBracket(normalizeName(column))
 	words := strings.Fields(name)
 	for _, candidate := range allWords {
 		meant := strings.Fields(candidate)
-		if len(meant) == len(words) && nearly(words, meant) {
+		if len(meant) == len(words) && isSimilar(words, meant) {
 			return byWord[candidate].field, true
 		}
 	}
 	return 0, false
 }
 
-func nearly(words, meant []string) bool {
+func isSimilar(words, meant []string) bool {
 	for i, w := range words {
 		if w != meant[i] && (min(len(w), len(meant[i])) < 5 || nearest.Word(w, meant[i:i+1]) == "") {
 			return false
@@ -162,10 +162,10 @@ func nearly(words, meant []string) bool {
 	return len(words) > 0
 }
 
-// survey is the evidence from the cells of a file.
-type survey struct {
-	marks marks
-	days  days
+// columnStats is the evidence from the cells of a file.
+type columnStats struct {
+	marks separatorCounts
+	days  dateFormats
 	// currency is the currency of all cells in a currency column.
 	currency money.Currency
 	mixed    bool
@@ -173,8 +173,8 @@ type survey struct {
 
 // survey reads all cells once. It sets the samples and decides which id columns
 // have ids of records.
-func (g *grid) survey(columns []Column) (*survey, error) {
-	v := &survey{}
+func (g *grid) survey(columns []Column) (*columnStats, error) {
+	v := &columnStats{}
 	ours := make([]int, len(columns))
 	fields := fieldsOf(columns)
 	rows := 0
@@ -191,7 +191,7 @@ func (g *grid) survey(columns []Column) (*survey, error) {
 			if len(c.Sample) < maxSample {
 				c.Sample = append(c.Sample, cut(cell, maxSampleText))
 			}
-			v.see(fields[i], cell, &ours[i])
+			v.observe(fields[i], cell, &ours[i])
 		}
 		return nil
 	})
@@ -200,7 +200,7 @@ func (g *grid) survey(columns []Column) (*survey, error) {
 			external := fieldsByName["external_"+*columns[i].Field]
 			columns[i].Field = nil
 			if !slices.Contains(fields, external) {
-				columns[i].read(external, Synonym)
+				columns[i].setField(external, Synonym)
 			}
 		}
 	}
@@ -209,14 +209,14 @@ func (g *grid) survey(columns []Column) (*survey, error) {
 
 const maxSampleText = 100
 
-// unread is the field of a column that is not read.
-const unread = numFields
+// ignoredField is the field of a column that is not read.
+const ignoredField = numFields
 
 // fieldsOf returns the fields of the columns.
 func fieldsOf(columns []Column) []field {
 	fields := make([]field, len(columns))
 	for i, c := range columns {
-		fields[i] = unread
+		fields[i] = ignoredField
 		if c.Field != nil {
 			fields[i] = fieldsByName[*c.Field]
 		}
@@ -224,11 +224,12 @@ func fieldsOf(columns []Column) []field {
 	return fields
 }
 
-// see counts one cell. ours rises for ids of records and falls for other ids.
-func (v *survey) see(f field, cell string, ours *int) {
+// observe counts one cell. ours rises for ids of records and falls for other
+// ids.
+func (v *columnStats) observe(f field, cell string, ours *int) {
 	switch f {
 	case fieldDate:
-		v.days.see(cell)
+		v.days.observe(cell)
 		return
 	case fieldCurrency:
 		code := money.Currency(strings.ToUpper(cell))
@@ -249,14 +250,14 @@ func (v *survey) see(f field, cell string, ours *int) {
 		return
 	default:
 	}
-	if m, counts := f.measure(); counts || f == unread && utf8.RuneCountInString(cell) < 30 {
-		v.marks.see(cell, counts && !m.Scaled())
+	if m, counts := f.measure(); counts || f == ignoredField && utf8.RuneCountInString(cell) < 30 {
+		v.marks.count(cell, counts && !m.Scaled())
 	}
 }
 
 // currencyOf returns the currency of the file: from the name of an amount
 // column, such as "Amount spent (USD)", or from a currency column.
-func (v *survey) currencyOf(columns []Column) money.Currency {
+func (v *columnStats) currencyOf(columns []Column) money.Currency {
 	for _, c := range columns {
 		if c.Field == nil {
 			continue
@@ -264,7 +265,7 @@ func (v *survey) currencyOf(columns []Column) money.Currency {
 		if m, ok := fieldsByName[*c.Field].measure(); !ok || !m.Money() {
 			continue
 		}
-		_, bracket := bare(normal(c.Name))
+		_, bracket := splitBracket(normalizeName(c.Name))
 		code := money.Currency(strings.ToUpper(bracket))
 		if _, ok := code.Digits(); ok {
 			return code
@@ -280,7 +281,7 @@ func (v *survey) currencyOf(columns []Column) money.Currency {
 //
 // Choice: without evidence, text with semicolons has decimal commas, because it
 // comes from locales where the comma cannot separate columns.
-func (v *survey) decimal(delimiter rune) string {
+func (v *columnStats) decimal(delimiter rune) string {
 	if v.marks.comma > v.marks.point || v.marks.comma == v.marks.point && delimiter == ';' {
 		return ","
 	}

@@ -39,10 +39,10 @@ var (
 	ourAudience = ident.Make(ident.Audience, today, 4)
 )
 
-// world is everything around the service, in memory. Steps are what happened,
-// in order; a step that has a failure stops the service there, as a crash
-// would.
-type world struct {
+// fakeWorld is everything around the service, in memory. Steps are what
+// happened, in order; a step that has a failure stops the service there, as a
+// crash would.
+type fakeWorld struct {
 	*ingest.Service
 	mu       sync.Mutex
 	now      time.Time
@@ -64,27 +64,27 @@ type world struct {
 	parquet func([]byte, func([]string, [][]string) error) error
 }
 
-func newWorld(t testing.TB) *world {
+func newFakeWorld(t testing.TB) *fakeWorld {
 	t.Helper()
-	w := &world{
+	w := &fakeWorld{
 		now: today, rows: map[string]fact.Row{}, by: map[string]ident.ID{}, accounts: map[string]fact.Source{}, imports: map[ident.ID]record.Doc{}, next: map[ident.ID]clock.Instant{},
 		files: map[string][]byte{}, put: map[string]time.Time{}, answers: map[string][]byte{}, fail: map[string]error{},
 	}
-	w.Service = ingest.New(ingest.Parts{
+	w.Service = ingest.New(ingest.Deps{
 		Facts: facts{w}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w},
 		Now: func() time.Time { return w.now }, Random: w,
 	})
 	return w
 }
 
-func (w *world) step(format string, args ...any) error {
+func (w *fakeWorld) step(format string, args ...any) error {
 	name := fmt.Sprintf(format, args...)
 	w.steps = append(w.steps, name)
 	return w.fail[strings.Fields(name)[0]]
 }
 
 // Read makes ids that differ.
-func (w *world) Read(b []byte) (int, error) {
+func (w *fakeWorld) Read(b []byte) (int, error) {
 	w.random++
 	for i := range b {
 		b[i] = w.random
@@ -127,7 +127,7 @@ func (w facts) Undo(_ context.Context, _, imported ident.ID) (int64, error) {
 	return int64(before - len(w.rows)), nil
 }
 
-func (w *world) Source(_ context.Context, c record.Cause, s connection.Source) (connection.Feed, error) {
+func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Source) (connection.Feed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.Idempotency != nil {
@@ -157,9 +157,9 @@ func (w *world) Source(_ context.Context, c record.Cause, s connection.Source) (
 	return connection.Feed{Source: a}, nil
 }
 
-func (w *world) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
+func (w *fakeWorld) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
 
-func (w *world) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.Fed) error {
+func (w *fakeWorld) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.Fed) error {
 	if err := w.step("fed %d", f.Rows); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (w *world) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.
 	return nil
 }
 
-func (w *world) Find(_ context.Context, _ ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
+func (w *fakeWorld) Find(_ context.Context, _ ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
 	if len(ids) > ingest.MaxLookup {
 		return nil, fmt.Errorf("got %d ids at once want at most %d", len(ids), ingest.MaxLookup)
 	}
@@ -192,9 +192,9 @@ func (w *world) Find(_ context.Context, _ ident.ID, kind string, ids []ident.ID)
 	return found, w.fail["exist"]
 }
 
-type facts struct{ *world }
+type facts struct{ *fakeWorld }
 
-type imports struct{ *world }
+type imports struct{ *fakeWorld }
 
 func (w imports) Save(_ context.Context, i *ingest.Import, save record.Save) (record.Doc, error) {
 	w.mu.Lock()
@@ -264,7 +264,7 @@ func (w imports) Same(ctx context.Context, workspace ident.ID, source, sum strin
 	return "", nil
 }
 
-type files struct{ *world }
+type files struct{ *fakeWorld }
 
 func (w files) Put(_ ident.ID, sum string, b []byte) error {
 	w.files[sum], w.put[sum] = slices.Clone(b), w.now
@@ -295,28 +295,28 @@ func (w files) Remove(_ ident.ID, sum string, _ time.Time) error {
 	return nil
 }
 
-type parquet struct{ *world }
+type parquet struct{ *fakeWorld }
 
 func (w parquet) ReadParquet(_ context.Context, b []byte, _ fact.FileLimits, each func([]string, [][]string) error) error {
 	return w.parquet(b, each)
 }
 
 // ingested sends rows and returns the answer.
-func (w *world) ingested(t testing.TB, f ingest.Feed) ingest.Answer {
+func (w *fakeWorld) ingested(t testing.TB, f ingest.Feed) ingest.FeedResult {
 	t.Helper()
 	f.Home = home
 	b, err := w.Ingest(t.Context(), cause, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a ingest.Answer
+	var a ingest.FeedResult
 	if err := json.Unmarshal(b, &a); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func (w *world) uploaded(t testing.TB, u ingest.Upload) *ingest.Import {
+func (w *fakeWorld) uploaded(t testing.TB, u ingest.Upload) *ingest.Import {
 	t.Helper()
 	u.Home = home
 	d, err := w.Upload(t.Context(), cause, u)

@@ -46,8 +46,8 @@ type Feed struct {
 	NDJSON bool
 }
 
-// Answer is the result of a feed.
-type Answer struct {
+// FeedResult is the result of a feed.
+type FeedResult struct {
 	Accepted int `json:"accepted"`
 	// Rejected lists the first rejected rows. RejectedCount counts all.
 	Rejected      []Rejected `json:"rejected"`
@@ -71,7 +71,7 @@ type Days struct {
 	EndDate   clock.Date `json:"end_date"`
 }
 
-// Ingest writes the rows of a feed and returns the Answer as a document, which
+// Ingest writes the rows of a feed and returns the FeedResult as a document, which
 // is also stored under the caller's idempotency key. The valid rows are written
 // together or not at all. Repeating a call changes nothing, so it is safe after
 // a failure.
@@ -79,31 +79,31 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 	if details := f.fill(); len(details) > 0 {
 		return nil, fault.Invalid(details)
 	}
-	sheet, err := s.readFeed(ctx, cause.Workspace, &f)
+	rows, err := s.readFeed(ctx, cause.Workspace, &f)
 	if err != nil {
 		return nil, err
 	}
-	if sheet.rejected > 0 && (f.Atomic || f.Mode == Replace && len(sheet.rows) == 0) {
+	if rows.rejected > 0 && (f.Atomic || f.Mode == Replace && len(rows.rows) == 0) {
 		// Choice: a window is not deleted if all rows are invalid. To delete
 		// it, the caller sends no rows.
-		return nil, sheet.fault()
+		return nil, rows.fault()
 	}
-	a := Answer{Accepted: len(sheet.rows), Rejected: sheet.listing(), RejectedCount: sheet.rejected, Mode: f.Mode, Families: []string{}}
-	if len(sheet.rows) == 0 && f.Mode == Upsert {
+	a := FeedResult{Accepted: len(rows.rows), Rejected: rows.rejectedRows(), RejectedCount: rows.rejected, Mode: f.Mode, Families: []string{}}
+	if len(rows.rows) == 0 && f.Mode == Upsert {
 		return encode(a)
 	}
-	l := load{sheet: sheet, mode: f.Mode, first: f.First, last: f.Last, families: f.Families}
-	if f.Account != "" || len(sheet.rows) == 0 {
-		l.account = sheet.account
+	l := pendingWrite{rows: rows, mode: f.Mode, first: f.First, last: f.Last, families: f.Families}
+	if f.Account != "" || len(rows.rows) == 0 {
+		l.account = rows.account
 	}
 	return s.feed(ctx, cause, &f, &l, a)
 }
 
 // feed writes the rows and stores the answer.
-func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *load, a Answer) ([]byte, error) {
+func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *pendingWrite, a FeedResult) ([]byte, error) {
 	source := connection.Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
 	setSource(&source, f.Source)
-	batch, err := s.open(ctx, cause, source, l)
+	batch, err := s.openSource(ctx, cause, source, l)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *load
 	if err != nil {
 		return nil, err
 	}
-	return answer, s.write(ctx, cause, l, batch, answer)
+	return answer, s.writeBatch(ctx, cause, l, batch, answer)
 }
 
 // fill sets defaults and checks the fields of a feed.
@@ -161,29 +161,29 @@ func (f *Feed) fill() []fault.Detail {
 	return details
 }
 
-func (s *Service) readFeed(ctx context.Context, workspace ident.ID, f *Feed) (*sheet, error) {
-	sheet := newSheet("index", clock.DateIn(s.now(), time.UTC))
+func (s *Service) readFeed(ctx context.Context, workspace ident.ID, f *Feed) (*rowSet, error) {
+	rows := newRowSet("index", clock.DateIn(s.now(), time.UTC))
 	if f.Account != "" {
-		sheet.account = f.Account
+		rows.account = f.Account
 	}
 	if f.Mode == Replace {
-		sheet.first, sheet.last = max(sheet.first, *f.First), min(sheet.last, *f.Last)
-		sheet.families = f.Families
+		rows.first, rows.last = max(rows.first, *f.First), min(rows.last, *f.Last)
+		rows.families = f.Families
 	}
-	sheet.expect(min(MaxRows, bytes.Count(f.Body, []byte(`"date"`))))
-	lines := newLines(sheet)
-	read := lines.array
+	rows.reserve(min(MaxRows, bytes.Count(f.Body, []byte(`"date"`))))
+	lines := newRowDecoder(rows)
+	read := lines.decodeArray
 	if f.NDJSON {
-		read = lines.separate
+		read = lines.decodeLines
 	}
 	if err := read(f.Body); err != nil {
 		return nil, err
 	}
-	return sheet, sheet.settle(ctx, workspace, s.records)
+	return rows, rows.resolveLinks(ctx, workspace, s.records)
 }
 
 // fault returns the fault that rejects the whole call for its rows.
-func (s *sheet) fault() error {
+func (s *rowSet) fault() error {
 	var details []fault.Detail
 	for _, r := range s.refused {
 		for _, p := range r.problems {
@@ -197,7 +197,7 @@ func (s *sheet) fault() error {
 	return fault.Invalid(details)
 }
 
-func (s *sheet) listing() []Rejected {
+func (s *rowSet) rejectedRows() []Rejected {
 	list := make([]Rejected, len(s.refused))
 	for i, r := range s.refused {
 		list[i] = Rejected{r.index, r.problems}
@@ -213,10 +213,10 @@ func encode(v any) ([]byte, error) {
 	return b, nil
 }
 
-// load is a set of rows to write to the facts of a source.
-type load struct {
-	sheet *sheet
-	mode  Mode
+// pendingWrite is a set of rows to write to the facts of a source.
+type pendingWrite struct {
+	rows *rowSet
+	mode Mode
 	// first and last are the window to replace. The default is the days of the
 	// rows.
 	first, last *clock.Date
@@ -236,14 +236,14 @@ func setSource(s *connection.Source, given string) {
 	s.Name = given
 }
 
-// open finds or creates the source of all rows and builds the batch.
-func (s *Service) open(ctx context.Context, cause record.Cause, source connection.Source, l *load) (*fact.Batch, error) {
+// openSource finds or creates the source of all rows and builds the batch.
+func (s *Service) openSource(ctx context.Context, cause record.Cause, source connection.Source, l *pendingWrite) (*fact.Batch, error) {
 	used := map[*fact.Source]bool{}
-	for i := range l.sheet.rows {
-		used[l.sheet.rows[i].Source] = true
+	for i := range l.rows.rows {
+		used[l.rows.rows[i].Source] = true
 	}
 	if l.account != "" {
-		used[l.sheet.source(l.account)] = true
+		used[l.rows.source(l.account)] = true
 	}
 	if len(used) > MaxAccounts {
 		return nil, fault.Invalid([]fault.Detail{{
@@ -252,8 +252,8 @@ func (s *Service) open(ctx context.Context, cause record.Cause, source connectio
 	}
 	// The idempotency key stores the answer, not the source.
 	cause.Idempotency = nil
-	for _, account := range slices.Sorted(maps.Keys(l.sheet.accounts)) {
-		a := l.sheet.accounts[account]
+	for _, account := range slices.Sorted(maps.Keys(l.rows.accounts)) {
+		a := l.rows.accounts[account]
 		if !used[a] {
 			continue
 		}
@@ -269,10 +269,10 @@ func (s *Service) open(ctx context.Context, cause record.Cause, source connectio
 }
 
 // batch returns the batch to write, and sets its window and families.
-func (l *load) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch {
-	b := &fact.Batch{Workspace: workspace, Import: l.imported, Rows: l.sheet.rows}
+func (l *pendingWrite) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch {
+	b := &fact.Batch{Workspace: workspace, Import: l.imported, Rows: l.rows.rows}
 	if l.first == nil || l.last == nil {
-		first, last := l.sheet.span()
+		first, last := l.rows.span()
 		l.first, l.last = &first, &last
 	}
 	if l.families == nil {
@@ -296,9 +296,9 @@ func (l *load) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch
 	return b
 }
 
-// write writes the batch between Begin and Fed, which make it consistent after
-// a crash.
-func (s *Service) write(ctx context.Context, cause record.Cause, l *load, b *fact.Batch, answer []byte) error {
+// writeBatch writes the batch between Begin and Fed, which make it consistent
+// after a crash.
+func (s *Service) writeBatch(ctx context.Context, cause record.Cause, l *pendingWrite, b *fact.Batch, answer []byte) error {
 	if err := s.sources.Begin(ctx, cause.Workspace, l.connection); err != nil {
 		return fmt.Errorf("begin to feed: %w", err)
 	}

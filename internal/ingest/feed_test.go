@@ -16,11 +16,11 @@ import (
 
 const oneRow = `[{"date":"2026-11-14","campaign_name":"a","clicks":1}]`
 
-// TestOrder wants the source to be told before and after, and the answer to be
-// remembered with the second.
-func TestOrder(t *testing.T) {
+// TestFeedSteps wants the source to be told before and after, and the answer to
+// be remembered with the second.
+func TestFeedSteps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	once := cause
 	once.Idempotency = &record.Idempotency{Key: "k"}
 	b, err := w.Ingest(t.Context(), once, ingest.Feed{Body: []byte(oneRow), Home: home})
@@ -39,13 +39,14 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestRepeat wants a call that died anywhere to be repaired by repeating it.
-func TestRepeat(t *testing.T) {
+// TestFeedAfterCrash wants a call that died anywhere to be repaired by
+// repeating it.
+func TestFeedAfterCrash(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"source", "begin", "write", "written", "fed", "exist"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFakeWorld(t)
 			crash := errors.New("crash")
 			w.fail[step] = crash
 			f := ingest.Feed{Home: home, Body: fmt.Appendf(nil, `[{"date":"2026-11-14","campaign_id":%q,"clicks":1}]`, ourCampaign)}
@@ -62,7 +63,7 @@ func TestRepeat(t *testing.T) {
 
 func TestUpsert(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	for clicks := range 3 {
 		w.ingested(t, ingest.Feed{Body: fmt.Appendf(nil, `[{"date":"2026-11-14","clicks":%d},{"date":"2026-11-13","clicks":%d,"country":"DE"}]`, clicks, clicks)})
 	}
@@ -78,7 +79,7 @@ func TestUpsert(t *testing.T) {
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	var rows []string
 	for d := 1; d <= 10; d++ {
 		rows = append(rows, fmt.Sprintf(`{"date":"2026-11-%02d","clicks":1}`, d), fmt.Sprintf(`{"date":"2026-11-%02d","clicks":1,"country":"DE"}`, d), fmt.Sprintf(`{"date":"2026-11-%02d","clicks":1,"account_id":"b"}`, d))
@@ -139,7 +140,7 @@ func TestReplace(t *testing.T) {
 
 func TestAtomic(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	_, err := w.Ingest(t.Context(), cause, ingest.Feed{Home: home, Atomic: true, Body: []byte(`[{"date":"2026-11-14","clicks":1},{"date":"2026-11-14","clicks":1},{}]`)})
 	var got []string
 	for _, d := range details(err) {
@@ -153,10 +154,10 @@ func TestAtomic(t *testing.T) {
 	}
 }
 
-// TestNothing wants a call that brings nothing to leave nothing behind.
-func TestNothing(t *testing.T) {
+// TestEmptyFeed checks that a feed without rows writes nothing.
+func TestEmptyFeed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	for _, body := range []string{`[]`, `[{}]`} {
 		if a := w.ingested(t, ingest.Feed{Body: []byte(body)}); a.Accepted != 0 || a.ConnectionID != nil || len(w.steps) > 0 {
 			t.Errorf("%s: got %+v, %v want nothing", body, a, w.steps)
@@ -166,7 +167,7 @@ func TestNothing(t *testing.T) {
 
 func TestTooMany(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	for _, f := range []ingest.Feed{
 		{Body: []byte("[" + strings.Repeat("{},", ingest.MaxRows) + "{}]")},
 		{Body: []byte(strings.Repeat("{}\n", ingest.MaxRows+1)), NDJSON: true},
@@ -193,7 +194,7 @@ func TestTooMany(t *testing.T) {
 // or by its name.
 func TestSources(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFakeWorld(t)
 	const id = "con_01m5eyeh80e7arh0dndj97bhsc"
 	a := w.ingested(t, ingest.Feed{Source: id, Currency: "USD", Body: []byte(`[{"date":"2026-11-14","account_id":"a","clicks":1},{"date":"2026-11-14","account_id":"b","clicks":1}]`)})
 	if a.ConnectionID == nil || *a.ConnectionID != id || len(w.accounts) != 2 {
@@ -209,7 +210,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// feedOf makes rows as a real caller has them.
+// feedOf returns realistic rows.
 func feedOf(rows int) []byte {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -228,7 +229,7 @@ func BenchmarkIngest50000(b *testing.B) {
 	body := feedOf(ingest.MaxRows)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		w := newWorld(b)
+		w := newFakeWorld(b)
 		w.fail["write"] = errStop
 		_, err := w.Ingest(b.Context(), cause, ingest.Feed{Body: body, Home: home})
 		if !errors.Is(err, errStop) {

@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/fault"
 )
 
-// look detects the format of a file and the fields of its columns.
-func (s *Service) look(ctx context.Context, i *Import, b []byte) error {
+// detectColumns detects the format of a file and the fields of its columns.
+func (s *Service) detectColumns(ctx context.Context, i *Import, b []byte) error {
 	i.File.Format = FormatCSV
 	if isParquet(b) {
 		i.File.Format = FormatParquet
@@ -24,19 +24,19 @@ func (s *Service) look(ctx context.Context, i *Import, b []byte) error {
 		if err != nil {
 			return err
 		}
-		delimiter, header := split(text)
+		delimiter, header := detectDelimiter(text)
 		mark := string(delimiter)
 		i.Detected = Detected{Delimiter: &mark, Encoding: &encoding, HeaderRow: header}
 	}
-	g, err := s.cut(ctx, i, b)
+	g, err := s.openGrid(ctx, i, b)
 	if err != nil {
 		return err
 	}
-	t := recognise(g.columns)
+	t := recognizeTemplate(g.columns)
 	if t != nil {
 		i.Detected.Template = &t.name
 	}
-	i.Columns = propose(g.columns, t)
+	i.Columns = proposeColumns(g.columns, t)
 	v, err := g.survey(i.Columns)
 	if err != nil {
 		return err
@@ -50,11 +50,11 @@ func (s *Service) look(ctx context.Context, i *Import, b []byte) error {
 	if i.Currency == "" {
 		i.Currency = v.currencyOf(i.Columns)
 	}
-	i.note()
+	i.setProblem()
 	return nil
 }
 
-func (d *Detected) dates(v *survey, t *template) {
+func (d *Detected) dates(v *columnStats, t *template) {
 	format := v.days.format()
 	if format == "" && t != nil && v.days.seen > 0 {
 		format = t.dateFormat
@@ -65,8 +65,8 @@ func (d *Detected) dates(v *survey, t *template) {
 	}
 }
 
-// note sets Mapping from the columns.
-func (i *Import) note() {
+// setProblem sets Mapping from the columns.
+func (i *Import) setProblem() {
 	i.Mapping = map[string]string{}
 	for _, c := range i.Columns {
 		if c.Field != nil {
@@ -75,8 +75,8 @@ func (i *Import) note() {
 	}
 }
 
-// cut opens the file in the import's format.
-func (s *Service) cut(ctx context.Context, i *Import, b []byte) (*grid, error) {
+// openGrid opens the file in the import's format.
+func (s *Service) openGrid(ctx context.Context, i *Import, b []byte) (*grid, error) {
 	if i.File.Format == FormatParquet {
 		return parquetGrid(ctx, s.parquet, b)
 	}
@@ -87,8 +87,8 @@ func (s *Service) cut(ctx context.Context, i *Import, b []byte) (*grid, error) {
 	return textGrid(text, rune((*i.Detected.Delimiter)[0]), i.Detected.HeaderRow)
 }
 
-// missing returns the information that is missing to read rows, or nil.
-func (i *Import) missing() *Problem {
+// missingField returns the information that is missing to read rows, or nil.
+func (i *Import) missingField() *Problem {
 	fields := fieldsOf(i.Columns)
 	measures := slices.ContainsFunc(fields, func(f field) bool { _, ok := f.measure(); return ok })
 	switch {
@@ -102,9 +102,9 @@ func (i *Import) missing() *Problem {
 	return nil
 }
 
-// reading parses the rows of a file into a sheet.
-type reading struct {
-	*sheet
+// fileReader parses the rows of a file into a rowSet.
+type fileReader struct {
+	*rowSet
 	grid     *grid
 	fields   []field
 	date     int
@@ -119,9 +119,9 @@ type reading struct {
 	scratch []byte
 }
 
-// read parses all rows and settles them.
-func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, error) {
-	g, err := s.cut(ctx, i, b)
+// readFile parses all rows and settles them.
+func (s *Service) readFile(ctx context.Context, i *Import, b []byte) (*fileReader, error) {
+	g, err := s.openGrid(ctx, i, b)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, erro
 	if err != nil {
 		return nil, fmt.Errorf("read import %s: %w", i.ID, err)
 	}
-	r := &reading{
-		sheet: newSheet("line", clock.DateIn(s.now(), zone)), grid: g, fields: fieldsOf(i.Columns), format: *i.Detected.DateFormat,
+	r := &fileReader{
+		rowSet: newRowSet("line", clock.DateIn(s.now(), zone)), grid: g, fields: fieldsOf(i.Columns), format: *i.Detected.DateFormat,
 		decimal: (*i.Detected.Decimal)[0], currency: string(i.Currency),
 	}
 	// Choice: numbers in files may have more decimals than are stored, as in
@@ -144,11 +144,11 @@ func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, erro
 		r.channel = t.channel
 	}
 	r.unknown = breakdownOf(r.fields)
-	r.expect(g.lines)
-	if err := g.each(r.line); err != nil {
+	r.reserve(g.lines)
+	if err := g.each(r.readLine); err != nil {
 		return nil, err
 	}
-	return r, r.settle(ctx, i.WorkspaceID, s.records)
+	return r, r.resolveLinks(ctx, i.WorkspaceID, s.records)
 }
 
 // breakdownOf returns the breakdown fields of the file's family. It returns
@@ -156,7 +156,7 @@ func (s *Service) read(ctx context.Context, i *Import, b []byte) (*reading, erro
 func breakdownOf(fields []field) (given uint64) {
 	family := fact.Base
 	for _, f := range fields {
-		if f == unread || f.family() == fact.Base {
+		if f == ignoredField || f.family() == fact.Base {
 			continue
 		}
 		if family != fact.Base && family != f.family() {
@@ -167,44 +167,44 @@ func breakdownOf(fields []field) (given uint64) {
 	return given
 }
 
-// line parses one line.
-func (r *reading) line(line int, cells []string) error {
+// readLine parses one line.
+func (r *fileReader) readLine(line int, cells []string) error {
 	switch {
 	case !slices.ContainsFunc(cells, func(c string) bool { return clean(c) != "" }):
 		return nil
-	case r.summary(cells):
+	case r.isSummary(cells):
 		r.skipped++
 		return nil
 	}
 	if r.rows++; r.rows > MaxFileRows {
 		return tooManyRows(MaxFileRows)
 	}
-	r.begin(line)
+	r.beginRow(line)
 	r.given = r.unknown
 	end := ""
 	for i, f := range r.fields {
 		cell := clean(cells[i])
 		switch {
-		case f == unread || cell == "":
+		case f == ignoredField || cell == "":
 		case f == fieldEndDate:
 			end = cell
 		default:
-			r.cell(f, cell)
+			r.readCell(f, cell)
 		}
 	}
 	if last, ok := parseDay(end, r.format); end != "" && (!ok || last != r.row.Date) {
-		r.wrong(fieldEndDate, "invalid_value", "is not the day of the row. Export the report by day: a fact is about one day.", nil)
+		r.refuseField(fieldEndDate, "invalid_value", "is not the day of the row. Export the report by day: a fact is about one day.", nil)
 	}
-	r.end()
+	r.endRow()
 	return nil
 }
 
 // totals are the words that summary lines start with.
 var totals = []string{"total", "grand total", "summary", "results from", "gesamt", "summe"}
 
-// summary reports whether a line is not a row: it has no date, and is marked as
-// a total or has only numbers.
-func (r *reading) summary(cells []string) bool {
+// isSummary reports whether a line is not a row: it has no date, and is marked
+// as a total or has only numbers.
+func (r *fileReader) isSummary(cells []string) bool {
 	day := clean(cells[r.date])
 	if _, ok := parseDay(day, r.format); ok {
 		return false
@@ -228,29 +228,29 @@ func (r *reading) summary(cells []string) bool {
 	return true
 }
 
-// cell sets a value that is not empty.
-func (r *reading) cell(f field, cell string) {
+// readCell sets a value that is not empty.
+func (r *fileReader) readCell(f field, cell string) {
 	switch m, counts := f.measure(); {
 	case counts:
 		plain, ok := plainNumber(cell, r.decimal)
 		if !ok {
 			r.given |= 1 << f
-			r.wrong(f, badFormat, fmt.Sprintf("is no number with the decimal mark %q: %q.", string(r.decimal), cut(cell, 40)), fault.Meta{"value": cut(cell, 40), "decimal": string(r.decimal)})
+			r.refuseField(f, badFormat, fmt.Sprintf("is no number with the decimal mark %q: %q.", string(r.decimal), cut(cell, 40)), fault.Meta{"value": cut(cell, 40), "decimal": string(r.decimal)})
 			return
 		}
 		r.scratch = append(r.scratch[:0], plain...)
-		r.putMeasure(f, m, r.scratch)
+		r.setMeasure(f, m, r.scratch)
 		r.given |= 1 << f
 	case f == fieldDate:
 		d, ok := parseDay(cell, r.format)
-		r.putDate(d, ok)
+		r.setDate(d, ok)
 	case f == fieldCurrency:
 		if !strings.EqualFold(cell, r.currency) {
-			r.wrong(f, "currency_mismatch", fmt.Sprintf("is not %s, the currency of the import. Import each currency by itself.", r.currency), fault.Meta{"currency": r.currency})
+			r.refuseField(f, "currency_mismatch", fmt.Sprintf("is not %s, the currency of the import. Import each currency by itself.", r.currency), fault.Meta{"currency": r.currency})
 		}
 	default:
 		r.scratch = append(r.scratch[:0], value(f, cell)...)
-		r.put(f, r.scratch, false)
+		r.setField(f, r.scratch, false)
 	}
 }
 
@@ -277,12 +277,12 @@ func value(f field, cell string) string {
 }
 
 // preview returns the preview of the parsed rows.
-func (r *reading) preview() Preview {
+func (r *fileReader) preview() Preview {
 	p := emptyPreview()
-	p.RowCount, p.ValidCount, p.ErrorCount, p.SkippedCount = r.rows, len(r.sheet.rows), r.rejected, r.skipped
-	var sums [fact.NumMeasures]total
-	for i := range r.sheet.rows {
-		row := &r.sheet.rows[i]
+	p.RowCount, p.ValidCount, p.ErrorCount, p.SkippedCount = r.rows, len(r.rowSet.rows), r.rejected, r.skipped
+	var sums [fact.NumMeasures]exactSum
+	for i := range r.rowSet.rows {
+		row := &r.rowSet.rows[i]
 		if i < maxPreview {
 			p.Rows = append(p.Rows, appendRow(nil, row))
 		}
@@ -298,7 +298,7 @@ func (r *reading) preview() Preview {
 			p.Totals[fact.Measures[m]] = appendMeasure(nil, t.n, fact.Measure(m))
 		}
 	}
-	if len(r.sheet.rows) > 0 {
+	if len(r.rowSet.rows) > 0 {
 		first, last := r.span()
 		p.StartDate, p.EndDate = &first, &last
 	}

@@ -110,13 +110,13 @@ type Column struct {
 // Confidence says how the field of a column was found.
 type Confidence string
 
-// The kinds of confidence. Told is set by the caller.
+// The kinds of confidence. FromCaller is set by the caller.
 const (
-	Exact   Confidence = "exact"
-	Synonym Confidence = "synonym"
-	Guess   Confidence = "guess"
-	Told    Confidence = "told"
-	None    Confidence = "none"
+	Exact      Confidence = "exact"
+	Synonym    Confidence = "synonym"
+	Guess      Confidence = "guess"
+	FromCaller Confidence = "told"
+	None       Confidence = "none"
 )
 
 // Preview shows what a commit would write.
@@ -148,8 +148,8 @@ const (
 	maxSample  = 3
 )
 
-// refuse returns the fault for an action that the status does not allow.
-func (i *Import) refuse(action string, required ...Status) error {
+// invalidState returns the fault for an action that the status does not allow.
+func (i *Import) invalidState(action string, required ...Status) error {
 	message := fmt.Sprintf("Cannot %s an import that is %s; it must be %s.", action, i.Status, record.JoinStatuses(required))
 	return fault.New(fault.InvalidState, message, fault.Detail{
 		Code: string(fault.InvalidState), Message: message,
@@ -157,17 +157,17 @@ func (i *Import) refuse(action string, required ...Status) error {
 	})
 }
 
-// allows returns nil if the import has one of the statuses.
-func (i *Import) allows(action string, required ...Status) error {
+// requireStatus returns nil if the import has one of the statuses.
+func (i *Import) requireStatus(action string, required ...Status) error {
 	if slices.Contains(required, i.Status) {
 		return nil
 	}
-	return i.refuse(action, required...)
+	return i.invalidState(action, required...)
 }
 
-// undoable returns a fault if the import cannot be undone, or no longer.
-func (i *Import) undoable(now clock.Instant) error {
-	if err := i.allows("undo", StatusCommitted, StatusCommitting); err != nil {
+// checkUndo returns a fault if the import cannot be undone, or no longer.
+func (i *Import) checkUndo(now clock.Instant) error {
+	if err := i.requireStatus("undo", StatusCommitted, StatusCommitting); err != nil {
 		return err
 	}
 	if i.UndoUntil != nil && *i.UndoUntil < now {

@@ -49,7 +49,7 @@ const (
 // Upload parses a file, stores it and returns the import with its preview. It
 // writes no facts before the commit. An unreadable file is a fault.
 func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (record.Doc, error) {
-	i, err := s.receive(ctx, cause, &u)
+	i, err := s.newImport(ctx, cause, &u)
 	if err != nil {
 		return record.Doc{}, err
 	}
@@ -67,9 +67,9 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, u Upload) (rec
 	return s.Commit(ctx, cause, i.ID, record.Match{}, Options{})
 }
 
-// receive creates the record of an upload. It stores the bytes first, because
+// newImport creates the record of an upload. It stores the bytes first, because
 // Sweep removes bytes without a record.
-func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*Import, error) {
+func (s *Service) newImport(ctx context.Context, cause record.Cause, u *Upload) (*Import, error) {
 	sum := sha256.Sum256(u.Bytes)
 	t := s.now()
 	now := clock.At(t)
@@ -83,7 +83,7 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 		Currency: u.Currency, Timezone: cmp.Or(u.Zone, u.Home.Zone), Mode: cmp.Or(u.Mode, Upsert),
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
-	if details := i.check(); len(details) > 0 {
+	if details := i.checkUpload(); len(details) > 0 {
 		return nil, fault.Invalid(details)
 	}
 	if strings.Contains(u.ContentType, "parquet") && !isParquet(u.Bytes) {
@@ -94,21 +94,21 @@ func (s *Service) receive(ctx context.Context, cause record.Cause, u *Upload) (*
 		return nil, err
 	}
 	defer release()
-	if err := s.look(ctx, i, u.Bytes); err != nil {
+	if err := s.detectColumns(ctx, i, u.Bytes); err != nil {
 		return nil, err
 	}
 	i.Currency = cmp.Or(i.Currency, u.Home.Currency)
-	if err := s.show(ctx, i, u.Bytes); err != nil {
+	if err := s.preview(ctx, i, u.Bytes); err != nil {
 		return nil, err
 	}
 	if err := s.files.Put(cause.Workspace, i.File.SHA256, u.Bytes); err != nil {
 		return nil, fmt.Errorf("keep file: %w", err)
 	}
-	return i, s.compare(ctx, i)
+	return i, s.findDuplicate(ctx, i)
 }
 
-// check returns the problems of the fields that the caller sent.
-func (i *Import) check() []fault.Detail {
+// checkUpload returns the problems of the fields that the caller sent.
+func (i *Import) checkUpload() []fault.Detail {
 	var details []fault.Detail
 	bad := func(field, code, message string, meta fault.Meta) {
 		details = append(details, fault.Detail{Field: field, Code: code, Message: field + " " + message, Meta: meta})
@@ -131,13 +131,13 @@ func (i *Import) check() []fault.Detail {
 	return details
 }
 
-// show creates the preview.
-func (s *Service) show(ctx context.Context, i *Import, b []byte) error {
+// preview creates the preview.
+func (s *Service) preview(ctx context.Context, i *Import, b []byte) error {
 	i.Preview, i.Status = emptyPreview(), StatusNeedsMapping
-	if i.Error = i.missing(); i.Error != nil {
+	if i.Error = i.missingField(); i.Error != nil {
 		return nil
 	}
-	r, err := s.read(ctx, i, b)
+	r, err := s.readFile(ctx, i, b)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (s *Service) show(ctx context.Context, i *Import, b []byte) error {
 	return nil
 }
 
-// compare sets DuplicateOf if the source already has these bytes.
-func (s *Service) compare(ctx context.Context, i *Import) error {
+// findDuplicate sets DuplicateOf if the source already has these bytes.
+func (s *Service) findDuplicate(ctx context.Context, i *Import) error {
 	same, err := s.imports.Same(ctx, i.WorkspaceID, i.Source, i.File.SHA256)
 	if err != nil {
 		return fmt.Errorf("look for the same file: %w", err)
@@ -188,13 +188,13 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 			return record.Doc{}, err
 		}
 		details := i.apply(&c)
-		if details = append(details, i.check()...); len(details) > 0 {
+		if details = append(details, i.checkUpload()...); len(details) > 0 {
 			return record.Doc{}, fault.Invalid(details)
 		}
-		if err := i.allows("update", StatusReady, StatusNeedsMapping); err != nil {
+		if err := i.requireStatus("update", StatusReady, StatusNeedsMapping); err != nil {
 			return record.Doc{}, err
 		}
-		if err := s.again(ctx, i, &c); err != nil {
+		if err := s.reread(ctx, i, &c); err != nil {
 			return record.Doc{}, err
 		}
 		now := clock.At(s.now())
@@ -203,9 +203,9 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// again recreates the preview from the stored file. Another date column may
+// reread recreates the preview from the stored file. Another date column may
 // have another format.
-func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
+func (s *Service) reread(ctx context.Context, i *Import, c *Change) error {
 	release, err := s.turns.Take(ctx, i.WorkspaceID)
 	if err != nil {
 		return err
@@ -213,13 +213,13 @@ func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
 	defer release()
 	b, err := s.bytesOf(i)
 	if errors.Is(err, fs.ErrNotExist) {
-		return i.gone()
+		return i.fileExpired()
 	}
 	if err != nil {
 		return err
 	}
 	if c.Mapping != nil && c.DateFormat == nil {
-		g, err := s.cut(ctx, i, b)
+		g, err := s.openGrid(ctx, i, b)
 		if err != nil {
 			return err
 		}
@@ -229,10 +229,10 @@ func (s *Service) again(ctx context.Context, i *Import, c *Change) error {
 		}
 		i.Detected.dates(v, templateOf(i.Detected.Template))
 	}
-	if err := s.show(ctx, i, b); err != nil {
+	if err := s.preview(ctx, i, b); err != nil {
 		return err
 	}
-	return s.compare(ctx, i)
+	return s.findDuplicate(ctx, i)
 }
 
 // apply applies the change and returns its problems.
@@ -254,7 +254,7 @@ func (i *Import) apply(c *Change) []fault.Detail {
 			details = append(details, fault.Detail{Field: "decimal", Code: "invalid_value", Message: "decimal must be a point or a comma.", Meta: fault.Meta{"allowed": []string{".", ","}}})
 		}
 	}
-	return append(details, i.remap(c.Mapping)...)
+	return append(details, i.applyMapping(c.Mapping)...)
 }
 
 func set[T any](to, from *T) {
@@ -263,9 +263,9 @@ func set[T any](to, from *T) {
 	}
 }
 
-// remap assigns other fields to columns. A field moves away from the column
-// that had it.
-func (i *Import) remap(mapping map[string]string) []fault.Detail {
+// applyMapping assigns other fields to columns. A field moves away from the
+// column that had it.
+func (i *Import) applyMapping(mapping map[string]string) []fault.Detail {
 	var details []fault.Detail
 	names := make([]string, len(i.Columns))
 	for n, c := range i.Columns {
@@ -280,7 +280,7 @@ func (i *Import) remap(mapping map[string]string) []fault.Detail {
 		case column < 0:
 			details = append(details, fault.Detail{Field: at, Code: "not_found", Message: "The file has no such column.", Meta: hint(name, names)})
 		case wanted == "":
-			i.Columns[column].Field, i.Columns[column].Confidence = nil, Told
+			i.Columns[column].Field, i.Columns[column].Confidence = nil, FromCaller
 		case !known:
 			meta := hint(wanted, FileFields)
 			meta["allowed"] = FileFields
@@ -294,10 +294,10 @@ func (i *Import) remap(mapping map[string]string) []fault.Detail {
 					i.Columns[n].Field, i.Columns[n].Confidence = nil, None
 				}
 			}
-			i.Columns[column].read(f, Told)
+			i.Columns[column].setField(f, FromCaller)
 		}
 	}
-	i.note()
+	i.setProblem()
 	return details
 }
 
@@ -317,8 +317,8 @@ func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record
 	return i, match.Check(i.Version)
 }
 
-// gone returns the fault for uploaded bytes that were removed.
-func (i *Import) gone() error {
+// fileExpired returns the fault for uploaded bytes that were removed.
+func (i *Import) fileExpired() error {
 	message := "The file of this import is not kept any more. Upload it again."
 	return fault.New(fault.InvalidState, message, fault.Detail{Code: string(fault.InvalidState), Message: message, Meta: fault.Meta{"current_status": i.Status}})
 }

@@ -87,8 +87,8 @@ type Service struct {
 	turns *turn.Turns
 }
 
-// Parts are the dependencies of a Service.
-type Parts struct {
+// Deps are the dependencies of a Service.
+type Deps struct {
 	Facts   Facts
 	Sources Sources
 	Records Records
@@ -101,7 +101,7 @@ type Parts struct {
 }
 
 // New returns the service.
-func New(p Parts) *Service {
+func New(p Deps) *Service {
 	return &Service{
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,
 		now: p.Now, random: p.Random, turns: turn.New(1),

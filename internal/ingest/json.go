@@ -12,24 +12,24 @@ import (
 	"fanfare/internal/fault"
 )
 
-// lines parses JSON rows into a sheet.
-type lines struct {
-	sheet  *sheet
+// rowDecoder parses JSON rows into a rowSet.
+type rowDecoder struct {
+	rows   *rowSet
 	source bytes.Reader
 	d      *jsontext.Decoder
 	// scratch is the buffer for strings with escapes.
 	scratch []byte
 }
 
-func newLines(s *sheet) *lines {
-	l := &lines{sheet: s}
+func newRowDecoder(s *rowSet) *rowDecoder {
+	l := &rowDecoder{rows: s}
 	l.d = jsontext.NewDecoder(&l.source)
 	return l
 }
 
-// array parses one JSON array of objects. Invalid JSON is a fault; the sheet is
-// then unusable.
-func (l *lines) array(body []byte) error {
+// decodeArray parses one JSON array of objects. Invalid JSON is a fault; the
+// rows is then unusable.
+func (l *rowDecoder) decodeArray(body []byte) error {
 	switch {
 	case len(bytes.TrimLeft(body, " \t\r\n")) == 0:
 		return malformed("empty_body", "The request needs a JSON array of rows as its body.", 0)
@@ -52,8 +52,8 @@ func (l *lines) array(body []byte) error {
 		if n == MaxRows {
 			return tooManyRows(MaxRows)
 		}
-		l.sheet.begin(n)
-		finish, err := l.row()
+		l.rows.beginRow(n)
+		finish, err := l.decodeRow()
 		if err != nil {
 			return l.syntax(body, err)
 		}
@@ -68,9 +68,9 @@ func (l *lines) array(body []byte) error {
 	return nil
 }
 
-// separate parses one JSON object per line. An invalid line is a rejected row.
-// Blank lines are skipped.
-func (l *lines) separate(body []byte) error {
+// decodeLines parses one JSON object per line. An invalid line is a rejected
+// row. Blank lines are skipped.
+func (l *rowDecoder) decodeLines(body []byte) error {
 	n := 0
 	for line := range bytes.Lines(body) {
 		line = bytes.Trim(line, " \t\r\n")
@@ -80,11 +80,11 @@ func (l *lines) separate(body []byte) error {
 		if n == MaxRows {
 			return tooManyRows(MaxRows)
 		}
-		l.sheet.begin(n)
+		l.rows.beginRow(n)
 		n++
 		l.source.Reset(line)
 		l.d.Reset(&l.source)
-		finish, err := l.row()
+		finish, err := l.decodeRow()
 		if err == nil {
 			if _, err = l.d.ReadToken(); errors.Is(err, io.EOF) {
 				finish()
@@ -93,32 +93,32 @@ func (l *lines) separate(body []byte) error {
 			err = malformed("trailing_data", "There is something after the JSON object.", l.d.InputOffset())
 		}
 		// Discard what was parsed before the error.
-		l.sheet.begin(n - 1)
+		l.rows.beginRow(n - 1)
 		d := l.syntax(line, err).Details[0]
-		l.sheet.refuse(d.Field, d.Code, d.Message, d.Meta)
-		l.sheet.reject(refusal{index: n - 1, problems: l.sheet.problems})
+		l.rows.refuse(d.Field, d.Code, d.Message, d.Meta)
+		l.rows.reject(rejectedRow{index: n - 1, problems: l.rows.problems})
 	}
 	return nil
 }
 
-// row parses one row and returns the function that adds it to the sheet. A
-// value that is not an object is rejected only for that.
-func (l *lines) row() (finish func(), err error) {
+// decodeRow parses one row and returns the function that adds it to the rows.
+// A value that is not an object is rejected only for that.
+func (l *rowDecoder) decodeRow() (finish func(), err error) {
 	if l.d.PeekKind() == jsontext.KindBeginObject {
-		return l.sheet.end, l.object()
+		return l.rows.endRow, l.decodeObject()
 	}
 	err = l.skip()
 	if errors.Is(err, errLarge) {
-		err = notARow(l.sheet.index)
+		err = notARow(l.rows.index)
 	}
 	return func() {
-		l.sheet.refuse("", "invalid_type", "A row must be a JSON object.", fault.Meta{"expected": "an object"})
-		l.sheet.reject(refusal{index: l.sheet.index, problems: l.sheet.problems})
+		l.rows.refuse("", "invalid_type", "A row must be a JSON object.", fault.Meta{"expected": "an object"})
+		l.rows.reject(rejectedRow{index: l.rows.index, problems: l.rows.problems})
 	}, err
 }
 
-// object parses the members of a row.
-func (l *lines) object() error {
+// decodeObject parses the members of a row.
+func (l *rowDecoder) decodeObject() error {
 	if _, err := l.d.ReadToken(); err != nil {
 		return err
 	}
@@ -128,20 +128,20 @@ func (l *lines) object() error {
 			return err
 		}
 		if n == MaxMembers {
-			return tooManyMembers(l.sheet.index)
+			return tooManyMembers(l.rows.index)
 		}
 		if name, err = l.text(name); err != nil {
 			return err
 		}
 		f, known := fieldsByName[string(name)]
 		if !known || f >= fieldEndDate {
-			l.sheet.unknown(string(name))
+			l.rows.unknown(string(name))
 			if err := l.skipMember(string(name)); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := l.member(f); err != nil {
+		if err := l.decodeMember(f); err != nil {
 			return err
 		}
 	}
@@ -149,18 +149,18 @@ func (l *lines) object() error {
 	return err
 }
 
-// member parses the value of a field. Null means absent.
-func (l *lines) member(f field) error {
+// decodeMember parses the value of a field. Null means absent.
+func (l *rowDecoder) decodeMember(f field) error {
 	kind := l.d.PeekKind()
 	switch kind {
 	case jsontext.KindNull, jsontext.KindNumber, jsontext.KindString:
 	default:
-		l.sheet.given |= 1 << f
+		l.rows.given |= 1 << f
 		want := "a string"
 		if _, counts := f.measure(); counts {
 			want = "a number"
 		}
-		l.sheet.wrong(f, "invalid_type", "must be "+want+".", fault.Meta{"expected": want})
+		l.rows.refuseField(f, "invalid_type", "must be "+want+".", fault.Meta{"expected": want})
 		return l.skipMember(f.String())
 	}
 	v, err := l.d.ReadValue()
@@ -172,13 +172,13 @@ func (l *lines) member(f field) error {
 			return err
 		}
 	}
-	l.sheet.put(f, v, kind == jsontext.KindNumber)
+	l.rows.setField(f, v, kind == jsontext.KindNumber)
 	return nil
 }
 
 // skip skips an unexpected value. It fails on a value with very many tokens:
 // the decoder remembers the names of every object, so each one is expensive.
-func (l *lines) skip() error {
+func (l *rowDecoder) skip() error {
 	depth := l.d.StackDepth()
 	for n := 0; ; n++ {
 		if _, err := l.d.ReadToken(); err != nil {
@@ -197,12 +197,12 @@ func (l *lines) skip() error {
 var errLarge = errors.New("a value has too many values inside")
 
 // skipMember skips the value of a member.
-func (l *lines) skipMember(name string) error {
+func (l *rowDecoder) skipMember(name string) error {
 	err := l.skip()
 	if !errors.Is(err, errLarge) {
 		return err
 	}
-	row, name := l.sheet.index, fault.Clip(name)
+	row, name := l.rows.index, fault.Clip(name)
 	return fault.Invalid([]fault.Detail{{
 		Field: fmt.Sprintf("rows[%d].%s", row, name), Code: "too_many_items",
 		Message: fmt.Sprintf("%s of row %d has more than %d values inside. A field of a row takes one string or number. The rows were read up to there.", name, row, maxSkipped),
@@ -214,7 +214,7 @@ func (l *lines) skipMember(name string) error {
 const maxSkipped = 10 * MaxMembers
 
 // text returns the content of a JSON string. It is valid until the next call.
-func (l *lines) text(v []byte) ([]byte, error) {
+func (l *rowDecoder) text(v []byte) ([]byte, error) {
 	if len(v) >= 2 && bytes.IndexByte(v, '\\') < 0 {
 		return v[1 : len(v)-1], nil
 	}
@@ -225,7 +225,7 @@ func (l *lines) text(v []byte) ([]byte, error) {
 
 // syntax returns the fault for invalid JSON, with the same messages as for
 // other request bodies.
-func (l *lines) syntax(body []byte, err error) *fault.Error {
+func (l *rowDecoder) syntax(body []byte, err error) *fault.Error {
 	var ours *fault.Error
 	offset := l.d.InputOffset()
 	switch {

@@ -54,7 +54,7 @@ func parseMeasure(b []byte, m fact.Measure, round bool) (v int64, code string) {
 	if digits == 0 {
 		return 0, badFormat
 	}
-	return bound(shift(v, digits, point, m, up), negative, m)
+	return checkRange(shift(v, digits, point, m, up), negative, m)
 }
 
 func decimals(m fact.Measure) int {
@@ -81,7 +81,7 @@ func shift(v int64, digits, point int, m fact.Measure, up bool) int64 {
 	return v
 }
 
-func bound(v int64, negative bool, m fact.Measure) (int64, string) {
+func checkRange(v int64, negative bool, m fact.Measure) (int64, string) {
 	switch {
 	case negative && v > 0 && !m.Scaled(), negative && v > fact.MaxValue:
 		return 0, tooSmall
@@ -114,15 +114,15 @@ func appendMeasure(b []byte, v int64, m fact.Measure) []byte {
 	return b
 }
 
-// total is a sum that can exceed the range of one value.
-type total struct {
+// exactSum is a sum that can exceed the range of one value.
+type exactSum struct {
 	n     int64
 	known bool
 	// lost means that the sum overflowed.
 	lost bool
 }
 
-func (t *total) add(v int64) {
+func (t *exactSum) add(v int64) {
 	sum := t.n + v
 	if v > 0 && sum < t.n || v < 0 && sum > t.n {
 		t.lost = true

@@ -96,9 +96,9 @@ func drawRow(t *rapid.T) fact.Row {
 	return r
 }
 
-// TestTablesSurvive writes rows in any style that people use, reads the file
+// TestTableRoundTrip writes rows in any style that people use, reads the file
 // and wants the same rows, to the micro.
-func TestTablesSurvive(t *testing.T) {
+func TestTableRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawStyle(rt)
@@ -126,7 +126,7 @@ func TestTablesSurvive(t *testing.T) {
 			_ = w.Write(cells)
 		}
 		w.Flush()
-		world := newWorld(t)
+		world := newFakeWorld(t)
 		i := world.uploaded(t, ingest.Upload{Source: "s", Bytes: b.Bytes()})
 		// Days that could be read in two ways are asked for.
 		if i.Status == ingest.StatusNeedsMapping && i.Error.Field == "date_format" {
@@ -138,7 +138,7 @@ func TestTablesSurvive(t *testing.T) {
 		}
 		if _, err := world.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); err != nil {
 			d, _ := world.Get(t.Context(), workspace, i.ID)
-			rt.Fatalf("%v\n%s\n%s", err, b.Bytes(), told(decoded(t, d)))
+			rt.Fatalf("%v\n%s\n%s", err, b.Bytes(), previewText(decoded(t, d)))
 		}
 		if got := slices.Sorted(maps.Keys(world.rows)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 			rt.Fatalf("got %v want %v", got, slices.Sorted(maps.Keys(want)))
@@ -162,7 +162,7 @@ func FuzzFiles(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		w := newWorld(t)
+		w := newFakeWorld(t)
 		w.parquet = func([]byte, func([]string, [][]string) error) error { return fact.ErrUnreadableFile }
 		d, err := w.Upload(t.Context(), cause, ingest.Upload{Bytes: b, Home: home})
 		if err != nil {
@@ -201,7 +201,7 @@ func FuzzRows(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, lines bool) {
-		w := newWorld(t)
+		w := newFakeWorld(t)
 		_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: body, NDJSON: lines, Home: home})
 		if err != nil {
 			if len(details(err)) == 0 {
@@ -223,7 +223,7 @@ func BenchmarkUpload50000(b *testing.B) {
 	}
 	b.SetBytes(int64(file.Len()))
 	for b.Loop() {
-		if i := newWorld(b).uploaded(b, ingest.Upload{Bytes: file.Bytes()}); i.Preview.ValidCount != 50_000 {
+		if i := newFakeWorld(b).uploaded(b, ingest.Upload{Bytes: file.Bytes()}); i.Preview.ValidCount != 50_000 {
 			b.Fatalf("got %d rows", i.Preview.ValidCount)
 		}
 	}

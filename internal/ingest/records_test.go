@@ -53,7 +53,7 @@ func compareRecords(t interface {
 	}
 }
 
-// TestRecords wants records to be those that the standard library finds.
+// TestRecords compares records with those of the standard library.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -95,12 +95,12 @@ func TestLongRecords(t *testing.T) {
 		"a name that is twice": strings.Repeat("a,", 16_000) + "\n1\n",
 	} {
 		look := func() error {
-			delimiter, line := split(text)
+			delimiter, line := detectDelimiter(text)
 			g, err := textGrid(text, delimiter, line)
 			if err != nil {
 				return err
 			}
-			_, err = g.survey(propose(g.columns, nil))
+			_, err = g.survey(proposeColumns(g.columns, nil))
 			return err
 		}
 		if err := look(); !fault.Is(err, fault.ValidationFailed) {

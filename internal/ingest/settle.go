@@ -13,9 +13,9 @@ import (
 	"fanfare/internal/ident"
 )
 
-// identity is the unique key of a row. It is smaller than the 128 bytes that a
+// rowKey is the unique key of a row. It is smaller than the 128 bytes that a
 // map stores inline: a row has only one of country, age and device.
-type identity struct {
+type rowKey struct {
 	source                       *fact.Source
 	family                       fact.Family
 	date                         clock.Date
@@ -24,15 +24,15 @@ type identity struct {
 	breakdown, gender            string
 }
 
-func identify(r *fact.Row) identity {
-	return identity{
+func rowKeyOf(r *fact.Row) rowKey {
+	return rowKey{
 		r.Source, r.Family, r.Date, r.Channel, r.Campaign.Key(), r.Creative.Key(), r.Audience.Key(), cmp.Or(r.Country, r.AgeRange, r.Device), r.Gender,
 	}
 }
 
-// settle looks up the records and rejects duplicate rows. The remaining rows
-// are valid.
-func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records) error {
+// resolveLinks looks up the records and rejects duplicate rows. The remaining
+// rows are valid.
+func (s *rowSet) resolveLinks(ctx context.Context, workspace ident.ID, records Records) error {
 	found, err := s.lookUp(ctx, workspace, records)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records)
 		s.link(&r.row, found)
 		r.problems = s.problems
 	}
-	seen := make(map[identity]int, len(s.rows))
+	seen := make(map[rowKey]int, len(s.rows))
 	n := 0
 	for i := range s.rows {
 		r := &s.rows[i]
@@ -54,20 +54,20 @@ func (s *sheet) settle(ctx context.Context, workspace ident.ID, records Records)
 			s.repeated(r, seen)
 		}
 		if s.bad {
-			s.reject(refusal{index: s.index, problems: s.problems})
+			s.reject(rejectedRow{index: s.index, problems: s.problems})
 			continue
 		}
 		s.rows[n], s.at[n] = *r, s.at[i]
 		n++
 	}
 	s.rows, s.at = s.rows[:n], s.at[:n]
-	slices.SortStableFunc(s.refused, func(a, b refusal) int { return a.index - b.index })
+	slices.SortStableFunc(s.refused, func(a, b rejectedRow) int { return a.index - b.index })
 	s.refused = s.refused[:min(len(s.refused), s.most)]
 	return nil
 }
 
 // link rejects ids that do not exist, and links variants to their creatives.
-func (s *sheet) link(r *fact.Row, found map[ident.ID]ident.ID) {
+func (s *rowSet) link(r *fact.Row, found map[ident.ID]ident.ID) {
 	for i := range links {
 		e := links[i].entity(r)
 		if e.Record == "" {
@@ -82,8 +82,8 @@ func (s *sheet) link(r *fact.Row, found map[ident.ID]ident.ID) {
 	}
 }
 
-func (s *sheet) repeated(r *fact.Row, seen map[identity]int) {
-	id := identify(r)
+func (s *rowSet) repeated(r *fact.Row, seen map[rowKey]int) {
+	id := rowKeyOf(r)
 	first, there := seen[id]
 	if !there {
 		seen[id] = s.index
@@ -94,7 +94,7 @@ func (s *sheet) repeated(r *fact.Row, seen map[identity]int) {
 }
 
 // lookUp looks up the ids of the rows.
-func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records) (map[ident.ID]ident.ID, error) {
+func (s *rowSet) lookUp(ctx context.Context, workspace ident.ID, records Records) (map[ident.ID]ident.ID, error) {
 	wanted, seen := map[string][]ident.ID{}, map[ident.ID]bool{"": true}
 	collect := func(r *fact.Row) {
 		for i := range links {
@@ -125,7 +125,7 @@ func (s *sheet) lookUp(ctx context.Context, workspace ident.ID, records Records)
 }
 
 // span returns the first and the last day of the rows.
-func (s *sheet) span() (first, last clock.Date) {
+func (s *rowSet) span() (first, last clock.Date) {
 	for i := range s.rows {
 		d := s.rows[i].Date
 		if i == 0 || d < first {

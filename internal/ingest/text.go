@@ -96,12 +96,12 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 			return tooManyColumns(line)
 		}
 		g.columns = distinct(cells)
-		return errEnough
+		return errStop
 	})
 	switch {
 	case err == nil:
 		return nil, unreadable("The file has no line with the names of its columns.", nil)
-	case !errors.Is(err, errEnough):
+	case !errors.Is(err, errStop):
 		return nil, err
 	}
 	g.each = func(visit func(line int, cells []string) error) error {
@@ -115,8 +115,8 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 	return g, nil
 }
 
-// errEnough stops a visit.
-var errEnough = errors.New("enough")
+// errStop stops a visit.
+var errStop = errors.New("enough")
 
 // parquetLimits are the limits of imports for the Parquet reader.
 var parquetLimits = fact.FileLimits{Rows: MaxFileRows, Columns: MaxColumns, Cell: MaxCell, Text: MaxText}
@@ -154,9 +154,9 @@ func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {
 		return err
 	}
 	g.each = read
-	err := read(func(int, []string) error { return errEnough })
+	err := read(func(int, []string) error { return errStop })
 	switch {
-	case err != nil && !errors.Is(err, errEnough):
+	case err != nil && !errors.Is(err, errStop):
 		return nil, err
 	case len(g.columns) == 0:
 		return nil, unreadable("The file has no rows.", nil)

@@ -54,14 +54,14 @@ type named struct {
 var byWord = func() map[string]named {
 	words := map[string]named{}
 	for i, name := range fieldNames {
-		words[normal(name)] = named{field(i), 0}
+		words[normalizeName(name)] = named{field(i), 0}
 	}
 	for name, list := range synonyms {
 		for i, word := range list {
 			// Only the API's own ids have exactly these names. Their values
 			// decide.
-			if _, taken := words[normal(word)]; !taken {
-				words[normal(word)] = named{fieldsByName[name], i + 1}
+			if _, taken := words[normalizeName(word)]; !taken {
+				words[normalizeName(word)] = named{fieldsByName[name], i + 1}
 			}
 		}
 	}
@@ -78,13 +78,14 @@ var allWords = func() []string {
 	return words
 }()
 
-// normal normalizes a column name.
-func normal(name string) string {
+// normalizeName normalizes a column name.
+func normalizeName(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\u00a0' || r == '\n' || r == '\r' }), " ")
 }
 
-// bare splits a suffix in brackets, such as a currency, off a normalized name.
-func bare(name string) (base, bracket string) {
+// splitBracket splits a suffix in brackets, such as a currency, off a
+// normalized name.
+func splitBracket(name string) (base, bracket string) {
 	open := strings.LastIndexByte(name, '(')
 	if open <= 0 || !strings.HasSuffix(name, ")") {
 		return name, ""
@@ -116,12 +117,12 @@ var templates = []template{
 	{name: "google_ads", all: []string{"cost", "impr."}, any: []string{"campaign", "campaign id", "ad group"}},
 }
 
-// recognise returns the template of a set of columns.
-func recognise(columns []string) *template {
+// recognizeTemplate returns the template of a set of columns.
+func recognizeTemplate(columns []string) *template {
 	there := map[string]bool{}
 	for _, c := range columns {
-		name := normal(c)
-		base, _ := bare(name)
+		name := normalizeName(c)
+		base, _ := splitBracket(name)
 		there[name], there[base] = true, true
 	}
 	has := func(name string) bool { return there[name] }
@@ -146,7 +147,7 @@ func templateOf(name *string) *template {
 
 // values maps words in exports to values of fields.
 var values = map[field]map[string]string{
-	fieldChannel: spell(map[string]string{
+	fieldChannel: withSpellings(map[string]string{
 		"search":    "search network, paid search, sem, ppc, shopping",
 		"social":    "paid social, social media, facebook, instagram, linkedin, tiktok",
 		"display":   "display network, banner, programmatic, performance max, demand gen, discovery",
@@ -156,20 +157,20 @@ var values = map[field]map[string]string{
 		"push":      "push notification, mobile push, web push",
 		"affiliate": "affiliates",
 	}),
-	fieldGender: spell(map[string]string{
+	fieldGender: withSpellings(map[string]string{
 		"female": "f, w, woman, women, weiblich", "male": "m, man, men, männlich", "other": "non-binary, divers",
 		"unknown": "undetermined, uncategorized, not specified, unbekannt",
 	}),
-	fieldAgeRange: spell(map[string]string{"65+": "65 or more, 65 and over, over 65, 65-up", "unknown": "undetermined, unbekannt"}),
-	fieldDevice: spell(map[string]string{
+	fieldAgeRange: withSpellings(map[string]string{"65+": "65 or more, 65 and over, over 65, 65-up", "unknown": "undetermined, unbekannt"}),
+	fieldDevice: withSpellings(map[string]string{
 		"desktop": "computer, computers", "mobile": "mobile phone, mobile phones, mobile devices with full browsers, smartphone, smartphones, mobile app, mobile web, iphone, android smartphone, phone",
 		"tablet": "tablets, tablets with full browsers, ipad, android tablet", "tv": "tv screens, connected tv, ctv", "unknown": "undetermined, uncategorized",
 	}),
 	fieldCountry: {"uk": "GB"},
 }
 
-// spell inverts the map from value to words.
-func spell(words map[string]string) map[string]string {
+// withSpellings inverts the map from value to words.
+func withSpellings(words map[string]string) map[string]string {
 	out := map[string]string{}
 	for value, list := range words {
 		for word := range strings.SplitSeq(list, ", ") {

@@ -15,10 +15,10 @@ type CreativeRecords struct{ db *DB }
 // CreativeRecords returns the records that creatives refer to.
 func (db *DB) CreativeRecords() CreativeRecords { return CreativeRecords{db} }
 
-var _ creative.Neighbours = CreativeRecords{}
+var _ creative.Records = CreativeRecords{}
 
 // Campaign implements creative.Neighbours.
-func (r CreativeRecords) Campaign(ctx context.Context, workspace, id ident.ID) (c creative.Context, there, archived bool, err error) {
+func (r CreativeRecords) Campaign(ctx context.Context, workspace, id ident.ID) (c creative.CampaignContext, there, archived bool, err error) {
 	v, err := r.db.Campaigns().Load(ctx, workspace, id)
 	if err != nil {
 		return c, false, false, unlessMissing(err)

@@ -193,8 +193,9 @@ func addModelSpend(tx Tx, workspace ident.ID, save creative.Save) error {
 
 const amendOnce = `UPDATE once SET status = $1, version = $2, rev = $3, doc = $4, checksum = $5 WHERE workspace_id = $6 AND key = $7 AND fingerprint = $8 AND resource_id = $9`
 
-// Amend replaces the response that is stored under the idempotency key.
-func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error {
+// ReplaceResponse replaces the response that is stored under the idempotency
+// key.
+func (s *Creatives) ReplaceResponse(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error {
 	once := cause.Idempotency
 	if once == nil {
 		return nil
@@ -205,8 +206,8 @@ func (s *Creatives) Amend(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// Spent returns what a workspace spent on models in a month, in micros.
-func (s *Creatives) Spent(ctx context.Context, workspace ident.ID, month string) (int64, error) {
+// ModelSpend returns what a workspace spent on models in a month, in micros.
+func (s *Creatives) ModelSpend(ctx context.Context, workspace ident.ID, month string) (int64, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
 	if err != nil || !rows.Next() {
 		return 0, toFault(err)

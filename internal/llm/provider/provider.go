@@ -55,7 +55,7 @@ type Service struct {
 	now      func() time.Time
 }
 
-var _ creative.Catalogue = (*Service)(nil)
+var _ creative.ProviderCatalog = (*Service)(nil)
 
 // New makes the service. policy says where models may be; without a ring no
 // model can be set up.
@@ -218,31 +218,31 @@ func (s *Service) find(ctx context.Context, workspace ident.ID, kind string) (*c
 }
 
 // Open returns a provider, ready to work.
-func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (creative.Work, error) {
+func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (creative.OpenProvider, error) {
 	if name == creative.BuiltIn {
-		return creative.Work{Provider: s.composer, Quick: true, Priced: true}, nil
+		return creative.OpenProvider{Provider: s.composer, Quick: true, Priced: true}, nil
 	}
 	setup, err := s.find(ctx, workspace, name)
 	if err != nil {
-		return creative.Work{}, err
+		return creative.OpenProvider{}, err
 	}
 	if setup == nil {
-		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
+		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
 	}
 	v, err := read(setup)
 	if err != nil {
-		return creative.Work{}, err
+		return creative.OpenProvider{}, err
 	}
 	if s.ring == nil {
-		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
+		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
 	}
 	key, err := s.ring.Open(place(setup.Workspace, name, v.Version), setup.Sealed)
 	if err != nil {
-		return creative.Work{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
+		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
 	p, err := Open(name, v, key, s.client, composer.Shorten, s.now)
 	if err != nil {
-		return creative.Work{}, fmt.Errorf("open provider %s: %w", name, err)
+		return creative.OpenProvider{}, fmt.Errorf("open provider %s: %w", name, err)
 	}
-	return creative.Work{Provider: p, Priced: listed(setup, v).Priced}, nil
+	return creative.OpenProvider{Provider: p, Priced: listed(setup, v).Priced}, nil
 }

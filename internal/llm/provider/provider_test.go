@@ -331,7 +331,7 @@ func TestModelsGenerate(t *testing.T) {
 				t.Errorf("%s: got version %v after a round trip want %v", kind, got, rec["version"])
 			}
 		}
-		got, err := c.World.App.DB.Creatives().Spent(t.Context(), c.Workspace, "2026-11")
+		got, err := c.World.App.DB.Creatives().ModelSpend(t.Context(), c.Workspace, "2026-11")
 		if err != nil || got != spent {
 			t.Errorf("got %d spent, %v want %d", got, err, spent)
 		}

@@ -42,7 +42,7 @@ func drawing(text string) asset.Picture {
 // Keep stores a picture.
 func (w *World) Keep(text string) *asset.Asset {
 	w.T.Helper()
-	d, err := w.Assets.Keep(w.T.Context(), w.Cause(), drawing(text))
+	d, err := w.Assets.Store(w.T.Context(), w.Cause(), drawing(text))
 	w.must(err)
 	return assetOf(w.T, d)
 }
@@ -69,7 +69,7 @@ func (w *World) assetSteps() []Step {
 		}}
 	}
 	upload := func(ctx context.Context, cause record.Cause) error {
-		d, err := w.Assets.Keep(ctx, cause, drawing("Summer"))
+		d, err := w.Assets.Store(ctx, cause, drawing("Summer"))
 		if err == nil {
 			a = assetOf(w.T, d)
 		}
@@ -116,7 +116,7 @@ func recordsAssets(t *testing.T, w *World) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	cause := w.Cause()
 	cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
-	d, err := w.Assets.Keep(t.Context(), cause, drawing("one"))
+	d, err := w.Assets.Store(t.Context(), cause, drawing("one"))
 	w.must(err)
 	one := assetOf(t, d)
 	audited := w.Int(`SELECT count(*) FROM audit WHERE workspace_id = $1`, string(w.Workspace))
@@ -132,7 +132,7 @@ func recordsAssets(t *testing.T, w *World) {
 	}
 	foreign := w.Cause()
 	foreign.Workspace = other
-	d, err = w.Assets.Keep(t.Context(), foreign, drawing("one"))
+	d, err = w.Assets.Store(t.Context(), foreign, drawing("one"))
 	w.must(err)
 	theirs := assetOf(t, d)
 	if theirs.ID == one.ID || theirs.SHA256 != one.SHA256 {

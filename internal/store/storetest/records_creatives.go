@@ -89,7 +89,7 @@ func (w *World) creativeSteps() []Step {
 	}
 	return []Step{
 		act("picture", func(ctx context.Context, cause record.Cause) (record.Doc, error) {
-			d, err := w.Assets.Keep(ctx, cause, drawing("Tea"))
+			d, err := w.Assets.Store(ctx, cause, drawing("Tea"))
 			if err == nil {
 				picture = assetOf(w.T, d).ID
 			}
@@ -114,7 +114,7 @@ func (w *World) creativeSteps() []Step {
 			if err != nil {
 				return err
 			}
-			return s.Amend(ctx, last, id, d)
+			return s.ReplaceResponse(ctx, last, id, d)
 		}},
 		change("patch with primary", func(c *creative.Creative, save *creative.Save) {
 			v, err := s.Variant(w.T.Context(), w.Workspace, primary)
@@ -143,7 +143,7 @@ func (w *World) creativeSteps() []Step {
 			})
 		}),
 		{"creative.spent", false, func(ctx context.Context) error {
-			n, err := s.Spent(ctx, w.Workspace, "2026-11")
+			n, err := s.ModelSpend(ctx, w.Workspace, "2026-11")
 			if err == nil && n != 1500 {
 				err = fmt.Errorf("got %d spent", n)
 			}
@@ -395,17 +395,17 @@ func (w *World) creativeAnswers(cause record.Cause, id ident.ID, first, done rec
 			t.Errorf("%s: got answer %+v, %v", what, a, err)
 		}
 	}
-	w.must(s.Amend(t.Context(), w.Cause(), id, done)) // without a key
+	w.must(s.ReplaceResponse(t.Context(), w.Cause(), id, done)) // without a key
 	other := cause
 	other.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "another", Status: 201}
-	w.must(s.Amend(t.Context(), other, id, done))
+	w.must(s.ReplaceResponse(t.Context(), other, id, done))
 	other.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
-	w.must(s.Amend(t.Context(), other, "crv_none", done))
+	w.must(s.ReplaceResponse(t.Context(), other, "crv_none", done))
 	stranger := other
 	stranger.Workspace, _, _ = w.AddWorkspace("stranger@example.com")
-	w.must(s.Amend(t.Context(), stranger, id, done))
+	w.must(s.ReplaceResponse(t.Context(), stranger, id, done))
 	check("what somebody else amends", 202, first)
-	w.must(s.Amend(t.Context(), other, id, done))
+	w.must(s.ReplaceResponse(t.Context(), other, id, done))
 	check("what its owner amends", 201, done)
 }
 
@@ -425,7 +425,7 @@ func (w *World) creativeSpends(id ident.ID) {
 		month     string
 		want      int64
 	}{{w.Workspace, "2026-11", 30}, {w.Workspace, "2026-12", 7}, {w.Workspace, "2027-01", 0}, {other, "2026-11", 0}} {
-		if got, err := w.DB.Creatives().Spent(t.Context(), tt.workspace, tt.month); err != nil || got != tt.want {
+		if got, err := w.DB.Creatives().ModelSpend(t.Context(), tt.workspace, tt.month); err != nil || got != tt.want {
 			t.Errorf("spent in %s: got %d, %v want %d", tt.month, got, err, tt.want)
 		}
 	}

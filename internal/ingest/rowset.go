@@ -14,9 +14,9 @@ import (
 	"fanfare/internal/nearest"
 )
 
-// sheet collects the rows of one call or file. For each row, call begin, put
+// rowSet collects the rows of one call or file. For each row, call begin, put
 // for each field, then end. settle does what needs all rows.
-type sheet struct {
+type rowSet struct {
 	// indexed is the word that names a row's position: index or line.
 	indexed string
 	// channel and account are the defaults of rows that name none.
@@ -35,7 +35,7 @@ type sheet struct {
 	rows []fact.Row
 	// at has the position of each row.
 	at       []int
-	refused  []refusal
+	refused  []rejectedRow
 	rejected int
 	// listed is how many rejected rows this pass added.
 	listed   int
@@ -52,8 +52,8 @@ type sheet struct {
 	hints int
 }
 
-// refusal is a rejected row.
-type refusal struct {
+// rejectedRow is a rejected row.
+type rejectedRow struct {
 	index    int
 	problems []Problem
 	// row is the row as far as it could be parsed.
@@ -63,43 +63,43 @@ type refusal struct {
 // maxProblems is the maximum number of problems per row.
 const maxProblems = 50
 
-func newSheet(indexed string, now clock.Date) *sheet {
+func newRowSet(indexed string, now clock.Date) *rowSet {
 	// Choice: data from the future is an error, but two days are allowed,
 	// because of time zones and inexact clocks.
-	return &sheet{
+	return &rowSet{
 		indexed: indexed, channel: "other", account: DefaultAccount, dayLike: "2026-11-15", first: clock.MakeDate(2000, 1, 1), last: now + 2,
 		most: MaxRejected, hints: 500, accounts: map[string]*fact.Source{}, words: map[string]string{},
 	}
 }
 
-// expect allocates space for about that many rows.
-func (s *sheet) expect(rows int) {
+// reserve allocates space for about that many rows.
+func (s *rowSet) reserve(rows int) {
 	rows = min(rows, MaxFileRows)
 	s.rows, s.at = make([]fact.Row, 0, rows), make([]int, 0, rows)
 }
 
-func (s *sheet) begin(index int) {
+func (s *rowSet) beginRow(index int) {
 	s.row, s.index, s.given, s.bad, s.problems = fact.Row{}, index, 0, false, nil
 }
 
 // refuse adds a problem to the row. After the limit, it only marks the row as
 // invalid.
-func (s *sheet) refuse(field, code, message string, meta fault.Meta) {
+func (s *rowSet) refuse(field, code, message string, meta fault.Meta) {
 	s.bad = true
-	if s.told() {
+	if s.canList() {
 		s.problems = append(s.problems, Problem{Field: field, Code: code, Message: message, Meta: meta})
 	}
 }
 
-func (s *sheet) told() bool { return s.listed < s.most && len(s.problems) < maxProblems }
+func (s *rowSet) canList() bool { return s.listed < s.most && len(s.problems) < maxProblems }
 
-func (s *sheet) wrong(f field, code, message string, meta fault.Meta) {
+func (s *rowSet) refuseField(f field, code, message string, meta fault.Meta) {
 	s.refuse(f.String(), code, f.String()+" "+message, meta)
 }
 
 // unknown rejects a member that is not a field.
-func (s *sheet) unknown(name string) {
-	if !s.told() {
+func (s *rowSet) unknown(name string) {
+	if !s.canList() {
 		s.bad = true
 		return
 	}
@@ -122,10 +122,10 @@ func cut(s string, most int) string {
 	return s
 }
 
-func (s *sheet) has(f field) bool { return s.given&(1<<f) != 0 }
+func (s *rowSet) has(f field) bool { return s.given&(1<<f) != 0 }
 
-// word returns one shared copy of equal texts.
-func (s *sheet) word(b []byte) string {
+// intern returns one shared copy of equal texts.
+func (s *rowSet) intern(b []byte) string {
 	w, there := s.words[string(b)]
 	if !there {
 		w = string(b)
@@ -134,24 +134,24 @@ func (s *sheet) word(b []byte) string {
 	return w
 }
 
-// put sets a field from text. number means that the value was a JSON number;
-// dates and words cannot be numbers.
-func (s *sheet) put(f field, b []byte, number bool) {
+// setField sets a field from text. number means that the value was a JSON
+// number; dates and words cannot be numbers.
+func (s *rowSet) setField(f field, b []byte, number bool) {
 	s.given |= 1 << f
 	if m, ok := f.measure(); ok {
-		s.putMeasure(f, m, b)
+		s.setMeasure(f, m, b)
 		return
 	}
 	if number && f != fieldAccount && f != fieldExternalCampaign && f != fieldExternalCreative && f != fieldExternalAudience {
 		// Choice: platform ids may be numbers, because many programs treat them
 		// as numbers.
-		s.wrong(f, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
+		s.refuseField(f, "invalid_type", "must be a string.", fault.Meta{"expected": "a string"})
 		return
 	}
 	switch f {
 	case fieldDate:
-		d, ok := clock.ParseDate(s.word(b))
-		s.putDate(d, ok)
+		d, ok := clock.ParseDate(s.intern(b))
+		s.setDate(d, ok)
 	case fieldChannel:
 		s.row.Channel = s.choice(f, b)
 	case fieldAgeRange:
@@ -161,15 +161,15 @@ func (s *sheet) put(f field, b []byte, number bool) {
 	case fieldDevice:
 		s.row.Device = s.choice(f, b)
 	case fieldCountry:
-		if s.row.Country = s.word(b); !fact.IsCountry(s.row.Country) {
-			s.wrong(f, "invalid_value", "must be an ISO 3166 code in upper case, such as DE.", nil)
+		if s.row.Country = s.intern(b); !fact.IsCountry(s.row.Country) {
+			s.refuseField(f, "invalid_value", "must be an ISO 3166 code in upper case, such as DE.", nil)
 		}
 	default:
-		s.putText(f, b)
+		s.setText(f, b)
 	}
 }
 
-func (s *sheet) putText(f field, b []byte) {
+func (s *rowSet) setText(f field, b []byte) {
 	text := s.text(f, b)
 	switch f {
 	case fieldAccount:
@@ -190,11 +190,11 @@ func (s *sheet) putText(f field, b []byte) {
 	case fieldAudienceName:
 		s.row.Audience.Name = text
 	default:
-		s.putLink(f, text)
+		s.setLink(f, text)
 	}
 }
 
-func (s *sheet) putLink(f field, text string) {
+func (s *rowSet) setLink(f field, text string) {
 	for i := range links {
 		if l := &links[i]; l.field == f {
 			if l.fits(text) {
@@ -206,13 +206,13 @@ func (s *sheet) putLink(f field, text string) {
 	}
 }
 
-func (s *sheet) missing(f field, id ident.ID) {
+func (s *rowSet) missing(f field, id ident.ID) {
 	d := fault.MissingRef(f.String(), id)
 	s.refuse(d.Field, d.Code, d.Message, d.Meta)
 }
 
 // text checks an id or a name. It returns empty if it is invalid.
-func (s *sheet) text(f field, b []byte) string {
+func (s *rowSet) text(f field, b []byte) string {
 	most := MaxID
 	switch f {
 	case fieldCampaignName, fieldCreativeName, fieldAudienceName:
@@ -221,21 +221,21 @@ func (s *sheet) text(f field, b []byte) string {
 		most = MaxRecordID
 	default:
 	}
-	w := s.word(b)
+	w := s.intern(b)
 	switch n := utf8.RuneCountInString(w); {
 	case strings.TrimFunc(w, unicode.IsSpace) == "":
-		s.wrong(f, "too_short", "must have at least 1 visible character; leave it out where there is nothing to say.", fault.Meta{"minimum": 1})
+		s.refuseField(f, "too_short", "must have at least 1 visible character; leave it out where there is nothing to say.", fault.Meta{"minimum": 1})
 	case n > most:
-		s.wrong(f, "too_long", fmt.Sprintf("must have at most %d characters; it has %d.", most, n), fault.Meta{"maximum": most, "actual": n})
+		s.refuseField(f, "too_long", fmt.Sprintf("must have at most %d characters; it has %d.", most, n), fault.Meta{"maximum": most, "actual": n})
 	case strings.ContainsRune(w, 0):
-		s.wrong(f, "invalid_value", "must not contain the character U+0000.", nil)
+		s.refuseField(f, "invalid_value", "must not contain the character U+0000.", nil)
 	default:
 		return w
 	}
 	return ""
 }
 
-func (s *sheet) choice(f field, b []byte) string {
+func (s *rowSet) choice(f field, b []byte) string {
 	allowed := choices[f]
 	for _, c := range allowed {
 		if c == string(b) {
@@ -243,57 +243,57 @@ func (s *sheet) choice(f field, b []byte) string {
 		}
 	}
 	meta, hint := fault.Meta{"allowed": allowed}, ""
-	if s.hints--; s.hints >= 0 && s.told() {
+	if s.hints--; s.hints >= 0 && s.canList() {
 		if near := nearest.Word(string(b), allowed); near != "" {
 			meta["did_you_mean"], hint = near, " Did you mean "+near+"?"
 		}
 	}
-	s.wrong(f, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
+	s.refuseField(f, "invalid_value", "must be one of "+strings.Join(allowed, ", ")+"."+hint, meta)
 	return ""
 }
 
-func (s *sheet) putDate(d clock.Date, ok bool) {
+func (s *rowSet) setDate(d clock.Date, ok bool) {
 	s.given |= 1 << fieldDate
 	switch {
 	case !ok:
-		s.wrong(fieldDate, badFormat, "must be a day such as "+s.dayLike+".", nil)
+		s.refuseField(fieldDate, badFormat, "must be a day such as "+s.dayLike+".", nil)
 	case d < s.first:
-		s.wrong(fieldDate, tooSmall, fmt.Sprintf("must not be before %s.", s.first), fault.Meta{"minimum": s.first})
+		s.refuseField(fieldDate, tooSmall, fmt.Sprintf("must not be before %s.", s.first), fault.Meta{"minimum": s.first})
 	case d > s.last:
-		s.wrong(fieldDate, tooLarge, fmt.Sprintf("must not be after %s.", s.last), fault.Meta{"maximum": s.last})
+		s.refuseField(fieldDate, tooLarge, fmt.Sprintf("must not be after %s.", s.last), fault.Meta{"maximum": s.last})
 	}
 	s.row.Date = d
 }
 
-func (s *sheet) putMeasure(f field, m fact.Measure, b []byte) {
+func (s *rowSet) setMeasure(f field, m fact.Measure, b []byte) {
 	v, code := parseMeasure(b, m, s.round)
 	switch code {
 	case "":
 		s.row.Values.Set(m, v)
 	case notWhole:
-		s.wrong(f, code, "must be a whole number.", fault.Meta{"expected": "a whole number"})
+		s.refuseField(f, code, "must be a whole number.", fault.Meta{"expected": "a whole number"})
 	case badFormat:
 		shape := "a plain whole number such as 1500."
 		if m.Scaled() {
 			shape = "a plain decimal with at most 6 digits after the point, such as 1500.25."
 		}
-		s.wrong(f, code, "must be "+shape, nil)
+		s.refuseField(f, code, "must be "+shape, nil)
 	case tooSmall:
 		least := int64(0)
 		if m.Scaled() {
 			least = -fact.MaxValue
 		}
 		text := string(appendMeasure(nil, least, m))
-		s.wrong(f, code, "must be at least "+text+".", fault.Meta{"minimum": text})
+		s.refuseField(f, code, "must be at least "+text+".", fault.Meta{"minimum": text})
 	default:
 		text := string(appendMeasure(nil, fact.MaxValue, m))
-		s.wrong(f, code, "must be at most "+text+".", fault.Meta{"maximum": text})
+		s.refuseField(f, code, "must be at most "+text+".", fault.Meta{"maximum": text})
 	}
 }
 
 // source returns the account with that name. All its rows share it, so that the
 // connection can be set later.
-func (s *sheet) source(account string) *fact.Source {
+func (s *rowSet) source(account string) *fact.Source {
 	a := s.accounts[account]
 	if a == nil {
 		a = &fact.Source{Account: account}
@@ -302,8 +302,8 @@ func (s *sheet) source(account string) *fact.Source {
 	return a
 }
 
-// end checks the fields of a row in combination and adds the row.
-func (s *sheet) end() {
+// endRow checks the fields of a row in combination and adds the row.
+func (s *rowSet) endRow() {
 	s.require()
 	s.breakdown()
 	for i := range links {
@@ -320,15 +320,15 @@ func (s *sheet) end() {
 		s.row.Source = s.source(s.account)
 	}
 	if s.bad {
-		s.reject(refusal{s.index, s.problems, s.row})
+		s.reject(rejectedRow{s.index, s.problems, s.row})
 		return
 	}
 	s.rows, s.at = append(s.rows, s.row), append(s.at, s.index)
 }
 
-func (s *sheet) require() {
+func (s *rowSet) require() {
 	if !s.has(fieldDate) {
-		s.wrong(fieldDate, "required", "is required.", nil)
+		s.refuseField(fieldDate, "required", "is required.", nil)
 	}
 	const measures = (uint64(1)<<fieldEndDate - 1) &^ (uint64(1)<<firstMeasure - 1)
 	if s.given&measures == 0 {
@@ -337,7 +337,7 @@ func (s *sheet) require() {
 }
 
 // breakdown sets the family of the row and rejects a mix of families.
-func (s *sheet) breakdown() {
+func (s *rowSet) breakdown() {
 	by := fieldDate
 	for _, f := range []field{fieldCountry, fieldAgeRange, fieldGender, fieldDevice} {
 		switch {
@@ -360,11 +360,11 @@ func (s *sheet) breakdown() {
 	}
 }
 
-func (s *sheet) incompatible(f, with field, why string) {
-	s.wrong(f, "incompatible_fields", fmt.Sprintf("cannot be in a row with %s: %s.", with, why), fault.Meta{"fields": []string{with.String(), f.String()}})
+func (s *rowSet) incompatible(f, with field, why string) {
+	s.refuseField(f, "incompatible_fields", fmt.Sprintf("cannot be in a row with %s: %s.", with, why), fault.Meta{"fields": []string{with.String(), f.String()}})
 }
 
-func (s *sheet) reject(r refusal) {
+func (s *rowSet) reject(r rejectedRow) {
 	if s.listed < s.most {
 		s.refused = append(s.refused, r)
 	}
