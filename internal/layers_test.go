@@ -97,6 +97,10 @@ var layers = []layer{
 		never: http, why: "an engine stores facts and adds them up, and does not know the caller",
 	},
 	{
+		name: "store file", packages: []string{"storefile"}, may: []string{"store", "leaf"},
+		never: slices.Concat(http, drivers), why: "it checks the file of the store, and does not know the caller",
+	},
+	{
 		name: "facts file", packages: []string{"factsfile"}, may: []string{"store", "facts", "facts engine", "analytics", "leaf"},
 		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store, and does not know the caller",
 	},
@@ -167,7 +171,7 @@ var layers = []layer{
 		never: drivers, why: "pages are built from files and the contract, so they can be read while the service is in trouble",
 	},
 	{
-		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "llm provider", "ad platforms", "single sign-on", "wire"},
+		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "store file", "llm provider", "ad platforms", "single sign-on", "wire"},
 		never: drivers, why: "it connects the packages, in the same way for a server, a command and a test",
 	},
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},

@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/asset"
 	"fanfare/internal/ident"
 	"fanfare/internal/store"
+	"fanfare/internal/storefile"
 )
 
 // examineStore checks an open store.
@@ -33,7 +34,7 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
 	}
 	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e))
-	lost, err := app.LostChanges(ctx, db, now())
+	lost, err := storefile.LostChanges(ctx, db, now())
 	switch {
 	case err != nil:
 		list = append(list, finding{"changes", failure, err.Error()})

@@ -45,6 +45,7 @@ import (
 	"fanfare/internal/store"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
+	"fanfare/internal/storefile"
 )
 
 // Config configures an App.
@@ -132,13 +133,8 @@ type App struct {
 	// Handler serves all requests that arrive over TLS.
 	Handler http.Handler
 
-	config Config
-	lost   lostChanges
-	// unchecked reports that the thorough check of the database file is still
-	// to run.
-	unchecked bool
-	// displaced reports that watchStore has logged a displaced database file.
-	displaced bool
+	config    Config
+	storeFile storefile.Guard
 	memory    *ratelimit.Memory
 	cursors   atomic.Pointer[page.Sealer]
 	ring      *seal.Ring
@@ -195,6 +191,7 @@ func Open(ctx context.Context, c Config) (*App, error) {
 func (a *App) build(ctx context.Context) error {
 	c := a.config
 	a.DB = store.New(a.Engine, c.CachedRecords, c.Now, c.Random)
+	a.storeFile = storefile.Guard{Path: c.Store, Engine: a.Engine, DB: a.DB, Now: c.Now, Log: c.Log}
 	steps, err := store.Migrate(ctx, a.Engine, c.Now)
 	if err != nil {
 		return err
@@ -231,7 +228,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault, ChangesLost: a.changesLost,
+		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault, ChangesLost: a.storeFile.ChangesLost,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
@@ -243,10 +240,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.warnMissingKeys(ctx); err != nil {
 		return err
 	}
-	if err := a.checkStore(ctx); err != nil {
-		return err
-	}
-	return a.countChanges(ctx)
+	return a.storeFile.Open(ctx)
 }
 
 // buildSlices creates the slices, each before those that use it.
@@ -336,8 +330,8 @@ func (a *App) Run(ctx context.Context) {
 			}
 		})
 	}
-	wg.Go(func() { a.checkThoroughly(ctx) })
-	repeat(watchEvery, "watch database file", a.watchStore)
+	wg.Go(func() { a.storeFile.CheckThoroughly(ctx) })
+	repeat(storefile.WatchEvery, "watch database file", a.storeFile.Watch)
 	repeat(saveEvery, "save request counters", a.saveUsage)
 	repeat(flushEvery, "write key use", a.Gate.Flush)
 	repeat(factsfile.NoteEvery, "note generation of facts", a.noteFacts)

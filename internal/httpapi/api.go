@@ -101,18 +101,18 @@ type Deps struct {
 // API is the HTTP handler of the API.
 type API struct {
 	Deps
-	routes    routes
-	addresses *ratelimit.Addresses
-	fallback  *ratelimit.Memory
-	inFlight  *inFlight
-	people    *inFlight
-	running   atomic.Int64
-	requests  *requestLogs
-	uploads   *uploads
-	pending   pending
-	quotaEventsSent      sync.Map
-	public    map[string]*publicPage
-	draining  atomic.Bool
+	routes          routes
+	addresses       *ratelimit.Addresses
+	fallback        *ratelimit.Memory
+	inFlight        *inFlight
+	people          *inFlight
+	running         atomic.Int64
+	requests        *requestLogs
+	uploads         *uploads
+	pending         pending
+	quotaEventsSent sync.Map
+	public          map[string]*publicPage
+	draining        atomic.Bool
 	// origin is PublicURL without a trailing slash. local is true if its host
 	// is a loopback name or address.
 	origin string

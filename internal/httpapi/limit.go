@@ -322,6 +322,6 @@ func DefaultLimits() map[account.Plan]ratelimit.Limits {
 		account.Starter:    {PerMinute: 60, PerDay: 10_000, InFlight: 10},
 		account.Growth:     {PerMinute: 300, PerDay: 100_000, InFlight: 25},
 		account.Enterprise: {PerMinute: 1_000, InFlight: 50},
-		UserPlan:             {PerMinute: 600, InFlight: 100},
+		UserPlan:           {PerMinute: 600, InFlight: 100},
 	}
 }

@@ -23,7 +23,7 @@ import (
 // port is the service behind its real listener.
 type port struct {
 	*fanfaretest.Tenant
-	addr  net.Addr
+	addr              net.Addr
 	workspaceDefaults *x509.CertPool
 }
 

@@ -52,10 +52,10 @@ type request struct {
 	replied bool
 	// status and code are those of the response. The request is logged for the
 	// workspace of keeper, which is also set if the key is expired or revoked.
-	status int
-	code   fault.Code
+	status    int
+	code      fault.Code
 	logCaller *account.Caller
-	values [3]string
+	values    [3]string
 	// places is the counter of running requests of the caller's workspace.
 	places *atomic.Int64
 	// counter is the counter that charged the request, nil if none did; charged

@@ -40,7 +40,7 @@ type Listener struct {
 
 	mu       sync.Mutex
 	secure   *serverPair
-	plain    *serverPair          // nil in proxy mode
+	plain    *serverPair    // nil in proxy mode
 	conns    map[*conn]bool // every open connection; true once it has sent bytes
 	greeting sync.WaitGroup
 	stop     chan struct{} // closed when Shutdown begins

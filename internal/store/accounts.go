@@ -17,9 +17,9 @@ import (
 type Accounts struct{ db *DB }
 
 var (
-	_ account.Store       = (*Accounts)(nil)
-	_ account.Credentials = (*Accounts)(nil)
-	_ account.MemberReader    = (*Accounts)(nil)
+	_ account.Store        = (*Accounts)(nil)
+	_ account.Credentials  = (*Accounts)(nil)
+	_ account.MemberReader = (*Accounts)(nil)
 )
 
 // Accounts returns the store of accounts.
