@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"fanfare"
-
 	"fanfare/api"
 	"fanfare/internal/account"
 	"fanfare/internal/adplatform/registry"

@@ -181,7 +181,7 @@ func (f *Reader) Zone(name string, p Presence) *string {
 }
 
 // Currency reads an ISO 4217 code.
-func (f *Reader) Currency(name string, p Presence) *money.Currency { //nolint:unparam // named as all others are
+func (f *Reader) Currency(name string, p Presence) *money.Currency {
 	v := f.Typed(name, p, IsString, "a string")
 	if v == nil {
 		return nil

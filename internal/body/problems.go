@@ -39,7 +39,7 @@ func (f *Reader) Err() error {
 }
 
 // Bad adds a problem of the member at path. The message continues after the
-// path, for example "must be a string."
+// path, for example "must be a string.".
 func (f *Reader) Bad(path, code, message string, meta fault.Meta) {
 	if f.Problems.full() {
 		f.Problems.more++

@@ -22,31 +22,48 @@ func TestSpendOfLostFacts(t *testing.T) {
 			known, then, last string
 		}{
 			{
-				"nothing again", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 60)}, nil, own,
+				"nothing again", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 60)},
+				nil, own,
 				"60.00 USD, 40.00 USD left, active/delivering []", "60.00 USD, 40.00 USD left, active/delivering [data_lost]", "none, none left, active/delivering []",
 			},
 			{
-				"a part again", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 60)}, []daySpend{usd(today, 10)}, own,
+				"a part again", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 60)},
+				[]daySpend{usd(today, 10)},
+				own,
 				"60.00 USD, 40.00 USD left, active/delivering []", "60.00 USD, 40.00 USD left, active/delivering [data_lost]", "10.00 USD, 90.00 USD left, active/delivering []",
 			},
 			{
-				"more than before", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 60)}, []daySpend{usd(today, 70)}, own,
+				"more than before", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 60)},
+				[]daySpend{usd(today, 70)},
+				own,
 				"60.00 USD, 40.00 USD left, active/delivering []", "70.00 USD, 30.00 USD left, active/delivering [data_lost]", "70.00 USD, 30.00 USD left, active/delivering []",
 			},
 			{
-				"more than the budget", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 60)}, []daySpend{usd(today, 110)}, own,
+				"more than the budget", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 60)},
+				[]daySpend{usd(today, 110)},
+				own,
 				"60.00 USD, 40.00 USD left, active/delivering []", "110.00 USD, 0.00 USD left, completed/ended [data_lost]", "110.00 USD, 0.00 USD left, completed/ended []",
 			},
 			{
-				"spent before", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 100)}, nil, own,
+				"spent before", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 100)},
+				nil, own,
 				"100.00 USD, 0.00 USD left, completed/ended []", "100.00 USD, 0.00 USD left, completed/ended [data_lost]", "none, none left, completed/ended []",
 			},
 			{
-				"a daily budget", budget("daily", 100, 0, "USD"), []daySpend{usd(today, 100)}, nil, own,
+				"a daily budget", budget("daily", 100, 0, "USD"),
+				[]daySpend{usd(today, 100)},
+				nil, own,
 				"100.00 USD, 0.00 USD left, active/limited [daily_cap_reached]", "100.00 USD, none left, active/delivering [data_lost]", "none, none left, active/delivering []",
 			},
 			{
-				"no rate before", budget("lifetime", 100, 0, "USD"), []daySpend{{yesterday, 50, "JPY"}}, nil, own,
+				"no rate before", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{{yesterday, 50, "JPY"}},
+				nil, own,
 				"none, none left, active/limited [currency_mismatch]", "none, none left, active/delivering [data_lost]", "none, none left, active/delivering []",
 			},
 			{
@@ -54,11 +71,17 @@ func TestSpendOfLostFacts(t *testing.T) {
 				"none, none left, active/delivering []", "none, none left, active/delivering []", "none, none left, active/delivering []",
 			},
 			{
-				"its platform", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 60)}, nil, []fact.LostSource{{ID: "con_1"}},
+				"its platform", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 60)},
+				nil,
+				[]fact.LostSource{{ID: "con_1"}},
 				"60.00 USD, 40.00 USD left, active/delivering []", "60.00 USD, 40.00 USD left, active/delivering [data_lost]", "none, none left, active/delivering []",
 			},
 			{
-				"another platform", budget("lifetime", 100, 0, "USD"), []daySpend{usd(yesterday, 60)}, nil, []fact.LostSource{{ID: "con_2"}},
+				"another platform", budget("lifetime", 100, 0, "USD"),
+				[]daySpend{usd(yesterday, 60)},
+				nil,
+				[]fact.LostSource{{ID: "con_2"}},
 				"60.00 USD, 40.00 USD left, active/delivering []", "none, none left, active/delivering []", "none, none left, active/delivering []",
 			},
 		} {

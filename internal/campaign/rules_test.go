@@ -21,8 +21,10 @@ func TestSpecRules(t *testing.T) {
 	}{
 		{`{"name":"One"}`, nil},
 		{`{}`, [][2]string{{"name", "required"}}},
-		{`{"name":"","channels":["nonsense"],"budget":{"type":"weekly","currency":"???"}}`,
-			[][2]string{{"name", "too_short"}, {"channels[0]", "invalid_value"}, {"budget.type", "invalid_value"}, {"budget.currency", "invalid_value"}, {"budget.amount", "required"}}},
+		{
+			`{"name":"","channels":["nonsense"],"budget":{"type":"weekly","currency":"???"}}`,
+			[][2]string{{"name", "too_short"}, {"channels[0]", "invalid_value"}, {"budget.type", "invalid_value"}, {"budget.currency", "invalid_value"}, {"budget.amount", "required"}},
+		},
 		{`{"name":"One","budget":{"type":"daily","amount":"5","daily_cap":"6"}}`, [][2]string{{"budget.daily_cap", "too_large"}}},
 		{`{"name":"One","budget":{"type":"daily","amount":"5.001"}}`, [][2]string{{"budget.amount", "invalid_format"}}},
 		{`{"name":"One","schedule":{"start_at":"2027-01-02T00:00:00Z","end_at":"2027-01-01T00:00:00Z"}}`, [][2]string{{"schedule.end_at", "invalid_value"}}},

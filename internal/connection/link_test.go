@@ -179,7 +179,7 @@ func (s *stage) push(id string, attempt int64) (*clock.Instant, error) {
 func (s *stage) delivery(id string, there connection.Link) (push, status string, runs bool) {
 	s.t.Helper()
 	ref := s.refs("/v1/campaigns/" + id)[0]
-	client, k := s.stranger("meta_ads")
+	client, k := s.stranger()
 	seen, err := client.Status(s.t.Context(), k, there.AccountID, there.ExternalID)
 	if err != nil {
 		s.t.Fatal(err)
@@ -205,7 +205,7 @@ func TestPush(t *testing.T) {
 		s.act(id, "pause")
 		s.delivers("paused", id, there, "applied", "PAUSED", false)
 
-		client, k := s.stranger("meta_ads")
+		client, k := s.stranger()
 		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, true); err != nil {
 			t.Fatal(err)
 		}

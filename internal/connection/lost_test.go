@@ -186,7 +186,7 @@ func (s *stage) reconnect() {
 // switched off, and of days that the platform reports no longer. A person has
 // to accept that.
 func TestLostUnreadable(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	onStage(t, func(_ *testing.T, s *stage) {
 		s.World.App.Connections.HistoryDays = 90
 		s.sync(`{"mode":"full"}`)
 		s.lose(s.id)

@@ -288,7 +288,7 @@ func TestPauseOnThePlatform(t *testing.T) {
 		id, there := pushing(t, s)
 		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
 		s.act(id, "pause")
-		client, k := s.stranger("meta_ads")
+		client, k := s.stranger()
 		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, false); err != nil {
 			t.Fatal(err)
 		}
@@ -392,7 +392,7 @@ func TestPushAtTheStart(t *testing.T) {
 		s.sync(`{"streams":["campaigns"]}`)
 		id, there := s.campaign("Later"), s.twin("meta_ads")
 		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
-		client, k := s.stranger("meta_ads")
+		client, k := s.stranger()
 		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, false); err != nil {
 			t.Fatal(err)
 		}

@@ -302,15 +302,16 @@ func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
 	return n
 }
 
-// stranger holds tokens of somebody else who has access to the same accounts.
-func (s *stage) stranger(platform string) (connection.Client, connection.Credentials) {
+// stranger returns a Meta client with the tokens of another user who has access
+// to the same accounts.
+func (s *stage) stranger() (connection.Client, connection.Credentials) {
 	s.t.Helper()
 	granted, err := s.World.Sandbox().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	client, _ := s.tricks.Catalogue.Client(platform, true)
-	return client, connection.Credentials{Access: secret.New(granted[platform].AccessToken), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}
+	client, _ := s.tricks.Catalogue.Client("meta_ads", true)
+	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}
 }
 
 // metricsOf is how far the figures of a run have come.

@@ -37,7 +37,7 @@ func TestPushLateWrite(t *testing.T) {
 		if again == nil {
 			t.Fatal("got no further look although a resume may still take effect")
 		}
-		client, k := s.stranger("meta_ads")
+		client, k := s.stranger()
 		late := func() {
 			t.Helper()
 			if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, true); err != nil {
@@ -45,7 +45,7 @@ func TestPushLateWrite(t *testing.T) {
 			}
 		}
 		late()
-		again = check("written again", 1)
+		check("written again", 1)
 		// A sync that is first to see it does not take it for drift.
 		late()
 		s.sync(`{"streams":["campaigns"]}`)

@@ -56,9 +56,9 @@ type Mail interface {
 
 // Audit reads the audit log.
 type Audit interface {
-	// AuditEntries returns at most most entries before a sequence number (0 for the
-	// latest) whose action starts with the given prefix, latest first.
-	AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, most int) ([]record.AuditEntry, error)
+	// AuditEntries returns up to limit entries before a sequence number (0 for
+	// the latest) whose action starts with the given prefix, latest first.
+	AuditEntries(ctx context.Context, workspace ident.ID, before int64, action string, limit int) ([]record.AuditEntry, error)
 }
 
 // Console is the HTTP handler for browsers.

@@ -38,6 +38,7 @@ func (b *box) put(to, link string) error {
 func (b *box) Invite(_ context.Context, to, _, _, link string, _ time.Time) error {
 	return b.put(to, link)
 }
+
 func (b *box) Reset(_ context.Context, to, link string, _ time.Time) error { return b.put(to, link) }
 
 // after returns the token of a link.

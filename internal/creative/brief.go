@@ -3,8 +3,9 @@ package creative
 import (
 	"context"
 	"errors"
-	"fanfare/internal/creative/policy"
 	"fmt"
+
+	"fanfare/internal/creative/policy"
 )
 
 // Brief is the input of a provider: the caller's prompt and its facts. A

@@ -142,8 +142,7 @@ func (a *API) ready(r *request) error {
 		return nil
 	}
 	message := "The node is not ready to take traffic."
-	var why *fault.Error
-	if errors.As(err, &why) {
+	if why, ok := errors.AsType[*fault.Error](err); ok {
 		message += " " + why.Message
 	}
 	f := fault.New(fault.Unavailable, message).Because(err)

@@ -65,7 +65,7 @@ func TestOIDC(t *testing.T) {
 	if s := h.enters(h.vouched(id("1", "changed@example.com", false))); s.UserID != h.Owner {
 		t.Errorf("got session %+v want the owner's", s)
 	}
-	if w, err := h.SignInMethods(t.Context(), h.Owner); err != nil || w != (signin.SignInMethods{SSO: true}) {
+	if w, err := h.SignInMethods(t.Context(), h.Owner); err != nil || w != (signin.Methods{SSO: true}) {
 		t.Errorf("got ways %+v, %v", w, err)
 	}
 	other := id("1", "changed@example.com", true)

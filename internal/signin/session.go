@@ -233,8 +233,8 @@ func (s *Service) EndAll(ctx context.Context, user ident.ID) error {
 	return s.save(ctx, Change{Cause: record.Cause{Actor: record.System}, Action: "session.revoke_all", User: user, End: &End{}})
 }
 
-// SignInMethods are the sign-in methods of a user.
-type SignInMethods struct {
+// Methods are the sign-in methods of a user.
+type Methods struct {
 	Password bool
 	TOTP     bool
 	Passkeys int
@@ -243,17 +243,17 @@ type SignInMethods struct {
 }
 
 // SignInMethods returns the sign-in methods of a user.
-func (s *Service) SignInMethods(ctx context.Context, user ident.ID) (SignInMethods, error) {
+func (s *Service) SignInMethods(ctx context.Context, user ident.ID) (Methods, error) {
 	p, err := s.person(ctx, UserQuery{ID: user})
 	if err != nil {
-		return SignInMethods{}, err
+		return Methods{}, err
 	}
 	return p.ways()
 }
 
-func (p *User) ways() (SignInMethods, error) {
+func (p *User) ways() (Methods, error) {
 	t, err := p.totp()
-	w := SignInMethods{TOTP: t != nil && t.Confirmed}
+	w := Methods{TOTP: t != nil && t.Confirmed}
 	for _, c := range p.Credentials {
 		switch c.Kind {
 		case kindPassword:
@@ -268,7 +268,7 @@ func (p *User) ways() (SignInMethods, error) {
 }
 
 // any reports whether the user can sign in at all.
-func (w SignInMethods) any() bool { return w.Password || w.Passkeys > 0 || w.SSO }
+func (w Methods) any() bool { return w.Password || w.Passkeys > 0 || w.SSO }
 
 // Rename changes the user's name in all workspaces.
 func (s *Service) Rename(ctx context.Context, session *Session, name string) error {

@@ -67,7 +67,7 @@ func TestTOTP(t *testing.T) {
 	if err != nil || len(recovery) != 10 || len(recovery[0]) != 19 {
 		t.Fatalf("got %v, %v want ten codes", recovery, err)
 	}
-	if w, err := h.SignInMethods(ctx, h.Owner); err != nil || w != (signin.SignInMethods{Password: true, TOTP: true}) {
+	if w, err := h.SignInMethods(ctx, h.Owner); err != nil || w != (signin.Methods{Password: true, TOTP: true}) {
 		t.Errorf("got ways %+v, %v", w, err)
 	}
 	_, err = h.BeginTOTP(ctx, s)

@@ -1,10 +1,11 @@
 package composer
 
 import (
-	"fanfare/internal/creative/policy"
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"fanfare/internal/creative/policy"
 )
 
 // counts are how many items a list gets where there is enough to say. More

@@ -1,8 +1,9 @@
 package composer
 
 import (
-	"fanfare/internal/creative/policy"
 	"strings"
+
+	"fanfare/internal/creative/policy"
 )
 
 // shorter are ways to say the same in less, tried in this order. Nothing in

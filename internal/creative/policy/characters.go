@@ -10,8 +10,8 @@ import (
 
 // Finders that check characters instead of words.
 
-// findRuns finds runs of at least least characters of a kind.
-func findRuns(least int, kind func(rune) bool) func(*parsedText, *sourceIndex) []span {
+// findRuns finds runs of a kind with at least minLength characters.
+func findRuns(minLength int, kind func(rune) bool) func(*parsedText, *sourceIndex) []span {
 	return func(p *parsedText, _ *sourceIndex) []span {
 		var list []span
 		for i := 0; i < len(p.runes); i++ {
@@ -19,7 +19,7 @@ func findRuns(least int, kind func(rune) bool) func(*parsedText, *sourceIndex) [
 			for i < len(p.runes) && kind(p.runes[i]) {
 				i++
 			}
-			if i-start >= least {
+			if i-start >= minLength {
 				list = append(list, span{start: start, end: i})
 			}
 		}

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"syscall"
 
-	"fanfare/internal/fact"
-
 	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"fanfare/internal/fact"
 )
 
 // parquetReader is the name under which a program that has this package in it

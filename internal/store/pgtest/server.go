@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"fanfare/internal/store/testdir"
-
 	"github.com/jackc/pgx/v5"
+
+	"fanfare/internal/store/testdir"
 )
 
 // BinEnv names the folder with the server's programs; without it the newest

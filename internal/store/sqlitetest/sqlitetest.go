@@ -13,27 +13,27 @@ import (
 )
 
 // Dir returns a folder that is removed when the test ends, in memory if possible.
-func Dir(t testing.TB) string {
-	t.Helper()
+func Dir(tb testing.TB) string {
+	tb.Helper()
 	dir, err := os.MkdirTemp(testdir.Root(), "fanfare-test-")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
 // Open opens an empty database. It is the same SQLite as on a disk, with its log,
 // snapshots and readers, which SQLite's own databases in memory do not have.
-func Open(t testing.TB) store.Engine {
-	t.Helper()
-	e, err := sqlite.Open(filepath.Join(Dir(t), "fanfare.db"), sqlite.Options{})
+func Open(tb testing.TB) store.Engine {
+	tb.Helper()
+	e, err := sqlite.Open(filepath.Join(Dir(tb), "fanfare.db"), sqlite.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return e
