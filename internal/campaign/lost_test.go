@@ -61,6 +61,12 @@ func TestSpendOfLostFacts(t *testing.T) {
 				"100.00 USD, 0.00 USD left, active/limited [daily_cap_reached]", "100.00 USD, none left, active/delivering [data_lost]", "none, none left, active/delivering []",
 			},
 			{
+				"more stored again, none of today", budget("daily", 50, 0, "USD"),
+				[]daySpend{usd(yesterday, 20), usd(today, 10)},
+				[]daySpend{usd(yesterday, 40)}, own,
+				"30.00 USD, 40.00 USD left, active/delivering []", "40.00 USD, none left, active/delivering [data_lost]", "40.00 USD, 50.00 USD left, active/delivering []",
+			},
+			{
 				"no rate before", budget("lifetime", 100, 0, "USD"),
 				[]daySpend{{yesterday, 50, "JPY"}},
 				nil, own,

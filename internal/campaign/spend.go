@@ -147,6 +147,9 @@ func (c *Campaign) applySpend(s *fact.CampaignSpend, now clock.Instant) {
 		// Choice: the remaining budget is never negative, although platforms
 		// may overspend, and never above the budget, although they may refund.
 		c.BudgetRemaining = newSum(s, min(max(b.Amount.Micros-used, 0), b.Amount.Micros))
+		if b.Type == daily && len(c.lostBy) > 0 {
+			c.BudgetRemaining = nil // spend of today may be among the lost facts
+		}
 	}
 	same := spent.equals(c.SpendToDate) && left.equals(c.BudgetRemaining)
 	if same && (!c.validTodayOnly() || c.day(spent.AsOf) == c.day(s.AsOf)) {
