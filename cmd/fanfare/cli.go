@@ -160,7 +160,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 		authority = authorityFile(dir)
 	}
 	a, err := app.Open(ctx, app.Config{
-		SignInConfig: people, Authority: authority,
+		SignIn: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.MaxInFlight, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,

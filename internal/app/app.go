@@ -74,8 +74,8 @@ type Config struct {
 	Authority string
 	// HistoryDays is how many days of history new connections import.
 	HistoryDays int
-	// SignInConfig configures sign-in and email.
-	SignInConfig SignInConfig
+	// SignIn configures sign-in and email.
+	SignIn SignInConfig
 	// MaxWorkspaces is how many workspaces a user may create in the console;
 	// with 0 only the operator creates workspaces.
 	MaxWorkspaces int64

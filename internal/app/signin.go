@@ -42,14 +42,14 @@ func (a *App) buildSignIn() error {
 	if a.ring != nil {
 		d.Seal = seal.UserSecrets{Ring: a.ring}
 	}
-	if o := c.SignInConfig.OIDC; o.Issuer != "" {
+	if o := c.SignIn.OIDC; o.Issuer != "" {
 		if err := o.Check(); err != nil {
 			return err
 		}
 		o.HTTP, o.Now = &http.Client{Timeout: issuerTime}, c.Now
 		d.Issuer = oidc.New(o)
 	}
-	if m := c.SignInConfig.Mail; !m.URL.Empty() {
+	if m := c.SignIn.Mail; !m.URL.Empty() {
 		m.Now = c.Now
 		sender, err := mail.New(m)
 		if err != nil {
@@ -74,7 +74,7 @@ func (a *App) SetupURL(ctx context.Context) (string, error) {
 // SSOName returns the label of the single sign-on button, empty if single
 // sign-on is off.
 func (a *App) SSOName() string {
-	switch p := a.config.SignInConfig; {
+	switch p := a.config.SignIn; {
 	case p.OIDC.Issuer == "":
 		return ""
 	case p.OIDCName == "":

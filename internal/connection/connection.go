@@ -5,6 +5,7 @@
 package connection
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
+	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
@@ -172,6 +174,34 @@ func Read(d record.Doc) (*Connection, error) {
 		return nil, fmt.Errorf("read connection: %w", err)
 	}
 	return c, nil
+}
+
+// Lister lists the connections of a workspace. Store implements it.
+type Lister interface {
+	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
+}
+
+// All reads all connections of a workspace, including disconnected ones.
+func All(ctx context.Context, from Lister, workspace ident.ID) ([]*Connection, error) {
+	var all []*Connection
+	q := page.Query{Sort: "created_at", Status: []string{}, Limit: page.MaxLimit}
+	for {
+		p, err := from.List(ctx, workspace, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range p.Docs {
+			c, err := Read(d)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, c)
+		}
+		if p.Next == nil {
+			return all, nil
+		}
+		q.After = p.Next
+	}
 }
 
 // Reason is why a connection has its status.

@@ -12,7 +12,6 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
-	"fanfare/internal/page"
 	"fanfare/internal/record"
 	"fanfare/internal/secret"
 )
@@ -244,41 +243,31 @@ func (s *Service) keep(ctx context.Context, c *Connection, ring Keyring) (*Conne
 // Rewrap puts the credentials of a workspace's connections under another master
 // key, and reports how many that were.
 func (s *Service) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(sealed string) (string, error)) (n int, err error) {
-	q := page.Query{Sort: "created_at", Status: []string{}, Limit: page.MaxLimit}
-	for {
-		p, err := s.store.List(ctx, workspace, q)
-		if err != nil {
-			return n, err
-		}
-		for _, d := range p.Docs {
-			c, err := Read(d)
-			if err != nil {
-				return n, err
-			}
-			moved := false
-			_, err = s.change(ctx, record.Cause{Workspace: workspace, Actor: record.System}, c.ID, record.Match{}, func(c *Connection, _ *Change) error {
-				if c.Private.Sealed == "" {
-					return errSame
-				}
-				sealed, err := rewrap(c.Private.Sealed)
-				if err != nil || sealed == c.Private.Sealed {
-					return cmp.Or(err, errSame)
-				}
-				c.Private.Sealed, moved = sealed, true
-				return nil
-			})
-			if err != nil {
-				return n, fmt.Errorf("credentials of %s: %w", c.ID, err)
-			}
-			if moved {
-				n++
-			}
-		}
-		if p.Next == nil {
-			return n, nil
-		}
-		q.After = p.Next
+	all, err := All(ctx, s.store, workspace)
+	if err != nil {
+		return 0, err
 	}
+	for _, c := range all {
+		moved := false
+		_, err = s.change(ctx, record.Cause{Workspace: workspace, Actor: record.System}, c.ID, record.Match{}, func(c *Connection, _ *Change) error {
+			if c.Private.Sealed == "" {
+				return errSame
+			}
+			sealed, err := rewrap(c.Private.Sealed)
+			if err != nil || sealed == c.Private.Sealed {
+				return cmp.Or(err, errSame)
+			}
+			c.Private.Sealed, moved = sealed, true
+			return nil
+		})
+		if err != nil {
+			return n, fmt.Errorf("credentials of %s: %w", c.ID, err)
+		}
+		if moved {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // system is the cause of what the service does by itself.

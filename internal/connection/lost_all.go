@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"fanfare/internal/ident"
-	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
@@ -25,29 +24,15 @@ func (s *Service) LoseAll(ctx context.Context, cause record.Cause, workspaces []
 	l := Losses{SendAgain: []ident.ID{}, Gone: []ident.ID{}}
 	for _, w := range workspaces {
 		cause.Workspace = w
-		if err := s.loseWorkspace(ctx, cause, &l); err != nil {
+		all, err := All(ctx, s.store, w)
+		if err != nil {
 			return l, err
 		}
-	}
-	return l, nil
-}
-
-func (s *Service) loseWorkspace(ctx context.Context, cause record.Cause, l *Losses) error {
-	q := page.Query{Sort: "created_at", Status: []string{}, Limit: page.MaxLimit}
-	for {
-		p, err := s.store.List(ctx, cause.Workspace, q)
-		if err != nil {
-			return err
-		}
-		for _, d := range p.Docs {
-			c, err := Read(d)
-			if err != nil {
-				return err
-			}
+		for _, c := range all {
 			lost, resyncs, err := s.Lost(ctx, cause, c.ID)
 			switch {
 			case err != nil:
-				return fmt.Errorf("mark connection %s: %w", c.ID, err)
+				return l, fmt.Errorf("mark connection %s: %w", c.ID, err)
 			case resyncs:
 				l.Resyncing++
 			case lost && c.Status == StatusDisconnected:
@@ -56,9 +41,6 @@ func (s *Service) loseWorkspace(ctx context.Context, cause record.Cause, l *Loss
 				l.SendAgain = append(l.SendAgain, c.ID)
 			}
 		}
-		if p.Next == nil {
-			return nil
-		}
-		q.After = p.Next
 	}
+	return l, nil
 }

@@ -9,7 +9,6 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
-	"fanfare/internal/page"
 )
 
 // Analytics reads the records that analytics needs.
@@ -23,36 +22,26 @@ var (
 	_ analytics.Flights      = Analytics{}
 )
 
-// Records implements analytics.Entities.
+// Records implements analytics.RecordReader.
 func (a Analytics) Records(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) ([]fact.Record, error) {
 	return a.db.Records(ctx, workspace, kind, ids)
 }
 
-// Connections implements analytics.Entities.
+// Connections implements analytics.RecordReader.
 func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analytics.Connection, error) {
-	var list []analytics.Connection
-	q := page.Query{Sort: "created_at", Status: []string{}, Limit: page.MaxLimit}
-	for {
-		p, err := a.db.Connections().List(ctx, workspace, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range p.Docs {
-			c, err := connection.Read(d)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, analytics.Connection{
-				ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
-				Lost: c.DataLostAt != nil, Own: c.Platform == connection.PlatformAPI || c.Platform == connection.PlatformCSV,
-				LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
-			})
-		}
-		if p.Next == nil {
-			return list, nil
-		}
-		q.After = p.Next
+	all, err := connection.All(ctx, a.db.Connections(), workspace)
+	if err != nil {
+		return nil, err
 	}
+	var list []analytics.Connection
+	for _, c := range all {
+		list = append(list, analytics.Connection{
+			ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
+			Lost: c.DataLostAt != nil, Own: c.Platform == connection.PlatformAPI || c.Platform == connection.PlatformCSV,
+			LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
+		})
+	}
+	return list, nil
 }
 
 // Flights implements analytics.Flights with the dates and budgets of campaigns.

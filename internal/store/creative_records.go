@@ -17,7 +17,7 @@ func (db *DB) CreativeRecords() CreativeRecords { return CreativeRecords{db} }
 
 var _ creative.Records = CreativeRecords{}
 
-// Campaign implements creative.Neighbours.
+// Campaign implements creative.Records.
 func (r CreativeRecords) Campaign(ctx context.Context, workspace, id ident.ID) (c creative.CampaignContext, there, archived bool, err error) {
 	v, err := r.db.Campaigns().Load(ctx, workspace, id)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r CreativeRecords) Campaign(ctx context.Context, workspace, id ident.ID) (
 	return c, true, v.Status == campaign.StatusArchived, nil
 }
 
-// Audience implements creative.Neighbours.
+// Audience implements creative.Records.
 func (r CreativeRecords) Audience(ctx context.Context, workspace, id ident.ID) (there, archived bool, err error) {
 	v, err := r.db.Audiences().Load(ctx, workspace, id)
 	if err != nil {
@@ -50,7 +50,7 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// Workspace implements creative.Neighbours.
+// Workspace implements creative.Records.
 func (r CreativeRecords) Workspace(ctx context.Context, workspace ident.ID) (creative.Rules, error) {
 	w, err := r.db.Accounts().Workspace(ctx, workspace)
 	return creative.Rules{RequireApproval: w.RequireApproval, Budget: w.ModelBudget}, err

@@ -15,7 +15,7 @@ import (
 
 const day = "2026-10-20"
 
-// read reads pages of a level and returns the figures by what they are about.
+// pagesOf reads pages of a level and returns the figures by what they are about.
 func pagesOf(level connection.Level, all ...page[insight]) (map[string]map[string]int64, error) {
 	date, _ := clock.ParseDate(day)
 	found := map[string]map[string]int64{}

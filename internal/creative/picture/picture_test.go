@@ -20,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sizes are the shapes that ads are mostly asked in.
+// shapes are the shapes that ads are mostly asked in.
 var shapes = [][2]int{
 	{300, 250},
 	{336, 280},
