@@ -120,7 +120,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
 	}
 	// The threads that DuckDB starts for queries are like the one that opens it.
-	if err := apart(func() error { return e.begin(ctx, o.MemoryMB) }); err != nil {
+	if err := withLowPriority(func() error { return e.begin(ctx, o.MemoryMB) }); err != nil {
 		open.Delete(e.path)
 		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
 	}

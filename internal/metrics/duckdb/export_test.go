@@ -46,6 +46,3 @@ func (e *Engine) Rolled(ctx context.Context, id ident.ID) (int, error) {
 
 // RememberTooMuch pretends that as many entities are remembered as may be.
 func (e *Engine) RememberTooMuch() { e.told.Store(maxTold) }
-
-// Attend is attend.
-func Attend() (done func()) { return attend() }

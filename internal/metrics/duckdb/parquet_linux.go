@@ -13,7 +13,7 @@ import (
 // it asks for more it fails; where the machine has no more, it is the first to
 // be ended.
 func limitMemory(more uint64) error {
-	giveWay()
+	lowerPriority()
 	// A machine that does not know these marks is still bounded by the limit.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	status, err := os.ReadFile("/proc/self/status")

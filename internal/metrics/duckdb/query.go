@@ -72,8 +72,7 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 			return nil, err
 		}
 		defer e.gate.leave()
-		defer attend()()
-		in = apart
+		in = withLowPriority
 	}
 	var groups []analytics.Group
 	var err error
