@@ -202,26 +202,6 @@ func TestSuspended(t *testing.T) {
 	b.api("GET", "session", nil).want(200)
 }
 
-// consent grants access at a platform and returns the callback URL.
-func consent(t *testing.T, authorize string) string {
-	t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, authorize, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	back, ok := strings.CutPrefix(res.Header.Get("Location"), "https://fanfare.test")
-	if !ok {
-		t.Fatalf("got %d to %q want to be sent back", res.StatusCode, res.Header.Get("Location"))
-	}
-	return back
-}
-
 // TestGrant checks that only the session that started a connection can complete
 // it.
 func TestGrant(t *testing.T) {
@@ -230,7 +210,7 @@ func TestGrant(t *testing.T) {
 	tenant := w.Tenant(account.Starter)
 	b, other := owner(t, tenant), member(t, tenant, account.Admin)
 	made := b.do("POST", "/console/v1/connections", `{"platform":"google_ads","name":"Ads"}`).want(201).record()
-	back := consent(t, made["authorization_url"].(string))
+	back := w.Consent(made["authorization_url"].(string))
 	for name, visitor := range map[string]*browser{"nobody": newBrowser(t, w), "another person": other, "the same person elsewhere": owner(t, tenant)} {
 		if got := visitor.do("GET", back, nil, "Sec-Fetch-Site: cross-site"); got.status != 400 || !bytes.Contains(got.body, []byte("another browser")) {
 			t.Errorf("%s: got %d %s want 400", name, got.status, got.body)
@@ -241,7 +221,7 @@ func TestGrant(t *testing.T) {
 		t.Errorf("got sent to %s want to the connection", to)
 	}
 	renewed := b.do("POST", "/console/v1/connections/"+made["id"].(string)+"/reconnect", nil).want(200).record()
-	newBrowser(t, w).do("GET", consent(t, renewed["authorization_url"].(string)), nil).want(400)
+	newBrowser(t, w).do("GET", w.Consent(renewed["authorization_url"].(string)), nil).want(400)
 }
 
 // TestGrantByKey checks that a user who comes from a link of an API client has
@@ -263,7 +243,7 @@ func TestGrantByKey(t *testing.T) {
 	} {
 		made := tenant.Do("POST", "/v1/connections", map[string]any{"platform": "meta_ads", "name": fmt.Sprint("Meta ", i), "write_enabled": tt.write}).Want(201).Record()
 		record := "/v1/connections/" + made["id"].(string)
-		back := consent(t, made["authorization_url"].(string))
+		back := w.Consent(made["authorization_url"].(string))
 		pending := func(after string) {
 			t.Helper()
 			if got := tenant.Do("GET", record, nil).Want(200).Record()["status"]; got != "pending" {

@@ -28,7 +28,6 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
-	"fanfare/internal/record"
 	"fanfare/internal/secret"
 	"fanfare/internal/store"
 	"fanfare/internal/store/pgtest"
@@ -38,7 +37,7 @@ import (
 )
 
 // Start is when every test begins.
-var Start = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+var Start = storetest.Start
 
 // Clock is time in the test's hand.
 type Clock = storetest.Clock
@@ -157,6 +156,27 @@ func (w *World) playPlatforms(c *app.Config) {
 // Unplug makes the platforms break off every call, or answer again.
 func (w *World) Unplug(off bool) { w.unplugged.Store(off) }
 
+// Consent is a person who says yes at a platform. It returns the path at which
+// the platform sends that person back.
+func (w *World) Consent(authorize string) string {
+	w.T.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, authorize, nil)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	_ = res.Body.Close()
+	back, ok := strings.CutPrefix(res.Header.Get("Location"), "https://fanfare.test")
+	if !ok {
+		w.T.Fatalf("got %d to %q want to be sent back", res.StatusCode, res.Header.Get("Location"))
+	}
+	return back
+}
+
 // Sandbox is what plays the platforms.
 func (w *World) Sandbox() *sandbox.Server { return w.App.Catalogue.Server() }
 
@@ -171,7 +191,7 @@ func (t *Tenant) Sync(id string) {
 }
 
 // Operator is who set-up acts as.
-var Operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
+var Operator = storetest.Operator
 
 // Tenant is a workspace with an owner and a client that holds its key.
 type Tenant struct {

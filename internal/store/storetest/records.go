@@ -86,6 +86,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"skew", recordsSkew},
 		{"accounts", recordsAccounts},
 		{"limits of accounts", recordsAccountLimits},
+		{"accounts by many", recordsAccountsTogether},
 		{"sign-ins", recordsSignIn},
 		{"joining", recordsJoin},
 		{"tokens by many", recordsTokens},
@@ -98,6 +99,9 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		})
 	}
 }
+
+// Start is when every test begins.
+var Start = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
 // Clock is a clock that the test sets.
 type Clock struct {
@@ -144,7 +148,7 @@ type World struct {
 // NewWorld migrates an empty engine and creates a workspace.
 func NewWorld(t *testing.T, e store.Engine) *World {
 	t.Helper()
-	w := &World{T: t, Clock: NewClock(time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)), Engine: &Wrapped{Engine: e}, Raw: e}
+	w := &World{T: t, Clock: NewClock(Start), Engine: &Wrapped{Engine: e}, Raw: e}
 	for outer, ok := e.(*Wrapped); ok; outer, ok = w.Raw.(*Wrapped) {
 		w.Raw = outer.Engine
 	}
@@ -163,7 +167,7 @@ func NewWorld(t *testing.T, e store.Engine) *World {
 // AddWorkspace creates a workspace.
 func (w *World) AddWorkspace(owner string) (id, user ident.ID, secret string) {
 	w.T.Helper()
-	made, err := w.Accounts.CreateWorkspace(w.T.Context(), operator, account.NewWorkspace{
+	made, err := w.Accounts.CreateWorkspace(w.T.Context(), Operator, account.NewWorkspace{
 		Name: "Workspace of " + owner, Plan: "growth", Owner: owner, Currency: "EUR", Timezone: "Europe/Berlin",
 	})
 	if err != nil {
@@ -172,7 +176,8 @@ func (w *World) AddWorkspace(owner string) (id, user ident.ID, secret string) {
 	return made.WorkspaceID, made.UserID, made.APIKey
 }
 
-var operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
+// Operator is the actor of set-up.
+var Operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
 
 // Cause is a request of the workspace's key.
 func (w *World) Cause() record.Cause {

@@ -34,9 +34,9 @@ func recordsAccounts(t *testing.T, w *World) {
 		t.Errorf("got user %s want %s", user, w.Owner)
 	}
 	// A known user joins under the same id, also in the audit log.
-	guest, err := w.Accounts.AddMember(t.Context(), operator, w.Workspace, "guest@example.com", "editor", false)
+	guest, err := w.Accounts.AddMember(t.Context(), Operator, w.Workspace, "guest@example.com", "editor", false)
 	w.must(err)
-	again, err := w.Accounts.AddMember(t.Context(), operator, second, "guest@example.com", "viewer", false)
+	again, err := w.Accounts.AddMember(t.Context(), Operator, second, "guest@example.com", "viewer", false)
 	w.must(err)
 	if again.ID != guest.ID {
 		t.Errorf("got user %s want %s", again.ID, guest.ID)
@@ -44,13 +44,13 @@ func recordsAccounts(t *testing.T, w *World) {
 	for _, workspace := range []ident.ID{w.Workspace, second} {
 		w.Count(1, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE $2`, string(workspace), `%"action":"user.create","target":"`+string(guest.ID)+`"%`)
 	}
-	_, err = w.Accounts.Remove(t.Context(), operator, second, "guest@example.com")
+	_, err = w.Accounts.Remove(t.Context(), Operator, second, "guest@example.com")
 	w.must(err)
 	members, err := w.DB.Accounts().Members(t.Context(), second)
 	if err != nil || len(members) != 2 || members[1].Email != "owner@example.com" || members[1].Role != account.Owner || members[0].InactiveAt == nil {
 		t.Errorf("got members %+v, %v", members, err)
 	}
-	secret, key, err := w.Accounts.CreateKey(t.Context(), operator, w.Workspace, "owner@example.com", account.KeyOptions{
+	secret, key, err := w.Accounts.CreateKey(t.Context(), Operator, w.Workspace, "owner@example.com", account.KeyOptions{
 		Name: "Narrow", Lifetime: time.Hour, Scopes: account.Scopes{"campaigns": "read"}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
 	})
 	w.must(err)
@@ -61,7 +61,7 @@ func recordsAccounts(t *testing.T, w *World) {
 	w.uses(key.ID)
 	// An outdated copy of the key must not reactivate it.
 	stale := c.Key
-	_, err = w.Accounts.Revoke(t.Context(), operator, w.Workspace, key.ID, "by_operator")
+	_, err = w.Accounts.Revoke(t.Context(), Operator, w.Workspace, key.ID, "by_operator")
 	w.must(err)
 	stale.Notified, stale.ExpiresAt = 3, nil
 	w.must(w.DB.Accounts().SaveKey(t.Context(), stale, account.Note{Cause: w.Cause(), At: w.Now(), Action: "api_key.notice"}))
@@ -69,8 +69,14 @@ func recordsAccounts(t *testing.T, w *World) {
 	if c.Key.RevokedAt == nil || c.Key.Reason != "by_operator" || *c.Key.ExpiresAt != w.Now().Add(time.Hour) || c.Key.Notified != 3 {
 		t.Errorf("got key %+v after an old copy was saved", c.Key)
 	}
-	if _, _, err := w.Accounts.Rotate(t.Context(), operator, w.Workspace, key.ID, time.Hour); !fault.Is(err, fault.InvalidState) {
+	if _, _, err := w.Accounts.Rotate(t.Context(), Operator, w.Workspace, key.ID, time.Hour); !fault.Is(err, fault.InvalidState) {
 		t.Errorf("rotating a revoked key: %v", err)
+	}
+	successor := account.NewKey{Key: stale, Hash: account.Hash{1}}
+	successor.ID = "key_successor"
+	note := account.Note{Cause: w.Cause(), At: w.Now(), Action: "api_key.rotate"}
+	if err := w.DB.Accounts().AddKey(t.Context(), successor, &stale, note); !fault.Is(err, fault.InvalidState) {
+		t.Errorf("a successor of a revoked key: %v", err)
 	}
 	live, err := w.DB.Accounts().Live(t.Context())
 	if err != nil || len(live) != 2 {
@@ -116,12 +122,12 @@ func (w *World) uses(key ident.ID) {
 // recordsAccountLimits lets several callers compete for the last allowed item.
 func recordsAccountLimits(t *testing.T, w *World) {
 	for i := range account.MaxKeysPerUser - 2 {
-		_, _, err := w.Accounts.CreateKey(t.Context(), operator, w.Workspace, "owner@example.com", account.KeyOptions{Name: fmt.Sprint(i)})
+		_, _, err := w.Accounts.CreateKey(t.Context(), Operator, w.Workspace, "owner@example.com", account.KeyOptions{Name: fmt.Sprint(i)})
 		w.must(err)
 	}
 	var made atomic.Int64
 	together(8, func(int) {
-		switch _, _, err := w.Accounts.CreateKey(t.Context(), operator, w.Workspace, "owner@example.com", account.KeyOptions{Name: "last"}); {
+		switch _, _, err := w.Accounts.CreateKey(t.Context(), Operator, w.Workspace, "owner@example.com", account.KeyOptions{Name: "last"}); {
 		case err == nil:
 			made.Add(1)
 		case !fault.Is(err, fault.InvalidState):
@@ -133,12 +139,12 @@ func recordsAccountLimits(t *testing.T, w *World) {
 	}
 	w.Count(account.MaxKeysPerUser, `SELECT count(*) FROM api_key WHERE workspace_id = $1`, string(w.Workspace))
 	// Two owners who remove each other: one stays.
-	_, err := w.Accounts.AddMember(t.Context(), operator, w.Workspace, "second@example.com", "owner", false)
+	_, err := w.Accounts.AddMember(t.Context(), Operator, w.Workspace, "second@example.com", "owner", false)
 	w.must(err)
 	var removed atomic.Int64
 	together(2, func(i int) {
 		email := []string{"owner@example.com", "second@example.com"}[i]
-		switch _, err := w.Accounts.Remove(t.Context(), operator, w.Workspace, email); {
+		switch _, err := w.Accounts.Remove(t.Context(), Operator, w.Workspace, email); {
 		case err == nil:
 			removed.Add(1)
 		case !fault.Is(err, fault.InvalidState):
@@ -149,4 +155,40 @@ func recordsAccountLimits(t *testing.T, w *World) {
 		t.Errorf("%d of the last two owners were removed, want 1", removed.Load())
 	}
 	w.Count(1, `SELECT count(*) FROM member WHERE workspace_id = $1 AND role = $2 AND inactive_at IS NULL`, string(w.Workspace), "owner")
+}
+
+// recordsAccountsTogether changes a workspace and its owners concurrently: one
+// owner stays, and no change is lost.
+func recordsAccountsTogether(t *testing.T, first *World) {
+	for range 5 {
+		w := first.Another()
+		members, err := w.Accounts.Members(t.Context(), w.Workspace)
+		w.must(err)
+		owners := []string{members[0].Email}
+		for i := range 3 {
+			owners = append(owners, fmt.Sprintf("owner%d@example.com", i))
+			_, err := w.Accounts.AddMember(t.Context(), Operator, w.Workspace, owners[i+1], "owner", false)
+			w.must(err)
+		}
+		together(len(owners)+2, func(i int) {
+			var err error
+			switch {
+			case i == len(owners):
+				_, err = w.Accounts.Suspend(t.Context(), Operator, w.Workspace, true)
+			case i > len(owners):
+				_, err = w.Accounts.SetPlan(t.Context(), Operator, w.Workspace, string(account.Enterprise))
+			case i%2 == 0:
+				_, err = w.Accounts.Remove(t.Context(), Operator, w.Workspace, owners[i])
+			default:
+				_, err = w.Accounts.SetRole(t.Context(), Operator, w.Workspace, owners[i], string(account.Viewer))
+			}
+			if err != nil && (i >= len(owners) || !fault.Is(err, fault.InvalidState)) {
+				t.Error(err)
+			}
+		})
+		w.Count(1, `SELECT count(*) FROM member WHERE workspace_id = $1 AND role = $2 AND inactive_at IS NULL`, string(w.Workspace), "owner")
+		if got, err := w.Accounts.Workspace(t.Context(), w.Workspace); err != nil || !got.Suspended || got.Plan != account.Enterprise {
+			t.Errorf("got %+v, %v, want suspended and enterprise", got, err)
+		}
+	}
 }

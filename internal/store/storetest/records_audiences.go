@@ -108,7 +108,7 @@ func (w *World) audienceSteps() []Step {
 			return spec
 		}),
 		act("update", func(ctx context.Context, cause record.Cause) (record.Doc, error) {
-			return s.Update(ctx, cause, list, record.Match{}, sent(w.T, map[string]any{"name": "All readers", "tags": []string{"b", "c"}}))
+			return s.Update(ctx, cause, list, record.Match{}, Sent(w.T, map[string]any{"name": "All readers", "tags": []string{"b", "c"}}))
 		}),
 		{"audience.campaign", false, func(ctx context.Context) error {
 			spec := w.Draft("For readers").Spec

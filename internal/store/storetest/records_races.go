@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/record"
@@ -54,16 +53,6 @@ func together(n int, f func(i int)) {
 	group.Wait()
 }
 
-// sent is a body that a caller sends.
-func sent(t testing.TB, v any) *body.Value {
-	t.Helper()
-	object, err := body.FromGo(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
-
 // recordsNoLostUpdate lets many callers add to one record.
 func recordsNoLostUpdate(t *testing.T, w *World) {
 	const callers, times = 8, 6
@@ -72,7 +61,7 @@ func recordsNoLostUpdate(t *testing.T, w *World) {
 	together(callers, func(i int) {
 		for n := range times {
 			patch := map[string]any{"metadata": map[string]string{fmt.Sprintf("%d-%d", i, n): "there"}}
-			_, err := w.Campaigns.Update(t.Context(), w.Cause(), c.ID, record.Match{}, sent(t, patch), campaign.Defaults{})
+			_, err := w.Campaigns.Update(t.Context(), w.Cause(), c.ID, record.Match{}, Sent(t, patch), campaign.Defaults{})
 			if err != nil {
 				t.Error(err)
 			}

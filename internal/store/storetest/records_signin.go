@@ -120,7 +120,7 @@ func (w *World) signInSteps() []Step {
 			return signin.Change{Cause: record.Cause{Workspace: w.Workspace}, Action: "invitation.withdraw", Withdraw: invited.ID}
 		}),
 		read("signin.left", func(ctx context.Context) error {
-			return second(w.Accounts.Remove(ctx, operator, w.Workspace, "joiner@example.com"))
+			return second(w.Accounts.Remove(ctx, Operator, w.Workspace, "joiner@example.com"))
 		}),
 		read("audit.read", func(ctx context.Context) error {
 			return second(w.DB.AuditEntries(ctx, w.Workspace, 0, "", 50))
@@ -155,8 +155,8 @@ func recordsSignIn(t *testing.T, w *World) {
 	save(signin.ErrTokenUsed, signin.Change{User: stranger, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
 	save(nil, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 	w.wantSession(in.Hash, other)
-	w.must(second(w.Accounts.AddMember(t.Context(), operator, other, "second@example.com", "owner", false)))
-	w.must(second(w.Accounts.Remove(t.Context(), operator, other, "owner@example.com")))
+	w.must(second(w.Accounts.AddMember(t.Context(), Operator, other, "second@example.com", "owner", false)))
+	w.must(second(w.Accounts.Remove(t.Context(), Operator, other, "owner@example.com")))
 	w.wantSession(in.Hash, "")
 	save(signin.ErrTokenUsed, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 
@@ -207,9 +207,9 @@ func recordsJoin(t *testing.T, w *World) {
 	w.must(join(guest.ID, "owner", nil))
 	w.wantRole(guest.ID, account.Editor, "an active member keeps the role")
 
-	secret, _, err := w.Accounts.CreateKey(t.Context(), operator, w.Workspace, "guest@example.com", account.KeyOptions{Name: "Key"})
+	secret, _, err := w.Accounts.CreateKey(t.Context(), Operator, w.Workspace, "guest@example.com", account.KeyOptions{Name: "Key"})
 	w.must(err)
-	leave := func() { w.must(second(w.Accounts.Remove(t.Context(), operator, w.Workspace, "guest@example.com"))) }
+	leave := func() { w.must(second(w.Accounts.Remove(t.Context(), Operator, w.Workspace, "guest@example.com"))) }
 	leave()
 	w.Clock.Advance(29 * 24 * time.Hour)
 	w.must(join(guest.ID, "viewer", nil))

@@ -46,33 +46,33 @@ func (w *World) accountSteps() []Step {
 	var secret string
 	return []Step{
 		{"workspace.create", false, func(ctx context.Context) error {
-			_, err := acc.CreateWorkspace(ctx, operator, account.NewWorkspace{
+			_, err := acc.CreateWorkspace(ctx, Operator, account.NewWorkspace{
 				MostOwned: 1000,
 				Name:      "Second", Plan: "starter", Owner: "owner@example.com", Currency: "USD", Timezone: "UTC",
 			})
 			return err
 		}},
 		{"workspace.set-plan", false, func(ctx context.Context) error {
-			_, err := acc.SetPlan(ctx, operator, w.Workspace, "enterprise")
+			_, err := acc.SetPlan(ctx, Operator, w.Workspace, "enterprise")
 			return err
 		}},
 		{"workspace.suspend", true, func(ctx context.Context) error {
-			_, err := acc.Suspend(ctx, operator, w.Workspace, true)
+			_, err := acc.Suspend(ctx, Operator, w.Workspace, true)
 			if err == nil {
-				_, err = acc.Suspend(ctx, operator, w.Workspace, false)
+				_, err = acc.Suspend(ctx, Operator, w.Workspace, false)
 			}
 			return err
 		}},
 		{"user.create", false, func(ctx context.Context) error {
-			_, err := acc.AddMember(ctx, operator, w.Workspace, "editor@example.com", "editor", false)
+			_, err := acc.AddMember(ctx, Operator, w.Workspace, "editor@example.com", "editor", false)
 			return err
 		}},
 		{"user.set-role", false, func(ctx context.Context) error {
-			_, err := acc.SetRole(ctx, operator, w.Workspace, "editor@example.com", "admin")
+			_, err := acc.SetRole(ctx, Operator, w.Workspace, "editor@example.com", "admin")
 			return err
 		}},
 		{"key.create", false, func(ctx context.Context) (err error) {
-			secret, key, err = acc.CreateKey(ctx, operator, w.Workspace, "editor@example.com", account.KeyOptions{
+			secret, key, err = acc.CreateKey(ctx, Operator, w.Workspace, "editor@example.com", account.KeyOptions{
 				Name: "Key", Lifetime: 24 * time.Hour, Scopes: account.Scopes{"campaigns": "read"}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
 			})
 			return err
@@ -91,16 +91,16 @@ func (w *World) accountSteps() []Step {
 		}},
 		{"live keys", false, func(ctx context.Context) error { _, err := creds.Live(ctx); return err }},
 		{"key.rotate", false, func(ctx context.Context) error {
-			_, _, err := acc.Rotate(ctx, operator, w.Workspace, key.ID, time.Hour)
+			_, _, err := acc.Rotate(ctx, Operator, w.Workspace, key.ID, time.Hour)
 			return err
 		}},
 		{"key.revoke", false, func(ctx context.Context) error {
-			_, err := acc.Revoke(ctx, operator, w.Workspace, key.ID, "by_operator")
+			_, err := acc.Revoke(ctx, Operator, w.Workspace, key.ID, "by_operator")
 			return err
 		}},
 		{"key.list", false, func(ctx context.Context) error { _, err := acc.Keys(ctx, w.Workspace); return err }},
 		{"user.remove", false, func(ctx context.Context) error {
-			_, err := acc.Remove(ctx, operator, w.Workspace, "editor@example.com")
+			_, err := acc.Remove(ctx, Operator, w.Workspace, "editor@example.com")
 			return err
 		}},
 		{"user.list", false, func(ctx context.Context) error { _, err := acc.Members(ctx, w.Workspace); return err }},
@@ -136,11 +136,11 @@ func (w *World) campaignSteps() []Step {
 			return err
 		}),
 		act("patch", func(ctx context.Context, cause record.Cause) error {
-			_, err := s.Update(ctx, cause, id, record.Match{}, sent(w.T, map[string]any{"name": "Summer sale", "tags": []string{"b", "c"}}), campaign.Defaults{})
+			_, err := s.Update(ctx, cause, id, record.Match{}, Sent(w.T, map[string]any{"name": "Summer sale", "tags": []string{"b", "c"}}), campaign.Defaults{})
 			return err
 		}),
 		act("patch without change", func(ctx context.Context, cause record.Cause) error {
-			_, err := s.Update(ctx, cause, id, record.Match{}, sent(w.T, w.Load(id).Spec), campaign.Defaults{})
+			_, err := s.Update(ctx, cause, id, record.Match{}, Sent(w.T, w.Load(id).Spec), campaign.Defaults{})
 			return err
 		}),
 		act("duplicate", func(ctx context.Context, cause record.Cause) error {
