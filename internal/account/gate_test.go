@@ -13,14 +13,14 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/clock"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
+	"fanfare/internal/store/storetest"
 )
 
 // TestK9Bookkeeping checks what is stored about the use of a key.
 func TestK9Bookkeeping(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		o, gate := newOffice(t, w), w.App.Gate
+	each(t, func(t *testing.T, w *world) {
+		o, gate := newOffice(t, w), w.Keys
 		secret, k := o.key(o.Owner, account.KeyOptions{})
 		c, err := gate.Caller(t.Context(), account.HashSecret(secret))
 		if err != nil {
@@ -65,7 +65,7 @@ func TestK9Bookkeeping(t *testing.T) {
 func TestK9NoCountLost(t *testing.T) {
 	t.Parallel()
 	creds := &books{}
-	now := func() time.Time { return fanfaretest.Start }
+	now := func() time.Time { return storetest.Start }
 	gate := account.NewGate(creds, nil, false, now)
 	// Half of the uses are of shared keys; the other half are the first use of
 	// their key.
@@ -176,7 +176,7 @@ func TestR8SeenBounded(t *testing.T) {
 // revoked as unused while uses cannot be written.
 func TestK9LongAgent(t *testing.T) {
 	t.Parallel()
-	now := func() time.Time { return fanfaretest.Start }
+	now := func() time.Time { return storetest.Start }
 	gate := account.NewGate(everybody{}, nil, false, now)
 	c, err := gate.Caller(t.Context(), account.Hash{1})
 	if err != nil {

@@ -14,32 +14,65 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/clock"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
-	"fanfare/internal/store/pgtest"
+	"fanfare/internal/store/sqlitetest"
+	"fanfare/internal/store/storetest"
 )
-
-func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const day = 24 * time.Hour
 
-// office is a workspace with the services to change it.
-type office struct {
-	t *testing.T
-	*fanfaretest.Tenant
-	acc *account.Service
+// world is a store with the cache of keys.
+type world struct {
+	*storetest.World
+	Keys *account.KeyCache
 }
 
-func newOffice(t *testing.T, w *fanfaretest.World) *office {
+// newWorld opens a store in memory. shared reports that other nodes change it,
+// too.
+func newWorld(t *testing.T, shared bool) *world {
 	t.Helper()
-	return &office{t, w.Tenant(account.Growth), w.App.Accounts}
+	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	keys := account.NewGate(w.DB.Accounts(), w.Accounts, shared, w.Clock.Now)
+	w.DB.OnAuth(keys.Forget)
+	return &world{w, keys}
+}
+
+// each runs a test on the only node of a store and on one of several.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	for name, shared := range map[string]bool{"only node": false, "one of several nodes": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newWorld(t, shared))
+		})
+	}
+}
+
+// office is a workspace with the services to change it.
+type office struct {
+	*world
+	t   *testing.T
+	acc *account.Service
+	// Owner is the email of its owner.
+	Owner string
+}
+
+func newOffice(t *testing.T, w *world) *office {
+	t.Helper()
+	o := &office{&world{w.Another(), w.Keys}, t, w.Accounts, ""}
+	members, err := o.acc.Members(t.Context(), o.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Owner = members[0].Email
+	return o
 }
 
 func (o *office) member(email string, role account.Role) {
 	o.t.Helper()
-	if _, err := o.acc.AddMember(context.Background(), fanfaretest.Operator, o.Workspace, email, string(role), false); err != nil {
+	if _, err := o.acc.AddMember(context.Background(), storetest.Operator, o.Workspace, email, string(role), false); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -47,7 +80,7 @@ func (o *office) member(email string, role account.Role) {
 func (o *office) key(email string, opt account.KeyOptions) (string, account.Key) {
 	o.t.Helper()
 	opt.Name = "key"
-	secret, k, err := o.acc.CreateKey(context.Background(), fanfaretest.Operator, o.Workspace, email, opt)
+	secret, k, err := o.acc.CreateKey(context.Background(), storetest.Operator, o.Workspace, email, opt)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -73,11 +106,11 @@ func (o *office) read(id ident.ID) account.Key {
 // opens returns the code of the fault of Check for a key now, "" for none.
 func (o *office) opens(secret string) fault.Code {
 	o.t.Helper()
-	c, err := o.World.App.Gate.Caller(context.Background(), account.HashSecret(secret))
+	c, err := o.Keys.Caller(context.Background(), account.HashSecret(secret))
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	if f, ok := errors.AsType[*fault.Error](c.Check(clock.At(o.World.Clock.Now()))); ok {
+	if f, ok := errors.AsType[*fault.Error](c.Check(clock.At(o.Clock.Now()))); ok {
 		return f.Code
 	}
 	return ""
@@ -93,18 +126,12 @@ func (o *office) wantOpens(secret string, want fault.Code) {
 // told counts the events of a type since the start.
 func (o *office) told(kind string) int {
 	o.t.Helper()
-	n := 0
-	for _, e := range o.Do("GET", "/v1/events?limit=100&type="+kind, nil).Want(200).List().Data {
-		if e["type"] == kind {
-			n++
-		}
-	}
-	return n
+	return len(o.Events("type", kind))
 }
 
 func (o *office) sweep() {
 	o.t.Helper()
-	if err := o.World.App.Gate.Sweep(context.Background()); err != nil {
+	if err := o.Keys.Sweep(context.Background()); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -113,13 +140,13 @@ func (o *office) sweep() {
 // list and lifetime of the old one. Both work during the overlap, then only the
 // new one.
 func TestK7Rotate(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		for _, overlap := range []time.Duration{0, time.Hour, 24 * time.Hour, 7 * day} {
 			o := newOffice(t, w)
 			opt := account.KeyOptions{Lifetime: 90 * day, Scopes: account.Scopes{"campaigns": account.Read}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}}
 			oldSecret, oldKey := o.key(o.Owner, opt)
 			w.Clock.Advance(10 * day)
-			secret, k, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, oldKey.ID, overlap)
+			secret, k, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, oldKey.ID, overlap)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,11 +175,11 @@ func TestK7Rotate(t *testing.T) {
 // TestK7RotateShortens checks that an overlap never extends the old key's
 // expiry, and that a key without expiry is replaced by one without expiry.
 func TestK7RotateShortens(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		rotate := func(id ident.ID) account.Key {
 			t.Helper()
-			_, k, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, id, 7*day)
+			_, k, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, id, 7*day)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,22 +189,22 @@ func TestK7RotateShortens(t *testing.T) {
 		rotate(k.ID)
 		w.Clock.Advance(time.Hour)
 		o.wantOpens(short, fault.APIKeyExpired)
-		_, err := o.acc.Revoke(t.Context(), fanfaretest.Operator, o.Workspace, k.ID, "test")
+		_, err := o.acc.Revoke(t.Context(), storetest.Operator, o.Workspace, k.ID, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, k.ID, 0); !fault.Is(err, fault.InvalidState) {
+		if _, _, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, k.ID, 0); !fault.Is(err, fault.InvalidState) {
 			t.Errorf("got %v for the rotation of a dead key, want invalid_state", err)
 		}
 		_, endless := o.key(o.Owner, account.KeyOptions{})
 		if next := rotate(endless.ID); next.ExpiresAt != nil {
 			t.Errorf("got an end at %v, want none", next.ExpiresAt)
 		}
-		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, "key_nope", 0); !fault.Is(err, fault.NotFound) {
+		if _, _, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, "key_nope", 0); !fault.Is(err, fault.NotFound) {
 			t.Errorf("got %v, want not_found", err)
 		}
 		other := newOffice(t, w)
-		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, other.Workspace, endless.ID, 0); !fault.Is(err, fault.NotFound) {
+		if _, _, err := o.acc.Rotate(t.Context(), storetest.Operator, other.Workspace, endless.ID, 0); !fault.Is(err, fault.NotFound) {
 			t.Errorf("got %v for a key of another workspace, want not_found", err)
 		}
 	})
@@ -186,19 +213,19 @@ func TestK7RotateShortens(t *testing.T) {
 // TestK8Revoke checks that a revocation takes effect at once and permanently,
 // has one audit entry, and keeps its reason.
 func TestK8Revoke(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		secret, k := o.key(o.Owner, account.KeyOptions{})
 		o.wantOpens(secret, "")
 		for _, reason := range []string{"first", "second"} {
-			if _, err := o.acc.Revoke(t.Context(), fanfaretest.Operator, o.Workspace, k.ID, reason); err != nil {
+			if _, err := o.acc.Revoke(t.Context(), storetest.Operator, o.Workspace, k.ID, reason); err != nil {
 				t.Fatal(err)
 			}
 			o.wantOpens(secret, fault.APIKeyRevoked)
 			w.Clock.Advance(time.Hour)
 		}
-		if got := o.read(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(fanfaretest.Start) {
-			t.Errorf("got %s at %v, want first at %v", got.Reason, got.RevokedAt, fanfaretest.Start)
+		if got := o.read(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(storetest.Start) {
+			t.Errorf("got %s at %v, want first at %v", got.Reason, got.RevokedAt, storetest.Start)
 		}
 		if got := o.told("api_key.revoked"); got != 1 {
 			t.Errorf("got %d events api_key.revoked, want 1", got)
@@ -209,12 +236,12 @@ func TestK8Revoke(t *testing.T) {
 // TestK8RevokeWins checks that concurrent changes based on the active key
 // neither undo a revocation nor extend an expiry.
 func TestK8RevokeWins(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o, ctx := newOffice(t, w), t.Context()
-		accounts := w.App.DB.Accounts()
+		accounts := w.DB.Accounts()
 		note := account.Note{Cause: record.Cause{Workspace: o.Workspace, Actor: record.System}, At: clock.At(w.Clock.Now()), Action: "test"}
 		secret, before := o.key(o.Owner, account.KeyOptions{Lifetime: 30 * day})
-		if _, _, err := o.acc.Rotate(ctx, fanfaretest.Operator, o.Workspace, before.ID, time.Hour); err != nil {
+		if _, _, err := o.acc.Rotate(ctx, storetest.Operator, o.Workspace, before.ID, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		before.Notified = 14
@@ -232,7 +259,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if o.read(before.ID).ExpiresAt == nil {
 			t.Error("got the end taken away by an old copy")
 		}
-		if _, err := o.acc.Revoke(ctx, fanfaretest.Operator, o.Workspace, before.ID, "stolen"); err != nil {
+		if _, err := o.acc.Revoke(ctx, storetest.Operator, o.Workspace, before.ID, "stolen"); err != nil {
 			t.Fatal(err)
 		}
 		if err := accounts.SaveKey(ctx, before, note); err != nil {
@@ -255,11 +282,11 @@ func TestK8RevokeWins(t *testing.T) {
 // workspace. Revoked and expired keys do not count, and a key can be rotated at
 // the limit.
 func TestK9Limits(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		create := func(email string, opt account.KeyOptions) error {
 			opt.Name = "key"
-			_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, email, opt)
+			_, _, err := o.acc.CreateKey(t.Context(), storetest.Operator, o.Workspace, email, opt)
 			return err
 		}
 		// The workspace has a first key of its owner.
@@ -275,11 +302,11 @@ func TestK9Limits(t *testing.T) {
 		if err := create(o.Owner, account.KeyOptions{}); !fault.Is(err, fault.InvalidState) {
 			t.Errorf("got %v, want invalid_state again", err)
 		}
-		if _, err := o.acc.Revoke(t.Context(), fanfaretest.Operator, o.Workspace, second.ID, "test"); err != nil {
+		if _, err := o.acc.Revoke(t.Context(), storetest.Operator, o.Workspace, second.ID, "test"); err != nil {
 			t.Fatal(err)
 		}
 		_, third := o.key(o.Owner, account.KeyOptions{})
-		if _, _, err := o.acc.Rotate(t.Context(), fanfaretest.Operator, o.Workspace, third.ID, time.Hour); err != nil {
+		if _, _, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, third.ID, time.Hour); err != nil {
 			t.Errorf("got %v for a rotation at the limit, want it done", err)
 		}
 		for n := range 5 {
@@ -299,12 +326,12 @@ func TestK9Limits(t *testing.T) {
 
 // TestK9LimitHoldsTogether checks the limit with concurrent requests.
 func TestK9LimitHoldsTogether(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		var wg sync.WaitGroup
 		for range 40 {
 			wg.Go(func() {
-				_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, o.Owner, account.KeyOptions{Name: "key"})
+				_, _, err := o.acc.CreateKey(t.Context(), storetest.Operator, o.Workspace, o.Owner, account.KeyOptions{Name: "key"})
 				if err != nil && !fault.Is(err, fault.InvalidState) {
 					t.Error(err)
 				}
@@ -320,10 +347,10 @@ func TestK9LimitHoldsTogether(t *testing.T) {
 
 // TestCreateKeyRefusals checks the invalid inputs of a new key.
 func TestCreateKeyRefusals(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		o.member("left@example.com", account.Editor)
-		if _, err := o.acc.Remove(t.Context(), fanfaretest.Operator, o.Workspace, "left@example.com"); err != nil {
+		if _, err := o.acc.Remove(t.Context(), storetest.Operator, o.Workspace, "left@example.com"); err != nil {
 			t.Fatal(err)
 		}
 		tests := []struct {
@@ -341,13 +368,13 @@ func TestCreateKeyRefusals(t *testing.T) {
 			{"user who left", "left@example.com", account.KeyOptions{Name: "k"}, fault.InvalidState},
 		}
 		for _, tt := range tests {
-			_, _, err := o.acc.CreateKey(t.Context(), fanfaretest.Operator, o.Workspace, tt.email, tt.opt)
+			_, _, err := o.acc.CreateKey(t.Context(), storetest.Operator, o.Workspace, tt.email, tt.opt)
 			if !fault.Is(err, tt.want) {
 				t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 			}
 		}
 		narrowed, _ := o.key(o.Owner, account.KeyOptions{Scopes: account.Scopes{}})
-		c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(narrowed))
+		c, err := w.Keys.Caller(t.Context(), account.HashSecret(narrowed))
 		if err != nil || c.Key.Scopes == nil || !fault.Is(c.Authorize("listCampaigns", anywhere), fault.InsufficientScope) {
 			t.Errorf("got scopes %v, %v for a key narrowed to nothing, want it to open nothing", c.Key.Scopes, err)
 		}

@@ -3,22 +3,20 @@ package account_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"fanfare/internal/account"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/store/storetest"
 )
 
 func (o *office) remove(email string) {
 	o.t.Helper()
-	if _, err := o.acc.Remove(context.Background(), fanfaretest.Operator, o.Workspace, email); err != nil {
+	if _, err := o.acc.Remove(context.Background(), storetest.Operator, o.Workspace, email); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -42,7 +40,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+			each(t, func(t *testing.T, w *world) {
 				o := newOffice(t, w)
 				o.member("bob@example.com", account.Editor)
 				secret, k := o.key("bob@example.com", account.KeyOptions{})
@@ -71,15 +69,15 @@ func TestK4OwnerLeaves(t *testing.T) {
 
 // TestK4Demotion checks that a key has its owner's current role.
 func TestK4Demotion(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		o.member("ann@example.com", account.Viewer)
 		secret, _ := o.key("ann@example.com", account.KeyOptions{})
 		for _, role := range []account.Role{account.Editor, account.Viewer, account.Admin, account.Owner, account.Viewer} {
-			if _, err := o.acc.SetRole(t.Context(), fanfaretest.Operator, o.Workspace, "ann@example.com", string(role)); err != nil {
+			if _, err := o.acc.SetRole(t.Context(), storetest.Operator, o.Workspace, "ann@example.com", string(role)); err != nil {
 				t.Fatal(err)
 			}
-			c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(secret))
+			c, err := w.Keys.Caller(t.Context(), account.HashSecret(secret))
 			if err != nil || c.Role != role {
 				t.Errorf("got role %v, %v, want %s", c.Role, err, role)
 			}
@@ -89,7 +87,7 @@ func TestK4Demotion(t *testing.T) {
 
 // TestLastOwner checks that a workspace always has an active owner.
 func TestLastOwner(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o, ctx := newOffice(t, w), t.Context()
 		refused := func(err error) {
 			t.Helper()
@@ -98,11 +96,11 @@ func TestLastOwner(t *testing.T) {
 			}
 		}
 		remove := func(email string) error {
-			_, err := o.acc.Remove(ctx, fanfaretest.Operator, o.Workspace, email)
+			_, err := o.acc.Remove(ctx, storetest.Operator, o.Workspace, email)
 			return err
 		}
 		demote := func(email string) error {
-			_, err := o.acc.SetRole(ctx, fanfaretest.Operator, o.Workspace, email, string(account.Admin))
+			_, err := o.acc.SetRole(ctx, storetest.Operator, o.Workspace, email, string(account.Admin))
 			return err
 		}
 		refused(remove(o.Owner))
@@ -119,87 +117,17 @@ func TestLastOwner(t *testing.T) {
 	})
 }
 
-// TestLastOwnerTogether checks the same when all owners are removed
-// concurrently.
-func TestLastOwnerTogether(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		for range 10 {
-			o := newOffice(t, w)
-			owners := []string{o.Owner}
-			for i := range 3 {
-				email := fmt.Sprintf("owner%d@example.com", i)
-				o.member(email, account.Owner)
-				owners = append(owners, email)
-			}
-			var wg sync.WaitGroup
-			for i, email := range owners {
-				wg.Go(func() {
-					var err error
-					if i%2 == 0 {
-						_, err = o.acc.Remove(t.Context(), fanfaretest.Operator, o.Workspace, email)
-					} else {
-						_, err = o.acc.SetRole(t.Context(), fanfaretest.Operator, o.Workspace, email, string(account.Viewer))
-					}
-					if err != nil && !fault.Is(err, fault.InvalidState) {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-			members, err := o.acc.Members(t.Context(), o.Workspace)
-			if err != nil {
-				t.Fatal(err)
-			}
-			left := 0
-			for _, m := range members {
-				if m.Role == account.Owner && m.InactiveAt == nil {
-					left++
-				}
-			}
-			if left != 1 {
-				t.Fatalf("got %d owners left, want 1", left)
-			}
-		}
-	})
-}
-
-// TestWorkspaceTogether checks that a concurrent plan change and suspension
-// both take effect.
-func TestWorkspaceTogether(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		for range 10 {
-			o := newOffice(t, w)
-			var wg sync.WaitGroup
-			wg.Go(func() {
-				if _, err := o.acc.Suspend(t.Context(), fanfaretest.Operator, o.Workspace, true); err != nil {
-					t.Error(err)
-				}
-			})
-			wg.Go(func() {
-				if _, err := o.acc.SetPlan(t.Context(), fanfaretest.Operator, o.Workspace, string(account.Enterprise)); err != nil {
-					t.Error(err)
-				}
-			})
-			wg.Wait()
-			got, err := o.acc.Workspace(t.Context(), o.Workspace)
-			if err != nil || !got.Suspended || got.Plan != account.Enterprise {
-				t.Fatalf("got %+v, %v, want suspended and enterprise", got, err)
-			}
-		}
-	})
-}
-
 // TestOneUserManyWorkspaces checks that a role in one workspace has no effect
 // in another.
 func TestOneUserManyWorkspaces(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		a, b := newOffice(t, w), newOffice(t, w)
 		a.member("both@example.com", account.Admin)
 		b.member("both@example.com", account.Viewer)
 		inA, _ := a.key("both@example.com", account.KeyOptions{})
 		inB, _ := b.key("both@example.com", account.KeyOptions{})
-		ofA, errA := w.App.Gate.Caller(t.Context(), account.HashSecret(inA))
-		ofB, errB := w.App.Gate.Caller(t.Context(), account.HashSecret(inB))
+		ofA, errA := w.Keys.Caller(t.Context(), account.HashSecret(inA))
+		ofB, errB := w.Keys.Caller(t.Context(), account.HashSecret(inB))
 		if err := errors.Join(errA, errB); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +156,7 @@ func TestK6Notices(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+			each(t, func(t *testing.T, w *world) {
 				o := newOffice(t, w)
 				_, k := o.key(o.Owner, account.KeyOptions{Lifetime: 20 * day})
 				o.key(o.Owner, account.KeyOptions{})
@@ -249,18 +177,18 @@ func TestK6Notices(t *testing.T) {
 // TestK6Unused checks that a key is revoked after 365 days without use, but not
 // if it was used a second ago and the use is not written yet.
 func TestK6Unused(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		never, k := o.key(o.Owner, account.KeyOptions{})
 		once, _ := o.key(o.Owner, account.KeyOptions{})
 		busy, _ := o.key(o.Owner, account.KeyOptions{})
 		use := func(secret string) {
 			t.Helper()
-			c, err := w.App.Gate.Caller(t.Context(), account.HashSecret(secret))
+			c, err := w.Keys.Caller(t.Context(), account.HashSecret(secret))
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.App.Gate.Used(c, netip.MustParseAddr("203.0.113.9"), "agent", w.Clock.Now())
+			w.Keys.Used(c, netip.MustParseAddr("203.0.113.9"), "agent", w.Clock.Now())
 		}
 		w.Clock.Advance(10 * day)
 		use(once)
@@ -287,8 +215,8 @@ func TestK6Unused(t *testing.T) {
 // which code.
 func TestOperatorMistakes(t *testing.T) {
 	t.Parallel()
-	w := fanfaretest.New(t, nil)
-	o, ctx, op := newOffice(t, w), t.Context(), fanfaretest.Operator
+	w := newWorld(t, false)
+	o, ctx, op := newOffice(t, w), t.Context(), storetest.Operator
 	good := account.NewWorkspace{Name: "n", Plan: "growth", Owner: "x@example.com", Currency: "EUR", Timezone: "UTC"}
 	workspace := func(change func(*account.NewWorkspace)) func() error {
 		return func() error {

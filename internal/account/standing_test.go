@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"fanfare/internal/account"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/store/storetest"
 )
 
 // TestUpdate checks that Update changes only given fields and reports all
 // problems.
 func TestUpdate(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		ctx := t.Context()
 		change := func(name, zone, currency string, budget int64) account.WorkspaceChange {
@@ -25,7 +25,7 @@ func TestUpdate(t *testing.T) {
 		if err != nil || !before.EndlessKeys {
 			t.Fatalf("got %+v, %v want a workspace with endless keys", before, err)
 		}
-		_, err = o.acc.Update(ctx, fanfaretest.Operator, o.Workspace, change(" ", "Mars/Base", "XXL", -1))
+		_, err = o.acc.Update(ctx, storetest.Operator, o.Workspace, change(" ", "Mars/Base", "XXL", -1))
 		f, ok := errors.AsType[*fault.Error](err)
 		if !ok || f.Code != fault.ValidationFailed || len(f.Details) != 4 {
 			t.Fatalf("got %v want four faults", err)
@@ -33,16 +33,16 @@ func TestUpdate(t *testing.T) {
 		no := false
 		c := change("Renamed", "Asia/Tokyo", "JPY", 5_000_000)
 		c.EndlessKeys, c.RequireApproval = &no, nil
-		after, err := o.acc.Update(ctx, fanfaretest.Operator, o.Workspace, c)
+		after, err := o.acc.Update(ctx, storetest.Operator, o.Workspace, c)
 		if err != nil || after.Name != "Renamed" || after.Timezone != "Asia/Tokyo" || after.Currency != "JPY" || *after.ModelBudget != 5_000_000 || after.EndlessKeys || after.RequireApproval != before.RequireApproval || after.Plan != before.Plan {
 			t.Errorf("got %+v, %v", after, err)
 		}
 		var none *int64
-		if after, err = o.acc.Update(ctx, fanfaretest.Operator, o.Workspace, account.WorkspaceChange{ModelBudget: &none}); err != nil || after.ModelBudget != nil || after.Name != "Renamed" {
+		if after, err = o.acc.Update(ctx, storetest.Operator, o.Workspace, account.WorkspaceChange{ModelBudget: &none}); err != nil || after.ModelBudget != nil || after.Name != "Renamed" {
 			t.Errorf("got %+v, %v want no budget", after, err)
 		}
 		// The workspace no longer allows keys without expiry.
-		_, _, err = o.acc.CreateKey(ctx, fanfaretest.Operator, o.Workspace, o.Owner, account.KeyOptions{Name: "endless"})
+		_, _, err = o.acc.CreateKey(ctx, storetest.Operator, o.Workspace, o.Owner, account.KeyOptions{Name: "endless"})
 		if !fault.Is(err, fault.ValidationFailed) {
 			t.Errorf("an endless key: got %v want a fault", err)
 		}
@@ -52,10 +52,10 @@ func TestUpdate(t *testing.T) {
 
 // TestKeyless creates a workspace without a key.
 func TestKeyless(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		ctx := t.Context()
-		made, err := o.acc.CreateWorkspace(ctx, fanfaretest.Operator, account.NewWorkspace{Name: "Quiet", Plan: "starter", Owner: "quiet@example.com", Currency: "EUR", Timezone: "UTC", Keyless: true})
+		made, err := o.acc.CreateWorkspace(ctx, storetest.Operator, account.NewWorkspace{Name: "Quiet", Plan: "starter", Owner: "quiet@example.com", Currency: "EUR", Timezone: "UTC", Keyless: true})
 		if err != nil || made.APIKey != "" {
 			t.Fatalf("got %+v, %v want no key", made, err)
 		}
@@ -80,10 +80,10 @@ func TestKeyless(t *testing.T) {
 
 // TestStandingEnds checks that a removed member is no longer a caller.
 func TestStandingEnds(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		ctx := t.Context()
-		m, err := o.acc.AddMember(ctx, fanfaretest.Operator, o.Workspace, "guest@example.com", "viewer", false)
+		m, err := o.acc.AddMember(ctx, storetest.Operator, o.Workspace, "guest@example.com", "viewer", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestStandingEnds(t *testing.T) {
 
 // TestKeyUse checks the counts per day, and that exposure is stored once.
 func TestKeyUse(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	each(t, func(t *testing.T, w *world) {
 		o := newOffice(t, w)
 		ctx := t.Context()
 		_, k := o.key(o.Owner, account.KeyOptions{})
@@ -111,19 +111,19 @@ func TestKeyUse(t *testing.T) {
 		for ago, n := range map[int64]int64{-1: 9, 0: 1, 1: 2, 2: 3, 3: 4} {
 			uses = append(uses, account.Use{WorkspaceID: o.Workspace, KeyID: k.ID, Day: today - ago, Count: n})
 		}
-		if err := w.App.DB.Accounts().AddUses(ctx, uses); err != nil {
+		if err := w.DB.Accounts().AddUses(ctx, uses); err != nil {
 			t.Fatal(err)
 		}
 		counts, err := o.acc.KeyUse(ctx, o.Workspace, 3)
 		if want := []int64{3, 2, 1}; err != nil || len(counts) != 1 || !slices.Equal(counts[k.ID], want) {
 			t.Errorf("got %v, %v want %v", counts, err, want)
 		}
-		if err := o.acc.Exposed(ctx, fanfaretest.Operator, k); err != nil {
+		if err := o.acc.Exposed(ctx, storetest.Operator, k); err != nil {
 			t.Fatal(err)
 		}
 		first := o.read(k.ID).ExposedAt
 		w.Clock.Advance(day)
-		if err := o.acc.Exposed(ctx, fanfaretest.Operator, k); err != nil {
+		if err := o.acc.Exposed(ctx, storetest.Operator, k); err != nil {
 			t.Fatal(err)
 		}
 		if got := o.read(k.ID).ExposedAt; first == nil || got == nil || *got != *first {
