@@ -3,55 +3,117 @@ package campaign_test
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"fanfare/internal/account"
-	"fanfare/internal/app"
 	"fanfare/internal/campaign"
-	"fanfare/internal/fanfaretest"
+	"fanfare/internal/clock"
+	"fanfare/internal/creative"
 	"fanfare/internal/ident"
-	"fanfare/internal/ratelimit"
+	"fanfare/internal/job"
+	"fanfare/internal/llm/provider"
+	"fanfare/internal/outbound"
 	"fanfare/internal/record"
-	"fanfare/internal/store/pgtest"
+	"fanfare/internal/store/sqlitetest"
+	"fanfare/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
-// highLimits sets limits that no test reaches.
-func highLimits(c *app.Config) {
-	c.Limits = map[account.Plan]ratelimit.Limits{account.Growth: {}}
+// tenant is a workspace with the services that campaigns need. Its audiences
+// and creatives are real, what its campaigns spend is a fake.
+type tenant struct {
+	*storetest.World
+	Creatives *creative.Service
 }
 
-// each runs a test on every engine, with its own workspace.
-func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
+func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	t.Parallel()
-	for name, open := range fanfaretest.Engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, fanfaretest.New(t, open(t), highLimits).Tenant(account.Growth))
-		})
+	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	providers, err := provider.New(w.DB.Providers(), nil, outbound.Trusted(), w.Clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &tenant{w, creative.New(creative.Deps{
+		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeRecords(), Now: w.Clock.Now, Random: rand.Reader,
+	})}
+	refs := map[string]campaign.References{"audience_ids": w.DB.Audiences(), "creative_ids": w.DB.Creatives(), "connection_ids": w.DB.Connections()}
+	w.Campaigns = campaign.New(w.DB.Campaigns(), refs, newFakeSpend(c), w.Clock.Now, rand.Reader)
+	return c
+}
+
+// another returns another workspace of the same store.
+func (c *tenant) another() *tenant { return &tenant{c.Another(), c.Creatives} }
+
+// run starts the background jobs of campaigns. stop waits until they have
+// ended.
+func (c *tenant) run(t *testing.T) (done chan error, stop func()) {
+	t.Helper()
+	jobs := job.New(c.DB.Jobs(), c.Clock.Now, slog.New(slog.DiscardHandler))
+	jobs.Handle(campaign.JobSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return c.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
+	})
+	jobs.Handle(record.JobRefresh, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return nil, c.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
+	})
+	c.DB.OnJob(jobs.Wake)
+	ctx, cancel := context.WithCancel(t.Context())
+	done = make(chan error, 1)
+	go func() { done <- jobs.Run(ctx) }()
+	return done, func() {
+		t.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
-const collection = "/v1/campaigns"
+// defaults are those of the workspace.
+var defaults = campaign.Defaults{Timezone: "UTC", Currency: "USD"}
 
-func create(c *fanfaretest.Tenant, body any) string {
-	return c.Do("POST", collection, body).Want(201).ID()
+func post(c *tenant, body any) *storetest.Answer {
+	return c.Answer(c.Campaigns.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body), defaults))
 }
 
-func read(c *fanfaretest.Tenant, id string) map[string]any {
-	return c.Do("GET", collection+"/"+id, nil).Want(200).Record()
+func create(c *tenant, body any) string { return post(c, body).OK().ID() }
+
+func get(c *tenant, id string) *storetest.Answer {
+	return c.Answer(c.Campaigns.Get(c.T.Context(), c.Workspace, ident.ID(id))).OK()
+}
+
+func read(c *tenant, id string) map[string]any { return get(c, id).Record() }
+
+func patch(c *tenant, id string, body any) *storetest.Answer {
+	return c.Answer(c.Campaigns.Update(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}, storetest.Sent(c.T, body), defaults))
+}
+
+func duplicate(c *tenant, id, name string, match ...string) *storetest.Answer {
+	return c.Answer(c.Campaigns.Duplicate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), name))
+}
+
+// act takes an action of transitions.
+func act(c *tenant, id, action string) *storetest.Answer {
+	ctx, cause, at := c.T.Context(), c.Cause(), ident.ID(id)
+	switch action {
+	case "archive":
+		return c.Answer(c.Campaigns.Archive(ctx, cause, at, record.Match{}))
+	case "restore":
+		return c.Answer(c.Campaigns.Restore(ctx, cause, at, record.Match{}))
+	case "update":
+		return patch(c, id, `{"name":"Two"}`)
+	case "duplicate":
+		return duplicate(c, id, "")
+	}
+	return c.Answer(c.Campaigns.Transition(ctx, cause, at, record.Match{}, campaign.Action(action)))
 }
 
 // settle applies the schedule.
-func settle(t testing.TB, c *fanfaretest.Tenant, id string) *time.Time {
+func settle(t testing.TB, c *tenant, id string) *time.Time {
 	t.Helper()
-	next, err := c.World.App.Campaigns.Settle(t.Context(), c.Workspace, ident.ID(id))
+	next, err := c.Campaigns.Settle(t.Context(), c.Workspace, ident.ID(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +124,14 @@ func settle(t testing.TB, c *fanfaretest.Tenant, id string) *time.Time {
 	return &at
 }
 
-func in(d time.Duration) string { return fanfaretest.Start.Add(d).Format(time.RFC3339) }
+func in(d time.Duration) string { return storetest.Start.Add(d).Format(time.RFC3339) }
 
 // createInStatus creates a campaign in a status. "gone" is archived
 // after a launch, "archived" without one. The clock moves by three hours and a
 // second.
-func createInStatus(t testing.TB, c *fanfaretest.Tenant, status string) string {
+func createInStatus(t testing.TB, c *tenant, status string) string {
 	t.Helper()
-	now := c.World.Clock.Now()
+	now := c.Clock.Now()
 	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
 	schedule := map[string]any{"end_at": at(1000 * time.Hour)}
 	if status == "completed" {
@@ -77,19 +139,15 @@ func createInStatus(t testing.TB, c *fanfaretest.Tenant, status string) string {
 	}
 	id := create(c, map[string]any{"name": "One", "schedule": schedule, "budget": map[string]any{"type": "daily", "amount": "10"}})
 	do := map[string][]string{
-		"draft": nil, "active": {"launch"}, "paused": {"launch", "pause"}, "completed": {"launch"}, "archived": {"delete"}, "gone": {"launch", "delete"},
+		"draft": nil, "active": {"launch"}, "paused": {"launch", "pause"}, "completed": {"launch"}, "archived": {"archive"}, "gone": {"launch", "archive"},
 	}
 	for _, step := range do[status] {
-		c.World.Clock.Advance(time.Minute)
-		if step == "delete" {
-			c.Do("DELETE", collection+"/"+id, nil).Want(200)
-		} else {
-			c.Do("POST", collection+"/"+id+"/"+step, nil).Want(200)
-		}
+		c.Clock.Advance(time.Minute)
+		act(c, id, step).OK()
 	}
-	c.World.Clock.Advance(3*time.Hour - time.Duration(len(do[status]))*time.Minute)
+	c.Clock.Advance(3*time.Hour - time.Duration(len(do[status]))*time.Minute)
 	settle(t, c, id)
-	c.World.Clock.Advance(time.Second)
+	c.Clock.Advance(time.Second)
 	return id
 }
 
@@ -103,17 +161,9 @@ func apiStatus(status string) string {
 	return status
 }
 
-func eventsOf(c *fanfaretest.Tenant, id string) []map[string]any {
-	return c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data
-}
+func eventsOf(c *tenant, id string) []map[string]any { return c.Events("resource_id", id) }
 
-func eventTypes(c *fanfaretest.Tenant, id string) []string {
-	types := []string{}
-	for _, e := range eventsOf(c, id) {
-		types = append(types, e["type"].(string))
-	}
-	return types
-}
+func eventTypes(c *tenant, id string) []string { return c.EventTypes(id) }
 
 // fakeRefs has the records that campaigns refer to.
 type fakeRefs struct {
@@ -141,11 +191,11 @@ type refService struct {
 	cause record.Cause
 }
 
-func newRefService(c *fanfaretest.Tenant) *refService {
+func newRefService(c *tenant) *refService {
 	s, f := &fakeRefs{}, newFakeSpend(c)
 	refs := map[string]campaign.References{"audience_ids": s, "creative_ids": s, "connection_ids": s}
 	return &refService{
-		Service: campaign.New(c.World.App.DB.Campaigns(), refs, f, c.World.Clock.Now, rand.Reader), refs: s, spend: f,
+		Service: campaign.New(c.DB.Campaigns(), refs, f, c.Clock.Now, rand.Reader), refs: s, spend: f,
 		cause: record.Cause{Workspace: c.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Test"}},
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 )
@@ -40,8 +39,8 @@ type daySpend struct {
 	currency money.Currency
 }
 
-func newFakeSpend(c *fanfaretest.Tenant) *fakeSpend {
-	return &fakeSpend{now: c.World.Clock.Now, rows: map[ident.ID][]daySpend{}, dollarsPerUnit: map[money.Currency]int64{"USD": 1, "EUR": 2, "KRW": 2}}
+func newFakeSpend(c *tenant) *fakeSpend {
+	return &fakeSpend{now: c.Clock.Now, rows: map[ident.ID][]daySpend{}, dollarsPerUnit: map[money.Currency]int64{"USD": 1, "EUR": 2, "KRW": 2}}
 }
 
 func (l *fakeSpend) set(id ident.ID, rows ...daySpend) {
@@ -162,7 +161,7 @@ func (l *refService) active(t *testing.T, spec campaign.Spec) ident.ID {
 
 // spendAndStatus returns the spend, the remaining budget, the status, the
 // delivery status and the issues of a record as text.
-func spendAndStatus(c *fanfaretest.Tenant, id ident.ID) string {
+func spendAndStatus(c *tenant, id ident.ID) string {
 	rec := read(c, string(id))
 	sum := func(name string) string {
 		s, ok := rec[name].(map[string]any)

@@ -8,10 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fanfare/internal/account"
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 	"fanfare/internal/record"
@@ -85,7 +83,7 @@ func moneyText(c *campaign.Campaign) string {
 // writes nothing, and no settle is scheduled in the past.
 func TestSpendProperties(t *testing.T) {
 	t.Parallel()
-	c := fanfaretest.New(t, nil, highLimits).Tenant(account.Growth)
+	c := newTenant(t)
 	l := newRefService(c)
 	rapid.Check(t, func(rt *rapid.T) {
 		id := l.create(t, completeSpec(nil))
@@ -101,14 +99,14 @@ func TestSpendProperties(t *testing.T) {
 			return &got, d.ETag()
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"facts":  func(rt *rapid.T) { l.spend.set(id, randomFacts(rt, c.World.Clock.Now())...) },
+			"facts":  func(rt *rapid.T) { l.spend.set(id, randomFacts(rt, c.Clock.Now())...) },
 			"budget": func(rt *rapid.T) { _ = l.revise(t, id, func(s *campaign.Spec) { s.Budget = randomBudget(rt) }) },
 			"zone": func(rt *rapid.T) {
 				zone := rapid.SampledFrom([]string{"UTC", "Asia/Tokyo", "America/New_York"}).Draw(rt, "zone")
 				_ = l.revise(t, id, func(s *campaign.Spec) { s.Schedule.Timezone = zone })
 			},
 			"time": func(rt *rapid.T) {
-				c.World.Clock.Advance(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour)
+				c.Clock.Advance(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour)
 			},
 			"status": func(rt *rapid.T) {
 				l.tryAction(t, id, rapid.SampledFrom([]string{"launch", "pause", "resume", "archive", "restore"}).Draw(rt, "action"))
@@ -121,7 +119,7 @@ func TestSpendProperties(t *testing.T) {
 			"": func(rt *rapid.T) {
 				l.updateSpend(t)
 				got, tag := record()
-				if is, want := moneyText(got), expectedMoneyText(l, got, c.World.Clock.Now()); is != want {
+				if is, want := moneyText(got), expectedMoneyText(l, got, c.Clock.Now()); is != want {
 					rt.Fatalf("got %s want %s of %+v", is, want, got.Budget)
 				}
 				if got.Status != "draft" && slices.ContainsFunc(got.Delivery.Issues, func(i campaign.Issue) bool { return i.Code == "budget_exhausted" }) {
@@ -129,8 +127,8 @@ func TestSpendProperties(t *testing.T) {
 				}
 				l.updateSpend(t)
 				next, err := l.Settle(t.Context(), c.Workspace, id)
-				if err != nil || next != nil && *next <= clock.At(c.World.Clock.Now()) {
-					rt.Fatalf("got next moment %v, %v, at %s", next, err, clock.At(c.World.Clock.Now()))
+				if err != nil || next != nil && *next <= clock.At(c.Clock.Now()) {
+					rt.Fatalf("got next moment %v, %v, at %s", next, err, clock.At(c.Clock.Now()))
 				}
 				if _, again := record(); again != tag {
 					rt.Fatalf("got %s after a second look want %s", again, tag)

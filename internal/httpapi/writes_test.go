@@ -49,8 +49,12 @@ func TestW1Create(t *testing.T) {
 		if string(got.Body) != string(res.Body) || got.Header.Get("ETag") != res.Header.Get("ETag") {
 			t.Errorf("got %s, want the answer to the creation, %s", got.Body, res.Body)
 		}
+		copied := c.Do("POST", "/v1/campaigns/"+res.ID()+"/duplicate", nil).Want(201)
+		if got, want := copied.Header.Get("Location"), "/v1/campaigns/"+copied.ID(); got != want || copied.Header.Get("ETag") != `"1.0"` {
+			t.Errorf("got Location %q, ETag %s of a copy want %q", got, copied.Header.Get("ETag"), want)
+		}
 		wantEvents(t, c.Client, res.ID(), "campaign.created")
-		event := c.Do("GET", "/v1/events?type=campaign.created", nil).Want(200).List().Data[0]
+		event := c.Do("GET", "/v1/events?type=campaign.created&resource_id="+res.ID(), nil).Want(200).List().Data[0]
 		if diff := cmp.Diff(res.Record(), event["data"]); diff != "" {
 			t.Errorf("the event's data differ from the record (-record +event):\n%s", diff)
 		}
@@ -369,7 +373,7 @@ func TestEventsCarryTheCause(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
 	res := c.Do("POST", "/v1/campaigns", `{"name":"One"}`).Want(201)
-	event := c.Do("GET", "/v1/events?type=campaign.created", nil).Want(200).List().Data[0]
+	event := c.Do("GET", "/v1/events?type=campaign.created&resource_id="+res.ID(), nil).Want(200).List().Data[0]
 	if event["request_id"] != res.Header.Get("X-Request-Id") || event["api_version"] != "v1" || event["workspace_id"] != string(c.Workspace) {
 		t.Errorf("got event %v, want the request, the version and the workspace", event)
 	}
