@@ -2,124 +2,164 @@ package creative_test
 
 import (
 	"context"
+	"crypto/rand"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"fanfare/internal/account"
-	"fanfare/internal/app"
+	"fanfare/internal/clock"
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
-	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
-	"fanfare/internal/ratelimit"
-	"fanfare/internal/store/pgtest"
+	"fanfare/internal/job"
+	"fanfare/internal/llm/provider"
+	"fanfare/internal/outbound"
+	"fanfare/internal/page"
+	"fanfare/internal/record"
+	"fanfare/internal/store/sqlitetest"
+	"fanfare/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
-// highLimits sets limits that no test reaches.
-func highLimits(c *app.Config) {
-	c.Limits = map[account.Plan]ratelimit.Limits{account.Growth: {}}
+// tenant is a workspace with the services that creatives need.
+type tenant struct {
+	*storetest.World
+	Creatives *creative.Service
 }
 
-// each runs a test on every engine, with its own workspace.
-func each(t *testing.T, test func(t *testing.T, c *fanfaretest.Tenant)) {
+func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	t.Parallel()
-	for name, open := range fanfaretest.Engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, fanfaretest.New(t, open(t), highLimits).Tenant(account.Growth))
-		})
+	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	providers, err := provider.New(w.DB.Providers(), nil, outbound.Trusted(), w.Clock.Now)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return &tenant{w, creative.New(creative.Deps{
+		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeRecords(), Now: w.Clock.Now, Random: rand.Reader,
+	})}
 }
 
-const (
-	collection = "/v1/creative"
-	// async is the header of callers who do not wait.
-	async = "Prefer: respond-async"
-)
+// another returns another workspace of the same store.
+func (c *tenant) another() *tenant { return &tenant{c.Another(), c.Creatives} }
 
-func generate(c *fanfaretest.Tenant, body any, headers ...string) *fanfaretest.Response {
-	return c.Do("POST", collection+"/generate", body, headers...)
+// begin starts a generation that a job does.
+func begin(c *tenant, body any) string {
+	c.T.Helper()
+	a := generate(c, body)
+	if status := a.Record()["status"]; status != "generating" {
+		c.T.Fatalf("got status %v want generating", status)
+	}
+	return a.ID()
 }
 
-func read(c *fanfaretest.Tenant, id string) map[string]any {
-	return c.Do("GET", collection+"/"+id, nil).Want(200).Record()
+func generate(c *tenant, body any) *storetest.Answer {
+	return c.Answer(c.Creatives.Generate(c.T.Context(), c.Cause(), storetest.Sent(c.T, body)))
 }
 
-func patch(c *fanfaretest.Tenant, id string, body any) *fanfaretest.Response {
-	return c.Do("PATCH", collection+"/"+id, body)
+func post(c *tenant, body any) *storetest.Answer {
+	return c.Answer(c.Creatives.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body)))
 }
+
+func get(c *tenant, id string) *storetest.Answer {
+	return c.Answer(c.Creatives.Get(c.T.Context(), c.Workspace, ident.ID(id))).OK()
+}
+
+func read(c *tenant, id string) map[string]any { return get(c, id).Record() }
+
+func patch(c *tenant, id string, body any) *storetest.Answer {
+	return c.Answer(c.Creatives.Update(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}, storetest.Sent(c.T, body)))
+}
+
+func archive(c *tenant, id string, match ...string) *storetest.Answer {
+	return c.Answer(c.Creatives.Archive(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
+}
+
+func restore(c *tenant, id string, match ...string) *storetest.Answer {
+	return c.Answer(c.Creatives.Restore(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
+}
+
+func retry(c *tenant, id string, match ...string) *storetest.Answer {
+	return c.Answer(c.Creatives.Regenerate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
+}
+
+// list returns the creatives that are not archived.
+func list(c *tenant, filters ...page.Filter) []map[string]any {
+	return c.Members(c.Creatives.List(c.T.Context(), c.Workspace, page.Query{Limit: 100, Sort: "created_at", Filters: filters}))
+}
+
+// listAll returns all creatives.
+func listAll(c *tenant) []map[string]any {
+	return c.Members(c.Creatives.List(c.T.Context(), c.Workspace, page.Query{Limit: 100, Sort: "created_at", Status: []string{}}))
+}
+
+// by is a filter.
+func by(name string, values ...string) page.Filter { return page.Filter{Name: name, Values: values} }
 
 // loadCreative reads a creative as a Go value.
-func loadCreative(c *fanfaretest.Tenant, id string) *creative.Creative {
+func loadCreative(c *tenant, id string) *creative.Creative {
 	var v creative.Creative
-	c.Do("GET", collection+"/"+id, nil).Want(200).Data(&v)
+	get(c, id).Decode(&v)
 	return &v
 }
 
 // variants reads all variants of a creative.
-func variants(c *fanfaretest.Tenant, id string) []creative.Variant {
-	var list []creative.Variant
-	c.Do("GET", collection+"/"+id+"/variants?limit=100", nil).Want(200).Data(&list)
+func variants(c *tenant, id string) []creative.Variant {
+	p, err := c.Creatives.Variants(c.T.Context(), c.Workspace, ident.ID(id), page.Query{Limit: 100, Sort: "position"})
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	list := make([]creative.Variant, len(p.Docs))
+	for i, d := range p.Docs {
+		c.Answer(d, nil).Decode(&list[i])
+	}
 	return list
 }
 
 // runJob does the work of a creative, as the job does, a moment after what was
 // before.
-func runJob(t testing.TB, c *fanfaretest.Tenant, id string) {
+func runJob(t testing.TB, c *tenant, id string) {
 	t.Helper()
-	c.World.Clock.Advance(time.Millisecond)
-	if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err != nil {
+	c.Clock.Advance(time.Millisecond)
+	if err := c.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// runJobs runs the background jobs until the test ends.
-func runJobs(t testing.TB, c *fanfaretest.Tenant) {
+// runJobs runs the jobs that generate creatives until the test ends.
+func runJobs(t testing.TB, c *tenant) *job.Runner {
 	t.Helper()
+	jobs := job.New(c.DB.Jobs(), c.Clock.Now, slog.New(slog.DiscardHandler))
+	jobs.HandleLong(creative.JobGenerate, creative.MaxDuration, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
+		return nil, c.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
+	})
+	c.DB.OnJob(jobs.Wake)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- c.World.App.Jobs.Run(ctx) }()
+	go func() { done <- jobs.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-// queryInt runs a query that returns one number.
-func queryInt(t testing.TB, c *fanfaretest.Tenant, query string, args ...any) int64 {
-	t.Helper()
-	rows, err := c.World.App.Engine.Query(t.Context(), query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !rows.Next() {
-		return 0
-	}
-	return rows.Int()
+	return jobs
 }
 
 // countJobs counts the queued jobs of a kind for a record.
-func countJobs(t testing.TB, c *fanfaretest.Tenant, kind, id string) int64 {
+func countJobs(t testing.TB, c *tenant, kind, id string) int64 {
 	t.Helper()
-	return queryInt(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(c.Workspace), kind, id)
+	return c.Int(`SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(c.Workspace), kind, id)
 }
 
-func eventsOf(c *fanfaretest.Tenant, id string) []map[string]any {
-	return c.Do("GET", "/v1/events?order=asc&limit=100&resource_id="+id, nil).Want(200).List().Data
-}
+func eventsOf(c *tenant, id string) []map[string]any { return c.Events("resource_id", id) }
 
-func eventTypes(c *fanfaretest.Tenant, id string) []string {
-	types := []string{}
-	for _, e := range eventsOf(c, id) {
-		types = append(types, strings.TrimPrefix(e["type"].(string), "creative."))
+func eventTypes(c *tenant, id string) []string {
+	types := c.EventTypes(id)
+	for i := range types {
+		types[i] = strings.TrimPrefix(types[i], "creative.")
 	}
 	return types
 }
@@ -132,9 +172,9 @@ func want(t testing.TB, what string, wanted, got any) {
 }
 
 // wantDetail checks that a fault has a detail.
-func wantDetail(t testing.TB, res *fanfaretest.Response, field, code string) {
+func wantDetail(t testing.TB, res *storetest.Answer, field, code string) {
 	t.Helper()
-	e := res.WantError(422, "validation_failed")
+	e := res.Fault(fault.ValidationFailed)
 	for _, d := range e.Details {
 		if d.Field == field && d.Code == code && d.In == "body" {
 			return
@@ -156,12 +196,12 @@ type fakeProvider struct {
 }
 
 // useFakeProvider replaces the models by a fake provider.
-func useFakeProvider(c *fanfaretest.Tenant) *fakeProvider {
-	a := &fakeProvider{ProviderCatalog: c.World.App.Creatives.Providers}
+func useFakeProvider(c *tenant) *fakeProvider {
+	a := &fakeProvider{ProviderCatalog: c.Creatives.Providers}
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 		return &creative.Result{Language: "en", Model: "author-1", Drafts: draftsOf(b, "One", "Two", "Three")}, nil
 	}
-	c.World.App.Creatives.Providers = a
+	c.Creatives.Providers = a
 	return a
 }
 
@@ -226,11 +266,11 @@ const byModel = `{"prompt":"Mountain green tea","provider":"openai","channels":[
 
 // createInStatus makes a creative and brings it to a status; "gone ready" is
 // archived after it was ready, and so on.
-func createInStatus(t testing.TB, c *fanfaretest.Tenant, a *fakeProvider, status string) string {
+func createInStatus(t testing.TB, c *tenant, a *fakeProvider, status string) string {
 	t.Helper()
 	status, gone := strings.CutPrefix(status, "gone ")
 	writes := a.write
-	id := generate(c, byModel, async).Want(202).ID()
+	id := begin(c, byModel)
 	switch status {
 	case "ready":
 		runJob(t, c, id)
@@ -240,8 +280,8 @@ func createInStatus(t testing.TB, c *fanfaretest.Tenant, a *fakeProvider, status
 	}
 	a.write = writes
 	if gone {
-		c.World.Clock.Advance(time.Minute)
-		c.Do("DELETE", collection+"/"+id, nil).Want(200)
+		c.Clock.Advance(time.Minute)
+		archive(c, id).OK()
 	}
 	return id
 }
@@ -257,7 +297,7 @@ func apiStatus(status string) string {
 }
 
 // countGenerateJobs counts the queued jobs that generate a creative.
-func countGenerateJobs(t testing.TB, c *fanfaretest.Tenant, id string) int64 {
+func countGenerateJobs(t testing.TB, c *tenant, id string) int64 {
 	t.Helper()
 	return countJobs(t, c, creative.JobGenerate, id)
 }
