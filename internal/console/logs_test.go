@@ -108,6 +108,9 @@ func TestProviders(t *testing.T) {
 	if p["kind"] != "openai" || p["name"] != "OpenAI" || p["scope"] != "workspace" || p["settings"].(map[string]any)["model"] != "gpt-5" || bytes.Contains(made.body, []byte("sk-secret")) {
 		t.Errorf("got %s", made.body)
 	}
+	if strings.Contains(w.Log.String(), "sk-secret") {
+		t.Error("the key is in the log")
+	}
 	if got := owner(t, w.Tenant(account.Starter)).api("GET", "providers", nil).want(200).list(); len(got) != 0 {
 		t.Errorf("got %v in another workspace want nothing", got)
 	}

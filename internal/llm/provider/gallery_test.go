@@ -36,7 +36,7 @@ var gallery = []struct {
 const (
 	briefs  = "../../creative/composer/testdata/briefs"
 	folder  = "../../../docs/gallery"
-	page    = "../../../docs/gallery.md"
+	album   = "../../../docs/gallery.md"
 	preface = `# Gallery
 
 What the built-in composer makes of ten prompts: no network, no key, no model. Each variant comes from another angle, every text
@@ -78,7 +78,7 @@ func TestGallery(t *testing.T) {
 			show(out, i, &d)
 		}
 	}
-	keep(t, page, out.Bytes())
+	keep(t, album, out.Bytes())
 }
 
 // show prints a part of a variant.
