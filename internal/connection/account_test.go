@@ -14,7 +14,7 @@ func TestReconnectPassesHolds(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var waived []bool
 		s.tricks.accounts = func(ctx context.Context) { waived = append(waived, connection.HoldsWaived(ctx)) }
-		s.Do("POST", s.path("/reconnect"), nil).Want(200)
+		s.reconnect(nil).OK()
 		if len(waived) == 0 || slices.Contains(waived, false) {
 			t.Errorf("reconnect: got %v want holds waived", waived)
 		}
@@ -32,7 +32,7 @@ func TestUnlistedAccount(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		look := map[string]func(){
 			"sync":      func() { s.sync(`{"streams":["campaigns"]}`) },
-			"reconnect": func() { s.Do("POST", s.path("/reconnect"), nil).Want(200) },
+			"reconnect": func() { s.reconnect(nil).OK() },
 		}
 		state := func(what string, enabled bool, reason string) {
 			t.Helper()

@@ -18,7 +18,7 @@ import (
 // stored loads the connection with what nobody is shown.
 func (s *stage) stored() *connection.Connection {
 	s.t.Helper()
-	c, err := s.World.App.DB.Connections().Load(s.t.Context(), s.Workspace, ident.ID(s.id))
+	c, err := s.DB.Connections().Load(s.t.Context(), s.Workspace, ident.ID(s.id))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func (s *stage) stored() *connection.Connection {
 func (s *stage) sealed() string {
 	s.t.Helper()
 	c := s.stored()
-	text, err := s.World.App.Connections.Vault.Open(s.Workspace, c.ID, c.Private.SealVersion, c.Private.Sealed)
+	text, err := s.connections.Vault.Open(s.Workspace, c.ID, c.Private.SealVersion, c.Private.Sealed)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -46,13 +46,13 @@ func TestRefreshInTime(t *testing.T) {
 			after time.Duration
 			want  int
 		}{{0, 0}, {47*time.Minute + 59*time.Second, 0}, {time.Second, 2}, {10 * time.Minute, 2}, {37*time.Minute + 59*time.Second, 2}, {time.Second, 4}} {
-			s.World.Clock.Advance(tt.after)
+			s.Clock.Advance(tt.after)
 			if r := s.sync(recent); r.Status != connection.RunSucceeded {
 				t.Fatalf("got %s want succeeded: %+v", r.Status, r.Error)
 			}
 			// Google Ads and GA4 have tokens of their own.
 			if got := s.calls(isToken); got != tt.want {
-				t.Errorf("at %s: got %d renewals want %d", s.World.Clock.Now().Format(time.TimeOnly), got, tt.want)
+				t.Errorf("at %s: got %d renewals want %d", s.Clock.Now().Format(time.TimeOnly), got, tt.want)
 			}
 		}
 	}, "google_ads")
@@ -79,17 +79,17 @@ func TestEmptyToken(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		before := s.sealed()
 		s.tricks.refresh = func(string) (*connection.Credentials, error) { return &connection.Credentials{}, nil }
-		s.World.Clock.Advance(50 * time.Minute)
+		s.Clock.Advance(50 * time.Minute)
 		r := s.sync(recent)
 		want(t, "run", connection.RunSucceeded, r.Status)
 		want(t, "credentials", before, s.sealed())
-		s.World.Clock.Advance(20 * time.Minute)
+		s.Clock.Advance(20 * time.Minute)
 		r = s.sync(recent)
 		want(t, "run with an old token", []any{connection.RunFailed, "transient", connection.StatusConnected}, []any{r.Status, r.Error.Class, s.connection().Status})
 		want(t, "credentials", before, s.sealed())
 
 		// Without another refresh token the one that is there stays.
-		at := clock.At(s.World.Clock.Now())
+		at := clock.At(s.Clock.Now())
 		end := at.Add(time.Hour)
 		s.tricks.refresh = func(string) (*connection.Credentials, error) {
 			return &connection.Credentials{Access: secret.New("new-access"), IssuedAt: at, ExpiresAt: &end}, nil
@@ -111,7 +111,7 @@ func TestRevoked(t *testing.T) {
 		before, _ := s.figures("platform")
 		s.ask(`{"mode":"full"}`)
 		s.strike(sandbox.Rule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
-		s.World.Clock.Advance(time.Hour)
+		s.Clock.Advance(time.Hour)
 		s.Sync(s.id)
 		c := s.connection()
 		want(t, "connection", []any{connection.StatusReauthRequired, "idle", (*clock.Instant)(nil), "auth"}, []any{c.Status, c.Sync.State, c.Sync.NextRunAt, c.Sync.LastError.Class})
@@ -129,8 +129,8 @@ func TestRevoked(t *testing.T) {
 			t.Errorf("got %v, %v want nothing to be done", at, err)
 		}
 
-		s.World.Sandbox().ServeHTTP(discard{}, clearFaults(t))
-		s.Do("POST", s.path("/reconnect"), nil).Want(200)
+		s.catalogue.Server().ServeHTTP(discard{}, clearFaults(t))
+		s.reconnect(nil).OK()
 		s.Sync(s.id)
 		c = s.connection()
 		want(t, "after reconnecting", []any{connection.StatusConnected, (*connection.Reason)(nil), (*string)(nil)}, []any{c.Status, c.StatusReason, c.ReauthURL})
@@ -153,12 +153,12 @@ func TestDisconnect(t *testing.T) {
 		if len(tokens) != 4 {
 			t.Fatalf("got %d tokens want 4", len(tokens))
 		}
-		first := s.Do("DELETE", s.path(""), nil).Want(200)
+		first := s.disconnect(false).OK()
 		want(t, "status", any("disconnected"), first.Record()["status"])
 		if diff := cmp.Diff(connection.Private{}, s.stored().Private); diff != "" {
 			t.Errorf("something private is left:\n%s", diff)
 		}
-		s.World.App.Connections.Wait()
+		s.connections.Wait()
 		for _, platform := range []string{"google_ads", "meta_ads", "linkedin_ads", "tiktok_ads"} {
 			client, _ := s.tricks.Catalogue.Client(platform, true)
 			for token := range tokens {
@@ -170,9 +170,9 @@ func TestDisconnect(t *testing.T) {
 		want(t, "a run that waited", connection.RunCanceled, s.run(waiting).Status)
 		sums, _ := s.figures("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
-		again := s.Do("DELETE", s.path(""), nil).Want(200)
-		want(t, "again", string(first.Body), string(again.Body))
-		s.Do("DELETE", s.path("?purge=true"), nil).Want(200)
+		again := s.disconnect(false).OK()
+		want(t, "again", string(first.JSON), string(again.JSON))
+		s.disconnect(true).OK()
 		sums, _ = s.figures("platform")
 		want(t, "figures after the purge", map[string]string{}, sums)
 		if at, err := s.work(t.Context()); at != nil || err != nil {

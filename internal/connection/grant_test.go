@@ -1,6 +1,7 @@
 package connection_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,7 @@ import (
 	"time"
 
 	"fanfare/internal/connection"
-	"fanfare/internal/fanfaretest"
+	"fanfare/internal/fault"
 	"fanfare/internal/record"
 )
 
@@ -30,7 +31,7 @@ func clearFaults(t *testing.T) *http.Request {
 // pending makes a connection that waits for a person.
 func (s *stage) pending(platform string) (authorize string) {
 	s.t.Helper()
-	made := s.Do("POST", "/v1/connections", map[string]any{"platform": platform, "name": "Granted"}).Want(201)
+	made := s.connect(map[string]any{"platform": platform, "name": "Granted"}).OK()
 	s.id = made.ID()
 	want(s.t, "status", any("pending"), made.Record()["status"])
 	return made.Record()["authorization_url"].(string)
@@ -40,7 +41,7 @@ func (s *stage) pending(platform string) (authorize string) {
 // person is sent back to.
 func (s *stage) consent(authorize string) string {
 	s.t.Helper()
-	if !strings.HasPrefix(authorize, s.World.Platforms+"/") {
+	if !strings.HasPrefix(authorize, s.platforms+"/") {
 		s.t.Fatalf("got %s want an address of the sandbox", authorize)
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -60,59 +61,60 @@ func (s *stage) consent(authorize string) string {
 	return back
 }
 
-// visit opens a page of the service, and confirms what it asks.
-func (s *stage) visit(target string) (status int, text string) {
-	status, text = s.open("GET", target)
-	if strings.Contains(text, "<form") {
-		status, text = s.open("POST", target)
-	}
-	return status, text
-}
-
-func (s *stage) open(method, target string) (status int, text string) {
-	rec := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(s.t.Context(), method, "https://fanfare.test"+target, nil)
-	r.RequestURI = target
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	s.World.App.API.ServeHTTP(rec, r)
-	return rec.Code, rec.Body.String()
-}
-
-// visits wants a page to say yes or no.
-func (s *stage) visits(what, target string, status int) {
+// visit is a person who comes back from a platform and confirms what is asked.
+func (s *stage) visit(target string) error {
 	s.t.Helper()
-	if got, text := s.visit(target); got != status || !strings.Contains(text, "<h1>") {
-		s.t.Errorf("%s: got %d want %d: %s", what, got, status, text)
+	at, err := url.Parse(target)
+	s.must(err)
+	q := at.Query()
+	v := connection.Visit{Platform: strings.TrimPrefix(at.Path, connection.CallbackPath), State: q.Get("state"), Code: q.Get("code"), Denied: q.Get("error")}
+	if v.Code == "" {
+		v.Code = q.Get("auth_code")
+	}
+	_, asked, err := s.connections.Complete(s.t.Context(), v)
+	if err == nil && asked == nil {
+		s.t.Errorf("%s was not asked for a confirmation", v.Platform)
+	}
+	if err == nil {
+		v.Confirmed = true
+		_, _, err = s.connections.Complete(s.t.Context(), v)
+	}
+	return err
+}
+
+// visits wants a visit to be welcome or refused.
+func (s *stage) visits(what, target string, welcome bool) {
+	s.t.Helper()
+	err := s.visit(target)
+	if _, told := errors.AsType[*fault.Error](err); welcome != (err == nil) || !welcome && !told {
+		s.t.Errorf("%s: got %v, want welcome %v", what, err, welcome)
 	}
 }
 
 // TestGrant has a person grant access at each platform.
 func TestGrant(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		s := newStage(t, w)
-		for _, platform := range connection.Played {
-			back := s.consent(s.pending(platform))
-			s.visits(platform, back, 200)
-			c := s.connection()
-			want(t, platform, []any{connection.StatusConnected, 1, (*string)(nil)}, []any{c.Status, len(c.Accounts), c.AuthorizationURL})
-			want(t, "events of "+platform, []string{"connection.connected", "connection.created"}, s.events(s.id))
-			want(t, "first run of "+platform, "initial", s.runs()[0].Trigger)
-			s.visits("a link that was used", back, 400)
-		}
-		// The last is GA4, whose tokens are as good as those of Google Ads.
-		s.Do("POST", "/v1/syncs/"+string(s.runs()[0].ID)+"/cancel", nil).Want(200)
-		if r := s.sync(recent); r.Status != connection.RunSucceeded {
-			t.Errorf("got %s want succeeded: %+v", r.Status, r.Error)
-		}
-	})
+	s := newStage(t)
+	for _, platform := range connection.Played {
+		back := s.consent(s.pending(platform))
+		s.visits(platform, back, true)
+		c := s.connection()
+		want(t, platform, []any{connection.StatusConnected, 1, (*string)(nil)}, []any{c.Status, len(c.Accounts), c.AuthorizationURL})
+		want(t, "events of "+platform, []string{"connection.connected", "connection.created"}, s.events(s.id))
+		want(t, "first run of "+platform, "initial", s.runs()[0].Trigger)
+		s.visits("a link that was used", back, false)
+	}
+	// The last is GA4, whose tokens are as good as those of Google Ads.
+	s.cancel(s.runs()[0].ID).OK()
+	if r := s.sync(recent); r.Status != connection.RunSucceeded {
+		t.Errorf("got %s want succeeded: %+v", r.Status, r.Error)
+	}
 }
 
 // TestGrantRefused tries states that are not to work.
 func TestGrantRefused(t *testing.T) {
 	t.Parallel()
-	w := fanfaretest.New(t, nil)
-	s := newStage(t, w)
+	s := newStage(t)
 	back := s.consent(s.pending("google_ads"))
 	at, err := url.Parse(back)
 	if err != nil {
@@ -128,57 +130,51 @@ func TestGrantRefused(t *testing.T) {
 		"nothing":            at.Path,
 		"no state":           with(func(q url.Values) { q.Del("state") }),
 		"a forged state":     with(func(q url.Values) { q.Set("state", state[:20]+"x"+state[21:]) }),
-		"a cursor":           with(func(q url.Values) { q.Set("state", w.App.Connections.SealState([]byte(`{"w":"a","c":"b","n":"c"}`))) }),
+		"a cursor":           with(func(q url.Values) { q.Set("state", s.connections.SealState([]byte(`{"w":"a","c":"b","n":"c"}`))) }),
 		"another platform":   strings.Replace(back, "google_ads", "meta_ads", 1),
 		"no consent":         with(func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }),
 		"a code of nobody's": with(func(q url.Values) { q.Set("code", "none") }),
 	} {
 		// A code may be tried once, so it is not spent on what fails before.
-		if got, text := s.visit(target); got != 400 && got != 404 || strings.Contains(text, state) {
-			t.Errorf("%s: got %d %s want 400", name, got, text)
-		}
+		s.visits(name, target, false)
 		want(t, "status after "+name, connection.StatusPending, s.connection().Status)
 	}
-	if got, _ := s.visit(connection.CallbackPath + "myspace?state=" + state); got != 404 {
-		t.Errorf("a platform that is none: got %d want 404", got)
-	}
+	s.visits("a platform that is none", connection.CallbackPath+"myspace?state="+state, false)
 
-	w.Clock.Advance(15 * time.Minute)
-	s.visits("a state that is too old", back, 400)
-	renewed := s.Do("POST", s.path("/reconnect"), nil).Want(200).Record()["authorization_url"].(string)
+	s.Clock.Advance(15 * time.Minute)
+	s.visits("a state that is too old", back, false)
+	renewed := s.reconnect(nil).Record()["authorization_url"].(string)
 	fresh := s.consent(renewed)
-	s.visits("the state before", back, 400)
-	s.visits("the new state", fresh, 200)
+	s.visits("the state before", back, false)
+	s.visits("the new state", fresh, true)
 }
 
 // TestPendingEnds drops a connection that nobody grants access to.
 func TestPendingEnds(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		s := newStage(t, w)
-		s.pending("meta_ads")
-		w.Clock.Advance(59 * time.Minute)
-		// Another invitation does not make it wait longer.
-		s.Do("POST", s.path("/reconnect"), nil).Want(200)
-		if at, err := s.work(t.Context()); err != nil || at == nil || at.Sub(w.Clock.Now()) != time.Minute {
-			t.Fatalf("got %v, %v want to be called in a minute", at, err)
-		}
-		want(t, "status", connection.StatusPending, s.connection().Status)
-		w.Clock.Advance(time.Minute)
-		want(t, "jobs", []string{connection.JobSync}, s.jobs())
-		if at, err := s.work(t.Context()); at != nil || err != nil {
-			t.Fatalf("got %v, %v want nothing more to be done", at, err)
-		}
-		c := s.connection()
-		want(t, "connection", []any{connection.StatusDisconnected, (*string)(nil)}, []any{c.Status, c.AuthorizationURL})
-		s.pending("meta_ads") // its name is free
-	})
+	s := newStage(t)
+	s.pending("meta_ads")
+	s.Clock.Advance(59 * time.Minute)
+	// Another invitation does not make it wait longer.
+	s.reconnect(nil).OK()
+	if at, err := s.work(t.Context()); err != nil || at == nil || at.Sub(s.Clock.Now()) != time.Minute {
+		t.Fatalf("got %v, %v want to be called in a minute", at, err)
+	}
+	want(t, "status", connection.StatusPending, s.connection().Status)
+	s.Clock.Advance(time.Minute)
+	want(t, "jobs", []string{connection.JobSync}, s.jobs())
+	if at, err := s.work(t.Context()); at != nil || err != nil {
+		t.Fatalf("got %v, %v want nothing more to be done", at, err)
+	}
+	c := s.connection()
+	want(t, "connection", []any{connection.StatusDisconnected, (*string)(nil)}, []any{c.Status, c.AuthorizationURL})
+	s.pending("meta_ads") // its name is free
 }
 
 // jobs are the kinds of work on connections and campaigns that are due.
 func (s *stage) jobs() (kinds []string) {
 	s.t.Helper()
-	list, err := s.World.App.DB.Jobs().Claim(s.t.Context(), s.now(), s.now().Add(time.Second), 100)
+	list, err := s.DB.Jobs().Claim(s.t.Context(), s.now(), s.now().Add(time.Second), 100)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -195,24 +191,22 @@ func (s *stage) jobs() (kinds []string) {
 // is until the person has been there.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		s := newStage(t, w)
-		s.visits("consent", s.consent(s.pending("tiktok_ads")), 200)
-		before := s.stored().Private
-		invited := s.Do("POST", s.path("/reconnect"), nil).Want(200)
-		want(t, "status", any("connected"), invited.Record()["status"])
-		want(t, "what is due", []string{connection.JobSync}, s.jobs())
-		s.visits("consent", s.consent(invited.Record()["authorization_url"].(string)), 200)
-		after := s.stored().Private
-		want(t, "credentials and runs", []any{before.SealVersion + 1, 1}, []any{after.SealVersion, len(after.Queue)})
-	})
+	s := newStage(t)
+	s.visits("consent", s.consent(s.pending("tiktok_ads")), true)
+	before := s.stored().Private
+	invited := s.reconnect(nil).OK()
+	want(t, "status", any("connected"), invited.Record()["status"])
+	want(t, "what is due", []string{connection.JobSync}, s.jobs())
+	s.visits("consent", s.consent(invited.Record()["authorization_url"].(string)), true)
+	after := s.stored().Private
+	want(t, "credentials and runs", []any{before.SealVersion + 1, 1}, []any{after.SealVersion, len(after.Queue)})
 }
 
 // TestOwnTokens connects with tokens that a caller brings.
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, fanfaretest.New(t, nil))
-	granted, err := s.World.Sandbox().Grant(world)
+	s := newStage(t)
+	granted, err := s.catalogue.Server().Grant(world)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,19 +222,19 @@ func TestOwnTokens(t *testing.T) {
 		"no token":                    {map[string]string{"client_id": "mine", "client_secret": "hush"}, "credentials required"},
 		"half a client":               {map[string]string{"access_token": google.AccessToken, "client_id": "mine"}, "credentials incompatible_fields"},
 	} {
-		res := s.Do("POST", "/v1/connections", map[string]any{"platform": "google_ads", "name": name, "credentials": tt.credentials})
+		res := s.connect(map[string]any{"platform": "google_ads", "name": name, "credentials": tt.credentials})
 		if tt.want == "" {
-			want(t, name, any("connected"), res.Want(201).Record()["status"])
+			want(t, name, any("connected"), res.Record()["status"])
 		} else {
-			d := res.WantError(422, "validation_failed").Details[0]
+			d := res.Fault("validation_failed").Details[0]
 			want(t, name, tt.want, d.Field+" "+d.Code)
 		}
 		for _, token := range tt.credentials {
-			if len(token) > 8 && strings.Contains(string(res.Body)+s.World.Log.String(), token) {
-				t.Errorf("%s: a token is answered or logged: %s", name, res.Body)
+			if len(token) > 8 && strings.Contains(string(res.JSON)+fmt.Sprint(res.Err)+s.log.String(), token) {
+				t.Errorf("%s: a token is answered or logged: %s, %v", name, res.JSON, res.Err)
 			}
 		}
 	}
-	s.Do("POST", "/v1/connections", `{"platform":"sandbox","name":"One","credentials":{"access_token":"a"}}`).WantError(422, "validation_failed")
-	s.Do("POST", "/v1/connections", fmt.Sprintf(`{"platform":"meta_ads","name":%q,"config":{"seed":1}}`, "Two")).WantError(422, "validation_failed")
+	s.connect(`{"platform":"sandbox","name":"One","credentials":{"access_token":"a"}}`).Fault("validation_failed")
+	s.connect(fmt.Sprintf(`{"platform":"meta_ads","name":%q,"config":{"seed":1}}`, "Two")).Fault("validation_failed")
 }

@@ -19,8 +19,7 @@ const twins = "Black Friday: Trail Shoes"
 // twin finds the one of a platform.
 func (s *stage) twin(platform string) connection.Link {
 	s.t.Helper()
-	var list []connection.Link
-	s.Do("GET", s.path("/entities?limit=100&kind=campaign"), nil).Want(200).Data(&list)
+	list := s.entities([]string{"campaign"}, nil)
 	i := slices.IndexFunc(list, func(l connection.Link) bool { return l.Platform == platform && l.Name == twins })
 	if i < 0 {
 		s.t.Fatalf("%s has no campaign %q in %+v", platform, twins, list)
@@ -30,24 +29,24 @@ func (s *stage) twin(platform string) connection.Link {
 
 func (s *stage) campaign(name string) string {
 	s.t.Helper()
-	return s.Do("POST", "/v1/campaigns", map[string]any{"name": name}).Want(201).ID()
+	return s.newCampaign(map[string]any{"name": name}).OK().ID()
 }
 
 // link links or unlinks a campaign.
 func (s *stage) link(external string, to any) connection.Linked {
 	s.t.Helper()
 	var done connection.Linked
-	s.Do("POST", s.path("/links"), map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": external, "record_id": to}}}).Want(200).Data(&done)
+	s.links(map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": external, "record_id": to}}}).Decode(&done)
 	return done
 }
 
 // refs are where else a record is.
-func (s *stage) refs(target string) (list []record.ExternalRef) {
+func (s *stage) refs(id string) (list []record.ExternalRef) {
 	s.t.Helper()
 	var r struct {
 		Refs []record.ExternalRef `json:"external_refs"`
 	}
-	s.Do("GET", target, nil).Want(200).Data(&r)
+	s.record(id).Decode(&r)
 	return r.Refs
 }
 
@@ -72,7 +71,7 @@ func TestLinks(t *testing.T) {
 		one, other := s.campaign("One"), s.campaign("Other")
 		want(t, "by id", connection.Linked{Linked: 1, Ambiguous: []string{}}, s.link(google.ExternalID, one))
 		want(t, "again", connection.Linked{Ambiguous: []string{}}, s.link(google.ExternalID, one))
-		refs := s.refs("/v1/campaigns/" + one)
+		refs := s.refs(one)
 		want(t, "references", []string{google.ExternalID}, externals(refs))
 		want(t, "reference", []any{ident.ID(s.id), "google_ads", "ENABLED", (*string)(nil)}, []any{refs[0].ConnectionID, refs[0].Platform, *refs[0].ExternalStatus, refs[0].Push})
 		sums, _ = s.figures("campaign_id")
@@ -81,28 +80,28 @@ func TestLinks(t *testing.T) {
 			t.Errorf("got figures %v want some of %s", sums, one)
 		}
 		want(t, "to another", connection.Linked{Linked: 1, Ambiguous: []string{}}, s.link(google.ExternalID, other))
-		want(t, "references of the first", []string(nil), externals(s.refs("/v1/campaigns/"+one)))
-		want(t, "references of the other", []string{google.ExternalID}, externals(s.refs("/v1/campaigns/"+other)))
+		want(t, "references of the first", []string(nil), externals(s.refs(one)))
+		want(t, "references of the other", []string{google.ExternalID}, externals(s.refs(other)))
 		s.sync(recent) // what is read anew is linked in the same way
 		sums, _ = s.figures("campaign_id")
 		want(t, "figures", []string{"", spent}, []string{sums[one], sums[other]})
 		want(t, "away", connection.Linked{Unlinked: 1, Ambiguous: []string{}}, s.link(google.ExternalID, nil))
-		want(t, "references of the other", []string(nil), externals(s.refs("/v1/campaigns/"+other)))
+		want(t, "references of the other", []string(nil), externals(s.refs(other)))
 		sums, _ = s.figures("campaign_id")
 		want(t, "figures of nobody's", 1, len(sums))
 
 		// By name.
-		named, audience := s.campaign("black friday: TRAIL shoes"), s.Do("POST", "/v1/audiences", `{"name":"Cart abandoners"}`).Want(201).ID()
+		named, audience := s.campaign("black friday: TRAIL shoes"), s.newAudience(`{"name":"Cart abandoners"}`).OK().ID()
 		s.campaign("Gear Guide: Traffic")
 		s.campaign("Gear guide: traffic")
-		var done connection.Linked
-		s.Do("POST", s.path("/links"), `{"match":"name"}`).Want(200).Data(&done)
+		done, linked := connection.Linked{}, true
+		s.links(`{"match":"name"}`).Decode(&done)
 		want(t, "by name", connection.Linked{Linked: 4, Ambiguous: []string{"Gear Guide: Traffic"}}, done)
 		both := []string{google.ExternalID, meta.ExternalID}
 		slices.Sort(both)
-		want(t, "references by name", both, externals(s.refs("/v1/campaigns/"+named)))
-		want(t, "references of the audience", 2, len(s.refs("/v1/audiences/"+audience)))
-		want(t, "linked", 4, len(s.Do("GET", s.path("/entities?limit=100&linked=true"), nil).Want(200).List().Data))
+		want(t, "references by name", both, externals(s.refs(named)))
+		want(t, "references of the audience", 2, len(s.refs(audience)))
+		want(t, "linked", 4, len(s.entities(nil, &linked)))
 	}, "google_ads", "meta_ads")
 }
 
@@ -115,6 +114,7 @@ func TestLinksRefused(t *testing.T) {
 			return map[string]any{"kind": kind, "external_id": external, "record_id": to}
 		}
 		right := wish("campaign", there, one)
+		foreign := (&stage{World: s.Another(), t: t}).campaign("One")
 		for name, tt := range map[string]struct {
 			wrong map[string]any
 			want  string
@@ -123,15 +123,15 @@ func TestLinksRefused(t *testing.T) {
 			"one twice":                 {wish("campaign", there, one), "links[1].external_id duplicate_item"},
 			"another kind":              {wish("audience", there, nil), "links[1].external_id not_found"},
 			"a record that is none":     {wish("campaign", there, "cmp_01h455vb4pex5vsknk084sn02q"), "links[1].record_id not_found"},
-			"a record of another kind":  {wish("campaign", there, s.Do("POST", "/v1/audiences", fmt.Sprintf(`{"name":%q}`, "A")).Want(201).ID()), "links[1].record_id not_found"},
-			"a record of somebody else": {wish("campaign", there, s.World.Tenant("growth").Do("POST", "/v1/campaigns", `{"name":"One"}`).Want(201).ID()), "links[1].record_id not_found"},
+			"a record of another kind":  {wish("campaign", there, s.newAudience(fmt.Sprintf(`{"name":%q}`, "A")).OK().ID()), "links[1].record_id not_found"},
+			"a record of somebody else": {wish("campaign", there, foreign), "links[1].record_id not_found"},
 		} {
-			d := s.Do("POST", s.path("/links"), map[string]any{"links": []any{right, tt.wrong}}).WantError(422, "validation_failed").Details
+			d := s.links(map[string]any{"links": []any{right, tt.wrong}}).Fault("validation_failed").Details
 			want(t, name, tt.want, d[0].Field+" "+d[0].Code)
 		}
-		want(t, "references", []string(nil), externals(s.refs("/v1/campaigns/"+one)))
-		s.Do("DELETE", s.path(""), nil).Want(200)
-		s.Do("POST", s.path("/links"), `{"match":"name"}`).WantError(409, "invalid_state")
+		want(t, "references", []string(nil), externals(s.refs(one)))
+		s.disconnect(false).OK()
+		s.links(`{"match":"name"}`).Fault("invalid_state")
 	}, "meta_ads")
 }
 
@@ -139,9 +139,9 @@ func TestLinksRefused(t *testing.T) {
 func TestLinkByName(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id := s.campaign(twins)
-		s.Do("PATCH", s.path(""), `{"link_by_name":true}`).Want(200)
+		s.patch(`{"link_by_name":true}`).OK()
 		s.sync(recent)
-		want(t, "references", 1, len(s.refs("/v1/campaigns/"+id)))
+		want(t, "references", 1, len(s.refs(id)))
 		if sums, _ := s.figures("campaign_id"); sums[id] == "" {
 			t.Errorf("got figures %v want some of %s", sums, id)
 		}
@@ -154,7 +154,7 @@ func pushing(t *testing.T, s *stage) (id string, there connection.Link) {
 	t.Helper()
 	s.sync(`{"streams":["campaigns"]}`)
 	id, there = s.campaign("Pushed"), s.twin("meta_ads")
-	s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+	s.patch(`{"write_enabled":true}`).OK()
 	s.link(there.ExternalID, id)
 	s.act(id, "launch")
 	return id, there
@@ -163,7 +163,7 @@ func pushing(t *testing.T, s *stage) (id string, there connection.Link) {
 // act moves a campaign and has that written.
 func (s *stage) act(id, verb string) {
 	s.t.Helper()
-	s.Do("POST", "/v1/campaigns/"+id+"/"+verb, nil).Want(200)
+	s.transition(id, verb).OK()
 	want(s.t, "what is due after "+verb, true, slices.Contains(s.jobs(), record.JobPush))
 	if again, err := s.push(id, 1); again != nil || err != nil {
 		s.t.Fatalf("push after %s: got %v, %v", verb, again, err)
@@ -171,14 +171,14 @@ func (s *stage) act(id, verb string) {
 }
 
 func (s *stage) push(id string, attempt int64) (*clock.Instant, error) {
-	return s.World.App.Connections.Push(s.t.Context(), s.Workspace, ident.ID(id), attempt)
+	return s.connections.Push(s.t.Context(), s.Workspace, ident.ID(id), attempt)
 }
 
 // delivery is how a campaign stands on the platform, as the record says it and
 // as the platform does.
 func (s *stage) delivery(id string, there connection.Link) (push, status string, runs bool) {
 	s.t.Helper()
-	ref := s.refs("/v1/campaigns/" + id)[0]
+	ref := s.refs(id)[0]
 	client, k := s.stranger()
 	seen, err := client.Status(s.t.Context(), k, there.AccountID, there.ExternalID)
 	if err != nil {
@@ -219,20 +219,20 @@ func TestPush(t *testing.T) {
 		s.act(id, "pause")
 		s.delivers("paused again", id, there, "applied", "PAUSED", false)
 		want(t, "issues once paused again", []string(nil), s.issues(id))
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).WantError(409, "invalid_state")
+		s.transition(id, "pause").Fault("invalid_state")
 
 		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, true); err != nil {
 			t.Fatal(err)
 		}
 		s.sync(`{"streams":["campaigns"]}`)
-		s.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+		s.transition(id, "archive").OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Fatalf("push after archive: got %v, %v", again, err)
 		}
 		s.delivers("archived", id, there, "applied", "PAUSED", false)
-		s.Do("POST", "/v1/campaigns/"+id+"/restore", nil).Want(200)
+		s.transition(id, "restore").OK()
 
-		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		s.patch(`{"write_enabled":false}`).OK()
 		s.act(id, "resume")
 		if _, _, runs := s.delivery(id, there); runs {
 			t.Error("got a state written that must not be")
@@ -249,7 +249,7 @@ func TestPushFails(t *testing.T) {
 		s.tricks.status = func(string, string, bool) error {
 			return &connection.Error{Class: class, Code: "x", Message: "No."}
 		}
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		s.delivers("before it is tried", id, there, "pending", "ACTIVE", true)
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
@@ -260,12 +260,12 @@ func TestPushFails(t *testing.T) {
 		}
 		s.delivers("failed for long", id, there, "failed", "ACTIVE", true)
 		class = connection.Forbidden
-		s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+		s.transition(id, "resume").OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait for the next sync", again, err)
 		}
 		s.delivers("forbidden", id, there, "failed", "ACTIVE", true)
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		_, _ = s.push(id, 1)
 		s.tricks.status = nil
 		s.sync(`{"streams":["campaigns"]}`)

@@ -10,13 +10,14 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
 	"fanfare/internal/record"
 )
 
 // lose has the service note that all facts of a connection are gone.
 func (s *stage) lose(id string) (lost, resyncs bool) {
 	s.t.Helper()
-	lost, resyncs, err := s.World.App.Connections.Lost(s.t.Context(), record.Cause{Workspace: s.Workspace, Actor: record.System}, ident.ID(id))
+	lost, resyncs, err := s.connections.Lost(s.t.Context(), record.Cause{Workspace: s.Workspace, Actor: record.System}, ident.ID(id))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -27,14 +28,14 @@ func (s *stage) lose(id string) (lost, resyncs bool) {
 // queued.
 func (s *stage) linkedIn() {
 	s.t.Helper()
-	s.World.App.Connections.HistoryDays = 120
-	granted, err := s.World.Sandbox().Grant(world)
+	s.connections.HistoryDays = 120
+	granted, err := s.catalogue.Server().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.id = s.Do("POST", "/v1/connections", map[string]any{
+	s.id = s.connect(map[string]any{
 		"platform": "linkedin_ads", "name": "LinkedIn", "credentials": map[string]string{"access_token": granted[sandbox.LinkedInAds].AccessToken},
-	}).Want(201).ID()
+	}).OK().ID()
 }
 
 // remedy is what the connection says about its lost data, empty if it has lost
@@ -79,9 +80,9 @@ const (
 // sender says so.
 func TestLostOwnData(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		send := func(rows string) { s.Do("POST", "/v1/ingest/metrics", rows).Want(200) }
+		send := func(rows string) { s.ingest(ingest.DefaultSource, rows).OK() }
 		send(`[{"date":"2026-11-13","clicks":1,"spend":10},{"date":"2026-11-14","clicks":2,"spend":20}]`)
-		s.id = s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
+		s.id = s.ownData()
 		s.wantLost("before", "")
 		lost, resyncs := s.lose(s.id)
 		want(t, "lost and read again", []bool{true, false}, []bool{lost, resyncs})
@@ -90,28 +91,28 @@ func TestLostOwnData(t *testing.T) {
 		s.wantLost("after one row", saidByPatch)
 		since := s.connection().DataLostAt
 
-		s.World.Clock.Advance(time.Hour)
+		s.Clock.Advance(time.Hour)
 		s.lose(s.id)
 		want(t, "time of the first loss", since, s.connection().DataLostAt)
 
 		for value, code := range map[string]string{`"2026-11-15T09:14:07.512Z"`: "invalid_value", `false`: "invalid_type", `"null"`: "invalid_format"} {
-			e := s.Do("PATCH", s.path(""), `{"data_lost_at":`+value+`}`).WantError(422, "validation_failed")
+			e := s.patch(`{"data_lost_at":` + value + `}`).Fault("validation_failed")
 			want(t, "details of "+value, []any{"data_lost_at", code}, []any{e.Details[0].Field, e.Details[0].Code})
 		}
-		s.Do("PATCH", s.path(""), map[string]any{"data_lost_at": since}).Want(200)
+		s.patch(map[string]any{"data_lost_at": since}).OK()
 		s.wantLost("after refused patches", saidByPatch)
-		s.Do("PATCH", s.path(""), `{"name":"Shop"}`).Want(200)
+		s.patch(`{"name":"Shop"}`).OK()
 		s.wantLost("after another change", saidByPatch)
 
 		version := s.connection().Version
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.patch(`{"data_lost_at":null}`).OK()
 		s.wantLost("after the sender said so", "")
 		want(t, "version", version+1, s.connection().Version)
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.patch(`{"data_lost_at":null}`).OK()
 		want(t, "version after the same again", version+1, s.connection().Version)
 		var previous []any
-		for _, e := range s.Do("GET", "/v1/events?limit=100&type=connection.updated&resource_id="+s.id, nil).Want(200).List().Data {
-			if changes := e["previous"].(map[string]any); changes["data_lost_at"] != nil {
+		for _, e := range s.Events("resource_id", s.id) {
+			if changes := e["previous"].(map[string]any); e["type"] == "connection.updated" && changes["data_lost_at"] != nil {
 				previous = append(previous, changes["data_lost_at"])
 			}
 		}
@@ -132,7 +133,7 @@ func TestLostPlatform(t *testing.T) {
 		lost, resyncs := s.lose(s.id)
 		want(t, "lost and read again", []bool{true, true}, []bool{lost, resyncs})
 		s.wantLost("after the loss", readAgain)
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).WantError(409, "invalid_state")
+		s.patch(`{"data_lost_at":null}`).Fault("invalid_state")
 		s.Sync(s.id)
 		s.wantLost("after 90 days", readAgain)
 		s.sync(`{"mode":"full","streams":["campaigns"]}`)
@@ -146,10 +147,10 @@ func TestLostPlatform(t *testing.T) {
 		s.Sync(s.id)
 		want(t, "status", connection.StatusReauthRequired, s.connection().Status)
 		want(t, "warning without access", true, s.warned())
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).WantError(409, "invalid_state")
-		s.reconnect()
+		s.patch(`{"data_lost_at":null}`).Fault("invalid_state")
+		s.reconnectLinkedIn()
 		s.wantLost("after access was granted anew", readAgain)
-		s.World.Clock.Advance(2 * time.Hour)
+		s.Clock.Advance(2 * time.Hour)
 		s.Sync(s.id)
 		s.wantLost("after a scheduled run", readAgain)
 
@@ -163,7 +164,7 @@ func TestLostPlatform(t *testing.T) {
 		s.Sync(s.id)
 		s.tricks.report = nil
 		s.wantLost("after a part of the rest", readAgain)
-		s.World.Clock.Advance(2 * time.Hour)
+		s.Clock.Advance(2 * time.Hour)
 		s.Sync(s.id)
 		s.Sync(s.id)
 		s.wantLost("after all of it", "")
@@ -172,14 +173,14 @@ func TestLostPlatform(t *testing.T) {
 	})
 }
 
-// reconnect grants access anew.
-func (s *stage) reconnect() {
+// reconnectLinkedIn grants access anew.
+func (s *stage) reconnectLinkedIn() {
 	s.t.Helper()
-	granted, err := s.World.Sandbox().Grant(world)
+	granted, err := s.catalogue.Server().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.Do("POST", s.path("/reconnect"), map[string]any{"credentials": map[string]string{"access_token": granted[sandbox.LinkedInAds].AccessToken}}).Want(200)
+	s.reconnect(map[string]any{"credentials": map[string]string{"access_token": granted[sandbox.LinkedInAds].AccessToken}}).OK()
 }
 
 // TestLostUnreadable loses facts that no sync reads again: of accounts that are
@@ -187,24 +188,24 @@ func (s *stage) reconnect() {
 // to accept that.
 func TestLostUnreadable(t *testing.T) {
 	onStage(t, func(_ *testing.T, s *stage) {
-		s.World.App.Connections.HistoryDays = 90
+		s.connections.HistoryDays = 90
 		s.sync(`{"mode":"full"}`)
 		s.lose(s.id)
 		s.Sync(s.id)
 		s.wantLost("with accounts that are off", "are switched off and were not read again. To accept the loss, "+saidByPatch)
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.patch(`{"data_lost_at":null}`).OK()
 		s.wantLost("after it was accepted", "")
 
 		s.linkedIn()
 		s.Sync(s.id)
 		s.Sync(s.id)
-		s.World.Clock.Advance(700 * 24 * time.Hour)
-		s.reconnect()
+		s.Clock.Advance(700 * 24 * time.Hour)
+		s.reconnectLinkedIn()
 		s.lose(s.id)
 		s.Sync(s.id)
 		s.Sync(s.id)
 		s.wantLost("with days of long ago", "no longer reports days before")
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.patch(`{"data_lost_at":null}`).OK()
 		s.wantLost("after that was accepted", "")
 	}, "linkedin_ads")
 }
@@ -214,27 +215,27 @@ func TestLostUnreadable(t *testing.T) {
 func TestLostDisconnected(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		source := func(name string) {
-			s.Do("POST", "/v1/ingest/metrics?source="+name, `[{"date":"2026-11-13","clicks":1,"spend":10}]`).Want(200)
-			s.id = s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
+			s.ingest(name, `[{"date":"2026-11-13","clicks":1,"spend":10}]`).OK()
+			s.id = s.ownData()
 		}
 		source("before")
 		s.lose(s.id)
-		s.Do("DELETE", s.path(""), nil).Want(200)
+		s.disconnect(false).OK()
 		s.wantLost("disconnected after the loss", "is disconnected")
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null,"name":"Other"}`).WantError(409, "archived")
-		s.Do("PATCH", s.path(""), `{"data_lost_at":null}`).Want(200)
+		s.patch(`{"data_lost_at":null,"name":"Other"}`).Fault("archived")
+		s.patch(`{"data_lost_at":null}`).OK()
 		s.wantLost("accepted", "")
 
 		source("after")
-		s.Do("DELETE", s.path(""), nil).Want(200)
+		s.disconnect(false).OK()
 		lost, resyncs := s.lose(s.id)
 		want(t, "lost and read again", []bool{true, false}, []bool{lost, resyncs})
 		s.wantLost("disconnected before the loss", "is disconnected")
-		s.Do("DELETE", s.path("?purge=true"), nil).Want(200)
+		s.disconnect(true).OK()
 		s.wantLost("erased", "")
 
 		source("erased")
-		s.Do("DELETE", s.path("?purge=true"), nil).Want(200)
+		s.disconnect(true).OK()
 		lost, _ = s.lose(s.id)
 		want(t, "lost what was erased", false, lost)
 		s.wantLost("erased before the loss", "")
@@ -278,12 +279,17 @@ func TestLostDuringFirstSync(t *testing.T) {
 func TestLostForgetsAnswers(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		send := func() (replayed bool) {
-			r := s.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-11-14","clicks":1}]`, "Idempotency-Key: october-1").Want(200)
-			return r.Header.Get("Idempotency-Replayed") != ""
+			const key = "october-1"
+			stored, err := s.DB.StoredResponse(t.Context(), s.Workspace, key)
+			s.must(err)
+			if stored == nil {
+				s.ingestOnce(ingest.DefaultSource, `[{"date":"2026-11-14","clicks":1}]`, &record.Idempotency{Key: key, Fingerprint: "f", Status: 200}).OK()
+			}
+			return stored != nil
 		}
 		send()
 		want(t, "replayed", true, send())
-		own := s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
+		own := s.ownData()
 		if lost, resyncs := s.lose(own); !lost || resyncs {
 			t.Fatalf("got %v, %v want lost, and not read again", lost, resyncs)
 		}

@@ -19,7 +19,7 @@ import (
 func (s *stage) issues(id string) (codes []string) {
 	s.t.Helper()
 	var c campaign.Campaign
-	s.Do("GET", "/v1/campaigns/"+id, nil).Want(200).Data(&c)
+	s.getCampaign(id).Decode(&c)
 	for _, issue := range c.Delivery.Issues {
 		if issue.Code == "push_pending" || issue.Code == "push_failed" || issue.Code == "drifted" {
 			codes = append(codes, issue.Code)
@@ -58,8 +58,8 @@ func (s *stage) reported(what, id string, issues []string, delayed, failed, appl
 // granted grants access anew and has what was requested written.
 func (s *stage) granted(id string) {
 	s.t.Helper()
-	s.World.Sandbox().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
-	s.Do("POST", s.path("/reconnect"), nil).Want(200)
+	s.catalogue.Server().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
+	s.reconnect(nil).OK()
 	want(s.t, "planned once access is back", true, slices.Contains(s.jobs(), record.JobPush))
 	if again, err := s.push(id, 1); again != nil || err != nil {
 		s.t.Fatalf("push once access is back: got %v, %v", again, err)
@@ -74,14 +74,14 @@ func TestPushWithoutAccess(t *testing.T) {
 		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
 		s.sync(recent)
 		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
-		want(t, "push right after the request", "pending", *s.refs("/v1/campaigns/" + id)[0].Push)
+		s.transition(id, "pause").OK()
+		want(t, "push right after the request", "pending", *s.refs(id)[0].Push)
 		s.reported("requested", id, []string{"push_pending"}, 0, 0, 0)
 		for range 2 {
 			if again, err := s.push(id, 1); again != nil || err != nil {
 				t.Errorf("got %v, %v want to wait for access", again, err)
 			}
-			want(t, "push without access", "failed", *s.refs("/v1/campaigns/" + id)[0].Push)
+			want(t, "push without access", "failed", *s.refs(id)[0].Push)
 			s.reported("without access", id, []string{"push_failed"}, 0, 1, 0)
 		}
 		s.granted(id)
@@ -96,11 +96,11 @@ func TestPushFindsAccessEnded(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
 		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait for access", again, err)
 		}
-		want(t, "push", "failed", *s.refs("/v1/campaigns/" + id)[0].Push)
+		want(t, "push", "failed", *s.refs(id)[0].Push)
 		s.reported("access has ended", id, []string{"push_failed"}, 0, 1, 0)
 		c := s.connection()
 		want(t, "connection", connection.StatusReauthRequired, c.Status)
@@ -118,11 +118,11 @@ func TestPushFindsAccessEnded(t *testing.T) {
 func TestPushThrottled(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		until, stated := s.World.Clock.Now().Add(4*time.Minute), true
+		until, stated := s.Clock.Now().Add(4*time.Minute), true
 		s.tricks.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until, Stated: stated}
 		}
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		for range 2 {
 			again, err := s.push(id, 1)
 			if err != nil || again == nil || *again != clock.At(until) {
@@ -141,7 +141,7 @@ func TestPushThrottled(t *testing.T) {
 			t.Errorf("got %v, %v want to be called again soon", again, err)
 		}
 		s.reported("throttled for an unknown time", id, []string{"push_pending"}, 1, 0, 0)
-		why := s.refs("/v1/campaigns/" + id)[0].PushError
+		why := s.refs(id)[0].PushError
 		if why == nil || why.Code != "80004" || why.Since != s.now() {
 			t.Errorf("got error %+v want the platform's", why)
 		}
@@ -160,12 +160,12 @@ func TestPushNotConfirmed(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
 		s.tricks.forgets = true
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
 		s.delivers("not written", id, there, "pending", "ACTIVE", true)
-		want(t, "why", "not_confirmed", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		want(t, "why", "not_confirmed", s.refs(id)[0].PushError.Code)
 		s.tricks.forgets = false
 		if _, err := s.push(id, 2); err != nil {
 			t.Error(err)
@@ -181,7 +181,7 @@ func TestPushReadBackSaysNothing(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
 		s.tricks.forgets = true
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		for attempt, seen := range []func(connection.Observed) (connection.Observed, error){
 			func(connection.Observed) (connection.Observed, error) { return connection.Observed{}, nil },
 			func(connection.Observed) (connection.Observed, error) {
@@ -196,7 +196,7 @@ func TestPushReadBackSaysNothing(t *testing.T) {
 				t.Errorf("got %v want to be called again", err)
 			}
 			s.delivers("not confirmed", id, there, "pending", "ACTIVE", true)
-			want(t, "why", "not_confirmed", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+			want(t, "why", "not_confirmed", s.refs(id)[0].PushError.Code)
 		}
 		s.reported("not confirmed", id, []string{"push_pending"}, 1, 0, 0)
 		s.tricks.forgets, s.tricks.seen = false, nil
@@ -213,7 +213,7 @@ func TestPushReadBackSaysNothing(t *testing.T) {
 func TestPushArchived(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.Do("DELETE", "/v1/campaigns/"+id, nil).Want(200)
+		s.transition(id, "archive").OK()
 		s.delivers("archived", id, there, "pending", "ACTIVE", true)
 		want(t, "issues", []string{"push_pending"}, s.issues(id))
 		if _, err := s.push(id, 1); err != nil {
@@ -230,14 +230,14 @@ func TestPushOvertaken(t *testing.T) {
 		id, there := pushing(t, s)
 		s.tricks.status = func(string, string, bool) error {
 			s.tricks.status = nil
-			s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+			s.transition(id, "resume").OK()
 			return nil
 		}
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		if _, err := s.push(id, 1); err != nil {
 			t.Error(err)
 		}
-		want(t, "push", "pending", *s.refs("/v1/campaigns/" + id)[0].Push)
+		want(t, "push", "pending", *s.refs(id)[0].Push)
 		if _, err := s.push(id, 1); err != nil {
 			t.Error(err)
 		}
@@ -252,7 +252,7 @@ func TestPushBeatsOlderLook(t *testing.T) {
 		id, there := pushing(t, s)
 		s.tricks.entities = func() {
 			s.tricks.entities = nil
-			s.World.Clock.Advance(time.Second)
+			s.Clock.Advance(time.Second)
 			s.act(id, "pause")
 		}
 		s.sync(`{"streams":["campaigns"]}`)
@@ -267,12 +267,12 @@ func TestPushBeatsOlderLook(t *testing.T) {
 func TestPauseIsNotWritten(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		s.patch(`{"write_enabled":false}`).OK()
 		s.act(id, "pause")
 		s.delivers("not written", id, there, "failed", "ACTIVE", true)
-		want(t, "why", "write_disabled", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		want(t, "why", "write_disabled", s.refs(id)[0].PushError.Code)
 		s.reported("not written", id, []string{"push_failed"}, 0, 1, 0)
-		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		s.patch(`{"write_enabled":true}`).OK()
 		want(t, "planned", true, slices.Contains(s.jobs(), record.JobPush))
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)
@@ -286,7 +286,7 @@ func TestPauseIsNotWritten(t *testing.T) {
 func TestPauseOnThePlatform(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		s.patch(`{"write_enabled":false}`).OK()
 		s.act(id, "pause")
 		client, k := s.stranger()
 		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, false); err != nil {
@@ -310,17 +310,17 @@ func TestPushWriteDisabled(t *testing.T) {
 		s.tricks.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
 		}
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		_, _ = s.push(id, 1)
 		s.reported("delayed", id, []string{"push_pending"}, 1, 0, 0)
 		s.tricks.status = nil
-		s.Do("PATCH", s.path(""), `{"write_enabled":false}`).Want(200)
+		s.patch(`{"write_enabled":false}`).OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait until it may be written", again, err)
 		}
 		s.delivers("not written", id, there, "failed", "ACTIVE", true)
 		s.reported("not written", id, []string{"push_failed"}, 1, 1, 0)
-		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		s.patch(`{"write_enabled":true}`).OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)
 		}
@@ -340,10 +340,10 @@ func TestPushUnlinked(t *testing.T) {
 		unlink := func() {
 			t.Helper()
 			s.tricks.status = fail
-			s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+			s.transition(id, "pause").OK()
 			_, _ = s.push(id, 1)
 			s.tricks.status = nil
-			s.Do("POST", s.path("/links"), map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": there.ExternalID, "record_id": nil}}}).Want(200)
+			s.links(map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": there.ExternalID, "record_id": nil}}}).OK()
 		}
 		unlink()
 		s.reported("unlinked", id, nil, 1, 1, 0)
@@ -355,10 +355,10 @@ func TestPushUnlinked(t *testing.T) {
 		}
 		s.delivers("written", id, there, "applied", "PAUSED", false)
 
-		s.World.Clock.Advance(2 * time.Minute)
+		s.Clock.Advance(2 * time.Minute)
 		s.act(id, "resume")
 		unlink()
-		s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+		s.transition(id, "resume").OK()
 		s.link(there.ExternalID, id)
 		s.delivers("resumed meanwhile", id, there, "", "ACTIVE", true)
 	}, "meta_ads")
@@ -371,15 +371,15 @@ func TestPushDisconnected(t *testing.T) {
 		s.tricks.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
 		}
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		_, _ = s.push(id, 1)
-		s.Do("DELETE", s.path(""), nil).Want(200)
+		s.disconnect(false).OK()
 		for range 2 {
 			if again, err := s.push(id, 1); again != nil || err != nil {
 				t.Errorf("got %v, %v want nothing to do", again, err)
 			}
 			s.delivers("disconnected", id, there, "failed", "ACTIVE", true)
-			want(t, "why", "connection_disconnected", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+			want(t, "why", "connection_disconnected", s.refs(id)[0].PushError.Code)
 			s.reported("disconnected", id, []string{"push_failed"}, 1, 1, 0)
 		}
 	}, "meta_ads")
@@ -391,24 +391,24 @@ func TestPushAtTheStart(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.sync(`{"streams":["campaigns"]}`)
 		id, there := s.campaign("Later"), s.twin("meta_ads")
-		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		s.patch(`{"write_enabled":true}`).OK()
 		client, k := s.stranger()
 		if err := client.SetStatus(t.Context(), k, there.AccountID, there.ExternalID, false); err != nil {
 			t.Fatal(err)
 		}
 		s.sync(`{"streams":["campaigns"]}`)
 		s.link(there.ExternalID, id)
-		start := s.World.Clock.Now().Add(72 * time.Hour)
-		s.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"schedule": map[string]any{"start_at": start.Format(time.RFC3339)}}).Want(200)
+		start := s.Clock.Now().Add(72 * time.Hour)
+		s.patchCampaign(id, map[string]any{"schedule": map[string]any{"start_at": start.Format(time.RFC3339)}}).OK()
 		for _, verb := range []string{"launch", "pause", "resume"} {
-			s.Do("POST", "/v1/campaigns/"+id+"/"+verb, nil).Want(200)
+			s.transition(id, verb).OK()
 			if again, err := s.push(id, 1); again != nil || err != nil {
 				t.Fatalf("push after %s: got %v, %v", verb, again, err)
 			}
 			s.delivers(verb+" before the start", id, there, "", "PAUSED", false)
 		}
-		s.World.Clock.Advance(72 * time.Hour)
-		if _, err := s.World.App.Campaigns.Settle(t.Context(), s.Workspace, ident.ID(id)); err != nil {
+		s.Clock.Advance(72 * time.Hour)
+		if _, err := s.Campaigns.Settle(t.Context(), s.Workspace, ident.ID(id)); err != nil {
 			t.Fatal(err)
 		}
 		s.delivers("the start has come", id, there, "pending", "PAUSED", false)
@@ -425,11 +425,11 @@ func TestPauseBeforeTheStart(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.sync(`{"streams":["campaigns"]}`)
 		id, there := s.campaign("Later"), s.twin("meta_ads")
-		s.Do("PATCH", s.path(""), `{"write_enabled":true}`).Want(200)
+		s.patch(`{"write_enabled":true}`).OK()
 		s.link(there.ExternalID, id)
-		start := s.World.Clock.Now().Add(72 * time.Hour)
-		s.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"schedule": map[string]any{"start_at": start.Format(time.RFC3339)}}).Want(200)
-		s.Do("POST", "/v1/campaigns/"+id+"/launch", nil).Want(200)
+		start := s.Clock.Now().Add(72 * time.Hour)
+		s.patchCampaign(id, map[string]any{"schedule": map[string]any{"start_at": start.Format(time.RFC3339)}}).OK()
+		s.transition(id, "launch").OK()
 		s.delivers("launched", id, there, "", "ACTIVE", true)
 		want(t, "issues", []string{"drifted"}, s.issues(id))
 		s.act(id, "pause")

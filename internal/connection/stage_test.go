@@ -1,28 +1,49 @@
 package connection_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"fanfare/internal/account"
+	"fanfare/internal/adplatform/registry"
 	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/analytics"
+	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+	"fanfare/internal/metrics"
+	"fanfare/internal/metrics/metricstest"
+	"fanfare/internal/page"
+	"fanfare/internal/seal"
 	"fanfare/internal/secret"
+	"fanfare/internal/store/storetest"
 )
 
-// stage is a tenant with a sandbox, all of whose calls to platforms a test can
-// look at and spoil.
+// stage is a workspace with the services that connections need and a sandbox,
+// all of whose calls to platforms a test can look at and spoil.
 type stage struct {
-	*fanfaretest.Tenant
-	t      *testing.T
-	id     string
+	*storetest.World
+	t           *testing.T
+	id          string
+	connections *connection.Service
+	analytics   *analytics.Service
+	imports     *ingest.Service
+	catalogue   *registry.Catalogue
+	// platforms is the address at which the sandbox plays all platforms.
+	platforms string
+	// log is what the service has logged.
+	log    bytes.Buffer
 	tricks *tricks
 }
 
@@ -123,31 +144,85 @@ func (c *tricked) Refresh(ctx context.Context, a connection.App, k connection.Cr
 // world is what every sandbox here is made from.
 var world = sandbox.World{Seed: 7, Currency: "USD", Timezone: "UTC"}
 
-// onStage runs a test on both engines, with a sandbox whose first run was
-// canceled, so that a test reads only the days that it is about. Where
-// platforms are named, only their accounts are switched on.
+// onStage runs a test with a sandbox whose first run was canceled, so that a
+// test reads only the days that it is about. Where platforms are named, only
+// their accounts are switched on.
 func onStage(t *testing.T, test func(t *testing.T, s *stage), platforms ...string) {
 	t.Helper()
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
-		s := newStage(t, w)
-		s.id = s.Do("POST", "/v1/connections", map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).Want(201).ID()
-		s.Do("POST", "/v1/syncs/"+string(s.runs()[0].ID)+"/cancel", nil).Want(200)
-		if len(platforms) > 0 {
-			s.only(platforms...)
-		}
-		test(t, s)
-	})
+	s := newStage(t)
+	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).OK().ID()
+	s.cancel(s.runs()[0].ID).OK()
+	if len(platforms) > 0 {
+		s.only(platforms...)
+	}
+	test(t, s)
 }
 
-func newStage(t *testing.T, w *fanfaretest.World) *stage {
-	s := &stage{Tenant: w.Tenant(account.Enterprise), t: t, tricks: &tricks{Catalogue: w.App.Connections.Catalogue}}
-	w.App.Connections.Catalogue = s.tricks
+// home is the currency and the time zone of the workspace.
+var home = connection.Home{Currency: "USD", Zone: "UTC"}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{World: newWorld(t), t: t}
+	facts, now := metricstest.NewNaive(), s.Clock.Now
+	sealer, err := page.NewSealer([][]byte{make([]byte, page.KeySize)}, rand.Reader)
+	s.must(err)
+	s.analytics = analytics.New(analytics.Deps{
+		Facts: facts, Rates: s.DB.Rates(), Results: s.DB.Results(), Flights: s.DB.Analytics(), Records: s.DB.Analytics(),
+		Workspace: func(context.Context, ident.ID) (analytics.Workspace, error) { return s.workspace(), nil },
+		Catchup:   metrics.NewMirror(facts, s.DB, now).CatchUp, Now: now, Random: rand.Reader,
+		Seal: func(_ ident.ID, plain []byte) string { return sealer.SealBytes("result", plain) },
+		Open: func(_ ident.ID, text string) ([]byte, bool) { return sealer.OpenBytes("result", text) },
+	})
+	refs := map[string]campaign.References{"audience_ids": s.DB.Audiences(), "creative_ids": s.DB.Creatives(), "connection_ids": s.DB.Connections()}
+	s.Campaigns = campaign.New(s.DB.Campaigns(), refs, s.analytics, now, rand.Reader)
+	s.catalogue = s.playPlatforms()
+	ring, _, err := seal.OpenOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
+	s.must(err)
+	s.tricks = &tricks{Catalogue: s.catalogue}
+	s.connections = connection.New(connection.Parts{
+		Store: s.DB.Connections(), Runs: s.DB.Runs(), Links: s.DB.Links(), Facts: metrics.Connections{Engine: facts},
+		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Catalogue: s.tricks, Sandbox: s.catalogue, Vault: registry.Vault{Ring: ring},
+		PublicURL: "https://fanfare.test", HistoryDays: 730, Now: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
+		SealState: func(plain []byte) string { return sealer.SealBytes("grant", plain) },
+		OpenState: func(text string) ([]byte, bool) { return sealer.OpenBytes("grant", text) },
+	})
+	t.Cleanup(s.connections.Wait)
+	s.Campaigns.Platforms = s.connections
+	s.imports = ingest.New(ingest.Deps{Facts: facts, Sources: s.connections, Records: s.DB, Imports: s.DB.Imports(), Files: s.Files, Now: now, Random: rand.Reader})
 	return s
 }
 
-// path is where the connection is.
-func (s *stage) path(more string) string { return "/v1/connections/" + s.id + more }
+// playPlatforms has every platform, also the real ones, played by a sandbox.
+func (s *stage) playPlatforms() *registry.Catalogue {
+	s.t.Helper()
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.catalogue.Server().ServeHTTP(w, r) }))
+	s.t.Cleanup(outside.Close)
+	s.platforms = outside.URL
+	o := registry.Options{
+		Apps: map[string]connection.App{}, URLs: map[string]string{}, Now: s.Clock.Now,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	for _, p := range (&sandbox.Server{}).Addresses() {
+		o.Apps[p.Platform] = connection.App{ID: "client", Secret: secret.New("client-secret")}
+		o.URLs[p.Platform] = outside.URL + p.Prefix
+	}
+	c, err := registry.New(o)
+	s.must(err)
+	return c
+}
+
+func (s *stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) workspace() analytics.Workspace {
+	return analytics.Workspace{ID: s.Workspace, Timezone: home.Zone, Currency: home.Currency}
+}
 
 // only switches off all accounts but those of some platforms.
 func (s *stage) only(platforms ...string) {
@@ -156,13 +231,13 @@ func (s *stage) only(platforms ...string) {
 	for _, a := range s.connection().Accounts {
 		list = append(list, map[string]any{"external_id": a.ExternalID, "enabled": slices.Contains(platforms, a.Platform)})
 	}
-	s.Do("PATCH", s.path(""), map[string]any{"accounts": list}).Want(200)
+	s.patch(map[string]any{"accounts": list}).OK()
 }
 
 // connection reads the connection.
 func (s *stage) connection() (c connection.Connection) {
 	s.t.Helper()
-	s.Do("GET", s.path(""), nil).Want(200).Data(&c)
+	s.Answer(s.connections.Get(s.t.Context(), s.Workspace, ident.ID(s.id))).Decode(&c)
 	return c
 }
 
@@ -179,15 +254,20 @@ func (s *stage) account(platform string) string {
 }
 
 // runs lists the runs, the newest first.
-func (s *stage) runs() (list []connection.Run) {
+func (s *stage) runs() []connection.Run {
 	s.t.Helper()
-	s.Do("GET", s.path("/syncs?limit=100"), nil).Want(200).Data(&list)
+	p, err := s.connections.ListRuns(s.t.Context(), s.Workspace, ident.ID(s.id), page.Query{Limit: 100, Sort: "created_at", Desc: true})
+	s.must(err)
+	list := make([]connection.Run, len(p.Docs))
+	for i, d := range p.Docs {
+		s.Answer(d, nil).Decode(&list[i])
+	}
 	return list
 }
 
 func (s *stage) run(id ident.ID) (r connection.Run) {
 	s.t.Helper()
-	s.Do("GET", "/v1/syncs/"+string(id), nil).Want(200).Data(&r)
+	s.Answer(s.connections.GetRun(s.t.Context(), s.Workspace, id)).Decode(&r)
 	return r
 }
 
@@ -205,18 +285,26 @@ func (s *stage) sync(options string) connection.Run {
 	return s.run(id)
 }
 
+// Sync does the next thing that is to be done for a connection: a run, if one
+// is due.
+func (s *stage) Sync(id string) {
+	s.t.Helper()
+	_, err := s.connections.Work(s.t.Context(), s.Workspace, ident.ID(id))
+	s.must(err)
+}
+
 // ask asks for a sync.
 func (s *stage) ask(options string) ident.ID {
 	s.t.Helper()
-	return ident.ID(s.Do("POST", s.path("/sync"), options).Want(202).ID())
+	return ident.ID(s.request(options).OK().ID())
 }
 
 // now is the time as records have it.
-func (s *stage) now() clock.Instant { return clock.At(s.World.Clock.Now()) }
+func (s *stage) now() clock.Instant { return clock.At(s.Clock.Now()) }
 
 // work does what is due.
 func (s *stage) work(ctx context.Context) (at *time.Time, err error) {
-	again, err := s.World.App.Connections.Work(ctx, s.Workspace, ident.ID(s.id))
+	again, err := s.connections.Work(ctx, s.Workspace, ident.ID(s.id))
 	if again != nil {
 		t := again.Time()
 		at = &t
@@ -239,12 +327,12 @@ func (s *stage) figures(dimension string) (sums map[string]string, warnings []st
 			} `json:"warnings"`
 		} `json:"meta"`
 	}
-	res := s.Do("POST", "/v1/analytics/query", map[string]any{
-		"metrics": []string{"spend"}, "dimensions": []string{dimension}, "date_range": map[string]string{"start_date": "2026-11-01", "end_date": "2026-12-31"}, "limit": 1000,
-	}).Want(200)
-	if err := json.Unmarshal(res.Body, &answer); err != nil {
-		s.t.Fatal(err)
-	}
+	first, last, limit := "2026-11-01", "2026-12-31", int64(1000)
+	res, err := s.analytics.Query(s.t.Context(), s.workspace(), &analytics.Query{
+		Metrics: []string{"spend"}, Dimensions: []string{dimension}, Range: &analytics.Range{Start: &first, End: &last}, Limit: &limit,
+	})
+	s.must(err)
+	s.must(json.Unmarshal(res.AppendJSON(nil), &answer))
 	sums = map[string]string{}
 	for _, row := range answer.Data {
 		name := "none"
@@ -263,11 +351,11 @@ func (s *stage) figures(dimension string) (sums map[string]string, warnings []st
 func (s *stage) truth(platform string, first clock.Date) string {
 	s.t.Helper()
 	sum := int64(0)
-	a, ok := s.World.Sandbox().Account(s.account(platform))
+	a, ok := s.catalogue.Server().Account(s.account(platform))
 	if !ok {
 		s.t.Fatalf("the sandbox does not know the account of %s", platform)
 	}
-	for _, d := range s.World.Sandbox().Truth(a, first, today).Families["base"] {
+	for _, d := range s.catalogue.Server().Truth(a, first, today).Families["base"] {
 		sum += *d.SpendMicros
 	}
 	return fact.Millionths(sum).String()
@@ -277,9 +365,7 @@ func (s *stage) truth(platform string, first clock.Date) string {
 // happens at the same moment here.
 func (s *stage) events(id string) (types []string) {
 	s.t.Helper()
-	for _, e := range s.Do("GET", "/v1/events?limit=100&resource_id="+id, nil).Want(200).List().Data {
-		types = append(types, e["type"].(string))
-	}
+	types = s.EventTypes(id)
 	slices.Sort(types)
 	return types
 }
@@ -287,14 +373,14 @@ func (s *stage) events(id string) (types []string) {
 // strike has the sandbox play a fault.
 func (s *stage) strike(r sandbox.Rule) {
 	s.t.Helper()
-	if err := s.World.Sandbox().Strike(r); err != nil {
+	if err := s.catalogue.Server().Strike(r); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 // calls counts what the sandbox was asked.
 func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
-	for _, e := range s.World.Sandbox().Journal() {
+	for _, e := range s.catalogue.Server().Journal() {
 		if match(e) {
 			n++
 		}
@@ -306,7 +392,7 @@ func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
 // to the same accounts.
 func (s *stage) stranger() (connection.Client, connection.Credentials) {
 	s.t.Helper()
-	granted, err := s.World.Sandbox().Grant(world)
+	granted, err := s.catalogue.Server().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -18,12 +18,12 @@ func TestPushLateWrite(t *testing.T) {
 		s.tricks.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "timeout", Message: "No answer."}
 		}
-		s.Do("POST", "/v1/campaigns/"+id+"/resume", nil).Want(200)
+		s.transition(id, "resume").OK()
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
 		s.tricks.status = nil
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		check := func(what string, attempt int64) *clock.Instant {
 			t.Helper()
 			again, err := s.push(id, attempt)
@@ -55,7 +55,7 @@ func TestPushLateWrite(t *testing.T) {
 			if looks > 20 {
 				t.Fatal("got looks without end")
 			}
-			s.World.Clock.Advance(again.Time().Sub(s.World.Clock.Now()))
+			s.Clock.Advance(again.Time().Sub(s.Clock.Now()))
 			again = check("looked again", 1)
 		}
 		// What changes after that was not ours.
@@ -69,16 +69,16 @@ func TestPushLateWrite(t *testing.T) {
 func TestPushHangs(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.Do("POST", "/v1/campaigns/"+id+"/pause", nil).Want(200)
+		s.transition(id, "pause").OK()
 		s.tricks.hangs = true
-		s.World.App.Connections.StateTime = 100 * time.Millisecond
+		s.connections.StateTime = 100 * time.Millisecond
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
 		s.delivers("no answer", id, there, "pending", "ACTIVE", true)
-		want(t, "why", "timeout", s.refs("/v1/campaigns/" + id)[0].PushError.Code)
+		want(t, "why", "timeout", s.refs(id)[0].PushError.Code)
 		s.tricks.hangs = false
-		s.World.App.Connections.StateTime = time.Minute
+		s.connections.StateTime = time.Minute
 		if _, err := s.push(id, 2); err != nil {
 			t.Error(err)
 		}

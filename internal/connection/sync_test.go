@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
-	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ingest"
 )
 
 // TestFirstSync follows a connection from the moment it is made: three months
@@ -19,8 +19,8 @@ import (
 // the platforms to the last millionth.
 func TestFirstSync(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, fanfaretest.New(t, nil))
-	s.id = s.Do("POST", "/v1/connections", map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).Want(201).ID()
+	s := newStage(t)
+	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).OK().ID()
 	s.only("meta_ads", "linkedin_ads")
 	first := s.runs()[0]
 	want(t, "first run", []any{connection.RunQueued, "initial", "full"}, []any{first.Status, first.Trigger, first.Mode})
@@ -55,15 +55,15 @@ func TestFirstSync(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.sync(recent)
-		s.World.Clock.Advance(50 * time.Minute)
+		s.Clock.Advance(50 * time.Minute)
 		at, err := s.work(t.Context())
-		if err != nil || at == nil || at.Sub(s.World.Clock.Now()) > 16*time.Minute {
+		if err != nil || at == nil || at.Sub(s.Clock.Now()) > 16*time.Minute {
 			t.Fatalf("got %v, %v want to be called within the hour", at, err)
 		}
 		want(t, "next run", at.UTC(), s.connection().Sync.NextRunAt.Time().UTC())
 		var windows []connection.Days
 		for range 3 {
-			s.World.Clock.Advance(70 * time.Minute)
+			s.Clock.Advance(70 * time.Minute)
 			s.Sync(s.id)
 			r := s.runs()[0]
 			want(t, "run", []any{connection.RunSucceeded, "scheduled"}, []any{r.Status, r.Trigger})
@@ -72,7 +72,7 @@ func TestSchedule(t *testing.T) {
 		short := connection.Days{StartDate: today - 1, EndDate: today}
 		want(t, "windows", []connection.Days{{StartDate: today - 30, EndDate: today}, short, short}, windows)
 
-		s.World.Clock.Advance(24 * time.Hour)
+		s.Clock.Advance(24 * time.Hour)
 		s.Sync(s.id)
 		r := s.runs()[0]
 		want(t, "the next day", connection.Days{StartDate: today - 29, EndDate: today + 1}, r.Window)
@@ -89,7 +89,7 @@ func TestSyncTogether(t *testing.T) {
 		var answers [8]connection.Run
 		var wg sync.WaitGroup
 		for i := range answers {
-			wg.Go(func() { s.Do("POST", s.path("/sync"), `{}`).Want(202).Data(&answers[i]) })
+			wg.Go(func() { s.request(`{}`).Decode(&answers[i]) })
 		}
 		wg.Wait()
 		r, found := answers[0], 0
@@ -114,22 +114,21 @@ func TestSyncTogether(t *testing.T) {
 func TestSyncRefused(t *testing.T) {
 	onStage(t, func(_ *testing.T, s *stage) {
 		s.only()
-		s.Do("POST", s.path("/sync"), nil).WantError(409, "invalid_state")
+		s.request(nil).Fault("invalid_state")
 		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
 		s.only("meta_ads")
 		s.sync(recent)
-		s.Do("POST", s.path("/sync"), nil).WantError(409, "connection_reauth_required")
-		s.Do("DELETE", s.path(""), nil).Want(200)
-		s.Do("POST", s.path("/sync"), nil).WantError(409, "invalid_state")
-		s.Do("POST", s.path("/reconnect"), nil).WantError(409, "invalid_state")
+		s.request(nil).Fault("connection_reauth_required")
+		s.disconnect(false).OK()
+		s.request(nil).Fault("invalid_state")
+		s.reconnect(nil).Fault("invalid_state")
 
-		s.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-11-14","clicks":1}]`).Want(200)
-		own := s.Do("GET", "/v1/connections?platform=api", nil).Want(200).List().Data[0]["id"].(string)
-		for _, verb := range []string{"/sync", "/reconnect"} {
-			s.Do("POST", "/v1/connections/"+own+verb, nil).WantError(409, "invalid_state")
-		}
-		s.id = s.Do("POST", "/v1/connections", `{"platform":"meta_ads","name":"Waiting"}`).Want(201).ID()
-		s.Do("POST", s.path("/sync"), nil).WantError(409, "invalid_state")
+		s.ingest(ingest.DefaultSource, `[{"date":"2026-11-14","clicks":1}]`).OK()
+		s.id = s.ownData()
+		s.request(nil).Fault("invalid_state")
+		s.reconnect(nil).Fault("invalid_state")
+		s.id = s.connect(`{"platform":"meta_ads","name":"Waiting"}`).OK().ID()
+		s.request(nil).Fault("invalid_state")
 	})
 }
 
@@ -137,7 +136,7 @@ func TestSyncRefused(t *testing.T) {
 // stays, and nothing begins in its place.
 func TestCancel(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		if at, err := s.work(t.Context()); err != nil || at == nil || !at.After(s.World.Clock.Now()) || len(s.runs()) != 1 {
+		if at, err := s.work(t.Context()); err != nil || at == nil || !at.After(s.Clock.Now()) || len(s.runs()) != 1 {
 			t.Fatalf("after a run was canceled: got %v, %v and %d runs, want nothing to do before the next", at, err, len(s.runs()))
 		}
 		reads, reached := 0, make(chan struct{})
@@ -158,7 +157,7 @@ func TestCancel(t *testing.T) {
 			ended <- err
 		}()
 		<-reached
-		s.Do("POST", "/v1/syncs/"+string(id)+"/cancel", nil).Want(200)
+		s.cancel(id).OK()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +167,7 @@ func TestCancel(t *testing.T) {
 		want(t, "connection", []any{connection.StatusConnected, "idle"}, []any{c.Status, c.Sync.State})
 		sums, _ := s.figures("platform")
 		want(t, "what was brought in", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
-		s.Do("POST", "/v1/syncs/"+string(id)+"/cancel", nil).WantError(409, "invalid_state")
+		s.cancel(id).Fault("invalid_state")
 	}, "meta_ads", "tiktok_ads")
 }
 
@@ -196,7 +195,7 @@ func TestAccountsDuringRun(t *testing.T) {
 }
 
 func (s *stage) tiktok() string {
-	a, _ := s.World.Sandbox().Grant(world)
+	a, _ := s.catalogue.Server().Grant(world)
 	return a[sandbox.TikTokAds].AccountID
 }
 
@@ -253,21 +252,21 @@ func TestThrottled(t *testing.T) {
 		s.strike(sandbox.Rule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
 		id := s.ask(recent)
 		at, err := s.work(t.Context())
-		if err != nil || at == nil || at.Sub(s.World.Clock.Now()) < 9*time.Minute {
+		if err != nil || at == nil || at.Sub(s.Clock.Now()) < 9*time.Minute {
 			t.Fatalf("got %v, %v want to be called in ten minutes", at, err)
 		}
 		r := s.run(id)
 		want(t, "parked", []any{connection.RunWaiting, at.UTC()}, []any{r.Status, r.WaitingUntil.Time().UTC()})
 		sums, _ := s.figures("platform")
 		want(t, "figures meanwhile", map[string]string{"tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
-		s.World.Clock.Advance(time.Minute)
+		s.Clock.Advance(time.Minute)
 		if early, err := s.work(t.Context()); err != nil || early == nil || !early.Equal(*at) || s.run(id).Status != connection.RunWaiting {
 			t.Errorf("too early: got %v, %v want %v", early, err, at)
 		}
 		if got := s.ask(recent); got != id {
 			t.Errorf("a sync beside it: got %s want %s", got, id)
 		}
-		s.World.Clock.Advance(at.Sub(s.World.Clock.Now()))
+		s.Clock.Advance(at.Sub(s.Clock.Now()))
 		s.Sync(s.id)
 		r = s.run(id)
 		want(t, "afterwards", []any{connection.RunSucceeded, (*clock.Instant)(nil)}, []any{r.Status, r.WaitingUntil})
