@@ -1,24 +1,36 @@
 package store_test
 
 import (
+	"crypto/rand"
 	"testing"
 	"time"
 
 	"fanfare/internal/account"
-	"fanfare/internal/app"
 	"fanfare/internal/campaign"
-	"fanfare/internal/fanfaretest"
 	"fanfare/internal/money"
+	"fanfare/internal/store"
+	"fanfare/internal/store/sqlitetest"
+	"fanfare/internal/store/storetest"
 )
 
 // BenchmarkCreate measures durable creates by 64 writers that share commits.
 func BenchmarkCreate(b *testing.B) {
 	// The clock must advance, or random ids of one instant would scatter over
 	// the indexes.
-	w := fanfaretest.New(b, nil, func(c *app.Config) { c.Now = time.Now })
-	t := w.Tenant(account.Enterprise)
-	cause := fanfaretest.Operator
-	cause.Workspace = t.Workspace
+	e := sqlitetest.Open(b)
+	if _, err := store.Migrate(b.Context(), e, time.Now); err != nil {
+		b.Fatal(err)
+	}
+	db := store.New(e, 1024, time.Now, rand.Reader)
+	cause := storetest.Operator
+	made, err := account.New(db.Accounts(), time.Now, rand.Reader).CreateWorkspace(b.Context(), cause, account.NewWorkspace{
+		Name: "Bench", Plan: "enterprise", Owner: "owner@example.com", Currency: "USD", Timezone: "UTC",
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cause.Workspace = made.WorkspaceID
+	campaigns := campaign.New(db.Campaigns(), nil, nil, time.Now, rand.Reader)
 	objective := "sales"
 	spec := campaign.Spec{
 		Name: "Bench", Objective: &objective, Channels: []string{"search", "social"},
@@ -29,7 +41,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := w.App.Campaigns.CreateSpec(b.Context(), cause, spec); err != nil {
+			if _, err := campaigns.CreateSpec(b.Context(), cause, spec); err != nil {
 				b.Error(err)
 			}
 		}
