@@ -33,6 +33,16 @@ type conn struct {
 	release func()
 	once    sync.Once
 
+	// network is the unit of the cap per address; exempt connections have no
+	// such cap.
+	network netip.Prefix
+	exempt  bool
+	// idle is the time since which the connection has had no request, by the
+	// clock of places, requestRuns or cutOff.
+	idle atomic.Int64
+	// writing is the number of writes in progress.
+	writing atomic.Int32
+
 	// stall is how long a write may make no progress; stalled reports that a
 	// write exceeded it.
 	stall   time.Duration
@@ -50,6 +60,8 @@ const maxPiece = 16 << 10
 // Write fails if the client reads nothing for the stall time. A client that
 // reads one piece within that time may take any time for the whole.
 func (c *conn) Write(p []byte) (n int, err error) {
+	c.writing.Add(1)
+	defer c.writing.Add(-1)
 	for {
 		piece := p[:min(len(p), maxPiece)]
 		if err := c.extend(); err != nil {
@@ -152,60 +164,6 @@ func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.once.Do(c.release)
 	return err
-}
-
-// places counts open connections, in total and per address.
-type places struct {
-	max, maxPerIP int
-	exempt        func(netip.Addr) bool // from the cap per address
-
-	mu    sync.Mutex
-	total int
-	perIP map[netip.Prefix]int
-}
-
-func newPlaces(maxConns, maxPerIP int, exempt func(netip.Addr) bool) *places {
-	return &places{max: maxConns, maxPerIP: maxPerIP, exempt: exempt, perIP: make(map[netip.Prefix]int)}
-}
-
-// take reserves a place for peer; release frees it. It never blocks.
-func (p *places) take(peer netip.Addr) (release func(), ok bool) {
-	capped := !p.exempt(peer)
-	key := network(peer)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.total >= p.max || capped && p.perIP[key] >= p.maxPerIP {
-		return nil, false
-	}
-	p.total++
-	if capped {
-		p.perIP[key]++
-	}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.total--
-		if !capped {
-			return
-		}
-		if p.perIP[key]--; p.perIP[key] == 0 {
-			delete(p.perIP, key)
-		}
-	}, true
-}
-
-// network returns the unit of the cap per address. An IPv6 client has a whole
-// /56, so that a cap per single address would be ineffective.
-func network(a netip.Addr) netip.Prefix {
-	bits := 32
-	if a.Is6() {
-		bits = 56
-	}
-	p, err := a.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return p
 }
 
 // peerOf returns the address in host:port, the zero Addr if it has none.

@@ -83,7 +83,7 @@ func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Ti
 		// Choice: trusted proxies are exempt like loopback, because they
 		// forward many clients from few addresses.
 		return a.IsLoopback() || cfg.trusts(a)
-	})
+	}, now)
 	switch cfg.Mode {
 	case ModeAuto:
 		a, err := openAuthority(cfg.Dir, machineName(), now, log)
@@ -158,10 +158,10 @@ func (l *Listener) openDoors(secure http.Handler, plain PlainHandler) error {
 		return errors.New("serve was called twice on one listener")
 	}
 	if l.cfg.Mode == ModeProxy {
-		l.secure = newDoor(&forwarding{cfg: l.cfg, secure: secure, plain: plain, noise: l.noise}, l.noise, l.now, l.cfg.WriteTimeout)
+		l.secure = l.newDoor(&forwarding{cfg: l.cfg, secure: secure, plain: plain, noise: l.noise}, l.cfg.WriteTimeout)
 	} else {
-		l.secure = newDoor(secure, l.noise, l.now, l.cfg.WriteTimeout)
-		l.plain = newDoor(refusal(plain), l.noise, l.now, refusalTimeout).hurry()
+		l.secure = l.newDoor(secure, l.cfg.WriteTimeout)
+		l.plain = l.newDoor(refusal(plain), refusalTimeout).hurry()
 	}
 	if l.stopping() {
 		return nil
@@ -212,18 +212,17 @@ func (l *Listener) accept() error {
 
 // admitConn reserves a place for c, or closes c if none is free.
 func (l *Listener) admitConn(c net.Conn) {
-	release, ok := l.places.take(peerOf(c.RemoteAddr().String()))
-	if !ok {
-		l.noise.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
-		_ = c.Close()
-		return
-	}
 	counted := &conn{Conn: c, stall: l.cfg.WriteTimeout}
 	counted.release = func() {
-		release()
+		l.places.remove(counted)
 		l.mu.Lock()
 		delete(l.conns, counted)
 		l.mu.Unlock()
+	}
+	if !l.places.admit(counted) {
+		l.noise.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
+		_ = c.Close()
+		return
 	}
 	if !l.remember(counted) {
 		_ = counted.Close()

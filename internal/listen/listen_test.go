@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -272,65 +271,6 @@ func TestS4StrangersKeysMayBeRevoked(t *testing.T) {
 				got, _ := io.ReadAll(c)
 				if want := fmt.Sprintf("plain HTTP/1.1 %v ", tt.want); !strings.HasSuffix(string(got), want) {
 					t.Errorf("got %q, want it to end in %q", got, want)
-				}
-			})
-		})
-	}
-}
-
-func TestConnectionCaps(t *testing.T) {
-	open := func(c net.Conn) bool {
-		synctest.Wait()
-		if err := c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
-			return false
-		}
-		_, err := c.Read(make([]byte, 1))
-		return errors.Is(err, os.ErrDeadlineExceeded)
-	}
-	for _, tt := range []struct {
-		name string
-		cfg  Config
-		from []string
-		want []bool
-	}{
-		{"in all", Config{MaxConns: 2}, []string{"192.0.2.1:1", "127.0.0.1:1", "192.0.2.3:1"}, []bool{true, true, false}},
-		{"per IPv4 address", Config{MaxConnsPerIP: 1}, []string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.2:1", "[::ffff:192.0.2.2]:5"}, []bool{true, false, true, false}},
-		{"per IPv6 /56", Config{MaxConnsPerIP: 1}, []string{"[2001:db8::1]:1", "[2001:db8:0:ff::2]:1", "[2001:db8:0:100::1]:1"}, []bool{true, false, true}},
-		{"loopback is exempt", Config{MaxConnsPerIP: 1}, []string{"127.0.0.1:1", "127.0.0.1:2", "[::1]:1", "[::1]:2"}, []bool{true, true, true, true}},
-		{
-			"trusted proxies are exempt",
-			Config{Mode: ModeProxy, MaxConnsPerIP: 1, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}},
-			[]string{"10.0.0.1:1", "10.0.0.1:2", "10.0.1.1:1", "10.0.1.1:2"},
-			[]bool{true, true, true, false},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			cfg := autoConfig(t)
-			tt.cfg.Dir = cfg.Dir
-			if tt.cfg.Mode == "" {
-				tt.cfg.Mode = ModeAuto
-			}
-			synctest.Test(t, func(t *testing.T) {
-				p, s := inMemory(t, tt.cfg, http.HandlerFunc(secureAnswer))
-				var conns []net.Conn
-				for i, from := range tt.from {
-					c := p.dial(from)
-					conns = append(conns, c)
-					if got := open(c); got != tt.want[i] {
-						t.Errorf("connection %d from %s: open %v, want %v", i, from, got, tt.want[i])
-					}
-				}
-				for _, c := range conns {
-					_ = c.Close()
-				}
-				synctest.Wait()
-				if s.places.total != 0 || len(s.places.perIP) != 0 {
-					t.Errorf("after all closed: %d places, %v, want none taken", s.places.total, s.places.perIP)
-				}
-				again := p.dial(tt.from[0])
-				defer func() { _ = again.Close() }()
-				if !open(again) {
-					t.Error("a place that was given back cannot be taken again")
 				}
 			})
 		})

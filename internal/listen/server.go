@@ -31,25 +31,26 @@ type protocolServer struct {
 	server *http.Server
 }
 
-func newDoor(h http.Handler, noise *rateLimitedLog, now func() time.Time, stall time.Duration) *serverPair {
+func (l *Listener) newDoor(h http.Handler, stall time.Duration) *serverPair {
 	var http1, http2 http.Protocols
 	http1.SetHTTP1(true)
 	http2.SetHTTP2(true)
 	http2.SetUnencryptedHTTP2(true)
 	return &serverPair{
-		one: newRoom(limitBodyRead(h, now), &http1, headerHTTP1, noise),
-		two: newRoom(limitStalledStreams(h, stall), &http2, headerHTTP2, noise),
+		one: l.newRoom(limitBodyRead(h, l.now), &http1, headerHTTP1),
+		two: l.newRoom(limitStalledStreams(h, stall), &http2, headerHTTP2),
 	}
 }
 
-func newRoom(h http.Handler, speaks *http.Protocols, maxHeader int, noise *rateLimitedLog) *protocolServer {
+func (l *Listener) newRoom(h http.Handler, speaks *http.Protocols, maxHeader int) *protocolServer {
 	return &protocolServer{queue: newQueue(), server: &http.Server{
 		Handler:           h,
 		Protocols:         speaks,
 		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          log.New(noise, "", 0),
+		ConnState:         l.places.track,
+		ErrorLog:          log.New(l.noise, "", 0),
 		// The handler answers OPTIONS *, like every other request.
 		DisableGeneralOptionsHandler: true,
 		HTTP2: &http.HTTP2Config{

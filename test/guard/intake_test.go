@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -189,6 +190,29 @@ func TestDrillSlowReaders(t *testing.T) {
 	for range 10 {
 		if status, text := s.Call(key, http.MethodGet, "/v1/me", ""); status != http.StatusOK {
 			t.Fatalf("afterwards the workspace got %d %s want its places back", status, text)
+		}
+	}
+	s.Stop()
+}
+
+// TestDrillIdleConnections fills the server with connections that send one
+// request without a key and stay open. Each new one gets its answer.
+func TestDrillIdleConnections(t *testing.T) {
+	t.Parallel()
+	const most = 500
+	s := startDrill(t, "", "--max-connections", strconv.Itoa(most))
+	for i := range most + 50 {
+		c := s.dial()
+		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("connection %d: got %d want 200", i, res.StatusCode)
 		}
 	}
 	s.Stop()
