@@ -117,6 +117,8 @@ func TestH8PlainTextReplies(t *testing.T) {
 		{"header without a colon", "GET /v1 HTTP/1.1\r\n" + host + "nonsense\r\n\r\n", 400, true},
 		{"bad header name", "GET /v1 HTTP/1.1\r\n" + host + "a b: c\r\n\r\n", 400, true},
 		{"bad header value", "GET /v1 HTTP/1.1\r\n" + host + "a: \x01\r\n\r\n", 400, true},
+		{"continued header line", "GET /v1 HTTP/1.1\r\n" + host + "A: b\r\n c\r\n" + auth + "\r\n", 400, true},
+		{"bare LF", "GET /v1 HTTP/1.1\r\nHost: localhost\n" + auth + "\r\n", 400, true},
 		{"two lengths", "POST /v1/campaigns HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}", 400, true},
 		{"bad length", "POST /v1/campaigns HTTP/1.1\r\n" + host + "Content-Length: some\r\n\r\n{}", 400, true},
 		{"unknown Expect", "POST /v1/campaigns HTTP/1.1\r\n" + host + auth + "Expect: a miracle\r\nContent-Length: 2\r\n\r\n{}", 417, true},

@@ -153,7 +153,7 @@ func (p *places) track(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// countedConn returns the connection below TLS.
+// countedConn returns the connection below TLS and below the check of headers.
 func countedConn(nc net.Conn) *conn {
 	for {
 		if c, ok := nc.(*conn); ok {

@@ -157,7 +157,7 @@ func (d *serverPair) admit(c net.Conn, http2 bool) {
 		d.two.queue.put(c)
 		return
 	}
-	d.one.queue.put(c)
+	d.one.queue.put(strict(c))
 }
 
 // serve ends when the queue is closed; it cannot fail otherwise.
