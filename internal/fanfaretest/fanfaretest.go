@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -255,14 +256,18 @@ type Response struct {
 	Body   []byte
 }
 
-// Do calls the service. The body is sent as JSON: a string as it is, anything
-// else encoded. Headers are "Name: value"; an empty value removes the header.
+// Do calls the service. The body is sent as JSON: a string or an io.Reader as it
+// is, anything else encoded. Headers are "Name: value"; an empty value removes the header.
 // The exchange is checked against the contract.
 func (c *Client) Do(method, target string, body any, headers ...string) *Response {
 	t := c.World.T
 	t.Helper()
 	raw := encodeBody(t, body)
-	r := httptest.NewRequest(method, "https://fanfare.test"+target, bytes.NewReader(raw))
+	in, own := body.(io.Reader)
+	if !own {
+		in = bytes.NewReader(raw)
+	}
+	r := httptest.NewRequest(method, "https://fanfare.test"+target, in)
 	if body == nil {
 		r.Body, r.ContentLength = http.NoBody, 0
 	} else {
@@ -307,7 +312,7 @@ func (c *Client) send(r *http.Request, body []byte) *Response {
 func encodeBody(t testing.TB, body any) []byte {
 	t.Helper()
 	switch b := body.(type) {
-	case nil:
+	case nil, io.Reader:
 		return nil
 	case string:
 		return []byte(b)

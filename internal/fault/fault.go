@@ -38,6 +38,7 @@ const (
 	UnknownAPIVersion        Code = "unknown_api_version"
 	MethodNotAllowed         Code = "method_not_allowed"
 	NotAcceptable            Code = "not_acceptable"
+	BodyTimeout              Code = "body_timeout"
 	InvalidState             Code = "invalid_state"
 	Archived                 Code = "archived"
 	AlreadyExists            Code = "already_exists"

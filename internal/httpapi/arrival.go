@@ -11,34 +11,43 @@ import (
 	"fanfare/internal/ident"
 )
 
-// A body must arrive at slowestBody bytes per second on average after
-// bodyGrace. A client that sends nothing is disconnected within 7 seconds; a
-// client with a slow connection can still send the largest file.
+// A body must arrive at minBodyRate bytes per second and may fall at most
+// bodyGrace behind. What came earlier and faster does not count: a client that
+// sends nothing is disconnected after bodyGrace, whatever it has sent before,
+// because its body takes up memory. A client with a slow connection can still
+// send the largest file.
 const (
-	bodyGrace   = 6 * time.Second
+	bodyGrace   = 10 * time.Second
 	minBodyRate = 64 << 10
 )
 
-// unreservedBytes is the number of bytes of a body that need no reservation.
-const unreservedBytes = 64 << 10
+// Bytes of a body that need no reservation, with a caller and without. Clients
+// that are not signed in can open many thousands of streams, so that larger
+// bodies of theirs share the memory of one owner. What the console sends to
+// sign in is smaller.
+const (
+	unreservedBytes     = 64 << 10
+	anonymousUnreserved = 4 << 10
+	anonymousOwner      = "anonymous"
+)
 
 // readAll reads a body of the expected size, which is the limit if the size is
-// unknown. It calls take before it allocates more memory, and allocates only as
-// bytes arrive, not by the announced size. It calls within with the deadline of
-// the next bytes.
-func readAll(in io.Reader, expected int64, take func(more int64) error, within func(time.Time)) ([]byte, error) {
-	start := time.Now() //nolint:forbidigo // sockets know only the machine's own time
+// unknown. It calls take before it allocates more memory than free, and
+// allocates only as bytes arrive, not by the announced size. It calls within
+// with the deadline of the next bytes.
+func readAll(in io.Reader, expected, free int64, take func(more int64) error, within func(time.Time)) ([]byte, error) {
 	// One extra byte lets Read reach the end of the body without growing the
 	// buffer.
 	body := make([]byte, 0, min(expected, 4<<10)+1)
+	end := bodyDeadline(time.Time{}, 0)
 	for {
 		if len(body) == cap(body) {
 			size := 2 * int64(cap(body))
 			if expected >= int64(cap(body)) {
 				size = min(size, expected+1)
 			}
-			if size > unreservedBytes {
-				if err := take(size - max(int64(cap(body)), unreservedBytes)); err != nil {
+			if size > free {
+				if err := take(size - max(int64(cap(body)), free)); err != nil {
 					return nil, err
 				}
 			}
@@ -46,18 +55,29 @@ func readAll(in io.Reader, expected int64, take func(more int64) error, within f
 			copy(grown, body)
 			body = grown
 		}
-		piece := body[len(body):min(cap(body), len(body)+minBodyRate)]
-		within(start.Add(bodyGrace + time.Duration(len(body)+len(piece))*time.Second/minBodyRate))
-		n, err := in.Read(piece)
+		within(end)
+		n, err := in.Read(body[len(body):min(cap(body), len(body)+minBodyRate)])
 		if body = body[:len(body)+n]; errors.Is(err, io.EOF) {
 			return body, nil
 		} else if err != nil {
 			return nil, err
 		}
+		end = bodyDeadline(end, n)
 	}
 }
 
-// uploads divides the memory for request bodies among the workspaces of a node.
+// bodyDeadline returns the deadline that follows end after n more bytes of a
+// body. The zero time stands for a body that begins.
+func bodyDeadline(end time.Time, n int) time.Time {
+	latest := time.Now().Add(bodyGrace) //nolint:forbidigo // sockets know only the machine's own time
+	if end = end.Add(time.Duration(n) * time.Second / minBodyRate); end.IsZero() || end.After(latest) {
+		return latest
+	}
+	return end
+}
+
+// uploads divides the memory for request bodies on a node among its owners:
+// workspaces, and users, because one user can own many workspaces.
 type uploads struct {
 	most int64
 
@@ -69,7 +89,7 @@ type uploads struct {
 // Uploads is the default maximum of bytes of request bodies in memory.
 const Uploads = 512 << 20
 
-// leastUploads is the minimum: a workspace gets a quarter of it, which fits one
+// leastUploads is the minimum: an owner gets a quarter of it, which fits one
 // file of the maximum size.
 const leastUploads = 4 * 32 << 20
 
@@ -80,40 +100,46 @@ func newUploads(most int64) *uploads {
 	return &uploads{most: max(most, leastUploads), per: map[ident.ID]int64{}}
 }
 
-// take reserves n bytes for a workspace. A workspace gets at most a quarter of
-// the memory. The last eighth is only for workspaces with at most 1 MiB.
-func (u *uploads) take(workspace ident.ID, n int64) error {
+// take reserves n bytes for all of the owners. An owner gets at most a quarter
+// of the memory. The last eighth is only for owners with at most 1 MiB.
+func (u *uploads) take(n int64, owners ...ident.ID) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	own, limit := u.per[workspace]+n, u.most
-	if own > 1<<20 {
-		limit -= u.most / 8
+	limit := u.most
+	for _, owner := range owners {
+		switch own := u.per[owner] + n; {
+		case own > u.most/4:
+			return uploadLimitExceeded(u.most / 4)
+		case own > 1<<20:
+			limit = u.most - u.most/8
+		}
 	}
-	switch {
-	case own > u.most/4:
-		return uploadLimitExceeded(u.most / 4)
-	case u.total+n > limit:
+	if u.total+n > limit {
 		return overloaded()
 	}
 	u.total += n
-	u.per[workspace] = own
+	for _, owner := range owners {
+		u.per[owner] += n
+	}
 	return nil
 }
 
-// release releases n bytes of a workspace.
-func (u *uploads) release(workspace ident.ID, n int64) {
+// release releases n bytes of the owners.
+func (u *uploads) release(n int64, owners ...ident.ID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.total -= n
-	if u.per[workspace] -= n; u.per[workspace] == 0 {
-		delete(u.per, workspace)
+	for _, owner := range owners {
+		if u.per[owner] -= n; u.per[owner] == 0 {
+			delete(u.per, owner)
+		}
 	}
 }
 
-// uploadLimitExceeded returns the fault for a workspace whose concurrent bodies exceed its
-// share.
+// uploadLimitExceeded returns the fault for an owner whose concurrent bodies
+// exceed its share.
 func uploadLimitExceeded(limit int64) error {
-	message := fmt.Sprintf("The bodies that this workspace is sending have more than %d MiB together. Wait for one to finish.", limit>>20)
+	message := fmt.Sprintf("The bodies that this workspace, or this user in all workspaces, is sending have more than %d MiB together. Wait for one to finish.", limit>>20)
 	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit_bytes": limit, "retry_after": 1}})
 	f.RetryAfter = time.Second
 	return f

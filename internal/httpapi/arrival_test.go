@@ -19,7 +19,7 @@ func TestReceive(t *testing.T) {
 		for _, expected := range []int64{int64(size), 25 << 20} {
 			want := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
 			var taken int64
-			got, err := readAll(iotest.HalfReader(bytes.NewReader(want)), max(expected, 1), func(n int64) error { taken += n; return nil }, func(time.Time) {})
+			got, err := readAll(iotest.HalfReader(bytes.NewReader(want)), max(expected, 1), unreservedBytes, func(n int64) error { taken += n; return nil }, func(time.Time) {})
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes of %d: got %d, %v", size, expected, len(got), err)
 			}
@@ -29,13 +29,13 @@ func TestReceive(t *testing.T) {
 		}
 	}
 	full := errors.New("full")
-	if _, err := readAll(bytes.NewReader(make([]byte, 1<<20)), 25<<20, func(int64) error { return full }, func(time.Time) {}); !errors.Is(err, full) {
+	if _, err := readAll(bytes.NewReader(make([]byte, 1<<20)), 25<<20, unreservedBytes, func(int64) error { return full }, func(time.Time) {}); !errors.Is(err, full) {
 		t.Errorf("got %v want %v", err, full)
 	}
 }
 
-// TestSlowBodies checks that a stalled body is rejected within 7 seconds, and
-// that a slow but steady one is accepted.
+// TestSlowBodies checks that a body that stops is rejected 10 seconds later,
+// however much came before, and that a slow but steady one is accepted.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -46,10 +46,12 @@ func TestSlowBodies(t *testing.T) {
 		// cut is when the body is rejected, 0 for never.
 		cut time.Duration
 	}{
-		{"nothing", 0, 1, 0, 7 * time.Second},
-		{"one byte", 1, 1, 0, 7 * time.Second},
-		{"a byte a second", 1000, 1, time.Second, 7 * time.Second},
-		{"32 kB a second", 25 << 20, 32 << 10, time.Second, 15 * time.Second},
+		{"nothing", 0, 1, 0, 10 * time.Second},
+		{"one byte", 1, 1, 0, 10 * time.Second},
+		{"a byte a second", 1000, 1, time.Second, 11 * time.Second},
+		{"24 MiB at once and then nothing", 24 << 20, 24 << 20, 0, 10 * time.Second},
+		{"24 MiB in a minute and then nothing", 24 << 20, 400 << 10, time.Second, 72 * time.Second},
+		{"32 kB a second", 25 << 20, 32 << 10, time.Second, 21 * time.Second},
 		{"65 kB a second", 25 << 20, 65 << 10, time.Second, 0},
 		{"all at once", 25 << 20, 25 << 20, 0, 0},
 	} {
@@ -69,7 +71,7 @@ func TestSlowBodies(t *testing.T) {
 				}
 			}()
 			begin := time.Now()
-			body, err := readAll(far, 25<<20, func(int64) error { return nil }, func(end time.Time) { _ = far.SetReadDeadline(end) })
+			body, err := readAll(far, 25<<20, unreservedBytes, func(int64) error { return nil }, func(end time.Time) { _ = far.SetReadDeadline(end) })
 			took := time.Since(begin)
 			switch {
 			case tt.cut == 0 && (err != nil || len(body) != tt.size):

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/asset"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/httpapi"
+	"fanfare/internal/ident"
 )
 
 // picture is a small PNG.
@@ -214,9 +217,9 @@ func TestAssetMemory(t *testing.T) {
 		return tenant.DoRaw("POST", "/v1/assets", make([]byte, asset.MaxBytes), http.Header{"Content-Type": {"image/png"}})
 	}
 	var held []func()
-	hold := func(workspace string, n int64) {
+	hold := func(owner string, n int64) {
 		t.Helper()
-		release, err := w.App.API.HoldUploads(workspace, n)
+		release, err := w.App.API.HoldUploads(owner, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,14 +236,54 @@ func TestAssetMemory(t *testing.T) {
 	for _, release := range held {
 		release()
 	}
-	hold(string(tenant.Workspace), 110<<20)
-	if e := upload().WantError(429, "rate_limit_exceeded"); e.Details[0].Code != "concurrency" || e.Details[0].Meta["limit_bytes"] != float64(128<<20) {
-		t.Errorf("got %+v want that the workspace sends too much at once", e)
+	// One user can own many workspaces.
+	caller, err := w.App.Gate.Caller(t.Context(), account.HashSecret(tenant.Key))
+	if err != nil {
+		t.Fatal(err)
 	}
-	tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201)
-	held[len(held)-1]()
+	for _, owner := range []ident.ID{tenant.Workspace, caller.User.ID} {
+		hold(string(owner), 110<<20)
+		if e := upload().WantError(429, "rate_limit_exceeded"); e.Details[0].Code != "concurrency" || e.Details[0].Meta["limit_bytes"] != float64(128<<20) {
+			t.Errorf("got %+v want that %s sends too much at once", e, owner)
+		}
+		tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201)
+		held[len(held)-1]()
+	}
 	upload().WantError(422, "validation_failed")
 	if got := w.App.API.Uploading(); got != 0 {
 		t.Errorf("got %d bytes still held", got)
+	}
+}
+
+// TestAnonymousMemory checks that large bodies of clients that are not signed
+// in share a part of the memory, that what is needed to sign in fits beside it,
+// and that the memory is released.
+func TestAnonymousMemory(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	signIn := func(padding int) int {
+		t.Helper()
+		body := `{"email":"ada@example.com","password":"guess"}` + strings.Repeat(" ", padding)
+		r := httptest.NewRequest(http.MethodPost, "https://fanfare.test/console/api/session", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.ContentLength = -1
+		rec := httptest.NewRecorder()
+		w.App.Handler.ServeHTTP(rec, r)
+		return rec.Code
+	}
+	if got := signIn(60 << 10); got != http.StatusForbidden {
+		t.Errorf("got %d for a large body, want 403", got)
+	}
+	if got := w.App.API.Uploading(); got != 0 {
+		t.Errorf("got %d bytes still held", got)
+	}
+	if _, err := w.App.API.HoldUploads(httpapi.AnonymousOwner, 128<<20); err != nil {
+		t.Fatal(err)
+	}
+	if got := signIn(60 << 10); got != http.StatusTooManyRequests {
+		t.Errorf("got %d for a large body beside others, want 429", got)
+	}
+	if got := signIn(1 << 10); got != http.StatusForbidden {
+		t.Errorf("got %d for a small body beside large ones, want 403", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"fanfare/internal/asset"
 	"fanfare/internal/body"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 )
 
 // Maximum sizes of request bodies.
@@ -113,7 +114,11 @@ func (a *API) fetchBody(r *request) ([]byte, error) {
 	if r.http.ContentLength > 0 {
 		expected = r.http.ContentLength
 	}
-	body, err := readAll(in, expected, func(more int64) error { return a.reserve(r, more) }, r.setReadDeadline)
+	free := int64(unreservedBytes)
+	if r.caller == nil {
+		free = anonymousUnreserved
+	}
+	body, err := readAll(in, expected, free, func(more int64) error { return a.reserve(r, more) }, r.setReadDeadline)
 	var tooMuch *http.MaxBytesError
 	var ours *fault.Error
 	switch {
@@ -136,20 +141,33 @@ func (r *request) setReadDeadline(end time.Time) {
 	_ = http.NewResponseController(r.w).SetReadDeadline(end)
 }
 
-// reserve reserves memory for more bytes of the body. Without a caller, bodies
-// are too small to need a reservation.
+// reserve reserves memory for more bytes of the body, until releaseBody.
 func (a *API) reserve(r *request, more int64) error {
-	if err := a.uploads.take(r.caller.Workspace.ID, more); err != nil {
+	if r.reserved == 0 {
+		r.owners = []ident.ID{anonymousOwner}
+		if r.caller != nil {
+			r.owners = []ident.ID{r.caller.Workspace.ID, r.caller.User.ID}
+		}
+	}
+	if err := a.uploads.take(more, r.owners...); err != nil {
 		return err
 	}
 	r.reserved += more
 	return nil
 }
 
+// releaseBody releases the memory of the body.
+func (a *API) releaseBody(r *request) {
+	if r.reserved > 0 {
+		a.uploads.release(r.reserved, r.owners...)
+		r.reserved = 0
+	}
+}
+
 func bodyTimeout() *fault.Error {
-	message := fmt.Sprintf("The body came too slowly: after the first %d seconds at least %d kB per second must arrive.", int64(bodyGrace/time.Second), minBodyRate>>10)
-	return fault.New(fault.Timeout, message, fault.Detail{
-		In: "body", Code: string(fault.Timeout), Message: message, Meta: fault.Meta{"seconds": int64(bodyGrace / time.Second), "bytes_per_second": minBodyRate},
+	message := fmt.Sprintf("The body came too slowly: it may not fall %d seconds behind %d kB per second.", int64(bodyGrace/time.Second), minBodyRate>>10)
+	return fault.New(fault.BodyTimeout, message, fault.Detail{
+		In: "body", Code: string(fault.BodyTimeout), Message: message, Meta: fault.Meta{"seconds": int64(bodyGrace / time.Second), "bytes_per_second": minBodyRate},
 	})
 }
 

@@ -148,6 +148,9 @@ var shows = map[string]show{
 	"idempotency_in_progress": func(s *stage) *fanfaretest.Response {
 		return provoke[409](s, fanfaretest.TheContract().Operations()["createCampaign"])
 	},
+	"body_timeout": func(s *stage) *fanfaretest.Response {
+		return provoke[408](s, fanfaretest.TheContract().Operations()["createCampaign"])
+	},
 	"precondition_failed":    on("", "PATCH", "", `{"name":"Two"}`, `If-Match: "9"`),
 	"body_too_large":         post(strings.Repeat(" ", 1<<20+1)),
 	"unsupported_media_type": post(`{"name":"One"}`, "Content-Type: text/plain"),

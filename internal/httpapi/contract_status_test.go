@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"fanfare/internal/account"
@@ -94,6 +96,11 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 	},
 	406: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		return goodCall(s.Tenant, op).with("Accept: text/html").by(s.Client)
+	},
+	408: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+		c := goodCall(s.Tenant, op)
+		c.body = iotest.ErrReader(os.ErrDeadlineExceeded)
+		return c.by(s.Client)
 	},
 	409: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)

@@ -81,13 +81,16 @@ func ListQuery(raw string) (page.Query, url.Values, error) {
 	return q, canonical, p.err()
 }
 
-// HoldUploads reserves memory for bodies of a workspace until it is released.
-func (a *API) HoldUploads(workspace string, n int64) (release func(), err error) {
-	if err := a.uploads.take(ident.ID(workspace), n); err != nil {
+// HoldUploads reserves memory for bodies of an owner until it is released.
+func (a *API) HoldUploads(owner string, n int64) (release func(), err error) {
+	if err := a.uploads.take(n, ident.ID(owner)); err != nil {
 		return nil, err
 	}
-	return func() { a.uploads.release(ident.ID(workspace), n) }, nil
+	return func() { a.uploads.release(n, ident.ID(owner)) }, nil
 }
+
+// AnonymousOwner is the owner of bodies of clients that are not signed in.
+const AnonymousOwner = anonymousOwner
 
 // Uploading returns how many bytes of bodies are reserved.
 func (a *API) Uploading() int64 {

@@ -256,7 +256,7 @@ var statuses = map[fault.Code]int{
 	fault.MalformedRequest: 400, fault.MalformedJSON: 400, fault.InvalidParameter: 400, fault.InvalidCursor: 400, fault.InvalidIdempotencyKey: 400,
 	fault.MissingAPIKey: 401, fault.InvalidAPIKey: 401, fault.APIKeyExpired: 401, fault.APIKeyRevoked: 401, fault.APIKeyOwnerInactive: 401,
 	fault.HTTPSRequired: 403, fault.InsufficientPermissions: 403, fault.InsufficientScope: 403, fault.PlanFeatureUnavailable: 403, fault.WorkspaceSuspended: 403,
-	fault.NotFound: 404, fault.RouteNotFound: 404, fault.UnknownAPIVersion: 404, fault.MethodNotAllowed: 405, fault.NotAcceptable: 406,
+	fault.NotFound: 404, fault.RouteNotFound: 404, fault.UnknownAPIVersion: 404, fault.MethodNotAllowed: 405, fault.NotAcceptable: 406, fault.BodyTimeout: 408,
 	fault.InvalidState: 409, fault.Archived: 409, fault.AlreadyExists: 409, fault.ConnectionReauthRequired: 409, fault.IdempotencyInProgress: 409,
 	fault.APIVersionSunset: 410, fault.EndpointSunset: 410, fault.PreconditionFailed: 412,
 	fault.BodyTooLarge: 413, fault.URITooLong: 414, fault.UnsupportedMediaType: 415,

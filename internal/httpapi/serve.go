@@ -42,8 +42,10 @@ type request struct {
 	// API key.
 	session ident.ID
 	body    []byte
-	// reserved is the number of bytes that the body reserved in uploads.
+	// reserved is the number of bytes that the body reserved in uploads for
+	// owners.
 	reserved int64
+	owners   []ident.ID
 	// media is the media type of the body; params are the query parameters
 	// beside it.
 	media   string
@@ -300,11 +302,7 @@ func noRoute() error {
 // operate reads the body and runs the operation. A POST with a used
 // Idempotency-Key gets the stored response.
 func (a *API) operate(ctx context.Context, r *request) (response, error) {
-	defer func() {
-		if r.reserved > 0 {
-			a.uploads.release(r.caller.Workspace.ID, r.reserved)
-		}
-	}()
+	defer a.releaseBody(r)
 	if err := a.readBody(r); err != nil {
 		return response{}, err
 	}

@@ -51,6 +51,7 @@ func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(contex
 	r.route = &route{body: smallBody}
 	a.SetNodeHeaders(w.Header(), hr)
 	defer a.recoverPanic(r)
+	defer a.releaseBody(r)
 	if err := target(hr, hr.URL.EscapedPath()); err != nil {
 		a.fail(r, err)
 		return

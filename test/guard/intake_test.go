@@ -105,9 +105,10 @@ func eventually(t *testing.T, what string, so func() bool) {
 
 const oneRow = `[{"date":"2026-11-01","clicks":1}]`
 
-// TestDrillStalledUploads opens uploads that announce 25 MiB each and send one
-// byte. Another tenant's uploads go through all the while, and the stalled ones
-// are given up although nobody closes them.
+// TestDrillStalledUploads opens uploads that announce 25 MiB each. One sends 24
+// MiB and stops, the others stop after one byte. Another tenant's uploads go
+// through all the while, and the stalled ones are given up although nobody
+// closes them.
 func TestDrillStalledUploads(t *testing.T) {
 	t.Parallel()
 	stalled := 200
@@ -117,12 +118,13 @@ func TestDrillStalledUploads(t *testing.T) {
 	s := startDrill(t, "")
 	hostile, other := s.tenant("Hostile"), s.tenant("Other")
 	var conns []net.Conn
+	sent := 24 << 20
 	for range stalled {
 		c := s.dial()
-		if _, err := fmt.Fprintf(c, "POST /v1/assets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: image/png\r\nContent-Length: 26214400\r\n\r\n\x89", hostile); err != nil {
+		if _, err := fmt.Fprintf(c, "POST /v1/assets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: image/png\r\nContent-Length: 26214400\r\n\r\n%s", hostile, strings.Repeat("x", sent)); err != nil {
 			t.Fatal(err)
 		}
-		conns = append(conns, c)
+		conns, sent = append(conns, c), 1
 		if status, text := s.send(other, "/v1/ingest/metrics", "application/json", strings.NewReader(oneRow)); status != http.StatusOK {
 			t.Fatalf("with %d stalled uploads another tenant got %d %s want 200", len(conns), status, text)
 		}
@@ -137,7 +139,7 @@ func TestDrillStalledUploads(t *testing.T) {
 			t.Fatalf("upload %d: got %v want an answer", i, err)
 		}
 		_ = res.Body.Close()
-		if res.StatusCode == http.StatusGatewayTimeout {
+		if res.StatusCode == http.StatusRequestTimeout {
 			timeouts++
 		}
 	}
