@@ -9,6 +9,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ratelimit"
 	"fanfare/internal/signin"
 )
 
@@ -230,4 +231,21 @@ func TestTaken(t *testing.T) {
 	b.api("GET", "keys", nil).fails(403, "no_workspace")
 	b.do("GET", "/console/v1/campaigns", nil).fails(403, "no_workspace")
 	b.api("DELETE", "session", nil).want(200)
+}
+
+// TestSessionsBesideFailures checks that calls without a valid key never affect
+// signed-in users of the same address, nor those who sign in there.
+func TestSessionsBesideFailures(t *testing.T) {
+	t.Parallel()
+	tenant := fanfaretest.New(t, nil).Tenant(account.Starter)
+	b := owner(t, tenant)
+	stranger := tenant.World.Client("")
+	stranger.From = b.address
+	for range ratelimit.FailuresPerMinute {
+		stranger.Do("GET", "/v1/me", nil).Want(401)
+	}
+	stranger.Do("GET", "/v1/me", nil).Want(429)
+	b.do("GET", "/console/v1/campaigns", nil).want(200)
+	b.api("GET", "keys", nil).want(200)
+	owner(t, tenant).api("GET", "keys", nil).want(200)
 }

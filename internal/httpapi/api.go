@@ -23,6 +23,7 @@ import (
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/record"
+	"fanfare/internal/turn"
 )
 
 // Events reads the events of a workspace.
@@ -103,6 +104,7 @@ type API struct {
 	Deps
 	routes          routes
 	addresses       *ratelimit.Addresses
+	lookups         *turn.Turns
 	fallback        *ratelimit.Memory
 	inFlight        *inFlight
 	people          *inFlight
@@ -126,7 +128,7 @@ const maxAddresses = 100_000
 // New returns an API with the given dependencies.
 func New(d Deps) *API {
 	a := &API{
-		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), fallback: ratelimit.NewMemory(),
+		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), lookups: turn.New(keyLookups), fallback: ratelimit.NewMemory(),
 		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
 	}
 	a.routes, a.public = newRoutes(a.table()), a.pages()

@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"fanfare/internal/account"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/ratelimit"
 	"fanfare/internal/record"
 )
 
@@ -29,8 +33,6 @@ func (a *API) authenticate(r *request) error {
 	switch {
 	case errors.Is(err, account.ErrUnknownKey):
 		return a.authFailed(r, invalidKey())
-	case fault.Is(err, fault.RateLimitExceeded):
-		return err
 	case err != nil:
 		a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
 		return err
@@ -44,16 +46,35 @@ func (a *API) authenticate(r *request) error {
 	return nil
 }
 
-// findCaller returns the caller of a key. For an address over its limit of failed
-// authentications, it looks up only keys that were valid before.
+// Limits of the lookups of keys that are new to this node. keyLookups is well
+// below the number of connections to the database.
+const (
+	keyLookups    = 4
+	keyLookupWait = 5 * time.Second
+)
+
+// findCaller returns the caller of a key.
+// Choice: failures of an address never refuse a key, because an office or a
+// cloud has one address for many clients. Instead, keys that this node has not
+// found before are looked up a few at a time, and addresses take turns. A guess
+// costs one indexed read and delays only guesses and first uses of keys; a
+// random text costs none, because keys have check digits.
 func (a *API) findCaller(r *request, hash account.Hash) (*account.Caller, error) {
+	ctx := r.http.Context()
 	if caller, ok := a.Gate.Cached(hash); ok {
 		return caller, nil
 	}
-	if d := a.addresses.Peek(r.from, r.now); !d.OK && !a.Gate.Seen(hash) {
-		return nil, a.limited(r, d, "ip")
+	if a.Gate.Seen(hash) {
+		return a.Gate.Caller(ctx, hash)
 	}
-	return a.Gate.Caller(r.http.Context(), hash)
+	wait, cancel := context.WithTimeout(ctx, keyLookupWait)
+	defer cancel()
+	release, err := a.lookups.Take(wait, ident.ID(ratelimit.Network(r.from).String()))
+	if err != nil {
+		return nil, overloaded()
+	}
+	defer release()
+	return a.Gate.Caller(ctx, hash)
 }
 
 func invalidKey() error {
@@ -112,8 +133,13 @@ func (a *API) exposedInQuery(r *request, rawQuery string) {
 // valid key if mayRevoke is true and KeepExposedKeys is not set; otherwise it
 // only reports the key. It returns whether it revoked the key.
 func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
-	ctx := r.http.Context()
-	caller, err := a.findCaller(r, account.HashSecret(secret))
+	ctx, hash := r.http.Context(), account.HashSecret(secret)
+	if !a.addresses.Peek(r.from, r.now).OK && !a.Gate.Seen(hash) {
+		// One request can name hundreds of unknown keys. None of them
+		// authenticates it, so that those over the limit are not looked up.
+		return false
+	}
+	caller, err := a.findCaller(r, hash)
 	if errors.Is(err, account.ErrUnknownKey) {
 		// The lookup of an unknown key counts as a failed authentication.
 		a.addresses.Fail(r.from, r.now)

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -33,5 +34,29 @@ func BenchmarkGetCampaign(b *testing.B) {
 	for b.Loop() {
 		s.h = make(http.Header, 16)
 		w.App.API.ServeHTTP(s, r)
+	}
+}
+
+// BenchmarkUnknownKey measures a guess by an address that is over its limit: a
+// well-formed key, which costs a lookup, and a text that is no key.
+func BenchmarkUnknownKey(b *testing.B) {
+	for _, tt := range []struct {
+		name string
+		make func() string
+	}{
+		{"well-formed", func() string { return account.NewSecret(rand.Reader) }},
+		{"malformed", func() string { return account.KeyPrefix + rand.Text() }},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			w := fanfaretest.New(b, nil)
+			r := httptest.NewRequest(http.MethodGet, "/v1/me", nil)
+			r.RemoteAddr = "198.51.100.9:4711"
+			s := &sink{}
+			for b.Loop() {
+				s.h = make(http.Header, 16)
+				r.Header.Set("Authorization", "Bearer "+tt.make())
+				w.App.API.ServeHTTP(s, r)
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@ var addressLimits = Limits{PerMinute: FailuresPerMinute}
 func (a *Addresses) Fail(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := addressKey(addr)
+	key := Network(addr)
 	u := a.usage[key]
 	if u == nil {
 		if len(a.usage) >= a.maxAddresses {
@@ -50,7 +50,7 @@ func (a *Addresses) Peek(addr netip.Addr, now time.Time) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var u Usage
-	if known := a.usage[addressKey(addr)]; known != nil {
+	if known := a.usage[Network(addr)]; known != nil {
 		u = *known
 	}
 	d := withAddressPolicy(u.Peek(addressLimits, now))
@@ -67,7 +67,9 @@ func withAddressPolicy(d Decision) Decision {
 // networkBits is the length of the IPv6 prefix of one subscriber.
 const networkBits = 56
 
-func addressKey(addr netip.Addr) netip.Addr {
+// Network returns the first address of the network of one subscriber: the IPv4
+// address itself, or its IPv6 /56 network.
+func Network(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if addr.Is6() {
 		p, _ := addr.Prefix(networkBits)

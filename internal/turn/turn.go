@@ -1,6 +1,7 @@
 // Package turn lets workspaces take turns at what only some may do at once,
 // such as reading a large file: a workspace with much to do delays each of the
-// others by one piece of work at most.
+// others by one piece of work at most. Where no workspace is known, the network
+// of the caller stands for it.
 package turn
 
 import (

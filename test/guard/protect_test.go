@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/ident"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/store"
 )
 
 // TestR9Concurrency: a workspace may have so many requests running, more are
@@ -163,8 +166,9 @@ func TestR7Headers(t *testing.T) {
 	})
 }
 
-// TestR8Flood: after 60 failures an address gets 429, unknown keys cost the
-// store nothing any more, and who is known goes on undisturbed.
+// TestR8Flood: after 60 failures an address gets 429 for what is no valid key.
+// An unknown key costs one look-up, hundreds in a URL none. A valid key from
+// the same address works, also for the first time.
 func TestR8Flood(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
@@ -196,14 +200,17 @@ func TestR8Flood(t *testing.T) {
 			}
 			serve(w, request(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil))
 			plain(w, request(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil), true)
-			if got := e.reads.Load() - reads; got != 0 {
-				t.Errorf("got %d look-ups for an address that is over its limit, want 0", got)
+			if got := e.reads.Load() - reads; got != 3 {
+				t.Errorf("got %d look-ups for an address that is over its limit, want one for each of 3 unknown keys", got)
 			}
 			a.Do("GET", "/v1", nil).Want(200)
 			// A change to some account empties the memory, not the memory of
 			// who is a good customer.
-			w.Tenant(account.Starter)
+			stranger := w.Tenant(account.Starter)
 			a.Do("GET", "/v1", nil).Want(200)
+			if got := ratesOf(t, stranger.Do("GET", "/v1", nil).Want(200).Header); got.limit != 60 || got.remaining != 59 {
+				t.Errorf("got %+v for the first use of a key, want the limit of its workspace", got)
+			}
 			far := guess()
 			far.From = "198.51.100.1:1"
 			far.Do("GET", "/v1/me", nil).WantError(401, "invalid_api_key")
@@ -211,6 +218,63 @@ func TestR8Flood(t *testing.T) {
 			guess().Do("GET", "/v1/me", nil).WantError(401, "invalid_api_key")
 		})
 	}
+}
+
+// TestR8LookupsTakeTurns: a flood of unknown keys occupies a few reads of the
+// store at most, and those of one address one, so that a key that is new to the
+// node is found beside it.
+func TestR8LookupsTakeTurns(t *testing.T) {
+	e := &blocking{Engine: fanfaretest.SQLite(t), arrived: make(chan struct{}, 1000), release: make(chan struct{})}
+	w := fanfaretest.New(t, e)
+	a := w.Tenant(account.Starter)
+	var wg sync.WaitGroup
+	guess := func(from string) {
+		c := w.Client(account.NewSecret(rand.Reader))
+		c.From = from
+		r := request(t.Context(), c, "GET", "/v1/me", nil)
+		wg.Go(func() { serve(w, r) })
+	}
+	e.blocks.Store(true)
+	for range 20 {
+		guess(a.From)
+	}
+	<-e.arrived
+	e.blocks.Store(false)
+	other := *a.Client
+	other.From = "198.51.100.9:1"
+	other.Do("GET", "/v1", nil).Want(200)
+	e.blocks.Store(true)
+	for i := range 50 {
+		guess(fmt.Sprintf("203.0.113.%d:1", 100+i))
+	}
+	for range 3 {
+		<-e.arrived
+	}
+	close(e.release)
+	wg.Wait()
+	if got := e.most.Load(); got != 4 {
+		t.Errorf("got %d look-ups at once, want 4", got)
+	}
+}
+
+// blocking is an engine whose queries wait while the test says so.
+type blocking struct {
+	store.Engine
+	blocks           atomic.Bool
+	arrived, release chan struct{}
+	running, most    atomic.Int64
+}
+
+func (b *blocking) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
+	if b.blocks.Load() {
+		n := b.running.Add(1)
+		for most := b.most.Load(); n > most && !b.most.CompareAndSwap(most, n); most = b.most.Load() {
+		}
+		b.arrived <- struct{}{}
+		<-b.release
+		b.running.Add(-1)
+	}
+	return b.Engine.Query(ctx, query, args...)
 }
 
 // TestR8Malformed: what is no key at all is refused without any look-up.
