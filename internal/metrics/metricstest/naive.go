@@ -33,9 +33,12 @@ type space struct {
 	generation int64
 	mirrored   clock.Instant
 	batches    []*fact.Batch
-	sources    []fact.Source
-	entities   map[entityKey]fact.Entity
-	records    map[ident.ID]fact.Record
+	// left is what the first applied batches leave.
+	left     map[rowKey]stored
+	applied  int
+	sources  []fact.Source
+	entities map[entityKey]fact.Entity
+	records  map[ident.ID]fact.Record
 }
 
 type entityKey struct {
@@ -74,8 +77,12 @@ func (n *Naive) space(id ident.ID) *space {
 
 // facts are what all batches together leave.
 func (s *space) facts() map[rowKey]stored {
-	facts := map[rowKey]stored{}
-	for _, b := range s.batches {
+	if s.applied == 0 {
+		s.left = map[rowKey]stored{}
+	}
+	facts := s.left
+	for _, b := range s.batches[s.applied:] {
+		s.applied++
 		for key := range facts {
 			for _, w := range b.Replace {
 				if key.connection == w.Source.Connection && key.account == w.Source.Account && key.family == w.Family && key.date >= w.First && key.date <= w.Last {
@@ -162,6 +169,7 @@ func (n *Naive) Undo(_ context.Context, workspace, imported ident.ID) (int64, er
 		}
 	}
 	s.batches = slices.DeleteFunc(s.batches, func(b *fact.Batch) bool { return b.Import == imported })
+	s.applied = 0
 	s.generation++
 	return gone, nil
 }
