@@ -93,7 +93,11 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "sums are separate from their meaning",
 	},
 	{
-		name: "facts engine", packages: []string{"metrics/duckdb"}, may: []string{"facts", "analytics", "datadir", "leaf"},
+		name: "facts as numbers", packages: []string{"metrics/numbers", "metrics/dump"}, may: []string{"analytics", "leaf"},
+		never: slices.Concat(http, drivers), why: "what engines share knows none of them",
+	},
+	{
+		name: "facts engine", packages: []string{"metrics/duckdb", "metrics/postgres"}, may: []string{"facts", "facts as numbers", "analytics", "datadir", "leaf"},
 		never: http, why: "an engine stores facts and adds them up, and does not know the caller",
 	},
 	{

@@ -5,6 +5,8 @@ package fact
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 
 	"fanfare/internal/clock"
@@ -171,6 +173,31 @@ type Batch struct {
 	// Links set or remove the records of entities. They also apply to stored
 	// facts.
 	Links []Link
+}
+
+// Check refuses a batch without a workspace, and a row outside of the windows to
+// replace, because such a row would be counted twice.
+func (b *Batch) Check() error {
+	if b.Workspace == "" {
+		return errors.New("the batch names no workspace")
+	}
+	in := func(w Window, r *Row) bool {
+		return w.Family == r.Family && r.Date >= w.First && r.Date <= w.Last && w.Source.Connection == r.Source.Connection && w.Source.Account == r.Source.Account
+	}
+	last := 0
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if int(r.Family) >= len(Families) {
+			return fmt.Errorf("row %d: there is no family %d", i, r.Family)
+		}
+		if len(b.Replace) == 0 || in(b.Replace[last], r) {
+			continue
+		}
+		if last = slices.IndexFunc(b.Replace, func(w Window) bool { return in(w, r) }); last < 0 {
+			return fmt.Errorf("row %d of %s is in none of the windows to replace: widen a window or leave the row out", i, r.Date)
+		}
+	}
+	return nil
 }
 
 // Link assigns an entity of a connection to a record.

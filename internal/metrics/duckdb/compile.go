@@ -10,6 +10,7 @@ import (
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/numbers"
 )
 
 // builder writes one statement from left to right, so that the parameters are
@@ -116,7 +117,7 @@ func number(dimension string) (column, expression string) {
 // grouped has that done by the statement even where it would be cheaper to do
 // it to its rows.
 func compile(p *analytics.Plan, w *workspace, words *words, rolled run, grouped bool) (*builder, error) {
-	if err := checkPlan(p); err != nil {
+	if err := numbers.Check(p); err != nil {
 		return nil, err
 	}
 	b := &builder{p: p, w: w, words: words, tagged: slices.Contains(p.Dimensions, "tag"), converts: converts(p, w)}
@@ -384,58 +385,4 @@ func (b *builder) joinTexts() {
 			b.text(" JOIN source s ON s.key = g.source")
 		}
 	}
-}
-
-// checkPlan refuses what would become text without being a name of ours.
-func checkPlan(p *analytics.Plan) error {
-	if int(p.Family) >= len(fact.Families) {
-		return fmt.Errorf("there is no family %d", p.Family)
-	}
-	if _, ok := buckets[p.Granularity]; !ok {
-		return fmt.Errorf("there is no granularity %q", p.Granularity)
-	}
-	for _, m := range p.Measures {
-		if m >= fact.NumMeasures {
-			return fmt.Errorf("there is no measure %d", m)
-		}
-	}
-	for _, d := range p.Dimensions {
-		if !isDimension(d) {
-			return fmt.Errorf("there is no dimension %q", d)
-		}
-	}
-	if p.Where == nil {
-		return nil
-	}
-	return checkCondition(p.Where)
-}
-
-func isDimension(name string) bool {
-	return name == analytics.DimensionVariant || slices.ContainsFunc(analytics.Dimensions, func(d analytics.Dimension) bool { return d.Name == name })
-}
-
-func checkCondition(c *analytics.Condition) error {
-	for _, list := range [][]analytics.Condition{c.And, c.Or} {
-		for i := range list {
-			if err := checkCondition(&list[i]); err != nil {
-				return err
-			}
-		}
-	}
-	switch {
-	case len(c.And) > 0 || len(c.Or) > 0:
-		return nil
-	case c.Not != nil:
-		return checkCondition(c.Not)
-	case !isDimension(c.Dimension):
-		return fmt.Errorf("there is no dimension %q", c.Dimension)
-	}
-	op := c.Op
-	if plain, denies := plainOps[op]; denies {
-		op = plain
-	}
-	if _, ok := comparisons[op]; !ok && op != analytics.IsNotNull && op != analytics.Between {
-		return fmt.Errorf("there is no operator %q", c.Op)
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/numbers"
 )
 
 // text is a dimension that the view described tells of an entity.
@@ -105,7 +106,7 @@ func (b *builder) look(l look, list []analytics.Condition, with string) {
 
 // plain is an operator that says yes, and what denies it.
 func plain(op analytics.Op) (yes analytics.Op, denied string) {
-	if yes, denies := plainOps[op]; denies {
+	if yes, denies := numbers.Affirmed[op]; denies {
 		return yes, "NOT "
 	}
 	return op, ""
@@ -115,12 +116,6 @@ const (
 	and = " AND "
 	or  = " OR "
 )
-
-// plainOps are the operators that say yes to values; every other one denies
-// one of them.
-var plainOps = map[analytics.Op]analytics.Op{
-	analytics.NotEqual: analytics.Equal, analytics.NotIn: analytics.In, analytics.NotContains: analytics.Contains, analytics.IsNull: analytics.IsNotNull,
-}
 
 // leaf writes a comparison as membership: what has a value that fits, or for
 // those that deny, everything else. What has no value is in no such set.
@@ -155,21 +150,21 @@ func (b *builder) codes(dimension string, op analytics.Op, values []string) (col
 	switch {
 	case slices.Contains(worded, dimension):
 		for code, word := range b.words.text {
-			if fits(word, op, values) {
+			if numbers.Fits(word, op, values) {
 				codes = append(codes, int32(code))
 			}
 		}
 		return "f." + dimension, codes
 	case dimension == "weekday":
 		for day, word := range analytics.Weekdays {
-			if fits(word, op, values) {
+			if numbers.Fits(word, op, values) {
 				codes = append(codes, int32(day))
 			}
 		}
 		return weekday, codes
 	}
 	for _, s := range b.w.sources {
-		if fits(sourceText(dimension, &s), op, values) {
+		if numbers.Fits(sourceText(dimension, &s), op, values) {
 			codes = append(codes, s.key)
 		}
 	}
@@ -184,35 +179,6 @@ func sourceText(dimension string, s *source) string {
 		return s.Platform
 	default:
 		return s.Account
-	}
-}
-
-// fits compares in Go what compare compares in SQL.
-func fits(s string, op analytics.Op, values []string) bool {
-	if s == "" {
-		return false
-	}
-	folded := strings.ToLower(s)
-	some := func(fits func(v string) bool) bool { return slices.ContainsFunc(values, fits) }
-	switch op {
-	case analytics.Contains:
-		return some(func(v string) bool { return strings.Contains(folded, strings.ToLower(v)) })
-	case analytics.StartsWith:
-		return some(func(v string) bool { return strings.HasPrefix(folded, strings.ToLower(v)) })
-	case analytics.Greater:
-		return some(func(v string) bool { return s > v })
-	case analytics.AtLeast:
-		return some(func(v string) bool { return s >= v })
-	case analytics.Less:
-		return some(func(v string) bool { return s < v })
-	case analytics.AtMost:
-		return some(func(v string) bool { return s <= v })
-	case analytics.Between:
-		return len(values) == 2 && s >= values[0] && s <= values[1]
-	case analytics.IsNotNull:
-		return true
-	default:
-		return some(func(v string) bool { return s == v })
 	}
 }
 

@@ -23,7 +23,7 @@ type coded struct {
 // makes a batch must know it anyway to tell which rows are at fault; that every
 // row is in a window is checked, because a row outside would be counted twice.
 func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
-	if err := check(b); err != nil {
+	if err := b.Check(); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
 	err := e.write(ctx, b.Workspace, func(t *change) error {
@@ -64,29 +64,6 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	})
 	if err != nil {
 		return fmt.Errorf("write facts: %w", err)
-	}
-	return nil
-}
-
-func check(b *fact.Batch) error {
-	if b.Workspace == "" {
-		return errors.New("the batch names no workspace")
-	}
-	in := func(w fact.Window, r *fact.Row) bool {
-		return w.Family == r.Family && r.Date >= w.First && r.Date <= w.Last && w.Source.Connection == r.Source.Connection && w.Source.Account == r.Source.Account
-	}
-	last := 0
-	for i := range b.Rows {
-		r := &b.Rows[i]
-		if int(r.Family) >= len(fact.Families) {
-			return fmt.Errorf("row %d: there is no family %d", i, r.Family)
-		}
-		if len(b.Replace) == 0 || in(b.Replace[last], r) {
-			continue
-		}
-		if last = slices.IndexFunc(b.Replace, func(w fact.Window) bool { return in(w, r) }); last < 0 {
-			return fmt.Errorf("row %d of %s is in none of the windows to replace: widen a window or leave the row out", i, r.Date)
-		}
 	}
 	return nil
 }

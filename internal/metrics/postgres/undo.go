@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+)
+
+// Undo leaves the facts as if the import had never been. Writes are numbered in
+// their order, and what an import replaces is kept with its number: a replaced
+// fact counts again if no fact has its key, and neither the import that replaced
+// it nor a later one has emptied its day.
+func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64, err error) {
+	err = e.write(ctx, id, nil, func(c *change) error {
+		removed, err = c.undo(ctx, imported)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("undo import %s: %w", imported, err)
+	}
+	return removed, nil
+}
+
+func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, err error) {
+	rows, err := c.tx.Query(ctx, "SELECT key FROM metrics_import WHERE workspace = $1 AND id = $2", c.workspace, []byte(imported))
+	if err != nil {
+		return 0, err
+	}
+	writes, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return 0, err
+	}
+	if c.unchanged = len(writes) == 0; c.unchanged {
+		return 0, nil
+	}
+	for f := range fact.Families {
+		n, err := c.removeImport(ctx, fact.Family(f), writes)
+		if err != nil {
+			return 0, err
+		}
+		removed += n
+	}
+	for _, text := range []string{
+		"DELETE FROM metrics_replaced WHERE workspace = $1 AND import = ANY($2)",
+		"DELETE FROM metrics_cover WHERE workspace = $1 AND import = ANY($2)",
+		"DELETE FROM metrics_import WHERE workspace = $1 AND key = ANY($2)",
+	} {
+		if _, err := c.tx.Exec(ctx, text, c.workspace, writes); err != nil {
+			return 0, err
+		}
+	}
+	for f := range fact.Families {
+		if err := c.putBack(ctx, fact.Family(f)); err != nil {
+			return 0, fmt.Errorf("put back: %w", err)
+		}
+	}
+	return removed, nil
+}
+
+// removeImport deletes the facts of an import and returns how many there were.
+func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32) (removed int64, err error) {
+	rows, err := c.tx.Query(ctx, "WITH gone AS (DELETE FROM "+tableOf(f.String())+" WHERE workspace = $1 AND import = ANY($2) RETURNING source, day) SELECT source, day, count(*) FROM gone GROUP BY 1, 2", c.workspace, writes)
+	if err != nil {
+		return 0, err
+	}
+	var source, day int32
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&source, &day, &n}, func() error {
+		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
+		removed += n
+		return nil
+	})
+	return removed, err
+}
+
+// putBack returns replaced facts that count again. Of several with one key the
+// one that was replaced last counts.
+func (c *change) putBack(ctx context.Context, f fact.Family) error {
+	table := tableOf(f.String())
+	var keys string
+	for i, k := range keyColumns {
+		if i > 0 {
+			keys += ", "
+		}
+		keys += "r." + k
+	}
+	return each(ctx, c.tx, func(source, day int32) error {
+		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
+		return nil
+	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) r.* FROM metrics_replaced r
+			WHERE r.workspace = $1 AND r.family = $2
+			AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
+				AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
+			AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE `+sameKey("f", "r")+`)
+			ORDER BY `+keys+`, r.above DESC),
+		gone AS (DELETE FROM metrics_replaced r USING back b WHERE r.family = b.family AND r.above = b.above AND `+sameKey("r", "b")+`),
+		returned AS (INSERT INTO `+table+` SELECT `+factList+` FROM back)
+		SELECT DISTINCT source, day FROM back`, c.workspace, int16(f))
+}
