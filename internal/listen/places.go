@@ -150,6 +150,7 @@ func (p *places) track(nc net.Conn, state http.ConnState) {
 		}
 	case http.StateIdle:
 		c.idle.CompareAndSwap(requestRuns, p.clock())
+	default:
 	}
 }
 

@@ -252,8 +252,8 @@ func TestR8LookupsTakeTurns(t *testing.T) {
 	}
 	close(e.release)
 	wg.Wait()
-	if got := e.most.Load(); got != 4 {
-		t.Errorf("got %d look-ups at once, want 4", got)
+	if e.most != 4 {
+		t.Errorf("got %d look-ups at once, want 4", e.most)
 	}
 }
 
@@ -262,17 +262,25 @@ type blocking struct {
 	store.Engine
 	blocks           atomic.Bool
 	arrived, release chan struct{}
-	running, most    atomic.Int64
+
+	mu            sync.Mutex
+	running, most int
+}
+
+// count adds n running queries.
+func (b *blocking) count(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running += n
+	b.most = max(b.most, b.running)
 }
 
 func (b *blocking) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
 	if b.blocks.Load() {
-		n := b.running.Add(1)
-		for most := b.most.Load(); n > most && !b.most.CompareAndSwap(most, n); most = b.most.Load() {
-		}
+		b.count(1)
+		defer b.count(-1)
 		b.arrived <- struct{}{}
 		<-b.release
-		b.running.Add(-1)
 	}
 	return b.Engine.Query(ctx, query, args...)
 }
