@@ -124,20 +124,17 @@ func TestFollow(t *testing.T) {
 	}
 	want(t, "events", wanted, changes)
 	// A stop breaks off what follows, so it waits until nothing does.
-	for countFollowJobs(t, c) > 0 && len(done) == 0 && t.Context().Err() == nil {
+	for countFollowJobs(c) > 0 && len(done) == 0 && t.Context().Err() == nil {
 		runtime.Gosched()
 	}
 	stop()
-	want(t, "jobs left", int64(0), countFollowJobs(t, c))
+	want(t, "jobs left", int64(0), countFollowJobs(c))
 }
 
 // countFollowJobs counts the queued follow jobs.
-func countFollowJobs(t *testing.T, c *tenant) int64 {
-	t.Helper()
-	return count(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(c.Workspace), record.JobRefresh)
+func countFollowJobs(c *tenant) int64 {
+	return c.Int(`SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(c.Workspace), record.JobRefresh)
 }
-
-func count(_ *testing.T, c *tenant, query string, args ...any) int64 { return c.Int(query, args...) }
 
 // TestFollowJobs checks that only changes that matter to campaigns enqueue a
 // job.
@@ -145,7 +142,7 @@ func TestFollowJobs(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
 	id := newCreative(c)
-	want(t, "jobs of a new one", int64(0), countFollowJobs(t, c))
+	want(t, "jobs of a new one", int64(0), countFollowJobs(c))
 	for i, tt := range []struct {
 		what string
 		jobs int64
@@ -159,7 +156,7 @@ func TestFollowJobs(t *testing.T) {
 		{"restore", 1},
 	} {
 		c.change(c.Creatives, id, tt.what)
-		want(t, fmt.Sprintf("jobs after %d: %s", i, tt.what), tt.jobs, countFollowJobs(t, c))
+		want(t, fmt.Sprintf("jobs after %d: %s", i, tt.what), tt.jobs, countFollowJobs(c))
 		err := c.Raw.Write(t.Context(), func(tx store.Tx) error {
 			_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1`, string(c.Workspace))
 			return err
@@ -170,7 +167,7 @@ func TestFollowJobs(t *testing.T) {
 	}
 	failed := c.Answer(c.Creatives.Generate(t.Context(), c.Cause(), storetest.Sent(t, `{"prompt":"?!"}`))).OK().ID()
 	c.Answer(c.Creatives.Regenerate(t.Context(), c.Cause(), ident.ID(failed), record.Match{})).OK()
-	want(t, "jobs of one that failed again", int64(0), countFollowJobs(t, c))
+	want(t, "jobs of one that failed again", int64(0), countFollowJobs(c))
 }
 
 // TestFollowBatches follows with more campaigns than one batch has.
@@ -187,7 +184,7 @@ func TestFollowBatches(t *testing.T) {
 	untouched := l.launched(t, ids(other), nil)
 	blocked := func() int64 {
 		t.Helper()
-		return count(t, c, `SELECT count(*) FROM campaign WHERE workspace_id = $1 AND delivery_status = 'blocked'`, string(c.Workspace))
+		return c.Int(`SELECT count(*) FROM campaign WHERE workspace_id = $1 AND delivery_status = 'blocked'`, string(c.Workspace))
 	}
 	want(t, "blocked to begin with", int64(0), blocked())
 	c.change(c.Creatives, id, "archive")
@@ -197,7 +194,7 @@ func TestFollowBatches(t *testing.T) {
 		}
 		want(t, "blocked", int64(n), blocked())
 	}
-	changed := count(t, c, `SELECT count(*) FROM event WHERE workspace_id = $1 AND type = 'campaign.delivery_changed'`, string(c.Workspace))
+	changed := c.Int(`SELECT count(*) FROM event WHERE workspace_id = $1 AND type = 'campaign.delivery_changed'`, string(c.Workspace))
 	want(t, "events", int64(n), changed)
 	status, _ := deliveryOf(read(c, untouched))
 	want(t, "the one with another creative", "limited", status)

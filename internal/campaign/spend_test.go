@@ -142,7 +142,7 @@ func TestLifetimeBudgetCompletes(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("launched", "active/blocked [budget_exhausted]", "completed/ended []", "completed/ended []", "paused/paused [budget_exhausted]")
-	want(t, "settled next", int64(2), count(t, c, `SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND run_at = $3`,
+	want(t, "settled next", int64(2), c.Int(`SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND run_at = $3`,
 		string(c.Workspace), campaign.JobSettle, int64(clock.At(c.Clock.Now()))))
 	for _, id := range ids(draft, gone) {
 		if next, err := l.Settle(t.Context(), c.Workspace, id); next != nil || err != nil {
@@ -381,7 +381,7 @@ func TestSpendBatches(t *testing.T) {
 	}
 	revs := func() int64 {
 		t.Helper()
-		return count(t, c, `SELECT CAST(sum(rev) AS BIGINT) FROM campaign WHERE workspace_id = $1`, string(c.Workspace))
+		return c.Int(`SELECT CAST(sum(rev) AS BIGINT) FROM campaign WHERE workspace_id = $1`, string(c.Workspace))
 	}
 	l.spend.takeQueries()
 	l.updateSpend(t)

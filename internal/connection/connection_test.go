@@ -60,10 +60,6 @@ func want(t testing.TB, what string, wanted, got any) {
 	}
 }
 
-func eventsOf(_ *testing.T, w *storetest.World, id ident.ID) []string {
-	return w.EventTypes(string(id))
-}
-
 // TestSource makes a connection, finds it again, and adds an account to it.
 func TestSource(t *testing.T) {
 	t.Parallel()
@@ -100,7 +96,7 @@ func TestSource(t *testing.T) {
 		change(&src)
 		want(t, name, first, find(t, w, src))
 	}
-	want(t, "events", []string{"connection.created"}, eventsOf(t, w, first.Connection))
+	want(t, "events", []string{"connection.created"}, w.EventTypes(string(first.Connection)))
 
 	second := find(t, w, connection.Source{
 		Platform: "api", Name: "shop", Account: "us", AccountName: "United States", Default: connection.Home{Currency: "USD", Zone: "America/New_York"},
@@ -113,7 +109,7 @@ func TestSource(t *testing.T) {
 		"external_id": "us", "platform": "api", "name": "United States", "currency": "USD", "timezone": "America/New_York", "url": nil, "enabled": true,
 	}}, got["accounts"])
 	want(t, "updated_at", any("2026-11-15T12:01:00.000Z"), got["updated_at"])
-	want(t, "events", []string{"connection.created", "connection.updated"}, eventsOf(t, w, first.Connection))
+	want(t, "events", []string{"connection.created", "connection.updated"}, w.EventTypes(string(first.Connection)))
 }
 
 // TestSourceRefusals wants every refusal to name what would be right, and to
@@ -245,7 +241,7 @@ func TestFed(t *testing.T) {
 			w.Clock.Advance(time.Minute)
 		}
 	}
-	want(t, "events", []string{"connection.created"}, eventsOf(t, w, f.Connection))
+	want(t, "events", []string{"connection.created"}, w.EventTypes(string(f.Connection)))
 
 	// A key that was used does nothing at all.
 	before := storetest.State(t, w.Raw)
