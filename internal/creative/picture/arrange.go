@@ -2,117 +2,117 @@ package picture
 
 import "math"
 
-// parts are what an ad consists of, measured and not yet placed.
-type parts struct {
+// adParts are what an ad consists of, measured and not yet placed.
+type adParts struct {
 	headline, body, label, brand text
-	logo                         *mark
+	logo                         *logoImage
 }
 
 // zone is a part of the picture in which parts are set together.
 type zone struct {
-	area box
-	on   surface
+	area    box
+	surface surface
 	// row sets brand, text and button side by side instead of below each other.
 	row      bool
 	centered bool
-	// rest says where the space goes that is left over.
-	rest  rest
-	parts parts
+	// align says where the space goes that is left over.
+	align verticalAlign
+	parts adParts
 }
 
-// rest is what a column does with space that is left over.
-type rest int
+// verticalAlign is what a column does with space that is left over.
+type verticalAlign int
 
 const (
-	restMiddle rest = iota // brand at the top, everything else in the middle
-	restBottom             // brand at the top, everything else at the bottom
-	restEnds               // brand at the top, text in the middle, button at the bottom
+	alignMiddle verticalAlign = iota // brand at the top, everything else in the middle
+	alignBottom                      // brand at the top, everything else at the bottom
+	alignSpread                      // brand at the top, text in the middle, button at the bottom
 )
 
-// setting is a zone with all its parts in place.
-type setting struct {
-	// ragged is how uneven the lines of the headline are, from 0 to 1.
-	ragged float64
-	fills  []fill
-	texts  []textBox
-	logo   *logoBox
+// arrangement is a zone with all its parts in place.
+type arrangement struct {
+	// raggedness is how uneven the lines of the headline are, from 0 to 1.
+	raggedness float64
+	fills      []fill
+	texts      []textBox
+	logo       *logoBox
 }
 
-// arrange sets a zone with its headline at the given size, nil if that does
+// arrangeZone sets a zone with its headline at the given size, nil if that does
 // not fit.
-func (c scale) arrange(z zone, head float64) *setting {
-	s := c.sizes(head)
+func (c sizing) arrangeZone(z zone, head float64) *arrangement {
+	s := c.textSizes(head)
 	if z.parts.headline.empty() && z.parts.label.empty() {
 		// Choice: a brand on its own is a sign, not a line of text.
 		s.brand *= 1.5
 	}
 	if z.row {
-		return c.row(z, s)
+		return c.arrangeRow(z, s)
 	}
-	return c.column(z, s)
+	return c.arrangeColumn(z, s)
 }
 
-// largest sets a zone with the largest headline that fits, or with a somewhat
+// arrangeLargest sets a zone with the largest headline that fits, or with a somewhat
 // smaller one whose lines are more even.
-func (c scale) largest(z zone, from, least float64) (best *setting) {
+func (c sizing) arrangeLargest(z zone, from, least float64) (best *arrangement) {
 	if z.area.w() <= 0 || z.area.h() <= 0 {
 		return nil
 	}
 	var score float64
 	for head := from; head >= least; head *= 0.955 {
-		got := c.arrange(z, head)
+		got := c.arrangeZone(z, head)
 		if got == nil {
 			continue
 		}
 		if best == nil {
 			least = max(least, head*0.7)
 		}
-		if now := head * (1 - 0.45*got.ragged); now > score {
+		if now := head * (1 - 0.45*got.raggedness); now > score {
 			best, score = got, now
 		}
-		if best.ragged < 0.1 {
+		if best.raggedness < 0.1 {
 			break
 		}
 	}
 	return best
 }
 
-// pieces are the blocks of a zone, nil where it has no such part.
-type pieces struct {
+// zoneBlocks are the blocks of a zone, nil where it has no such part.
+type zoneBlocks struct {
 	brand, button *block
 	copy          []*block
-	// between is the distance of the blocks of the copy.
-	between float64
+	// copyGap is the distance of the blocks of the copy.
+	copyGap float64
 }
 
-// height of the copy, to its last base line.
-func (p pieces) height() float64 {
-	h := -p.between
+// copyHeight of the copy, to its last base line.
+func (p zoneBlocks) copyHeight() float64 {
+	h := -p.copyGap
 	for _, b := range p.copy {
-		h += b.h + p.between
+		h += b.h + p.copyGap
 	}
 	return max(0, h)
 }
 
-// edges sets brand and button.
-func (c scale) edges(z zone, s sizes, brandWidth, buttonWidth float64) (p pieces, ok bool) {
-	if z.branded() {
-		if p.brand = c.lockup(z, s, brandWidth, z.area.h()); p.brand == nil {
+// brandAndButtonBlocks sets brand and button.
+func (c sizing) brandAndButtonBlocks(z zone, s textSizes, brandWidth, buttonWidth float64) (p zoneBlocks, ok bool) {
+	if z.hasBrand() {
+		if p.brand = c.brandBlock(z, s, brandWidth, z.area.h()); p.brand == nil {
 			return p, false
 		}
 	}
 	if !z.parts.label.empty() {
-		if p.button = c.button(z.parts.label, s.label, buttonWidth); p.button == nil {
+		if p.button = c.buttonBlock(z.parts.label, s.label, buttonWidth); p.button == nil {
 			return p, false
 		}
 	}
 	return p, true
 }
 
-func (z zone) branded() bool { return z.parts.logo != nil || !z.parts.brand.empty() }
+func (z zone) hasBrand() bool { return z.parts.logo != nil || !z.parts.brand.empty() }
 
-// copy sets headline and body.
-func (c scale) copy(z zone, s sizes, width float64) (blocks []*block, ok bool) {
+// copyBlocks sets headline and body.
+func (c sizing) copyBlocks(z zone, s textSizes, width float64) (blocks []*block, ok bool) {
 	if z.parts.headline.empty() {
 		return nil, true
 	}
@@ -126,7 +126,7 @@ func (c scale) copy(z zone, s sizes, width float64) (blocks []*block, ok bool) {
 	case s.head < c.headMin:
 		most = 40
 	}
-	head := c.fit(z.parts.headline, style{role: RoleHeadline, size: s.head, width: width, most: most, even: true, centered: z.centered})
+	head := c.fitText(z.parts.headline, textStyle{role: RoleHeadline, size: s.head, width: width, maxLines: most, balanced: true, centered: z.centered})
 	if head == nil {
 		return nil, false
 	}
@@ -135,24 +135,24 @@ func (c scale) copy(z zone, s sizes, width float64) (blocks []*block, ok bool) {
 	}
 	// A line of more than about 60 characters is hard to follow.
 	measure := min(width, 30*s.body)
-	body := c.fit(z.parts.body, style{role: RoleBody, size: s.body, width: measure, most: c.bodyLines, even: z.centered, centered: z.centered})
+	body := c.fitText(z.parts.body, textStyle{role: RoleBody, size: s.body, width: measure, maxLines: c.bodyLines, balanced: z.centered, centered: z.centered})
 	if body == nil || s.head < 1.3*s.body {
 		return nil, false
 	}
 	return []*block{head, body}, true
 }
 
-// column sets the parts below each other.
-func (c scale) column(z zone, s sizes) *setting {
-	p, ok := c.edges(z, s, z.area.w(), z.area.w())
+// arrangeColumn sets the parts below each other.
+func (c sizing) arrangeColumn(z zone, s textSizes) *arrangement {
+	p, ok := c.brandAndButtonBlocks(z, s, z.area.w(), z.area.w())
 	if !ok {
 		return nil
 	}
-	if p.copy, ok = c.copy(z, s, z.area.w()); !ok {
+	if p.copy, ok = c.copyBlocks(z, s, z.area.w()); !ok {
 		return nil
 	}
-	p.between = s.head*0.3 + s.body*0.75
-	left, gaps := z.area.h()-p.height(), -1
+	p.copyGap = s.head*0.3 + s.body*0.75
+	left, gaps := z.area.h()-p.copyHeight(), -1
 	for _, b := range []*block{p.brand, p.button} {
 		if b != nil {
 			left -= b.h
@@ -166,26 +166,26 @@ func (c scale) column(z zone, s sizes) *setting {
 	if left < 0 {
 		return nil
 	}
-	return z.stack(p, s, left)
+	return z.placeColumn(p, s, left)
 }
 
-// stack places the blocks of a column and the space that is left over.
-func (z zone) stack(p pieces, s sizes, left float64) *setting {
-	out, y := &setting{}, z.area.y0
+// placeColumn places the blocks of a column and the space that is left over.
+func (z zone) placeColumn(p zoneBlocks, s textSizes, left float64) *arrangement {
+	out, y := &arrangement{}, z.area.y0
 	put := func(b *block, space float64) {
 		x := z.area.x0
 		if z.centered {
 			x += (z.area.w() - b.w) / 2
 		}
-		b.place(box{x, y, x + b.w, y + b.h}, z.on, out)
+		b.place(box{x, y, x + b.w, y + b.h}, z.surface, out)
 		y += b.h + space
 	}
 	before, after := left*0.46, 0.0
-	switch z.rest {
-	case restMiddle:
-	case restBottom:
+	switch z.align {
+	case alignMiddle:
+	case alignBottom:
 		before = left
-	case restEnds:
+	case alignSpread:
 		before, after = left*0.42, left*0.58
 	}
 	if len(p.copy) == 0 {
@@ -197,7 +197,7 @@ func (z zone) stack(p pieces, s sizes, left float64) *setting {
 	y += before
 	for i, b := range p.copy {
 		if i < len(p.copy)-1 {
-			put(b, p.between)
+			put(b, p.copyGap)
 		} else {
 			put(b, s.gap+after)
 		}
@@ -208,17 +208,17 @@ func (z zone) stack(p pieces, s sizes, left float64) *setting {
 	return out
 }
 
-// row sets brand, copy and button side by side.
-func (c scale) row(z zone, s sizes) *setting {
+// arrangeRow sets brand, copy and button side by side.
+func (c sizing) arrangeRow(z zone, s textSizes) *arrangement {
 	height := z.area.h()
 	buttonWidth := 0.5 * z.area.w()
 	switch {
-	case z.parts.headline.empty() && !z.branded():
+	case z.parts.headline.empty() && !z.hasBrand():
 		buttonWidth = z.area.w()
 	case z.parts.headline.empty():
 		buttonWidth = 0.65 * z.area.w()
 	}
-	p, ok := c.edges(z, s, 0.3*z.area.w(), buttonWidth)
+	p, ok := c.brandAndButtonBlocks(z, s, 0.3*z.area.w(), buttonWidth)
 	if !ok {
 		return nil
 	}
@@ -234,34 +234,34 @@ func (c scale) row(z zone, s sizes) *setting {
 			return nil
 		}
 	}
-	if p.copy, ok = c.copy(z, s, x1-x0); !ok {
+	if p.copy, ok = c.copyBlocks(z, s, x1-x0); !ok {
 		return nil
 	}
-	p.between = s.head*0.2 + s.body*0.6
-	if n := len(p.copy); n > 0 && p.height()+2*p.copy[n-1].tail > height {
+	p.copyGap = s.head*0.2 + s.body*0.6
+	if n := len(p.copy); n > 0 && p.copyHeight()+2*p.copy[n-1].descent > height {
 		return nil
 	}
-	return c.abreast(z, p, x0, gap)
+	return c.placeRow(z, p, x0, gap)
 }
 
-// abreast places the blocks of a row around its middle, the copy at x.
-func (c scale) abreast(z zone, p pieces, x, gap float64) *setting {
-	out, middle := &setting{}, (z.area.y0+z.area.y1)/2
+// placeRow places the blocks of a row around its middle, the copy at x.
+func (c sizing) placeRow(z zone, p zoneBlocks, x, gap float64) *arrangement {
+	out, middle := &arrangement{}, (z.area.y0+z.area.y1)/2
 	if p.brand != nil {
-		p.brand.place(box{z.area.x0, middle - p.brand.h/2, z.area.x0 + p.brand.w, middle + p.brand.h/2}, z.on, out)
+		p.brand.place(box{z.area.x0, middle - p.brand.h/2, z.area.x0 + p.brand.w, middle + p.brand.h/2}, z.surface, out)
 	}
 	if p.brand != nil && len(p.copy) > 0 {
 		left, half := math.Round(x-gap/2), math.Round(z.area.h()*0.3)
 		rule := box{left, math.Round(middle) - half, left + max(1, math.Round(c.unit*0.004)), math.Round(middle) + half}
-		out.fills = append(out.fills, solid(rectangle(rule), mix(z.on.fill, z.on.ink, 0.25), box{}))
+		out.fills = append(out.fills, solidFill(rectangle(rule), mix(z.surface.fill, z.surface.ink, 0.25), box{}))
 	}
-	y := middle - p.height()/2
+	y := middle - p.copyHeight()/2
 	for _, b := range p.copy {
-		b.place(box{x, y, x + b.w, y + b.h}, z.on, out)
-		y += b.h + p.between
+		b.place(box{x, y, x + b.w, y + b.h}, z.surface, out)
+		y += b.h + p.copyGap
 	}
 	if p.button != nil {
-		p.button.place(box{z.area.x1 - p.button.w, middle - p.button.h/2, z.area.x1, middle + p.button.h/2}, z.on, out)
+		p.button.place(box{z.area.x1 - p.button.w, middle - p.button.h/2, z.area.x1, middle + p.button.h/2}, z.surface, out)
 	}
 	return out
 }

@@ -26,24 +26,24 @@ func BenchmarkPNG300x250(b *testing.B) {
 	}
 }
 
-// call is a shape with all decisions taken: an outline in pixels, or a whole
+// drawCall is a shape with all decisions taken: an outline in pixels, or a whole
 // rectangle without one.
-type call struct {
+type drawCall struct {
 	at    image.Rectangle
 	path  path
 	color *image.Uniform
 }
 
-// flatten turns a scene into bare drawing calls.
-func flatten(s *Scene) []call {
+// drawCallsOf turns a scene into bare drawing calls.
+func drawCallsOf(s *Scene) []drawCall {
 	c := newCanvas(s.Width, s.Height)
-	var calls []call
+	var calls []drawCall
 	for _, f := range s.fills {
 		p := f.path
-		if p.even() {
+		if p.isPixelRectangle() {
 			p = nil
 		}
-		calls = append(calls, call{c.pixels(f.path.bounds()), p, image.NewUniform(f.from.rgba())})
+		calls = append(calls, drawCall{c.pixelBounds(f.path.bounds()), p, image.NewUniform(f.from.rgba())})
 	}
 	for _, t := range s.texts {
 		var all path
@@ -57,7 +57,7 @@ func flatten(s *Scene) []call {
 				}
 			}
 		}
-		calls = append(calls, call{c.pixels(t.box.inset(-1, -1)), all, image.NewUniform(t.ink.rgba())})
+		calls = append(calls, drawCall{c.pixelBounds(t.box.inset(-1, -1)), all, image.NewUniform(t.ink.rgba())})
 	}
 	return calls
 }
@@ -69,13 +69,13 @@ func BenchmarkBare300x250(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	calls := flatten(s)
+	calls := drawCallsOf(s)
 	for b.Loop() {
-		bare(b, s, calls)
+		drawCalls(b, s, calls)
 	}
 }
 
-func bare(tb testing.TB, s *Scene, calls []call) []byte {
+func drawCalls(tb testing.TB, s *Scene, calls []drawCall) []byte {
 	tb.Helper()
 	c := newCanvas(s.Width, s.Height)
 	for _, f := range calls {
@@ -83,9 +83,9 @@ func bare(tb testing.TB, s *Scene, calls []call) []byte {
 			draw.Draw(c.picture, f.at, f.color, image.Point{}, draw.Src)
 			continue
 		}
-		c.pen.Reset(f.at.Dx(), f.at.Dy())
-		trace(&c.pen, f.path, 1, -float64(f.at.Min.X), -float64(f.at.Min.Y))
-		c.pen.Draw(c.picture, f.at, f.color, image.Point{})
+		c.rasterizer.Reset(f.at.Dx(), f.at.Dy())
+		addPath(&c.rasterizer, f.path, 1, -float64(f.at.Min.X), -float64(f.at.Min.Y))
+		c.rasterizer.Draw(c.picture, f.at, f.color, image.Point{})
 	}
 	var out bytes.Buffer
 	if err := encoder.Encode(&out, c.picture); err != nil {
@@ -94,8 +94,8 @@ func bare(tb testing.TB, s *Scene, calls []call) []byte {
 	return out.Bytes()
 }
 
-// TestBareDrawsTheSame keeps the comparison honest.
-func TestBareDrawsTheSame(t *testing.T) {
+// TestBareDrawingIsEqual keeps the comparison honest.
+func TestBareDrawingIsEqual(t *testing.T) {
 	t.Parallel()
 	s, err := Draw(benchAd)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestBareDrawsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := bare(t, s, flatten(s)); !bytes.Equal(got, want) {
+	if got := drawCalls(t, s, drawCallsOf(s)); !bytes.Equal(got, want) {
 		t.Errorf("got other bytes than the scene's: %d want %d", len(got), len(want))
 	}
 }

@@ -22,8 +22,8 @@ var (
 	//go:embed fonts/Inter-Medium.ttf
 	mediumTTF []byte
 
-	bold   = sync.OnceValue(func() *typeface { return parse(boldTTF) })
-	medium = sync.OnceValue(func() *typeface { return parse(mediumTTF) })
+	bold   = sync.OnceValue(func() *typeface { return parseFont(boldTTF) })
+	medium = sync.OnceValue(func() *typeface { return parseFont(mediumTTF) })
 )
 
 // capHeight is the height of an H in Inter, in em: what the eye takes for the
@@ -47,11 +47,11 @@ type shaper struct {
 // glyph is an outline in em, with y downwards from the base line.
 type glyph struct {
 	outline path
-	ink     box
+	bounds  box
 }
 
-// parse reads an embedded font, which cannot fail in a program that was tested.
-func parse(ttf []byte) *typeface {
+// parseFont reads an embedded font, which cannot fail in a program that was tested.
+func parseFont(ttf []byte) *typeface {
 	face, err := font.ParseTTF(bytes.NewReader(ttf))
 	if err != nil {
 		panic(fmt.Sprintf("parse embedded font: %v", err))
@@ -64,8 +64,8 @@ func parse(ttf []byte) *typeface {
 	return t
 }
 
-// placed is a glyph of a word, at its distance from the word's start in em.
-type placed struct {
+// placedGlyph is a glyph of a word, at its distance from the word's start in em.
+type placedGlyph struct {
 	*glyph
 	x, y float64
 	// cluster counts the runes before it; marks share that of their letter.
@@ -75,7 +75,7 @@ type placed struct {
 // word is a piece of text that is not broken.
 type word struct {
 	text   string
-	glyphs []placed
+	glyphs []placedGlyph
 	// width is in em.
 	width float64
 }
@@ -87,25 +87,25 @@ func (t *typeface) shape(text string, tracking float64) (word, error) {
 	runes := []rune(text)
 	for _, r := range runes {
 		if _, ok := s.face.NominalGlyph(r); !ok && !unicode.Is(unicode.Mn, r) {
-			return word{}, missing(r)
+			return word{}, missingGlyphError(r)
 		}
 	}
 	s.buf.Clear()
 	s.buf.AddRunes(runes, 0, -1)
 	s.buf.GuessSegmentProperties()
 	s.buf.Shape(s.font, nil)
-	w := word{text: text, glyphs: make([]placed, 0, len(runes))}
+	w := word{text: text, glyphs: make([]placedGlyph, 0, len(runes))}
 	last := -1
 	for i, info := range s.buf.Info {
 		if info.Glyph == 0 {
-			return word{}, missing(runes[info.Cluster])
+			return word{}, missingGlyphError(runes[info.Cluster])
 		}
 		if info.Cluster != last && last >= 0 {
 			w.width += tracking
 		}
 		last = info.Cluster
 		at := s.buf.Pos[i]
-		w.glyphs = append(w.glyphs, placed{
+		w.glyphs = append(w.glyphs, placedGlyph{
 			glyph: t.glyph(s.face, info.Glyph), cluster: info.Cluster,
 			x: w.width + float64(at.XOffset)/t.em, y: -float64(at.YOffset) / t.em,
 		})
@@ -114,7 +114,7 @@ func (t *typeface) shape(text string, tracking float64) (word, error) {
 	return w, nil
 }
 
-func missing(r rune) error {
+func missingGlyphError(r rune) error {
 	return fmt.Errorf("%w: no font has %q (%U); write the text without it", ErrScript, r, r)
 }
 
@@ -131,7 +131,7 @@ func (t *typeface) glyph(face *font.Face, id font.GID) *glyph {
 		}
 		g.outline = append(g.outline, p)
 	}
-	g.ink = g.outline.bounds()
+	g.bounds = g.outline.bounds()
 	known, _ := t.glyphs.LoadOrStore(id, g)
 	return known.(*glyph)
 }
@@ -144,12 +144,12 @@ const (
 	cubicTo = op(opentype.SegmentOpCubeTo)
 )
 
-// ink is what a word covers, in em from its start on the base line.
-func (w word) ink() box {
+// inkBounds is what a word covers, in em from its start on the base line.
+func (w word) inkBounds() box {
 	b := box{x0: math.Inf(1), y0: math.Inf(1), x1: math.Inf(-1), y1: math.Inf(-1)}
 	for _, g := range w.glyphs {
 		if len(g.outline) > 0 {
-			b = b.union(g.ink.shift(g.x, g.y))
+			b = b.union(g.bounds.shift(g.x, g.y))
 		}
 	}
 	if b.x0 > b.x1 {

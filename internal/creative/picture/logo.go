@@ -11,20 +11,20 @@ import (
 // logoPixels is the longest side that a logo is kept at.
 const logoPixels = 1024
 
-// mark is a logo without its transparent border.
-type mark struct {
+// logoImage is a logo without its transparent border.
+type logoImage struct {
 	picture *image.NRGBA
 	aspect  float64
-	// ground is the colour all around an opaque logo, if it is one colour.
-	ground *rgb
-	// light is the luminance of a selection of its opaque pixels.
-	light []float64
-	// plates are the answers that plate has given.
-	plates map[surface]*rgb
+	// background is the colour all around an opaque logo, if it is one colour.
+	background *rgb
+	// luminances is the luminance of a selection of its opaque pixels.
+	luminances []float64
+	// plateColors are the answers that plate has given.
+	plateColors map[surface]*rgb
 }
 
 // readLogo prepares a logo. There is none in a picture that shows nothing.
-func readLogo(src image.Image) *mark {
+func readLogo(src image.Image) *logoImage {
 	if src == nil || src.Bounds().Empty() {
 		return nil
 	}
@@ -36,18 +36,18 @@ func readLogo(src image.Image) *mark {
 	} else {
 		draw.Draw(all, all.Rect, src, src.Bounds().Min, draw.Src)
 	}
-	seen := opaque(all)
+	seen := opaqueBounds(all)
 	if seen.Empty() {
 		return nil
 	}
-	m := &mark{picture: all.SubImage(seen).(*image.NRGBA), plates: map[surface]*rgb{}}
+	m := &logoImage{picture: all.SubImage(seen).(*image.NRGBA), plateColors: map[surface]*rgb{}}
 	m.aspect = float64(seen.Dx()) / float64(seen.Dy())
-	m.look()
+	m.measureColors()
 	return m
 }
 
-// opaque is the part of a picture that shows something.
-func opaque(p *image.NRGBA) image.Rectangle {
+// opaqueBounds is the part of a picture that shows something.
+func opaqueBounds(p *image.NRGBA) image.Rectangle {
 	var seen image.Rectangle
 	for y := range p.Rect.Dy() {
 		row := p.Pix[y*p.Stride:]
@@ -67,23 +67,23 @@ func opaque(p *image.NRGBA) image.Rectangle {
 	return seen
 }
 
-// look finds out what the logo's colours are.
-func (m *mark) look() {
+// measureColors finds out what the logo's colours are.
+func (m *logoImage) measureColors() {
 	b := m.picture.Rect
 	step := max(1, int(math.Sqrt(float64(b.Dx()*b.Dy())/1024)))
 	for y := b.Min.Y; y < b.Max.Y; y += step {
 		for x := b.Min.X; x < b.Max.X; x += step {
 			if c := m.picture.NRGBAAt(x, y); c.A > 128 {
-				m.light = append(m.light, rgb{c.R, c.G, c.B}.luminance())
+				m.luminances = append(m.luminances, rgb{c.R, c.G, c.B}.luminance())
 			}
 		}
 	}
-	m.ground = edge(m.picture)
+	m.background = edgeColor(m.picture)
 }
 
-// edge is the colour of all four edges of a picture, nil if they differ or are
+// edgeColor is the colour of all four edges of a picture, nil if they differ or are
 // transparent.
-func edge(p *image.NRGBA) *rgb {
+func edgeColor(p *image.NRGBA) *rgb {
 	b := p.Rect
 	first := p.NRGBAAt(b.Min.X, b.Min.Y)
 	same := func(c color.NRGBA) bool {
@@ -103,46 +103,46 @@ func edge(p *image.NRGBA) *rgb {
 	return &rgb{first.R, first.G, first.B}
 }
 
-// shows is the share of the logo that stands out on a ground.
-func (m *mark) shows(on rgb) float64 {
+// visibleShare is the share of the logo that stands out on a ground.
+func (m *logoImage) visibleShare(on rgb) float64 {
 	n, ground := 0, on.luminance()
-	for _, light := range m.light {
+	for _, light := range m.luminances {
 		if ratio(light, ground) >= 2.6 {
 			n++
 		}
 	}
-	return float64(n) / float64(max(1, len(m.light)))
+	return float64(n) / float64(max(1, len(m.luminances)))
 }
 
-// plate is the colour to lay under the logo, nil where it shows as it is.
-func (m *mark) plate(s surface) *rgb {
-	c, known := m.plates[s]
+// plateColor is the colour to lay under the logo, nil where it shows as it is.
+func (m *logoImage) plateColor(s surface) *rgb {
+	c, known := m.plateColors[s]
 	if !known {
-		c = m.choosePlate(s)
-		m.plates[s] = c
+		c = m.choosePlateColor(s)
+		m.plateColors[s] = c
 	}
 	return c
 }
 
-func (m *mark) choosePlate(s surface) *rgb {
-	if m.ground != nil {
-		if *m.ground == s.fill {
+func (m *logoImage) choosePlateColor(s surface) *rgb {
+	if m.background != nil {
+		if *m.background == s.fill {
 			return nil
 		}
-		return m.ground
+		return m.background
 	}
-	if min(m.shows(s.fill), m.shows(s.tint)) > 0.75 {
+	if min(m.visibleShare(s.fill), m.visibleShare(s.tint)) > 0.75 {
 		return nil
 	}
 	dark := rgb{0x16, 0x19, 0x1f}
-	if m.shows(white) >= m.shows(dark) {
+	if m.visibleShare(white) >= m.visibleShare(dark) {
 		return &white
 	}
 	return &dark
 }
 
-// scaled is the logo at a size in pixels.
-func (m *mark) scaled(w, h int) *image.NRGBA {
+// scaledTo is the logo at a size in pixels.
+func (m *logoImage) scaledTo(w, h int) *image.NRGBA {
 	p := image.NewNRGBA(image.Rect(0, 0, max(1, w), max(1, h)))
 	draw.CatmullRom.Scale(p, p.Rect, m.picture, m.picture.Rect, draw.Src, nil)
 	return p

@@ -2,9 +2,9 @@ package picture
 
 import "slices"
 
-// enough is the contrast that every text has against what it lies on, a little
+// minContrast is the contrast that every text has against what it lies on, a little
 // above the 4.5 of WCAG 2 AA for the sake of rounding.
-const enough = 4.6
+const minContrast = 4.6
 
 // surface is a ground with the colours that can be read on it. Text holds its
 // contrast on fill, on tint and on everything between.
@@ -22,7 +22,7 @@ type palette struct{ field, panel surface }
 
 // Choice: without colours of a brand, one of these pairs: a calm main colour
 // and one for accents.
-var houseColors = [][]rgb{
+var defaultColors = [][]rgb{
 	{{0x1f, 0x4d, 0x3f}, {0xe8, 0xb0, 0x6a}},
 	{{0x3b, 0x3a, 0x8f}, {0xff, 0x8a, 0x65}},
 	{{0x14, 0x36, 0x5c}, {0xf2, 0xb8, 0x4b}},
@@ -45,10 +45,10 @@ func palettes(colors []rgb) []palette {
 		depth = 0.018
 	}
 	dark := lch{0.24, min(tone.c*0.45, depth), tone.h}.rgb()
-	onLight := makeSurface(light, main, slices.Concat(colors))
-	onDark := makeSurface(dark, main, slices.Concat(others, colors[:1]))
-	strong := settle(main)
-	onMain := makeSurface(strong, main, slices.Concat(others))
+	onLight := newSurface(light, main, slices.Concat(colors))
+	onDark := newSurface(dark, main, slices.Concat(others, colors[:1]))
+	strong := darkenForWhiteText(main)
+	onMain := newSurface(strong, main, slices.Concat(others))
 
 	// Choice: a glaring colour is kept as it is but only in small places; a
 	// whole ground of it would be hard to read on.
@@ -74,13 +74,13 @@ func palettes(colors []rgb) []palette {
 	return list
 }
 
-// settle makes a colour a ground: one on which white can nearly be read gets
+// darkenForWhiteText makes a colour a ground: one on which white can nearly be read gets
 // darker until it can.
-func settle(c rgb) rgb {
+func darkenForWhiteText(c rgb) rgb {
 	if contrast(c, white) < 3 {
 		return c
 	}
-	return darken(c, white, enough)
+	return darken(c, white, minContrast)
 }
 
 // darken lowers the lightness until the contrast with a light colour holds.
@@ -91,26 +91,26 @@ func darken(c, light rgb, want float64) rgb {
 	return c
 }
 
-func makeSurface(fill, main rgb, accents []rgb) surface {
+func newSurface(fill, main rgb, accents []rgb) surface {
 	tone := main.lch()
 	s := surface{fill: fill, ink: white}
-	if contrast(fill, white) < enough {
+	if contrast(fill, white) < minContrast {
 		s.ink = lch{0.23, min(tone.c*0.4, 0.05), tone.h}.rgb()
 		if contrast(fill, s.ink) < 5 {
 			s.ink = black
 		}
 	}
-	s.tint = s.shade(accents)
-	s.muted = s.readable(mix(s.ink, fill, 0.3))
+	s.tint = s.chooseTint(accents)
+	s.muted = s.makeReadable(mix(s.ink, fill, 0.3))
 	s.accent = s.ink
 	s.button, s.label = s.ink, s.fill
-	if contrast(s.label, s.button) < enough {
-		s.label = s.opposite(s.button)
+	if contrast(s.label, s.button) < minContrast {
+		s.label = s.labelColor(s.button)
 	}
 	for _, a := range accents {
-		if b := settle(a); contrast(b, fill) >= 2 && contrast(b, s.tint) >= 1.8 {
-			s.button, s.label = b, s.opposite(b)
-			if contrast(b, fill) >= enough && contrast(b, s.tint) >= enough {
+		if b := darkenForWhiteText(a); contrast(b, fill) >= 2 && contrast(b, s.tint) >= 1.8 {
+			s.button, s.label = b, s.labelColor(b)
+			if contrast(b, fill) >= minContrast && contrast(b, s.tint) >= minContrast {
 				s.accent = b
 			}
 			break
@@ -119,8 +119,8 @@ func makeSurface(fill, main rgb, accents []rgb) surface {
 	return s
 }
 
-// shade is a colour near the fill that leaves the ink readable.
-func (s surface) shade(accents []rgb) rgb {
+// chooseTint is a colour near the fill that leaves the ink readable.
+func (s surface) chooseTint(accents []rgb) rgb {
 	tone := s.fill.lch()
 	if s.ink != white {
 		tint := lch{tone.l - 0.035, tone.c, tone.h}.rgb()
@@ -138,10 +138,10 @@ func (s surface) shade(accents []rgb) rgb {
 	return lch{tone.l - 0.045, tone.c, tone.h}.rgb()
 }
 
-// readable moves a colour towards the ink until it can be read.
-func (s surface) readable(c rgb) rgb {
+// makeReadable moves a colour towards the ink until it can be read.
+func (s surface) makeReadable(c rgb) rgb {
 	for share := 0.1; share < 1; share += 0.1 {
-		if contrast(c, s.fill) >= enough && contrast(c, s.tint) >= enough {
+		if contrast(c, s.fill) >= minContrast && contrast(c, s.tint) >= minContrast {
 			return c
 		}
 		c = mix(c, s.ink, share)
@@ -149,19 +149,19 @@ func (s surface) readable(c rgb) rgb {
 	return s.ink
 }
 
-// opposite is what can be read on a button.
-func (s surface) opposite(button rgb) rgb {
+// labelColor is what can be read on a button.
+func (s surface) labelColor(button rgb) rgb {
 	tone := button.lch()
 	for _, c := range []rgb{white, lch{0.22, min(tone.c*0.4, 0.05), tone.h}.rgb()} {
-		if contrast(c, button) >= enough {
+		if contrast(c, button) >= minContrast {
 			return c
 		}
 	}
 	return black
 }
 
-// colorsOf are the usable colours of an ad, each once.
-func colorsOf(list []string) []rgb {
+// parseColors are the usable colours of an ad, each once.
+func parseColors(list []string) []rgb {
 	var colors []rgb
 	for _, s := range list {
 		if c, ok := parseColor(s); ok && !slices.Contains(colors, c) {

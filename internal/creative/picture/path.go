@@ -27,8 +27,8 @@ func (b box) intersect(o box) box {
 	return box{max(b.x0, o.x0), max(b.y0, o.y0), min(b.x1, o.x1), min(b.y1, o.y1)}
 }
 
-// round puts the edges on whole pixels, so that they are drawn sharp.
-func (b box) round() box {
+// roundToPixels puts the edges on whole pixels, so that they are drawn sharp.
+func (b box) roundToPixels() box {
 	return box{math.Round(b.x0), math.Round(b.y0), math.Round(b.x1), math.Round(b.y1)}
 }
 
@@ -75,10 +75,10 @@ func polygon(points ...point) path {
 	return p
 }
 
-// even says whether the path is a rectangle of whole pixels.
-func (p path) even() bool {
+// isPixelRectangle says whether the path is a rectangle of whole pixels.
+func (p path) isPixelRectangle() bool {
 	b := p.bounds()
-	return len(p) == 4 && b == b.round() && slices.Equal(p, rectangle(b))
+	return len(p) == 4 && b == b.roundToPixels() && slices.Equal(p, rectangle(b))
 }
 
 func rectangle(b box) path {
@@ -88,7 +88,7 @@ func rectangle(b box) path {
 // kappa makes a quarter of a circle of a cubic curve.
 const kappa = 0.5522847498
 
-func rounded(b box, r float64) path {
+func roundedRectangle(b box, r float64) path {
 	r = min(r, b.w()/2, b.h()/2)
 	if r <= 0 {
 		return rectangle(b)
@@ -105,14 +105,14 @@ func rounded(b box, r float64) path {
 	}
 }
 
-func circle(x, y, r float64) path { return rounded(box{x - r, y - r, x + r, y + r}, r) }
+func circle(x, y, r float64) path { return roundedRectangle(box{x - r, y - r, x + r, y + r}, r) }
 
 // ring is a circle with a hole: the inner one runs the other way round.
 func ring(x, y, r, width float64) path {
 	p, hole := circle(x, y, r), circle(x, y, r-width)
-	p = append(p, segment{op: moveTo, at: [3]point{end(hole)}})
+	p = append(p, segment{op: moveTo, at: [3]point{endPoint(hole)}})
 	for i := len(hole) - 1; i > 0; i-- {
-		s, to := hole[i], end(hole[:i])
+		s, to := hole[i], endPoint(hole[:i])
 		if s.op == cubicTo {
 			p = append(p, segment{op: cubicTo, at: [3]point{s.at[1], s.at[0], to}})
 		} else {
@@ -122,8 +122,8 @@ func ring(x, y, r, width float64) path {
 	return p
 }
 
-// end is where a path has come to.
-func end(p path) point {
+// endPoint is where a path has come to.
+func endPoint(p path) point {
 	s := p[len(p)-1]
 	return s.at[s.op.points()-1]
 }

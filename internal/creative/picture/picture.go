@@ -99,8 +99,8 @@ type placedWord struct {
 }
 
 type logoBox struct {
-	mark *mark
-	box  box
+	image *logoImage
+	box   box
 }
 
 // Draw lays out an ad. An error wraps ErrScript if no font has a character of
@@ -109,24 +109,24 @@ func Draw(a Ad) (*Scene, error) {
 	if min(a.Width, a.Height) < MinSide || max(a.Width, a.Height) > MaxSide {
 		return nil, fmt.Errorf("%w: %dx%d pixels; each side is from %d to %d", ErrAd, a.Width, a.Height, MinSide, MaxSide)
 	}
-	all, err := measure(a)
+	all, err := measureParts(a)
 	if err != nil {
 		return nil, err
 	}
 	if all.headline.empty() || all.label.empty() {
 		return nil, fmt.Errorf("%w: a headline and a call to action are needed", ErrAd)
 	}
-	k := newKit(a, all)
+	k := newSceneBuilder(a, all)
 	s := k.compose()
 	s.Width, s.Height = a.Width, a.Height
-	s.title = strings.Join(split(a.Headline), " ")
-	s.desc = describe(a)
-	s.Omitted = s.omitted(a)
+	s.title = strings.Join(splitWords(a.Headline), " ")
+	s.desc = describeAd(a)
+	s.Omitted = s.omittedParts(a)
 	return s, nil
 }
 
-func measure(a Ad) (parts, error) {
-	p := parts{logo: readLogo(a.Logo)}
+func measureParts(a Ad) (adParts, error) {
+	p := adParts{logo: readLogo(a.Logo)}
 	for _, part := range []struct {
 		name           string
 		to             *text
@@ -139,35 +139,35 @@ func measure(a Ad) (parts, error) {
 		{"call to action", &p.label, bold(), a.CallToAction, 0, 1.2},
 		{"brand", &p.brand, bold(), a.Brand, 0, 1.2},
 	} {
-		t, err := set(part.face, part.words, part.tracking, part.lead)
+		t, err := measureText(part.face, part.words, part.tracking, part.lead)
 		if err != nil {
-			return parts{}, fmt.Errorf("set %s: %w", part.name, err)
+			return adParts{}, fmt.Errorf("set %s: %w", part.name, err)
 		}
 		*part.to = t
 	}
 	return p, nil
 }
 
-// describe is the text of the whole picture, for those who cannot see it.
-func describe(a Ad) string {
+// describeAd is the text of the whole picture, for those who cannot see it.
+func describeAd(a Ad) string {
 	var list []string
 	for _, s := range []string{a.Brand, a.Headline, a.Body, a.CallToAction} {
-		if s = strings.Join(split(s), " "); s != "" {
+		if s = strings.Join(splitWords(s), " "); s != "" {
 			list = append(list, strings.TrimRight(s, "."))
 		}
 	}
 	return strings.Join(list, ". ") + "."
 }
 
-func (s *Scene) omitted(a Ad) []string {
+func (s *Scene) omittedParts(a Ad) []string {
 	has := func(r Role) bool {
 		return slices.ContainsFunc(s.texts, func(t textBox) bool { return t.role == r })
 	}
 	var list []string
-	if len(split(a.Body)) > 0 && !has(RoleBody) {
+	if len(splitWords(a.Body)) > 0 && !has(RoleBody) {
 		list = append(list, string(RoleBody))
 	}
-	if len(split(a.Brand)) > 0 && !has(RoleBrand) {
+	if len(splitWords(a.Brand)) > 0 && !has(RoleBrand) {
 		list = append(list, string(RoleBrand))
 	}
 	if a.Logo != nil && s.logo == nil {
@@ -179,35 +179,35 @@ func (s *Scene) omitted(a Ad) []string {
 // compose tries layouts in the seed's order and takes the first in which
 // everything fits at a good size. Only then it gives up the body, and after it
 // the brand.
-func (k *kit) compose() *Scene {
-	for _, p := range k.choices() {
+func (k *sceneBuilder) compose() *Scene {
+	for _, p := range k.partChoices() {
 		k.parts = p
-		leasts := []float64{k.comfort(), k.scale.headMin}
+		leasts := []float64{k.comfortableHeadSize(), k.scale.headMin}
 		if p.body.empty() {
-			leasts = append(leasts, k.scale.headMin*0.75, k.scale.headLeast())
+			leasts = append(leasts, k.scale.headMin*0.75, k.scale.headMinLongWord())
 		}
 		for _, least := range leasts {
-			for _, k.stacked = range []bool{false, true} {
-				for _, l := range k.order {
-					if s := k.try(l, least); s != nil {
+			for _, k.forceColumn = range []bool{false, true} {
+				for _, l := range k.layoutOrder {
+					if s := k.tryLayout(l, least); s != nil {
 						return s
 					}
 				}
 			}
 		}
 	}
-	return k.force()
+	return k.plainScene()
 }
 
-// choices are the parts to show, the most wanted first.
-func (k *kit) choices() (list []parts) {
+// partChoices are the parts to show, the most wanted first.
+func (k *sceneBuilder) partChoices() (list []adParts) {
 	if k.roomForBody() {
 		list = append(list, k.parts)
 	}
 	if k.roomForBrand() {
 		p := k.parts
-		p.body = none
+		p.body = noText
 		list = append(list, p)
 	}
-	return append(list, parts{headline: k.parts.headline, label: k.parts.label})
+	return append(list, adParts{headline: k.parts.headline, label: k.parts.label})
 }

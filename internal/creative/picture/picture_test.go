@@ -20,8 +20,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shapes are the shapes that ads are mostly asked in.
-var shapes = [][2]int{
+// commonSizes are the shapes that ads are mostly asked in.
+var commonSizes = [][2]int{
 	{300, 250},
 	{336, 280},
 	{728, 90},
@@ -38,21 +38,21 @@ var shapes = [][2]int{
 	{1200, 628},
 }
 
-var words = []string{
+var sampleWords = []string{
 	"a", "of", "the", "new", "Run", "save", "20%", "29,90 €", "autumn", "further", "coffee", "today", "everyone", "Monday",
 	"delivery", "well-known", "Überraschung", "été", "œuvre", "Ährenöl", "Çağrı", "Łódź", "Ấn", "Żółć", "Ελληνικά", "χρόνο", "Быстро",
 	"доставка", "щука", "Українська", "Versicherungsvergleichsplattform", "Donaudampfschifffahrtsgesellschaft", "— fast", "(really)",
 	"“quoted”", "it’s", "No.", "why?", "go!", "&", "fjord", "jj", "W", "e\u0301te\u0301",
 }
 
-func anyText(t *rapid.T, label string, least, most int) string {
+func randomText(t *rapid.T, label string, least, most int) string {
 	var b strings.Builder
 	want := rapid.IntRange(least, most).Draw(t, label+" length")
 	for b.Len() == 0 && want > 0 || len([]rune(b.String())) < want {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(rapid.SampledFrom(words).Draw(t, label))
+		b.WriteString(rapid.SampledFrom(sampleWords).Draw(t, label))
 	}
 	if r := []rune(b.String()); len(r) > most {
 		return strings.TrimSpace(string(r[:most]))
@@ -60,7 +60,7 @@ func anyText(t *rapid.T, label string, least, most int) string {
 	return b.String()
 }
 
-func anyLogo(t *rapid.T) image.Image {
+func randomLogo(t *rapid.T) image.Image {
 	if rapid.IntRange(0, 2).Draw(t, "logo") == 0 {
 		return nil
 	}
@@ -78,11 +78,11 @@ func anyLogo(t *rapid.T) image.Image {
 	return p
 }
 
-func anyAd(t *rapid.T) Ad {
+func randomAd(t *rapid.T) Ad {
 	a := Ad{
-		Headline: anyText(t, "headline", 1, 90), CallToAction: anyText(t, "button", 1, 28),
-		Body: anyText(t, "body", 0, 140), Brand: anyText(t, "brand", 0, 30),
-		Logo: anyLogo(t), Seed: rapid.Int64().Draw(t, "seed"),
+		Headline: randomText(t, "headline", 1, 90), CallToAction: randomText(t, "button", 1, 28),
+		Body: randomText(t, "body", 0, 140), Brand: randomText(t, "brand", 0, 30),
+		Logo: randomLogo(t), Seed: rapid.Int64().Draw(t, "seed"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "colors") {
 		a.Colors = append(a.Colors, rapid.OneOf(
@@ -93,13 +93,13 @@ func anyAd(t *rapid.T) Ad {
 	// Mostly small ones: they are hard to fit, and large ones slow to draw.
 	switch n := rapid.IntRange(0, 39).Draw(t, "kind of shape"); {
 	case n < 20:
-		shape := rapid.SampledFrom(shapes[:9]).Draw(t, "display shape")
+		shape := rapid.SampledFrom(commonSizes[:9]).Draw(t, "display shape")
 		a.Width, a.Height = shape[0], shape[1]
 	case n < 38:
 		side := rapid.IntRange(MinSide, 420)
 		a.Width, a.Height = side.Draw(t, "width"), side.Draw(t, "height")
 	case n < 39:
-		shape := rapid.SampledFrom(shapes[9:]).Draw(t, "large shape")
+		shape := rapid.SampledFrom(commonSizes[9:]).Draw(t, "large shape")
 		a.Width, a.Height = shape[0], shape[1]
 	default:
 		side := rapid.IntRange(MinSide, 1400)
@@ -108,14 +108,14 @@ func anyAd(t *rapid.T) Ad {
 	return a
 }
 
-// full says that there is time for everything.
-var full = os.Getenv("FANFARE_DRILL") == "full"
+// fullDrill says that there is time for everything.
+var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
 
 // TestMain draws few ads in the usual run: with the race detector a picture
 // takes long, and there is no race to be found in one.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if !full {
+	if !fullDrill {
 		if err := flag.Set("rapid.checks", "25"); err != nil {
 			panic(err)
 		}
@@ -123,21 +123,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestAnyAd draws ads that nobody thought of and holds them to every promise.
-func TestAnyAd(t *testing.T) {
+// TestRandomAds draws ads that nobody thought of and holds them to every promise.
+func TestRandomAds(t *testing.T) {
 	t.Parallel()
 	check := func(t *rapid.T) {
-		a := anyAd(t)
+		a := randomAd(t)
 		s, err := Draw(a)
 		if err != nil {
 			t.Fatalf("draw %+v: %v", a, err)
 		}
-		for _, fault := range faults(a, s) {
+		for _, fault := range sceneFaults(a, s) {
 			t.Errorf("%dx%d %s: %s", a.Width, a.Height, s.Layout, fault)
 		}
 	}
 	rounds := 1
-	if full {
+	if fullDrill {
 		rounds = 100
 	}
 	for i := range rounds {
@@ -148,8 +148,8 @@ func TestAnyAd(t *testing.T) {
 	}
 }
 
-// faults are all promises that a scene breaks.
-func faults(a Ad, s *Scene) []string {
+// sceneFaults are all promises that a scene breaks.
+func sceneFaults(a Ad, s *Scene) []string {
 	return slices.Concat(wordFaults(a, s), boxFaults(s), colorFaults(s), fileFaults(a, s))
 }
 
@@ -165,15 +165,15 @@ func wordFaults(a Ad, s *Scene) (list []string) {
 			if role == RoleHeadline && t.size < 5 && len(a.Headline) < 60 && min(a.Width, a.Height) >= 90 {
 				list = append(list, fmt.Sprintf("headline of %.1f pixels", t.size))
 			}
-			for _, whole := range broken(want, t.words) {
-				if w, err := bold().shape(whole, 0); err != nil || w.width*legible < 0.5*float64(a.Width) {
+			for _, whole := range brokenWords(want, t.words) {
+				if w, err := bold().shape(whole, 0); err != nil || w.width*legibleSize < 0.5*float64(a.Width) {
 					list = append(list, fmt.Sprintf("%s: %q is broken", role, whole))
 				}
 			}
 			for _, w := range t.words {
 				got.WriteString(w.text)
-				ink := w.ink().scale(t.size).shift(w.x, w.y)
-				if !inside(ink, t.box, 0.01) {
+				ink := w.inkBounds().scale(t.size).shift(w.x, w.y)
+				if !isInside(ink, t.box, 0.01) {
 					list = append(list, fmt.Sprintf("%s: %q at %v is outside its box %v", role, w.text, ink, t.box))
 				}
 				shown := strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
@@ -185,16 +185,16 @@ func wordFaults(a Ad, s *Scene) (list []string) {
 		if got.Len() == 0 && slices.Contains(s.Omitted, string(role)) && (role == RoleBody || role == RoleBrand) {
 			continue
 		}
-		if got, want := got.String(), strings.Join(split(want), ""); got != want {
+		if got, want := got.String(), strings.Join(splitWords(want), ""); got != want {
 			list = append(list, fmt.Sprintf("%s: got %q want %q", role, got, want))
 		}
 	}
 	return list
 }
 
-// broken are the words of a text that are drawn in more than one piece.
-func broken(want string, pieces []placedWord) (list []string) {
-	for _, whole := range split(want) {
+// brokenWords are the words of a text that are drawn in more than one piece.
+func brokenWords(want string, pieces []placedWord) (list []string) {
+	for _, whole := range splitWords(want) {
 		n, got := 0, ""
 		for ; n < len(pieces) && got != whole; n++ {
 			got += pieces[n].text
@@ -207,7 +207,7 @@ func broken(want string, pieces []placedWord) (list []string) {
 	return list
 }
 
-func inside(a, b box, slack float64) bool {
+func isInside(a, b box, slack float64) bool {
 	return a.x0 >= b.x0-slack && a.y0 >= b.y0-slack && a.x1 <= b.x1+slack && a.y1 <= b.y1+slack
 }
 
@@ -230,13 +230,13 @@ func boxFaults(s *Scene) (list []string) {
 	if s.logo != nil {
 		parts = append(parts, part{RoleLogo, s.logo.box})
 		b := s.logo.box
-		if shown := b.w() / b.h(); math.Abs(shown/s.logo.mark.aspect-1) > 0.08 && min(b.w(), b.h()) > 20 {
-			list = append(list, fmt.Sprintf("logo is distorted: got %.2f want %.2f", shown, s.logo.mark.aspect))
+		if shown := b.w() / b.h(); math.Abs(shown/s.logo.image.aspect-1) > 0.08 && min(b.w(), b.h()) > 20 {
+			list = append(list, fmt.Sprintf("logo is distorted: got %.2f want %.2f", shown, s.logo.image.aspect))
 		}
 	}
 	for _, t := range s.texts {
 		if t.role == RoleLabel {
-			if !inside(t.box, button, 0.01) {
+			if !isInside(t.box, button, 0.01) {
 				list = append(list, fmt.Sprintf("label %v is outside the button %v", t.box, button))
 			}
 			continue
@@ -248,7 +248,7 @@ func boxFaults(s *Scene) (list []string) {
 		safe = safe.inset(0, 250)
 	}
 	for i, p := range parts {
-		if !inside(p.box, safe, 0) {
+		if !isInside(p.box, safe, 0) {
 			list = append(list, fmt.Sprintf("%s %v is outside %v", p.role, p.box, safe))
 		}
 		for _, q := range parts[:i] {
@@ -263,10 +263,10 @@ func boxFaults(s *Scene) (list []string) {
 // colorFaults looks at the pixels under each text.
 func colorFaults(s *Scene) (list []string) {
 	c := newCanvas(s.Width, s.Height)
-	c.ground(s)
+	c.drawBackground(s)
 	for _, t := range s.texts {
 		worst, under, last := 21.0, rgb{}, t.ink
-		at := c.pixels(t.box)
+		at := c.pixelBounds(t.box)
 		for y := at.Min.Y; y < at.Max.Y; y++ {
 			for x := at.Min.X; x < at.Max.X; x++ {
 				p := c.picture.RGBAAt(x, y)

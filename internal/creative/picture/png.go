@@ -16,23 +16,23 @@ import (
 //
 // Choice: the default level. The fastest one saves an eighth of the time and
 // makes files 4 % larger, and a picture is fetched more often than drawn.
-var encoder = png.Encoder{CompressionLevel: png.DefaultCompression, BufferPool: &buffers{}}
+var encoder = png.Encoder{CompressionLevel: png.DefaultCompression, BufferPool: &bufferPool{}}
 
-type buffers struct{ pool sync.Pool }
+type bufferPool struct{ pool sync.Pool }
 
-func (b *buffers) Get() *png.EncoderBuffer {
+func (b *bufferPool) Get() *png.EncoderBuffer {
 	e, _ := b.pool.Get().(*png.EncoderBuffer)
 	return e
 }
 
-func (b *buffers) Put(e *png.EncoderBuffer) { b.pool.Put(e) }
+func (b *bufferPool) Put(e *png.EncoderBuffer) { b.pool.Put(e) }
 
 // PNG draws the scene as pixels.
 func (s *Scene) PNG() ([]byte, error) {
 	c := newCanvas(s.Width, s.Height)
-	c.ground(s)
+	c.drawBackground(s)
 	for _, t := range s.texts {
-		c.text(t)
+		c.drawText(t)
 	}
 	var out bytes.Buffer
 	if err := encoder.Encode(&out, c.picture); err != nil {
@@ -42,56 +42,56 @@ func (s *Scene) PNG() ([]byte, error) {
 }
 
 type canvas struct {
-	picture *image.RGBA
-	pen     vector.Rasterizer
+	picture    *image.RGBA
+	rasterizer vector.Rasterizer
 }
 
 func newCanvas(w, h int) *canvas {
 	return &canvas{picture: image.NewRGBA(image.Rect(0, 0, w, h))}
 }
 
-// ground draws everything but the texts.
-func (c *canvas) ground(s *Scene) {
+// drawBackground draws everything but the texts.
+func (c *canvas) drawBackground(s *Scene) {
 	for _, f := range s.fills {
-		c.fill(f)
+		c.drawFill(f)
 	}
 	if l := s.logo; l != nil {
 		at := image.Rect(int(l.box.x0), int(l.box.y0), int(l.box.x1), int(l.box.y1))
-		draw.Draw(c.picture, at, l.mark.scaled(at.Dx(), at.Dy()), image.Point{}, draw.Over)
+		draw.Draw(c.picture, at, l.image.scaledTo(at.Dx(), at.Dy()), image.Point{}, draw.Over)
 	}
 }
 
-// fill draws a shape.
-func (c *canvas) fill(f fill) {
+// drawFill draws a shape.
+func (c *canvas) drawFill(f fill) {
 	b := f.path.bounds()
 	if f.from != f.to {
-		c.gradient(f)
+		c.drawGradient(f)
 		return
 	}
 	if f.clip != (box{}) {
 		b = b.intersect(f.clip)
 	}
-	at := c.pixels(b)
+	at := c.pixelBounds(b)
 	if at.Empty() {
 		return
 	}
-	if f.path.even() {
+	if f.path.isPixelRectangle() {
 		draw.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{}, draw.Src)
 		return
 	}
-	c.pen.Reset(at.Dx(), at.Dy())
-	trace(&c.pen, f.path, 1, -float64(at.Min.X), -float64(at.Min.Y))
-	c.pen.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{})
+	c.rasterizer.Reset(at.Dx(), at.Dy())
+	addPath(&c.rasterizer, f.path, 1, -float64(at.Min.X), -float64(at.Min.Y))
+	c.rasterizer.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{})
 }
 
-// pixels is the part of the picture that a box touches.
-func (c *canvas) pixels(b box) image.Rectangle {
+// pixelBounds is the part of the picture that a box touches.
+func (c *canvas) pixelBounds(b box) image.Rectangle {
 	return image.Rect(int(math.Floor(b.x0)), int(math.Floor(b.y0)), int(math.Ceil(b.x1)), int(math.Ceil(b.y1))).Intersect(c.picture.Rect)
 }
 
-// gradient fills a rectangle from its left top to its right bottom corner.
-func (c *canvas) gradient(f fill) {
-	at := c.pixels(f.path.bounds())
+// drawGradient fills a rectangle from its left top to its right bottom corner.
+func (c *canvas) drawGradient(f fill) {
+	at := c.pixelBounds(f.path.bounds())
 	w, h := float64(at.Dx()), float64(at.Dy())
 	var colors [256][4]uint8
 	for i := range colors {
@@ -107,20 +107,20 @@ func (c *canvas) gradient(f fill) {
 	}
 }
 
-// text draws all glyphs of a text in one go.
-func (c *canvas) text(t textBox) {
-	at := c.pixels(t.box.inset(-1, -1))
-	c.pen.Reset(at.Dx(), at.Dy())
+// drawText draws all glyphs of a text in one go.
+func (c *canvas) drawText(t textBox) {
+	at := c.pixelBounds(t.box.inset(-1, -1))
+	c.rasterizer.Reset(at.Dx(), at.Dy())
 	for _, w := range t.words {
 		for _, g := range w.glyphs {
-			trace(&c.pen, g.outline, t.size, w.x+g.x*t.size-float64(at.Min.X), w.y+g.y*t.size-float64(at.Min.Y))
+			addPath(&c.rasterizer, g.outline, t.size, w.x+g.x*t.size-float64(at.Min.X), w.y+g.y*t.size-float64(at.Min.Y))
 		}
 	}
-	c.pen.Draw(c.picture, at, image.NewUniform(t.ink.rgba()), image.Point{})
+	c.rasterizer.Draw(c.picture, at, image.NewUniform(t.ink.rgba()), image.Point{})
 }
 
-// trace adds a path to a rasterizer.
-func trace(pen *vector.Rasterizer, p path, size, dx, dy float64) {
+// addPath adds a path to a rasterizer.
+func addPath(pen *vector.Rasterizer, p path, size, dx, dy float64) {
 	at := func(a point) (x, y float32) { return float32(a.x*size + dx), float32(a.y*size + dy) }
 	for _, s := range p {
 		x0, y0 := at(s.at[0])

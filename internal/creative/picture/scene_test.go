@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-func draw250(t *testing.T, a Ad) *Scene {
+func draw300x250(t *testing.T, a Ad) *Scene {
 	t.Helper()
-	s, err := Draw(sized(a, 300, 250, a.Seed))
+	s, err := Draw(withSize(a, 300, 250, a.Seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestMissingCharacter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			a := sized(shoes, 300, 250, 1)
+			a := withSize(shoesAd, 300, 250, 1)
 			test.change(&a)
 			_, err := Draw(a)
 			if !errors.Is(err, ErrScript) || !strings.Contains(err.Error(), test.want) {
@@ -50,12 +50,12 @@ func TestMissingCharacter(t *testing.T) {
 func TestInvalidAd(t *testing.T) {
 	t.Parallel()
 	for _, a := range []Ad{
-		sized(shoes, 49, 250, 0),
-		sized(shoes, 300, 4097, 0),
-		sized(shoes, 0, -1, 0),
-		sized(Ad{CallToAction: "Go"}, 300, 250, 0),
-		sized(Ad{Headline: " \u00a0\n", CallToAction: "Go"}, 300, 250, 0),
-		sized(Ad{Headline: "Go"}, 300, 250, 0),
+		withSize(shoesAd, 49, 250, 0),
+		withSize(shoesAd, 300, 4097, 0),
+		withSize(shoesAd, 0, -1, 0),
+		withSize(Ad{CallToAction: "Go"}, 300, 250, 0),
+		withSize(Ad{Headline: " \u00a0\n", CallToAction: "Go"}, 300, 250, 0),
+		withSize(Ad{Headline: "Go"}, 300, 250, 0),
 	} {
 		if _, err := Draw(a); !errors.Is(err, ErrAd) {
 			t.Errorf("%dx%d %q: got %v want ErrAd", a.Width, a.Height, a.Headline, err)
@@ -66,12 +66,12 @@ func TestInvalidAd(t *testing.T) {
 func TestExtremeSizes(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{MinSide, MinSide}, {MinSide, MaxSide}, {MaxSide, MinSide}} {
-		a := sized(german, size[0], size[1], 3)
+		a := withSize(germanAd, size[0], size[1], 3)
 		s, err := Draw(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, fault := range faults(a, s) {
+		for _, fault := range sceneFaults(a, s) {
 			t.Errorf("%v: %s", size, fault)
 		}
 	}
@@ -83,9 +83,9 @@ func TestSeeds(t *testing.T) {
 	seen := map[string]bool{}
 	var last string
 	for seed := range int64(2 * len(layouts)) {
-		a := shoes
+		a := shoesAd
 		a.Seed = seed
-		s := draw250(t, a)
+		s := draw300x250(t, a)
 		if s.Layout == last {
 			t.Errorf("seed %d: got the layout %s of the seed before", seed, s.Layout)
 		}
@@ -99,8 +99,8 @@ func TestSeeds(t *testing.T) {
 
 func TestOmitted(t *testing.T) {
 	t.Parallel()
-	logo := disc(color.NRGBA{200, 30, 30, 255})
-	wordMark := banner(color.NRGBA{200, 30, 30, 255})
+	logo := ringLogo(color.NRGBA{200, 30, 30, 255})
+	wordMark := wordMarkLogo(color.NRGBA{200, 30, 30, 255})
 	for _, test := range []struct {
 		name string
 		w, h int
@@ -115,7 +115,7 @@ func TestOmitted(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			a := sized(shoes, test.w, test.h, 0)
+			a := withSize(shoesAd, test.w, test.h, 0)
 			a.Logo = test.logo
 			s, err := Draw(a)
 			if err != nil {
@@ -131,9 +131,9 @@ func TestOmitted(t *testing.T) {
 // TestHierarchy sees that the headline is clearly larger than the body.
 func TestHierarchy(t *testing.T) {
 	t.Parallel()
-	for _, size := range shapes {
+	for _, size := range commonSizes {
 		for seed := range int64(len(layouts)) {
-			s, err := Draw(sized(coffee, size[0], size[1], seed))
+			s, err := Draw(withSize(coffeeAd, size[0], size[1], seed))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,12 +162,12 @@ func TestLines(t *testing.T) {
 		{"Vraiment ? Oui !", 6, true, []string{"Vraiment\u00a0?", "Oui\u00a0!"}},
 		{"short", 20, true, []string{"short"}},
 	} {
-		s, err := set(bold(), test.text, 0, 1.2)
+		s, err := measureText(bold(), test.text, 0, 1.2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, l := range s.lines(test.width, test.even) {
+		for _, l := range s.breakLines(test.width, test.even) {
 			var words []string
 			for _, w := range l.words {
 				words = append(words, w.text)
@@ -201,7 +201,7 @@ func TestKerning(t *testing.T) {
 // TestPalettes holds every pair of colours that text may get to the contrast.
 func TestPalettes(t *testing.T) {
 	t.Parallel()
-	list := slices.Clone(houseColors)
+	list := slices.Clone(defaultColors)
 	for _, r := range []uint8{0, 60, 128, 200, 255} {
 		for _, g := range []uint8{0, 60, 128, 200, 255} {
 			for _, b := range []uint8{0, 60, 128, 200, 255} {
@@ -233,19 +233,19 @@ func TestPalettes(t *testing.T) {
 	}
 }
 
-// TestLogoIsSeen puts logos on grounds of their own colour.
-func TestLogoIsSeen(t *testing.T) {
+// TestLogoContrast puts logos on grounds of their own colour.
+func TestLogoContrast(t *testing.T) {
 	t.Parallel()
 	for _, c := range []rgb{white, black, {0x0b, 0x6e, 0x4f}, {0xff, 0xff, 0}} {
-		a := shoes
+		a := shoesAd
 		a.Colors = []string{c.String()}
-		a.Logo = disc(color.NRGBA{c.r, c.g, c.b, 255})
+		a.Logo = ringLogo(color.NRGBA{c.r, c.g, c.b, 255})
 		for a.Seed = range int64(2 * len(layouts)) {
-			s := draw250(t, a)
+			s := draw300x250(t, a)
 			canvas := newCanvas(s.Width, s.Height)
 			logo := s.logo
 			s.logo = nil
-			canvas.ground(s)
+			canvas.drawBackground(s)
 			corner := canvas.picture.RGBAAt(int(logo.box.x0)+1, int((logo.box.y0+logo.box.y1)/2))
 			if got := contrast(c, rgb{corner.R, corner.G, corner.B}); got < 2.5 {
 				t.Errorf("%v seed %d: got contrast %.2f want 2.5", c, a.Seed, got)
@@ -257,14 +257,14 @@ func TestLogoIsSeen(t *testing.T) {
 // TestConcurrent draws the same ads at once; the race detector looks on.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
-	want, err := draw250(t, russian).PNG()
+	want, err := draw300x250(t, russianAd).PNG()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			s, err := Draw(sized(russian, 300, 250, 0))
+			s, err := Draw(withSize(russianAd, 300, 250, 0))
 			if err != nil {
 				t.Error(err)
 				return
@@ -277,11 +277,11 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-func TestSVGSaysItsWords(t *testing.T) {
+func TestSVGContainsTexts(t *testing.T) {
 	t.Parallel()
-	a := coffee
+	a := coffeeAd
 	a.Headline = `Tea & "biscuits" <now>`
-	got, err := draw250(t, a).SVG()
+	got, err := draw300x250(t, a).SVG()
 	if err != nil {
 		t.Fatal(err)
 	}

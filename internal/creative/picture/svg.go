@@ -47,7 +47,7 @@ func writeFill(out *bytes.Buffer, i int, f fill) {
 		b := f.path.bounds()
 		// The same line as in pixels: across the box, corner to corner.
 		fmt.Fprintf(out, `<linearGradient id="g%d" gradientUnits="userSpaceOnUse" x1="%s" y1="%s" x2="%s" y2="%s"><stop stop-color="%s"/><stop offset="1" stop-color="%s"/></linearGradient>`+"\n",
-			i, number(b.x0), number(b.y0), number(b.x1), number(b.y1), f.from, f.to)
+			i, formatCoordinate(b.x0), formatCoordinate(b.y0), formatCoordinate(b.x1), formatCoordinate(b.y1), f.from, f.to)
 		color = fmt.Sprintf("url(#g%d)", i)
 	}
 	if b := f.path.bounds(); f.clip != (box{}) && b.intersect(f.clip) != b {
@@ -68,11 +68,11 @@ func (s *Scene) writeLogo(out *bytes.Buffer) error {
 	}
 	b := s.logo.box
 	var data bytes.Buffer
-	if err := png.Encode(&data, s.logo.mark.scaled(int(b.w())*2, int(b.h())*2)); err != nil {
+	if err := png.Encode(&data, s.logo.image.scaledTo(int(b.w())*2, int(b.h())*2)); err != nil {
 		return fmt.Errorf("encode logo: %w", err)
 	}
 	fmt.Fprintf(out, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`+"\n",
-		number(b.x0), number(b.y0), number(b.w()), number(b.h()), base64.StdEncoding.EncodeToString(data.Bytes()))
+		formatCoordinate(b.x0), formatCoordinate(b.y0), formatCoordinate(b.w()), formatCoordinate(b.h()), base64.StdEncoding.EncodeToString(data.Bytes()))
 	return nil
 }
 
@@ -86,9 +86,9 @@ func writePath(out *bytes.Buffer, p path, size, dx, dy float64) {
 			if j > 0 {
 				out.WriteByte(' ')
 			}
-			out.WriteString(number(a.x*size + dx))
+			out.WriteString(formatCoordinate(a.x*size + dx))
 			out.WriteByte(' ')
-			out.WriteString(number(a.y*size + dy))
+			out.WriteString(formatCoordinate(a.y*size + dy))
 		}
 	}
 	if len(p) > 0 {
@@ -96,8 +96,8 @@ func writePath(out *bytes.Buffer, p path, size, dx, dy float64) {
 	}
 }
 
-// number writes a coordinate to a hundredth of a pixel.
-func number(v float64) string {
+// formatCoordinate writes a coordinate to a hundredth of a pixel.
+func formatCoordinate(v float64) string {
 	b := strconv.AppendFloat(nil, v, 'f', 2, 64)
 	b = bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 	if len(b) == 0 || string(b) == "-0" || string(b) == "-" {

@@ -12,44 +12,44 @@ import (
 type text struct {
 	words []word
 	space float64
-	// lead is the distance of base lines. above and below are what the glyphs
+	// lineHeight is the distance of base lines. above and below are what the glyphs
 	// need over and under one.
-	lead, above, below float64
+	lineHeight, ascent, descent float64
 }
 
-// set measures a text. Line breaks and other spaces count as one space,
+// measureText measures a text. Line breaks and other spaces count as one space,
 // characters that show nothing are left out.
-func set(face *typeface, s string, tracking, lead float64) (text, error) {
-	t := text{above: capHeight, below: 0.02}
+func measureText(face *typeface, s string, tracking, lead float64) (text, error) {
+	t := text{ascent: capHeight, descent: 0.02}
 	space, err := face.shape(" ", 0)
 	if err != nil {
 		return text{}, err
 	}
 	t.space = space.width + tracking
-	for _, part := range split(s) {
+	for _, part := range splitWords(s) {
 		w, err := face.shape(part, tracking)
 		if err != nil {
 			return text{}, err
 		}
-		ink := w.ink()
-		t.above, t.below = max(t.above, -ink.y0), max(t.below, ink.y1)
+		ink := w.inkBounds()
+		t.ascent, t.descent = max(t.ascent, -ink.y0), max(t.descent, ink.y1)
 		t.words = append(t.words, w)
 	}
-	t.lead = max(lead, t.above+t.below+0.04)
+	t.lineHeight = max(lead, t.ascent+t.descent+0.04)
 	return t, nil
 }
 
-// none is the text that a zone does not have.
-var none text
+// noText is the text that a zone does not have.
+var noText text
 
 func (t text) empty() bool { return len(t.words) == 0 }
 
-// glued are signs that stay with the word before them: French puts a space
+// attachedSigns are signs that stay with the word before them: French puts a space
 // there.
-const glued = "!?:;»%€$£"
+const attachedSigns = "!?:;»%€$£"
 
-// split cuts a text into the words between which a line may end.
-func split(s string) []string {
+// splitWords cuts a text into the words between which a line may end.
+func splitWords(s string) []string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\u00a0' || r == '\u202f':
@@ -66,7 +66,7 @@ func split(s string) []string {
 		part = strings.Trim(part, "\u00a0")
 		switch {
 		case part == "":
-		case len(words) > 0 && strings.Trim(part, glued) == "":
+		case len(words) > 0 && strings.Trim(part, attachedSigns) == "":
 			words[len(words)-1] += "\u00a0" + part
 		default:
 			words = append(words, part)
@@ -81,8 +81,8 @@ type line struct {
 	width float64
 }
 
-// count is the least number of lines, or 0 if a word is wider than a line.
-func (t text) count(width float64) int {
+// lineCount is the least number of lines, or 0 if a word is wider than a line.
+func (t text) lineCount(width float64) int {
 	n, at := 0, math.Inf(1)
 	for _, w := range t.words {
 		if w.width > width {
@@ -106,8 +106,8 @@ func (t text) width() float64 {
 	return w
 }
 
-// longest is the width of the widest word.
-func (t text) longest() float64 {
+// widestWord is the width of the widest word.
+func (t text) widestWord() float64 {
 	var widest float64
 	for _, w := range t.words {
 		widest = max(widest, w.width)
@@ -115,11 +115,11 @@ func (t text) longest() float64 {
 	return widest
 }
 
-// lines breaks the text into the least number of lines, so that it looks well:
+// breakLines breaks the text into the least number of lines, so that it looks well:
 // even lines, no lone word at the end, breaks rather after a comma than after
 // an article. It must fit.
-func (t text) lines(width float64, even bool) []line {
-	n, k := len(t.words), t.count(width)
+func (t text) breakLines(width float64, even bool) []line {
+	n, k := len(t.words), t.lineCount(width)
 	if k == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (t text) lines(width float64, even bool) []line {
 				if w > width {
 					break
 				}
-				if c := cost[j-1][h] + t.badness(h, i, w, target, even); c < cost[j][i] {
+				if c := cost[j-1][h] + t.lineCost(h, i, w, target, even); c < cost[j][i] {
 					cost[j][i], start[j][i] = c, h
 				}
 			}
@@ -162,8 +162,8 @@ func (t text) lines(width float64, even bool) []line {
 	return lines
 }
 
-// badness of a line with the words from h up to i.
-func (t text) badness(h, i int, w, target float64, even bool) float64 {
+// lineCost of a line with the words from h up to i.
+func (t text) lineCost(h, i int, w, target float64, even bool) float64 {
 	gap := (target - w) / target
 	if i == len(t.words) {
 		switch {
@@ -185,13 +185,13 @@ func (t text) badness(h, i int, w, target float64, even bool) float64 {
 	return bad
 }
 
-// cut breaks words that are wider than a line where the line is full. A piece
+// breakWords breaks words that are wider than a line where the line is full. A piece
 // fills its line so far that the next one cannot follow on it.
-func (t text) cut(width float64) text {
+func (t text) breakWords(width float64) text {
 	var words []word
 	for _, w := range t.words {
 		for w.width > width && len(w.glyphs) > 1 {
-			n := w.fits(width)
+			n := w.glyphsWithin(width)
 			head := word{glyphs: w.glyphs[:n], width: w.glyphs[n].x}
 			rest := word{width: w.width - w.glyphs[n].x}
 			for _, g := range w.glyphs[n:] {
@@ -209,8 +209,8 @@ func (t text) cut(width float64) text {
 	return t
 }
 
-// fits is how many glyphs of the word go on a line, at least one.
-func (w word) fits(width float64) int {
+// glyphsWithin is how many glyphs of the word go on a line, at least one.
+func (w word) glyphsWithin(width float64) int {
 	n := 0
 	for i := 1; i < len(w.glyphs); i++ {
 		if w.glyphs[i].cluster == w.glyphs[i-1].cluster {
