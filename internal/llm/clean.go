@@ -12,13 +12,13 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// plain makes plain text of what a model wrote: no markup, no control and no
+// plainText makes plain text of what a model wrote: no markup, no control and no
 // direction characters, nothing invisible. Lines are kept where a field has
 // some.
-func plain(s string, lines bool) string {
+func plainText(s string, lines bool) string {
 	// Taking one thing out can bring another about, as in <\x00b> or &lt;b>.
 	for {
-		next := stripTags(strings.Map(visible, s))
+		next := stripTags(strings.Map(dropInvisible, s))
 		if next == s {
 			break
 		}
@@ -45,10 +45,10 @@ func plain(s string, lines bool) string {
 	return b.String()
 }
 
-// visible drops, for strings.Map, the characters that steer how a text is shown
+// dropInvisible drops, for strings.Map, the characters that steer how a text is shown
 // or carry what no reader sees. The joiners stay: emoji and several scripts
 // need them.
-func visible(r rune) rune {
+func dropInvisible(r rune) rune {
 	switch {
 	case unicode.IsSpace(r) || r == '\u200c' || r == '\u200d':
 		return r
@@ -58,8 +58,8 @@ func visible(r rune) rune {
 	return r
 }
 
-// hiding are elements whose text is not for readers.
-var hiding = []string{"script", "style", "iframe", "title", "textarea", "noscript"}
+// hiddenElements are elements whose text is not for readers.
+var hiddenElements = []string{"script", "style", "iframe", "title", "textarea", "noscript"}
 
 // stripTags removes markup and decodes entities. A lone < or & is text.
 func stripTags(s string) string {
@@ -71,7 +71,7 @@ func stripTags(s string) string {
 	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
 		t := tokens.Token()
 		switch {
-		case kind == html.StartTagToken && slices.Contains(hiding, t.Data):
+		case kind == html.StartTagToken && slices.Contains(hiddenElements, t.Data):
 			skip = t.Data
 		case kind == html.EndTagToken && t.Data == skip:
 			skip = ""
@@ -85,21 +85,21 @@ func stripTags(s string) string {
 }
 
 var (
-	// address finds what a mail client or a platform would make a link of.
-	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://[^\s]+|(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+[\pL]{2,}`)
-	// scheme finds links that have no host.
-	scheme = regexp.MustCompile(`(?i)\b(?:javascript|data|vbscript|file|mailto|tel|sms):\S`)
-	// sentence ends where a new one can begin.
-	sentence = regexp.MustCompile(`[.!?…。！？]+["'”’)]*\s+|\n+`)
+	// addressPattern finds what a mail client or a platform would make a link of.
+	addressPattern = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://[^\s]+|(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+[\pL]{2,}`)
+	// schemePattern finds links that have no host.
+	schemePattern = regexp.MustCompile(`(?i)\b(?:javascript|data|vbscript|file|mailto|tel|sms):\S`)
+	// sentencePattern ends where a new one can begin.
+	sentencePattern = regexp.MustCompile(`[.!?…。！？]+["'”’)]*\s+|\n+`)
 )
 
-// foreign reports whether a text has an address of any other domain than the
+// hasForeignAddress reports whether a text has an address of any other domain than the
 // own ones.
-func foreign(s string, own []string) bool {
-	if scheme.MatchString(s) {
+func hasForeignAddress(s string, own []string) bool {
+	if schemePattern.MatchString(s) {
 		return true
 	}
-	for _, found := range address.FindAllString(s, -1) {
+	for _, found := range addressPattern.FindAllString(s, -1) {
 		host := found
 		if strings.Contains(found, "://") {
 			u, err := url.Parse(found)
@@ -107,7 +107,7 @@ func foreign(s string, own []string) bool {
 				return true
 			}
 			host = u.Hostname()
-		} else if !registered(host) {
+		} else if !isRegisteredDomain(host) {
 			continue // 9.30pm, Node.js
 		}
 		host = strings.ToLower(strings.TrimSuffix(host, "."))
@@ -118,8 +118,8 @@ func foreign(s string, own []string) bool {
 	return false
 }
 
-// registered tells domains from other words with dots in them.
-func registered(host string) bool {
+// isRegisteredDomain tells domains from other words with dots in them.
+func isRegisteredDomain(host string) bool {
 	host, err := idna.ToASCII(strings.ToLower(host))
 	if err != nil {
 		return true
@@ -129,24 +129,24 @@ func registered(host string) bool {
 	return known || top
 }
 
-// keepOwn drops the sentences that have a foreign address.
-func keepOwn(s string, own []string) string {
-	if !foreign(s, own) {
+// dropForeignSentences drops the sentences that have a foreign address.
+func dropForeignSentences(s string, own []string) string {
+	if !hasForeignAddress(s, own) {
 		return s
 	}
 	var kept strings.Builder
 	for rest := s; rest != ""; {
 		end := len(rest)
-		if at := sentence.FindStringIndex(rest); at != nil {
+		if at := sentencePattern.FindStringIndex(rest); at != nil {
 			end = at[1]
 		}
-		if !foreign(rest[:end], own) {
+		if !hasForeignAddress(rest[:end], own) {
 			kept.WriteString(rest[:end])
 		}
 		rest = rest[end:]
 	}
 	// Two harmless halves can make an address where they meet.
-	if result := strings.TrimSpace(kept.String()); !foreign(result, own) {
+	if result := strings.TrimSpace(kept.String()); !hasForeignAddress(result, own) {
 		return result
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/llm"
 )
 
-func TestPlain(t *testing.T) {
+func TestPlainText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, want string }{
 		{"Shoes", "Shoes"},
@@ -33,16 +33,16 @@ func TestPlain(t *testing.T) {
 		{"line\r\nbreak", "line break"},
 		{"<!-- hidden -->shown", "shown"},
 	} {
-		if got := llm.Plain(test.text, false); got != test.want {
+		if got := llm.PlainText(test.text, false); got != test.want {
 			t.Errorf("%q: got %q want %q", test.text, got, test.want)
 		}
 	}
-	if got, want := llm.Plain("Dear you,\n\n\n\nbuy  this.\r\nBye \n", true), "Dear you,\n\nbuy this.\nBye"; got != want {
+	if got, want := llm.PlainText("Dear you,\n\n\n\nbuy  this.\r\nBye \n", true), "Dear you,\n\nbuy this.\nBye"; got != want {
 		t.Errorf("lines: got %q want %q", got, want)
 	}
 }
 
-func TestPlainIsPlain(t *testing.T) {
+func TestPlainTextProperties(t *testing.T) {
 	t.Parallel()
 	markup := regexp.MustCompile(`</?[a-zA-Z]|<[!?].`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,7 +51,7 @@ func TestPlainIsPlain(t *testing.T) {
 			rapid.SampledFrom([]string{"<", ">", "&lt;", "&gt;", "&amp;", "<b>", "</b>", "<script>", "</script>", "<!--", "-->", "\u202e", "\n", "x", "&#60;", "<textarea>", "<plaintext>", "<![CDATA["}),
 		)).Draw(t, "pieces")
 		text := strings.Join(pieces, "")
-		got := llm.Plain(text, rapid.Bool().Draw(t, "lines"))
+		got := llm.PlainText(text, rapid.Bool().Draw(t, "lines"))
 		if markup.MatchString(got) {
 			t.Errorf("%q: got %q, which has markup", text, got)
 		}
@@ -60,13 +60,13 @@ func TestPlainIsPlain(t *testing.T) {
 				t.Errorf("%q: got %q, which has %U", text, got, r)
 			}
 		}
-		if again := llm.Plain(got, true); again != got {
+		if again := llm.PlainText(got, true); again != got {
 			t.Errorf("%q: got %q, and then %q", text, got, again)
 		}
 	})
 }
 
-func TestKeepOwn(t *testing.T) {
+func TestDropForeignSentences(t *testing.T) {
 	t.Parallel()
 	own := []string{"shoes.com", "booking.com", ""}
 	for _, test := range []struct{ text, want string }{
@@ -92,13 +92,13 @@ func TestKeepOwn(t *testing.T) {
 		{"Node.js at 9.30pm, e.g. for 3.5km, U.S. only", "Node.js at 9.30pm, e.g. for 3.5km, U.S. only"},
 		{"Ends well...really", "Ends well...really"},
 	} {
-		if got := llm.KeepOwn(test.text, own); got != test.want {
+		if got := llm.DropForeignSentences(test.text, own); got != test.want {
 			t.Errorf("%q: got %q want %q", test.text, got, test.want)
 		}
 	}
 }
 
-func TestDocument(t *testing.T) {
+func TestDecodeFirstObject(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		text string
@@ -119,7 +119,7 @@ func TestDocument(t *testing.T) {
 		var v struct {
 			A int `json:"a"`
 		}
-		if err := llm.Document(test.text, &v); (err == nil) != (test.want != 0) || err == nil && v.A != test.want {
+		if err := llm.DecodeFirstObject(test.text, &v); (err == nil) != (test.want != 0) || err == nil && v.A != test.want {
 			t.Errorf("%.40q: got %d, %v want %d", test.text, v.A, err, test.want)
 		}
 	}

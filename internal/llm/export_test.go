@@ -4,10 +4,10 @@ import "fanfare/internal/creative"
 
 // What the tests look at from inside.
 var (
-	Plain    = plain
-	KeepOwn  = keepOwn
-	Document = document
-	System   = system
+	PlainText            = plainText
+	DropForeignSentences = dropForeignSentences
+	DecodeFirstObject    = decodeFirstObject
+	SystemPrompt         = systemPrompt
 
 	FitPicture = fitPicture
 )
@@ -15,11 +15,11 @@ var (
 // MaxPixels is the largest picture that is decoded.
 const MaxPixels = maxPixels
 
-// HoldScaling takes the place of pictures that are scaled.
-func HoldScaling() (release func()) {
-	scaling <- struct{}{}
-	return func() { <-scaling }
+// OccupyScalingSlot takes the place of pictures that are scaled.
+func OccupyScalingSlot() (release func()) {
+	scalingSlot <- struct{}{}
+	return func() { <-scalingSlot }
 }
 
 // RequestFor is the request that a brief becomes.
-func RequestFor(b *creative.Brief) Request { return request(b) }
+func RequestFor(b *creative.Brief) Request { return briefRequest(b) }

@@ -107,8 +107,8 @@ type Writer struct {
 	format atomic.Int32
 }
 
-// patience is how long one piece of work may take, repeats included.
-const patience = 120 * time.Second
+// workTimeout is how long one piece of work may take, repeats included.
+const workTimeout = 120 * time.Second
 
 // New makes a writer. The painter may be nil.
 func New(chat Chat, painter Painter, o Options) *Writer {
@@ -125,22 +125,22 @@ func New(chat Chat, painter Painter, o Options) *Writer {
 // holds nothing but the usage: refused and unreadable answers are paid for as
 // well.
 func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
 	defer cancel()
 	r := &creative.Result{Model: w.options.Model}
-	answer, err := w.ask(ctx, request(b), &r.Usage)
+	answer, err := w.completeInFormat(ctx, briefRequest(b), &r.Usage)
 	if err != nil {
-		return r, failure(ctx, err)
+		return r, callFailure(ctx, err)
 	}
 	if answer.Model != "" {
 		r.Model = answer.Model
 	}
-	written, err := read(answer.Text, b)
+	written, err := readReply(answer.Text, b)
 	if err != nil {
-		return r, failure(ctx, err)
+		return r, callFailure(ctx, err)
 	}
-	w.shorten(ctx, b, written.drafts, &r.Usage)
-	drafts, dropped := written.finish()
+	w.shortenTexts(ctx, b, written.drafts, &r.Usage)
+	drafts, dropped := written.dropUnusable()
 	if len(drafts) == 0 {
 		return r, creative.Fail(creative.FailAnswer, true, "the model wrote no variant that can be used: %s", dropped[0])
 	}
@@ -148,14 +148,14 @@ func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result
 	return r, nil
 }
 
-// ask completes a request in the strictest format that the server takes.
-func (w *Writer) ask(ctx context.Context, r Request, u *creative.Usage) (Answer, error) {
+// completeInFormat completes a request in the strictest format that the server takes.
+func (w *Writer) completeInFormat(ctx context.Context, r Request, u *creative.Usage) (Answer, error) {
 	for {
 		format := w.format.Load()
-		shaped := r.as(Format(format))
-		answer, err := repeat(ctx, w, u, func(ctx context.Context) (Answer, creative.Usage, error) {
+		shaped := r.inFormat(Format(format))
+		answer, err := retryCall(ctx, w, u, func(ctx context.Context) (Answer, creative.Usage, error) {
 			a, err := w.chat.Complete(ctx, shaped)
-			return a, w.usage(a.Model, w.options.Model, a.InputTokens, a.OutputTokens, 0), err
+			return a, w.callUsage(a.Model, w.options.Model, a.InputTokens, a.OutputTokens, 0), err
 		})
 		if !errors.Is(err, ErrFormat) || Format(format) == FormatText {
 			return answer, err
@@ -172,22 +172,22 @@ func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft
 	if w.painter == nil || format != "png" {
 		return nil, u, creative.ErrNoPictures
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
 	defer cancel()
-	img, err := repeat(ctx, w, &u, func(ctx context.Context) (Image, creative.Usage, error) {
+	img, err := retryCall(ctx, w, &u, func(ctx context.Context) (Image, creative.Usage, error) {
 		img, err := w.painter.Draw(ctx, picturePrompt(b, d), s.Width, s.Height)
 		images := int64(0)
 		if err == nil {
 			images = 1
 		}
-		return img, w.usage(img.Model, w.options.ImageModel, img.InputTokens, img.OutputTokens, images), err
+		return img, w.callUsage(img.Model, w.options.ImageModel, img.InputTokens, img.OutputTokens, images), err
 	})
 	if err != nil {
-		return nil, u, failure(ctx, err)
+		return nil, u, callFailure(ctx, err)
 	}
 	fitted, err := fitPicture(ctx, img.Bytes, s.Width, s.Height)
 	if ctx.Err() != nil {
-		return nil, u, failure(ctx, ctx.Err())
+		return nil, u, callFailure(ctx, ctx.Err())
 	}
 	if err != nil {
 		return nil, u, creative.Fail(creative.FailAnswer, true, "the model's picture cannot be read").Because(fmt.Errorf("read picture: %w", err))

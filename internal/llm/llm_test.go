@@ -21,33 +21,33 @@ import (
 	"fanfare/internal/outbound"
 )
 
-// turn is one answer of a model.
-type turn = func(context.Context, llm.Request) (llm.Answer, error)
+// scriptedAnswer is one answer of a model.
+type scriptedAnswer = func(context.Context, llm.Request) (llm.Answer, error)
 
-// script is a chat model that plays prepared turns. After the last one it
+// scriptedChat is a chat model that plays prepared turns. After the last one it
 // repeats it.
-type script struct {
-	turns    []turn
+type scriptedChat struct {
+	answers  []scriptedAnswer
 	requests []llm.Request
 }
 
-func (s *script) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
-	play := s.turns[min(len(s.requests), len(s.turns)-1)]
+func (s *scriptedChat) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
+	play := s.answers[min(len(s.requests), len(s.answers)-1)]
 	s.requests = append(s.requests, r)
 	return play(ctx, r)
 }
 
-func says(text string) turn {
+func answerText(text string) scriptedAnswer {
 	return func(context.Context, llm.Request) (llm.Answer, error) {
 		return llm.Answer{Text: text, InputTokens: 1000, OutputTokens: 100, Model: "gpt-5-mini-2025-08-07"}, nil
 	}
 }
 
-func fails(err error) turn {
+func answerError(err error) scriptedAnswer {
 	return func(context.Context, llm.Request) (llm.Answer, error) { return llm.Answer{}, err }
 }
 
-func status(code int, header ...string) error {
+func statusError(code int, header ...string) error {
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
@@ -57,16 +57,16 @@ func status(code int, header ...string) error {
 
 func now() time.Time { return time.Now() }
 
-// whole is the most jitter there can be.
-func whole(most time.Duration) time.Duration { return most }
+// maxJitter is the most jitter there can be.
+func maxJitter(most time.Duration) time.Duration { return most }
 
-func newWriter(s *script) *llm.Writer {
-	return llm.New(s, nil, llm.Options{Model: "copy", Now: now, Jitter: whole})
+func newWriter(s *scriptedChat) *llm.Writer {
+	return llm.New(s, nil, llm.Options{Model: "copy", Now: now, Jitter: maxJitter})
 }
 
-// push is an answer for the push channel, which takes one headline of 65 and
+// pushReply is an answer for the push channel, which takes one headline of 65 and
 // one text of 178 characters.
-func push(pairs ...string) string {
+func pushReply(pairs ...string) string {
 	var variants []any
 	for i := 0; i < len(pairs); i += 2 {
 		variants = append(variants, map[string]any{
@@ -85,52 +85,52 @@ func pushBrief(variants int) *creative.Brief {
 	return &creative.Brief{Prompt: "Shoes", Channels: []string{"push"}, Variants: variants}
 }
 
-func code(err error) string {
+func failureCode(err error) string {
 	if f, ok := errors.AsType[*creative.FailureError](err); ok {
 		return f.Code
 	}
 	return ""
 }
 
-// TestWaits plays failures and looks at how long the writer waits in between.
-func TestWaits(t *testing.T) {
+// TestRetryWaits plays failures and looks at how long the writer waits in between.
+func TestRetryWaits(t *testing.T) {
 	t.Parallel()
-	good := says(push("Shoes", "Buy them."))
+	good := answerText(pushReply("Shoes", "Buy them."))
 	for _, test := range []struct {
 		name    string
-		turns   []turn
+		turns   []scriptedAnswer
 		want    time.Duration
 		code    string
 		calls   int64
 		retries int64
 	}{
-		{"good", []turn{good}, 0, "", 1, 0},
-		{"one 500", []turn{fails(status(500)), good}, time.Second, "", 2, 1},
-		{"two 503", []turn{fails(status(503)), fails(status(529)), good}, 3 * time.Second, "", 3, 2},
-		{"only 500", []turn{fails(status(500))}, 3 * time.Second, creative.FailProvider, 3, 2},
-		{"reset", []turn{fails(errors.New("connection reset")), good}, time.Second, "", 2, 1},
-		{"seconds", []turn{fails(status(429, "Retry-After", "7")), good}, 7 * time.Second, "", 2, 1},
-		{"date", []turn{fails(status(429, "Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT")), good}, 9 * time.Second, "", 2, 1},
-		{"past date", []turn{fails(status(429, "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT")), good}, 0, "", 2, 1},
-		{"half a minute", []turn{fails(status(503, "Retry-After", "30")), good}, 30 * time.Second, "", 2, 1},
-		{"too long", []turn{fails(status(429, "Retry-After", "31")), good}, 0, creative.FailThrottled, 1, 0},
-		{"nonsense", []turn{fails(status(429, "Retry-After", "soon")), good}, time.Second, "", 2, 1},
-		{"key", []turn{fails(status(403)), good}, 0, creative.FailCredentials, 1, 0},
-		{"missing", []turn{fails(status(404)), good}, 0, creative.FailProvider, 1, 0},
-		{"refused", []turn{fails(llm.ErrRefused), good}, 0, creative.FailRefused, 1, 0},
-		{"empty account", []turn{fails(&outbound.StatusError{Status: 429, Body: []byte(`{"error":{"code":"insufficient_quota"}}`)}), good}, 0, creative.FailThrottled, 1, 0},
-		{"format", []turn{fails(llm.ErrFormat), fails(llm.ErrFormat), good}, 0, "", 3, 2},
-		{"no format", []turn{fails(llm.ErrFormat)}, 0, creative.FailProvider, 3, 2},
+		{"good", []scriptedAnswer{good}, 0, "", 1, 0},
+		{"one 500", []scriptedAnswer{answerError(statusError(500)), good}, time.Second, "", 2, 1},
+		{"two 503", []scriptedAnswer{answerError(statusError(503)), answerError(statusError(529)), good}, 3 * time.Second, "", 3, 2},
+		{"only 500", []scriptedAnswer{answerError(statusError(500))}, 3 * time.Second, creative.FailProvider, 3, 2},
+		{"reset", []scriptedAnswer{answerError(errors.New("connection reset")), good}, time.Second, "", 2, 1},
+		{"seconds", []scriptedAnswer{answerError(statusError(429, "Retry-After", "7")), good}, 7 * time.Second, "", 2, 1},
+		{"date", []scriptedAnswer{answerError(statusError(429, "Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT")), good}, 9 * time.Second, "", 2, 1},
+		{"past date", []scriptedAnswer{answerError(statusError(429, "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT")), good}, 0, "", 2, 1},
+		{"half a minute", []scriptedAnswer{answerError(statusError(503, "Retry-After", "30")), good}, 30 * time.Second, "", 2, 1},
+		{"too long", []scriptedAnswer{answerError(statusError(429, "Retry-After", "31")), good}, 0, creative.FailThrottled, 1, 0},
+		{"nonsense", []scriptedAnswer{answerError(statusError(429, "Retry-After", "soon")), good}, time.Second, "", 2, 1},
+		{"key", []scriptedAnswer{answerError(statusError(403)), good}, 0, creative.FailCredentials, 1, 0},
+		{"missing", []scriptedAnswer{answerError(statusError(404)), good}, 0, creative.FailProvider, 1, 0},
+		{"refused", []scriptedAnswer{answerError(llm.ErrRefused), good}, 0, creative.FailRefused, 1, 0},
+		{"empty account", []scriptedAnswer{answerError(&outbound.StatusError{Status: 429, Body: []byte(`{"error":{"code":"insufficient_quota"}}`)}), good}, 0, creative.FailThrottled, 1, 0},
+		{"format", []scriptedAnswer{answerError(llm.ErrFormat), answerError(llm.ErrFormat), good}, 0, "", 3, 2},
+		{"no format", []scriptedAnswer{answerError(llm.ErrFormat)}, 0, creative.FailProvider, 3, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				r, err := newWriter(&script{turns: test.turns}).Write(t.Context(), pushBrief(1))
+				r, err := newWriter(&scriptedChat{answers: test.turns}).Write(t.Context(), pushBrief(1))
 				if got := time.Since(start); got != test.want {
 					t.Errorf("waited %v want %v", got, test.want)
 				}
-				if code(err) != test.code || (err == nil) != (test.code == "") {
+				if failureCode(err) != test.code || (err == nil) != (test.code == "") {
 					t.Errorf("got %v want %q", err, test.code)
 				}
 				if r.Usage.Calls != test.calls || r.Usage.Retries != test.retries {
@@ -141,9 +141,9 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestPatience has a model that never answers, and one that asks to come back
+// TestWorkTimeout has a model that never answers, and one that asks to come back
 // until the time is over.
-func TestPatience(t *testing.T) {
+func TestWorkTimeout(t *testing.T) {
 	t.Parallel()
 	hang := func(ctx context.Context, _ llm.Request) (llm.Answer, error) {
 		<-ctx.Done()
@@ -151,16 +151,16 @@ func TestPatience(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, err := newWriter(&script{turns: []turn{hang}}).Write(t.Context(), pushBrief(1))
-		if got := time.Since(start); got != 2*time.Minute || code(err) != creative.FailTimeout {
+		_, err := newWriter(&scriptedChat{answers: []scriptedAnswer{hang}}).Write(t.Context(), pushBrief(1))
+		if got := time.Since(start); got != 2*time.Minute || failureCode(err) != creative.FailTimeout {
 			t.Errorf("got %v after %v want a timeout after 2m", err, got)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		_, err := newWriter(&script{turns: []turn{fails(status(429, "Retry-After", "20"))}}).Write(ctx, pushBrief(1))
-		if code(err) != creative.FailTimeout {
+		_, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerError(statusError(429, "Retry-After", "20"))}}).Write(ctx, pushBrief(1))
+		if failureCode(err) != creative.FailTimeout {
 			t.Errorf("deadline while waiting: got %v want a timeout", err)
 		}
 	})
@@ -168,8 +168,8 @@ func TestPatience(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		start := time.Now()
-		_, err := newWriter(&script{turns: []turn{fails(status(429, "Retry-After", "20"))}}).Write(ctx, pushBrief(1))
-		if got := time.Since(start); !errors.Is(err, context.Canceled) || code(err) != "" || got != time.Second {
+		_, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerError(statusError(429, "Retry-After", "20"))}}).Write(ctx, pushBrief(1))
+		if got := time.Since(start); !errors.Is(err, context.Canceled) || failureCode(err) != "" || got != time.Second {
 			t.Errorf("canceled while waiting: got %v after %v want the canceled context at once", err, got)
 		}
 	})
@@ -177,7 +177,7 @@ func TestPatience(t *testing.T) {
 
 func TestFormatIsRemembered(t *testing.T) {
 	t.Parallel()
-	s := &script{turns: []turn{fails(llm.ErrFormat), says(push("Shoes", "Buy them."))}}
+	s := &scriptedChat{answers: []scriptedAnswer{answerError(llm.ErrFormat), answerText(pushReply("Shoes", "Buy them."))}}
 	w := newWriter(s)
 	for range 2 {
 		if _, err := w.Write(t.Context(), pushBrief(1)); err != nil {
@@ -203,22 +203,22 @@ func TestCost(t *testing.T) {
 		name  string
 		model string
 		own   *llm.Price
-		turns []turn
+		turns []scriptedAnswer
 		want  *int64
 	}{
 		// 1,000 tokens at 0.25 and 100 at 2 dollars a million.
-		{"listed", "", nil, []turn{says(push("a", "b"))}, price(450)},
-		{"after a failure", "", nil, []turn{fails(llm.ErrFormat), says(push("a", "b"))}, price(450)},
-		{"own", "", &llm.Price{InputMicros: 1, OutputMicros: 10_000_000}, []turn{says(push("a", "b"))}, price(1001)},
-		{"free", "", &llm.Price{}, []turn{says(push("a", "b"))}, price(0)},
-		{"unreadable", "", nil, []turn{says("hello")}, price(450)},
-		{"unknown", "", nil, []turn{func(context.Context, llm.Request) (llm.Answer, error) {
-			return llm.Answer{Text: push("a", "b"), InputTokens: 1, Model: "llama"}, nil
+		{"listed", "", nil, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(450)},
+		{"after a failure", "", nil, []scriptedAnswer{answerError(llm.ErrFormat), answerText(pushReply("a", "b"))}, price(450)},
+		{"own", "", &llm.Price{InputMicros: 1, OutputMicros: 10_000_000}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(1001)},
+		{"free", "", &llm.Price{}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(0)},
+		{"unreadable", "", nil, []scriptedAnswer{answerText("hello")}, price(450)},
+		{"unknown", "", nil, []scriptedAnswer{func(context.Context, llm.Request) (llm.Answer, error) {
+			return llm.Answer{Text: pushReply("a", "b"), InputTokens: 1, Model: "llama"}, nil
 		}}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := llm.New(&script{turns: test.turns}, nil, llm.Options{Model: "copy", Price: test.own, Now: now, Jitter: whole})
+			w := llm.New(&scriptedChat{answers: test.turns}, nil, llm.Options{Model: "copy", Price: test.own, Now: now, Jitter: maxJitter})
 			r, _ := w.Write(t.Context(), pushBrief(1))
 			if diff := cmp.Diff(test.want, r.Usage.CostMicros); diff != "" {
 				t.Errorf("cost differs (-want +got):\n%s", diff)
@@ -249,7 +249,7 @@ func TestPriceOf(t *testing.T) {
 func TestShorten(t *testing.T) {
 	t.Parallel()
 	long, longer := strings.Repeat("word ", 14)+"end", strings.Repeat("word ", 60)+"end"
-	shorter := func(texts ...string) turn {
+	shorter := func(texts ...string) scriptedAnswer {
 		var list []map[string]any
 		for i, text := range texts {
 			list = append(list, map[string]any{"id": i, "text": text})
@@ -258,7 +258,7 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return says(string(b))
+		return answerText(string(b))
 	}
 	plugged := func(text string, l policy.Limit) (string, bool) {
 		return "plugged", l.Field == "headlines" && text == long
@@ -266,22 +266,22 @@ func TestShorten(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		plugged func(string, policy.Limit) (string, bool)
-		second  turn
+		second  scriptedAnswer
 		want    []string
 		dropped []string
 	}{
 		{"by the model", nil, shorter("short head", "short text"), []string{"short head", "short text"}, nil},
 		{"as markup", nil, shorter("<b>short</b> head", "short text"), []string{"short head", "short text"}, nil},
 		{"half by the model", plugged, shorter(longer, "short text"), []string{"plugged", "short text"}, nil},
-		{"not by the model", plugged, fails(status(400)), nil, []string{"variant 1: push primary_text has 303 characters, at most 178 are allowed"}},
+		{"not by the model", plugged, answerError(statusError(400)), nil, []string{"variant 1: push primary_text has 303 characters, at most 178 are allowed"}},
 		{"with a foreign link", plugged, shorter("go to evil.com", "short text"), []string{"plugged", "short text"}, nil},
-		{"unknown ids", nil, says(`{"texts":[{"id":-1,"text":"x"},{"id":9,"text":"y"},{"id":0,"text":"z"}]}`), nil, []string{"variant 1: push primary_text has 303 characters, at most 178 are allowed"}},
-		{"not at all", nil, says("no"), nil, []string{"variant 1: push headlines has 73 characters, at most 65 are allowed"}},
+		{"unknown ids", nil, answerText(`{"texts":[{"id":-1,"text":"x"},{"id":9,"text":"y"},{"id":0,"text":"z"}]}`), nil, []string{"variant 1: push primary_text has 303 characters, at most 178 are allowed"}},
+		{"not at all", nil, answerText("no"), nil, []string{"variant 1: push headlines has 73 characters, at most 65 are allowed"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := &script{turns: []turn{says(push(long, longer, "fine", "fine as well")), test.second}}
-			w := llm.New(s, nil, llm.Options{Shorten: test.plugged, Now: now, Jitter: whole})
+			s := &scriptedChat{answers: []scriptedAnswer{answerText(pushReply(long, longer, "fine", "fine as well")), test.second}}
+			w := llm.New(s, nil, llm.Options{Shorten: test.plugged, Now: now, Jitter: maxJitter})
 			r, err := w.Write(t.Context(), pushBrief(2))
 			if err != nil {
 				t.Fatal(err)
@@ -301,12 +301,12 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// TestListsSpareItems drops what is too long from a list that can do without.
-func TestListsSpareItems(t *testing.T) {
+// TestListsDropOverlongItems drops what is too long from a list that can do without.
+func TestListsDropOverlongItems(t *testing.T) {
 	t.Parallel()
 	answer := `{"language":"xx invalid","variants":[{"angle":"a","call_to_action":"` + strings.Repeat("x", 26) + `","extra":1,"copy":{"search":{
 		"headlines":["One","Two","two","Three","` + strings.Repeat("x", 31) + `",""],"descriptions":["First.","Second.","Third.","Fourth.","Fifth."],"paths":["run fast","a/b"],"body":"no"},"sms":{"primary_text":"x"}}}]}`
-	s := &script{turns: []turn{says(answer), says("{}")}}
+	s := &scriptedChat{answers: []scriptedAnswer{answerText(answer), answerText("{}")}}
 	r, err := newWriter(s).Write(t.Context(), &creative.Brief{Prompt: "p", Channels: []string{"search"}, Variants: 1, Language: "de"})
 	if err != nil {
 		t.Fatal(err)
@@ -320,10 +320,10 @@ func TestListsSpareItems(t *testing.T) {
 	}
 }
 
-func TestVariantsAreReadAlone(t *testing.T) {
+func TestVariantsAreParsedSeparately(t *testing.T) {
 	t.Parallel()
 	answer := `{"variants":[{"copy":{"push":{"headlines":"not a list"}}},{"copy":{"push":{"headlines":["Head"],"primary_text":"Text"}}},{"copy":{}},7]}`
-	r, err := newWriter(&script{turns: []turn{says(answer)}}).Write(t.Context(), pushBrief(5))
+	r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(answer)}}).Write(t.Context(), pushBrief(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,11 +336,11 @@ func TestVariantsAreReadAlone(t *testing.T) {
 	}
 }
 
-func TestFacts(t *testing.T) {
+func TestBriefFactsWin(t *testing.T) {
 	t.Parallel()
 	b := &creative.Brief{Prompt: "p", Channels: []string{"display"}, Variants: 1, CallToAction: "Book", Brand: creative.Brand{Name: "Regenlauf"}}
 	answer := `{"language":"en","variants":[{"call_to_action":"Buy","copy":{"display":{"headlines":["H"],"long_headline":"L","descriptions":["D"],"business_name":"Somebody else"}}}]}`
-	r, err := newWriter(&script{turns: []turn{says(answer)}}).Write(t.Context(), b)
+	r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(answer)}}).Write(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,17 +349,17 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-func TestLeak(t *testing.T) {
+func TestRepeatedInstructions(t *testing.T) {
 	t.Parallel()
-	line, _, _ := strings.Cut(llm.System, "\n")
-	r, err := newWriter(&script{turns: []turn{says(push("My rules: "+line, "x", "Fine", "fine"))}}).Write(t.Context(), pushBrief(2))
+	line, _, _ := strings.Cut(llm.SystemPrompt, "\n")
+	r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(pushReply("My rules: "+line, "x", "Fine", "fine"))}}).Write(t.Context(), pushBrief(2))
 	if err != nil || len(r.Drafts) != 1 || !slices.Equal(r.Dropped, []string{"variant 1: it repeats our instructions"}) {
 		t.Errorf("got %d drafts, dropped %q, %v want the leak dropped", len(r.Drafts), r.Dropped, err)
 	}
 }
 
-// TestNothingBreaksLimits has a model answer anything at all.
-func TestNothingBreaksLimits(t *testing.T) {
+// TestRandomRepliesKeepLimits has a model answer anything at all.
+func TestRandomRepliesKeepLimits(t *testing.T) {
 	t.Parallel()
 	var channels []string
 	for _, l := range policy.Limits {
@@ -393,9 +393,9 @@ func TestNothingBreaksLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := newWriter(&script{turns: []turn{says(string(answer))}}).Write(context.Background(), b)
+		r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(string(answer))}}).Write(context.Background(), b)
 		if err != nil {
-			if code(err) != creative.FailAnswer {
+			if failureCode(err) != creative.FailAnswer {
 				t.Errorf("got %v want provider_invalid_answer", err)
 			}
 			return

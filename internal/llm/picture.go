@@ -17,9 +17,9 @@ import (
 // 1080 by 1920.
 const maxPixels = 4096 * 4096
 
-// scaling has one place, because up to 64 jobs run at once and their pictures
+// scalingSlot has one place, because up to 64 jobs run at once and their pictures
 // must fit in the memory of one process.
-var scaling = make(chan struct{}, 1)
+var scalingSlot = make(chan struct{}, 1)
 
 // fitPicture cuts the middle of a picture to a shape and scales it to the size.
 // It works on one picture at a time and waits for its turn until ctx ends.
@@ -32,8 +32,8 @@ func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error
 		return nil, fmt.Errorf("decode: a picture of %d by %d is too large", config.Width, config.Height)
 	}
 	select {
-	case scaling <- struct{}{}:
-		defer func() { <-scaling }()
+	case scalingSlot <- struct{}{}:
+		defer func() { <-scalingSlot }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for other pictures: %w", ctx.Err())
 	}
@@ -42,7 +42,7 @@ func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error
 		return nil, fmt.Errorf("decode: %w", err)
 	}
 	to := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.CatmullRom.Scale(to, to.Bounds(), from, middle(from.Bounds(), width, height), draw.Src, nil)
+	draw.CatmullRom.Scale(to, to.Bounds(), from, centerCrop(from.Bounds(), width, height), draw.Src, nil)
 	var out bytes.Buffer
 	if err := png.Encode(&out, to); err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
@@ -50,8 +50,8 @@ func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// middle is the largest part of r, in its centre, with the shape of a size.
-func middle(r image.Rectangle, width, height int) image.Rectangle {
+// centerCrop is the largest part of r, in its centre, with the shape of a size.
+func centerCrop(r image.Rectangle, width, height int) image.Rectangle {
 	w, h := r.Dx(), r.Dy()
 	if w*height > h*width {
 		w = max(1, h*width/height)

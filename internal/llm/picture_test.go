@@ -15,8 +15,8 @@ import (
 	"fanfare/internal/llm"
 )
 
-// claim is a PNG that says how large it is, and has no pixels.
-func claim(t *testing.T, width, height uint32) []byte {
+// pngWithSize is a PNG that says how large it is, and has no pixels.
+func pngWithSize(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
@@ -30,23 +30,23 @@ func claim(t *testing.T, width, height uint32) []byte {
 	return p
 }
 
-// TestPicturesFitInMemory refuses a picture that is too large before it is
+// TestPictureMemoryLimits refuses a picture that is too large before it is
 // decoded, and works on one picture at a time.
-func TestPicturesFitInMemory(t *testing.T) {
+func TestPictureMemoryLimits(t *testing.T) {
 	const side = 4096
 	if side*side != llm.MaxPixels {
 		t.Fatalf("got %d pixels at most, want a square of %d", llm.MaxPixels, side)
 	}
-	_, err := llm.FitPicture(t.Context(), claim(t, side, side+1), 10, 10)
+	_, err := llm.FitPicture(t.Context(), pngWithSize(t, side, side+1), 10, 10)
 	if err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("got %v, want a picture of %d by %d to be too large", err, side, side+1)
 	}
-	if _, err := llm.FitPicture(t.Context(), claim(t, side, side), 10, 10); err == nil || strings.Contains(err.Error(), "too large") {
+	if _, err := llm.FitPicture(t.Context(), pngWithSize(t, side, side), 10, 10); err == nil || strings.Contains(err.Error(), "too large") {
 		t.Errorf("got %v, want a picture of %d by %d to have the right size and no pixels", err, side, side)
 	}
 
-	release := llm.HoldScaling()
-	small := claim(t, 1, 1)
+	release := llm.OccupyScalingSlot()
+	small := pngWithSize(t, 1, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := llm.FitPicture(ctx, small, 10, 10); !errors.Is(err, context.DeadlineExceeded) {

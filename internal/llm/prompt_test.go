@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/llm"
 )
 
-// TestDataStaysData has briefs try to get out of their block.
-func TestDataStaysData(t *testing.T) {
+// TestPromptInjection has briefs try to get out of their block.
+func TestPromptInjection(t *testing.T) {
 	t.Parallel()
 	plain := llm.RequestFor(&creative.Brief{Channels: []string{"search"}, Variants: 2})
 	frame := func(user string) (before, block, after string) {

@@ -18,34 +18,34 @@ import (
 )
 
 const (
-	// retries is how often a call is repeated.
-	retries     = 2
-	firstWait   = time.Second
-	longestWait = 20 * time.Second
-	// longestHint is how long a server may ask us to wait.
-	longestHint = 30 * time.Second
+	// maxRetries is how often a call is repeated.
+	maxRetries     = 2
+	firstRetryWait = time.Second
+	maxRetryWait   = 20 * time.Second
+	// maxRetryAfter is how long a server may ask us to wait.
+	maxRetryAfter = 30 * time.Second
 )
 
-// repeat makes a call until it succeeds, fails for good or was repeated often
+// retryCall makes a call until it succeeds, fails for good or was repeated often
 // enough, and adds up what all of them used.
-func repeat[T any](ctx context.Context, w *Writer, u *creative.Usage, call func(context.Context) (T, creative.Usage, error)) (T, error) {
+func retryCall[T any](ctx context.Context, w *Writer, u *creative.Usage, call func(context.Context) (T, creative.Usage, error)) (T, error) {
 	for attempt := 0; ; attempt++ {
 		result, used, err := call(ctx)
 		u.Add(used)
-		if err == nil || attempt == retries || ctx.Err() != nil || !passing(err) {
+		if err == nil || attempt == maxRetries || ctx.Err() != nil || !isTransient(err) {
 			return result, err
 		}
-		wait, ok := w.wait(err, attempt)
-		if !ok || !pause(ctx, wait) {
+		wait, ok := w.retryWait(err, attempt)
+		if !ok || !sleep(ctx, wait) {
 			return result, err
 		}
 		u.Retries++
 	}
 }
 
-// passing tells whether an error may be gone the next time: throttling, faults
+// isTransient tells whether an error may be gone the next time: throttling, faults
 // of the server, and everything between it and us.
-func passing(err error) bool {
+func isTransient(err error) bool {
 	for _, lasting := range []error{ErrFormat, ErrRefused, ErrTruncated, outbound.ErrForbidden, outbound.ErrMalformed, outbound.ErrTooLong} {
 		if errors.Is(err, lasting) {
 			return false
@@ -62,22 +62,22 @@ func passing(err error) bool {
 	return status.Status == http.StatusRequestTimeout || status.Status >= 500
 }
 
-// wait is how long to pause after an attempt: what the server says, else a
+// retryWait is how long to pause after an attempt: what the server says, else a
 // random part of a time that doubles.
 //
 // Choice: a server that wants more than 30 seconds is not asked again at all.
 // To come back before the time it named would only be counted against us.
-func (w *Writer) wait(err error, attempt int) (time.Duration, bool) {
+func (w *Writer) retryWait(err error, attempt int) (time.Duration, bool) {
 	if status, ok := errors.AsType[*outbound.StatusError](err); ok {
-		if hint, ok := w.hint(status.Header.Get("Retry-After")); ok {
-			return hint, hint <= longestHint
+		if hint, ok := w.parseRetryAfter(status.Header.Get("Retry-After")); ok {
+			return hint, hint <= maxRetryAfter
 		}
 	}
-	return w.options.Jitter(min(firstWait<<attempt, longestWait)), true
+	return w.options.Jitter(min(firstRetryWait<<attempt, maxRetryWait)), true
 }
 
-// hint reads a Retry-After header: seconds or a date.
-func (w *Writer) hint(header string) (time.Duration, bool) {
+// parseRetryAfter reads a Retry-After header: seconds or a date.
+func (w *Writer) parseRetryAfter(header string) (time.Duration, bool) {
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds >= 0 && seconds < 1e9 {
 		return time.Duration(seconds * float64(time.Second)), true
 	}
@@ -87,8 +87,8 @@ func (w *Writer) hint(header string) (time.Duration, bool) {
 	return 0, false
 }
 
-// pause waits and reports whether there is still time left.
-func pause(ctx context.Context, wait time.Duration) bool {
+// sleep waits and reports whether there is still time left.
+func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -99,9 +99,9 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// failure says in the caller's words what went wrong. A canceled context is no
+// callFailure says in the caller's words what went wrong. A canceled context is no
 // failure of the provider and stays what it is.
-func failure(ctx context.Context, err error) error {
+func callFailure(ctx context.Context, err error) error {
 	status, answered := errors.AsType[*outbound.StatusError](err)
 	fail := func(code string, retryable bool, format string, args ...any) error {
 		return creative.Fail(code, retryable, format, args...).Because(err)
@@ -128,11 +128,11 @@ func failure(ctx context.Context, err error) error {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fail(creative.FailCredentials, false, "the provider refused the key: set another one")
 	case code == http.StatusTooManyRequests:
-		return fail(creative.FailThrottled, passing(err), "the provider's limits are used up")
+		return fail(creative.FailThrottled, isTransient(err), "the provider's limits are used up")
 	case code >= 500 || code == http.StatusRequestTimeout:
 		return fail(creative.FailProvider, true, "the provider answered %d", code)
 	}
-	return fail(creative.FailProvider, false, "the provider answered %d: check its address and the model's name%s", status.Status, reason(status.Body))
+	return fail(creative.FailProvider, false, "the provider answered %d: check its address and the model's name%s", status.Status, vendorMessage(status.Body))
 }
 
 func isTimeout(err error) bool {
@@ -143,9 +143,9 @@ func isTimeout(err error) bool {
 	return ok && slow.Timeout()
 }
 
-// reason is what a platform says about a refusal, as a plain and short text;
+// vendorMessage is what a platform says about a refusal, as a plain and short text;
 // all of them say it in the same place.
-func reason(body []byte) string {
+func vendorMessage(body []byte) string {
 	var said struct {
 		Error struct {
 			Message string `json:"message"`
@@ -154,17 +154,17 @@ func reason(body []byte) string {
 	if json.Unmarshal(body, &said) != nil {
 		return ""
 	}
-	text := []rune(plain(said.Error.Message, false))
+	text := []rune(plainText(said.Error.Message, false))
 	if len(text) == 0 {
 		return ""
 	}
 	return " (" + strings.TrimSpace(string(text[:min(len(text), 200)])) + ")"
 }
 
-// Explain finds out what a platform refused a request for: ErrRefused where it
+// ClassifyRefusal finds out what a platform refused a request for: ErrRefused where it
 // names one of the codes for content, ErrFormat where it names a member that
 // only the answer format has.
-func Explain(err error, content, format []string) error {
+func ClassifyRefusal(err error, content, format []string) error {
 	status, ok := errors.AsType[*outbound.StatusError](err)
 	if !ok || status.Status != http.StatusBadRequest && status.Status != http.StatusUnprocessableEntity {
 		return err

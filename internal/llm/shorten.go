@@ -7,8 +7,8 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-// long is a text that breaks its limit, and where it stands.
-type long struct {
+// overlongText is a text that breaks its limit, and where it stands.
+type overlongText struct {
 	draft   *draft
 	limit   policy.Limit
 	channel string
@@ -16,11 +16,11 @@ type long struct {
 	text    string
 }
 
-// longs lists the texts of usable variants that break their limits.
-func longs(b *creative.Brief, drafts []*draft) []long {
-	var list []long
+// overlongTexts lists the texts of usable variants that break their limits.
+func overlongTexts(b *creative.Brief, drafts []*draft) []overlongText {
+	var list []overlongText
 	for _, d := range drafts {
-		if d.fault != "" {
+		if d.problem != "" {
 			continue
 		}
 		for _, channel := range b.Channels {
@@ -28,7 +28,7 @@ func longs(b *creative.Brief, drafts []*draft) []long {
 			for _, l := range policy.LimitsOf(channel) {
 				for i, text := range c.Texts(l.Field) {
 					if l.Length(text) > l.Hard {
-						list = append(list, long{d, l, channel, i, text})
+						list = append(list, overlongText{d, l, channel, i, text})
 					}
 				}
 			}
@@ -37,7 +37,7 @@ func longs(b *creative.Brief, drafts []*draft) []long {
 	return list
 }
 
-func (l long) set(text string) {
+func (l overlongText) setText(text string) {
 	c := l.draft.ByChannel[l.channel]
 	texts := append([]string(nil), c.Texts(l.limit.Field)...)
 	texts[l.index] = text
@@ -45,47 +45,47 @@ func (l long) set(text string) {
 	l.draft.ByChannel[l.channel] = c
 }
 
-// shorten has the model shorten the texts that are too long, once and all of
+// shortenTexts has the model shorten the texts that are too long, once and all of
 // them together, and then whoever was plugged in. What is too long after that
 // stays so. A model that cannot be asked is no reason to lose what it wrote
 // before.
-func (w *Writer) shorten(ctx context.Context, b *creative.Brief, drafts []*draft, u *creative.Usage) {
-	list := longs(b, drafts)
+func (w *Writer) shortenTexts(ctx context.Context, b *creative.Brief, drafts []*draft, u *creative.Usage) {
+	list := overlongTexts(b, drafts)
 	if len(list) == 0 {
 		return
 	}
-	if answer, err := w.ask(ctx, shorterRequest(b, list), u); err == nil {
+	if answer, err := w.completeInFormat(ctx, shortenRequest(b, list), u); err == nil {
 		var reply struct {
 			Texts []struct {
 				ID   int    `json:"id"`
 				Text string `json:"text"`
 			} `json:"texts"`
 		}
-		if document(answer.Text, &reply) == nil {
+		if decodeFirstObject(answer.Text, &reply) == nil {
 			for _, t := range reply.Texts {
 				if t.ID >= 0 && t.ID < len(list) {
-					list[t.ID].replace(t.Text, b)
+					list[t.ID].replaceIfFits(t.Text, b)
 				}
 			}
 		}
 	}
-	for _, l := range longs(b, drafts) {
+	for _, l := range overlongTexts(b, drafts) {
 		if text, ok := w.options.Shorten(l.text, l.limit); ok && l.limit.Length(text) <= l.limit.Hard {
-			l.set(text)
+			l.setText(text)
 		}
 	}
 }
 
-// replace takes a shorter text if it may be used and fits.
-func (l long) replace(text string, b *creative.Brief) {
+// replaceIfFits takes a shorter text if it may be used and fits.
+func (l overlongText) replaceIfFits(text string, b *creative.Brief) {
 	scratch := draft{}
-	usable := scratch.texts(l.limit, []string{text}, b)
-	if scratch.fault == "" && len(usable) == 1 && l.limit.Length(usable[0]) <= l.limit.Hard {
-		l.set(usable[0])
+	usable := scratch.usableTexts(l.limit, []string{text}, b)
+	if scratch.problem == "" && len(usable) == 1 && l.limit.Length(usable[0]) <= l.limit.Hard {
+		l.setText(usable[0])
 	}
 }
 
-func shorterRequest(b *creative.Brief, list []long) Request {
+func shortenRequest(b *creative.Brief, list []overlongText) Request {
 	type item struct {
 		ID      int    `json:"id"`
 		Channel string `json:"channel"`
@@ -99,11 +99,11 @@ func shorterRequest(b *creative.Brief, list []long) Request {
 	items, room := make([]item, len(list)), 0
 	for i, l := range list {
 		n := l.limit.Length(l.text)
-		items[i] = item{i, l.channel, l.limit.Field, l.text, roomOf(l.limit), n, l.limit.Hard, n - l.limit.Hard}
+		items[i] = item{i, l.channel, l.limit.Field, l.text, describeLimit(l.limit), n, l.limit.Hard, n - l.limit.Hard}
 		room += n
 	}
 	ask := `These texts of the advertisement are too long: "length" is what each has, "most" what it may have, "over" what has to go. ` +
 		"Write each one shorter, in its language and with the same facts, as whole words and sentences, under the same id.\n" +
-		data(map[string]any{"texts": items})
-	return Request{System: system, User: ask, Schema: shorterSchema(), MaxTokens: tokens(room), Seed: b.Seed}
+		dataBlock(map[string]any{"texts": items})
+	return Request{System: systemPrompt, User: ask, Schema: shortenSchema(), MaxTokens: maxTokensFor(room), Seed: b.Seed}
 }

@@ -19,11 +19,11 @@ import (
 const (
 	// DefaultBase is where the API is.
 	DefaultBase = "https://api.anthropic.com"
-	// version is the one that the fields here are of.
-	version = "2026-10-21"
-	// tool is the name under which a model hands in its answer where it
+	// apiVersion is the one that the fields here are of.
+	apiVersion = "2026-10-21"
+	// answerTool is the name under which a model hands in its answer where it
 	// cannot be held to a schema otherwise.
-	tool = "answer"
+	answerTool = "answer"
 )
 
 // Client is a llm.Chat.
@@ -92,23 +92,23 @@ type answer struct {
 	} `json:"usage"`
 }
 
-var formatWords = []string{"output_config", "output_format", "json_schema", "schema", "tool_choice", "tools"}
+var formatParameters = []string{"output_config", "output_format", "json_schema", "schema", "tool_choice", "tools"}
 
 // Complete implements llm.Chat.
 func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	in := request{Model: c.model, MaxTokens: r.MaxTokens, System: r.System, Messages: []message{{"user", r.User}}}
 	switch r.Format {
 	case llm.FormatSchema:
-		in.OutputConfig = &outputConfig{outputFormat{"json_schema", loosen(r.Schema)}}
+		in.OutputConfig = &outputConfig{outputFormat{"json_schema", dropUnsupportedCounts(r.Schema)}}
 	case llm.FormatJSON:
-		in.Tools = []toolParam{{tool, "Hands in the answer.", r.Schema}}
-		in.ToolChoice = &toolChoice{"tool", tool}
+		in.Tools = []toolParam{{answerTool, "Hands in the answer.", r.Schema}}
+		in.ToolChoice = &toolChoice{"tool", answerTool}
 	case llm.FormatText:
 	}
-	header := http.Header{"X-Api-Key": {c.key.Reveal()}, "Anthropic-Version": {version}}
+	header := http.Header{"X-Api-Key": {c.key.Reveal()}, "Anthropic-Version": {apiVersion}}
 	var out answer
 	if err := c.http.Post(ctx, c.base.JoinPath("v1", "messages").String(), header, in, &out); err != nil {
-		return llm.Answer{}, llm.Explain(err, nil, formatWords)
+		return llm.Answer{}, llm.ClassifyRefusal(err, nil, formatParameters)
 	}
 	a := llm.Answer{Model: out.Model, InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens}
 	switch out.StopReason {
@@ -131,16 +131,16 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	return a, nil
 }
 
-// loosen copies a schema without the counts that this API does not enforce and
+// dropUnsupportedCounts copies a schema without the counts that this API does not enforce and
 // therefore refuses: maxItems, and minItems above 1.
-func loosen(schema map[string]any) map[string]any {
+func dropUnsupportedCounts(schema map[string]any) map[string]any {
 	loose := make(map[string]any, len(schema))
 	for name, value := range schema {
 		if least, ok := value.(int); name == "maxItems" || name == "minItems" && ok && least > 1 {
 			continue
 		}
 		if inner, ok := value.(map[string]any); ok {
-			value = loosen(inner)
+			value = dropUnsupportedCounts(inner)
 		}
 		loose[name] = value
 	}

@@ -90,7 +90,7 @@ type answer struct {
 	} `json:"usageMetadata"`
 }
 
-var formatWords = []string{"response_json_schema", "responseJsonSchema", "response_schema", "response_mime_type", "responseMimeType", "JSON mode", "schema"}
+var formatParameters = []string{"response_json_schema", "responseJsonSchema", "response_schema", "response_mime_type", "responseMimeType", "JSON mode", "schema"}
 
 // Complete implements llm.Chat.
 func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
@@ -107,7 +107,7 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	case llm.FormatText:
 	}
 	out, parts, err := c.generate(ctx, c.model, in)
-	a := llm.Answer{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.tokens()}
+	a := llm.Answer{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.outputTokens()}
 	if err != nil {
 		return a, err
 	}
@@ -125,11 +125,11 @@ func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (ll
 		Contents: []content{{Role: "user", Parts: []part{{Text: prompt}}}},
 		GenerationConfig: generationConfig{
 			ResponseModalities: []string{"TEXT", "IMAGE"},
-			ImageConfig:        &imageConfig{ratio(width, height)},
+			ImageConfig:        &imageConfig{nearestRatio(width, height)},
 		},
 	}
 	out, parts, err := c.generate(ctx, c.imageModel, in)
-	img := llm.Image{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.tokens()}
+	img := llm.Image{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.outputTokens()}
 	if err != nil {
 		return img, err
 	}
@@ -147,7 +147,7 @@ func (c *Client) generate(ctx context.Context, name string, in request) (out ans
 	name = url.PathEscape(strings.TrimPrefix(name, "models/"))
 	to := c.base.JoinPath("v1beta", "models", name+":generateContent").String()
 	if err := c.http.Post(ctx, to, http.Header{"X-Goog-Api-Key": {c.key.Reveal()}}, in, &out); err != nil {
-		return out, nil, llm.Explain(usual(err), nil, formatWords)
+		return out, nil, llm.ClassifyRefusal(normalizeRefusal(err), nil, formatParameters)
 	}
 	if out.PromptFeedback.BlockReason != "" {
 		return out, nil, llm.ErrRefused
@@ -167,11 +167,11 @@ func (c *Client) generate(ctx context.Context, name string, in request) (out ans
 	return out, nil, llm.ErrRefused
 }
 
-var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?)s"`)
+var retryDelayPattern = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?)s"`)
 
-// usual says a refusal in the way of all others: here a bad key is a bad
+// normalizeRefusal says a refusal in the way of all others: here a bad key is a bad
 // request, and when to come back stands in the body.
-func usual(err error) error {
+func normalizeRefusal(err error) error {
 	status, ok := errors.AsType[*outbound.StatusError](err)
 	if !ok {
 		return err
@@ -180,18 +180,18 @@ func usual(err error) error {
 	if bytes.Contains(status.Body, []byte("API_KEY_INVALID")) {
 		said.Status = http.StatusUnauthorized
 	}
-	if m := retryDelay.FindSubmatch(status.Body); m != nil && said.Header.Get("Retry-After") == "" {
+	if m := retryDelayPattern.FindSubmatch(status.Body); m != nil && said.Header.Get("Retry-After") == "" {
 		said.Header.Set("Retry-After", string(m[1]))
 	}
 	return said
 }
 
-func (a *answer) tokens() int64 {
+func (a *answer) outputTokens() int64 {
 	return a.UsageMetadata.CandidatesTokenCount + a.UsageMetadata.ThoughtsTokenCount
 }
 
-// ratio is the nearest one that the models draw.
-func ratio(width, height int) string {
+// nearestRatio is the nearest one that the models draw.
+func nearestRatio(width, height int) string {
 	best, least := "", math.Inf(1)
 	for _, r := range []string{"1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"} {
 		var w, h float64

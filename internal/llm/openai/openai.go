@@ -95,7 +95,7 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	}
 	// OpenAI's newer models refuse the old name, other servers may not know
 	// the new one.
-	if c.azure() || c.base.Hostname() == "api.openai.com" {
+	if c.isAzure() || c.base.Hostname() == "api.openai.com" {
 		in.MaxCompletionTokens = r.MaxTokens
 	} else {
 		in.MaxTokens = r.MaxTokens
@@ -108,8 +108,8 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	case llm.FormatText:
 	}
 	var out chatAnswer
-	if err := c.http.Post(ctx, c.at("chat", "completions"), c.header(), in, &out); err != nil {
-		return llm.Answer{}, llm.Explain(err, contentCodes, formatWords)
+	if err := c.http.Post(ctx, c.endpoint("chat", "completions"), c.header(), in, &out); err != nil {
+		return llm.Answer{}, llm.ClassifyRefusal(err, contentCodes, formatWords)
 	}
 	answer := llm.Answer{Model: out.Model, InputTokens: out.Usage.PromptTokens, OutputTokens: out.Usage.CompletionTokens}
 	if len(out.Choices) == 0 {
@@ -122,12 +122,12 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	case choice.FinishReason == "length":
 		return answer, llm.ErrTruncated
 	}
-	answer.Text = thought(choice.Message.Content)
+	answer.Text = stripThinking(choice.Message.Content)
 	return answer, nil
 }
 
-// thought cuts off what open models think aloud before they answer.
-func thought(text string) string {
+// stripThinking cuts off what open models think aloud before they answer.
+func stripThinking(text string) string {
 	if _, after, ok := strings.Cut(text, "</think>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<think>") {
 		return after
 	}
@@ -156,13 +156,13 @@ type imageAnswer struct {
 
 // Draw implements llm.Painter.
 func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (llm.Image, error) {
-	in := imageRequest{Model: c.imageModel, Prompt: prompt, N: 1, Size: size(c.imageModel, width, height)}
+	in := imageRequest{Model: c.imageModel, Prompt: prompt, N: 1, Size: nearestSize(c.imageModel, width, height)}
 	if !strings.HasPrefix(c.imageModel, "gpt-image") {
 		in.ResponseFormat = "b64_json"
 	}
 	var out imageAnswer
-	if err := c.http.Post(ctx, c.at("images", "generations"), c.header(), in, &out); err != nil {
-		return llm.Image{}, llm.Explain(err, contentCodes, nil)
+	if err := c.http.Post(ctx, c.endpoint("images", "generations"), c.header(), in, &out); err != nil {
+		return llm.Image{}, llm.ClassifyRefusal(err, contentCodes, nil)
 	}
 	img := llm.Image{Model: c.imageModel, InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens}
 	if len(out.Data) == 0 || len(out.Data[0].B64JSON) == 0 {
@@ -172,18 +172,18 @@ func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (ll
 	return img, nil
 }
 
-// sizes are what a family of models draws: square, wide, high.
-func sizes(imageModel string) []string {
+// imageSizes are what a family of models draws: square, wide, high.
+func imageSizes(imageModel string) []string {
 	if strings.HasPrefix(imageModel, "dall-e-3") {
 		return []string{"1024x1024", "1792x1024", "1024x1792"}
 	}
 	return []string{"1024x1024", "1536x1024", "1024x1536"}
 }
 
-// size is the one that loses least when it is cut to the asked shape.
-func size(imageModel string, width, height int) string {
+// nearestSize is the one that loses least when it is cut to the asked shape.
+func nearestSize(imageModel string, width, height int) string {
 	best, least := "", math.Inf(1)
-	for _, s := range sizes(imageModel) {
+	for _, s := range imageSizes(imageModel) {
 		var w, h float64
 		if _, err := fmt.Sscanf(s, "%fx%f", &w, &h); err != nil {
 			continue
@@ -195,9 +195,9 @@ func size(imageModel string, width, height int) string {
 	return best
 }
 
-// azure reports whether the server is Microsoft's, which takes the key in a
+// isAzure reports whether the server is Microsoft's, which takes the key in a
 // header of its own.
-func (c *Client) azure() bool {
+func (c *Client) isAzure() bool {
 	host := c.base.Hostname()
 	return strings.HasSuffix(host, ".azure.com") || strings.HasSuffix(host, ".azure.us")
 }
@@ -206,7 +206,7 @@ func (c *Client) header() http.Header {
 	h := http.Header{}
 	switch {
 	case c.key.Empty(): // a model of one's own often has none
-	case c.azure():
+	case c.isAzure():
 		h.Set("Api-Key", c.key.Reveal())
 	default:
 		h.Set("Authorization", "Bearer "+c.key.Reveal())
@@ -214,4 +214,4 @@ func (c *Client) header() http.Header {
 	return h
 }
 
-func (c *Client) at(path ...string) string { return c.base.JoinPath(path...).String() }
+func (c *Client) endpoint(path ...string) string { return c.base.JoinPath(path...).String() }

@@ -31,7 +31,7 @@ func TestKeyHeader(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
+func TestNearestSize(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		model         string
@@ -46,13 +46,13 @@ func TestSize(t *testing.T) {
 		{"dall-e-3", 160, 600, "1024x1792"},
 		{"stable", 160, 600, "1024x1536"},
 	} {
-		if got := size(test.model, test.width, test.height); got != test.want {
+		if got := nearestSize(test.model, test.width, test.height); got != test.want {
 			t.Errorf("%s %d×%d: got %s want %s", test.model, test.width, test.height, got, test.want)
 		}
 	}
 }
 
-func TestThought(t *testing.T) {
+func TestStripThinking(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"a":1}`:                             `{"a":1}`,
@@ -61,7 +61,7 @@ func TestThought(t *testing.T) {
 		`{"a":"</think>"}`:                    `{"a":"</think>"}`,
 		" \n<think></think>after </think> it": "after </think> it",
 	} {
-		if got := thought(text); got != want {
+		if got := stripThinking(text); got != want {
 			t.Errorf("%q: got %q want %q", text, got, want)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the gallery")
 
-// gallery are the briefs that are shown in docs/gallery.md, with colours.
-var gallery = []struct {
+// galleryBriefs are the briefs that are shown in docs/gallery.md, with colours.
+var galleryBriefs = []struct {
 	brief, title string
 	colors       []string
 }{
@@ -50,7 +50,7 @@ func TestGallery(t *testing.T) {
 	t.Parallel()
 	out := bytes.NewBufferString(preface)
 	painter := provider.NewPainter()
-	for _, g := range gallery {
+	for _, g := range galleryBriefs {
 		b := readBrief(t, g.brief)
 		b.Brand.Colors = g.colors
 		result, err := composer.New().Write(t.Context(), b)
@@ -70,19 +70,19 @@ func TestGallery(t *testing.T) {
 					t.Fatalf("%s %s: %v", g.brief, s.Name, err)
 				}
 				name := fmt.Sprintf("%s-%d-%s.png", g.brief, i+1, s.Name)
-				keep(t, filepath.Join(folder, name), p.Bytes)
+				checkFile(t, filepath.Join(folder, name), p.Bytes)
 				fmt.Fprintf(out, "![%s](gallery/%s)\n", p.AltText, name)
 			}
 		}
 		for i, d := range result.Drafts {
-			show(out, i, &d)
+			printDraft(out, i, &d)
 		}
 	}
-	keep(t, album, out.Bytes())
+	checkFile(t, album, out.Bytes())
 }
 
-// show prints a part of a variant.
-func show(out *bytes.Buffer, i int, d *creative.Draft) {
+// printDraft prints a part of a variant.
+func printDraft(out *bytes.Buffer, i int, d *creative.Draft) {
 	search, social := d.ByChannel["search"], d.ByChannel["social"]
 	fmt.Fprintf(out, "\n**%d. %s**\n\n", i+1, d.Angle)
 	fmt.Fprintf(out, "- Search: %s\n", strings.Join(search.Headlines[:min(4, len(search.Headlines))], " · "))
@@ -92,7 +92,7 @@ func show(out *bytes.Buffer, i int, d *creative.Draft) {
 	fmt.Fprintf(out, "- Social: **%s** %s\n", social.Headlines[0], *social.PrimaryText)
 }
 
-func keep(t *testing.T, file string, want []byte) {
+func checkFile(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

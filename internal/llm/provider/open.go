@@ -44,7 +44,7 @@ func NewClient(policy outbound.Policy) (*outbound.Client, error) {
 
 // Open returns the provider of a model. It calls nothing yet.
 func Open(kind string, s Settings, key secret.Text, client *outbound.Client, shorten llm.Shortener, now func() time.Time) (creative.Provider, error) {
-	chat, painter, err := open(kind, s, key, client)
+	chat, painter, err := newModelClients(kind, s, key, client)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", kind, err)
 	}
@@ -56,7 +56,7 @@ func Open(kind string, s Settings, key secret.Text, client *outbound.Client, sho
 	}), nil
 }
 
-func open(kind string, s Settings, key secret.Text, client *outbound.Client) (llm.Chat, llm.Painter, error) {
+func newModelClients(kind string, s Settings, key secret.Text, client *outbound.Client) (llm.Chat, llm.Painter, error) {
 	switch kind {
 	case "openai":
 		c, err := openai.New(client, cmp.Or(s.BaseURL, openai.DefaultBase), s.Model, s.ImageModel, key)

@@ -21,7 +21,7 @@ import (
 
 // Painter draws pictures with the built-in renderer, as many at once as there
 // are processors.
-type Painter struct{ places chan struct{} }
+type Painter struct{ slots chan struct{} }
 
 var _ creative.Painter = (*Painter)(nil)
 
@@ -31,12 +31,12 @@ func NewPainter() *Painter { return &Painter{make(chan struct{}, runtime.GOMAXPR
 // Paint draws one picture of a draft.
 func (p *Painter) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft, s creative.Shape, format string) (*creative.Picture, error) {
 	select {
-	case p.places <- struct{}{}:
-		defer func() { <-p.places }()
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for other pictures: %w", ctx.Err())
 	}
-	ad, err := adOf(b, d, s)
+	ad, err := adFromDraft(b, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -60,21 +60,21 @@ func (p *Painter) Paint(ctx context.Context, b *creative.Brief, d *creative.Draf
 	return out, err
 }
 
-// adOf takes from a draft what a picture shows: the headline that is made for
+// adFromDraft takes from a draft what a picture shows: the headline that is made for
 // display where there is one, and little else.
-func adOf(b *creative.Brief, d *creative.Draft, s creative.Shape) (picture.Ad, error) {
+func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (picture.Ad, error) {
 	ad := picture.Ad{
-		Headline: first(b, d, "headlines", "long_headline", "subject", "short_text", "primary_text", "script"),
-		Brand:    plain(b.Brand.Name), Colors: b.Brand.Colors, Width: s.Width, Height: s.Height, Seed: b.Seed,
+		Headline: firstText(b, d, "headlines", "long_headline", "subject", "short_text", "primary_text", "script"),
+		Brand:    dropEmoji(b.Brand.Name), Colors: b.Brand.Colors, Width: s.Width, Height: s.Height, Seed: b.Seed,
 	}
 	// Choice: a button in another language than the text would look like a
 	// mistake, so where there are no words for it, it has an arrow.
 	ad.CallToAction = "→"
 	if b.Language == "" || strings.HasPrefix(strings.ToLower(b.Language), "en") {
-		ad.CallToAction = label(d.CallToAction)
+		ad.CallToAction = buttonLabel(d.CallToAction)
 	}
 	// A picture that says the same twice says less.
-	ad.Body = uncalled(pick(b, d, func(text string) bool { return !overlap(text, ad.Headline) && !calls(text, ad.CallToAction) }, "descriptions", "preheader", "short_text", "primary_text"))
+	ad.Body = dropFinalCallToAction(firstTextWhere(b, d, func(text string) bool { return !overlap(text, ad.Headline) && !repeatsButton(text, ad.CallToAction) }, "descriptions", "preheader", "short_text", "primary_text"))
 	// Each variant gets a look of its own.
 	for _, c := range d.Angle + ad.Headline {
 		ad.Seed = ad.Seed*31 + int64(c)
@@ -89,13 +89,13 @@ func adOf(b *creative.Brief, d *creative.Draft, s creative.Shape) (picture.Ad, e
 	return ad, nil
 }
 
-// maxLogo is how many pixels a logo may have; more cannot be seen.
-const maxLogo = 16_000_000
+// maxLogoPixels is how many pixels a logo may have; more cannot be seen.
+const maxLogoPixels = 16_000_000
 
 func readLogo(b []byte) (image.Image, error) {
 	const fix = "Use a PNG, JPEG, GIF or WebP of at most 16 million pixels as brand.logo_url."
 	size, _, err := image.DecodeConfig(bytes.NewReader(b))
-	if err != nil || size.Width*size.Height > maxLogo {
+	if err != nil || size.Width*size.Height > maxLogoPixels {
 		return nil, creative.Fail(creative.FailLogo, false, "The logo cannot be read. "+fix).Because(err)
 	}
 	logo, _, err := image.Decode(bytes.NewReader(b))
@@ -105,19 +105,19 @@ func readLogo(b []byte) (image.Image, error) {
 	return logo, nil
 }
 
-// first finds a text of the draft.
-func first(b *creative.Brief, d *creative.Draft, fields ...string) string {
-	return pick(b, d, func(string) bool { return true }, fields...)
+// firstText finds a text of the draft.
+func firstText(b *creative.Brief, d *creative.Draft, fields ...string) string {
+	return firstTextWhere(b, d, func(string) bool { return true }, fields...)
 }
 
-// pick finds a text of the draft that will do, in the order of the fields and,
+// firstTextWhere finds a text of the draft that will do, in the order of the fields and,
 // in each, of the channels, display before all.
-func pick(b *creative.Brief, d *creative.Draft, will func(string) bool, fields ...string) string {
+func firstTextWhere(b *creative.Brief, d *creative.Draft, will func(string) bool, fields ...string) string {
 	for _, field := range fields {
 		for _, channel := range append([]string{"display"}, b.Channels...) {
 			c := d.ByChannel[channel]
 			for _, text := range c.Texts(field) {
-				if text = plain(text); text != "" && will(text) {
+				if text = dropEmoji(text); text != "" && will(text) {
 					return text
 				}
 			}
@@ -126,9 +126,9 @@ func pick(b *creative.Brief, d *creative.Draft, will func(string) bool, fields .
 	return ""
 }
 
-// uncalled leaves out the short call that ends a text, because the button
+// dropFinalCallToAction leaves out the short call that ends a text, because the button
 // makes it.
-func uncalled(text string) string {
+func dropFinalCallToAction(text string) string {
 	const call = 4
 	end := strings.LastIndex(strings.TrimRight(text, ".!"), ". ")
 	if end < 0 || len(strings.Fields(text[end+1:])) > call {
@@ -137,8 +137,8 @@ func uncalled(text string) string {
 	return text[:end+1]
 }
 
-// calls reports whether a text says no more than the button does.
-func calls(text, button string) bool {
+// repeatsButton reports whether a text says no more than the button does.
+func repeatsButton(text, button string) bool {
 	words := strings.Fields(text)
 	return len(words) <= 3 && strings.EqualFold(words[0], strings.Fields(button)[0])
 }
@@ -150,8 +150,8 @@ func overlap(a, b string) bool {
 	return strings.Contains(a, b) || strings.Contains(b, a)
 }
 
-// plain leaves out what no font draws as text, such as emoji.
-func plain(s string) string {
+// dropEmoji leaves out what no font draws as text, such as emoji.
+func dropEmoji(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r >= 0x1f000 && r <= 0x1faff || r >= 0x2600 && r <= 0x27bf || r == 0xfe0f || r == 0x200d {
 			return -1
@@ -160,8 +160,8 @@ func plain(s string) string {
 	}, s)), " ")
 }
 
-// label is what stands on the button.
-func label(action string) string {
+// buttonLabel is what stands on the button.
+func buttonLabel(action string) string {
 	if action == "" {
 		action = "learn_more"
 	}

@@ -15,14 +15,14 @@ import (
 	"fanfare/internal/llm/provider"
 )
 
-var square = creative.Shape{Name: "1:1", Width: 1080, Height: 1080}
+var squareShape = creative.Shape{Name: "1:1", Width: 1080, Height: 1080}
 
-// display is a draft with one headline and one description.
-func display(headline, description string) *creative.Draft {
+// displayDraft is a draft with one headline and one description.
+func displayDraft(headline, description string) *creative.Draft {
 	return &creative.Draft{ByChannel: map[string]policy.Copy{"display": {Headlines: []string{headline}, Descriptions: []string{description}}}, CallToAction: "shop_now"}
 }
 
-func brief(language string) *creative.Brief {
+func testBrief(language string) *creative.Brief {
 	return &creative.Brief{Channels: []string{"display"}, Language: language, Brand: creative.Brand{Name: "Leaf & Co", Colors: []string{"#1b4332"}}, Seed: 1}
 }
 
@@ -45,16 +45,16 @@ func TestPaint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for format, kind := range map[string]string{"png": "image/png", "svg": "image/svg+xml"} {
-				got, err := p.Paint(t.Context(), brief(tt.language), display(tt.headline, tt.description), square, format)
+				got, err := p.Paint(t.Context(), testBrief(tt.language), displayDraft(tt.headline, tt.description), squareShape, format)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.AltText != tt.alt || got.MIMEType != kind || got.Shape != square {
+				if got.AltText != tt.alt || got.MIMEType != kind || got.Shape != squareShape {
 					t.Errorf("got %q %s %v want %q %s", got.AltText, got.MIMEType, got.Shape, tt.alt, kind)
 				}
 				if format == "png" {
 					size, err := png.DecodeConfig(bytes.NewReader(got.Bytes))
-					if err != nil || size.Width != square.Width || size.Height != square.Height {
+					if err != nil || size.Width != squareShape.Width || size.Height != squareShape.Height {
 						t.Errorf("got %+v, %v", size, err)
 					}
 				} else if !bytes.HasPrefix(got.Bytes, []byte("<svg ")) {
@@ -75,7 +75,7 @@ func TestPaintEveryChannel(t *testing.T) {
 		for _, l := range policy.LimitsOf(channel) {
 			copied.SetTexts(l.Field, []string{"Tea in " + strings.ReplaceAll(l.Field, "_", " ")})
 		}
-		b := brief("en")
+		b := testBrief("en")
 		b.Channels = []string{channel}
 		all := slices.Concat(creative.AspectRatios, creative.Sizes)
 		shape := all[i%len(all)]
@@ -86,12 +86,12 @@ func TestPaintEveryChannel(t *testing.T) {
 	}
 }
 
-// TestPaintFails says what cannot be drawn.
-func TestPaintFails(t *testing.T) {
+// TestPaintErrors says what cannot be drawn.
+func TestPaintErrors(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
 	with := func(logo []byte) *creative.Brief {
-		b := brief("en")
+		b := testBrief("en")
 		b.Brand.Logo = logo
 		return b
 	}
@@ -102,13 +102,13 @@ func TestPaintFails(t *testing.T) {
 		code  string
 		says  string
 	}{
-		{"Chinese", brief("zh"), display("绿茶", "手工采摘"), creative.FailScript, "绿"},
-		{"Arabic", brief("ar"), display("شاي أخضر", ""), creative.FailScript, ""},
-		{"nothing but emoji", brief("en"), display("🍵", "🌱"), creative.FailScript, ""},
-		{"a logo that is none", with([]byte("not a picture")), display("Green tea", ""), creative.FailLogo, "PNG, JPEG, GIF or WebP"},
-		{"half a logo", with(logo(t)[:40]), display("Green tea", ""), creative.FailLogo, "PNG"},
+		{"Chinese", testBrief("zh"), displayDraft("绿茶", "手工采摘"), creative.FailScript, "绿"},
+		{"Arabic", testBrief("ar"), displayDraft("شاي أخضر", ""), creative.FailScript, ""},
+		{"nothing but emoji", testBrief("en"), displayDraft("🍵", "🌱"), creative.FailScript, ""},
+		{"a logo that is none", with([]byte("not a picture")), displayDraft("Green tea", ""), creative.FailLogo, "PNG, JPEG, GIF or WebP"},
+		{"half a logo", with(redLogo(t)[:40]), displayDraft("Green tea", ""), creative.FailLogo, "PNG"},
 	} {
-		_, err := p.Paint(t.Context(), tt.brief, tt.draft, square, "png")
+		_, err := p.Paint(t.Context(), tt.brief, tt.draft, squareShape, "png")
 		failure, _ := errors.AsType[*creative.FailureError](err)
 		if failure == nil || failure.Code != tt.code || failure.Retryable || !strings.Contains(failure.Message, tt.says) {
 			t.Errorf("%s: got %v want %s", tt.name, err, tt.code)
@@ -116,8 +116,8 @@ func TestPaintFails(t *testing.T) {
 	}
 }
 
-// logo is a red square.
-func logo(t *testing.T) []byte {
+// redLogo is a red square.
+func redLogo(t *testing.T) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
 	for i := range 64 * 64 {
@@ -135,9 +135,9 @@ func TestPaintLogo(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
 	red := func(logo []byte) (n int) {
-		b := brief("en")
+		b := testBrief("en")
 		b.Brand.Logo = logo
-		got, err := p.Paint(t.Context(), b, display("Green tea", "Hand-picked in spring"), square, "png")
+		got, err := p.Paint(t.Context(), b, displayDraft("Green tea", "Hand-picked in spring"), squareShape, "png")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,8 +145,8 @@ func TestPaintLogo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for y := range square.Height {
-			for x := range square.Width {
+		for y := range squareShape.Height {
+			for x := range squareShape.Width {
 				if r, g, b, _ := img.At(x, y).RGBA(); r == 0xffff && g == 0 && b == 0 {
 					n++
 				}
@@ -157,20 +157,20 @@ func TestPaintLogo(t *testing.T) {
 	if got := red(nil); got != 0 {
 		t.Errorf("got %d red points without a logo want none", got)
 	}
-	if got := red(logo(t)); got < 500 {
+	if got := red(redLogo(t)); got < 500 {
 		t.Errorf("got %d red points with a red logo want 500 or more", got)
 	}
 }
 
-// TestPaintLooks gives each variant a look of its own, and the same one the
+// TestPaintStylePerVariant gives each variant a look of its own, and the same one the
 // same every time.
-func TestPaintLooks(t *testing.T) {
+func TestPaintStylePerVariant(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
 	paint := func(headline string, seed int64) string {
-		b := brief("en")
+		b := testBrief("en")
 		b.Seed = seed
-		got, err := p.Paint(t.Context(), b, display(headline, "Hand-picked"), square, "svg")
+		got, err := p.Paint(t.Context(), b, displayDraft(headline, "Hand-picked"), squareShape, "svg")
 		if err != nil {
 			t.Fatal(err)
 		}

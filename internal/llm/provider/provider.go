@@ -83,19 +83,19 @@ func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.I
 	if err := settings.Check(kind, s.policy); err != nil {
 		return Listed{}, fault.Invalid([]fault.Detail{{Field: "provider", Code: "invalid_value", Message: err.Error() + "."}})
 	}
-	old, err := s.find(ctx, workspace, kind)
+	old, err := s.findSetup(ctx, workspace, kind)
 	if err != nil {
 		return Listed{}, err
 	}
 	settings.Version = 1
 	if old != nil && old.Workspace == workspace {
-		was, err := read(old)
+		was, err := readSettings(old)
 		if err != nil {
 			return Listed{}, err
 		}
 		settings.Version = was.Version + 1
 	}
-	sealed, err := s.ring.Seal(place(workspace, kind, settings.Version), key)
+	sealed, err := s.ring.Seal(sealContext(workspace, kind, settings.Version), key)
 	if err != nil {
 		return Listed{}, fmt.Errorf("seal key of %s: %w", kind, err)
 	}
@@ -105,11 +105,11 @@ func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.I
 	}
 	setup := creative.Setup{Workspace: workspace, Kind: kind, Settings: text, Sealed: sealed}
 	cause.Workspace = workspace
-	return listed(&setup, settings), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
+	return toListed(&setup, settings), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
 }
 
-// place is where a key belongs.
-func place(workspace ident.ID, kind string, version int64) seal.Context {
+// sealContext is where a key belongs.
+func sealContext(workspace ident.ID, kind string, version int64) seal.Context {
 	where := string(workspace)
 	if where == "" {
 		where = "server"
@@ -117,7 +117,7 @@ func place(workspace ident.ID, kind string, version int64) seal.Context {
 	return seal.Context{Workspace: where, Record: kind, Field: "key", Version: version}
 }
 
-func read(s *creative.Setup) (Settings, error) {
+func readSettings(s *creative.Setup) (Settings, error) {
 	var v Settings
 	if err := json.Unmarshal(s.Settings, &v); err != nil {
 		return v, fmt.Errorf("read settings of %s: %w", s.Kind, err)
@@ -125,7 +125,7 @@ func read(s *creative.Setup) (Settings, error) {
 	return v, nil
 }
 
-func listed(s *creative.Setup, v Settings) Listed {
+func toListed(s *creative.Setup, v Settings) Listed {
 	_, known := llm.PriceOf(v.Model)
 	return Listed{WorkspaceID: s.Workspace, Kind: s.Kind, Settings: v, Priced: known || v.Price != nil}
 }
@@ -176,12 +176,12 @@ func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error
 	}
 	list := []Listed{}
 	for i := range setups {
-		v, err := read(&setups[i])
+		v, err := readSettings(&setups[i])
 		if err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(list, func(l Listed) bool { return l.Kind == setups[i].Kind }) {
-			list = append(list, listed(&setups[i], v))
+			list = append(list, toListed(&setups[i], v))
 		}
 	}
 	return list, nil
@@ -204,8 +204,8 @@ func (s *Service) Names(ctx context.Context, workspace ident.ID) ([]string, erro
 	return names, nil
 }
 
-// find returns the setup that a workspace uses, nil for none.
-func (s *Service) find(ctx context.Context, workspace ident.ID, kind string) (*creative.Setup, error) {
+// findSetup returns the setup that a workspace uses, nil for none.
+func (s *Service) findSetup(ctx context.Context, workspace ident.ID, kind string) (*creative.Setup, error) {
 	setups, err := s.setups.Setups(ctx, workspace)
 	if err != nil {
 		return nil, err
@@ -222,21 +222,21 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if name == creative.BuiltIn {
 		return creative.OpenProvider{Provider: s.composer, Quick: true, Priced: true}, nil
 	}
-	setup, err := s.find(ctx, workspace, name)
+	setup, err := s.findSetup(ctx, workspace, name)
 	if err != nil {
 		return creative.OpenProvider{}, err
 	}
 	if setup == nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
 	}
-	v, err := read(setup)
+	v, err := readSettings(setup)
 	if err != nil {
 		return creative.OpenProvider{}, err
 	}
 	if s.ring == nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
 	}
-	key, err := s.ring.Open(place(setup.Workspace, name, v.Version), setup.Sealed)
+	key, err := s.ring.Open(sealContext(setup.Workspace, name, v.Version), setup.Sealed)
 	if err != nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
@@ -244,5 +244,5 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if err != nil {
 		return creative.OpenProvider{}, fmt.Errorf("open provider %s: %w", name, err)
 	}
-	return creative.OpenProvider{Provider: p, Priced: listed(setup, v).Priced}, nil
+	return creative.OpenProvider{Provider: p, Priced: toListed(setup, v).Priced}, nil
 }

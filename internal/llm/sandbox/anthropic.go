@@ -10,22 +10,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// messagesDialect is Anthropic's messages.
-type messagesDialect struct{}
+// anthropicMessages is Anthropic's messages.
+type anthropicMessages struct{}
 
-// key is where the documentation puts it, or where the newer SDKs do.
-func (messagesDialect) key(h http.Header) string {
+// apiKey is where the documentation puts it, or where the newer SDKs do.
+func (anthropicMessages) apiKey(h http.Header) string {
 	return cmp.Or(h.Get("X-Api-Key"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "))
 }
 
-func (messagesDialect) members() []string {
+func (anthropicMessages) knownMembers() []string {
 	return []string{
 		"model", "max_tokens", "system", "messages", "output_config", "tools", "tool_choice", "metadata", "stop_sequences",
 		"stream", "service_tier", "thinking",
 	}
 }
 
-func (messagesDialect) read(r *http.Request, body []byte) (*question, *refusal) {
+func (anthropicMessages) parse(r *http.Request, body []byte) (*modelRequest, *refusal) {
 	var in struct {
 		Model     string         `json:"model"`
 		MaxTokens int            `json:"max_tokens"`
@@ -52,32 +52,32 @@ func (messagesDialect) read(r *http.Request, body []byte) (*question, *refusal) 
 	}
 	switch err := json.Unmarshal(body, &in); {
 	case err != nil:
-		return nil, invalid("messages", "A member has the wrong type.")
+		return nil, invalidRequest("messages", "A member has the wrong type.")
 	case r.Header.Get("Anthropic-Version") == "":
-		return nil, invalid("", "anthropic-version: header is required")
+		return nil, invalidRequest("", "anthropic-version: header is required")
 	case in.Model == "":
-		return nil, invalid("", "model: Field required")
+		return nil, invalidRequest("", "model: Field required")
 	case in.MaxTokens < 1:
-		return nil, invalid("", "max_tokens: Field required")
+		return nil, invalidRequest("", "max_tokens: Field required")
 	case len(in.Messages) == 0:
-		return nil, invalid("", "messages: at least one message is required")
+		return nil, invalidRequest("", "messages: at least one message is required")
 	case in.Stream:
-		return nil, invalid("", "stream: the sandbox does not stream")
+		return nil, invalidRequest("", "stream: the sandbox does not stream")
 	}
-	q := &question{model: in.Model, maxTokens: in.MaxTokens, system: blocks(in.System)}
+	q := &modelRequest{model: in.Model, maxTokens: in.MaxTokens, system: contentText(in.System)}
 	for _, m := range in.Messages {
 		if m.Role != "user" && m.Role != "assistant" {
-			return nil, invalid("", "messages: roles are user and assistant")
+			return nil, invalidRequest("", "messages: roles are user and assistant")
 		}
-		q.user = blocks(m.Content)
+		q.user = contentText(m.Content)
 	}
 	switch format := in.OutputConfig.Format; {
 	case format != nil && format.Type != "json_schema":
-		return nil, invalid("", "output_config.format.type: Input should be 'json_schema'")
+		return nil, invalidRequest("", "output_config.format.type: Input should be 'json_schema'")
 	case format != nil:
 		q.format, q.schema = "schema", format.Schema
-		if fault := unsupported(q.schema); fault != "" {
-			return nil, invalid("", "output_config.format.schema: "+fault)
+		if fault := unsupportedKeyword(q.schema); fault != "" {
+			return nil, invalidRequest("", "output_config.format.schema: "+fault)
 		}
 	case in.ToolChoice.Type == "tool":
 		q.format = "tool"
@@ -87,14 +87,14 @@ func (messagesDialect) read(r *http.Request, body []byte) (*question, *refusal) 
 			}
 		}
 		if q.schema == nil {
-			return nil, invalid("", fmt.Sprintf("tool_choice: Tool '%s' not found in provided tools", in.ToolChoice.Name))
+			return nil, invalidRequest("", fmt.Sprintf("tool_choice: Tool '%s' not found in provided tools", in.ToolChoice.Name))
 		}
 	}
 	return q, nil
 }
 
-// blocks is the text of a content, which is a text or a list of blocks.
-func blocks(v jsontext.Value) string {
+// contentText is the text of a content, which is a text or a list of blocks.
+func contentText(v jsontext.Value) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
 		return text
@@ -109,8 +109,8 @@ func blocks(v jsontext.Value) string {
 	return text
 }
 
-// unsupported finds what structured outputs do not take.
-func unsupported(schema map[string]any) string {
+// unsupportedKeyword finds what structured outputs do not take.
+func unsupportedKeyword(schema map[string]any) string {
 	for _, name := range []string{"maxItems", "minLength", "maxLength", "minimum", "maximum"} {
 		if _, ok := schema[name]; ok {
 			return fmt.Sprintf("For '%v' type, property '%s' is not supported", schema["type"], name)
@@ -125,18 +125,18 @@ func unsupported(schema map[string]any) string {
 	properties, _ := schema["properties"].(map[string]any)
 	for _, inner := range properties {
 		if sub, ok := inner.(map[string]any); ok {
-			if fault := unsupported(sub); fault != "" {
+			if fault := unsupportedKeyword(sub); fault != "" {
 				return fault
 			}
 		}
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
-		return unsupported(items)
+		return unsupportedKeyword(items)
 	}
 	return ""
 }
 
-func (messagesDialect) write(q *question, a *answer) any {
+func (anthropicMessages) answerBody(q *modelRequest, a *modelAnswer) any {
 	stop := map[string]string{"stop": "end_turn", "length": "max_tokens", "refusal": "refusal", "filter": "refusal"}[a.stop]
 	content := []any{map[string]any{"type": "text", "text": a.text}}
 	var input any
@@ -153,7 +153,7 @@ func (messagesDialect) write(q *question, a *answer) any {
 	}
 }
 
-func (messagesDialect) refuse(f *refusal) (int, any) {
+func (anthropicMessages) refusalBody(f *refusal) (int, any) {
 	kind := map[int]string{
 		http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "authentication_error",
 		http.StatusTooManyRequests: "rate_limit_error", http.StatusInternalServerError: "api_error",

@@ -18,8 +18,8 @@ import (
 )
 
 // answerTo makes the answer to a question, spoiled by a fault.
-func answerTo(q *question, fault string) *answer {
-	a := &answer{stop: "stop", input: count(q.system + q.user)}
+func answerTo(q *modelRequest, fault string) *modelAnswer {
+	a := &modelAnswer{stop: "stop", input: countTokens(q.system + q.user)}
 	switch {
 	case fault == FaultRefusal:
 		a.text, a.stop = "I'm sorry, I can't help with that.", "refusal"
@@ -28,35 +28,35 @@ func answerTo(q *question, fault string) *answer {
 	case fault == FaultGarbage:
 		a.text, a.picture = "Sure! Let me think about that for a moment.", []byte("no picture")
 	case q.width > 0:
-		a.text, a.picture, a.output = "Here is the picture.", picture(q), 1290
+		a.text, a.picture, a.output = "Here is the picture.", drawGradient(q), 1290
 		return a
 	default:
-		a.text = write(q, fault)
+		a.text = answerText(q, fault)
 	}
-	a.output = count(a.text)
+	a.output = countTokens(a.text)
 	if fault == FaultTruncated || q.maxTokens > 0 && a.output > q.maxTokens {
 		a.text, a.stop = string([]rune(a.text)[:len([]rune(a.text))/2]), "length"
 	}
 	return a
 }
 
-// count takes four characters for a token.
-func count(text string) int { return len(text)/4 + 1 }
+// countTokens takes four characters for a token.
+func countTokens(text string) int { return len(text)/4 + 1 }
 
-// write is the text of an answer.
-func write(q *question, fault string) string {
+// answerText is the text of an answer.
+func answerText(q *modelRequest, fault string) string {
 	schema := q.schema
 	if schema == nil {
 		_, after, _ := strings.Cut(q.system, "JSON Schema: ")
-		schema = object(after)
+		schema = firstObject(after)
 	}
 	if schema == nil {
 		return "You said: " + q.user
 	}
-	f := newFiller(q, fault)
+	f := newSchemaFiller(q, fault)
 	value := f.fill(schema)
 	if texts, ok := f.data["texts"].([]any); ok {
-		value = map[string]any{"texts": f.shorter(texts)}
+		value = map[string]any{"texts": f.shortenTexts(texts)}
 	}
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
@@ -68,8 +68,8 @@ func write(q *question, fault string) string {
 	return string(text)
 }
 
-// object is the first JSON object in a text.
-func object(text string) map[string]any {
+// firstObject is the first JSON object in a text.
+func firstObject(text string) map[string]any {
 	start := strings.IndexByte(text, '{')
 	if start < 0 {
 		return nil
@@ -82,9 +82,9 @@ func object(text string) map[string]any {
 	return v
 }
 
-// filler fills a schema with texts on the subject of a request.
-type filler struct {
-	q     *question
+// schemaFiller fills a schema with texts on the subject of a request.
+type schemaFiller struct {
+	q     *modelRequest
 	fault string
 	// data is the JSON document inside the request.
 	data  map[string]any
@@ -97,8 +97,8 @@ type filler struct {
 
 var openings = []string{"Discover", "Meet", "Try", "Choose", "Enjoy", "See", "Get", "Find", "Explore", "Pick", "Love", "Start with", "Come to", "Look at", "Say yes to", "Here is"}
 
-func newFiller(q *question, fault string) *filler {
-	f := &filler{q: q, fault: fault, data: object(q.user), seen: map[string]bool{}}
+func newSchemaFiller(q *modelRequest, fault string) *schemaFiller {
+	f := &schemaFiller{q: q, fault: fault, data: firstObject(q.user), seen: map[string]bool{}}
 	subject, _ := f.data["prompt"].(string)
 	if subject == "" {
 		subject = "what you asked for"
@@ -112,7 +112,7 @@ func newFiller(q *question, fault string) *filler {
 	return f
 }
 
-func (f *filler) fill(schema map[string]any) any {
+func (f *schemaFiller) fill(schema map[string]any) any {
 	if values, ok := schema["enum"].([]any); ok && len(values) > 0 {
 		return values[0]
 	}
@@ -130,7 +130,7 @@ func (f *filler) fill(schema map[string]any) any {
 		return value
 	case "array":
 		items, _ := schema["items"].(map[string]any)
-		list := make([]any, f.length(schema))
+		list := make([]any, f.itemCount(schema))
 		for i := range list {
 			list[i] = f.fill(items)
 		}
@@ -140,7 +140,7 @@ func (f *filler) fill(schema map[string]any) any {
 	case "boolean":
 		return true
 	}
-	return f.text(limit(schema))
+	return f.nextText(textLimit(schema))
 }
 
 var (
@@ -148,9 +148,9 @@ var (
 	atMost  = regexp.MustCompile(`at most (\d+)`)
 )
 
-// length is how many items a list gets: what the schema says, else what the
+// itemCount is how many items a list gets: what the schema says, else what the
 // request says in words, as a model would read it.
-func (f *filler) length(schema map[string]any) int {
+func (f *schemaFiller) itemCount(schema map[string]any) int {
 	least, _ := schema["minItems"].(float64)
 	most, bounded := schema["maxItems"].(float64)
 	n := int(least)
@@ -175,8 +175,8 @@ func (f *filler) length(schema map[string]any) int {
 	return max(1, min(n+1, int(most)))
 }
 
-// limit is the room of a text.
-func limit(schema map[string]any) int {
+// textLimit is the room of a text.
+func textLimit(schema map[string]any) int {
 	if n, ok := schema["maxLength"].(float64); ok {
 		return int(n)
 	}
@@ -188,8 +188,8 @@ func limit(schema map[string]any) int {
 	return 60
 }
 
-// text makes the next text, other than those before it.
-func (f *filler) text(most int) string {
+// nextText makes the next text, other than those before it.
+func (f *schemaFiller) nextText(most int) string {
 	switch name := f.path[len(f.path)-1]; name {
 	case "language":
 		if language, _ := f.data["language"].(string); language != "" {
@@ -197,28 +197,28 @@ func (f *filler) text(most int) string {
 		}
 		return "en"
 	case "paths":
-		return cut(f.words[f.next()%len(f.words)], most)
+		return truncateWords(f.words[f.nextIndex()%len(f.words)], most)
 	}
 	text := ""
 	for range len(openings) * len(f.words) {
-		n := f.next()
+		n := f.nextIndex()
 		rotated := slices.Concat(f.words[n%len(f.words):], f.words[:n%len(f.words)])
-		text = cut(openings[n%len(openings)]+" "+strings.Join(rotated[:min(len(rotated), 12)], " "), most)
+		text = truncateWords(openings[n%len(openings)]+" "+strings.Join(rotated[:min(len(rotated), 12)], " "), most)
 		if !f.seen[text] {
 			break
 		}
 	}
 	f.seen[text] = true
-	return f.spoil(text, most)
+	return f.applyFault(text, most)
 }
 
-func (f *filler) next() int {
+func (f *schemaFiller) nextIndex() int {
 	f.used++
 	return f.used - 1
 }
 
-// spoil does to a text what the fault says.
-func (f *filler) spoil(text string, most int) string {
+// applyFault does to a text what the fault says.
+func (f *schemaFiller) applyFault(text string, most int) string {
 	switch f.fault {
 	case FaultOverlong, FaultStubborn:
 		// A headline is easily too long, a letter hardly ever.
@@ -236,24 +236,24 @@ func (f *filler) spoil(text string, most int) string {
 	return text
 }
 
-// shorter cuts the texts that the request has to their room.
-func (f *filler) shorter(texts []any) []any {
+// shortenTexts cuts the texts that the request has to their room.
+func (f *schemaFiller) shortenTexts(texts []any) []any {
 	list := []any{}
 	for _, t := range texts {
 		item, _ := t.(map[string]any)
 		text, _ := item["text"].(string)
 		most, _ := item["most"].(float64)
 		if f.fault != FaultStubborn {
-			text = cut(text, int(most))
+			text = truncateWords(text, int(most))
 		}
 		list = append(list, map[string]any{"id": item["id"], "text": text})
 	}
 	return list
 }
 
-// cut shortens a text to whole words. Scripts other than Latin may count more
+// truncateWords shortens a text to whole words. Scripts other than Latin may count more
 // than once, so they get less room.
-func cut(text string, most int) string {
+func truncateWords(text string, most int) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		most = most * 2 / 5
 	}
@@ -267,10 +267,10 @@ func cut(text string, most int) string {
 	return text
 }
 
-// picture draws two colours of the request, one fading into the other.
-func picture(q *question) []byte {
-	seed := digest([]byte(q.user))
-	from, to := shade(seed), shade(seed+"2")
+// drawGradient draws two colours of the request, one fading into the other.
+func drawGradient(q *modelRequest) []byte {
+	seed := requestID([]byte(q.user))
+	from, to := colorOf(seed), colorOf(seed+"2")
 	img := image.NewRGBA(image.Rect(0, 0, q.width, q.height))
 	for y := range q.height {
 		mix := func(a, b uint8) uint8 { return uint8((int(a)*(q.height-y) + int(b)*y) / q.height) }
@@ -286,7 +286,7 @@ func picture(q *question) []byte {
 	return b.Bytes()
 }
 
-func shade(seed string) color.RGBA {
-	sum := digest([]byte(seed))
+func colorOf(seed string) color.RGBA {
+	sum := requestID([]byte(seed))
 	return color.RGBA{sum[0] * 2, sum[1] * 2, sum[2] * 2, 255}
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// contentDialect is Google's generateContent.
-type contentDialect struct{}
+// geminiContent is Google's generateContent.
+type geminiContent struct{}
 
-func (contentDialect) key(h http.Header) string { return h.Get("X-Goog-Api-Key") }
+func (geminiContent) apiKey(h http.Header) string { return h.Get("X-Goog-Api-Key") }
 
-func (contentDialect) members() []string {
+func (geminiContent) knownMembers() []string {
 	return []string{"contents", "systemInstruction", "generationConfig", "safetySettings", "tools", "toolConfig", "cachedContent"}
 }
 
-func (contentDialect) read(r *http.Request, body []byte) (*question, *refusal) {
+func (geminiContent) parse(r *http.Request, body []byte) (*modelRequest, *refusal) {
 	type content struct {
 		Role  string `json:"role"`
 		Parts []struct {
@@ -42,11 +42,11 @@ func (contentDialect) read(r *http.Request, body []byte) (*question, *refusal) {
 		} `json:"generationConfig"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil || len(in.Contents) == 0 {
-		return nil, invalid("contents", "* GenerateContentRequest.contents: contents is not specified")
+		return nil, invalidRequest("contents", "* GenerateContentRequest.contents: contents is not specified")
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/v1beta/models/"), ":generateContent")
 	config := in.GenerationConfig
-	q := &question{model: name, maxTokens: config.MaxOutputTokens}
+	q := &modelRequest{model: name, maxTokens: config.MaxOutputTokens}
 	for _, p := range in.SystemInstruction.Parts {
 		q.system += p.Text
 	}
@@ -55,7 +55,7 @@ func (contentDialect) read(r *http.Request, body []byte) (*question, *refusal) {
 	}
 	switch {
 	case config.ResponseJSONSchema != nil && config.ResponseMIMEType != "application/json":
-		return nil, invalid("", "responseJsonSchema requires responseMimeType application/json")
+		return nil, invalidRequest("", "responseJsonSchema requires responseMimeType application/json")
 	case config.ResponseJSONSchema != nil:
 		q.format, q.schema = "schema", config.ResponseJSONSchema
 	case config.ResponseMIMEType == "application/json":
@@ -63,11 +63,11 @@ func (contentDialect) read(r *http.Request, body []byte) (*question, *refusal) {
 	}
 	if slices.Contains(config.ResponseModalities, "IMAGE") {
 		ratio := cmp.Or(config.ImageConfig.AspectRatio, "1:1")
-		if !slices.Contains(ratios, ratio) {
-			return nil, invalid("", "Invalid aspect ratio: "+ratio)
+		if !slices.Contains(geminiRatios, ratio) {
+			return nil, invalidRequest("", "Invalid aspect ratio: "+ratio)
 		}
 		if _, err := fmt.Sscanf(ratio, "%d:%d", &q.width, &q.height); err != nil {
-			return nil, invalid("", "Invalid aspect ratio: "+ratio)
+			return nil, invalidRequest("", "Invalid aspect ratio: "+ratio)
 		}
 		// About a million pixels, whatever the shape.
 		scale := math.Sqrt(1024 * 1024 / float64(q.width*q.height))
@@ -76,9 +76,9 @@ func (contentDialect) read(r *http.Request, body []byte) (*question, *refusal) {
 	return q, nil
 }
 
-var ratios = []string{"1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"}
+var geminiRatios = []string{"1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"}
 
-func (contentDialect) write(q *question, a *answer) any {
+func (geminiContent) answerBody(q *modelRequest, a *modelAnswer) any {
 	usage := map[string]any{"promptTokenCount": a.input, "candidatesTokenCount": a.output, "totalTokenCount": a.input + a.output}
 	body := map[string]any{"usageMetadata": usage, "modelVersion": q.model, "responseId": q.id}
 	if a.stop == "filter" {
@@ -98,7 +98,7 @@ func (contentDialect) write(q *question, a *answer) any {
 	return body
 }
 
-func (contentDialect) refuse(f *refusal) (int, any) {
+func (geminiContent) refusalBody(f *refusal) (int, any) {
 	status := f.status
 	body := map[string]any{"message": f.message}
 	switch status {

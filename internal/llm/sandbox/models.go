@@ -74,10 +74,10 @@ type Entry struct {
 	Body         jsontext.Value
 }
 
-// maxJournal is how many requests are remembered.
+// maxJournalEntries is how many requests are remembered.
 const (
-	maxJournal = 1000
-	maxBody    = 4 << 20
+	maxJournalEntries = 1000
+	maxBody           = 4 << 20
 )
 
 // Handler is the stand-in.
@@ -86,13 +86,13 @@ type Handler struct {
 
 	mu      sync.Mutex
 	journal []Entry
-	// failed counts the requests that a fault with a number has hit.
-	failed map[string]int
+	// faultCounts counts the requests that a fault with a number has hit.
+	faultCounts map[string]int
 }
 
 // New makes a stand-in.
 func New(now func() time.Time) *Handler {
-	return &Handler{now: now, failed: map[string]int{}}
+	return &Handler{now: now, faultCounts: map[string]int{}}
 }
 
 // Journal lists the last requests, oldest first.
@@ -102,22 +102,22 @@ func (h *Handler) Journal() []Entry {
 	return slices.Clone(h.journal)
 }
 
-// dialect is how one platform is spoken to.
-type dialect interface {
-	// key is the credential of a request.
-	key(h http.Header) string
-	// members are the top-level members that the platform knows.
-	members() []string
-	// read understands a request.
-	read(r *http.Request, body []byte) (*question, *refusal)
-	// write is the body of an answer.
-	write(q *question, a *answer) any
-	// refuse is the status and the body of a refusal.
-	refuse(f *refusal) (int, any)
+// vendorAPI is how one platform is spoken to.
+type vendorAPI interface {
+	// apiKey is the credential of a request.
+	apiKey(h http.Header) string
+	// knownMembers are the top-level members that the platform knows.
+	knownMembers() []string
+	// parse understands a request.
+	parse(r *http.Request, body []byte) (*modelRequest, *refusal)
+	// answerBody is the body of an answer.
+	answerBody(q *modelRequest, a *modelAnswer) any
+	// refusalBody is the status and the body of a refusal.
+	refusalBody(f *refusal) (int, any)
 }
 
-// question is a request in nobody's dialect.
-type question struct {
+// modelRequest is a request in nobody's dialect.
+type modelRequest struct {
 	// id and created are for the answer.
 	id           string
 	created      int64
@@ -135,8 +135,8 @@ type question struct {
 	width, height int
 }
 
-// answer is the answer in nobody's dialect.
-type answer struct {
+// modelAnswer is the answer in nobody's dialect.
+type modelAnswer struct {
 	text string
 	// stop is why the text ends: stop, length, refusal or filter.
 	stop          string
@@ -152,40 +152,40 @@ type refusal struct {
 	retryAfter int
 }
 
-// dialectOf is the one that a path belongs to.
-func dialectOf(path string) dialect {
+// apiForPath is the one that a path belongs to.
+func apiForPath(path string) vendorAPI {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
-		return chatDialect{}
+		return openAIChat{}
 	case strings.HasSuffix(path, "/images/generations"):
-		return imagesDialect{}
+		return openAIImages{}
 	case path == "/v1/messages":
-		return messagesDialect{}
+		return anthropicMessages{}
 	case strings.HasPrefix(path, "/v1beta/models/") && strings.HasSuffix(path, ":generateContent"):
-		return contentDialect{}
+		return geminiContent{}
 	}
 	return nil
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d := dialectOf(r.URL.Path)
+	d := apiForPath(r.URL.Path)
 	if d == nil || r.Method != http.MethodPost {
 		http.NotFound(w, r)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		refuse(w, d, &refusal{status: http.StatusRequestEntityTooLarge, message: "the request is too large"})
+		writeRefusal(w, d, &refusal{status: http.StatusRequestEntityTooLarge, message: "the request is too large"})
 		return
 	}
-	h.note(r, body)
-	q, f := understand(d, r, body)
+	h.recordRequest(r, body)
+	q, f := parseRequest(d, r, body)
 	if f != nil {
-		refuse(w, d, f)
+		writeRefusal(w, d, f)
 		return
 	}
-	q.id, q.created = digest(body), h.now().Unix()
-	fault := h.fault(r.Header.Get(FaultHeader), q.model)
+	q.id, q.created = requestID(body), h.now().Unix()
+	fault := h.requestedFault(r.Header.Get(FaultHeader), q.model)
 	switch fault {
 	case FaultHang:
 		<-r.Context().Done()
@@ -193,37 +193,37 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case FaultDropped:
 		panic(http.ErrAbortHandler)
 	}
-	if f := refusalOf(fault, q); f != nil {
-		refuse(w, d, f)
+	if f := refusalForFault(fault, q); f != nil {
+		writeRefusal(w, d, f)
 		return
 	}
-	reply(w, http.StatusOK, d.write(q, answerTo(q, fault)))
+	writeJSON(w, http.StatusOK, d.answerBody(q, answerTo(q, fault)))
 }
 
-// understand checks the key and the shape of a request before its dialect
+// parseRequest checks the key and the shape of a request before its dialect
 // reads it.
-func understand(d dialect, r *http.Request, body []byte) (*question, *refusal) {
-	if d.key(r.Header) == "" {
+func parseRequest(d vendorAPI, r *http.Request, body []byte) (*modelRequest, *refusal) {
+	if d.apiKey(r.Header) == "" {
 		return nil, &refusal{status: http.StatusUnauthorized, code: "invalid_api_key", message: "You did not provide an API key."}
 	}
 	var members map[string]jsontext.Value
 	if json.Unmarshal(body, &members) != nil {
-		return nil, invalid("", "The body of the request is not a JSON object.")
+		return nil, invalidRequest("", "The body of the request is not a JSON object.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !slices.Contains(d.members(), name) {
-			return nil, invalid(name, "Unknown member: '"+name+"'.")
+		if !slices.Contains(d.knownMembers(), name) {
+			return nil, invalidRequest(name, "Unknown member: '"+name+"'.")
 		}
 	}
-	return d.read(r, body)
+	return d.parse(r, body)
 }
 
-func invalid(param, message string) *refusal {
+func invalidRequest(param, message string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: "invalid_request", param: param, message: message}
 }
 
-// note remembers a request.
-func (h *Handler) note(r *http.Request, body []byte) {
+// recordRequest remembers a request.
+func (h *Handler) recordRequest(r *http.Request, body []byte) {
 	header := r.Header.Clone()
 	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
 		if header.Get(name) != "" {
@@ -233,11 +233,11 @@ func (h *Handler) note(r *http.Request, body []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.journal = append(h.journal, Entry{r.Method, r.URL.Path, header, slices.Clone(body)})
-	h.journal = h.journal[max(0, len(h.journal)-maxJournal):]
+	h.journal = h.journal[max(0, len(h.journal)-maxJournalEntries):]
 }
 
-// fault is the one that a request asked for and that is not over yet.
-func (h *Handler) fault(header, model string) string {
+// requestedFault is the one that a request asked for and that is not over yet.
+func (h *Handler) requestedFault(header, model string) string {
 	name := header
 	if name == "" {
 		var ok bool
@@ -252,16 +252,16 @@ func (h *Handler) fault(header, model string) string {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed[name] < times {
-		h.failed[name]++
+	if h.faultCounts[name] < times {
+		h.faultCounts[name]++
 		return name[:at]
 	}
-	h.failed[name] = 0
+	h.faultCounts[name] = 0
 	return ""
 }
 
-// refusalOf is the refusal that a fault makes of a request, if it does.
-func refusalOf(fault string, q *question) *refusal {
+// refusalForFault is the refusal that a fault makes of a request, if it does.
+func refusalForFault(fault string, q *modelRequest) *refusal {
 	switch {
 	case fault == FaultUnauthorized:
 		return &refusal{status: http.StatusUnauthorized, code: "invalid_api_key", message: "Incorrect API key provided."}
@@ -279,23 +279,23 @@ func refusalOf(fault string, q *question) *refusal {
 	return nil
 }
 
-func refuse(w http.ResponseWriter, d dialect, f *refusal) {
+func writeRefusal(w http.ResponseWriter, d vendorAPI, f *refusal) {
 	if f.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retryAfter))
 	}
-	status, body := d.refuse(f)
-	reply(w, status, body)
+	status, body := d.refusalBody(f)
+	writeJSON(w, status, body)
 }
 
-func reply(w http.ResponseWriter, status int, body any) {
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// Who has gone does not read the answer.
 	_ = json.MarshalWrite(w, body, json.Deterministic(true))
 }
 
-// digest names a request.
-func digest(body []byte) string {
+// requestID names a request.
+func requestID(body []byte) string {
 	h := fnv.New64a()
 	_, _ = h.Write(body)
 	return strconv.FormatUint(h.Sum64(), 36)

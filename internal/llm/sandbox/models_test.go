@@ -23,8 +23,8 @@ const (
 	content  = "/v1beta/models/gemini-2.5-flash:generateContent"
 )
 
-// ask sends a body with the headers that its path needs, plus some more.
-func ask(h http.Handler, path, body string, header ...string) *httptest.ResponseRecorder {
+// post sends a body with the headers that its path needs, plus some more.
+func post(h http.Handler, path, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	switch {
 	case strings.HasPrefix(path, messages):
@@ -90,11 +90,11 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			h := sandbox.New(now)
-			w := ask(h, test.path, test.body, test.header...)
+			w := post(h, test.path, test.body, test.header...)
 			if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) {
 				t.Errorf("got %d %s want %d with %s", w.Code, w.Body, test.status, test.want)
 			}
-			if again := ask(h, test.path, test.body, test.header...); again.Body.String() != w.Body.String() {
+			if again := post(h, test.path, test.body, test.header...); again.Body.String() != w.Body.String() {
 				t.Errorf("the second time: got %s want %s", again.Body, w.Body)
 			}
 		})
@@ -134,7 +134,7 @@ func TestFill(t *testing.T) {
 				} `json:"message"`
 			} `json:"choices"`
 		}
-		w := ask(sandbox.New(now), chat, string(body))
+		w := post(sandbox.New(now), chat, string(body))
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer.Choices) != 1 {
 			t.Fatalf("%q: got %s, %v", prompt, w.Body, err)
 		}
@@ -148,13 +148,13 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestFaultsEnd sees that a fault with a number ends and starts again.
-func TestFaultsEnd(t *testing.T) {
+// TestCountedFaultsEnd sees that a fault with a number ends and starts again.
+func TestCountedFaultsEnd(t *testing.T) {
 	t.Parallel()
 	h := sandbox.New(now)
 	var got []int
 	for range 7 {
-		w := ask(h, chat, `{"model":"sandbox-throttled-2","messages":[{"role":"user","content":"x"}]}`)
+		w := post(h, chat, `{"model":"sandbox-throttled-2","messages":[{"role":"user","content":"x"}]}`)
 		got = append(got, w.Code)
 		if after := w.Header().Get("Retry-After"); (after == "1") != (w.Code == 429) {
 			t.Errorf("%d: got Retry-After %q", w.Code, after)
@@ -169,7 +169,7 @@ func TestJournal(t *testing.T) {
 	t.Parallel()
 	h := sandbox.New(now)
 	for range 1010 {
-		ask(h, chat, `{"model":"m"}`)
+		post(h, chat, `{"model":"m"}`)
 	}
 	j := h.Journal()
 	if len(j) != 1000 || j[0].Path != chat || j[0].Method != http.MethodPost || string(j[0].Body) != `{"model":"m"}` {

@@ -10,24 +10,24 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// chatDialect is OpenAI's chat completions.
-type chatDialect struct{}
+// openAIChat is OpenAI's chat completions.
+type openAIChat struct{}
 
-func (chatDialect) key(h http.Header) string {
+func (openAIChat) apiKey(h http.Header) string {
 	if key := h.Get("Api-Key"); key != "" {
 		return key
 	}
 	return strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
 }
 
-func (chatDialect) members() []string {
+func (openAIChat) knownMembers() []string {
 	return []string{
 		"model", "messages", "response_format", "max_tokens", "max_completion_tokens", "seed", "temperature", "top_p", "n", "stop", "user",
 		"metadata", "store", "reasoning_effort", "verbosity", "presence_penalty", "frequency_penalty", "service_tier", "stream",
 	}
 }
 
-func (chatDialect) read(_ *http.Request, body []byte) (*question, *refusal) {
+func (openAIChat) parse(_ *http.Request, body []byte) (*modelRequest, *refusal) {
 	var in struct {
 		Model    string `json:"model"`
 		Stream   bool   `json:"stream"`
@@ -48,15 +48,15 @@ func (chatDialect) read(_ *http.Request, body []byte) (*question, *refusal) {
 	}
 	switch err := json.Unmarshal(body, &in); {
 	case err != nil:
-		return nil, invalid("messages", "A member has the wrong type.")
+		return nil, invalidRequest("messages", "A member has the wrong type.")
 	case in.Model == "":
-		return nil, invalid("model", "you must provide a model parameter")
+		return nil, invalidRequest("model", "you must provide a model parameter")
 	case len(in.Messages) == 0:
-		return nil, invalid("messages", "Missing required parameter: 'messages'.")
+		return nil, invalidRequest("messages", "Missing required parameter: 'messages'.")
 	case in.Stream:
-		return nil, invalid("stream", "The sandbox does not stream.")
+		return nil, invalidRequest("stream", "The sandbox does not stream.")
 	}
-	q := &question{model: in.Model, maxTokens: in.MaxTokens + in.MaxCompletionTokens, filters: true}
+	q := &modelRequest{model: in.Model, maxTokens: in.MaxTokens + in.MaxCompletionTokens, filters: true}
 	for _, m := range in.Messages {
 		switch m.Role {
 		case "system", "developer":
@@ -71,25 +71,25 @@ func (chatDialect) read(_ *http.Request, body []byte) (*question, *refusal) {
 	case "json_object":
 		q.format = "json"
 		if !strings.Contains(strings.ToLower(q.system+q.user), "json") {
-			return nil, invalid("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
+			return nil, invalidRequest("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
 		}
 	case "json_schema":
 		q.format, q.schema = "schema", format.JSONSchema.Schema
 		if format.JSONSchema.Name == "" || q.schema == nil {
-			return nil, invalid("response_format", "Missing required parameter: 'response_format.json_schema.name'.")
+			return nil, invalidRequest("response_format", "Missing required parameter: 'response_format.json_schema.name'.")
 		}
-		if fault := lax(q.schema); format.JSONSchema.Strict && fault != "" {
-			return nil, invalid("response_format", "Invalid schema for response_format: "+fault)
+		if fault := nonStrictPath(q.schema); format.JSONSchema.Strict && fault != "" {
+			return nil, invalidRequest("response_format", "Invalid schema for response_format: "+fault)
 		}
 	default:
-		return nil, invalid("response_format", "Invalid value: '"+format.Type+"'.")
+		return nil, invalidRequest("response_format", "Invalid value: '"+format.Type+"'.")
 	}
 	return q, nil
 }
 
-// lax finds where a schema is not strict: an object with members that are not
+// nonStrictPath finds where a schema is not strict: an object with members that are not
 // required or with others than it names.
-func lax(schema map[string]any) string {
+func nonStrictPath(schema map[string]any) string {
 	properties, _ := schema["properties"].(map[string]any)
 	if schema["type"] == "object" {
 		if schema["additionalProperties"] != false {
@@ -104,18 +104,18 @@ func lax(schema map[string]any) string {
 	}
 	for _, inner := range properties {
 		if sub, ok := inner.(map[string]any); ok {
-			if fault := lax(sub); fault != "" {
+			if fault := nonStrictPath(sub); fault != "" {
 				return fault
 			}
 		}
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
-		return lax(items)
+		return nonStrictPath(items)
 	}
 	return ""
 }
 
-func (chatDialect) write(q *question, a *answer) any {
+func (openAIChat) answerBody(q *modelRequest, a *modelAnswer) any {
 	message := map[string]any{"role": "assistant", "content": a.text, "refusal": nil}
 	finish := a.stop
 	switch a.stop {
@@ -131,7 +131,7 @@ func (chatDialect) write(q *question, a *answer) any {
 	}
 }
 
-func (chatDialect) refuse(f *refusal) (int, any) {
+func (openAIChat) refusalBody(f *refusal) (int, any) {
 	kind := "invalid_request_error"
 	switch {
 	case f.status == http.StatusTooManyRequests:
@@ -146,14 +146,14 @@ func (chatDialect) refuse(f *refusal) (int, any) {
 	return f.status, map[string]any{"error": body}
 }
 
-// imagesDialect is OpenAI's image generations.
-type imagesDialect struct{ chatDialect }
+// openAIImages is OpenAI's image generations.
+type openAIImages struct{ openAIChat }
 
-func (imagesDialect) members() []string {
+func (openAIImages) knownMembers() []string {
 	return []string{"model", "prompt", "n", "size", "quality", "response_format", "user", "background", "output_format", "output_compression", "moderation", "style", "stream"}
 }
 
-func (imagesDialect) read(_ *http.Request, body []byte) (*question, *refusal) {
+func (openAIImages) parse(_ *http.Request, body []byte) (*modelRequest, *refusal) {
 	var in struct {
 		Model          string `json:"model"`
 		Prompt         string `json:"prompt"`
@@ -162,9 +162,9 @@ func (imagesDialect) read(_ *http.Request, body []byte) (*question, *refusal) {
 		ResponseFormat string `json:"response_format"`
 	}
 	if json.Unmarshal(body, &in) != nil || in.Prompt == "" {
-		return nil, invalid("prompt", "Missing required parameter: 'prompt'.")
+		return nil, invalidRequest("prompt", "Missing required parameter: 'prompt'.")
 	}
-	q := &question{model: in.Model, user: in.Prompt, filters: true}
+	q := &modelRequest{model: in.Model, user: in.Prompt, filters: true}
 	only := strings.HasPrefix(in.Model, "gpt-image")
 	sizes := []string{"", "auto", "1024x1024", "1536x1024", "1024x1536"}
 	if strings.HasPrefix(in.Model, "dall-e-3") {
@@ -172,24 +172,24 @@ func (imagesDialect) read(_ *http.Request, body []byte) (*question, *refusal) {
 	}
 	switch {
 	case only && in.ResponseFormat != "":
-		return nil, invalid("response_format", "Unknown parameter: 'response_format'.")
+		return nil, invalidRequest("response_format", "Unknown parameter: 'response_format'.")
 	case !only && in.ResponseFormat != "b64_json":
-		return nil, invalid("response_format", "The sandbox keeps no pictures: ask for b64_json.")
+		return nil, invalidRequest("response_format", "The sandbox keeps no pictures: ask for b64_json.")
 	case in.N > 1:
-		return nil, invalid("n", "The sandbox draws one picture at a time.")
+		return nil, invalidRequest("n", "The sandbox draws one picture at a time.")
 	case !slices.Contains(sizes, in.Size):
-		return nil, invalid("size", "Invalid value: '"+in.Size+"'.")
+		return nil, invalidRequest("size", "Invalid value: '"+in.Size+"'.")
 	}
 	q.width, q.height = 1024, 1024
 	if strings.Contains(in.Size, "x") {
 		if _, err := fmt.Sscanf(in.Size, "%dx%d", &q.width, &q.height); err != nil {
-			return nil, invalid("size", "Invalid value: '"+in.Size+"'.")
+			return nil, invalidRequest("size", "Invalid value: '"+in.Size+"'.")
 		}
 	}
 	return q, nil
 }
 
-func (imagesDialect) write(q *question, a *answer) any {
+func (openAIImages) answerBody(q *modelRequest, a *modelAnswer) any {
 	return map[string]any{
 		"created": q.created,
 		"data":    []any{map[string]any{"b64_json": base64.StdEncoding.EncodeToString(a.picture)}},
