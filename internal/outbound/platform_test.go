@@ -204,7 +204,7 @@ func send(t *testing.T, c *outbound.Client, base, path string) error {
 	t.Helper()
 	_, err := transport.New(transport.Options{
 		Base: base, Do: c, Now: time.Now, Sleep: func(context.Context, time.Duration) error { return errStatus },
-		Read: func(status int, _ http.Header, _ []byte, _ time.Time) *connection.Error {
+		ReadError: func(status int, _ http.Header, _ []byte, _ time.Time) *connection.Error {
 			if status != http.StatusOK {
 				return &connection.Error{Class: connection.Refused, Code: strconv.Itoa(status), Message: "not what was asked for", Cause: errStatus}
 			}

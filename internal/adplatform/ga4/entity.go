@@ -24,17 +24,17 @@ func channelOf(group string) string { return cmp.Or(channels[group], "other") }
 // devices are those whose name is another than ours.
 var devices = map[string]string{"smart tv": "tv"}
 
-// known is a word if it is one of ours, else unknown.
-func known(words []string, word string) string {
+// knownOrUnknown is a word if it is one of ours, else unknown.
+func knownOrUnknown(words []string, word string) string {
 	if slices.Contains(words, word) {
 		return word
 	}
 	return "unknown"
 }
 
-// lately is what counts as what a property has. Choice: GA4 keeps no list of
+// entityDays is what counts as what a property has. Choice: GA4 keeps no list of
 // campaigns; what brought nothing for 90 days is not worth showing.
-var lately = days{"90daysAgo", "today"}
+var entityDays = days{"90daysAgo", "today"}
 
 // Entities implements connection.Client. GA4 knows campaigns and ads by their
 // names and does not know how they stand; audiences are left out as they are in
@@ -46,8 +46,8 @@ func (c *Client) Entities(ctx context.Context, creds connection.Credentials, acc
 		to        *[]connection.Entity
 	}{{byCampaign, &e.Campaigns}, {byAd, &e.Ads}} {
 		seen := map[string]bool{}
-		err := c.run(ctx, creds, account, []string{list.dimension, byChannel}, lately, func(l line, _ fact.Values) error {
-			if id := l[list.dimension]; !none(id) && !seen[id] {
+		err := c.runReport(ctx, creds, account, []string{list.dimension, byChannel}, entityDays, func(l reportRow, _ fact.Values) error {
+			if id := l[list.dimension]; !isPlaceholder(id) && !seen[id] {
 				seen[id] = true
 				*list.to = append(*list.to, connection.Entity{External: id, Name: id, Channel: channelOf(l[byChannel])})
 			}

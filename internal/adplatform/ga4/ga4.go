@@ -23,9 +23,9 @@ const (
 	dataHost  = "https://analyticsdata.googleapis.com"
 	adminHost = "https://analyticsadmin.googleapis.com"
 	scope     = "https://www.googleapis.com/auth/analytics.readonly"
-	// perSecond is how often a property is asked. It takes ten calls at once,
+	// callsPerSecond is how often a property is asked. It takes ten calls at once,
 	// and each lasts for longer than a second.
-	perSecond = 8
+	callsPerSecond = 8
 	// pageRows is how many rows are asked for at once.
 	pageRows = 100_000
 )
@@ -42,11 +42,11 @@ type Client struct {
 // whatever plays Google there. It brings its own reader of errors.
 func New(o transport.Options) *Client {
 	c := &Client{Grantor: googleauth.New(o, scope), now: o.Now, page: pageRows}
-	o.Read = read
+	o.ReadError = readError
 	data, admin := o, o
 	if o.Base == "" {
-		data.Base, data.PerSecond = dataHost, perSecond
-		admin.Base, admin.PerSecond = adminHost, perSecond
+		data.Base, data.PerSecond = dataHost, callsPerSecond
+		admin.Base, admin.PerSecond = adminHost, callsPerSecond
 	}
 	c.data, c.admin = transport.New(data), transport.New(admin)
 	return c
@@ -102,8 +102,8 @@ func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]
 // property reads what the list of properties leaves out.
 func (c *Client) property(ctx context.Context, creds connection.Credentials, name string) (connection.Account, error) {
 	id := strings.TrimPrefix(name, "properties/")
-	if !digits(id) {
-		return connection.Account{}, googleauth.Malformed("Google Analytics names a property without a number.")
+	if !isDigits(id) {
+		return connection.Account{}, googleauth.MalformedAnswer("Google Analytics names a property without a number.")
 	}
 	var p struct {
 		DisplayName  string `json:"displayName"`
@@ -124,8 +124,8 @@ func (c *Client) get(ctx context.Context, creds connection.Credentials, path str
 	return err
 }
 
-// digits guards what is put into paths.
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+// isDigits guards what is put into paths.
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // Status implements connection.Client. It always refuses.
 func (c *Client) Status(context.Context, connection.Credentials, string, string) (connection.Observed, error) {
@@ -141,10 +141,10 @@ func readOnly() error {
 	return &connection.Error{Class: connection.Forbidden, Code: "read_only", Message: "Google Analytics only measures; campaigns are run on the platform that they are from."}
 }
 
-// read tells what is wrong with an answer.
-func read(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
-	e, said := googleauth.Read(status, body, now)
-	if e == nil || e.Class != connection.Throttled || !e.Until.Equal(now.Add(googleauth.ShortWait)) {
+// readError tells what is wrong with an answer.
+func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
+	e, said := googleauth.ReadError(status, body, now)
+	if e == nil || e.Class != connection.Throttled || !e.Until.Equal(now.Add(googleauth.DefaultWait)) {
 		return e
 	}
 	// Where Google names no moment, it says which quota is used up.

@@ -26,9 +26,9 @@ var (
 	_ connection.Grantor = (*Client)(nil)
 )
 
-// fixture is a sandbox and a client that is let into it. Time passes only where
+// testSandbox is a sandbox and a client that is let into it. Time passes only where
 // the client sleeps.
-type fixture struct {
+type testSandbox struct {
 	server  *sandbox.Server
 	client  *Client
 	creds   connection.Credentials
@@ -38,22 +38,22 @@ type fixture struct {
 	now time.Time
 }
 
-func (f *fixture) clock() time.Time {
+func (f *testSandbox) clock() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
 }
 
-func (f *fixture) sleep(_ context.Context, d time.Duration) error {
+func (f *testSandbox) sleep(_ context.Context, d time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)
 	return nil
 }
 
-func open(t *testing.T) *fixture {
+func openSandbox(t *testing.T) *testSandbox {
 	t.Helper()
-	f := &fixture{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
+	f := &testSandbox{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: f.clock})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func open(t *testing.T) *fixture {
 	return f
 }
 
-func (f *fixture) report(ctx context.Context, level connection.Level, first, last clock.Date) (map[fact.Row]fact.Values, error) {
+func (f *testSandbox) report(ctx context.Context, level connection.Level, first, last clock.Date) (map[fact.Row]fact.Values, error) {
 	rows := map[fact.Row]fact.Values{}
 	err := f.client.Report(ctx, f.creds, connection.Report{Account: f.account.ID, Level: level, First: first, Last: last}, func(some []fact.Row) error {
 		for _, r := range some {
@@ -86,16 +86,16 @@ func (f *fixture) report(ctx context.Context, level connection.Level, first, las
 	return rows, err
 }
 
-var levels = map[connection.Level]sandbox.Level{
+var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// truth is what the property has, as facts of GA4 have it: without spend and
+// expectedRows is what the property has, as facts of GA4 have it: without spend and
 // without audiences.
-func (f *fixture) truth(level connection.Level, first, last clock.Date) map[fact.Row]fact.Values {
+func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Date) map[fact.Row]fact.Values {
 	rows := map[fact.Row]fact.Values{}
-	for r := range f.server.Rows(f.account, levels[level], first, last) {
+	for r := range f.server.Rows(f.account, sandboxLevels[level], first, last) {
 		row := fact.Row{Date: r.Date, Family: connection.Families[level], Country: r.Country, AgeRange: r.AgeRange, Gender: r.Gender, Device: r.Device}
 		if r.Campaign != nil {
 			row.Campaign, row.Channel = fact.Entity{ExternalID: r.Campaign.Name, Name: r.Campaign.Name}, r.Campaign.Channel
@@ -113,13 +113,13 @@ func (f *fixture) truth(level connection.Level, first, last clock.Date) map[fact
 	return rows
 }
 
-func TestReportIsTheTruth(t *testing.T) {
+func TestReportMatchesSandbox(t *testing.T) {
 	t.Parallel()
-	f := open(t)
+	f := openSandbox(t)
 	today := f.server.Today(f.account)
 	for _, page := range []int{pageRows, 37} {
 		f.client.page = page
-		for level := range levels {
+		for level := range sandboxLevels {
 			last := today
 			if page < pageRows {
 				last = today - 57
@@ -128,7 +128,7 @@ func TestReportIsTheTruth(t *testing.T) {
 			if err != nil {
 				t.Fatalf("level %d: %v", level, err)
 			}
-			want := f.truth(level, today-59, last)
+			want := f.expectedRows(level, today-59, last)
 			if len(want) == 0 || len(got) != len(want) {
 				t.Errorf("level %d: got %d rows want %d", level, len(got), len(want))
 			}
@@ -144,7 +144,7 @@ func TestReportIsTheTruth(t *testing.T) {
 
 func TestAccountsAndEntities(t *testing.T) {
 	t.Parallel()
-	f := open(t)
+	f := openSandbox(t)
 	accounts, err := f.client.Accounts(t.Context(), f.creds)
 	if err != nil {
 		t.Fatal(err)
@@ -178,9 +178,9 @@ func TestAccountsAndEntities(t *testing.T) {
 	}
 }
 
-func TestNothingCanBeChanged(t *testing.T) {
+func TestChangesAreRefused(t *testing.T) {
 	t.Parallel()
-	f := open(t)
+	f := openSandbox(t)
 	if err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, "c", false); connection.ClassOf(err) != connection.Forbidden {
 		t.Errorf("got %v want %s", err, connection.Forbidden)
 	}
@@ -217,7 +217,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.fault+strconv.Itoa(test.seconds), func(t *testing.T) {
 			t.Parallel()
-			f := open(t)
+			f := openSandbox(t)
 			f.client.page = 10
 			once := 1
 			if err := f.server.Strike(sandbox.Rule{Platform: sandbox.GA4, Fault: test.fault, Count: &once, Seconds: test.seconds}); err != nil {
@@ -227,7 +227,7 @@ func TestFaults(t *testing.T) {
 			today := f.server.Today(f.account)
 			rows, err := f.report(t.Context(), connection.LevelCampaign, today-5, today)
 			if test.want == "" {
-				if want := f.truth(connection.LevelCampaign, today-5, today); err != nil || len(rows) != len(want) {
+				if want := f.expectedRows(connection.LevelCampaign, today-5, today); err != nil || len(rows) != len(want) {
 					t.Errorf("got %d rows, %v want %d", len(rows), err, len(want))
 				}
 				return
@@ -246,14 +246,14 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// script answers every call alike.
-type script struct {
+// fixedAnswer answers every call alike.
+type fixedAnswer struct {
 	status int
 	body   string
 	asked  []string
 }
 
-func (s *script) Do(req *http.Request) (*http.Response, error) {
+func (s *fixedAnswer) Do(req *http.Request) (*http.Response, error) {
 	s.asked = append(s.asked, req.URL.Host+req.URL.Path)
 	return &http.Response{StatusCode: s.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(s.body))}, nil
 }
@@ -273,19 +273,19 @@ func TestQuotas(t *testing.T) {
 	hour, day := at.Add(40*time.Minute), time.Date(2026, 10, 21, 8, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		name string
-		script
+		fixedAnswer
 		want time.Time
 	}{
-		{"plenty", script{status: 200, body: left("20000", "4000", "1400")}, time.Time{}},
-		{"low by hour", script{status: 200, body: left("20000", "3999", "1400")}, hour},
-		{"low by project", script{status: 200, body: left("20000", "4000", "1399")}, hour},
-		{"low by day", script{status: 200, body: left("19999", "1", "1")}, day},
-		{"none by hour", script{status: 429, body: refused("Exhausted property tokens per hour.")}, hour},
-		{"none by day", script{status: 429, body: refused("Exhausted property tokens per day.")}, day},
+		{"plenty", fixedAnswer{status: 200, body: left("20000", "4000", "1400")}, time.Time{}},
+		{"low by hour", fixedAnswer{status: 200, body: left("20000", "3999", "1400")}, hour},
+		{"low by project", fixedAnswer{status: 200, body: left("20000", "4000", "1399")}, hour},
+		{"low by day", fixedAnswer{status: 200, body: left("19999", "1", "1")}, day},
+		{"none by hour", fixedAnswer{status: 429, body: refused("Exhausted property tokens per hour.")}, hour},
+		{"none by day", fixedAnswer{status: 429, body: refused("Exhausted property tokens per day.")}, day},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := New(transport.Options{Do: &test.script, Now: func() time.Time { return at }, Sleep: func(context.Context, time.Duration) error { return nil }})
+			c := New(transport.Options{Do: &test.fixedAnswer, Now: func() time.Time { return at }, Sleep: func(context.Context, time.Duration) error { return nil }})
 			var err error
 			for range 2 {
 				err = c.Report(t.Context(), connection.Credentials{}, connection.Report{Account: "1"}, nil)
@@ -306,14 +306,14 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestRowsOfOneKeyAreAddedUp: GA4 tells more channels apart than facts do, and
+// TestRowsWithEqualKeyAreAdded: GA4 tells more channels apart than facts do, and
 // words that nobody knows are unknown.
-func TestRowsOfOneKeyAreAddedUp(t *testing.T) {
+func TestRowsWithEqualKeyAreAdded(t *testing.T) {
 	t.Parallel()
 	row := func(channel, device, events, revenue string) string {
 		return `{"dimensionValues":[{"value":"20261001"},{"value":"(direct)"},{"value":"` + channel + `"},{"value":"` + device + `"}],"metricValues":[{"value":"` + events + `"},{"value":"` + revenue + `"}]}`
 	}
-	s := &script{status: 200, body: `{"rowCount":4,"rows":[` + strings.Join([]string{
+	s := &fixedAnswer{status: 200, body: `{"rowCount":4,"rows":[` + strings.Join([]string{
 		row("Paid Search", "smart tv", "1", "0.1"), row("Organic Search", "smart tv", "2.5", "0.2"), row("Direct", "fridge", "4", "1e-06"), row("Direct", "fridge", "4", "1e-06"),
 		row("Direct", "mobile", "8", "0"),
 	}, ",") + `]}`}

@@ -27,12 +27,12 @@ const (
 	byDevice   = "deviceCategory"
 )
 
-// cuts are what the levels are asked by, besides the day.
+// levelDimensions are what the levels are asked by, besides the day.
 //
 // Choice: nothing is asked by audience. A user can be in several, and GA4
 // counts everything for each of them, so that rows by audience add up to more
 // than there is.
-var cuts = map[connection.Level][]string{
+var levelDimensions = map[connection.Level][]string{
 	connection.LevelAccount:     {byDate},
 	connection.LevelCampaign:    {byDate, byCampaign, byChannel},
 	connection.LevelAd:          {byDate, byCampaign, byChannel, byAd},
@@ -99,31 +99,31 @@ type tokens struct {
 // larger ones of a paid property are not told by the API, so that such a
 // property is left alone later than it could be, but never too late.
 const (
-	lowDay         = 20_000
-	lowHour        = 4_000
-	lowProjectHour = 1_400
+	reserveDay         = 20_000
+	reserveHour        = 4_000
+	reserveProjectHour = 1_400
 )
 
-// spent is until when a property is to be left alone, zero for not at all: the
+// holdUntil is until when a property is to be left alone, zero for not at all: the
 // last tenth is for what people wait for.
-func (q *quota) spent(now time.Time) time.Time {
+func (q *quota) holdUntil(now time.Time) time.Time {
 	below := func(t tokens, low int64) bool { return t.Remaining != nil && *t.Remaining < low }
 	switch {
-	case below(q.Day, lowDay):
+	case below(q.Day, reserveDay):
 		return nextDay(now)
-	case below(q.Hour, lowHour), below(q.ProjectHour, lowProjectHour):
+	case below(q.Hour, reserveHour), below(q.ProjectHour, reserveProjectHour):
 		return nextHour(now)
 	}
 	return time.Time{}
 }
 
-// line is a row by the names of its dimensions.
-type line map[string]string
+// reportRow is a row by the names of its dimensions.
+type reportRow map[string]string
 
-// run reads a report page by page. It is one only if all pages tell the same
+// runReport reads a report page by page. It is one only if all pages tell the same
 // total and there are so many rows.
-func (c *Client) run(ctx context.Context, creds connection.Credentials, property string, dimensions []string, between days, each func(line, fact.Values) error) error {
-	if !digits(property) {
+func (c *Client) runReport(ctx context.Context, creds connection.Credentials, property string, dimensions []string, between days, each func(reportRow, fact.Values) error) error {
+	if !isDigits(property) {
 		return &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "A property of Google Analytics has a number, without the G- of its tag."}
 	}
 	in := request{Metrics: metrics, DateRanges: []days{between}, Limit: c.page, ReturnPropertyQuota: true}
@@ -133,7 +133,7 @@ func (c *Client) run(ctx context.Context, creds connection.Credentials, property
 		order.Dimension.DimensionName = d
 		in.OrderBys = append(in.OrderBys, order)
 	}
-	guard := googleauth.Guard[string]{}
+	guard := googleauth.SeenRows[string]{}
 	total := -1
 	for {
 		var page answer
@@ -145,14 +145,14 @@ func (c *Client) run(ctx context.Context, creds connection.Credentials, property
 			return err
 		}
 		if total >= 0 && page.RowCount != total {
-			return googleauth.Drift("changed_total", "The number of rows changed while the report was read.")
+			return googleauth.ReportChanged("changed_total", "The number of rows changed while the report was read.")
 		}
 		total = page.RowCount
-		if until := page.Quota.spent(c.now()); !until.IsZero() {
+		if until := page.Quota.holdUntil(c.now()); !until.IsZero() {
 			c.data.Hold(property, until)
 		}
 		for i := range page.Rows {
-			if err := take(guard, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {
+			if err := readRow(guard, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {
 				return err
 			}
 		}
@@ -162,17 +162,17 @@ func (c *Client) run(ctx context.Context, creds connection.Credentials, property
 		}
 	}
 	if len(guard) != total {
-		return googleauth.Drift("missing_rows", "The report has other than the "+strconv.Itoa(total)+" rows that it said it has.")
+		return googleauth.ReportChanged("missing_rows", "The report has other than the "+strconv.Itoa(total)+" rows that it said it has.")
 	}
 	return nil
 }
 
-// take reads a row and hands it on, if it is a new one.
-func take(guard googleauth.Guard[string], dimensions []string, is, figures []value, each func(line, fact.Values) error) error {
+// readRow reads a row and hands it on, if it is a new one.
+func readRow(guard googleauth.SeenRows[string], dimensions []string, is, figures []value, each func(reportRow, fact.Values) error) error {
 	if len(is) != len(dimensions) || len(figures) != len(metrics) {
-		return googleauth.Malformed("A row of the report has not the columns that were asked for.")
+		return googleauth.MalformedAnswer("A row of the report has not the columns that were asked for.")
 	}
-	l, key := line{}, ""
+	l, key := reportRow{}, ""
 	for i, d := range dimensions {
 		l[d] = is[i].Value
 		key += is[i].Value + "\x00"
@@ -181,11 +181,11 @@ func take(guard googleauth.Guard[string], dimensions []string, is, figures []val
 	for i, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
 		n, ok := googleauth.Millionths(figures[i].Value)
 		if !ok {
-			return googleauth.Malformed("A figure in the report is no number.")
+			return googleauth.MalformedAnswer("A figure in the report is no number.")
 		}
 		v.Set(m, n)
 	}
-	fresh, err := guard.Fresh(key, v)
+	fresh, err := guard.Add(key, v)
 	if err != nil || !fresh {
 		return err
 	}
@@ -196,8 +196,8 @@ func take(guard googleauth.Guard[string], dimensions []string, is, figures []val
 func (c *Client) Report(ctx context.Context, creds connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
 	at := map[fact.Row]int{}
 	var rows []fact.Row
-	err := c.run(ctx, creds, q.Account, cuts[q.Level], days{q.First.String(), q.Last.String()}, func(l line, v fact.Values) error {
-		row, there, err := l.row(q.Level)
+	err := c.runReport(ctx, creds, q.Account, levelDimensions[q.Level], days{q.First.String(), q.Last.String()}, func(l reportRow, v fact.Values) error {
+		row, there, err := l.factRow(q.Level)
 		if err != nil || !there {
 			return err
 		}
@@ -219,11 +219,11 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 	return each(rows)
 }
 
-// row is a line as a fact without figures, and whether it belongs to the level.
-func (l line) row(level connection.Level) (r fact.Row, belongs bool, err error) {
+// factRow is a line as a fact without figures, and whether it belongs to the level.
+func (l reportRow) factRow(level connection.Level) (r fact.Row, belongs bool, err error) {
 	at, err := time.Parse("20060102", l[byDate])
 	if err != nil {
-		return r, false, googleauth.Malformed("A row of the report has no day.")
+		return r, false, googleauth.MalformedAnswer("A row of the report has no day.")
 	}
 	r.Date = clock.DateIn(at, time.UTC)
 	if level == connection.LevelAccount {
@@ -237,20 +237,20 @@ func (l line) row(level connection.Level) (r fact.Row, belongs bool, err error) 
 	case connection.LevelAd:
 		// Without an ad it is the campaign's alone, and in its own report.
 		r.Creative = fact.Entity{ExternalID: l[byAd], Name: l[byAd]}
-		return r, !none(l[byAd]), nil
+		return r, !isPlaceholder(l[byAd]), nil
 	case connection.LevelGeo:
 		if country := l[byCountry]; fact.IsCountry(country) {
 			r.Country = country
 		}
 	case connection.LevelDemographic:
-		r.AgeRange, r.Gender = known(fact.AgeRanges, l[byAge]), known(fact.Genders, l[byGender])
+		r.AgeRange, r.Gender = knownOrUnknown(fact.AgeRanges, l[byAge]), knownOrUnknown(fact.Genders, l[byGender])
 	case connection.LevelDevice:
-		r.Device = known(fact.Devices, cmp.Or(devices[l[byDevice]], l[byDevice]))
+		r.Device = knownOrUnknown(fact.Devices, cmp.Or(devices[l[byDevice]], l[byDevice]))
 	default:
 	}
 	return r, true, nil
 }
 
-// none says that GA4 has no name: it puts into parentheses what it says
+// isPlaceholder says that GA4 has no name: it puts into parentheses what it says
 // instead.
-func none(s string) bool { return s == "" || strings.HasPrefix(s, "(") }
+func isPlaceholder(s string) bool { return s == "" || strings.HasPrefix(s, "(") }

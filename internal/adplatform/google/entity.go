@@ -40,7 +40,7 @@ func (c *Client) Entities(ctx context.Context, creds connection.Credentials, acc
 		}
 	}
 	for group, audience := range entities.Groups {
-		if audience == several {
+		if audience == severalAudiences {
 			delete(entities.Groups, group)
 		}
 	}
@@ -57,7 +57,7 @@ func addCampaign(e *connection.Entities, r *row) {
 func addAd(e *connection.Entities, r *row) {
 	ad := &r.AdGroupAd.Ad
 	entity := connection.Entity{
-		External: ad.ID, Name: ad.label(), Status: r.AdGroupAd.Status, Runs: r.AdGroupAd.Status == statusEnabled,
+		External: ad.ID, Name: ad.displayName(), Status: r.AdGroupAd.Status, Runs: r.AdGroupAd.Status == statusEnabled,
 		Channel: channelOf(r.Campaign.Type),
 	}
 	if len(ad.FinalURLs) > 0 {
@@ -73,8 +73,8 @@ func addAudience(e *connection.Entities, r *row) {
 	})
 }
 
-// several marks a group that is for more than one audience.
-const several = "*"
+// severalAudiences marks a group that is for more than one audience.
+const severalAudiences = "*"
 
 // addTarget learns whom a group is for.
 //
@@ -83,7 +83,7 @@ const several = "*"
 func addTarget(e *connection.Entities, r *row) {
 	audience := path.Base(r.AdGroupCriterion.UserList.UserList)
 	if before, there := e.Groups[r.AdGroup.ID]; there && before != audience {
-		audience = several
+		audience = severalAudiences
 	}
 	e.Groups[r.AdGroup.ID] = audience
 }

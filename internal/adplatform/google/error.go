@@ -8,9 +8,9 @@ import (
 	"fanfare/internal/connection"
 )
 
-// classes are what can be done about the errors of Google Ads, by kind and
+// errorClasses are what can be done about the errors of Google Ads, by kind and
 // code. A kind alone stands for all its other codes.
-var classes = map[string]connection.Class{
+var errorClasses = map[string]connection.Class{
 	"quotaError":                                                connection.Throttled,
 	"quotaError.ACCESS_PROHIBITED":                              connection.Forbidden,
 	"authenticationError":                                       connection.Forbidden,
@@ -32,16 +32,16 @@ var classes = map[string]connection.Class{
 	"contextError.OPERATION_NOT_PERMITTED_FOR_REMOVED_RESOURCE": connection.Gone,
 }
 
-// closed are the codes of accounts that are not in use.
-var closed = map[string]bool{"CUSTOMER_NOT_ENABLED": true, "CUSTOMER_NOT_FOUND": true}
+// closedAccountCodes are the codes of accounts that are not in use.
+var closedAccountCodes = map[string]bool{"CUSTOMER_NOT_ENABLED": true, "CUSTOMER_NOT_FOUND": true}
 
-// longWait is for quotas over a sliding day. Choice: Google mostly says how
+// quotaWait is for quotas over a sliding day. Choice: Google mostly says how
 // long to wait; where it does not, an hour frees a part of the day.
-const longWait = time.Hour
+const quotaWait = time.Hour
 
-// read tells what is wrong with an answer of Google Ads.
-func read(status int, header http.Header, body []byte, now time.Time) *connection.Error {
-	e, said := googleauth.Read(status, body, now)
+// readError tells what is wrong with an answer of Google Ads.
+func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
+	e, said := googleauth.ReadError(status, body, now)
 	if e == nil {
 		return nil
 	}
@@ -50,23 +50,23 @@ func read(status int, header http.Header, body []byte, now time.Time) *connectio
 	}
 	for _, d := range said.Details {
 		if len(d.Errors) > 0 {
-			refine(e, d.Errors[0], now)
+			applyFailure(e, d.Errors[0], now)
 		}
 	}
 	return e
 }
 
-// refine makes an error say what Google Ads said beyond the status.
-func refine(e *connection.Error, f googleauth.Failure, now time.Time) {
+// applyFailure makes an error say what Google Ads said beyond the status.
+func applyFailure(e *connection.Error, f googleauth.Failure, now time.Time) {
 	for kind, code := range f.Code {
 		e.Code = code
 		if f.Message != "" {
 			e.Message = f.Message
 		}
-		if class, ok := classes[kind]; ok {
+		if class, ok := errorClasses[kind]; ok {
 			e.Class = class
 		}
-		if class, ok := classes[kind+"."+code]; ok {
+		if class, ok := errorClasses[kind+"."+code]; ok {
 			e.Class = class
 		}
 	}
@@ -74,11 +74,11 @@ func refine(e *connection.Error, f googleauth.Failure, now time.Time) {
 	if e.Class != connection.Throttled {
 		return
 	}
-	wait := googleauth.ShortWait
+	wait := googleauth.DefaultWait
 	if e.Code == "EXCESSIVE_LONG_TERM_QUERY_RESOURCE_CONSUMPTION" {
-		wait = longWait
+		wait = quotaWait
 	}
-	said, stated := googleauth.Delay(f.Details.Quota.RetryDelay)
+	said, stated := googleauth.ParseDelay(f.Details.Quota.RetryDelay)
 	if stated {
 		wait = said
 	}

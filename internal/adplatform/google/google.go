@@ -23,10 +23,10 @@ const (
 	version  = "v26"
 	host     = "https://googleads.googleapis.com"
 	scope    = "https://www.googleapis.com/auth/adwords"
-	// perSecond is how often an account is asked. Choice: Google does not
+	// callsPerSecond is how often an account is asked. Choice: Google does not
 	// tell its limit and refuses by load; this is well below what is known to
 	// pass.
-	perSecond = 10
+	callsPerSecond = 10
 )
 
 // Choice: Google names the day on which a version ends only shortly before. A
@@ -45,9 +45,9 @@ type Client struct {
 func New(o transport.Options) *Client {
 	c := &Client{Grantor: googleauth.New(o, scope)}
 	if o.Base == "" {
-		o.Base, o.PerSecond = host, perSecond
+		o.Base, o.PerSecond = host, callsPerSecond
 	}
-	o.Read = read
+	o.ReadError = readError
 	c.api = transport.New(o)
 	return c
 }
@@ -68,7 +68,7 @@ func (c *Client) About() connection.About {
 
 // query asks for rows. The account is as Accounts names it.
 func (c *Client) query(ctx context.Context, creds connection.Credentials, account, gaql string, urgent bool) ([]row, error) {
-	customer, header, err := open(creds, account)
+	customer, header, err := openSandbox(creds, account)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +89,14 @@ func (c *Client) query(ctx context.Context, creds connection.Credentials, accoun
 	return rows, nil
 }
 
-// open splits an account's name and makes the header that opens it.
+// openSandbox splits an account's name and makes the header that opens it.
 //
 // Choice: an account that is reached through a manager is named
 // client@manager, because Google has to be told the manager with every call;
 // one that is reached directly has its plain id.
-func open(creds connection.Credentials, account string) (customer string, header http.Header, err error) {
+func openSandbox(creds connection.Credentials, account string) (customer string, header http.Header, err error) {
 	customer, manager, through := strings.Cut(account, "@")
-	if !digits(customer) || through && !digits(manager) {
+	if !isDigits(customer) || through && !isDigits(manager) {
 		return "", nil, &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "An account of Google Ads has a number of ten digits, without dashes."}
 	}
 	header = googleauth.Bearer(creds)
@@ -106,8 +106,8 @@ func open(creds connection.Credentials, account string) (customer string, header
 	return customer, header, nil
 }
 
-// digits guards what is put into paths and queries.
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+// isDigits guards what is put into paths and queries.
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // Accounts implements connection.Client.
 func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]connection.Account, error) {
@@ -124,7 +124,7 @@ func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]
 	at := map[string]int{}
 	for _, name := range accessible.ResourceNames {
 		root := strings.TrimPrefix(name, "customers/")
-		below, err := c.below(ctx, creds, root)
+		below, err := c.listAccounts(ctx, creds, root)
 		if err != nil {
 			return nil, err
 		}
@@ -143,11 +143,11 @@ func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]
 	return found, nil
 }
 
-// below lists an account that can be opened, or those of a manager.
-func (c *Client) below(ctx context.Context, creds connection.Credentials, root string) ([]connection.Account, error) {
+// listAccounts lists an account that can be opened, or those of a manager.
+func (c *Client) listAccounts(ctx context.Context, creds connection.Credentials, root string) ([]connection.Account, error) {
 	rows, err := c.query(ctx, creds, root, "SELECT customer_client.id, customer_client.descriptive_name, customer_client.currency_code, "+
 		"customer_client.time_zone, customer_client.manager, customer_client.status FROM customer_client WHERE customer_client.status = 'ENABLED'", false)
-	if e, ok := errors.AsType[*connection.Error](err); ok && closed[e.Code] {
+	if e, ok := errors.AsType[*connection.Error](err); ok && closedAccountCodes[e.Code] {
 		return nil, nil
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *Client) below(ctx context.Context, creds connection.Credentials, root s
 	var accounts []connection.Account
 	for _, r := range rows {
 		client := &r.CustomerClient
-		if client.Manager || client.Status != "ENABLED" || !digits(client.ID) {
+		if client.Manager || client.Status != "ENABLED" || !isDigits(client.ID) {
 			continue
 		}
 		a := connection.Account{
@@ -183,7 +183,7 @@ const (
 
 // Status implements connection.Client.
 func (c *Client) Status(ctx context.Context, creds connection.Credentials, account, campaign string) (connection.Observed, error) {
-	if !digits(campaign) {
+	if !isDigits(campaign) {
 		return connection.Observed{}, unknownCampaign()
 	}
 	rows, err := c.query(ctx, creds, account, "SELECT campaign.id, campaign.status FROM campaign WHERE campaign.id = "+campaign, true)
@@ -218,11 +218,11 @@ type operation struct {
 
 // SetStatus implements connection.Client.
 func (c *Client) SetStatus(ctx context.Context, creds connection.Credentials, account, campaign string, run bool) error {
-	customer, header, err := open(creds, account)
+	customer, header, err := openSandbox(creds, account)
 	if err != nil {
 		return err
 	}
-	if !digits(campaign) {
+	if !isDigits(campaign) {
 		return unknownCampaign()
 	}
 	op := operation{UpdateMask: "status"}

@@ -28,9 +28,9 @@ var (
 	_ connection.Grantor = (*google.Client)(nil)
 )
 
-// fixture is a sandbox and a client that is let into it. Time passes only where
+// testSandbox is a sandbox and a client that is let into it. Time passes only where
 // the client sleeps.
-type fixture struct {
+type testSandbox struct {
 	server  *sandbox.Server
 	client  *google.Client
 	creds   connection.Credentials
@@ -41,13 +41,13 @@ type fixture struct {
 	slept time.Duration
 }
 
-func (f *fixture) clock() time.Time {
+func (f *testSandbox) clock() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
 }
 
-func (f *fixture) sleep(_ context.Context, d time.Duration) error {
+func (f *testSandbox) sleep(_ context.Context, d time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now, f.slept = f.now.Add(d), f.slept+d
@@ -57,8 +57,8 @@ func (f *fixture) sleep(_ context.Context, d time.Duration) error {
 // failer is how tests and property tests give up.
 type failer interface{ Fatal(args ...any) }
 
-func open(t failer, seed int64) *fixture {
-	f := &fixture{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
+func openSandbox(t failer, seed int64) *testSandbox {
+	f := &testSandbox{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
 	server, err := sandbox.New(sandbox.Options{Seed: seed, Currency: "EUR", Timezone: "Europe/Berlin", Now: f.clock})
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +75,8 @@ func open(t failer, seed int64) *fixture {
 	return f
 }
 
-// strike has the next call go wrong.
-func (f *fixture) strike(t *testing.T, fault string, seconds int) {
+// addFault has the next call go wrong.
+func (f *testSandbox) addFault(t *testing.T, fault string, seconds int) {
 	t.Helper()
 	once := 1
 	if err := f.server.Strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: fault, Count: &once, Seconds: seconds}); err != nil {
@@ -84,7 +84,7 @@ func (f *fixture) strike(t *testing.T, fault string, seconds int) {
 	}
 }
 
-func (f *fixture) report(ctx context.Context, level connection.Level, first, last clock.Date, e *connection.Entities) ([]fact.Row, error) {
+func (f *testSandbox) report(ctx context.Context, level connection.Level, first, last clock.Date, e *connection.Entities) ([]fact.Row, error) {
 	var rows []fact.Row
 	err := f.client.Report(ctx, f.creds, connection.Report{Account: f.account.ID, Level: level, First: first, Last: last, Entities: e}, func(some []fact.Row) error {
 		rows = append(rows, some...)
@@ -93,8 +93,8 @@ func (f *fixture) report(ctx context.Context, level connection.Level, first, las
 	return rows, err
 }
 
-// table adds rows up by key, without names and without rows that have nothing.
-func table(rows []fact.Row) map[fact.Row]fact.Values {
+// sumRows adds rows up by key, without names and without rows that have nothing.
+func sumRows(rows []fact.Row) map[fact.Row]fact.Values {
 	sums := map[fact.Row]fact.Values{}
 	for _, r := range rows {
 		key := r
@@ -115,15 +115,15 @@ func table(rows []fact.Row) map[fact.Row]fact.Values {
 	return sums
 }
 
-var levels = map[connection.Level]sandbox.Level{
+var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// truth is what the account has, as facts of Google have it.
-func (f *fixture) truth(level connection.Level, first, last clock.Date) []fact.Row {
+// expectedRows is what the account has, as facts of Google have it.
+func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Date) []fact.Row {
 	var rows []fact.Row
-	for r := range f.server.Rows(f.account, levels[level], first, last) {
+	for r := range f.server.Rows(f.account, sandboxLevels[level], first, last) {
 		row := fact.Row{Date: r.Date, Family: connection.Families[level], Country: r.Country, Device: r.Device, Values: r.Values}
 		if r.Campaign != nil {
 			row.Campaign, row.Channel = fact.Entity{ExternalID: r.Campaign.ID}, r.Campaign.Channel
@@ -146,8 +146,8 @@ func (f *fixture) truth(level connection.Level, first, last clock.Date) []fact.R
 	return rows
 }
 
-// same compares rows with the truth.
-func same(t interface {
+// compareRows compares rows with the truth.
+func compareRows(t interface {
 	Errorf(format string, args ...any)
 }, level connection.Level, got, want map[fact.Row]fact.Values,
 ) {
@@ -162,31 +162,31 @@ func same(t interface {
 	}
 }
 
-func TestReportIsTheTruth(t *testing.T) {
+func TestReportMatchesSandbox(t *testing.T) {
 	t.Parallel()
-	f := open(t, 7)
+	f := openSandbox(t, 7)
 	entities, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	today := f.server.Today(f.account)
-	for level := range levels {
+	for level := range sandboxLevels {
 		rows, err := f.report(t.Context(), level, today-59, today, entities)
 		if err != nil {
 			t.Fatalf("level %d: %v", level, err)
 		}
-		if sums := table(rows); len(sums) != len(rows) {
+		if sums := sumRows(rows); len(sums) != len(rows) {
 			t.Errorf("level %d: got %d rows with %d keys", level, len(rows), len(sums))
 		}
-		same(t, level, table(rows), table(f.truth(level, today-59, today)))
+		compareRows(t, level, sumRows(rows), sumRows(f.expectedRows(level, today-59, today)))
 	}
 }
 
-// TestReportIsTheTruthInEveryWorld asks for random days of random worlds.
-func TestReportIsTheTruthInEveryWorld(t *testing.T) {
+// TestReportMatchesRandomSandboxes asks for random days of random worlds.
+func TestReportMatchesRandomSandboxes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		f := open(t, rapid.Int64().Draw(t, "seed"))
+		f := openSandbox(t, rapid.Int64().Draw(t, "seed"))
 		entities, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -197,13 +197,13 @@ func TestReportIsTheTruthInEveryWorld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, level, table(rows), table(f.truth(level, first, first+2)))
+		compareRows(t, level, sumRows(rows), sumRows(f.expectedRows(level, first, first+2)))
 	})
 }
 
 func TestEntities(t *testing.T) {
 	t.Parallel()
-	f := open(t, 7)
+	f := openSandbox(t, 7)
 	got, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestEntities(t *testing.T) {
 
 func TestAccounts(t *testing.T) {
 	t.Parallel()
-	f := open(t, 7)
+	f := openSandbox(t, 7)
 	got, err := f.client.Accounts(t.Context(), f.creds)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestAccounts(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	f := open(t, 7)
+	f := openSandbox(t, 7)
 	campaign := f.account.Campaigns[0].ID
 	for _, run := range []bool{false, false, true} {
 		if err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, campaign, run); err != nil {
@@ -293,14 +293,14 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			f := open(t, 7)
+			f := openSandbox(t, 7)
 			today := f.server.Today(f.account)
-			want := table(f.truth(connection.LevelAd, today-5, today))
-			f.strike(t, test.fault, test.seconds)
+			want := sumRows(f.expectedRows(connection.LevelAd, today-5, today))
+			f.addFault(t, test.fault, test.seconds)
 			before := f.clock()
 			rows, err := f.report(t.Context(), connection.LevelAd, today-5, today, nil)
 			if test.want == "" {
-				if err != nil || len(table(rows)) != len(want) {
+				if err != nil || len(sumRows(rows)) != len(want) {
 					t.Errorf("got %d rows, %v want %d", len(rows), err, len(want))
 				}
 				if wait := time.Duration(test.seconds) * time.Second; f.slept < wait {
@@ -322,8 +322,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// script answers calls one after the other and keeps what it was asked.
-type script struct {
+// scriptedAnswers answers calls one after the other and keeps what it was asked.
+type scriptedAnswers struct {
 	answers []answer
 	asked   []*http.Request
 	bodies  []string
@@ -334,7 +334,7 @@ type answer struct {
 	body   string
 }
 
-func (s *script) Do(req *http.Request) (*http.Response, error) {
+func (s *scriptedAnswers) Do(req *http.Request) (*http.Response, error) {
 	s.asked = append(s.asked, req)
 	body := ""
 	if req.Body != nil {
@@ -349,29 +349,29 @@ func (s *script) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: next.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(next.body))}, nil
 }
 
-// scripted is a client that speaks to a script as if it were Google.
-func scripted(s *script) *google.Client {
-	f := &fixture{now: time.Unix(1_800_000_000, 0)}
+// newScriptedClient is a client that speaks to a script as if it were Google.
+func newScriptedClient(s *scriptedAnswers) *google.Client {
+	f := &testSandbox{now: time.Unix(1_800_000_000, 0)}
 	return google.New(transport.Options{Do: s, Now: f.clock, Sleep: f.sleep})
 }
 
 var creds = connection.Credentials{Access: secret.New("ya29.very-secret")}
 
-// TestManagers sees that accounts below a manager are found and opened through
+// TestAccountsOfManagers sees that accounts below a manager are found and opened through
 // it, unless there is a direct way.
-func TestManagers(t *testing.T) {
+func TestAccountsOfManagers(t *testing.T) {
 	t.Parallel()
 	client := func(id, manager, status string) string {
 		return `{"customerClient":{"id":"` + id + `","descriptiveName":"A` + id + `","currencyCode":"EUR","timeZone":"UTC","manager":` + manager + `,"status":"` + status + `"}}`
 	}
-	s := &script{answers: []answer{
+	s := &scriptedAnswers{answers: []answer{
 		{200, `{"resourceNames":["customers/1","customers/2","customers/3"]}`},
 		{200, `[{"results":[` + strings.Join([]string{client("1", "true", "ENABLED"), client("2", "false", "ENABLED"), client("4", "false", "ENABLED"), client("5", "false", "CANCELED")}, ",") + `]}]`},
 		{200, `[{"results":[` + client("2", "false", "ENABLED") + `]}]`},
 		{403, `[{"error":{"code":403,"status":"PERMISSION_DENIED","details":[{"errors":[{"errorCode":{"authorizationError":"CUSTOMER_NOT_ENABLED"}}]}]}}]`},
 		{200, `[]`},
 	}}
-	c := scripted(s)
+	c := newScriptedClient(s)
 	accounts, err := c.Accounts(t.Context(), creds)
 	if err != nil {
 		t.Fatal(err)
@@ -395,8 +395,8 @@ func TestManagers(t *testing.T) {
 	}
 }
 
-// TestErrors are what the sandbox does not say.
-func TestErrors(t *testing.T) {
+// TestErrorClasses are what the sandbox does not say.
+func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	failure := func(status, kind, code, more string) string {
 		return `[{"error":{"status":"` + status + `","message":"m","details":[{"@type":"t","requestId":"r1","errors":[{"errorCode":{"` + kind + `":"` + code + `"},"message":"about ya29.very-secret"` + more + `}]}]}}]`
@@ -420,7 +420,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := scripted(&script{answers: []answer{test.answer}}).Status(t.Context(), creds, "1", "2")
+			_, err := newScriptedClient(&scriptedAnswers{answers: []answer{test.answer}}).Status(t.Context(), creds, "1", "2")
 			e, ok := errors.AsType[*connection.Error](err)
 			if !ok || e.Class != test.want {
 				t.Fatalf("got %v want %s", err, test.want)
@@ -435,8 +435,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestDrift sees that figures which do not belong together are not taken.
-func TestDrift(t *testing.T) {
+// TestInconsistentReports sees that figures which do not belong together are not taken.
+func TestInconsistentReports(t *testing.T) {
 	t.Parallel()
 	row := func(group, device, clicks string) string {
 		return `{"campaign":{"id":"1","advertisingChannelType":"SEARCH"},"adGroup":{"id":"` + group + `"},"segments":{"date":"2026-10-01","device":"` + device + `"},"metrics":{"clicks":"` + clicks + `","conversions":1e-06}}`
@@ -454,7 +454,7 @@ func TestDrift(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := scripted(&script{answers: []answer{{200, `[{"results":[` + test.groups + `]}]`}, {200, `[{"results":[` + test.whole + `]}]`}}})
+			c := newScriptedClient(&scriptedAnswers{answers: []answer{{200, `[{"results":[` + test.groups + `]}]`}, {200, `[{"results":[` + test.whole + `]}]`}}})
 			got := map[string]int64{}
 			err := c.Report(t.Context(), creds, connection.Report{
 				Account: "1", Level: connection.LevelDevice, First: day, Last: day, Entities: &connection.Entities{Groups: map[string]string{"9": "8"}},
@@ -477,10 +477,10 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestReportStopsWhereItIsToldTo sees that the caller's error comes back.
-func TestReportStopsWhereItIsToldTo(t *testing.T) {
+// TestReportReturnsCallbackError sees that the caller's error comes back.
+func TestReportReturnsCallbackError(t *testing.T) {
 	t.Parallel()
-	f := open(t, 7)
+	f := openSandbox(t, 7)
 	today := f.server.Today(f.account)
 	want := errors.New("full")
 	err := f.client.Report(t.Context(), f.creds, connection.Report{Account: f.account.ID, First: today, Last: today}, func([]fact.Row) error { return want })

@@ -11,13 +11,13 @@ import (
 	"fanfare/internal/fact"
 )
 
-// view is where figures come from, and what is selected of it.
-type view struct{ resource, fields string }
+// reportView is where figures come from, and what is selected of it.
+type reportView struct{ resource, fields string }
 
 const campaignFields = "campaign.id, campaign.name, campaign.advertising_channel_type"
 
-// plain are the levels whose rows are Google's own.
-var plain = map[connection.Level]view{
+// levelViews are the levels whose rows are Google's own.
+var levelViews = map[connection.Level]reportView{
 	connection.LevelAccount:  {"customer", ""},
 	connection.LevelCampaign: {"campaign", campaignFields},
 	connection.LevelAd: {
@@ -26,13 +26,13 @@ var plain = map[connection.Level]view{
 	},
 }
 
-// cut is a breakdown. Google tells it by group of ads, which is what belongs to
+// breakdown is a breakdown. Google tells it by group of ads, which is what belongs to
 // an audience, and by campaign, which is all there is: campaigns such as those
 // for Performance Max have no groups.
-type cut struct {
-	family        fact.Family
-	groups, whole view
-	set           func(to *fact.Row, from *row)
+type breakdown struct {
+	family                  fact.Family
+	groupView, campaignView reportView
+	set                     func(to *fact.Row, from *row)
 }
 
 const (
@@ -44,56 +44,56 @@ const (
 // Choice: Google has no report of age by gender, and a row for each of both
 // would count everything twice. The family is the report of ages; genders are
 // unknown, and so is the age of what ran without a group.
-var cuts = map[connection.Level]cut{
+var breakdowns = map[connection.Level]breakdown{
 	connection.LevelGeo: {
 		fact.Geo,
-		view{"geographic_view", groupFields + geoFields},
-		view{"geographic_view", campaignFields + geoFields},
+		reportView{"geographic_view", groupFields + geoFields},
+		reportView{"geographic_view", campaignFields + geoFields},
 		func(to *fact.Row, from *row) { to.Country = countryOf(from.GeographicView.CountryCriterionID) },
 	},
 	connection.LevelDevice: {
 		fact.Device,
-		view{"ad_group", groupFields + ", segments.device"},
-		view{"campaign", campaignFields + ", segments.device"},
+		reportView{"ad_group", groupFields + ", segments.device"},
+		reportView{"campaign", campaignFields + ", segments.device"},
 		func(to *fact.Row, from *row) { to.Device = cmp.Or(devices[from.Segments.Device], unknown) },
 	},
 	connection.LevelDemographic: {
 		fact.Demographic,
-		view{"age_range_view", groupFields + ", ad_group_criterion.age_range.type"},
-		plain[connection.LevelCampaign],
+		reportView{"age_range_view", groupFields + ", ad_group_criterion.age_range.type"},
+		levelViews[connection.LevelCampaign],
 		func(to *fact.Row, from *row) {
 			to.AgeRange, to.Gender = cmp.Or(ageRanges[from.AdGroupCriterion.AgeRange.Type], unknown), unknown
 		},
 	},
 }
 
-// line is what tells rows of a view apart.
-type line struct{ date, campaign, group, ad, country, location, age, device string }
+// rowKey is what tells rows of a view apart.
+type rowKey struct{ date, campaign, group, ad, country, location, age, device string }
 
-// figures reads a view, without rows that came twice, and hands each on as
+// readView reads a view, without rows that came twice, and hands each on as
 // far as it is the same for all levels.
-func (c *Client) figures(ctx context.Context, creds connection.Credentials, q *connection.Report, v view, each func(r *row, as fact.Row)) error {
-	fields := selected
+func (c *Client) readView(ctx context.Context, creds connection.Credentials, q *connection.Report, v reportView, each func(r *row, as fact.Row)) error {
+	fields := selectedMetrics
 	if v.fields != "" {
-		fields = v.fields + ", " + selected
+		fields = v.fields + ", " + selectedMetrics
 	}
 	gaql := fmt.Sprintf("SELECT segments.date, %s FROM %s WHERE segments.date BETWEEN '%s' AND '%s'", fields, v.resource, q.First, q.Last)
 	rows, err := c.query(ctx, creds, q.Account, gaql, false)
 	if err != nil {
 		return err
 	}
-	guard := googleauth.Guard[line]{}
+	guard := googleauth.SeenRows[rowKey]{}
 	for i := range rows {
 		r := &rows[i]
 		date, ok := clock.ParseDate(r.Segments.Date)
 		if !ok {
-			return googleauth.Malformed("A row of Google's report has no day.")
+			return googleauth.MalformedAnswer("A row of Google's report has no day.")
 		}
 		values, err := r.Metrics.values()
 		if err != nil {
 			return err
 		}
-		fresh, err := guard.Fresh(line{
+		fresh, err := guard.Add(rowKey{
 			r.Segments.Date, r.Campaign.ID, r.AdGroup.ID, r.AdGroupAd.Ad.ID, r.GeographicView.CountryCriterionID, r.GeographicView.LocationType,
 			r.AdGroupCriterion.AgeRange.Type, r.Segments.Device,
 		}, values)
@@ -114,15 +114,15 @@ func (c *Client) figures(ctx context.Context, creds connection.Credentials, q *c
 
 // Report implements connection.Client.
 func (c *Client) Report(ctx context.Context, creds connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	audiences := named(q.Entities)
+	audiences := groupAudiences(q.Entities)
 	var rows []fact.Row
 	var err error
-	if cut, ok := cuts[q.Level]; ok {
-		rows, err = c.broken(ctx, creds, &q, cut, audiences)
+	if cut, ok := breakdowns[q.Level]; ok {
+		rows, err = c.readBreakdown(ctx, creds, &q, cut, audiences)
 	} else {
-		err = c.figures(ctx, creds, &q, plain[q.Level], func(r *row, as fact.Row) {
+		err = c.readView(ctx, creds, &q, levelViews[q.Level], func(r *row, as fact.Row) {
 			if ad := &r.AdGroupAd.Ad; ad.ID != "" {
-				as.Creative, as.Audience = fact.Entity{ExternalID: ad.ID, Name: ad.label()}, audiences[r.AdGroup.ID]
+				as.Creative, as.Audience = fact.Entity{ExternalID: ad.ID, Name: ad.displayName()}, audiences[r.AdGroup.ID]
 			}
 			rows = append(rows, as)
 		})
@@ -133,8 +133,8 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 	return each(rows)
 }
 
-// named are the audiences of groups.
-func named(e *connection.Entities) map[string]fact.Entity {
+// groupAudiences are the audiences of groups.
+func groupAudiences(e *connection.Entities) map[string]fact.Entity {
 	groups := map[string]fact.Entity{}
 	if e == nil {
 		return groups
@@ -149,16 +149,16 @@ func named(e *connection.Entities) map[string]fact.Entity {
 	return groups
 }
 
-// broken reads a breakdown: what groups have goes to their audiences, the rest
+// readBreakdown reads a breakdown: what groups have goes to their audiences, the rest
 // of the campaign to none.
 //
 // Groups are read first. Figures of today grow, and so the campaigns have at
 // least what their groups had.
-func (c *Client) broken(ctx context.Context, creds connection.Credentials, q *connection.Report, cut cut, audiences map[string]fact.Entity) ([]fact.Row, error) {
-	sums := sums{at: map[fact.Row]int{}}
+func (c *Client) readBreakdown(ctx context.Context, creds connection.Credentials, q *connection.Report, cut breakdown, audiences map[string]fact.Entity) ([]fact.Row, error) {
+	sums := rowSums{at: map[fact.Row]int{}}
 	divided := cut.family == fact.Demographic
 	if divided || len(audiences) > 0 {
-		err := c.figures(ctx, creds, q, cut.groups, func(r *row, as fact.Row) {
+		err := c.readView(ctx, creds, q, cut.groupView, func(r *row, as fact.Row) {
 			as.Family, as.Audience = cut.family, audiences[r.AdGroup.ID]
 			if !divided && !as.Audience.IsSet() {
 				return
@@ -177,7 +177,7 @@ func (c *Client) broken(ctx context.Context, creds connection.Credentials, q *co
 			return nil, err
 		}
 	}
-	err := c.figures(ctx, creds, q, cut.whole, func(r *row, as fact.Row) {
+	err := c.readView(ctx, creds, q, cut.campaignView, func(r *row, as fact.Row) {
 		as.Family = cut.family
 		cut.set(&as, r)
 		sums.add(as, 1)
@@ -185,16 +185,16 @@ func (c *Client) broken(ctx context.Context, creds connection.Credentials, q *co
 	if err != nil {
 		return nil, err
 	}
-	return sums.rows()
+	return sums.nonZeroRows()
 }
 
-// sums adds up rows that have the same key.
-type sums struct {
+// rowSums adds up rows that have the same key.
+type rowSums struct {
 	at   map[fact.Row]int
 	list []fact.Row
 }
 
-func (s *sums) add(r fact.Row, sign int64) {
+func (s *rowSums) add(r fact.Row, sign int64) {
 	key := r
 	key.Values, key.Campaign.Name, key.Audience.Name = fact.Values{}, "", ""
 	i, there := s.at[key]
@@ -212,23 +212,23 @@ func (s *sums) add(r fact.Row, sign int64) {
 	}
 }
 
-// noise is what rounding of many groups may take from a campaign, in
+// roundingTolerance is what rounding of many groups may take from a campaign, in
 // millionths.
-const noise = 1000
+const roundingTolerance = 1000
 
-// rows lists the sums that have something.
-func (s *sums) rows() ([]fact.Row, error) {
+// nonZeroRows lists the sums that have something.
+func (s *rowSums) nonZeroRows() ([]fact.Row, error) {
 	rows := s.list[:0]
 	for _, r := range s.list {
 		some := false
 		for m, n := range r.Values.V {
 			m := fact.Measure(m)
-			if n < 0 && n > -noise && m.Scaled() {
+			if n < 0 && n > -roundingTolerance && m.Scaled() {
 				n = 0
 				r.Values.Set(m, 0)
 			}
 			if n < 0 {
-				return nil, googleauth.Drift("less_than_its_parts", fmt.Sprintf(
+				return nil, googleauth.ReportChanged("less_than_its_parts", fmt.Sprintf(
 					"On %s campaign %s has less %s than its groups together.", r.Date, r.Campaign.ExternalID, m))
 			}
 			some = some || n != 0

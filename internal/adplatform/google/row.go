@@ -69,8 +69,8 @@ type ad struct {
 	} `json:"responsiveSearchAd"`
 }
 
-// label is how people know the ad. Text ads have no name, but headlines.
-func (a *ad) label() string {
+// displayName is how people know the ad. Text ads have no name, but headlines.
+func (a *ad) displayName() string {
 	if a.Name == "" && len(a.ResponsiveSearchAd.Headlines) > 0 {
 		return a.ResponsiveSearchAd.Headlines[0].Text
 	}
@@ -89,11 +89,11 @@ type metrics struct {
 	ConversionsValue jsontext.Value `json:"conversionsValue"`
 }
 
-// selected are the metrics that every report asks for.
+// selectedMetrics are the metrics that every report asks for.
 //
 // Choice: views to the end are only told as a rate, which gives no whole
 // number; they stay unknown.
-const selected = "metrics.impressions, metrics.clicks, metrics.cost_micros, metrics.conversions, metrics.conversions_value, metrics.video_trueview_views"
+const selectedMetrics = "metrics.impressions, metrics.clicks, metrics.cost_micros, metrics.conversions, metrics.conversions_value, metrics.video_trueview_views"
 
 func (m *metrics) values() (fact.Values, error) {
 	var v fact.Values
@@ -114,7 +114,7 @@ func (m *metrics) values() (fact.Values, error) {
 		}
 		n, ok := googleauth.Millionths(string(float.text))
 		if !ok {
-			return v, googleauth.Malformed("A figure in Google's report is no number.")
+			return v, googleauth.MalformedAnswer("A figure in Google's report is no number.")
 		}
 		v.Set(float.measure, n)
 	}

@@ -12,12 +12,12 @@ import (
 	"fanfare/internal/connection"
 )
 
-// ended are what the token endpoint calls a grant that is over.
-var ended = []string{"invalid_grant", "invalid_token"}
+// endedGrantCodes are what the token endpoint calls a grant that is over.
+var endedGrantCodes = []string{"invalid_grant", "invalid_token"}
 
-// readToken reads an answer of the token endpoint, which speaks as OAuth does
+// readTokenError reads an answer of the token endpoint, which speaks as OAuth does
 // and not as Google's APIs do.
-func readToken(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
+func readTokenError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
 	if status < http.StatusBadRequest {
 		return nil
 	}
@@ -28,20 +28,20 @@ func readToken(status int, _ http.Header, body []byte, now time.Time) *connectio
 	_ = json.Unmarshal(body, &out) // what is no JSON has no code either
 	e := &connection.Error{Class: connection.Refused, Code: out.Error, Message: out.Description}
 	switch {
-	case slices.Contains(ended, out.Error):
+	case slices.Contains(endedGrantCodes, out.Error):
 		e.Class = connection.Revoked
 	case out.Error == "invalid_client" || out.Error == "unauthorized_client" || out.Error == "access_denied" || out.Error == "org_internal":
 		e.Class = connection.Forbidden
 	case status == http.StatusTooManyRequests:
-		e.Class, e.Until = connection.Throttled, now.Add(ShortWait)
+		e.Class, e.Until = connection.Throttled, now.Add(DefaultWait)
 	case status >= http.StatusInternalServerError:
 		e.Class = connection.Transient
 	}
-	return filled(e, status)
+	return withMessage(e, status)
 }
 
-// ShortWait is how long to leave Google alone where it does not say.
-const ShortWait = 30 * time.Second
+// DefaultWait is how long to leave Google alone where it does not say.
+const DefaultWait = 30 * time.Second
 
 // Status is how Google's APIs say that something is wrong.
 type Status struct {
@@ -76,13 +76,13 @@ type Failure struct {
 	} `json:"details"`
 }
 
-// Read tells what is wrong with an answer, nil for nothing, as far as all of
+// ReadError tells what is wrong with an answer, nil for nothing, as far as all of
 // Google's APIs agree. The status has the rest; it is nil where nothing is.
-func Read(status int, body []byte, now time.Time) (*connection.Error, *Status) {
+func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Status) {
 	if status < http.StatusBadRequest {
 		return nil, nil
 	}
-	said := parse(body)
+	said := parseStatus(body)
 	if said == nil {
 		said = &Status{Code: status}
 	}
@@ -92,24 +92,24 @@ func Read(status int, body []byte, now time.Time) (*connection.Error, *Status) {
 		e.Class, e.Code, e.Message = connection.Sunset, "unknown_version", "Google does not know this version of its API any more."
 	}
 	if e.Class == connection.Throttled {
-		e.Until = now.Add(ShortWait)
+		e.Until = now.Add(DefaultWait)
 	}
 	for _, d := range said.Details {
 		if d.Reason != "" {
 			e.Code = d.Reason
 		}
-		if wait, ok := Delay(d.RetryDelay); ok && e.Class == connection.Throttled {
+		if wait, ok := ParseDelay(d.RetryDelay); ok && e.Class == connection.Throttled {
 			e.Until, e.Stated = now.Add(wait), true
 		}
 		if d.RequestID != "" {
 			e.RequestID = d.RequestID
 		}
 	}
-	return filled(e, status), said
+	return withMessage(e, status), said
 }
 
-// parse reads a status. APIs that stream wrap it into an array.
-func parse(body []byte) *Status {
+// parseStatus reads a status. APIs that stream wrap it into an array.
+func parseStatus(body []byte) *Status {
 	type envelope struct {
 		Error *Status `json:"error"`
 	}
@@ -145,8 +145,8 @@ func classOf(status int, word string) connection.Class {
 	return connection.Refused
 }
 
-// Delay reads how long Google wants to be left alone, such as 3.5s.
-func Delay(text string) (time.Duration, bool) {
+// ParseDelay reads how long Google wants to be left alone, such as 3.5s.
+func ParseDelay(text string) (time.Duration, bool) {
 	if !strings.HasSuffix(text, "s") {
 		return 0, false
 	}
@@ -154,8 +154,8 @@ func Delay(text string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// filled sees that an error says something even where Google did not.
-func filled(e *connection.Error, status int) *connection.Error {
+// withMessage sees that an error says something even where Google did not.
+func withMessage(e *connection.Error, status int) *connection.Error {
 	if e.Code == "" {
 		e.Code = "http_" + strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
 	}

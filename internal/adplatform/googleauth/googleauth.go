@@ -45,7 +45,7 @@ func New(o transport.Options, scope string) *Grantor {
 	} else {
 		o.Base = tokenHost
 	}
-	o.Read = readToken
+	o.ReadError = readTokenError
 	g.tokens = transport.New(o)
 	return g
 }
@@ -68,8 +68,8 @@ func (g *Grantor) AuthorizeURL(a connection.App, grant connection.Grant) string 
 	}.Encode()
 }
 
-// granted is the answer of the token endpoint.
-type granted struct {
+// tokenAnswer is the answer of the token endpoint.
+type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	ExpiresIn    int64  `json:"expires_in"`
 	RefreshToken string `json:"refresh_token"`
@@ -81,7 +81,7 @@ type granted struct {
 
 // Exchange implements connection.Grantor.
 func (g *Grantor) Exchange(ctx context.Context, a connection.App, grant connection.Grant, code string) (connection.Credentials, error) {
-	return g.ask(ctx, connection.Credentials{}, url.Values{
+	return g.requestTokens(ctx, connection.Credentials{}, url.Values{
 		"grant_type":    {"authorization_code"},
 		"client_id":     {a.ID},
 		"client_secret": {a.Secret.Reveal()},
@@ -96,7 +96,7 @@ func (g *Grantor) Refresh(ctx context.Context, a connection.App, c connection.Cr
 	if c.Refresh.Empty() {
 		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token: grant access anew."}
 	}
-	return g.ask(ctx, c, url.Values{
+	return g.requestTokens(ctx, c, url.Values{
 		"grant_type":    {"refresh_token"},
 		"client_id":     {a.ID},
 		"client_secret": {a.Secret.Reveal()},
@@ -104,8 +104,8 @@ func (g *Grantor) Refresh(ctx context.Context, a connection.App, c connection.Cr
 	})
 }
 
-func (g *Grantor) ask(ctx context.Context, c connection.Credentials, form url.Values) (connection.Credentials, error) {
-	var out granted
+func (g *Grantor) requestTokens(ctx context.Context, c connection.Credentials, form url.Values) (connection.Credentials, error) {
+	var out tokenAnswer
 	if _, err := g.tokens.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/token", Form: form}, &out); err != nil {
 		return connection.Credentials{}, err
 	}
@@ -138,7 +138,7 @@ func (g *Grantor) Revoke(ctx context.Context, _ connection.App, c connection.Cre
 		token = c.Access
 	}
 	_, err := g.tokens.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/revoke", Form: url.Values{"token": {token.Reveal()}}}, nil)
-	if e, ok := errors.AsType[*connection.Error](err); ok && slices.Contains(ended, e.Code) {
+	if e, ok := errors.AsType[*connection.Error](err); ok && slices.Contains(endedGrantCodes, e.Code) {
 		return nil
 	}
 	return err

@@ -29,7 +29,7 @@ var (
 
 const scope = "https://www.googleapis.com/auth/adwords"
 
-func open(t *testing.T) (*sandbox.Server, *googleauth.Grantor) {
+func openSandbox(t *testing.T) (*sandbox.Server, *googleauth.Grantor) {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 1, Now: func() time.Time { return now }})
 	if err != nil {
@@ -38,8 +38,8 @@ func open(t *testing.T) (*sandbox.Server, *googleauth.Grantor) {
 	return server, googleauth.New(transport.Options{Base: "http://sandbox/google", Do: server, Now: server.Now}, scope)
 }
 
-// consent plays the person who says yes, and returns the code.
-func consent(t *testing.T, server *sandbox.Server, g *googleauth.Grantor) string {
+// grantConsent plays the person who says yes, and returns the code.
+func grantConsent(t *testing.T, server *sandbox.Server, g *googleauth.Grantor) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.AuthorizeURL(app, grant), http.NoBody)
 	if err != nil {
@@ -60,10 +60,10 @@ func consent(t *testing.T, server *sandbox.Server, g *googleauth.Grantor) string
 	return back.Query().Get("code")
 }
 
-func TestAccessFromConsentToRevocation(t *testing.T) {
+func TestGrantLifecycle(t *testing.T) {
 	t.Parallel()
-	server, g := open(t)
-	code := consent(t, server, g)
+	server, g := openSandbox(t)
+	code := grantConsent(t, server, g)
 	first, err := g.Exchange(t.Context(), app, grant, code)
 	if err != nil {
 		t.Fatal(err)
@@ -111,8 +111,8 @@ func TestAccessFromConsentToRevocation(t *testing.T) {
 // old.
 func TestRotatedRefreshToken(t *testing.T) {
 	t.Parallel()
-	server, g := open(t)
-	first, err := g.Exchange(t.Context(), app, grant, consent(t, server, g))
+	server, g := openSandbox(t)
+	first, err := g.Exchange(t.Context(), app, grant, grantConsent(t, server, g))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +128,10 @@ func TestRotatedRefreshToken(t *testing.T) {
 	}
 }
 
-// TestBothPlatformsTakeEachOthersTokens: they are asked for at one host.
-func TestBothPlatformsTakeEachOthersTokens(t *testing.T) {
+// TestPlatformsShareTokens: they are asked for at one host.
+func TestPlatformsShareTokens(t *testing.T) {
 	t.Parallel()
-	server, g := open(t)
+	server, g := openSandbox(t)
 	granted, err := server.Grant(server.Own())
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +181,8 @@ func TestMillionths(t *testing.T) {
 	}
 }
 
-// TestMillionthsRound compares with exact arithmetic.
-func TestMillionthsRound(t *testing.T) {
+// TestMillionthsRounding compares with exact arithmetic.
+func TestMillionthsRounding(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?[0-9]{1,9}(\.[0-9]{1,20})?(e-?[0-9])?`).Draw(t, "text")

@@ -30,7 +30,7 @@ func Millionths(text string) (int64, bool) {
 	if whole == "" || dotted && fraction == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
-	n, ok := round(digits, len(whole)+exponent+fact.MaxDigits)
+	n, ok := roundDigits(digits, len(whole)+exponent+fact.MaxDigits)
 	if !ok || n > fact.MaxValue {
 		return 0, false
 	}
@@ -40,8 +40,8 @@ func Millionths(text string) (int64, bool) {
 	return n, true
 }
 
-// round keeps so many of the digits.
-func round(digits string, keep int) (int64, bool) {
+// roundDigits keeps so many of the digits.
+func roundDigits(digits string, keep int) (int64, bool) {
 	if keep < 0 {
 		return 0, true
 	}

@@ -1,11 +1,11 @@
 package linkedin
 
-// countries are the codes of LinkedIn's places that are one.
+// countryCodes are the codes of LinkedIn's places that are one.
 //
 // Choice: LinkedIn names a country by a number and tells only its localized
 // name for it, not its code, so the countries that most is spent in are here.
 // Figures of all others are counted, in a country that is not known.
-var countries = map[string]string{
+var countryCodes = map[string]string{
 	"103644278": "US", "101174742": "CA", "103323778": "MX",
 	"106057199": "BR", "100446943": "AR", "104621616": "CL", "100876405": "CO",
 	"101165590": "GB", "104738515": "IE", "101282230": "DE", "103883259": "AT", "106693272": "CH", "105015875": "FR", "100565514": "BE",

@@ -11,14 +11,14 @@ import (
 	"fanfare/internal/connection"
 )
 
-// active is the status of what runs, unless LinkedIn has another reason.
-const active = "ACTIVE"
+// statusActive is the status of what runs, unless LinkedIn has another reason.
+const statusActive = "ACTIVE"
 
-const paused = "PAUSED"
+const statusPaused = "PAUSED"
 
-// stopped are the statuses of a campaign that does not deliver.
-var stopped = map[string]bool{
-	paused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
+// stoppedStatuses are the statuses of a campaign that does not deliver.
+var stoppedStatuses = map[string]bool{
+	statusPaused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
 }
 
 // The URNs that ids are written as.
@@ -43,11 +43,11 @@ type campaign struct {
 	} `json:"targetingCriteria"`
 }
 
-// audience is the one that the campaign is for, empty where there is none.
+// audienceID is the one that the campaign is for, empty where there is none.
 //
 // Choice: a campaign for several audiences counts as one for none, because
 // LinkedIn does not tell which of them its figures are from.
-func (c *campaign) audience() string {
+func (c *campaign) audienceID() string {
 	found := ""
 	for _, all := range c.Targeting.Include.And {
 		for _, any := range all.Or {
@@ -80,29 +80,29 @@ type segment struct {
 // Entities implements connection.Client.
 func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
 	below := "/rest/adAccounts/" + url.PathEscape(account)
-	campaigns, err := byToken(ctx, c, cr, account, below+"/adCampaigns", "q=search&pageSize=1000", func(x campaign) int64 { return x.ID })
+	campaigns, err := readAllPages(ctx, c, cr, account, below+"/adCampaigns", "q=search&pageSize=1000", func(x campaign) int64 { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	creatives, err := byToken(ctx, c, cr, account, below+"/creatives", "q=criteria&pageSize=100", func(x creative) string { return x.ID })
+	creatives, err := readAllPages(ctx, c, cr, account, below+"/creatives", "q=criteria&pageSize=100", func(x creative) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	segments, err := c.segments(ctx, cr, account)
+	segments, err := c.readSegments(ctx, cr, account)
 	if err != nil {
 		return nil, err
 	}
 	found := &connection.Entities{Groups: map[string]string{}}
 	for _, x := range campaigns {
 		id := strconv.FormatInt(x.ID, 10)
-		found.Campaigns = append(found.Campaigns, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == active, Channel: channel})
-		if audience := x.audience(); audience != "" {
+		found.Campaigns = append(found.Campaigns, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == statusActive, Channel: channel})
+		if audience := x.audienceID(); audience != "" {
 			found.Groups[id] = audience
 		}
 	}
 	for _, x := range creatives {
 		id := strings.TrimPrefix(x.ID, creativeURN)
-		found.Ads = append(found.Ads, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == active, Channel: channel})
+		found.Ads = append(found.Ads, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == statusActive, Channel: channel})
 	}
 	for _, x := range segments {
 		found.Audiences = append(found.Audiences, connection.Entity{External: strconv.FormatInt(x.ID, 10), Name: x.Name, Size: x.Size})
@@ -110,8 +110,8 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	return found, nil
 }
 
-// listing is one page of a list.
-type listing[T any] struct {
+// listPage is one page of a list.
+type listPage[T any] struct {
 	Elements []T `json:"elements"`
 	Metadata struct {
 		NextPageToken string `json:"nextPageToken"`
@@ -121,23 +121,23 @@ type listing[T any] struct {
 	} `json:"paging"`
 }
 
-// find asks for one page.
-func find[T any](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string) (listing[T], error) {
-	var page listing[T]
-	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: path, RawQuery: query, Header: header(cr, "finder"), Account: account}, &page)
+// readPage asks for one page.
+func readPage[T any](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string) (listPage[T], error) {
+	var page listPage[T]
+	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: path, RawQuery: query, Header: apiHeader(cr, "finder"), Account: account}, &page)
 	return page, err
 }
 
-// byToken reads a list whose pages name the next one. What comes twice is
+// readAllPages reads a list whose pages name the next one. What comes twice is
 // dropped.
-func byToken[T any, K comparable](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string, id func(T) K) ([]T, error) {
+func readAllPages[T any, K comparable](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string, id func(T) K) ([]T, error) {
 	found, seen := []T{}, map[K]bool{}
 	for token := ""; ; {
 		asked := query
 		if token != "" {
 			asked += "&pageToken=" + url.QueryEscape(token)
 		}
-		page, err := find[T](ctx, c, cr, account, path, asked)
+		page, err := readPage[T](ctx, c, cr, account, path, asked)
 		if err != nil {
 			return nil, err
 		}
@@ -152,25 +152,25 @@ func byToken[T any, K comparable](ctx context.Context, c *Client, cr connection.
 			return found, nil
 		}
 		if next == token {
-			return nil, drift("A page names itself as the next one.")
+			return nil, reportChanged("A page names itself as the next one.")
 		}
 		token = next
 	}
 }
 
-// segments reads the audiences, whose pages are counted.
-func (c *Client) segments(ctx context.Context, cr connection.Credentials, account string) ([]segment, error) {
+// readSegments reads the audiences, whose pages are counted.
+func (c *Client) readSegments(ctx context.Context, cr connection.Credentials, account string) ([]segment, error) {
 	const size = 100
 	found, seen := []segment{}, map[int64]bool{}
 	total := 0
 	for start := 0; ; start += size {
-		query := "q=accounts&accounts=" + list(accountURN, account) + "&start=" + strconv.Itoa(start) + "&count=" + strconv.Itoa(size)
-		page, err := find[segment](ctx, c, cr, account, "/rest/adSegments", query)
+		query := "q=accounts&accounts=" + urnList(accountURN, account) + "&start=" + strconv.Itoa(start) + "&count=" + strconv.Itoa(size)
+		page, err := readPage[segment](ctx, c, cr, account, "/rest/adSegments", query)
 		if err != nil {
 			return nil, err
 		}
 		if start > 0 && page.Paging.Total != total {
-			return nil, drift("The list became longer or shorter while it was read.")
+			return nil, reportChanged("The list became longer or shorter while it was read.")
 		}
 		total = page.Paging.Total
 		for _, x := range page.Elements {
@@ -184,14 +184,14 @@ func (c *Client) segments(ctx context.Context, cr connection.Credentials, accoun
 		}
 	}
 	if len(found) != total {
-		return nil, drift("The list has more or fewer entries than LinkedIn says.")
+		return nil, reportChanged("The list has more or fewer entries than LinkedIn says.")
 	}
 	return found, nil
 }
 
-// list writes ids as a list of URNs. The colons in them are no punctuation of
+// urnList writes ids as a list of URNs. The colons in them are no punctuation of
 // Rest.li and must be escaped, the brackets around them must not.
-func list(urn string, ids ...string) string {
+func urnList(urn string, ids ...string) string {
 	urns := make([]string, len(ids))
 	for i, id := range ids {
 		urns[i] = url.QueryEscape(urn + id)

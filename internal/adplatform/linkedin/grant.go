@@ -34,7 +34,7 @@ func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
 
 // Exchange implements connection.Grantor.
 func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Grant, code string) (connection.Credentials, error) {
-	return c.token(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
+	return c.requestTokens(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
 }
 
 // Refresh implements connection.Grantor. Refresh tokens end a year after the
@@ -44,11 +44,11 @@ func (c *Client) Refresh(ctx context.Context, a connection.App, cr connection.Cr
 	if cr.Refresh.Empty() {
 		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token: grant access again."}
 	}
-	return c.token(ctx, a, cr, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cr.Refresh.Reveal()}})
+	return c.requestTokens(ctx, a, cr, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cr.Refresh.Reveal()}})
 }
 
-// token asks for tokens and puts them in the place of those that were.
-func (c *Client) token(ctx context.Context, a connection.App, cr connection.Credentials, form url.Values) (connection.Credentials, error) {
+// requestTokens asks for tokens and puts them in the place of those that were.
+func (c *Client) requestTokens(ctx context.Context, a connection.App, cr connection.Credentials, form url.Values) (connection.Credentials, error) {
 	var got struct {
 		Access         string `json:"access_token"`
 		Seconds        int64  `json:"expires_in"`
@@ -62,9 +62,9 @@ func (c *Client) token(ctx context.Context, a connection.App, cr connection.Cred
 		return cr, err
 	}
 	cr.Access, cr.IssuedAt, cr.App = secret.New(got.Access), clock.At(c.now()), a
-	cr.ExpiresAt = c.after(got.Seconds)
+	cr.ExpiresAt = c.instantAfter(got.Seconds)
 	if got.Refresh != "" {
-		cr.Refresh, cr.RefreshExpiresAt = secret.New(got.Refresh), c.after(got.RefreshSeconds)
+		cr.Refresh, cr.RefreshExpiresAt = secret.New(got.Refresh), c.instantAfter(got.RefreshSeconds)
 	}
 	if got.Scope != "" {
 		cr.Scopes = strings.FieldsFunc(got.Scope, func(r rune) bool { return r == ',' || r == ' ' })
@@ -72,8 +72,8 @@ func (c *Client) token(ctx context.Context, a connection.App, cr connection.Cred
 	return cr, nil
 }
 
-// after is the moment some seconds from now, nil for never.
-func (c *Client) after(seconds int64) *clock.Instant {
+// instantAfter is the moment some seconds from now, nil for never.
+func (c *Client) instantAfter(seconds int64) *clock.Instant {
 	if seconds == 0 {
 		return nil
 	}

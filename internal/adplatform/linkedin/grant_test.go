@@ -15,7 +15,7 @@ import (
 
 func TestGrant(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	grant := connection.Grant{Redirect: "https://fanfare.test/back?x=1", State: "a state", Write: true}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.client.AuthorizeURL(w.access.App, grant), http.NoBody)
 	if err != nil {
@@ -65,10 +65,10 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestErrorsKeepSecrets has a server repeat everything that it was sent.
-func TestErrorsKeepSecrets(t *testing.T) {
+// TestErrorsOmitSecrets has a server repeat everything that it was sent.
+func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
-	c := over(func(w http.ResponseWriter, r *http.Request) {
+	c := clientOf(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"message":%q}`, fmt.Sprint(r.URL, r.Header, string(body), err))

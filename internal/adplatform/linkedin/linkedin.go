@@ -25,10 +25,10 @@ const (
 	apiHost   = "https://api.linkedin.com"
 	loginHost = "https://www.linkedin.com"
 	version   = "202610"
-	// perSecond is slow enough for an account: LinkedIn counts calls by day
+	// callsPerSecond is slow enough for an account: LinkedIn counts calls by day
 	// and does not tell how many there may be.
-	perSecond = 5
-	channel   = "social"
+	callsPerSecond = 5
+	channel        = "social"
 )
 
 // Client is a connection.Client and a connection.Grantor.
@@ -41,11 +41,11 @@ type Client struct {
 // New makes a client. Without a base it speaks to LinkedIn itself, which gives
 // access at another host than figures.
 func New(o transport.Options) *Client {
-	o.Read = read
+	o.ReadError = readError
 	login := o
 	if o.Base == "" {
 		o.Base, login.Base = apiHost, loginHost
-		o.PerSecond = cmp.Or(o.PerSecond, perSecond)
+		o.PerSecond = cmp.Or(o.PerSecond, callsPerSecond)
 	}
 	return &Client{transport.New(o), transport.New(login), login.Base, o.Now}
 }
@@ -71,9 +71,9 @@ func (c *Client) About() connection.About {
 	}
 }
 
-// header is what every call to the API has; method is Rest.li's word for what
+// apiHeader is what every call to the API has; method is Rest.li's word for what
 // is done.
-func header(cr connection.Credentials, method string) http.Header {
+func apiHeader(cr connection.Credentials, method string) http.Header {
 	return http.Header{
 		"Authorization":             {"Bearer " + cr.Access.Reveal()},
 		"Linkedin-Version":          {version},
@@ -82,9 +82,9 @@ func header(cr connection.Credentials, method string) http.Header {
 	}
 }
 
-// failure is how LinkedIn says no: the API in one way, the host that gives
+// errorAnswer is how LinkedIn says no: the API in one way, the host that gives
 // access in the other.
-type failure struct {
+type errorAnswer struct {
 	ServiceErrorCode int    `json:"serviceErrorCode"`
 	Code             string `json:"code"`
 	Message          string `json:"message"`
@@ -92,31 +92,31 @@ type failure struct {
 	Description      string `json:"error_description"`
 }
 
-// read implements transport.Options.Read.
-func read(status int, header http.Header, body []byte, now time.Time) *connection.Error {
+// readError implements transport.Options.Read.
+func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
 	if status < http.StatusMultipleChoices {
 		return nil
 	}
-	var said failure
+	var said errorAnswer
 	if err := json.Unmarshal(body, &said); err != nil {
 		// What is no JSON comes from something before LinkedIn; the status
 		// says enough.
-		said = failure{}
+		said = errorAnswer{}
 	}
 	e := &connection.Error{
-		Class:     class(status, said),
+		Class:     classOf(status, said),
 		Code:      cmp.Or(said.Code, said.Error, strconv.Itoa(cmp.Or(said.ServiceErrorCode, status))),
 		Message:   cmp.Or(said.Message, said.Description, "LinkedIn answered with status "+strconv.Itoa(status)+"."),
 		RequestID: header.Get("X-Li-Uuid"),
 	}
 	if e.Class == connection.Throttled {
-		e.Until = regained(e.Message, now)
+		e.Until = retryTime(e.Message, now)
 	}
 	return e
 }
 
-// class tells what can be done about a failure.
-func class(status int, said failure) connection.Class {
+// classOf tells what can be done about a failure.
+func classOf(status int, said errorAnswer) connection.Class {
 	switch {
 	case said.Code == "NONEXISTENT_VERSION" || status == http.StatusUpgradeRequired:
 		return connection.Sunset
@@ -139,17 +139,17 @@ func class(status int, said failure) connection.Class {
 	return connection.Refused
 }
 
-// regained is when LinkedIn takes calls again. A quota of a day ends at
+// retryTime is when LinkedIn takes calls again. A quota of a day ends at
 // midnight, all others are over some minutes later: the number of figures is
 // counted over five.
-func regained(message string, now time.Time) time.Time {
+func retryTime(message string, now time.Time) time.Time {
 	if strings.Contains(strings.ToUpper(message), "DAY LIMIT") {
 		return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	}
 	return now.Add(330 * time.Second)
 }
 
-func drift(message string) error {
+func reportChanged(message string) error {
 	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
 }
 
@@ -162,7 +162,7 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 		Name     string         `json:"name"`
 		Currency money.Currency `json:"currency"`
 	}
-	found, err := byToken(ctx, c, cr, "", "/rest/adAccounts", "q=search&search=(status:(values:List(ACTIVE)))&pageSize=1000", func(a account) int64 { return a.ID })
+	found, err := readAllPages(ctx, c, cr, "", "/rest/adAccounts", "q=search&search=(status:(values:List(ACTIVE)))&pageSize=1000", func(a account) int64 { return a.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -183,24 +183,24 @@ func campaignPath(account, id string) string {
 // Status implements connection.Client.
 func (c *Client) Status(ctx context.Context, cr connection.Credentials, account, id string) (connection.Observed, error) {
 	var found campaign
-	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: campaignPath(account, id), Header: header(cr, "get"), Account: account, Urgent: true}, &found)
+	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: campaignPath(account, id), Header: apiHeader(cr, "get"), Account: account, Urgent: true}, &found)
 	if err != nil {
 		return connection.Observed{}, err
 	}
 	if strconv.FormatInt(found.ID, 10) != id {
 		return connection.Observed{}, nil
 	}
-	return connection.Observed{Status: found.Status, Runs: found.Status == active, Stopped: stopped[found.Status]}, nil
+	return connection.Observed{Status: found.Status, Runs: found.Status == statusActive, Stopped: stoppedStatuses[found.Status]}, nil
 }
 
 // SetStatus implements connection.Client.
 func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
-	status := paused
+	status := statusPaused
 	if run {
-		status = active
+		status = statusActive
 	}
 	_, err := c.api.Do(ctx, transport.Call{
-		Method: http.MethodPost, Path: campaignPath(account, id), Header: header(cr, "partial_update"), Account: account, Urgent: true,
+		Method: http.MethodPost, Path: campaignPath(account, id), Header: apiHeader(cr, "partial_update"), Account: account, Urgent: true,
 		JSON: map[string]any{"patch": map[string]any{"$set": map[string]string{"status": status}}},
 	}, nil)
 	return err

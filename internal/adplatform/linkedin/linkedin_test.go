@@ -29,26 +29,26 @@ var (
 	_ connection.Grantor = (*linkedin.Client)(nil)
 )
 
-// world is a sandbox with our client in front of it.
-type world struct {
+// testSandbox is a sandbox with our client in front of it.
+type testSandbox struct {
 	server  *sandbox.Server
 	client  *linkedin.Client
 	account *sandbox.Account
 	access  connection.Credentials
 	slept   time.Duration
-	// asked are the queries for figures.
-	asked []string
+	// reportQueries are the queries for figures.
+	reportQueries []string
 }
 
 // Do implements transport.Doer.
-func (w *world) Do(r *http.Request) (*http.Response, error) {
+func (w *testSandbox) Do(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/adAnalytics") {
-		w.asked = append(w.asked, r.URL.RawQuery)
+		w.reportQueries = append(w.reportQueries, r.URL.RawQuery)
 	}
 	return w.server.Do(r)
 }
 
-func newWorld(t *testing.T, scale int) *world {
+func newSandbox(t *testing.T, scale int) *testSandbox {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Scale: scale, Now: func() time.Time { return now }})
 	if err != nil {
@@ -58,7 +58,7 @@ func newWorld(t *testing.T, scale int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{server: server}
+	w := &testSandbox{server: server}
 	w.client = linkedin.New(transport.Options{
 		Base: "http://sandbox.test/linkedin", Do: w, Now: func() time.Time { return now.Add(w.slept) },
 		Sleep: func(_ context.Context, d time.Duration) error { w.slept += d; return nil },
@@ -71,7 +71,7 @@ func newWorld(t *testing.T, scale int) *world {
 	return w
 }
 
-func (w *world) strike(t *testing.T, r sandbox.Rule) {
+func (w *testSandbox) addFault(t *testing.T, r sandbox.Rule) {
 	t.Helper()
 	r.Platform = sandbox.LinkedInAds
 	if err := w.server.Strike(r); err != nil {
@@ -80,7 +80,7 @@ func (w *world) strike(t *testing.T, r sandbox.Rule) {
 }
 
 // report reads a level over the last days.
-func (w *world) report(t *testing.T, level connection.Level, days clock.Date) ([]fact.Row, error) {
+func (w *testSandbox) report(t *testing.T, level connection.Level, days clock.Date) ([]fact.Row, error) {
 	t.Helper()
 	entities, err := w.client.Entities(t.Context(), w.access, w.account.ID)
 	if err != nil {
@@ -96,17 +96,17 @@ func (w *world) report(t *testing.T, level connection.Level, days clock.Date) ([
 	return rows, err
 }
 
-var levels = map[connection.Level]sandbox.Level{
+var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// truth is what a report should give. A campaign is a group of its own, so
+// expectedRows is what a report should give. A campaign is a group of its own, so
 // what it has beyond its ads is for its audience too.
-func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
+func (w *testSandbox) expectedRows(level connection.Level, days clock.Date) []fact.Row {
 	today := w.server.Today(w.account)
 	sums := map[fact.Row]fact.Values{}
-	for r := range w.server.Rows(w.account, levels[level], today-days+1, today) {
+	for r := range w.server.Rows(w.account, sandboxLevels[level], today-days+1, today) {
 		row := fact.Row{Family: connection.Families[level], Date: r.Date, Channel: "social", Country: r.Country, Device: r.Device}
 		if r.Campaign != nil {
 			row.Campaign = fact.Entity{ExternalID: r.Campaign.ID, Name: r.Campaign.Name}
@@ -129,7 +129,7 @@ func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
 			}
 		}
 		if level >= connection.LevelGeo {
-			values = without(values, fact.Reach)
+			values = withoutMeasure(values, fact.Reach)
 		}
 		sums[row] = values
 	}
@@ -141,7 +141,7 @@ func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
 	return rows
 }
 
-func without(v fact.Values, measure fact.Measure) (rest fact.Values) {
+func withoutMeasure(v fact.Values, measure fact.Measure) (rest fact.Values) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		if n, known := v.Get(m); known && m != measure {
 			rest.Set(m, n)
@@ -150,8 +150,8 @@ func without(v fact.Values, measure fact.Measure) (rest fact.Values) {
 	return rest
 }
 
-// same compares rows in any order.
-func same(t *testing.T, got, want []fact.Row) {
+// compareRows compares rows in any order.
+func compareRows(t *testing.T, got, want []fact.Row) {
 	t.Helper()
 	lines := func(rows []fact.Row) []string {
 		list := []string{}
@@ -167,30 +167,30 @@ func same(t *testing.T, got, want []fact.Row) {
 	}
 }
 
-func TestReportsEqualWhatTheAccountHas(t *testing.T) {
+func TestReportMatchesSandbox(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	for _, level := range w.client.About().Levels {
 		got, err := w.report(t, level, 60)
 		if err != nil {
 			t.Fatalf("level %d: %v", level, err)
 		}
-		want := w.truth(level, 60)
+		want := w.expectedRows(level, 60)
 		if len(want) < 60 {
 			t.Fatalf("level %d: only %d rows to compare", level, len(want))
 		}
-		same(t, got, want)
+		compareRows(t, got, want)
 	}
 	if _, err := w.report(t, connection.LevelDemographic, 1); connection.ClassOf(err) != connection.Refused {
 		t.Errorf("by age and gender: got %v want it refused", err)
 	}
 }
 
-// TestCallsFit wants no call for more than LinkedIn takes: 50 campaigns, or
+// TestCallSizeLimits wants no call for more than LinkedIn takes: 50 campaigns, or
 // one where members are told apart, 20 fields and 4 KB.
-func TestCallsFit(t *testing.T) {
+func TestCallSizeLimits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 40)
+	w := newSandbox(t, 40)
 	campaigns := len(w.account.Campaigns)
 	if campaigns <= 100 {
 		t.Fatalf("got %d campaigns want more than fit into two calls", campaigns)
@@ -199,16 +199,16 @@ func TestCallsFit(t *testing.T) {
 		connection.LevelAccount: 1, connection.LevelCampaign: (campaigns + 49) / 50, connection.LevelAd: (campaigns + 49) / 50,
 		connection.LevelDevice: (campaigns + 49) / 50, connection.LevelGeo: campaigns,
 	} {
-		w.asked = nil
+		w.reportQueries = nil
 		got, err := w.report(t, level, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, got, w.truth(level, 2))
-		if len(w.asked) != want {
-			t.Errorf("level %d: got %d calls want %d", level, len(w.asked), want)
+		compareRows(t, got, w.expectedRows(level, 2))
+		if len(w.reportQueries) != want {
+			t.Errorf("level %d: got %d calls want %d", level, len(w.reportQueries), want)
 		}
-		for _, query := range w.asked {
+		for _, query := range w.reportQueries {
 			_, fields, _ := strings.Cut(query, "fields=")
 			if len(query) > 4000 || strings.Count(fields, ",") >= 20 || !strings.Contains(query, "(start:(year:2026,month:10,day:19)") {
 				t.Errorf("level %d: got a query of %d bytes: %.300s", level, len(query), query)
@@ -239,9 +239,9 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.rule.Fault, test.want), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 1)
+			w := newSandbox(t, 1)
 			test.rule.Path = "/adAnalytics"
-			w.strike(t, test.rule)
+			w.addFault(t, test.rule)
 			_, err := w.report(t, connection.LevelCampaign, 30)
 			if test.want == "" {
 				if err != nil {
@@ -263,8 +263,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestClasses has answers that the sandbox does not give.
-func TestClasses(t *testing.T) {
+// TestErrorClasses has answers that the sandbox does not give.
+func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		status int
@@ -279,7 +279,7 @@ func TestClasses(t *testing.T) {
 		{426, `{"code":"NONEXISTENT_VERSION"}`, connection.Sunset},
 		{502, `<html>`, connection.Transient},
 	} {
-		c := over(func(w http.ResponseWriter, _ *http.Request) {
+		c := clientOf(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(test.status)
 			fmt.Fprint(w, test.body)
 		})
@@ -288,7 +288,7 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%d %s: got %v want %s", test.status, test.body, err, test.want)
 		}
 	}
-	c := over(func(w http.ResponseWriter, _ *http.Request) {
+	c := clientOf(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		fmt.Fprint(w, `{"message":"Resource level throttle APPLICATION DAY limit for calls to this resource is reached."}`)
 	})
@@ -298,16 +298,16 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// over is a client of a server that a test plays itself.
-func over(answer http.HandlerFunc) *linkedin.Client {
+// clientOf is a client of a server that a test plays itself.
+func clientOf(answer http.HandlerFunc) *linkedin.Client {
 	return linkedin.New(transport.Options{
-		Base: "http://linkedin.test", Do: doer(answer), Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Base: "http://linkedin.test", Do: handlerDoer(answer), Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 }
 
-type doer http.HandlerFunc
+type handlerDoer http.HandlerFunc
 
-func (d doer) Do(r *http.Request) (*http.Response, error) {
+func (d handlerDoer) Do(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	if r.Body == nil {
 		r.Body = http.NoBody
@@ -316,14 +316,14 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// element is a report with one row, whose members can be replaced.
-func element(fields string) string {
+// reportElement is a report with one row, whose members can be replaced.
+func reportElement(fields string) string {
 	return `{"elements":[{"pivotValues":["urn:li:sponsoredCampaign:1"],"dateRange":{"start":{"year":2026,"month":10,"day":1}}` + fields + `}]}`
 }
 
-func figures(t *testing.T, answer string) ([]fact.Row, error) {
+func readMetrics(t *testing.T, answer string) ([]fact.Row, error) {
 	t.Helper()
-	c := over(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
+	c := clientOf(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
 	var got []fact.Row
 	q := connection.Report{Account: "1", Level: connection.LevelCampaign, Entities: &connection.Entities{Campaigns: []connection.Entity{{External: "1"}}}}
 	err := c.Report(t.Context(), connection.Credentials{}, q, func(rows []fact.Row) error {
@@ -343,7 +343,7 @@ func TestAmounts(t *testing.T) {
 		`,"costInLocalCurrency":7.5`: "7500000", `,"costInLocalCurrency":"1e3"`: "refused", `,"costInLocalCurrency":"x"`: "refused", `,"costInLocalCurrency":{}`: "refused",
 	} {
 		got := "refused"
-		rows, err := figures(t, element(field))
+		rows, err := readMetrics(t, reportElement(field))
 		if err == nil {
 			n, known := rows[0].Values.Get(fact.Spend)
 			if got = fmt.Sprint(n); !known {
@@ -356,24 +356,24 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-func TestRowsThatComeAgain(t *testing.T) {
+func TestDuplicateRows(t *testing.T) {
 	t.Parallel()
-	one := strings.TrimSuffix(strings.TrimPrefix(element(`,"clicks":1`), `{"elements":[`), `]}`)
+	one := strings.TrimSuffix(strings.TrimPrefix(reportElement(`,"clicks":1`), `{"elements":[`), `]}`)
 	two := strings.Replace(one, `"clicks":1`, `"clicks":2`, 1)
-	if rows, err := figures(t, `{"elements":[`+one+","+one+`]}`); err != nil || len(rows) != 1 || rows[0].Values.V[fact.Clicks] != 1 {
+	if rows, err := readMetrics(t, `{"elements":[`+one+","+one+`]}`); err != nil || len(rows) != 1 || rows[0].Values.V[fact.Clicks] != 1 {
 		t.Errorf("the same again: got %v (%v) want one row", rows, err)
 	}
-	if _, err := figures(t, `{"elements":[`+one+","+two+`]}`); err == nil || connection.ClassOf(err) != connection.Drift {
+	if _, err := readMetrics(t, `{"elements":[`+one+","+two+`]}`); err == nil || connection.ClassOf(err) != connection.Drift {
 		t.Errorf("another again: got %v want drift", err)
 	}
-	if _, err := figures(t, `{"elements":[`+strings.Repeat(one+",", 14_999)+one+`]}`); err == nil || connection.ClassOf(err) != connection.TooLarge {
+	if _, err := readMetrics(t, `{"elements":[`+strings.Repeat(one+",", 14_999)+one+`]}`); err == nil || connection.ClassOf(err) != connection.TooLarge {
 		t.Errorf("as many as there can be: got %v want too large", err)
 	}
 }
 
 func TestAccounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	got, err := w.client.Accounts(t.Context(), w.access)
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %v (%v) want one account", got, err)
@@ -382,7 +382,7 @@ func TestAccounts(t *testing.T) {
 	if diff := difference.Diff(want, got[0]); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
-	w.strike(t, sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
+	w.addFault(t, sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
 	if got, err := w.client.Accounts(t.Context(), w.access); err != nil || len(got) != 0 {
 		t.Errorf("closed: got %v (%v) want none", got, err)
 	}
@@ -390,8 +390,8 @@ func TestAccounts(t *testing.T) {
 
 func TestEntities(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 40)
-	w.strike(t, sandbox.Rule{Fault: sandbox.FaultDuplicatePage})
+	w := newSandbox(t, 40)
+	w.addFault(t, sandbox.Rule{Fault: sandbox.FaultDuplicatePage})
 	got, err := w.client.Entities(t.Context(), w.access, w.account.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -420,7 +420,7 @@ func TestEntities(t *testing.T) {
 		t.Errorf("got %+v want %+v", a, w.account.Audiences[0])
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
-		w.strike(t, sandbox.Rule{Fault: fault, Count: new(1)})
+		w.addFault(t, sandbox.Rule{Fault: fault, Count: new(1)})
 		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}
@@ -429,7 +429,7 @@ func TestEntities(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	id := w.account.Campaigns[0].ID
 	for _, run := range []bool{false, false, true, true} {
 		if err := w.client.SetStatus(t.Context(), w.access, w.account.ID, id, run); err != nil {

@@ -17,33 +17,33 @@ import (
 	"fanfare/internal/fact"
 )
 
-// cut is how a level is asked for.
-type cut struct {
+// levelQuery is how a level is asked for.
+type levelQuery struct {
 	// pivots are what rows are told apart by, besides the day.
 	pivots []string
-	// together is how many campaigns fit into one call, 0 for asking by
+	// campaignsPerCall is how many campaigns fit into one call, 0 for asking by
 	// account.
-	together int
-	figures  []figure
+	campaignsPerCall int
+	metrics          []metricField
 }
 
-// figure is a field and what it is for us.
-type figure struct {
+// metricField is a field and what it is for us.
+type metricField struct {
 	field   string
 	measure fact.Measure
 }
 
 const (
-	// batch is how many URNs fit into a query, which is cut at 4 KB.
-	batch = 50
-	// most is how many rows an answer has; there are no further pages.
-	most = 15_000
+	// maxURNs is how many URNs fit into a query, which is cut at 4 KB.
+	maxURNs = 50
+	// maxRows is how many rows an answer has; there are no further pages.
+	maxRows = 15_000
 )
 
 var (
-	// shown are the figures of every report. Reach cannot be added up, and
+	// additiveMetrics are the figures of every report. Reach cannot be added up, and
 	// breakdowns are.
-	shown = []figure{
+	additiveMetrics = []metricField{
 		{"impressions", fact.Impressions},
 		{"clicks", fact.Clicks},
 		{"costInLocalCurrency", fact.Spend},
@@ -54,23 +54,23 @@ var (
 		{"videoViews", fact.VideoViews},
 		{"videoCompletions", fact.VideoCompletions},
 	}
-	all = append(slices.Clip(shown), figure{"approximateMemberReach", fact.Reach})
+	allMetrics = append(slices.Clip(additiveMetrics), metricField{"approximateMemberReach", fact.Reach})
 )
 
-// cuts are the levels. Members are told apart only in calls with one pivot,
+// levelQueries are the levels. Members are told apart only in calls with one pivot,
 // which then must be for one campaign each.
-var cuts = map[connection.Level]cut{
-	connection.LevelAccount:  {[]string{"ACCOUNT"}, 0, all},
-	connection.LevelCampaign: {[]string{"CAMPAIGN"}, batch, all},
-	connection.LevelAd:       {[]string{"CAMPAIGN", "CREATIVE"}, batch, all},
-	connection.LevelGeo:      {[]string{"MEMBER_COUNTRY_V2"}, 1, shown},
-	connection.LevelDevice:   {[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, batch, shown},
+var levelQueries = map[connection.Level]levelQuery{
+	connection.LevelAccount:  {[]string{"ACCOUNT"}, 0, allMetrics},
+	connection.LevelCampaign: {[]string{"CAMPAIGN"}, maxURNs, allMetrics},
+	connection.LevelAd:       {[]string{"CAMPAIGN", "CREATIVE"}, maxURNs, allMetrics},
+	connection.LevelGeo:      {[]string{"MEMBER_COUNTRY_V2"}, 1, additiveMetrics},
+	connection.LevelDevice:   {[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, maxURNs, additiveMetrics},
 }
 
 var devices = map[string]string{"DESKTOP_WEB": "desktop", "MOBILE_WEB": "mobile", "MOBILE_APP": "mobile"}
 
-// element is one row of a report.
-type element struct {
+// reportElement is one row of a report.
+type reportElement struct {
 	PivotValues []string `json:"pivotValues"`
 	DateRange   struct {
 		Start struct {
@@ -86,7 +86,7 @@ type element struct {
 // Report implements connection.Client. Rows come call by call: LinkedIn has no
 // pages here.
 func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	how, ok := cuts[q.Level]
+	how, ok := levelQueries[q.Level]
 	if !ok {
 		return &connection.Error{Class: connection.Refused, Code: "level_unknown", Message: "LinkedIn has no such report."}
 	}
@@ -97,32 +97,32 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 		}
 		q.Entities = found
 	}
-	r := newReading(how, q)
-	if how.together == 0 {
-		return c.part(ctx, cr, r, nil, each)
+	r := newReportReader(how, q)
+	if how.campaignsPerCall == 0 {
+		return c.readCall(ctx, cr, r, nil, each)
 	}
-	for some := range slices.Chunk(q.Entities.Campaigns, how.together) {
+	for some := range slices.Chunk(q.Entities.Campaigns, how.campaignsPerCall) {
 		ids := []string{}
 		for _, campaign := range some {
 			ids = append(ids, campaign.External)
 		}
-		if err := c.part(ctx, cr, r, ids, each); err != nil {
+		if err := c.readCall(ctx, cr, r, ids, each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// part reads what one call gives.
-func (c *Client) part(ctx context.Context, cr connection.Credentials, r *reading, campaigns []string, each func([]fact.Row) error) error {
-	var got listing[element]
+// readCall reads what one call gives.
+func (c *Client) readCall(ctx context.Context, cr connection.Credentials, r *reportReader, campaigns []string, each func([]fact.Row) error) error {
+	var got listPage[reportElement]
 	_, err := c.api.Do(ctx, transport.Call{
-		Method: http.MethodGet, Path: "/rest/adAnalytics", RawQuery: r.query(campaigns), Header: header(cr, "finder"), Account: r.q.Account,
+		Method: http.MethodGet, Path: "/rest/adAnalytics", RawQuery: r.query(campaigns), Header: apiHeader(cr, "finder"), Account: r.q.Account,
 	}, &got)
 	if err != nil {
 		return err
 	}
-	if len(got.Elements) >= most {
+	if len(got.Elements) >= maxRows {
 		return &connection.Error{Class: connection.TooLarge, Code: "too_many_rows", Message: "LinkedIn's report may be cut off: it has as many rows as one can have."}
 	}
 	rows, err := r.rows(got.Elements, campaigns)
@@ -132,16 +132,16 @@ func (c *Client) part(ctx context.Context, cr connection.Credentials, r *reading
 	return each(rows)
 }
 
-// reading is a report on its way.
-type reading struct {
-	cut
+// reportReader is a report on its way.
+type reportReader struct {
+	levelQuery
 	q      connection.Report
 	family fact.Family
 	names  map[string]string
 }
 
-func newReading(how cut, q connection.Report) *reading {
-	r := &reading{how, q, connection.Families[q.Level], map[string]string{}}
+func newReportReader(how levelQuery, q connection.Report) *reportReader {
+	r := &reportReader{how, q, connection.Families[q.Level], map[string]string{}}
 	for _, list := range [][]connection.Entity{q.Entities.Campaigns, q.Entities.Ads, q.Entities.Audiences} {
 		for _, e := range list {
 			r.names[e.External] = e.Name
@@ -151,7 +151,7 @@ func newReading(how cut, q connection.Report) *reading {
 }
 
 // query asks for the report; its punctuation is Rest.li's.
-func (r *reading) query(campaigns []string) string {
+func (r *reportReader) query(campaigns []string) string {
 	day := func(d clock.Date) string {
 		year, month, day := d.Calendar()
 		return fmt.Sprintf("(year:%d,month:%d,day:%d)", year, month, day)
@@ -160,12 +160,12 @@ func (r *reading) query(campaigns []string) string {
 	if len(r.pivots) > 1 {
 		by = "q=statistics&pivots=List(" + strings.Join(r.pivots, ",") + ")"
 	}
-	of := "accounts=" + list(accountURN, r.q.Account)
+	of := "accounts=" + urnList(accountURN, r.q.Account)
 	if campaigns != nil {
-		of = "campaigns=" + list(campaignURN, campaigns...)
+		of = "campaigns=" + urnList(campaignURN, campaigns...)
 	}
 	fields := []string{"pivotValues", "dateRange"}
-	for _, f := range r.figures {
+	for _, f := range r.metrics {
 		fields = append(fields, f.field)
 	}
 	return by + "&timeGranularity=(value:DAILY)&dateRange=(start:" + day(r.q.First) + ",end:" + day(r.q.Last) + ")&" + of + "&fields=" + strings.Join(fields, ",")
@@ -173,18 +173,18 @@ func (r *reading) query(campaigns []string) string {
 
 // rows reads the rows of one answer, each once, and adds up those that are
 // the same to us.
-func (r *reading) rows(elements []element, campaigns []string) ([]fact.Row, error) {
+func (r *reportReader) rows(elements []reportElement, campaigns []string) ([]fact.Row, error) {
 	rows := make([]fact.Row, 0, len(elements))
 	seen, at := map[string]fact.Values{}, map[fact.Row]int{}
 	for _, e := range elements {
-		row, err := r.row(e, campaigns)
+		row, err := r.factRow(e, campaigns)
 		if err != nil {
 			return nil, err
 		}
 		key := row.Date.String() + strings.Join(e.PivotValues, "|")
 		if before, again := seen[key]; again {
 			if before != row.Values {
-				return nil, drift("A row came twice, with different figures.")
+				return nil, reportChanged("A row came twice, with different figures.")
 			}
 			continue
 		}
@@ -197,7 +197,7 @@ func (r *reading) rows(elements []element, campaigns []string) ([]fact.Row, erro
 			rows = append(rows, row)
 			continue
 		}
-		for _, f := range r.figures {
+		for _, f := range r.metrics {
 			if n, ok := row.Values.Get(f.measure); ok {
 				rows[where].Values.Set(f.measure, rows[where].Values.V[f.measure]+n)
 			}
@@ -206,15 +206,15 @@ func (r *reading) rows(elements []element, campaigns []string) ([]fact.Row, erro
 	return rows, nil
 }
 
-// row reads a row. A call for one campaign does not name it again.
-func (r *reading) row(e element, campaigns []string) (fact.Row, error) {
+// factRow reads a row. A call for one campaign does not name it again.
+func (r *reportReader) factRow(e reportElement, campaigns []string) (fact.Row, error) {
 	start := e.DateRange.Start
 	row := fact.Row{Family: r.family, Channel: channel, Date: clock.MakeDate(start.Year, start.Month, start.Day)}
 	if start.Year == 0 || len(e.PivotValues) != len(r.pivots) {
-		return row, malformed("dateRange or pivotValues")
+		return row, malformedError("dateRange or pivotValues")
 	}
 	campaign := ""
-	if r.together == 1 {
+	if r.campaignsPerCall == 1 {
 		campaign = campaigns[0]
 	}
 	for i, value := range e.PivotValues {
@@ -224,7 +224,7 @@ func (r *reading) row(e element, campaigns []string) (fact.Row, error) {
 		case "CREATIVE":
 			row.Creative = r.entity(strings.TrimPrefix(value, creativeURN))
 		case "MEMBER_COUNTRY_V2":
-			row.Country = countries[strings.TrimPrefix(value, geoURN)]
+			row.Country = countryCodes[strings.TrimPrefix(value, geoURN)]
 		case "IMPRESSION_DEVICE_TYPE":
 			row.Device = cmp.Or(devices[value], "unknown")
 		}
@@ -233,29 +233,29 @@ func (r *reading) row(e element, campaigns []string) (fact.Row, error) {
 	if r.q.Level > connection.LevelCampaign {
 		row.Audience = r.entity(r.q.Entities.Groups[campaign])
 	}
-	for _, f := range r.figures {
+	for _, f := range r.metrics {
 		raw, ok := e.Fields[f.field]
 		if !ok || raw.Kind() == 'n' {
 			continue
 		}
-		n, ok := number(strings.Trim(string(raw), `"`), f.measure)
+		n, ok := parseMetric(strings.Trim(string(raw), `"`), f.measure)
 		if !ok {
-			return row, malformed(f.field)
+			return row, malformedError(f.field)
 		}
 		row.Values.Set(f.measure, n)
 	}
 	return row, nil
 }
 
-func (r *reading) entity(id string) fact.Entity {
+func (r *reportReader) entity(id string) fact.Entity {
 	return fact.Entity{ExternalID: id, Name: r.names[id]}
 }
 
-// number reads a figure in its measure's unit. Amounts come with more digits
+// parseMetric reads a figure in its measure's unit. Amounts come with more digits
 // than count, and are rounded.
-func number(text string, m fact.Measure) (int64, bool) {
+func parseMetric(text string, m fact.Measure) (int64, bool) {
 	if whole, fraction, _ := strings.Cut(text, "."); len(fraction) > fact.MaxDigits {
-		kept, ok := number(whole+"."+fraction[:fact.MaxDigits], m)
+		kept, ok := parseMetric(whole+"."+fraction[:fact.MaxDigits], m)
 		if fraction[fact.MaxDigits] < '5' || !m.Scaled() {
 			return kept, ok
 		}
@@ -264,10 +264,10 @@ func number(text string, m fact.Measure) (int64, bool) {
 		}
 		return kept + 1, ok
 	}
-	return transport.Figure(text, m)
+	return transport.ParseMetric(text, m)
 }
 
-// malformed is transient like every answer that is not what it should be.
-func malformed(name string) error {
+// malformedError is transient like every answer that is not what it should be.
+func malformedError(name string) error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "LinkedIn's report has a " + name + " that is not what it should be."}
 }

@@ -13,44 +13,44 @@ import (
 	"fanfare/internal/connection"
 )
 
-// failure is what Meta says when something is wrong.
-type failure struct {
+// errorAnswer is what Meta says when something is wrong.
+type errorAnswer struct {
 	Message string `json:"message"`
 	Code    int    `json:"code"`
 	Subcode int    `json:"error_subcode"`
 	Trace   string `json:"fbtrace_id"`
 }
 
-// read tells what is wrong with an answer.
-func read(status int, header http.Header, body []byte, now time.Time) *connection.Error {
+// readError tells what is wrong with an answer.
+func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
 	if status < http.StatusBadRequest {
 		return nil
 	}
 	var answer struct {
-		Error *failure `json:"error"`
+		Error *errorAnswer `json:"error"`
 	}
 	_ = json.Unmarshal(body, &answer) // an answer without a reason has its status
 	f := answer.Error
 	if f == nil {
-		f = &failure{Message: "Meta answered with status " + strconv.Itoa(status) + "."}
+		f = &errorAnswer{Message: "Meta answered with status " + strconv.Itoa(status) + "."}
 	}
 	e := &connection.Error{
-		Class: f.class(status), Code: strconv.Itoa(cmp.Or(f.Code, status)), Message: f.Message,
+		Class: f.classOf(status), Code: strconv.Itoa(cmp.Or(f.Code, status)), Message: f.Message,
 		RequestID: cmp.Or(f.Trace, header.Get("X-Fb-Trace-Id")),
 	}
 	if f.Subcode != 0 {
 		e.Code += "/" + strconv.Itoa(f.Subcode)
 	}
 	if e.Class == connection.Throttled {
-		u := usageOf(header)
-		e.Until, e.Stated = now.Add(u.wait()), u.regain > 0
+		u := readUsage(header)
+		e.Until, e.Stated = now.Add(u.throttleWait()), u.regainAfter > 0
 	}
 	return e
 }
 
-// class sorts what Meta says. Codes say more than statuses: being asked too
+// classOf sorts what Meta says. Codes say more than statuses: being asked too
 // often is a 400 like everything else.
-func (f *failure) class(status int) connection.Class {
+func (f *errorAnswer) classOf(status int) connection.Class {
 	switch {
 	case strings.Contains(strings.ToLower(f.Message), "reduce the amount of data"):
 		return connection.TooLarge
@@ -72,9 +72,9 @@ func (f *failure) class(status int) connection.Class {
 	return connection.Refused
 }
 
-// final turns an end that a new token would help with into one that only a
+// requireNewConsent turns an end that a new token would help with into one that only a
 // person can.
-func final(err error) error {
+func requireNewConsent(err error) error {
 	if e, ok := errors.AsType[*connection.Error](err); ok && e.Class == connection.Expired {
 		ended := *e
 		ended.Class = connection.Revoked
@@ -83,31 +83,31 @@ func final(err error) error {
 	return err
 }
 
-func malformed(what string) *connection.Error {
+func malformedError(what string) *connection.Error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "Meta's answer is not what it should be: " + what + "."}
 }
 
-// usage is how much of the budget of calls is used up, in percent, and when
+// callUsage is how much of the budget of calls is used up, in percent, and when
 // there will be some of it again.
-type usage struct {
-	percent float64
-	regain  time.Duration
+type callUsage struct {
+	percent     float64
+	regainAfter time.Duration
 }
 
 const (
-	slowFrom = 75
-	stopFrom = 95
-	// rest is how long the platform is left alone when it does not say.
+	slowFromPercent = 75
+	stopFromPercent = 95
+	// defaultWait is how long the platform is left alone when it does not say.
 	//
 	// Choice: budgets are counted over an hour and run empty slowly; ten
 	// minutes give back a good part of one.
-	rest = 10 * time.Minute
+	defaultWait = 10 * time.Minute
 )
 
-// usageOf reads the headers that tell about it. There are four kinds; whichever
+// readUsage reads the headers that tell about it. There are four kinds; whichever
 // is fullest counts.
-func usageOf(header http.Header) usage {
-	var u usage
+func readUsage(header http.Header) callUsage {
+	var u callUsage
 	var cases map[string][]struct {
 		Calls  float64 `json:"call_count"`
 		CPU    float64 `json:"total_cputime"`
@@ -118,7 +118,7 @@ func usageOf(header http.Header) usage {
 		for _, list := range cases {
 			for _, c := range list {
 				u.percent = max(u.percent, c.Calls, c.CPU, c.Time)
-				u.regain = max(u.regain, time.Duration(c.Regain*float64(time.Minute)))
+				u.regainAfter = max(u.regainAfter, time.Duration(c.Regain*float64(time.Minute)))
 			}
 		}
 	}
@@ -137,19 +137,19 @@ func usageOf(header http.Header) usage {
 	return u
 }
 
-// wait is how long to wait once the platform refuses.
-func (u usage) wait() time.Duration { return cmp.Or(u.regain, rest) }
+// throttleWait is how long to wait once the platform refuses.
+func (u callUsage) throttleWait() time.Duration { return cmp.Or(u.regainAfter, defaultWait) }
 
-// rest is when the next call should come.
+// nextCall is when the next call should come.
 //
 // Choice: from 75 % on every call waits, 3 seconds at first and a minute before
 // the end, so that a budget is stretched rather than overdrawn.
-func (u usage) rest(now time.Time) time.Time {
+func (u callUsage) nextCall(now time.Time) time.Time {
 	switch {
-	case u.percent >= stopFrom:
-		return now.Add(u.wait())
-	case u.percent >= slowFrom:
-		return now.Add(time.Duration(u.percent-slowFrom+1) * 3 * time.Second)
+	case u.percent >= stopFromPercent:
+		return now.Add(u.throttleWait())
+	case u.percent >= slowFromPercent:
+		return now.Add(time.Duration(u.percent-slowFromPercent+1) * 3 * time.Second)
 	}
 	return now
 }

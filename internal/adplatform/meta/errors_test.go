@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
 
-func TestRead(t *testing.T) {
+func TestReadError(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		status, code, subcode int
@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 		{502, 0, 0, "", connection.Transient, "502"},
 	} {
 		body := fmt.Sprintf(`{"error":{"message":%q,"code":%d,"error_subcode":%d,"fbtrace_id":"A1"}}`, test.message, test.code, test.subcode)
-		e := read(test.status, http.Header{}, []byte(body), now)
+		e := readError(test.status, http.Header{}, []byte(body), now)
 		if e == nil || e.Class != test.want || e.Code != test.wantCode || e.RequestID != "A1" {
 			t.Errorf("%+v: got %+v", test, e)
 			continue
@@ -62,28 +62,28 @@ func TestRead(t *testing.T) {
 			t.Errorf("%+v: got until %v", test, e.Until)
 		}
 	}
-	if e := read(http.StatusServiceUnavailable, http.Header{"X-Fb-Trace-Id": {"B2"}}, []byte("<html>"), now); e.Class != connection.Transient || e.RequestID != "B2" {
+	if e := readError(http.StatusServiceUnavailable, http.Header{"X-Fb-Trace-Id": {"B2"}}, []byte("<html>"), now); e.Class != connection.Transient || e.RequestID != "B2" {
 		t.Errorf("no JSON: got %+v", e)
 	}
-	if e := read(http.StatusOK, nil, nil, now); e != nil {
+	if e := readError(http.StatusOK, nil, nil, now); e != nil {
 		t.Errorf("nothing wrong: got %+v", e)
 	}
 }
 
-// full is a platform that says how much of its budget is used up.
-type full struct {
+// usageAnswer is a platform that says how much of its budget is used up.
+type usageAnswer struct {
 	header http.Header
 	calls  int
 }
 
-func (f *full) Do(*http.Request) (*http.Response, error) {
+func (f *usageAnswer) Do(*http.Request) (*http.Response, error) {
 	f.calls++
 	return &http.Response{StatusCode: http.StatusOK, Header: f.header, Body: io.NopCloser(bytes.NewReader([]byte(`{"status":"ACTIVE"}`)))}, nil
 }
 
-// TestPace sees that calls slow down, and then stop, before the platform has to
+// TestCallsSlowDown sees that calls slow down, and then stop, before the platform has to
 // say so.
-func TestPace(t *testing.T) {
+func TestCallsSlowDown(t *testing.T) {
 	t.Parallel()
 	const cases = "X-Business-Use-Case-Usage"
 	for _, test := range []struct {
@@ -101,7 +101,7 @@ func TestPace(t *testing.T) {
 	} {
 		at := now
 		var waits []time.Duration
-		platform := &full{header: http.Header{test.header: {test.value}}}
+		platform := &usageAnswer{header: http.Header{test.header: {test.value}}}
 		c := New(transport.Options{Do: platform, Now: func() time.Time { return at }, Sleep: func(_ context.Context, d time.Duration) error {
 			at, waits = at.Add(d), append(waits, d)
 			return nil
@@ -109,7 +109,7 @@ func TestPace(t *testing.T) {
 		var err error
 		credentials := connection.Credentials{Access: secret.New("token-1")}
 		for range 2 {
-			err = c.call(t.Context(), credentials, transport.Call{Method: http.MethodGet, Path: "/2", Account: "1"}, &status{})
+			err = c.call(t.Context(), credentials, transport.Call{Method: http.MethodGet, Path: "/2", Account: "1"}, &objectStatus{})
 		}
 		if !slices.Equal(waits, test.waits) {
 			t.Errorf("%s: got waits %v want %v", test.value, waits, test.waits)
@@ -130,18 +130,18 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// echo is a platform that repeats what it was asked in its complaint.
-type echo struct{}
+// echoingPlatform is a platform that repeats what it was asked in its complaint.
+type echoingPlatform struct{}
 
-func (echo) Do(r *http.Request) (*http.Response, error) {
+func (echoingPlatform) Do(r *http.Request) (*http.Response, error) {
 	asked := r.URL.Query()
 	body := fmt.Sprintf(`{"error":{"message":%q,"code":100}}`, fmt.Sprint(asked))
 	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-func TestErrorsKeepSecrets(t *testing.T) {
+func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
-	c := New(transport.Options{Do: echo{}, Now: func() time.Time { return now }})
+	c := New(transport.Options{Do: echoingPlatform{}, Now: func() time.Time { return now }})
 	app := connection.App{ID: "app-1", Secret: secret.New("secret-1")}
 	cred := connection.Credentials{Access: secret.New("token-1"), App: app}
 	_, read := c.Accounts(t.Context(), cred)
@@ -162,11 +162,11 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
-// TestUrgent wants writing and reading back a state to wait for nothing.
-func TestUrgent(t *testing.T) {
+// TestUrgentCallsDoNotWait wants writing and reading back a state to wait for nothing.
+func TestUrgentCallsDoNotWait(t *testing.T) {
 	t.Parallel()
 	waits := 0
-	c := New(transport.Options{Do: &full{}, PerSecond: 1, Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error {
+	c := New(transport.Options{Do: &usageAnswer{}, PerSecond: 1, Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error {
 		waits++
 		return nil
 	}})
@@ -184,10 +184,10 @@ func TestUrgent(t *testing.T) {
 	}
 }
 
-// TestNoList sees that an answer without a list is not taken for an empty one.
-func TestNoList(t *testing.T) {
+// TestAnswerWithoutList sees that an answer without a list is not taken for an empty one.
+func TestAnswerWithoutList(t *testing.T) {
 	t.Parallel()
-	c := New(transport.Options{Do: &full{}, Now: func() time.Time { return now }})
+	c := New(transport.Options{Do: &usageAnswer{}, Now: func() time.Time { return now }})
 	_, err := c.Accounts(t.Context(), connection.Credentials{})
 	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Code != "malformed" {
 		t.Errorf("got %v want malformed", err)

@@ -17,20 +17,20 @@ import (
 	"fanfare/internal/money"
 )
 
-// cut is how a level is asked for.
-type cut struct {
+// levelQuery is how a level is asked for.
+type levelQuery struct {
 	level      string
 	breakdowns []string
 	fields     []string
 }
 
-// cuts are those of the levels. Breakdowns are by ad set, because that tells
+// levelQueries are those of the levels. Breakdowns are by ad set, because that tells
 // the audience. How many people were reached is asked for only where rows are
 // not added up.
 //
 // Choice: impression_device rather than device_platform, which does not tell
 // tablets from telephones.
-var cuts = map[connection.Level]cut{
+var levelQueries = map[connection.Level]levelQuery{
 	connection.LevelAccount:     {"account", nil, []string{"reach"}},
 	connection.LevelCampaign:    {"campaign", nil, []string{"campaign_id", "campaign_name", "reach"}},
 	connection.LevelAd:          {"ad", nil, []string{"campaign_id", "campaign_name", "adset_id", "ad_id", "ad_name", "reach"}},
@@ -39,33 +39,33 @@ var cuts = map[connection.Level]cut{
 	connection.LevelDevice:      {"adset", []string{"impression_device"}, []string{"campaign_id", "campaign_name", "adset_id"}},
 }
 
-// figures are the fields of every report.
+// valuesByName are the fields of every report.
 //
 // Choice: a video is viewed when it was watched for 15 seconds or to its end;
 // that it began to play by itself says little.
-var figures = []string{
+var valuesByName = []string{
 	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
 }
 
-// windows are how long after a click or a view an action still counts.
+// attributionWindows are how long after a click or a view an action still counts.
 //
 // Choice: those that accounts have unless they change it.
-var windows = []string{"7d_click", "1d_view"}
+var attributionWindows = []string{"7d_click", "1d_view"}
 
-// conversions are the actions that count as one, the widest first. They overlap,
+// conversionActions are the actions that count as one, the widest first. They overlap,
 // so that only the first that is there counts.
 //
 // Choice: purchases, because what an account calls its result differs between
 // campaigns and could not be added up.
-var conversions = []string{"omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"}
+var conversionActions = []string{"omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"}
 
-// question is what a report is asked for with.
-func question(q connection.Report) map[string]any {
-	cut := cuts[q.Level]
+// reportParams is what a report is asked for with.
+func reportParams(q connection.Report) map[string]any {
+	cut := levelQueries[q.Level]
 	params := map[string]any{
-		"level": cut.level, "time_increment": 1, "fields": strings.Join(slices.Concat(cut.fields, figures), ","),
+		"level": cut.level, "time_increment": 1, "fields": strings.Join(slices.Concat(cut.fields, valuesByName), ","),
 		"time_range":                 map[string]string{"since": q.First.String(), "until": q.Last.String()},
-		"action_attribution_windows": windows, "summary": []string{"impressions"},
+		"action_attribution_windows": attributionWindows, "summary": []string{"impressions"},
 	}
 	if len(cut.breakdowns) > 0 {
 		params["breakdowns"] = cut.breakdowns
@@ -73,8 +73,8 @@ func question(q connection.Report) map[string]any {
 	return params
 }
 
-// query writes parameters as a query does: what is no text as JSON.
-func query(params map[string]any) (url.Values, error) {
+// encodeParams writes parameters as a query does: what is no text as JSON.
+func encodeParams(params map[string]any) (url.Values, error) {
 	values := url.Values{}
 	for name, value := range params {
 		text, ok := value.(string)
@@ -93,23 +93,23 @@ func query(params map[string]any) (url.Values, error) {
 // Report implements connection.Client. What is too much for an answer is made
 // in the background.
 func (c *Client) Report(ctx context.Context, cred connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	r := newReading(q, each)
-	path := act(q.Account) + "/insights"
-	params, err := query(question(q))
+	r := newReportReader(q, each)
+	path := accountPath(q.Account) + "/insights"
+	params, err := encodeParams(reportParams(q))
 	if err != nil {
 		return err
 	}
-	err = pages(ctx, c, cred, q.Account, path, params, r.page)
+	err = readPages(ctx, c, cred, q.Account, path, params, r.addPage)
 	if connection.ClassOf(err) == connection.TooLarge {
-		if path, err = c.inBackground(ctx, cred, q, path); err == nil {
+		if path, err = c.runBackgroundReport(ctx, cred, q, path); err == nil {
 			// What has come already comes again, and is known by then.
-			err = pages(ctx, c, cred, q.Account, path, url.Values{}, r.page)
+			err = readPages(ctx, c, cred, q.Account, path, url.Values{}, r.addPage)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return r.end()
+	return r.finish()
 }
 
 const (
@@ -121,16 +121,16 @@ const (
 	deadline = 15 * time.Minute
 )
 
-// inBackground has a report made, waits for it and returns where it is.
-func (c *Client) inBackground(ctx context.Context, cred connection.Credentials, q connection.Report, path string) (string, error) {
+// runBackgroundReport has a report made, waits for it and returns where it is.
+func (c *Client) runBackgroundReport(ctx context.Context, cred connection.Credentials, q connection.Report, path string) (string, error) {
 	var run struct {
 		ID string `json:"report_run_id"`
 	}
-	if err := c.call(ctx, cred, transport.Call{Method: http.MethodPost, Path: path, JSON: question(q), Account: q.Account}, &run); err != nil {
+	if err := c.call(ctx, cred, transport.Call{Method: http.MethodPost, Path: path, JSON: reportParams(q), Account: q.Account}, &run); err != nil {
 		return "", err
 	}
 	if run.ID == "" {
-		return "", malformed("the report has no id")
+		return "", malformedError("the report has no id")
 	}
 	at := "/" + url.PathEscape(run.ID)
 	wait := firstPoll
@@ -188,11 +188,11 @@ type action struct {
 	Value string `json:"value"`
 }
 
-// key is what a row is about, in Meta's words.
-type key struct{ date, campaign, group, ad, country, age, gender, device string }
+// rowKey is what a row is about, in Meta's words.
+type rowKey struct{ date, campaign, group, ad, country, age, gender, device string }
 
-func (i *insight) key() key {
-	return key{i.Date, i.Campaign, i.Group, i.Ad, i.Country, i.Age, i.Gender, i.Device}
+func (i *insight) rowKey() rowKey {
+	return rowKey{i.Date, i.Campaign, i.Group, i.Ad, i.Country, i.Age, i.Gender, i.Device}
 }
 
 // values reads the figures. What is missing is not known, except for actions:
@@ -215,26 +215,26 @@ func (i *insight) values() (v fact.Values, err error) {
 		{fact.Spend, i.Spend},
 		{fact.Reach, i.Reach},
 		{fact.Engagements, i.Engagements},
-		{fact.Conversions, first(i.Actions, conversions...)},
-		{fact.Revenue, first(i.Amounts, conversions...)},
+		{fact.Conversions, first(i.Actions, conversionActions...)},
+		{fact.Revenue, first(i.Amounts, conversionActions...)},
 		{fact.VideoViews, first(i.Views, "video_view")},
 		{fact.VideoCompletions, first(i.Completions, "video_view")},
 	} {
 		if f.text == "" {
 			continue
 		}
-		n, ok := figure(f.m, f.text)
+		n, ok := parseMetric(f.m, f.text)
 		if !ok {
-			return v, malformed(fmt.Sprintf("%s is no number", f.m))
+			return v, malformedError(fmt.Sprintf("%s is no number", f.m))
 		}
 		v.Set(f.m, n)
 	}
 	return v, nil
 }
 
-// figure reads decimal text, without a detour over binary fractions. Digits
+// parseMetric reads decimal text, without a detour over binary fractions. Digits
 // beyond the sixth, which amounts of actions sometimes have, are cut off.
-func figure(m fact.Measure, text string) (int64, bool) {
+func parseMetric(m fact.Measure, text string) (int64, bool) {
 	if !m.Scaled() {
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
@@ -246,11 +246,11 @@ func figure(m fact.Measure, text string) (int64, bool) {
 	return a.Micros, reason == ""
 }
 
-// row is the fact that a row of Meta's is.
-func (i *insight) row(q connection.Report, audiences map[string]string) (fact.Row, error) {
+// factRow is the fact that a row of Meta's is.
+func (i *insight) factRow(q connection.Report, audiences map[string]string) (fact.Row, error) {
 	date, ok := clock.ParseDate(i.Date)
 	if !ok || date < q.First || date > q.Last {
-		return fact.Row{}, malformed("a row has no day, or one that was not asked for")
+		return fact.Row{}, malformedError("a row has no day, or one that was not asked for")
 	}
 	values, err := i.values()
 	row := fact.Row{Family: connection.Families[q.Level], Date: date, Channel: channel, Values: values}
@@ -269,9 +269,9 @@ func (i *insight) row(q connection.Report, audiences map[string]string) (fact.Ro
 			row.Country = i.Country
 		}
 	case connection.LevelDemographic:
-		row.AgeRange, row.Gender = oneOf(fact.AgeRanges, i.Age), oneOf(fact.Genders, i.Gender)
+		row.AgeRange, row.Gender = knownOrUnknown(fact.AgeRanges, i.Age), knownOrUnknown(fact.Genders, i.Gender)
 	case connection.LevelDevice:
-		row.Device = device(i.Device)
+		row.Device = deviceOf(i.Device)
 	}
 	return row, err
 }

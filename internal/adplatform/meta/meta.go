@@ -58,7 +58,7 @@ var (
 func New(o transport.Options) *Client {
 	dialog := cmp.Or(o.Base, dialogHost)
 	o.Base = cmp.Or(o.Base, graphHost)
-	o.Read = read
+	o.ReadError = readError
 	if o.Sleep == nil {
 		o.Sleep = transport.Sleep
 	}
@@ -90,7 +90,7 @@ func (c *Client) call(ctx context.Context, cred connection.Credentials, call tra
 	call.Query.Set("access_token", cred.Access.Reveal())
 	header, err := c.t.Do(ctx, call, out)
 	now := c.now()
-	if until := usageOf(header).rest(now); until.After(now) {
+	if until := readUsage(header).nextCall(now); until.After(now) {
 		c.t.Hold(call.Account, until)
 	}
 	return err
@@ -113,8 +113,8 @@ type page[T any] struct {
 // maxRepeats is how often a page may come again before a list goes in circles.
 const maxRepeats = 3
 
-// pages reads a list to its end.
-func pages[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, query url.Values, each func(*page[T]) error) error {
+// readPages reads a list to its end.
+func readPages[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, query url.Values, each func(*page[T]) error) error {
 	query.Set("limit", strconv.Itoa(pageSize))
 	asked := map[string]int{}
 	for {
@@ -123,7 +123,7 @@ func pages[T any](ctx context.Context, c *Client, cred connection.Credentials, a
 			return err
 		}
 		if p.Data == nil {
-			return malformed("it has no list")
+			return malformedError("it has no list")
 		}
 		if err := each(&p); err != nil {
 			return err
@@ -135,26 +135,26 @@ func pages[T any](ctx context.Context, c *Client, cred connection.Credentials, a
 		}
 		after := p.Paging.Cursors.After
 		if asked[after]++; asked[after] > maxRepeats {
-			return drift("The pages of a list go in circles.")
+			return reportChanged("The pages of a list go in circles.")
 		}
 		query.Set("after", after)
 	}
 }
 
-// all reads a whole list.
-func all[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path, fields string) (list []T, err error) {
-	err = pages(ctx, c, cred, account, path, url.Values{"fields": {fields}}, func(p *page[T]) error {
+// readAll reads a whole list.
+func readAll[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path, fields string) (list []T, err error) {
+	err = readPages(ctx, c, cred, account, path, url.Values{"fields": {fields}}, func(p *page[T]) error {
 		list = append(list, p.Data...)
 		return nil
 	})
 	return list, err
 }
 
-// act is where an account is.
-func act(account string) string { return "/act_" + url.PathEscape(account) }
+// accountPath is where an account is.
+func accountPath(account string) string { return "/act_" + url.PathEscape(account) }
 
-// closed is the status of an account that is not there any more.
-const closed = 101
+// accountClosed is the status of an account that is not there any more.
+const accountClosed = 101
 
 // Accounts implements connection.Client.
 func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]connection.Account, error) {
@@ -165,13 +165,13 @@ func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]c
 		Currency money.Currency `json:"currency"`
 		Zone     string         `json:"timezone_name"`
 	}
-	found, err := all[account](ctx, c, cred, "", "/me/adaccounts", "account_id,name,account_status,currency,timezone_name")
+	found, err := readAll[account](ctx, c, cred, "", "/me/adaccounts", "account_id,name,account_status,currency,timezone_name")
 	if err != nil {
 		return nil, err
 	}
 	var accounts []connection.Account
 	for _, a := range found {
-		if a.Status == closed {
+		if a.Status == accountClosed {
 			continue
 		}
 		at := "https://adsmanager.facebook.com/adsmanager/manage/campaigns?act=" + a.ID
@@ -182,14 +182,14 @@ func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]c
 	return accounts, nil
 }
 
-// named is what everything has.
-type named struct {
+// namedObject is what everything has.
+type namedObject struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// status is how something stands: what its owner wants, and what comes of it.
-type status struct {
+// objectStatus is how something stands: what its owner wants, and what comes of it.
+type objectStatus struct {
 	Configured string `json:"status"`
 	Effective  string `json:"effective_status"`
 }
@@ -198,43 +198,43 @@ type status struct {
 //
 // Choice: what comes of it, except while a change is under way: then what is
 // wanted. WITH_ISSUES runs, if not everywhere.
-func (s status) observed() connection.Observed {
+func (s objectStatus) observed() connection.Observed {
 	word := cmp.Or(s.Effective, s.Configured)
 	if word == "IN_PROCESS" {
 		word = s.Configured
 	}
-	return connection.Observed{Status: word, Runs: runs[word], Stopped: stopped[s.Configured] && (s.Effective == "" || stopped[s.Effective])}
+	return connection.Observed{Status: word, Runs: deliveringStatuses[word], Stopped: stoppedStatuses[s.Configured] && (s.Effective == "" || stoppedStatuses[s.Effective])}
 }
 
-// runs and stopped are the values of effective_status in which a campaign
+// deliveringStatuses and stopped are the values of effective_status in which a campaign
 // delivers, and those in which it never does. The vendor's other values confirm
 // neither.
 var (
-	runs    = map[string]bool{"ACTIVE": true, "WITH_ISSUES": true}
-	stopped = map[string]bool{"PAUSED": true, "ARCHIVED": true, "DELETED": true}
+	deliveringStatuses = map[string]bool{"ACTIVE": true, "WITH_ISSUES": true}
+	stoppedStatuses    = map[string]bool{"PAUSED": true, "ARCHIVED": true, "DELETED": true}
 )
 
 // Entities implements connection.Client.
 func (c *Client) Entities(ctx context.Context, cred connection.Credentials, account string) (*connection.Entities, error) {
 	e := &connection.Entities{Groups: map[string]string{}}
-	if err := c.campaigns(ctx, cred, account, e); err != nil {
+	if err := c.readCampaigns(ctx, cred, account, e); err != nil {
 		return nil, err
 	}
-	if err := c.groups(ctx, cred, account, e); err != nil {
+	if err := c.readAdSets(ctx, cred, account, e); err != nil {
 		return nil, err
 	}
-	if err := c.ads(ctx, cred, account, e); err != nil {
+	if err := c.readAds(ctx, cred, account, e); err != nil {
 		return nil, err
 	}
-	return e, c.audiences(ctx, cred, account, e)
+	return e, c.readAudiences(ctx, cred, account, e)
 }
 
-func (c *Client) campaigns(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+func (c *Client) readCampaigns(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
 	type campaign struct {
-		named
-		status
+		namedObject
+		objectStatus
 	}
-	found, err := all[campaign](ctx, c, cred, account, act(account)+"/campaigns", "id,name,status,effective_status")
+	found, err := readAll[campaign](ctx, c, cred, account, accountPath(account)+"/campaigns", "id,name,status,effective_status")
 	for _, f := range found {
 		o := f.observed()
 		e.Campaigns = append(e.Campaigns, connection.Entity{External: f.ID, Name: f.Name, Status: o.Status, Runs: o.Runs, Channel: channel})
@@ -242,18 +242,18 @@ func (c *Client) campaigns(ctx context.Context, cred connection.Credentials, acc
 	return err
 }
 
-// groups finds out whom ad sets are for.
+// readAdSets finds out whom ad sets are for.
 //
 // Choice: an ad set for several audiences is for none of them: its figures
 // cannot be told apart.
-func (c *Client) groups(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+func (c *Client) readAdSets(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
 	type group struct {
-		named
+		namedObject
 		Targeting struct {
-			Audiences []named `json:"custom_audiences"`
+			Audiences []namedObject `json:"custom_audiences"`
 		} `json:"targeting"`
 	}
-	found, err := all[group](ctx, c, cred, account, act(account)+"/adsets", "id,targeting")
+	found, err := readAll[group](ctx, c, cred, account, accountPath(account)+"/adsets", "id,targeting")
 	for _, f := range found {
 		if len(f.Targeting.Audiences) == 1 {
 			e.Groups[f.ID] = f.Targeting.Audiences[0].ID
@@ -262,10 +262,10 @@ func (c *Client) groups(ctx context.Context, cred connection.Credentials, accoun
 	return err
 }
 
-func (c *Client) ads(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+func (c *Client) readAds(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
 	type ad struct {
-		named
-		status
+		namedObject
+		objectStatus
 		Creative struct {
 			Story struct {
 				LinkData struct {
@@ -274,7 +274,7 @@ func (c *Client) ads(ctx context.Context, cred connection.Credentials, account s
 			} `json:"object_story_spec"`
 		} `json:"creative"`
 	}
-	found, err := all[ad](ctx, c, cred, account, act(account)+"/ads", "id,name,status,effective_status,creative{object_story_spec{link_data{link}}}")
+	found, err := readAll[ad](ctx, c, cred, account, accountPath(account)+"/ads", "id,name,status,effective_status,creative{object_story_spec{link_data{link}}}")
 	for _, f := range found {
 		o := f.observed()
 		e.Ads = append(e.Ads, connection.Entity{External: f.ID, Name: f.Name, Status: o.Status, Runs: o.Runs, Channel: channel, URL: f.Creative.Story.LinkData.Link})
@@ -282,12 +282,12 @@ func (c *Client) ads(ctx context.Context, cred connection.Credentials, account s
 	return err
 }
 
-func (c *Client) audiences(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
+func (c *Client) readAudiences(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
 	type audience struct {
-		named
+		namedObject
 		AtLeast *int64 `json:"approximate_count_lower_bound"`
 	}
-	found, err := all[audience](ctx, c, cred, account, act(account)+"/customaudiences", "id,name,approximate_count_lower_bound")
+	found, err := readAll[audience](ctx, c, cred, account, accountPath(account)+"/customaudiences", "id,name,approximate_count_lower_bound")
 	for _, f := range found {
 		// Where the platform keeps the number to itself it says -1.
 		if f.AtLeast != nil && *f.AtLeast < 0 {
@@ -302,7 +302,7 @@ func (c *Client) audiences(ctx context.Context, cred connection.Credentials, acc
 func (c *Client) Status(ctx context.Context, cred connection.Credentials, account, campaign string) (connection.Observed, error) {
 	var s struct {
 		ID string `json:"id"`
-		status
+		objectStatus
 	}
 	err := c.call(ctx, cred, transport.Call{
 		Method: http.MethodGet, Path: "/" + url.PathEscape(campaign), Query: url.Values{"fields": {"id,status,effective_status"}}, Account: account, Urgent: true,
@@ -312,7 +312,7 @@ func (c *Client) Status(ctx context.Context, cred connection.Credentials, accoun
 	}
 	o := s.observed()
 	// A change that is under way is not made yet.
-	o.Runs = runs[cmp.Or(s.Effective, s.Configured)]
+	o.Runs = deliveringStatuses[cmp.Or(s.Effective, s.Configured)]
 	return o, nil
 }
 

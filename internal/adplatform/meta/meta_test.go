@@ -22,9 +22,9 @@ import (
 
 var app = connection.App{ID: "app-1", Secret: secret.New("app-secret-1")}
 
-// world is a sandbox and a client in it. Time passes only when the client
+// testSandbox is a sandbox and a client in it. Time passes only when the client
 // waits.
-type world struct {
+type testSandbox struct {
 	sandbox *sandbox.Server
 	client  *meta.Client
 	cred    connection.Credentials
@@ -33,9 +33,9 @@ type world struct {
 	waited  []time.Duration
 }
 
-func newWorld(t *testing.T, seed int64) *world {
+func newSandbox(t *testing.T, seed int64) *testSandbox {
 	t.Helper()
-	w := &world{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
+	w := &testSandbox{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return w.now }
 	server, err := sandbox.New(sandbox.Options{Seed: seed, Currency: "EUR", Timezone: "Europe/Berlin", Now: now})
 	if err != nil {
@@ -59,8 +59,8 @@ func newWorld(t *testing.T, seed int64) *world {
 	return w
 }
 
-// fails has the next n calls go wrong, all of them if n is 0.
-func (w *world) fails(t *testing.T, fault string, n int) {
+// addFault has the next n calls go wrong, all of them if n is 0.
+func (w *testSandbox) addFault(t *testing.T, fault string, n int) {
 	t.Helper()
 	r := sandbox.Rule{Fault: fault}
 	if n > 0 {
@@ -71,7 +71,7 @@ func (w *world) fails(t *testing.T, fault string, n int) {
 	}
 }
 
-func (w *world) question(t *testing.T, level connection.Level, days clock.Date) connection.Report {
+func (w *testSandbox) reportFor(t *testing.T, level connection.Level, days clock.Date) connection.Report {
 	t.Helper()
 	entities, err := w.client.Entities(t.Context(), w.cred, w.account.ID)
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *world) question(t *testing.T, level connection.Level, days clock.Date) 
 }
 
 // report reads a whole report.
-func (w *world) report(t *testing.T, q connection.Report) (rows []fact.Row, err error) {
+func (w *testSandbox) report(t *testing.T, q connection.Report) (rows []fact.Row, err error) {
 	t.Helper()
 	err = w.client.Report(t.Context(), w.cred, q, func(some []fact.Row) error {
 		rows = append(rows, some...)
@@ -91,14 +91,14 @@ func (w *world) report(t *testing.T, q connection.Report) (rows []fact.Row, err 
 	return rows, err
 }
 
-// about is a row without its values.
-func about(r fact.Row) fact.Row {
+// withoutValues is a row without its values.
+func withoutValues(r fact.Row) fact.Row {
 	r.Values = fact.Values{}
 	return r
 }
 
-// truth is what the account reports, added up the way that a report should be.
-func (w *world) truth(q connection.Report, level sandbox.Level) map[fact.Row]fact.Values {
+// expectedRows is what the account reports, added up the way that a report should be.
+func (w *testSandbox) expectedRows(q connection.Report, level sandbox.Level) map[fact.Row]fact.Values {
 	rows := map[fact.Row]fact.Values{}
 	for r := range w.sandbox.Rows(w.account, level, q.First, q.Last) {
 		row := fact.Row{
@@ -128,31 +128,31 @@ func (w *world) truth(q connection.Report, level sandbox.Level) map[fact.Row]fac
 	return rows
 }
 
-// levels are ours and the sandbox's.
-var levels = map[connection.Level]sandbox.Level{
+// sandboxLevels are ours and the sandbox's.
+var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// same compares what came with the truth, to the last millionth.
-func (w *world) same(t *testing.T, q connection.Report, rows []fact.Row) {
+// compareRows compares what came with the truth, to the last millionth.
+func (w *testSandbox) compareRows(t *testing.T, q connection.Report, rows []fact.Row) {
 	t.Helper()
-	want := w.truth(q, levels[q.Level])
+	want := w.expectedRows(q, sandboxLevels[q.Level])
 	if len(want) == 0 {
 		t.Fatalf("level %d: the account has no figures", q.Level)
 	}
 	got := map[fact.Row]fact.Values{}
 	for _, row := range rows {
-		if _, again := got[about(row)]; again {
-			t.Fatalf("level %d: two rows for %+v", q.Level, about(row))
+		if _, again := got[withoutValues(row)]; again {
+			t.Fatalf("level %d: two rows for %+v", q.Level, withoutValues(row))
 		}
-		got[about(row)] = row.Values
+		got[withoutValues(row)] = row.Values
 	}
 	wrong := 0
 	for row, values := range want {
 		if values != got[row] && wrong < 3 {
 			wrong++
-			t.Errorf("level %d, %+v (-want +got):\n%s", q.Level, row, cmp.Diff(figures(values), figures(got[row])))
+			t.Errorf("level %d, %+v (-want +got):\n%s", q.Level, row, cmp.Diff(valuesByName(values), valuesByName(got[row])))
 		}
 	}
 	if len(got) != len(want) {
@@ -160,8 +160,8 @@ func (w *world) same(t *testing.T, q connection.Report, rows []fact.Row) {
 	}
 }
 
-// figures are the known ones, by name.
-func figures(v fact.Values) map[string]int64 {
+// valuesByName are the known ones, by name.
+func valuesByName(v fact.Values) map[string]int64 {
 	known := map[string]int64{}
 	for m := range fact.Measure(fact.NumMeasures) {
 		if n, ok := v.Get(m); ok {
@@ -173,20 +173,20 @@ func figures(v fact.Values) map[string]int64 {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
-	for level := range levels {
-		q := w.question(t, level, 60)
+	w := newSandbox(t, 1)
+	for level := range sandboxLevels {
+		q := w.reportFor(t, level, 60)
 		rows, err := w.report(t, q)
 		if err != nil {
 			t.Fatalf("level %d: %v", level, err)
 		}
-		w.same(t, q, rows)
+		w.compareRows(t, q, rows)
 	}
 }
 
 func TestEntities(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 4)
+	w := newSandbox(t, 4)
 	accounts, err := w.client.Accounts(t.Context(), w.cred)
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestEntities(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 5)
+	w := newSandbox(t, 5)
 	campaign := w.account.Campaigns[0].ID
 	for _, run := range []bool{false, false, true, true, false} {
 		if err := w.client.SetStatus(t.Context(), w.cred, w.account.ID, campaign, run); err != nil {
@@ -279,23 +279,23 @@ func TestFaults(t *testing.T) {
 		{sandbox.FaultTooLarge, 1, ""},
 		{sandbox.FaultTooLarge, 0, connection.TooLarge},
 	} {
-		w := newWorld(t, 6)
-		q := w.question(t, connection.LevelAd, 60)
-		w.fails(t, test.fault, test.count)
+		w := newSandbox(t, 6)
+		q := w.reportFor(t, connection.LevelAd, 60)
+		w.addFault(t, test.fault, test.count)
 		rows, err := w.report(t, q)
-		w.fell(t, q, test.fault, test.want, rows, err)
+		w.checkFailure(t, q, test.fault, test.want, rows, err)
 	}
 }
 
-// fell checks how a report has ended.
-func (w *world) fell(t *testing.T, q connection.Report, fault string, want connection.Class, rows []fact.Row, err error) {
+// checkFailure checks how a report has ended.
+func (w *testSandbox) checkFailure(t *testing.T, q connection.Report, fault string, want connection.Class, rows []fact.Row, err error) {
 	t.Helper()
 	if want == "" {
 		if err != nil {
 			t.Errorf("%s: %v", fault, err)
 			return
 		}
-		w.same(t, q, rows)
+		w.compareRows(t, q, rows)
 		return
 	}
 	if got := connection.ClassOf(err); err == nil || got != want {
@@ -309,8 +309,8 @@ func (w *world) fell(t *testing.T, q connection.Report, fault string, want conne
 	}
 }
 
-// TestBackground sees what becomes of reports that are made in the background.
-func TestBackground(t *testing.T) {
+// TestBackgroundReports sees what becomes of reports that are made in the background.
+func TestBackgroundReports(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		fault string
@@ -322,12 +322,12 @@ func TestBackground(t *testing.T) {
 		{sandbox.FaultAsyncFailed, 1, connection.TooLarge},
 		{sandbox.FaultThrottle, 1, ""},
 	} {
-		w := newWorld(t, 7)
-		q := w.question(t, connection.LevelAd, 60)
-		w.fails(t, sandbox.FaultTooLarge, 1)
-		w.fails(t, test.fault, test.count)
+		w := newSandbox(t, 7)
+		q := w.reportFor(t, connection.LevelAd, 60)
+		w.addFault(t, sandbox.FaultTooLarge, 1)
+		w.addFault(t, test.fault, test.count)
 		rows, err := w.report(t, q)
-		w.fell(t, q, test.fault, test.want, rows, err)
+		w.checkFailure(t, q, test.fault, test.want, rows, err)
 		if test.fault == sandbox.FaultAsyncStuck && test.count == 3 {
 			if want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}; !slices.Equal(w.waited, want) {
 				t.Errorf("got waits %v want %v", w.waited, want)
@@ -338,7 +338,7 @@ func TestBackground(t *testing.T) {
 
 func TestGrant(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 8)
+	w := newSandbox(t, 8)
 	g := connection.Grant{Redirect: "https://fanfare.test/oauth/callback?a=b", State: "state-1", Verifier: "verifier-1", Write: true}
 	at := w.client.AuthorizeURL(app, g)
 	if !strings.HasPrefix(at, "http://sandbox.test/meta/"+meta.Version+"/dialog/oauth?") || !strings.Contains(at, "scope=ads_read%2Cads_management") {
@@ -375,11 +375,11 @@ func TestGrant(t *testing.T) {
 	if _, err := w.client.Exchange(t.Context(), app, g, back.Query().Get("code")); connection.ClassOf(err) != connection.Refused {
 		t.Errorf("a code was used twice: got %v want %s", err, connection.Refused)
 	}
-	w.lives(t, cred)
+	w.checkTokenLifetime(t, cred)
 }
 
-// lives plays the life of a token to its end.
-func (w *world) lives(t *testing.T, cred connection.Credentials) {
+// checkTokenLifetime plays the life of a token to its end.
+func (w *testSandbox) checkTokenLifetime(t *testing.T, cred connection.Credentials) {
 	t.Helper()
 	w.now = w.now.Add(30 * 24 * time.Hour)
 	fresh, err := w.client.Refresh(t.Context(), app, cred)

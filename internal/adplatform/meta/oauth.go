@@ -40,7 +40,7 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Gr
 	if g.Verifier != "" {
 		query.Set("code_verifier", g.Verifier)
 	}
-	short, err := c.tokens(ctx, a, query)
+	short, err := c.requestToken(ctx, a, query)
 	if err != nil {
 		return connection.Credentials{}, err
 	}
@@ -48,12 +48,12 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Gr
 	if err != nil {
 		return connection.Credentials{}, err
 	}
-	long.Scopes, err = c.granted(ctx, long)
+	long.Scopes, err = c.grantedScopes(ctx, long)
 	return long, err
 }
 
-// granted asks what the person has really said yes to.
-func (c *Client) granted(ctx context.Context, cred connection.Credentials) ([]string, error) {
+// grantedScopes asks what the person has really said yes to.
+func (c *Client) grantedScopes(ctx context.Context, cred connection.Credentials) ([]string, error) {
 	var p page[struct {
 		Permission string `json:"permission"`
 		Status     string `json:"status"`
@@ -74,16 +74,16 @@ func (c *Client) granted(ctx context.Context, cred connection.Credentials) ([]st
 // is about to end is traded in, and one that has ended is worth nothing any
 // more, so that only a person can help.
 func (c *Client) Refresh(ctx context.Context, a connection.App, cred connection.Credentials) (connection.Credentials, error) {
-	fresh, err := c.tokens(ctx, a, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {cred.Access.Reveal()}})
+	fresh, err := c.requestToken(ctx, a, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {cred.Access.Reveal()}})
 	if err != nil {
-		return cred, final(err)
+		return cred, requireNewConsent(err)
 	}
 	cred.Access, cred.IssuedAt, cred.ExpiresAt, cred.App = fresh.Access, fresh.IssuedAt, fresh.ExpiresAt, a
 	return cred, nil
 }
 
-// tokens asks for a token.
-func (c *Client) tokens(ctx context.Context, a connection.App, query url.Values) (connection.Credentials, error) {
+// requestToken asks for a token.
+func (c *Client) requestToken(ctx context.Context, a connection.App, query url.Values) (connection.Credentials, error) {
 	query.Set("client_id", a.ID)
 	query.Set("client_secret", a.Secret.Reveal())
 	var got struct {
@@ -94,7 +94,7 @@ func (c *Client) tokens(ctx context.Context, a connection.App, query url.Values)
 		return connection.Credentials{}, err
 	}
 	if got.Access == "" {
-		return connection.Credentials{}, malformed("it has no token")
+		return connection.Credentials{}, malformedError("it has no token")
 	}
 	cred := connection.Credentials{Access: secret.New(got.Access), IssuedAt: clock.At(c.now()), App: a}
 	if got.Seconds > 0 {

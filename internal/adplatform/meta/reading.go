@@ -11,14 +11,14 @@ import (
 	"fanfare/internal/fact"
 )
 
-// reading is a report on its way in. A report is no snapshot: it may change
+// reportReader is a report on its way in. A report is no snapshot: it may change
 // while its pages are read, and then they do not belong together.
-type reading struct {
+type reportReader struct {
 	q         connection.Report
 	each      func([]fact.Row) error
 	audiences map[string]string
 
-	seen map[key]fact.Values
+	seen map[rowKey]fact.Values
 	// total is what Meta says that all impressions add up to, empty for
 	// nothing said; impressions is what they do.
 	total       string
@@ -26,55 +26,55 @@ type reading struct {
 
 	// sums are the rows of a breakdown, in the order in which they came; at
 	// is where a row is in them.
-	sums []fact.Row
-	at   map[fact.Row]int
+	sums     []fact.Row
+	sumIndex map[fact.Row]int
 }
 
-func newReading(q connection.Report, each func([]fact.Row) error) *reading {
+func newReportReader(q connection.Report, each func([]fact.Row) error) *reportReader {
 	if q.Entities == nil {
 		q.Entities = &connection.Entities{}
 	}
-	r := &reading{q: q, each: each, audiences: map[string]string{}, seen: map[key]fact.Values{}, at: map[fact.Row]int{}}
+	r := &reportReader{q: q, each: each, audiences: map[string]string{}, seen: map[rowKey]fact.Values{}, sumIndex: map[fact.Row]int{}}
 	for _, a := range q.Entities.Audiences {
 		r.audiences[a.External] = a.Name
 	}
 	return r
 }
 
-func drift(message string) *connection.Error {
+func reportChanged(message string) *connection.Error {
 	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
 }
 
-// page takes one in. Rows that came before are passed over, if they are still
+// addPage takes one in. Rows that came before are passed over, if they are still
 // the same.
-func (r *reading) page(p *page[insight]) error {
+func (r *reportReader) addPage(p *page[insight]) error {
 	told := p.Summary.Impressions
 	if r.total == "" {
 		r.total = told
 	}
 	if told != "" && told != r.total {
-		return drift("The total of the report has changed between two pages.")
+		return reportChanged("The total of the report has changed between two pages.")
 	}
 	rows := make([]fact.Row, 0, len(p.Data))
 	for i := range p.Data {
 		in := &p.Data[i]
-		row, err := in.row(r.q, r.audiences)
+		row, err := in.factRow(r.q, r.audiences)
 		if err != nil {
 			return err
 		}
-		if before, again := r.seen[in.key()]; again {
+		if before, again := r.seen[in.rowKey()]; again {
 			if before != row.Values {
-				return drift("A row has come twice, with different figures.")
+				return reportChanged("A row has come twice, with different figures.")
 			}
 			continue
 		}
-		r.seen[in.key()] = row.Values
+		r.seen[in.rowKey()] = row.Values
 		n, _ := row.Values.Get(fact.Impressions)
 		r.impressions += n
 		rows = append(rows, row)
 	}
 	if r.q.Level > connection.LevelAd {
-		r.add(rows)
+		r.addRows(rows)
 		return nil
 	}
 	if len(rows) == 0 {
@@ -83,14 +83,14 @@ func (r *reading) page(p *page[insight]) error {
 	return r.each(rows)
 }
 
-// add adds up rows that differ only in the ad set, or in the make of a device.
-func (r *reading) add(rows []fact.Row) {
+// addRows adds up rows that differ only in the ad set, or in the make of a device.
+func (r *reportReader) addRows(rows []fact.Row) {
 	for _, row := range rows {
 		about := row
 		about.Values, about.Campaign.Name, about.Audience.Name = fact.Values{}, "", ""
-		at, there := r.at[about]
+		at, there := r.sumIndex[about]
 		if !there {
-			r.at[about] = len(r.sums)
+			r.sumIndex[about] = len(r.sums)
 			r.sums = append(r.sums, row)
 			continue
 		}
@@ -104,13 +104,13 @@ func (r *reading) add(rows []fact.Row) {
 	}
 }
 
-// end hands out what was added up, once it is sure that nothing is missing.
+// finish hands out what was added up, once it is sure that nothing is missing.
 //
 // Choice: impressions of a breakdown have to add up too. They are counted, and
 // whoever cannot be told apart has a row of his own.
-func (r *reading) end() error {
+func (r *reportReader) finish() error {
 	if r.total != "" && r.total != strconv.FormatInt(r.impressions, 10) {
-		return drift("The rows of the report do not add up to its total.")
+		return reportChanged("The rows of the report do not add up to its total.")
 	}
 	for rows := range slices.Chunk(r.sums, pageSize) {
 		if err := r.each(rows); err != nil {
@@ -120,16 +120,16 @@ func (r *reading) end() error {
 	return nil
 }
 
-// oneOf finds a word of ours, the one for unknown where there is none.
-func oneOf(words []string, text string) string {
+// knownOrUnknown finds a word of ours, the one for unknown where there is none.
+func knownOrUnknown(words []string, text string) string {
 	if text = strings.ToLower(text); slices.Contains(words, text) {
 		return text
 	}
 	return "unknown"
 }
 
-// device sorts the devices that Meta knows by their make.
-func device(text string) string {
+// deviceOf sorts the devices that Meta knows by their make.
+func deviceOf(text string) string {
 	switch {
 	case text == "desktop":
 		return "desktop"

@@ -15,11 +15,11 @@ import (
 
 const day = "2026-10-20"
 
-// pagesOf reads pages of a level and returns the figures by what they are about.
-func pagesOf(level connection.Level, all ...page[insight]) (map[string]map[string]int64, error) {
+// readPagesOf reads pages of a level and returns the figures by what they are about.
+func readPagesOf(level connection.Level, all ...page[insight]) (map[string]map[string]int64, error) {
 	date, _ := clock.ParseDate(day)
 	found := map[string]map[string]int64{}
-	r := newReading(connection.Report{Level: level, First: date, Last: date, Entities: &connection.Entities{
+	r := newReportReader(connection.Report{Level: level, First: date, Last: date, Entities: &connection.Entities{
 		Audiences: []connection.Entity{{External: "90", Name: "Hikers"}},
 		Groups:    map[string]string{"10": "90", "11": "90"},
 	}}, func(rows []fact.Row) error {
@@ -35,20 +35,20 @@ func pagesOf(level connection.Level, all ...page[insight]) (map[string]map[strin
 		return nil
 	})
 	for i := range all {
-		if err := r.page(&all[i]); err != nil {
+		if err := r.addPage(&all[i]); err != nil {
 			return found, err
 		}
 	}
-	return found, r.end()
+	return found, r.finish()
 }
 
-func page1(total string, rows ...insight) page[insight] {
+func newPage(total string, rows ...insight) page[insight] {
 	p := page[insight]{Data: rows}
 	p.Summary.Impressions = total
 	return p
 }
 
-func TestDrift(t *testing.T) {
+func TestInconsistentPages(t *testing.T) {
 	t.Parallel()
 	one := insight{Date: day, Campaign: "1", Impressions: "5"}
 	two := insight{Date: day, Campaign: "2", Impressions: "6"}
@@ -57,33 +57,33 @@ func TestDrift(t *testing.T) {
 		pages []page[insight]
 		want  connection.Class
 	}{
-		"whole":               {[]page[insight]{page1("11", one), page1("11", two)}, ""},
-		"no total":            {[]page[insight]{page1("", one), page1("", two)}, ""},
-		"total once":          {[]page[insight]{page1("11", one), page1("", two)}, ""},
-		"empty":               {[]page[insight]{page1("")}, ""},
-		"a page twice":        {[]page[insight]{page1("11", one), page1("11", one), page1("11", two)}, ""},
-		"a row changed":       {[]page[insight]{page1("", one), page1("", other)}, connection.Drift},
-		"total changed":       {[]page[insight]{page1("11", one), page1("12", two)}, connection.Drift},
-		"a page is missing":   {[]page[insight]{page1("11", one)}, connection.Drift},
-		"a day nobody wanted": {[]page[insight]{page1("", insight{Date: "2026-10-19", Impressions: "1"})}, connection.Transient},
-		"no day":              {[]page[insight]{page1("", insight{Impressions: "1"})}, connection.Transient},
-		"no number":           {[]page[insight]{page1("", insight{Date: day, Impressions: "many"})}, connection.Transient},
+		"whole":               {[]page[insight]{newPage("11", one), newPage("11", two)}, ""},
+		"no total":            {[]page[insight]{newPage("", one), newPage("", two)}, ""},
+		"total once":          {[]page[insight]{newPage("11", one), newPage("", two)}, ""},
+		"empty":               {[]page[insight]{newPage("")}, ""},
+		"a page twice":        {[]page[insight]{newPage("11", one), newPage("11", one), newPage("11", two)}, ""},
+		"a row changed":       {[]page[insight]{newPage("", one), newPage("", other)}, connection.Drift},
+		"total changed":       {[]page[insight]{newPage("11", one), newPage("12", two)}, connection.Drift},
+		"a page is missing":   {[]page[insight]{newPage("11", one)}, connection.Drift},
+		"a day nobody wanted": {[]page[insight]{newPage("", insight{Date: "2026-10-19", Impressions: "1"})}, connection.Transient},
+		"no day":              {[]page[insight]{newPage("", insight{Impressions: "1"})}, connection.Transient},
+		"no number":           {[]page[insight]{newPage("", insight{Date: day, Impressions: "many"})}, connection.Transient},
 	} {
-		_, err := pagesOf(connection.LevelCampaign, test.pages...)
+		_, err := readPagesOf(connection.LevelCampaign, test.pages...)
 		if got := connection.ClassOf(err); (err != nil) != (test.want != "") || err != nil && got != test.want {
 			t.Errorf("%s: got %v want %q", name, err, test.want)
 		}
 	}
 }
 
-func TestAdd(t *testing.T) {
+func TestRowsAreAdded(t *testing.T) {
 	t.Parallel()
 	row := func(group, device, impressions string) insight {
 		return insight{Date: day, Campaign: "1", Group: group, Device: device, Impressions: impressions}
 	}
-	got, err := pagesOf(connection.LevelDevice,
-		page1("127", row("10", "iphone", "1"), row("11", "android_smartphone", "2"), row("10", "ipad", "4")),
-		page1("127", row("12", "iphone", "8"), row("11", "ipod", "16"), row("10", "smart_tv", "32"), row("10", "fridge", "64")))
+	got, err := readPagesOf(connection.LevelDevice,
+		newPage("127", row("10", "iphone", "1"), row("11", "android_smartphone", "2"), row("10", "ipad", "4")),
+		newPage("127", row("12", "iphone", "8"), row("11", "ipod", "16"), row("10", "smart_tv", "32"), row("10", "fridge", "64")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestBreakdowns(t *testing.T) {
 		{connection.LevelDevice, insight{Device: "other"}, "other"},
 	} {
 		test.row.Date = day
-		got, err := pagesOf(test.level, page1("", test.row))
+		got, err := readPagesOf(test.level, newPage("", test.row))
 		if _, ok := got[test.want]; err != nil || !ok {
 			t.Errorf("%+v: got %v, %v want %q", test.row, got, err, test.want)
 		}
@@ -145,24 +145,24 @@ func TestValues(t *testing.T) {
 		},
 	} {
 		test.row.Date = day
-		got, err := pagesOf(connection.LevelAccount, page1("", test.row))
+		got, err := readPagesOf(connection.LevelAccount, newPage("", test.row))
 		if diff := cmp.Diff(test.want, got[""]); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
 		}
 	}
 }
 
-func TestFigure(t *testing.T) {
+func TestParseMetric(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		micros := rapid.Int64Range(0, fact.MaxValue).Draw(t, "micros")
 		text := money.Amount{Micros: micros, Digits: 2}.String()
-		if got, ok := figure(fact.Spend, text); !ok || got != micros {
+		if got, ok := parseMetric(fact.Spend, text); !ok || got != micros {
 			t.Fatalf("%s: got %d, %v want %d", text, got, ok, micros)
 		}
 	})
 	for _, text := range []string{"", "x", "1e3", "1,5", ".5", "1.", "99999999999999"} {
-		if got, ok := figure(fact.Spend, text); ok {
+		if got, ok := parseMetric(fact.Spend, text); ok {
 			t.Errorf("%q: got %d want a refusal", text, got)
 		}
 	}

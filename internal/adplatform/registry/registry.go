@@ -46,9 +46,9 @@ var clients = []struct {
 }
 
 const (
-	// maxAnswer bounds a page of a report, callTime one call.
-	maxAnswer = 64 << 20
-	callTime  = 2 * time.Minute
+	// maxAnswerBytes bounds a page of a report, callTime one call.
+	maxAnswerBytes = 64 << 20
+	callTimeout    = 2 * time.Minute
 )
 
 // Options make a Catalogue.
@@ -72,8 +72,8 @@ type Catalogue struct {
 	real, played map[string]connection.Client
 	sandbox      transport.Doer
 	base         string
-	// own says that the sandbox is in this process.
-	own bool
+	// inProcess says that the sandbox is in this process.
+	inProcess bool
 }
 
 var (
@@ -84,11 +84,11 @@ var (
 // New makes a catalogue. Nothing is asked yet.
 func New(o Options) (*Catalogue, error) {
 	c := &Catalogue{apps: o.Apps, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
-	origins, err := o.origins()
+	origins, err := o.trustedOrigins()
 	if err != nil {
 		return nil, err
 	}
-	out, err := outbound.New(outbound.Options{Policy: outbound.Guarded(origins), Timeout: callTime, MaxBytes: maxAnswer})
+	out, err := outbound.New(outbound.Options{Policy: outbound.Guarded(origins), Timeout: callTimeout, MaxBytes: maxAnswerBytes})
 	if err != nil {
 		return nil, fmt.Errorf("make client for platforms: %w", err)
 	}
@@ -98,7 +98,7 @@ func New(o Options) (*Catalogue, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open sandbox: %w", err)
 		}
-		c.sandbox, c.base, c.own = server, "http://sandbox", true
+		c.sandbox, c.base, c.inProcess = server, "http://sandbox", true
 	}
 	for _, p := range clients {
 		c.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Now: o.Now, Sleep: o.Sleep})
@@ -107,11 +107,11 @@ func New(o Options) (*Catalogue, error) {
 	return c, nil
 }
 
-// origins are what the operator vouches for: the sandbox and addresses of
+// trustedOrigins are what the operator vouches for: the sandbox and addresses of
 // platforms that he has set.
-func (o *Options) origins() (list []string, err error) {
+func (o *Options) trustedOrigins() (list []string, err error) {
 	for platform, raw := range o.URLs {
-		if !known(platform) {
+		if !isKnown(platform) {
 			return nil, fmt.Errorf("platform URL for %q: there is no such platform", platform)
 		}
 		origin, err := originOf(raw)
@@ -121,7 +121,7 @@ func (o *Options) origins() (list []string, err error) {
 		list = append(list, origin)
 	}
 	for platform := range o.Apps {
-		if !known(platform) {
+		if !isKnown(platform) {
 			return nil, fmt.Errorf("OAuth client for %q: there is no such platform", platform)
 		}
 	}
@@ -135,7 +135,7 @@ func (o *Options) origins() (list []string, err error) {
 	return append(list, origin), nil
 }
 
-func known(platform string) bool {
+func isKnown(platform string) bool {
 	for _, p := range clients {
 		if p.platform == platform {
 			return true
@@ -177,8 +177,8 @@ func (c *Catalogue) App(platform string) (connection.App, bool) {
 	return a, there
 }
 
-// granted is what the sandbox answers for one platform.
-type granted struct {
+// sandboxGrant is what the sandbox answers for one platform.
+type sandboxGrant struct {
 	Access    string `json:"access_token"`
 	Refresh   string `json:"refresh_token"`
 	ExpiresIn int64  `json:"expires_in"`
@@ -192,7 +192,7 @@ type granted struct {
 // for.
 func (c *Catalogue) Open(ctx context.Context, w connection.World) (map[string]connection.Credentials, error) {
 	seed := w.Seed
-	if seed == nil && c.own {
+	if seed == nil && c.inProcess {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(w.Connection))
 		n := int64(h.Sum64() >> 12)
@@ -221,15 +221,15 @@ func (c *Catalogue) Open(ctx context.Context, w connection.World) (map[string]co
 		return nil, &connection.Error{Class: connection.Transient, Code: cmp.Or(resp.Status, "broken_off"), Message: "The sandbox gives no access.", Cause: err}
 	}
 	var answer struct {
-		Data map[string]granted `json:"data"`
+		Data map[string]sandboxGrant `json:"data"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return nil, fmt.Errorf("read the answer of the sandbox: %w", err)
 	}
-	return c.keys(answer.Data, clock.At(w.Now)), nil
+	return c.toCredentials(answer.Data, clock.At(w.Now)), nil
 }
 
-func (c *Catalogue) keys(list map[string]granted, now clock.Instant) map[string]connection.Credentials {
+func (c *Catalogue) toCredentials(list map[string]sandboxGrant, now clock.Instant) map[string]connection.Credentials {
 	ring := map[string]connection.Credentials{}
 	for platform, g := range list {
 		k := connection.Credentials{
@@ -256,16 +256,16 @@ type Vault struct{ Ring *seal.Ring }
 
 var _ connection.Vault = Vault{}
 
-func place(workspace, id ident.ID, version int64) seal.Context {
+func sealContext(workspace, id ident.ID, version int64) seal.Context {
 	return seal.Context{Workspace: string(workspace), Record: string(id), Field: "credentials", Version: version}
 }
 
 // Seal implements connection.Vault.
 func (v Vault) Seal(workspace, id ident.ID, version int64, plain secret.Text) (string, error) {
-	return v.Ring.Seal(place(workspace, id, version), plain)
+	return v.Ring.Seal(sealContext(workspace, id, version), plain)
 }
 
 // Open implements connection.Vault.
 func (v Vault) Open(workspace, id ident.ID, version int64, sealed string) (secret.Text, error) {
-	return v.Ring.Open(place(workspace, id, version), sealed)
+	return v.Ring.Open(sealContext(workspace, id, version), sealed)
 }

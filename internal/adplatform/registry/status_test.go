@@ -16,16 +16,16 @@ import (
 	"fanfare/internal/secret"
 )
 
-// canned answers every request with the same body.
-type canned string
+// fixedBody answers every request with the same body.
+type fixedBody string
 
-func (c canned) Do(*http.Request) (*http.Response, error) {
+func (c fixedBody) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
-// TestStatusWords wants only the vendor's own words about the requested
+// TestPlatformStatusValues wants only the vendor's own words about the requested
 // campaign to count as enabled or stopped.
-func TestStatusWords(t *testing.T) {
+func TestPlatformStatusValues(t *testing.T) {
 	t.Parallel()
 	wrap := map[string]func(campaign string) string{
 		"meta":     func(c string) string { return c },
@@ -82,7 +82,7 @@ func TestStatusWords(t *testing.T) {
 		{"tiktok", `{"campaign_id":"7","operation_status":"DELETE"}`, unknown},
 		{"tiktok", `{"campaign_id":"7"}`, unknown},
 	} {
-		client := clients[tt.platform](transport.Options{Base: "http://platform.test", Do: canned(wrap[tt.platform](tt.campaign)), Now: time.Now})
+		client := clients[tt.platform](transport.Options{Base: "http://platform.test", Do: fixedBody(wrap[tt.platform](tt.campaign)), Now: time.Now})
 		got, err := client.Status(t.Context(), connection.Credentials{Access: secret.New("token")}, "1234567890", "7")
 		if err != nil {
 			t.Errorf("%s %s: %v", tt.platform, tt.campaign, err)

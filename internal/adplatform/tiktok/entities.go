@@ -11,15 +11,15 @@ import (
 	"fanfare/internal/connection"
 )
 
-// enabled is what an operation_status says about something that runs, unless
+// statusEnabled is what an operation_status says about something that runs, unless
 // TikTok has another reason.
-const enabled = "ENABLE"
+const statusEnabled = "ENABLE"
 
-// disabled and frozen are the values of operation_status in which a campaign
+// statusDisabled and frozen are the values of operation_status in which a campaign
 // does not deliver; a frozen one has ended for good.
 const (
-	disabled = "DISABLE"
-	frozen   = "FROZEN"
+	statusDisabled = "DISABLE"
+	statusFrozen   = "FROZEN"
 )
 
 type campaign struct {
@@ -52,25 +52,25 @@ type audience struct {
 // does not tell which of them its figures are from.
 func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
 	access := cr.Access.Reveal()
-	campaigns, err := list(ctx, c, access, account, "/campaign/get/", fields("campaign_id", "campaign_name", "operation_status"), 1000, func(x campaign) string { return x.ID })
+	campaigns, err := readList(ctx, c, access, account, "/campaign/get/", fieldsQuery("campaign_id", "campaign_name", "operation_status"), 1000, func(x campaign) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	groups, err := list(ctx, c, access, account, "/adgroup/get/", fields("adgroup_id", "audience_ids"), 1000, func(x group) string { return x.ID })
+	groups, err := readList(ctx, c, access, account, "/adgroup/get/", fieldsQuery("adgroup_id", "audience_ids"), 1000, func(x group) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	ads, err := list(ctx, c, access, account, "/ad/get/", fields("ad_id", "ad_name", "operation_status", "landing_page_url"), 1000, func(x ad) string { return x.ID })
+	ads, err := readList(ctx, c, access, account, "/ad/get/", fieldsQuery("ad_id", "ad_name", "operation_status", "landing_page_url"), 1000, func(x ad) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	audiences, err := list(ctx, c, access, account, "/dmp/custom_audience/list/", url.Values{}, 100, func(x audience) string { return x.ID })
+	audiences, err := readList(ctx, c, access, account, "/dmp/custom_audience/list/", url.Values{}, 100, func(x audience) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
 	found := &connection.Entities{Groups: map[string]string{}}
 	for _, x := range campaigns {
-		found.Campaigns = append(found.Campaigns, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == enabled, Channel: channel})
+		found.Campaigns = append(found.Campaigns, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == statusEnabled, Channel: channel})
 	}
 	for _, x := range groups {
 		if len(x.Audiences) == 1 {
@@ -78,7 +78,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 		}
 	}
 	for _, x := range ads {
-		found.Ads = append(found.Ads, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == enabled, Channel: channel, URL: x.URL})
+		found.Ads = append(found.Ads, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == statusEnabled, Channel: channel, URL: x.URL})
 	}
 	for _, x := range audiences {
 		found.Audiences = append(found.Audiences, connection.Entity{External: x.ID, Name: x.Name, Size: x.Size})
@@ -86,13 +86,13 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	return found, nil
 }
 
-func fields(names ...string) url.Values { return url.Values{"fields": {written(names)}} }
+func fieldsQuery(names ...string) url.Values { return url.Values{"fields": {jsonList(names)}} }
 
-// list reads everything of one kind that an account has.
-func list[T any](ctx context.Context, c *Client, access, account, path string, query url.Values, size int, id func(T) string) ([]T, error) {
+// readList reads everything of one kind that an account has.
+func readList[T any](ctx context.Context, c *Client, access, account, path string, query url.Values, size int, id func(T) string) ([]T, error) {
 	query.Set("advertiser_id", account)
 	found, seen := []T{}, map[string]bool{}
-	total, err := pages(ctx, c, access, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, size, func(page []T) error {
+	total, err := readPages(ctx, c, access, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, size, func(page []T) error {
 		for _, x := range page {
 			if !seen[id(x)] {
 				seen[id(x)] = true
@@ -102,7 +102,7 @@ func list[T any](ctx context.Context, c *Client, access, account, path string, q
 		return nil
 	})
 	if err == nil && len(found) != total {
-		err = drift("The list has more or fewer entries than TikTok says.")
+		err = reportChanged("The list has more or fewer entries than TikTok says.")
 	}
 	return found, err
 }
@@ -113,16 +113,16 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 	if err != nil {
 		return connection.Observed{}, &connection.Error{Class: connection.Refused, Code: "invalid_id", Message: "The campaign's id is not text."}
 	}
-	query := fields("campaign_id", "campaign_name", "operation_status")
+	query := fieldsQuery("campaign_id", "campaign_name", "operation_status")
 	query.Set("advertiser_id", account)
 	query.Set("filtering", string(only))
-	got, err := ask[listing[campaign]](ctx, c, cr.Access.Reveal(), transport.Call{Method: http.MethodGet, Path: "/campaign/get/", Query: query, Account: account, Urgent: true})
+	got, err := callAPI[listPage[campaign]](ctx, c, cr.Access.Reveal(), transport.Call{Method: http.MethodGet, Path: "/campaign/get/", Query: query, Account: account, Urgent: true})
 	if err != nil {
 		return connection.Observed{}, err
 	}
 	for _, x := range got.List {
 		if x.ID == id {
-			return connection.Observed{Status: x.Status, Runs: x.Status == enabled, Stopped: x.Status == disabled || x.Status == frozen}, nil
+			return connection.Observed{Status: x.Status, Runs: x.Status == statusEnabled, Stopped: x.Status == statusDisabled || x.Status == statusFrozen}, nil
 		}
 	}
 	return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
@@ -130,11 +130,11 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 
 // SetStatus implements connection.Client.
 func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
-	status := disabled
+	status := statusDisabled
 	if run {
-		status = enabled
+		status = statusEnabled
 	}
-	_, err := ask[struct{}](ctx, c, cr.Access.Reveal(), transport.Call{
+	_, err := callAPI[struct{}](ctx, c, cr.Access.Reveal(), transport.Call{
 		Method: http.MethodPost, Path: "/campaign/status/update/", Account: account, Urgent: true,
 		JSON: map[string]any{"advertiser_id": account, "campaign_ids": []string{id}, "operation_status": status},
 	})

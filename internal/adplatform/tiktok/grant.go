@@ -27,12 +27,12 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, _ connection.Gr
 		Access string  `json:"access_token"`
 		Scope  []int64 `json:"scope"`
 	}
-	got, err := ask[token](ctx, c, "", transport.Call{
+	got, err := callAPI[token](ctx, c, "", transport.Call{
 		Method: http.MethodPost, Path: "/oauth2/access_token/",
 		JSON: map[string]string{"app_id": a.ID, "secret": a.Secret.Reveal(), "auth_code": code},
 	})
 	if err != nil {
-		return connection.Credentials{}, hide(err, a.Secret.Reveal(), code)
+		return connection.Credentials{}, redact(err, a.Secret.Reveal(), code)
 	}
 	cr := connection.Credentials{Access: secret.New(got.Access), IssuedAt: clock.At(c.now()), App: a}
 	for _, scope := range got.Scope {
@@ -49,19 +49,19 @@ func (c *Client) Refresh(_ context.Context, _ connection.App, cr connection.Cred
 
 // Revoke implements connection.Grantor.
 func (c *Client) Revoke(ctx context.Context, a connection.App, cr connection.Credentials) error {
-	_, err := ask[struct{}](ctx, c, "", transport.Call{
+	_, err := callAPI[struct{}](ctx, c, "", transport.Call{
 		Method: http.MethodPost, Path: "/oauth2/revoke_token/",
 		JSON: map[string]string{"app_id": a.ID, "secret": a.Secret.Reveal(), "access_token": cr.Access.Reveal()},
 	})
 	if err == nil || connection.ClassOf(err) == connection.Revoked {
 		return nil
 	}
-	return hide(err, a.Secret.Reveal(), cr.Access.Reveal())
+	return redact(err, a.Secret.Reveal(), cr.Access.Reveal())
 }
 
-// hide takes out of an error what was sent in a body, where the transport does
+// redact takes out of an error what was sent in a body, where the transport does
 // not look for secrets.
-func hide(err error, secrets ...string) error {
+func redact(err error, secrets ...string) error {
 	e, ok := errors.AsType[*connection.Error](err)
 	if !ok {
 		return err

@@ -14,28 +14,28 @@ import (
 	"fanfare/internal/fact"
 )
 
-// cut is how a level is asked for.
-type cut struct {
+// levelQuery is how a level is asked for.
+type levelQuery struct {
 	report, level string
 	// dimensions are what rows are told apart by, besides the day.
 	dimensions []string
-	// beside are what else is known about a row; TikTok has them among the
+	// attributes are what else is known about a row; TikTok has them among the
 	// metrics.
-	beside  []string
-	figures []figure
+	attributes []string
+	metrics    []metricField
 }
 
-// figure is a metric and what it is for us.
-type figure struct {
+// metricField is a metric and what it is for us.
+type metricField struct {
 	metric  string
 	measure fact.Measure
 }
 
 var (
-	// shown are the figures of every report, all those of reports by campaign
+	// audienceMetrics are the figures of every report, all those of reports by campaign
 	// and ad: reports by audience refuse the others.
-	shown = []figure{{"impressions", fact.Impressions}, {"clicks", fact.Clicks}, {"spend", fact.Spend}, {"conversion", fact.Conversions}}
-	all   = slices.Concat(shown, []figure{
+	audienceMetrics = []metricField{{"impressions", fact.Impressions}, {"clicks", fact.Clicks}, {"spend", fact.Spend}, {"conversion", fact.Conversions}}
+	allMetrics      = slices.Concat(audienceMetrics, []metricField{
 		{"total_purchase_value", fact.Revenue},
 		{"engagements", fact.Engagements},
 		{"video_play_actions", fact.VideoViews},
@@ -44,13 +44,13 @@ var (
 	})
 )
 
-var cuts = map[connection.Level]cut{
-	connection.LevelAccount:     {"BASIC", "AUCTION_ADVERTISER", []string{"advertiser_id"}, nil, all},
-	connection.LevelCampaign:    {"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id"}, nil, all},
-	connection.LevelAd:          {"BASIC", "AUCTION_AD", []string{"ad_id"}, []string{"campaign_id", "adgroup_id"}, all},
-	connection.LevelGeo:         {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "country_code"}, []string{"campaign_id"}, shown},
-	connection.LevelDemographic: {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "age", "gender"}, []string{"campaign_id"}, shown},
-	connection.LevelDevice:      {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "platform"}, []string{"campaign_id"}, shown},
+var levelQueries = map[connection.Level]levelQuery{
+	connection.LevelAccount:     {"BASIC", "AUCTION_ADVERTISER", []string{"advertiser_id"}, nil, allMetrics},
+	connection.LevelCampaign:    {"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id"}, nil, allMetrics},
+	connection.LevelAd:          {"BASIC", "AUCTION_AD", []string{"ad_id"}, []string{"campaign_id", "adgroup_id"}, allMetrics},
+	connection.LevelGeo:         {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "country_code"}, []string{"campaign_id"}, audienceMetrics},
+	connection.LevelDemographic: {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "age", "gender"}, []string{"campaign_id"}, audienceMetrics},
+	connection.LevelDevice:      {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "platform"}, []string{"campaign_id"}, audienceMetrics},
 }
 
 var (
@@ -65,11 +65,11 @@ var (
 // unknown rather than in the wrong one.
 const unknown = "unknown"
 
-// missing is what stands where TikTok knows nothing.
-const missing = "-"
+// missingValue is what stands where TikTok knows nothing.
+const missingValue = "-"
 
-// item is one row of a report.
-type item struct {
+// reportItem is one row of a report.
+type reportItem struct {
 	Dimensions map[string]string `json:"dimensions"`
 	Metrics    map[string]string `json:"metrics"`
 }
@@ -77,30 +77,30 @@ type item struct {
 // Report implements connection.Client. Rows of a breakdown come at the end,
 // when all groups have been added up, others page by page.
 func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	r := newReading(q)
-	total, err := pages(ctx, c, cr.Access.Reveal(), r.call(q), 1000, func(page []item) error {
+	r := newReportReader(q)
+	total, err := readPages(ctx, c, cr.Access.Reveal(), r.reportCall(q), 1000, func(page []reportItem) error {
 		for _, it := range page {
-			if err := r.add(it); err != nil {
+			if err := r.addItem(it); err != nil {
 				return err
 			}
 		}
 		if r.family != fact.Base {
 			return nil
 		}
-		return r.hand(each)
+		return r.flush(each)
 	})
 	if err != nil {
 		return err
 	}
 	if len(r.seen) != total {
-		return drift("The report has more or fewer rows than TikTok says.")
+		return reportChanged("The report has more or fewer rows than TikTok says.")
 	}
-	return r.hand(each)
+	return r.flush(each)
 }
 
-// reading is a report on its way.
-type reading struct {
-	cut
+// reportReader is a report on its way.
+type reportReader struct {
+	levelQuery
 	family fact.Family
 	// names are those of campaigns, ads and audiences, groups the audiences
 	// of groups.
@@ -108,14 +108,14 @@ type reading struct {
 	// seen are the rows that came, by what TikTok tells them apart by.
 	seen map[string]fact.Values
 	rows []fact.Row
-	// at is where in rows a key is, for what is added up.
-	at map[fact.Row]int
+	// rowIndex is where in rows a key is, for what is added up.
+	rowIndex map[fact.Row]int
 }
 
-// newReading begins a report. Without entities its rows have ids only, and no
+// newReportReader begins a report. Without entities its rows have ids only, and no
 // audiences.
-func newReading(q connection.Report) *reading {
-	r := &reading{cut: cuts[q.Level], family: connection.Families[q.Level], names: map[string]string{}, seen: map[string]fact.Values{}, at: map[fact.Row]int{}}
+func newReportReader(q connection.Report) *reportReader {
+	r := &reportReader{levelQuery: levelQueries[q.Level], family: connection.Families[q.Level], names: map[string]string{}, seen: map[string]fact.Values{}, rowIndex: map[fact.Row]int{}}
 	if q.Entities == nil {
 		return r
 	}
@@ -128,22 +128,22 @@ func newReading(q connection.Report) *reading {
 	return r
 }
 
-// call asks for the report.
-func (r *reading) call(q connection.Report) transport.Call {
-	metrics := slices.Clone(r.beside)
-	for _, f := range r.figures {
+// reportCall asks for the report.
+func (r *reportReader) reportCall(q connection.Report) transport.Call {
+	metrics := slices.Clone(r.attributes)
+	for _, f := range r.metrics {
 		metrics = append(metrics, f.metric)
 	}
 	return transport.Call{Method: http.MethodGet, Path: "/report/integrated/get/", Account: q.Account, Query: url.Values{
 		"advertiser_id": {q.Account}, "service_type": {"AUCTION"}, "report_type": {r.report}, "data_level": {r.level},
-		"dimensions": {written(append(slices.Clone(r.dimensions), "stat_time_day"))}, "metrics": {written(metrics)},
+		"dimensions": {jsonList(append(slices.Clone(r.dimensions), "stat_time_day"))}, "metrics": {jsonList(metrics)},
 		"start_date": {q.First.String()}, "end_date": {q.Last.String()},
 	}}
 }
 
-// add takes a row in, once.
-func (r *reading) add(it item) error {
-	row, err := r.row(it)
+// addItem takes a row in, once.
+func (r *reportReader) addItem(it reportItem) error {
+	row, err := r.factRow(it)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (r *reading) add(it item) error {
 	key := strings.Join(parts, "|")
 	if before, again := r.seen[key]; again {
 		if before != row.Values {
-			return drift("A row came twice, with different figures.")
+			return reportChanged("A row came twice, with different figures.")
 		}
 		return nil
 	}
@@ -165,13 +165,13 @@ func (r *reading) add(it item) error {
 	}
 	same := row
 	same.Values = fact.Values{}
-	at, known := r.at[same]
+	at, known := r.rowIndex[same]
 	if !known {
-		r.at[same] = len(r.rows)
+		r.rowIndex[same] = len(r.rows)
 		r.rows = append(r.rows, row)
 		return nil
 	}
-	for _, f := range r.figures {
+	for _, f := range r.metrics {
 		if n, ok := row.Values.Get(f.measure); ok {
 			r.rows[at].Values.Set(f.measure, r.rows[at].Values.V[f.measure]+n)
 		}
@@ -179,16 +179,16 @@ func (r *reading) add(it item) error {
 	return nil
 }
 
-// row reads a row. What it has no dimension for is empty.
-func (r *reading) row(it item) (fact.Row, error) {
+// factRow reads a row. What it has no dimension for is empty.
+func (r *reportReader) factRow(it reportItem) (fact.Row, error) {
 	row := fact.Row{Family: r.family, Channel: channel}
 	day, ok := clock.ParseDate(strings.TrimSuffix(it.Dimensions["stat_time_day"], " 00:00:00"))
 	if !ok {
-		return row, malformed("stat_time_day")
+		return row, malformedError("stat_time_day")
 	}
 	row.Date = day
 	about := func(name string) string {
-		if text := cmp.Or(it.Dimensions[name], it.Metrics[name]); text != missing {
+		if text := cmp.Or(it.Dimensions[name], it.Metrics[name]); text != missingValue {
 			return text
 		}
 		return ""
@@ -208,26 +208,26 @@ func (r *reading) row(it item) (fact.Row, error) {
 	case fact.Device:
 		row.Device = cmp.Or(devices[it.Dimensions["platform"]], unknown)
 	}
-	for _, f := range r.figures {
+	for _, f := range r.metrics {
 		text := it.Metrics[f.metric]
-		if text == "" || text == missing {
+		if text == "" || text == missingValue {
 			continue
 		}
-		n, ok := transport.Figure(text, f.measure)
+		n, ok := transport.ParseMetric(text, f.measure)
 		if !ok {
-			return row, malformed(f.metric)
+			return row, malformedError(f.metric)
 		}
 		row.Values.Set(f.measure, n)
 	}
 	return row, nil
 }
 
-func (r *reading) entity(id string) fact.Entity {
+func (r *reportReader) entity(id string) fact.Entity {
 	return fact.Entity{ExternalID: id, Name: r.names[id]}
 }
 
-// hand gives on the rows that are there.
-func (r *reading) hand(each func([]fact.Row) error) error {
+// flush gives on the rows that are there.
+func (r *reportReader) flush(each func([]fact.Row) error) error {
 	if len(r.rows) == 0 {
 		return nil
 	}
@@ -236,7 +236,7 @@ func (r *reading) hand(each func([]fact.Row) error) error {
 	return each(rows)
 }
 
-// malformed is transient like every answer that is not what it should be.
-func malformed(name string) error {
+// malformedError is transient like every answer that is not what it should be.
+func malformedError(name string) error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's report has a " + name + " that is not what it should be."}
 }

@@ -25,9 +25,9 @@ const (
 	host    = "https://business-api.tiktok.com"
 	version = "v1.3"
 	root    = "/open_api/" + version
-	// perSecond is what an app of the basic tier may ask.
-	perSecond = 10
-	channel   = "social"
+	// callsPerSecond is what an app of the basic tier may ask.
+	callsPerSecond = 10
+	channel        = "social"
 )
 
 // Client is a connection.Client and a connection.Grantor.
@@ -41,9 +41,9 @@ type Client struct {
 // than that allows.
 func New(o transport.Options) *Client {
 	if o.Base == "" {
-		o.Base, o.PerSecond = host, cmp.Or(o.PerSecond, perSecond)
+		o.Base, o.PerSecond = host, cmp.Or(o.PerSecond, callsPerSecond)
 	}
-	o.Read = read
+	o.ReadError = readError
 	return &Client{transport.New(o), o.Base, o.Now}
 }
 
@@ -71,8 +71,8 @@ type answer[T any] struct {
 	Data T `json:"data"`
 }
 
-// ask sends a call and returns the data of its answer.
-func ask[T any](ctx context.Context, c *Client, access string, call transport.Call) (T, error) {
+// callAPI sends a call and returns the data of its answer.
+func callAPI[T any](ctx context.Context, c *Client, access string, call transport.Call) (T, error) {
 	var out answer[T]
 	call.Path = root + call.Path
 	if access != "" {
@@ -82,9 +82,9 @@ func ask[T any](ctx context.Context, c *Client, access string, call transport.Ca
 	return out.Data, err
 }
 
-// classes tell what can be done about TikTok's codes; those that are not here
+// errorClasses tell what can be done about TikTok's codes; those that are not here
 // go by their first digit.
-var classes = map[int]connection.Class{
+var errorClasses = map[int]connection.Class{
 	40001: connection.Forbidden,
 	40067: connection.TooLarge,
 	40100: connection.Throttled,
@@ -95,8 +95,8 @@ var classes = map[int]connection.Class{
 	40105: connection.Revoked,
 }
 
-// read implements transport.Options.Read.
-func read(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
+// readError implements transport.Options.Read.
+func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
 	var said struct {
 		Code      int    `json:"code"`
 		Message   string `json:"message"`
@@ -110,7 +110,7 @@ func read(status int, _ http.Header, body []byte, now time.Time) *connection.Err
 		return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's answer is not the JSON that it should be."}
 	}
 	e := &connection.Error{Class: connection.Transient, Code: strconv.Itoa(cmp.Or(said.Code, status)), Message: said.Message, RequestID: said.RequestID}
-	switch class, known := classes[said.Code]; {
+	switch class, known := errorClasses[said.Code]; {
 	case known:
 		e.Class = class
 	case said.Code >= 40000 && said.Code < 50000:
@@ -126,16 +126,16 @@ func read(status int, _ http.Header, body []byte, now time.Time) *connection.Err
 		e.Class = connection.Refused
 	}
 	if e.Class == connection.Throttled {
-		e.Until = regained(e.Message, now)
+		e.Until = retryTime(e.Message, now)
 	}
 	e.Message = cmp.Or(e.Message, "TikTok answered with status "+strconv.Itoa(status)+".")
 	return e
 }
 
-// regained is when TikTok takes calls again. Only its words tell which of the
+// retryTime is when TikTok takes calls again. Only its words tell which of the
 // limits was hit: that of a day ends at midnight, that of a minute locks for
 // five, that of a second for one.
-func regained(message string, now time.Time) time.Time {
+func retryTime(message string, now time.Time) time.Time {
 	text := strings.ToLower(message)
 	switch {
 	case strings.Contains(text, "qpd") || strings.Contains(text, "per day"):
@@ -146,8 +146,8 @@ func regained(message string, now time.Time) time.Time {
 	return now.Add(time.Second)
 }
 
-// listing is one page of a list.
-type listing[T any] struct {
+// listPage is one page of a list.
+type listPage[T any] struct {
 	List     []T `json:"list"`
 	PageInfo struct {
 		TotalNumber int `json:"total_number"`
@@ -155,17 +155,17 @@ type listing[T any] struct {
 	} `json:"page_info"`
 }
 
-// pages reads a list to its end and returns how many it should have been.
-func pages[T any](ctx context.Context, c *Client, access string, call transport.Call, size int, each func([]T) error) (total int, err error) {
+// readPages reads a list to its end and returns how many it should have been.
+func readPages[T any](ctx context.Context, c *Client, access string, call transport.Call, size int, each func([]T) error) (total int, err error) {
 	for page := 1; ; page++ {
 		call.Query.Set("page", strconv.Itoa(page))
 		call.Query.Set("page_size", strconv.Itoa(size))
-		got, err := ask[listing[T]](ctx, c, access, call)
+		got, err := callAPI[listPage[T]](ctx, c, access, call)
 		if err != nil {
 			return 0, err
 		}
 		if page > 1 && got.PageInfo.TotalNumber != total {
-			return 0, drift("The list became longer or shorter while it was read.")
+			return 0, reportChanged("The list became longer or shorter while it was read.")
 		}
 		total = got.PageInfo.TotalNumber
 		if err := each(got.List); err != nil {
@@ -177,7 +177,7 @@ func pages[T any](ctx context.Context, c *Client, access string, call transport.
 	}
 }
 
-func drift(message string) error {
+func reportChanged(message string) error {
 	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
 }
 
@@ -198,7 +198,7 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 	if cr.App.ID == "" || cr.App.Secret.Empty() {
 		return nil, &connection.Error{Class: connection.Refused, Code: "app_missing", Message: "TikTok lists the accounts of a token only to the app that it was made with: give the app's id and secret along with the token."}
 	}
-	granted, err := ask[listing[account]](ctx, c, cr.Access.Reveal(), transport.Call{
+	granted, err := callAPI[listPage[account]](ctx, c, cr.Access.Reveal(), transport.Call{
 		Method: http.MethodGet, Path: "/oauth2/advertiser/get/", Query: url.Values{"app_id": {cr.App.ID}, "secret": {cr.App.Secret.Reveal()}},
 	})
 	if err != nil {
@@ -210,10 +210,10 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 		for _, a := range some {
 			ids = append(ids, a.ID)
 		}
-		details, err := ask[listing[account]](ctx, c, cr.Access.Reveal(), transport.Call{
+		details, err := callAPI[listPage[account]](ctx, c, cr.Access.Reveal(), transport.Call{
 			Method: http.MethodGet, Path: "/advertiser/info/", Query: url.Values{
-				"advertiser_ids": {written(ids)},
-				"fields":         {written([]string{"advertiser_id", "name", "currency", "timezone", "display_timezone", "status"})},
+				"advertiser_ids": {jsonList(ids)},
+				"fields":         {jsonList([]string{"advertiser_id", "name", "currency", "timezone", "display_timezone", "status"})},
 			},
 		})
 		if err != nil {
@@ -221,22 +221,22 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 		}
 		for _, a := range details.List {
 			if a.Status != "STATUS_DISABLE" {
-				accounts = append(accounts, a.known())
+				accounts = append(accounts, a.toAccount())
 			}
 		}
 	}
 	return accounts, nil
 }
 
-func (a account) known() connection.Account {
+func (a account) toAccount() connection.Account {
 	page := "https://ads.tiktok.com/i18n/dashboard?aadvid=" + url.QueryEscape(a.ID)
 	return connection.Account{
 		ExternalID: a.ID, Name: a.Name, Currency: a.Currency, Timezone: cmp.Or(a.DisplayTimezone, a.Timezone), URL: &page, Enabled: true,
 	}
 }
 
-// written is a list as TikTok takes it in a query.
-func written(list []string) string {
+// jsonList is a list as TikTok takes it in a query.
+func jsonList(list []string) string {
 	b, err := json.Marshal(list)
 	if err != nil {
 		// Only text that is no UTF-8 cannot be written, and TikTok has none.

@@ -31,8 +31,8 @@ var (
 	_ connection.Grantor = (*tiktok.Client)(nil)
 )
 
-// world is a sandbox with our client in front of it.
-type world struct {
+// testSandbox is a sandbox with our client in front of it.
+type testSandbox struct {
 	server  *sandbox.Server
 	client  *tiktok.Client
 	account *sandbox.Account
@@ -40,7 +40,7 @@ type world struct {
 	slept   time.Duration
 }
 
-func newWorld(t *testing.T, scale int) *world {
+func newSandbox(t *testing.T, scale int) *testSandbox {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Scale: scale, Now: func() time.Time { return now }})
 	if err != nil {
@@ -50,7 +50,7 @@ func newWorld(t *testing.T, scale int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{server: server}
+	w := &testSandbox{server: server}
 	w.client = tiktok.New(transport.Options{
 		Base: "http://sandbox.test/tiktok", Do: server, Now: func() time.Time { return now.Add(w.slept) },
 		Sleep: func(_ context.Context, d time.Duration) error { w.slept += d; return nil },
@@ -61,7 +61,7 @@ func newWorld(t *testing.T, scale int) *world {
 	return w
 }
 
-func (w *world) strike(t *testing.T, r sandbox.Rule) {
+func (w *testSandbox) addFault(t *testing.T, r sandbox.Rule) {
 	t.Helper()
 	r.Platform = sandbox.TikTokAds
 	if err := w.server.Strike(r); err != nil {
@@ -70,7 +70,7 @@ func (w *world) strike(t *testing.T, r sandbox.Rule) {
 }
 
 // report reads a level over the last days, some at a time.
-func (w *world) report(t *testing.T, level connection.Level, days, step clock.Date) ([]fact.Row, error) {
+func (w *testSandbox) report(t *testing.T, level connection.Level, days, step clock.Date) ([]fact.Row, error) {
 	t.Helper()
 	entities, err := w.client.Entities(t.Context(), w.access, w.account.ID)
 	if err != nil {
@@ -91,16 +91,16 @@ func (w *world) report(t *testing.T, level connection.Level, days, step clock.Da
 	return rows, nil
 }
 
-var levels = map[connection.Level]sandbox.Level{
+var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// truth is what a report should give.
-func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
+// expectedRows is what a report should give.
+func (w *testSandbox) expectedRows(level connection.Level, days clock.Date) []fact.Row {
 	today := w.server.Today(w.account)
 	sums := map[fact.Row]fact.Values{}
-	for r := range w.server.Rows(w.account, levels[level], today-days+1, today) {
+	for r := range w.server.Rows(w.account, sandboxLevels[level], today-days+1, today) {
 		row := fact.Row{Family: connection.Families[level], Date: r.Date, Channel: "social", Country: r.Country, AgeRange: r.AgeRange, Gender: r.Gender, Device: r.Device}
 		if r.Campaign != nil {
 			row.Campaign = fact.Entity{ExternalID: r.Campaign.ID, Name: r.Campaign.Name}
@@ -131,8 +131,8 @@ func (w *world) truth(level connection.Level, days clock.Date) []fact.Row {
 	return rows
 }
 
-// lines are rows that can be compared as text.
-func lines(rows []fact.Row) []string {
+// rowLines are rows that can be compared as text.
+func rowLines(rows []fact.Row) []string {
 	list := []string{}
 	for _, r := range rows {
 		list = append(list, fmt.Sprintf("%v", r))
@@ -141,28 +141,28 @@ func lines(rows []fact.Row) []string {
 	return list
 }
 
-// same compares rows in any order.
-func same(t *testing.T, got, want []fact.Row) {
+// compareRows compares rows in any order.
+func compareRows(t *testing.T, got, want []fact.Row) {
 	t.Helper()
-	g, w := lines(got), lines(want)
+	g, w := rowLines(got), rowLines(want)
 	if !slices.Equal(g, w) {
 		t.Errorf("got %d rows want %d, which differ (-want +got):\n%.2000s", len(g), len(w), difference.Diff(w, g))
 	}
 }
 
-func TestReportsEqualWhatTheAccountHas(t *testing.T) {
+func TestReportMatchesSandbox(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	for _, level := range w.client.About().Levels {
 		got, err := w.report(t, level, 60, clock.Date(w.client.About().WindowDays))
 		if err != nil {
 			t.Fatalf("level %d: %v", level, err)
 		}
-		want := w.truth(level, 60)
+		want := w.expectedRows(level, 60)
 		if len(want) < 60 {
 			t.Fatalf("level %d: only %d rows to compare", level, len(want))
 		}
-		same(t, got, want)
+		compareRows(t, got, want)
 	}
 }
 
@@ -181,8 +181,8 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.fault, test.level), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 6)
-			w.strike(t, sandbox.Rule{Fault: test.fault, Path: "/report/", Count: new(1)})
+			w := newSandbox(t, 6)
+			w.addFault(t, sandbox.Rule{Fault: test.fault, Path: "/report/", Count: new(1)})
 			got, err := w.report(t, test.level, 30, 30)
 			if test.want != "" {
 				if err == nil || connection.ClassOf(err) != test.want {
@@ -196,17 +196,17 @@ func TestPages(t *testing.T) {
 			if len(got) <= 1000 {
 				t.Fatalf("got %d rows, which is one page", len(got))
 			}
-			same(t, got, w.truth(test.level, 30))
+			compareRows(t, got, w.expectedRows(test.level, 30))
 		})
 	}
 }
 
-// TestRowsThatComeAgainChanged wants a report refused whose pages contradict
+// TestChangedDuplicateRows wants a report refused whose pages contradict
 // each other.
-func TestRowsThatComeAgainChanged(t *testing.T) {
+func TestChangedDuplicateRows(t *testing.T) {
 	t.Parallel()
 	page := 0
-	c := over(t, func(w http.ResponseWriter, _ *http.Request) {
+	c := clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		page++
 		fmt.Fprintf(w, `{"code":0,"data":{"list":[{"dimensions":{"campaign_id":"1","stat_time_day":"2026-10-01 00:00:00"},"metrics":{"clicks":"%d"}}],`+
 			`"page_info":{"total_number":2,"total_page":2}}}`, page)
@@ -217,15 +217,15 @@ func TestRowsThatComeAgainChanged(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingIsNotZero wants unknown figures left out, and figures that
+// TestMissingMetricsAreUnknown wants unknown figures left out, and figures that
 // are none refused.
-func TestWhatIsMissingIsNotZero(t *testing.T) {
+func TestMissingMetricsAreUnknown(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"-": "unknown", "": "unknown", "0": "0", "0.00": "0", "12.34": "12340000", "-3.5": "-3500000", "0.000001": "1",
 		"1e3": "refused", "1,000.00": "refused", "0.0000001": "refused", "99999999999999": "refused", "NaN": "refused",
 	} {
-		c := over(t, func(w http.ResponseWriter, _ *http.Request) {
+		c := clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"code":0,"data":{"list":[{"dimensions":{"campaign_id":"1","stat_time_day":"2026-10-01 00:00:00"},"metrics":{"spend":%q}}],`+
 				`"page_info":{"total_number":1,"total_page":1}}}`, text)
 		})
@@ -243,17 +243,17 @@ func TestWhatIsMissingIsNotZero(t *testing.T) {
 	}
 }
 
-// over is a client of a server that a test plays itself.
-func over(t *testing.T, answer http.HandlerFunc) *tiktok.Client {
+// clientOf is a client of a server that a test plays itself.
+func clientOf(t *testing.T, answer http.HandlerFunc) *tiktok.Client {
 	t.Helper()
 	return tiktok.New(transport.Options{
-		Base: "http://tiktok.test", Do: doer(answer), Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Base: "http://tiktok.test", Do: handlerDoer(answer), Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 }
 
-type doer http.HandlerFunc
+type handlerDoer http.HandlerFunc
 
-func (d doer) Do(r *http.Request) (*http.Response, error) {
+func (d handlerDoer) Do(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	if r.Body == nil {
 		r.Body = http.NoBody
@@ -285,9 +285,9 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.rule.Fault, test.want), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 1)
+			w := newSandbox(t, 1)
 			test.rule.Path = "/report/"
-			w.strike(t, test.rule)
+			w.addFault(t, test.rule)
 			_, err := w.report(t, connection.LevelCampaign, 30, 30)
 			if test.want == "" {
 				if err != nil {
@@ -313,7 +313,7 @@ func TestThrottledUntil(t *testing.T) {
 	for message, want := range map[string]time.Time{
 		"QPM limit": now.Add(5 * time.Minute), "QPD limit": time.Date(2026, 10, 21, 0, 0, 0, 0, time.UTC), "Too many requests": now.Add(time.Second),
 	} {
-		c := over(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"code":40100,"message":%q}`, message) })
+		c := clientOf(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"code":40100,"message":%q}`, message) })
 		err := c.SetStatus(t.Context(), connection.Credentials{}, "1", "2", false)
 		if e, ok := errors.AsType[*connection.Error](err); !ok || !e.Until.Equal(want) {
 			t.Errorf("%s: got %v want until %v", message, err, want)
@@ -323,7 +323,7 @@ func TestThrottledUntil(t *testing.T) {
 
 func TestAccounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	got, err := w.client.Accounts(t.Context(), w.access)
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %v (%v) want one account", got, err)
@@ -332,7 +332,7 @@ func TestAccounts(t *testing.T) {
 	if diff := difference.Diff(want, got[0]); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
-	w.strike(t, sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
+	w.addFault(t, sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
 	if got, err := w.client.Accounts(t.Context(), w.access); err != nil || len(got) != 0 {
 		t.Errorf("closed: got %v (%v) want none", got, err)
 	}
@@ -345,7 +345,7 @@ func TestAccounts(t *testing.T) {
 
 func TestEntities(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	got, err := w.client.Entities(t.Context(), w.access, w.account.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -376,7 +376,7 @@ func TestEntities(t *testing.T) {
 		t.Errorf("got %s want %s", ad.URL, first.Groups[0].Ads[0].Link)
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
-		w.strike(t, sandbox.Rule{Fault: fault, Count: new(1)})
+		w.addFault(t, sandbox.Rule{Fault: fault, Count: new(1)})
 		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}
@@ -385,7 +385,7 @@ func TestEntities(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	id := w.account.Campaigns[0].ID
 	for _, run := range []bool{false, false, true, true} {
 		if err := w.client.SetStatus(t.Context(), w.access, w.account.ID, id, run); err != nil {
@@ -406,7 +406,7 @@ func TestStatus(t *testing.T) {
 
 func TestGrant(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
+	w := newSandbox(t, 1)
 	grant := connection.Grant{Redirect: "https://fanfare.test/back?x=1", State: "a state"}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.client.AuthorizeURL(w.access.App, grant), http.NoBody)
 	if err != nil {
@@ -445,10 +445,10 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestErrorsKeepSecrets has a server repeat everything that it was sent.
-func TestErrorsKeepSecrets(t *testing.T) {
+// TestErrorsOmitSecrets has a server repeat everything that it was sent.
+func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
-	c := over(t, func(w http.ResponseWriter, r *http.Request) {
+	c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		fmt.Fprintf(w, `{"code":40002,"message":%q}`, fmt.Sprint(r.URL, r.Header, string(body), err))
 	})

@@ -8,59 +8,59 @@ import (
 	"fanfare/internal/connection"
 )
 
-// pace keeps a client from asking faster than the platform wants: by its known
+// pacer keeps a client from asking faster than the platform wants: by its known
 // limit, until the moment that the platform has named, and not at all for a
 // while when it only fails.
-type pace struct {
-	every time.Duration
+type pacer struct {
+	interval time.Duration
 
 	mu       sync.Mutex
-	accounts map[string]*turn
-	failed   int
-	openAt   time.Time
+	accounts map[string]*callTimes
+	failures int
+	resumeAt time.Time
 }
 
-// turn is when an account may be asked next: by the pace, not before the moment
+// callTimes is when an account may be asked next: by the pace, not before the moment
 // that the platform has named, and not before the one until which we hold back
 // by ourselves.
-type turn struct{ next, notBefore, held time.Time }
+type callTimes struct{ next, notBefore, heldUntil time.Time }
 
 const (
-	// broken is after how many failures in a row a platform is left alone,
+	// maxFailures is after how many failures in a row a platform is left alone,
 	// rest for how long.
-	broken = 10
-	rest   = time.Minute
+	maxFailures = 10
+	failureWait = time.Minute
 )
 
-func newPace(perSecond float64) *pace {
-	p := &pace{accounts: map[string]*turn{}}
+func newPacer(perSecond float64) *pacer {
+	p := &pacer{accounts: map[string]*callTimes{}}
 	if perSecond > 0 {
-		p.every = time.Duration(float64(time.Second) / perSecond)
+		p.interval = time.Duration(float64(time.Second) / perSecond)
 	}
 	return p
 }
 
-func (p *pace) turn(account string) *turn {
+func (p *pacer) timesOf(account string) *callTimes {
 	t := p.accounts[account]
 	if t == nil {
-		t = &turn{}
+		t = &callTimes{}
 		p.accounts[account] = t
 	}
 	return t
 }
 
-// take waits for a call's turn.
+// waitForCall waits for a call's turn.
 //
 // Choice: urgent calls wait for nothing: stopping spend goes first. The pace
 // leaves a fifth of every second free for them. A moment that the platform has
 // named to another call may be about another resource, or about a whole day; who
 // makes urgent calls obeys the moment that they are told themselves.
-func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
+func (p *pacer) waitForCall(ctx context.Context, t *Transport, c *Call) error {
 	p.mu.Lock()
 	now := t.o.Now()
-	turn := p.turn(c.Account)
+	turn := p.timesOf(c.Account)
 	until := turn.notBefore
-	for _, own := range []time.Time{p.openAt, turn.held} {
+	for _, own := range []time.Time{p.resumeAt, turn.heldUntil} {
 		if own.After(until) && !connection.HoldsWaived(ctx) {
 			until = own
 		}
@@ -70,12 +70,12 @@ func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
 		return &connection.Error{Class: connection.Throttled, Code: "held_back", Message: "The platform asked to be left alone for a while.", Until: until}
 	}
 	var wait time.Duration
-	if p.every > 0 && !c.Urgent {
+	if p.interval > 0 && !c.Urgent {
 		at := turn.next
 		if at.Before(now) {
 			at = now
 		}
-		turn.next = at.Add(p.every + p.every/4)
+		turn.next = at.Add(p.interval + p.interval/4)
 		wait = at.Sub(now)
 	}
 	p.mu.Unlock()
@@ -85,20 +85,20 @@ func (p *pace) take(ctx context.Context, t *Transport, c *Call) error {
 	return t.o.Sleep(ctx, wait)
 }
 
-// note learns from an answer.
-func (p *pace) note(account string, e *connection.Error, now time.Time) {
+// recordAnswer learns from an answer.
+func (p *pacer) recordAnswer(account string, e *connection.Error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case e == nil:
-		p.failed = 0
+		p.failures = 0
 	case e.Class == connection.Throttled && !e.Until.IsZero():
-		if turn := p.turn(account); turn.notBefore.Before(e.Until) {
+		if turn := p.timesOf(account); turn.notBefore.Before(e.Until) {
 			turn.notBefore = e.Until
 		}
 	case e.Class == connection.Transient:
-		if p.failed++; p.failed >= broken {
-			p.failed, p.openAt = 0, now.Add(rest)
+		if p.failures++; p.failures >= maxFailures {
+			p.failures, p.resumeAt = 0, now.Add(failureWait)
 		}
 	}
 }
@@ -106,9 +106,9 @@ func (p *pace) note(account string, e *connection.Error, now time.Time) {
 // Hold keeps all but urgent calls from an account until a moment, because it
 // has used much of what the platform allows.
 func (t *Transport) Hold(account string, until time.Time) {
-	t.pace.mu.Lock()
-	defer t.pace.mu.Unlock()
-	if turn := t.pace.turn(account); turn.held.Before(until) {
-		turn.held = until
+	t.pacer.mu.Lock()
+	defer t.pacer.mu.Unlock()
+	if turn := t.pacer.timesOf(account); turn.heldUntil.Before(until) {
+		turn.heldUntil = until
 	}
 }

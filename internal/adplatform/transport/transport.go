@@ -34,18 +34,18 @@ type Options struct {
 	Do   Doer
 	// PerSecond is how many calls an account takes, 0 for any number.
 	PerSecond float64
-	// Read tells what is wrong with an answer, nil for nothing. Members that
+	// ReadError tells what is wrong with an answer, nil for nothing. Members that
 	// it leaves empty are filled in.
-	Read func(status int, header http.Header, body []byte, now time.Time) *connection.Error
-	Now  func() time.Time
+	ReadError func(status int, header http.Header, body []byte, now time.Time) *connection.Error
+	Now       func() time.Time
 	// Sleep waits; for tests another than Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // Transport carries the calls of one client.
 type Transport struct {
-	o    Options
-	pace *pace
+	o     Options
+	pacer *pacer
 }
 
 // New makes a transport.
@@ -53,7 +53,7 @@ func New(o Options) *Transport {
 	if o.Sleep == nil {
 		o.Sleep = Sleep
 	}
-	return &Transport{o: o, pace: newPace(o.PerSecond)}
+	return &Transport{o: o, pacer: newPacer(o.PerSecond)}
 }
 
 // Sleep waits, or until ctx ends.
@@ -88,25 +88,25 @@ type Call struct {
 }
 
 const (
-	attempts  = 6
-	firstWait = time.Second
-	longWait  = time.Minute
-	// Patience is how long a call waits for a platform that says when it is
+	maxAttempts    = 6
+	firstRetryWait = time.Second
+	maxRetryWait   = time.Minute
+	// MaxThrottleWait is how long a call waits for a platform that says when it is
 	// ready again; what takes longer is for the caller to wait for, who can
 	// do something else meanwhile.
-	Patience = time.Minute
+	MaxThrottleWait = time.Minute
 )
 
 // Do sends a call and reads the JSON answer into out, unless that is nil. What
 // is transient is tried six times.
 func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error) {
 	for attempt := 1; ; attempt++ {
-		header, err := t.once(ctx, &c, out)
+		header, err := t.sendOnce(ctx, &c, out)
 		if err == nil {
 			return header, nil
 		}
-		failed := t.known(ctx, err)
-		wait, again := t.wait(failed, attempt)
+		failed := t.platformError(ctx, err)
+		wait, again := t.retryWait(failed, attempt)
 		if !again || c.Urgent || ctx.Err() != nil {
 			return header, failed
 		}
@@ -116,21 +116,21 @@ func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error
 	}
 }
 
-// wait is how long to wait before another attempt, if there should be one.
-func (t *Transport) wait(e *connection.Error, attempt int) (time.Duration, bool) {
-	if attempt >= attempts || e.Class != connection.Transient && e.Class != connection.Throttled {
+// retryWait is how long to wait before another attempt, if there should be one.
+func (t *Transport) retryWait(e *connection.Error, attempt int) (time.Duration, bool) {
+	if attempt >= maxAttempts || e.Class != connection.Transient && e.Class != connection.Throttled {
 		return 0, false
 	}
 	if !e.Until.IsZero() {
 		d := e.Until.Sub(t.o.Now())
-		return max(d, 0), d <= Patience
+		return max(d, 0), d <= MaxThrottleWait
 	}
-	most := min(longWait, firstWait<<(attempt-1))
+	most := min(maxRetryWait, firstRetryWait<<(attempt-1))
 	return time.Duration(rand.Int64N(int64(most))) + time.Millisecond, true
 }
 
-// known makes every error one of a platform's.
-func (t *Transport) known(ctx context.Context, err error) *connection.Error {
+// platformError makes every error one of a platform's.
+func (t *Transport) platformError(ctx context.Context, err error) *connection.Error {
 	if e, ok := errors.AsType[*connection.Error](err); ok {
 		return e
 	}
@@ -146,9 +146,9 @@ func (t *Transport) known(ctx context.Context, err error) *connection.Error {
 	return e
 }
 
-// once sends a call one time.
-func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, error) {
-	if err := t.pace.take(ctx, t, c); err != nil {
+// sendOnce sends a call one time.
+func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header, error) {
+	if err := t.pacer.waitForCall(ctx, t, c); err != nil {
 		return nil, err
 	}
 	req, err := t.request(ctx, c)
@@ -164,16 +164,16 @@ func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, er
 	if err != nil {
 		return resp.Header, fmt.Errorf("read answer: %w", err)
 	}
-	if e := t.o.Read(resp.StatusCode, resp.Header, body, t.o.Now()); e != nil {
-		if at, stated := retryAfter(resp.Header, t.o.Now()); stated && e.Class == connection.Throttled {
+	if e := t.o.ReadError(resp.StatusCode, resp.Header, body, t.o.Now()); e != nil {
+		if at, stated := parseRetryAfter(resp.Header, t.o.Now()); stated && e.Class == connection.Throttled {
 			e.Until, e.Stated = at, true
 		}
-		e.Message = hide(e.Message, c, req)
-		e.Code = hide(e.Code, c, req)
-		t.pace.note(c.Account, e, t.o.Now())
+		e.Message = redact(e.Message, c, req)
+		e.Code = redact(e.Code, c, req)
+		t.pacer.recordAnswer(c.Account, e, t.o.Now())
 		return resp.Header, e
 	}
-	t.pace.note(c.Account, nil, t.o.Now())
+	t.pacer.recordAnswer(c.Account, nil, t.o.Now())
 	if out == nil {
 		return resp.Header, nil
 	}
@@ -185,9 +185,9 @@ func (t *Transport) once(ctx context.Context, c *Call, out any) (http.Header, er
 	return resp.Header, nil
 }
 
-// retryAfter reads the header that says when to come back, in seconds or as a
+// parseRetryAfter reads the header that says when to come back, in seconds or as a
 // date.
-func retryAfter(header http.Header, now time.Time) (at time.Time, stated bool) {
+func parseRetryAfter(header http.Header, now time.Time) (at time.Time, stated bool) {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil && seconds >= 0 {
 		return now.Add(time.Duration(seconds) * time.Second), true
@@ -248,8 +248,8 @@ var secretNames = []string{
 	"fb_exchange_token", "token",
 }
 
-// hide takes the secrets of a call out of a text.
-func hide(text string, c *Call, req *http.Request) string {
+// redact takes the secrets of a call out of a text.
+func redact(text string, c *Call, req *http.Request) string {
 	for _, name := range secretNames {
 		for _, value := range []string{strings.TrimPrefix(req.Header.Get(name), "Bearer "), c.Query.Get(name), c.Form.Get(name)} {
 			if value != "" {

@@ -19,7 +19,7 @@ import (
 
 const base = "https://platform.example/api"
 
-var began = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
+var startTime = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
 // answer is what the platform says to one call.
 type answer struct {
@@ -28,49 +28,49 @@ type answer struct {
 	err    error
 }
 
-// platform answers one after the other, and the last one again and again. Time
+// scriptedPlatform answers one after the other, and the last one again and again. Time
 // passes when somebody waits.
-type platform struct {
+type scriptedPlatform struct {
 	answers []answer
 	asked   []*http.Request
 	now     time.Time
 	waits   []time.Duration
-	// ready is when a platform that is throttled says that it is ready.
-	ready time.Time
-	// after is the header Retry-After of every answer, if it is set.
-	after string
+	// readyAt is when a platform that is throttled says that it is ready.
+	readyAt time.Time
+	// retryAfter is the header Retry-After of every answer, if it is set.
+	retryAfter string
 }
 
-func (p *platform) Do(req *http.Request) (*http.Response, error) {
+func (p *scriptedPlatform) Do(req *http.Request) (*http.Response, error) {
 	a := p.answers[min(len(p.asked), len(p.answers)-1)]
 	p.asked = append(p.asked, req)
 	if a.err != nil {
 		return nil, a.err
 	}
 	header := http.Header{}
-	if p.after != "" {
-		header.Set("Retry-After", p.after)
+	if p.retryAfter != "" {
+		header.Set("Retry-After", p.retryAfter)
 	}
 	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// read says what is wrong in the body's words.
-func (p *platform) read(status int, _ http.Header, body []byte, _ time.Time) *connection.Error {
+// readError says what is wrong in the body's words.
+func (p *scriptedPlatform) readError(status int, _ http.Header, body []byte, _ time.Time) *connection.Error {
 	classes := map[int]connection.Class{429: connection.Throttled, 500: connection.Transient, 401: connection.Expired, 400: connection.Refused}
 	if status == http.StatusOK {
 		return nil
 	}
 	e := &connection.Error{Class: classes[status], Code: "code " + string(body), Message: "It says: " + string(body)}
 	if e.Class == connection.Throttled {
-		e.Until = p.ready
+		e.Until = p.readyAt
 	}
 	return e
 }
 
-func (p *platform) transport(perSecond float64) *transport.Transport {
-	p.now = began
+func (p *scriptedPlatform) transport(perSecond float64) *transport.Transport {
+	p.now = startTime
 	return transport.New(transport.Options{
-		Base: base, Do: p, PerSecond: perSecond, Read: p.read, Now: func() time.Time { return p.now },
+		Base: base, Do: p, PerSecond: perSecond, ReadError: p.readError, Now: func() time.Time { return p.now },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			p.waits = append(p.waits, d)
 			p.now = p.now.Add(d)
@@ -79,12 +79,12 @@ func (p *platform) transport(perSecond float64) *transport.Transport {
 	})
 }
 
-func get(path string) transport.Call {
+func getCall(path string) transport.Call {
 	return transport.Call{Method: http.MethodGet, Path: path, Account: "1"}
 }
 
-// TestAttempts tells what is tried again and what is not.
-func TestAttempts(t *testing.T) {
+// TestRetries tells what is tried again and what is not.
+func TestRetries(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
@@ -105,11 +105,11 @@ func TestAttempts(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p := &platform{answers: test.answers}
+			p := &scriptedPlatform{answers: test.answers}
 			var out struct {
 				N int `json:"n"`
 			}
-			_, err := p.transport(0).Do(t.Context(), get("/x"), &out)
+			_, err := p.transport(0).Do(t.Context(), getCall("/x"), &out)
 			if len(p.asked) != test.asked {
 				t.Errorf("got %d calls want %d", len(p.asked), test.asked)
 			}
@@ -136,19 +136,19 @@ func TestAttempts(t *testing.T) {
 // to the caller where it takes longer; until then nobody else asks either.
 func TestThrottled(t *testing.T) {
 	t.Parallel()
-	soon := &platform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, ready: began.Add(20 * time.Second)}
-	if _, err := soon.transport(0).Do(t.Context(), get("/x"), nil); err != nil || !slices.Equal(soon.waits, []time.Duration{20 * time.Second}) {
+	soon := &scriptedPlatform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, readyAt: startTime.Add(20 * time.Second)}
+	if _, err := soon.transport(0).Do(t.Context(), getCall("/x"), nil); err != nil || !slices.Equal(soon.waits, []time.Duration{20 * time.Second}) {
 		t.Errorf("got %v, waited %v want 20s", err, soon.waits)
 	}
-	late := &platform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, ready: began.Add(transport.Patience + time.Second)}
+	late := &scriptedPlatform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, readyAt: startTime.Add(transport.MaxThrottleWait + time.Second)}
 	tr := late.transport(0)
 	for range 2 {
-		_, err := tr.Do(t.Context(), get("/x"), nil)
-		if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Throttled || !e.Until.Equal(late.ready) {
-			t.Errorf("got %v want throttled until %s", err, late.ready)
+		_, err := tr.Do(t.Context(), getCall("/x"), nil)
+		if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Throttled || !e.Until.Equal(late.readyAt) {
+			t.Errorf("got %v want throttled until %s", err, late.readyAt)
 		}
 	}
-	if other := get("/x"); len(late.asked) == 1 {
+	if other := getCall("/x"); len(late.asked) == 1 {
 		other.Account = "2"
 		if _, err := tr.Do(t.Context(), other, nil); err != nil {
 			t.Errorf("another account: got %v want an answer", err)
@@ -156,27 +156,27 @@ func TestThrottled(t *testing.T) {
 	} else {
 		t.Errorf("got %d calls want 1: the platform asked to be left alone", len(late.asked))
 	}
-	late.now = late.ready
-	if _, err := tr.Do(t.Context(), get("/x"), nil); err != nil {
+	late.now = late.readyAt
+	if _, err := tr.Do(t.Context(), getCall("/x"), nil); err != nil {
 		t.Errorf("when it is ready: got %v want an answer", err)
 	}
 	tr.Hold("1", late.now.Add(time.Hour))
-	if _, err := tr.Do(t.Context(), get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
+	if _, err := tr.Do(t.Context(), getCall("/x"), nil); connection.ClassOf(err) != connection.Throttled {
 		t.Errorf("held: got %v want throttled", err)
 	}
-	urgent := get("/x")
+	urgent := getCall("/x")
 	urgent.Urgent = true
 	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
 		t.Errorf("held by ourselves, urgent: got %v want an answer", err)
 	}
 }
 
-// TestUrgentOnce waits for nothing and repeats nothing.
-func TestUrgentOnce(t *testing.T) {
+// TestUrgentCallsDoNotRetry waits for nothing and repeats nothing.
+func TestUrgentCallsDoNotRetry(t *testing.T) {
 	t.Parallel()
-	urgent := get("/x")
+	urgent := getCall("/x")
 	urgent.Urgent = true
-	p := &platform{answers: []answer{{status: 500}}}
+	p := &scriptedPlatform{answers: []answer{{status: 500}}}
 	tr := p.transport(0)
 	for i := range 12 {
 		if _, err := tr.Do(t.Context(), urgent, nil); connection.ClassOf(err) != connection.Transient || len(p.asked) != i+1 {
@@ -188,7 +188,7 @@ func TestUrgentOnce(t *testing.T) {
 	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
 		t.Errorf("in a rest and held: got %v want an answer", err)
 	}
-	p.answers, p.ready = []answer{{status: 429}}, p.now.Add(time.Hour)
+	p.answers, p.readyAt = []answer{{status: 429}}, p.now.Add(time.Hour)
 	for range 2 {
 		if _, err := tr.Do(t.Context(), urgent, nil); connection.ClassOf(err) != connection.Throttled {
 			t.Errorf("throttled: got %v want throttled", err)
@@ -209,15 +209,15 @@ func TestRetryAfter(t *testing.T) {
 		until  time.Time
 		stated bool
 	}{
-		{"5", began.Add(5 * time.Second), true},
-		{"0", began, true},
-		{began.Add(time.Minute).Format(http.TimeFormat), began.Add(time.Minute), true},
-		{"", began.Add(10 * time.Minute), false},
-		{"soon", began.Add(10 * time.Minute), false},
-		{"-5", began.Add(10 * time.Minute), false},
+		{"5", startTime.Add(5 * time.Second), true},
+		{"0", startTime, true},
+		{startTime.Add(time.Minute).Format(http.TimeFormat), startTime.Add(time.Minute), true},
+		{"", startTime.Add(10 * time.Minute), false},
+		{"soon", startTime.Add(10 * time.Minute), false},
+		{"-5", startTime.Add(10 * time.Minute), false},
 	} {
-		p := &platform{answers: []answer{{status: 429}}, ready: began.Add(10 * time.Minute), after: test.after}
-		call := get("/x")
+		p := &scriptedPlatform{answers: []answer{{status: 429}}, readyAt: startTime.Add(10 * time.Minute), retryAfter: test.after}
+		call := getCall("/x")
 		call.Urgent = true
 		_, err := p.transport(0).Do(t.Context(), call, nil)
 		e, _ := errors.AsType[*connection.Error](err)
@@ -230,23 +230,23 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestHoldsWaived lets calls that a person waits for pass our own holds, and not
+// TestWaivedHolds lets calls that a person waits for pass our own holds, and not
 // the moment that the platform has named.
-func TestHoldsWaived(t *testing.T) {
+func TestWaivedHolds(t *testing.T) {
 	t.Parallel()
-	p := &platform{answers: []answer{{status: 200}, {status: 429}, {status: 200}}}
+	p := &scriptedPlatform{answers: []answer{{status: 200}, {status: 429}, {status: 200}}}
 	c := p.transport(0)
-	c.Hold("1", began.Add(10*time.Minute))
+	c.Hold("1", startTime.Add(10*time.Minute))
 	waived := connection.WaiveHolds(t.Context())
-	if _, err := c.Do(t.Context(), get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
+	if _, err := c.Do(t.Context(), getCall("/x"), nil); connection.ClassOf(err) != connection.Throttled {
 		t.Errorf("got %v want to be held back", err)
 	}
-	if _, err := c.Do(waived, get("/x"), nil); err != nil {
+	if _, err := c.Do(waived, getCall("/x"), nil); err != nil {
 		t.Errorf("got %v want no hold", err)
 	}
-	p.ready = began.Add(time.Hour)
+	p.readyAt = startTime.Add(time.Hour)
 	for range 2 {
-		if _, err := c.Do(waived, get("/x"), nil); connection.ClassOf(err) != connection.Throttled {
+		if _, err := c.Do(waived, getCall("/x"), nil); connection.ClassOf(err) != connection.Throttled {
 			t.Errorf("got %v want to wait for the platform", err)
 		}
 	}
@@ -255,13 +255,13 @@ func TestHoldsWaived(t *testing.T) {
 	}
 }
 
-// TestBreaker leaves a platform alone for a minute that has only failed.
-func TestBreaker(t *testing.T) {
+// TestPauseAfterFailures leaves a platform alone for a minute that has only failed.
+func TestPauseAfterFailures(t *testing.T) {
 	t.Parallel()
-	p := &platform{answers: []answer{{status: 500}}}
+	p := &scriptedPlatform{answers: []answer{{status: 500}}}
 	tr := p.transport(0)
 	for range 2 {
-		if _, err := tr.Do(t.Context(), get("/x"), nil); err == nil {
+		if _, err := tr.Do(t.Context(), getCall("/x"), nil); err == nil {
 			t.Fatal("got an answer want none")
 		}
 	}
@@ -270,36 +270,36 @@ func TestBreaker(t *testing.T) {
 		t.Fatalf("got %d calls want at least 10", asked)
 	}
 	p.answers = []answer{{status: 200, body: `{}`}}
-	if _, err := tr.Do(t.Context(), get("/x"), nil); err != nil {
+	if _, err := tr.Do(t.Context(), getCall("/x"), nil); err != nil {
 		t.Errorf("after the rest: got %v want an answer", err)
 	}
-	if waited := p.now.Sub(began); waited < time.Minute {
+	if waited := p.now.Sub(startTime); waited < time.Minute {
 		t.Errorf("got %s want a rest of a minute", waited)
 	}
 }
 
-// TestPace keeps calls of an account apart, but for those that are urgent.
-func TestPace(t *testing.T) {
+// TestCallRate keeps calls of an account apart, but for those that are urgent.
+func TestCallRate(t *testing.T) {
 	t.Parallel()
-	p := &platform{answers: []answer{{status: 200, body: `{}`}}}
+	p := &scriptedPlatform{answers: []answer{{status: 200, body: `{}`}}}
 	tr := p.transport(10)
 	for range 3 {
-		if _, err := tr.Do(t.Context(), get("/x"), nil); err != nil {
+		if _, err := tr.Do(t.Context(), getCall("/x"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if want := []time.Duration{125 * time.Millisecond, 125 * time.Millisecond}; !slices.Equal(p.waits, want) {
 		t.Errorf("got %v want %v", p.waits, want)
 	}
-	c := get("/x")
+	c := getCall("/x")
 	c.Urgent = true
 	if _, err := tr.Do(t.Context(), c, nil); err != nil || len(p.waits) != 2 {
 		t.Errorf("urgent: got %v after %v want no wait", err, p.waits)
 	}
 }
 
-// TestAddress keeps calls at the platform, whatever is named as their path.
-func TestAddress(t *testing.T) {
+// TestPathsStayOnPlatform keeps calls at the platform, whatever is named as their path.
+func TestPathsStayOnPlatform(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ path, want string }{
 		{"/v1/x", base + "/v1/x"},
@@ -321,8 +321,8 @@ func TestAddress(t *testing.T) {
 		{"http://platform.example/api/x", ""},
 		{"HTTPS://evil.example/api/x", ""},
 	} {
-		p := &platform{answers: []answer{{status: 200, body: `{}`}}}
-		_, err := p.transport(0).Do(t.Context(), get(test.path), nil)
+		p := &scriptedPlatform{answers: []answer{{status: 200, body: `{}`}}}
+		_, err := p.transport(0).Do(t.Context(), getCall(test.path), nil)
 		if test.want == "" {
 			if len(p.asked) > 0 || connection.ClassOf(err) != connection.Refused {
 				t.Errorf("%q: got %v and %d calls want a refusal", test.path, err, len(p.asked))
@@ -335,8 +335,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestSecretsStayOut has a platform repeat everything that it was sent.
-func TestSecretsStayOut(t *testing.T) {
+// TestErrorsOmitSecrets has a platform repeat everything that it was sent.
+func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-0123456789"
 	for name, set := range map[string]func(*transport.Call){
@@ -356,8 +356,8 @@ func TestSecretsStayOut(t *testing.T) {
 			{status: 200, body: `{"n":"` + canary},
 			{err: &url.Error{Op: "Get", URL: base, Err: io.ErrUnexpectedEOF}},
 		} {
-			p := &platform{answers: []answer{a}}
-			c := get("/x")
+			p := &scriptedPlatform{answers: []answer{a}}
+			c := getCall("/x")
 			set(&c)
 			var out struct {
 				N int `json:"n"`
@@ -370,13 +370,13 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
-// TestBrokenOff ends with its caller.
-func TestBrokenOff(t *testing.T) {
+// TestCanceledCall ends with its caller.
+func TestCanceledCall(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := &platform{answers: []answer{{err: context.Canceled}}}
-	_, err := p.transport(0).Do(ctx, get("/x"), nil)
+	p := &scriptedPlatform{answers: []answer{{err: context.Canceled}}}
+	_, err := p.transport(0).Do(ctx, getCall("/x"), nil)
 	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Code != "canceled" || len(p.asked) != 1 {
 		t.Errorf("got %v after %d calls want canceled after 1", err, len(p.asked))
 	}

@@ -5,9 +5,9 @@ import (
 	"fanfare/internal/money"
 )
 
-// Figure reads a decimal that a platform writes as text, in its measure's unit
+// ParseMetric reads a decimal that a platform writes as text, in its measure's unit
 // and without going through floats.
-func Figure(text string, m fact.Measure) (int64, bool) {
+func ParseMetric(text string, m fact.Measure) (int64, bool) {
 	a, reason := money.Parse(text, 0)
 	n := a.Micros
 	if !m.Scaled() {
