@@ -63,11 +63,11 @@ func TestRefreshInTime(t *testing.T) {
 func TestExpired(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		one := 1
-		s.strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
+		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
 		before := s.stored().Private.SealVersion
 		r := s.sync(recent)
 		want(t, "run", []any{connection.RunSucceeded, before + 1}, []any{r.Status, s.stored().Private.SealVersion})
-		s.strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
+		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
 		r = s.sync(recent)
 		want(t, "a token that never works", []any{connection.RunFailed, "auth", connection.StatusReauthRequired}, []any{r.Status, r.Error.Class, s.connection().Status})
 	}, "google_ads")
@@ -110,7 +110,7 @@ func TestRevoked(t *testing.T) {
 		s.sync(recent)
 		before, _ := s.figures("platform")
 		s.ask(`{"mode":"full"}`)
-		s.strike(sandbox.Rule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
+		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
 		s.Clock.Advance(time.Hour)
 		s.Sync(s.id)
 		c := s.connection()

@@ -143,7 +143,7 @@ func TestLostPlatform(t *testing.T) {
 
 		// Access ends before the rest is read, and with it the queued run.
 		once := 1
-		s.strike(sandbox.Rule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
+		s.strike(sandbox.FaultRule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
 		s.Sync(s.id)
 		want(t, "status", connection.StatusReauthRequired, s.connection().Status)
 		want(t, "warning without access", true, s.warned())

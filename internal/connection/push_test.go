@@ -71,7 +71,7 @@ func (s *stage) granted(id string) {
 func TestPushWithoutAccess(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
+		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.sync(recent)
 		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
 		s.transition(id, "pause").OK()
@@ -95,7 +95,7 @@ func TestPushWithoutAccess(t *testing.T) {
 func TestPushFindsAccessEnded(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		id, there := pushing(t, s)
-		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
+		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.transition(id, "pause").OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait for access", again, err)

@@ -371,9 +371,9 @@ func (s *stage) events(id string) (types []string) {
 }
 
 // strike has the sandbox play a fault.
-func (s *stage) strike(r sandbox.Rule) {
+func (s *stage) strike(r sandbox.FaultRule) {
 	s.t.Helper()
-	if err := s.catalogue.Server().Strike(r); err != nil {
+	if err := s.catalogue.Server().AddFault(r); err != nil {
 		s.t.Fatal(err)
 	}
 }

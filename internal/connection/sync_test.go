@@ -115,7 +115,7 @@ func TestSyncRefused(t *testing.T) {
 	onStage(t, func(_ *testing.T, s *stage) {
 		s.only()
 		s.request(nil).Fault("invalid_state")
-		s.strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken})
+		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.only("meta_ads")
 		s.sync(recent)
 		s.request(nil).Fault("connection_reauth_required")
@@ -249,7 +249,7 @@ func TestInterrupted(t *testing.T) {
 func TestThrottled(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		once := 1
-		s.strike(sandbox.Rule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
+		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
 		id := s.ask(recent)
 		at, err := s.work(t.Context())
 		if err != nil || at == nil || at.Sub(s.Clock.Now()) < 9*time.Minute {

@@ -100,7 +100,7 @@ func connected(step, method, verb, body string) show {
 				s.World.T.Fatal(err)
 			}
 		case "revoke":
-			if err := s.World.Sandbox().Strike(sandbox.Rule{Fault: sandbox.FaultRevokedToken}); err != nil {
+			if err := s.World.Sandbox().AddFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken}); err != nil {
 				s.World.T.Fatal(err)
 			}
 			s.Sync(id)

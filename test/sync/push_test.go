@@ -225,7 +225,7 @@ func (d *pushDrill) step(l *lane) {
 	d.Helper()
 	once := 1 + d.r.IntN(2)
 	strike := func(fault string) {
-		if err := d.sandbox.Strike(sandbox.Rule{Platform: l.platform, Fault: fault, Count: &once}); err != nil {
+		if err := d.sandbox.AddFault(sandbox.FaultRule{Platform: l.platform, Fault: fault, Count: &once}); err != nil {
 			d.Fatal(err)
 		}
 	}

@@ -197,7 +197,7 @@ func (v *visitor) right(platform string) {
 	}
 	one := "/v1/connections/" + made.Data.ID
 	for _, fault := range []string{sandbox.FaultExpiredToken, sandbox.FaultRotatedToken, sandbox.FaultVersionSunset, sandbox.FaultAccountDisabled, sandbox.FaultRevokedToken} {
-		if err := v.sandbox.Strike(sandbox.Rule{Fault: fault, Platform: platform, Count: new(2)}); err != nil {
+		if err := v.sandbox.AddFault(sandbox.FaultRule{Fault: fault, Platform: platform, Count: new(2)}); err != nil {
 			v.Fatal(err)
 		}
 	}

@@ -100,7 +100,7 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 // spoil has calls go wrong in every way from now on.
 func (d *drill) spoil() {
 	d.Helper()
-	for _, r := range []sandbox.Rule{
+	for _, r := range []sandbox.FaultRule{
 		{Fault: sandbox.FaultAll, Probability: often},
 		{Fault: sandbox.FaultRotatedToken, Probability: rare},
 		{Fault: sandbox.FaultTooLarge, Platform: sandbox.MetaAds, Probability: often},
@@ -109,7 +109,7 @@ func (d *drill) spoil() {
 		{Fault: sandbox.FaultAsyncStuck, Probability: rare},
 		{Fault: sandbox.FaultAsyncFailed, Probability: rare},
 	} {
-		if err := d.sandbox.Strike(r); err != nil {
+		if err := d.sandbox.AddFault(r); err != nil {
 			d.Fatal(err)
 		}
 	}

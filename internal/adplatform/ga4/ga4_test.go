@@ -220,7 +220,7 @@ func TestFaults(t *testing.T) {
 			f := openSandbox(t)
 			f.client.page = 10
 			once := 1
-			if err := f.server.Strike(sandbox.Rule{Platform: sandbox.GA4, Fault: test.fault, Count: &once, Seconds: test.seconds}); err != nil {
+			if err := f.server.AddFault(sandbox.FaultRule{Platform: sandbox.GA4, Fault: test.fault, Count: &once, Seconds: test.seconds}); err != nil {
 				t.Fatal(err)
 			}
 			before := f.clock()

@@ -79,7 +79,7 @@ func openSandbox(t failer, seed int64) *testSandbox {
 func (f *testSandbox) addFault(t *testing.T, fault string, seconds int) {
 	t.Helper()
 	once := 1
-	if err := f.server.Strike(sandbox.Rule{Platform: sandbox.GoogleAds, Fault: fault, Count: &once, Seconds: seconds}); err != nil {
+	if err := f.server.AddFault(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: fault, Count: &once, Seconds: seconds}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -116,7 +116,7 @@ func TestRotatedRefreshToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Strike(sandbox.Rule{Fault: sandbox.FaultRotatedToken}); err != nil {
+	if err := server.AddFault(sandbox.FaultRule{Fault: sandbox.FaultRotatedToken}); err != nil {
 		t.Fatal(err)
 	}
 	second, err := g.Refresh(t.Context(), app, first)

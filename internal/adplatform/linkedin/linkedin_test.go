@@ -71,10 +71,10 @@ func newSandbox(t *testing.T, scale int) *testSandbox {
 	return w
 }
 
-func (w *testSandbox) addFault(t *testing.T, r sandbox.Rule) {
+func (w *testSandbox) addFault(t *testing.T, r sandbox.FaultRule) {
 	t.Helper()
 	r.Platform = sandbox.LinkedInAds
-	if err := w.server.Strike(r); err != nil {
+	if err := w.server.AddFault(r); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -220,22 +220,22 @@ func TestCallSizeLimits(t *testing.T) {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		rule sandbox.Rule
+		rule sandbox.FaultRule
 		want connection.Class
 		code string
 	}{
-		{sandbox.Rule{Fault: sandbox.FaultThrottle, Seconds: 300, Count: new(1)}, connection.Throttled, "TOO_MANY_REQUESTS"},
-		{sandbox.Rule{Fault: sandbox.FaultThrottle, Seconds: 1, Count: new(1)}, connection.Throttled, "TOO_MANY_REQUESTS"},
-		{sandbox.Rule{Fault: sandbox.Fault500, Count: new(2)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.Fault503}, connection.Transient, "503"},
-		{sandbox.Rule{Fault: sandbox.FaultReset, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultTruncated, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultWrongJSON, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultTooLarge, Count: new(1)}, connection.TooLarge, "URI_TOO_LONG"},
-		{sandbox.Rule{Fault: sandbox.FaultExpiredToken, Count: new(1)}, connection.Expired, "EXPIRED_ACCESS_TOKEN"},
-		{sandbox.Rule{Fault: sandbox.FaultRevokedToken, Count: new(1)}, connection.Revoked, "REVOKED_ACCESS_TOKEN"},
-		{sandbox.Rule{Fault: sandbox.FaultVersionSunset, Count: new(1)}, connection.Sunset, "NONEXISTENT_VERSION"},
-		{sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)}, connection.Forbidden, "ACCESS_DENIED"},
+		{sandbox.FaultRule{Fault: sandbox.FaultThrottle, Seconds: 300, Count: new(1)}, connection.Throttled, "TOO_MANY_REQUESTS"},
+		{sandbox.FaultRule{Fault: sandbox.FaultThrottle, Seconds: 1, Count: new(1)}, connection.Throttled, "TOO_MANY_REQUESTS"},
+		{sandbox.FaultRule{Fault: sandbox.Fault500, Count: new(2)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.Fault503}, connection.Transient, "503"},
+		{sandbox.FaultRule{Fault: sandbox.FaultReset, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultTruncated, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultWrongJSON, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultTooLarge, Count: new(1)}, connection.TooLarge, "URI_TOO_LONG"},
+		{sandbox.FaultRule{Fault: sandbox.FaultExpiredToken, Count: new(1)}, connection.Expired, "EXPIRED_ACCESS_TOKEN"},
+		{sandbox.FaultRule{Fault: sandbox.FaultRevokedToken, Count: new(1)}, connection.Revoked, "REVOKED_ACCESS_TOKEN"},
+		{sandbox.FaultRule{Fault: sandbox.FaultVersionSunset, Count: new(1)}, connection.Sunset, "NONEXISTENT_VERSION"},
+		{sandbox.FaultRule{Fault: sandbox.FaultAccountDisabled, Count: new(1)}, connection.Forbidden, "ACCESS_DENIED"},
 	} {
 		t.Run(fmt.Sprint(test.rule.Fault, test.want), func(t *testing.T) {
 			t.Parallel()
@@ -382,7 +382,7 @@ func TestAccounts(t *testing.T) {
 	if diff := difference.Diff(want, got[0]); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
-	w.addFault(t, sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
+	w.addFault(t, sandbox.FaultRule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
 	if got, err := w.client.Accounts(t.Context(), w.access); err != nil || len(got) != 0 {
 		t.Errorf("closed: got %v (%v) want none", got, err)
 	}
@@ -391,7 +391,7 @@ func TestAccounts(t *testing.T) {
 func TestEntities(t *testing.T) {
 	t.Parallel()
 	w := newSandbox(t, 40)
-	w.addFault(t, sandbox.Rule{Fault: sandbox.FaultDuplicatePage})
+	w.addFault(t, sandbox.FaultRule{Fault: sandbox.FaultDuplicatePage})
 	got, err := w.client.Entities(t.Context(), w.access, w.account.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -420,7 +420,7 @@ func TestEntities(t *testing.T) {
 		t.Errorf("got %+v want %+v", a, w.account.Audiences[0])
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
-		w.addFault(t, sandbox.Rule{Fault: fault, Count: new(1)})
+		w.addFault(t, sandbox.FaultRule{Fault: fault, Count: new(1)})
 		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}

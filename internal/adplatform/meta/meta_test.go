@@ -62,11 +62,11 @@ func newSandbox(t *testing.T, seed int64) *testSandbox {
 // addFault has the next n calls go wrong, all of them if n is 0.
 func (w *testSandbox) addFault(t *testing.T, fault string, n int) {
 	t.Helper()
-	r := sandbox.Rule{Fault: fault}
+	r := sandbox.FaultRule{Fault: fault}
 	if n > 0 {
 		r.Count = &n
 	}
-	if err := w.sandbox.Strike(r); err != nil {
+	if err := w.sandbox.AddFault(r); err != nil {
 		t.Fatal(err)
 	}
 }

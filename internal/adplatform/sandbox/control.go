@@ -15,8 +15,8 @@ import (
 
 const controlPrefix = "/_sandbox/"
 
-// controls are the sandbox's own operations.
-func (s *Server) controls() http.Handler {
+// controlHandler are the sandbox's own operations.
+func (s *Server) controlHandler() http.Handler {
 	c := control{s}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sandbox/seed", c.seed)
@@ -24,19 +24,19 @@ func (s *Server) controls() http.Handler {
 	mux.HandleFunc("GET /_sandbox/truth", c.truth)
 	mux.HandleFunc("GET /_sandbox/clock", c.clock)
 	mux.HandleFunc("POST /_sandbox/clock", c.setClock)
-	mux.HandleFunc("GET /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) { c.tell(w, s.faults.list()) })
-	mux.HandleFunc("POST /_sandbox/faults", c.strike)
+	mux.HandleFunc("GET /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) { c.writeData(w, s.faults.list()) })
+	mux.HandleFunc("POST /_sandbox/faults", c.addFaults)
 	mux.HandleFunc("DELETE /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) {
 		s.faults.clear()
 		w.WriteHeader(http.StatusNoContent)
 	})
-	mux.HandleFunc("GET /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) { c.tell(w, s.Journal()) })
+	mux.HandleFunc("GET /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) { c.writeData(w, s.Journal()) })
 	mux.HandleFunc("DELETE /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) {
 		s.journal.clear()
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc(controlPrefix, func(w http.ResponseWriter, r *http.Request) {
-		c.refuse(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, journal and seed.", r.Method, r.URL.Path))
+		c.writeError(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, journal and seed.", r.Method, r.URL.Path))
 	})
 	return mux
 }
@@ -44,39 +44,39 @@ func (s *Server) controls() http.Handler {
 // control answers the sandbox's own operations.
 type control struct{ s *Server }
 
-func (c control) tell(w http.ResponseWriter, data any, o ...json.Options) {
-	c.write(w, http.StatusOK, map[string]any{"data": data}, o...)
+func (c control) writeData(w http.ResponseWriter, data any, o ...json.Options) {
+	c.writeJSON(w, http.StatusOK, map[string]any{"data": data}, o...)
 }
 
-func (c control) refuse(w http.ResponseWriter, status int, code, message string) {
-	c.write(w, status, map[string]any{"error": map[string]string{"code": code, "message": message}})
+func (c control) writeError(w http.ResponseWriter, status int, code, message string) {
+	c.writeJSON(w, status, map[string]any{"error": map[string]string{"code": code, "message": message}})
 }
 
-func (c control) invalid(w http.ResponseWriter, message string) {
-	c.refuse(w, http.StatusBadRequest, "invalid_request", message)
+func (c control) writeInvalid(w http.ResponseWriter, message string) {
+	c.writeError(w, http.StatusBadRequest, "invalid_request", message)
 }
 
-func (control) write(w http.ResponseWriter, status int, v any, o ...json.Options) {
+func (control) writeJSON(w http.ResponseWriter, status int, v any, o ...json.Options) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// Who has gone does not read the answer.
 	_ = json.MarshalWrite(w, v, append(o, json.Deterministic(true))...)
 }
 
-// read reads the body, which may be missing, and answers what is wrong with it.
-func (c control) read(w http.ResponseWriter, r *http.Request, into any) bool {
+// readBody reads the body, which may be missing, and answers what is wrong with it.
+func (c control) readBody(w http.ResponseWriter, r *http.Request, into any) bool {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil && len(b) > 0 {
 		err = json.Unmarshal(b, into, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
-		c.invalid(w, "The body is not what it should be: "+err.Error())
+		c.writeInvalid(w, "The body is not what it should be: "+err.Error())
 	}
 	return err == nil
 }
 
 func (c control) seed(w http.ResponseWriter, _ *http.Request) {
-	c.tell(w, map[string]any{"world": c.s.own, "scale": max(c.s.o.Scale, 1), "platforms": c.s.Addresses()})
+	c.writeData(w, map[string]any{"world": c.s.own, "scale": max(c.s.o.Scale, 1), "platforms": c.s.Addresses()})
 }
 
 func (c control) grants(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func (c control) grants(w http.ResponseWriter, r *http.Request) {
 		Currency string `json:"currency"`
 		Timezone string `json:"timezone"`
 	}
-	if !c.read(w, r, &in) {
+	if !c.readBody(w, r, &in) {
 		return
 	}
 	world := World{c.s.own.Seed, in.Currency, in.Timezone}
@@ -94,10 +94,10 @@ func (c control) grants(w http.ResponseWriter, r *http.Request) {
 	}
 	opened, err := c.s.Grant(world)
 	if err != nil {
-		c.invalid(w, err.Error())
+		c.writeInvalid(w, err.Error())
 		return
 	}
-	c.tell(w, opened)
+	c.writeData(w, opened)
 }
 
 // maxTruth bounds how many days are added up in one go.
@@ -108,21 +108,21 @@ func (c control) truth(w http.ResponseWriter, r *http.Request) {
 	id := strings.ReplaceAll(strings.TrimPrefix(q.Get("account"), "act_"), "-", "")
 	a, ok := c.s.Account(id)
 	if !ok {
-		c.refuse(w, http.StatusNotFound, "not_found", fmt.Sprintf("Account %q is in no world that was opened: POST /_sandbox/grants opens one.", q.Get("account")))
+		c.writeError(w, http.StatusNotFound, "not_found", fmt.Sprintf("Account %q is in no world that was opened: POST /_sandbox/grants opens one.", q.Get("account")))
 		return
 	}
 	first, ok1 := clock.ParseDate(q.Get("start_date"))
 	last, ok2 := clock.ParseDate(q.Get("end_date"))
 	switch {
 	case !ok1, !ok2:
-		c.invalid(w, "start_date and end_date must be days such as 2026-11-01.")
+		c.writeInvalid(w, "start_date and end_date must be days such as 2026-11-01.")
 	case last < first:
-		c.invalid(w, "end_date must not be before start_date.")
+		c.writeInvalid(w, "end_date must not be before start_date.")
 	case last-first >= maxTruth:
-		c.invalid(w, fmt.Sprintf("There are at most %d days from start_date to end_date.", maxTruth))
+		c.writeInvalid(w, fmt.Sprintf("There are at most %d days from start_date to end_date.", maxTruth))
 	default:
 		// A family that is not there is null and not an empty list.
-		c.tell(w, c.s.Truth(a, first, last), json.FormatNilSliceAsNull(true))
+		c.writeData(w, c.s.Truth(a, first, last), json.FormatNilSliceAsNull(true))
 	}
 }
 
@@ -130,7 +130,7 @@ func (c control) clock(w http.ResponseWriter, _ *http.Request) {
 	now := c.s.Now()
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.tell(w, map[string]any{"now": now.UTC(), "stands": c.s.standing != nil})
+	c.writeData(w, map[string]any{"now": now.UTC(), "stands": c.s.frozenTime != nil})
 }
 
 func (c control) setClock(w http.ResponseWriter, r *http.Request) {
@@ -138,19 +138,19 @@ func (c control) setClock(w http.ResponseWriter, r *http.Request) {
 		Now     jsontext.Value `json:"now"`
 		Advance string         `json:"advance"`
 	}
-	if !c.read(w, r, &in) {
+	if !c.readBody(w, r, &in) {
 		return
 	}
 	var standing *time.Time
 	if len(in.Now) > 0 && json.Unmarshal(in.Now, &standing) != nil {
-		c.invalid(w, "now must be a moment such as 2026-11-01T12:00:00Z, or null for the clock on the wall.")
+		c.writeInvalid(w, "now must be a moment such as 2026-11-01T12:00:00Z, or null for the clock on the wall.")
 		return
 	}
 	advance := time.Duration(0)
 	if in.Advance != "" {
 		var err error
 		if advance, err = time.ParseDuration(in.Advance); err != nil {
-			c.invalid(w, "advance must be a span such as 24h or 90m.")
+			c.writeInvalid(w, "advance must be a span such as 24h or 90m.")
 			return
 		}
 	}
@@ -164,38 +164,38 @@ func (s *Server) setClock(set bool, standing *time.Time, advance time.Duration) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if set {
-		s.standing, s.ahead = standing, 0
+		s.frozenTime, s.clockOffset = standing, 0
 	}
-	if s.standing != nil {
-		moved := s.standing.Add(advance)
-		s.standing = &moved
+	if s.frozenTime != nil {
+		moved := s.frozenTime.Add(advance)
+		s.frozenTime = &moved
 		return
 	}
-	s.ahead += advance
+	s.clockOffset += advance
 }
 
-// strike adds one rule or a list of them, all or none.
-func (c control) strike(w http.ResponseWriter, r *http.Request) {
+// addFaults adds one rule or a list of them, all or none.
+func (c control) addFaults(w http.ResponseWriter, r *http.Request) {
 	body := jsontext.Value("null")
-	if !c.read(w, r, &body) {
+	if !c.readBody(w, r, &body) {
 		return
 	}
 	if body.Kind() != '[' {
 		body = append(append(jsontext.Value{'['}, body...), ']')
 	}
-	var rules []Rule
+	var rules []FaultRule
 	err := json.Unmarshal(body, &rules, json.RejectUnknownMembers(true))
 	for i := range rules {
 		if err == nil {
-			err = rules[i].check()
+			err = rules[i].validate()
 		}
 	}
 	if err != nil {
-		c.invalid(w, "These are no rules: "+err.Error())
+		c.writeInvalid(w, "These are no rules: "+err.Error())
 		return
 	}
 	for _, rule := range rules {
-		_ = c.s.Strike(rule) // it was checked
+		_ = c.s.AddFault(rule) // it was checked
 	}
-	c.tell(w, c.s.faults.list())
+	c.writeData(w, c.s.faults.list())
 }

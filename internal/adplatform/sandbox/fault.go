@@ -46,16 +46,16 @@ const (
 const FaultAll = "all"
 
 var (
-	commonFaults = []string{FaultThrottle, Fault500, Fault503, FaultReset, FaultTruncated, FaultWrongJSON, FaultSlow}
-	ownFaults    = []string{
+	commonFaults   = []string{FaultThrottle, Fault500, Fault503, FaultReset, FaultTruncated, FaultWrongJSON, FaultSlow}
+	platformFaults = []string{
 		FaultExpiredToken, FaultRevokedToken, FaultRotatedToken, FaultDuplicatePage, FaultSkipPage, FaultDriftingTotal,
 		FaultAsyncStuck, FaultAsyncFailed, FaultTooLarge, FaultVersionSunset, FaultAccountDisabled,
 	}
 )
 
-// Rule says which calls go wrong and how. Without a count it stays, without a
+// FaultRule says which calls go wrong and how. Without a count it stays, without a
 // probability it always strikes.
-type Rule struct {
+type FaultRule struct {
 	// Platform and Path, which is any part of it, choose the calls; empty is
 	// for all.
 	Platform string `json:"platform,omitzero"`
@@ -69,12 +69,12 @@ type Rule struct {
 	Seconds int `json:"seconds,omitzero"`
 }
 
-func (r *Rule) check() error {
-	names := slices.Concat(commonFaults, ownFaults, []string{FaultAll})
+func (r *FaultRule) validate() error {
+	names := slices.Concat(commonFaults, platformFaults, []string{FaultAll})
 	switch {
 	case !slices.Contains(names, r.Fault):
 		return fmt.Errorf("fault %q is unknown: it is one of %s", r.Fault, strings.Join(names, ", "))
-	case r.Platform != "" && dialectOf(r.Platform) == nil:
+	case r.Platform != "" && apiOf(r.Platform) == nil:
 		return fmt.Errorf("platform %q is not played: it is one of %s", r.Platform, strings.Join(platformNames(), ", "))
 	case r.Probability < 0 || r.Probability > 1:
 		return errors.New("probability must be from 0 to 1")
@@ -89,17 +89,17 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// faults are the rules in force, and the dice.
-type faults struct {
-	mu    sync.Mutex
-	rules []Rule
-	dice  key
-	rolls int64
+// faultRules are the rules in force, and the dice.
+type faultRules struct {
+	mu     sync.Mutex
+	rules  []FaultRule
+	random seedKey
+	draws  int64
 }
 
-// Strike adds a rule.
-func (s *Server) Strike(r Rule) error {
-	if err := r.check(); err != nil {
+// AddFault adds a rule.
+func (s *Server) AddFault(r FaultRule) error {
+	if err := r.validate(); err != nil {
 		return err
 	}
 	s.faults.mu.Lock()
@@ -109,25 +109,25 @@ func (s *Server) Strike(r Rule) error {
 }
 
 // list are the rules that may still strike.
-func (f *faults) list() []Rule {
+func (f *faultRules) list() []FaultRule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.rules)
 }
 
-func (f *faults) clear() {
+func (f *faultRules) clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rules = nil
 }
 
-func (f *faults) roll() key {
-	f.rolls++
-	return f.dice.number(f.rolls)
+func (f *faultRules) draw() seedKey {
+	f.draws++
+	return f.random.numbered(f.draws)
 }
 
-// take returns the rule by which a fault strikes a call, nil for none.
-func (f *faults) take(name, platform, path string) *Rule {
+// matchRule returns the rule by which a fault strikes a call, nil for none.
+func (f *faultRules) matchRule(name, platform, path string) *FaultRule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.rules {
@@ -135,7 +135,7 @@ func (f *faults) take(name, platform, path string) *Rule {
 		if r.Fault != name || r.Platform != "" && r.Platform != platform || !strings.Contains(path, r.Path) {
 			continue
 		}
-		if r.Probability > 0 && f.roll().below(one) >= int64(r.Probability*one) {
+		if r.Probability > 0 && f.draw().intBelow(million) >= int64(r.Probability*million) {
 			continue
 		}
 		if r.Count != nil {
@@ -150,51 +150,51 @@ func (f *faults) take(name, platform, path string) *Rule {
 	return nil
 }
 
-// strike chooses the common fault of a call, if there is to be one. A fault of
+// chooseFault chooses the common fault of a call, if there is to be one. A fault of
 // the dialect's own that comes from a rule for all is noted in the session.
-func (f *faults) strike(s *Session) *Rule {
+func (f *faultRules) chooseFault(s *Call) *FaultRule {
 	for _, name := range commonFaults {
-		if r := f.take(name, s.dialect.Platform(), s.path); r != nil {
+		if r := f.matchRule(name, s.api.Platform(), s.path); r != nil {
 			return r
 		}
 	}
-	r := f.take(FaultAll, s.dialect.Platform(), s.path)
+	r := f.matchRule(FaultAll, s.api.Platform(), s.path)
 	if r == nil {
 		return nil
 	}
 	f.mu.Lock()
-	n := int(f.roll().below(int64(len(commonFaults) + len(ownFaults))))
+	n := int(f.draw().intBelow(int64(len(commonFaults) + len(platformFaults))))
 	f.mu.Unlock()
 	if n >= len(commonFaults) {
-		s.decided[ownFaults[n-len(commonFaults)]] = true
+		s.faultResults[platformFaults[n-len(commonFaults)]] = true
 		return nil
 	}
 	r.Fault = commonFaults[n]
 	return r
 }
 
-// spoil answers a call with a fault.
-func (r *Rule) spoil(s *Session, w http.ResponseWriter, req *http.Request) {
+// answerWithFault answers a call with a fault.
+func (r *FaultRule) answerWithFault(s *Call, w http.ResponseWriter, req *http.Request) {
 	switch r.Fault {
 	case FaultThrottle:
-		s.dialect.Throttle(w, req, r.Seconds)
+		s.api.Throttle(w, req, r.Seconds)
 	case Fault500:
 		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
 	case Fault503:
 		http.Error(w, "Service Unavailable", http.StatusServiceUnavailable)
 	case FaultSlow:
-		if wait(req.Context(), time.Duration(r.Seconds)*time.Second) {
-			s.dialect.Serve(s, w, req)
+		if sleep(req.Context(), time.Duration(r.Seconds)*time.Second) {
+			s.api.Serve(s, w, req)
 		}
 	default:
-		whole := &recorder{header: http.Header{}}
-		s.dialect.Serve(s, whole, req)
-		whole.spoiled(r.Fault, w)
+		whole := &answerRecorder{header: http.Header{}}
+		s.api.Serve(s, whole, req)
+		whole.sendDamaged(r.Fault, w)
 	}
 }
 
-// wait reports whether the time has passed before the caller has gone.
-func wait(ctx context.Context, d time.Duration) bool {
+// sleep reports whether the time has passed before the caller has gone.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -205,8 +205,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// spoiled sends on an answer, damaged.
-func (a *recorder) spoiled(fault string, w http.ResponseWriter) {
+// sendDamaged sends on an answer, damaged.
+func (a *answerRecorder) sendDamaged(fault string, w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.header)
 	status := max(a.status, http.StatusOK)
 	body := a.body.Bytes()

@@ -26,7 +26,7 @@ func (ga4) Hosts() []string {
 func (ga4) Prefix() string { return "/ga4" }
 
 // Serve implements Dialect.
-func (ga4) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
+func (ga4) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	if serveGoogleOAuth(s, w, r, ga4Scope) {
 		return
 	}
@@ -47,7 +47,7 @@ func (ga4) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
 		}))
 		return
 	}
-	status, answer := answerGA4(s, a, r, path)
+	status, answer := routeGA4(s, a, r, path)
 	writeGoogle(w, status, answer)
 }
 
@@ -58,8 +58,8 @@ func (ga4) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	}))
 }
 
-// answerGA4 finds out what is asked for.
-func answerGA4(s *Session, a *Account, r *http.Request, path string) (int, any) {
+// routeGA4 finds out what is asked for.
+func routeGA4(s *Call, a *Account, r *http.Request, path string) (int, any) {
 	property := "properties/" + a.ID
 	switch r.Method + " " + path {
 	case "GET accountSummaries":
@@ -78,11 +78,11 @@ func answerGA4(s *Session, a *Account, r *http.Request, path string) (int, any) 
 		if s.Fault(FaultAccountDisabled) {
 			break
 		}
-		body, err := io.ReadAll(io.LimitReader(r.Body, googleBody))
+		body, err := io.ReadAll(io.LimitReader(r.Body, googleMaxBody))
 		if err != nil {
-			return ga4Refuse("The request broke off.")
+			return ga4Invalid("The request broke off.")
 		}
-		return runGA4(s, a, body)
+		return runGA4Report(s, a, body)
 	default:
 		if !strings.HasPrefix(path, "properties/") {
 			return http.StatusNotFound, googleError(http.StatusNotFound, "Method not found.")
@@ -91,6 +91,6 @@ func answerGA4(s *Session, a *Account, r *http.Request, path string) (int, any) 
 	return http.StatusForbidden, googleError(http.StatusForbidden, "User does not have sufficient permissions for this property.")
 }
 
-func ga4Refuse(message string) (int, any) {
+func ga4Invalid(message string) (int, any) {
 	return http.StatusBadRequest, googleError(http.StatusBadRequest, message)
 }

@@ -14,21 +14,21 @@ import (
 
 // ga4Request is a report that is asked for. Numbers may come as texts.
 type ga4Request struct {
-	Dimensions          []ga4Name  `json:"dimensions"`
-	Metrics             []ga4Name  `json:"metrics"`
-	DateRanges          []ga4Days  `json:"dateRanges"`
-	OrderBys            []ga4Order `json:"orderBys"`
-	Limit               ga4Number  `json:"limit"`
-	Offset              ga4Number  `json:"offset"`
-	ReturnPropertyQuota bool       `json:"returnPropertyQuota"`
-	KeepEmptyRows       bool       `json:"keepEmptyRows"`
+	Dimensions          []ga4Name      `json:"dimensions"`
+	Metrics             []ga4Name      `json:"metrics"`
+	DateRanges          []ga4DateRange `json:"dateRanges"`
+	OrderBys            []ga4Order     `json:"orderBys"`
+	Limit               ga4Number      `json:"limit"`
+	Offset              ga4Number      `json:"offset"`
+	ReturnPropertyQuota bool           `json:"returnPropertyQuota"`
+	KeepEmptyRows       bool           `json:"keepEmptyRows"`
 }
 
 type ga4Name struct {
 	Name string `json:"name"`
 }
 
-type ga4Days struct {
+type ga4DateRange struct {
 	StartDate string `json:"startDate"`
 	EndDate   string `json:"endDate"`
 }
@@ -118,32 +118,32 @@ var ga4Metrics = map[string]struct {
 	"advertiserAdCost": {fact.Spend, "TYPE_CURRENCY"},
 }
 
-// ga4Line is a row of an answer.
-type ga4Line struct {
+// ga4Row is a row of an answer.
+type ga4Row struct {
 	dimensions []string
 	values     fact.Values
 }
 
-// runGA4 answers a report.
-func runGA4(s *Session, a *Account, body []byte) (int, any) {
+// runGA4Report answers a report.
+func runGA4Report(s *Call, a *Account, body []byte) (int, any) {
 	var in ga4Request
 	if err := json.Unmarshal(body, &in, json.RejectUnknownMembers(true)); err != nil {
-		return ga4Refuse("Invalid JSON payload received: " + err.Error())
+		return ga4Invalid("Invalid JSON payload received: " + err.Error())
 	}
-	level, first, last, wrong := in.check(s.Today(a))
+	level, first, last, wrong := in.validate(s.Today(a))
 	if wrong != "" {
-		return ga4Refuse(wrong)
+		return ga4Invalid(wrong)
 	}
 	if s.Fault(FaultTooLarge) {
 		return http.StatusGatewayTimeout, googleError(http.StatusGatewayTimeout, "The report took too long.")
 	}
-	lines := in.lines(s, a, level, max(first, a.First), last)
-	in.sort(lines)
-	return http.StatusOK, in.answer(s, a, lines)
+	lines := in.sumRows(s, a, level, max(first, a.First), last)
+	in.sortRows(lines)
+	return http.StatusOK, in.page(s, a, lines)
 }
 
-// check says what is wrong with a request, and where its rows are.
-func (in *ga4Request) check(today clock.Date) (level Level, first, last clock.Date, wrong string) {
+// validate says what is wrong with a request, and where its rows are.
+func (in *ga4Request) validate(today clock.Date) (level Level, first, last clock.Date, wrong string) {
 	level = ByCampaign
 	for _, d := range in.Dimensions {
 		known, ok := ga4Dimensions[d.Name]
@@ -165,8 +165,8 @@ func (in *ga4Request) check(today clock.Date) (level Level, first, last clock.Da
 	if len(in.Metrics) == 0 || len(in.DateRanges) != 1 || len(in.Dimensions) > 9 || in.Limit < 0 || in.Limit > ga4MaxRows || in.Offset < 0 {
 		return 0, 0, 0, "A report needs metrics and one date range, and has at most 9 dimensions and 250000 rows at once."
 	}
-	first, okFirst := ga4Day(in.DateRanges[0].StartDate, today)
-	last, okLast := ga4Day(in.DateRanges[0].EndDate, today)
+	first, okFirst := parseGA4Date(in.DateRanges[0].StartDate, today)
+	last, okLast := parseGA4Date(in.DateRanges[0].EndDate, today)
 	if !okFirst || !okLast || last < first {
 		return 0, 0, 0, "The date range is none: write YYYY-MM-DD, NdaysAgo, yesterday or today."
 	}
@@ -176,8 +176,8 @@ func (in *ga4Request) check(today clock.Date) (level Level, first, last clock.Da
 	return level, first, last, ""
 }
 
-// ga4Day reads a day as GA4 takes it.
-func ga4Day(text string, today clock.Date) (clock.Date, bool) {
+// parseGA4Date reads a day as GA4 takes it.
+func parseGA4Date(text string, today clock.Date) (clock.Date, bool) {
 	switch ago, relative := strings.CutSuffix(text, "daysAgo"); {
 	case text == "today":
 		return today, true
@@ -190,9 +190,9 @@ func ga4Day(text string, today clock.Date) (clock.Date, bool) {
 	return clock.ParseDate(text)
 }
 
-// lines adds up rows by their dimensions.
-func (in *ga4Request) lines(s *Session, a *Account, level Level, first, last clock.Date) []ga4Line {
-	lines := []ga4Line{}
+// sumRows adds up rows by their dimensions.
+func (in *ga4Request) sumRows(s *Call, a *Account, level Level, first, last clock.Date) []ga4Row {
+	lines := []ga4Row{}
 	at := map[string]int{}
 	add := func(r Row, sign int64) {
 		dimensions := make([]string, len(in.Dimensions))
@@ -204,7 +204,7 @@ func (in *ga4Request) lines(s *Session, a *Account, level Level, first, last clo
 		if !there {
 			i = len(lines)
 			at[key] = i
-			lines = append(lines, ga4Line{dimensions: dimensions})
+			lines = append(lines, ga4Row{dimensions: dimensions})
 		}
 		for _, m := range in.Metrics {
 			measure := ga4Metrics[m.Name].measure
@@ -227,12 +227,12 @@ func (in *ga4Request) lines(s *Session, a *Account, level Level, first, last clo
 	if in.KeepEmptyRows {
 		return lines
 	}
-	return slices.DeleteFunc(lines, func(l ga4Line) bool { return l.values.V == [fact.NumMeasures]int64{} })
+	return slices.DeleteFunc(lines, func(l ga4Row) bool { return l.values.V == [fact.NumMeasures]int64{} })
 }
 
-// sort orders the lines as asked.
-func (in *ga4Request) sort(lines []ga4Line) {
-	slices.SortStableFunc(lines, func(x, y ga4Line) int {
+// sortRows orders the lines as asked.
+func (in *ga4Request) sortRows(lines []ga4Row) {
+	slices.SortStableFunc(lines, func(x, y ga4Row) int {
 		for _, o := range in.OrderBys {
 			c := 0
 			if i := slices.Index(in.Dimensions, ga4Name{o.Dimension.DimensionName}); i >= 0 {
@@ -251,8 +251,8 @@ func (in *ga4Request) sort(lines []ga4Line) {
 	})
 }
 
-// answer writes a page.
-func (in *ga4Request) answer(s *Session, a *Account, lines []ga4Line) any {
+// page writes a page.
+func (in *ga4Request) page(s *Call, a *Account, lines []ga4Row) any {
 	total, limit := len(lines), int(in.Limit)
 	from := int(in.Offset)
 	switch {
@@ -278,7 +278,7 @@ func (in *ga4Request) answer(s *Session, a *Account, lines []ga4Line) any {
 		metrics = append(metrics, header{"name": m.Name, "type": ga4Metrics[m.Name].kind})
 	}
 	for _, line := range lines[from:min(from+limit, total)] {
-		rows = append(rows, in.write(line))
+		rows = append(rows, in.encodeRow(line))
 	}
 	answer["dimensionHeaders"], answer["metricHeaders"], answer["rows"] = dimensions, metrics, rows
 	if in.ReturnPropertyQuota {
@@ -290,7 +290,7 @@ func (in *ga4Request) answer(s *Session, a *Account, lines []ga4Line) any {
 	return answer
 }
 
-func (in *ga4Request) write(line ga4Line) any {
+func (in *ga4Request) encodeRow(line ga4Row) any {
 	dimensions, metrics := []any{}, []any{}
 	for _, d := range line.dimensions {
 		dimensions = append(dimensions, map[string]string{"value": d})

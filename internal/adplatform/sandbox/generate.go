@@ -9,55 +9,55 @@ import (
 	"fanfare/internal/money"
 )
 
-// traits are what sets the figures of a platform apart.
-type traits struct {
+// platformTraits are what sets the figures of a platform apart.
+type platformTraits struct {
 	// measures are those that it reports and that can be added up.
 	measures []fact.Measure
-	// hidden are reported by the platform but are no facts of its own, whole
+	// notFacts are reported by the platform but are no facts of its own, whole
 	// are those that breakdowns do not have.
-	hidden, whole []fact.Measure
-	reach         bool
-	// settled is the age in days at which figures do not change any more.
-	settled int
-	// quantum is the smallest amount, credit the smallest part of a
+	notFacts, notInBreakdowns []fact.Measure
+	reach                     bool
+	// settledAge is the age in days at which figures do not change any more.
+	settledAge int
+	// moneyStep is the smallest amount, credit the smallest part of a
 	// conversion, both in millionths.
-	quantum, credit int64
-	// business platforms rest on weekends.
-	business bool
-	// levels are those that make a family.
-	levels []Level
+	moneyStep, conversionStep int64
+	// quietWeekends platforms rest on weekends.
+	quietWeekends bool
+	// familyLevels are those that make a family.
+	familyLevels []Level
 }
 
 var (
-	counted   = []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue}
-	social    = slices.Concat(counted, []fact.Measure{fact.Engagements, fact.VideoViews, fact.VideoCompletions})
-	allLevels = []Level{ByAccount, ByCountry, ByAgeAndGender, ByDevice}
+	basicMeasures  = []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue}
+	socialMeasures = slices.Concat(basicMeasures, []fact.Measure{fact.Engagements, fact.VideoViews, fact.VideoCompletions})
+	allLevels      = []Level{ByAccount, ByCountry, ByAgeAndGender, ByDevice}
 )
 
 // traitsOf are those of a platform. Figures settle a day before the lookback
 // that is usual for the platform, so that whoever reads that far gets all.
-func traitsOf(platform, currency string) *traits {
-	t := &traits{measures: social, reach: true, quantum: 1, credit: one, levels: allLevels}
+func traitsOf(platform, currency string) *platformTraits {
+	t := &platformTraits{measures: socialMeasures, reach: true, moneyStep: 1, conversionStep: million, familyLevels: allLevels}
 	cent := int64(10_000)
 	if digits, _ := money.Currency(currency).Digits(); digits == 0 {
-		cent = one
+		cent = million
 	}
 	switch platform {
 	case GoogleAds:
-		t.measures = slices.Concat(counted, []fact.Measure{fact.VideoViews})
-		t.settled, t.credit, t.reach = 29, 1, false
+		t.measures = slices.Concat(basicMeasures, []fact.Measure{fact.VideoViews})
+		t.settledAge, t.conversionStep, t.reach = 29, 1, false
 	case MetaAds:
-		t.settled, t.quantum = 27, cent
+		t.settledAge, t.moneyStep = 27, cent
 	case TikTokAds:
-		t.settled, t.quantum = 6, cent
-		t.whole = []fact.Measure{fact.Revenue, fact.Engagements, fact.VideoViews, fact.VideoCompletions}
+		t.settledAge, t.moneyStep = 6, cent
+		t.notInBreakdowns = []fact.Measure{fact.Revenue, fact.Engagements, fact.VideoViews, fact.VideoCompletions}
 	case LinkedInAds:
-		t.measures = slices.Concat(social, []fact.Measure{fact.Leads})
-		t.settled, t.business = 29, true
-		t.levels = []Level{ByAccount, ByCountry, ByDevice}
+		t.measures = slices.Concat(socialMeasures, []fact.Measure{fact.Leads})
+		t.settledAge, t.quietWeekends = 29, true
+		t.familyLevels = []Level{ByAccount, ByCountry, ByDevice}
 	case GA4:
-		t.measures, t.hidden = []fact.Measure{fact.Spend, fact.Conversions, fact.Revenue}, []fact.Measure{fact.Spend}
-		t.settled, t.reach = 3, false
+		t.measures, t.notFacts = []fact.Measure{fact.Spend, fact.Conversions, fact.Revenue}, []fact.Measure{fact.Spend}
+		t.settledAge, t.reach = 3, false
 	}
 	return t
 }
@@ -84,9 +84,9 @@ var profiles = map[string]profile{
 	"sales":           {cpm: 10_20, value: 101_00, clicks: 13_800, conversions: 25_000, views: 120_000, completions: 260_000, reactions: 12_000},
 }
 
-// plan is what the figures of an ad are made from.
-type plan struct {
-	key   key
+// adPlan is what the figures of an ad are made from.
+type adPlan struct {
+	key   seedKey
 	start clock.Date
 	// budget is what a day may cost, volume how many impressions it has
 	// before anything is taken into account.
@@ -94,51 +94,51 @@ type plan struct {
 	profile
 	// growth is by year. A creative is shown for so many days; after tired
 	// impressions half of what it can lose is lost.
-	growth, shown, tired int64
-	// reached is the part of impressions that is somebody's first.
-	reached int64
-	festive bool
+	growth, creativeDays, fatigueImpressions int64
+	// reachShare is the part of impressions that is somebody's first.
+	reachShare   int64
+	holidayBoost bool
 }
 
-// plan makes the plan of an ad, or of what a campaign has beyond its ads.
-func (b *builder) plan(c *Campaign, from blueprint, k key, budget int64) *plan {
-	p := &plan{
-		key: k, start: c.Start, budget: budget, profile: profiles[from.kind], festive: from.festive,
-		growth: k.text("growth").between(-60_000, 220_000), shown: k.text("shown").between(45, 120), reached: k.text("reach").between(600_000, 860_000),
+// newPlan makes the plan of an ad, or of what a campaign has beyond its ads.
+func (b *accountBuilder) newPlan(c *Campaign, from campaignTemplate, k seedKey, budget int64) *adPlan {
+	p := &adPlan{
+		key: k, start: c.Start, budget: budget, profile: profiles[from.kind], holidayBoost: from.holidayBoost,
+		growth: k.named("growth").intBetween(-60_000, 220_000), creativeDays: k.named("shown").intBetween(45, 120), reachShare: k.named("reach").intBetween(600_000, 860_000),
 	}
-	p.cpm = times(p.cpm*b.unit/100, k.text("cpm").noise(120_000))
-	p.value = times(p.value*b.unit/100, k.text("value").noise(150_000))
-	p.clicks = times(p.clicks, k.text("clicks").noise(180_000))
-	p.conversions = times(p.conversions, k.text("conversions").noise(160_000))
-	p.volume = times(share(budget, 1000, p.cpm), k.text("volume").between(620_000, 920_000))
-	p.tired = max(p.volume*k.text("tired").between(20, 60), 1)
+	p.cpm = applyFactor(p.cpm*b.unit/100, k.named("cpm").logNoise(120_000))
+	p.value = applyFactor(p.value*b.unit/100, k.named("value").logNoise(150_000))
+	p.clicks = applyFactor(p.clicks, k.named("clicks").logNoise(180_000))
+	p.conversions = applyFactor(p.conversions, k.named("conversions").logNoise(160_000))
+	p.volume = applyFactor(mulDiv(budget, 1000, p.cpm), k.named("volume").intBetween(620_000, 920_000))
+	p.fatigueImpressions = max(p.volume*k.named("tired").intBetween(20, 60), 1)
 	return p
 }
 
-// weather is what a day is like for everybody.
-type weather struct {
+// dayFactors is what a day is like for everybody.
+type dayFactors struct {
 	day             clock.Date
 	season, holiday int64
 	weekday         int
 }
 
-// seasons is how much gear is bought by month, from its first day on.
-var seasons = [12]int64{840_000, 820_000, 900_000, 1_010_000, 1_090_000, 1_080_000, 1_000_000, 960_000, 980_000, 1_000_000, 1_120_000, 1_200_000}
+// monthFactors is how much gear is bought by month, from its first day on.
+var monthFactors = [12]int64{840_000, 820_000, 900_000, 1_010_000, 1_090_000, 1_080_000, 1_000_000, 960_000, 980_000, 1_000_000, 1_120_000, 1_200_000}
 
 // weekdays begin with Monday.
 var (
-	consumers = [7]int64{960_000, 930_000, 920_000, 950_000, 1_020_000, 1_120_000, 1_100_000}
-	offices   = [7]int64{1_180_000, 1_250_000, 1_240_000, 1_180_000, 1_000_000, 580_000, 570_000}
+	consumerWeekdays = [7]int64{960_000, 930_000, 920_000, 950_000, 1_020_000, 1_120_000, 1_100_000}
+	officeWeekdays   = [7]int64{1_180_000, 1_250_000, 1_240_000, 1_180_000, 1_000_000, 580_000, 570_000}
 )
 
-func weatherOf(day clock.Date) weather {
+func dayFactorsOf(day clock.Date) dayFactors {
 	_, month, date := day.Calendar()
-	now, next := seasons[month-1], seasons[month%12]
-	return weather{day: day, season: now + (next-now)*int64(date-1)/31, holiday: holidayOf(day), weekday: day.Weekday()}
+	now, next := monthFactors[month-1], monthFactors[month%12]
+	return dayFactors{day: day, season: now + (next-now)*int64(date-1)/31, holiday: holidayFactor(day), weekday: day.Weekday()}
 }
 
-// holidayOf is what a holiday makes of a day.
-func holidayOf(day clock.Date) int64 {
+// holidayFactor is what a holiday makes of a day.
+func holidayFactor(day clock.Date) int64 {
 	year, month, date := day.Calendar()
 	switch {
 	case month == time.November && date >= 20 || month == time.December && date <= 3:
@@ -160,116 +160,118 @@ func holidayOf(day clock.Date) int64 {
 	case month == time.January && date == 1:
 		return 600_000
 	}
-	return one
+	return million
 }
 
-// tiredness is what is left of the rate of clicks after so many impressions of
+// clickFatigue is what is left of the rate of clicks after so many impressions of
 // one creative.
-func (p *plan) tiredness(impressions int64) int64 {
+func (p *adPlan) clickFatigue(impressions int64) int64 {
 	const left = 450_000
-	return left + share(one-left, p.tired, p.tired+impressions)
+	return left + mulDiv(million-left, p.fatigueImpressions, p.fatigueImpressions+impressions)
 }
 
 const (
-	learning = 10
-	year     = 365
+	learningDays = 10
+	daysPerYear  = 365
 )
 
-// final are the figures of a day when nothing changes any more, in units, and
+// finalValues are the figures of a day when nothing changes any more, in units, and
 // amounts and conversions in millionths.
 //
 // Choice: cumulative impressions are taken as those of average days, which
 // costs nothing for any day; real ones would have to be added up from the
 // start.
-func (p *plan) final(w weather, t *traits) (v [fact.NumMeasures]int64) {
+func (p *adPlan) finalValues(w dayFactors, t *platformTraits) (v [fact.NumMeasures]int64) {
 	ran := int64(w.day - p.start)
-	chance := p.key.number(int64(w.day))
-	demand := times(p.volume, w.season)
-	demand = times(demand, w.holiday)
-	if p.festive {
-		demand = times(demand, w.holiday)
+	chance := p.key.numbered(int64(w.day))
+	demand := applyFactor(p.volume, w.season)
+	demand = applyFactor(demand, w.holiday)
+	if p.holidayBoost {
+		demand = applyFactor(demand, w.holiday)
 	}
-	weekdays := &consumers
-	if t.business {
-		weekdays = &offices
+	weekdays := &consumerWeekdays
+	if t.quietWeekends {
+		weekdays = &officeWeekdays
 	}
-	demand = times(demand, weekdays[w.weekday])
-	demand = times(demand, one+p.growth*min(ran, 10*year)/year)
-	demand = times(demand, chance.number(1).noise(140_000))
-	learned := min(ran, learning)
-	demand = times(demand, 600_000+400_000*learned/learning)
+	demand = applyFactor(demand, weekdays[w.weekday])
+	demand = applyFactor(demand, million+p.growth*min(ran, 10*daysPerYear)/daysPerYear)
+	demand = applyFactor(demand, chance.numbered(1).logNoise(140_000))
+	learned := min(ran, learningDays)
+	demand = applyFactor(demand, 600_000+400_000*learned/learningDays)
 
 	// Platforms spend a little more than the budget on good days, and make up
 	// for it on others.
-	cpm := times(p.cpm, chance.number(2).noise(60_000))
-	if most := times(p.budget, chance.number(3).between(1_120_000, 1_240_000)); share(demand, cpm, 1000) > most {
-		demand = share(most, 1000, cpm)
+	cpm := applyFactor(p.cpm, chance.numbered(2).logNoise(60_000))
+	if most := applyFactor(p.budget, chance.numbered(3).intBetween(1_120_000, 1_240_000)); mulDiv(demand, cpm, 1000) > most {
+		demand = mulDiv(most, 1000, cpm)
 	}
 	v[fact.Impressions] = demand
-	v[fact.Spend] = share(demand, cpm, 1000)
-	rate := times(p.clicks, p.tiredness(p.volume*(ran%p.shown)))
-	v[fact.Clicks] = min(times(demand, times(rate, chance.number(4).noise(90_000))), demand)
-	rate = times(times(p.conversions, 700_000+300_000*learned/learning), chance.number(5).noise(110_000))
-	rate = times(rate, one+(w.holiday-one)/3)
-	v[fact.Conversions] = v[fact.Clicks] * min(rate, one)
-	if t.credit > 1 {
-		v[fact.Conversions] = chance.number(6).whole(v[fact.Conversions]) * one
+	v[fact.Spend] = mulDiv(demand, cpm, 1000)
+	rate := applyFactor(p.clicks, p.clickFatigue(p.volume*(ran%p.creativeDays)))
+	v[fact.Clicks] = min(applyFactor(demand, applyFactor(rate, chance.numbered(4).logNoise(90_000))), demand)
+	rate = applyFactor(applyFactor(p.conversions, 700_000+300_000*learned/learningDays), chance.numbered(5).logNoise(110_000))
+	rate = applyFactor(rate, million+(w.holiday-million)/3)
+	v[fact.Conversions] = v[fact.Clicks] * min(rate, million)
+	if t.conversionStep > 1 {
+		v[fact.Conversions] = chance.numbered(6).roundRandomly(v[fact.Conversions]) * million
 	}
-	v[fact.Revenue] = times(times(v[fact.Conversions], p.value), chance.number(7).noise(130_000))
-	v[fact.Leads] = chance.number(8).whole(v[fact.Clicks] * p.leads)
-	v[fact.VideoViews] = times(demand, p.views)
-	v[fact.VideoCompletions] = times(v[fact.VideoViews], p.completions)
-	v[fact.Engagements] = v[fact.Clicks] + times(demand, p.reactions)
+	v[fact.Revenue] = applyFactor(applyFactor(v[fact.Conversions], p.value), chance.numbered(7).logNoise(130_000))
+	v[fact.Leads] = chance.numbered(8).roundRandomly(v[fact.Clicks] * p.leads)
+	v[fact.VideoViews] = applyFactor(demand, p.views)
+	v[fact.VideoCompletions] = applyFactor(v[fact.VideoViews], p.completions)
+	v[fact.Engagements] = v[fact.Clicks] + applyFactor(demand, p.reactions)
 	return v
 }
 
-// whole rounds millionths up or down by chance, so that small rates are right
+// roundRandomly rounds millionths up or down by chance, so that small rates are right
 // over many days.
-func (k key) whole(millionths int64) int64 { return (millionths + k.below(one)) / one }
-
-// unfinished is the part of today that has been counted.
-const unfinished = 550_000
-
-// counting is the factor for what is counted at once: a little too much until
-// invalid traffic is found.
-func counting(age int) int64 {
-	if age == 0 {
-		return times(unfinished, 1_009_000)
-	}
-	return one + 3_000*int64(max(3-age, 0))
+func (k seedKey) roundRandomly(millionths int64) int64 {
+	return (millionths + k.intBelow(million)) / million
 }
 
-// crediting is the factor for what is credited to a day later on.
-func (t *traits) crediting(age int) int64 {
-	if age >= t.settled {
-		return one
+// todayShare is the part of today that has been counted.
+const todayShare = 550_000
+
+// countedFactor is the factor for what is counted at once: a little too much until
+// invalid traffic is found.
+func countedFactor(age int) int64 {
+	if age == 0 {
+		return applyFactor(todayShare, 1_009_000)
+	}
+	return million + 3_000*int64(max(3-age, 0))
+}
+
+// creditedFactor is the factor for what is credited to a day later on.
+func (t *platformTraits) creditedFactor(age int) int64 {
+	if age >= t.settledAge {
+		return million
 	}
 	const missing = 600_000
-	known := one - times(missing, exp(-4*one*int64(age)/int64(t.settled)))
+	known := million - applyFactor(missing, expMillionths(-4*million*int64(age)/int64(t.settledAge)))
 	if age == 0 {
-		return times(unfinished, known)
+		return applyFactor(todayShare, known)
 	}
 	return known
 }
 
-// values are the figures of a day as they are known at an age.
-func (p *plan) values(w weather, t *traits, age int) (v fact.Values) {
-	final := p.final(w, t)
-	count, credit := counting(age), t.crediting(age)
+// valuesAtAge are the figures of a day as they are known at an age.
+func (p *adPlan) valuesAtAge(w dayFactors, t *platformTraits, age int) (v fact.Values) {
+	final := p.finalValues(w, t)
+	count, credit := countedFactor(age), t.creditedFactor(age)
 	for _, m := range t.measures {
 		n := final[m]
 		switch {
 		case m == fact.Conversions:
-			n = times(n/t.credit, credit) * t.credit
+			n = applyFactor(n/t.conversionStep, credit) * t.conversionStep
 		case m == fact.Revenue && final[fact.Conversions] > 0:
-			credited := times(final[fact.Conversions]/t.credit, credit) * t.credit
-			n = share(n, credited, final[fact.Conversions]) / t.quantum * t.quantum
+			credited := applyFactor(final[fact.Conversions]/t.conversionStep, credit) * t.conversionStep
+			n = mulDiv(n, credited, final[fact.Conversions]) / t.moneyStep * t.moneyStep
 		case m == fact.Leads:
-			n = times(n, credit)
+			n = applyFactor(n, credit)
 		case m == fact.Spend:
-			n = times(n/t.quantum, count) * t.quantum
+			n = applyFactor(n/t.moneyStep, count) * t.moneyStep
 		default:
-			n = times(n, count)
+			n = applyFactor(n, count)
 		}
 		v.Set(m, n)
 	}

@@ -23,10 +23,10 @@ type rowKey struct {
 	country, age, gender, device string
 }
 
-// addUp are the sums of a level by day.
-func addUp(s *Server, a *Account, level Level, first, last, asOf clock.Date) map[clock.Date][fact.NumMeasures]int64 {
+// sumByDay are the sums of a level by day.
+func sumByDay(s *Server, a *Account, level Level, first, last, asOf clock.Date) map[clock.Date][fact.NumMeasures]int64 {
 	sums := map[clock.Date][fact.NumMeasures]int64{}
-	for r := range s.rows(a, level, first, last, asOf) {
+	for r := range s.rowsAsOf(a, level, first, last, asOf) {
 		sum := sums[r.Date]
 		for _, m := range a.traits.measures {
 			sum[m] += r.Values.V[m]
@@ -36,35 +36,35 @@ func addUp(s *Server, a *Account, level Level, first, last, asOf clock.Date) map
 	return sums
 }
 
-// TestFamiliesAgree wants every level to add up to the same, to the last
+// TestLevelsHaveEqualTotals wants every level to add up to the same, to the last
 // millionth, in any world on any day seen from any other. Ads are apart: they
 // have what a campaign has, less what ran without an ad.
-func TestFamiliesAgree(t *testing.T) {
+func TestLevelsHaveEqualTotals(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{})
+	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := builtOf(aWorld(t), aPlatform(t), 1)
+		a, err := buildTestAccount(randomWorld(t), randomPlatform(t), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := firstDay + clock.Date(rapid.IntRange(-3, 1200).Draw(t, "first"))
 		last := first + clock.Date(rapid.IntRange(0, 3).Draw(t, "days"))
 		asOf := first + clock.Date(rapid.IntRange(-1, 40).Draw(t, "seen after"))
-		want := addUp(s, a, ByAccount, first, last, asOf)
+		want := sumByDay(s, a, ByAccount, first, last, asOf)
 		for _, level := range []Level{ByCampaign, ByCountry, ByAgeAndGender, ByDevice} {
-			got := addUp(s, a, level, first, last, asOf)
+			got := sumByDay(s, a, level, first, last, asOf)
 			for day := first; day <= last; day++ {
 				if got[day] != want[day] {
 					t.Fatalf("level %d on %s: got %v want %v", level, day, got[day], want[day])
 				}
 			}
 		}
-		ads := addUp(s, a, ByAd, first, last, asOf)
+		ads := sumByDay(s, a, ByAd, first, last, asOf)
 		for day, sum := range ads {
 			beyond := [fact.NumMeasures]int64{}
 			for _, c := range a.Campaigns {
-				if c.beyond != nil && c.planned(day) {
-					v := c.beyond.values(weatherOf(day), a.traits, int(asOf-day))
+				if c.withoutAds != nil && c.plannedOn(day) {
+					v := c.withoutAds.valuesAtAge(dayFactorsOf(day), a.traits, int(asOf-day))
 					for _, m := range a.traits.measures {
 						beyond[m] += v.V[m]
 					}
@@ -84,9 +84,9 @@ func TestFamiliesAgree(t *testing.T) {
 // empty, in order, and there once.
 func TestRows(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{})
+	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := builtOf(aWorld(t), aPlatform(t), 1)
+		a, err := buildTestAccount(randomWorld(t), randomPlatform(t), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,21 +94,21 @@ func TestRows(t *testing.T) {
 		first := firstDay + clock.Date(rapid.IntRange(0, 900).Draw(t, "first"))
 		seen := map[rowKey]bool{}
 		last := clock.Date(0)
-		for r := range s.rows(a, level, first, first+2, first+clock.Date(rapid.IntRange(0, 30).Draw(t, "seen after"))) {
+		for r := range s.rowsAsOf(a, level, first, first+2, first+clock.Date(rapid.IntRange(0, 30).Draw(t, "seen after"))) {
 			k := rowKey{r.Date, r.Campaign, r.Group, r.Ad, r.Country, r.AgeRange, r.Gender, r.Device}
 			if seen[k] || r.Date < last {
 				t.Fatalf("row %+v is there twice, or after %s", r, last)
 			}
 			seen[k], last = true, r.Date
-			checkRow(t, a, level, &r)
+			checkRowRules(t, a, level, &r)
 		}
 	})
 }
 
-// checkRow checks what must hold of one row.
-func checkRow(t *rapid.T, a *Account, level Level, r *Row) {
+// checkRowRules checks what must hold of one row.
+func checkRowRules(t *rapid.T, a *Account, level Level, r *Row) {
 	v := &r.Values
-	if empty(v) {
+	if isZero(v) {
 		t.Fatalf("%+v has nothing but zeros", r)
 	}
 	for m, n := range v.V {
@@ -119,12 +119,12 @@ func checkRow(t *rapid.T, a *Account, level Level, r *Row) {
 		}
 	}
 	for _, m := range []fact.Measure{fact.Spend, fact.Revenue} {
-		if v.V[m]%a.traits.quantum != 0 {
-			t.Fatalf("%s: got %d want whole parts of %d", m, v.V[m], a.traits.quantum)
+		if v.V[m]%a.traits.moneyStep != 0 {
+			t.Fatalf("%s: got %d want whole parts of %d", m, v.V[m], a.traits.moneyStep)
 		}
 	}
-	if v.V[fact.Conversions]%a.traits.credit != 0 {
-		t.Fatalf("got %d conversions want whole parts of %d", v.V[fact.Conversions], a.traits.credit)
+	if v.V[fact.Conversions]%a.traits.conversionStep != 0 {
+		t.Fatalf("got %d conversions want whole parts of %d", v.V[fact.Conversions], a.traits.conversionStep)
 	}
 	// Splits follow each measure's own weights, so a small cell may have a
 	// click more than it has impressions.
@@ -136,26 +136,26 @@ func checkRow(t *rapid.T, a *Account, level Level, r *Row) {
 			t.Fatalf("got %d %s of %d %s", v.V[pair[0]], pair[0], v.V[pair[1]], pair[1])
 		}
 	}
-	if v.V[fact.Conversions] > v.V[fact.Clicks]*one {
+	if v.V[fact.Conversions] > v.V[fact.Clicks]*million {
 		t.Fatalf("got %d conversions of %d clicks", v.V[fact.Conversions], v.V[fact.Clicks])
 	}
 }
 
-// TestFiguresMature looks at one day from ever later ones: what is credited
+// TestMetricsSettle looks at one day from ever later ones: what is credited
 // only grows, what is counted only shrinks, and both come to rest a day before
 // the platform's lookback ends.
-func TestFiguresMature(t *testing.T) {
+func TestMetricsSettle(t *testing.T) {
 	t.Parallel()
 	lookback := map[string]int{GoogleAds: 30, MetaAds: 28, TikTokAds: 7, LinkedInAds: 30, GA4: 4}
-	s := made(t, Options{})
+	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := builtOf(aWorld(t), aPlatform(t), 1)
+		a, err := buildTestAccount(randomWorld(t), randomPlatform(t), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		day := firstDay + clock.Date(rapid.IntRange(0, 900).Draw(t, "day"))
 		at := func(age int) [fact.NumMeasures]int64 {
-			return addUp(s, a, ByAccount, day, day, day+clock.Date(age))[day]
+			return sumByDay(s, a, ByAccount, day, day, day+clock.Date(age))[day]
 		}
 		end := lookback[a.Platform] - 1
 		final := at(end)
@@ -177,39 +177,39 @@ func TestFiguresMature(t *testing.T) {
 	})
 }
 
-// TestShape wants the figures to tell a story: sales in November, quiet
+// TestSeasonsAndFatigue wants the figures to tell a story: sales in November, quiet
 // offices on Sundays, creatives that wear out.
-func TestShape(t *testing.T) {
+func TestSeasonsAndFatigue(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 1})
+	s := newTestServer(t, Options{Seed: 1})
 	of := func(platform string, m fact.Measure, day clock.Date) (n int64) {
-		return addUp(s, accountOf(t, s, platform), ByAccount, day, day, day+60)[day][m]
+		return sumByDay(s, testAccount(t, s, platform), ByAccount, day, day, day+60)[day][m]
 	}
 	friday := clock.MakeDate(2025, time.November, 28)
 	if got, usual := of(MetaAds, fact.Revenue, friday), of(MetaAds, fact.Revenue, friday-14); got < usual*5/4 {
 		t.Errorf("Black Friday: got %d after a usual %d", got, usual)
 	}
-	if holidayOf(clock.MakeDate(2024, time.November, 29)) != holidayOf(friday) || holidayOf(friday-7) != one {
+	if holidayFactor(clock.MakeDate(2024, time.November, 29)) != holidayFactor(friday) || holidayFactor(friday-7) != million {
 		t.Error("Black Friday is not the one after the fourth Thursday")
 	}
 	monday := clock.MakeDate(2026, time.June, 1)
 	if got, week := of(LinkedInAds, fact.Impressions, monday+6), of(LinkedInAds, fact.Impressions, monday+1); got*3 > week*2 {
 		t.Errorf("Sunday at LinkedIn: got %d of Tuesday's %d", got, week)
 	}
-	p := accountOf(t, s, MetaAds).Campaigns[0].Groups[0].Ads[0].plan
-	if fresh, tired := p.tiredness(0), p.tiredness(p.tired); fresh != one || tired >= 800_000 || p.tiredness(100*p.tired) > tired {
+	p := testAccount(t, s, MetaAds).Campaigns[0].Groups[0].Ads[0].plan
+	if fresh, tired := p.clickFatigue(0), p.clickFatigue(p.fatigueImpressions); fresh != million || tired >= 800_000 || p.clickFatigue(100*p.fatigueImpressions) > tired {
 		t.Errorf("creatives wear out: got %d and then %d", fresh, tired)
 	}
 }
 
-// TestGolden holds the figures of one world. They may change only on purpose:
+// TestGoldenMetrics holds the figures of one world. They may change only on purpose:
 // whoever has synced a sandbox before would see other numbers for old days.
-func TestGolden(t *testing.T) {
+func TestGoldenMetrics(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 1})
+	s := newTestServer(t, Options{Seed: 1})
 	h := sha256.New()
 	for _, platform := range platformNames() {
-		a := accountOf(t, s, platform)
+		a := testAccount(t, s, platform)
 		for _, level := range everyLevel {
 			for r := range s.Rows(a, level, clock.MakeDate(2026, time.October, 17), clock.MakeDate(2026, time.November, 15)) {
 				campaign, group, ad := "", "", ""
@@ -246,7 +246,7 @@ func TestDivide(t *testing.T) {
 		}
 		for i, part := range parts {
 			left -= part
-			if low := share(n, weights[i], total); part != low && part != low+1 {
+			if low := mulDiv(n, weights[i], total); part != low && part != low+1 {
 				t.Fatalf("got part %d want %d or one more", part, low)
 			}
 		}
@@ -258,8 +258,8 @@ func TestDivide(t *testing.T) {
 
 func TestExp(t *testing.T) {
 	t.Parallel()
-	for x, want := range map[int64]int64{0: one, one: 2_700_000, -one: 365_000, -4 * one: 16_000} {
-		if got := exp(x); got < want*99/100 || got > want*101/100 {
+	for x, want := range map[int64]int64{0: million, million: 2_700_000, -million: 365_000, -4 * million: 16_000} {
+		if got := expMillionths(x); got < want*99/100 || got > want*101/100 {
 			t.Errorf("e^%d: got %d want about %d", x, got, want)
 		}
 	}
@@ -267,8 +267,8 @@ func TestExp(t *testing.T) {
 
 // BenchmarkYear reads a year of all levels of one account.
 func BenchmarkYear(b *testing.B) {
-	s := made(b, Options{Seed: 1})
-	a := accountOf(b, s, MetaAds)
+	s := newTestServer(b, Options{Seed: 1})
+	a := testAccount(b, s, MetaAds)
 	rows := 0
 	for b.Loop() {
 		for _, level := range everyLevel {

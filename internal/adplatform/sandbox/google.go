@@ -16,10 +16,10 @@ type google struct{}
 
 const (
 	googleScope = "https://www.googleapis.com/auth/adwords"
-	// googlePage is how many rows a page or a chunk of a stream has.
-	googlePage = 10_000
-	// googleBody is how long a request may be.
-	googleBody = 1 << 20
+	// googlePageRows is how many rows a page or a chunk of a stream has.
+	googlePageRows = 10_000
+	// googleMaxBody is how long a request may be.
+	googleMaxBody = 1 << 20
 )
 
 var googleVersions = []string{"v23", "v24", "v25", "v26"}
@@ -36,14 +36,14 @@ func (google) Hosts() []string {
 func (google) Prefix() string { return "/google" }
 
 // Serve implements Dialect.
-func (google) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
+func (google) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	if serveGoogleOAuth(s, w, r, googleScope) {
 		return
 	}
 	version, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	answer, failure := answerGoogle(s, r, version, rest)
+	answer, failure := routeGoogle(s, r, version, rest)
 	if failure != nil {
-		failure.write(w, version, streams(r))
+		failure.write(w, version, isStream(r))
 		return
 	}
 	writeGoogle(w, http.StatusOK, answer)
@@ -53,11 +53,11 @@ func (google) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
 func (google) Throttle(w http.ResponseWriter, r *http.Request, seconds int) {
 	version, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	failure := &googleFailure{http.StatusTooManyRequests, "quotaError", "RESOURCE_EXHAUSTED", "Too many requests. Retry in " + strconv.Itoa(seconds) + " seconds.", seconds}
-	failure.write(w, version, streams(r))
+	failure.write(w, version, isStream(r))
 }
 
-// streams says that errors come in an array, as the whole answer does.
-func streams(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ":searchStream") }
+// isStream says that errors come in an array, as the whole answer does.
+func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ":searchStream") }
 
 // googleFailure is an error of Google Ads, by its kind and code.
 type googleFailure struct {
@@ -91,8 +91,8 @@ func (f *googleFailure) write(w http.ResponseWriter, version string, stream bool
 // googleRequestID is how every call is called.
 const googleRequestID = "sandbox"
 
-// answerGoogle finds out what is asked for.
-func answerGoogle(s *Session, r *http.Request, version, rest string) (any, *googleFailure) {
+// routeGoogle finds out what is asked for.
+func routeGoogle(s *Call, r *http.Request, version, rest string) (any, *googleFailure) {
 	if s.Fault(FaultVersionSunset) || !slices.Contains(googleVersions, version) {
 		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNSUPPORTED_VERSION", "Version " + version + " is deprecated. Requests to this version will be blocked.", 0}
 	}
@@ -117,15 +117,15 @@ func answerGoogle(s *Session, r *http.Request, version, rest string) (any, *goog
 	case s.Fault(FaultAccountDisabled):
 		return nil, &googleFailure{http.StatusForbidden, "authorizationError", "CUSTOMER_NOT_ENABLED", "The customer account can't be accessed because it is not yet enabled or has been deactivated.", 0}
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, googleBody))
+	body, err := io.ReadAll(io.LimitReader(r.Body, googleMaxBody))
 	if err != nil {
 		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNKNOWN", "The request broke off.", 0}
 	}
 	switch r.Method + " " + verb {
 	case "POST googleAds:searchStream":
-		return streamGoogle(s, a, body)
+		return searchStreamGoogle(s, a, body)
 	case "POST googleAds:search":
-		return pageGoogle(s, a, body)
+		return searchGoogle(s, a, body)
 	case "POST campaigns:mutate":
 		return mutateGoogle(s, a, body)
 	}
@@ -148,20 +148,20 @@ type googleChunk struct {
 	TotalResultsCount int64  `json:"totalResultsCount,string,omitzero"`
 }
 
-func streamGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
+func searchStreamGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	var in struct {
 		Query string `json:"query"`
 	}
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
-	q, lines, failure := askGoogle(s, a, in.Query)
+	q, lines, failure := runGAQL(s, a, in.Query)
 	if failure != nil {
 		return nil, failure
 	}
 	chunks := []googleChunk{}
 	for first := true; first || len(lines) > 0; first = false {
-		n := min(len(lines), googlePage)
+		n := min(len(lines), googlePageRows)
 		chunk := q.chunk(lines[:n])
 		chunk.RequestID = googleRequestID
 		chunks, lines = append(chunks, chunk), lines[n:]
@@ -174,7 +174,7 @@ func streamGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
 	return chunks, nil
 }
 
-func pageGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
+func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	type settings struct {
 		Total bool `json:"returnTotalResultsCount"`
 	}
@@ -191,7 +191,7 @@ func pageGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
-	q, lines, failure := askGoogle(s, a, in.Query)
+	q, lines, failure := runGAQL(s, a, in.Query)
 	if failure != nil {
 		return nil, failure
 	}
@@ -203,14 +203,14 @@ func pageGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
 		}
 		at = n
 	}
-	next := min(at+googlePage, len(lines))
+	next := min(at+googlePageRows, len(lines))
 	shown := lines[at:next]
-	if at >= googlePage && s.Fault(FaultDuplicatePage) {
-		shown = lines[at-googlePage : at]
+	if at >= googlePageRows && s.Fault(FaultDuplicatePage) {
+		shown = lines[at-googlePageRows : at]
 	}
 	page := q.chunk(shown)
 	if next < len(lines) && s.Fault(FaultSkipPage) {
-		next = min(next+googlePage, len(lines))
+		next = min(next+googlePageRows, len(lines))
 	}
 	if next < len(lines) {
 		page.NextPageToken = strconv.Itoa(next)
@@ -226,7 +226,7 @@ func pageGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
 
 // mutateGoogle sets states of campaigns, which is the only change that is
 // played.
-func mutateGoogle(s *Session, a *Account, body []byte) (any, *googleFailure) {
+func mutateGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	var in struct {
 		Operations []struct {
 			UpdateMask string `json:"updateMask"`

@@ -31,69 +31,69 @@ var (
 )
 
 // googleFields are all that can be selected and is no figure.
-var googleFields = map[string]func(l *googleLine) any{
-	"customer.id":               func(l *googleLine) any { return l.a.ID },
-	"customer.descriptive_name": func(l *googleLine) any { return l.a.Name },
-	"customer.currency_code":    func(l *googleLine) any { return l.a.World.Currency },
-	"customer.time_zone":        func(l *googleLine) any { return l.a.World.Timezone },
-	"customer.manager":          func(*googleLine) any { return false },
-	"customer.status":           func(*googleLine) any { return "ENABLED" },
+var googleFields = map[string]func(l *googleRow) any{
+	"customer.id":               func(l *googleRow) any { return l.a.ID },
+	"customer.descriptive_name": func(l *googleRow) any { return l.a.Name },
+	"customer.currency_code":    func(l *googleRow) any { return l.a.World.Currency },
+	"customer.time_zone":        func(l *googleRow) any { return l.a.World.Timezone },
+	"customer.manager":          func(*googleRow) any { return false },
+	"customer.status":           func(*googleRow) any { return "ENABLED" },
 
-	"customer_client.id":               func(l *googleLine) any { return l.a.ID },
-	"customer_client.descriptive_name": func(l *googleLine) any { return l.a.Name },
-	"customer_client.currency_code":    func(l *googleLine) any { return l.a.World.Currency },
-	"customer_client.time_zone":        func(l *googleLine) any { return l.a.World.Timezone },
-	"customer_client.manager":          func(*googleLine) any { return false },
-	"customer_client.level":            func(*googleLine) any { return "0" },
-	"customer_client.status":           func(*googleLine) any { return "ENABLED" },
+	"customer_client.id":               func(l *googleRow) any { return l.a.ID },
+	"customer_client.descriptive_name": func(l *googleRow) any { return l.a.Name },
+	"customer_client.currency_code":    func(l *googleRow) any { return l.a.World.Currency },
+	"customer_client.time_zone":        func(l *googleRow) any { return l.a.World.Timezone },
+	"customer_client.manager":          func(*googleRow) any { return false },
+	"customer_client.level":            func(*googleRow) any { return "0" },
+	"customer_client.status":           func(*googleRow) any { return "ENABLED" },
 
-	"campaign.id":                       func(l *googleLine) any { return l.Campaign.ID },
-	"campaign.name":                     func(l *googleLine) any { return l.Campaign.Name },
-	"campaign.status":                   func(l *googleLine) any { return l.status(l.Campaign) },
-	"campaign.advertising_channel_type": func(l *googleLine) any { return cmp.Or(googleTypes[l.Campaign.Kind], "UNKNOWN") },
+	"campaign.id":                       func(l *googleRow) any { return l.Campaign.ID },
+	"campaign.name":                     func(l *googleRow) any { return l.Campaign.Name },
+	"campaign.status":                   func(l *googleRow) any { return l.campaignStatus(l.Campaign) },
+	"campaign.advertising_channel_type": func(l *googleRow) any { return cmp.Or(googleTypes[l.Campaign.Kind], "UNKNOWN") },
 
-	"ad_group.id":     func(l *googleLine) any { return l.Group.ID },
-	"ad_group.name":   func(l *googleLine) any { return l.Group.Name },
-	"ad_group.status": func(*googleLine) any { return "ENABLED" },
+	"ad_group.id":     func(l *googleRow) any { return l.Group.ID },
+	"ad_group.name":   func(l *googleRow) any { return l.Group.Name },
+	"ad_group.status": func(*googleRow) any { return "ENABLED" },
 
-	"ad_group_ad.ad.id":         func(l *googleLine) any { return l.Ad.ID },
-	"ad_group_ad.ad.name":       func(l *googleLine) any { return l.Ad.Name },
-	"ad_group_ad.ad.final_urls": func(l *googleLine) any { return []string{l.Ad.Link} },
-	"ad_group_ad.status":        func(*googleLine) any { return "ENABLED" },
-	"ad_group_ad.ad.responsive_search_ad.headlines": func(l *googleLine) any {
+	"ad_group_ad.ad.id":         func(l *googleRow) any { return l.Ad.ID },
+	"ad_group_ad.ad.name":       func(l *googleRow) any { return l.Ad.Name },
+	"ad_group_ad.ad.final_urls": func(l *googleRow) any { return []string{l.Ad.Link} },
+	"ad_group_ad.status":        func(*googleRow) any { return "ENABLED" },
+	"ad_group_ad.ad.responsive_search_ad.headlines": func(l *googleRow) any {
 		if l.Campaign.Kind != "search" {
 			return nil
 		}
 		return []any{map[string]string{"text": l.Ad.Headline}}
 	},
 
-	"ad_group_criterion.criterion_id":        func(l *googleLine) any { return l.criterion() },
-	"ad_group_criterion.type":                func(*googleLine) any { return "USER_LIST" },
-	"ad_group_criterion.negative":            func(*googleLine) any { return false },
-	"ad_group_criterion.status":              func(*googleLine) any { return "ENABLED" },
-	"ad_group_criterion.user_list.user_list": func(l *googleLine) any { return l.within("userLists", l.Group.Audience.ID) },
-	"ad_group_criterion.age_range.type":      func(l *googleLine) any { return cmp.Or(googleAges[l.AgeRange], "AGE_RANGE_UNDETERMINED") },
-	"ad_group_criterion.gender.type": func(l *googleLine) any {
+	"ad_group_criterion.criterion_id":        func(l *googleRow) any { return l.criterion() },
+	"ad_group_criterion.type":                func(*googleRow) any { return "USER_LIST" },
+	"ad_group_criterion.negative":            func(*googleRow) any { return false },
+	"ad_group_criterion.status":              func(*googleRow) any { return "ENABLED" },
+	"ad_group_criterion.user_list.user_list": func(l *googleRow) any { return l.subresourceName("userLists", l.Group.Audience.ID) },
+	"ad_group_criterion.age_range.type":      func(l *googleRow) any { return cmp.Or(googleAges[l.AgeRange], "AGE_RANGE_UNDETERMINED") },
+	"ad_group_criterion.gender.type": func(l *googleRow) any {
 		if l.Gender == "unknown" {
 			return "UNDETERMINED"
 		}
 		return strings.ToUpper(l.Gender)
 	},
 
-	"user_list.id":                func(l *googleLine) any { return l.audience.ID },
-	"user_list.name":              func(l *googleLine) any { return l.audience.Name },
-	"user_list.membership_status": func(*googleLine) any { return "OPEN" },
-	"user_list.size_for_display":  func(l *googleLine) any { return strconv.FormatInt(l.audience.Size, 10) },
-	"user_list.size_for_search":   func(l *googleLine) any { return strconv.FormatInt(l.audience.Size, 10) },
+	"user_list.id":                func(l *googleRow) any { return l.audience.ID },
+	"user_list.name":              func(l *googleRow) any { return l.audience.Name },
+	"user_list.membership_status": func(*googleRow) any { return "OPEN" },
+	"user_list.size_for_display":  func(l *googleRow) any { return strconv.FormatInt(l.audience.Size, 10) },
+	"user_list.size_for_search":   func(l *googleRow) any { return strconv.FormatInt(l.audience.Size, 10) },
 
-	"geographic_view.country_criterion_id": func(l *googleLine) any { return googleCountries[l.Country] },
-	"geographic_view.location_type":        func(*googleLine) any { return "LOCATION_OF_PRESENCE" },
+	"geographic_view.country_criterion_id": func(l *googleRow) any { return googleCountries[l.Country] },
+	"geographic_view.location_type":        func(*googleRow) any { return "LOCATION_OF_PRESENCE" },
 
-	"segments.date":   func(l *googleLine) any { return l.Date.String() },
-	"segments.device": func(l *googleLine) any { return cmp.Or(googleDevices[l.Device], "OTHER") },
+	"segments.date":   func(l *googleRow) any { return l.Date.String() },
+	"segments.device": func(l *googleRow) any { return cmp.Or(googleDevices[l.Device], "OTHER") },
 }
 
-func (l *googleLine) status(c *Campaign) string {
+func (l *googleRow) campaignStatus(c *Campaign) string {
 	if l.s.Runs(l.a, c) {
 		return "ENABLED"
 	}
@@ -101,7 +101,7 @@ func (l *googleLine) status(c *Campaign) string {
 }
 
 // criterion is the number of what a line of a group is about.
-func (l *googleLine) criterion() string {
+func (l *googleRow) criterion() string {
 	switch {
 	case l.AgeRange != "":
 		return googleCriteria[l.AgeRange]
@@ -113,63 +113,63 @@ func (l *googleLine) criterion() string {
 	return ""
 }
 
-func (l *googleLine) within(kind, id string) string {
+func (l *googleRow) subresourceName(kind, id string) string {
 	return "customers/" + l.a.ID + "/" + kind + "/" + id
 }
 
-// name is what Google calls a resource by, empty for what has no name.
-func (l *googleLine) name(resource string) string {
+// resourceName is what Google calls a resource by, empty for what has no name.
+func (l *googleRow) resourceName(resource string) string {
 	switch resource {
 	case "customer":
 		return "customers/" + l.a.ID
 	case "customer_client":
-		return l.within("customerClients", l.a.ID)
+		return l.subresourceName("customerClients", l.a.ID)
 	case "campaign":
-		return l.within("campaigns", l.Campaign.ID)
+		return l.subresourceName("campaigns", l.Campaign.ID)
 	case "ad_group":
-		return l.within("adGroups", l.Group.ID)
+		return l.subresourceName("adGroups", l.Group.ID)
 	case "ad_group_ad":
-		return l.within("adGroupAds", l.Group.ID+"~"+l.Ad.ID)
+		return l.subresourceName("adGroupAds", l.Group.ID+"~"+l.Ad.ID)
 	case "ad_group_criterion":
-		return l.within("adGroupCriteria", l.Group.ID+"~"+l.criterion())
+		return l.subresourceName("adGroupCriteria", l.Group.ID+"~"+l.criterion())
 	case "user_list":
-		return l.within("userLists", l.audience.ID)
+		return l.subresourceName("userLists", l.audience.ID)
 	case "geographic_view":
-		return l.within("geographicViews", googleCountries[l.Country]+"~LOCATION_OF_PRESENCE")
+		return l.subresourceName("geographicViews", googleCountries[l.Country]+"~LOCATION_OF_PRESENCE")
 	case "age_range_view":
-		return l.within("ageRangeViews", l.Group.ID+"~"+l.criterion())
+		return l.subresourceName("ageRangeViews", l.Group.ID+"~"+l.criterion())
 	case "gender_view":
-		return l.within("genderViews", l.Group.ID+"~"+l.criterion())
+		return l.subresourceName("genderViews", l.Group.ID+"~"+l.criterion())
 	}
 	return ""
 }
 
-func listCustomer(s *Session, a *Account) iter.Seq[googleLine] {
-	return func(yield func(googleLine) bool) { yield(googleLine{s: s, a: a}) }
+func listCustomer(s *Call, a *Account) iter.Seq[googleRow] {
+	return func(yield func(googleRow) bool) { yield(googleRow{s: s, a: a}) }
 }
 
-func listUserLists(s *Session, a *Account) iter.Seq[googleLine] {
-	return func(yield func(googleLine) bool) {
+func listUserLists(s *Call, a *Account) iter.Seq[googleRow] {
+	return func(yield func(googleRow) bool) {
 		for _, audience := range a.Audiences {
-			if !yield(googleLine{s: s, a: a, audience: audience}) {
+			if !yield(googleRow{s: s, a: a, audience: audience}) {
 				return
 			}
 		}
 	}
 }
 
-func listCampaigns(s *Session, a *Account) iter.Seq[googleLine] {
-	return func(yield func(googleLine) bool) {
+func listCampaigns(s *Call, a *Account) iter.Seq[googleRow] {
+	return func(yield func(googleRow) bool) {
 		for _, c := range a.Campaigns {
-			if !yield(googleLine{s: s, a: a, Row: Row{Campaign: c}}) {
+			if !yield(googleRow{s: s, a: a, Row: Row{Campaign: c}}) {
 				return
 			}
 		}
 	}
 }
 
-func listGroups(s *Session, a *Account) iter.Seq[googleLine] {
-	return func(yield func(googleLine) bool) {
+func listGroups(s *Call, a *Account) iter.Seq[googleRow] {
+	return func(yield func(googleRow) bool) {
 		for line := range listCampaigns(s, a) {
 			for _, line.Group = range line.Campaign.Groups {
 				if !yield(line) {
@@ -180,8 +180,8 @@ func listGroups(s *Session, a *Account) iter.Seq[googleLine] {
 	}
 }
 
-func listAds(s *Session, a *Account) iter.Seq[googleLine] {
-	return func(yield func(googleLine) bool) {
+func listAds(s *Call, a *Account) iter.Seq[googleRow] {
+	return func(yield func(googleRow) bool) {
 		for line := range listGroups(s, a) {
 			for _, line.Ad = range line.Group.Ads {
 				if !yield(line) {
@@ -192,8 +192,8 @@ func listAds(s *Session, a *Account) iter.Seq[googleLine] {
 	}
 }
 
-func listCriteria(s *Session, a *Account) iter.Seq[googleLine] {
-	return func(yield func(googleLine) bool) {
+func listCriteria(s *Call, a *Account) iter.Seq[googleRow] {
+	return func(yield func(googleRow) bool) {
 		for line := range listGroups(s, a) {
 			if line.Group.Audience != nil && !yield(line) {
 				return

@@ -26,8 +26,8 @@ type gaqlOrder struct {
 	descending bool
 }
 
-// gaqlReader reads a query word by word.
-type gaqlReader struct {
+// gaqlParser reads a query word by word.
+type gaqlParser struct {
 	rest string
 	// text says that the last word was in quotes.
 	text bool
@@ -35,8 +35,8 @@ type gaqlReader struct {
 
 const gaqlLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-// next is the next word, empty at the end.
-func (r *gaqlReader) next() string {
+// nextWord is the next word, empty at the end.
+func (r *gaqlParser) nextWord() string {
 	r.rest, r.text = strings.TrimLeft(r.rest, " \t\r\n"), false
 	if r.rest == "" {
 		return ""
@@ -60,38 +60,38 @@ func (r *gaqlReader) next() string {
 	return word
 }
 
-// take reads a word if it comes next.
-func (r *gaqlReader) take(word string) bool {
+// acceptWord reads a word if it comes next.
+func (r *gaqlParser) acceptWord(word string) bool {
 	before := *r
-	if strings.EqualFold(r.next(), word) && !r.text {
+	if strings.EqualFold(r.nextWord(), word) && !r.text {
 		return true
 	}
 	*r = before
 	return false
 }
 
-// list reads words with commas between them.
-func (r *gaqlReader) list() []string {
-	words := []string{r.next()}
-	for r.take(",") {
-		words = append(words, r.next())
+// wordList reads words with commas between them.
+func (r *gaqlParser) wordList() []string {
+	words := []string{r.nextWord()}
+	for r.acceptWord(",") {
+		words = append(words, r.nextWord())
 	}
 	return words
 }
 
-// readGAQL reads a query. The order of clauses is fixed, as it is at Google.
-func readGAQL(text string) (*gaql, *googleFailure) {
-	r, q := &gaqlReader{rest: text}, &gaql{}
-	if !r.take("SELECT") {
+// parseGAQL reads a query. The order of clauses is fixed, as it is at Google.
+func parseGAQL(text string) (*gaql, *googleFailure) {
+	r, q := &gaqlParser{rest: text}, &gaql{}
+	if !r.acceptWord("SELECT") {
 		return nil, queryError("EXPECTED_SELECT", "A query begins with SELECT.")
 	}
-	q.fields = r.list()
-	if !r.take("FROM") {
+	q.fields = r.wordList()
+	if !r.acceptWord("FROM") {
 		return nil, queryError("EXPECTED_FROM", "FROM comes behind the fields.")
 	}
-	q.from = r.next()
-	if r.take("WHERE") {
-		for more := true; more; more = r.take("AND") {
+	q.from = r.nextWord()
+	if r.acceptWord("WHERE") {
+		for more := true; more; more = r.acceptWord("AND") {
 			c, failure := r.condition()
 			if failure != nil {
 				return nil, failure
@@ -99,49 +99,49 @@ func readGAQL(text string) (*gaql, *googleFailure) {
 			q.where = append(q.where, c)
 		}
 	}
-	if r.take("ORDER") {
-		if !r.take("BY") {
+	if r.acceptWord("ORDER") {
+		if !r.acceptWord("BY") {
 			return nil, queryError("EXPECTED_BY", "BY comes behind ORDER.")
 		}
-		for more := true; more; more = r.take(",") {
-			o := gaqlOrder{field: r.next(), descending: r.take("DESC")}
-			_ = o.descending || r.take("ASC")
+		for more := true; more; more = r.acceptWord(",") {
+			o := gaqlOrder{field: r.nextWord(), descending: r.acceptWord("DESC")}
+			_ = o.descending || r.acceptWord("ASC")
 			q.order = append(q.order, o)
 		}
 	}
-	if r.take("LIMIT") {
-		n, err := strconv.Atoi(r.next())
+	if r.acceptWord("LIMIT") {
+		n, err := strconv.Atoi(r.nextWord())
 		if err != nil || n < 1 {
 			return nil, queryError("BAD_LIMIT_VALUE", "LIMIT needs a number above 0.")
 		}
 		q.limit = n
 	}
-	if word := r.next(); word != "" {
+	if word := r.nextWord(); word != "" {
 		return nil, queryError("UNEXPECTED_INPUT", "Nothing is understood from "+strconv.Quote(word)+" on.")
 	}
 	return q, nil
 }
 
-func (r *gaqlReader) condition() (gaqlCondition, *googleFailure) {
-	c := gaqlCondition{field: r.next(), operator: strings.ToUpper(r.next())}
-	if c.operator == "NOT" && r.take("IN") {
+func (r *gaqlParser) condition() (gaqlCondition, *googleFailure) {
+	c := gaqlCondition{field: r.nextWord(), operator: strings.ToUpper(r.nextWord())}
+	if c.operator == "NOT" && r.acceptWord("IN") {
 		c.operator = "NOT IN"
 	}
 	switch c.operator {
 	case "=", "!=", ">", ">=", "<", "<=":
-		c.values = []string{r.next()}
+		c.values = []string{r.nextWord()}
 	case "BETWEEN":
-		c.values = []string{r.next()}
-		if !r.take("AND") {
+		c.values = []string{r.nextWord()}
+		if !r.acceptWord("AND") {
 			return c, queryError("EXPECTED_VALUE_WITH_BETWEEN_OPERATOR", "BETWEEN needs two values with AND between them.")
 		}
-		c.values = append(c.values, r.next())
+		c.values = append(c.values, r.nextWord())
 	case "IN", "NOT IN":
-		if !r.take("(") {
+		if !r.acceptWord("(") {
 			return c, queryError("EXPECTED_LIST", c.operator+" needs a list in parentheses.")
 		}
-		c.values = r.list()
-		if !r.take(")") {
+		c.values = r.wordList()
+		if !r.acceptWord(")") {
 			return c, queryError("EXPECTED_LIST", "The list of "+c.operator+" does not end.")
 		}
 	default:
@@ -150,9 +150,9 @@ func (r *gaqlReader) condition() (gaqlCondition, *googleFailure) {
 	return c, nil
 }
 
-// holds says whether a value meets the condition. Numbers are compared as
+// matches says whether a value meets the condition. Numbers are compared as
 // numbers, all else as text, which is right for dates.
-func (c gaqlCondition) holds(value string) bool {
+func (c gaqlCondition) matches(value string) bool {
 	switch c.operator {
 	case "=", "IN":
 		return slices.ContainsFunc(c.values, func(v string) bool { return strings.EqualFold(v, value) })

@@ -16,7 +16,7 @@ const (
 
 // serveGoogleOAuth answers what is about access, and reports whether the call
 // was.
-func serveGoogleOAuth(s *Session, w http.ResponseWriter, r *http.Request, scope string) bool {
+func serveGoogleOAuth(s *Call, w http.ResponseWriter, r *http.Request, scope string) bool {
 	switch r.Method + " " + r.URL.Path {
 	case "GET /o/oauth2/v2/auth":
 		googleConsent(s, w, r)
@@ -25,7 +25,7 @@ func serveGoogleOAuth(s *Session, w http.ResponseWriter, r *http.Request, scope 
 	case "POST /revoke":
 		token := r.PostFormValue("token")
 		if _, known := readToken(token); !known {
-			googleRefuse(w, "invalid_token", "Token expired or revoked")
+			writeOAuthError(w, "invalid_token", "Token expired or revoked")
 			break
 		}
 		s.Revoke(token)
@@ -37,23 +37,23 @@ func serveGoogleOAuth(s *Session, w http.ResponseWriter, r *http.Request, scope 
 }
 
 // googleConsent plays a person who says yes at once.
-func googleConsent(s *Session, w http.ResponseWriter, r *http.Request) {
+func googleConsent(s *Call, w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
 	for name, want := range map[string]string{"response_type": "code", "access_type": "offline", "code_challenge_method": "S256"} {
 		if got := q.Get(name); got != want {
-			googleRefuse(w, "invalid_request", "Parameter "+name+" must be "+want+".")
+			writeOAuthError(w, "invalid_request", "Parameter "+name+" must be "+want+".")
 			return
 		}
 	}
 	for _, name := range []string{"client_id", "scope", "code_challenge"} {
 		if q.Get(name) == "" {
-			googleRefuse(w, "invalid_request", "Required parameter is missing: "+name)
+			writeOAuthError(w, "invalid_request", "Required parameter is missing: "+name)
 			return
 		}
 	}
 	if err != nil || back.Host == "" {
-		googleRefuse(w, "redirect_uri_mismatch", "The redirect URI is no URL.")
+		writeOAuthError(w, "redirect_uri_mismatch", "The redirect URI is no URL.")
 		return
 	}
 	answer := back.Query()
@@ -64,9 +64,9 @@ func googleConsent(s *Session, w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-func googleToken(s *Session, w http.ResponseWriter, r *http.Request, scope string) {
+func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) {
 	if r.PostFormValue("client_id") == "" || r.PostFormValue("client_secret") == "" {
-		googleRefuse(w, "invalid_client", "The OAuth client was not found.")
+		writeOAuthError(w, "invalid_client", "The OAuth client was not found.")
 		return
 	}
 	var tokens Tokens
@@ -75,7 +75,7 @@ func googleToken(s *Session, w http.ResponseWriter, r *http.Request, scope strin
 	switch r.PostFormValue("grant_type") {
 	case "authorization_code":
 		if r.PostFormValue("code_verifier") == "" || r.PostFormValue("redirect_uri") == "" {
-			googleRefuse(w, "invalid_grant", "Missing code verifier.")
+			writeOAuthError(w, "invalid_grant", "Missing code verifier.")
 			return
 		}
 		tokens, err = s.Exchange(r.PostFormValue("code"))
@@ -83,15 +83,15 @@ func googleToken(s *Session, w http.ResponseWriter, r *http.Request, scope strin
 		kept = r.PostFormValue("refresh_token")
 		tokens, err = s.Refresh(kept)
 	default:
-		googleRefuse(w, "unsupported_grant_type", "Invalid grant_type: "+r.PostFormValue("grant_type"))
+		writeOAuthError(w, "unsupported_grant_type", "Invalid grant_type: "+r.PostFormValue("grant_type"))
 		return
 	}
 	if err != nil {
-		googleRefuse(w, "invalid_grant", "Token has been expired or revoked.")
+		writeOAuthError(w, "invalid_grant", "Token has been expired or revoked.")
 		return
 	}
 	answer := map[string]any{
-		"access_token": tokens.Access, "expires_in": int64(tokens.Lives.Seconds()), "scope": scope, "token_type": "Bearer",
+		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime.Seconds()), "scope": scope, "token_type": "Bearer",
 	}
 	if tokens.Refresh != kept {
 		answer["refresh_token"] = tokens.Refresh
@@ -99,8 +99,8 @@ func googleToken(s *Session, w http.ResponseWriter, r *http.Request, scope strin
 	writeGoogle(w, http.StatusOK, answer)
 }
 
-// googleRefuse answers as OAuth does.
-func googleRefuse(w http.ResponseWriter, code, description string) {
+// writeOAuthError answers as OAuth does.
+func writeOAuthError(w http.ResponseWriter, code, description string) {
 	status := http.StatusBadRequest
 	if code == "invalid_client" {
 		status = http.StatusUnauthorized

@@ -13,9 +13,9 @@ import (
 	"fanfare/internal/fact"
 )
 
-// googleLine is one line of an answer before its fields are chosen.
-type googleLine struct {
-	s *Session
+// googleRow is one line of an answer before its fields are chosen.
+type googleRow struct {
+	s *Call
 	a *Account
 	Row
 	audience *Audience
@@ -23,10 +23,10 @@ type googleLine struct {
 
 // googleResource is what can be asked about.
 type googleResource struct {
-	// with are the resources whose fields may be selected.
-	with string
-	// list are its lines without figures.
-	list func(s *Session, a *Account) iter.Seq[googleLine]
+	// selectable are the resources whose fields may be selected.
+	selectable string
+	// rows are its lines without figures.
+	rows func(s *Call, a *Account) iter.Seq[googleRow]
 	// level has its figures, with device set where it is asked by device.
 	level   Level
 	figures bool
@@ -36,16 +36,16 @@ type googleResource struct {
 }
 
 var googleResources = map[string]googleResource{
-	"customer":           {with: "customer", list: listCustomer, level: ByAccount, figures: true},
-	"customer_client":    {with: "customer_client customer", list: listCustomer},
-	"campaign":           {with: "campaign customer", list: listCampaigns, level: ByCampaign, figures: true},
-	"ad_group":           {with: "ad_group campaign customer", list: listGroups, level: ByAd, figures: true, grouped: true},
-	"ad_group_ad":        {with: "ad_group_ad ad_group campaign customer", list: listAds, level: ByAd, figures: true, grouped: true},
-	"ad_group_criterion": {with: "ad_group_criterion ad_group campaign customer", list: listCriteria},
-	"user_list":          {with: "user_list customer", list: listUserLists},
-	"geographic_view":    {with: "geographic_view ad_group campaign customer", level: ByCountry, figures: true},
-	"age_range_view":     {with: "age_range_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
-	"gender_view":        {with: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
+	"customer":           {selectable: "customer", rows: listCustomer, level: ByAccount, figures: true},
+	"customer_client":    {selectable: "customer_client customer", rows: listCustomer},
+	"campaign":           {selectable: "campaign customer", rows: listCampaigns, level: ByCampaign, figures: true},
+	"ad_group":           {selectable: "ad_group campaign customer", rows: listGroups, level: ByAd, figures: true, grouped: true},
+	"ad_group_ad":        {selectable: "ad_group_ad ad_group campaign customer", rows: listAds, level: ByAd, figures: true, grouped: true},
+	"ad_group_criterion": {selectable: "ad_group_criterion ad_group campaign customer", rows: listCriteria},
+	"user_list":          {selectable: "user_list customer", rows: listUserLists},
+	"geographic_view":    {selectable: "geographic_view ad_group campaign customer", level: ByCountry, figures: true},
+	"age_range_view":     {selectable: "age_range_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
+	"gender_view":        {selectable: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
 }
 
 // googleMetrics are the figures that there are.
@@ -54,22 +54,22 @@ var googleMetrics = map[string]fact.Measure{
 	"metrics.conversions": fact.Conversions, "metrics.conversions_value": fact.Revenue, "metrics.video_trueview_views": fact.VideoViews,
 }
 
-// askGoogle finds the lines that a query asks for.
-func askGoogle(s *Session, a *Account, query string) (*gaql, []googleLine, *googleFailure) {
-	q, failure := readGAQL(query)
+// runGAQL finds the lines that a query asks for.
+func runGAQL(s *Call, a *Account, query string) (*gaql, []googleRow, *googleFailure) {
+	q, failure := parseGAQL(query)
 	if failure != nil {
 		return nil, nil, failure
 	}
-	resource, failure := q.check()
+	resource, failure := q.validate()
 	if failure != nil {
 		return nil, nil, failure
 	}
-	figures := q.wants("metrics.") || q.wants("segments.")
+	figures := q.usesPrefix("metrics.") || q.usesPrefix("segments.")
 	if figures && s.Fault(FaultTooLarge) {
 		return nil, nil, queryError("DATE_RANGE_TOO_WIDE", "The date range is too wide.")
 	}
-	lines := q.lines(s, a, resource, figures)
-	q.sort(lines)
+	lines := q.resultRows(s, a, resource, figures)
+	q.sortRows(lines)
 	if q.limit > 0 && len(lines) > q.limit {
 		lines = lines[:q.limit]
 	}
@@ -77,21 +77,21 @@ func askGoogle(s *Session, a *Account, query string) (*gaql, []googleLine, *goog
 }
 
 // chunk is a part of the lines as it is answered.
-func (q *gaql) chunk(lines []googleLine) googleChunk {
+func (q *gaql) chunk(lines []googleRow) googleChunk {
 	c := googleChunk{Results: make([]any, len(lines))}
 	for i := range lines {
-		c.Results[i] = q.write(&lines[i])
+		c.Results[i] = q.encodeRow(&lines[i])
 	}
 	mask := make([]string, len(q.fields))
 	for i, field := range q.fields {
-		mask[i] = camel(field)
+		mask[i] = camelCase(field)
 	}
 	c.FieldMask = strings.Join(mask, ",")
 	return c
 }
 
-// mentioned are all fields of a query.
-func (q *gaql) mentioned() []string {
+// allFields are all fields of a query.
+func (q *gaql) allFields() []string {
 	fields := slices.Clone(q.fields)
 	for _, c := range q.where {
 		fields = append(fields, c.field)
@@ -102,17 +102,17 @@ func (q *gaql) mentioned() []string {
 	return fields
 }
 
-func (q *gaql) wants(prefix string) bool {
-	return slices.ContainsFunc(q.mentioned(), func(field string) bool { return strings.HasPrefix(field, prefix) })
+func (q *gaql) usesPrefix(prefix string) bool {
+	return slices.ContainsFunc(q.allFields(), func(field string) bool { return strings.HasPrefix(field, prefix) })
 }
 
-// check sees that the resource is there and has the fields.
-func (q *gaql) check() (googleResource, *googleFailure) {
+// validate sees that the resource is there and has the fields.
+func (q *gaql) validate() (googleResource, *googleFailure) {
 	resource, ok := googleResources[q.from]
 	if !ok {
 		return resource, queryError("BAD_RESOURCE_TYPE_IN_FROM_CLAUSE", "There is no resource "+strconv.Quote(q.from)+".")
 	}
-	for _, field := range q.mentioned() {
+	for _, field := range q.allFields() {
 		of, _, _ := strings.Cut(field, ".")
 		_, metric := googleMetrics[field]
 		_, attribute := googleFields[field]
@@ -121,9 +121,9 @@ func (q *gaql) check() (googleResource, *googleFailure) {
 			return resource, queryError("UNRECOGNIZED_FIELD", "Unrecognized field in the query: "+strconv.Quote(field)+".")
 		case (of == "metrics" || of == "segments") && !resource.figures:
 			return resource, queryError("PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
-		case field == "segments.device" && q.level(resource) != ByDevice:
+		case field == "segments.device" && q.rowLevel(resource) != ByDevice:
 			return resource, queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
-		case of != "metrics" && of != "segments" && !slices.Contains(strings.Fields(resource.with), of):
+		case of != "metrics" && of != "segments" && !slices.Contains(strings.Fields(resource.selectable), of):
 			return resource, queryError("PROHIBITED_RESOURCE_TYPE_IN_SELECT_CLAUSE", field+" does not go with "+q.from+".")
 		}
 	}
@@ -135,42 +135,42 @@ func (q *gaql) check() (googleResource, *googleFailure) {
 	return resource, nil
 }
 
-// level is the one that has the figures asked for.
-func (q *gaql) level(resource googleResource) Level {
-	if q.wants("segments.device") && resource.level <= ByAd && q.from != "ad_group_ad" {
+// rowLevel is the one that has the figures asked for.
+func (q *gaql) rowLevel(resource googleResource) Level {
+	if q.usesPrefix("segments.device") && resource.level <= ByAd && q.from != "ad_group_ad" {
 		return ByDevice
 	}
 	return resource.level
 }
 
-// lines are those of the answer: what fits the conditions, added up by all
+// resultRows are those of the answer: what fits the conditions, added up by all
 // that is selected and is no figure.
-func (q *gaql) lines(s *Session, a *Account, resource googleResource, figures bool) []googleLine {
+func (q *gaql) resultRows(s *Call, a *Account, resource googleResource, figures bool) []googleRow {
 	if !figures {
-		lines := []googleLine{}
-		for line := range resource.list(s, a) {
-			if q.fits(&line, false) {
+		lines := []googleRow{}
+		for line := range resource.rows(s, a) {
+			if q.matches(&line, false) {
 				lines = append(lines, line)
 			}
 		}
 		return lines
 	}
-	first, last := q.days(a.First, s.Today(a))
-	lines := []googleLine{}
+	first, last := q.dateBounds(a.First, s.Today(a))
+	lines := []googleRow{}
 	at := map[string]int{}
-	grouped := resource.grouped || q.wants("ad_group.")
-	for row := range s.Rows(a, q.level(resource), first, last) {
+	grouped := resource.grouped || q.usesPrefix("ad_group.")
+	for row := range s.Rows(a, q.rowLevel(resource), first, last) {
 		switch q.from {
 		case "age_range_view":
 			row.Gender = ""
 		case "gender_view":
 			row.AgeRange = ""
 		}
-		line := googleLine{s: s, a: a, Row: row}
-		if grouped && row.Group == nil || !q.fits(&line, false) {
+		line := googleRow{s: s, a: a, Row: row}
+		if grouped && row.Group == nil || !q.matches(&line, false) {
 			continue
 		}
-		key := q.key(&line)
+		key := q.rowKey(&line)
 		i, there := at[key]
 		if !there {
 			i = len(lines)
@@ -184,11 +184,11 @@ func (q *gaql) lines(s *Session, a *Account, resource googleResource, figures bo
 			}
 		}
 	}
-	return slices.DeleteFunc(lines, func(line googleLine) bool { return !q.fits(&line, true) })
+	return slices.DeleteFunc(lines, func(line googleRow) bool { return !q.matches(&line, true) })
 }
 
-// days bounds the days to be read, for speed; conditions are checked anyway.
-func (q *gaql) days(first, last clock.Date) (clock.Date, clock.Date) {
+// dateBounds bounds the days to be read, for speed; conditions are checked anyway.
+func (q *gaql) dateBounds(first, last clock.Date) (clock.Date, clock.Date) {
 	for _, c := range q.where {
 		if c.field != "segments.date" {
 			continue
@@ -207,19 +207,19 @@ func (q *gaql) days(first, last clock.Date) (clock.Date, clock.Date) {
 	return first, last
 }
 
-// fits checks the conditions on figures, or those on all else.
-func (q *gaql) fits(line *googleLine, figures bool) bool {
+// matches checks the conditions on figures, or those on all else.
+func (q *gaql) matches(line *googleRow, figures bool) bool {
 	for _, c := range q.where {
-		if _, metric := googleMetrics[c.field]; metric == figures && !c.holds(line.text(c.field)) {
+		if _, metric := googleMetrics[c.field]; metric == figures && !c.matches(line.text(c.field)) {
 			return false
 		}
 	}
 	return true
 }
 
-// key tells lines apart: by the resource itself and by what is selected.
-func (q *gaql) key(line *googleLine) string {
-	parts := []string{line.name(q.from)}
+// rowKey tells lines apart: by the resource itself and by what is selected.
+func (q *gaql) rowKey(line *googleRow) string {
+	parts := []string{line.resourceName(q.from)}
 	for _, field := range q.fields {
 		if _, metric := googleMetrics[field]; !metric {
 			parts = append(parts, line.text(field))
@@ -228,8 +228,8 @@ func (q *gaql) key(line *googleLine) string {
 	return strings.Join(parts, "\x00")
 }
 
-func (q *gaql) sort(lines []googleLine) {
-	slices.SortStableFunc(lines, func(a, b googleLine) int {
+func (q *gaql) sortRows(lines []googleRow) {
+	slices.SortStableFunc(lines, func(a, b googleRow) int {
 		for _, o := range q.order {
 			if c := compareGAQL(a.text(o.field), b.text(o.field)); c != 0 {
 				if o.descending {
@@ -243,7 +243,7 @@ func (q *gaql) sort(lines []googleLine) {
 }
 
 // value is what a field has, nil for nothing.
-func (l *googleLine) value(field string) any {
+func (l *googleRow) value(field string) any {
 	if m, ok := googleMetrics[field]; ok {
 		n, known := l.Values.Get(m)
 		switch {
@@ -257,18 +257,18 @@ func (l *googleLine) value(field string) any {
 	return googleFields[field](l)
 }
 
-func (l *googleLine) text(field string) string { return fmt.Sprint(l.value(field)) }
+func (l *googleRow) text(field string) string { return fmt.Sprint(l.value(field)) }
 
-// write is the line as Google writes it: resources as objects in objects, each
+// encodeRow is the line as Google writes it: resources as objects in objects, each
 // with its name.
-func (q *gaql) write(line *googleLine) any {
+func (q *gaql) encodeRow(line *googleRow) any {
 	object := map[string]any{}
 	for _, field := range q.fields {
 		v := line.value(field)
 		if v == nil {
 			continue
 		}
-		path := strings.Split(camel(field), ".")
+		path := strings.Split(camelCase(field), ".")
 		in := object
 		for _, name := range path[:len(path)-1] {
 			if in[name] == nil {
@@ -278,15 +278,15 @@ func (q *gaql) write(line *googleLine) any {
 		}
 		in[path[len(path)-1]] = v
 		resource, _, _ := strings.Cut(field, ".")
-		if name := line.name(resource); name != "" {
+		if name := line.resourceName(resource); name != "" {
 			object[path[0]].(map[string]any)["resourceName"] = name
 		}
 	}
 	return object
 }
 
-// camel writes a name such as cost_micros as costMicros.
-func camel(name string) string {
+// camelCase writes a name such as cost_micros as costMicros.
+func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {
 		if word != "" {

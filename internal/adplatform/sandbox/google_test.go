@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// asking is a sandbox and what opens its Google account.
-type asking struct {
+// googleClient is a sandbox and what opens its Google account.
+type googleClient struct {
 	*Server
 	token string
 	id    string
 }
 
-func askingGoogle(t *testing.T) asking {
+func newGoogleClient(t *testing.T) googleClient {
 	t.Helper()
 	s, err := New(Options{Seed: 7, Now: func() time.Time { return time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC) }})
 	if err != nil {
@@ -29,11 +29,11 @@ func askingGoogle(t *testing.T) asking {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return asking{s, granted[GoogleAds].AccessToken, granted[GoogleAds].AccountID}
+	return googleClient{s, granted[GoogleAds].AccessToken, granted[GoogleAds].AccountID}
 }
 
 // post sends a call and reads the answer into out.
-func (a asking) post(t *testing.T, path, body string, out any) {
+func (a googleClient) post(t *testing.T, path, body string, out any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "https://googleads.googleapis.com/v26/customers/"+a.id+path, strings.NewReader(body))
 	if err != nil {
@@ -54,7 +54,7 @@ func (a asking) post(t *testing.T, path, body string, out any) {
 	}
 }
 
-type googlePageRead struct {
+type googlePage struct {
 	Results           []map[string]any `json:"results"`
 	FieldMask         string           `json:"fieldMask"`
 	NextPageToken     string           `json:"nextPageToken"`
@@ -68,19 +68,19 @@ type googlePageRead struct {
 	} `json:"error"`
 }
 
-func (a asking) search(t *testing.T, query, token string) googlePageRead {
+func (a googleClient) search(t *testing.T, query, token string) googlePage {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query, "pageToken": token, "searchSettings": map[string]bool{"returnTotalResultsCount": true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var page googlePageRead
+	var page googlePage
 	a.post(t, "/googleAds:search", string(body), &page)
 	return page
 }
 
 // code is why a query was refused.
-func (p googlePageRead) code() string {
+func (p googlePage) code() string {
 	for _, d := range p.Error.Details {
 		for _, e := range d.Errors {
 			for kind, code := range e.ErrorCode {
@@ -93,7 +93,7 @@ func (p googlePageRead) code() string {
 
 func TestGAQL(t *testing.T) {
 	t.Parallel()
-	a := askingGoogle(t)
+	a := newGoogleClient(t)
 	for _, test := range []struct {
 		query string
 		rows  int
@@ -138,16 +138,16 @@ func FuzzGAQL(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		q, failure := readGAQL(text)
+		q, failure := parseGAQL(text)
 		if (q == nil) == (failure == nil) {
 			t.Fatalf("got %v and %v want one of them", q, failure)
 		}
 		if q == nil {
 			return
 		}
-		_, _ = q.check()
+		_, _ = q.validate()
 		for _, c := range q.where {
-			c.holds("1")
+			c.matches("1")
 		}
 	})
 }
@@ -157,13 +157,13 @@ func FuzzGAQL(f *testing.F) {
 func TestGooglePages(t *testing.T) {
 	t.Parallel()
 	const query = "SELECT segments.date, campaign.id, segments.device, metrics.clicks FROM campaign"
-	a := askingGoogle(t)
+	a := newGoogleClient(t)
 	account, _ := a.Account(a.id)
 	want := map[string]bool{}
 	for r := range a.Rows(account, ByDevice, account.First, a.Today(account)) {
 		want[r.Date.String()+r.Campaign.ID+googleDevices[r.Device]] = true
 	}
-	if len(want) <= googlePage || len(want) > 2*googlePage {
+	if len(want) <= googlePageRows || len(want) > 2*googlePageRows {
 		t.Fatalf("got %d rows want two pages", len(want))
 	}
 	for _, test := range []struct {
@@ -172,13 +172,13 @@ func TestGooglePages(t *testing.T) {
 		stable, repeated bool
 	}{
 		{"", len(want), true, false},
-		{FaultDuplicatePage, googlePage, true, true},
-		{FaultSkipPage, googlePage, true, false},
+		{FaultDuplicatePage, googlePageRows, true, true},
+		{FaultSkipPage, googlePageRows, true, false},
 		{FaultDriftingTotal, len(want), false, false},
 	} {
 		if test.fault != "" {
 			once := 1
-			if err := a.Strike(Rule{Fault: test.fault, Count: &once}); err != nil {
+			if err := a.AddFault(FaultRule{Fault: test.fault, Count: &once}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,7 +206,7 @@ func TestGooglePages(t *testing.T) {
 
 func TestGoogleMutateRefusals(t *testing.T) {
 	t.Parallel()
-	a := askingGoogle(t)
+	a := newGoogleClient(t)
 	account, _ := a.Account(a.id)
 	name := "customers/" + a.id + "/campaigns/" + account.Campaigns[0].ID
 	for body, want := range map[string]string{
@@ -216,7 +216,7 @@ func TestGoogleMutateRefusals(t *testing.T) {
 		`{"operation":[]}`: "requestError.UNKNOWN",
 		`{"operations":[{"updateMask":"status","update":{"resourceName":"` + name + `","status":"PAUSED"}}],"validateOnly":true}`: "",
 	} {
-		var page googlePageRead
+		var page googlePage
 		a.post(t, "/campaigns:mutate", body, &page)
 		if got := page.code(); got != want {
 			t.Errorf("%s: got %q want %q", body, got, want)
@@ -229,7 +229,7 @@ func TestGoogleMutateRefusals(t *testing.T) {
 
 func TestGoogleConsentRefusals(t *testing.T) {
 	t.Parallel()
-	a := askingGoogle(t)
+	a := newGoogleClient(t)
 	whole := url.Values{
 		"response_type": {"code"}, "client_id": {"c"}, "redirect_uri": {"https://a.example/b"}, "scope": {"s"}, "access_type": {"offline"},
 		"code_challenge": {"x"}, "code_challenge_method": {"S256"},

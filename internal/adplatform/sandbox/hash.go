@@ -5,66 +5,66 @@ import "math/bits"
 // All figures are made with whole numbers, so that they are the same on every
 // machine: floating point may be fused or approximated differently.
 
-// key is where chance comes from: one number per thing of a world, and
+// seedKey is where chance comes from: one number per thing of a world, and
 // thereby one per thing and day.
-type key uint64
+type seedKey uint64
 
-// text is the key of something named below the one of k.
-func (k key) text(name string) key {
+// named is the key of something named below the one of k.
+func (k seedKey) named(name string) seedKey {
 	const prime = 1099511628211
 	h := uint64(k) ^ 14695981039346656037
 	for i := range len(name) {
 		h = (h ^ uint64(name[i])) * prime
 	}
-	return key(h).number(int64(len(name)))
+	return seedKey(h).numbered(int64(len(name)))
 }
 
-// number is the key of something counted below the one of k: the finish of
+// numbered is the key of something counted below the one of k: the finish of
 // SplitMix64, after which every bit depends on every other.
-func (k key) number(n int64) key {
+func (k seedKey) numbered(n int64) seedKey {
 	h := uint64(k) + uint64(n)*0x9e3779b97f4a7c15 + 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return key(h ^ h>>31)
+	return seedKey(h ^ h>>31)
 }
 
-// below is a number from 0 to n-1.
-func (k key) below(n int64) int64 {
+// intBelow is a number from 0 to n-1.
+func (k seedKey) intBelow(n int64) int64 {
 	high, _ := bits.Mul64(uint64(k), uint64(n))
 	return int64(high)
 }
 
-// between is a number from low to high.
-func (k key) between(low, high int64) int64 { return low + k.below(high-low+1) }
+// intBetween is a number from low to high.
+func (k seedKey) intBetween(low, high int64) int64 { return low + k.intBelow(high-low+1) }
 
-// one is what factors and rates are parts of.
-const one = 1_000_000
+// million is what factors and rates are parts of.
+const million = 1_000_000
 
-// times is n × factor, cut.
-func times(n, factor int64) int64 { return share(n, factor, one) }
+// applyFactor is n × factor, cut.
+func applyFactor(n, factor int64) int64 { return mulDiv(n, factor, million) }
 
-// share is n × part / whole, cut, without overflow on the way.
-func share(n, part, whole int64) int64 {
+// mulDiv is n × part / whole, cut, without overflow on the way.
+func mulDiv(n, part, whole int64) int64 {
 	high, low := bits.Mul64(uint64(n), uint64(part))
 	quotient, _ := bits.Div64(high, low, uint64(whole))
 	return int64(quotient)
 }
 
-// exp is near e^x for x from -6 to 2, where x and the result are in millionths:
+// expMillionths is near e^x for x from -6 to 2, where x and the result are in millionths:
 // (1 + x/64)^64. It rises with x.
-func exp(x int64) int64 {
-	f := one + x/64
+func expMillionths(x int64) int64 {
+	f := million + x/64
 	for range 6 {
-		f = f * f / one
+		f = f * f / million
 	}
 	return f
 }
 
-// noise is a factor around 1 whose logarithm is near normal, with the deviation
+// logNoise is a factor around 1 whose logarithm is near normal, with the deviation
 // in millionths.
-func (k key) noise(deviation int64) int64 {
+func (k seedKey) logNoise(deviation int64) int64 {
 	// The sum of four even numbers below 2^16 is near normal; 37837 is its
 	// deviation.
 	sum := int64(k&0xffff) + int64(k>>16&0xffff) + int64(k>>32&0xffff) + int64(k>>48) - 2*0xffff
-	return exp(sum * deviation / 37_837)
+	return expMillionths(sum * deviation / 37_837)
 }

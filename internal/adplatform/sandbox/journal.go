@@ -14,8 +14,8 @@ import (
 
 const (
 	maxJournal = 10_000
-	// maxNoted is how long a body may be to be kept.
-	maxNoted = 64 << 10
+	// maxEntryBody is how long a body may be to be kept.
+	maxEntryBody = 64 << 10
 )
 
 // Entry is a call as it came in, with secrets replaced. Path is without the
@@ -39,7 +39,7 @@ type journal struct {
 	entries []Entry
 }
 
-func (j *journal) note(e Entry) {
+func (j *journal) add(e Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	// Cutting at twice the length moves every entry once at the most.
@@ -73,8 +73,8 @@ var secretNames = []string{
 
 func isSecret(name string) bool { return slices.Contains(secretNames, strings.ToLower(name)) }
 
-// entry makes the entry of a call.
-func entry(platform string, r *http.Request, body []byte) Entry {
+// newEntry makes the entry of a call.
+func newEntry(platform string, r *http.Request, body []byte) Entry {
 	e := Entry{
 		Platform: platform, Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: sealQuery(r.URL.RawQuery), Header: r.Header.Clone(),
 		Body: jsontext.Value("null"),
@@ -116,7 +116,7 @@ func sealBody(contentType string, body []byte) jsontext.Value {
 	var value any
 	kind, _, err := mime.ParseMediaType(contentType)
 	switch {
-	case len(body) > maxNoted:
+	case len(body) > maxEntryBody:
 		value = sealed
 	case err == nil && kind == "application/x-www-form-urlencoded":
 		value = sealQuery(string(body))

@@ -34,7 +34,7 @@ const (
 
 // linkedInCall is one call.
 type linkedInCall struct {
-	*Session
+	*Call
 	w       http.ResponseWriter
 	r       *http.Request
 	query   map[string]any
@@ -53,30 +53,30 @@ func linkedInInvalid(message string) *linkedInError {
 	return &linkedInError{http.StatusBadRequest, 100, "ILLEGAL_ARGUMENT", message}
 }
 
-func linkedInMissing(what string) *linkedInError {
+func linkedInNotFound(what string) *linkedInError {
 	return &linkedInError{http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "There is no such " + what + "."}
 }
 
 // Serve implements Dialect.
-func (linkedIn) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
-	c := &linkedInCall{Session: s, w: w, r: r}
+func (linkedIn) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
+	c := &linkedInCall{Call: s, w: w, r: r}
 	w.Header().Set("X-Li-Uuid", "SANDBOX"+strconv.FormatInt(s.Now().UnixMilli(), 36))
 	if login, ok := strings.CutPrefix(r.URL.Path, "/oauth/v2/"); ok {
-		c.login(login)
+		c.serveOAuth(login)
 		return
 	}
 	answer, refused := c.serve()
 	switch {
 	case refused != nil:
-		linkedInAnswer(w, refused.Status, refused)
+		writeLinkedIn(w, refused.Status, refused)
 	case answer == nil:
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		linkedInAnswer(w, http.StatusOK, answer)
+		writeLinkedIn(w, http.StatusOK, answer)
 	}
 }
 
-func linkedInAnswer(w http.ResponseWriter, status int, value any) {
+func writeLinkedIn(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// Whoever hangs up misses the answer.
@@ -90,16 +90,16 @@ func (linkedIn) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	if seconds > 1 {
 		message = "The data request limit of 45 million metric values was reached."
 	}
-	linkedInAnswer(w, http.StatusTooManyRequests, &linkedInError{http.StatusTooManyRequests, 101, "TOO_MANY_REQUESTS", message})
+	writeLinkedIn(w, http.StatusTooManyRequests, &linkedInError{http.StatusTooManyRequests, 101, "TOO_MANY_REQUESTS", message})
 }
 
 // serve answers a call to the API; nil is for an answer without a body.
 func (c *linkedInCall) serve() (any, *linkedInError) {
-	method, raw, refused := c.untunnelled()
+	method, raw, refused := c.methodAndQuery()
 	if refused != nil {
 		return nil, refused
 	}
-	if refused := c.headers(); refused != nil {
+	if refused := c.checkHeaders(); refused != nil {
 		return nil, refused
 	}
 	account, err := c.Open(strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer "))
@@ -112,7 +112,7 @@ func (c *linkedInCall) serve() (any, *linkedInError) {
 		return nil, &linkedInError{http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token"}
 	}
 	c.account = account
-	query, err := readRestli(raw)
+	query, err := parseRestli(raw)
 	if err != nil {
 		return nil, &linkedInError{http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", "Invalid query parameters passed to request: " + err.Error()}
 	}
@@ -120,8 +120,8 @@ func (c *linkedInCall) serve() (any, *linkedInError) {
 	return c.route(method)
 }
 
-// untunnelled is the method that is meant and the query, wherever it is.
-func (c *linkedInCall) untunnelled() (method, query string, refused *linkedInError) {
+// methodAndQuery is the method that is meant and the query, wherever it is.
+func (c *linkedInCall) methodAndQuery() (method, query string, refused *linkedInError) {
 	if c.r.Method == http.MethodPost && strings.EqualFold(c.r.Header.Get("X-Http-Method-Override"), http.MethodGet) {
 		body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, linkedInMaxTunnel))
 		if err != nil {
@@ -135,8 +135,8 @@ func (c *linkedInCall) untunnelled() (method, query string, refused *linkedInErr
 	return c.r.Method, c.r.URL.RawQuery, nil
 }
 
-// headers refuses calls that do not say which API they are for.
-func (c *linkedInCall) headers() *linkedInError {
+// checkHeaders refuses calls that do not say which API they are for.
+func (c *linkedInCall) checkHeaders() *linkedInError {
 	version := c.r.Header.Get("Linkedin-Version")
 	switch _, err := time.Parse("200601", version); {
 	case version == "":
@@ -172,34 +172,34 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	case len(parts) == 4 && parts[2] == "adCampaigns":
 		return c.campaign(parts[3], get)
 	}
-	return nil, linkedInMissing("resource")
+	return nil, linkedInNotFound("resource")
 }
 
-// login answers what the host that gives access is asked.
-func (c *linkedInCall) login(path string) {
+// serveOAuth answers what the host that gives access is asked.
+func (c *linkedInCall) serveOAuth(path string) {
 	if path == "authorization" && c.r.Method == http.MethodGet {
-		c.authorize(c.r.URL.Query())
+		c.grantConsent(c.r.URL.Query())
 		return
 	}
 	if err := c.r.ParseForm(); err != nil || c.r.Method != http.MethodPost || path != "accessToken" && path != "revoke" {
-		linkedInAnswer(c.w, http.StatusNotFound, linkedInMissing("resource"))
+		writeLinkedIn(c.w, http.StatusNotFound, linkedInNotFound("resource"))
 		return
 	}
 	form := c.r.Form
 	if form.Get("client_id") == "" || form.Get("client_secret") == "" {
-		linkedInAnswer(c.w, http.StatusUnauthorized, map[string]any{"error": "invalid_client", "error_description": "Client authentication failed"})
+		writeLinkedIn(c.w, http.StatusUnauthorized, map[string]any{"error": "invalid_client", "error_description": "Client authentication failed"})
 		return
 	}
 	if path == "revoke" {
 		c.Revoke(form.Get("token"))
-		linkedInAnswer(c.w, http.StatusOK, struct{}{})
+		writeLinkedIn(c.w, http.StatusOK, struct{}{})
 		return
 	}
-	c.token(form)
+	c.issueToken(form)
 }
 
-// authorize is a person who grants access at once.
-func (c *linkedInCall) authorize(query url.Values) {
+// grantConsent is a person who grants access at once.
+func (c *linkedInCall) grantConsent(query url.Values) {
 	to, err := url.Parse(query.Get("redirect_uri"))
 	if err != nil || to.Host == "" || query.Get("client_id") == "" || query.Get("scope") == "" || query.Get("response_type") != "code" {
 		http.Error(c.w, "response_type, client_id, redirect_uri or scope is missing", http.StatusBadRequest)
@@ -212,7 +212,7 @@ func (c *linkedInCall) authorize(query url.Values) {
 	http.Redirect(c.w, c.r, to.String(), http.StatusFound)
 }
 
-func (c *linkedInCall) token(form url.Values) {
+func (c *linkedInCall) issueToken(form url.Values) {
 	var tokens Tokens
 	err := ErrUnknownToken
 	switch form.Get("grant_type") {
@@ -222,14 +222,14 @@ func (c *linkedInCall) token(form url.Values) {
 		tokens, err = c.Refresh(form.Get("refresh_token"))
 	}
 	if err != nil {
-		linkedInAnswer(c.w, http.StatusBadRequest, map[string]any{
+		writeLinkedIn(c.w, http.StatusBadRequest, map[string]any{
 			"error": "invalid_grant", "error_description": "The provided authorization grant or refresh token is invalid, expired or revoked.",
 		})
 		return
 	}
-	linkedInAnswer(c.w, http.StatusOK, map[string]any{
-		"access_token": tokens.Access, "expires_in": int64(tokens.Lives / time.Second),
-		"refresh_token": tokens.Refresh, "refresh_token_expires_in": int64(tokens.RefreshLives / time.Second),
+	writeLinkedIn(c.w, http.StatusOK, map[string]any{
+		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime / time.Second),
+		"refresh_token": tokens.Refresh, "refresh_token_expires_in": int64(tokens.RefreshLifetime / time.Second),
 		"scope": "r_ads,r_ads_reporting,rw_ads",
 	})
 }

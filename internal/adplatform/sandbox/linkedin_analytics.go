@@ -12,8 +12,8 @@ import (
 // linkedInMaxFields is how many fields a call may ask for.
 const linkedInMaxFields = 20
 
-// linkedInFigures are the fields that are numbers.
-var linkedInFigures = map[string]fact.Measure{
+// linkedInMetrics are the fields that are numbers.
+var linkedInMetrics = map[string]fact.Measure{
 	"impressions": fact.Impressions, "clicks": fact.Clicks, "costInLocalCurrency": fact.Spend, "externalWebsiteConversions": fact.Conversions,
 	"conversionValueInLocalCurrency": fact.Revenue, "oneClickLeads": fact.Leads, "totalEngagements": fact.Engagements,
 	"videoViews": fact.VideoViews, "videoCompletions": fact.VideoCompletions, "approximateMemberReach": fact.Reach,
@@ -61,10 +61,10 @@ func (c *linkedInCall) readAnalytics() (q linkedInQuery, refused *linkedInError)
 	if restliWord(c.query["timeGranularity"]) != "DAILY" {
 		return q, linkedInInvalid("timeGranularity must be DAILY.")
 	}
-	if q.first, q.last, refused = linkedInRange(c.query["dateRange"]); refused != nil {
+	if q.first, q.last, refused = readLinkedInDates(c.query["dateRange"]); refused != nil {
 		return q, refused
 	}
-	if refused := c.facets(&q); refused != nil {
+	if refused := c.readFacets(&q); refused != nil {
 		return q, refused
 	}
 	text, given := c.query["fields"].(string)
@@ -75,15 +75,15 @@ func (c *linkedInCall) readAnalytics() (q linkedInQuery, refused *linkedInError)
 		return q, linkedInInvalid("At most " + strconv.Itoa(linkedInMaxFields) + " fields can be asked for.")
 	}
 	for _, name := range q.fields {
-		if _, figure := linkedInFigures[name]; !figure && name != "pivotValues" && name != "dateRange" {
+		if _, figure := linkedInMetrics[name]; !figure && name != "pivotValues" && name != "dateRange" {
 			return q, linkedInInvalid("There is no field " + name + ".")
 		}
 	}
 	return q, nil
 }
 
-// facets reads what rows are of: campaigns, or the whole account.
-func (c *linkedInCall) facets(q *linkedInQuery) *linkedInError {
+// readFacets reads what rows are of: campaigns, or the whole account.
+func (c *linkedInCall) readFacets(q *linkedInQuery) *linkedInError {
 	if accounts, ok := restliTexts(c.query["accounts"]); ok {
 		if !slices.Equal(accounts, []string{linkedInAccountURN + c.account.ID}) {
 			return &linkedInError{403, 100, "ACCESS_DENIED", "Not enough permissions to access this account."}
@@ -104,7 +104,7 @@ func (c *linkedInCall) facets(q *linkedInQuery) *linkedInError {
 	return nil
 }
 
-func linkedInRange(value any) (first, last clock.Date, refused *linkedInError) {
+func readLinkedInDates(value any) (first, last clock.Date, refused *linkedInError) {
 	refused = linkedInInvalid("dateRange must have a start and an end, each with year, month and day.")
 	days := [2]clock.Date{}
 	for i, name := range []string{"start", "end"} {
@@ -146,11 +146,11 @@ func (c *linkedInCall) analytics() (any, *linkedInError) {
 		}
 		pivots := []string{}
 		for _, pivot := range q.pivots {
-			pivots = append(pivots, c.pivot(&row, pivot))
+			pivots = append(pivots, c.pivotValue(&row, pivot))
 		}
 		key := row.Date.String() + strings.Join(pivots, "|")
 		if known := at[key]; known != nil {
-			known.row.Values = together(known.row.Values, row.Values)
+			known.row.Values = addValues(known.row.Values, row.Values)
 			continue
 		}
 		at[key] = &entry{pivots, row}
@@ -158,13 +158,13 @@ func (c *linkedInCall) analytics() (any, *linkedInError) {
 	}
 	elements := []any{}
 	for _, e := range entries {
-		elements = append(elements, linkedInElement(q, &e.row, e.pivots))
+		elements = append(elements, encodeLinkedInRow(q, &e.row, e.pivots))
 	}
 	return map[string]any{"elements": elements, "paging": map[string]any{"start": 0, "count": 10, "links": []any{}}}, nil
 }
 
-// pivot is what a row is told apart by.
-func (c *linkedInCall) pivot(row *Row, pivot string) string {
+// pivotValue is what a row is told apart by.
+func (c *linkedInCall) pivotValue(row *Row, pivot string) string {
 	switch pivot {
 	case "CAMPAIGN":
 		return linkedInCampaignURN + row.Campaign.ID
@@ -178,12 +178,12 @@ func (c *linkedInCall) pivot(row *Row, pivot string) string {
 	return linkedInAccountURN + c.account.ID
 }
 
-// linkedInElement is a row as it is answered: amounts as text, all other
+// encodeLinkedInRow is a row as it is answered: amounts as text, all other
 // figures as numbers, and what is not known not at all.
-func linkedInElement(q linkedInQuery, row *Row, pivots []string) map[string]any {
+func encodeLinkedInRow(q linkedInQuery, row *Row, pivots []string) map[string]any {
 	element := map[string]any{}
 	for _, name := range q.fields {
-		m, figure := linkedInFigures[name]
+		m, figure := linkedInMetrics[name]
 		n, known := row.Values.Get(m)
 		switch {
 		case name == "pivotValues":
@@ -196,7 +196,7 @@ func linkedInElement(q linkedInQuery, row *Row, pivots []string) map[string]any 
 		case m.Money():
 			element[name] = fact.Millionths(n).String()
 		case m.Scaled():
-			element[name] = n / one
+			element[name] = n / million
 		default:
 			element[name] = n
 		}

@@ -23,17 +23,17 @@ const (
 
 var linkedInObjectives = map[string]string{"awareness": "BRAND_AWARENESS", "traffic": "WEBSITE_VISIT", "sales": "WEBSITE_CONVERSION", "leads": "LEAD_GENERATION", "video": "VIDEO_VIEW"}
 
-func (c *linkedInCall) status(of *Campaign) string {
+func (c *linkedInCall) campaignStatus(of *Campaign) string {
 	if c.Runs(c.account, of) {
 		return "ACTIVE"
 	}
 	return "PAUSED"
 }
 
-// byToken answers with a page of what there is; the next one has a token.
-func (c *linkedInCall) byToken(items []any) (any, *linkedInError) {
-	size, ok := c.number("pageSize", 100)
-	start, also := c.number("pageToken", 0)
+// pageByToken answers with a page of what there is; the next one has a token.
+func (c *linkedInCall) pageByToken(items []any) (any, *linkedInError) {
+	size, ok := c.intParam("pageSize", 100)
+	start, also := c.intParam("pageToken", 0)
 	if !ok || !also || size < 1 || size > 1000 {
 		return nil, linkedInInvalid("pageSize must be from 1 to 1000, pageToken one of ours.")
 	}
@@ -49,8 +49,8 @@ func (c *linkedInCall) byToken(items []any) (any, *linkedInError) {
 	return map[string]any{"elements": shown, "metadata": metadata}, nil
 }
 
-// number is a parameter that is one, not negative.
-func (c *linkedInCall) number(name string, otherwise int) (int, bool) {
+// intParam is a parameter that is one, not negative.
+func (c *linkedInCall) intParam(name string, otherwise int) (int, bool) {
 	text, given := c.query[name].(string)
 	if !given {
 		return otherwise, true
@@ -68,18 +68,18 @@ func (c *linkedInCall) accounts() (any, *linkedInError) {
 	if search, ok := c.query["search"].(map[string]any); ok {
 		of, _ := search["status"].(map[string]any)
 		if wanted, given := restliTexts(of["values"]); given && !slices.Contains(wanted, status) {
-			return c.byToken([]any{})
+			return c.pageByToken([]any{})
 		}
 	}
-	return c.byToken([]any{map[string]any{
+	return c.pageByToken([]any{map[string]any{
 		"id": jsontext.Value(a.ID), "name": a.Name, "currency": a.World.Currency, "status": status, "type": "BUSINESS", "test": false,
 		"servingStatuses": []string{"RUNNABLE"},
 	}})
 }
 
-// shown is a campaign as LinkedIn shows it. Its one group is the campaign
+// campaignNode is a campaign as LinkedIn shows it. Its one group is the campaign
 // itself.
-func (c *linkedInCall) shown(x *Campaign) map[string]any {
+func (c *linkedInCall) campaignNode(x *Campaign) map[string]any {
 	targeting := []any{map[string]any{"or": map[string]any{"urn:li:adTargetingFacet:interfaceLocales": []string{"urn:li:locale:en_US"}}}}
 	for _, g := range x.Groups {
 		if g.Audience != nil {
@@ -87,7 +87,7 @@ func (c *linkedInCall) shown(x *Campaign) map[string]any {
 		}
 	}
 	return map[string]any{
-		"id": jsontext.Value(x.ID), "account": linkedInAccountURN + c.account.ID, "name": x.Name, "status": c.status(x), "objectiveType": linkedInObjectives[x.Kind],
+		"id": jsontext.Value(x.ID), "account": linkedInAccountURN + c.account.ID, "name": x.Name, "status": c.campaignStatus(x), "objectiveType": linkedInObjectives[x.Kind],
 		"dailyBudget":       map[string]any{"currencyCode": c.account.World.Currency, "amount": money.Amount{Micros: x.DailyBudget}.String()},
 		"targetingCriteria": map[string]any{"include": map[string]any{"and": targeting}},
 	}
@@ -96,9 +96,9 @@ func (c *linkedInCall) shown(x *Campaign) map[string]any {
 func (c *linkedInCall) campaigns() (any, *linkedInError) {
 	items := []any{}
 	for _, x := range c.account.Campaigns {
-		items = append(items, c.shown(x))
+		items = append(items, c.campaignNode(x))
 	}
-	return c.byToken(items)
+	return c.pageByToken(items)
 }
 
 func (c *linkedInCall) creatives() (any, *linkedInError) {
@@ -108,20 +108,20 @@ func (c *linkedInCall) creatives() (any, *linkedInError) {
 			for _, ad := range g.Ads {
 				items = append(items, map[string]any{
 					"id": linkedInCreativeURN + ad.ID, "name": ad.Name, "campaign": linkedInCampaignURN + x.ID, "account": linkedInAccountURN + c.account.ID,
-					"intendedStatus": c.status(x), "isServing": c.Runs(c.account, x),
+					"intendedStatus": c.campaignStatus(x), "isServing": c.Runs(c.account, x),
 				})
 			}
 		}
 	}
-	return c.byToken(items)
+	return c.pageByToken(items)
 }
 
 func (c *linkedInCall) segments() (any, *linkedInError) {
 	if of, ok := restliTexts(c.query["accounts"]); !ok || !slices.Equal(of, []string{linkedInAccountURN + c.account.ID}) {
 		return nil, linkedInInvalid("accounts must be a list of accounts that you may use.")
 	}
-	start, ok := c.number("start", 0)
-	count, also := c.number("count", 10)
+	start, ok := c.intParam("start", 0)
+	count, also := c.intParam("count", 10)
 	if !ok || !also || count < 1 || count > 500 {
 		return nil, linkedInInvalid("start must not be negative, count from 1 to 500.")
 	}
@@ -147,11 +147,11 @@ func (c *linkedInCall) segments() (any, *linkedInError) {
 func (c *linkedInCall) campaign(id string, get bool) (any, *linkedInError) {
 	at := slices.IndexFunc(c.account.Campaigns, func(x *Campaign) bool { return x.ID == id })
 	if at < 0 {
-		return nil, linkedInMissing("campaign")
+		return nil, linkedInNotFound("campaign")
 	}
 	x := c.account.Campaigns[at]
 	if get {
-		return c.shown(x), nil
+		return c.campaignNode(x), nil
 	}
 	if c.r.Method != http.MethodPost || !strings.EqualFold(c.r.Header.Get("X-Restli-Method"), "PARTIAL_UPDATE") {
 		return nil, linkedInInvalid("X-RestLi-Method must be PARTIAL_UPDATE.")

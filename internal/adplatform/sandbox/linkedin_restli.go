@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// readRestli reads a query in which brackets, commas and colons have a
+// parseRestli reads a query in which brackets, commas and colons have a
 // meaning, so that they are only data when they are escaped: (a:1,b:List(2,3)).
 // Objects become maps, lists slices, everything else text.
-func readRestli(query string) (map[string]any, error) {
+func parseRestli(query string) (map[string]any, error) {
 	found := map[string]any{}
 	for part := range strings.SplitSeq(query, "&") {
 		if part == "" {
@@ -23,7 +23,7 @@ func readRestli(query string) (map[string]any, error) {
 			found[name] = text
 			continue
 		}
-		p := restliReader{text}
+		p := restliParser{text}
 		value, err := p.value()
 		if err != nil || p.rest != "" {
 			return nil, fmt.Errorf("parameter %s cannot be read", name)
@@ -33,12 +33,12 @@ func readRestli(query string) (map[string]any, error) {
 	return found, nil
 }
 
-// restliReader reads a value from the beginning of what is left.
-type restliReader struct{ rest string }
+// restliParser reads a value from the beginning of what is left.
+type restliParser struct{ rest string }
 
 var errRestli = errors.New("a bracket is not closed")
 
-func (p *restliReader) value() (any, error) {
+func (p *restliParser) value() (any, error) {
 	switch {
 	case p.skip("List("):
 		list := []any{}
@@ -73,7 +73,7 @@ func (p *restliReader) value() (any, error) {
 }
 
 // text reads up to the next punctuation.
-func (p *restliReader) text() (string, error) {
+func (p *restliParser) text() (string, error) {
 	end := strings.IndexAny(p.rest, ",():")
 	if end < 0 {
 		end = len(p.rest)
@@ -83,7 +83,7 @@ func (p *restliReader) text() (string, error) {
 	return text, err
 }
 
-func (p *restliReader) skip(token string) (found bool) {
+func (p *restliParser) skip(token string) (found bool) {
 	p.rest, found = strings.CutPrefix(p.rest, token)
 	return found
 }

@@ -24,20 +24,20 @@ func TestReadRestli(t *testing.T) {
 		// Brackets that are escaped are data.
 		"pivot=%28value%3ACAMPAIGN%29": {"pivot": "(value:CAMPAIGN)"},
 	} {
-		got, err := readRestli(query)
+		got, err := parseRestli(query)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", query, err, diff)
 		}
 	}
 	for _, query := range []string{"a=(", "a=List(", "a=List(1", "a=(b)", "a=(b:1", "a=1)", "a=urn:li:1", "a=List(1))", "a=%zz", "a=(b:1)(c:2)"} {
-		if got, err := readRestli(query); err == nil {
+		if got, err := parseRestli(query); err == nil {
 			t.Errorf("%s: got %v, want it refused", query, got)
 		}
 	}
 }
 
-// TestRestliBringsTextsThrough wants every text back that was escaped.
-func TestRestliBringsTextsThrough(t *testing.T) {
+// TestRestliRoundTrip wants every text back that was escaped.
+func TestRestliRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := rapid.SliceOf(rapid.String()).Draw(rt, "texts")
@@ -51,7 +51,7 @@ func TestRestliBringsTextsThrough(t *testing.T) {
 		if len(texts) == 1 && texts[0] == "" {
 			want = []any{}
 		}
-		got, err := readRestli("a=(b:List(" + strings.Join(escaped, ",") + "))")
+		got, err := parseRestli("a=(b:List(" + strings.Join(escaped, ",") + "))")
 		if len(texts) > 1 && texts[len(texts)-1] == "" {
 			// So are a list whose last text is empty and one without it.
 			want = want[:len(want)-1]

@@ -12,7 +12,7 @@ import (
 // escaped brackets, calls without a version, pivots that do not go together.
 func TestLinkedInRefuses(t *testing.T) {
 	t.Parallel()
-	o := openPlatform(t, sandbox.LinkedInAds)
+	o := newPlatformClient(t, sandbox.LinkedInAds)
 	account, _ := o.Account(o.AccountID)
 	campaign := "urn%3Ali%3AsponsoredCampaign%3A" + account.Campaigns[0].ID
 	const days = "&timeGranularity=(value:DAILY)&dateRange=(start:(year:2026,month:9,day:1),end:(year:2026,month:9,day:2))"

@@ -29,16 +29,16 @@ func (meta) Hosts() []string { return []string{"graph.facebook.com", "www.facebo
 // Prefix implements Dialect.
 func (meta) Prefix() string { return "/meta" }
 
-// metaOldest is the oldest major version that is answered.
+// metaOldestVersion is the oldest major version that is answered.
 //
 // Choice: it is the one that Meta's own SDK speaks, although the real platform
 // has retired it for ads: the SDK proves more about this double than the
 // refusal would.
-const metaOldest = 24
+const metaOldestVersion = 24
 
 // metaCall is one call with its parameters, wherever they came from.
 type metaCall struct {
-	*Session
+	*Call
 	w      http.ResponseWriter
 	r      *http.Request
 	params url.Values
@@ -65,8 +65,8 @@ var (
 	metaUnknown  = &metaError{Code: 100, Subcode: 33, Message: "Unsupported request. Object does not exist, cannot be loaded due to missing permissions, or does not support this operation."}
 )
 
-// metaToken is what is wrong with a token.
-func metaToken(err error) *metaError {
+// metaTokenError is what is wrong with a token.
+func metaTokenError(err error) *metaError {
 	switch {
 	case errors.Is(err, ErrExpiredToken):
 		return &metaError{Code: 190, Subcode: 463, Message: "Error validating access token: Session has expired."}
@@ -77,27 +77,27 @@ func metaToken(err error) *metaError {
 }
 
 // Serve implements Dialect.
-func (meta) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
+func (meta) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	c := metaCall{s, w, r, nil}
 	params, err := metaParams(r)
 	if err != nil {
-		c.refuse(metaInvalid("%v", err))
+		c.writeError(metaInvalid("%v", err))
 		return
 	}
 	c.params = params
 	version, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	if n, err := strconv.Atoi(major); err != nil || n < metaOldest || s.Fault(FaultVersionSunset) {
-		c.refuse(metaSunset)
+	if n, err := strconv.Atoi(major); err != nil || n < metaOldestVersion || s.Fault(FaultVersionSunset) {
+		c.writeError(metaSunset)
 		return
 	}
 	switch path {
 	case "dialog/oauth":
-		c.dialog()
+		c.serveConsent()
 	case "oauth/access_token":
-		c.tokens()
+		c.serveToken()
 	default:
-		c.open(path)
+		c.serveAuthorized(path)
 	}
 }
 
@@ -134,11 +134,11 @@ func metaParams(r *http.Request) (url.Values, error) {
 	return params, nil
 }
 
-// dialog is a person who always says yes.
-func (c metaCall) dialog() {
+// serveConsent is a person who always says yes.
+func (c metaCall) serveConsent() {
 	back, err := url.Parse(c.params.Get("redirect_uri"))
 	if err != nil || !back.IsAbs() || c.params.Get("client_id") == "" {
-		c.refuse(metaInvalid("client_id and an absolute redirect_uri are required"))
+		c.writeError(metaInvalid("client_id and an absolute redirect_uri are required"))
 		return
 	}
 	query := back.Query()
@@ -148,10 +148,10 @@ func (c metaCall) dialog() {
 	http.Redirect(c.w, c.r, back.String(), http.StatusFound)
 }
 
-// tokens trades a code, or a token that still lives, for one that lives long.
-func (c metaCall) tokens() {
+// serveToken trades a code, or a token that still lives, for one that lives long.
+func (c metaCall) serveToken() {
 	if c.params.Get("client_id") == "" || c.params.Get("client_secret") == "" {
-		c.refuse(&metaError{Code: 101, Message: "Missing client_id or client_secret parameter."})
+		c.writeError(&metaError{Code: 101, Message: "Missing client_id or client_secret parameter."})
 		return
 	}
 	var got Tokens
@@ -159,134 +159,134 @@ func (c metaCall) tokens() {
 	switch {
 	case c.params.Get("grant_type") == "fb_exchange_token":
 		if got, err = c.Refresh(c.params.Get("fb_exchange_token")); err != nil {
-			c.refuse(metaToken(err))
+			c.writeError(metaTokenError(err))
 			return
 		}
 	case c.params.Get("redirect_uri") == "":
-		c.refuse(&metaError{Code: 191, Message: "Missing redirect_uri parameter."})
+		c.writeError(&metaError{Code: 191, Message: "Missing redirect_uri parameter."})
 		return
 	default:
 		if got, err = c.Exchange(c.params.Get("code")); err != nil {
-			c.refuse(&metaError{Code: 100, Subcode: 36009, Message: "This authorization code has been used."})
+			c.writeError(&metaError{Code: 100, Subcode: 36009, Message: "This authorization code has been used."})
 			return
 		}
 	}
 	answer := map[string]any{"access_token": got.Access, "token_type": "bearer"}
-	if got.Lives > 0 {
-		answer["expires_in"] = int64(got.Lives.Seconds())
+	if got.AccessLifetime > 0 {
+		answer["expires_in"] = int64(got.AccessLifetime.Seconds())
 	}
-	c.answer(answer)
+	c.writeAnswer(answer)
 }
 
-// open answers what needs a token.
-func (c metaCall) open(path string) {
+// serveAuthorized answers what needs a token.
+func (c metaCall) serveAuthorized(path string) {
 	access := cmp.Or(c.params.Get("access_token"), strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer "))
 	a, err := c.Open(access)
 	if err != nil {
-		c.refuse(metaToken(err))
+		c.writeError(metaTokenError(err))
 		return
 	}
-	c.used(a)
+	c.writeUsage(a)
 	id, edge, _ := strings.Cut(path, "/")
 	switch {
 	case id == "me":
-		c.me(a, edge, access)
+		c.serveMe(a, edge, access)
 	case c.Fault(FaultAccountDisabled):
-		c.refuse(metaDisabled)
+		c.writeError(metaDisabled)
 	case id == "act_"+a.ID:
-		c.account(a, edge)
+		c.serveAccount(a, edge)
 	default:
-		c.object(a, id, edge)
+		c.serveObject(a, id, edge)
 	}
 }
 
-func (c metaCall) me(a *Account, edge, access string) {
+func (c metaCall) serveMe(a *Account, edge, access string) {
 	switch c.r.Method + " " + edge {
 	case "GET adaccounts":
-		c.list(1, func(int) any { return c.choose(c.accountNode(a)) })
+		c.writeList(1, func(int) any { return c.selectFields(c.accountNode(a)) })
 	case "GET permissions":
 		granted := []string{"ads_read", "ads_management", "business_management"}
-		c.list(len(granted), func(i int) any { return map[string]any{"permission": granted[i], "status": "granted"} })
+		c.writeList(len(granted), func(i int) any { return map[string]any{"permission": granted[i], "status": "granted"} })
 	case "DELETE permissions":
 		c.Revoke(access)
-		c.answer(map[string]any{"success": true})
+		c.writeAnswer(map[string]any{"success": true})
 	default:
-		c.refuse(metaUnknown)
+		c.writeError(metaUnknown)
 	}
 }
 
-func (c metaCall) account(a *Account, edge string) {
+func (c metaCall) serveAccount(a *Account, edge string) {
 	switch c.r.Method + " " + edge {
 	case "GET ":
-		c.answer(c.choose(c.accountNode(a)))
+		c.writeAnswer(c.selectFields(c.accountNode(a)))
 	case "GET campaigns":
-		c.list(len(a.Campaigns), func(i int) any { return c.choose(c.campaignNode(a, a.Campaigns[i])) })
+		c.writeList(len(a.Campaigns), func(i int) any { return c.selectFields(c.campaignNode(a, a.Campaigns[i])) })
 	case "GET adsets":
 		groups := metaGroups(a)
-		c.list(len(groups), func(i int) any { return c.choose(c.groupNode(a, groups[i])) })
+		c.writeList(len(groups), func(i int) any { return c.selectFields(c.groupNode(a, groups[i])) })
 	case "GET ads":
 		ads := metaAds(a)
-		c.list(len(ads), func(i int) any { return c.choose(c.adNode(a, ads[i])) })
+		c.writeList(len(ads), func(i int) any { return c.selectFields(c.adNode(a, ads[i])) })
 	case "GET customaudiences":
-		c.list(len(a.Audiences), func(i int) any { return c.choose(audienceNode(a.Audiences[i])) })
+		c.writeList(len(a.Audiences), func(i int) any { return c.selectFields(audienceNode(a.Audiences[i])) })
 	case "GET insights":
 		c.insights(a, c.params, false)
 	case "POST insights":
-		c.start(a)
+		c.startReport(a)
 	default:
-		c.refuse(metaUnknown)
+		c.writeError(metaUnknown)
 	}
 }
 
-// object answers for what has an id of its own: campaigns, and reports that
+// serveObject answers for what has an id of its own: campaigns, and reports that
 // are made in the background.
-func (c metaCall) object(a *Account, id, edge string) {
-	if run, ok := readMetaRun(id); ok && c.r.Method == http.MethodGet {
-		c.run(a, id, edge, run)
+func (c metaCall) serveObject(a *Account, id, edge string) {
+	if run, ok := decodeReportID(id); ok && c.r.Method == http.MethodGet {
+		c.serveReport(a, id, edge, run)
 		return
 	}
 	i := slices.IndexFunc(a.Campaigns, func(campaign *Campaign) bool { return campaign.ID == id })
 	if i < 0 || edge != "" {
-		c.refuse(metaUnknown)
+		c.writeError(metaUnknown)
 		return
 	}
 	switch c.r.Method {
 	case http.MethodGet:
-		c.answer(c.choose(c.campaignNode(a, a.Campaigns[i])))
+		c.writeAnswer(c.selectFields(c.campaignNode(a, a.Campaigns[i])))
 	case http.MethodPost:
 		status := c.params.Get("status")
 		if status != "ACTIVE" && status != "PAUSED" {
-			c.refuse(metaInvalid("Param status must be one of {ACTIVE, PAUSED}"))
+			c.writeError(metaInvalid("Param status must be one of {ACTIVE, PAUSED}"))
 			return
 		}
 		c.SetRuns(a, a.Campaigns[i], status == "ACTIVE")
-		c.answer(map[string]any{"success": true})
+		c.writeAnswer(map[string]any{"success": true})
 	default:
-		c.refuse(metaUnknown)
+		c.writeError(metaUnknown)
 	}
 }
 
-func (c metaCall) answer(v any) {
+func (c metaCall) writeAnswer(v any) {
 	c.w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	// Who has gone away does not read the rest.
 	_ = json.MarshalWrite(c.w, v, json.Deterministic(true))
 }
 
-func (c metaCall) refuse(e *metaError) {
+func (c metaCall) writeError(e *metaError) {
 	told := *e
 	told.Type, told.Trace = "OAuthException", "A"+strconv.FormatInt(c.Now().UnixNano(), 36)
 	c.w.Header().Set("X-Fb-Trace-Id", told.Trace)
-	metaRefuse(c.w, told)
+	writeMetaError(c.w, told)
 }
 
-func metaRefuse(w http.ResponseWriter, e metaError) {
+func writeMetaError(w http.ResponseWriter, e metaError) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(cmp.Or(e.Status, http.StatusBadRequest))
 	_ = json.MarshalWrite(w, map[string]metaError{"error": e}, json.Deterministic(true))
 }
 
-// used says how much of its budget of calls an account has used up.
-func (c metaCall) used(a *Account) {
+// writeUsage says how much of its budget of calls an account has used up.
+func (c metaCall) writeUsage(a *Account) {
 	c.w.Header().Set("X-Business-Use-Case-Usage", metaUsage(a.ID, 1, 0))
 	c.w.Header().Set("X-Fb-Ads-Insights-Throttle", `{"app_id_util_pct":0.1,"acc_id_util_pct":0.5,"ads_api_access_tier":"standard_access"}`)
 }
@@ -299,7 +299,7 @@ func metaUsage(account string, percent, minutes int) string {
 // Throttle implements Dialect. The platform counts the time in minutes.
 func (meta) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	w.Header().Set("X-Business-Use-Case-Usage", metaUsage("0", 100, (seconds+59)/60))
-	metaRefuse(w, metaError{
+	writeMetaError(w, metaError{
 		Code: 80000, Subcode: 2446079, Type: "OAuthException", Trace: "A0",
 		Message: "(#80000) There have been too many calls from this ad-account. Wait a bit and try again.",
 	})

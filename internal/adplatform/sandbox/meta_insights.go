@@ -19,8 +19,8 @@ const (
 	// metaMaxRows is what a report has at the most that is not made in the
 	// background.
 	metaMaxRows = 50_000
-	// metaMonths is how far back there are figures.
-	metaMonths = 37
+	// metaMaxMonths is how far back there are figures.
+	metaMaxMonths = 37
 )
 
 // metaReport is what is asked for.
@@ -65,8 +65,8 @@ var (
 	}
 )
 
-// metaTexts reads a list: JSON, or words with commas between them.
-func metaTexts(text string) (list []string) {
+// parseMetaList reads a list: JSON, or words with commas between them.
+func parseMetaList(text string) (list []string) {
 	if strings.HasPrefix(text, "[") {
 		if json.Unmarshal([]byte(text), &list) != nil {
 			return []string{text}
@@ -82,9 +82,9 @@ func (c metaCall) readReport(a *Account, params url.Values) (r metaReport, refus
 	if r.level == "" {
 		r.level = "account"
 	}
-	r.breakdowns = metaTexts(params.Get("breakdowns"))
+	r.breakdowns = parseMetaList(params.Get("breakdowns"))
 	slices.Sort(r.breakdowns)
-	r.fields, r.summary, r.windows = metaTexts(params.Get("fields")), metaTexts(params.Get("summary")), metaTexts(params.Get("action_attribution_windows"))
+	r.fields, r.summary, r.windows = parseMetaList(params.Get("fields")), parseMetaList(params.Get("summary")), parseMetaList(params.Get("action_attribution_windows"))
 	var span struct {
 		Since clock.Date `json:"since"`
 		Until clock.Date `json:"until"`
@@ -102,7 +102,7 @@ func (c metaCall) readReport(a *Account, params url.Values) (r metaReport, refus
 	if params.Get("time_increment") != "1" {
 		return r, metaInvalid("time_increment other than 1 is not played")
 	}
-	if oldest := c.Today(a).Time().AddDate(0, -metaMonths, 0); r.first.Time().Before(oldest) {
+	if oldest := c.Today(a).Time().AddDate(0, -metaMaxMonths, 0); r.first.Time().Before(oldest) {
 		return r, &metaError{Code: 3018, Message: "(#3018) The start date of the time range cannot be beyond 37 months from the current date"}
 	}
 	for _, window := range r.windows {
@@ -122,22 +122,22 @@ func (c metaCall) readReport(a *Account, params url.Values) (r metaReport, refus
 func (c metaCall) insights(a *Account, params url.Values, background bool) {
 	report, refused := c.readReport(a, params)
 	if refused != nil {
-		c.refuse(refused)
+		c.writeError(refused)
 		return
 	}
-	if !background && (report.size(c.Session, a) > metaMaxRows || c.Fault(FaultTooLarge)) {
-		c.refuse(metaTooLarge)
+	if !background && (report.rowCount(c.Call, a) > metaMaxRows || c.Fault(FaultTooLarge)) {
+		c.writeError(metaTooLarge)
 		return
 	}
-	from, limit, refused := c.place(report)
+	from, limit, refused := c.pagePosition(report)
 	if refused != nil {
-		c.refuse(refused)
+		c.writeError(refused)
 		return
 	}
-	rows, next, more := report.page(c.Session, a, from, limit)
+	rows, next, more := report.page(c.Call, a, from, limit)
 	data := []any{}
 	for _, row := range rows {
-		data = append(data, report.write(a, row, row.Date, row.Date, report.fields))
+		data = append(data, report.encodeRow(a, row, row.Date, row.Date, report.fields))
 	}
 	answer := map[string]any{"data": data}
 	if more {
@@ -145,37 +145,37 @@ func (c metaCall) insights(a *Account, params url.Values, background bool) {
 		case c.Fault(FaultDuplicatePage):
 			next = from
 		case c.Fault(FaultSkipPage):
-			_, next, _ = report.page(c.Session, a, next, limit)
+			_, next, _ = report.page(c.Call, a, next, limit)
 		}
 	}
 	answer["paging"] = c.paging(from.cursor(), next.cursor(), more)
 	if len(report.summary) > 0 {
-		total := report.total(c.Session, a)
+		total := report.totalRow(c.Call, a)
 		if n, ok := total.Values.Get(fact.Impressions); ok && c.Fault(FaultDriftingTotal) {
 			total.Values.Set(fact.Impressions, n+1)
 		}
-		answer["summary"] = report.write(a, total, report.first, report.last, report.summary)
+		answer["summary"] = report.encodeRow(a, total, report.first, report.last, report.summary)
 	}
-	c.answer(answer)
+	c.writeAnswer(answer)
 }
 
-// metaPlace is where a page of a report begins: at one of the rows of a day.
-type metaPlace struct {
+// metaPosition is where a page of a report begins: at one of the rows of a day.
+type metaPosition struct {
 	day clock.Date
 	row int
 }
 
-func (p metaPlace) cursor() string { return metaCursor(p.day.String() + " " + strconv.Itoa(p.row)) }
+func (p metaPosition) cursor() string { return metaCursor(p.day.String() + " " + strconv.Itoa(p.row)) }
 
-// place finds where the page begins that is asked for, and how long it is.
-func (c metaCall) place(report metaReport) (from metaPlace, limit int, refused *metaError) {
+// pagePosition finds where the page begins that is asked for, and how long it is.
+func (c metaCall) pagePosition(report metaReport) (from metaPosition, limit int, refused *metaError) {
 	limit, refused = c.limit()
 	text, err := readMetaCursor(c.params.Get("after"))
 	if err != nil || refused != nil {
 		return from, limit, cmp.Or(refused, metaBadCursor)
 	}
 	if text == "" {
-		return metaPlace{report.first, 0}, limit, nil
+		return metaPosition{report.first, 0}, limit, nil
 	}
 	day, row, _ := strings.Cut(text, " ")
 	from.row, err = strconv.Atoi(row)
@@ -187,9 +187,9 @@ func (c metaCall) place(report metaReport) (from metaPlace, limit int, refused *
 }
 
 // page reads rows from a place on, and tells where the next are.
-func (r metaReport) page(s *Session, a *Account, from metaPlace, limit int) (rows []Row, next metaPlace, more bool) {
-	for at := from; at.day <= r.last; at = (metaPlace{at.day + 1, 0}) {
-		day := r.day(s, a, at.day)
+func (r metaReport) page(s *Call, a *Account, from metaPosition, limit int) (rows []Row, next metaPosition, more bool) {
+	for at := from; at.day <= r.last; at = (metaPosition{at.day + 1, 0}) {
+		day := r.dayRows(s, a, at.day)
 		for ; at.row < len(day); at.row++ {
 			if len(rows) == limit {
 				return rows, at, true
@@ -197,29 +197,29 @@ func (r metaReport) page(s *Session, a *Account, from metaPlace, limit int) (row
 			rows = append(rows, day[at.row])
 		}
 	}
-	return rows, metaPlace{r.last + 1, 0}, false
+	return rows, metaPosition{r.last + 1, 0}, false
 }
 
-// size is about how many rows the report has.
-func (r metaReport) size(s *Session, a *Account) int {
-	return len(r.day(s, a, min(r.last, s.Today(a)))) * int(r.last-r.first+1)
+// rowCount is about how many rows the report has.
+func (r metaReport) rowCount(s *Call, a *Account) int {
+	return len(r.dayRows(s, a, min(r.last, s.Today(a)))) * int(r.last-r.first+1)
 }
 
-// total is what the rows of the report add up to. All cuts but the one by ads
+// totalRow is what the rows of the report add up to. All cuts but the one by ads
 // have the same.
-func (r metaReport) total(s *Session, a *Account) (total Row) {
+func (r metaReport) totalRow(s *Call, a *Account) (total Row) {
 	level := ByAccount
 	if r.level == "ad" {
 		level = ByAd
 	}
 	for row := range s.Rows(a, level, r.first, r.last) {
-		metaAdd(&total.Values, row.Values)
+		addMetaValues(&total.Values, row.Values)
 	}
 	return total
 }
 
-// day are the rows of a day.
-func (r metaReport) day(s *Session, a *Account, day clock.Date) []Row {
+// dayRows are the rows of a day.
+func (r metaReport) dayRows(s *Call, a *Account, day clock.Date) []Row {
 	level, plain := metaLevels[r.level]
 	if len(r.breakdowns) == 0 && plain {
 		return slices.Collect(s.Rows(a, level, day, day))
@@ -249,14 +249,14 @@ func (r metaReport) day(s *Session, a *Account, day clock.Date) []Row {
 			at[row] = i
 			rows = append(rows, row)
 		}
-		metaAdd(&rows[i].Values, values)
+		addMetaValues(&rows[i].Values, values)
 	}
 	return rows
 }
 
-// metaAdd adds values up. How many people two rows reached together, nobody
+// addMetaValues adds values up. How many people two rows reached together, nobody
 // knows.
-func metaAdd(to *fact.Values, values fact.Values) {
+func addMetaValues(to *fact.Values, values fact.Values) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		if n, ok := values.Get(m); ok && m != fact.Reach {
 			sum, _ := to.Get(m)
@@ -265,9 +265,9 @@ func metaAdd(to *fact.Values, values fact.Values) {
 	}
 }
 
-// write is a row as it is answered: every figure a text, and no action that
+// encodeRow is a row as it is answered: every figure a text, and no action that
 // did not happen.
-func (r metaReport) write(a *Account, row Row, first, last clock.Date, fields []string) map[string]any {
+func (r metaReport) encodeRow(a *Account, row Row, first, last clock.Date, fields []string) map[string]any {
 	object := map[string]any{"date_start": first.String(), "date_stop": last.String()}
 	names := metaEntities(a, row)
 	for _, name := range fields {
@@ -276,7 +276,7 @@ func (r metaReport) write(a *Account, row Row, first, last clock.Date, fields []
 		}
 		if m, ok := metaScalars[name]; ok {
 			if n, known := row.Values.Get(m); known {
-				object[name] = metaFigure(a, m, n)
+				object[name] = formatMetaMetric(a, m, n)
 			}
 		}
 		if list := r.actions(a, row, name); len(list) > 0 {
@@ -314,7 +314,7 @@ func metaEntities(a *Account, row Row) map[string]string {
 	return names
 }
 
-func metaFigure(a *Account, m fact.Measure, n int64) string {
+func formatMetaMetric(a *Account, m fact.Measure, n int64) string {
 	switch {
 	case m.Money():
 		digits, _ := money.Currency(a.World.Currency).Digits()
@@ -332,7 +332,7 @@ func (r metaReport) actions(a *Account, row Row, field string) (list []any) {
 		if k.field != field || n == 0 {
 			continue
 		}
-		action := map[string]any{"action_type": k.kind, "value": metaFigure(a, k.measure, n)}
+		action := map[string]any{"action_type": k.kind, "value": formatMetaMetric(a, k.measure, n)}
 		if slices.Contains(r.windows, "7d_click") {
 			action["7d_click"] = action["value"]
 		}
@@ -341,50 +341,50 @@ func (r metaReport) actions(a *Account, row Row, field string) (list []any) {
 	return list
 }
 
-// start begins a report in the background. Its id tells all there is to know
+// startReport begins a report in the background. Its id tells all there is to know
 // about it, so that nothing has to be kept.
-func (c metaCall) start(a *Account) {
+func (c metaCall) startReport(a *Account) {
 	if c.Fault(FaultTooLarge) {
-		c.refuse(metaTooLarge)
+		c.writeError(metaTooLarge)
 		return
 	}
 	if _, refused := c.readReport(a, c.params); refused != nil {
-		c.refuse(refused)
+		c.writeError(refused)
 		return
 	}
-	c.answer(map[string]any{"report_run_id": metaRun(c.params)})
+	c.writeAnswer(map[string]any{"report_run_id": encodeReportID(c.params)})
 }
 
-// metaQuestion are the parameters of a report, without those of its pages.
-var metaQuestion = []string{"level", "breakdowns", "fields", "summary", "action_attribution_windows", "time_range", "time_increment"}
+// metaTestParams are the parameters of a report, without those of its pages.
+var metaTestParams = []string{"level", "breakdowns", "fields", "summary", "action_attribution_windows", "time_range", "time_increment"}
 
-// metaRun writes a question as a number, because that is what ids are.
-func metaRun(params url.Values) string {
+// encodeReportID writes a question as a number, because that is what ids are.
+func encodeReportID(params url.Values) string {
 	text := []byte{1}
-	for _, name := range metaQuestion {
+	for _, name := range metaTestParams {
 		text = append(append(text, params.Get(name)...), '\n')
 	}
 	return new(big.Int).SetBytes(text).String()
 }
 
-func readMetaRun(id string) (url.Values, bool) {
+func decodeReportID(id string) (url.Values, bool) {
 	n, ok := new(big.Int).SetString(id, 10)
 	if !ok {
 		return nil, false
 	}
 	values := strings.Split(string(n.Bytes()), "\n")
-	if len(values) != len(metaQuestion)+1 {
+	if len(values) != len(metaTestParams)+1 {
 		return nil, false
 	}
 	params := url.Values{}
-	for i, name := range metaQuestion {
+	for i, name := range metaTestParams {
 		params.Set(name, strings.TrimPrefix(values[i], "\x01"))
 	}
 	return params, true
 }
 
-// run tells how far a report has come, and then what is in it.
-func (c metaCall) run(a *Account, id, edge string, report url.Values) {
+// serveReport tells how far a report has come, and then what is in it.
+func (c metaCall) serveReport(a *Account, id, edge string, report url.Values) {
 	switch edge {
 	case "":
 		state, percent := "Job Completed", 100
@@ -394,10 +394,10 @@ func (c metaCall) run(a *Account, id, edge string, report url.Values) {
 		case c.Fault(FaultAsyncStuck):
 			state, percent = "Job Running", 50
 		}
-		c.answer(map[string]any{"id": id, "account_id": a.ID, "async_status": state, "async_percent_completion": percent})
+		c.writeAnswer(map[string]any{"id": id, "account_id": a.ID, "async_status": state, "async_percent_completion": percent})
 	case "insights":
 		c.insights(a, report, true)
 	default:
-		c.refuse(metaUnknown)
+		c.writeError(metaUnknown)
 	}
 }

@@ -14,8 +14,8 @@ const (
 
 var metaBadCursor = metaInvalid("Invalid cursors values. Please do not store cursors for a long time.")
 
-// list answers with a page of what there is.
-func (c metaCall) list(n int, item func(i int) any) {
+// writeList answers with a page of what there is.
+func (c metaCall) writeList(n int, item func(i int) any) {
 	limit, refused := c.limit()
 	text, err := readMetaCursor(c.params.Get("after"))
 	first, wrong := metaNumber(text, 0)
@@ -23,7 +23,7 @@ func (c metaCall) list(n int, item func(i int) any) {
 		refused = metaBadCursor
 	}
 	if refused != nil {
-		c.refuse(refused)
+		c.writeError(refused)
 		return
 	}
 	first = min(first, n)
@@ -32,7 +32,7 @@ func (c metaCall) list(n int, item func(i int) any) {
 	for i := first; i < end; i++ {
 		data = append(data, item(i))
 	}
-	c.answer(map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)), end < n)})
+	c.writeAnswer(map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)), end < n)})
 }
 
 // limit is how long a page is at the most.
@@ -55,14 +55,14 @@ func metaNumber(text string, otherwise int) (int, error) {
 func (c metaCall) paging(before, after string, more bool) map[string]any {
 	paging := map[string]any{"cursors": map[string]any{"before": before, "after": after}}
 	if more {
-		paging["next"] = c.next(after)
+		paging["next"] = c.nextURL(after)
 	}
 	return paging
 }
 
-// next is the address of the page behind a cursor. It repeats every parameter,
+// nextURL is the address of the page behind a cursor. It repeats every parameter,
 // as the real one does, and so the token too.
-func (c metaCall) next(cursor string) string {
+func (c metaCall) nextURL(cursor string) string {
 	query := maps.Clone(c.params)
 	query.Set("after", cursor)
 	return c.Base() + c.r.URL.Path + "?" + query.Encode()
@@ -99,8 +99,8 @@ func metaFields(text string) []string {
 	return fields
 }
 
-// choose leaves of an object what was asked for. The id always comes.
-func (c metaCall) choose(object map[string]any) map[string]any {
+// selectFields leaves of an object what was asked for. The id always comes.
+func (c metaCall) selectFields(object map[string]any) map[string]any {
 	chosen := map[string]any{"id": object["id"]}
 	for _, name := range metaFields(c.params.Get("fields")) {
 		if value, ok := object[name]; ok {
@@ -122,7 +122,7 @@ var metaObjectives = map[string]string{
 	"awareness": "OUTCOME_AWARENESS", "traffic": "OUTCOME_TRAFFIC", "leads": "OUTCOME_LEADS", "sales": "OUTCOME_SALES", "video": "OUTCOME_ENGAGEMENT",
 }
 
-func (c metaCall) status(a *Account, campaign *Campaign) string {
+func (c metaCall) campaignStatus(a *Account, campaign *Campaign) string {
 	if c.Runs(a, campaign) {
 		return "ACTIVE"
 	}
@@ -130,7 +130,7 @@ func (c metaCall) status(a *Account, campaign *Campaign) string {
 }
 
 func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
-	status := c.status(a, campaign)
+	status := c.campaignStatus(a, campaign)
 	return map[string]any{
 		"id": campaign.ID, "account_id": a.ID, "name": campaign.Name, "objective": metaObjectives[campaign.Kind],
 		"status": status, "configured_status": status, "effective_status": status,
@@ -138,8 +138,8 @@ func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
 	}
 }
 
-// within is the state of what is in a campaign: its own is always on.
-func (c metaCall) within(a *Account, campaign *Campaign) string {
+// childStatus is the state of what is in a campaign: its own is always on.
+func (c metaCall) childStatus(a *Account, campaign *Campaign) string {
 	if c.Runs(a, campaign) {
 		return "ACTIVE"
 	}
@@ -153,14 +153,14 @@ func (c metaCall) groupNode(a *Account, g *Group) map[string]any {
 	}
 	return map[string]any{
 		"id": g.ID, "account_id": a.ID, "campaign_id": g.Campaign.ID, "name": g.Name, "status": "ACTIVE",
-		"effective_status": c.within(a, g.Campaign), "targeting": targeting,
+		"effective_status": c.childStatus(a, g.Campaign), "targeting": targeting,
 	}
 }
 
 func (c metaCall) adNode(a *Account, ad *Ad) map[string]any {
 	return map[string]any{
 		"id": ad.ID, "account_id": a.ID, "campaign_id": ad.Group.Campaign.ID, "adset_id": ad.Group.ID, "name": ad.Name, "status": "ACTIVE",
-		"effective_status": c.within(a, ad.Group.Campaign),
+		"effective_status": c.childStatus(a, ad.Group.Campaign),
 		"creative": map[string]any{"id": ad.ID + "1", "object_story_spec": map[string]any{
 			"link_data": map[string]any{"link": ad.Link, "message": ad.Text, "name": ad.Headline},
 		}},

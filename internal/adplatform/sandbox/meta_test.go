@@ -14,13 +14,13 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 )
 
-// metaWorld is a sandbox with access to its account on Meta.
-type metaWorld struct {
+// metaClient is a sandbox with access to its account on Meta.
+type metaClient struct {
 	server *sandbox.Server
 	access sandbox.Access
 }
 
-func newMetaWorld(t *testing.T) metaWorld {
+func newMetaClient(t *testing.T) metaClient {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 3, Now: func() time.Time { return time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC) }})
 	if err != nil {
@@ -30,7 +30,7 @@ func newMetaWorld(t *testing.T) metaWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return metaWorld{server, opened[sandbox.MetaAds]}
+	return metaClient{server, opened[sandbox.MetaAds]}
 }
 
 // metaAnswer is whatever an answer may have.
@@ -47,7 +47,7 @@ type metaAnswer struct {
 }
 
 // ask makes a call; a body is JSON.
-func (w metaWorld) ask(t *testing.T, method, path string, query url.Values, body string) (status int, answer metaAnswer) {
+func (w metaClient) ask(t *testing.T, method, path string, query url.Values, body string) (status int, answer metaAnswer) {
 	t.Helper()
 	if !strings.HasPrefix(path, "http") {
 		path = "https://graph.facebook.com" + strings.ReplaceAll(path, "ACCOUNT", "act_"+w.access.AccountID) + "?" + query.Encode()
@@ -72,8 +72,8 @@ func (w metaWorld) ask(t *testing.T, method, path string, query url.Values, body
 	return resp.StatusCode, answer
 }
 
-// metaQuestion is a right one, with changes: pairs of a name and a value.
-func metaQuestion(changes ...string) url.Values {
+// metaTestParams is a right one, with changes: pairs of a name and a value.
+func metaTestParams(changes ...string) url.Values {
 	q := url.Values{
 		"level": {"campaign"}, "time_increment": {"1"}, "time_range": {`{"since":"2026-10-01","until":"2026-10-10"}`},
 		"fields": {"campaign_id,impressions,spend"}, "limit": {"5000"},
@@ -86,7 +86,7 @@ func metaQuestion(changes ...string) url.Values {
 
 func TestMetaRefusals(t *testing.T) {
 	t.Parallel()
-	w := newMetaWorld(t)
+	w := newMetaClient(t)
 	const insights = "/v26.0/ACCOUNT/insights"
 	for _, test := range []struct {
 		name, method, path string
@@ -94,20 +94,20 @@ func TestMetaRefusals(t *testing.T) {
 		body               string
 		code, subcode      int
 	}{
-		{"another field", "GET", insights, metaQuestion("fields", "campaign_id,likes"), "", 100, 0},
-		{"another summary", "GET", insights, metaQuestion("summary", `["likes"]`), "", 100, 0},
-		{"another level", "GET", insights, metaQuestion("level", "pixel"), "", 100, 0},
-		{"another breakdown", "GET", insights, metaQuestion("breakdowns", "region"), "", 100, 0},
-		{"a breakdown of ads", "GET", insights, metaQuestion("level", "ad", "breakdowns", "country"), "", 100, 0},
-		{"a window that is gone", "GET", insights, metaQuestion("action_attribution_windows", `["28d_view"]`), "", 100, 0},
-		{"not by day", "GET", insights, metaQuestion("time_increment", "7"), "", 100, 0},
-		{"no days", "GET", insights, metaQuestion("time_range", ""), "", 100, 0},
-		{"days backwards", "GET", insights, metaQuestion("time_range", `{"since":"2026-10-02","until":"2026-10-01"}`), "", 100, 0},
-		{"too long ago", "GET", insights, metaQuestion("time_range", `{"since":"2023-09-19","until":"2026-10-01"}`), "", 3018, 0},
-		{"no page", "GET", insights, metaQuestion("limit", "0"), "", 100, 0},
-		{"a long page", "GET", insights, metaQuestion("limit", "5001"), "", 100, 0},
-		{"another cursor", "GET", insights, metaQuestion("after", "??"), "", 100, 0},
-		{"a cursor of a list", "GET", insights, metaQuestion("after", "MQ"), "", 100, 0},
+		{"another field", "GET", insights, metaTestParams("fields", "campaign_id,likes"), "", 100, 0},
+		{"another summary", "GET", insights, metaTestParams("summary", `["likes"]`), "", 100, 0},
+		{"another level", "GET", insights, metaTestParams("level", "pixel"), "", 100, 0},
+		{"another breakdown", "GET", insights, metaTestParams("breakdowns", "region"), "", 100, 0},
+		{"a breakdown of ads", "GET", insights, metaTestParams("level", "ad", "breakdowns", "country"), "", 100, 0},
+		{"a window that is gone", "GET", insights, metaTestParams("action_attribution_windows", `["28d_view"]`), "", 100, 0},
+		{"not by day", "GET", insights, metaTestParams("time_increment", "7"), "", 100, 0},
+		{"no days", "GET", insights, metaTestParams("time_range", ""), "", 100, 0},
+		{"days backwards", "GET", insights, metaTestParams("time_range", `{"since":"2026-10-02","until":"2026-10-01"}`), "", 100, 0},
+		{"too long ago", "GET", insights, metaTestParams("time_range", `{"since":"2023-09-19","until":"2026-10-01"}`), "", 3018, 0},
+		{"no page", "GET", insights, metaTestParams("limit", "0"), "", 100, 0},
+		{"a long page", "GET", insights, metaTestParams("limit", "5001"), "", 100, 0},
+		{"another cursor", "GET", insights, metaTestParams("after", "??"), "", 100, 0},
+		{"a cursor of a list", "GET", insights, metaTestParams("after", "MQ"), "", 100, 0},
 		{"a cursor of a report", "GET", "/v26.0/ACCOUNT/ads", url.Values{"after": {"MjAyNi0xMC0wMSAw"}}, "", 100, 0},
 		{"an old version", "GET", "/v19.0/ACCOUNT/ads", nil, "", 2635, 0},
 		{"no version", "GET", "/ACCOUNT/ads", nil, "", 2635, 0},
@@ -129,15 +129,15 @@ func TestMetaRefusals(t *testing.T) {
 	}
 }
 
-// TestMetaCuts sees that every cut of a report adds up to the same, and that
+// TestMetaLevelsAndPages sees that every cut of a report adds up to the same, and that
 // pages make the whole.
-func TestMetaCuts(t *testing.T) {
+func TestMetaLevelsAndPages(t *testing.T) {
 	t.Parallel()
-	w := newMetaWorld(t)
+	w := newMetaClient(t)
 	want := ""
 	for _, level := range []string{"account", "campaign", "adset"} {
 		for _, breakdowns := range []string{"", "country", "age,gender", `["gender","age"]`, "impression_device"} {
-			query := metaQuestion("level", level, "breakdowns", breakdowns, "summary", "impressions", "limit", "97")
+			query := metaTestParams("level", level, "breakdowns", breakdowns, "summary", "impressions", "limit", "97")
 			sum, pages := int64(0), 0
 			for path := "/v26.0/ACCOUNT/insights"; path != ""; pages++ {
 				status, got := w.ask(t, http.MethodGet, path, query, "")

@@ -45,7 +45,7 @@ type Account struct {
 	First clock.Date
 
 	zone      *time.Location
-	traits    *traits
+	traits    *platformTraits
 	countries []string
 }
 
@@ -65,10 +65,10 @@ type Campaign struct {
 	// Start is the first day it ran, End the last, 0 for open.
 	Start, End clock.Date
 
-	key                   key
+	key                   seedKey
 	pauseFirst, pauseLast clock.Date
-	// beyond is what ran without an ad, nil for nothing.
-	beyond *plan
+	// withoutAds is what ran without an ad, nil for nothing.
+	withoutAds *adPlan
 }
 
 // Group is a group of ads, for one audience or for none.
@@ -78,7 +78,7 @@ type Group struct {
 	Audience *Audience
 	Ads      []*Ad
 
-	key key
+	key seedKey
 }
 
 // Ad is one ad.
@@ -87,9 +87,9 @@ type Ad struct {
 	Headline, Text, Link string
 	Group                *Group
 
-	key    key
+	key    seedKey
 	weight int64
-	plan   *plan
+	plan   *adPlan
 }
 
 // Audience is one on a platform.
@@ -126,8 +126,8 @@ type Row struct {
 	Values   fact.Values
 }
 
-// Dialect is the API of one platform.
-type Dialect interface {
+// PlatformAPI is the API of one platform.
+type PlatformAPI interface {
 	Platform() string
 	// Hosts are where the platform is found when it is addressed by name,
 	// Prefix where it is below the sandbox's own address, such as /meta.
@@ -136,11 +136,11 @@ type Dialect interface {
 	// Serve answers a call whose path has no prefix any more. The call has
 	// passed the faults that every server knows; the dialect's own it asks
 	// s for by name.
-	Serve(s *Session, w http.ResponseWriter, r *http.Request)
+	Serve(s *Call, w http.ResponseWriter, r *http.Request)
 	// Throttle answers in the way in which the platform says that it is
 	// asked too often.
 	Throttle(w http.ResponseWriter, r *http.Request, seconds int)
 }
 
-// dialects are all platforms that are played.
-var dialects = []Dialect{google{}, meta{}, tikTok{}, linkedIn{}, ga4{}}
+// platformAPIs are all platforms that are played.
+var platformAPIs = []PlatformAPI{google{}, meta{}, tikTok{}, linkedIn{}, ga4{}}

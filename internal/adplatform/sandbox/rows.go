@@ -8,105 +8,105 @@ import (
 	"fanfare/internal/fact"
 )
 
-// rows lists what an account reports at a level on a day, the newest it knows.
-func (s *Server) rows(a *Account, level Level, first, last, asOf clock.Date) iter.Seq[Row] {
-	runs := s.state.runsOf(a)
+// rowsAsOf lists what an account reports at a level on a day, the newest it knows.
+func (s *Server) rowsAsOf(a *Account, level Level, first, last, asOf clock.Date) iter.Seq[Row] {
+	runs := s.state.runChangesOf(a)
 	return func(yield func(Row) bool) {
 		for day := max(first, a.First); day <= min(last, asOf); day++ {
-			r := reader{account: a, runs: runs, weather: weatherOf(day), age: int(asOf - day)}
-			if !r.level(level, yield) {
+			r := dayReader{account: a, runs: runs, factors: dayFactorsOf(day), age: int(asOf - day)}
+			if !r.levelRows(level, yield) {
 				return
 			}
 		}
 	}
 }
 
-// reader reads one day of an account.
-type reader struct {
+// dayReader reads one day of an account.
+type dayReader struct {
 	account *Account
-	runs    runs
-	weather weather
+	runs    runChanges
+	factors dayFactors
 	age     int
 }
 
-// sum adds figures up. Of reach it keeps the largest and the total: whoever
+// valueSum adds figures up. Of reach it keeps the largest and the total: whoever
 // was reached by one ad may have been by another.
-type sum struct {
-	values         fact.Values
-	most, together int64
+type valueSum struct {
+	values               fact.Values
+	maxReach, totalReach int64
 }
 
-func (s *sum) add(v fact.Values, t *traits) {
+func (s *valueSum) add(v fact.Values, t *platformTraits) {
 	for _, m := range t.measures {
 		s.values.Set(m, s.values.V[m]+v.V[m])
 	}
 	reach := v.V[fact.Reach]
-	s.most, s.together = max(s.most, reach), s.together+reach
+	s.maxReach, s.totalReach = max(s.maxReach, reach), s.totalReach+reach
 }
 
-// empty reports whether there is nothing but zeros.
-func empty(v *fact.Values) bool { return v.V == [fact.NumMeasures]int64{} }
+// isZero reports whether there is nothing but zeros.
+func isZero(v *fact.Values) bool { return v.V == [fact.NumMeasures]int64{} }
 
-// level lists the rows of the day and reports whether there may be more.
-func (r *reader) level(level Level, yield func(Row) bool) bool {
-	day := r.weather.day
-	whole := sum{}
+// levelRows lists the rows of the day and reports whether there may be more.
+func (r *dayReader) levelRows(level Level, yield func(Row) bool) bool {
+	day := r.factors.day
+	whole := valueSum{}
 	for _, c := range r.account.Campaigns {
-		if !r.runs.on(c, day) {
+		if !r.runs.ranOn(c, day) {
 			continue
 		}
 		ok := true
 		switch level {
 		case ByAccount:
-			r.campaign(c, &whole)
+			r.addCampaign(c, &whole)
 		case ByCampaign:
-			of := sum{}
-			r.campaign(c, &of)
+			of := valueSum{}
+			r.addCampaign(c, &of)
 			if r.account.traits.reach {
-				of.values.Set(fact.Reach, of.most+times(of.together-of.most, 600_000))
+				of.values.Set(fact.Reach, of.maxReach+applyFactor(of.totalReach-of.maxReach, 600_000))
 			}
-			ok = empty(&of.values) || yield(Row{Date: day, Campaign: c, Values: of.values})
+			ok = isZero(&of.values) || yield(Row{Date: day, Campaign: c, Values: of.values})
 		case ByAd:
-			ok = r.ads(c, yield)
+			ok = r.adRows(c, yield)
 		default:
-			ok = r.breakdown(c, level, yield)
+			ok = r.breakdownRows(c, level, yield)
 		}
 		if !ok {
 			return false
 		}
 	}
-	return level != ByAccount || empty(&whole.values) || yield(Row{Date: day, Values: whole.values})
+	return level != ByAccount || isZero(&whole.values) || yield(Row{Date: day, Values: whole.values})
 }
 
-// of are the figures of a plan.
-func (r *reader) of(p *plan) fact.Values {
-	v := p.values(r.weather, r.account.traits, r.age)
+// planValues are the figures of a plan.
+func (r *dayReader) planValues(p *adPlan) fact.Values {
+	v := p.valuesAtAge(r.factors, r.account.traits, r.age)
 	if r.account.traits.reach {
-		v.Set(fact.Reach, times(v.V[fact.Impressions], p.reached))
+		v.Set(fact.Reach, applyFactor(v.V[fact.Impressions], p.reachShare))
 	}
 	return v
 }
 
-func (r *reader) campaign(c *Campaign, to *sum) {
+func (r *dayReader) addCampaign(c *Campaign, to *valueSum) {
 	for _, g := range c.Groups {
-		r.group(g, to)
+		r.addGroup(g, to)
 	}
-	if c.beyond != nil {
-		to.add(r.of(c.beyond), r.account.traits)
+	if c.withoutAds != nil {
+		to.add(r.planValues(c.withoutAds), r.account.traits)
 	}
 }
 
-func (r *reader) group(g *Group, to *sum) {
+func (r *dayReader) addGroup(g *Group, to *valueSum) {
 	for _, ad := range g.Ads {
-		to.add(r.of(ad.plan), r.account.traits)
+		to.add(r.planValues(ad.plan), r.account.traits)
 	}
 }
 
-func (r *reader) ads(c *Campaign, yield func(Row) bool) bool {
+func (r *dayReader) adRows(c *Campaign, yield func(Row) bool) bool {
 	for _, g := range c.Groups {
 		for _, ad := range g.Ads {
-			v := r.of(ad.plan)
-			if !empty(&v) && !yield(Row{Date: r.weather.day, Campaign: c, Group: g, Ad: ad, Values: v}) {
+			v := r.planValues(ad.plan)
+			if !isZero(&v) && !yield(Row{Date: r.factors.day, Campaign: c, Group: g, Ad: ad, Values: v}) {
 				return false
 			}
 		}
@@ -114,25 +114,25 @@ func (r *reader) ads(c *Campaign, yield func(Row) bool) bool {
 	return true
 }
 
-// breakdown splits what each group has, and what there is beyond them.
-func (r *reader) breakdown(c *Campaign, level Level, yield func(Row) bool) bool {
+// breakdownRows splits what each group has, and what there is beyond them.
+func (r *dayReader) breakdownRows(c *Campaign, level Level, yield func(Row) bool) bool {
 	cells := cellsOf(r.account, c, level)
 	for _, g := range c.Groups {
-		of := sum{}
-		r.group(g, &of)
-		if !r.split(Row{Date: r.weather.day, Campaign: c, Group: g, Values: of.values}, cells, g.key, yield) {
+		of := valueSum{}
+		r.addGroup(g, &of)
+		if !r.splitRow(Row{Date: r.factors.day, Campaign: c, Group: g, Values: of.values}, cells, g.key, yield) {
 			return false
 		}
 	}
-	if c.beyond == nil {
+	if c.withoutAds == nil {
 		return true
 	}
-	return r.split(Row{Date: r.weather.day, Campaign: c, Values: r.of(c.beyond)}, cells, c.beyond.key, yield)
+	return r.splitRow(Row{Date: r.factors.day, Campaign: c, Values: r.planValues(c.withoutAds)}, cells, c.withoutAds.key, yield)
 }
 
-// cell is one value of a breakdown, with the part of everything that it has
+// breakdownCell is one value of a breakdown, with the part of everything that it has
 // when nothing sets a group apart.
-type cell struct {
+type breakdownCell struct {
 	country, age, gender, device string
 	weight                       int64
 }
@@ -141,19 +141,19 @@ var (
 	countryWeights = []int64{38, 22, 14, 11, 9, 6}
 	ageWeights     = []int64{12, 24, 22, 16, 12, 8, 6}
 	genderWeights  = []int64{48, 45, 7}
-	deviceWeights  = []cell{{device: "mobile", weight: 60}, {device: "desktop", weight: 31}, {device: "tablet", weight: 9}, {device: "tv", weight: 28}}
+	deviceWeights  = []breakdownCell{{device: "mobile", weight: 60}, {device: "desktop", weight: 31}, {device: "tablet", weight: 9}, {device: "tv", weight: 28}}
 )
 
-func cellsOf(a *Account, c *Campaign, level Level) (cells []cell) {
+func cellsOf(a *Account, c *Campaign, level Level) (cells []breakdownCell) {
 	switch level {
 	case ByCountry:
 		for i, country := range a.countries {
-			cells = append(cells, cell{country: country, weight: countryWeights[i]})
+			cells = append(cells, breakdownCell{country: country, weight: countryWeights[i]})
 		}
 	case ByAgeAndGender:
 		for i, age := range ages {
 			for j, gender := range genders {
-				cells = append(cells, cell{age: age, gender: gender, weight: ageWeights[i] * genderWeights[j]})
+				cells = append(cells, breakdownCell{age: age, gender: gender, weight: ageWeights[i] * genderWeights[j]})
 			}
 		}
 	case ByDevice:
@@ -166,9 +166,9 @@ func cellsOf(a *Account, c *Campaign, level Level) (cells []cell) {
 	return cells
 }
 
-// temper is what a measure follows when it is split: people see, click and buy
+// weightGroup is what a measure follows when it is split: people see, click and buy
 // in different proportions.
-func temper(m fact.Measure) int64 {
+func weightGroup(m fact.Measure) int64 {
 	switch m {
 	case fact.Clicks, fact.Spend, fact.Engagements:
 		return 1
@@ -179,8 +179,8 @@ func temper(m fact.Measure) int64 {
 	}
 }
 
-// split divides a row among cells so that nothing is lost.
-func (r *reader) split(whole Row, cells []cell, k key, yield func(Row) bool) bool {
+// splitRow divides a row among cells so that nothing is lost.
+func (r *dayReader) splitRow(whole Row, cells []breakdownCell, k seedKey, yield func(Row) bool) bool {
 	t := r.account.traits
 	rows := make([]Row, len(cells))
 	parts := make([]int64, len(cells))
@@ -190,18 +190,18 @@ func (r *reader) split(whole Row, cells []cell, k key, yield func(Row) bool) boo
 		rows[i] = Row{Date: whole.Date, Campaign: whole.Campaign, Group: whole.Group, Country: cells[i].country, AgeRange: cells[i].age, Gender: cells[i].gender, Device: cells[i].device}
 	}
 	for _, m := range t.measures {
-		if of := temper(m); of != tempered {
+		if of := weightGroup(m); of != tempered {
 			for i := range cells {
-				weights[i] = cells[i].weight * k.number(of).number(int64(i)).between(700, 1300)
+				weights[i] = cells[i].weight * k.numbered(of).numbered(int64(i)).intBetween(700, 1300)
 			}
 			tempered = of
 		}
 		quantum := int64(1)
 		switch {
 		case m == fact.Conversions:
-			quantum = t.credit
+			quantum = t.conversionStep
 		case m.Money():
-			quantum = t.quantum
+			quantum = t.moneyStep
 		}
 		divide(whole.Values.V[m]/quantum, weights, parts)
 		for i := range rows {
@@ -209,7 +209,7 @@ func (r *reader) split(whole Row, cells []cell, k key, yield func(Row) bool) boo
 		}
 	}
 	for i := range rows {
-		if !empty(&rows[i].Values) && !yield(rows[i]) {
+		if !isZero(&rows[i].Values) && !yield(rows[i]) {
 			return false
 		}
 	}

@@ -38,23 +38,23 @@ type Server struct {
 	o       Options
 	own     World
 	state   *state
-	faults  faults
+	faults  faultRules
 	journal journal
 	control http.Handler
 
 	mu sync.Mutex
-	// known are the accounts of all worlds that were ever opened, by id;
+	// accountRefs are the accounts of all worlds that were ever opened, by id;
 	// accounts are those that were looked into.
-	known    map[string]place
-	accounts map[place]*Account
-	// standing is the time that the clock was set to, ahead how far it is
+	accountRefs map[string]accountRef
+	accounts    map[accountRef]*Account
+	// frozenTime is the time that the clock was set to, ahead how far it is
 	// ahead while it runs.
-	standing *time.Time
-	ahead    time.Duration
+	frozenTime  *time.Time
+	clockOffset time.Duration
 }
 
-// place is where an account is.
-type place struct {
+// accountRef is where an account is.
+type accountRef struct {
 	World    World
 	Platform string
 }
@@ -75,15 +75,15 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		o: o, own: World{o.Seed, o.Currency, o.Timezone}, state: st, faults: faults{dice: key(0).number(o.Seed).text("faults")},
-		known: map[string]place{}, accounts: map[place]*Account{},
+		o: o, own: World{o.Seed, o.Currency, o.Timezone}, state: st, faults: faultRules{random: seedKey(0).numbered(o.Seed).named("faults")},
+		accountRefs: map[string]accountRef{}, accounts: map[accountRef]*Account{},
 	}
-	s.control = s.controls()
-	if _, err := s.know(s.own); err != nil {
+	s.control = s.controlHandler()
+	if _, err := s.registerWorld(s.own); err != nil {
 		return nil, err
 	}
 	for _, w := range st.worlds() {
-		if _, err := s.know(w); err != nil {
+		if _, err := s.registerWorld(w); err != nil {
 			return nil, fmt.Errorf("read the sandbox's state: %w", err)
 		}
 	}
@@ -97,39 +97,39 @@ func (s *Server) Own() World { return s.own }
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.standing != nil {
-		return *s.standing
+	if s.frozenTime != nil {
+		return *s.frozenTime
 	}
-	return s.o.Now().Add(s.ahead)
+	return s.o.Now().Add(s.clockOffset)
 }
 
-// know checks a world, remembers its accounts and returns its zone.
-func (s *Server) know(w World) (*time.Location, error) {
-	zone, err := w.check()
+// registerWorld checks a world, remembers its accounts and returns its zone.
+func (s *Server) registerWorld(w World) (*time.Location, error) {
+	zone, err := w.validate()
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, d := range dialects {
-		s.known[accountID(w, d.Platform())] = place{w, d.Platform()}
+	for _, d := range platformAPIs {
+		s.accountRefs[accountID(w, d.Platform())] = accountRef{w, d.Platform()}
 	}
 	if w != s.own {
-		s.state.know(w)
+		s.state.addWorld(w)
 	}
 	return zone, nil
 }
 
-// account finds the account of a world on a platform, or makes it.
-func (s *Server) account(w World, platform string) (*Account, error) {
-	at := place{w, platform}
+// accountOf finds the account of a world on a platform, or makes it.
+func (s *Server) accountOf(w World, platform string) (*Account, error) {
+	at := accountRef{w, platform}
 	s.mu.Lock()
 	a := s.accounts[at]
 	s.mu.Unlock()
 	if a != nil {
 		return a, nil
 	}
-	zone, err := s.know(w)
+	zone, err := s.registerWorld(w)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *Server) account(w World, platform string) (*Account, error) {
 	defer s.mu.Unlock()
 	// Who made it first has given it away already.
 	if s.accounts[at] == nil {
-		s.accounts[at] = build(w, zone, platform, s.o.Scale)
+		s.accounts[at] = buildAccount(w, zone, platform, s.o.Scale)
 	}
 	return s.accounts[at], nil
 }
@@ -145,12 +145,12 @@ func (s *Server) account(w World, platform string) (*Account, error) {
 // Account finds an account by its id, in any world that was opened.
 func (s *Server) Account(id string) (*Account, bool) {
 	s.mu.Lock()
-	at, ok := s.known[id]
+	at, ok := s.accountRefs[id]
 	s.mu.Unlock()
 	if !ok {
 		return nil, false
 	}
-	a, err := s.account(at.World, at.Platform)
+	a, err := s.accountOf(at.World, at.Platform)
 	return a, err == nil
 }
 
@@ -163,7 +163,7 @@ func (s *Server) Runs(account, campaign string) (runs, known bool) {
 	}
 	for _, c := range a.Campaigns {
 		if c.ID == campaign {
-			return s.state.runsOf(a).now(c, s.Today(a)), true
+			return s.state.runChangesOf(a).runsNow(c, s.Today(a)), true
 		}
 	}
 	return false, false
@@ -173,7 +173,7 @@ func (s *Server) Runs(account, campaign string) (runs, known bool) {
 // on the platform's own pages.
 func (s *Server) Revoke(token string) {
 	if c, ok := readToken(token); ok {
-		s.state.revoke(c.Grant)
+		s.state.addRevoked(c.Grant)
 	}
 }
 
@@ -182,7 +182,7 @@ func (s *Server) Today(a *Account) clock.Date { return clock.DateIn(s.Now(), a.z
 
 // Rows lists what an account reports at a level now, as a session does.
 func (s *Server) Rows(a *Account, level Level, first, last clock.Date) iter.Seq[Row] {
-	return s.rows(a, level, first, last, s.Today(a))
+	return s.rowsAsOf(a, level, first, last, s.Today(a))
 }
 
 // Access is what opens one account.
@@ -204,18 +204,18 @@ func (s *Server) Grant(w World) (map[string]Access, error) {
 	if w.Timezone == "" {
 		w.Timezone = s.own.Timezone
 	}
-	if _, err := s.know(w); err != nil {
+	if _, err := s.registerWorld(w); err != nil {
 		return nil, err
 	}
 	opened := map[string]Access{}
-	for _, d := range dialects {
-		t := s.issue(issuerOf(d.Platform()), w, s.state.next(), s.Now())
+	for _, d := range platformAPIs {
+		t := s.issueTokens(issuerOf(d.Platform()), w, s.state.nextSerial(), s.Now())
 		access := Access{AccountID: accountID(w, d.Platform()), AccessToken: t.Access}
 		if t.Refresh != "" {
 			access.RefreshToken = &t.Refresh
 		}
-		if t.Lives > 0 {
-			seconds := int64(t.Lives / time.Second)
+		if t.AccessLifetime > 0 {
+			seconds := int64(t.AccessLifetime / time.Second)
 			access.ExpiresIn = &seconds
 		}
 		opened[d.Platform()] = access
@@ -233,14 +233,14 @@ type Address struct {
 
 // Addresses lists all platforms.
 func (s *Server) Addresses() (list []Address) {
-	for _, d := range dialects {
+	for _, d := range platformAPIs {
 		list = append(list, Address{d.Platform(), d.Prefix(), accountID(s.own, d.Platform())})
 	}
 	return list
 }
 
-func dialectOf(platform string) Dialect {
-	for _, d := range dialects {
+func apiOf(platform string) PlatformAPI {
+	for _, d := range platformAPIs {
 		if d.Platform() == platform {
 			return d
 		}
@@ -249,7 +249,7 @@ func dialectOf(platform string) Dialect {
 }
 
 func platformNames() (names []string) {
-	for _, d := range dialects {
+	for _, d := range platformAPIs {
 		names = append(names, d.Platform())
 	}
 	return names
@@ -257,7 +257,7 @@ func platformNames() (names []string) {
 
 // route finds the platform that a call is for, the address at which that was
 // found, and the call as the platform sees it.
-func route(r *http.Request) (d Dialect, base string, seen *http.Request) {
+func route(r *http.Request) (d PlatformAPI, base string, seen *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -266,7 +266,7 @@ func route(r *http.Request) (d Dialect, base string, seen *http.Request) {
 	if r.TLS != nil || r.URL.Scheme == "https" {
 		scheme = "https://"
 	}
-	for _, d := range dialects {
+	for _, d := range platformAPIs {
 		for _, h := range d.Hosts() {
 			if strings.EqualFold(h, host) {
 				return d, scheme + r.Host, r
@@ -307,40 +307,40 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.play(s.session(d, r.URL.Path, base), w, r, entry(d.Platform(), r, body))
+	s.serveCall(s.newCall(d, r.URL.Path, base), w, r, newEntry(d.Platform(), r, body))
 }
 
-// session begins a call to a platform.
-func (s *Server) session(d Dialect, path, base string) *Session {
-	return &Session{server: s, dialect: d, now: s.Now(), path: path, base: base, decided: map[string]bool{}}
+// newCall begins a call to a platform.
+func (s *Server) newCall(d PlatformAPI, path, base string) *Call {
+	return &Call{server: s, api: d, now: s.Now(), path: path, base: base, faultResults: map[string]bool{}}
 }
 
-// play answers a call to a platform and notes it, also if the answer breaks
+// serveCall answers a call to a platform and notes it, also if the answer breaks
 // off.
-func (s *Server) play(session *Session, w http.ResponseWriter, r *http.Request, e Entry) {
-	watched := &watcher{ResponseWriter: w}
+func (s *Server) serveCall(call *Call, w http.ResponseWriter, r *http.Request, e Entry) {
+	recorder := &statusRecorder{ResponseWriter: w}
 	defer func() {
-		e.Status, e.Fault = max(watched.status, http.StatusOK), session.struck
-		s.journal.note(e)
+		e.Status, e.Fault = max(recorder.status, http.StatusOK), call.lastFault
+		s.journal.add(e)
 		// What could not be written is said in the next call, before anything
 		// is done there.
 		_ = s.state.flush()
 	}()
-	if fault := s.faults.strike(session); fault != nil {
-		session.struck = fault.Fault
-		fault.spoil(session, watched, r)
+	if fault := s.faults.chooseFault(call); fault != nil {
+		call.lastFault = fault.Fault
+		fault.answerWithFault(call, recorder, r)
 		return
 	}
-	session.dialect.Serve(session, watched, r)
+	call.api.Serve(call, recorder, r)
 }
 
-// watcher sees which status was answered.
-type watcher struct {
+// statusRecorder sees which status was answered.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
-func (w *watcher) WriteHeader(status int) {
+func (w *statusRecorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
@@ -348,7 +348,7 @@ func (w *watcher) WriteHeader(status int) {
 }
 
 // Unwrap is for http.ResponseController.
-func (w *watcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Do answers a request without a network, so that the server can stand where
 // an HTTP client does. An answer that breaks off fails while it is read.
@@ -362,8 +362,8 @@ func (s *Server) Do(req *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	defer func(body io.Closer) { _ = body.Close() }(r.Body)
-	answer := &recorder{header: http.Header{}}
-	whole := answer.record(s, r)
+	answer := &answerRecorder{header: http.Header{}}
+	whole := answer.serve(s, r)
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -372,7 +372,7 @@ func (s *Server) Do(req *http.Request) (*http.Response, error) {
 	}
 	var body io.Reader = &answer.body
 	if !whole {
-		body = io.MultiReader(body, broken{})
+		body = io.MultiReader(body, truncatedBody{})
 	}
 	status := max(answer.status, http.StatusOK)
 	return &http.Response{
@@ -381,33 +381,33 @@ func (s *Server) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// broken is the rest of an answer that does not come.
-type broken struct{}
+// truncatedBody is the rest of an answer that does not come.
+type truncatedBody struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// recorder keeps an answer.
-type recorder struct {
+// answerRecorder keeps an answer.
+type answerRecorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (a *recorder) Header() http.Header { return a.header }
+func (a *answerRecorder) Header() http.Header { return a.header }
 
-func (a *recorder) WriteHeader(status int) {
+func (a *answerRecorder) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
 }
 
-func (a *recorder) Write(b []byte) (int, error) {
+func (a *answerRecorder) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(b)
 }
 
-// record lets a handler answer and reports whether it came to its end.
-func (a *recorder) record(h http.Handler, r *http.Request) (whole bool) {
+// serve lets a handler answer and reports whether it came to its end.
+func (a *answerRecorder) serve(h http.Handler, r *http.Request) (whole bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			if err, ok := p.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {

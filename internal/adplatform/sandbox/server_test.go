@@ -20,9 +20,9 @@ import (
 	"fanfare/internal/fact"
 )
 
-// call sends a request without a network and reads the answer as far as it
+// sendRequest sends a request without a network and reads the answer as far as it
 // comes.
-func call(t *testing.T, s *Server, method, address, body string, header ...string) (status int, text string, err error) {
+func sendRequest(t *testing.T, s *Server, method, address, body string, header ...string) (status int, text string, err error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	if err != nil {
@@ -40,10 +40,10 @@ func call(t *testing.T, s *Server, method, address, body string, header ...strin
 	return resp.StatusCode, string(b), err
 }
 
-// controlled calls the sandbox's own API, wants a status and reads the data.
-func controlled(t *testing.T, s *Server, want int, method, path, body string, data any) string {
+// callControl calls the sandbox's own API, wants a status and reads the data.
+func callControl(t *testing.T, s *Server, want int, method, path, body string, data any) string {
 	t.Helper()
-	status, text, err := call(t, s, method, "http://sandbox"+controlPrefix+path, body)
+	status, text, err := sendRequest(t, s, method, "http://sandbox"+controlPrefix+path, body)
 	if err != nil || status != want {
 		t.Fatalf("%s %s %s: got %d %s (%v) want %d", method, path, body, status, text, err, want)
 	}
@@ -72,12 +72,12 @@ func campaignsURL(t *testing.T, s *Server, base string) string {
 // network and without.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
-	_, want, err := call(t, s, http.MethodGet, campaignsURL(t, s, "https://graph.facebook.com"), "")
+	s := newTestServer(t, Options{Seed: 4})
+	_, want, err := sendRequest(t, s, http.MethodGet, campaignsURL(t, s, "https://graph.facebook.com"), "")
 	if err != nil || !strings.Contains(want, "Black Friday") {
 		t.Fatalf("got %s (%v) want campaigns", want, err)
 	}
-	if _, got, err := call(t, s, http.MethodGet, campaignsURL(t, s, "http://sandbox:8787/meta"), ""); err != nil || got != want {
+	if _, got, err := sendRequest(t, s, http.MethodGet, campaignsURL(t, s, "http://sandbox:8787/meta"), ""); err != nil || got != want {
 		t.Errorf("below the prefix: got %s (%v) want %s", got, err, want)
 	}
 	over := httptest.NewServer(s)
@@ -91,14 +91,14 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("over a network: got %s (%v) want %s", b, err, want)
 	}
 	for _, address := range []string{"http://sandbox/", "http://sandbox/metaphor/v26.0", "https://example.com/v26.0/me"} {
-		if status, text, _ := call(t, s, http.MethodGet, address, ""); status != http.StatusNotFound || !strings.Contains(text, "/_sandbox/seed") {
+		if status, text, _ := sendRequest(t, s, http.MethodGet, address, ""); status != http.StatusNotFound || !strings.Contains(text, "/_sandbox/seed") {
 			t.Errorf("%s: got %d %s want 404 and where platforms are", address, status, text)
 		}
 	}
 }
 
-// TestRouteKeepsTheQuery wants what a dialect reads to be as it was written.
-func TestRouteKeepsTheQuery(t *testing.T) {
+// TestRouteKeepsQuery wants what a dialect reads to be as it was written.
+func TestRouteKeepsQuery(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "http://sandbox/linkedin/rest/a%2Fb?q=List(urn%3Ali%3A1)&x=(a:b)", nil)
 	d, base, seen := route(r)
@@ -113,9 +113,9 @@ func TestRouteKeepsTheQuery(t *testing.T) {
 // TestFaults lets each fault that every platform has strike once.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
+	s := newTestServer(t, Options{Seed: 4})
 	address := campaignsURL(t, s, "http://sandbox/meta")
-	_, whole, err := call(t, s, http.MethodGet, address, "")
+	_, whole, err := sendRequest(t, s, http.MethodGet, address, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func TestFaults(t *testing.T) {
 		{FaultRevokedToken, 400, "", false},
 		{FaultVersionSunset, 400, "", false},
 	} {
-		controlled(t, s, 200, http.MethodPost, "faults", fmt.Sprintf(`{"fault":%q,"count":1}`, tt.fault), nil)
-		status, text, err := call(t, s, http.MethodGet, address, "")
+		callControl(t, s, 200, http.MethodPost, "faults", fmt.Sprintf(`{"fault":%q,"count":1}`, tt.fault), nil)
+		status, text, err := sendRequest(t, s, http.MethodGet, address, "")
 		if status != tt.status || tt.text != "" && text != tt.text || tt.broken != errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: got %d %q (%v) want %d %q", tt.fault, status, text, err, tt.status, tt.text)
 		}
@@ -144,19 +144,19 @@ func TestFaults(t *testing.T) {
 		if e := log[len(log)-1]; e.Fault != tt.fault || e.Status != tt.status {
 			t.Errorf("%s: got %+v in the journal", tt.fault, e)
 		}
-		if status, text, err := call(t, s, http.MethodGet, address, ""); status != 200 || text != whole || err != nil {
+		if status, text, err := sendRequest(t, s, http.MethodGet, address, ""); status != 200 || text != whole || err != nil {
 			t.Errorf("after %s: got %d %q (%v) want all as before", tt.fault, status, text, err)
 		}
 	}
 }
 
-// TestResetOverANetwork breaks a real connection.
-func TestResetOverANetwork(t *testing.T) {
+// TestResetOverNetwork breaks a real connection.
+func TestResetOverNetwork(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
+	s := newTestServer(t, Options{Seed: 4})
 	over := httptest.NewServer(s)
 	defer over.Close()
-	if err := s.Strike(Rule{Fault: FaultReset}); err != nil {
+	if err := s.AddFault(FaultRule{Fault: FaultReset}); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := over.Client().Get(campaignsURL(t, s, over.URL+"/meta"))
@@ -169,28 +169,28 @@ func TestResetOverANetwork(t *testing.T) {
 	}
 }
 
-// TestSlow waits for an answer in a bubble where waiting costs nothing.
-func TestSlow(t *testing.T) {
+// TestSlowFault waits for an answer in a bubble where waiting costs nothing.
+func TestSlowFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := made(t, Options{Seed: 4})
-		if err := s.Strike(Rule{Fault: FaultSlow, Seconds: 90}); err != nil {
+		s := newTestServer(t, Options{Seed: 4})
+		if err := s.AddFault(FaultRule{Fault: FaultSlow, Seconds: 90}); err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if status, _, err := call(t, s, http.MethodGet, campaignsURL(t, s, "http://sandbox/meta"), ""); status != 200 || err != nil || time.Since(begun) != 90*time.Second {
+		if status, _, err := sendRequest(t, s, http.MethodGet, campaignsURL(t, s, "http://sandbox/meta"), ""); status != 200 || err != nil || time.Since(begun) != 90*time.Second {
 			t.Errorf("got %d (%v) after %s want 200 after 90 s", status, err, time.Since(begun))
 		}
 	})
 }
 
-// TestRules chooses calls by platform, path, number and chance.
-func TestRules(t *testing.T) {
+// TestFaultRules chooses calls by platform, path, number and chance.
+func TestFaultRules(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
+	s := newTestServer(t, Options{Seed: 4})
 	two := 2
-	for _, r := range []Rule{{Fault: Fault500, Platform: MetaAds, Path: "/insights", Count: &two}, {Fault: Fault503, Platform: TikTokAds, Probability: 0.3}} {
-		if err := s.Strike(r); err != nil {
+	for _, r := range []FaultRule{{Fault: Fault500, Platform: MetaAds, Path: "/insights", Count: &two}, {Fault: Fault503, Platform: TikTokAds, Probability: 0.3}} {
+		if err := s.AddFault(r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,13 +204,13 @@ func TestRules(t *testing.T) {
 		{MetaAds, "/v26.0/act_1/insights", true},
 		{MetaAds, "/v26.0/act_1/insights", false},
 	} {
-		if got := s.faults.take(Fault500, tt.platform, tt.path) != nil; got != tt.want {
+		if got := s.faults.matchRule(Fault500, tt.platform, tt.path) != nil; got != tt.want {
 			t.Errorf("call %d: got %v want %v", i, got, tt.want)
 		}
 	}
 	hits := 0
 	for range 1000 {
-		if s.faults.take(Fault503, TikTokAds, "/") != nil {
+		if s.faults.matchRule(Fault503, TikTokAds, "/") != nil {
 			hits++
 		}
 	}
@@ -218,11 +218,11 @@ func TestRules(t *testing.T) {
 		t.Errorf("got %d of 1000 want about 300", hits)
 	}
 	once := 1
-	if err := s.Strike(Rule{Fault: FaultTooLarge, Count: &once}); err != nil {
+	if err := s.AddFault(FaultRule{Fault: FaultTooLarge, Count: &once}); err != nil {
 		t.Fatal(err)
 	}
-	session := on(s, MetaAds)
-	if first, again, next := session.Fault(FaultTooLarge), session.Fault(FaultTooLarge), on(s, MetaAds).Fault(FaultTooLarge); !first || !again || next {
+	session := newTestCall(s, MetaAds)
+	if first, again, next := session.Fault(FaultTooLarge), session.Fault(FaultTooLarge), newTestCall(s, MetaAds).Fault(FaultTooLarge); !first || !again || next {
 		t.Errorf("got %v, asked again %v, and %v in the next call", first, again, next)
 	}
 	if left := s.faults.list(); len(left) != 1 || left[0].Fault != Fault503 {
@@ -230,44 +230,44 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestAnyFault wants a rule for all faults to come to each of them, and a
+// TestFaultAll wants a rule for all faults to come to each of them, and a
 // session to be told the same however often it asks.
-func TestAnyFault(t *testing.T) {
+func TestFaultAll(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
-	if err := s.Strike(Rule{Fault: FaultAll}); err != nil {
+	s := newTestServer(t, Options{Seed: 4})
+	if err := s.AddFault(FaultRule{Fault: FaultAll}); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for range 1000 {
-		session := on(s, MetaAds)
-		if r := s.faults.strike(session); r != nil {
+		session := newTestCall(s, MetaAds)
+		if r := s.faults.chooseFault(session); r != nil {
 			seen[r.Fault] = true
 			continue
 		}
 		hit := ""
-		for _, name := range ownFaults {
+		for _, name := range platformFaults {
 			if session.Fault(name) {
 				hit = name
 			}
 		}
-		if hit == "" || !session.Fault(hit) || session.struck != hit {
+		if hit == "" || !session.Fault(hit) || session.lastFault != hit {
 			t.Fatalf("got %q, which is not so any more", hit)
 		}
 		seen[hit] = true
 	}
-	if want := len(commonFaults) + len(ownFaults); len(seen) != want {
+	if want := len(commonFaults) + len(platformFaults); len(seen) != want {
 		t.Errorf("got %d faults want %d: %v", len(seen), want, seen)
 	}
 }
 
-// TestControls goes through what can be asked of the sandbox itself.
-func TestControls(t *testing.T) {
+// TestControlOperations goes through what can be asked of the sandbox itself.
+func TestControlOperations(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
+	s := newTestServer(t, Options{Seed: 4})
 	var opened, again map[string]Access
-	controlled(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &opened)
-	controlled(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &again)
+	callControl(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &opened)
+	callControl(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &again)
 	if len(opened) != 5 || opened[MetaAds].AccountID != again[MetaAds].AccountID || opened[MetaAds].AccessToken == again[MetaAds].AccessToken {
 		t.Errorf("got %v and then %v want the same accounts and other tokens", opened, again)
 	}
@@ -278,7 +278,7 @@ func TestControls(t *testing.T) {
 		t.Errorf("got %+v want a token for an hour, and one to renew it", a)
 	}
 	var own map[string]Access
-	controlled(t, s, 200, http.MethodPost, "grants", "", &own)
+	callControl(t, s, 200, http.MethodPost, "grants", "", &own)
 	if got, want := own[GA4].AccountID, accountID(s.own, GA4); got != want {
 		t.Errorf("got %s want %s", got, want)
 	}
@@ -305,20 +305,20 @@ func TestControls(t *testing.T) {
 		{404, "GET", "nothing", "", "grants, truth"},
 		{404, "PUT", "clock", "", "PUT"},
 	} {
-		if text := controlled(t, s, tt.status, tt.method, tt.path, tt.body, nil); !strings.Contains(text, tt.says) || !strings.Contains(text, `{"error":{"code":`) {
+		if text := callControl(t, s, tt.status, tt.method, tt.path, tt.body, nil); !strings.Contains(text, tt.says) || !strings.Contains(text, `{"error":{"code":`) {
 			t.Errorf("%s %s %s: got %s want it to say %s", tt.method, tt.path, tt.body, text, tt.says)
 		}
 	}
 	if len(s.faults.list()) != 0 {
 		t.Errorf("got %v want no rule of those that were refused", s.faults.list())
 	}
-	var rules []Rule
-	controlled(t, s, 200, http.MethodPost, "faults", `[{"fault":"reset","count":3},{"fault":"all","probability":0.05}]`, &rules)
+	var rules []FaultRule
+	callControl(t, s, 200, http.MethodPost, "faults", `[{"fault":"reset","count":3},{"fault":"all","probability":0.05}]`, &rules)
 	if len(rules) != 2 || *rules[0].Count != 3 || rules[1].Probability != 0.05 || rules[1].Seconds != 1 {
 		t.Errorf("got %+v", rules)
 	}
-	controlled(t, s, 204, http.MethodDelete, "faults", "", nil)
-	controlled(t, s, 200, http.MethodGet, "faults", "", &rules)
+	callControl(t, s, 204, http.MethodDelete, "faults", "", nil)
+	callControl(t, s, 200, http.MethodGet, "faults", "", &rules)
 	if len(rules) != 0 {
 		t.Errorf("got %+v want none", rules)
 	}
@@ -327,7 +327,7 @@ func TestControls(t *testing.T) {
 // TestClock stops the time, moves it and lets it go again.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{})
+	s := newTestServer(t, Options{})
 	for _, tt := range []struct {
 		body   string
 		want   string
@@ -343,11 +343,11 @@ func TestClock(t *testing.T) {
 			Now    string `json:"now"`
 			Stands bool   `json:"stands"`
 		}
-		controlled(t, s, 200, http.MethodPost, "clock", tt.body, &got)
+		callControl(t, s, 200, http.MethodPost, "clock", tt.body, &got)
 		if got.Now != tt.want || got.Stands != tt.stands {
 			t.Errorf("%s: got %+v want %s, standing: %v", tt.body, got, tt.want, tt.stands)
 		}
-		controlled(t, s, 200, http.MethodGet, "clock", "", &got)
+		callControl(t, s, 200, http.MethodGet, "clock", "", &got)
 		if got.Now != tt.want {
 			t.Errorf("after %s: got %s want %s", tt.body, got.Now, tt.want)
 		}
@@ -358,10 +358,10 @@ func TestClock(t *testing.T) {
 // null for what a platform does not report.
 func TestTruth(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4, Timezone: "Asia/Tokyo"})
+	s := newTestServer(t, Options{Seed: 4, Timezone: "Asia/Tokyo"})
 	first, last := clock.MakeDate(2026, 11, 1), clock.MakeDate(2026, 11, 20)
 	for _, platform := range platformNames() {
-		a := accountOf(t, s, platform)
+		a := testAccount(t, s, platform)
 		account := a.ID
 		switch platform {
 		case MetaAds:
@@ -370,11 +370,11 @@ func TestTruth(t *testing.T) {
 			account = a.ID[:3] + "-" + a.ID[3:6] + "-" + a.ID[6:]
 		}
 		var truth Truth
-		controlled(t, s, 200, http.MethodGet, "truth?account="+account+"&start_date="+first.String()+"&end_date="+last.String(), "", &truth)
+		callControl(t, s, 200, http.MethodGet, "truth?account="+account+"&start_date="+first.String()+"&end_date="+last.String(), "", &truth)
 		if truth.AccountID != a.ID || truth.Platform != platform || truth.Currency != "USD" || (truth.Timezone == "UTC") != (platform == LinkedInAds) || truth.AsOf != s.Today(a) {
 			t.Errorf("%s: got %+v", platform, truth)
 		}
-		for family, level := range levels {
+		for family, level := range familyLevels {
 			days := truth.Families[family.String()]
 			if platform == LinkedInAds && level == ByAgeAndGender {
 				if days != nil {
@@ -385,10 +385,10 @@ func TestTruth(t *testing.T) {
 			if len(days) != 20 {
 				t.Fatalf("%s, %s: got %d days want 20", platform, family, len(days))
 			}
-			sums := addUp(s, a, level, first, last, s.Today(a))
+			sums := sumByDay(s, a, level, first, last, s.Today(a))
 			for i, got := range days {
 				day := first + clock.Date(i)
-				want := a.traits.day(family, day, &fact.Values{V: sums[day]})
+				want := a.traits.truthDay(family, day, &fact.Values{V: sums[day]})
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s, %s:\n%s", platform, family, diff)
 				}
@@ -407,13 +407,13 @@ func TestTruth(t *testing.T) {
 // TestJournal wants calls as they came, without their secrets.
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 4})
-	_, _, _ = call(t, s, http.MethodPost, "https://graph.facebook.com/v26.0/1?access_token=hush1&x=a%2Cb", `status=PAUSED&client_secret=hush2&access%5Ftoken=hush3`,
+	s := newTestServer(t, Options{Seed: 4})
+	_, _, _ = sendRequest(t, s, http.MethodPost, "https://graph.facebook.com/v26.0/1?access_token=hush1&x=a%2Cb", `status=PAUSED&client_secret=hush2&access%5Ftoken=hush3`,
 		"Content-Type", "application/x-www-form-urlencoded", "Authorization", "Bearer hush4", "X-Other", "kept")
-	_, _, _ = call(t, s, http.MethodPost, "http://sandbox/tiktok/open_api/v1.3/oauth2/access_token/", `{"app_id":"7","secret":"hush5","list":[{"auth_code":"hush6"}],"n":1}`,
+	_, _, _ = sendRequest(t, s, http.MethodPost, "http://sandbox/tiktok/open_api/v1.3/oauth2/access_token/", `{"app_id":"7","secret":"hush5","list":[{"auth_code":"hush6"}],"n":1}`,
 		"Content-Type", "application/json", "Access-Token", "hush7")
 	var log []Entry
-	text := controlled(t, s, 200, http.MethodGet, "journal", "", &log)
+	text := callControl(t, s, 200, http.MethodGet, "journal", "", &log)
 	if strings.Contains(text, "hush") || len(log) != 2 {
 		t.Fatalf("got %s", text)
 	}
@@ -426,35 +426,35 @@ func TestJournal(t *testing.T) {
 	if e.Platform != TikTokAds || e.Path != "/open_api/v1.3/oauth2/access_token/" || string(e.Body) != `{"app_id":"7","list":[{"auth_code":"[sealed]"}],"n":1,"secret":"[sealed]"}` || e.Header.Get("Access-Token") != "[sealed]" {
 		t.Errorf("got %+v, body %s", e, e.Body)
 	}
-	controlled(t, s, 204, http.MethodDelete, "journal", "", nil)
+	callControl(t, s, 204, http.MethodDelete, "journal", "", nil)
 	if left := s.Journal(); len(left) != 0 {
 		t.Errorf("got %v want nothing", left)
 	}
 	for i := range 2*maxJournal + 5 {
-		s.journal.note(Entry{Status: i})
+		s.journal.add(Entry{Status: i})
 	}
 	if got := s.Journal(); len(got) != maxJournal || got[maxJournal-1].Status != 2*maxJournal+4 || got[0].Status != maxJournal+5 {
 		t.Errorf("got %d calls from %d", len(got), got[0].Status)
 	}
 }
 
-// TestStateIsWritten wants what a call has done to be in the file when it is
+// TestStateIsWrittenBeforeAnswer wants what a call has done to be in the file when it is
 // answered.
-func TestStateIsWritten(t *testing.T) {
+func TestStateIsWrittenBeforeAnswer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
-	s := made(t, Options{State: file})
+	s := newTestServer(t, Options{State: file})
 	opened, err := s.Grant(s.own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := accountOf(t, s, MetaAds).Campaigns[0]
-	status, text, err := call(t, s, http.MethodPost, "https://graph.facebook.com/v26.0/"+c.ID, "status=PAUSED", "Content-Type", "application/x-www-form-urlencoded", "Authorization", "Bearer "+opened[MetaAds].AccessToken)
+	c := testAccount(t, s, MetaAds).Campaigns[0]
+	status, text, err := sendRequest(t, s, http.MethodPost, "https://graph.facebook.com/v26.0/"+c.ID, "status=PAUSED", "Content-Type", "application/x-www-form-urlencoded", "Authorization", "Bearer "+opened[MetaAds].AccessToken)
 	if err != nil || status != 200 {
 		t.Fatalf("got %d %s (%v)", status, text, err)
 	}
-	again := made(t, Options{State: file})
-	if on(again, MetaAds).Runs(accountOf(t, again, MetaAds), c) {
+	again := newTestServer(t, Options{State: file})
+	if newTestCall(again, MetaAds).Runs(testAccount(t, again, MetaAds), c) {
 		t.Error("the campaign runs again")
 	}
 }
@@ -462,11 +462,11 @@ func TestStateIsWritten(t *testing.T) {
 // TestStateCannotBeWritten wants callers to be told.
 func TestStateCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{State: filepath.Join(t.TempDir(), "gone", "state.json")})
+	s := newTestServer(t, Options{State: filepath.Join(t.TempDir(), "gone", "state.json")})
 	if _, err := s.Grant(s.own); err == nil {
 		t.Error("got no error from a folder that is not there")
 	}
-	if status, text, _ := call(t, s, http.MethodGet, "http://sandbox/meta/", ""); status != 500 || !strings.Contains(text, "state") {
+	if status, text, _ := sendRequest(t, s, http.MethodGet, "http://sandbox/meta/", ""); status != 500 || !strings.Contains(text, "state") {
 		t.Errorf("got %d %s want 500 and why", status, text)
 	}
 }

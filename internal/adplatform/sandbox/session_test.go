@@ -15,14 +15,14 @@ import (
 	"fanfare/internal/clock"
 )
 
-// on begins a call to a platform.
-func on(s *Server, platform string) *Session { return s.session(dialectOf(platform), "/", "") }
+// newTestCall begins a call to a platform.
+func newTestCall(s *Server, platform string) *Call { return s.newCall(apiOf(platform), "/", "") }
 
-// later moves the clock.
-func later(s *Server, d time.Duration) { s.setClock(false, nil, d) }
+// advanceClock moves the clock.
+func advanceClock(s *Server, d time.Duration) { s.setClock(false, nil, d) }
 
-// TestConsent goes through the life of a grant on every platform.
-func TestConsent(t *testing.T) {
+// TestGrantLifecycle goes through the life of a grant on every platform.
+func TestGrantLifecycle(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		platform      string
@@ -37,29 +37,29 @@ func TestConsent(t *testing.T) {
 	} {
 		t.Run(tt.platform, func(t *testing.T) {
 			t.Parallel()
-			s := made(t, Options{Seed: 9})
-			code := on(s, tt.platform).Code()
-			first, err := on(s, tt.platform).Exchange(code)
-			if err != nil || first.Lives != tt.life || first.RefreshLives != tt.refresh || (first.Refresh != "") != tt.renews {
+			s := newTestServer(t, Options{Seed: 9})
+			code := newTestCall(s, tt.platform).Code()
+			first, err := newTestCall(s, tt.platform).Exchange(code)
+			if err != nil || first.AccessLifetime != tt.life || first.RefreshLifetime != tt.refresh || (first.Refresh != "") != tt.renews {
 				t.Fatalf("got %+v (%v)", first, err)
 			}
-			if _, err := on(s, tt.platform).Exchange(code); !errors.Is(err, ErrUnknownToken) {
+			if _, err := newTestCall(s, tt.platform).Exchange(code); !errors.Is(err, ErrUnknownToken) {
 				t.Errorf("the code again: got %v want %v", err, ErrUnknownToken)
 			}
-			a, err := on(s, tt.platform).Open(first.Access)
+			a, err := newTestCall(s, tt.platform).Open(first.Access)
 			if err != nil || a.ID != accountID(s.own, tt.platform) {
 				t.Fatalf("got %v (%v) want the account of the sandbox's own world", a, err)
 			}
 			for _, wrong := range []string{"", "sbx.", first.Access + "x", code, first.Refresh, strings.ToUpper(first.Access)} {
-				if _, err := on(s, tt.platform).Open(wrong); !errors.Is(err, ErrUnknownToken) {
+				if _, err := newTestCall(s, tt.platform).Open(wrong); !errors.Is(err, ErrUnknownToken) {
 					t.Errorf("%q opens: got %v want %v", wrong, err, ErrUnknownToken)
 				}
 			}
-			on(s, tt.platform).Revoke(first.Access)
-			if _, err := on(s, tt.platform).Open(first.Access); !errors.Is(err, ErrRevokedToken) {
+			newTestCall(s, tt.platform).Revoke(first.Access)
+			if _, err := newTestCall(s, tt.platform).Open(first.Access); !errors.Is(err, ErrRevokedToken) {
 				t.Errorf("after it was revoked: got %v want %v", err, ErrRevokedToken)
 			}
-			if _, err := on(s, tt.platform).Refresh(first.Refresh); tt.renews && !errors.Is(err, ErrRevokedToken) {
+			if _, err := newTestCall(s, tt.platform).Refresh(first.Refresh); tt.renews && !errors.Is(err, ErrRevokedToken) {
 				t.Errorf("refresh after it was revoked: got %v want %v", err, ErrRevokedToken)
 			}
 		})
@@ -69,49 +69,49 @@ func TestConsent(t *testing.T) {
 // TestRefresh lets tokens expire.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 9})
+	s := newTestServer(t, Options{Seed: 9})
 	issued := map[string]Tokens{}
 	for _, platform := range platformNames() {
-		tokens, err := on(s, platform).Exchange(on(s, platform).Code())
+		tokens, err := newTestCall(s, platform).Exchange(newTestCall(s, platform).Code())
 		if err != nil {
 			t.Fatal(err)
 		}
 		issued[platform] = tokens
 	}
-	stale := on(s, MetaAds).Code()
-	later(s, 59*days)
-	renewed, err := on(s, MetaAds).Refresh(issued[MetaAds].Access)
-	if err != nil || renewed.Lives != 60*days {
+	stale := newTestCall(s, MetaAds).Code()
+	advanceClock(s, 59*days)
+	renewed, err := newTestCall(s, MetaAds).Refresh(issued[MetaAds].Access)
+	if err != nil || renewed.AccessLifetime != 60*days {
 		t.Fatalf("got %+v (%v)", renewed, err)
 	}
-	if _, err := on(s, MetaAds).Exchange(stale); !errors.Is(err, ErrExpiredToken) {
+	if _, err := newTestCall(s, MetaAds).Exchange(stale); !errors.Is(err, ErrExpiredToken) {
 		t.Errorf("an old code: got %v want %v", err, ErrExpiredToken)
 	}
-	later(s, days)
+	advanceClock(s, days)
 	for platform, want := range map[string]error{GoogleAds: ErrExpiredToken, GA4: ErrExpiredToken, MetaAds: ErrExpiredToken, TikTokAds: nil, LinkedInAds: ErrExpiredToken} {
-		if _, err := on(s, platform).Open(issued[platform].Access); !errors.Is(err, want) {
+		if _, err := newTestCall(s, platform).Open(issued[platform].Access); !errors.Is(err, want) {
 			t.Errorf("%s: got %v want %v", platform, err, want)
 		}
 	}
-	if _, err := on(s, MetaAds).Refresh(issued[MetaAds].Access); !errors.Is(err, ErrExpiredToken) {
+	if _, err := newTestCall(s, MetaAds).Refresh(issued[MetaAds].Access); !errors.Is(err, ErrExpiredToken) {
 		t.Errorf("an expired token is exchanged: got %v want %v", err, ErrExpiredToken)
 	}
-	if _, err := on(s, MetaAds).Open(renewed.Access); err != nil {
+	if _, err := newTestCall(s, MetaAds).Open(renewed.Access); err != nil {
 		t.Errorf("the exchanged token: %v", err)
 	}
-	later(s, 300*days)
-	second, err := on(s, LinkedInAds).Refresh(issued[LinkedInAds].Refresh)
-	if err != nil || second.RefreshLives != 5*days || second.Refresh != issued[LinkedInAds].Refresh {
+	advanceClock(s, 300*days)
+	second, err := newTestCall(s, LinkedInAds).Refresh(issued[LinkedInAds].Refresh)
+	if err != nil || second.RefreshLifetime != 5*days || second.Refresh != issued[LinkedInAds].Refresh {
 		t.Errorf("consent lasts a year from its first day: got %+v (%v) want 5 more days", second, err)
 	}
-	later(s, 5*days)
-	if _, err := on(s, LinkedInAds).Refresh(issued[LinkedInAds].Refresh); !errors.Is(err, ErrExpiredToken) {
+	advanceClock(s, 5*days)
+	if _, err := newTestCall(s, LinkedInAds).Refresh(issued[LinkedInAds].Refresh); !errors.Is(err, ErrExpiredToken) {
 		t.Errorf("after a year: got %v want %v", err, ErrExpiredToken)
 	}
-	if _, err := on(s, GoogleAds).Refresh(issued[GA4].Refresh); err != nil {
+	if _, err := newTestCall(s, GoogleAds).Refresh(issued[GA4].Refresh); err != nil {
 		t.Errorf("a token of GA4 at the host that Google has for both: %v", err)
 	}
-	if _, err := on(s, TikTokAds).Open(issued[MetaAds].Access); !errors.Is(err, ErrUnknownToken) {
+	if _, err := newTestCall(s, TikTokAds).Open(issued[MetaAds].Access); !errors.Is(err, ErrUnknownToken) {
 		t.Errorf("a token of another platform: got %v want %v", err, ErrUnknownToken)
 	}
 }
@@ -119,23 +119,23 @@ func TestRefresh(t *testing.T) {
 // TestRotation ends a refresh token by its use.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{})
-	first, err := on(s, GoogleAds).Exchange(on(s, GoogleAds).Code())
+	s := newTestServer(t, Options{})
+	first, err := newTestCall(s, GoogleAds).Exchange(newTestCall(s, GoogleAds).Code())
 	if err != nil {
 		t.Fatal(err)
 	}
 	once := 1
-	if err := s.Strike(Rule{Fault: FaultRotatedToken, Count: &once}); err != nil {
+	if err := s.AddFault(FaultRule{Fault: FaultRotatedToken, Count: &once}); err != nil {
 		t.Fatal(err)
 	}
-	second, err := on(s, GoogleAds).Refresh(first.Refresh)
+	second, err := newTestCall(s, GoogleAds).Refresh(first.Refresh)
 	if err != nil || second.Refresh == first.Refresh {
 		t.Fatalf("got %+v (%v) want another refresh token", second, err)
 	}
-	if _, err := on(s, GoogleAds).Refresh(first.Refresh); !errors.Is(err, ErrUnknownToken) {
+	if _, err := newTestCall(s, GoogleAds).Refresh(first.Refresh); !errors.Is(err, ErrUnknownToken) {
 		t.Errorf("the old one: got %v want %v", err, ErrUnknownToken)
 	}
-	if third, err := on(s, GoogleAds).Refresh(second.Refresh); err != nil || third.Refresh != second.Refresh {
+	if third, err := newTestCall(s, GoogleAds).Refresh(second.Refresh); err != nil || third.Refresh != second.Refresh {
 		t.Errorf("the new one: got %+v (%v) want it kept", third, err)
 	}
 }
@@ -149,7 +149,7 @@ func TestPause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := s.account(s.own, rapid.SampledFrom(payers).Draw(t, "platform"))
+		a, err := s.accountOf(s.own, rapid.SampledFrom(adPlatforms).Draw(t, "platform"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestPause(t *testing.T) {
 		start := s.Today(a)
 		look := func() map[clock.Date]bool {
 			ran := map[clock.Date]bool{}
-			for r := range s.rows(a, ByCampaign, start-3, start+40, start+100) {
+			for r := range s.rowsAsOf(a, ByCampaign, start-3, start+40, start+100) {
 				if r.Campaign == c {
 					ran[r.Date] = true
 				}
@@ -168,17 +168,17 @@ func TestPause(t *testing.T) {
 		plan := look()
 		off := clock.Date(rapid.IntRange(0, 20).Draw(t, "runs for"))
 		gap := clock.Date(rapid.IntRange(0, 10).Draw(t, "rests for"))
-		later(s, time.Duration(off)*days)
-		on(s, a.Platform).SetRuns(a, c, false)
-		on(s, a.Platform).SetRuns(a, c, false)
+		advanceClock(s, time.Duration(off)*days)
+		newTestCall(s, a.Platform).SetRuns(a, c, false)
+		newTestCall(s, a.Platform).SetRuns(a, c, false)
 		paused := look()
-		later(s, time.Duration(gap)*days)
-		if on(s, a.Platform).Runs(a, c) {
+		advanceClock(s, time.Duration(gap)*days)
+		if newTestCall(s, a.Platform).Runs(a, c) {
 			t.Fatal("it runs after it was paused")
 		}
-		on(s, a.Platform).SetRuns(a, c, true)
+		newTestCall(s, a.Platform).SetRuns(a, c, true)
 		resumed := look()
-		if !on(s, a.Platform).Runs(a, c) {
+		if !newTestCall(s, a.Platform).Runs(a, c) {
 			t.Fatal("it is paused after it was resumed")
 		}
 		for day := start - 3; day <= start+40; day++ {
@@ -192,20 +192,20 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestEnded lets a campaign run that has come to its end.
-func TestEnded(t *testing.T) {
+// TestResumeAfterEnd lets a campaign run that has come to its end.
+func TestResumeAfterEnd(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 1})
-	a := accountOf(t, s, MetaAds)
+	s := newTestServer(t, Options{Seed: 1})
+	a := testAccount(t, s, MetaAds)
 	at := slices.IndexFunc(a.Campaigns, func(c *Campaign) bool { return c.End != 0 })
 	c := a.Campaigns[at]
-	if on(s, MetaAds).Runs(a, c) {
+	if newTestCall(s, MetaAds).Runs(a, c) {
 		t.Fatal("it runs after its end")
 	}
-	on(s, MetaAds).SetRuns(a, c, true)
-	later(s, 3*days)
+	newTestCall(s, MetaAds).SetRuns(a, c, true)
+	advanceClock(s, 3*days)
 	var ran []clock.Date
-	for r := range on(s, MetaAds).Rows(a, ByCampaign, c.End, s.Today(a)) {
+	for r := range newTestCall(s, MetaAds).Rows(a, ByCampaign, c.End, s.Today(a)) {
 		if r.Campaign == c {
 			ran = append(ran, r.Date)
 		}
@@ -216,12 +216,12 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestTwoLooksOnOneDay wants the same figures from the first moment of an
+// TestMetricsAreConstantWithinDay wants the same figures from the first moment of an
 // account's day to the last, and others on the next.
-func TestTwoLooksOnOneDay(t *testing.T) {
+func TestMetricsAreConstantWithinDay(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Timezone: "Pacific/Auckland"})
-	a := accountOf(t, s, MetaAds)
+	s := newTestServer(t, Options{Timezone: "Pacific/Auckland"})
+	a := testAccount(t, s, MetaAds)
 	begin, end, _ := clock.ParseDay("2026-10-20", a.zone)
 	look := func(at time.Time) map[clock.Date]Row {
 		s.setClock(true, &at, 0)
@@ -246,41 +246,41 @@ func TestTwoLooksOnOneDay(t *testing.T) {
 func TestStateIsKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
-	s := made(t, Options{Seed: 3, State: file})
+	s := newTestServer(t, Options{Seed: 3, State: file})
 	other := World{77, "EUR", "Europe/Berlin"}
 	opened, err := s.Grant(other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := on(s, MetaAds).Open(opened[MetaAds].AccessToken)
+	a, err := newTestCall(s, MetaAds).Open(opened[MetaAds].AccessToken)
 	if err != nil {
 		t.Fatal(err)
 	}
-	on(s, MetaAds).SetRuns(a, a.Campaigns[0], false)
-	on(s, TikTokAds).Revoke(opened[TikTokAds].AccessToken)
-	code := on(s, LinkedInAds).Code()
-	if _, err := on(s, LinkedInAds).Exchange(code); err != nil {
+	newTestCall(s, MetaAds).SetRuns(a, a.Campaigns[0], false)
+	newTestCall(s, TikTokAds).Revoke(opened[TikTokAds].AccessToken)
+	code := newTestCall(s, LinkedInAds).Code()
+	if _, err := newTestCall(s, LinkedInAds).Exchange(code); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.state.flush(); err != nil {
 		t.Fatal(err)
 	}
 
-	s = made(t, Options{Seed: 3, State: file})
+	s = newTestServer(t, Options{Seed: 3, State: file})
 	a, ok := s.Account(opened[MetaAds].AccountID)
 	if !ok || a.World != other {
 		t.Fatalf("got %v (%v) want the account of the other world", a, ok)
 	}
-	if on(s, MetaAds).Runs(a, a.Campaigns[0]) {
+	if newTestCall(s, MetaAds).Runs(a, a.Campaigns[0]) {
 		t.Error("the campaign runs again")
 	}
-	if _, err := on(s, MetaAds).Open(opened[MetaAds].AccessToken); err != nil {
+	if _, err := newTestCall(s, MetaAds).Open(opened[MetaAds].AccessToken); err != nil {
 		t.Errorf("a token from before: %v", err)
 	}
-	if _, err := on(s, TikTokAds).Open(opened[TikTokAds].AccessToken); !errors.Is(err, ErrRevokedToken) {
+	if _, err := newTestCall(s, TikTokAds).Open(opened[TikTokAds].AccessToken); !errors.Is(err, ErrRevokedToken) {
 		t.Errorf("a revoked token from before: got %v want %v", err, ErrRevokedToken)
 	}
-	if _, err := on(s, LinkedInAds).Exchange(code); !errors.Is(err, ErrUnknownToken) {
+	if _, err := newTestCall(s, LinkedInAds).Exchange(code); !errors.Is(err, ErrUnknownToken) {
 		t.Errorf("a used code from before: got %v want %v", err, ErrUnknownToken)
 	}
 	again, err := s.Grant(other)

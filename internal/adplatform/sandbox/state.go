@@ -21,27 +21,27 @@ import (
 type state struct {
 	file string
 
-	mu    sync.Mutex
-	kept  kept
-	dirty bool
+	mu     sync.Mutex
+	stored storedState
+	dirty  bool
 }
 
-// kept is the state as it is in the file.
-type kept struct {
+// storedState is the state as it is in the file.
+type storedState struct {
 	// Serial is the last number given to a token.
 	Serial int64 `json:"serial"`
 	// Worlds are those that were opened besides the sandbox's own.
 	Worlds []World `json:"worlds"`
 	// Runs are the changes by account and campaign, oldest first.
-	Runs map[string]map[string][]change `json:"runs"`
+	Runs map[string]map[string][]runChange `json:"runs"`
 	// Revoked are grants, Spent the serials of codes and refresh tokens that
 	// were good for one use.
 	Revoked []int64 `json:"revoked"`
 	Spent   []int64 `json:"spent"`
 }
 
-// change is a campaign set to run or to pause on a day.
-type change struct {
+// runChange is a campaign set to run or to pause on a day.
+type runChange struct {
 	Day clock.Date `json:"day"`
 	Run bool       `json:"run"`
 }
@@ -56,13 +56,13 @@ func openState(file string) (*state, error) {
 		case err != nil:
 			return nil, fmt.Errorf("read the sandbox's state: %w", err)
 		default:
-			if err := json.Unmarshal(b, &s.kept); err != nil {
+			if err := json.Unmarshal(b, &s.stored); err != nil {
 				return nil, fmt.Errorf("read the sandbox's state: %s is not one: move it away to begin anew: %w", file, err)
 			}
 		}
 	}
-	if s.kept.Runs == nil {
-		s.kept.Runs = map[string]map[string][]change{}
+	if s.stored.Runs == nil {
+		s.stored.Runs = map[string]map[string][]runChange{}
 	}
 	return s, nil
 }
@@ -75,7 +75,7 @@ func (s *state) flush() error {
 	if !s.dirty || s.file == "" {
 		return nil
 	}
-	b, err := json.Marshal(s.kept, json.Deterministic(true), jsontext.WithIndent("  "))
+	b, err := json.Marshal(s.stored, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("write the sandbox's state: %w", err)
 	}
@@ -103,44 +103,44 @@ func replaceFile(name string, b []byte) error {
 	return nil
 }
 
-// next is a number that no token has.
-func (s *state) next() int64 {
+// nextSerial is a number that no token has.
+func (s *state) nextSerial() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept.Serial++
+	s.stored.Serial++
 	s.dirty = true
-	return s.kept.Serial
+	return s.stored.Serial
 }
 
-func (s *state) revoked(grant int64) bool {
+func (s *state) isRevoked(grant int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.kept.Revoked, grant)
+	return slices.Contains(s.stored.Revoked, grant)
 }
 
-func (s *state) revoke(grant int64) {
+func (s *state) addRevoked(grant int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.kept.Revoked, grant) {
-		s.kept.Revoked = append(s.kept.Revoked, grant)
+	if !slices.Contains(s.stored.Revoked, grant) {
+		s.stored.Revoked = append(s.stored.Revoked, grant)
 		s.dirty = true
 	}
 }
 
-func (s *state) spent(serial int64) bool {
+func (s *state) isSpent(serial int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.kept.Spent, serial)
+	return slices.Contains(s.stored.Spent, serial)
 }
 
-// spend uses a token up. It reports false if somebody else was faster.
-func (s *state) spend(serial int64) bool {
+// markSpent uses a token up. It reports false if somebody else was faster.
+func (s *state) markSpent(serial int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.Contains(s.kept.Spent, serial) {
+	if slices.Contains(s.stored.Spent, serial) {
 		return false
 	}
-	s.kept.Spent = append(s.kept.Spent, serial)
+	s.stored.Spent = append(s.stored.Spent, serial)
 	s.dirty = true
 	return true
 }
@@ -148,52 +148,52 @@ func (s *state) spend(serial int64) bool {
 func (s *state) worlds() []World {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.kept.Worlds)
+	return slices.Clone(s.stored.Worlds)
 }
 
-// know remembers a world.
-func (s *state) know(w World) {
+// addWorld remembers a world.
+func (s *state) addWorld(w World) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.kept.Worlds, w) {
-		s.kept.Worlds = append(s.kept.Worlds, w)
+	if !slices.Contains(s.stored.Worlds, w) {
+		s.stored.Worlds = append(s.stored.Worlds, w)
 		s.dirty = true
 	}
 }
 
-func (s *state) setRuns(a *Account, c *Campaign, to change) {
+func (s *state) addRunChange(a *Account, c *Campaign, to runChange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	campaigns := s.kept.Runs[a.ID]
+	campaigns := s.stored.Runs[a.ID]
 	if campaigns == nil {
-		campaigns = map[string][]change{}
-		s.kept.Runs[a.ID] = campaigns
+		campaigns = map[string][]runChange{}
+		s.stored.Runs[a.ID] = campaigns
 	}
 	campaigns[c.ID] = append(campaigns[c.ID], to)
 	s.dirty = true
 }
 
-// runs are the changes of one account's campaigns as they were at one moment.
-type runs map[string][]change
+// runChanges are the changes of one account's campaigns as they were at one moment.
+type runChanges map[string][]runChange
 
-// runsOf looks at the changes of an account. They only ever grow at the end,
+// runChangesOf looks at the changes of an account. They only ever grow at the end,
 // so a copy of the heads is one of the whole.
-func (s *state) runsOf(a *Account) runs {
+func (s *state) runChangesOf(a *Account) runChanges {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.kept.Runs[a.ID])
+	return maps.Clone(s.stored.Runs[a.ID])
 }
 
-// now reports whether a campaign runs at the end of what is known of a day.
-func (r runs) now(c *Campaign, today clock.Date) bool {
+// runsNow reports whether a campaign runs at the end of what is known of a day.
+func (r runChanges) runsNow(c *Campaign, today clock.Date) bool {
 	if changes := r[c.ID]; len(changes) > 0 {
 		return changes[len(changes)-1].Run
 	}
-	return c.planned(today)
+	return c.plannedOn(today)
 }
 
-// on reports whether a campaign ran at any time of a day.
-func (r runs) on(c *Campaign, day clock.Date) bool {
+// ranOn reports whether a campaign ran at any time of a day.
+func (r runChanges) ranOn(c *Campaign, day clock.Date) bool {
 	if day < c.Start {
 		return false
 	}
@@ -207,7 +207,7 @@ func (r runs) on(c *Campaign, day clock.Date) bool {
 		}
 	}
 	if !pushed {
-		return c.planned(day)
+		return c.plannedOn(day)
 	}
 	return on
 }

@@ -36,7 +36,7 @@ const (
 
 // tikTokCall is one call. account is nil where the call is not about one.
 type tikTokCall struct {
-	*Session
+	*Call
 	w       http.ResponseWriter
 	r       *http.Request
 	query   url.Values
@@ -60,8 +60,8 @@ type tikTokRoute struct {
 }
 
 var tikTokRoutes = map[string]tikTokRoute{
-	"oauth2/access_token/":      {http.MethodPost, true, false, (*tikTokCall).token},
-	"oauth2/revoke_token/":      {http.MethodPost, true, false, (*tikTokCall).revoke},
+	"oauth2/access_token/":      {http.MethodPost, true, false, (*tikTokCall).issueToken},
+	"oauth2/revoke_token/":      {http.MethodPost, true, false, (*tikTokCall).revokeToken},
 	"oauth2/advertiser/get/":    {http.MethodGet, false, true, (*tikTokCall).advertisers},
 	"advertiser/info/":          {http.MethodGet, false, true, (*tikTokCall).advertiser},
 	"campaign/get/":             {http.MethodGet, false, false, (*tikTokCall).campaigns},
@@ -73,10 +73,10 @@ var tikTokRoutes = map[string]tikTokRoute{
 }
 
 // Serve implements Dialect.
-func (tikTok) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
-	c := &tikTokCall{Session: s, w: w, r: r, query: r.URL.Query()}
+func (tikTok) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
+	c := &tikTokCall{Call: s, w: w, r: r, query: r.URL.Query()}
 	if r.URL.Path == "/portal/auth" {
-		c.authorize()
+		c.grantConsent()
 		return
 	}
 	path, current := strings.CutPrefix(r.URL.Path, "/open_api/v1.3/")
@@ -87,10 +87,10 @@ func (tikTok) Serve(s *Session, w http.ResponseWriter, r *http.Request) {
 	}
 	data, refused := c.serve(route)
 	if refused != nil {
-		tikTokAnswer(w, s, refused.code, refused.message, struct{}{})
+		writeTikTok(w, s, refused.code, refused.message, struct{}{})
 		return
 	}
-	tikTokAnswer(w, s, 0, "OK", data)
+	writeTikTok(w, s, 0, "OK", data)
 }
 
 // serve answers a call that may be answered.
@@ -108,15 +108,15 @@ func (c *tikTokCall) serve(route tikTokRoute) (any, *tikTokError) {
 	}
 	c.account = account
 	if !route.listed {
-		if refused := c.mayUse(c.query.Get("advertiser_id")); refused != nil {
+		if refused := c.checkAccess(c.query.Get("advertiser_id")); refused != nil {
 			return nil, refused
 		}
 	}
 	return route.answer(c)
 }
 
-// mayUse refuses the accounts of others, and one that is closed.
-func (c *tikTokCall) mayUse(advertiser string) *tikTokError {
+// checkAccess refuses the accounts of others, and one that is closed.
+func (c *tikTokCall) checkAccess(advertiser string) *tikTokError {
 	switch {
 	case advertiser != c.account.ID:
 		return &tikTokError{tikTokForbidden, "No permission to operate advertiser " + advertiser + "."}
@@ -126,8 +126,8 @@ func (c *tikTokCall) mayUse(advertiser string) *tikTokError {
 	return nil
 }
 
-// tikTokAnswer writes what every answer looks like.
-func tikTokAnswer(w http.ResponseWriter, s *Session, code int, message string, data any) {
+// writeTikTok writes what every answer looks like.
+func writeTikTok(w http.ResponseWriter, s *Call, code int, message string, data any) {
 	id := ""
 	if s != nil {
 		id = s.Now().UTC().Format("20060102150405") + "SANDBOX"
@@ -143,11 +143,11 @@ func (tikTok) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	if seconds > 1 {
 		message = "Too many requests: the QPM limit is reached."
 	}
-	tikTokAnswer(w, nil, tikTokThrottled, message, struct{}{})
+	writeTikTok(w, nil, tikTokThrottled, message, struct{}{})
 }
 
-// authorize is a person who grants access at once.
-func (c *tikTokCall) authorize() {
+// grantConsent is a person who grants access at once.
+func (c *tikTokCall) grantConsent() {
 	to, err := url.Parse(c.query.Get("redirect_uri"))
 	if err != nil || to.Host == "" || c.query.Get("app_id") == "" {
 		http.Error(c.w, "app_id or redirect_uri is missing", http.StatusBadRequest)
@@ -162,8 +162,8 @@ func (c *tikTokCall) authorize() {
 	http.Redirect(c.w, c.r, to.String(), http.StatusFound)
 }
 
-// body reads the members of a body that have to be there.
-func (c *tikTokCall) body(out any) *tikTokError {
+// readBody reads the members of a body that have to be there.
+func (c *tikTokCall) readBody(out any) *tikTokError {
 	if err := json.UnmarshalRead(http.MaxBytesReader(c.w, c.r.Body, 1<<20), out); err != nil {
 		return tikTokRefusal("The body is not the JSON that it should be.")
 	}
@@ -185,9 +185,9 @@ func (a tikTokApp) check() *tikTokError {
 	return nil
 }
 
-func (c *tikTokCall) token() (any, *tikTokError) {
+func (c *tikTokCall) issueToken() (any, *tikTokError) {
 	var in tikTokApp
-	if refused := c.body(&in); refused != nil {
+	if refused := c.readBody(&in); refused != nil {
 		return nil, refused
 	}
 	if refused := in.check(); refused != nil {
@@ -204,9 +204,9 @@ func (c *tikTokCall) token() (any, *tikTokError) {
 	return map[string]any{"access_token": tokens.Access, "advertiser_ids": []string{account.ID}, "scope": []int{1, 2, 3, 4}}, nil
 }
 
-func (c *tikTokCall) revoke() (any, *tikTokError) {
+func (c *tikTokCall) revokeToken() (any, *tikTokError) {
 	var in tikTokApp
-	if refused := c.body(&in); refused != nil {
+	if refused := c.readBody(&in); refused != nil {
 		return nil, refused
 	}
 	if refused := in.check(); refused != nil {
@@ -240,15 +240,15 @@ func (c *tikTokCall) advertiser() (any, *tikTokError) {
 	if c.Fault(FaultAccountDisabled) {
 		status = "STATUS_DISABLE"
 	}
-	item, refused := c.fields(map[string]any{
+	item, refused := c.selectFields(map[string]any{
 		"advertiser_id": c.account.ID, "name": c.account.Name, "currency": c.account.World.Currency,
 		"timezone": c.account.World.Timezone, "display_timezone": c.account.World.Timezone, "status": status,
 	})
 	return map[string]any{"list": []any{item}}, refused
 }
 
-// fields leaves of a thing what is asked for.
-func (c *tikTokCall) fields(item map[string]any) (map[string]any, *tikTokError) {
+// selectFields leaves of a thing what is asked for.
+func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokError) {
 	asked, err := tikTokList(c.query.Get("fields"))
 	if err != nil {
 		return nil, tikTokRefusal("fields must be a list.")

@@ -12,18 +12,18 @@ import (
 // tikTokObjectives are the objectives of kinds of campaigns.
 var tikTokObjectives = map[string]string{"awareness": "REACH", "traffic": "TRAFFIC", "sales": "WEB_CONVERSIONS", "leads": "LEAD_GENERATION", "video": "VIDEO_VIEWS"}
 
-// status is TikTok's word for whether a campaign runs.
-func (c *tikTokCall) status(of *Campaign) string {
+// campaignStatus is TikTok's word for whether a campaign runs.
+func (c *tikTokCall) campaignStatus(of *Campaign) string {
 	if c.Runs(c.account, of) {
 		return "ENABLE"
 	}
 	return "DISABLE"
 }
 
-// list answers with those of some things that are asked for.
-func (c *tikTokCall) list(items []map[string]any, most int) (any, *tikTokError) {
+// listPage answers with those of some things that are asked for.
+func (c *tikTokCall) listPage(items []map[string]any, most int) (any, *tikTokError) {
 	for i, item := range items {
-		kept, refused := c.fields(item)
+		kept, refused := c.selectFields(item)
 		if refused != nil {
 			return nil, refused
 		}
@@ -48,11 +48,11 @@ func (c *tikTokCall) campaigns() (any, *tikTokError) {
 		}
 		items = append(items, map[string]any{
 			"advertiser_id": c.account.ID, "campaign_id": x.ID, "campaign_name": x.Name, "objective_type": tikTokObjectives[x.Kind],
-			"operation_status": c.status(x), "secondary_status": "CAMPAIGN_STATUS_" + c.status(x),
+			"operation_status": c.campaignStatus(x), "secondary_status": "CAMPAIGN_STATUS_" + c.campaignStatus(x),
 			"budget_mode": "BUDGET_MODE_DAY", "budget": jsontext.Value(money.Amount{Micros: x.DailyBudget, Digits: 2}.String()),
 		})
 	}
-	return c.list(items, 1000)
+	return c.listPage(items, 1000)
 }
 
 func (c *tikTokCall) groups() (any, *tikTokError) {
@@ -65,11 +65,11 @@ func (c *tikTokCall) groups() (any, *tikTokError) {
 			}
 			items = append(items, map[string]any{
 				"advertiser_id": c.account.ID, "campaign_id": x.ID, "campaign_name": x.Name, "adgroup_id": g.ID, "adgroup_name": g.Name,
-				"operation_status": c.status(x), "audience_ids": audiences,
+				"operation_status": c.campaignStatus(x), "audience_ids": audiences,
 			})
 		}
 	}
-	return c.list(items, 1000)
+	return c.listPage(items, 1000)
 }
 
 func (c *tikTokCall) ads() (any, *tikTokError) {
@@ -79,12 +79,12 @@ func (c *tikTokCall) ads() (any, *tikTokError) {
 			for _, ad := range g.Ads {
 				items = append(items, map[string]any{
 					"advertiser_id": c.account.ID, "campaign_id": x.ID, "adgroup_id": g.ID, "ad_id": ad.ID, "ad_name": ad.Name,
-					"ad_text": ad.Text, "landing_page_url": ad.Link, "operation_status": c.status(x),
+					"ad_text": ad.Text, "landing_page_url": ad.Link, "operation_status": c.campaignStatus(x),
 				})
 			}
 		}
 	}
-	return c.list(items, 1000)
+	return c.listPage(items, 1000)
 }
 
 func (c *tikTokCall) audiences() (any, *tikTokError) {
@@ -92,7 +92,7 @@ func (c *tikTokCall) audiences() (any, *tikTokError) {
 	for _, x := range c.account.Audiences {
 		items = append(items, map[string]any{"audience_id": x.ID, "name": x.Name, "cover_num": x.Size, "is_valid": true, "audience_type": "Customer File Audience"})
 	}
-	return c.list(items, 100)
+	return c.listPage(items, 100)
 }
 
 func (c *tikTokCall) setStatus() (any, *tikTokError) {
@@ -101,10 +101,10 @@ func (c *tikTokCall) setStatus() (any, *tikTokError) {
 		Campaigns  []string `json:"campaign_ids"`
 		Status     string   `json:"operation_status"`
 	}
-	if refused := c.body(&in); refused != nil {
+	if refused := c.readBody(&in); refused != nil {
 		return nil, refused
 	}
-	if refused := c.mayUse(in.Advertiser); refused != nil {
+	if refused := c.checkAccess(in.Advertiser); refused != nil {
 		return nil, refused
 	}
 	if in.Status != "ENABLE" && in.Status != "DISABLE" {

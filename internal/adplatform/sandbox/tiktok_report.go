@@ -10,24 +10,24 @@ import (
 	"fanfare/internal/money"
 )
 
-// tikTokDays is how many days fit into a report.
-const tikTokDays = 30
+// tikTokMaxDays is how many days fit into a report.
+const tikTokMaxDays = 30
 
-// tikTokFigures are the metrics that are numbers.
-var tikTokFigures = map[string]fact.Measure{
+// tikTokMetrics are the metrics that are numbers.
+var tikTokMetrics = map[string]fact.Measure{
 	"impressions": fact.Impressions, "clicks": fact.Clicks, "spend": fact.Spend, "conversion": fact.Conversions, "total_purchase_value": fact.Revenue,
 	"engagements": fact.Engagements, "video_play_actions": fact.VideoViews, "video_views_p100": fact.VideoCompletions, "reach": fact.Reach,
 }
 
-// tikTokByAudience are those of them that reports by audience have.
-var tikTokByAudience = []string{"impressions", "clicks", "spend", "conversion"}
+// tikTokAudienceMetrics are those of them that reports by audience have.
+var tikTokAudienceMetrics = []string{"impressions", "clicks", "spend", "conversion"}
 
-// tikTokTexts are the metrics that only tell more about the row.
-var tikTokTexts = []string{"campaign_id", "campaign_name", "adgroup_id", "adgroup_name", "ad_name"}
+// tikTokAttributes are the metrics that only tell more about the row.
+var tikTokAttributes = []string{"campaign_id", "campaign_name", "adgroup_id", "adgroup_name", "ad_name"}
 
-// tikTokCuts are the reports that there are: type, data level and dimensions
+// tikTokReports are the reports that there are: type, data level and dimensions
 // besides the day, with the level that they are made from.
-var tikTokCuts = map[string]Level{
+var tikTokReports = map[string]Level{
 	"BASIC AUCTION_ADVERTISER advertiser_id":           ByAccount,
 	"BASIC AUCTION_CAMPAIGN campaign_id":               ByCampaign,
 	"BASIC AUCTION_ADGROUP adgroup_id":                 ByAd,
@@ -56,7 +56,7 @@ func (c *tikTokCall) readReport() (q tikTokQuery, refused *tikTokError) {
 	}
 	others := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(q.dimensions), func(name string) bool { return name == "stat_time_day" })))
 	kind := c.query.Get("report_type")
-	level, known := tikTokCuts[kind+" "+c.query.Get("data_level")+" "+strings.Join(others, ",")]
+	level, known := tikTokReports[kind+" "+c.query.Get("data_level")+" "+strings.Join(others, ",")]
 	if !known {
 		return q, tikTokRefusal("There is no report of this report_type, data_level and dimensions.")
 	}
@@ -65,18 +65,18 @@ func (c *tikTokCall) readReport() (q tikTokQuery, refused *tikTokError) {
 		return q, tikTokRefusal("metrics must be a list.")
 	}
 	for _, name := range q.metrics {
-		_, number := tikTokFigures[name]
+		_, number := tikTokMetrics[name]
 		if number && kind == "AUDIENCE" {
-			number = slices.Contains(tikTokByAudience, name)
+			number = slices.Contains(tikTokAudienceMetrics, name)
 		}
-		if !number && !slices.Contains(tikTokTexts, name) {
+		if !number && !slices.Contains(tikTokAttributes, name) {
 			return q, tikTokRefusal("metrics: " + name + " is not supported in this report.")
 		}
 	}
 	first, ok := clock.ParseDate(c.query.Get("start_date"))
 	last, also := clock.ParseDate(c.query.Get("end_date"))
-	if !ok || !also || last < first || last-first >= tikTokDays {
-		return q, tikTokRefusal("start_date and end_date must be days, with at most " + strconv.Itoa(tikTokDays) + " from one to the other.")
+	if !ok || !also || last < first || last-first >= tikTokMaxDays {
+		return q, tikTokRefusal("start_date and end_date must be days, with at most " + strconv.Itoa(tikTokMaxDays) + " from one to the other.")
 	}
 	q.first, q.last = first, last
 	return q, nil
@@ -97,32 +97,32 @@ func (c *tikTokCall) report() (any, *tikTokError) {
 			key = row.Campaign.ID
 		}
 		for _, name := range q.dimensions {
-			key += "|" + c.about(&row, name)
+			key += "|" + c.cellText(&row, name)
 		}
 		if i, known := at[key]; known {
-			rows[i].Values = together(rows[i].Values, row.Values)
+			rows[i].Values = addValues(rows[i].Values, row.Values)
 			continue
 		}
 		at[key] = len(rows)
 		rows = append(rows, row)
 	}
 	return c.page(len(rows), 1000, func(i int) map[string]any {
-		return map[string]any{"dimensions": c.texts(&rows[i], q.dimensions), "metrics": c.texts(&rows[i], q.metrics)}
+		return map[string]any{"dimensions": c.cellTexts(&rows[i], q.dimensions), "metrics": c.cellTexts(&rows[i], q.metrics)}
 	})
 }
 
-// texts are some of a row's dimensions or metrics, by name.
-func (c *tikTokCall) texts(row *Row, names []string) map[string]string {
+// cellTexts are some of a row's dimensions or metrics, by name.
+func (c *tikTokCall) cellTexts(row *Row, names []string) map[string]string {
 	texts := map[string]string{}
 	for _, name := range names {
-		texts[name] = c.about(row, name)
+		texts[name] = c.cellText(row, name)
 	}
 	return texts
 }
 
-// together adds up two rows that a platform does not tell apart. Whoever was
+// addValues adds up two rows that a platform does not tell apart. Whoever was
 // reached by one may have been by the other.
-func together(a, b fact.Values) (sum fact.Values) {
+func addValues(a, b fact.Values) (sum fact.Values) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		x, known := a.Get(m)
 		y, also := b.Get(m)
@@ -133,8 +133,8 @@ func together(a, b fact.Values) (sum fact.Values) {
 	return sum
 }
 
-// about is a row's dimension or metric, as text as everything is.
-func (c *tikTokCall) about(row *Row, name string) string {
+// cellText is a row's dimension or metric, as text as everything is.
+func (c *tikTokCall) cellText(row *Row, name string) string {
 	var text string
 	switch name {
 	case "stat_time_day":
@@ -154,7 +154,7 @@ func (c *tikTokCall) about(row *Row, name string) string {
 			text = "OTHERS"
 		}
 	default:
-		text = tikTokText(row, name)
+		text = rowText(row, name)
 	}
 	if text == "" {
 		return "-"
@@ -162,8 +162,8 @@ func (c *tikTokCall) about(row *Row, name string) string {
 	return text
 }
 
-// tikTokText names what a row belongs to, or writes one of its figures.
-func tikTokText(row *Row, name string) string {
+// rowText names what a row belongs to, or writes one of its figures.
+func rowText(row *Row, name string) string {
 	switch {
 	case row.Campaign != nil && name == "campaign_id":
 		return row.Campaign.ID
@@ -178,7 +178,7 @@ func tikTokText(row *Row, name string) string {
 	case row.Ad != nil && name == "ad_name":
 		return row.Ad.Name
 	}
-	m, number := tikTokFigures[name]
+	m, number := tikTokMetrics[name]
 	n, known := row.Values.Get(m)
 	switch {
 	case !number || !known:
@@ -186,7 +186,7 @@ func tikTokText(row *Row, name string) string {
 	case m.Money():
 		return money.Amount{Micros: n, Digits: 2}.String()
 	case m.Scaled():
-		return strconv.FormatInt(n/one, 10)
+		return strconv.FormatInt(n/million, 10)
 	}
 	return strconv.FormatInt(n, 10)
 }

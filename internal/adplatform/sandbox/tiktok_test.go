@@ -13,13 +13,13 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 )
 
-// opened is a sandbox with access to its account on a platform.
-type opened struct {
+// platformClient is a sandbox with access to its account on a platform.
+type platformClient struct {
 	*sandbox.Server
 	sandbox.Access
 }
 
-func openPlatform(t *testing.T, platform string) opened {
+func newPlatformClient(t *testing.T, platform string) platformClient {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Now: func() time.Time { return time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC) }})
 	if err != nil {
@@ -29,11 +29,11 @@ func openPlatform(t *testing.T, platform string) opened {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opened{server, granted[platform]}
+	return platformClient{server, granted[platform]}
 }
 
 // ask sends a request and reads a JSON answer.
-func (o opened) ask(t *testing.T, method, to string, header http.Header, body string, out any) (status int) {
+func (o platformClient) ask(t *testing.T, method, to string, header http.Header, body string, out any) (status int) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, to, strings.NewReader(body))
 	if err != nil {
@@ -61,7 +61,7 @@ func (o opened) ask(t *testing.T, method, to string, header http.Header, body st
 // of success.
 func TestTikTokRefuses(t *testing.T) {
 	t.Parallel()
-	o := openPlatform(t, sandbox.TikTokAds)
+	o := newPlatformClient(t, sandbox.TikTokAds)
 	report := func(change ...string) string {
 		query := url.Values{
 			"advertiser_id": {o.AccountID}, "report_type": {"BASIC"}, "data_level": {"AUCTION_CAMPAIGN"}, "dimensions": {`["campaign_id","stat_time_day"]`},

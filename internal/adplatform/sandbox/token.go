@@ -22,8 +22,8 @@ const (
 	codeLife = 10 * time.Minute
 )
 
-// lives is how long the tokens of an issuer do, 0 for ever.
-var lives = map[string]struct {
+// tokenLifetimes is how long the tokens of an issuer do, 0 for ever.
+var tokenLifetimes = map[string]struct {
 	access, refresh time.Duration
 	// refreshes says that there are refresh tokens at all.
 	refreshes bool
@@ -91,23 +91,23 @@ func readToken(token string) (claims, bool) {
 	return c, true
 }
 
-// end is when something that lives for d from now does not any more.
-func end(now time.Time, d time.Duration) int64 {
+// expiryOf is when something that lives for d from now does not any more.
+func expiryOf(now time.Time, d time.Duration) int64 {
 	if d == 0 {
 		return 0
 	}
 	return now.Add(d).Unix()
 }
 
-// redeem reads a token and says what is wrong with it.
-func (s *Server) redeem(token, kind, issuer string, now time.Time) (claims, error) {
+// readValidToken reads a token and says what is wrong with it.
+func (s *Server) readValidToken(token, kind, issuer string, now time.Time) (claims, error) {
 	c, ok := readToken(token)
 	switch {
 	case !ok, c.Kind != kind, c.Issuer != issuer:
 		return c, ErrUnknownToken
-	case s.state.revoked(c.Grant):
+	case s.state.isRevoked(c.Grant):
 		return c, ErrRevokedToken
-	case s.state.spent(c.Serial):
+	case s.state.isSpent(c.Serial):
 		return c, ErrUnknownToken
 	case c.Expires != 0 && now.Unix() >= c.Expires:
 		return c, ErrExpiredToken
@@ -116,35 +116,35 @@ func (s *Server) redeem(token, kind, issuer string, now time.Time) (claims, erro
 }
 
 func (s *Server) issueCode(issuer string, w World, now time.Time) string {
-	n := s.state.next()
-	return claims{World: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: end(now, codeLife)}.token()
+	n := s.state.nextSerial()
+	return claims{World: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife)}.token()
 }
 
-// issue makes the first tokens of a grant.
-func (s *Server) issue(issuer string, w World, grant int64, now time.Time) Tokens {
-	c := claims{World: w, Issuer: issuer, Grant: grant, Expires: end(now, lives[issuer].refresh)}
-	return s.renew(c, "", now)
+// issueTokens makes the first tokens of a grant.
+func (s *Server) issueTokens(issuer string, w World, grant int64, now time.Time) Tokens {
+	c := claims{World: w, Issuer: issuer, Grant: grant, Expires: expiryOf(now, tokenLifetimes[issuer].refresh)}
+	return s.renewTokens(c, "", now)
 }
 
-// renew makes an access token of the grant that c is of, and a refresh token
+// renewTokens makes an access token of the grant that c is of, and a refresh token
 // where the platform has them and there is none to keep. The end of the latter
 // is that of c, because consent is given once.
-func (s *Server) renew(c claims, keep string, now time.Time) Tokens {
-	life := lives[c.Issuer]
-	t := Tokens{Lives: life.access}
+func (s *Server) renewTokens(c claims, keep string, now time.Time) Tokens {
+	life := tokenLifetimes[c.Issuer]
+	t := Tokens{AccessLifetime: life.access}
 	if life.refreshes {
 		t.Refresh = keep
 		if keep == "" {
 			refresh := c
-			refresh.Kind, refresh.Serial = kindRefresh, s.state.next()
+			refresh.Kind, refresh.Serial = kindRefresh, s.state.nextSerial()
 			t.Refresh = refresh.token()
 		}
 		if c.Expires != 0 {
-			t.RefreshLives = time.Unix(c.Expires, 0).Sub(now)
+			t.RefreshLifetime = time.Unix(c.Expires, 0).Sub(now)
 		}
 	}
 	access := c
-	access.Kind, access.Serial, access.Expires = kindAccess, s.state.next(), end(now, life.access)
+	access.Kind, access.Serial, access.Expires = kindAccess, s.state.nextSerial(), expiryOf(now, life.access)
 	t.Access = access.token()
 	return t
 }

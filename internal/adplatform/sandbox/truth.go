@@ -33,35 +33,35 @@ type TruthDay struct {
 	VideoCompletions  *int64     `json:"video_completions"`
 }
 
-// levels are those whose sums make a family.
-var levels = map[fact.Family]Level{fact.Base: ByAccount, fact.Geo: ByCountry, fact.Demographic: ByAgeAndGender, fact.Device: ByDevice}
+// familyLevels are those whose sums make a family.
+var familyLevels = map[fact.Family]Level{fact.Base: ByAccount, fact.Geo: ByCountry, fact.Demographic: ByAgeAndGender, fact.Device: ByDevice}
 
 // Truth adds up what an account has from one day to another.
 func (s *Server) Truth(a *Account, first, last clock.Date) Truth {
 	today := s.Today(a)
 	t := Truth{AccountID: a.ID, Platform: a.Platform, Currency: a.World.Currency, Timezone: a.zone.String(), AsOf: today, Families: map[string][]TruthDay{}}
-	for family, level := range levels {
-		if !slices.Contains(a.traits.levels, level) {
+	for family, level := range familyLevels {
+		if !slices.Contains(a.traits.familyLevels, level) {
 			t.Families[family.String()] = nil
 			continue
 		}
-		sums := make([]sum, last-first+1)
-		for r := range s.rows(a, level, first, last, today) {
+		sums := make([]valueSum, last-first+1)
+		for r := range s.rowsAsOf(a, level, first, last, today) {
 			sums[r.Date-first].add(r.Values, a.traits)
 		}
 		days := make([]TruthDay, len(sums))
 		for i := range sums {
-			days[i] = a.traits.day(family, first+clock.Date(i), &sums[i].values)
+			days[i] = a.traits.truthDay(family, first+clock.Date(i), &sums[i].values)
 		}
 		t.Families[family.String()] = days
 	}
 	return t
 }
 
-// day shows the measures that are facts of the platform in a family.
-func (t *traits) day(family fact.Family, date clock.Date, v *fact.Values) TruthDay {
+// truthDay shows the measures that are facts of the platform in a family.
+func (t *platformTraits) truthDay(family fact.Family, date clock.Date, v *fact.Values) TruthDay {
 	of := func(m fact.Measure) *int64 {
-		if !slices.Contains(t.measures, m) || slices.Contains(t.hidden, m) || family != fact.Base && slices.Contains(t.whole, m) {
+		if !slices.Contains(t.measures, m) || slices.Contains(t.notFacts, m) || family != fact.Base && slices.Contains(t.notInBreakdowns, m) {
 			return nil
 		}
 		return &v.V[m]

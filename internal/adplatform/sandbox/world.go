@@ -11,56 +11,56 @@ import (
 	"fanfare/internal/money"
 )
 
-// shop is whose accounts they are.
-const shop = "Northwind Outdoor"
+// shopName is whose accounts they are.
+const shopName = "Northwind Outdoor"
 
 // firstDay is the first that any account has figures for.
 var firstDay = clock.MakeDate(2024, time.November, 1)
 
-// blueprint is a campaign before it is built into a world.
-type blueprint struct {
+// campaignTemplate is a campaign before it is built into a world.
+type campaignTemplate struct {
 	name, channel, kind string
 	// budget is in whole units of the currency a day.
 	budget int64
 	// start is in days after the first, length in days, 0 for open.
 	start, length int
-	// beyond is the part of the campaign that its ads do not have.
-	beyond int64
-	// festive ones make the most of holidays.
-	festive bool
+	// withoutAds is the part of the campaign that its ads do not have.
+	withoutAds int64
+	// holidayBoost ones make the most of holidays.
+	holidayBoost bool
 }
 
-// blueprints are what each platform has, GA4 apart.
-var blueprints = map[string][]blueprint{
+// campaignTemplates are what each platform has, GA4 apart.
+var campaignTemplates = map[string][]campaignTemplate{
 	GoogleAds: {
 		{name: "Brand Search", channel: "search", kind: "search", budget: 840},
-		{name: "Black Friday: Trail Shoes", channel: "search", kind: "shopping", budget: 1320, start: 3, festive: true},
-		{name: "Winter Jackets: Retargeting", channel: "display", kind: "display", budget: 540, start: 20, beyond: 40_000},
-		{name: "Performance Max: All Products", channel: "display", kind: "performance_max", budget: 1080, start: 61, beyond: one},
+		{name: "Black Friday: Trail Shoes", channel: "search", kind: "shopping", budget: 1320, start: 3, holidayBoost: true},
+		{name: "Winter Jackets: Retargeting", channel: "display", kind: "display", budget: 540, start: 20, withoutAds: 40_000},
+		{name: "Performance Max: All Products", channel: "display", kind: "performance_max", budget: 1080, start: 61, withoutAds: million},
 		{name: "Trail Talk: Video Teaser", channel: "video", kind: "video", budget: 420, start: 120},
 	},
 	MetaAds: {
 		{name: "Winter Jackets: Lookalikes", channel: "social", kind: "sales", budget: 960},
-		{name: "Black Friday: Trail Shoes", channel: "social", kind: "sales", budget: 1260, start: 2, beyond: 30_000, festive: true},
+		{name: "Black Friday: Trail Shoes", channel: "social", kind: "sales", budget: 1260, start: 2, withoutAds: 30_000, holidayBoost: true},
 		{name: "Weekend Hikes: Reach", channel: "social", kind: "awareness", budget: 360, start: 75},
 		{name: "Gear Guide: Traffic", channel: "social", kind: "traffic", budget: 300, start: 140},
 		{name: "Spring Clearance 2025", channel: "social", kind: "sales", budget: 720, start: 125, length: 56},
 	},
 	TikTokAds: {
 		{name: "Trail Talk: Creator Clips", channel: "social", kind: "awareness", budget: 480},
-		{name: "Trail Shoes: Try-on", channel: "social", kind: "traffic", budget: 390, start: 30, beyond: 25_000},
-		{name: "Flash Sale: Rain Gear", channel: "social", kind: "sales", budget: 570, start: 95, festive: true},
+		{name: "Trail Shoes: Try-on", channel: "social", kind: "traffic", budget: 390, start: 30, withoutAds: 25_000},
+		{name: "Flash Sale: Rain Gear", channel: "social", kind: "sales", budget: 570, start: 95, holidayBoost: true},
 	},
 	LinkedInAds: {
 		{name: "Corporate Gifts: Lead Form", channel: "social", kind: "leads", budget: 900},
-		{name: "Team Outings: Sponsored Content", channel: "social", kind: "leads", budget: 660, start: 45, beyond: 50_000},
+		{name: "Team Outings: Sponsored Content", channel: "social", kind: "leads", budget: 660, start: 45, withoutAds: 50_000},
 		{name: "Outdoor Employer: Awareness", channel: "social", kind: "awareness", budget: 450, start: 100},
 	},
 }
 
-// payers are the platforms that ads run on, in the order in which GA4 sees
+// adPlatforms are the platforms that ads run on, in the order in which GA4 sees
 // their campaigns.
-var payers = []string{GoogleAds, MetaAds, TikTokAds, LinkedInAds}
+var adPlatforms = []string{GoogleAds, MetaAds, TikTokAds, LinkedInAds}
 
 // audienceNames are what audiences are called.
 var audienceNames = []string{"Cart abandoners", "Trail runners", "Newsletter readers", "Weekend hikers", "Lookalike 1 %"}
@@ -75,17 +75,17 @@ var themes = []struct{ name, headline, text string }{
 	{"Early Start", "For an early start", "Lamps and layers for the hour before sunrise."},
 }
 
-// shape is how ids of a platform look: the first digit, and how many there
+// idFormat is how ids of a platform look: the first digit, and how many there
 // are.
 //
 // Choice: the first digit is the platform's own, so that accounts of different
 // platforms never have the same id.
-type shape struct {
+type idFormat struct {
 	lead                                   string
 	account, campaign, group, ad, audience int
 }
 
-var shapes = map[string]shape{
+var idFormats = map[string]idFormat{
 	GoogleAds:   {"4", 10, 11, 12, 12, 10},
 	MetaAds:     {"1", 16, 18, 18, 18, 17},
 	TikTokAds:   {"7", 19, 19, 19, 19, 18},
@@ -93,8 +93,8 @@ var shapes = map[string]shape{
 	GA4:         {"3", 9, 0, 9, 0, 10},
 }
 
-// check says what is wrong with a world.
-func (w World) check() (*time.Location, error) {
+// validate says what is wrong with a world.
+func (w World) validate() (*time.Location, error) {
 	if _, ok := money.Currency(w.Currency).Digits(); !ok {
 		return nil, fmt.Errorf("currency %q is unknown: give a code of ISO 4217 such as USD", w.Currency)
 	}
@@ -105,96 +105,98 @@ func (w World) check() (*time.Location, error) {
 	return zone, nil
 }
 
-// builder builds one account.
-type builder struct {
+// accountBuilder builds one account.
+type accountBuilder struct {
 	account *Account
-	shape   shape
-	key     key
+	shape   idFormat
+	key     seedKey
 	// unit is one of the currency in millionths, for prices that are thought
 	// of in dollars.
 	unit int64
 	used map[string]bool
 }
 
-// key is where the chance of a world comes from.
-func (w World) key() key { return key(0).number(w.Seed).text(w.Currency).text(w.Timezone) }
+// seedKey is where the chance of a world comes from.
+func (w World) seedKey() seedKey {
+	return seedKey(0).numbered(w.Seed).named(w.Currency).named(w.Timezone)
+}
 
 // accountID is the id of the account of a world on a platform.
 func accountID(w World, platform string) string {
-	return shapes[platform].id(shapes[platform].account, w.key().text(platform).text("account"), func(string) bool { return false })
+	return idFormats[platform].newID(idFormats[platform].account, w.seedKey().named(platform).named("account"), func(string) bool { return false })
 }
 
-// build makes the account of a world on a platform.
-func build(w World, zone *time.Location, platform string, scale int) *Account {
-	k := w.key()
+// buildAccount makes the account of a world on a platform.
+func buildAccount(w World, zone *time.Location, platform string, scale int) *Account {
+	k := w.seedKey()
 	if platform == LinkedInAds {
 		// It has no zones; its days are those of UTC wherever the shop is.
 		zone = time.UTC
 	}
-	a := &Account{World: w, Platform: platform, ID: accountID(w, platform), Name: shop, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
-	b := &builder{account: a, shape: shapes[platform], key: k.text(platform), unit: one, used: map[string]bool{}}
+	a := &Account{World: w, Platform: platform, ID: accountID(w, platform), Name: shopName, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
+	b := &accountBuilder{account: a, shape: idFormats[platform], key: k.named(platform), unit: million, used: map[string]bool{}}
 	if digits, _ := money.Currency(w.Currency).Digits(); digits == 0 {
 		// Choice: a unit of a currency without decimals is worth about a cent.
-		b.unit = 100 * one
+		b.unit = 100 * million
 	}
-	a.countries = pickCountries(k.text("countries"))
-	b.audiences()
+	a.countries = pickCountries(k.named("countries"))
+	b.addAudiences()
 	for copied := range max(scale, 1) {
 		if platform != GA4 {
-			b.campaigns(platform, k.text(platform), copied)
+			b.addCampaigns(platform, k.named(platform), copied)
 			continue
 		}
-		for _, payer := range payers {
-			b.campaigns(payer, k.text(payer), copied)
+		for _, payer := range adPlatforms {
+			b.addCampaigns(payer, k.named(payer), copied)
 		}
 	}
 	b.used = nil
 	return a
 }
 
-// id makes an id of so many digits.
-func (s shape) id(digits int, k key, taken func(id string) bool) string {
+// newID makes an id of so many digits.
+func (s idFormat) newID(digits int, k seedKey, taken func(id string) bool) string {
 	space := int64(1)
 	for range digits - 1 {
 		space *= 10
 	}
-	for n := k.below(space); ; n = (n + 1) % space {
+	for n := k.intBelow(space); ; n = (n + 1) % space {
 		if id := s.lead + fmt.Sprintf("%0*d", digits-1, n); !taken(id) {
 			return id
 		}
 	}
 }
 
-// id makes an id that nothing in the account has yet.
-func (b *builder) id(digits int, k key) string {
-	id := b.shape.id(digits, k, func(id string) bool { return b.used[id] })
+// newID makes an id that nothing in the account has yet.
+func (b *accountBuilder) newID(digits int, k seedKey) string {
+	id := b.shape.newID(digits, k, func(id string) bool { return b.used[id] })
 	b.used[id] = true
 	return id
 }
 
-// named makes the id of a campaign or an ad, which in GA4 is its name.
-func (b *builder) named(digits int, k key, name string) string {
+// entityID makes the id of a campaign or an ad, which in GA4 is its name.
+func (b *accountBuilder) entityID(digits int, k seedKey, name string) string {
 	if b.account.Platform == GA4 {
 		return name
 	}
-	return b.id(digits, k)
+	return b.newID(digits, k)
 }
 
-func (b *builder) audiences() {
-	k := b.key.text("audiences")
-	from := k.number(0).below(int64(len(audienceNames)))
-	for i := range k.number(1).between(2, 4) {
+func (b *accountBuilder) addAudiences() {
+	k := b.key.named("audiences")
+	from := k.numbered(0).intBelow(int64(len(audienceNames)))
+	for i := range k.numbered(1).intBetween(2, 4) {
 		name := audienceNames[(from+i)%int64(len(audienceNames))]
 		b.account.Audiences = append(b.account.Audiences, &Audience{
-			ID: b.id(b.shape.audience, k.text(name)), Name: name, Size: k.text(name).number(2).between(1_200, 480_000),
+			ID: b.newID(b.shape.audience, k.named(name)), Name: name, Size: k.named(name).numbered(2).intBetween(1_200, 480_000),
 		})
 	}
 }
 
-// campaigns builds what a platform has. The shape of a campaign hangs on the
+// addCampaigns builds what a platform has. The shape of a campaign hangs on the
 // platform where it runs, so that GA4 sees the same ads.
-func (b *builder) campaigns(platform string, shape key, copied int) {
-	for _, p := range blueprints[platform] {
+func (b *accountBuilder) addCampaigns(platform string, shape seedKey, copied int) {
+	for _, p := range campaignTemplates[platform] {
 		if copied > 0 {
 			p.name += " " + strconv.Itoa(copied+1)
 		}
@@ -203,61 +205,61 @@ func (b *builder) campaigns(platform string, shape key, copied int) {
 			continue // two platforms run it, GA4 sees one
 		}
 		b.used[seen] = true
-		b.account.Campaigns = append(b.account.Campaigns, b.campaign(p, shape.text(p.name), platform))
+		b.account.Campaigns = append(b.account.Campaigns, b.newCampaign(p, shape.named(p.name), platform))
 	}
 }
 
-func (b *builder) campaign(p blueprint, shape key, platform string) *Campaign {
-	k := b.key.text("campaign").text(p.name)
+func (b *accountBuilder) newCampaign(p campaignTemplate, shape seedKey, platform string) *Campaign {
+	k := b.key.named("campaign").named(p.name)
 	c := &Campaign{
-		ID: b.named(b.shape.campaign, k, p.name), Name: p.name, Channel: p.channel, Kind: p.kind, DailyBudget: p.budget * b.unit,
+		ID: b.entityID(b.shape.campaign, k, p.name), Name: p.name, Channel: p.channel, Kind: p.kind, DailyBudget: p.budget * b.unit,
 		URL: "https://northwind-outdoor.example/" + slug(p.name), Start: firstDay + clock.Date(p.start), key: k,
 	}
 	if p.length > 0 {
 		c.End = c.Start + clock.Date(p.length-1)
 	}
-	if shape.text("pause").below(3) == 0 {
-		c.pauseFirst = c.Start + clock.Date(shape.text("pause").number(1).between(150, 320))
-		c.pauseLast = c.pauseFirst + clock.Date(shape.text("pause").number(2).between(5, 18))
+	if shape.named("pause").intBelow(3) == 0 {
+		c.pauseFirst = c.Start + clock.Date(shape.named("pause").numbered(1).intBetween(150, 320))
+		c.pauseLast = c.pauseFirst + clock.Date(shape.named("pause").numbered(2).intBetween(5, 18))
 	}
 	weights := int64(0)
-	if p.beyond < one {
-		weights = b.groups(c, shape, platform)
+	if p.withoutAds < million {
+		weights = b.addGroups(c, shape, platform)
 	}
 	for _, g := range c.Groups {
 		for _, ad := range g.Ads {
-			ad.plan = b.plan(c, p, ad.key, share(times(c.DailyBudget, one-p.beyond), ad.weight, weights))
+			ad.plan = b.newPlan(c, p, ad.key, mulDiv(applyFactor(c.DailyBudget, million-p.withoutAds), ad.weight, weights))
 		}
 	}
-	if p.beyond > 0 {
-		c.beyond = b.plan(c, p, k.text("beyond"), times(c.DailyBudget, p.beyond))
+	if p.withoutAds > 0 {
+		c.withoutAds = b.newPlan(c, p, k.named("beyond"), applyFactor(c.DailyBudget, p.withoutAds))
 	}
 	return c
 }
 
-// groups builds the groups of a campaign with their ads and returns the sum of
+// addGroups builds the groups of a campaign with their ads and returns the sum of
 // the ads' weights.
-func (b *builder) groups(c *Campaign, shape key, platform string) (weights int64) {
-	groups := shape.text("groups").between(1, 2)
+func (b *accountBuilder) addGroups(c *Campaign, shape seedKey, platform string) (weights int64) {
+	groups := shape.named("groups").intBetween(1, 2)
 	if platform == LinkedInAds {
 		groups = 1 // its campaigns are what others call groups
 	}
 	for i := range groups {
-		k := shape.text("group").number(i)
-		g := &Group{ID: b.id(b.shape.group, c.key.text("group").number(i)), Campaign: c, Name: "Everybody", key: c.key.text("group").number(i)}
+		k := shape.named("group").numbered(i)
+		g := &Group{ID: b.newID(b.shape.group, c.key.named("group").numbered(i)), Campaign: c, Name: "Everybody", key: c.key.named("group").numbered(i)}
 		// One group in three is for nobody in particular.
 		if (int64(len(b.account.Campaigns))+i)%3 != 2 {
-			g.Audience = b.account.Audiences[k.number(1).below(int64(len(b.account.Audiences)))]
+			g.Audience = b.account.Audiences[k.numbered(1).intBelow(int64(len(b.account.Audiences)))]
 			g.Name = g.Audience.Name
 		}
 		g.Name = c.Name + ": " + g.Name + " " + strconv.FormatInt(i+1, 10)
-		for j := range k.number(2).between(1, 3) {
-			theme := themes[k.number(3).number(j).below(int64(len(themes)))]
+		for j := range k.numbered(2).intBetween(1, 3) {
+			theme := themes[k.numbered(3).numbered(j).intBelow(int64(len(themes)))]
 			name := fmt.Sprintf("%s: %s %d%c", c.Name, theme.name, i+1, 'A'+rune(j))
-			of := g.key.text("ad").number(j)
+			of := g.key.named("ad").numbered(j)
 			ad := &Ad{
-				ID: b.named(b.shape.ad, of, name), Name: name, Headline: theme.headline, Text: theme.text,
-				Link: c.URL + "?utm_content=" + slug(name), Group: g, key: of, weight: k.number(4).number(j).between(60, 140),
+				ID: b.entityID(b.shape.ad, of, name), Name: name, Headline: theme.headline, Text: theme.text,
+				Link: c.URL + "?utm_content=" + slug(name), Group: g, key: of, weight: k.numbered(4).numbered(j).intBetween(60, 140),
 			}
 			weights += ad.weight
 			g.Ads = append(g.Ads, ad)
@@ -273,17 +275,17 @@ func slug(name string) string {
 	return strings.Join(words, "-")
 }
 
-// planned reports whether the campaign was meant to run on a day.
-func (c *Campaign) planned(day clock.Date) bool {
+// plannedOn reports whether the campaign was meant to run on a day.
+func (c *Campaign) plannedOn(day clock.Date) bool {
 	return day >= c.Start && (c.End == 0 || day <= c.End) && (c.pauseFirst == 0 || day < c.pauseFirst || day > c.pauseLast)
 }
 
 // pickCountries are the five or six in which a world is active, the largest
 // first.
-func pickCountries(k key) []string {
+func pickCountries(k seedKey) []string {
 	all := []string{"US", "GB", "DE", "FR", "CA", "NL", "SE", "AU", "ES", "JP"}
-	n := k.number(0).between(5, 6)
-	from := k.number(1).below(int64(len(all)))
+	n := k.numbered(0).intBetween(5, 6)
+	from := k.numbered(1).intBelow(int64(len(all)))
 	list := make([]string, n)
 	for i := range n {
 		list[i] = all[(from+i)%int64(len(all))]

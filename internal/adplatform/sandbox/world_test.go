@@ -14,8 +14,8 @@ import (
 // noon is when tests begin.
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// made is a sandbox whose clock stands at noon until it is moved.
-func made(t testing.TB, o Options) *Server {
+// newTestServer is a sandbox whose clock stands at noon until it is moved.
+func newTestServer(t testing.TB, o Options) *Server {
 	t.Helper()
 	o.Now = func() time.Time { return noon }
 	s, err := New(o)
@@ -25,18 +25,18 @@ func made(t testing.TB, o Options) *Server {
 	return s
 }
 
-// accountOf is the account of the sandbox's own world.
-func accountOf(t testing.TB, s *Server, platform string) *Account {
+// testAccount is the account of the sandbox's own world.
+func testAccount(t testing.TB, s *Server, platform string) *Account {
 	t.Helper()
-	a, err := s.account(s.own, platform)
+	a, err := s.accountOf(s.own, platform)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// aWorld draws a world.
-func aWorld(t *rapid.T) World {
+// randomWorld draws a world.
+func randomWorld(t *rapid.T) World {
 	return World{
 		rapid.Int64().Draw(t, "seed"),
 		rapid.SampledFrom([]string{"USD", "EUR", "JPY", "KWD"}).Draw(t, "currency"),
@@ -44,19 +44,19 @@ func aWorld(t *rapid.T) World {
 	}
 }
 
-// aPlatform draws one that is played.
-func aPlatform(t *rapid.T) string { return rapid.SampledFrom(platformNames()).Draw(t, "platform") }
+// randomPlatform draws one that is played.
+func randomPlatform(t *rapid.T) string { return rapid.SampledFrom(platformNames()).Draw(t, "platform") }
 
-// builtOf builds the account of a world.
-func builtOf(w World, platform string, scale int) (*Account, error) {
-	zone, err := w.check()
+// buildTestAccount builds the account of a world.
+func buildTestAccount(w World, platform string, scale int) (*Account, error) {
+	zone, err := w.validate()
 	if err != nil {
 		return nil, err
 	}
-	return build(w, zone, platform, scale), nil
+	return buildAccount(w, zone, platform, scale), nil
 }
 
-var idOf = map[string]*regexp.Regexp{
+var idPatterns = map[string]*regexp.Regexp{
 	GoogleAds: regexp.MustCompile(`^[1-9]\d{9}$`), MetaAds: regexp.MustCompile(`^[1-9]\d{14,15}$`), TikTokAds: regexp.MustCompile(`^7\d{18}$`),
 	LinkedInAds: regexp.MustCompile(`^[1-9]\d{8}$`), GA4: regexp.MustCompile(`^[1-9]\d{8}$`),
 }
@@ -66,12 +66,12 @@ func TestAccounts(t *testing.T) {
 	t.Parallel()
 	digits := regexp.MustCompile(`^[1-9]\d*$`)
 	rapid.Check(t, func(t *rapid.T) {
-		w, platform := aWorld(t), aPlatform(t)
-		a, err := builtOf(w, platform, rapid.IntRange(0, 3).Draw(t, "scale"))
+		w, platform := randomWorld(t), randomPlatform(t)
+		a, err := buildTestAccount(w, platform, rapid.IntRange(0, 3).Draw(t, "scale"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !idOf[platform].MatchString(a.ID) || a.ID != accountID(w, platform) {
+		if !idPatterns[platform].MatchString(a.ID) || a.ID != accountID(w, platform) {
 			t.Fatalf("got account %s want one of %s", a.ID, platform)
 		}
 		if n := len(a.Audiences); n < 2 || n > 4 {
@@ -96,7 +96,7 @@ func TestAccounts(t *testing.T) {
 			if len(c.Groups) > 2 || len(c.Groups) != 1 && platform == LinkedInAds {
 				t.Fatalf("%s has %d groups", c.Name, len(c.Groups))
 			}
-			if (len(c.Groups) == 0) != (c.Kind == "performance_max") || len(c.Groups) == 0 && c.beyond == nil {
+			if (len(c.Groups) == 0) != (c.Kind == "performance_max") || len(c.Groups) == 0 && c.withoutAds == nil {
 				t.Fatalf("%s, %s, has %d groups", c.Name, c.Kind, len(c.Groups))
 			}
 			for _, g := range c.Groups {
@@ -135,13 +135,13 @@ func TestWorldsDiffer(t *testing.T) {
 	}
 }
 
-// TestGA4SeesTheOthers wants the campaigns and ads of every other platform in
+// TestGA4HasOtherPlatformsCampaigns wants the campaigns and ads of every other platform in
 // GA4, by name.
-func TestGA4SeesTheOthers(t *testing.T) {
+func TestGA4HasOtherPlatformsCampaigns(t *testing.T) {
 	t.Parallel()
-	s := made(t, Options{Seed: 5})
+	s := newTestServer(t, Options{Seed: 5})
 	seen := map[string]bool{}
-	for _, c := range accountOf(t, s, GA4).Campaigns {
+	for _, c := range testAccount(t, s, GA4).Campaigns {
 		seen[c.ID] = true
 		for _, g := range c.Groups {
 			for _, ad := range g.Ads {
@@ -150,8 +150,8 @@ func TestGA4SeesTheOthers(t *testing.T) {
 		}
 	}
 	owner := map[string]string{}
-	for _, platform := range payers {
-		for _, c := range accountOf(t, s, platform).Campaigns {
+	for _, platform := range adPlatforms {
+		for _, c := range testAccount(t, s, platform).Campaigns {
 			if !seen[c.Name] {
 				t.Errorf("GA4 does not see campaign %s of %s", c.Name, platform)
 			}
@@ -176,11 +176,11 @@ func TestScale(t *testing.T) {
 	t.Parallel()
 	w := World{1, "USD", "UTC"}
 	for _, platform := range platformNames() {
-		small, err := builtOf(w, platform, 1)
+		small, err := buildTestAccount(w, platform, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		large, err := builtOf(w, platform, 40)
+		large, err := buildTestAccount(w, platform, 40)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,14 +208,14 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestVocabulary wants every word of a campaign to be one that facts know.
-func TestVocabulary(t *testing.T) {
+// TestCampaignValuesAreFactValues wants every word of a campaign to be one that facts know.
+func TestCampaignValuesAreFactValues(t *testing.T) {
 	t.Parallel()
 	channels := map[string]bool{}
 	for _, c := range fact.Channels {
 		channels[c] = true
 	}
-	for platform, list := range blueprints {
+	for platform, list := range campaignTemplates {
 		for _, p := range list {
 			if _, ok := profiles[p.kind]; !ok || !channels[p.channel] {
 				t.Errorf("%s: %s is of kind %s on channel %s", platform, p.name, p.kind, p.channel)

@@ -61,10 +61,10 @@ func newSandbox(t *testing.T, scale int) *testSandbox {
 	return w
 }
 
-func (w *testSandbox) addFault(t *testing.T, r sandbox.Rule) {
+func (w *testSandbox) addFault(t *testing.T, r sandbox.FaultRule) {
 	t.Helper()
 	r.Platform = sandbox.TikTokAds
-	if err := w.server.Strike(r); err != nil {
+	if err := w.server.AddFault(r); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,7 +182,7 @@ func TestPages(t *testing.T) {
 		t.Run(fmt.Sprint(test.fault, test.level), func(t *testing.T) {
 			t.Parallel()
 			w := newSandbox(t, 6)
-			w.addFault(t, sandbox.Rule{Fault: test.fault, Path: "/report/", Count: new(1)})
+			w.addFault(t, sandbox.FaultRule{Fault: test.fault, Path: "/report/", Count: new(1)})
 			got, err := w.report(t, test.level, 30, 30)
 			if test.want != "" {
 				if err == nil || connection.ClassOf(err) != test.want {
@@ -265,23 +265,23 @@ func (d handlerDoer) Do(r *http.Request) (*http.Response, error) {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		rule sandbox.Rule
+		rule sandbox.FaultRule
 		want connection.Class
 		code string
 	}{
-		{sandbox.Rule{Fault: sandbox.FaultThrottle, Seconds: 300, Count: new(1)}, connection.Throttled, "40100"},
-		{sandbox.Rule{Fault: sandbox.FaultThrottle, Seconds: 1, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultThrottle, Seconds: 1}, connection.Throttled, "40100"},
-		{sandbox.Rule{Fault: sandbox.Fault500, Count: new(2)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.Fault503}, connection.Transient, "503"},
-		{sandbox.Rule{Fault: sandbox.FaultReset, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultTruncated, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultWrongJSON, Count: new(1)}, "", ""},
-		{sandbox.Rule{Fault: sandbox.FaultTooLarge, Count: new(1)}, connection.TooLarge, "40067"},
-		{sandbox.Rule{Fault: sandbox.FaultExpiredToken, Count: new(1)}, connection.Revoked, "40105"},
-		{sandbox.Rule{Fault: sandbox.FaultRevokedToken, Count: new(1)}, connection.Revoked, "40105"},
-		{sandbox.Rule{Fault: sandbox.FaultVersionSunset, Count: new(1)}, connection.Sunset, "404"},
-		{sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)}, connection.Forbidden, "40001"},
+		{sandbox.FaultRule{Fault: sandbox.FaultThrottle, Seconds: 300, Count: new(1)}, connection.Throttled, "40100"},
+		{sandbox.FaultRule{Fault: sandbox.FaultThrottle, Seconds: 1, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultThrottle, Seconds: 1}, connection.Throttled, "40100"},
+		{sandbox.FaultRule{Fault: sandbox.Fault500, Count: new(2)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.Fault503}, connection.Transient, "503"},
+		{sandbox.FaultRule{Fault: sandbox.FaultReset, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultTruncated, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultWrongJSON, Count: new(1)}, "", ""},
+		{sandbox.FaultRule{Fault: sandbox.FaultTooLarge, Count: new(1)}, connection.TooLarge, "40067"},
+		{sandbox.FaultRule{Fault: sandbox.FaultExpiredToken, Count: new(1)}, connection.Revoked, "40105"},
+		{sandbox.FaultRule{Fault: sandbox.FaultRevokedToken, Count: new(1)}, connection.Revoked, "40105"},
+		{sandbox.FaultRule{Fault: sandbox.FaultVersionSunset, Count: new(1)}, connection.Sunset, "404"},
+		{sandbox.FaultRule{Fault: sandbox.FaultAccountDisabled, Count: new(1)}, connection.Forbidden, "40001"},
 	} {
 		t.Run(fmt.Sprint(test.rule.Fault, test.want), func(t *testing.T) {
 			t.Parallel()
@@ -332,7 +332,7 @@ func TestAccounts(t *testing.T) {
 	if diff := difference.Diff(want, got[0]); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
 	}
-	w.addFault(t, sandbox.Rule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
+	w.addFault(t, sandbox.FaultRule{Fault: sandbox.FaultAccountDisabled, Count: new(1)})
 	if got, err := w.client.Accounts(t.Context(), w.access); err != nil || len(got) != 0 {
 		t.Errorf("closed: got %v (%v) want none", got, err)
 	}
@@ -376,7 +376,7 @@ func TestEntities(t *testing.T) {
 		t.Errorf("got %s want %s", ad.URL, first.Groups[0].Ads[0].Link)
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
-		w.addFault(t, sandbox.Rule{Fault: fault, Count: new(1)})
+		w.addFault(t, sandbox.FaultRule{Fault: fault, Count: new(1)})
 		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}
