@@ -41,7 +41,7 @@ func benchConsole(string) {
 				return 0
 			}
 			seen[name] = true
-			sum := packed(filepath.Join(dist, chunks[name].File))
+			sum := gzipSizeKB(filepath.Join(dist, chunks[name].File))
 			for _, other := range chunks[name].Imports {
 				sum += add(other)
 			}
@@ -53,7 +53,7 @@ func benchConsole(string) {
 		}
 		return sum / 1000
 	}
-	verdictMost("console, script of the sign-in page, kB", size("signin.html"), mostSignIn, "gzip")
+	printAtMost("console, script of the sign-in page, kB", size("signin.html"), mostSignIn, "gzip")
 	largest, page := 0.0, ""
 	for _, name := range chunks["index.html"].DynamicImports {
 		loaded := []string{"index.html", name}
@@ -64,11 +64,11 @@ func benchConsole(string) {
 			largest, page = n, name
 		}
 	}
-	verdictMost("console, script of the largest page, kB", largest, mostRoute, "gzip, "+strings.TrimPrefix(page, "src/pages/"))
+	printAtMost("console, script of the largest page, kB", largest, mostRoute, "gzip, "+strings.TrimPrefix(page, "src/pages/"))
 }
 
-// packed is the size of a file as it is sent.
-func packed(file string) float64 {
+// gzipSizeKB is the size of a file as it is sent.
+func gzipSizeKB(file string) float64 {
 	info, err := os.Stat(file + ".gz")
 	if err != nil {
 		// Too small to be worth packing.

@@ -22,7 +22,7 @@ func benchCreate(dir string) {
 		sub := filepath.Join(dir, name)
 		check(os.Mkdir(sub, 0o700))
 		a := openApp(sub, 0, batch, quiet)
-		t := tenant(a)
+		t := createWorkspace(a)
 		cause := operator
 		cause.Workspace = t.WorkspaceID
 		return a, func(i int) int {
@@ -34,43 +34,43 @@ func benchCreate(dir string) {
 	grouped, createGrouped := open("grouped", 0)
 	single, createSingle := open("single", 1)
 	s := compare(
-		func() sample { return hammer(writers, createGrouped) },
-		func() sample { return hammer(writers, createSingle) },
-		func() sample { return hammer(1, createGrouped) },
-		func() sample { return floor(dir) },
+		func() sample { return runWorkers(writers, createGrouped) },
+		func() sample { return runWorkers(writers, createSingle) },
+		func() sample { return runWorkers(1, createGrouped) },
+		func() sample { return appendAndSync(dir) },
 	)
 	check(grouped.Close())
 	check(single.Close())
-	verdict("P3 create in the store, 64 writers, against one commit each", s[0].perSecond/s[1].perSecond, 7, fmt.Sprintf("%.0f/s against %.0f/s", s[0].perSecond, s[1].perSecond))
-	verdictMost("P3 lone create against the fdatasync floor, median", float64(s[2].p50)/float64(s[3].p50), 2, fmt.Sprintf("%s against %s", s[2].p50, s[3].p50))
+	printAtLeast("P3 create in the store, 64 writers, against one commit each", s[0].perSecond/s[1].perSecond, 7, fmt.Sprintf("%.0f/s against %.0f/s", s[0].perSecond, s[1].perSecond))
+	printAtMost("P3 lone create against the fdatasync floor, median", float64(s[2].p50)/float64(s[3].p50), 2, fmt.Sprintf("%s against %s", s[2].p50, s[3].p50))
 
 	sub := filepath.Join(dir, "http")
 	check(os.Mkdir(sub, 0o700))
 	a := openApp(sub, 0, 0, quiet)
-	t := tenant(a)
+	t := createWorkspace(a)
 	check(a.Close())
 	body := `{"name":"Bench","objective":"sales","channels":["search","social"],"budget":{"type":"daily","amount":"150.00"}}`
 	request := post("/v1/campaigns", t.APIKey, body)
 	many := start("ours", sub, "BENCH_CACHED=0", "GOMAXPROCS=2", profileOf("create"))
-	h := compare(func() sample { return many.wire(writers, func(int, int) []byte { return request }) })
+	h := compare(func() sample { return many.sendHTTP1(writers, func(int, int) []byte { return request }) })
 	many.stop()
 	one := start("ours", sub, "BENCH_CACHED=0", "BENCH_BATCH=1", "GOMAXPROCS=2")
 	g := compare(
-		func() sample { return one.wire(writers, func(int, int) []byte { return request }) },
-		func() sample { return one.wire(1, func(int, int) []byte { return request }) },
+		func() sample { return one.sendHTTP1(writers, func(int, int) []byte { return request }) },
+		func() sample { return one.sendHTTP1(1, func(int, int) []byte { return request }) },
 	)
 	one.stop()
 	fmt.Printf("   over HTTPS: 64 connections %s, one commit each %s, one connection %s\n", h[0], g[0], g[1])
 }
 
-// hammer calls f from so many goroutines.
-func hammer(workers int, f func(int) int) sample {
+// runWorkers calls f from so many goroutines.
+func runWorkers(workers int, f func(int) int) sample {
 	var done atomic.Int64
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var all []float64
 	start := time.Now()
-	end := start.Add(length())
+	end := start.Add(measurementTime())
 	for range workers {
 		wg.Go(func() {
 			var mine []float64
@@ -91,13 +91,13 @@ func hammer(workers int, f func(int) int) sample {
 	return sample{perSecond: float64(done.Load()) / time.Since(start).Seconds(), p50: time.Duration(median(all))}
 }
 
-// floor appends 16 kB and waits for the disk, again and again.
-func floor(dir string) sample {
+// appendAndSync appends 16 kB and waits for the disk, again and again.
+func appendAndSync(dir string) sample {
 	f, err := os.OpenFile(filepath.Join(dir, "floor"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	check(err)
 	defer func() { _ = f.Close() }()
 	block := []byte(strings.Repeat("x", 16<<10))
-	return hammer(1, func(i int) int {
+	return runWorkers(1, func(i int) int {
 		_, err := f.Write(block)
 		check(err)
 		check(syscall.Fdatasync(int(f.Fd())))

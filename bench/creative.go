@@ -23,20 +23,20 @@ func benchCreative(string) {
 	c := composer.New()
 	var list []float64
 	for range *rounds {
-		before, n := ownCPU(), 0
-		for start := time.Now(); time.Since(start) < length(); n++ {
+		before, n := ownCPUTime(), 0
+		for start := time.Now(); time.Since(start) < measurementTime(); n++ {
 			b.Seed++
 			_, err := c.Write(context.Background(), b)
 			check(err)
 		}
-		list = append(list, float64((ownCPU()-before).Microseconds())/1000/float64(n))
+		list = append(list, float64((ownCPUTime()-before).Microseconds())/1000/float64(n))
 	}
-	verdictMost("composer: 3 variants on 3 channels, ms of CPU", median(list), 5, "")
-	ours, bare := paintTimes("PNG300x250"), paintTimes("Bare300x250")
-	verdictMost("picture: 300x250 against bare drawing and PNG encoding", ours/bare, 1.5, fmt.Sprintf("%.2f ms, bare %.2f ms", ours/1e6, bare/1e6))
+	printAtMost("composer: 3 variants on 3 channels, ms of CPU", median(list), 5, "")
+	ours, bare := pictureBenchmark("PNG300x250"), pictureBenchmark("Bare300x250")
+	printAtMost("picture: 300x250 against bare drawing and PNG encoding", ours/bare, 1.5, fmt.Sprintf("%.2f ms, bare %.2f ms", ours/1e6, bare/1e6))
 }
 
-func ownCPU() time.Duration {
+func ownCPUTime() time.Duration {
 	var u syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
@@ -44,9 +44,9 @@ func ownCPU() time.Duration {
 
 var nsPerOp = regexp.MustCompile(`([\d.]+) ns/op`)
 
-// paintTimes runs a benchmark of the renderer, which alone can leave out its
+// pictureBenchmark runs a benchmark of the renderer, which alone can leave out its
 // own layout, and returns the median time.
-func paintTimes(name string) float64 {
+func pictureBenchmark(name string) float64 {
 	out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark"+name+"$", "-count", strconv.Itoa(*rounds), "-cpu", "1", "fanfare/internal/creative/picture").CombinedOutput()
 	if err != nil {
 		check(fmt.Errorf("%w: %s", err, out))

@@ -21,8 +21,8 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// large fills a store with copies of one campaign and returns some of them.
-func large(a *app.App, workspace ident.ID, n int) []string {
+// fillCopies fills a store with copies of one campaign and returns some of them.
+func fillCopies(a *app.App, workspace ident.ID, n int) []string {
 	cause := operator
 	cause.Workspace = workspace
 	model, err := a.Campaigns.CreateSpec(context.Background(), cause, spec(0))
@@ -46,21 +46,21 @@ func benchStart(dir string) {
 	empty := filepath.Join(dir, "empty")
 	check(os.Mkdir(empty, 0o700))
 	took, memory := startToReady(bin, empty)
-	verdictMost("P9 start to ready on an empty folder, seconds", took.Seconds(), 0.5, "")
-	verdictMost("P9 memory of an idle server, MB", memory, 80, "")
+	printAtMost("P9 start to ready on an empty folder, seconds", took.Seconds(), 0.5, "")
+	printAtMost("P9 memory of an idle server, MB", memory, 80, "")
 
 	full := filepath.Join(dir, "full")
 	check(os.Mkdir(full, 0o700))
 	a := openApp(full, 0, 0, quiet)
-	t := tenant(a)
+	t := createWorkspace(a)
 	began := time.Now()
-	large(a, t.WorkspaceID, *drillRows)
+	fillCopies(a, t.WorkspaceID, *drillRows)
 	check(a.Close())
 	info, err := os.Stat(filepath.Join(full, "fanfare.db"))
 	check(err)
 	fmt.Printf("   %d records, %.1f GB, made in %s\n", *drillRows, float64(info.Size())/1e9, time.Since(began).Round(time.Second))
 	took, _ = startToReady(bin, full)
-	verdictMost(fmt.Sprintf("P9 start to ready on %.1f GB, seconds", float64(info.Size())/1e9), took.Seconds(), 2, "")
+	printAtMost(fmt.Sprintf("P9 start to ready on %.1f GB, seconds", float64(info.Size())/1e9), took.Seconds(), 2, "")
 	benchGrowth(dir, full, t.WorkspaceID, t.APIKey)
 }
 
@@ -123,8 +123,8 @@ func benchGrowth(dir, full string, workspace ident.ID, key string) {
 	small := filepath.Join(dir, "small")
 	check(os.Mkdir(small, 0o700))
 	a := openApp(small, 0, 0, quiet)
-	t := tenant(a)
-	few := large(a, t.WorkspaceID, 10_000)
+	t := createWorkspace(a)
+	few := fillCopies(a, t.WorkspaceID, 10_000)
 	fewDeep := cursors(a, t.WorkspaceID, few)
 	check(a.Close())
 	b := openApp(full, 0, 0, quiet)
@@ -137,11 +137,15 @@ func benchGrowth(dir, full string, workspace ident.ID, key string) {
 	two := start("ours", full, "BENCH_CACHED=0")
 	defer two.stop()
 	s := compare(
-		func() sample { return one.wire(connections, pick(few, "/v1/campaigns/", t.APIKey)) },
-		func() sample { return two.wire(connections, pick(many, "/v1/campaigns/", key)) },
-		func() sample { return one.wire(connections, pick(fewDeep, "/v1/campaigns?cursor=", t.APIKey)) },
-		func() sample { return two.wire(connections, pick(manyDeep, "/v1/campaigns?cursor=", key)) },
+		func() sample { return one.sendHTTP1(connections, randomRequests(few, "/v1/campaigns/", t.APIKey)) },
+		func() sample { return two.sendHTTP1(connections, randomRequests(many, "/v1/campaigns/", key)) },
+		func() sample {
+			return one.sendHTTP1(connections, randomRequests(fewDeep, "/v1/campaigns?cursor=", t.APIKey))
+		},
+		func() sample {
+			return two.sendHTTP1(connections, randomRequests(manyDeep, "/v1/campaigns?cursor=", key))
+		},
 	)
-	verdictMost(fmt.Sprintf("P10 get one, 10 thousand to %d records, CPU", *drillRows), s[1].cpu/s[0].cpu, 1.5, fmt.Sprintf("%s; %s", s[0], s[1]))
-	verdictMost(fmt.Sprintf("P10 list of 20, 10 thousand to %d records, CPU", *drillRows), s[3].cpu/s[2].cpu, 1.5, fmt.Sprintf("%s; %s", s[2], s[3]))
+	printAtMost(fmt.Sprintf("P10 get one, 10 thousand to %d records, CPU", *drillRows), s[1].cpu/s[0].cpu, 1.5, fmt.Sprintf("%s; %s", s[0], s[1]))
+	printAtMost(fmt.Sprintf("P10 list of 20, 10 thousand to %d records, CPU", *drillRows), s[3].cpu/s[2].cpu, 1.5, fmt.Sprintf("%s; %s", s[2], s[3]))
 }

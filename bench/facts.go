@@ -32,17 +32,17 @@ const (
 	// small ones have together.
 	factCampaigns   = 2000
 	smallWorkspaces = 100
-	// perCampaign is how many creatives a campaign has.
-	perCampaign = 5
+	// creativesPerCampaign is how many creatives a campaign has.
+	creativesPerCampaign = 5
 )
 
-// warehouse is a data folder with two years of facts up to yesterday.
-type warehouse struct {
+// factsFolder is a data folder with two years of facts up to yesterday.
+type factsFolder struct {
 	dir         string
 	large       account.Created
 	small       account.Created
 	campaigns   []string
-	shape       *shape
+	generator   *factGenerator
 	first, last clock.Date
 }
 
@@ -55,7 +55,7 @@ func benchFacts(dir string) {
 	if !asked("P5") && !asked("P6") && !asked("P7") {
 		return
 	}
-	w := openWarehouse(dir)
+	w := openFactsFolder(dir)
 	if asked("P5") {
 		benchQuery(w)
 	}
@@ -63,19 +63,19 @@ func benchFacts(dir string) {
 		benchReports(w)
 	}
 	if asked("P7") {
-		benchBeside(w)
+		benchReadsUnderLoad(w)
 	}
 }
 
-// hint says how to find out where the time goes.
-func hint(name string) {
+// printProfileHint says how to find out where the time goes.
+func printProfileHint(name string) {
 	if *profile == "" {
 		fmt.Printf("   where the time goes: go run ./bench -only %s -profile DIR, then go tool pprof DIR/*.pprof\n", name)
 	}
 }
 
-// factsOnly makes a server answer from the facts alone when it is told to.
-func factsOnly(dir string, log *slog.Logger) func(*app.Config) {
+// factsOnlyOption makes a server answer from the facts alone when it is told to.
+func factsOnlyOption(dir string, log *slog.Logger) func(*app.Config) {
 	return func(c *app.Config) {
 		if os.Getenv("BENCH_FACTS_ONLY") == "" {
 			return
@@ -86,20 +86,20 @@ func factsOnly(dir string, log *slog.Logger) func(*app.Config) {
 	}
 }
 
-// shape is how the facts of a workspace look: the same rows every day, with
+// factGenerator is how the facts of a workspace look: the same rows every day, with
 // other figures.
-type shape struct {
+type factGenerator struct {
 	workspace                       ident.ID
 	source                          *fact.Source
 	campaigns, creatives, audiences []fact.Entity
 	perDay                          int
 }
 
-func newShape(workspace ident.ID, campaigns []string, perDay int) *shape {
-	s := &shape{workspace: workspace, perDay: perDay, source: &fact.Source{Connection: ident.ID("con_" + string(workspace)), Platform: "meta", Account: "1", Currency: "USD", Zone: "UTC"}}
+func newFactGenerator(workspace ident.ID, campaigns []string, perDay int) *factGenerator {
+	s := &factGenerator{workspace: workspace, perDay: perDay, source: &fact.Source{Connection: ident.ID("con_" + string(workspace)), Platform: "meta", Account: "1", Currency: "USD", Zone: "UTC"}}
 	for i, id := range campaigns {
 		s.campaigns = append(s.campaigns, fact.Entity{ExternalID: fmt.Sprintf("campaign-%d", i), Record: ident.ID(id)})
-		for j := range perCampaign {
+		for j := range creativesPerCampaign {
 			s.creatives = append(s.creatives, fact.Entity{ExternalID: fmt.Sprintf("creative-%d-%d", i, j), Name: fmt.Sprintf("Creative %d of %d", j, i)})
 		}
 	}
@@ -110,21 +110,21 @@ func newShape(workspace ident.ID, campaigns []string, perDay int) *shape {
 }
 
 // row is one of a day's.
-func (s *shape) row(day clock.Date, i int) fact.Row {
+func (s *factGenerator) row(day clock.Date, i int) fact.Row {
 	campaign, group := i%len(s.campaigns), i/len(s.campaigns)
 	r := fact.Row{
 		Source: s.source, Date: day, Channel: fact.Channels[campaign%5], Campaign: s.campaigns[campaign],
-		Creative: s.creatives[campaign*perCampaign+group%perCampaign], Audience: s.audiences[(campaign+group/perCampaign)%len(s.audiences)],
+		Creative: s.creatives[campaign*creativesPerCampaign+group%creativesPerCampaign], Audience: s.audiences[(campaign+group/creativesPerCampaign)%len(s.audiences)],
 	}
-	for m, v := range figuresOf(day, i) {
+	for m, v := range metricsOf(day, i) {
 		r.Values.Set(fact.Measure(m), v)
 	}
 	return r
 }
 
-// figuresOf are impressions, clicks, spend, conversions and revenue of a row:
+// metricsOf are impressions, clicks, spend, conversions and revenue of a row:
 // as uneven as real ones, and always the same.
-func figuresOf(day clock.Date, i int) [5]int64 {
+func metricsOf(day clock.Date, i int) [5]int64 {
 	h := uint64(day)<<32 | uint64(i)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
@@ -136,7 +136,7 @@ func figuresOf(day clock.Date, i int) [5]int64 {
 }
 
 // write brings days of a workspace in, as a platform's sync would.
-func (s *shape) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row) []fact.Row {
+func (s *factGenerator) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row) []fact.Row {
 	rows = rows[:0]
 	for day := first; day <= last; day++ {
 		for i := range s.perDay {
@@ -149,56 +149,56 @@ func (s *shape) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row)
 	return rows
 }
 
-// kept is what the folder of an earlier run tells of its facts.
-type kept struct {
+// keptFacts is what the folder of an earlier run tells of its facts.
+type keptFacts struct {
 	Large, Small account.Created
 	Campaigns    []string
 	First, Last  clock.Date
 	Rows         int
 }
 
-// openWarehouse takes the facts of an earlier run if they are kept and as many
+// openFactsFolder takes the facts of an earlier run if they are kept and as many
 // as asked for, else it makes them.
-func openWarehouse(dir string) *warehouse {
+func openFactsFolder(dir string) *factsFolder {
 	if *keep == "" {
-		return buildWarehouse(filepath.Join(dir, "facts"))
+		return buildFactsFolder(filepath.Join(dir, "facts"))
 	}
 	note, folder := filepath.Join(*keep, "kept.json"), filepath.Join(*keep, "facts")
-	var k kept
+	var k keptFacts
 	if b, err := os.ReadFile(note); err == nil {
 		check(json.Unmarshal(b, &k))
 	}
 	if k.Rows == *factsRows {
-		w := &warehouse{dir: folder, large: k.Large, small: k.Small, campaigns: k.Campaigns, first: k.First, last: k.Last}
-		w.shape = newShape(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
-		w.settle()
+		w := &factsFolder{dir: folder, large: k.Large, small: k.Small, campaigns: k.Campaigns, first: k.First, last: k.Last}
+		w.generator = newFactGenerator(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
+		w.runMaintenance()
 		return w
 	}
 	check(errors.Join(os.RemoveAll(note), os.RemoveAll(folder)))
 	check(os.MkdirAll(*keep, 0o700))
-	w := buildWarehouse(folder)
-	b, err := json.Marshal(kept{w.large, w.small, w.campaigns, w.first, w.last, *factsRows})
+	w := buildFactsFolder(folder)
+	b, err := json.Marshal(keptFacts{w.large, w.small, w.campaigns, w.first, w.last, *factsRows})
 	check(err)
 	check(os.WriteFile(note, b, 0o600))
 	return w
 }
 
-// settle does what a program that is newer than its facts would do by and by.
-func (w *warehouse) settle() {
+// runMaintenance does what a program that is newer than its facts would do by and by.
+func (w *factsFolder) runMaintenance() {
 	e, err := duckdb.Open(context.Background(), w.dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
 	check(errors.Join(e.Maintain(context.Background()), e.Close()))
 }
 
-// buildWarehouse makes records and facts and puts them in order.
-func buildWarehouse(dir string) *warehouse {
-	w := &warehouse{dir: dir, last: clock.DateIn(time.Now(), time.UTC) - 1}
+// buildFactsFolder makes records and facts and puts them in order.
+func buildFactsFolder(dir string) *factsFolder {
+	w := &factsFolder{dir: dir, last: clock.DateIn(time.Now(), time.UTC) - 1}
 	w.first = w.last - factDays + 1
 	check(os.Mkdir(w.dir, 0o700))
 	a := openApp(w.dir, 0, 0, quiet)
-	w.large, w.small = tenant(a), tenant(a)
-	w.campaigns = fill(a, w.large.WorkspaceID, factCampaigns)
-	few := fill(a, w.small.WorkspaceID, factCampaigns/smallWorkspaces)
+	w.large, w.small = createWorkspace(a), createWorkspace(a)
+	w.campaigns = createCampaigns(a, w.large.WorkspaceID, factCampaigns)
+	few := createCampaigns(a, w.small.WorkspaceID, factCampaigns/smallWorkspaces)
 	check(a.Close())
 
 	e, err := duckdb.Open(context.Background(), w.dir, duckdb.Options{Now: time.Now, Log: quiet})
@@ -211,13 +211,13 @@ func buildWarehouse(dir string) *warehouse {
 		if i > 0 {
 			id = ident.ID(fmt.Sprintf("wks_small%d", i))
 		}
-		s := newShape(id, few, max(1, *factsRows/2/smallWorkspaces/factDays))
+		s := newFactGenerator(id, few, max(1, *factsRows/2/smallWorkspaces/factDays))
 		rows = s.write(e, w.first, w.last, rows)
 		written += len(rows)
 	}
-	w.shape = newShape(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
+	w.generator = newFactGenerator(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
 	for day := w.first; day <= w.last; day += 10 {
-		rows = w.shape.write(e, day, min(day+9, w.last), rows)
+		rows = w.generator.write(e, day, min(day+9, w.last), rows)
 		written += len(rows)
 	}
 	took := time.Since(began)
@@ -231,9 +231,9 @@ func buildWarehouse(dir string) *warehouse {
 	return w
 }
 
-// copied is a copy of records and facts, because two processes cannot open the
+// copyFolder is a copy of records and facts, because two processes cannot open the
 // same.
-func (w *warehouse) copied() string {
+func (w *factsFolder) copyFolder() string {
 	to := w.dir + "-copy"
 	check(os.RemoveAll(to))
 	check(os.Mkdir(to, 0o700))

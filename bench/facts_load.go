@@ -20,19 +20,19 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// columns are facts in memory, as plain as can be.
-type columns struct {
+// memoryFacts are facts in memory, as plain as can be.
+type memoryFacts struct {
 	workspace, day []int64
-	figures        [5][]int64
+	metrics        [5][]int64
 }
 
-func newColumns(w *warehouse, days int) *columns {
-	c := &columns{}
+func newMemoryFacts(w *factsFolder, days int) *memoryFacts {
+	c := &memoryFacts{}
 	for day := w.last - clock.Date(days) + 1; day <= w.last; day++ {
-		for i := range w.shape.perDay {
+		for i := range w.generator.perDay {
 			c.workspace, c.day = append(c.workspace, 1), append(c.day, int64(day))
-			for m, v := range figuresOf(day, i) {
-				c.figures[m] = append(c.figures[m], v)
+			for m, v := range metricsOf(day, i) {
+				c.metrics[m] = append(c.metrics[m], v)
 			}
 		}
 	}
@@ -40,11 +40,11 @@ func newColumns(w *warehouse, days int) *columns {
 }
 
 // scan adds up what lies between two days.
-func (c *columns) scan(first, last clock.Date) (sums [5]int64) {
+func (c *memoryFacts) scan(first, last clock.Date) (sums [5]int64) {
 	n := len(c.day)
 	workspace, f := c.workspace[:n], [5][]int64{}
 	for m := range f {
-		f[m] = c.figures[m][:n]
+		f[m] = c.metrics[m][:n]
 	}
 	for i, day := range c.day {
 		if workspace[i] == 1 && day >= int64(first) && day <= int64(last) {
@@ -58,57 +58,57 @@ func (c *columns) scan(first, last clock.Date) (sums [5]int64) {
 	return sums
 }
 
-// benchBeside is P7: one campaign at 300 a second while heavy queries run.
-func benchBeside(w *warehouse) {
+// benchReadsUnderLoad is P7: one campaign at 300 a second while heavy queries run.
+func benchReadsUnderLoad(w *factsFolder) {
 	const perSecond, loops = 300, 4
 	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("beside"))
 	defer ours.stop()
-	defer foremost()()
-	requests := pick(w.campaigns, "/v1/campaigns/", w.large.APIKey)
+	defer raisePriority()()
+	requests := randomRequests(w.campaigns, "/v1/campaigns/", w.large.APIKey)
 	heavy := post("/v1/analytics/query", w.large.APIKey, fmt.Sprintf(
 		`{"metrics":["impressions","clicks","spend","conversions","revenue"],"dimensions":["channel"],"granularity":"day","limit":10000,"date_range":{"start_date":%q,"end_date":%q}}`, w.first, w.last))
 	var idle, busy []float64
 	var answered atomic.Int64
 	began := time.Duration(0)
 	for range *rounds {
-		idle = append(idle, float64(ours.paced(perSecond, requests)))
+		idle = append(idle, float64(ours.sendAtRate(perSecond, requests)))
 		var stop atomic.Bool
 		var wg sync.WaitGroup
 		for range loops {
-			l := ours.line()
+			l := ours.newKeepAliveConn()
 			wg.Go(func() {
 				for !stop.Load() {
-					l.ask(heavy)
+					l.send(heavy)
 					answered.Add(1)
 				}
 				_ = l.c.Close()
 			})
 		}
 		at := time.Now()
-		busy = append(busy, float64(ours.paced(perSecond, requests)))
+		busy = append(busy, float64(ours.sendAtRate(perSecond, requests)))
 		began += time.Since(at)
 		stop.Store(true)
 		wg.Wait()
 	}
 	ratio := median(busy) / median(idle)
-	verdictMost("P7 get one at 300/s beside 4 heavy queries, p99", ratio, 4, fmt.Sprintf("%s against %s idle; %.1f heavy queries/s",
+	printAtMost("P7 get one at 300/s beside 4 heavy queries, p99", ratio, 4, fmt.Sprintf("%s against %s idle; %.1f heavy queries/s",
 		time.Duration(median(busy)).Round(time.Microsecond), time.Duration(median(idle)).Round(time.Microsecond), float64(answered.Load())/began.Seconds()))
 	if ratio > 4 {
-		hint("P7")
+		printProfileHint("P7")
 	}
 }
 
-// paced sends requests at a fixed rate, whether or not earlier ones are
+// sendAtRate sends requests at a fixed rate, whether or not earlier ones are
 // answered, and returns the 99th percentile of their times. A request counts
 // from when it was due, unless its own sender woke up late.
-func (t *target) paced(perSecond int, next func(int, int) []byte) time.Duration {
+func (t *target) sendAtRate(perSecond int, next func(int, int) []byte) time.Duration {
 	const senders = 16
-	n := int(4 * length().Seconds() * float64(perSecond))
+	n := int(4 * measurementTime().Seconds() * float64(perSecond))
 	times := make([][]time.Duration, senders)
 	var wg sync.WaitGroup
 	start := time.Now()
 	for s := range senders {
-		l := t.line()
+		l := t.newKeepAliveConn()
 		wg.Go(func() {
 			defer func() { _ = l.c.Close() }()
 			for i := s; i < n; i += senders {
@@ -117,7 +117,7 @@ func (t *target) paced(perSecond int, next func(int, int) []byte) time.Duration 
 					time.Sleep(wait)
 					due = time.Now()
 				}
-				l.ask(next(s, i))
+				l.send(next(s, i))
 				times[s] = append(times[s], time.Since(due))
 			}
 		})
@@ -136,7 +136,7 @@ func benchWrite(dir string) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("cmp_%026d", i)
 	}
-	s := newShape("wks_bench", ids, perDay)
+	s := newFactGenerator("wks_bench", ids, perDay)
 	folder := filepath.Join(dir, "write")
 	check(os.Mkdir(folder, 0o700))
 	e, err := duckdb.Open(context.Background(), folder, duckdb.Options{Now: time.Now, Log: quiet})
@@ -153,22 +153,22 @@ func benchWrite(dir string) {
 	defer table.close()
 	write := func(i int) int { check(e.Write(context.Background(), batch)); return i }
 	c := compare(
-		func() sample { return hammer(1, write) },
-		func() sample { return hammer(1, func(i int) int { table.append(rows); return i }) },
+		func() sample { return runWorkers(1, write) },
+		func() sample { return runWorkers(1, func(i int) int { table.append(rows); return i }) },
 	)
 	per := float64(len(rows))
-	verdict("P8 facts written, against DuckDB's appender", c[0].perSecond/c[1].perSecond, 0.5, fmt.Sprintf("%.0f/s against %.0f/s", per*c[0].perSecond, per*c[1].perSecond))
+	printAtLeast("P8 facts written, against DuckDB's appender", c[0].perSecond/c[1].perSecond, 0.5, fmt.Sprintf("%.0f/s against %.0f/s", per*c[0].perSecond, per*c[1].perSecond))
 	if c[0].perSecond/c[1].perSecond < 0.5 {
-		hint("P8")
+		printProfileHint("P8")
 	}
 	benchIngest(dir, rows)
 }
 
 // bareTable is a table of the shape that facts have.
-type bareTable struct{ *bare }
+type bareTable struct{ *directDuckDB }
 
 func newBareTable(path string) *bareTable {
-	t := &bareTable{openBare(path)}
+	t := &bareTable{openDirect(path)}
 	columns := make([]string, 0, 12+fact.NumMeasures)
 	for i := range 11 {
 		columns = append(columns, fmt.Sprintf("k%d INTEGER NOT NULL", i))
@@ -211,7 +211,7 @@ func benchIngest(dir string, rows []fact.Row) {
 	folder := filepath.Join(dir, "ingest")
 	check(os.Mkdir(folder, 0o700))
 	a := openApp(folder, 0, 0, quiet)
-	t := tenant(a)
+	t := createWorkspace(a)
 	check(a.Close())
 	rows = rows[:most]
 	list := make([]map[string]any, len(rows))
@@ -229,6 +229,6 @@ func benchIngest(dir string, rows []fact.Row) {
 	request := post(path, t.APIKey, string(body))
 	ours := start("ours", folder, "BENCH_CACHED=0", "GOMAXPROCS=2", profileOf("ingest"))
 	defer ours.stop()
-	s := compare(func() sample { return ours.wire(1, func(int, int) []byte { return request }) })
+	s := compare(func() sample { return ours.sendHTTP1(1, func(int, int) []byte { return request }) })
 	fmt.Printf("   POST /v1/ingest/metrics, %d rows a call: %.0f rows/s, %.1f µs CPU a row\n", most, s[0].perSecond*most, s[0].cpu/most)
 }

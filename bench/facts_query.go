@@ -23,21 +23,21 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// question is something to ask POST /v1/analytics/query.
-type question struct {
+// analyticsQuery is something to ask POST /v1/analytics/query.
+type analyticsQuery struct {
 	what, key, body string
 	// text and args are the statement that it comes to.
 	text string
 	args []any
 }
 
-// questions are small and large ones.
-func (w *warehouse) questions() []question {
-	ask := func(what, key string, days clock.Date, rest string) question {
-		return question{what: what, key: key, body: fmt.Sprintf(`{"date_range":{"start_date":%q,"end_date":%q},%s}`, w.last-days+1, w.last, rest)}
+// queries are small and large ones.
+func (w *factsFolder) queries() []analyticsQuery {
+	ask := func(what, key string, days clock.Date, rest string) analyticsQuery {
+		return analyticsQuery{what: what, key: key, body: fmt.Sprintf(`{"date_range":{"start_date":%q,"end_date":%q},%s}`, w.last-days+1, w.last, rest)}
 	}
 	const five = `"metrics":["impressions","clicks","spend","conversions","revenue"]`
-	return []question{
+	return []analyticsQuery{
 		ask("small workspace, totals of 30 days", w.small.APIKey, 30, five),
 		ask("small workspace, channels by day, 30 days", w.small.APIKey, 30, five+`,"dimensions":["channel"],"granularity":"day"`),
 		ask("small workspace, campaigns of 90 days", w.small.APIKey, 90, five+`,"dimensions":["campaign_id"]`),
@@ -49,23 +49,23 @@ func (w *warehouse) questions() []question {
 	}
 }
 
-// recorder notes the plans that are asked.
-type recorder struct {
+// planRecorder notes the plans that are asked.
+type planRecorder struct {
 	metrics.Engine
 	plans []*analytics.Plan
 }
 
 // Query implements analytics.Facts.
-func (r *recorder) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+func (r *planRecorder) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
 	r.plans = append(r.plans, p)
 	return r.Engine.Query(ctx, p)
 }
 
-// explain finds the statements that questions come to.
-func explain(dir string, questions []question) {
+// recordStatements finds the statements that questions come to.
+func recordStatements(dir string, questions []analyticsQuery) {
 	e, err := duckdb.Open(context.Background(), dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
-	r := &recorder{Engine: e}
+	r := &planRecorder{Engine: e}
 	a := openApp(dir, 0, 0, quiet, func(c *app.Config) { c.FactsEngine = r })
 	for i := range questions {
 		q := &questions[i]
@@ -84,33 +84,33 @@ func explain(dir string, questions []question) {
 	check(a.Close())
 }
 
-// bare is DuckDB without anything of ours.
-type bare struct {
+// directDuckDB is DuckDB without anything of ours.
+type directDuckDB struct {
 	connector *driven.Connector
 	conn      *driven.Conn
 	prepared  map[string]driver.StmtQueryContext
 }
 
-func openBare(path string) *bare {
+func openDirect(path string) *directDuckDB {
 	connector, err := driven.NewConnector(path, nil)
 	check(err)
 	c, err := connector.Connect(context.Background())
 	check(err)
-	return &bare{connector, c.(*driven.Conn), map[string]driver.StmtQueryContext{}}
+	return &directDuckDB{connector, c.(*driven.Conn), map[string]driver.StmtQueryContext{}}
 }
 
-func (b *bare) close() {
+func (b *directDuckDB) close() {
 	check(b.conn.Close())
 	check(b.connector.Close())
 }
 
-func (b *bare) exec(text string) {
+func (b *directDuckDB) exec(text string) {
 	_, err := b.conn.ExecContext(context.Background(), text, nil)
 	check(err)
 }
 
 // query reads all rows of a statement.
-func (b *bare) query(text string, args []any) {
+func (b *directDuckDB) query(text string, args []any) {
 	ctx := context.Background()
 	s := b.prepared[text]
 	if s == nil {
@@ -135,28 +135,28 @@ func (b *bare) query(text string, args []any) {
 	check(rows.Close())
 }
 
-// line is one kept-alive connection.
-type line struct {
+// keepAliveConn is one kept-alive connection.
+type keepAliveConn struct {
 	c io.ReadWriteCloser
 	r *bufio.Reader
 }
 
-func (t *target) line() *line {
+func (t *target) newKeepAliveConn() *keepAliveConn {
 	c := t.dial()
-	return &line{c, bufio.NewReaderSize(c, 1<<20)}
+	return &keepAliveConn{c, bufio.NewReaderSize(c, 1<<20)}
 }
 
-func (l *line) ask(request []byte) {
+func (l *keepAliveConn) send(request []byte) {
 	_, err := l.c.Write(request)
 	check(err)
 	check(readAnswer(l.r))
 }
 
-// duel runs works in turn and returns the median time of each.
-func duel(works ...func()) []time.Duration {
+// alternate runs works in turn and returns the median time of each.
+func alternate(works ...func()) []time.Duration {
 	const least, most = 15, 300
 	times := make([][]float64, len(works))
-	end := time.Now().Add(2 * length() * time.Duration(len(works)))
+	end := time.Now().Add(2 * measurementTime() * time.Duration(len(works)))
 	for n := range most {
 		if n >= least && time.Now().After(end) {
 			break
@@ -174,31 +174,31 @@ func duel(works ...func()) []time.Duration {
 	return medians
 }
 
-// beside prints what DuckDB and a server took, as a ratio and in milliseconds
+// printComparison prints what DuckDB and a server took, as a ratio and in milliseconds
 // more.
-func beside(what string, t []time.Duration) (ratio, extra float64) {
+func printComparison(what string, t []time.Duration) (ratio, extra float64) {
 	ratio, extra = float64(t[1])/float64(t[0]), ms(t[1]-t[0])
 	fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", what, ms(t[0]), ms(t[1]), ratio, extra)
 	return ratio, extra
 }
 
 // benchQuery is P5: a query over HTTPS against the same SQL in DuckDB.
-func benchQuery(w *warehouse) {
+func benchQuery(w *factsFolder) {
 	const small = 10 * time.Millisecond
-	folder := w.copied()
-	questions := w.questions()
-	explain(folder, questions)
-	direct := openBare(filepath.Join(folder, "facts.duckdb"))
+	folder := w.copyFolder()
+	questions := w.queries()
+	recordStatements(folder, questions)
+	direct := openDirect(filepath.Join(folder, "facts.duckdb"))
 	defer direct.close()
 	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("query"))
 	defer ours.stop()
-	l := ours.line()
+	l := ours.newKeepAliveConn()
 	defer func() { _ = l.c.Close() }()
 	var ratios, extras []float64
 	for _, q := range questions {
 		request := post("/v1/analytics/query", q.key, q.body)
-		t := duel(func() { direct.query(q.text, q.args) }, func() { l.ask(request) })
-		ratio, extra := beside(q.what, t)
+		t := alternate(func() { direct.query(q.text, q.args) }, func() { l.send(request) })
+		ratio, extra := printComparison(q.what, t)
 		if t[0] > small {
 			ratios = append(ratios, ratio)
 		} else {
@@ -209,26 +209,26 @@ func benchQuery(w *warehouse) {
 	// costs that is.
 	q, first := questions[0], w.last-30
 	bounds := slices.Clone(q.args)
-	t := duel(func() {
+	t := alternate(func() {
 		first--
 		bounds[1] = int32(first)
 		direct.query(q.text, bounds)
 	}, func() {
-		l.ask(post("/v1/analytics/query", q.key, strings.Replace(q.body, (w.last-29).String(), first.String(), 1)))
+		l.send(post("/v1/analytics/query", q.key, strings.Replace(q.body, (w.last-29).String(), first.String(), 1)))
 	})
-	beside("the first one, with days that were never asked for", t)
+	printComparison("the first one, with days that were never asked for", t)
 	if len(ratios) > 0 {
 		worst := slices.Max(ratios)
-		verdictMost("P5 query above 10 ms over HTTPS, against DuckDB, worst", worst, 1.2, "")
+		printAtMost("P5 query above 10 ms over HTTPS, against DuckDB, worst", worst, 1.2, "")
 		if worst > 1.2 {
-			hint("P5")
+			printProfileHint("P5")
 		}
 	}
 	if len(extras) > 0 {
 		worst := slices.Max(extras)
-		verdictMost("P5 query below 10 ms over HTTPS, ms more, worst", worst, 0.6, "")
+		printAtMost("P5 query below 10 ms over HTTPS, ms more, worst", worst, 0.6, "")
 		if worst > 0.6 {
-			hint("P5")
+			printProfileHint("P5")
 		}
 	}
 }
@@ -237,39 +237,39 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // benchReports is P6: the reports against the same from the facts alone, and
 // totals against reading the same columns from memory.
-func benchReports(w *warehouse) {
-	folder := w.copied()
+func benchReports(w *factsFolder) {
+	folder := w.copyFolder()
 	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("reports"))
 	defer ours.stop()
 	facts := start("ours", folder, "BENCH_CACHED=32768", "GOMAXPROCS=2", "BENCH_FACTS_ONLY=1", profileOf("reports-facts"))
 	defer facts.stop()
-	one, two := ours.line(), facts.line()
+	one, two := ours.newKeepAliveConn(), facts.newKeepAliveConn()
 	defer func() { _ = errors.Join(one.c.Close(), two.c.Close()) }()
 	least := 0.0
 	for _, report := range []string{"overview", "campaigns", "channels", "creative", "audiences"} {
 		request := get(fmt.Sprintf("/v1/analytics/%s?start_date=%s&end_date=%s", report, w.first, w.last), w.large.APIKey)
-		t := duel(func() { one.ask(request) }, func() { two.ask(request) })
+		t := alternate(func() { one.send(request) }, func() { two.send(request) })
 		ratio := float64(t[1]) / float64(t[0])
 		if least == 0 || ratio < least {
 			least = ratio
 		}
 		fmt.Printf("   %-55s %8.2f ms, from the facts %8.2f ms: %.1f\n", "report "+report+" over two years", ms(t[0]), ms(t[1]), ratio)
 	}
-	verdict("P6 reports over two years, against the facts, least", least, 6, "")
+	printAtLeast("P6 reports over two years, against the facts, least", least, 6, "")
 	if least < 6 {
-		hint("P6")
+		printProfileHint("P6")
 	}
 
 	const days = factDays / 2
-	memory := newColumns(w, days)
+	memory := newMemoryFacts(w, days)
 	request := post("/v1/analytics/query", w.large.APIKey, fmt.Sprintf(
 		`{"metrics":["impressions","clicks","spend","conversions","revenue"],"date_range":{"start_date":%q,"end_date":%q}}`, w.last-days+1, w.last))
 	var sums [5]int64
-	t := duel(func() { sums = memory.scan(w.last-days+1, w.last) }, func() { two.ask(request) })
+	t := alternate(func() { sums = memory.scan(w.last-days+1, w.last) }, func() { two.send(request) })
 	ratio := float64(t[1]) / float64(t[0])
-	verdictMost(fmt.Sprintf("P6 totals of %.1f M facts, against a scan of memory", float64(len(memory.day))/1e6), ratio, 4.5,
+	printAtMost(fmt.Sprintf("P6 totals of %.1f M facts, against a scan of memory", float64(len(memory.day))/1e6), ratio, 4.5,
 		fmt.Sprintf("%.1f ms against %.1f ms; %d impressions", ms(t[1]), ms(t[0]), sums[0]))
 	if ratio > 4.5 {
-		hint("P6")
+		printProfileHint("P6")
 	}
 }

@@ -31,8 +31,8 @@ const (
 	getRecords  = 5000
 )
 
-// fill makes campaigns through the service and returns their ids.
-func fill(a *app.App, workspace ident.ID, n int) []string {
+// createCampaigns makes campaigns through the service and returns their ids.
+func createCampaigns(a *app.App, workspace ident.ID, n int) []string {
 	cause := operator
 	cause.Workspace = workspace
 	ids := make([]string, n)
@@ -70,34 +70,34 @@ func spec(i int) campaign.Spec {
 // benchGet is P1: one campaign, random out of 5,000, against fixed bytes.
 func benchGet(dir string) {
 	a := openApp(dir, 0, 0, quiet)
-	t := tenant(a)
-	ids := fill(a, t.WorkspaceID, getRecords)
+	t := createWorkspace(a)
+	ids := createCampaigns(a, t.WorkspaceID, getRecords)
 	check(a.Close())
 
 	hot := start("ours", dir, "BENCH_CACHED=32768", profileOf("get-hot"))
-	random := pick(ids, "/v1/campaigns/", t.APIKey)
+	random := randomRequests(ids, "/v1/campaigns/", t.APIKey)
 	body := filepath.Join(dir, "body")
 	check(os.WriteFile(body, hot.fetch("/v1/campaigns/"+ids[0], t.APIKey), 0o600))
 	bare := start("bare", dir, "BENCH_BODY="+body, profileOf("bare"))
 	s := compare(
-		func() sample { return bare.wire(connections, random) },
-		func() sample { return hot.wire(connections, random) },
+		func() sample { return bare.sendHTTP1(connections, random) },
+		func() sample { return hot.sendHTTP1(connections, random) },
 	)
-	verdict("P1 get one, from memory, CPU against bare TLS", s[0].cpu/s[1].cpu, 0.75, fmt.Sprintf("bare %s; ours %s", s[0], s[1]))
+	printAtLeast("P1 get one, from memory, CPU against bare TLS", s[0].cpu/s[1].cpu, 0.75, fmt.Sprintf("bare %s; ours %s", s[0], s[1]))
 	path := func(int, int) string { return "/v1/campaigns/" + ids[rand.IntN(len(ids))] }
 	two := compare(
-		func() sample { return bare.http2(connections, path, t.APIKey) },
-		func() sample { return hot.http2(connections, path, t.APIKey) },
+		func() sample { return bare.sendHTTP2(connections, path, t.APIKey) },
+		func() sample { return hot.sendHTTP2(connections, path, t.APIKey) },
 	)
-	verdict("P1 get one over HTTP/2, CPU against bare TLS", two[0].cpu/two[1].cpu, 0.85, fmt.Sprintf("bare %s; ours %s", two[0], two[1]))
+	printAtLeast("P1 get one over HTTP/2, CPU against bare TLS", two[0].cpu/two[1].cpu, 0.85, fmt.Sprintf("bare %s; ours %s", two[0], two[1]))
 	hot.stop()
 
 	cold := start("ours", dir, "BENCH_CACHED=0", profileOf("get-db"))
 	s = compare(
-		func() sample { return bare.wire(connections, random) },
-		func() sample { return cold.wire(connections, random) },
+		func() sample { return bare.sendHTTP1(connections, random) },
+		func() sample { return cold.sendHTTP1(connections, random) },
 	)
-	verdict("P1 get one, every read from the database, CPU", s[0].cpu/s[1].cpu, 0.50, fmt.Sprintf("bare %s; ours %s", s[0], s[1]))
+	printAtLeast("P1 get one, every read from the database, CPU", s[0].cpu/s[1].cpu, 0.50, fmt.Sprintf("bare %s; ours %s", s[0], s[1]))
 	cold.stop()
 	bare.stop()
 }
@@ -112,31 +112,31 @@ func profileOf(name string) string {
 // benchList is P2: a page of 20, random and deep in a million.
 func benchList(dir string) {
 	a := openApp(dir, 0, 0, quiet)
-	t := tenant(a)
+	t := createWorkspace(a)
 	began := time.Now()
-	ids := large(a, t.WorkspaceID, *rows)
+	ids := fillCopies(a, t.WorkspaceID, *rows)
 	fmt.Printf("   %d records made in %s\n", *rows, time.Since(began).Round(time.Second))
 	deep := cursors(a, t.WorkspaceID, ids)
 	check(a.Close())
-	random := pick(deep, "/v1/campaigns?cursor=", t.APIKey)
+	random := randomRequests(deep, "/v1/campaigns?cursor=", t.APIKey)
 	first := get("/v1/campaigns", t.APIKey)
 	ours := start("ours", dir, "BENCH_CACHED=0", profileOf("list"))
 	body := filepath.Join(dir, "body")
 	check(os.WriteFile(body, ours.fetch("/v1/campaigns?cursor="+deep[0], t.APIKey), 0o600))
 	bare := start("bare", dir, "BENCH_BODY="+body, profileOf("bare"))
 	s := compare(
-		func() sample { return bare.wire(connections, func(int, int) []byte { return first }) },
-		func() sample { return ours.wire(connections, random) },
-		func() sample { return ours.wire(connections, func(int, int) []byte { return first }) },
+		func() sample { return bare.sendHTTP1(connections, func(int, int) []byte { return first }) },
+		func() sample { return ours.sendHTTP1(connections, random) },
+		func() sample { return ours.sendHTTP1(connections, func(int, int) []byte { return first }) },
 	)
-	verdict("P2 list of 20, deep, CPU against the same bytes bare", s[0].cpu/s[1].cpu, 0.45, fmt.Sprintf("bare %s; ours %s", s[0], s[1]))
-	verdictMost("P2 deep page against first page, CPU", s[1].cpu/s[2].cpu, 1.5, fmt.Sprintf("first %s", s[2]))
+	printAtLeast("P2 list of 20, deep, CPU against the same bytes bare", s[0].cpu/s[1].cpu, 0.45, fmt.Sprintf("bare %s; ours %s", s[0], s[1]))
+	printAtMost("P2 deep page against first page, CPU", s[1].cpu/s[2].cpu, 1.5, fmt.Sprintf("first %s", s[2]))
 	ours.stop()
 	bare.stop()
 }
 
-// pick makes a request for a random one of the targets.
-func pick(targets []string, path, key string) func(int, int) []byte {
+// randomRequests makes a request for a random one of the targets.
+func randomRequests(targets []string, path, key string) func(int, int) []byte {
 	requests := make([][]byte, len(targets))
 	for i, t := range targets {
 		requests[i] = get(path+t, key)

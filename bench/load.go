@@ -27,9 +27,9 @@ type target struct {
 	plain bool
 }
 
-// wire sends ready-made HTTP/1.1 requests over keep-alive connections and
+// sendHTTP1 sends ready-made HTTP/1.1 requests over keep-alive connections and
 // reads just enough of the answers, so that the client costs little.
-func (t *target) wire(connections int, next func(worker, n int) []byte) sample {
+func (t *target) sendHTTP1(connections int, next func(worker, n int) []byte) sample {
 	var done atomic.Int64
 	var wg sync.WaitGroup
 	latency := make([][]time.Duration, connections)
@@ -37,8 +37,8 @@ func (t *target) wire(connections int, next func(worker, n int) []byte) sample {
 	for i := range conns {
 		conns[i] = t.dial()
 	}
-	before, start := cpuOf(t.pid), time.Now()
-	end := start.Add(length())
+	before, start := cpuTimeOf(t.pid), time.Now()
+	end := start.Add(measurementTime())
 	for i, c := range conns {
 		wg.Go(func() {
 			r := bufio.NewReaderSize(c, 64<<10)
@@ -56,7 +56,7 @@ func (t *target) wire(connections int, next func(worker, n int) []byte) sample {
 		})
 	}
 	wg.Wait()
-	took, cpu := time.Since(start), cpuOf(t.pid)-before
+	took, cpu := time.Since(start), cpuTimeOf(t.pid)-before
 	for _, c := range conns {
 		_ = c.Close()
 	}
@@ -139,15 +139,15 @@ func readAnswer(r *bufio.Reader) error {
 	return err
 }
 
-// http2 sends requests through Go's own HTTP/2 client.
-func (t *target) http2(connections int, path func(worker, n int) string, key string) sample {
+// sendHTTP2 sends requests through Go's own HTTP/2 client.
+func (t *target) sendHTTP2(connections int, path func(worker, n int) string, key string) sample {
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: t.pool, ServerName: "localhost"}, ForceAttemptHTTP2: true, DisableCompression: true,
 	}}
 	var done atomic.Int64
 	var wg sync.WaitGroup
-	before, start := cpuOf(t.pid), time.Now()
-	end := start.Add(length())
+	before, start := cpuTimeOf(t.pid), time.Now()
+	end := start.Add(measurementTime())
 	for i := range connections {
 		wg.Go(func() {
 			for n := 0; time.Now().Before(end); n++ {
@@ -169,11 +169,11 @@ func (t *target) http2(connections int, path func(worker, n int) string, key str
 	wg.Wait()
 	client.CloseIdleConnections()
 	n := float64(done.Load())
-	return sample{perSecond: n / time.Since(start).Seconds(), cpu: float64((cpuOf(t.pid) - before).Microseconds()) / n}
+	return sample{perSecond: n / time.Since(start).Seconds(), cpu: float64((cpuTimeOf(t.pid) - before).Microseconds()) / n}
 }
 
-// cpuOf reads how much CPU time a process has used.
-func cpuOf(pid int) time.Duration {
+// cpuTimeOf reads how much CPU time a process has used.
+func cpuTimeOf(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	check(err)
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+2:])

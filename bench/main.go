@@ -82,8 +82,8 @@ func check(err error) {
 	}
 }
 
-// verdict prints one line: what, how much, what was to be reached.
-func verdict(what string, got, reach float64, detail string) {
+// printAtLeast prints one line: what, how much, what was to be reached.
+func printAtLeast(what string, got, reach float64, detail string) {
 	mark := "reached"
 	if got < reach {
 		mark = fmt.Sprintf("MISSED by %.0f %%", 100*(1-got/reach))
@@ -91,8 +91,8 @@ func verdict(what string, got, reach float64, detail string) {
 	fmt.Printf("%-58s %10.2f %10.2f  %s  %s\n", what, got, reach, mark, detail)
 }
 
-// verdictMost is verdict where less is better.
-func verdictMost(what string, got, most float64, detail string) {
+// printAtMost is verdict where less is better.
+func printAtMost(what string, got, most float64, detail string) {
 	mark := "reached"
 	if got > most {
 		mark = fmt.Sprintf("MISSED by %.0f %%", 100*(got/most-1))
@@ -105,7 +105,7 @@ func median(list []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-func length() time.Duration { return time.Duration(*seconds * float64(time.Second)) }
+func measurementTime() time.Duration { return time.Duration(*seconds * float64(time.Second)) }
 
 // sample is one measurement.
 type sample struct {

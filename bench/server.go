@@ -77,14 +77,14 @@ func serveRole(role string) {
 	}
 	switch role {
 	case "bare":
-		serveBare(l)
+		serveFixedBytes(l)
 	case "ours":
-		serveOurs(l, dir, log)
+		serveFanfare(l, dir, log)
 	}
 }
 
-// serveBare is the limit: net/http with TLS and fixed bytes.
-func serveBare(l *listen.Listener) {
+// serveFixedBytes is the limit: net/http with TLS and fixed bytes.
+func serveFixedBytes(l *listen.Listener) {
 	body, err := os.ReadFile(os.Getenv("BENCH_BODY"))
 	check(err)
 	size := []string{strconv.Itoa(len(body))}
@@ -102,11 +102,11 @@ func serveBare(l *listen.Listener) {
 	untilClosed()
 }
 
-func serveOurs(l *listen.Listener, dir string, log *slog.Logger) {
+func serveFanfare(l *listen.Listener, dir string, log *slog.Logger) {
 	memory.Tune()
 	cached, _ := strconv.Atoi(os.Getenv("BENCH_CACHED"))
 	batch, _ := strconv.Atoi(os.Getenv("BENCH_BATCH"))
-	a := openApp(dir, cached, batch, log, factsOnly(dir, log))
+	a := openApp(dir, cached, batch, log, factsOnlyOption(dir, log))
 	ctx, cancel := context.WithCancel(context.Background())
 	go a.Run(ctx)
 	go func() { check(l.Serve(a.API, a.API.ServePlain)) }()
@@ -135,8 +135,8 @@ func openApp(dir string, cached, batch int, log *slog.Logger, settings ...func(*
 	return a
 }
 
-// tenant makes a workspace and returns its id and key.
-func tenant(a *app.App) account.Created {
+// createWorkspace makes a workspace and returns its id and key.
+func createWorkspace(a *app.App) account.Created {
 	made, err := a.Accounts.CreateWorkspace(context.Background(), operator, account.NewWorkspace{
 		Name: "Bench", Plan: string(account.Enterprise), Owner: "bench@example.com", Currency: "USD", Timezone: "UTC",
 	})

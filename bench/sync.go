@@ -27,15 +27,15 @@ import (
 
 var syncScale = flag.Int("sync-scale", 1, "how many times the accounts of P11 have their campaigns")
 
-// tape is a sandbox that remembers what it was asked.
-type tape struct {
+// callRecorder is a sandbox that remembers what it was asked.
+type callRecorder struct {
 	sandbox *sandbox.Server
 	mu      sync.Mutex
 	calls   []*http.Request
 	bodies  [][]byte
 }
 
-func (t *tape) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *callRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, "/_sandbox/") {
 		body, err := io.ReadAll(r.Body)
 		check(err)
@@ -47,7 +47,7 @@ func (t *tape) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.sandbox.ServeHTTP(w, r)
 }
 
-func (t *tape) rewind() {
+func (t *callRecorder) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls, t.bodies = nil, nil
@@ -58,7 +58,7 @@ func (t *tape) rewind() {
 func benchSync(dir string) {
 	sandbox, err := sandbox.New(sandbox.Options{Seed: 1, Scale: *syncScale, Now: time.Now})
 	check(err)
-	t := &tape{sandbox: sandbox}
+	t := &callRecorder{sandbox: sandbox}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
 	server := &http.Server{Handler: t, ReadHeaderTimeout: time.Minute}
@@ -67,17 +67,17 @@ func benchSync(dir string) {
 	url := "http://" + l.Addr().String()
 	a := openApp(dir, 0, 0, quiet, func(c *app.Config) { c.Sandbox, c.MasterKey = url, filepath.Join(dir, "master.key") })
 	defer func() { check(a.Close()) }()
-	s := &syncing{app: a, cause: operator}
-	s.cause.Workspace = tenant(a).WorkspaceID
+	s := &sandboxConnection{app: a, cause: operator}
+	s.cause.Workspace = createWorkspace(a).WorkspaceID
 	s.connect()
 
 	var ratios, ours, bare []float64
 	pages, rows := 0, int64(0)
 	for i := range *rounds {
-		t.rewind()
+		t.reset()
 		stop := profileSync(i)
 		began := time.Now()
-		rows = s.full()
+		rows = s.syncAll()
 		took := time.Since(began)
 		stop()
 		calls, bodies := t.calls, t.bodies
@@ -90,10 +90,10 @@ func benchSync(dir string) {
 		ratios, ours, bare = append(ratios, plain.Seconds()/took.Seconds()), append(ours, float64(rows)/took.Seconds()), append(bare, float64(rows)/plain.Seconds())
 	}
 	got := median(ratios)
-	verdict("P11 sync, against downloading and decoding the pages", got, 0.5,
+	printAtLeast("P11 sync, against downloading and decoding the pages", got, 0.5,
 		fmt.Sprintf("%.0f rows/s, bare %.0f rows/s, %d rows in %d calls", median(ours), median(bare), rows, pages))
 	if got < 0.5 {
-		hint("P11")
+		printProfileHint("P11")
 	}
 }
 
@@ -128,15 +128,15 @@ func download(url string, call *http.Request, body []byte) {
 	check(json.Unmarshal(text, &page))
 }
 
-// syncing is a connection to the sandbox.
-type syncing struct {
+// sandboxConnection is a connection to the sandbox.
+type sandboxConnection struct {
 	app   *app.App
 	cause record.Cause
 	id    ident.ID
 }
 
 // connect connects, and syncs for the first time.
-func (s *syncing) connect() {
+func (s *sandboxConnection) connect() {
 	ctx := context.Background()
 	sent, err := body.FromGo(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
 	check(err)
@@ -145,11 +145,11 @@ func (s *syncing) connect() {
 	c, err := connection.Read(d)
 	check(err)
 	s.id = c.ID
-	s.full()
+	s.syncAll()
 }
 
-// full has all days read once more and returns how many rows there were.
-func (s *syncing) full() int64 {
+// syncAll has all days read once more and returns how many rows there were.
+func (s *sandboxConnection) syncAll() int64 {
 	ctx := context.Background()
 	d, err := s.app.Connections.Sync(ctx, s.cause, s.id, connection.Request{Mode: connection.ModeFull, Streams: []string{connection.StreamMetrics}})
 	check(err)

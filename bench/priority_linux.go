@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foremost has this program's threads run before all others until the returned
+// raisePriority has this program's threads run before all others until the returned
 // function is called, where that is allowed. The client stands for another
 // machine: what is measured is how long the server takes, not how long the
 // client waits for a core that the server uses.
-func foremost() (done func()) {
+func raisePriority() (done func()) {
 	set := func(policy, priority uint32) {
 		threads, err := os.ReadDir("/proc/self/task")
 		check(err)
