@@ -49,7 +49,7 @@ type importIn struct {
 // importOperations returns the import commands that can run inside a server.
 func importOperations(a *app.App) map[string]control.Op {
 	typed := func(run func(ctx context.Context, w account.Workspace, cause record.Cause, in importIn, report func(control.Progress)) (any, error)) control.Op {
-		return control.Typed(func(ctx context.Context, in importIn, report func(control.Progress)) (any, error) {
+		return control.NewOp(func(ctx context.Context, in importIn, report func(control.Progress)) (any, error) {
 			w, err := soleWorkspace(ctx, a.Accounts, in.WorkspaceID)
 			if err != nil {
 				return nil, err

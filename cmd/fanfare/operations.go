@@ -65,60 +65,60 @@ type nothing struct{}
 func operations(a *app.App) map[string]control.Op {
 	acc := a.Accounts
 	ops := map[string]control.Op{
-		"workspace.create": control.Typed(func(ctx context.Context, in account.NewWorkspace, _ func(control.Progress)) (account.Created, error) {
+		"workspace.create": control.NewOp(func(ctx context.Context, in account.NewWorkspace, _ func(control.Progress)) (account.Created, error) {
 			return acc.CreateWorkspace(ctx, operator, in)
 		}),
-		"workspace.list": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]account.Workspace, error) {
+		"workspace.list": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]account.Workspace, error) {
 			return acc.Workspaces(ctx)
 		}),
-		"workspace.set-plan": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+		"workspace.set-plan": control.NewOp(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
 			return acc.SetPlan(ctx, operator, in.WorkspaceID, in.Plan)
 		}),
-		"workspace.suspend": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+		"workspace.suspend": control.NewOp(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
 			return acc.Suspend(ctx, operator, in.WorkspaceID, in.Suspended)
 		}),
-		"workspace.set-approval": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+		"workspace.set-approval": control.NewOp(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
 			return acc.SetApproval(ctx, operator, in.WorkspaceID, in.RequireApproval)
 		}),
-		"workspace.set-model-budget": control.Typed(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
+		"workspace.set-model-budget": control.NewOp(func(ctx context.Context, in workspaceIn, _ func(control.Progress)) (account.Workspace, error) {
 			budget, err := modelBudget(in.ModelBudget)
 			if err != nil {
 				return account.Workspace{}, err
 			}
 			return acc.SetModelBudget(ctx, operator, in.WorkspaceID, budget)
 		}),
-		"user.create": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
+		"user.create": control.NewOp(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
 			return acc.AddMember(ctx, operator, in.WorkspaceID, in.Email, in.Role, in.Service)
 		}),
-		"user.list": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) ([]account.Member, error) {
+		"user.list": control.NewOp(func(ctx context.Context, in userIn, _ func(control.Progress)) ([]account.Member, error) {
 			return acc.Members(ctx, in.WorkspaceID)
 		}),
-		"user.set-role": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
+		"user.set-role": control.NewOp(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
 			return acc.SetRole(ctx, operator, in.WorkspaceID, in.Email, in.Role)
 		}),
-		"user.remove": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
+		"user.remove": control.NewOp(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
 			return acc.Remove(ctx, operator, in.WorkspaceID, in.Email)
 		}),
-		"key.create": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) (keyOut, error) {
+		"key.create": control.NewOp(func(ctx context.Context, in keyIn, _ func(control.Progress)) (keyOut, error) {
 			secret, k, err := acc.CreateKey(ctx, operator, in.WorkspaceID, in.User, account.KeyOptions{
 				Name: in.Name, Lifetime: time.Duration(in.Seconds) * time.Second, Scopes: in.Scopes, Addresses: in.Addresses,
 			})
 			return keyOut{k.ID, secret}, err
 		}),
-		"key.list": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) ([]account.Key, error) {
+		"key.list": control.NewOp(func(ctx context.Context, in keyIn, _ func(control.Progress)) ([]account.Key, error) {
 			if err := a.Gate.Flush(ctx); err != nil {
 				return nil, err
 			}
 			return acc.Keys(ctx, in.WorkspaceID)
 		}),
-		"key.rotate": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) (keyOut, error) {
+		"key.rotate": control.NewOp(func(ctx context.Context, in keyIn, _ func(control.Progress)) (keyOut, error) {
 			secret, k, err := acc.Rotate(ctx, operator, in.WorkspaceID, in.KeyID, time.Duration(in.Seconds)*time.Second)
 			return keyOut{k.ID, secret}, err
 		}),
-		"key.revoke": control.Typed(func(ctx context.Context, in keyIn, _ func(control.Progress)) (account.Key, error) {
+		"key.revoke": control.NewOp(func(ctx context.Context, in keyIn, _ func(control.Progress)) (account.Key, error) {
 			return acc.Revoke(ctx, operator, in.WorkspaceID, in.KeyID, "by_operator")
 		}),
-		"backup.create": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
+		"backup.create": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
 			keys, err := a.MasterKeys(ctx)
 			if err != nil {
 				return backup.Summary{}, err
@@ -130,10 +130,10 @@ func operations(a *app.App) map[string]control.Op {
 			}
 			return out, err
 		}),
-		"facts.reset": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.FactsReplaced, error) {
+		"facts.reset": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.FactsReplaced, error) {
 			return a.ReplaceFacts(ctx, operator, func(*duckdb.Engine) error { return nil })
 		}),
-		"facts.restore": control.Typed(func(ctx context.Context, in backupIn, report func(control.Progress)) (app.FactsReplaced, error) {
+		"facts.restore": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (app.FactsReplaced, error) {
 			list, err := a.Accounts.Workspaces(ctx)
 			if err != nil {
 				return app.FactsReplaced{}, err
@@ -147,13 +147,13 @@ func operations(a *app.App) map[string]control.Op {
 				return err
 			})
 		}),
-		"master_key.rotate": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) (seal.Rotated, error) {
+		"master_key.rotate": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (seal.Rotated, error) {
 			return a.RotateMasterKey(ctx, operator)
 		}),
-		"doctor": control.Typed(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
+		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
 			return append(examineStore(ctx, a.Engine, a.DB), examineAssets(ctx, a.DB, a.Files), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
 		}),
-		"audit.verify": control.Typed(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
+		"audit.verify": control.NewOp(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
 		}),
 	}

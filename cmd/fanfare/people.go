@@ -56,13 +56,13 @@ type resetIn struct {
 // peopleOperations returns the commands for users who sign in.
 func peopleOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
-		"user.invite": control.Typed(func(ctx context.Context, in userIn, _ func(control.Progress)) (signin.Link, error) {
+		"user.invite": control.NewOp(func(ctx context.Context, in userIn, _ func(control.Progress)) (signin.Link, error) {
 			if _, err := a.Accounts.Workspace(ctx, in.WorkspaceID); err != nil {
 				return signin.Link{}, err
 			}
 			return a.SignIn.Invite(ctx, operator, in.WorkspaceID, in.Email, in.Role)
 		}),
-		"user.reset": control.Typed(func(ctx context.Context, in resetIn, _ func(control.Progress)) (signin.Link, error) {
+		"user.reset": control.NewOp(func(ctx context.Context, in resetIn, _ func(control.Progress)) (signin.Link, error) {
 			if in.Whole {
 				return a.SignIn.ResetWhole(ctx, operator, in.Email)
 			}

@@ -30,19 +30,19 @@ type providerIn struct {
 // server.
 func providerOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
-		"provider.set": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) (provider.Listed, error) {
+		"provider.set": control.NewOp(func(ctx context.Context, in providerIn, _ func(control.Progress)) (provider.Listed, error) {
 			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return provider.Listed{}, err
 			}
 			return a.Providers.Set(ctx, operator, in.WorkspaceID, in.Kind, in.Settings, secret.New(in.Key))
 		}),
-		"provider.list": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) ([]provider.Listed, error) {
+		"provider.list": control.NewOp(func(ctx context.Context, in providerIn, _ func(control.Progress)) ([]provider.Listed, error) {
 			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}
 			return a.Providers.List(ctx, in.WorkspaceID)
 		}),
-		"provider.remove": control.Typed(func(ctx context.Context, in providerIn, _ func(control.Progress)) (nothing, error) {
+		"provider.remove": control.NewOp(func(ctx context.Context, in providerIn, _ func(control.Progress)) (nothing, error) {
 			return nothing{}, a.Providers.Remove(ctx, operator, in.WorkspaceID, in.Kind)
 		}),
 	}

@@ -35,14 +35,14 @@ type ratesIn struct {
 // ratesOperations returns the rates commands that can run inside a server.
 func ratesOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
-		"rates.put": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) (jsontext.Value, error) {
+		"rates.put": control.NewOp(func(ctx context.Context, in ratesIn, _ func(control.Progress)) (jsontext.Value, error) {
 			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}
 			d, err := a.Rates.Put(ctx, operator, in.WorkspaceID, in.Rates)
 			return d.JSON, err
 		}),
-		"rates.list": control.Typed(func(ctx context.Context, in ratesIn, _ func(control.Progress)) ([]rates.ListedRate, error) {
+		"rates.list": control.NewOp(func(ctx context.Context, in ratesIn, _ func(control.Progress)) ([]rates.ListedRate, error) {
 			if err := knownWorkspace(ctx, a, in.WorkspaceID); err != nil {
 				return nil, err
 			}

@@ -31,8 +31,8 @@ type Progress struct {
 // Op is one command: JSON in, a value out, progress on the way.
 type Op func(ctx context.Context, in jsontext.Value, report func(Progress)) (any, error)
 
-// Typed makes an Op from a function of proper types.
-func Typed[I, O any](f func(ctx context.Context, in I, report func(Progress)) (O, error)) Op {
+// NewOp makes an Op from a function of proper types.
+func NewOp[I, O any](f func(ctx context.Context, in I, report func(Progress)) (O, error)) Op {
 	return func(ctx context.Context, raw jsontext.Value, report func(Progress)) (any, error) {
 		var in I
 		if err := json.Unmarshal(raw, &in, json.RejectUnknownMembers(true)); err != nil {
@@ -42,15 +42,15 @@ func Typed[I, O any](f func(ctx context.Context, in I, report func(Progress)) (O
 	}
 }
 
-// line is one line of an answer: progress, and at the end a result or an error.
-type line struct {
+// answerLine is one line of an answer: progress, and at the end a result or an error.
+type answerLine struct {
 	Progress *Progress      `json:"progress,omitzero"`
 	Result   jsontext.Value `json:"result,omitzero"`
-	Fault    *wireFault     `json:"fault,omitzero"`
+	Fault    *encodedFault  `json:"fault,omitzero"`
 	Error    string         `json:"error,omitzero"`
 }
 
-type wireFault struct {
+type encodedFault struct {
 	Code    fault.Code     `json:"code"`
 	Message string         `json:"message"`
 	Details []fault.Detail `json:"details"`
@@ -69,7 +69,7 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove old control socket: %w", err)
 	}
-	short, done, err := shorten(path)
+	short, done, err := shortenPath(path)
 	if err != nil {
 		return nil, fmt.Errorf("open control socket: %w", err)
 	}
@@ -86,7 +86,7 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	mux := http.NewServeMux()
 	for name, op := range ops {
-		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) { serve(w, r, op) })
+		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) { serveOp(w, r, op) })
 	}
 	return &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, ln: ln, path: path}, nil
 }
@@ -94,9 +94,9 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 // maxPath is how long the path of a socket may be everywhere.
 const maxPath = 100
 
-// shorten gives a path that is too long for a socket another name, which holds
+// shortenPath gives a path that is too long for a socket another name, which holds
 // until done is called.
-func shorten(path string) (short string, done func(), err error) {
+func shortenPath(path string) (short string, done func(), err error) {
 	if len(path) <= maxPath {
 		return path, func() {}, nil
 	}
@@ -121,13 +121,13 @@ func (s *Server) Close() error {
 	return s.http.Close()
 }
 
-func serve(w http.ResponseWriter, r *http.Request, op Op) {
+func serveOp(w http.ResponseWriter, r *http.Request, op Op) {
 	in, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	if err != nil {
 		return
 	}
 	out := http.NewResponseController(w)
-	send := func(l line) {
+	send := func(l answerLine) {
 		b, err := json.Marshal(l)
 		if err != nil {
 			b = []byte(`{"error":"answer cannot be encoded"}`)
@@ -135,20 +135,20 @@ func serve(w http.ResponseWriter, r *http.Request, op Op) {
 		_, _ = w.Write(append(b, '\n'))
 		_ = out.Flush()
 	}
-	result, err := op(r.Context(), in, func(p Progress) { send(line{Progress: &p}) })
+	result, err := op(r.Context(), in, func(p Progress) { send(answerLine{Progress: &p}) })
 	var f *fault.Error
 	switch {
 	case errors.As(err, &f):
-		send(line{Fault: &wireFault{f.Code, f.Message, f.Details}})
+		send(answerLine{Fault: &encodedFault{f.Code, f.Message, f.Details}})
 	case err != nil:
-		send(line{Error: err.Error()})
+		send(answerLine{Error: err.Error()})
 	default:
 		b, err := json.Marshal(result, json.Deterministic(true))
 		if err != nil {
-			send(line{Error: err.Error()})
+			send(answerLine{Error: err.Error()})
 			return
 		}
-		send(line{Result: b})
+		send(answerLine{Result: b})
 	}
 }
 
@@ -171,7 +171,7 @@ func Dial(ctx context.Context, path string) (*Client, error) {
 }
 
 func dial(ctx context.Context, path string) (net.Conn, error) {
-	short, done, err := shorten(path)
+	short, done, err := shortenPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (c *Client) Call(ctx context.Context, name string, in, out any, report func
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		var l line
+		var l answerLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			return fmt.Errorf("read answer: %w", err)
 		}

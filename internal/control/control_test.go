@@ -13,11 +13,11 @@ import (
 	"fanfare/internal/fault"
 )
 
-type question struct {
+type testInput struct {
 	Text string `json:"text"`
 }
 
-func serving(t *testing.T, path string, ops map[string]Op) *Client {
+func startServer(t *testing.T, path string, ops map[string]Op) *Client {
 	t.Helper()
 	s, err := Listen(path, ops)
 	if err != nil {
@@ -41,47 +41,47 @@ func serving(t *testing.T, path string, ops map[string]Op) *Client {
 	return c
 }
 
-func quiet(Progress) {}
+func ignoreProgress(Progress) {}
 
 func TestCall(t *testing.T) {
 	t.Parallel()
 	refused := fault.New(fault.AlreadyExists, "It is there.", fault.Detail{Field: "name", Code: "taken", Message: "Taken.", Meta: fault.Meta{"name": "x"}})
-	c := serving(t, filepath.Join(t.TempDir(), "s"), map[string]Op{
-		"echo": Typed(func(_ context.Context, in question, report func(Progress)) (question, error) {
+	c := startServer(t, filepath.Join(t.TempDir(), "s"), map[string]Op{
+		"echo": NewOp(func(_ context.Context, in testInput, report func(Progress)) (testInput, error) {
 			report(Progress{1, 2})
 			report(Progress{2, 2})
-			return question{in.Text + "!"}, nil
+			return testInput{in.Text + "!"}, nil
 		}),
-		"refuse": Typed(func(context.Context, struct{}, func(Progress)) (question, error) { return question{}, refused }),
-		"fail": Typed(func(context.Context, struct{}, func(Progress)) (question, error) {
-			return question{}, errors.New("out of paper")
+		"refuse": NewOp(func(context.Context, struct{}, func(Progress)) (testInput, error) { return testInput{}, refused }),
+		"fail": NewOp(func(context.Context, struct{}, func(Progress)) (testInput, error) {
+			return testInput{}, errors.New("out of paper")
 		}),
-		"unsayable": Typed(func(context.Context, struct{}, func(Progress)) (func(), error) { return func() {}, nil }),
+		"unsayable": NewOp(func(context.Context, struct{}, func(Progress)) (func(), error) { return func() {}, nil }),
 	})
-	var got question
+	var got testInput
 	var steps []Progress
-	if err := c.Call(t.Context(), "echo", question{"hello"}, &got, func(p Progress) { steps = append(steps, p) }); err != nil {
+	if err := c.Call(t.Context(), "echo", testInput{"hello"}, &got, func(p Progress) { steps = append(steps, p) }); err != nil {
 		t.Fatal(err)
 	}
 	if got.Text != "hello!" || !cmp.Equal(steps, []Progress{{1, 2}, {2, 2}}) {
 		t.Errorf("got %q after %v", got.Text, steps)
 	}
 
-	err := c.Call(t.Context(), "refuse", struct{}{}, &got, quiet)
+	err := c.Call(t.Context(), "refuse", struct{}{}, &got, ignoreProgress)
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != refused.Code || f.Message != refused.Message || !cmp.Equal(f.Details, refused.Details) {
 		t.Errorf("got %v want %v", err, refused)
 	}
-	if err := c.Call(t.Context(), "fail", struct{}{}, &got, quiet); err == nil || err.Error() != "out of paper" {
+	if err := c.Call(t.Context(), "fail", struct{}{}, &got, ignoreProgress); err == nil || err.Error() != "out of paper" {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Call(t.Context(), "unsayable", struct{}{}, &got, quiet); err == nil {
+	if err := c.Call(t.Context(), "unsayable", struct{}{}, &got, ignoreProgress); err == nil {
 		t.Error("got no error for what cannot be encoded")
 	}
-	if err := c.Call(t.Context(), "unknown", struct{}{}, &got, quiet); err == nil || !strings.Contains(err.Error(), "of another version") {
+	if err := c.Call(t.Context(), "unknown", struct{}{}, &got, ignoreProgress); err == nil || !strings.Contains(err.Error(), "of another version") {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Call(t.Context(), "echo", map[string]string{"txet": "x"}, &got, quiet); err == nil || !strings.Contains(err.Error(), "txet") {
+	if err := c.Call(t.Context(), "echo", map[string]string{"txet": "x"}, &got, ignoreProgress); err == nil || !strings.Contains(err.Error(), "txet") {
 		t.Errorf("got %v for an unknown member", err)
 	}
 }
@@ -89,18 +89,18 @@ func TestCall(t *testing.T) {
 // TestLargeAnswer is a list as long as nobody will have it.
 func TestLargeAnswer(t *testing.T) {
 	t.Parallel()
-	c := serving(t, filepath.Join(t.TempDir(), "s"), map[string]Op{
-		"list": Typed(func(context.Context, struct{}, func(Progress)) ([]string, error) {
-			return slicesOf(strings.Repeat("x", 1000), 10_000), nil
+	c := startServer(t, filepath.Join(t.TempDir(), "s"), map[string]Op{
+		"list": NewOp(func(context.Context, struct{}, func(Progress)) ([]string, error) {
+			return repeatString(strings.Repeat("x", 1000), 10_000), nil
 		}),
 	})
 	var got []string
-	if err := c.Call(t.Context(), "list", struct{}{}, &got, quiet); err != nil || len(got) != 10_000 {
+	if err := c.Call(t.Context(), "list", struct{}{}, &got, ignoreProgress); err != nil || len(got) != 10_000 {
 		t.Errorf("got %d, %v", len(got), err)
 	}
 }
 
-func slicesOf(s string, n int) []string {
+func repeatString(s string, n int) []string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = s
@@ -108,12 +108,12 @@ func slicesOf(s string, n int) []string {
 	return list
 }
 
-// TestServerGone in the middle of a command is an error, not a result.
-func TestServerGone(t *testing.T) {
+// TestServerStopsDuringCall in the middle of a command is an error, not a result.
+func TestServerStopsDuringCall(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	begun := make(chan struct{})
-	s, err := Listen(path, map[string]Op{"wait": Typed(func(ctx context.Context, _ struct{}, report func(Progress)) (string, error) {
+	s, err := Listen(path, map[string]Op{"wait": NewOp(func(ctx context.Context, _ struct{}, report func(Progress)) (string, error) {
 		report(Progress{})
 		close(begun)
 		<-ctx.Done()
@@ -132,7 +132,7 @@ func TestServerGone(t *testing.T) {
 		_ = s.Close()
 	}()
 	var got string
-	if err := c.Call(t.Context(), "wait", struct{}{}, &got, quiet); err == nil {
+	if err := c.Call(t.Context(), "wait", struct{}{}, &got, ignoreProgress); err == nil {
 		t.Error("got no error")
 	}
 }
@@ -159,7 +159,7 @@ func TestSocket(t *testing.T) {
 		if _, err := Dial(t.Context(), path); !errors.Is(err, ErrNoServer) {
 			t.Errorf("got %v where nobody listens", err)
 		}
-		serving(t, path, nil)
+		startServer(t, path, nil)
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != 0o600 || info.Mode().Type() != os.ModeSocket {
 			t.Errorf("got %v, %v", info, err)

@@ -30,8 +30,8 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// networkFS are file systems on which SQLite's write-ahead log is not safe.
-var networkFS = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB2", 0x00c36400: "Ceph", 0x5346414f: "AFS", 0x01021997: "9P"}
+// networkFileSystems are file systems on which SQLite's write-ahead log is not safe.
+var networkFileSystems = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB2", 0x00c36400: "Ceph", 0x5346414f: "AFS", 0x01021997: "9P"}
 
 // Open makes the folder if it is missing and checks that it is safe: nobody
 // else can write it, and it is on a local disk. All faults come together, each
@@ -59,17 +59,17 @@ func Open(path string) (*Dir, error) {
 		fs.Type = 0
 	}
 	kind := int64(fs.Type) //nolint:unconvert // it is shorter on other machines
-	return &Dir{path: abs}, errors.Join(unsafe(abs, info.Mode().Perm(), kind)...)
+	return &Dir{path: abs}, errors.Join(unsafeReasons(abs, info.Mode().Perm(), kind)...)
 }
 
-// unsafe finds what is wrong with a folder of this mode on a file system of
+// unsafeReasons finds what is wrong with a folder of this mode on a file system of
 // this type.
-func unsafe(path string, mode os.FileMode, kind int64) []error {
+func unsafeReasons(path string, mode os.FileMode, kind int64) []error {
 	var faults []error
 	if mode&0o022 != 0 {
 		faults = append(faults, fmt.Errorf("data folder %s can be written by others (mode %04o): run chmod go-w %s", path, mode, path))
 	}
-	if name, remote := networkFS[kind&0xffffffff]; remote {
+	if name, remote := networkFileSystems[kind&0xffffffff]; remote {
 		faults = append(faults, fmt.Errorf("data folder %s is on %s, where the database is not safe: choose a local disk with --data, or use --store postgres://…", path, name))
 	}
 	return faults

@@ -50,8 +50,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestUnsafe goes by the numbers that Linux gives file systems.
-func TestUnsafe(t *testing.T) {
+// TestUnsafeReasons goes by the numbers that Linux gives file systems.
+func TestUnsafeReasons(t *testing.T) {
 	t.Parallel()
 	const ext4, tmpfs, nfs, cifs = 0xef53, 0x01021994, 0x6969, -0xacb2be
 	for _, tt := range []struct {
@@ -70,7 +70,7 @@ func TestUnsafe(t *testing.T) {
 		{"CIFS as a negative number", 0o700, cifs, []string{"is on CIFS"}},
 		{"both", 0o777, nfs, []string{"chmod go-w", "choose a local disk with --data, or use --store postgres://"}},
 	} {
-		got := unsafe("/data", tt.mode, tt.kind)
+		got := unsafeReasons("/data", tt.mode, tt.kind)
 		if len(got) != len(tt.says) {
 			t.Errorf("%s: got %v want %d faults", tt.name, got, len(tt.says))
 			continue

@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/record"
 )
 
-// people are the demo's audiences. Lists have members from one number to
+// demoAudiences are the demo's audiences. Lists have members from one number to
 // another, so that they overlap.
-var people = []struct {
+var demoAudiences = []struct {
 	name      string
 	interests []string
 	// from and to number the members of a list; targeting has none.
@@ -26,9 +26,9 @@ var people = []struct {
 	{name: "Store openings Munich", from: 2600, to: 2640},
 }
 
-func (s Services) audiences(ctx context.Context, cause record.Cause) (map[string]ident.ID, error) {
+func (s Services) createAudiences(ctx context.Context, cause record.Cause) (map[string]ident.ID, error) {
 	made := map[string]ident.ID{}
-	for _, p := range people {
+	for _, p := range demoAudiences {
 		spec := audience.Spec{Name: p.name, Type: audience.TypeCustomerList, Tags: []string{}, Metadata: map[string]string{}}
 		if p.to == 0 {
 			spec.Type = audience.TypeTargeting

@@ -21,7 +21,7 @@ import (
 // Workspace is the name of the demo workspace.
 const Workspace = "Northwind Outdoor (demo)"
 
-type plan struct {
+type campaignPlan struct {
 	name, objective string
 	channels, tags  []string
 	kind            string
@@ -37,9 +37,9 @@ type plan struct {
 	prompt, audience string
 }
 
-// plans are named as the campaigns of the sandbox, but for those that no
+// campaignPlans are named as the campaigns of the sandbox, but for those that no
 // platform has yet.
-var plans = []plan{
+var campaignPlans = []campaignPlan{
 	{name: "Black Friday: Trail Shoes", objective: "sales", channels: []string{"search", "social"}, tags: []string{"black-friday", "q4"}, kind: "daily", amount: 4_200, from: -89, to: 13, launched: true, prompt: "Trail shoes from Northwind Outdoor, 30% off until Black Friday, for trail runners. Grip on wet rock, 240 grams, free returns.", audience: "Trail runners", url: "https://northwind.example/trail-shoes"},
 	{name: "Brand Search", objective: "traffic", channels: []string{"search"}, tags: []string{"always-on", "brand"}, kind: "daily", amount: 1_400, from: -210, launched: true, prompt: "Northwind Outdoor: boots, tents and jackets for the mountains. Free returns, 14 shops.", url: "https://northwind.example/"},
 	{name: "Winter Jackets: Retargeting", objective: "sales", channels: []string{"display"}, tags: []string{"always-on"}, kind: "daily", amount: 900, from: -89, launched: true, prompt: "Winter jackets from Northwind Outdoor: warm to -15 degrees, recycled down, repaired for life.", audience: "Cart abandoners", url: "https://northwind.example/jackets"},
@@ -68,19 +68,19 @@ type Services struct {
 	Connections *connection.Service
 }
 
-// seed makes the demo's figures the same everywhere.
-const seed = 7
+// sandboxSeed makes the demo's figures the same everywhere.
+const sandboxSeed = 7
 
 // Fill makes the demo's records, connects the sandbox and brings in the figures
 // of the last three months.
 func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) error {
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
-	made, err := s.audiences(ctx, cause)
+	made, err := s.createAudiences(ctx, cause)
 	if err != nil {
 		return err
 	}
 	sent, err := body.FromGo(map[string]any{
-		"platform": connection.PlatformSandbox, "name": "Northwind sandbox", "link_by_name": true, "write_enabled": true, "config": map[string]any{"seed": seed},
+		"platform": connection.PlatformSandbox, "name": "Northwind sandbox", "link_by_name": true, "write_enabled": true, "config": map[string]any{"seed": sandboxSeed},
 	})
 	if err != nil {
 		return err
@@ -90,9 +90,9 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 		return fmt.Errorf("connect the sandbox: %w", err)
 	}
 	sandbox := d.ID()
-	ids := make([]ident.ID, len(plans))
-	for i, p := range plans {
-		if ids[i], err = s.campaign(ctx, cause, p, made, sandbox, now); err != nil {
+	ids := make([]ident.ID, len(campaignPlans))
+	for i, p := range campaignPlans {
+		if ids[i], err = s.createCampaign(ctx, cause, p, made, sandbox, now); err != nil {
 			return fmt.Errorf("make demo campaign %q: %w", p.name, err)
 		}
 	}
@@ -100,15 +100,15 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 		return fmt.Errorf("sync the sandbox: %w", err)
 	}
 	// What is linked by now is paused on the platforms too.
-	for i, p := range plans {
-		if err := s.end(ctx, cause, p, ids[i]); err != nil {
+	for i, p := range campaignPlans {
+		if err := s.finishCampaign(ctx, cause, p, ids[i]); err != nil {
 			return fmt.Errorf("finish demo campaign %q: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audiences map[string]ident.ID, sandbox ident.ID, now time.Time) (ident.ID, error) {
+func (s Services) createCampaign(ctx context.Context, cause record.Cause, p campaignPlan, audiences map[string]ident.ID, sandbox ident.ID, now time.Time) (ident.ID, error) {
 	spec := p.spec(now)
 	spec.ConnectionIDs = []ident.ID{sandbox}
 	if id := audiences[p.audience]; id != "" {
@@ -120,7 +120,7 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 	}
 	id := d.ID()
 	if p.prompt != "" {
-		if err := s.creative(ctx, cause, p, id); err != nil {
+		if err := s.generateCreative(ctx, cause, p, id); err != nil {
 			return "", err
 		}
 	}
@@ -130,8 +130,8 @@ func (s Services) campaign(ctx context.Context, cause record.Cause, p plan, audi
 	return id, err
 }
 
-// creative generates the creative of a campaign from its prompt.
-func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id ident.ID) error {
+// generateCreative generates the creative of a campaign from its prompt.
+func (s Services) generateCreative(ctx context.Context, cause record.Cause, p campaignPlan, id ident.ID) error {
 	sent, err := body.FromGo(map[string]any{"prompt": p.prompt, "campaign_id": id, "channels": p.channels, "tags": p.tags, "landing_url": p.url, "seed": 0})
 	if err != nil {
 		return err
@@ -148,8 +148,8 @@ func (s Services) creative(ctx context.Context, cause record.Cause, p plan, id i
 	return err
 }
 
-// end takes a campaign to where the demo wants it.
-func (s Services) end(ctx context.Context, cause record.Cause, p plan, id ident.ID) (err error) {
+// finishCampaign takes a campaign to where the demo wants it.
+func (s Services) finishCampaign(ctx context.Context, cause record.Cause, p campaignPlan, id ident.ID) (err error) {
 	if p.paused {
 		_, err = s.Campaigns.Transition(ctx, cause, id, record.Match{}, campaign.Pause)
 	}
@@ -159,7 +159,7 @@ func (s Services) end(ctx context.Context, cause record.Cause, p plan, id ident.
 	return err
 }
 
-func (p plan) spec(now time.Time) campaign.Spec {
+func (p campaignPlan) spec(now time.Time) campaign.Spec {
 	s := campaign.Spec{
 		Name: p.name, Objective: &p.objective, Channels: p.channels, Tags: p.tags,
 		Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution,

@@ -8,15 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// contract is what the pages show of an OpenAPI 3.1 document.
-type contract struct {
+// contractNames is what the pages show of an OpenAPI 3.1 document.
+type contractNames struct {
 	Info struct {
 		Title, Version, Summary, Description string
 	}
 	Tags []struct {
 		Name, Description string
 	}
-	Paths      ordered[pathItem]
+	Paths      orderedMap[pathItem]
 	Components struct {
 		Parameters    map[string]*parameter
 		RequestBodies map[string]*requestBody `yaml:"requestBodies"`
@@ -46,7 +46,7 @@ type (
 		Security             *[]map[string]any
 		Parameters           []*parameter
 		RequestBody          *requestBody `yaml:"requestBody"`
-		Responses            ordered[response]
+		Responses            orderedMap[response]
 	}
 	parameter struct {
 		Ref                   string `yaml:"$ref"`
@@ -59,16 +59,16 @@ type (
 		Ref         string `yaml:"$ref"`
 		Description string
 		Required    bool
-		Content     ordered[media]
+		Content     orderedMap[media]
 	}
 	response struct {
 		Ref         string `yaml:"$ref"`
 		Description string
-		Content     ordered[media]
+		Content     orderedMap[media]
 	}
 	media struct {
 		Schema   *schema
-		Examples ordered[example]
+		Examples orderedMap[example]
 	}
 	example struct {
 		Ref     string `yaml:"$ref"`
@@ -77,9 +77,9 @@ type (
 	}
 	schema struct {
 		Ref              string `yaml:"$ref"`
-		Type             words
+		Type             stringOrList
 		Description      string
-		Properties       ordered[schema]
+		Properties       orderedMap[schema]
 		Required         []string
 		Items            *schema
 		AnyOf            []*schema `yaml:"anyOf"`
@@ -91,55 +91,55 @@ type (
 		Format, Pattern  string
 		Minimum          any
 		Maximum          any
-		ExclusiveMinimum any   `yaml:"exclusiveMinimum"`
-		MinLength        any   `yaml:"minLength"`
-		MaxLength        any   `yaml:"maxLength"`
-		MinItems         any   `yaml:"minItems"`
-		MaxItems         any   `yaml:"maxItems"`
-		MaxProperties    any   `yaml:"maxProperties"`
-		UniqueItems      bool  `yaml:"uniqueItems"`
-		WriteOnly        bool  `yaml:"writeOnly"`
-		Additional       extra `yaml:"additionalProperties"`
+		ExclusiveMinimum any                  `yaml:"exclusiveMinimum"`
+		MinLength        any                  `yaml:"minLength"`
+		MaxLength        any                  `yaml:"maxLength"`
+		MinItems         any                  `yaml:"minItems"`
+		MaxItems         any                  `yaml:"maxItems"`
+		MaxProperties    any                  `yaml:"maxProperties"`
+		UniqueItems      bool                 `yaml:"uniqueItems"`
+		WriteOnly        bool                 `yaml:"writeOnly"`
+		Additional       additionalProperties `yaml:"additionalProperties"`
 	}
 )
 
-// ordered is a mapping in the order in which it was written.
-type ordered[T any] []named[T]
+// orderedMap is a mapping in the order in which it was written.
+type orderedMap[T any] []namedValue[T]
 
-type named[T any] struct {
+type namedValue[T any] struct {
 	Name  string
 	Value *T
 }
 
 // UnmarshalYAML implements yaml.Unmarshaler.
-func (o *ordered[T]) UnmarshalYAML(n *yaml.Node) error {
+func (o *orderedMap[T]) UnmarshalYAML(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		v := new(T)
 		if err := n.Content[i+1].Decode(v); err != nil {
 			return fmt.Errorf("%s: %w", n.Content[i].Value, err)
 		}
-		*o = append(*o, named[T]{n.Content[i].Value, v})
+		*o = append(*o, namedValue[T]{n.Content[i].Value, v})
 	}
 	return nil
 }
 
-// words are one word or several.
-type words []string
+// stringOrList are one word or several.
+type stringOrList []string
 
 // UnmarshalYAML implements yaml.Unmarshaler.
-func (w *words) UnmarshalYAML(n *yaml.Node) error {
+func (w *stringOrList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
-		*w = words{n.Value}
+		*w = stringOrList{n.Value}
 		return nil
 	}
 	return n.Decode((*[]string)(w))
 }
 
-// extra is what further members look like, nil where none or any may be there.
-type extra struct{ *schema }
+// additionalProperties is what further members look like, nil where none or any may be there.
+type additionalProperties struct{ *schema }
 
 // UnmarshalYAML implements yaml.Unmarshaler.
-func (e *extra) UnmarshalYAML(n *yaml.Node) error {
+func (e *additionalProperties) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return nil
 	}
@@ -147,16 +147,16 @@ func (e *extra) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(e.schema)
 }
 
-func readContract(source []byte) (*contract, error) {
-	c := &contract{}
+func readContract(source []byte) (*contractNames, error) {
+	c := &contractNames{}
 	if err := yaml.Unmarshal(source, c); err != nil {
 		return nil, fmt.Errorf("read contract: %w", err)
 	}
 	return c, nil
 }
 
-// follow finds what a reference means.
-func follow[T any](list map[string]*T, ref string, here *T) *T {
+// resolveRef finds what a reference means.
+func resolveRef[T any](list map[string]*T, ref string, here *T) *T {
 	if ref == "" {
 		return here
 	}
@@ -167,11 +167,11 @@ func follow[T any](list map[string]*T, ref string, here *T) *T {
 }
 
 // resolve follows a schema's reference; what stands beside it counts more.
-func (c *contract) resolve(s *schema) *schema {
+func (c *contractNames) resolve(s *schema) *schema {
 	if s == nil || s.Ref == "" {
 		return s
 	}
-	there := *c.resolve(follow(c.Components.Schemas, s.Ref, &schema{}))
+	there := *c.resolve(resolveRef(c.Components.Schemas, s.Ref, &schema{}))
 	if s.Description != "" {
 		there.Description = s.Description
 	}
@@ -181,9 +181,9 @@ func (c *contract) resolve(s *schema) *schema {
 	return &there
 }
 
-func (m pathItem) operations() ordered[operation] {
-	var list ordered[operation]
-	all := ordered[operation]{{"GET", m.Get}, {"POST", m.Post}, {"PATCH", m.Patch}, {"DELETE", m.Delete}}
+func (m pathItem) operations() orderedMap[operation] {
+	var list orderedMap[operation]
+	all := orderedMap[operation]{{"GET", m.Get}, {"POST", m.Post}, {"PATCH", m.Patch}, {"DELETE", m.Delete}}
 	for _, o := range all {
 		if o.Value != nil {
 			list = append(list, o)
@@ -192,9 +192,9 @@ func (m pathItem) operations() ordered[operation] {
 	return list
 }
 
-// asJSON writes an example with its members in their order. A text that is no
+// exampleJSON writes an example with its members in their order. A text that is no
 // JSON, such as a file, stays as it is.
-func asJSON(n *yaml.Node) string {
+func exampleJSON(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 		return n.Value
 	}

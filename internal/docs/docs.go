@@ -55,7 +55,7 @@ type Site struct {
 	missing   document
 	// contract is read when the first page asks for it: a server that serves
 	// only programs need not.
-	contract func() (*contract, error)
+	contract func() (*contractNames, error)
 	// interactive says that the reference with a client in it was built.
 	interactive bool
 	// assets are the addresses of files by name; an address names the content.
@@ -76,14 +76,14 @@ func New(s Sources) (*Site, error) {
 		return nil, fmt.Errorf("read the templates of the documentation: %w", err)
 	}
 	site := &Site{sources: s, templates: t, documents: map[string]document{}, assets: map[string]string{}}
-	site.contract = sync.OnceValues(func() (*contract, error) { return readContract(s.Contract) })
+	site.contract = sync.OnceValues(func() (*contractNames, error) { return readContract(s.Contract) })
 	for _, name := range guideNames {
 		source, err := fs.ReadFile(s.Files, "docs/guides/"+name+".md")
 		if err != nil {
 			return nil, fmt.Errorf("read guide: %w", err)
 		}
 		g := guide{Name: name, source: source}
-		g.Title, g.Summary = headOf(source)
+		g.Title, g.Summary = titleAndSummary(source)
 		site.guides = append(site.guides, g)
 	}
 	if err := site.addAssets(); err != nil {
@@ -95,12 +95,12 @@ func New(s Sources) (*Site, error) {
 
 // addPages lists everything that people read.
 func (s *Site) addPages() {
-	s.documents["/docs"] = s.perHost("text/html; charset=utf-8", s.startPage)
-	s.documents["/docs/reference"] = s.page("/docs/reference", s.referencePage)
-	s.documents["/docs/errors"] = s.page("/docs/errors", s.errorsPage)
-	s.documents["/docs/changelog"] = s.page("/docs/changelog", func() (*page, error) { return s.markdownPage(s.sources.Changelog) })
-	s.documents["/docs/changelog.atom"] = s.perHost("application/atom+xml; charset=utf-8", s.feed)
-	s.documents["/docs/operating"] = s.page("/docs/operating", func() (*page, error) {
+	s.documents["/docs"] = s.hostDocument("text/html; charset=utf-8", s.startPage)
+	s.documents["/docs/reference"] = s.cachedPage("/docs/reference", s.referencePage)
+	s.documents["/docs/errors"] = s.cachedPage("/docs/errors", s.errorsPage)
+	s.documents["/docs/changelog"] = s.cachedPage("/docs/changelog", func() (*page, error) { return s.markdownPage(s.sources.Changelog) })
+	s.documents["/docs/changelog.atom"] = s.hostDocument("application/atom+xml; charset=utf-8", s.changelogFeed)
+	s.documents["/docs/operating"] = s.cachedPage("/docs/operating", func() (*page, error) {
 		source, err := fs.ReadFile(s.sources.Files, "docs/OPERATING.md")
 		if err != nil {
 			return nil, fmt.Errorf("read the document for operators: %w", err)
@@ -109,16 +109,16 @@ func (s *Site) addPages() {
 	})
 	for _, g := range s.guides {
 		at := "/docs/guides/" + g.Name
-		s.documents[at] = s.page(at, func() (*page, error) { return s.markdownPage(g.source) })
-		s.documents[at+".md"] = fixed("text/markdown; charset=utf-8", g.source)
+		s.documents[at] = s.cachedPage(at, func() (*page, error) { return s.markdownPage(g.source) })
+		s.documents[at+".md"] = staticDocument("text/markdown; charset=utf-8", g.source)
 	}
-	s.documents["/llms.txt"] = once("text/plain; charset=utf-8", s.textMap)
-	s.documents["/docs/llms-full.txt"] = once("text/plain; charset=utf-8", s.fullText)
-	s.missing = s.page("", func() (*page, error) { return &page{Title: "Page not found", name: "missing"}, nil })
+	s.documents["/llms.txt"] = cachedDocument("text/plain; charset=utf-8", s.llmsIndex)
+	s.documents["/docs/llms-full.txt"] = cachedDocument("text/plain; charset=utf-8", s.llmsFullText)
+	s.missing = s.cachedPage("", func() (*page, error) { return &page{Title: "Page not found", name: "missing"}, nil })
 	s.missing.status = http.StatusNotFound
 	s.documents["/docs/api"] = document{redirect: "/docs/reference"}
 	if s.interactive {
-		d := once("text/html; charset=utf-8", func() ([]byte, error) { return s.render("api", &page{Title: "Try the API"}) })
+		d := cachedDocument("text/html; charset=utf-8", func() ([]byte, error) { return s.render("api", &page{Title: "Try the API"}) })
 		d.policy = interactivePolicy
 		s.documents["/docs/api"] = d
 	}
@@ -202,9 +202,9 @@ func (s *Site) render(layout string, p *page) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// page is a page that is the same for everybody.
-func (s *Site) page(at string, read func() (*page, error)) document {
-	return once("text/html; charset=utf-8", func() ([]byte, error) {
+// cachedPage is a page that is the same for everybody.
+func (s *Site) cachedPage(at string, read func() (*page, error)) document {
+	return cachedDocument("text/html; charset=utf-8", func() ([]byte, error) {
 		p, err := read()
 		if err != nil {
 			return nil, err
@@ -235,8 +235,8 @@ func (s *Site) errorsPage() (*page, error) {
 	return p, nil
 }
 
-// textMap is the map of the documentation for programs that read: see llmstxt.org.
-func (s *Site) textMap() ([]byte, error) {
+// llmsIndex is the map of the documentation for programs that read: see llmstxt.org.
+func (s *Site) llmsIndex() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("# Fanfare\n\n> Marketing campaigns by program: a REST API for campaigns, creatives, audiences, ad platforms and analytics.\n\n" +
 		"Every request under `/v1` carries `Authorization: Bearer <API_KEY>` over HTTPS.\n\n## Guides\n\n")
@@ -254,8 +254,8 @@ func (s *Site) textMap() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// fullText is all guides in one.
-func (s *Site) fullText() ([]byte, error) {
+// llmsFullText is all guides in one.
+func (s *Site) llmsFullText() ([]byte, error) {
 	var b bytes.Buffer
 	for i, g := range s.guides {
 		if i > 0 {
@@ -269,7 +269,7 @@ func (s *Site) fullText() ([]byte, error) {
 // addAssets reads the style sheet and, where it was built, the interactive
 // reference.
 func (s *Site) addAssets() error {
-	files, err := assetsOnce()
+	files, err := embeddedAssets()
 	if err != nil {
 		return err
 	}
@@ -280,27 +280,27 @@ func (s *Site) addAssets() error {
 	return nil
 }
 
-// file is a file that pages load, and its address.
-type file struct {
+// assetFile is a file that pages load, and its address.
+type assetFile struct {
 	document
 	at string
 }
 
-// assetsOnce are the files in this program by name, read once: they are large
+// embeddedAssets are the files in this program by name, read once: they are large
 // and never change.
-var assetsOnce = sync.OnceValues(func() (map[string]file, error) {
+var embeddedAssets = sync.OnceValues(func() (map[string]assetFile, error) {
 	list := map[string]fs.FS{"assets/docs.css": assetFiles, "assets/mark.svg": assetFiles}
 	if _, err := fs.Stat(distFiles, "dist/reference.js"); err == nil {
 		list["dist/reference.js"], list["dist/scalar.js"] = distFiles, distFiles
 	}
-	found := map[string]file{}
+	found := map[string]assetFile{}
 	for name, files := range list {
 		d, hash, err := readAsset(files, name)
 		if err != nil {
 			return nil, fmt.Errorf("read a file of the documentation (make web builds them): %w", err)
 		}
 		base, extension := path.Base(name), path.Ext(name)
-		found[base] = file{d, "/docs/assets/" + strings.TrimSuffix(base, extension) + "-" + hash + extension}
+		found[base] = assetFile{d, "/docs/assets/" + strings.TrimSuffix(base, extension) + "-" + hash + extension}
 	}
 	return found, nil
 })

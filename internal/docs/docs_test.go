@@ -25,20 +25,20 @@ import (
 	"fanfare/internal/docs"
 )
 
-// elsewhere are pages of the server that others make.
-var elsewhere = []string{"/openapi/v1.yaml", "/openapi/v1.json"}
+// otherPages are pages of the server that others make.
+var otherPages = []string{"/openapi/v1.yaml", "/openapi/v1.json"}
 
-// made is the documentation of the project, made once for all tests.
-var made = sync.OnceValues(func() (*docs.Site, error) {
+// testSite is the documentation of the project, made once for all tests.
+var testSite = sync.OnceValues(func() (*docs.Site, error) {
 	return docs.New(docs.Sources{
 		Contract: api.YAML, Changelog: fanfare.Changelog, Files: fanfare.Guides, Build: "test",
 		Start: time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC),
 	})
 })
 
-func site(t *testing.T) *docs.Site {
+func newTestSite(t *testing.T) *docs.Site {
 	t.Helper()
-	s, err := made()
+	s, err := testSite()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,14 @@ func get(t *testing.T, s *docs.Site, path string, headers ...string) *httptest.R
 	return w
 }
 
-// pages finds every page that can be reached from the start page, and fails
+// crawlPages finds every page that can be reached from the start page, and fails
 // for a link that leads nowhere.
-func pages(t *testing.T, s *docs.Site) map[string]*html.Node {
+func crawlPages(t *testing.T, s *docs.Site) map[string]*html.Node {
 	t.Helper()
 	found, fragments := map[string]*html.Node{}, map[string]string{}
 	for queue := []string{"/docs"}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		if found[at] != nil || slices.Contains(elsewhere, at) {
+		if found[at] != nil || slices.Contains(otherPages, at) {
 			continue
 		}
 		if !s.Serves(at) {
@@ -105,7 +105,7 @@ func pages(t *testing.T, s *docs.Site) map[string]*html.Node {
 	}
 	for to, from := range fragments {
 		path, fragment, _ := strings.Cut(to, "#")
-		if root := found[path]; root != nil && !slices.Contains(ids(root), fragment) {
+		if root := found[path]; root != nil && !slices.Contains(elementIDs(root), fragment) {
 			t.Errorf("%s: got a link to %s, where nothing has that name", from, to)
 		}
 	}
@@ -121,7 +121,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-func ids(root *html.Node) []string {
+func elementIDs(root *html.Node) []string {
 	var list []string
 	for n := range root.Descendants() {
 		if id := attribute(n, "id"); id != "" {
@@ -131,8 +131,8 @@ func ids(root *html.Node) []string {
 	return list
 }
 
-// contract is what the pages must cover.
-func contract(t *testing.T) (operations, errors, details []string) {
+// contractNames is what the pages must cover.
+func contractNames(t *testing.T) (operations, errors, details []string) {
 	t.Helper()
 	var c struct {
 		Paths   map[string]map[string]yaml.Node
@@ -167,12 +167,12 @@ func contract(t *testing.T) (operations, errors, details []string) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	found := pages(t, site(t))
+	found := crawlPages(t, newTestSite(t))
 	if len(found) < 15 {
 		t.Errorf("got %d pages from the start page, want at least 15", len(found))
 	}
 	for at, root := range found {
-		list := ids(root)
+		list := elementIDs(root)
 		slices.Sort(list)
 		if n := len(list); len(slices.Compact(list)) != n {
 			t.Errorf("%s: got a name twice on one page", at)
@@ -180,12 +180,12 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestEverythingIsThere(t *testing.T) {
+func TestEveryOperationAndCodeIsDocumented(t *testing.T) {
 	t.Parallel()
-	found := pages(t, site(t))
-	operations, codes, details := contract(t)
+	found := crawlPages(t, newTestSite(t))
+	operations, codes, details := contractNames(t)
 	for at, want := range map[string][]string{"/docs/reference": operations, "/docs/errors": slices.Concat(codes, details)} {
-		there := ids(found[at])
+		there := elementIDs(found[at])
 		for _, id := range want {
 			if !slices.Contains(there, id) {
 				t.Errorf("%s: got no place for %s, want one", at, id)
@@ -208,18 +208,18 @@ func TestEverythingIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if raw := get(t, site(t), "/docs/guides/"+name+".md").Body.Bytes(); !bytes.Equal(raw, source) {
+		if raw := get(t, newTestSite(t), "/docs/guides/"+name+".md").Body.Bytes(); !bytes.Equal(raw, source) {
 			t.Errorf("%s: got other bytes than those of the file", f)
 		}
 	}
 }
 
-// TestNoScript holds every page but the interactive one to plain HTML, and all
+// TestPagesHaveNoScript holds every page but the interactive one to plain HTML, and all
 // of them to this host.
-func TestNoScript(t *testing.T) {
+func TestPagesHaveNoScript(t *testing.T) {
 	t.Parallel()
-	s := site(t)
-	for at, root := range pages(t, s) {
+	s := newTestSite(t)
+	for at, root := range crawlPages(t, s) {
 		w := get(t, s, at)
 		policy := w.Header().Get("Content-Security-Policy")
 		if got := w.Header().Get("X-Content-Type-Options"); got != "nosniff" {
@@ -240,7 +240,7 @@ func TestNoScript(t *testing.T) {
 
 func TestReferenceShowsAnOperation(t *testing.T) {
 	t.Parallel()
-	body := get(t, site(t), "/docs/reference").Body.String()
+	body := get(t, newTestSite(t), "/docs/reference").Body.String()
 	_, operation, _ := strings.Cut(body, `<h3 id="createCampaign">`)
 	operation, _, _ = strings.Cut(operation, "</section>")
 	for _, want := range []string{
@@ -255,7 +255,7 @@ func TestReferenceShowsAnOperation(t *testing.T) {
 
 func TestStartPageNamesItsHost(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := newTestSite(t)
 	r := httptest.NewRequest(http.MethodGet, "https://x/docs", nil)
 	r.Host = `ads.example"><b>`
 	w := httptest.NewRecorder()
@@ -269,7 +269,7 @@ func TestStartPageNamesItsHost(t *testing.T) {
 
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := newTestSite(t)
 	plain := get(t, s, "/docs/errors").Body.Bytes()
 	for accept, want := range map[string]string{"gzip": "gzip", "br, gzip": "gzip", "gzip;q=0": "", "identity": "", "GZIP; q=0.5": "gzip"} {
 		w := get(t, s, "/docs/errors", "Accept-Encoding", accept)
@@ -292,9 +292,9 @@ func TestEncodings(t *testing.T) {
 
 var styleSheet = regexp.MustCompile(`href="(/docs/assets/docs-[0-9a-f]{12}\.css)"`)
 
-func TestAssetsAreKept(t *testing.T) {
+func TestAssetsAreCacheable(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := newTestSite(t)
 	m := styleSheet.FindStringSubmatch(get(t, s, "/docs").Body.String())
 	if m == nil {
 		t.Fatal("got a page without its style sheet")
@@ -341,16 +341,16 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-func TestTextForPrograms(t *testing.T) {
+func TestLLMTexts(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := newTestSite(t)
 	link := regexp.MustCompile(`\]\((/[^)]*)\)`)
 	list := link.FindAllStringSubmatch(get(t, s, "/llms.txt").Body.String(), -1)
 	if len(list) < 15 {
 		t.Errorf("got %d links in /llms.txt, want at least 15", len(list))
 	}
 	for _, m := range list {
-		if !s.Serves(m[1]) && !slices.Contains(elsewhere, m[1]) {
+		if !s.Serves(m[1]) && !slices.Contains(otherPages, m[1]) {
 			t.Errorf("got a link to %s in /llms.txt, where nothing is", m[1])
 		}
 	}
@@ -360,11 +360,11 @@ func TestTextForPrograms(t *testing.T) {
 	}
 }
 
-// TestInteractive sees that the page with a client in it is offered exactly
+// TestInteractiveReference sees that the page with a client in it is offered exactly
 // where it was built.
-func TestInteractive(t *testing.T) {
+func TestInteractiveReference(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := newTestSite(t)
 	_, err := os.Stat("dist/reference.js")
 	built := err == nil
 	w := get(t, s, "/docs/api")

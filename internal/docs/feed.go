@@ -42,10 +42,10 @@ var (
 	day     = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
 )
 
-// feed is the changelog with an entry for each version.
-func (s *Site) feed(host string) ([]byte, error) {
+// changelogFeed is the changelog with an entry for each version.
+func (s *Site) changelogFeed(host string) ([]byte, error) {
 	source := s.sources.Changelog
-	_, contents, err := convert(source)
+	_, contents, err := renderMarkdown(source)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +56,16 @@ func (s *Site) feed(host string) ([]byte, error) {
 		if next := section.FindIndex(source[place[1]:]); next != nil {
 			end = place[1] + next[0]
 		}
-		body, _, err := convert(source[place[1]:end])
+		body, _, err := renderMarkdown(source[place[1]:end])
 		if err != nil {
 			return nil, err
 		}
 		title := strings.TrimSpace(string(source[place[2]:place[3]]))
 		link := at + "#" + contents[i].ID
 		f.Entries = append(f.Entries, atomEntry{
-			ID: link, Title: title, Updated: s.dated(title), Link: atomLink{Href: link}, Content: atomContent{Type: "html", HTML: string(body)},
+			ID: link, Title: title, Updated: s.releaseDate(title), Link: atomLink{Href: link}, Content: atomContent{Type: "html", HTML: string(body)},
 		})
-		f.Updated = max(f.Updated, s.dated(title))
+		f.Updated = max(f.Updated, s.releaseDate(title))
 	}
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
@@ -75,11 +75,11 @@ func (s *Site) feed(host string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// dated is the day in a version's title.
+// releaseDate is the day in a version's title.
 //
 // Choice: what is not released yet has the moment of the server's start, since
 // a reader of feeds needs one and the changes are as new as the program.
-func (s *Site) dated(title string) string {
+func (s *Site) releaseDate(title string) string {
 	if d := day.FindString(title); d != "" {
 		return d + "T00:00:00Z"
 	}

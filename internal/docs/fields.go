@@ -21,11 +21,11 @@ type field struct {
 const maxDepth = 5
 
 // fields lists the members of an object, each followed by its own.
-func (c *contract) fields(s *schema) []field { return c.fieldsOf(s, "", nil) }
+func (c *contractNames) fields(s *schema) []field { return c.fieldsOf(s, "", nil) }
 
 // fieldsOf goes down to members. within are the schemas that it is inside of,
 // so that one which holds itself ends.
-func (c *contract) fieldsOf(s *schema, prefix string, within []string) []field {
+func (c *contractNames) fieldsOf(s *schema, prefix string, within []string) []field {
 	if s.Ref != "" {
 		if slices.Contains(within, s.Ref) || len(within) > 2*maxDepth {
 			return nil
@@ -50,11 +50,11 @@ func (c *contract) fieldsOf(s *schema, prefix string, within []string) []field {
 	if s.Additional.schema != nil {
 		list = append(list, c.fieldsOf(s.Additional.schema, prefix+"*.", within)...)
 	}
-	return distinct(list)
+	return uniqueFields(list)
 }
 
-// distinct drops members that several alternatives have in common.
-func distinct(list []field) []field {
+// uniqueFields drops members that several alternatives have in common.
+func uniqueFields(list []field) []field {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(f field) bool {
 		if seen[f.Name] {
@@ -65,7 +65,7 @@ func distinct(list []field) []field {
 	})
 }
 
-func (c *contract) fieldOf(s *schema, name string, required bool) field {
+func (c *contractNames) fieldOf(s *schema, name string, required bool) field {
 	s = c.resolve(s)
 	f := field{Name: name, Type: c.typeOf(s), Required: required, Description: s.Description, Limits: limitsOf(s)}
 	of := s
@@ -87,7 +87,7 @@ func (c *contract) fieldOf(s *schema, name string, required bool) field {
 }
 
 // typeOf names the type of a value in words.
-func (c *contract) typeOf(s *schema) string {
+func (c *contractNames) typeOf(s *schema) string {
 	s = c.resolve(s)
 	types := slices.Clone(s.Type)
 	for _, alternative := range slices.Concat(s.OneOf, s.AnyOf) {

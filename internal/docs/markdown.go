@@ -37,18 +37,18 @@ func inlineMarkdown(source string) (template.HTML, error) {
 
 // markdownPage makes a page of a document: its title is the first heading.
 func (s *Site) markdownPage(source []byte) (*page, error) {
-	body, contents, err := convert(source)
+	body, contents, err := renderMarkdown(source)
 	if err != nil {
 		return nil, err
 	}
 	p := &page{Contents: contents, Body: body}
-	p.Title, p.Summary = headOf(source)
+	p.Title, p.Summary = titleAndSummary(source)
 	return p, nil
 }
 
-// convert renders a document and lists its headings of the second and third
+// renderMarkdown renders a document and lists its headings of the second and third
 // level.
-func convert(source []byte) (template.HTML, []heading, error) {
+func renderMarkdown(source []byte) (template.HTML, []heading, error) {
 	root := wholePage.Parser().Parse(text.NewReader(source))
 	var contents []heading
 	err := ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -57,11 +57,11 @@ func convert(source []byte) (template.HTML, []heading, error) {
 		}
 		switch n := n.(type) {
 		case *ast.Link:
-			n.Destination = []byte(served(string(n.Destination)))
+			n.Destination = []byte(servedLink(string(n.Destination)))
 		case *ast.Heading:
 			id, _ := n.AttributeString("id")
 			name, _ := id.([]byte)
-			h := heading{ID: string(name), Text: plain(n, source)}
+			h := heading{ID: string(name), Text: plainText(n, source)}
 			switch {
 			case n.Level == 2:
 				contents = append(contents, h)
@@ -82,9 +82,9 @@ func convert(source []byte) (template.HTML, []heading, error) {
 	return template.HTML(b.String()), contents, nil //nolint:gosec // our own file, and the renderer drops raw HTML
 }
 
-// served turns a link between files of the project into one between pages, so
+// servedLink turns a link between files of the project into one between pages, so
 // that the guides can be read in either place.
-func served(link string) string {
+func servedLink(link string) string {
 	file, fragment, found := strings.Cut(link, "#")
 	if found {
 		fragment = "#" + fragment
@@ -102,8 +102,8 @@ func served(link string) string {
 	return link
 }
 
-// plain is the text of a node without its marks.
-func plain(n ast.Node, source []byte) string {
+// plainText is the text of a node without its marks.
+func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
@@ -113,24 +113,24 @@ func plain(n ast.Node, source []byte) string {
 			}
 			continue
 		}
-		b.WriteString(plain(c, source))
+		b.WriteString(plainText(c, source))
 	}
 	return b.String()
 }
 
-// headOf is the title of a document and its first paragraph.
-func headOf(source []byte) (title, summary string) {
+// titleAndSummary is the title of a document and its first paragraph.
+func titleAndSummary(source []byte) (title, summary string) {
 	root := piece.Parser().Parse(text.NewReader(source))
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
 			if title == "" {
-				title = plain(n, source)
+				title = plainText(n, source)
 				continue
 			}
 			return title, summary
 		case *ast.Paragraph:
-			return title, plain(n, source)
+			return title, plainText(n, source)
 		}
 	}
 	return title, summary

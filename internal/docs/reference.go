@@ -61,7 +61,7 @@ func (s *Site) referencePage() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	intro, contents, err := convert([]byte(c.Info.Description))
+	intro, contents, err := renderMarkdown([]byte(c.Info.Description))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Site) referencePage() (*page, error) {
 		for _, path := range c.Paths {
 			for _, o := range path.Value.operations() {
 				if slices.Contains(o.Value.Tags, tag.Name) {
-					g.Operations = append(g.Operations, c.operation(o.Name, path.Name, path.Value, o.Value, objects))
+					g.Operations = append(g.Operations, c.operationView(o.Name, path.Name, path.Value, o.Value, objects))
 					entry.Sub = append(entry.Sub, heading{ID: o.Value.ID, Text: o.Value.Summary})
 				}
 			}
@@ -93,36 +93,36 @@ func (s *Site) referencePage() (*page, error) {
 	}, nil
 }
 
-func (c *contract) operation(method, path string, item *pathItem, o *operation, objects map[string]bool) operationView {
+func (c *contractNames) operationView(method, path string, item *pathItem, o *operation, objects map[string]bool) operationView {
 	v := operationView{
 		ID: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description,
 		Public: o.Security != nil && len(*o.Security) == 0,
 	}
 	parameters := make([]*parameter, 0, len(item.Parameters)+len(o.Parameters))
 	for _, p := range slices.Concat(item.Parameters, o.Parameters) {
-		parameters = append(parameters, follow(c.Components.Parameters, p.Ref, p))
+		parameters = append(parameters, resolveRef(c.Components.Parameters, p.Ref, p))
 	}
 	for _, p := range parameters {
 		f := c.fieldOf(p.Schema, p.Name, p.Required)
 		f.Description = cmp.Or(p.Description, f.Description)
-		v.Parameters = append(v.Parameters, parameterView{f, p.In, joined(p)})
+		v.Parameters = append(v.Parameters, parameterView{f, p.In, queryExample(p)})
 	}
 	var sent *media
 	mediaType := ""
 	if o.RequestBody != nil {
-		b := follow(c.Components.RequestBodies, o.RequestBody.Ref, o.RequestBody)
-		v.Body = c.body(b)
+		b := resolveRef(c.Components.RequestBodies, o.RequestBody.Ref, o.RequestBody)
+		v.Body = c.requestBodyView(b)
 		sent, mediaType = b.Content[0].Value, b.Content[0].Name
 	}
 	for _, r := range o.Responses {
-		res := follow(c.Components.Responses, r.Value.Ref, r.Value)
+		res := resolveRef(c.Components.Responses, r.Value.Ref, r.Value)
 		line := responseView{Status: r.Name, Description: res.Description}
 		if len(res.Content) > 0 {
-			line.Object, line.List = c.answered(res.Content[0].Value.Schema)
+			line.Object, line.List = c.answeredObject(res.Content[0].Value.Schema)
 		}
 		if r.Name >= "400" {
 			line.Object = ""
-			v.Errors = append(v.Errors, c.codes(res)...)
+			v.Errors = append(v.Errors, c.errorCodes(res)...)
 		}
 		if line.Object != "" {
 			objects[line.Object] = true
@@ -134,11 +134,11 @@ func (c *contract) operation(method, path string, item *pathItem, o *operation, 
 	}
 	slices.Sort(v.Errors)
 	v.Errors = slices.Compact(v.Errors)
-	v.Curl = c.curl(&v, parameters, sent, mediaType)
+	v.Curl = c.curlCommand(&v, parameters, sent, mediaType)
 	return v
 }
 
-func (c *contract) body(b *requestBody) *bodyView {
+func (c *contractNames) requestBodyView(b *requestBody) *bodyView {
 	v := &bodyView{Required: b.Required, Fields: c.fields(b.Content[0].Value.Schema)}
 	for _, m := range b.Content {
 		v.Types = append(v.Types, m.Name)
@@ -150,8 +150,8 @@ func (c *contract) body(b *requestBody) *bodyView {
 	return v
 }
 
-// answered names the object that an envelope holds.
-func (c *contract) answered(s *schema) (name string, list bool) {
+// answeredObject names the object that an envelope holds.
+func (c *contractNames) answeredObject(s *schema) (name string, list bool) {
 	for _, p := range c.resolve(s).Properties {
 		if p.Name != "data" {
 			continue
@@ -169,10 +169,10 @@ func (c *contract) answered(s *schema) (name string, list bool) {
 	return "", false
 }
 
-var quoted = regexp.MustCompile("`([a-z_]+)`")
+var quotedCode = regexp.MustCompile("`([a-z_]+)`")
 
-// codes are the errors that a response can carry.
-func (c *contract) codes(res *response) []string {
+// errorCodes are the errors that a response can carry.
+func (c *contractNames) errorCodes(res *response) []string {
 	var list []string
 	known := func(code string) bool {
 		for _, e := range c.Errors {
@@ -182,7 +182,7 @@ func (c *contract) codes(res *response) []string {
 		}
 		return false
 	}
-	for _, m := range quoted.FindAllStringSubmatch(res.Description, -1) {
+	for _, m := range quotedCode.FindAllStringSubmatch(res.Description, -1) {
 		if known(m[1]) {
 			list = append(list, m[1])
 		}
@@ -190,7 +190,7 @@ func (c *contract) codes(res *response) []string {
 	for _, m := range res.Content {
 		for _, e := range m.Value.Examples {
 			var v struct{ Error struct{ Code string } }
-			ex := follow(c.Components.Examples, e.Value.Ref, e.Value)
+			ex := resolveRef(c.Components.Examples, e.Value.Ref, e.Value)
 			if ex.Value.Decode(&v) == nil && known(v.Error.Code) {
 				list = append(list, v.Error.Code)
 			}
@@ -199,8 +199,8 @@ func (c *contract) codes(res *response) []string {
 	return list
 }
 
-// joined is a parameter's example as it stands in a query.
-func joined(p *parameter) string {
+// queryExample is a parameter's example as it stands in a query.
+func queryExample(p *parameter) string {
 	var list []string
 	if p.Example.Decode(&list) == nil {
 		return strings.Join(list, ",")
@@ -208,25 +208,25 @@ func joined(p *parameter) string {
 	return p.Example.Value
 }
 
-func (c *contract) firstExample(content ordered[media]) string {
+func (c *contractNames) firstExample(content orderedMap[media]) string {
 	for _, m := range content {
 		for _, e := range m.Value.Examples {
-			return asJSON(&follow(c.Components.Examples, e.Value.Ref, e.Value).Value)
+			return exampleJSON(&resolveRef(c.Components.Examples, e.Value.Ref, e.Value).Value)
 		}
 	}
 	return ""
 }
 
-// curl is the call as one types it.
-func (c *contract) curl(v *operationView, parameters []*parameter, sent *media, mediaType string) string {
+// curlCommand is the call as one types it.
+func (c *contractNames) curlCommand(v *operationView, parameters []*parameter, sent *media, mediaType string) string {
 	path := v.Path
 	var query []string
 	for _, p := range parameters {
 		switch {
 		case p.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", joined(p))
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", queryExample(p))
 		case p.In == "query" && p.Required:
-			query = append(query, p.Name+"="+joined(p))
+			query = append(query, p.Name+"="+queryExample(p))
 		}
 	}
 	if len(query) > 0 {
@@ -246,7 +246,7 @@ func (c *contract) curl(v *operationView, parameters []*parameter, sent *media, 
 	}
 	b.WriteString(" \\\n  -H \"Content-Type: " + mediaType + "\"")
 	if strings.HasSuffix(mediaType, "json") {
-		body := c.firstExample(ordered[media]{{mediaType, sent}})
+		body := c.firstExample(orderedMap[media]{{mediaType, sent}})
 		b.WriteString(" \\\n  -d '" + strings.ReplaceAll(body, "'", `'\''`) + "'")
 	} else {
 		b.WriteString(" \\\n  --data-binary @file")

@@ -28,7 +28,7 @@ const interactivePolicy = "default-src 'none'; script-src 'self'; style-src 'sel
 	"img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // An asset's address names its content, so it can be kept for good.
-const forever = "public, max-age=31536000, immutable"
+const cacheForever = "public, max-age=31536000, immutable"
 
 // document is what one path answers.
 type document struct {
@@ -39,16 +39,16 @@ type document struct {
 	// status is 200 where it is 0.
 	status int
 	// etag is set for what caches may keep.
-	etag string
-	make func(host string) (encodings, error)
+	etag   string
+	render func(host string) (encodings, error)
 }
 
 // encodings are the forms of one content, by Content-Encoding. One of "" and
 // "gzip" is there.
 type encodings map[string][]byte
 
-// once is a document that is the same for everybody, made on first use.
-func once(mediaType string, read func() ([]byte, error)) document {
+// cachedDocument is a document that is the same for everybody, made on first use.
+func cachedDocument(mediaType string, read func() ([]byte, error)) document {
 	made := sync.OnceValues(func() (encodings, error) {
 		b, err := read()
 		if err != nil {
@@ -56,16 +56,16 @@ func once(mediaType string, read func() ([]byte, error)) document {
 		}
 		return encodings{"": b, "gzip": compress(b)}, nil
 	})
-	return document{mediaType: mediaType, policy: pagePolicy, make: func(string) (encodings, error) { return made() }}
+	return document{mediaType: mediaType, policy: pagePolicy, render: func(string) (encodings, error) { return made() }}
 }
 
-func fixed(mediaType string, b []byte) document {
-	return once(mediaType, func() ([]byte, error) { return b, nil })
+func staticDocument(mediaType string, b []byte) document {
+	return cachedDocument(mediaType, func() ([]byte, error) { return b, nil })
 }
 
-// perHost is a document that names the host that it was asked from.
-func (s *Site) perHost(mediaType string, render func(host string) ([]byte, error)) document {
-	return document{mediaType: mediaType, policy: pagePolicy, make: func(host string) (encodings, error) {
+// hostDocument is a document that names the host that it was asked from.
+func (s *Site) hostDocument(mediaType string, render func(host string) ([]byte, error)) document {
+	return document{mediaType: mediaType, policy: pagePolicy, render: func(host string) (encodings, error) {
 		b, err := render(host)
 		return encodings{"": b}, err
 	}}
@@ -101,7 +101,7 @@ func readAsset(files fs.FS, name string) (document, string, error) {
 	hash := hex.EncodeToString(sum.Sum(nil))[:12]
 	return document{
 		mediaType: mime.TypeByExtension(path.Ext(name)), policy: pagePolicy, etag: `"` + hash + `"`,
-		make: func(string) (encodings, error) { return forms, nil },
+		render: func(string) (encodings, error) { return forms, nil },
 	}, hash, nil
 }
 
@@ -110,11 +110,11 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, d.redirect, http.StatusFound)
 		return nil
 	}
-	forms, err := d.make(r.Host)
+	forms, err := d.render(r.Host)
 	if err != nil {
 		return err
 	}
-	encoding, body, err := forms.choose(r.Header.Get("Accept-Encoding"))
+	encoding, body, err := forms.bestFor(r.Header.Get("Accept-Encoding"))
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Add("Vary", "Accept-Encoding")
 	if d.etag != "" {
-		h.Set("Cache-Control", forever)
+		h.Set("Cache-Control", cacheForever)
 		h.Set("Etag", d.etag)
 	}
 	if encoding != "" {
@@ -139,10 +139,10 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// choose finds the smallest form that a client takes.
-func (e encodings) choose(accepted string) (encoding string, body []byte, err error) {
+// bestFor finds the smallest form that a client takes.
+func (e encodings) bestFor(accepted string) (encoding string, body []byte, err error) {
 	for _, name := range []string{"br", "gzip"} {
-		if b := e[name]; b != nil && accepts(accepted, name) {
+		if b := e[name]; b != nil && acceptsEncoding(accepted, name) {
 			return name, b, nil
 		}
 	}
@@ -159,8 +159,8 @@ func (e encodings) choose(accepted string) (encoding string, body []byte, err er
 	return "", body, nil
 }
 
-// accepts reports whether a coding is named and not refused.
-func accepts(header, coding string) bool {
+// acceptsEncoding reports whether a coding is named and not refused.
+func acceptsEncoding(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
 		if strings.EqualFold(strings.TrimSpace(name), coding) {

@@ -44,8 +44,8 @@ var TheContract = sync.OnceValue(func() *Contract {
 	return c
 })
 
-// base is the made-up address under which schemas refer to each other.
-const base = "https://fanfare.test/openapi.json"
+// schemaBase is the made-up address under which schemas refer to each other.
+const schemaBase = "https://fanfare.test/openapi.json"
 
 func loadContract(text []byte) (*Contract, error) {
 	// Clients must accept values that are not in the contract yet; the server
@@ -70,7 +70,7 @@ func loadContract(text []byte) (*Contract, error) {
 	c := &Contract{Doc: doc, Codes: map[string]int{}, Details: map[string][]string{}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()
-	if err := c.compiler.AddResource(base, resource); err != nil {
+	if err := c.compiler.AddResource(schemaBase, resource); err != nil {
 		return nil, fmt.Errorf("prepare schemas: %w", err)
 	}
 	var lists struct {
@@ -104,7 +104,7 @@ func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
 	if s := c.compiled[pointer]; s != nil {
 		return s, nil
 	}
-	s, err := c.compiler.Compile(base + pointer)
+	s, err := c.compiler.Compile(schemaBase + pointer)
 	if err != nil {
 		return nil, fmt.Errorf("compile %s: %w", pointer, err)
 	}
@@ -157,7 +157,7 @@ func (o *Operation) pointer() string {
 
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-func orRef(ref, pointer string) string {
+func refOr(ref, pointer string) string {
 	if ref != "" {
 		return ref
 	}
@@ -202,22 +202,22 @@ type Exchange struct {
 	Status    int
 }
 
-var seen = struct {
+var seenExchanges = struct {
 	sync.Mutex
 	counts map[Exchange]int
 }{counts: map[Exchange]int{}}
 
-// Seen returns how often each operation was answered with each status in this
+// SeenExchanges returns how often each operation was answered with each status in this
 // process.
-func Seen() map[Exchange]int {
-	seen.Lock()
-	defer seen.Unlock()
-	return maps.Clone(seen.counts)
+func SeenExchanges() map[Exchange]int {
+	seenExchanges.Lock()
+	defer seenExchanges.Unlock()
+	return maps.Clone(seenExchanges.counts)
 }
 
-// early are the errors given before an operation is chosen. They can meet any
+// routingErrors are the errors given before an operation is chosen. They can meet any
 // path and are not repeated at the operations.
-var early = map[string]bool{
+var routingErrors = map[string]bool{
 	"https_required": true, "route_not_found": true, "unknown_api_version": true, "method_not_allowed": true,
 	"api_version_sunset": true, "endpoint_sunset": true, "uri_too_long": true,
 }
@@ -230,7 +230,7 @@ func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {
 	var problems []string
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	answer := plainBody(res, bad)
-	checkAlways(res.Header, bad)
+	checkCommonHeaders(res.Header, bad)
 	code := ""
 	if res.Status >= 400 {
 		code = c.checkError(r, res, answer, bad)
@@ -239,13 +239,13 @@ func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {
 	switch {
 	case op == nil && res.Status < 400 && res.Header.Get("Access-Control-Allow-Methods") == "":
 		bad("status %d for a request that is no operation", res.Status)
-	case op != nil && !early[code]:
-		seen.Lock()
-		seen.counts[Exchange{op.OperationID, res.Status}]++
-		seen.Unlock()
+	case op != nil && !routingErrors[code]:
+		seenExchanges.Lock()
+		seenExchanges.counts[Exchange{op.OperationID, res.Status}]++
+		seenExchanges.Unlock()
 		c.checkResponse(op, res, answer, bad)
 		if res.Status < 300 {
-			c.checkRequest(op, params, r, accepted(r, body, answer), bad)
+			c.checkRequest(op, params, r, acceptedBody(r, body, answer), bad)
 		}
 	}
 	if len(problems) > 0 {
@@ -254,9 +254,9 @@ func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {
 	}
 }
 
-type complain func(format string, args ...any)
+type reportProblem func(format string, args ...any)
 
-func plainBody(res *Response, bad complain) []byte {
+func plainBody(res *Response, bad reportProblem) []byte {
 	if res.Header.Get("Content-Encoding") != "gzip" {
 		return res.Body
 	}
@@ -274,8 +274,8 @@ func plainBody(res *Response, bad complain) []byte {
 
 const immutable = "private, max-age=31536000, immutable"
 
-// checkAlways wants what every answer has (H8).
-func checkAlways(h http.Header, bad complain) {
+// checkCommonHeaders wants what every answer has (H8).
+func checkCommonHeaders(h http.Header, bad reportProblem) {
 	for _, name := range []string{
 		"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy",
 	} {
@@ -298,7 +298,7 @@ func checkAlways(h http.Header, bad complain) {
 
 // checkError holds an error against the rules that no schema can say, and
 // against the Error schema. It returns the error's code.
-func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad complain) string {
+func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad reportProblem) string {
 	if got := res.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
 		bad("got Content-Type %q of an error, want application/json; charset=utf-8 (E5)", got)
 	}
@@ -335,7 +335,7 @@ func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad
 
 // checkCompact wants JSON as the HTTP layer writes it: one value, no white space
 // (H7).
-func checkCompact(answer []byte, bad complain) {
+func checkCompact(answer []byte, bad reportProblem) {
 	compact := jsontext.Value(bytes.Clone(answer))
 	if err := compact.Compact(); err != nil {
 		bad("the body is not JSON: %v", err)

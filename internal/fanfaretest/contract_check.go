@@ -18,26 +18,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// transport are headers that belong to HTTP or to every answer; the contract
+// uncheckedHeaders are headers that belong to HTTP or to every answer; the contract
 // does not list them at each operation.
-var transport = []string{
+var uncheckedHeaders = []string{
 	"Content-Type", "Content-Length", "Content-Encoding", "Vary", "X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy",
 	"Strict-Transport-Security", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 }
 
 // checkResponse wants the status documented, every header as documented and no
 // other, and a body of the documented type and shape.
-func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, bad complain) {
+func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, bad reportProblem) {
 	ref := op.Responses.Value(strconv.Itoa(res.Status))
 	if ref == nil {
 		bad("status %d is not documented for %s", res.Status, op.OperationID)
 		return
 	}
-	pointer := orRef(ref.Ref, op.pointer()+"/responses/"+strconv.Itoa(res.Status))
-	known := slices.Clone(transport)
+	pointer := refOr(ref.Ref, op.pointer()+"/responses/"+strconv.Itoa(res.Status))
+	known := slices.Clone(uncheckedHeaders)
 	for name, header := range ref.Value.Headers {
 		known = append(known, http.CanonicalHeaderKey(name))
-		c.checkHeader(res.Header, name, header, orRef(header.Ref, pointer+"/headers/"+escape(name)), bad)
+		c.checkHeader(res.Header, name, header, refOr(header.Ref, pointer+"/headers/"+escape(name)), bad)
 	}
 	for name := range res.Header {
 		if !slices.Contains(known, name) {
@@ -64,7 +64,7 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 	switch media {
 	case "application/json":
 		checkCompact(answer, bad)
-		c.checkJSON(orRef(content.Schema.Ref, at), content.Schema.Value, answer, bad)
+		c.checkJSON(refOr(content.Schema.Ref, at), content.Schema.Value, answer, bad)
 	case "application/yaml":
 		var v any
 		if err := yaml.Unmarshal(answer, &v); err != nil {
@@ -76,7 +76,7 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 			bad("the YAML has no JSON form: %v", err)
 			return
 		}
-		c.checkJSON(orRef(content.Schema.Ref, at), content.Schema.Value, raw, bad)
+		c.checkJSON(refOr(content.Schema.Ref, at), content.Schema.Value, raw, bad)
 	case "text/html":
 		if !bytes.HasPrefix(answer, []byte("<!doctype html>")) {
 			bad("got %.40q, want an HTML document", answer)
@@ -105,7 +105,7 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 	}
 }
 
-func (c *Contract) checkHeader(h http.Header, name string, ref *openapi3.HeaderRef, pointer string, bad complain) {
+func (c *Contract) checkHeader(h http.Header, name string, ref *openapi3.HeaderRef, pointer string, bad reportProblem) {
 	values := h.Values(name)
 	switch {
 	case len(values) == 0 && ref.Value.Required:
@@ -135,7 +135,7 @@ func (c *Contract) checkHeader(h http.Header, name string, ref *openapi3.HeaderR
 
 // checkJSON holds a document against the schema at a pointer, and wants no
 // member that the schema does not name.
-func (c *Contract) checkJSON(pointer string, schema *openapi3.Schema, raw []byte, bad complain) {
+func (c *Contract) checkJSON(pointer string, schema *openapi3.Schema, raw []byte, bad reportProblem) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		bad("the body is not JSON: %v", err)
@@ -182,9 +182,9 @@ func undocumented(s *openapi3.Schema, v any, path string) []string {
 	return list
 }
 
-// accepted is what was taken of the body of a request: lines as an array, and
+// acceptedBody is what was taken of the body of a request: lines as an array, and
 // without the items that the answer lists as rejected.
-func accepted(r *http.Request, body, answer []byte) []byte {
+func acceptedBody(r *http.Request, body, answer []byte) []byte {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == "application/x-ndjson" {
 		lines := bytes.FieldsFunc(body, func(c rune) bool { return c == '\n' })
 		for i, line := range lines {
@@ -219,7 +219,7 @@ func accepted(r *http.Request, body, answer []byte) []byte {
 
 // checkRequest wants a request that was answered with success to be one that
 // the contract allows: what the service accepts must be documented.
-func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http.Request, body []byte, bad complain) {
+func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http.Request, body []byte, bad reportProblem) {
 	clone := r.Clone(context.Background())
 	clone.Body = http.NoBody
 	for name := range clone.URL.Query() {
@@ -264,13 +264,13 @@ func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http
 		media = "application/json"
 		content = ref.Value.Content[media]
 	}
-	at := orRef(ref.Ref, op.pointer()+"/requestBody") + "/content/" + escape(media) + "/schema"
+	at := refOr(ref.Ref, op.pointer()+"/requestBody") + "/content/" + escape(media) + "/schema"
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		bad("a body was accepted that is not JSON: %v", err)
 		return
 	}
-	s, err := c.schema(orRef(content.Schema.Ref, at))
+	s, err := c.schema(refOr(content.Schema.Ref, at))
 	if err == nil {
 		err = s.Validate(v)
 	}

@@ -51,8 +51,8 @@ type World struct {
 	// Platforms is the address at which the sandbox plays all platforms.
 	Platforms string
 	// Log is everything the service has logged.
-	Log       *Buffer
-	unplugged atomic.Bool
+	Log          *Buffer
+	disconnected atomic.Bool
 }
 
 // Buffer is a log that can be read while it is written.
@@ -116,7 +116,7 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
-	w.playPlatforms(&config)
+	w.useSandbox(&config)
 	for _, o := range options {
 		o(&config)
 	}
@@ -136,11 +136,11 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	return w
 }
 
-// playPlatforms has every platform, also the real ones, found at the sandbox
+// useSandbox has every platform, also the real ones, found at the sandbox
 // of the service, with an OAuth client at each: no test may reach another.
-func (w *World) playPlatforms(c *app.Config) {
+func (w *World) useSandbox(c *app.Config) {
 	outside := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if w.unplugged.Load() {
+		if w.disconnected.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		w.Sandbox().ServeHTTP(rw, r)
@@ -154,8 +154,8 @@ func (w *World) playPlatforms(c *app.Config) {
 	}
 }
 
-// Unplug makes the platforms break off every call, or answer again.
-func (w *World) Unplug(off bool) { w.unplugged.Store(off) }
+// DisconnectPlatforms makes the platforms break off every call, or answer again.
+func (w *World) DisconnectPlatforms(off bool) { w.disconnected.Store(off) }
 
 // Consent is a person who says yes at a platform. It returns the path at which
 // the platform sends that person back.

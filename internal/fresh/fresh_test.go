@@ -12,19 +12,19 @@ import (
 	"fanfare/internal/fresh"
 )
 
-func never() time.Time { panic("a cache without life asks for no time") }
+func noClock() time.Time { panic("a cache without life asks for no time") }
 
-// origin is the store whose value changes: what can be seen, what writers were
+// testStore is the store whose value changes: what can be seen, what writers were
 // told is done, and the newest anybody has read from it.
-type origin struct{ visible, acknowledged, seen atomic.Int64 }
+type testStore struct{ visible, committed, seen atomic.Int64 }
 
-func (o *origin) load() (int64, error) {
+func (o *testStore) load() (int64, error) {
 	v := o.visible.Load()
-	raise(&o.seen, v)
+	storeMax(&o.seen, v)
 	return v, nil
 }
 
-func raise(a *atomic.Int64, v int64) {
+func storeMax(a *atomic.Int64, v int64) {
 	for old := a.Load(); old < v; old = a.Load() {
 		if a.CompareAndSwap(old, v) {
 			return
@@ -32,15 +32,15 @@ func raise(a *atomic.Int64, v int64) {
 	}
 }
 
-// TestPromise is the package's promise under load: no read that begins after a
+// TestNoStaleReads is the package's promise under load: no read that begins after a
 // commit was acknowledged returns an older value, and none returns an old
 // value once somebody has seen the new one in the store.
-func TestPromise(t *testing.T) {
+func TestNoStaleReads(t *testing.T) {
 	t.Parallel()
 	// Keys share shards, and the cache is too small for all of them.
 	const keys, writers, readers, rounds = 200, 4, 8, 20_000
-	cache := fresh.New[string, int64](128, 0, never)
-	origins := make([]origin, keys)
+	cache := fresh.New[string, int64](128, 0, noClock)
+	origins := make([]testStore, keys)
 	name := func(k int) string { return fmt.Sprintf("record/%d", k) }
 	pick := func(r *rand.Rand) int { return min(r.IntN(keys), r.IntN(keys)) } // some are hot
 	var hits, reads, commits atomic.Int64
@@ -57,7 +57,7 @@ func TestPromise(t *testing.T) {
 					v = o.visible.Add(1)
 				}
 				cache.Committed(name(k))
-				raise(&o.acknowledged, v)
+				storeMax(&o.committed, v)
 				commits.Add(1)
 				if random.IntN(1000) == 0 {
 					cache.Drop()
@@ -71,7 +71,7 @@ func TestPromise(t *testing.T) {
 			for range rounds {
 				k := pick(random)
 				o := &origins[k]
-				least := max(o.acknowledged.Load(), o.seen.Load())
+				least := max(o.committed.Load(), o.seen.Load())
 				v, hit := cache.Get(name(k))
 				if hit {
 					hits.Add(1)
@@ -93,15 +93,15 @@ func TestPromise(t *testing.T) {
 	t.Logf("fresh_reads %d reads, %d from memory, %d commits, 0 stale", reads.Load(), hits.Load(), commits.Load())
 }
 
-// TestEveryOrder runs every order in which the steps of two commits can fall
+// TestAllInterleavings runs every order in which the steps of two commits can fall
 // before, into and after the loading of a copy.
-func TestEveryOrder(t *testing.T) {
+func TestAllInterleavings(t *testing.T) {
 	t.Parallel()
 	orders := 0
-	for _, order := range merges([]string{"a0", "a1", "a2"}, []string{"b0", "b1", "b2"}) {
-		for _, cuts := range slots(len(order), 3) {
+	for _, order := range interleavings([]string{"a0", "a1", "a2"}, []string{"b0", "b1", "b2"}) {
+		for _, cuts := range ascendingChoices(len(order), 3) {
 			orders++
-			tryOrder(t, order, cuts)
+			runOrder(t, order, cuts)
 		}
 	}
 	if orders != 20*84 {
@@ -109,17 +109,17 @@ func TestEveryOrder(t *testing.T) {
 	}
 }
 
-// tryOrder plays an order: the steps up to the first cut before the load
+// runOrder plays an order: the steps up to the first cut before the load
 // begins, up to the second before it reads, up to the third before it ends.
-func tryOrder(t *testing.T, order []string, cuts []int) {
+func runOrder(t *testing.T, order []string, cuts []int) {
 	t.Helper()
-	cache := fresh.New[string, int64](64, 0, never)
-	var o origin
+	cache := fresh.New[string, int64](64, 0, noClock)
+	var o testStore
 	if _, err := cache.Fill("k", o.load); err != nil {
 		t.Fatal(err)
 	}
 	check := func(when string) {
-		least := max(o.acknowledged.Load(), o.seen.Load())
+		least := max(o.committed.Load(), o.seen.Load())
 		if v, ok := cache.Get("k"); ok && v < least {
 			t.Fatalf("order %v cut at %v: got %d %s, want at least %d", order, cuts, v, when, least)
 		}
@@ -134,7 +134,7 @@ func tryOrder(t *testing.T, order []string, cuts []int) {
 			case '2':
 				cache.Committed("k")
 				// The commit of this writer is done, whatever came after it.
-				raise(&o.acknowledged, 1)
+				storeMax(&o.committed, 1)
 			}
 			check("after " + step)
 		}
@@ -160,29 +160,29 @@ func tryOrder(t *testing.T, order []string, cuts []int) {
 	}
 }
 
-// merges returns every order of two sequences that keeps each.
-func merges(a, b []string) [][]string {
+// interleavings returns every order of two sequences that keeps each.
+func interleavings(a, b []string) [][]string {
 	if len(a) == 0 || len(b) == 0 {
 		return [][]string{append(append([]string{}, a...), b...)}
 	}
 	var all [][]string
-	for _, rest := range merges(a[1:], b) {
+	for _, rest := range interleavings(a[1:], b) {
 		all = append(all, append([]string{a[0]}, rest...))
 	}
-	for _, rest := range merges(a, b[1:]) {
+	for _, rest := range interleavings(a, b[1:]) {
 		all = append(all, append([]string{b[0]}, rest...))
 	}
 	return all
 }
 
-// slots returns every ascending choice of k cuts from 0 to n.
-func slots(n, k int) [][]int {
+// ascendingChoices returns every ascending choice of k cuts from 0 to n.
+func ascendingChoices(n, k int) [][]int {
 	if k == 0 {
 		return [][]int{{}}
 	}
 	var all [][]int
 	for last := range n + 1 {
-		for _, before := range slots(last, k-1) {
+		for _, before := range ascendingChoices(last, k-1) {
 			all = append(all, append(before, last))
 		}
 	}
@@ -192,7 +192,7 @@ func slots(n, k int) [][]int {
 // TestDrop: what was being loaded when everything was forgotten is not kept.
 func TestDrop(t *testing.T) {
 	t.Parallel()
-	cache := fresh.New[int, string](64, 0, never)
+	cache := fresh.New[int, string](64, 0, noClock)
 	for _, during := range []bool{false, true} {
 		v, err := cache.Fill(1, func() (string, error) {
 			if during {
@@ -213,9 +213,9 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestLife: a copy is not used once it is as old as its life, counted from
+// TestMaxAge: a copy is not used once it is as old as its life, counted from
 // before it was loaded.
-func TestLife(t *testing.T) {
+func TestMaxAge(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	cache := fresh.New[int, int](64, time.Second, func() time.Time { return now })
@@ -243,11 +243,11 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestBound: the cache never holds more than it may, and errors are not kept.
-func TestBound(t *testing.T) {
+// TestMaxEntries: the cache never holds more than it may, and errors are not kept.
+func TestMaxEntries(t *testing.T) {
 	t.Parallel()
 	const most = 256
-	cache := fresh.New[int, int](most, 0, never)
+	cache := fresh.New[int, int](most, 0, noClock)
 	for i := range 10 * most {
 		if _, err := cache.Fill(i, func() (int, error) { return i, nil }); err != nil {
 			t.Fatal(err)

@@ -244,8 +244,8 @@ var shows = map[string]show{
 	"platform_not_configured": connecting(`{"platform":"google_ads","name":"One"}`),
 	"credentials_refused":     connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`),
 	"upstream_error": func(s *stage) *fanfaretest.Response {
-		s.World.Unplug(true)
-		defer s.World.Unplug(false)
+		s.World.DisconnectPlatforms(true)
+		defer s.World.DisconnectPlatforms(false)
 		return connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`)(s)
 	},
 	"connection_exists": func(s *stage) *fanfaretest.Response {

@@ -177,8 +177,8 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		if op.OperationID == "createConnection" {
 			c.body = `{"platform":"meta_ads","name":"Out of reach","credentials":{"access_token":"EAAB-example"}}`
 		}
-		s.World.Unplug(true)
-		defer s.World.Unplug(false)
+		s.World.DisconnectPlatforms(true)
+		defer s.World.DisconnectPlatforms(false)
 		return c.by(s.Client)
 	},
 	503: failing(fmt.Errorf("%s: %w", leak, store.ErrUnavailable)),

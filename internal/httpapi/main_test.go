@@ -55,7 +55,7 @@ func wholeRun() bool {
 
 // unseen returns the documented statuses that no test has seen.
 func unseen() []fanfaretest.Exchange {
-	seen := fanfaretest.Seen()
+	seen := fanfaretest.SeenExchanges()
 	var missing []fanfaretest.Exchange
 	for id, op := range fanfaretest.TheContract().Operations() {
 		for status := range op.Responses.Map() {

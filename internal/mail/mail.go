@@ -47,8 +47,8 @@ type Message struct {
 	HTML    string
 }
 
-// sendTime is how long a server may take for a message.
-const sendTime = 20 * time.Second
+// sendTimeout is how long a server may take for a message.
+const sendTimeout = 20 * time.Second
 
 // New checks the options and makes a sender. It opens nothing. What it says of
 // a bad URL never shows the password.
@@ -60,14 +60,14 @@ func New(o Options) (*Sender, error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
 		return nil, errors.New("smtp-url is not smtp://user:password@host:port or smtps://…: correct it, and escape special characters in the password")
 	}
-	s := &Sender{host: u.Hostname(), from: o.From, now: o.Now, options: []gomail.Option{gomail.WithTimeout(sendTime)}}
+	s := &Sender{host: u.Hostname(), from: o.From, now: o.Now, options: []gomail.Option{gomail.WithTimeout(sendTimeout)}}
 	add := func(more ...gomail.Option) { s.options = append(s.options, more...) }
 	port := 587
 	switch {
 	case u.Scheme == "smtps":
 		port = 465
 		add(gomail.WithSSL())
-	case local(s.host):
+	case isLocal(s.host):
 		add(gomail.WithTLSPolicy(gomail.TLSOpportunistic))
 	default:
 		add(gomail.WithTLSPolicy(gomail.TLSMandatory))
@@ -88,7 +88,7 @@ func New(o Options) (*Sender, error) {
 	return s, nil
 }
 
-func local(host string) bool {
+func isLocal(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
 }

@@ -23,18 +23,18 @@ import (
 
 func now() time.Time { return time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC) }
 
-// server is a mail server that takes what comes for example.com.
-type server struct {
+// testServer is a mail server that takes what comes for example.com.
+type testServer struct {
 	t        *testing.T
 	listener net.Listener
 	// tls, if set, is for STARTTLS.
 	tls  *tls.Config
 	auth bool
-	got  chan letter
+	got  chan receivedMail
 }
 
-// letter is what the server was handed.
-type letter struct {
+// receivedMail is what the server was handed.
+type receivedMail struct {
 	from, to, login string
 	secure          bool
 	text            string
@@ -49,9 +49,9 @@ func certificate(t *testing.T) (server, client *tls.Config) {
 	return &tls.Config{Certificates: s.TLS.Certificates, MinVersion: tls.VersionTLS12}, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
 }
 
-func newServer(t *testing.T, implicit *tls.Config) *server {
+func newTestServer(t *testing.T, implicit *tls.Config) *testServer {
 	t.Helper()
-	s := &server{t: t, got: make(chan letter, 1)}
+	s := &testServer{t: t, got: make(chan receivedMail, 1)}
 	var err error
 	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
@@ -66,19 +66,19 @@ func newServer(t *testing.T, implicit *tls.Config) *server {
 			if err != nil {
 				return
 			}
-			s.talk(c, implicit != nil)
+			s.serveConn(c, implicit != nil)
 			_ = c.Close()
 		}
 	}()
 	return s
 }
 
-// talk is one conversation.
-func (s *server) talk(c net.Conn, secure bool) {
+// serveConn is one conversation.
+func (s *testServer) serveConn(c net.Conn, secure bool) {
 	in := bufio.NewReader(c)
 	say := func(text string) { fmt.Fprintf(c, "%s\r\n", text) }
 	say("220 mail.example.com ESMTP")
-	l := letter{secure: secure}
+	l := receivedMail{secure: secure}
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
@@ -142,7 +142,7 @@ func (s *server) talk(c net.Conn, secure bool) {
 	}
 }
 
-func (s *server) sender(scheme, user string, trust *tls.Config) *mail.Sender {
+func (s *testServer) newSender(scheme, user string, trust *tls.Config) *mail.Sender {
 	s.t.Helper()
 	m, err := mail.New(mail.Options{
 		URL: secret.New(scheme + "://" + user + s.listener.Addr().String()), From: "Fanfare <fanfare@example.com>", TLS: trust, Now: now,
@@ -173,25 +173,25 @@ func TestSend(t *testing.T) {
 			if tt.implicit {
 				implicit = ours
 			}
-			s := newServer(t, implicit)
+			s := newTestServer(t, implicit)
 			s.auth = tt.auth
 			if tt.starttls {
 				s.tls = ours
 			}
-			if err := s.sender(tt.scheme, tt.user, theirs).Send(t.Context(), m); err != nil {
+			if err := s.newSender(tt.scheme, tt.user, theirs).Send(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 			l := <-s.got
 			if l.secure != (tt.implicit || tt.starttls) || tt.auth && l.login != "user p@ss" || !strings.Contains(l.from, "<fanfare@example.com>") || !strings.Contains(l.to, "<jo@example.com>") {
 				t.Errorf("got %+v", l)
 			}
-			checkLetter(t, l.text, link)
+			checkMail(t, l.text, link)
 		})
 	}
 }
 
-// checkLetter wants both texts with the link, and nobody's words outside.
-func checkLetter(t *testing.T, text, link string) {
+// checkMail wants both texts with the link, and nobody's words outside.
+func checkMail(t *testing.T, text, link string) {
 	t.Helper()
 	msg, err := gomail.ReadMessage(strings.NewReader(text))
 	if err != nil {
@@ -227,7 +227,7 @@ func checkLetter(t *testing.T, text, link string) {
 func TestSendFails(t *testing.T) {
 	t.Parallel()
 	ours, theirs := certificate(t)
-	s := newServer(t, ours)
+	s := newTestServer(t, ours)
 	s.auth = true
 	for _, tt := range []struct {
 		name, user, to string
@@ -238,7 +238,7 @@ func TestSendFails(t *testing.T) {
 		{"unknown certificate", "", "jo@example.com", nil},
 		{"not an address", "", "jo", theirs},
 	} {
-		err := s.sender("smtps", tt.user, tt.trust).Send(t.Context(), mail.Reset(tt.to, "https://x", now()))
+		err := s.newSender("smtps", tt.user, tt.trust).Send(t.Context(), mail.Reset(tt.to, "https://x", now()))
 		if err == nil || strings.Contains(err.Error(), "wrong@") {
 			t.Errorf("%s: got %v want an error without the password", tt.name, err)
 		}

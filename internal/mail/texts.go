@@ -11,25 +11,25 @@ import (
 
 // Invitation asks somebody to join a workspace.
 func Invitation(to, workspace, by, link string, until time.Time) Message {
-	return message(to, "You are invited to "+workspace+" on Fanfare", []string{
+	return newMessage(to, "You are invited to "+workspace+" on Fanfare", []string{
 		by + " invites you to the workspace " + workspace + " on Fanfare.",
 		"Open this link to accept:",
-	}, link, "It works once, until "+shown(until)+". If you do not know what this is about, do nothing.")
+	}, link, "It works once, until "+formatTime(until)+". If you do not know what this is about, do nothing.")
 }
 
 // Reset lets somebody set a new password.
 func Reset(to, link string, until time.Time) Message {
-	return message(to, "Set a new password for Fanfare", []string{
+	return newMessage(to, "Set a new password for Fanfare", []string{
 		"Somebody, hopefully you, asked for a new password for your Fanfare account " + to + ".",
 		"Open this link to set one:",
-	}, link, "It works once, until "+shown(until)+". If it was not you, do nothing: your password stays as it is.")
+	}, link, "It works once, until "+formatTime(until)+". If it was not you, do nothing: your password stays as it is.")
 }
 
-func shown(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
+func formatTime(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
-// message writes the same text twice. Names are other people's words: they
+// newMessage writes the same text twice. Names are other people's words: they
 // make no new lines in headers and no markup.
-func message(to, subject string, before []string, link, after string) Message {
+func newMessage(to, subject string, before []string, link, after string) Message {
 	lines := slices.Concat(before, []string{link, after})
 	var page strings.Builder
 	for i, line := range lines {

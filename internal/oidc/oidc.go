@@ -37,7 +37,7 @@ func (o Options) Check() error {
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("oidc-issuer %q is not an address such as https://id.example.com: correct it", o.Issuer)
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
 		return fmt.Errorf("oidc-issuer %s is not https: who listens in could sign in as anybody; use the https address", o.Issuer)
 	case o.ClientID == "":
 		return errors.New("oidc-client-id is missing: set the id under which the issuer knows this server")
@@ -47,7 +47,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
@@ -56,8 +56,8 @@ func loopback(host string) bool {
 type Client struct {
 	options Options
 
-	mu    sync.Mutex
-	found *oidc.Provider
+	mu       sync.Mutex
+	provider *oidc.Provider
 }
 
 // New makes a client. The issuer is asked for its addresses when the first
@@ -68,19 +68,19 @@ func New(o Options) *Client { return &Client{options: o} }
 func (c *Client) discover(ctx context.Context) (*oidc.Provider, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.found != nil {
-		return c.found, nil
+	if c.provider != nil {
+		return c.provider, nil
 	}
 	// The provider fetches new keys later on, when this request is long over.
-	p, err := oidc.NewProvider(context.WithoutCancel(c.with(ctx)), c.options.Issuer)
+	p, err := oidc.NewProvider(context.WithoutCancel(c.withHTTPClient(ctx)), c.options.Issuer)
 	if err != nil {
-		return nil, away(fmt.Errorf("discover %s: %w", c.options.Issuer, err))
+		return nil, unavailable(fmt.Errorf("discover %s: %w", c.options.Issuer, err))
 	}
-	c.found = p
+	c.provider = p
 	return p, nil
 }
 
-func (c *Client) with(ctx context.Context) context.Context {
+func (c *Client) withHTTPClient(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, c.options.HTTP)
 }
 
@@ -106,18 +106,18 @@ func (c *Client) Finish(ctx context.Context, redirect, code string, f signin.Flo
 	if err != nil {
 		return signin.Identity{}, err
 	}
-	tokens, err := c.config(p, redirect).Exchange(c.with(ctx), code, oauth2.VerifierOption(f.Verifier))
+	tokens, err := c.config(p, redirect).Exchange(c.withHTTPClient(ctx), code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
 			return signin.Identity{}, refused(fmt.Errorf("exchange code: %w", err))
 		}
-		return signin.Identity{}, away(fmt.Errorf("exchange code: %w", err))
+		return signin.Identity{}, unavailable(fmt.Errorf("exchange code: %w", err))
 	}
 	raw, ok := tokens.Extra("id_token").(string)
 	if !ok {
 		return signin.Identity{}, refused(errors.New("the issuer sent no id token"))
 	}
-	token, err := p.Verifier(&oidc.Config{ClientID: c.options.ClientID, Now: c.options.Now}).Verify(c.with(ctx), raw)
+	token, err := p.Verifier(&oidc.Config{ClientID: c.options.ClientID, Now: c.options.Now}).Verify(c.withHTTPClient(ctx), raw)
 	if err != nil {
 		return signin.Identity{}, refused(fmt.Errorf("verify id token: %w", err))
 	}
@@ -135,7 +135,7 @@ func (c *Client) Finish(ctx context.Context, redirect, code string, f signin.Flo
 	return signin.Identity{Issuer: token.Issuer, Subject: token.Subject, Email: claims.Email, Verified: claims.Verified, Name: claims.Name}, nil
 }
 
-func away(cause error) error {
+func unavailable(cause error) error {
 	return fault.New(fault.UpstreamError, "The single sign-on does not answer at the moment. Try again, or sign in another way.").Because(cause)
 }
 

@@ -24,8 +24,8 @@ var b64 = base64.RawURLEncoding
 
 func now() time.Time { return time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC) }
 
-// server is an issuer with one person.
-type server struct {
+// testIssuer is an issuer with one person.
+type testIssuer struct {
 	*httptest.Server
 	t   *testing.T
 	key *ecdsa.PrivateKey
@@ -38,16 +38,16 @@ type server struct {
 
 const redirect = "https://console.example.com/callback"
 
-func newServer(t *testing.T) *server {
+func newTestIssuer(t *testing.T) *testIssuer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, key: key}
+	s := &testIssuer{t: t, key: key}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		s.json(w, map[string]any{
+		s.writeJSON(w, map[string]any{
 			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token", "jwks_uri": s.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"ES256"},
 		})
@@ -57,11 +57,11 @@ func newServer(t *testing.T) *server {
 		if err != nil {
 			t.Error(err)
 		}
-		s.json(w, map[string]any{"keys": []any{map[string]any{
+		s.writeJSON(w, map[string]any{"keys": []any{map[string]any{
 			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "1", "x": b64.EncodeToString(public[1:33]), "y": b64.EncodeToString(public[33:]),
 		}}})
 	})
-	mux.HandleFunc("POST /token", s.token)
+	mux.HandleFunc("POST /token", s.serveToken)
 	s.Server = httptest.NewTLSServer(mux)
 	t.Cleanup(s.Close)
 	s.claims = map[string]any{
@@ -71,15 +71,15 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-func (s *server) json(w http.ResponseWriter, v any) {
+func (s *testIssuer) writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		s.t.Error(err)
 	}
 }
 
-// token trades the code in, for whoever has the secret and the verifier.
-func (s *server) token(w http.ResponseWriter, r *http.Request) {
+// serveToken trades the code in, for whoever has the secret and the verifier.
+func (s *testIssuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	if s.down {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -89,13 +89,13 @@ func (s *server) token(w http.ResponseWriter, r *http.Request) {
 	if id != "client" || password != "s3cret" || r.FormValue("code") != "code" || r.FormValue("redirect_uri") != redirect || b64.EncodeToString(sum[:]) != s.challenge {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		s.json(w, map[string]any{"error": "invalid_grant"})
+		s.writeJSON(w, map[string]any{"error": "invalid_grant"})
 		return
 	}
-	s.json(w, map[string]any{"access_token": "token", "token_type": "Bearer", "id_token": s.sign(s.key)})
+	s.writeJSON(w, map[string]any{"access_token": "token", "token_type": "Bearer", "id_token": s.signToken(s.key)})
 }
 
-func (s *server) sign(key *ecdsa.PrivateKey) string {
+func (s *testIssuer) signToken(key *ecdsa.PrivateKey) string {
 	part := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -112,14 +112,14 @@ func (s *server) sign(key *ecdsa.PrivateKey) string {
 	return text + "." + b64.EncodeToString(append(r.FillBytes(make([]byte, 32)), v.FillBytes(make([]byte, 32))...))
 }
 
-func (s *server) client() *oidc.Client {
+func (s *testIssuer) newClient() *oidc.Client {
 	return oidc.New(oidc.Options{Issuer: s.URL, ClientID: "client", ClientSecret: secret.New("s3cret"), HTTP: s.Client(), Now: now})
 }
 
 var flow = signin.Flow{State: "state", Nonce: "nonce", Verifier: strings.Repeat("verifier", 6)}
 
-// start begins at the issuer and remembers its part.
-func (s *server) start(c *oidc.Client) {
+// startFlow begins at the issuer and remembers its part.
+func (s *testIssuer) startFlow(c *oidc.Client) {
 	s.t.Helper()
 	to, err := c.Start(s.t.Context(), redirect, flow)
 	if err != nil {
@@ -144,39 +144,39 @@ func (s *server) start(c *oidc.Client) {
 
 func TestFlow(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	c := s.client()
-	s.start(c)
+	s := newTestIssuer(t)
+	c := s.newClient()
+	s.startFlow(c)
 	got, err := c.Finish(t.Context(), redirect, "code", flow)
 	if want := (signin.Identity{Issuer: s.URL, Subject: "person", Email: "jo@example.com", Verified: true, Name: "Jo"}); err != nil || got != want {
 		t.Errorf("got %+v, %v want %+v", got, err, want)
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		spoil func(s *server, f *signin.Flow, code *string)
+		spoil func(s *testIssuer, f *signin.Flow, code *string)
 		want  fault.Code
 	}{
-		{"another code", func(_ *server, _ *signin.Flow, code *string) { *code = "another" }, fault.InsufficientPermissions},
-		{"another verifier", func(_ *server, f *signin.Flow, _ *string) { f.Verifier = strings.Repeat("another", 7) }, fault.InsufficientPermissions},
-		{"another nonce", func(s *server, _ *signin.Flow, _ *string) { s.claims["nonce"] = "another" }, fault.InsufficientPermissions},
-		{"no nonce", func(s *server, _ *signin.Flow, _ *string) { delete(s.claims, "nonce") }, fault.InsufficientPermissions},
-		{"another audience", func(s *server, _ *signin.Flow, _ *string) { s.claims["aud"] = "another" }, fault.InsufficientPermissions},
-		{"another issuer", func(s *server, _ *signin.Flow, _ *string) { s.claims["iss"] = "https://evil.example.com" }, fault.InsufficientPermissions},
-		{"expired", func(s *server, _ *signin.Flow, _ *string) { s.claims["exp"] = now().Add(-time.Second).Unix() }, fault.InsufficientPermissions},
-		{"another key", func(s *server, _ *signin.Flow, _ *string) {
+		{"another code", func(_ *testIssuer, _ *signin.Flow, code *string) { *code = "another" }, fault.InsufficientPermissions},
+		{"another verifier", func(_ *testIssuer, f *signin.Flow, _ *string) { f.Verifier = strings.Repeat("another", 7) }, fault.InsufficientPermissions},
+		{"another nonce", func(s *testIssuer, _ *signin.Flow, _ *string) { s.claims["nonce"] = "another" }, fault.InsufficientPermissions},
+		{"no nonce", func(s *testIssuer, _ *signin.Flow, _ *string) { delete(s.claims, "nonce") }, fault.InsufficientPermissions},
+		{"another audience", func(s *testIssuer, _ *signin.Flow, _ *string) { s.claims["aud"] = "another" }, fault.InsufficientPermissions},
+		{"another issuer", func(s *testIssuer, _ *signin.Flow, _ *string) { s.claims["iss"] = "https://evil.example.com" }, fault.InsufficientPermissions},
+		{"expired", func(s *testIssuer, _ *signin.Flow, _ *string) { s.claims["exp"] = now().Add(-time.Second).Unix() }, fault.InsufficientPermissions},
+		{"another key", func(s *testIssuer, _ *signin.Flow, _ *string) {
 			s.key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		}, fault.InsufficientPermissions},
-		{"down", func(s *server, _ *signin.Flow, _ *string) { s.down = true }, fault.UpstreamError},
+		{"down", func(s *testIssuer, _ *signin.Flow, _ *string) { s.down = true }, fault.UpstreamError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t)
-			c := s.client()
-			s.start(c)
+			s := newTestIssuer(t)
+			c := s.newClient()
+			s.startFlow(c)
 			f, code := flow, "code"
 			tt.spoil(s, &f, &code)
 			if id, err := c.Finish(t.Context(), redirect, code, f); !fault.Is(err, tt.want) || id != (signin.Identity{}) {
@@ -186,18 +186,18 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestAway: an issuer that does not answer yet is asked again.
-func TestAway(t *testing.T) {
+// TestIssuerUnavailable: an issuer that does not answer yet is asked again.
+func TestIssuerUnavailable(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newTestIssuer(t)
 	handler := s.Config.Handler
 	s.Config.Handler = http.NotFoundHandler()
-	c := s.client()
+	c := s.newClient()
 	if _, err := c.Start(t.Context(), redirect, flow); !fault.Is(err, fault.UpstreamError) {
 		t.Fatalf("got %v want an upstream error", err)
 	}
 	s.Config.Handler = handler
-	s.start(c)
+	s.startFlow(c)
 }
 
 func TestCheck(t *testing.T) {

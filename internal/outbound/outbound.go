@@ -51,7 +51,7 @@ const (
 
 // New makes a client. It fails only for origins that nobody could mean.
 func New(o Options) (*Client, error) {
-	if err := o.Policy.faults(); err != nil {
+	if err := o.Policy.checkOrigins(); err != nil {
 		return nil, err
 	}
 	c := &Client{policy: o.Policy, maxBytes: o.MaxBytes}
@@ -61,14 +61,14 @@ func New(o Options) (*Client, error) {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
-	guarded := net.Dialer{Timeout: dialTimeout, Resolver: o.Resolver, Control: o.Policy.control()}
+	guarded := net.Dialer{Timeout: dialTimeout, Resolver: o.Resolver, Control: o.Policy.dialControl()}
 	vouched := net.Dialer{Timeout: dialTimeout, Resolver: o.Resolver}
 	c.http = http.Client{
 		Timeout:       o.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if o.Policy.vouched("", address) {
+				if o.Policy.isAllowedOrigin("", address) {
 					return vouched.DialContext(ctx, network, address)
 				}
 				return guarded.DialContext(ctx, network, address)
@@ -89,7 +89,7 @@ func New(o Options) (*Client, error) {
 // policy refused.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.policy.check(req.URL); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", req.Method, place(req.URL), err)
+		return nil, fmt.Errorf("%s %s: %w", req.Method, redactedURL(req.URL), err)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -97,9 +97,9 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
-		return nil, fmt.Errorf("%s %s: %w", req.Method, place(req.URL), err)
+		return nil, fmt.Errorf("%s %s: %w", req.Method, redactedURL(req.URL), err)
 	}
-	resp.Body = &bounded{resp.Body, c.maxBytes}
+	resp.Body = &limitedBody{resp.Body, c.maxBytes}
 	return resp, nil
 }
 
@@ -127,20 +127,20 @@ func (c *Client) Get(ctx context.Context, from string) ([]byte, error) {
 // Close lets idle connections go.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// place is a URL without what may be secret.
-func place(u *url.URL) string {
+// redactedURL is a URL without what may be secret.
+func redactedURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // ErrTooLong says that an answer is longer than the client's bound.
 var ErrTooLong = errors.New("the answer is too long")
 
-type bounded struct {
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	// One byte more than is left tells the end from too much.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
@@ -169,11 +169,11 @@ func (e *StatusError) Error() string {
 // ErrMalformed says that an answer is not the JSON it should be.
 var ErrMalformed = errors.New("the answer is malformed")
 
-// maxError is how much of a refusal is kept.
-const maxError = 4 << 10
+// maxErrorBody is how much of a refusal is kept.
+const maxErrorBody = 4 << 10
 
-// credentials are the headers that no error may repeat.
-var credentials = []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Developer-Token", "Access-Token"}
+// credentialHeaders are the headers that no error may repeat.
+var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Developer-Token", "Access-Token"}
 
 // Post sends a value as JSON and reads the JSON answer into out. It returns a
 // *StatusError for every answer other than 2xx, ErrMalformed or ErrTooLong for
@@ -199,22 +199,22 @@ func (c *Client) Post(ctx context.Context, to string, header http.Header, in, ou
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		// A refusal that breaks off is still a refusal.
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		return &StatusError{resp.StatusCode, resp.Header, redact(text, req.Header)}
 	}
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return fmt.Errorf("read the answer of %s: %w", place(req.URL), err)
+		return fmt.Errorf("read the answer of %s: %w", redactedURL(req.URL), err)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", place(req.URL), ErrMalformed)
+		return fmt.Errorf("read the answer of %s: %w", redactedURL(req.URL), ErrMalformed)
 	}
 	return nil
 }
 
 // redact takes the request's credentials out of a text.
 func redact(text []byte, header http.Header) []byte {
-	for _, name := range credentials {
+	for _, name := range credentialHeaders {
 		secret := strings.TrimPrefix(header.Get(name), "Bearer ")
 		if secret != "" {
 			text = bytes.ReplaceAll(text, []byte(secret), []byte("[sealed]"))

@@ -46,9 +46,9 @@ func newSentinel(t *testing.T) *sentinel {
 	return s
 }
 
-// names is a resolver on loopback: every name has the addresses that the map
+// testResolver is a resolver on loopback: every name has the addresses that the map
 // gives it, in turn, so that a name can change its mind.
-func names(t *testing.T, book map[string][]netip.Addr) *net.Resolver {
+func testResolver(t *testing.T, book map[string][]netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +62,7 @@ func names(t *testing.T, book map[string][]netip.Addr) *net.Resolver {
 			if err != nil {
 				return
 			}
-			_, _ = conn.WriteTo(answer(buf[:n], book, asked), from)
+			_, _ = conn.WriteTo(dnsAnswer(buf[:n], book, asked), from)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -70,7 +70,7 @@ func names(t *testing.T, book map[string][]netip.Addr) *net.Resolver {
 	}}
 }
 
-func answer(question []byte, book map[string][]netip.Addr, asked map[string]int) []byte {
+func dnsAnswer(question []byte, book map[string][]netip.Addr, asked map[string]int) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(question) != nil || len(m.Questions) != 1 {
 		return nil
@@ -121,23 +121,23 @@ func newClient(t *testing.T, o outbound.Options) *outbound.Client {
 	return c
 }
 
-// inside are addresses that users' URLs must not lead to.
-var inside = []string{
+// forbiddenAddresses are addresses that users' URLs must not lead to.
+var forbiddenAddresses = []string{
 	"127.0.0.1", "127.8.9.1", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
 	"169.254.170.2", "100.64.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255", "240.0.0.1",
 	"::1", "::", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "fc00::1", "fd00:ec2::254",
 	"fe80::1", "ff02::1", "2002:7f00:1::", "2001:0:7f00:1::", "2001:db8::1", "100::1",
 }
 
-// TestAddresses asks the dialer's hook only: a test that fails must not knock
+// TestForbiddenAddresses asks the dialer's hook only: a test that fails must not knock
 // at the machine's own services.
-func TestAddresses(t *testing.T) {
+func TestForbiddenAddresses(t *testing.T) {
 	t.Parallel()
 	at := func(a string) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr(a), 443) }
 	denied := outbound.Policy{Denied: []netip.Prefix{netip.MustParsePrefix("8.8.0.0/16")}}
 	private := outbound.Guarded(nil, netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd01::/16"))
-	for _, a := range inside {
-		if err := (outbound.Policy{}).Dials(at(a)); !errors.Is(err, outbound.ErrForbidden) {
+	for _, a := range forbiddenAddresses {
+		if err := (outbound.Policy{}).CheckDial(at(a)); !errors.Is(err, outbound.ErrForbidden) {
 			t.Errorf("guarded to %s: got %v want ErrForbidden", a, err)
 		}
 	}
@@ -164,19 +164,19 @@ func TestAddresses(t *testing.T) {
 		{"trusted", "100.100.100.200", outbound.Trusted(), false},
 		{"trusted with prefix", "fe80::1", outbound.Trusted(netip.MustParsePrefix("fe80::/10")), true},
 	} {
-		if err := test.policy.Dials(at(test.address)); (err == nil) != test.want {
+		if err := test.policy.CheckDial(at(test.address)); (err == nil) != test.want {
 			t.Errorf("%s to %s: got %v want allowed %v", test.name, test.address, err, test.want)
 		}
 	}
-	if err := (outbound.Policy{}).Dials(netip.MustParseAddrPort("8.8.8.8:22")); !errors.Is(err, outbound.ErrForbidden) {
+	if err := (outbound.Policy{}).CheckDial(netip.MustParseAddrPort("8.8.8.8:22")); !errors.Is(err, outbound.ErrForbidden) {
 		t.Errorf("port 22: got %v want ErrForbidden", err)
 	}
 }
 
-// TestGuard tries the ways in which a URL leads to this machine. The
+// TestForbiddenURLs tries the ways in which a URL leads to this machine. The
 // sentinel's port is allowed, so that nothing but the rule under test keeps
 // the client out.
-func TestGuard(t *testing.T) {
+func TestForbiddenURLs(t *testing.T) {
 	t.Parallel()
 	s := newSentinel(t)
 	loopback := []string{"127.0.0.1", "127.8.9.1", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", "::ffff:0.0.0.0"}
@@ -198,7 +198,7 @@ func TestGuard(t *testing.T) {
 		"https://:%d/", "https:localhost:%d", "//localhost:%d/", "https://n0.example:%d\\@public.example/", "https://n0.example:0%d/")
 	c := newClient(t, outbound.Options{
 		Policy:   outbound.Policy{Ports: []uint16{s.port}},
-		Resolver: names(t, book), Roots: roots(s),
+		Resolver: testResolver(t, book), Roots: sentinelRoots(s),
 	})
 	for _, form := range urls {
 		to := fmt.Sprintf(form, s.port)
@@ -219,7 +219,7 @@ func TestGuard(t *testing.T) {
 	// above are no accident of the test.
 	open := newClient(t, outbound.Options{
 		Policy:   outbound.Policy{Ports: []uint16{s.port}, Prefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		Resolver: names(t, map[string][]netip.Addr{"example.com": {netip.MustParseAddr("127.0.0.1")}}), Roots: roots(s),
+		Resolver: testResolver(t, map[string][]netip.Addr{"example.com": {netip.MustParseAddr("127.0.0.1")}}), Roots: sentinelRoots(s),
 	})
 	if got, err := get(t, open, fmt.Sprintf("https://example.com:%d/", s.port)); err != nil || !strings.HasPrefix(got, "200") {
 		t.Errorf("allowed prefix: got %q, %v want 200", got, err)
@@ -287,7 +287,7 @@ func TestNoProxy(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY"} {
 		t.Setenv(name, s.tls.URL)
 	}
-	c := newClient(t, outbound.Options{Resolver: names(t, map[string][]netip.Addr{})})
+	c := newClient(t, outbound.Options{Resolver: testResolver(t, map[string][]netip.Addr{})})
 	if got, err := get(t, c, "https://api.example.com/"); err == nil {
 		t.Errorf("got %q want no answer", got)
 	}
@@ -301,7 +301,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	s := newSentinel(t)
 	first := httptest.NewServer(http.RedirectHandler(s.tls.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(first.Close)
-	c := newClient(t, outbound.Options{Policy: outbound.Trusted(), Roots: roots(s)})
+	c := newClient(t, outbound.Options{Policy: outbound.Trusted(), Roots: sentinelRoots(s)})
 	if got, err := get(t, c, first.URL); err != nil || !strings.HasPrefix(got, "307") {
 		t.Errorf("got %q, %v want the redirect itself", got, err)
 	}
@@ -314,7 +314,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestBound(t *testing.T) {
+func TestBodyLimit(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("n"))
@@ -389,9 +389,9 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestErrorsKeepSecrets looks for a key in every error that a request can end
+// TestErrorsOmitSecrets looks for a key in every error that a request can end
 // with.
-func TestErrorsKeepSecrets(t *testing.T) {
+func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -431,7 +431,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
-func roots(s *sentinel) *x509.CertPool {
+func sentinelRoots(s *sentinel) *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.tls.Certificate())
 	return pool

@@ -43,8 +43,8 @@ func newWideSentinel(t *testing.T) *sentinel {
 	return s
 }
 
-// own are the addresses of this machine.
-func own(t *testing.T) []netip.Addr {
+// localAddresses are the addresses of this machine.
+func localAddresses(t *testing.T) []netip.Addr {
 	t.Helper()
 	found, err := net.InterfaceAddrs()
 	if err != nil {
@@ -63,13 +63,13 @@ func own(t *testing.T) []netip.Addr {
 var spellings = []func(a, b, c, d byte) string{
 	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d.%d.%d", a, b, c, d) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d.%d.%d.", a, b, c, d) },
-	func(a, b, c, d byte) string { return strconv.FormatUint(word(a, b, c, d), 10) },
-	func(a, b, c, d byte) string { return fmt.Sprintf("0x%08x", word(a, b, c, d)) },
-	func(a, b, c, d byte) string { return fmt.Sprintf("0X%X", word(a, b, c, d)) },
-	func(a, b, c, d byte) string { return fmt.Sprintf("0%o", word(a, b, c, d)) },
+	func(a, b, c, d byte) string { return strconv.FormatUint(ipv4Number(a, b, c, d), 10) },
+	func(a, b, c, d byte) string { return fmt.Sprintf("0x%08x", ipv4Number(a, b, c, d)) },
+	func(a, b, c, d byte) string { return fmt.Sprintf("0X%X", ipv4Number(a, b, c, d)) },
+	func(a, b, c, d byte) string { return fmt.Sprintf("0%o", ipv4Number(a, b, c, d)) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("0x%x.0x%x.0x%x.0x%x", a, b, c, d) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("0%o.0%o.0%o.0%o", a, b, c, d) },
-	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d", a, word(0, b, c, d)) },
+	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d", a, ipv4Number(0, b, c, d)) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d.%d", a, b, uint(c)<<8|uint(d)) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("0x%x.0%o.%d.%d", a, b, c, d) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("[::ffff:%d.%d.%d.%d]", a, b, c, d) },
@@ -83,18 +83,20 @@ var spellings = []func(a, b, c, d byte) string{
 	func(a, b, c, d byte) string { return fmt.Sprintf("%d。%d。%d。%d", a, b, c, d) },
 }
 
-func word(a, b, c, d byte) uint64 { return uint64(a)<<24 | uint64(b)<<16 | uint64(c)<<8 | uint64(d) }
+func ipv4Number(a, b, c, d byte) uint64 {
+	return uint64(a)<<24 | uint64(b)<<16 | uint64(c)<<8 | uint64(d)
+}
 
-// maze makes addresses that lead inside.
-type maze struct {
+// forbiddenURLs makes addresses that lead inside.
+type forbiddenURLs struct {
 	r      *rand.Rand
 	port   uint16
 	inside []netip.Addr
 	book   map[string][]netip.Addr
 }
 
-// name is one that resolves to an address inside, or to one after the other.
-func (m *maze) name() string {
+// hostName is one that resolves to an address inside, or to one after the other.
+func (m *forbiddenURLs) hostName() string {
 	name := fmt.Sprintf("n%d.example", len(m.book))
 	for range 1 + m.r.IntN(3) {
 		m.book[name] = append(m.book[name], m.inside[m.r.IntN(len(m.inside))])
@@ -102,11 +104,11 @@ func (m *maze) name() string {
 	return name
 }
 
-func (m *maze) host() string {
+func (m *forbiddenURLs) host() string {
 	a := m.inside[m.r.IntN(len(m.inside))].Unmap()
 	switch {
 	case m.r.IntN(3) == 0:
-		return m.name()
+		return m.hostName()
 	case m.r.IntN(10) == 0:
 		return []string{"localhost", "LocalHost", "localhost.", "ⓛocalhost", "ip6-localhost", "[::1%25lo]", "[0:0:0:0:0:0:0:1]", ""}[m.r.IntN(8)]
 	case a.Is6():
@@ -117,7 +119,7 @@ func (m *maze) host() string {
 }
 
 // url is an origin that leads inside.
-func (m *maze) url() string {
+func (m *forbiddenURLs) url() string {
 	scheme := "https"
 	if m.r.IntN(5) == 0 {
 		scheme = []string{"http", "HTTP", "ftp", "file", "gopher", "unix", "ws", "jar", "dict", ""}[m.r.IntN(10)]
@@ -134,16 +136,16 @@ func (m *maze) url() string {
 	return scheme + "://" + user + m.host() + port
 }
 
-// TestPlatformsLeadNowhere tries 500 addresses inside as that of a platform, as
+// TestForbiddenPlatformURLs tries 500 addresses inside as that of a platform, as
 // that of the next page, and as where a redirect leads to. Nothing but the
 // sandbox that the operator named is reached.
-func TestPlatformsLeadNowhere(t *testing.T) {
+func TestForbiddenPlatformURLs(t *testing.T) {
 	t.Parallel()
 	const cases = 500
 	seed := rand.Uint64()
 	s := newWideSentinel(t)
-	m := &maze{r: rand.New(rand.NewPCG(seed, 0)), port: s.port, inside: own(t), book: map[string][]netip.Addr{}}
-	for _, a := range inside {
+	m := &forbiddenURLs{r: rand.New(rand.NewPCG(seed, 0)), port: s.port, inside: localAddresses(t), book: map[string][]netip.Addr{}}
+	for _, a := range forbiddenAddresses {
 		m.inside = append(m.inside, netip.MustParseAddr(a))
 	}
 	var target string
@@ -166,7 +168,7 @@ func TestPlatformsLeadNowhere(t *testing.T) {
 	// the client out.
 	policy := outbound.Guarded([]string{sandbox.URL})
 	policy.Ports = []uint16{s.port}
-	c := newClient(t, outbound.Options{Policy: policy, Resolver: names(t, m.book), Roots: roots(s)})
+	c := newClient(t, outbound.Options{Policy: policy, Resolver: testResolver(t, m.book), Roots: sentinelRoots(s)})
 	for _, to := range urls {
 		if err := send(t, c, to, "/v1/x"); err == nil {
 			t.Errorf("base %s: got an answer want a refusal", to)
@@ -190,23 +192,23 @@ func TestPlatformsLeadNowhere(t *testing.T) {
 	}
 	// Where its addresses are allowed, the sentinel is reached by name.
 	policy.Prefixes = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	open := newClient(t, outbound.Options{Policy: policy, Resolver: names(t, map[string][]netip.Addr{"example.com": {netip.MustParseAddr("127.0.0.1")}}), Roots: roots(s)})
+	open := newClient(t, outbound.Options{Policy: policy, Resolver: testResolver(t, map[string][]netip.Addr{"example.com": {netip.MustParseAddr("127.0.0.1")}}), Roots: sentinelRoots(s)})
 	if err := send(t, open, fmt.Sprintf("https://example.com:%d", s.port), "/v1/x"); err != nil || s.visits.Load() == 0 {
 		t.Errorf("allowed: got %v and %d visits want an answer", err, s.visits.Load())
 	}
 }
 
-// errStatus is an answer other than 200.
-var errStatus = errors.New("not what was asked for")
+// errNotOK is an answer other than 200.
+var errNotOK = errors.New("not what was asked for")
 
 // send makes a call as the client of a platform does.
 func send(t *testing.T, c *outbound.Client, base, path string) error {
 	t.Helper()
 	_, err := transport.New(transport.Options{
-		Base: base, Do: c, Now: time.Now, Sleep: func(context.Context, time.Duration) error { return errStatus },
+		Base: base, Do: c, Now: time.Now, Sleep: func(context.Context, time.Duration) error { return errNotOK },
 		ReadError: func(status int, _ http.Header, _ []byte, _ time.Time) *connection.Error {
 			if status != http.StatusOK {
-				return &connection.Error{Class: connection.Refused, Code: strconv.Itoa(status), Message: "not what was asked for", Cause: errStatus}
+				return &connection.Error{Class: connection.Refused, Code: strconv.Itoa(status), Message: "not what was asked for", Cause: errNotOK}
 			}
 			return nil
 		},

@@ -49,8 +49,8 @@ var (
 	// notPublic are addresses that look public in the registries but are not:
 	// the agent inside every virtual machine of Azure.
 	notPublic = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
-	// machines are where clouds serve the machine's credentials.
-	machines = append([]netip.Prefix{
+	// metadataPrefixes are where clouds serve the machine's credentials.
+	metadataPrefixes = append([]netip.Prefix{
 		netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("100.100.100.200/32"),
 		netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::/32"),
 	}, notPublic...)
@@ -73,11 +73,11 @@ func (p Policy) check(u *url.URL) error {
 		return fmt.Errorf("%w: only https URLs with a host are", ErrForbidden)
 	case u.User != nil:
 		return fmt.Errorf("%w: a URL must not hold a name or password", ErrForbidden)
-	case p.trusted || p.vouched(u.Scheme, net.JoinHostPort(host, strconv.Itoa(int(port)))):
+	case p.trusted || p.isAllowedOrigin(u.Scheme, net.JoinHostPort(host, strconv.Itoa(int(port)))):
 		return nil
 	case u.Scheme != "https":
 		return fmt.Errorf("%w: use https, or have the operator of the server allow %s", ErrForbidden, u.Scheme+"://"+u.Host)
-	case !named(host):
+	case !isHostName(host):
 		return fmt.Errorf("%w: use a host name, not an IP address", ErrForbidden)
 	case !slices.Contains(p.ports(), port):
 		return fmt.Errorf("%w: port %d is not among %v", ErrForbidden, port, p.ports())
@@ -106,9 +106,9 @@ func portOf(u *url.URL) uint16 {
 	return 443
 }
 
-// named refuses addresses in all the spellings that some resolver takes for
+// isHostName refuses addresses in all the spellings that some resolver takes for
 // one: 127.1, 0x7f000001, 2130706433, 017700000001.
-func named(host string) bool {
+func isHostName(host string) bool {
 	if strings.ContainsAny(host, ":%[]") {
 		return false
 	}
@@ -117,9 +117,9 @@ func named(host string) bool {
 	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
 }
 
-// vouched tells whether the operator allowed a host and port, for the scheme
+// isAllowedOrigin tells whether the operator allowed a host and port, for the scheme
 // or for all of them if that is empty.
-func (p Policy) vouched(scheme, address string) bool {
+func (p Policy) isAllowedOrigin(scheme, address string) bool {
 	return slices.ContainsFunc(p.Origins, func(origin string) bool {
 		u, err := url.Parse(origin)
 		return err == nil && (scheme == "" || scheme == u.Scheme) &&
@@ -127,8 +127,8 @@ func (p Policy) vouched(scheme, address string) bool {
 	})
 }
 
-// faults finds origins that nobody could mean.
-func (p Policy) faults() error {
+// checkOrigins finds origins that nobody could mean.
+func (p Policy) checkOrigins() error {
 	for _, origin := range p.Origins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || portOf(u) == 0 ||
@@ -139,17 +139,17 @@ func (p Policy) faults() error {
 	return nil
 }
 
-// control is what a dialer asks about every resolved address before it
+// dialControl is what a dialer asks about every resolved address before it
 // connects, so that a name which changes its mind between check and use gains
 // nothing.
-type control = func(network, address string, _ syscall.RawConn) error
+type dialControl = func(network, address string, _ syscall.RawConn) error
 
-func (p Policy) control() control {
+func (p Policy) dialControl() dialControl {
 	if p.trusted {
-		return p.trustedControl
+		return p.trustedDialControl
 	}
-	v4, v6 := split(p.Prefixes)
-	denied4, denied6 := split(append(slices.Clone(notPublic), p.Denied...))
+	v4, v6 := splitByFamily(p.Prefixes)
+	denied4, denied6 := splitByFamily(append(slices.Clone(notPublic), p.Denied...))
 	guard := ssrf.New(ssrf.WithPorts(p.ports()...), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...),
 		ssrf.WithDeniedV4Prefixes(denied4...), ssrf.WithDeniedV6Prefixes(denied6...))
 	return func(network, address string, conn syscall.RawConn) error {
@@ -160,7 +160,7 @@ func (p Policy) control() control {
 	}
 }
 
-func (p Policy) trustedControl(_, address string, _ syscall.RawConn) error {
+func (p Policy) trustedDialControl(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)
@@ -169,13 +169,13 @@ func (p Policy) trustedControl(_, address string, _ syscall.RawConn) error {
 	has := func(list []netip.Prefix) bool {
 		return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 	}
-	if !has(p.Prefixes) && (has(machines) || has(p.Denied)) {
+	if !has(p.Prefixes) && (has(metadataPrefixes) || has(p.Denied)) {
 		return fmt.Errorf("%w: %s may hold credentials of the machine", ErrForbidden, ip)
 	}
 	return nil
 }
 
-func split(prefixes []netip.Prefix) (v4, v6 []netip.Prefix) {
+func splitByFamily(prefixes []netip.Prefix) (v4, v6 []netip.Prefix) {
 	for _, p := range prefixes {
 		if p.Addr().Is4() {
 			v4 = append(v4, p)

@@ -39,16 +39,16 @@ var keyID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 const (
 	maxFile = 64 << 10
-	// leastDistinct is how many different bytes a key must have. A random one
+	// minDistinctBytes is how many different bytes a key must have. A random one
 	// with fewer than 12 of 32 comes less often than once in 10^20.
-	leastDistinct = 12
+	minDistinctBytes = 12
 )
 
-// idOf names a key.
+// keyIDOf names a key.
 //
 // Choice: the id is a digest of the key, not a free name: a keyring that was
 // edited or damaged is noticed when it is read, not when a secret is lost.
-func idOf(key []byte) string {
+func keyIDOf(key []byte) string {
 	sum := sha256.Sum256(append([]byte("fanfare keyring key "), key...))
 	return hex.EncodeToString(sum[:8])
 }
@@ -96,10 +96,10 @@ func OpenOrCreate(path string, random io.Reader) (ring *Ring, created bool, err 
 		return ring, false, err
 	}
 	ring = &Ring{path: path, random: random}
-	if ring.file, err = (keyring{}).with(random); err != nil {
+	if ring.file, err = (keyring{}).withNewKey(random); err != nil {
 		return nil, false, fmt.Errorf("create keyring: %w", err)
 	}
-	err = ring.file.write(path, os.Link)
+	err = ring.file.writeFile(path, os.Link)
 	if errors.Is(err, fs.ErrExist) {
 		ring, err = Open(path, random)
 		return ring, false, err
@@ -134,9 +134,9 @@ func (r *Ring) Has(id string) bool {
 func (r *Ring) Add() (id string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next, err := r.file.with(r.random)
+	next, err := r.file.withNewKey(r.random)
 	if err == nil {
-		err = next.write(r.path, os.Rename)
+		err = next.writeFile(r.path, os.Rename)
 	}
 	if err != nil {
 		return "", fmt.Errorf("add key to keyring: %w", err)
@@ -158,7 +158,7 @@ func (r *Ring) Drop(id string) error {
 	}
 	next := keyring{r.file.Active, maps.Clone(r.file.Keys)}
 	delete(next.Keys, id)
-	if err := next.write(r.path, os.Rename); err != nil {
+	if err := next.writeFile(r.path, os.Rename); err != nil {
 		return fmt.Errorf("drop key: %w", err)
 	}
 	r.file = next
@@ -183,10 +183,10 @@ func (k keyring) check() error {
 		if len(key) != keySize {
 			return fmt.Errorf("key %q has %d bytes, not %d", id, len(key), keySize)
 		}
-		if weak(key) {
+		if isWeak(key) {
 			return fmt.Errorf("key %q is not random", id)
 		}
-		if idOf(key) != id {
+		if keyIDOf(key) != id {
 			return fmt.Errorf("key %q is not the one that its id stands for", id)
 		}
 	}
@@ -196,31 +196,31 @@ func (k keyring) check() error {
 	return nil
 }
 
-// weak finds keys of one repeated byte or pattern.
-func weak(key []byte) bool {
+// isWeak finds keys of one repeated byte or pattern.
+func isWeak(key []byte) bool {
 	seen := map[byte]bool{}
 	for _, b := range key {
 		seen[b] = true
 	}
-	return len(seen) < leastDistinct || bytes.Equal(key[:len(key)/2], key[len(key)/2:])
+	return len(seen) < minDistinctBytes || bytes.Equal(key[:len(key)/2], key[len(key)/2:])
 }
 
-// with returns the keyring with a new active key.
-func (k keyring) with(random io.Reader) (keyring, error) {
+// withNewKey returns the keyring with a new active key.
+func (k keyring) withNewKey(random io.Reader) (keyring, error) {
 	key := make([]byte, keySize)
 	if _, err := io.ReadFull(random, key); err != nil {
 		return keyring{}, fmt.Errorf("no randomness: %w", err)
 	}
-	id := idOf(key)
+	id := keyIDOf(key)
 	next := keyring{id, map[string][]byte{id: key}}
 	maps.Copy(next.Keys, k.Keys)
 	return next, next.check()
 }
 
-// write puts the whole file on the disk under another name and then in place:
+// writeFile puts the whole file on the disk under another name and then in place:
 // os.Link never replaces a file, os.Rename does. A crash leaves the old file
 // or the new one.
-func (k keyring) write(path string, place func(from, to string) error) (err error) {
+func (k keyring) writeFile(path string, place func(from, to string) error) (err error) {
 	text, err := json.Marshal(k, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("write keyring: %w", err)

@@ -52,8 +52,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestCreateAtOnce has many processes' worth of first runs on one file.
-func TestCreateAtOnce(t *testing.T) {
+// TestConcurrentCreate has many processes' worth of first runs on one file.
+func TestConcurrentCreate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keyring")
 	var (
@@ -177,7 +177,7 @@ func TestBadRandomness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Seal(place, secret.New("x")); err == nil {
+	if _, err := r.Seal(testContext, secret.New("x")); err == nil {
 		t.Error("a secret was sealed without randomness")
 	}
 	if _, err := r.Add(); err == nil {

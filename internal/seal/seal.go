@@ -36,29 +36,29 @@ var ErrDamaged = errors.New("the sealed secret was changed or belongs to another
 var ErrUnknownKey = errors.New("the keyring does not have the key")
 
 const (
-	// form starts every sealed text and names how the rest is made:
+	// formatVersion starts every sealed text and names how the rest is made:
 	// form.keyID.wrappedDataKey.ciphertext, the last two in base64url with
 	// their nonces in front.
-	form    = "fs1"
-	keySize = chacha20poly1305.KeySize
+	formatVersion = "fs1"
+	keySize       = chacha20poly1305.KeySize
 	// maxSecret is far above every token that a platform hands out.
 	maxSecret = 64 << 10
 )
 
-func (c Context) data() ([]byte, error) {
+func (c Context) authenticatedData() ([]byte, error) {
 	for _, part := range []string{c.Workspace, c.Record, c.Field} {
 		// A bar inside a part would let two places read alike.
 		if part == "" || strings.Contains(part, "|") {
 			return nil, fmt.Errorf("a secret's place %q must be named, without a bar", part)
 		}
 	}
-	return []byte(form + "|" + c.Workspace + "|" + c.Record + "|" + c.Field + "|" + strconv.FormatInt(c.Version, 10)), nil
+	return []byte(formatVersion + "|" + c.Workspace + "|" + c.Record + "|" + c.Field + "|" + strconv.FormatInt(c.Version, 10)), nil
 }
 
 // Seal encrypts a secret for its place under the active key. The same secret
 // never gives the same text twice.
 func (r *Ring) Seal(where Context, plain secret.Text) (string, error) {
-	place, err := where.data()
+	place, err := where.authenticatedData()
 	if err != nil {
 		return "", fmt.Errorf("seal: %w", err)
 	}
@@ -74,17 +74,17 @@ func (r *Ring) Seal(where Context, plain secret.Text) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("seal: %w", err)
 	}
-	return r.wrap(data, encode(body))
+	return r.wrapKey(data, encode(body))
 }
 
 // Open returns the secret that was sealed for this place. ErrUnknownKey names
 // the key that is missing; everything else that is wrong is ErrDamaged.
 func (r *Ring) Open(where Context, sealed string) (secret.Text, error) {
-	place, err := where.data()
+	place, err := where.authenticatedData()
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("open secret: %w", err)
 	}
-	data, body, err := r.unwrap(sealed)
+	data, body, err := r.unwrapKey(sealed)
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("open secret: %w", err)
 	}
@@ -101,39 +101,39 @@ func (r *Ring) Open(where Context, sealed string) (secret.Text, error) {
 // Rewrap moves a sealed text under the active key without opening the secret.
 // A text that is there already comes back as it is.
 func (r *Ring) Rewrap(sealed string) (string, error) {
-	data, body, err := r.unwrap(sealed)
+	data, body, err := r.unwrapKey(sealed)
 	if err != nil {
 		return "", fmt.Errorf("rewrap secret: %w", err)
 	}
 	if KeyID(sealed) == r.Active() {
 		return sealed, nil
 	}
-	return r.wrap(data, body)
+	return r.wrapKey(data, body)
 }
 
 // KeyID names the key that wraps a sealed text, empty for any other text.
 func KeyID(sealed string) string {
 	parts := strings.Split(sealed, ".")
-	if len(parts) != 4 || parts[0] != form {
+	if len(parts) != 4 || parts[0] != formatVersion {
 		return ""
 	}
 	return parts[1]
 }
 
-// wrap makes the sealed text of an encrypted body and its data key.
-func (r *Ring) wrap(data []byte, body string) (string, error) {
+// wrapKey makes the sealed text of an encrypted body and its data key.
+func (r *Ring) wrapKey(data []byte, body string) (string, error) {
 	id, key := r.active()
-	wrapped, err := encrypt(r.random, key, data, wrapPlace(id))
+	wrapped, err := encrypt(r.random, key, data, wrapData(id))
 	if err != nil {
 		return "", fmt.Errorf("wrap data key: %w", err)
 	}
-	return strings.Join([]string{form, id, encode(wrapped), body}, "."), nil
+	return strings.Join([]string{formatVersion, id, encode(wrapped), body}, "."), nil
 }
 
-// unwrap takes a sealed text apart, with its data key in the clear.
-func (r *Ring) unwrap(sealed string) (data []byte, body string, err error) {
+// unwrapKey takes a sealed text apart, with its data key in the clear.
+func (r *Ring) unwrapKey(sealed string) (data []byte, body string, err error) {
 	parts := strings.Split(sealed, ".")
-	if len(parts) != 4 || parts[0] != form || !keyID.MatchString(parts[1]) {
+	if len(parts) != 4 || parts[0] != formatVersion || !keyID.MatchString(parts[1]) {
 		return nil, "", ErrDamaged
 	}
 	key, ok := r.key(parts[1])
@@ -144,14 +144,14 @@ func (r *Ring) unwrap(sealed string) (data []byte, body string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	data, err = decrypt(key, wrapped, wrapPlace(parts[1]))
+	data, err = decrypt(key, wrapped, wrapData(parts[1]))
 	if err != nil {
 		return nil, "", err
 	}
 	return data, parts[3], nil
 }
 
-func wrapPlace(id string) []byte { return []byte(form + "|data key|" + id) }
+func wrapData(id string) []byte { return []byte(formatVersion + "|data key|" + id) }
 
 // encrypt returns a random nonce and the ciphertext.
 func encrypt(random io.Reader, key, text, place []byte) ([]byte, error) {

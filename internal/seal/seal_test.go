@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/secret"
 )
 
-var place = seal.Context{Workspace: "wsp_1", Record: "con_2", Field: "token", Version: 3}
+var testContext = seal.Context{Workspace: "wsp_1", Record: "con_2", Field: "token", Version: 3}
 
 func newRing(t *testing.T) *seal.Ring {
 	t.Helper()
@@ -26,7 +26,7 @@ func newRing(t *testing.T) *seal.Ring {
 
 func mustSeal(t *testing.T, r *seal.Ring, text string) string {
 	t.Helper()
-	sealed, err := r.Seal(place, secret.New(text))
+	sealed, err := r.Seal(testContext, secret.New(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,21 +38,21 @@ func TestSealAndOpen(t *testing.T) {
 	r := newRing(t)
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		sealed, err := r.Seal(place, secret.New(text))
+		sealed, err := r.Seal(testContext, secret.New(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(text) > 5 && strings.Contains(sealed, text) {
 			t.Errorf("the secret is in its sealed text %q", sealed)
 		}
-		got, err := r.Open(place, sealed)
+		got, err := r.Open(testContext, sealed)
 		if err != nil || got.Reveal() != text {
 			t.Errorf("got %q, %v want %q", got.Reveal(), err, text)
 		}
 	})
 }
 
-func TestSealIsFreshEachTime(t *testing.T) {
+func TestSealUsesNewNonce(t *testing.T) {
 	t.Parallel()
 	r := newRing(t)
 	if a, b := mustSeal(t, r, "same"), mustSeal(t, r, "same"); a == b {
@@ -62,7 +62,7 @@ func TestSealIsFreshEachTime(t *testing.T) {
 
 func TestTooLong(t *testing.T) {
 	t.Parallel()
-	if _, err := newRing(t).Seal(place, secret.New(strings.Repeat("x", 64<<10+1))); err == nil {
+	if _, err := newRing(t).Seal(testContext, secret.New(strings.Repeat("x", 64<<10+1))); err == nil {
 		t.Error("got nothing want an error for an endless secret")
 	}
 }
@@ -74,7 +74,7 @@ func TestTampering(t *testing.T) {
 	sealed := mustSeal(t, r, "EAAG-a-token")
 	refused := func(text string) {
 		t.Helper()
-		got, err := r.Open(place, text)
+		got, err := r.Open(testContext, text)
 		if err == nil {
 			t.Errorf("%q: got %q want a refusal", text, got.Reveal())
 			return
@@ -102,7 +102,7 @@ func TestTampering(t *testing.T) {
 	refused(strings.Join([]string{parts[0], parts[1], parts[2], other[3]}, "."))
 }
 
-func TestPlace(t *testing.T) {
+func TestOtherContext(t *testing.T) {
 	t.Parallel()
 	r := newRing(t)
 	sealed := mustSeal(t, r, "token")
@@ -154,7 +154,7 @@ func TestRotation(t *testing.T) {
 	if err != nil || added == old || r.Active() != added {
 		t.Fatalf("add: got %q active %q, %v want a new active key", added, r.Active(), err)
 	}
-	if got, err := r.Open(place, sealed); err != nil || got.Reveal() != "token" {
+	if got, err := r.Open(testContext, sealed); err != nil || got.Reveal() != "token" {
 		t.Fatalf("open under the old key: got %q, %v want token", got.Reveal(), err)
 	}
 	moved, err := r.Rewrap(sealed)
@@ -176,12 +176,12 @@ func TestRotation(t *testing.T) {
 	if err := r.Drop(old); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Open(place, moved); err != nil || got.Reveal() != "token" {
+	if got, err := r.Open(testContext, moved); err != nil || got.Reveal() != "token" {
 		t.Errorf("open what was moved: got %q, %v want token", got.Reveal(), err)
 	}
 	for name, err := range map[string]error{
-		"open":   second(r.Open(place, sealed)),
-		"rewrap": second(r.Rewrap(sealed)),
+		"open":   errorOf(r.Open(testContext, sealed)),
+		"rewrap": errorOf(r.Rewrap(sealed)),
 		"drop":   r.Drop(old),
 	} {
 		if !errors.Is(err, seal.ErrUnknownKey) || !strings.Contains(err.Error(), old) {
@@ -190,4 +190,4 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
