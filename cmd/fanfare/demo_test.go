@@ -144,7 +144,7 @@ func TestDemo(t *testing.T) {
 	}
 	s.Stop()
 
-	s = program.Launch(t, program.Options{Command: "demo", Data: data, Ahead: 24 * time.Hour})
+	s = program.Launch(t, program.Options{Command: "demo", Data: data, ClockOffset: 24 * time.Hour})
 	second := welcome(t, s)
 	if next := demoSignIn(t, s); next != password {
 		t.Errorf("the second start shows the password %s, want %s as before", next, password)
@@ -170,7 +170,7 @@ func TestDemo(t *testing.T) {
 func TestDemoFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := program.Launch(t, program.Options{Command: "demo", Bare: true, Dir: dir})
+	s := program.Launch(t, program.Options{Command: "demo", DefaultData: true, Dir: dir})
 	wants(t, welcome(t, s), filepath.Join(dir, "fanfare-demo", "tls", "ca.pem"))
 	s.Stop()
 	if _, err := os.Stat(filepath.Join(dir, "fanfare-data")); !os.IsNotExist(err) {

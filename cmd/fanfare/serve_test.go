@@ -73,7 +73,7 @@ func TestServeProxy(t *testing.T) {
 	s := program.Launch(t, program.Options{Data: p.data, Args: args})
 	client := &http.Client{Timeout: time.Minute}
 	t.Cleanup(client.CloseIdleConnections)
-	waitFor(t, s.Find)
+	waitFor(t, s.FindAddress)
 	url := "http://" + s.Host + "/readyz"
 	waitFor(t, func() bool {
 		res, _, err := fetch(t, client, http.MethodGet, url, "X-Forwarded-Proto: https", "X-Forwarded-For: 203.0.113.9")
@@ -99,7 +99,7 @@ func TestServeWrongProxy(t *testing.T) {
 	p := newPlace(t)
 	args := []string{"--tls-mode", "proxy", "--trusted-proxies", "127.0.0.1"}
 	s := program.Launch(t, program.Options{Data: p.data, Args: args})
-	waitFor(t, s.Find)
+	waitFor(t, s.FindAddress)
 	p.server = s
 	key := p.workspace().APIKey
 	var scheme atomic.Value

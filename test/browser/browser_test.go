@@ -31,8 +31,8 @@ func install() error {
 	return program.Packages("chromium")
 }
 
-// oneTime is a link that signs in or sets up, once.
-var oneTime = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)
+// signInLinkPattern is a link that signs in or sets up, once.
+var signInLinkPattern = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)
 
 // TestBrowser runs the stories. Those whose name begins with new- have an empty
 // server each; all others share one with the demo, one after the other, in the
@@ -51,24 +51,24 @@ func TestBrowser(t *testing.T) {
 			shared = append(shared, story)
 			continue
 		}
-		t.Run(nameOf(story), func(t *testing.T) {
+		t.Run(storyName(story), func(t *testing.T) {
 			t.Parallel()
-			start(t, "serve").tell(t, story)
+			startStoryServer(t, "serve").runStory(t, story)
 		})
 	}
 	t.Run("demo", func(t *testing.T) {
 		t.Parallel()
-		demo := start(t, "demo")
+		demo := startStoryServer(t, "demo")
 		for _, story := range shared {
-			t.Run(nameOf(story), func(t *testing.T) { demo.tell(t, story) })
+			t.Run(storyName(story), func(t *testing.T) { demo.runStory(t, story) })
 		}
 	})
 }
 
-func nameOf(story string) string { return strings.TrimSuffix(story, ".test.mjs") }
+func storyName(story string) string { return strings.TrimSuffix(story, ".test.mjs") }
 
-// server is where stories happen.
-type server struct {
+// storyServer is where stories happen.
+type storyServer struct {
 	*program.Server
 	// link signs in, or sets up. origin is where the console is.
 	link, origin string
@@ -76,13 +76,13 @@ type server struct {
 	state string
 }
 
-func start(t *testing.T, command string) *server {
+func startStoryServer(t *testing.T, command string) *storyServer {
 	t.Helper()
 	// Passkeys want a name, not an address. Stories send more requests a minute
 	// than people may.
 	env := []string{"FANFARE_LISTEN=localhost:0", "FANFARE_LIMITS=people=0/0/0"}
-	s := &server{Server: program.Start(t, program.Options{Command: command, Env: env}), state: filepath.Join(t.TempDir(), "state.json")}
-	s.link = oneTime.FindString(s.Out.String() + s.Log.String())
+	s := &storyServer{Server: program.Start(t, program.Options{Command: command, Env: env}), state: filepath.Join(t.TempDir(), "state.json")}
+	s.link = signInLinkPattern.FindString(s.Out.String() + s.Log.String())
 	origin, err := url.Parse(s.link)
 	if err != nil || s.link == "" {
 		t.Fatalf("the server printed no link to sign in with: %v\n%s%s", err, s.Out, s.Log)
@@ -92,8 +92,8 @@ func start(t *testing.T, command string) *server {
 	return s
 }
 
-// tell runs a story.
-func (s *server) tell(t *testing.T, story string) {
+// runStory runs a story.
+func (s *storyServer) runStory(t *testing.T, story string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", story)
 	cmd.Env = append(os.Environ(), "FANFARE_URL="+s.origin, "FANFARE_LINK="+s.link, "FANFARE_STATE="+s.state, "NODE_EXTRA_CA_CERTS="+filepath.Join(s.Data, "tls", "ca.pem"))

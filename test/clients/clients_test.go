@@ -70,9 +70,9 @@ func TestClients(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c.refresh(t)
+			c.generateIfChanged(t)
 			if c.build != nil {
-				c.do(t, c.build, nil)
+				c.runCommand(t, c.build, nil)
 			}
 			c.checkRun(t, s)
 		})
@@ -82,8 +82,8 @@ func TestClients(t *testing.T) {
 // packages installs what the lock file of a folder names.
 func packages(folder string) error { return program.PackagesIn(folder) }
 
-// do runs a command in the folder and returns what it printed.
-func (c *client) do(t *testing.T, command []string, env []string) string {
+// runCommand runs a command in the folder and returns what it printed.
+func (c *client) runCommand(t *testing.T, command []string, env []string) string {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir, cmd.Env = c.folder, program.Environ(env...)
@@ -97,8 +97,8 @@ func (c *client) do(t *testing.T, command []string, env []string) string {
 	return string(out)
 }
 
-// refresh generates the client where anything that it is made of has changed.
-func (c *client) refresh(t *testing.T) {
+// generateIfChanged generates the client where anything that it is made of has changed.
+func (c *client) generateIfChanged(t *testing.T) {
 	t.Helper()
 	h := sha256.New()
 	for _, file := range append([]string{filepath.Join("..", contract)}, c.inputs...) {
@@ -124,7 +124,7 @@ func (c *client) refresh(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.do(t, c.generate, nil)
+	c.runCommand(t, c.generate, nil)
 	if err := os.WriteFile(mark, []byte(sum), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func (c *client) checkRun(t *testing.T, s *program.Server) {
 		t.Fatalf("create a workspace: %v\n%s%s", err, made.Out, made.Errors)
 	}
 	trust := filepath.Join(s.Data, "tls", "ca.pem")
-	out := c.do(t, c.run, []string{
+	out := c.runCommand(t, c.run, []string{
 		"FANFARE_URL=" + s.URL, "FANFARE_API_KEY=" + workspace.Key,
 		"SSL_CERT_FILE=" + trust, "NODE_EXTRA_CA_CERTS=" + trust,
 	})
@@ -161,9 +161,9 @@ func (c *client) checkRun(t *testing.T, s *program.Server) {
 	}
 }
 
-// typed are the commands of the guide; they are the generate of the clients,
+// guideCommands are the commands of the guide; they are the generate of the clients,
 // for a reader who has none of this repository.
-var typed = []string{
+var guideCommands = []string{
 	"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml openapi.yaml",
 	"npx openapi-typescript openapi.yaml --default-non-nullable=false -o fanfare.gen.ts",
 	"npx @hey-api/openapi-ts -i openapi.yaml -o fanfare -c @hey-api/client-fetch",
@@ -178,7 +178,7 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, line := range typed {
+	for _, line := range guideCommands {
 		known[line] = true
 	}
 	for _, name := range []string{

@@ -12,18 +12,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// settle finds out how the calls in flight ended, asks acknowledged ones
+// checkBurst finds out how the calls in flight ended, asks acknowledged ones
 // again, and checks everything that was written in the burst.
-func (d *drill) settle(b *burst) {
+func (d *drill) checkBurst(b *writeBurst) {
 	d.t.Helper()
 	client := d.client(true)
 	var mu sync.Mutex
 	var found []*campaign
-	d.each(len(b.writers), func(i int) error {
+	d.forEach(len(b.writers), func(i int) error {
 		w := b.writers[i]
 		list := w.records
-		if w.lost != nil {
-			r, err := d.find(client, w.lost)
+		if w.unansweredCreate != nil {
+			r, err := d.findUnacknowledged(client, w.unansweredCreate)
 			if err != nil {
 				return err
 			}
@@ -32,7 +32,7 @@ func (d *drill) settle(b *burst) {
 			}
 		}
 		for _, r := range list {
-			if err := d.reopen(client, r); err != nil {
+			if err := d.resolveOpenCall(client, r); err != nil {
 				return err
 			}
 		}
@@ -41,16 +41,16 @@ func (d *drill) settle(b *burst) {
 		found = append(found, list...)
 		return nil
 	})
-	d.figures.add(&d.figures.acked, int(b.acked.Load()))
+	d.counts.add(&d.counts.acked, int(b.acked.Load()))
 	d.records = append(d.records, found...)
 	d.checkAll(found)
-	d.replay(client, found)
+	d.repeatCalls(client, found)
 	d.checkAudit()
 	d.checkFile()
 }
 
-// each does something for each of n, sixteen at a time.
-func (d *drill) each(n int, f func(i int) error) {
+// forEach does something for each of n, sixteen at a time.
+func (d *drill) forEach(n int, f func(i int) error) {
 	d.t.Helper()
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 16)
@@ -66,84 +66,84 @@ func (d *drill) each(n int, f func(i int) error) {
 	group.Wait()
 }
 
-// find looks for a record whose creation was not acknowledged: it is there
+// findUnacknowledged looks for a record whose creation was not acknowledged: it is there
 // whole, or nothing of it. With a key it is asked for again, and is then there
 // once.
-func (d *drill) find(client *http.Client, r *campaign) (*campaign, error) {
-	d.figures.add(&d.figures.open, 1)
-	open := *r.open
-	r.open = nil
-	there, err := d.tagged(client, r.had[0])
+func (d *drill) findUnacknowledged(client *http.Client, r *campaign) (*campaign, error) {
+	d.counts.add(&d.counts.open, 1)
+	open := *r.openCall
+	r.openCall = nil
+	there, err := d.recordsWithTag(client, r.tags[0])
 	if err != nil || len(there) > 1 {
-		return nil, fmt.Errorf("creation of %s: found %d times: %w", r.had[0], len(there), err)
+		return nil, fmt.Errorf("creation of %s: found %d times: %w", r.tags[0], len(there), err)
 	}
 	if len(there) == 1 {
-		d.figures.add(&d.figures.openDone, 1)
+		d.counts.add(&d.counts.openDone, 1)
 	}
 	if open.key != "" {
-		a, err := d.do(client, open)
+		a, err := d.sendCall(client, open)
 		if err != nil || a.status != http.StatusCreated {
-			return nil, fmt.Errorf("creation of %s asked again: status %d: %s: %w", r.had[0], a.status, a.data, err)
+			return nil, fmt.Errorf("creation of %s asked again: status %d: %s: %w", r.tags[0], a.status, a.data, err)
 		}
 		if len(there) == 1 && !bytes.Equal(a.data, there[0]) {
-			return nil, fmt.Errorf("creation of %s asked again gave %s, it was %s", r.had[0], a.data, there[0])
+			return nil, fmt.Errorf("creation of %s asked again gave %s, it was %s", r.tags[0], a.data, there[0])
 		}
-		return r, r.take(open, a)
+		return r, r.acknowledge(open, a)
 	}
 	if len(there) == 0 {
 		return nil, nil
 	}
-	return r, r.take(open, answer{data: there[0]})
+	return r, r.acknowledge(open, answer{data: there[0]})
 }
 
-// reopen decides a change whose answer never came.
-func (d *drill) reopen(client *http.Client, r *campaign) error {
-	if r.open == nil {
+// resolveOpenCall decides a change whose answer never came.
+func (d *drill) resolveOpenCall(client *http.Client, r *campaign) error {
+	if r.openCall == nil {
 		return nil
 	}
-	d.figures.add(&d.figures.open, 1)
-	open := *r.open
-	r.open = nil
-	now, err := d.get(client, r.ID)
+	d.counts.add(&d.counts.open, 1)
+	open := *r.openCall
+	r.openCall = nil
+	now, err := d.readRecord(client, r.ID)
 	if err != nil {
 		return err
 	}
 	done := !bytes.Equal(now, r.data)
 	if done {
-		d.figures.add(&d.figures.openDone, 1)
+		d.counts.add(&d.counts.openDone, 1)
 	}
 	if open.key != "" {
-		a, err := d.do(client, open)
+		a, err := d.sendCall(client, open)
 		if err != nil || a.status != http.StatusOK {
 			return fmt.Errorf("%s asked again: status %d: %s: %w", open.path, a.status, a.data, err)
 		}
 		if done && !bytes.Equal(a.data, now) {
 			return fmt.Errorf("%s asked again gave %s, it was %s", open.path, a.data, now)
 		}
-		return r.take(open, a)
+		return r.acknowledge(open, a)
 	}
 	if !done {
 		return nil
 	}
-	return r.take(open, answer{data: now})
+	return r.acknowledge(open, answer{data: now})
 }
 
-// get reads a record.
-func (d *drill) get(client *http.Client, id string) (jsontext.Value, error) {
-	a, err := d.do(client, call{method: "GET", path: "/v1/campaigns/" + id})
+// readRecord reads a record.
+func (d *drill) readRecord(client *http.Client, id string) (jsontext.Value, error) {
+	a, err := d.sendCall(client, call{method: "GET", path: "/v1/campaigns/" + id})
 	if err != nil || a.status != http.StatusOK {
 		return nil, fmt.Errorf("read %s: status %d: %s: %w", id, a.status, a.data, err)
 	}
 	return a.data, nil
 }
 
-// tagged lists the records with a tag.
-func (d *drill) tagged(client *http.Client, tag string) ([]jsontext.Value, error) {
+// recordsWithTag lists the records with a tag.
+func (d *drill) recordsWithTag(client *http.Client, tag string) ([]jsontext.Value, error) {
 	return d.list(client, "/v1/campaigns?status=all&limit=100&tag="+url.QueryEscape(tag))
 }
 
 func (d *drill) list(client *http.Client, path string) ([]jsontext.Value, error) {
-	a, err := d.do(client, call{method: "GET", path: path})
+	a, err := d.sendCall(client, call{method: "GET", path: path})
 	if err != nil || a.status != http.StatusOK {
 		return nil, fmt.Errorf("list %s: status %d: %s: %w", path, a.status, a.data, err)
 	}
@@ -155,21 +155,21 @@ func (d *drill) list(client *http.Client, path string) ([]jsontext.Value, error)
 func (d *drill) checkAll(records []*campaign) {
 	d.t.Helper()
 	client := d.client(true)
-	d.each(len(records), func(i int) error { return d.check(client, records[i]) })
+	d.forEach(len(records), func(i int) error { return d.check(client, records[i]) })
 }
 
 // check wants a record as it was acknowledged, found by its tags and by no tag
 // that it had before, and one event for each of its versions.
 func (d *drill) check(client *http.Client, r *campaign) error {
-	now, err := d.get(client, r.ID)
+	now, err := d.readRecord(client, r.ID)
 	if err != nil {
 		return fmt.Errorf("an acknowledged write is lost: %w", err)
 	}
 	if !bytes.Equal(now, r.data) {
 		return fmt.Errorf("%s is %s, acknowledged was %s", r.ID, now, r.data)
 	}
-	for _, tag := range r.had {
-		there, err := d.tagged(client, tag)
+	for _, tag := range r.tags {
+		there, err := d.recordsWithTag(client, tag)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (d *drill) check(client *http.Client, r *campaign) error {
 		if err := json.Unmarshal(e, &v); err != nil {
 			return err
 		}
-		s, err := read(v.Data)
+		s, err := readState(v.Data)
 		if err != nil {
 			return err
 		}
@@ -214,25 +214,25 @@ func (d *drill) check(client *http.Client, r *campaign) error {
 	return nil
 }
 
-// replay asks acknowledged calls again: the answer is the same, and nothing
+// repeatCalls asks acknowledged calls again: the answer is the same, and nothing
 // happens.
-func (d *drill) replay(client *http.Client, records []*campaign) {
+func (d *drill) repeatCalls(client *http.Client, records []*campaign) {
 	d.t.Helper()
 	const most = 40
-	var kept []keptCall
+	var kept []keyedCall
 	for _, r := range records {
-		kept = append(kept, r.kept...)
+		kept = append(kept, r.keyedCalls...)
 	}
 	d.r.Shuffle(len(kept), func(i, j int) { kept[i], kept[j] = kept[j], kept[i] })
 	kept = kept[:min(most, len(kept))]
-	d.each(len(kept), func(i int) error {
+	d.forEach(len(kept), func(i int) error {
 		k := kept[i]
-		a, err := d.do(client, k.call)
+		a, err := d.sendCall(client, k.call)
 		if err != nil || a.status != k.answer.status || !bytes.Equal(a.data, k.answer.data) || a.header.Get("Idempotency-Replayed") != "true" {
 			return fmt.Errorf("%s %s with key %s: replayed %d %s, acknowledged was %d %s: %w",
 				k.call.method, k.call.path, k.call.key, a.status, a.data, k.answer.status, k.answer.data, err)
 		}
 		return nil
 	})
-	d.figures.add(&d.figures.replayed, len(kept))
+	d.counts.add(&d.counts.replayed, len(kept))
 }

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 const (
 	writers = 64
-	// patience bounds every wait; nothing depends on how long it takes.
-	patience = time.Minute
+	// maxWait bounds every wait; nothing depends on how long it takes.
+	maxWait = time.Minute
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
 )
@@ -50,15 +50,15 @@ type drill struct {
 	postgresDir string
 	// records are all that were ever acknowledged or found.
 	records []*campaign
-	figures figures
+	counts  drillCounts
 }
 
-type figures struct {
+type drillCounts struct {
 	mu                                      sync.Mutex
 	acked, open, openDone, replayed, killed int
 }
 
-func (f *figures) add(n *int, by int) {
+func (f *drillCounts) add(n *int, by int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*n += by
@@ -80,7 +80,7 @@ func newDrill(t *testing.T) *drill {
 func TestDrillKillSQLite(t *testing.T) {
 	t.Parallel()
 	d := newDrill(t)
-	d.run()
+	d.runRounds()
 }
 
 func TestDrillKillPostgres(t *testing.T) {
@@ -98,7 +98,7 @@ func TestDrillKillPostgres(t *testing.T) {
 	})
 	d.startPostgres()
 	d.env = append(d.env, "FANFARE_STORE="+d.postgres.URL(""))
-	d.run()
+	d.runRounds()
 }
 
 func (d *drill) startPostgres() {
@@ -114,10 +114,10 @@ func (d *drill) start() {
 	d.server = program.Start(d.t, program.Options{Data: d.data, Env: d.env})
 }
 
-// run is the whole drill.
-func (d *drill) run() {
+// runRounds is the whole drill.
+func (d *drill) runRounds() {
 	d.t.Helper()
-	d.begin()
+	d.firstStart()
 	for round := range kills() {
 		d.round(round)
 		if d.t.Failed() {
@@ -126,13 +126,13 @@ func (d *drill) run() {
 	}
 	d.server.Stop()
 	d.checkStore()
-	f := &d.figures
+	f := &d.counts
 	d.t.Logf("seed %d: %d kills (%d of them of PostgreSQL too), %d acknowledged writes of %d records, 0 lost; %d writes in flight at a kill, %d of them found done; %d answers replayed",
 		d.seed, kills(), f.killed, f.acked, len(d.records), f.open, f.openDone, f.replayed)
 }
 
-// begin starts the server for the first time and makes a workspace.
-func (d *drill) begin() {
+// firstStart starts the server for the first time and makes a workspace.
+func (d *drill) firstStart() {
 	d.t.Helper()
 	d.start()
 	out := d.server.Run("workspace", "create", "--name", "Drill", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
@@ -148,7 +148,7 @@ func (d *drill) begin() {
 // round writes until the server is killed, and checks after the next start.
 func (d *drill) round(n int) {
 	d.t.Helper()
-	b := &burst{drill: d, limit: int64(64 + d.r.IntN(300)), enough: make(chan struct{})}
+	b := &writeBurst{drill: d, limit: int64(64 + d.r.IntN(300)), enough: make(chan struct{})}
 	for i := range writers {
 		b.writers = append(b.writers, &writer{
 			burst: b, name: fmt.Sprintf("r%dw%d", n, i), r: rand.New(rand.NewPCG(d.seed, uint64(1+n*writers+i))), client: d.client(i%2 == 0),
@@ -160,8 +160,8 @@ func (d *drill) round(n int) {
 	}
 	select {
 	case <-b.enough:
-	case <-time.After(patience):
-		d.t.Errorf("seed %d: only %d writes were acknowledged within %s", d.seed, b.acked.Load(), patience)
+	case <-time.After(maxWait):
+		d.t.Errorf("seed %d: only %d writes were acknowledged within %s", d.seed, b.acked.Load(), maxWait)
 	}
 	// Right after an answer most others are just being asked for; a little
 	// later they are anywhere.
@@ -171,7 +171,7 @@ func (d *drill) round(n int) {
 		if err := d.postgres.Kill(); err != nil {
 			d.t.Fatal(err)
 		}
-		d.figures.add(&d.figures.killed, 1)
+		d.counts.add(&d.counts.killed, 1)
 	}
 	d.server.Kill()
 	group.Wait()
@@ -179,5 +179,5 @@ func (d *drill) round(n int) {
 		d.startPostgres()
 	}
 	d.start()
-	d.settle(b)
+	d.checkBurst(b)
 }

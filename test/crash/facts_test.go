@@ -28,8 +28,8 @@ func factKills() int {
 }
 
 const (
-	feeders   = 6
-	importers = 2
+	rowClients  = 6
+	fileClients = 2
 	// dayCount is how many days of its month a version has rows for.
 	dayCount = 28
 )
@@ -43,12 +43,12 @@ type window struct {
 	// version is what is there: the last one that was acknowledged.
 	version int
 	// open is what a call in flight at the kill leads to, if it was done.
-	open *change
-	made int
+	open        *windowChange
+	lastVersion int
 }
 
-// change is a call that brings a window to a version.
-type change struct {
+// windowChange is a call that brings a window to a version.
+type windowChange struct {
 	version int
 	call    call
 	// imported is the import that the call commits or undoes, and done the
@@ -56,14 +56,14 @@ type change struct {
 	imported, done string
 }
 
-// channels are how many rows a version has for each day.
-func channels(version int) int { return 3 + version%4 }
+// channelCount are how many rows a version has for each day.
+func channelCount(version int) int { return 3 + version%4 }
 
 // rows are the whole of a version, in the words of the API.
 func (w *window) rows(version int) []map[string]any {
 	var list []map[string]any
 	for day := range clock.Date(dayCount) {
-		for _, channel := range fact.Channels[:channels(version)] {
+		for _, channel := range fact.Channels[:channelCount(version)] {
 			list = append(list, map[string]any{
 				"date": (w.first + day).String(), "account_id": w.account, "channel": channel, "external_campaign_id": "c-" + channel,
 				"campaign_name": fmt.Sprintf("Version %d", version), "impressions": version, "clicks": 1,
@@ -77,9 +77,9 @@ func (w *window) rows(version int) []map[string]any {
 type factDrill struct {
 	*drill
 	windows []*window
-	// tending is what the server was doing to its file when it was killed.
-	tending           map[string]int
-	committed, undone int
+	// killsDuringMaintenance is what the server was doing to its file when it was killed.
+	killsDuringMaintenance map[string]int
+	committed, undone      int
 }
 
 // TestDrillKillFacts kills the server while windows of facts are replaced and
@@ -88,13 +88,13 @@ type factDrill struct {
 // and not answered: as a whole, and never older.
 func TestDrillKillFacts(t *testing.T) {
 	t.Parallel()
-	d := &factDrill{drill: newDrill(t), tending: map[string]int{}}
+	d := &factDrill{drill: newDrill(t), killsDuringMaintenance: map[string]int{}}
 	// It looks after the file all the time instead of every half minute.
 	d.env = append(d.env, "FANFARE_FACTS_CARE=10ms", "FANFARE_LOG_LEVEL=debug")
-	for i := range feeders + importers {
+	for i := range rowClients + fileClients {
 		d.windows = append(d.windows, &window{account: fmt.Sprintf("account-%d", i%3), first: clock.MakeDate(2025, time.Month(i+1), 1)})
 	}
-	d.begin()
+	d.firstStart()
 	for round := range factKills() {
 		d.round(round)
 		if t.Failed() {
@@ -104,9 +104,9 @@ func TestDrillKillFacts(t *testing.T) {
 	d.server.Stop()
 	d.start()
 	d.checkWindows()
-	f := &d.figures
+	f := &d.counts
 	t.Logf("seed %d: %d kills (while the file was looked after: %v), %d acknowledged replacements (%d imports committed, %d undone), 0 lost or mixed; %d calls in flight at a kill, %d of them found done; %d calls asked again",
-		d.seed, factKills(), d.tending, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
+		d.seed, factKills(), d.killsDuringMaintenance, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
 }
 
 // round writes until the server is killed, and checks after the next start.
@@ -120,10 +120,10 @@ func (d *factDrill) round(n int) {
 	for i, w := range d.windows {
 		client, r := d.client(i%2 == 0), rand.New(rand.NewPCG(d.r.Uint64(), 0))
 		send := func(c call) (answer, error) {
-			a, err := d.do(client, c)
+			a, err := d.sendCall(client, c)
 			switch {
 			case err != nil || a.status >= 500:
-				return a, errGone
+				return a, errServerGone
 			case a.status >= 300:
 				return a, fmt.Errorf("%s %s: status %d: %s", c.method, c.path, a.status, a.data)
 			}
@@ -134,8 +134,8 @@ func (d *factDrill) round(n int) {
 		}
 		group.Go(func() {
 			for !rest.Load() {
-				err := d.replace(w, i >= feeders, r, send)
-				if errors.Is(err, errGone) {
+				err := d.replace(w, i >= rowClients, r, send)
+				if errors.Is(err, errServerGone) {
 					return
 				}
 				if err != nil {
@@ -147,41 +147,41 @@ func (d *factDrill) round(n int) {
 	}
 	select {
 	case <-enough:
-	case <-time.After(patience):
-		d.t.Errorf("seed %d: only %d calls were acknowledged within %s", d.seed, acked.Load(), patience)
+	case <-time.After(maxWait):
+		d.t.Errorf("seed %d: only %d calls were acknowledged within %s", d.seed, acked.Load(), maxWait)
 	}
 	if n%2 == 0 {
 		what := []string{"sums", "order", "checkpoint"}[n/2%3]
 		// Months are summed up only where nobody writes.
 		rest.Store(what == "sums")
-		d.awaitCare(what)
+		d.awaitMaintenance(what)
 	} else {
 		<-time.After(time.Duration(d.r.IntN(60_000)) * time.Microsecond)
 	}
 	d.server.Kill()
 	group.Wait()
-	d.figures.add(&d.figures.acked, int(acked.Load()))
-	if what, is := lastCare(d.server.Log.String()); is {
-		d.tending[what]++
+	d.counts.add(&d.counts.acked, int(acked.Load()))
+	if what, is := lastMaintenance(d.server.Log.String()); is {
+		d.killsDuringMaintenance[what]++
 	}
 	d.start()
 	d.checkWindows()
 }
 
-// awaitCare waits until the server does something to its file, but not for
+// awaitMaintenance waits until the server does something to its file, but not for
 // long: it may have been over before anybody looked.
-func (d *factDrill) awaitCare(what string) {
+func (d *factDrill) awaitMaintenance(what string) {
 	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience / 20); time.Now().Before(end); <-tick.C {
-		if now, unfinished := lastCare(d.server.Log.String()); unfinished && now == what {
+	for end := time.Now().Add(maxWait / 20); time.Now().Before(end); <-tick.C {
+		if now, unfinished := lastMaintenance(d.server.Log.String()); unfinished && now == what {
 			return
 		}
 	}
 }
 
-// lastCare tells what a server was doing to its file when its log ended.
-func lastCare(log string) (what string, unfinished bool) {
+// lastMaintenance tells what a server was doing to its file when its log ended.
+func lastMaintenance(log string) (what string, unfinished bool) {
 	at := strings.LastIndex(log, "after facts")
 	if at < 0 {
 		return "", false
@@ -201,7 +201,7 @@ func lastCare(log string) (what string, unfinished bool) {
 // in three is taken back.
 func (d *factDrill) replace(w *window, file bool, r *rand.Rand, send func(call) (answer, error)) error {
 	// do makes a change and notes how it ended, or that it did not.
-	do := func(c *change) error {
+	do := func(c *windowChange) error {
 		w.open = c
 		if _, err := send(c.call); err != nil {
 			return err
@@ -210,42 +210,42 @@ func (d *factDrill) replace(w *window, file bool, r *rand.Rand, send func(call) 
 		return nil
 	}
 	before := w.version
-	w.made++
+	w.lastVersion++
 	if !file {
-		body, err := json.Marshal(w.rows(w.made))
+		body, err := json.Marshal(w.rows(w.lastVersion))
 		if err != nil {
 			return err
 		}
-		c := call{method: http.MethodPost, body: string(body), key: fmt.Sprintf("%s-%d-%d", w.first, d.seed, w.made)}
+		c := call{method: http.MethodPost, body: string(body), key: fmt.Sprintf("%s-%d-%d", w.first, d.seed, w.lastVersion)}
 		c.path = fmt.Sprintf("/v1/ingest/metrics?mode=replace&source=drill&start_date=%s&end_date=%s", w.first, w.first+dayCount-1)
-		return do(&change{version: w.made, call: c})
+		return do(&windowChange{version: w.lastVersion, call: c})
 	}
-	upload := call{method: http.MethodPost, path: fmt.Sprintf("/v1/imports?mode=replace&source=files&filename=%d.csv", w.made), media: "text/csv", body: w.table(w.made)}
+	upload := call{method: http.MethodPost, path: fmt.Sprintf("/v1/imports?mode=replace&source=files&filename=%d.csv", w.lastVersion), media: "text/csv", body: w.csvOf(w.lastVersion)}
 	a, err := send(upload)
 	if err != nil {
 		return err
 	}
-	made, err := read(a.data)
+	made, err := readState(a.data)
 	if err != nil {
 		return err
 	}
 	one := "/v1/imports/" + made.ID
-	if err := do(&change{version: w.made, call: call{method: http.MethodPost, path: one + "/commit"}, imported: one, done: "committed"}); err != nil {
+	if err := do(&windowChange{version: w.lastVersion, call: call{method: http.MethodPost, path: one + "/commit"}, imported: one, done: "committed"}); err != nil {
 		return err
 	}
-	d.figures.add(&d.committed, 1)
+	d.counts.add(&d.committed, 1)
 	if r.IntN(3) > 0 {
 		return nil
 	}
-	if err := do(&change{version: before, call: call{method: http.MethodPost, path: one + "/undo"}, imported: one, done: "undone"}); err != nil {
+	if err := do(&windowChange{version: before, call: call{method: http.MethodPost, path: one + "/undo"}, imported: one, done: "undone"}); err != nil {
 		return err
 	}
-	d.figures.add(&d.undone, 1)
+	d.counts.add(&d.undone, 1)
 	return nil
 }
 
-// table is a version as a file.
-func (w *window) table(version int) string {
+// csvOf is a version as a file.
+func (w *window) csvOf(version int) string {
 	columns := []string{"date", "account_id", "channel", "external_campaign_id", "campaign_name", "impressions", "clicks"}
 	var b strings.Builder
 	b.WriteString(strings.Join(columns, ",") + "\n")
@@ -263,13 +263,13 @@ func (w *window) table(version int) string {
 func (d *factDrill) checkWindows() {
 	d.t.Helper()
 	client := d.client(true)
-	d.each(len(d.windows), func(i int) error {
+	d.forEach(len(d.windows), func(i int) error {
 		w := d.windows[i]
 		possible := []int{w.version}
 		if w.open != nil {
 			possible = append(possible, w.open.version)
 		}
-		found, err := d.found(client, w)
+		found, err := d.storedVersion(client, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.first, err)
 		}
@@ -279,15 +279,15 @@ func (d *factDrill) checkWindows() {
 		if w.open == nil {
 			return nil
 		}
-		d.figures.add(&d.figures.open, 1)
+		d.counts.add(&d.counts.open, 1)
 		if found == w.open.version {
-			d.figures.add(&d.figures.openDone, 1)
+			d.counts.add(&d.counts.openDone, 1)
 		}
-		want, err := d.again(client, w, found)
+		want, err := d.repeatOpenCall(client, w, found)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.first, err)
 		}
-		if found, err = d.found(client, w); err != nil || found != want {
+		if found, err = d.storedVersion(client, w); err != nil || found != want {
 			return fmt.Errorf("%s asked again: is of version %d, want %d: %w", w.first, found, want, err)
 		}
 		w.version, w.open = found, nil
@@ -295,18 +295,18 @@ func (d *factDrill) checkWindows() {
 	})
 }
 
-// again asks again for what was in flight, and returns which version is there
+// repeatOpenCall asks again for what was in flight, and returns which version is there
 // then. Half of the rows that were sent are left as they were found.
-func (d *factDrill) again(client *http.Client, w *window, found int) (int, error) {
-	if w.open.imported == "" && w.made%2 == 0 {
+func (d *factDrill) repeatOpenCall(client *http.Client, w *window, found int) (int, error) {
+	if w.open.imported == "" && w.lastVersion%2 == 0 {
 		return found, nil
 	}
 	if w.open.imported != "" {
-		a, err := d.do(client, call{method: http.MethodGet, path: w.open.imported})
+		a, err := d.sendCall(client, call{method: http.MethodGet, path: w.open.imported})
 		if err != nil || a.status != http.StatusOK {
 			return 0, fmt.Errorf("read import: status %d: %s: %w", a.status, a.data, err)
 		}
-		s, err := read(a.data)
+		s, err := readState(a.data)
 		if err != nil {
 			return 0, err
 		}
@@ -314,18 +314,18 @@ func (d *factDrill) again(client *http.Client, w *window, found int) (int, error
 			return w.open.version, nil
 		}
 	}
-	d.figures.add(&d.figures.replayed, 1)
-	a, err := d.do(client, w.open.call)
+	d.counts.add(&d.counts.replayed, 1)
+	a, err := d.sendCall(client, w.open.call)
 	if err != nil || a.status != http.StatusOK {
 		return 0, fmt.Errorf("%s asked again: status %d: %s: %w", w.open.call.path, a.status, a.data, err)
 	}
 	return w.open.version, nil
 }
 
-// found is the version that a window is of: all its rows, in their number, and
+// storedVersion is the version that a window is of: all its rows, in their number, and
 // the sum over the month, which may be one that was made ahead.
-func (d *factDrill) found(client *http.Client, w *window) (int, error) {
-	rows, err := d.ask(client, w, `"granularity":"day","dimensions":["channel"]`)
+func (d *factDrill) storedVersion(client *http.Client, w *window) (int, error) {
+	rows, err := d.queryWindow(client, w, `"granularity":"day","dimensions":["channel"]`)
 	if err != nil {
 		return 0, err
 	}
@@ -343,44 +343,44 @@ func (d *factDrill) found(client *http.Client, w *window) (int, error) {
 	if version == 0 && n == 0 {
 		return 0, nil
 	}
-	if want := dayCount * channels(version); n != want {
+	if want := dayCount * channelCount(version); n != want {
 		return 0, fmt.Errorf("version %d has %d rows, want %d", version, n, want)
 	}
-	months, err := d.ask(client, w, `"granularity":"month"`)
+	months, err := d.queryWindow(client, w, `"granularity":"month"`)
 	if err != nil {
 		return 0, err
 	}
-	if want := (figure{n * version, n}); len(months) != 1 || months[0] != want {
+	if want := (windowValue{n * version, n}); len(months) != 1 || months[0] != want {
 		return 0, fmt.Errorf("the month of version %d has %v, want %v", version, months, want)
 	}
 	return version, nil
 }
 
-type figure struct {
+type windowValue struct {
 	Impressions int `json:"impressions"`
 	Clicks      int `json:"clicks"`
 }
 
-// ask queries the month of a window.
-func (d *factDrill) ask(client *http.Client, w *window, how string) ([]figure, error) {
+// queryWindow queries the month of a window.
+func (d *factDrill) queryWindow(client *http.Client, w *window, how string) ([]windowValue, error) {
 	year, month, _ := w.first.Calendar()
 	body := fmt.Sprintf(`{"metrics":["impressions","clicks"],%s,"date_range":{"start_date":%q,"end_date":%q},"filters":{"field":"account_id","op":"eq","values":[%q]}}`,
 		how, w.first, clock.MakeDate(year, month+1, 1)-1, w.account)
-	a, err := d.do(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
-	for began := time.Now(); a.status == http.StatusUnprocessableEntity && time.Since(began) < patience; {
+	a, err := d.sendCall(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
+	for began := time.Now(); a.status == http.StatusUnprocessableEntity && time.Since(began) < maxWait; {
 		// It took too long, on a machine that is busy with other things.
-		a, err = d.do(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
+		a, err = d.sendCall(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
 	}
 	if err != nil || a.status != http.StatusOK {
 		return nil, fmt.Errorf("query: status %d: %s: %w", a.status, a.data, err)
 	}
 	var list []struct {
-		Metrics figure `json:"metrics"`
+		Metrics windowValue `json:"metrics"`
 	}
 	if err := json.Unmarshal(a.data, &list); err != nil {
 		return nil, err
 	}
-	figures := make([]figure, len(list))
+	figures := make([]windowValue, len(list))
 	for i := range list {
 		figures[i] = list[i].Metrics
 	}

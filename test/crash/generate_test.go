@@ -99,7 +99,7 @@ func drillGeneration(t *testing.T, env []string, end func(*program.Server)) {
 	for range 2 {
 		select {
 		case <-asked:
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 			t.Fatal("nobody asked the model")
 		}
 	}
@@ -111,11 +111,11 @@ func drillGeneration(t *testing.T, env []string, end func(*program.Server)) {
 	end(server)
 	close(ended)
 	// Later than the lease, for which other nodes would wait.
-	server = program.Start(t, program.Options{Data: data, Env: env, Ahead: time.Minute})
-	for late := time.Now().Add(patience); kept.Status == "generating"; {
+	server = program.Start(t, program.Options{Data: data, Env: env, ClockOffset: time.Minute})
+	for late := time.Now().Add(maxWait); kept.Status == "generating"; {
 		call("GET", "/v1/creative/"+kept.ID, "", http.StatusOK, &kept)
 		if time.Now().After(late) {
-			t.Fatalf("still generating after %s", patience)
+			t.Fatalf("still generating after %s", maxWait)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

@@ -73,18 +73,18 @@ func (d *drill) checkStore() {
 			versions[fmt.Sprintf("%s %d", r.ID, v+1)] = true
 		}
 	}
-	d.same("ref", refs, d.rows(e, `SELECT kind, value, record_id FROM ref`, func(r *store.Rows) (string, error) {
+	d.compareSets("ref", refs, d.rows(e, `SELECT kind, value, record_id FROM ref`, func(r *store.Rows) (string, error) {
 		return r.Text() + " " + r.Text() + " " + r.Text(), nil
 	}))
-	d.same("event", versions, d.rows(e, `SELECT resource_id, doc FROM event WHERE type LIKE 'campaign.%'`, func(r *store.Rows) (string, error) {
+	d.compareSets("event", versions, d.rows(e, `SELECT resource_id, doc FROM event WHERE type LIKE 'campaign.%'`, func(r *store.Rows) (string, error) {
 		id := r.Text()
 		var v struct {
-			Data state `json:"data"`
+			Data recordState `json:"data"`
 		}
 		err := json.Unmarshal(r.Bytes(), &v)
 		return fmt.Sprintf("%s %d", id, v.Data.Version), err
 	}))
-	d.same("audit", versions, d.rows(e, `SELECT entry FROM audit WHERE seq > 1`, func(r *store.Rows) (string, error) {
+	d.compareSets("audit", versions, d.rows(e, `SELECT entry FROM audit WHERE seq > 1`, func(r *store.Rows) (string, error) {
 		var v struct {
 			Target  string `json:"target"`
 			Version int64  `json:"version"`
@@ -94,7 +94,7 @@ func (d *drill) checkStore() {
 	}))
 	records, now := map[string]bool{}, d.rows(e, `SELECT id, version, status, name, doc FROM campaign`, func(r *store.Rows) (string, error) {
 		columns := fmt.Sprintf("%s %d %s %s", r.Text(), r.Int(), r.Text(), r.Text())
-		s, err := read(r.Bytes())
+		s, err := readState(r.Bytes())
 		if inside := fmt.Sprintf("%s %d %s %s", s.ID, s.Version, s.Status, s.Name); inside != columns {
 			err = fmt.Errorf("columns say %s, the document %s", columns, inside)
 		}
@@ -103,7 +103,7 @@ func (d *drill) checkStore() {
 	for _, r := range d.records {
 		records[fmt.Sprintf("%s %d %s %s", r.ID, r.Version, r.Status, r.Name)] = true
 	}
-	d.same("campaign", records, now)
+	d.compareSets("campaign", records, now)
 	answers := d.rows(e, `SELECT resource_id, version FROM once`, func(r *store.Rows) (string, error) {
 		return fmt.Sprintf("%s %d", r.Text(), r.Int()), nil
 	})
@@ -132,7 +132,7 @@ func (d *drill) rows(e store.Engine, query string, line func(*store.Rows) (strin
 	return set
 }
 
-func (d *drill) same(table string, want, got map[string]bool) {
+func (d *drill) compareSets(table string, want, got map[string]bool) {
 	d.t.Helper()
 	if maps.Equal(want, got) {
 		return

@@ -25,7 +25,7 @@ type call struct {
 	// key is its Idempotency-Key, empty for none.
 	key string
 	// want is what the record's name or status is afterwards.
-	want func(s *state) bool
+	want func(s *recordState) bool
 }
 
 // answer is what came back.
@@ -35,8 +35,8 @@ type answer struct {
 	header http.Header
 }
 
-// state is what the drill looks at in a record.
-type state struct {
+// recordState is what the drill looks at in a record.
+type recordState struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
 	Status  string   `json:"status"`
@@ -44,25 +44,25 @@ type state struct {
 	Tags    []string `json:"tags"`
 }
 
-func read(data jsontext.Value) (s state, err error) {
+func readState(data jsontext.Value) (s recordState, err error) {
 	err = json.Unmarshal(data, &s)
 	return s, err
 }
 
 // campaign is a record as its only writer knows it.
 type campaign struct {
-	state
+	recordState
 	// data is the record as it was last acknowledged.
 	data jsontext.Value
-	// had are all its tags so far; each belongs to it alone.
-	had []string
-	// open is the call that was in flight when the server was killed.
-	open *call
-	// kept are acknowledged calls with a key, to be asked again.
-	kept []keptCall
+	// tags are all its tags so far; each belongs to it alone.
+	tags []string
+	// openCall is the call that was in flight when the server was killed.
+	openCall *call
+	// keyedCalls are acknowledged calls with a key, to be asked again.
+	keyedCalls []keyedCall
 }
 
-type keptCall struct {
+type keyedCall struct {
 	call   call
 	answer answer
 }
@@ -76,11 +76,11 @@ func (d *drill) client(two bool) *http.Client {
 		transport.Protocols.SetHTTP1(true)
 	}
 	d.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: patience}
+	return &http.Client{Transport: transport, Timeout: maxWait}
 }
 
-// do makes a call.
-func (d *drill) do(client *http.Client, c call) (answer, error) {
+// sendCall makes a call.
+func (d *drill) sendCall(client *http.Client, c call) (answer, error) {
 	req, err := http.NewRequestWithContext(context.Background(), c.method, d.server.URL+c.path, strings.NewReader(c.body))
 	if err != nil {
 		return answer{}, err
@@ -116,8 +116,8 @@ func (d *drill) do(client *http.Client, c call) (answer, error) {
 	return a, nil
 }
 
-// burst is what is written between two kills.
-type burst struct {
+// writeBurst is what is written between two kills.
+type writeBurst struct {
 	drill   *drill
 	writers []*writer
 	acked   atomic.Int64
@@ -128,18 +128,18 @@ type burst struct {
 
 // writer is one client with records of its own.
 type writer struct {
-	burst   *burst
+	burst   *writeBurst
 	name    string
 	r       *rand.Rand
 	client  *http.Client
 	records []*campaign
 	made    int
-	// lost is a creation whose answer never came.
-	lost *campaign
+	// unansweredCreate is a creation whose answer never came.
+	unansweredCreate *campaign
 }
 
-// errGone says that the server does not answer any more.
-var errGone = errors.New("the server is gone")
+// errServerGone says that the server does not answer any more.
+var errServerGone = errors.New("the server is gone")
 
 // run writes until the server is gone.
 func (w *writer) run() {
@@ -151,7 +151,7 @@ func (w *writer) run() {
 			err = w.change(w.records[w.r.IntN(len(w.records))])
 		}
 		if err != nil {
-			if !errors.Is(err, errGone) {
+			if !errors.Is(err, errServerGone) {
 				w.burst.drill.t.Errorf("writer %s: %v", w.name, err)
 			}
 			return
@@ -159,8 +159,8 @@ func (w *writer) run() {
 	}
 }
 
-// key gives half of the calls an Idempotency-Key.
-func (w *writer) key() string {
+// randomKey gives half of the calls an Idempotency-Key.
+func (w *writer) randomKey() string {
 	w.made++
 	if w.r.IntN(2) == 0 {
 		return ""
@@ -171,9 +171,9 @@ func (w *writer) key() string {
 // send makes a call and counts its acknowledgement. Whatever is not an answer
 // from a server that works leaves the outcome open.
 func (w *writer) send(c call) (answer, error) {
-	a, err := w.burst.drill.do(w.client, c)
+	a, err := w.burst.drill.sendCall(w.client, c)
 	if err != nil || a.status >= 500 {
-		return a, errGone
+		return a, errServerGone
 	}
 	if a.status >= 300 {
 		return a, fmt.Errorf("%s %s: status %d: %s", c.method, c.path, a.status, a.data)
@@ -185,41 +185,41 @@ func (w *writer) send(c call) (answer, error) {
 }
 
 func (w *writer) create() error {
-	k := w.key()
+	k := w.randomKey()
 	tag := fmt.Sprintf("%s-%d", w.name, w.made)
 	c := call{
 		method: "POST", path: "/v1/campaigns", key: k,
 		body: fmt.Sprintf(`{"name":%q,"tags":[%q],"channels":["search"],"metadata":{"drill":%q}}`, tag, tag, strings.Repeat("x", w.r.IntN(300))),
-		want: func(s *state) bool { return s.Name == tag && s.Status == "draft" && s.Version == 1 },
+		want: func(s *recordState) bool { return s.Name == tag && s.Status == "draft" && s.Version == 1 },
 	}
-	record := &campaign{had: []string{tag}}
+	record := &campaign{tags: []string{tag}}
 	a, err := w.send(c)
 	if err != nil {
-		record.open, w.lost = &c, record
+		record.openCall, w.unansweredCreate = &c, record
 		return err
 	}
 	w.records = append(w.records, record)
-	return record.take(c, a)
+	return record.acknowledge(c, a)
 }
 
-// take notes an acknowledged state.
-func (r *campaign) take(c call, a answer) error {
-	s, err := read(a.data)
+// acknowledge notes an acknowledged state.
+func (r *campaign) acknowledge(c call, a answer) error {
+	s, err := readState(a.data)
 	if err != nil {
 		return err
 	}
 	if !c.want(&s) || s.Version != r.Version+1 {
 		return fmt.Errorf("%s %s after version %d gave %s", c.method, c.path, r.Version, a.data)
 	}
-	r.state, r.data = s, a.data
+	r.recordState, r.data = s, a.data
 	if c.key != "" {
-		r.kept = append(r.kept, keptCall{c, a})
+		r.keyedCalls = append(r.keyedCalls, keyedCall{c, a})
 	}
 	return nil
 }
 
-// moves are the actions by status.
-var moves = map[string][]struct{ method, verb, status string }{
+// actionsByStatus are the actions by status.
+var actionsByStatus = map[string][]struct{ method, verb, status string }{
 	"draft":    {{"POST", "/launch", "active"}},
 	"active":   {{"POST", "/pause", "paused"}},
 	"paused":   {{"POST", "/resume", "active"}, {"DELETE", "", "archived"}},
@@ -239,21 +239,21 @@ func (w *writer) change(r *campaign) error {
 		if err != nil {
 			return err
 		}
-		r.had = append(r.had, tag)
+		r.tags = append(r.tags, tag)
 		c.method, c.body = "PATCH", fmt.Sprintf(`{"name":%q,"tags":%s}`, tag, list)
-		c.want = func(s *state) bool { return s.Name == tag && slices.Equal(s.Tags, tags) }
+		c.want = func(s *recordState) bool { return s.Name == tag && slices.Equal(s.Tags, tags) }
 	} else {
-		m := moves[r.Status][w.r.IntN(len(moves[r.Status]))]
+		m := actionsByStatus[r.Status][w.r.IntN(len(actionsByStatus[r.Status]))]
 		c.method, c.path = m.method, c.path+m.verb
 		if c.method == "POST" {
-			c.key = w.key()
+			c.key = w.randomKey()
 		}
-		c.want = func(s *state) bool { return s.Status == m.status }
+		c.want = func(s *recordState) bool { return s.Status == m.status }
 	}
 	a, err := w.send(c)
 	if err != nil {
-		r.open = &c
+		r.openCall = &c
 		return err
 	}
-	return r.take(c, a)
+	return r.acknowledge(c, a)
 }

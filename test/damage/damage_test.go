@@ -27,8 +27,8 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 const (
-	// patience bounds every wait; nothing depends on how long it takes.
-	patience = time.Minute
+	// maxWait bounds every wait; nothing depends on how long it takes.
+	maxWait = time.Minute
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
 	// records is how many campaigns there are: enough for some hundred pages.
@@ -43,8 +43,8 @@ func rounds() int {
 	return 1
 }
 
-// scene is a server with data that the test knows.
-type scene struct {
+// testServer is a server with data that the test knows.
+type testServer struct {
 	t      *testing.T
 	r      *rand.Rand
 	seed   uint64
@@ -52,8 +52,8 @@ type scene struct {
 	env    []string
 	key    string
 	server *program.Server
-	// truth is every campaign as it was acknowledged, by its id.
-	truth map[string]string
+	// campaigns is every campaign as it was acknowledged, by its id.
+	campaigns map[string]string
 	// active is a campaign to pause.
 	active []string
 	// spend is what the facts sum up to.
@@ -62,10 +62,10 @@ type scene struct {
 	hasExtra bool
 }
 
-// newScene starts a server for the first time, fills it and stops it.
-func newScene(t *testing.T, env ...string) *scene {
+// newTestServer starts a server for the first time, fills it and stops it.
+func newTestServer(t *testing.T, env ...string) *testServer {
 	t.Helper()
-	s := &scene{t: t, seed: rand.Uint64(), data: filepath.Join(t.TempDir(), "data"), truth: map[string]string{}}
+	s := &testServer{t: t, seed: rand.Uint64(), data: filepath.Join(t.TempDir(), "data"), campaigns: map[string]string{}}
 	if text := os.Getenv(seedEnv); text != "" {
 		var err error
 		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -100,20 +100,20 @@ func newScene(t *testing.T, env ...string) *scene {
 	return s
 }
 
-func (s *scene) start() {
+func (s *testServer) start() {
 	s.t.Helper()
 	s.server = program.Start(s.t, program.Options{Data: s.data, Env: s.env})
 }
 
-// launch starts the server and waits until it answers, ready or not.
-func (s *scene) launch() {
+// startAnyway starts the server and waits until it answers, ready or not.
+func (s *testServer) startAnyway() {
 	s.t.Helper()
 	s.server = program.Launch(s.t, program.Options{Data: s.data, Env: s.env})
 	s.await("an answer of the server", func() bool {
 		if s.server.Ended() {
 			s.t.Fatalf("the server ended with code %d:\n%s", s.server.Wait(), s.server.Log)
 		}
-		if !s.server.Find() {
+		if !s.server.FindAddress() {
 			return false
 		}
 		res, _, err := s.server.Try(s.server.Client(), "", http.MethodGet, "/healthz", "")
@@ -121,9 +121,9 @@ func (s *scene) launch() {
 	})
 }
 
-// end stops a server on a damaged database. It says so if there is something in
+// stopDamaged stops a server on a damaged database. It says so if there is something in
 // memory that it cannot write down.
-func (s *scene) end() {
+func (s *testServer) stopDamaged() {
 	s.t.Helper()
 	s.server.Signal(syscall.SIGTERM)
 	if code := s.server.Wait(); code != 75 && code != 0 {
@@ -131,20 +131,20 @@ func (s *scene) end() {
 	}
 }
 
-func (s *scene) await(what string, done func() bool) {
+func (s *testServer) await(what string, done func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(maxWait); time.Now().Before(end); <-tick.C {
 		if done() {
 			return
 		}
 	}
-	s.t.Fatalf("%s did not come within %s:\n%s", what, patience, s.server.Log)
+	s.t.Fatalf("%s did not come within %s:\n%s", what, maxWait, s.server.Log)
 }
 
 // create makes a campaign, every tenth of which is launched.
-func (s *scene) create(i int) {
+func (s *testServer) create(i int) {
 	s.t.Helper()
 	body := fmt.Sprintf(`{"name":"Campaign number %d","description":%q,"channels":["search"],"tags":["t%d"]}`, i, strings.Repeat(fmt.Sprintf("Text %d. ", i), 60), i)
 	status, text := s.server.Call(s.key, http.MethodPost, "/v1/campaigns", body)
@@ -158,11 +158,11 @@ func (s *scene) create(i int) {
 		}
 		s.active = append(s.active, id)
 	}
-	s.truth[id] = dataOf(text)
+	s.campaigns[id] = dataOf(text)
 }
 
 // ingest sends own data: one amount for each of 20 days.
-func (s *scene) ingest(spend string) {
+func (s *testServer) ingest(spend string) {
 	s.t.Helper()
 	var rows []string
 	for day := range 20 {
@@ -174,7 +174,7 @@ func (s *scene) ingest(spend string) {
 	}
 }
 
-func (s *scene) query() (int, string) {
+func (s *testServer) query() (int, string) {
 	s.t.Helper()
 	return s.server.Call(s.key, http.MethodPost, "/v1/analytics/query", `{"metrics":["spend","clicks"],"date_range":{"start_date":"2026-10-01","end_date":"2026-10-31"}}`)
 }
@@ -215,21 +215,21 @@ func memberOf(body, name string) string {
 	return text
 }
 
-// seen is what a look at the server found.
-type seen struct {
+// inspection is what a look at the server found.
+type inspection struct {
 	ready, create, pause, query int
-	// right and refused are how many campaigns were read as they are, and how
+	// readable and refused are how many campaigns were read as they are, and how
 	// many not at all.
-	right, refused  int
-	doctor, backup  program.Result
-	refusal, answer string
+	readable, refused int
+	doctor, backup    program.Result
+	refusal, answer   string
 }
 
-// look reads and writes all that the test knows. Whatever is answered with 200
+// inspect reads and writes all that the test knows. Whatever is answered with 200
 // must be the truth, and everything must be JSON.
-func (s *scene) look() seen {
+func (s *testServer) inspect() inspection {
 	s.t.Helper()
-	var v seen
+	var v inspection
 	v.ready, _ = s.call(http.MethodGet, "/readyz", "")
 	next := "/v1/campaigns?limit=25"
 	for next != "" {
@@ -252,14 +252,14 @@ func (s *scene) look() seen {
 			next = "/v1/campaigns?limit=25&cursor=" + *page.Cursor
 		}
 	}
-	for id := range s.truth {
+	for id := range s.campaigns {
 		status, body := s.call(http.MethodGet, "/v1/campaigns/"+id, "")
 		if status != http.StatusOK {
 			v.refused++
 			continue
 		}
 		s.compare(dataOf(body))
-		v.right++
+		v.readable++
 	}
 	v.query, v.answer = s.query()
 	if v.query == http.StatusOK && !strings.Contains(v.answer, `"warnings":[{`) && spendIn(v.answer) != s.spend {
@@ -268,7 +268,7 @@ func (s *scene) look() seen {
 	v.create, v.refusal = s.call(http.MethodPost, "/v1/campaigns", `{"name":"After the damage"}`)
 	v.pause, _ = s.call(http.MethodPost, "/v1/campaigns/"+s.active[0]+"/pause", "")
 	if v.pause == http.StatusOK {
-		delete(s.truth, s.active[0])
+		delete(s.campaigns, s.active[0])
 		s.active = s.active[1:]
 	}
 	v.doctor = s.server.Run("doctor")
@@ -277,7 +277,7 @@ func (s *scene) look() seen {
 }
 
 // call makes a request whose answer must be JSON.
-func (s *scene) call(method, path, body string) (int, string) {
+func (s *testServer) call(method, path, body string) (int, string) {
 	s.t.Helper()
 	status, text := s.server.Call(s.key, method, path, body)
 	if !jsontext.Value(text).IsValid() {
@@ -287,7 +287,7 @@ func (s *scene) call(method, path, body string) (int, string) {
 }
 
 // compare wants a campaign to be as it was acknowledged.
-func (s *scene) compare(data string) {
+func (s *testServer) compare(data string) {
 	s.t.Helper()
 	var v struct {
 		ID string `json:"id"`
@@ -296,13 +296,13 @@ func (s *scene) compare(data string) {
 		s.t.Errorf("a campaign is %.200q: %v", data, err)
 		return
 	}
-	if want, known := s.truth[v.ID]; known && want != data {
+	if want, known := s.campaigns[v.ID]; known && want != data {
 		s.t.Errorf("%s is\n%s, acknowledged was\n%s", v.ID, data, want)
 	}
 }
 
-// wants fails the test unless the text has all parts.
-func (s *scene) wants(text string, parts ...string) {
+// mustContain fails the test unless the text has all parts.
+func (s *testServer) mustContain(text string, parts ...string) {
 	s.t.Helper()
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
@@ -312,7 +312,7 @@ func (s *scene) wants(text string, parts ...string) {
 }
 
 // edit changes a file of the data folder.
-func (s *scene) edit(name string, change func(b []byte) []byte) {
+func (s *testServer) edit(name string, change func(b []byte) []byte) {
 	s.t.Helper()
 	path := filepath.Join(s.data, name)
 	b, err := os.ReadFile(path)
@@ -324,8 +324,8 @@ func (s *scene) edit(name string, change func(b []byte) []byte) {
 	}
 }
 
-// places returns where a text is in the bytes, in random order.
-func (s *scene) places(b []byte, text string) (list []int) {
+// textOffsets returns where a text is in the bytes, in random order.
+func (s *testServer) textOffsets(b []byte, text string) (list []int) {
 	for from := 0; ; {
 		i := bytes.Index(b[from:], []byte(text))
 		if i < 0 {

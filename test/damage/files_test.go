@@ -28,7 +28,7 @@ func TestDrillDatabaseGone(t *testing.T) {
 	}{{"fanfare.db", false}, {"fanfare.db", true}, {"fanfare.db-wal", false}} {
 		t.Run(fmt.Sprintf("%s, replaced %v", tt.name, tt.replaced), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newTestServer(t)
 			file := filepath.Join(s.data, tt.name)
 			if err := os.Rename(file, file+".away"); err != nil {
 				t.Fatal(err)
@@ -37,32 +37,32 @@ func TestDrillDatabaseGone(t *testing.T) {
 				s.copyFile(file+".away", file)
 			}
 			const says = "removed or replaced while the server runs"
-			v := s.look()
+			v := s.inspect()
 			if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.pause != http.StatusServiceUnavailable || v.refused > 0 || v.query != http.StatusOK {
 				t.Errorf("saw %+v", v)
 			}
 			_, ready := s.call(http.MethodGet, "/readyz", "")
 			for _, text := range []string{v.refusal, ready} {
-				s.wants(text, says, "fanfare backup restore", "fanfare doctor")
+				s.mustContain(text, says, "fanfare backup restore", "fanfare doctor")
 			}
 			if v.doctor.Code == 0 || v.backup.Code == 0 {
 				t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
 			}
 			fix := file + ": put the same file back with mv"
-			s.wants(v.doctor.Out, "FAIL  database file", "FAIL  ready", fix)
+			s.mustContain(v.doctor.Out, "FAIL  database file", "FAIL  ready", fix)
 			s.await("a line in the log", func() bool {
 				return contains(s.server.Log.String(), `database file removed or replaced: the server is not ready and refuses changes"`, fix)
 			})
 			if err := os.Rename(file+".away", file); err != nil {
 				t.Fatal(err)
 			}
-			if v := s.look(); v.ready != http.StatusOK || v.create != http.StatusCreated || v.refused > 0 || v.doctor.Code != 0 || v.backup.Code != 0 {
+			if v := s.inspect(); v.ready != http.StatusOK || v.create != http.StatusCreated || v.refused > 0 || v.doctor.Code != 0 || v.backup.Code != 0 {
 				t.Errorf("with the file in its place: %+v", v)
 			}
 			s.await("another line in the log", func() bool { return contains(s.server.Log.String(), "database file is back") })
 			s.server.Stop()
 			s.start()
-			if v := s.look(); v.refused > 0 || v.doctor.Code != 0 {
+			if v := s.inspect(); v.refused > 0 || v.doctor.Code != 0 {
 				t.Errorf("after a restart: %+v", v)
 			}
 			s.server.Stop()
@@ -74,7 +74,7 @@ func TestDrillDatabaseGone(t *testing.T) {
 // server nor a command creates an empty one beside the files that are left.
 func TestDrillDatabaseMissing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newTestServer(t)
 	backup := filepath.Join(t.TempDir(), "backup")
 	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
 		t.Fatalf("%+v", out)
@@ -106,7 +106,7 @@ func TestDrillDatabaseMissing(t *testing.T) {
 			if code := s.server.Wait(); code != 78 {
 				t.Errorf("%s: with %s alone the server ended with code %d", content, left[i], code)
 			}
-			s.wants(s.server.Log.String(), "the database "+file+" is missing", left[i]+" of an installation", "fanfare backup restore FILE --data "+s.data)
+			s.mustContain(s.server.Log.String(), "the database "+file+" is missing", left[i]+" of an installation", "fanfare backup restore FILE --data "+s.data)
 			move(away, s.data, others...)
 		}
 		for _, command := range [][]string{{"doctor"}, {"workspace", "create", "--name", "New", "--owner", "new@example.com"}, {"workspace", "list"}, {"migrate"}} {
@@ -114,7 +114,7 @@ func TestDrillDatabaseMissing(t *testing.T) {
 			if out.Code != 78 {
 				t.Errorf("%s: %v: %+v", content, command, out)
 			}
-			s.wants(out.Out+out.Errors, "the database "+file+" is missing", strings.Join(left, ", "))
+			s.mustContain(out.Out+out.Errors, "the database "+file+" is missing", strings.Join(left, ", "))
 		}
 		if info, err := os.Stat(file); err == nil && (content == "none" || info.Size() > 0) {
 			t.Errorf("%s: there is a database of %d bytes", content, info.Size())
@@ -148,13 +148,13 @@ func TestDrillDatabaseMissing(t *testing.T) {
 		t.Fatalf("restore: %+v", out)
 	}
 	for name, want := range map[string]string{wal: "a log", file + "-audit": string(audit)} {
-		s.wants(out.Errors, name+" belonged to a previous database and is kept as "+name+".old")
+		s.mustContain(out.Errors, name+" belonged to a previous database and is kept as "+name+".old")
 		if b, err := os.ReadFile(name + ".old"); err != nil || string(b) != want {
 			t.Errorf("%s.old is %q, %v", name, b, err)
 		}
 	}
 	s.start()
-	if v := s.look(); v.refused > 0 || v.doctor.Code != 0 || v.query != http.StatusOK {
+	if v := s.inspect(); v.refused > 0 || v.doctor.Code != 0 || v.query != http.StatusOK {
 		t.Errorf("after the restore: %+v", v)
 	}
 	s.server.Stop()
@@ -164,7 +164,7 @@ func TestDrillDatabaseMissing(t *testing.T) {
 // next start finishes the commit without the caller.
 func TestDrillImport(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newTestServer(t)
 	const tries, rows = 10, 60_000
 	for try := 1; ; try++ {
 		if try > tries {
@@ -208,7 +208,7 @@ func TestDrillImport(t *testing.T) {
 }
 
 // storedStatus reads the status of an import from the files of a killed server.
-func (s *scene) storedStatus(id string) (status string) {
+func (s *testServer) storedStatus(id string) (status string) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(s.clone().data, "fanfare.db"))
 	if err != nil {
@@ -221,8 +221,8 @@ func (s *scene) storedStatus(id string) (status string) {
 	return status
 }
 
-// pictureOf returns a PNG of noise, which cannot be compressed.
-func (s *scene) pictureOf(side int) []byte {
+// randomPNG returns a PNG of noise, which cannot be compressed.
+func (s *testServer) randomPNG(side int) []byte {
 	s.t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, side, side))
 	for i := range m.Pix {
@@ -240,7 +240,7 @@ func (s *scene) pictureOf(side int) []byte {
 // upload of the picture repairs it.
 func TestDrillAssets(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newTestServer(t)
 	for _, tt := range []struct {
 		name   string
 		side   int
@@ -251,7 +251,7 @@ func TestDrillAssets(t *testing.T) {
 		{"large", 1500, s.flipByte, "1 are damaged"}, // 6.8 MB
 		{"missing", 31, func(file string) { _ = os.Remove(file) }, "1 of 3 are missing"},
 	} {
-		picture := string(s.pictureOf(tt.side))
+		picture := string(s.randomPNG(tt.side))
 		status, body := s.upload("/v1/assets", "image/png", picture)
 		if status != http.StatusCreated {
 			t.Fatalf("%s: %d %s", tt.name, status, body)
@@ -288,14 +288,14 @@ func TestDrillAssets(t *testing.T) {
 			if status != http.StatusInternalServerError || err != nil {
 				t.Errorf("%s: %s: %d, %v", tt.name, path, status, err)
 			}
-			s.wants(text, "internal_error", "Upload the file again", "fanfare doctor")
+			s.mustContain(text, "internal_error", "Upload the file again", "fanfare doctor")
 		}
 		doctor, backup := s.server.Run("doctor"), s.server.Run("backup", "create", filepath.Join(t.TempDir(), "backup"))
 		if doctor.Code == 0 || backup.Code == 0 {
 			t.Errorf("%s: doctor ended with %d, backup with %d", tt.name, doctor.Code, backup.Code)
 		}
-		s.wants(doctor.Out, "FAIL  asset files", tt.says, filepath.Base(files[0]))
-		s.wants(backup.Errors, filepath.Base(files[0]), "upload the picture again")
+		s.mustContain(doctor.Out, "FAIL  asset files", tt.says, filepath.Base(files[0]))
+		s.mustContain(backup.Errors, filepath.Base(files[0]), "upload the picture again")
 		s.server.Stop()
 		if out := s.server.Run("doctor"); out.Code == 0 || !contains(out.Out, "FAIL  asset files", tt.says) {
 			t.Errorf("%s: doctor without a server: %+v", tt.name, out)
@@ -311,12 +311,12 @@ func TestDrillAssets(t *testing.T) {
 	if out := s.server.Run("backup", "create", filepath.Join(t.TempDir(), "backup")); out.Code != 0 {
 		t.Errorf("backup of repaired assets: %+v", out)
 	}
-	s.wants(s.server.Run("doctor").Out, "3 match their hashes")
+	s.mustContain(s.server.Run("doctor").Out, "3 match their hashes")
 	s.server.Stop()
 }
 
 // flipByte changes one byte of a file.
-func (s *scene) flipByte(file string) {
+func (s *testServer) flipByte(file string) {
 	s.t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -329,7 +329,7 @@ func (s *scene) flipByte(file string) {
 }
 
 // upload sends a file.
-func (s *scene) upload(path, mediaType, body string) (int, string) {
+func (s *testServer) upload(path, mediaType, body string) (int, string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.URL+path, strings.NewReader(body))
 	if err != nil {

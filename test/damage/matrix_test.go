@@ -29,7 +29,7 @@ const matrixEvery = 7
 func TestDrillMatrix(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
-	every, n := matrixEvery, m.now["kill"].r.IntN(matrixEvery)
+	every, n := matrixEvery, m.current["kill"].r.IntN(matrixEvery)
 	if rounds() > 1 {
 		every = 1
 	}
@@ -41,7 +41,7 @@ func TestDrillMatrix(t *testing.T) {
 				}
 				t.Run(strings.Join([]string{file, fate, end}, ", "), func(t *testing.T) {
 					for range max(1, rounds()/5) {
-						m.try(t, file, fate, end)
+						m.damageAndCheck(t, file, fate, end)
 						if fate != "one byte changed" && fate != "truncated" {
 							break // nothing in it is random
 						}
@@ -54,26 +54,26 @@ func TestDrillMatrix(t *testing.T) {
 
 // matrix has data folders of the same installation, by how the server ended.
 type matrix struct {
-	// now is as it should be, older from before, and copied from a folder that
+	// current is as it should be, older from before, and copied from a folder that
 	// was copied and used on its own.
-	now, older, copied map[string]*scene
+	current, older, copied map[string]*testServer
 }
 
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
-	m := &matrix{now: map[string]*scene{}, older: map[string]*scene{}, copied: map[string]*scene{}}
-	s := newScene(t)
+	m := &matrix{current: map[string]*testServer{}, older: map[string]*testServer{}, copied: map[string]*testServer{}}
+	s := newTestServer(t)
 	s.server.Stop()
 	m.older["clean stop"] = s.clone()
 	other := s.clone()
 	// grow writes records and facts, of which some are in the logs.
-	grow := func(s *scene, from int, spend string) {
+	grow := func(s *testServer, from int, spend string) {
 		t.Helper()
 		s.start()
 		for i := range 15 {
 			s.create(from + i)
 		}
-		s.extra(spend)
+		s.sendExtra(spend)
 		_, body := s.query()
 		s.spend = spendIn(body)
 	}
@@ -88,17 +88,17 @@ func newMatrix(t *testing.T) *matrix {
 	m.older["kill"] = s.clone()
 	grow(s, 2101, "3001")
 	s.server.Stop()
-	m.now["clean stop"] = s.clone()
+	m.current["clean stop"] = s.clone()
 	grow(s, 2201, "3002")
 	s.server.Kill()
-	m.now["kill"] = s
+	m.current["kill"] = s
 	return m
 }
 
-// try damages a copy of a folder and looks at what the server says then.
-func (m *matrix) try(t *testing.T, file, fate, end string) {
+// damageAndCheck damages a copy of a folder and looks at what the server says then.
+func (m *matrix) damageAndCheck(t *testing.T, file, fate, end string) {
 	t.Helper()
-	from := *m.now[end]
+	from := *m.current[end]
 	from.t = t
 	s := from.clone()
 	path := filepath.Join(s.data, file)
@@ -113,7 +113,7 @@ func (m *matrix) try(t *testing.T, file, fate, end string) {
 			source = m.copied[end]
 		}
 		if _, err := os.Stat(filepath.Join(source.data, file)); err != nil {
-			source = map[string]*scene{"older": m.older["kill"], "of a copied folder": m.copied["kill"]}[fate] // a log
+			source = map[string]*testServer{"older": m.older["kill"], "of a copied folder": m.copied["kill"]}[fate] // a log
 		}
 		s.copyFile(filepath.Join(source.data, file), path)
 	default:
@@ -133,16 +133,16 @@ func (m *matrix) try(t *testing.T, file, fate, end string) {
 			t.Fatal(err)
 		}
 	}
-	s.judge()
+	s.checkNoWrongAnswers()
 }
 
-// judge starts the server and fails the test if an answer is wrong and neither
+// checkNoWrongAnswers starts the server and fails the test if an answer is wrong and neither
 // the answer nor /readyz nor doctor says so.
-func (s *scene) judge() {
+func (s *testServer) checkNoWrongAnswers() {
 	s.t.Helper()
 	s.server = program.Launch(s.t, program.Options{Data: s.data, Env: s.env})
 	s.await("an answer of the server", func() bool {
-		return s.server.Ended() || s.server.Find() && s.answers()
+		return s.server.Ended() || s.server.FindAddress() && s.isAnswering()
 	})
 	if s.server.Ended() {
 		if code := s.server.Wait(); code == 0 || !strings.Contains(s.server.Log.String(), "fanfare: ") {
@@ -151,7 +151,7 @@ func (s *scene) judge() {
 		s.t.Log("the server does not start")
 		return
 	}
-	wrongRecords, wrongFacts := s.wrong()
+	wrongRecords, wrongFacts := s.wrongAnswers()
 	readyStatus, ready := s.call(http.MethodGet, "/readyz", "")
 	told := ""
 	switch {
@@ -171,14 +171,14 @@ func (s *scene) judge() {
 	s.server.Kill()
 }
 
-func (s *scene) answers() bool {
+func (s *testServer) isAnswering() bool {
 	res, _, err := s.server.Try(s.server.Client(), "", http.MethodGet, "/healthz", "")
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// wrong compares what the server answers with 200, or as missing, with the
+// wrongAnswers compares what the server answers with 200, or as missing, with the
 // truth. An answer that says that it cannot be given is right.
-func (s *scene) wrong() (records, facts string) {
+func (s *testServer) wrongAnswers() (records, facts string) {
 	s.t.Helper()
 	listed := map[string]bool{}
 	complete := true
@@ -207,7 +207,7 @@ func (s *scene) wrong() (records, facts string) {
 			next = "/v1/campaigns?limit=100&cursor=" + *page.Cursor
 		}
 	}
-	for id, want := range s.truth {
+	for id, want := range s.campaigns {
 		status, body := s.call(http.MethodGet, "/v1/campaigns/"+id, "")
 		switch {
 		case status == http.StatusNotFound:

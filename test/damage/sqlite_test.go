@@ -20,27 +20,27 @@ const pageSize = 4096
 func TestDrillPayload(t *testing.T) {
 	t.Parallel()
 	for range rounds() {
-		s := newScene(t)
+		s := newTestServer(t)
 		s.server.Stop()
 		s.edit("fanfare.db", func(b []byte) []byte {
-			for _, at := range s.places(b, `"description":"Text `)[:40] {
+			for _, at := range s.textOffsets(b, `"description":"Text `)[:40] {
 				for i := range 16 {
 					b[at+20+i] = byte(s.r.IntN(256))
 				}
 			}
 			return b
 		})
-		s.launch()
-		v := s.look()
-		if v.ready != http.StatusOK || v.create != http.StatusCreated || v.pause != http.StatusOK && v.pause != http.StatusInternalServerError || v.right == 0 || v.refused == 0 {
+		s.startAnyway()
+		v := s.inspect()
+		if v.ready != http.StatusOK || v.create != http.StatusCreated || v.pause != http.StatusOK && v.pause != http.StatusInternalServerError || v.readable == 0 || v.refused == 0 {
 			t.Errorf("saw %+v", v)
 		}
-		s.wants(s.server.Log.String(), "document does not match its checksum", "table campaign, id cmp_")
+		s.mustContain(s.server.Log.String(), "document does not match its checksum", "table campaign, id cmp_")
 		if v.doctor.Code == 0 || v.backup.Code == 0 {
 			t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
 		}
-		s.wants(v.doctor.Out, "documents", "do not match their checksum", "fanfare backup restore")
-		s.wants(v.backup.Errors, "checksum")
+		s.mustContain(v.doctor.Out, "documents", "do not match their checksum", "fanfare backup restore")
+		s.mustContain(v.backup.Errors, "checksum")
 		s.server.Stop()
 	}
 }
@@ -50,39 +50,39 @@ func TestDrillPayload(t *testing.T) {
 func TestDrillPages(t *testing.T) {
 	t.Parallel()
 	for range rounds() {
-		s := newScene(t)
+		s := newTestServer(t)
 		s.server.Stop()
 		s.edit("fanfare.db", func(b []byte) []byte {
-			for _, at := range s.places(b, `"description":"Text `)[:12] {
+			for _, at := range s.textOffsets(b, `"description":"Text `)[:12] {
 				page := at / pageSize * pageSize
 				copy(b[page:], bytes.Repeat([]byte{0xa5}, 64))
 			}
 			return b
 		})
-		s.launch()
-		s.look() // meets the damage
-		s.refuses(s.look())
-		s.end()
+		s.startAnyway()
+		s.inspect() // meets the damage
+		s.checkRefused(s.inspect())
+		s.stopDamaged()
 		// The next start knows it before anybody asks.
-		s.launch()
-		s.wants(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
-		s.refuses(s.look())
-		s.end()
+		s.startAnyway()
+		s.mustContain(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
+		s.checkRefused(s.inspect())
+		s.stopDamaged()
 	}
 }
 
-// refuses wants a node on a damaged file to refuse all but reads.
-func (s *scene) refuses(v seen) {
+// checkRefused wants a node on a damaged file to refuse all but reads.
+func (s *testServer) checkRefused(v inspection) {
 	s.t.Helper()
 	if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.pause != http.StatusServiceUnavailable || v.refused == 0 {
 		s.t.Errorf("saw %+v", v)
 	}
-	s.wants(v.refusal, "fanfare doctor", "fanfare backup restore")
+	s.mustContain(v.refusal, "fanfare doctor", "fanfare backup restore")
 	if v.doctor.Code == 0 || v.backup.Code == 0 {
 		s.t.Errorf("doctor ended with %d, backup with %d: %s", v.doctor.Code, v.backup.Code, v.backup.Out)
 	}
-	s.wants(v.doctor.Out, "FAIL  database file", "FAIL  ready", "fanfare backup restore")
-	s.wants(v.backup.Errors, "database damaged", "keep the last good one")
+	s.mustContain(v.doctor.Out, "FAIL  database file", "FAIL  ready", "fanfare backup restore")
+	s.mustContain(v.backup.Errors, "database damaged", "keep the last good one")
 }
 
 // TestDrillIndex damages indexes of a database that was closed, so that a list
@@ -90,22 +90,22 @@ func (s *scene) refuses(v seen) {
 func TestDrillIndex(t *testing.T) {
 	t.Parallel()
 	for range rounds() {
-		s := newScene(t)
+		s := newTestServer(t)
 		s.server.Stop()
-		s.shorten()
-		s.launch()
-		s.wants(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
-		v := s.look()
+		s.damageIndexes()
+		s.startAnyway()
+		s.mustContain(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
+		v := s.inspect()
 		if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.doctor.Code == 0 || v.backup.Code == 0 {
 			t.Errorf("saw %+v", v)
 		}
-		s.end()
+		s.stopDamaged()
 	}
 }
 
-// shorten makes entries of every index of campaigns, but that of their key, lead
+// damageIndexes makes entries of every index of campaigns, but that of their key, lead
 // to records that do not exist. The file has no other fault.
-func (s *scene) shorten() {
+func (s *testServer) damageIndexes() {
 	s.t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(s.data, "fanfare.db")+"?mode=ro&immutable=1")
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *scene) shorten() {
 				child := binary.BigEndian.Uint32(page[binary.BigEndian.Uint16(page[12:]):])
 				page = b[(int(child)-1)*pageSize:]
 			}
-			for _, at := range s.places(page[:pageSize], "cmp_") {
+			for _, at := range s.textOffsets(page[:pageSize], "cmp_") {
 				page[at+8] ^= 1
 			}
 			roots++
@@ -146,7 +146,7 @@ func (s *scene) shorten() {
 func TestDrillUnclean(t *testing.T) {
 	t.Parallel()
 	for range rounds() {
-		s := newScene(t)
+		s := newTestServer(t)
 		s.server.Stop() // so that the pages are in the file and not in the log
 		s.start()
 		if status, text := s.call(http.MethodPost, "/v1/campaigns", `{"name":"Just before the end"}`); status != http.StatusCreated {
@@ -154,19 +154,19 @@ func TestDrillUnclean(t *testing.T) {
 		}
 		s.server.Kill()
 		s.start()
-		s.wants(s.server.Log.String(), `database file checked after an unclean shutdown","result":"ok"`)
+		s.mustContain(s.server.Log.String(), `database file checked after an unclean shutdown","result":"ok"`)
 		s.server.Kill()
 		s.edit("fanfare.db", func(b []byte) []byte {
-			at := s.places(b, `"description":"Text `)[0] / pageSize * pageSize
+			at := s.textOffsets(b, `"description":"Text `)[0] / pageSize * pageSize
 			copy(b[at:], bytes.Repeat([]byte{0xa5}, 64))
 			return b
 		})
-		s.launch()
-		s.wants(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
+		s.startAnyway()
+		s.mustContain(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
 		if status, _ := s.call(http.MethodGet, "/readyz", ""); status != http.StatusServiceUnavailable {
 			t.Errorf("/readyz answers %d", status)
 		}
-		s.end()
+		s.stopDamaged()
 	}
 }
 
@@ -176,10 +176,10 @@ func TestDrillUnclean(t *testing.T) {
 func TestDrillLog(t *testing.T) {
 	t.Parallel()
 	for range rounds() {
-		s := newScene(t)
+		s := newTestServer(t)
 		s.server.Stop()
 		s.start()
-		before := len(s.truth)
+		before := len(s.campaigns)
 		for i := range 60 {
 			s.create(records + 10*i + 1)
 		}
@@ -191,9 +191,9 @@ func TestDrillLog(t *testing.T) {
 			}
 			return b
 		})
-		s.launch()
+		s.startAnyway()
 		missing := 0
-		for id := range s.truth {
+		for id := range s.campaigns {
 			switch status, body := s.call(http.MethodGet, "/v1/campaigns/"+id, ""); status {
 			case http.StatusOK:
 				s.compare(dataOf(body))
@@ -203,14 +203,14 @@ func TestDrillLog(t *testing.T) {
 				t.Errorf("%s: %d %s", id, status, body)
 			}
 		}
-		if missing == 0 || missing > len(s.truth)-before {
-			t.Fatalf("%d of %d changes are missing", missing, len(s.truth)-before)
+		if missing == 0 || missing > len(s.campaigns)-before {
+			t.Fatalf("%d of %d changes are missing", missing, len(s.campaigns)-before)
 		}
-		s.wants(s.server.Log.String(), fmt.Sprintf(`acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup","changes":%d}`, missing))
-		s.wants(s.server.Run("doctor").Out, fmt.Sprintf("warn  changes        %d acknowledged changes were missing", missing))
+		s.mustContain(s.server.Log.String(), fmt.Sprintf(`acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup","changes":%d}`, missing))
+		s.mustContain(s.server.Run("doctor").Out, fmt.Sprintf("warn  changes        %d acknowledged changes were missing", missing))
 		for _, path := range []string{"/readyz", "/v1/campaigns", "/v1/connections"} {
 			_, body := s.call(http.MethodGet, path, "")
-			s.wants(body, `"warnings":[{"code":"changes_lost"`, fmt.Sprintf("%d acknowledged changes were missing", missing))
+			s.mustContain(body, `"warnings":[{"code":"changes_lost"`, fmt.Sprintf("%d acknowledged changes were missing", missing))
 		}
 		s.server.Stop()
 		s.start()

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// left stands for what a guide leaves out: alone it is anything, at the end of
+// omitted stands for what a guide leaves out: alone it is anything, at the end of
 // a text any end, as a member any other members.
-const left = "…"
+const omitted = "…"
 
 // differences tells where an answer is not what a guide shows.
 func differences(at string, got, want any) []string {
 	switch want := want.(type) {
 	case string:
-		if s, ok := got.(string); want == left || ok && strings.HasSuffix(want, left) && strings.HasPrefix(s, strings.TrimSuffix(want, left)) {
+		if s, ok := got.(string); want == omitted || ok && strings.HasSuffix(want, omitted) && strings.HasPrefix(s, strings.TrimSuffix(want, omitted)) {
 			return nil
 		}
 	case map[string]any:
@@ -48,7 +48,7 @@ func memberDifferences(at string, got, want map[string]any) []string {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		v, there := got[name]
 		switch {
-		case name == left:
+		case name == omitted:
 		case !there:
 			found = append(found, fmt.Sprintf("at %q got no %s", at, name))
 		default:
@@ -57,7 +57,7 @@ func memberDifferences(at string, got, want map[string]any) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		_, shown := want[name]
-		if _, more := want[left]; !shown && !more {
+		if _, more := want[omitted]; !shown && !more {
 			found = append(found, fmt.Sprintf("at %q got %s as well", at, name))
 		}
 	}

@@ -25,18 +25,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needed are the programs that blocks are written for, and how to get them.
-var needed = map[string]string{
+// neededPrograms are the programs that blocks are written for, and how to get them.
+var neededPrograms = map[string]string{
 	"curl": "apt-get install curl", "jq": "apt-get install jq", "node": "apt-get install nodejs (20 or newer)",
 	"python3": "apt-get install python3", "go": "see go.dev/doc/install",
 }
 
-// asReader are blocks that a reader runs and that have happened here already.
-var asReader = map[string]string{"make run": "the server of this test is what it starts"}
+// skippedBlocks are blocks that a reader runs and that have happened here already.
+var skippedBlocks = map[string]string{"make run": "the server of this test is what it starts"}
 
 func TestGuides(t *testing.T) {
 	t.Parallel()
-	for name, install := range needed {
+	for name, install := range neededPrograms {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Fatalf("the guides need %s, which is not here: %s", name, install)
 		}
@@ -50,16 +50,16 @@ func TestGuides(t *testing.T) {
 	// Guides take turns: each program that they start wants a processor.
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			r := newReader(t, s)
+			r := newGuideReader(t, s)
 			if filepath.Base(file) == "getting-started.md" {
 				r.env["FANFARE_API_KEY"] = demo
 			}
-			r.read(file)
+			r.runGuide(file)
 		})
 	}
 }
 
-var keyed = regexp.MustCompile(`fanf_[0-9A-Za-z]{36}`)
+var keyPattern = regexp.MustCompile(`fanf_[0-9A-Za-z]{36}`)
 
 // demoKey waits until the demo is there and has told its key, which it does
 // once it serves. That takes longer than for other servers: three months of
@@ -73,7 +73,7 @@ func demoKey(t *testing.T, s *program.Server) string {
 		if s.Ended() {
 			t.Fatalf("the demo ended with code %d", s.Wait())
 		}
-		if key := keyed.FindString(s.Out.String()); key != "" && s.Find() {
+		if key := keyPattern.FindString(s.Out.String()); key != "" && s.FindAddress() {
 			return key
 		}
 	}
@@ -81,8 +81,8 @@ func demoKey(t *testing.T, s *program.Server) string {
 	return ""
 }
 
-// reader follows one guide with a workspace of its own.
-type reader struct {
+// guideReader follows one guide with a workspace of its own.
+type guideReader struct {
 	t   *testing.T
 	dir string
 	env map[string]string
@@ -90,7 +90,7 @@ type reader struct {
 	out string
 }
 
-func newReader(t *testing.T, s *program.Server) *reader {
+func newGuideReader(t *testing.T, s *program.Server) *guideReader {
 	t.Helper()
 	binary := program.Build(t)
 	made := program.Run(t, binary, t.TempDir(), []string{"FANFARE_DATA=" + s.Data},
@@ -106,23 +106,23 @@ func newReader(t *testing.T, s *program.Server) *reader {
 		t.Fatal(err)
 	}
 	trust := filepath.Join(s.Data, "tls", "ca.pem")
-	return &reader{t: t, dir: t.TempDir(), env: map[string]string{
+	return &guideReader{t: t, dir: t.TempDir(), env: map[string]string{
 		"FANFARE_URL": s.URL, "FANFARE_API_KEY": workspace.Key, "FANFARE_DATA": s.Data,
 		"CURL_CA_BUNDLE": trust, "SSL_CERT_FILE": trust, "NODE_EXTRA_CA_CERTS": trust,
 		"PATH": bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}}
 }
 
-var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+var codeBlock = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
-// read runs a guide from its start to its end.
-func (r *reader) read(file string) {
+// runGuide runs a guide from its start to its end.
+func (r *guideReader) runGuide(file string) {
 	r.t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	places := fence.FindAllStringSubmatchIndex(string(text), -1)
+	places := codeBlock.FindAllStringSubmatchIndex(string(text), -1)
 	if len(places) < 3 {
 		r.t.Errorf("got %d blocks of code, want a guide to show more", len(places))
 	}
@@ -130,34 +130,34 @@ func (r *reader) read(file string) {
 		language, block := string(text[p[2]:p[3]]), string(text[p[4]:p[5]])
 		where := fmt.Sprintf("%s:%d", file, 1+strings.Count(string(text[:p[0]]), "\n"))
 		if language == "json" {
-			r.compare(where, block)
+			r.checkOutput(where, block)
 			continue
 		}
 		next := ""
 		if i+1 < len(places) && string(text[places[i+1][2]:places[i+1][3]]) == "json" {
 			next = string(text[places[i+1][4]:places[i+1][5]])
 		}
-		r.run(where, language, block)
+		r.runBlock(where, language, block)
 		if strings.Contains(r.out, `"error":{`) && !strings.Contains(next, `"error"`) {
 			r.t.Fatalf("%s: got %s want no error", where, r.out)
 		}
 	}
 }
 
-// commands run a block of a language that was written to a file.
-var commands = map[string]struct{ file, program string }{
+// blockCommands run a block of a language that was written to a file.
+var blockCommands = map[string]struct{ file, program string }{
 	"js": {"block.mjs", "node"}, "python": {"block.py", "python3"}, "go": {"block.go", "go run"},
 }
 
-func (r *reader) run(where, language, block string) {
+func (r *guideReader) runBlock(where, language, block string) {
 	r.t.Helper()
-	if asReader[strings.TrimSpace(block)] != "" || language == "text" {
+	if skippedBlocks[strings.TrimSpace(block)] != "" || language == "text" {
 		return
 	}
 	// A shell keeps its variables from block to block, so they are written
 	// down at the end of each.
 	script := "set -ae\n" + block + "\nenv -0 > .environment\n"
-	if c, known := commands[language]; known {
+	if c, known := blockCommands[language]; known {
 		if err := os.WriteFile(filepath.Join(r.dir, c.file), []byte(block), 0o600); err != nil {
 			r.t.Fatal(err)
 		}
@@ -178,12 +178,12 @@ func (r *reader) run(where, language, block string) {
 	}
 	r.out = string(out)
 	if language == "sh" {
-		r.remember()
+		r.readVariables()
 	}
 }
 
-// remember takes over what a shell has set.
-func (r *reader) remember() {
+// readVariables takes over what a shell has set.
+func (r *guideReader) readVariables() {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.dir, ".environment"))
 	if err != nil {
@@ -196,8 +196,8 @@ func (r *reader) remember() {
 	}
 }
 
-// compare holds what was printed against what the guide shows.
-func (r *reader) compare(where, block string) {
+// checkOutput holds what was printed against what the guide shows.
+func (r *guideReader) checkOutput(where, block string) {
 	r.t.Helper()
 	var want, got any
 	if err := json.Unmarshal([]byte(block), &want); err != nil {

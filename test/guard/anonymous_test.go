@@ -38,7 +38,7 @@ func folderSize(t *testing.T, dir string) (total int64) {
 func TestDrillAnonymous(t *testing.T) {
 	t.Parallel()
 	challenges := 2_000
-	if full {
+	if fullDrill {
 		challenges = 100_000
 	}
 	s := program.Start(t, program.Options{})

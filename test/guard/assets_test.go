@@ -17,7 +17,7 @@ func TestAssetsApart(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a, b, anybody := w.Tenant(account.Growth), w.Tenant(account.Growth), w.Client("")
 		upload := func(c *fanfaretest.Tenant, text string) map[string]any {
-			return c.Do("POST", "/v1/assets", file{"image/svg+xml", text}.bytes(), "Content-Type: image/svg+xml").Want(201).Record()
+			return c.Do("POST", "/v1/assets", mediaBody{"image/svg+xml", text}.bytes(), "Content-Type: image/svg+xml").Want(201).Record()
 		}
 		theirs := upload(b, "the same")
 		ours := upload(a, "the same")

@@ -31,10 +31,10 @@ func FuzzBearer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		header = strings.ReplaceAll(header, "KEY", a.Key)
 		n++
-		r := request(t.Context(), w.Client(""), "GET", "/v1", nil)
+		r := newRequest(t.Context(), w.Client(""), "GET", "/v1", nil)
 		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&255, n>>8&255, n&255)
 		r.Header["Authorization"] = []string{header}
-		rec := serve(w, r)
+		rec := serveRequest(w, r)
 		scheme, secret, _ := strings.Cut(header, " ")
 		want := 401
 		if strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(secret) == a.Key {
@@ -54,7 +54,7 @@ func FuzzBearer(f *testing.F) {
 // difference between any two strings; a leak would be seen in every run, with
 // every key, in the same direction.
 func TestDrillKeyTiming(t *testing.T) {
-	if !full {
+	if !fullDrill {
 		t.Skip("a measurement, only with FANFARE_DRILL=full")
 	}
 	w := fanfaretest.New(t, nil)
@@ -64,7 +64,7 @@ func TestDrillKeyTiming(t *testing.T) {
 	for range runs {
 		c := a.As(account.Viewer)
 		c.Do("GET", "/v1", nil).Want(200)
-		scores = append(scores, timing(w, c.Key, 200_000))
+		scores = append(scores, timingDifference(w, c.Key, 200_000))
 	}
 	slices.Sort(scores)
 	t.Logf("key_timing t %.2f in the middle of %d runs, from %.2f to %.2f; a leak is beyond 4.5 in all", scores[runs/2], runs, scores[0], scores[runs-1])
@@ -73,17 +73,17 @@ func TestDrillKeyTiming(t *testing.T) {
 	}
 }
 
-// timing compares guesses that begin like a valid key with guesses that begin
+// timingDifference compares guesses that begin like a valid key with guesses that begin
 // like one that nobody has, by Welch's t over the faster nine tenths. Guesses
 // that begin like nothing would be no comparison: a processor learns the
 // beginning that all have in common.
-func timing(w *fanfaretest.World, key string, n int) float64 {
+func timingDifference(w *fanfaretest.World, key string, n int) float64 {
 	begins := [2]string{key[:30], account.NewSecret(rand.Reader)[:30]}
 	times := [2][]float64{}
 	for range n {
 		class := mathrand.IntN(2)
 		guess := begins[class] + account.NewSecret(rand.Reader)[30:35]
-		guess += checksum(guess)
+		guess += keyChecksum(guess)
 		// The check of the shape is left out: it knows no key.
 		start := time.Now()
 		w.App.Gate.Cached(account.HashSecret(guess))
@@ -103,8 +103,8 @@ func timing(w *fanfaretest.World, key string, n int) float64 {
 	return (mean[0] - mean[1]) / math.Sqrt(spread[0]+spread[1])
 }
 
-// checksum finds the six characters that make 35 a key.
-func checksum(start string) string {
+// keyChecksum finds the six characters that make 35 a key.
+func keyChecksum(start string) string {
 	const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	sum := crc32.ChecksumIEEE([]byte(start))
 	var digits [6]byte

@@ -18,19 +18,19 @@ import (
 	"fanfare/internal/store/sqlite"
 )
 
-// smallDisk names the folder of the small file system in the process that has
+// smallDiskEnv names the folder of the small file system in the process that has
 // one.
-const smallDisk = "FANFARE_SMALL_DISK"
+const smallDiskEnv = "FANFARE_SMALL_DISK"
 
-// reserved is the reserve on the small disk, which has 12 MiB.
-const reserved = 1 << 20
+// reserveBytes is the reserve on the small disk, which has 12 MiB.
+const reserveBytes = 1 << 20
 
 // TestStopOnFullDisk fills a real file system to the last byte: nothing can be
 // written but what stops campaigns, and that reaches the platform. The file
 // system is mounted in a process of its own, in namespaces of its own, so that
 // nobody needs to be root.
 func TestStopOnFullDisk(t *testing.T) {
-	if dir := os.Getenv(smallDisk); dir != "" {
+	if dir := os.Getenv(smallDiskEnv); dir != "" {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=12m"); err != nil {
 			t.Fatalf("mount a small file system: %v", err)
 		}
@@ -39,7 +39,7 @@ func TestStopOnFullDisk(t *testing.T) {
 		return
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStopOnFullDisk$", "-test.v")
-	cmd.Env = append(os.Environ(), smallDisk+"="+t.TempDir())
+	cmd.Env = append(os.Environ(), smallDiskEnv+"="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	// Root may mount as it is, and cannot have a user namespace in a chroot.
 	if os.Getuid() != 0 {
@@ -54,7 +54,7 @@ func TestStopOnFullDisk(t *testing.T) {
 }
 
 func stopOnFullDisk(t *testing.T, dir string) {
-	e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{Reserve: reserved})
+	e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{Reserve: reserveBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func stopOnFullDisk(t *testing.T, dir string) {
 		until(id, "applied", words[id][0])
 	}
 
-	fill(t, filepath.Join(dir, "filler"))
+	fillDisk(t, filepath.Join(dir, "filler"))
 	large := fmt.Sprintf(`{"name":"x","description":%q}`, strings.Repeat("d", 2000))
 	res := a.Do("POST", "/v1/campaigns", large)
 	for res.Status == 201 {
@@ -133,13 +133,13 @@ func stopOnFullDisk(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	a.Do("POST", "/v1/campaigns", large).Want(201)
-	if info, err := os.Stat(filepath.Join(dir, "fanfare.db-reserve")); err != nil || info.Size() != reserved {
+	if info, err := os.Stat(filepath.Join(dir, "fanfare.db-reserve")); err != nil || info.Size() != reserveBytes {
 		t.Errorf("got %v, %v want the reserve filled again", info, err)
 	}
 }
 
-// fill leaves no byte of a file system.
-func fill(t *testing.T, path string) {
+// fillDisk leaves no byte of a file system.
+func fillDisk(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {

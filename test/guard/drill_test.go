@@ -19,9 +19,9 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
-// shot is one request to the real program, by the clock of the caller: the
+// timedRequest is one request to the real program, by the clock of the caller: the
 // server's own time of it lies in between.
-type shot struct {
+type timedRequest struct {
 	sent, answered time.Time
 	status         int
 	retryAfter     time.Duration
@@ -34,7 +34,7 @@ type shot struct {
 func TestDrillSeventySeconds(t *testing.T) {
 	t.Parallel()
 	length, windows := 3*time.Second, 1
-	if full {
+	if fullDrill {
 		length, windows = 70*time.Second, 2
 	}
 	const perMinute = 5
@@ -46,9 +46,9 @@ func TestDrillSeventySeconds(t *testing.T) {
 	if err := json.Unmarshal([]byte(made.Out), &out); err != nil || made.Code != 0 {
 		t.Fatalf("got %+v, %v", made, err)
 	}
-	refusePlain(t, s.Host, out.APIKey)
+	checkPlainRefused(t, s.Host, out.APIKey)
 	var mu sync.Mutex
-	var shots []shot
+	var shots []timedRequest
 	var wg sync.WaitGroup
 	end := time.Now().Add(length)
 	for range 8 {
@@ -70,13 +70,13 @@ func TestDrillSeventySeconds(t *testing.T) {
 					t.Errorf("got HSTS %q from the local authority on an address (S7)", got)
 				}
 				mu.Lock()
-				shots = append(shots, shot{sent, time.Now(), res.StatusCode, time.Duration(wait) * time.Second})
+				shots = append(shots, timedRequest{sent, time.Now(), res.StatusCode, time.Duration(wait) * time.Second})
 				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	var admitted []shot
+	var admitted []timedRequest
 	refused := 0
 	for _, x := range shots {
 		if x.status == http.StatusOK {
@@ -88,7 +88,7 @@ func TestDrillSeventySeconds(t *testing.T) {
 	if len(admitted) != perMinute*windows {
 		t.Fatalf("got %d admitted in %v, want %d", len(admitted), length, perMinute*windows)
 	}
-	slices.SortFunc(admitted, func(a, b shot) int { return a.answered.Compare(b.answered) })
+	slices.SortFunc(admitted, func(a, b timedRequest) int { return a.answered.Compare(b.answered) })
 	for i := perMinute; i < len(admitted); i++ {
 		// By the server's time each lies at least a minute after the first
 		// of the window before.
@@ -100,9 +100,9 @@ func TestDrillSeventySeconds(t *testing.T) {
 	t.Logf("real_limit %d requests in %v, %d admitted, %d refused, 0 too many", len(shots), length, len(admitted), refused)
 }
 
-// refusePlain sends a key in clear text to the port: from this machine that
+// checkPlainRefused sends a key in clear text to the port: from this machine that
 // is refused but costs no key (S2, S4).
-func refusePlain(t *testing.T, host, key string) {
+func checkPlainRefused(t *testing.T, host, key string) {
 	t.Helper()
 	c, err := net.Dial("tcp", host)
 	if err != nil {

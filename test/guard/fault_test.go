@@ -19,14 +19,14 @@ import (
 	"fanfare/internal/store"
 )
 
-// faulty is an engine whose n-th statement from now on fails as a database
+// faultyEngine is an engine whose n-th statement from now on fails as a database
 // fails. 0 is never, -1 is every one.
-type faulty struct {
+type faultyEngine struct {
 	store.Engine
 	n, met atomic.Int64
 }
 
-func (f *faulty) fail() error {
+func (f *faultyEngine) nextError() error {
 	switch f.n.Load() {
 	case 0:
 		return nil
@@ -41,42 +41,42 @@ func (f *faulty) fail() error {
 	return nil
 }
 
-func (f *faulty) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
-	if err := f.fail(); err != nil {
+func (f *faultyEngine) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
+	if err := f.nextError(); err != nil {
 		return nil, err
 	}
 	return f.Engine.Query(ctx, query, args...)
 }
 
-func (f *faulty) Write(ctx context.Context, fn func(store.Tx) error) error {
-	return f.Engine.Write(ctx, func(tx store.Tx) error { return fn(&faultyTx{tx, f}) })
+func (f *faultyEngine) Write(ctx context.Context, fn func(store.Tx) error) error {
+	return f.Engine.Write(ctx, func(tx store.Tx) error { return fn(&faultyTransaction{tx, f}) })
 }
 
-func (f *faulty) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
+func (f *faultyEngine) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
 	return f.Write(ctx, fn)
 }
 
-type faultyTx struct {
+type faultyTransaction struct {
 	store.Tx
-	f *faulty
+	f *faultyEngine
 }
 
-func (t *faultyTx) Exec(query string, args ...any) (int64, error) {
-	if err := t.f.fail(); err != nil {
+func (t *faultyTransaction) Exec(query string, args ...any) (int64, error) {
+	if err := t.f.nextError(); err != nil {
 		return 0, err
 	}
 	return t.Tx.Exec(query, args...)
 }
 
-func (t *faultyTx) Query(query string, args ...any) (*store.Rows, error) {
-	if err := t.f.fail(); err != nil {
+func (t *faultyTransaction) Query(query string, args ...any) (*store.Rows, error) {
+	if err := t.f.nextError(); err != nil {
 		return nil, err
 	}
 	return t.Tx.Query(query, args...)
 }
 
-// dump is the whole content of the store.
-func dump(t *testing.T, e store.Engine) []byte {
+// dumpStore is the whole content of the store.
+func dumpStore(t *testing.T, e store.Engine) []byte {
 	t.Helper()
 	var all bytes.Buffer
 	err := store.Dump(t.Context(), e, func(c store.Chunk, _ int64) error {
@@ -191,7 +191,7 @@ func TestFaultLoop(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			e := &faulty{Engine: fanfaretest.SQLite(t)}
+			e := &faultyEngine{Engine: fanfaretest.SQLite(t)}
 			w := fanfaretest.New(t, e)
 			x := &world{w.Tenant(account.Starter), w, w.App.Accounts, account.Key{}}
 			if _, err := x.acc.AddMember(ctx, op, x.Workspace, "bob@example.com", "editor", false); err != nil {
@@ -206,7 +206,7 @@ func TestFaultLoop(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := dump(t, e.Engine)
+			before := dumpStore(t, e.Engine)
 			for n := int64(1); ; n++ {
 				e.n.Store(n)
 				e.met.Store(0)
@@ -221,7 +221,7 @@ func TestFaultLoop(t *testing.T) {
 				if !fault.Is(err, fault.Unavailable) && !errors.Is(err, store.ErrUnavailable) {
 					t.Fatalf("fault %d: got %v, want it told", n, err)
 				}
-				if after := dump(t, e.Engine); !tt.many && !bytes.Equal(before, after) {
+				if after := dumpStore(t, e.Engine); !tt.many && !bytes.Equal(before, after) {
 					t.Fatalf("fault %d: got something of it left in the store", n)
 				}
 			}
@@ -233,24 +233,24 @@ func TestFaultLoop(t *testing.T) {
 // and no failure is counted against the address; keys in clear text are
 // reported even though they cannot be revoked; nothing is spent.
 func TestOutage(t *testing.T) {
-	e := &faulty{Engine: fanfaretest.SQLite(t)}
-	w := fanfaretest.New(t, e, limits(ratelimit.Limits{PerMinute: 50, PerDay: 10}))
+	e := &faultyEngine{Engine: fanfaretest.SQLite(t)}
+	w := fanfaretest.New(t, e, withStarterLimits(ratelimit.Limits{PerMinute: 50, PerDay: 10}))
 	a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
 	a.Do("GET", "/v1", nil).Want(200)
 	e.n.Store(-1)
 	for range 100 {
 		res := b.Do("GET", "/v1", nil)
 		res.WantError(503, "unavailable")
-		if got := ratesOf(t, res.Header); got.limit != 60 || got.remaining != 60 || got.retryAfter < 1 {
+		if got := rateHeadersOf(t, res.Header); got.limit != 60 || got.remaining != 60 || got.retryAfter < 1 {
 			t.Fatalf("got %+v, want the address policy, untouched", got)
 		}
 	}
 	for range 3 {
-		if got := ratesOf(t, a.Do("GET", "/v1/campaigns", nil).Want(503).Header); got.remaining != 9 {
+		if got := rateHeadersOf(t, a.Do("GET", "/v1/campaigns", nil).Want(503).Header); got.remaining != 9 {
 			t.Errorf("got %+v, want what failed given back", got)
 		}
 	}
-	rec := plain(w, request(t.Context(), a.Client, "GET", "/v1", nil), true)
+	rec := sendPlain(w, newRequest(t.Context(), a.Client, "GET", "/v1", nil), true)
 	wantRefused(t, rec.Code, rec.Header(), rec.Body.Bytes(), false)
 	if !strings.Contains(w.Log.String(), "revoke exposed key") {
 		t.Error("got nothing in the log about the key that could not be revoked")

@@ -22,20 +22,20 @@ import (
 	"fanfare/internal/store"
 )
 
-// full says that the long forms of the drills are wanted.
-var full = os.Getenv("FANFARE_DRILL") == "full"
+// fullDrill says that the long forms of the drills are wanted.
+var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
 
 const day = 24 * time.Hour
 
-// limits gives the starter plan other numbers.
-func limits(l ratelimit.Limits) func(*app.Config) {
+// withStarterLimits gives the starter plan other numbers.
+func withStarterLimits(l ratelimit.Limits) func(*app.Config) {
 	return func(c *app.Config) { c.Limits[account.Starter] = l }
 }
 
-// rates are the rate headers of an answer.
-type rates struct{ limit, remaining, reset, retryAfter int64 }
+// rateHeaders are the rate headers of an answer.
+type rateHeaders struct{ limit, remaining, reset, retryAfter int64 }
 
-func ratesOf(t testing.TB, h http.Header) rates {
+func rateHeadersOf(t testing.TB, h http.Header) rateHeaders {
 	t.Helper()
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(h.Get(name), 10, 64)
@@ -44,7 +44,7 @@ func ratesOf(t testing.TB, h http.Header) rates {
 		}
 		return n
 	}
-	r := rates{limit: number("X-RateLimit-Limit"), remaining: number("X-RateLimit-Remaining"), reset: number("X-RateLimit-Reset")}
+	r := rateHeaders{limit: number("X-RateLimit-Limit"), remaining: number("X-RateLimit-Remaining"), reset: number("X-RateLimit-Reset")}
 	if h.Get("Retry-After") != "" {
 		r.retryAfter = number("Retry-After")
 	}
@@ -54,18 +54,18 @@ func ratesOf(t testing.TB, h http.Header) rates {
 	return r
 }
 
-// spent is how many requests a call cost its workspace, which must have a
+// requestCost is how many requests a call cost its workspace, which must have a
 // minute policy and an open window.
-func spent(t testing.TB, c *fanfaretest.Client, call func()) int64 {
+func requestCost(t testing.TB, c *fanfaretest.Client, call func()) int64 {
 	t.Helper()
-	left := func() int64 { return ratesOf(t, c.Do("GET", "/v1", nil).Want(200).Header).remaining }
+	left := func() int64 { return rateHeadersOf(t, c.Do("GET", "/v1", nil).Want(200).Header).remaining }
 	before := left()
 	call()
 	return before - left() - 1
 }
 
-// request makes a request that is not checked against the contract.
-func request(ctx context.Context, c *fanfaretest.Client, method, target string, body io.Reader, headers ...string) *http.Request {
+// newRequest makes a request that is not checked against the contract.
+func newRequest(ctx context.Context, c *fanfaretest.Client, method, target string, body io.Reader, headers ...string) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, method, "https://fanfare.test"+target, body)
 	r.RequestURI, r.RemoteAddr = target, c.From
 	if c.Key != "" {
@@ -81,23 +81,23 @@ func request(ctx context.Context, c *fanfaretest.Client, method, target string, 
 	return r
 }
 
-// serve lets the service answer a request.
-func serve(w *fanfaretest.World, r *http.Request) *httptest.ResponseRecorder {
+// serveRequest lets the service answer a request.
+func serveRequest(w *fanfaretest.World, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.App.API.ServeHTTP(rec, r)
 	return rec
 }
 
-// hold starts a request that stays in the middle of its body until it is
+// holdRequest starts a request that stays in the middle of its body until it is
 // released. When hold returns the service is working on it.
-func hold(t testing.TB, c *fanfaretest.Client) (release func() *httptest.ResponseRecorder) {
+func holdRequest(t testing.TB, c *fanfaretest.Client) (release func() *httptest.ResponseRecorder) {
 	t.Helper()
 	body, more := io.Pipe()
-	r := request(t.Context(), c, "POST", "/v1/campaigns", body)
+	r := newRequest(t.Context(), c, "POST", "/v1/campaigns", body)
 	r.ContentLength = -1
 	done := make(chan *httptest.ResponseRecorder, 1)
 	go func() {
-		done <- serve(c.World, r)
+		done <- serveRequest(c.World, r)
 		_ = body.Close()
 	}()
 	if _, err := more.Write([]byte(`{"name":`)); err != nil {
@@ -113,40 +113,40 @@ func hold(t testing.TB, c *fanfaretest.Client) (release func() *httptest.Respons
 	}
 }
 
-// watched is an engine that counts what it is asked.
-type watched struct {
+// countingEngine is an engine that counts what it is asked.
+type countingEngine struct {
 	store.Engine
 	reads atomic.Int64
 }
 
-func (w *watched) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
+func (w *countingEngine) Query(ctx context.Context, query string, args ...any) (*store.Rows, error) {
 	w.reads.Add(1)
 	return w.Engine.Query(ctx, query, args...)
 }
 
-// campaign makes a draft and returns its path.
-func campaign(c *fanfaretest.Client, name string) string {
+// createDraft makes a draft and returns its path.
+func createDraft(c *fanfaretest.Client, name string) string {
 	c.World.T.Helper()
 	return "/v1/campaigns/" + c.Do("POST", "/v1/campaigns", map[string]any{"name": name}).Want(201).ID()
 }
 
-// revoked tells why a key was revoked, "" when it is not.
-func revoked(t testing.TB, w *fanfaretest.World, secret string) string {
+// revokeReason tells why a key was revoked, "" when it is not.
+func revokeReason(t testing.TB, w *fanfaretest.World, secret string) string {
 	t.Helper()
-	return holder(t, w, secret).Key.Reason
+	return callerOf(t, w, secret).Key.Reason
 }
 
-// plain sends a request that did not come over TLS.
-func plain(w *fanfaretest.World, r *http.Request, mayRevoke bool) *httptest.ResponseRecorder {
+// sendPlain sends a request that did not come over TLS.
+func sendPlain(w *fanfaretest.World, r *http.Request, mayRevoke bool) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.App.API.ServePlain(rec, r, mayRevoke)
 	return rec
 }
 
-func has(b []byte, text string) bool { return bytes.Contains(b, []byte(text)) }
+func contains(b []byte, text string) bool { return bytes.Contains(b, []byte(text)) }
 
-// holder returns who holds a key.
-func holder(t testing.TB, w *fanfaretest.World, secret string) *account.Caller {
+// callerOf returns who holds a key.
+func callerOf(t testing.TB, w *fanfaretest.World, secret string) *account.Caller {
 	t.Helper()
 	c, err := w.App.Gate.Caller(context.Background(), account.HashSecret(secret))
 	if err != nil {

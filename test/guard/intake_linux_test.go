@@ -17,13 +17,13 @@ import (
 	"fanfare/test/program"
 )
 
-// memoryOfDrill is what the server and the processes that it starts may use.
-const memoryOfDrill = 1 << 30
+// drillMemory is what the server and the processes that it starts may use.
+const drillMemory = 1 << 30
 
-// confined makes a control group with that much memory and returns a program
+// memoryLimitedProgram makes a control group with that much memory and returns a program
 // that runs the server in it. Without the right to make one there is only the
 // measurement, which is made in both cases.
-func confined(t *testing.T) (binary string, kernel bool) {
+func memoryLimitedProgram(t *testing.T) (binary string, kernel bool) {
 	t.Helper()
 	binary = program.Build(t)
 	groups, err := os.ReadFile("/proc/self/cgroup")
@@ -49,9 +49,9 @@ func confined(t *testing.T) (binary string, kernel bool) {
 		}
 		t.Cleanup(func() {
 			// It is empty a moment after its last process has ended.
-			eventually(t, "the control group to be empty", func() bool { return os.Remove(group) == nil })
+			waitUntil(t, "the control group to be empty", func() bool { return os.Remove(group) == nil })
 		})
-		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(memoryOfDrill)), 0) != nil {
+		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(drillMemory)), 0) != nil {
 			continue
 		}
 		script := filepath.Join(t.TempDir(), "confined")
@@ -64,8 +64,8 @@ func confined(t *testing.T) (binary string, kernel bool) {
 	return binary, false
 }
 
-// resident is how much memory a process and its children have, in bytes.
-func resident(pid int) int64 {
+// residentBytes is how much memory a process and its children have, in bytes.
+func residentBytes(pid int) int64 {
 	total := int64(0)
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")
@@ -78,21 +78,21 @@ func resident(pid int) int64 {
 		list, _ := os.ReadFile(task)
 		for child := range strings.FieldsSeq(string(list)) {
 			n, _ := strconv.Atoi(child)
-			total += resident(n)
+			total += residentBytes(n)
 		}
 	}
 	return total
 }
 
-// watch measures the memory of a server until it is stopped.
-func watch(s *program.Server) (stop func() int64) {
+// watchMemory measures the memory of a server until it is stopped.
+func watchMemory(s *program.Server) (stop func() int64) {
 	done, most := make(chan struct{}), make(chan int64)
 	go func() {
 		highest := int64(0)
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			highest = max(highest, resident(s.PID()))
+			highest = max(highest, residentBytes(s.PID()))
 			select {
 			case <-tick.C:
 			case <-done:
@@ -104,10 +104,10 @@ func watch(s *program.Server) (stop func() int64) {
 	return func() int64 { close(done); return <-most }
 }
 
-// bomb is a body that is small and would become large.
-type bomb struct{ name, target, mediaType, body string }
+// compressionBomb is a body that is small and would become large.
+type compressionBomb struct{ name, target, mediaType, body string }
 
-func bombs(t *testing.T) []bomb {
+func compressionBombs(t *testing.T) []compressionBomb {
 	t.Helper()
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -124,8 +124,10 @@ func bombs(t *testing.T) []bomb {
 		fmt.Fprintf(&members, `"k%06d":1,`, i)
 	}
 	const size = 25<<20 - 100
-	file := func(name, mediaType, body string) bomb { return bomb{name, "/v1/imports", mediaType, body} }
-	return []bomb{
+	file := func(name, mediaType, body string) compressionBomb {
+		return compressionBomb{name, "/v1/imports", mediaType, body}
+	}
+	return []compressionBomb{
 		file("2,000 rows of one text of 1 MB", "application/vnd.apache.parquet", read("text.parquet")),
 		file("2,000 rows of the same bytes", "application/vnd.apache.parquet", read("bytes.parquet")),
 		file("a footer that lies", "application/vnd.apache.parquet", string(lying)),
@@ -144,15 +146,15 @@ func bombs(t *testing.T) []bomb {
 // and another tenant is served meanwhile.
 func TestDrillBombs(t *testing.T) {
 	rounds, senders := 1, 2
-	if full {
+	if fullDrill {
 		rounds, senders = 20, 4
 	}
-	program, kernel := confined(t)
-	s := startDrill(t, program)
-	hostile, other := s.tenant("Hostile"), s.tenant("Other")
-	stop := watch(s.Server)
-	list := bombs(t)
-	work := make(chan bomb, rounds*len(list))
+	program, kernel := memoryLimitedProgram(t)
+	s := startDrillServer(t, program)
+	hostile, other := s.createWorkspace("Hostile"), s.createWorkspace("Other")
+	stop := watchMemory(s.Server)
+	list := compressionBombs(t)
+	work := make(chan compressionBomb, rounds*len(list))
 	for range rounds {
 		for _, b := range list {
 			work <- b
@@ -177,9 +179,9 @@ func TestDrillBombs(t *testing.T) {
 	}
 	wg.Wait()
 	most := stop()
-	t.Logf("bombs %d refused, memory %d MiB of %d, limited by the kernel: %v", served.Load(), most>>20, memoryOfDrill>>20, kernel)
-	if most > memoryOfDrill {
-		t.Errorf("got %d MiB of memory used, want at most %d", most>>20, memoryOfDrill>>20)
+	t.Logf("bombs %d refused, memory %d MiB of %d, limited by the kernel: %v", served.Load(), most>>20, drillMemory>>20, kernel)
+	if most > drillMemory {
+		t.Errorf("got %d MiB of memory used, want at most %d", most>>20, drillMemory>>20)
 	}
 	if s.Ended() {
 		t.Fatal("the server has ended")

@@ -24,14 +24,14 @@ type drillServer struct {
 	t *testing.T
 }
 
-// startDrill starts a server whose limits are out of the way.
-func startDrill(t *testing.T, binary string, args ...string) *drillServer {
+// startDrillServer starts a server whose limits are out of the way.
+func startDrillServer(t *testing.T, binary string, args ...string) *drillServer {
 	t.Helper()
 	return &drillServer{program.Start(t, program.Options{Binary: binary, Args: append([]string{"--limits", "growth=1000000/0/250,starter=1000000/0/10"}, args...)}), t}
 }
 
-// tenant makes a workspace and returns a key.
-func (s *drillServer) tenant(name string, more ...string) string {
+// createWorkspace makes a workspace and returns a key.
+func (s *drillServer) createWorkspace(name string, more ...string) string {
 	s.t.Helper()
 	args := append([]string{"workspace", "create", "--name", name, "--owner", strings.ToLower(name) + "@example.com", "--json"}, more...)
 	if len(more) == 0 {
@@ -88,8 +88,8 @@ func (s *drillServer) dial() net.Conn {
 	return c
 }
 
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
+// waitUntil waits until something is so.
+func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	end := time.Now().Add(2 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -112,11 +112,11 @@ const oneRow = `[{"date":"2026-11-01","clicks":1}]`
 func TestDrillStalledUploads(t *testing.T) {
 	t.Parallel()
 	stalled := 200
-	if full {
+	if fullDrill {
 		stalled = 240
 	}
-	s := startDrill(t, "")
-	hostile, other := s.tenant("Hostile"), s.tenant("Other")
+	s := startDrillServer(t, "")
+	hostile, other := s.createWorkspace("Hostile"), s.createWorkspace("Other")
 	var conns []net.Conn
 	sent := 24 << 20
 	for range stalled {
@@ -157,11 +157,11 @@ func TestDrillStalledUploads(t *testing.T) {
 func TestDrillSlowReaders(t *testing.T) {
 	t.Parallel()
 	readers, timeout := 200, "1s"
-	if full {
+	if fullDrill {
 		timeout = "30s"
 	}
-	s := startDrill(t, "", "--write-timeout", timeout)
-	key := s.tenant("Slow", "--plan", "starter")
+	s := startDrillServer(t, "", "--write-timeout", timeout)
+	key := s.createWorkspace("Slow", "--plan", "starter")
 	for i := range 100 {
 		body := fmt.Sprintf(`{"name":"Campaign %d","description":%q}`, i, strings.Repeat("long ", 200))
 		if status, text := s.Call(key, http.MethodPost, "/v1/campaigns", body); status != http.StatusCreated {
@@ -182,7 +182,7 @@ func TestDrillSlowReaders(t *testing.T) {
 				return
 			}
 			// Whoever is cut off cannot send for long.
-			eventually(t, fmt.Sprintf("reader %d to be disconnected", i), func() bool {
+			waitUntil(t, fmt.Sprintf("reader %d to be disconnected", i), func() bool {
 				_, err := io.WriteString(c, "GET ")
 				return err != nil
 			})
@@ -202,7 +202,7 @@ func TestDrillSlowReaders(t *testing.T) {
 func TestDrillIdleConnections(t *testing.T) {
 	t.Parallel()
 	const most = 500
-	s := startDrill(t, "", "--max-connections", strconv.Itoa(most))
+	s := startDrillServer(t, "", "--max-connections", strconv.Itoa(most))
 	for i := range most + 50 {
 		c := s.dial()
 		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {

@@ -44,24 +44,24 @@ func TestK3Header(t *testing.T) {
 		{"something after it", []string{"Authorization: Bearer " + a.Key + " x"}, 401, "invalid_api_key"},
 		{"quoted", []string{`Authorization: Bearer "` + a.Key + `"`}, 401, "invalid_api_key"},
 		{"unknown", []string{"Authorization: Bearer " + unknown}, 401, "invalid_api_key"},
-		{"bad checksum", []string{"Authorization: Bearer " + a.Key[:40] + other(a.Key[40])}, 401, "invalid_api_key"},
+		{"bad checksum", []string{"Authorization: Bearer " + a.Key[:40] + otherCharacter(a.Key[40])}, 401, "invalid_api_key"},
 	}
 	for _, tt := range tests {
-		rec := serve(w, request(t.Context(), w.Client(""), "GET", "/v1/me", nil, tt.headers...))
-		if rec.Code != tt.status || tt.code != "" && !has(rec.Body.Bytes(), `"code":"`+tt.code+`"`) {
+		rec := serveRequest(w, newRequest(t.Context(), w.Client(""), "GET", "/v1/me", nil, tt.headers...))
+		if rec.Code != tt.status || tt.code != "" && !contains(rec.Body.Bytes(), `"code":"`+tt.code+`"`) {
 			t.Errorf("%s: got %d %s, want %d %s", tt.name, rec.Code, rec.Body, tt.status, tt.code)
 		}
 		if got := rec.Header().Get("WWW-Authenticate"); (got != "") != (tt.status == 401) {
 			t.Errorf("%s: got WWW-Authenticate %q", tt.name, got)
 		}
 	}
-	if got := revoked(t, w, a.Key); got != "" {
+	if got := revokeReason(t, w, a.Key); got != "" {
 		t.Errorf("got the key revoked: %s", got)
 	}
 }
 
-// other returns another letter.
-func other(c byte) string {
+// otherCharacter returns another letter.
+func otherCharacter(c byte) string {
 	if c == 'x' {
 		return "y"
 	}
@@ -115,14 +115,14 @@ func TestK3Query(t *testing.T) {
 				c.Key = secret
 			}
 			c.From = tt.from
-			rec := serve(w, request(t.Context(), c, "GET", fmt.Sprintf(tt.target, secret), nil))
-			if rec.Code != tt.status || !has(rec.Body.Bytes(), `"code":"`+tt.code+`"`) {
+			rec := serveRequest(w, newRequest(t.Context(), c, "GET", fmt.Sprintf(tt.target, secret), nil))
+			if rec.Code != tt.status || !contains(rec.Body.Bytes(), `"code":"`+tt.code+`"`) {
 				t.Errorf("got %d %s, want %d %s", rec.Code, rec.Body, tt.status, tt.code)
 			}
-			if has(rec.Body.Bytes(), secret) {
+			if contains(rec.Body.Bytes(), secret) {
 				t.Errorf("got the key in the answer: %s", rec.Body)
 			}
-			if got := revoked(t, w, secret); got != tt.reason {
+			if got := revokeReason(t, w, secret); got != tt.reason {
 				t.Errorf("got revoked for %q, want %q", got, tt.reason)
 			}
 			if log := w.Log.String(); !strings.Contains(log, "an API key was sent where others can read it") || strings.Contains(log, secret) {
@@ -280,7 +280,7 @@ func TestK8RevokedAtOnce(t *testing.T) {
 					begun <- struct{}{}
 					for {
 						after := acknowledged.Load()
-						rec := serve(w, request(t.Context(), c, "GET", "/v1", nil))
+						rec := serveRequest(w, newRequest(t.Context(), c, "GET", "/v1", nil))
 						if after && rec.Code != 401 {
 							t.Errorf("got %d after the revocation was acknowledged, want 401", rec.Code)
 						}
@@ -293,7 +293,7 @@ func TestK8RevokedAtOnce(t *testing.T) {
 			for range 8 {
 				<-begun
 			}
-			if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, holder(t, w, c.Key).Key.ID, "stolen"); err != nil {
+			if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, callerOf(t, w, c.Key).Key.ID, "stolen"); err != nil {
 				t.Error(err)
 			}
 			acknowledged.Store(true)
@@ -308,8 +308,8 @@ func TestK8InFlight(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Growth)
 	c := a.As(account.Editor)
-	release := hold(t, c)
-	if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, holder(t, w, c.Key).Key.ID, "stolen"); err != nil {
+	release := holdRequest(t, c)
+	if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, callerOf(t, w, c.Key).Key.ID, "stolen"); err != nil {
 		t.Fatal(err)
 	}
 	c.Do("GET", "/v1", nil).WantError(401, "api_key_revoked")

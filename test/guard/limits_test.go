@@ -28,8 +28,8 @@ func TestR1Minute(t *testing.T) {
 		w.Clock.Advance(123_456_789 * time.Nanosecond)
 		opened := w.Clock.Now()
 		for i := range 60 {
-			got := ratesOf(t, a.Do("GET", "/v1/campaigns", nil).Want(200).Header)
-			want := rates{limit: 60, remaining: int64(59 - i), reset: opened.Add(time.Minute).Unix() + 1}
+			got := rateHeadersOf(t, a.Do("GET", "/v1/campaigns", nil).Want(200).Header)
+			want := rateHeaders{limit: 60, remaining: int64(59 - i), reset: opened.Add(time.Minute).Unix() + 1}
 			if got != want {
 				t.Fatalf("request %d: got %+v, want %+v", i+1, got, want)
 			}
@@ -40,12 +40,12 @@ func TestR1Minute(t *testing.T) {
 		if e.Details[0].Code != "minute" || e.Details[0].Meta["limit"] != 60.0 || e.Details[0].Meta["retry_after"] != 6.0 {
 			t.Errorf("got %+v, want the policy minute, its limit and 6 seconds", e.Details)
 		}
-		got := ratesOf(t, res.Header)
+		got := rateHeadersOf(t, res.Header)
 		if got.remaining != 0 || got.retryAfter != 6 {
 			t.Errorf("got %+v, want nothing left and Retry-After 6", got)
 		}
 		w.Clock.Advance(time.Duration(got.retryAfter) * time.Second)
-		if got := ratesOf(t, a.Do("GET", "/v1/campaigns", nil).Want(200).Header); got.remaining != 59 {
+		if got := rateHeadersOf(t, a.Do("GET", "/v1/campaigns", nil).Want(200).Header); got.remaining != 59 {
 			t.Errorf("got %+v, want a new window", got)
 		}
 	})
@@ -63,11 +63,11 @@ func TestR1Together(t *testing.T) {
 		for range 20 {
 			wg.Go(func() {
 				for range 10 {
-					rec := serve(w, request(t.Context(), a.Client, "GET", "/v1/me", nil))
+					rec := serveRequest(w, newRequest(t.Context(), a.Client, "GET", "/v1/me", nil))
 					mu.Lock()
 					answers[rec.Code]++
 					if rec.Code == 200 {
-						left[ratesOf(t, rec.Header()).remaining]++
+						left[rateHeadersOf(t, rec.Header()).remaining]++
 					}
 					mu.Unlock()
 				}
@@ -93,31 +93,31 @@ func TestR2Scope(t *testing.T) {
 		a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
 		second.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
 		a.As(account.Owner).Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
-		if got := ratesOf(t, b.Do("GET", "/v1", nil).Want(200).Header); got.remaining != 59 {
+		if got := rateHeadersOf(t, b.Do("GET", "/v1", nil).Want(200).Header); got.remaining != 59 {
 			t.Errorf("got %+v for another workspace, want 59 left", got)
 		}
 	})
 }
 
-// brokenEvents fails in every way an operation can.
-type brokenEvents struct {
+// failingEvents fails in every way an operation can.
+type failingEvents struct {
 	httpapi.Events
 	fault error
 	panic bool
 }
 
-func (b *brokenEvents) List(context.Context, ident.ID, page.Query) (page.Page, error) {
+func (b *failingEvents) List(context.Context, ident.ID, page.Query) (page.Page, error) {
 	if b.panic {
 		panic("a bug")
 	}
 	return page.Page{}, b.fault
 }
 
-func (b *brokenEvents) Doc(context.Context, ident.ID, ident.ID, bool) (record.Doc, error) {
+func (b *failingEvents) Doc(context.Context, ident.ID, ident.ID, bool) (record.Doc, error) {
 	return record.Doc{}, b.fault
 }
 
-func noDisk() error {
+func diskError() error {
 	f := fault.New(fault.Unavailable, "No disk.")
 	f.RetryAfter = time.Second
 	return f
@@ -128,9 +128,9 @@ func TestR3Counting(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Growth)
 		viewer := a.As(account.Viewer)
-		path := campaign(a.Client, "One")
+		path := createDraft(a.Client, "One")
 		etag := a.Do("GET", path, nil).Want(200).Header.Get("ETag")
-		broken := &brokenEvents{Events: w.App.API.Events}
+		broken := &failingEvents{Events: w.App.API.Events}
 		fails := func(f error) func() {
 			return func() {
 				broken.fault = f
@@ -166,11 +166,11 @@ func TestR3Counting(t *testing.T) {
 			{"401", func() { w.Client("").Do("GET", path, nil).Want(401) }, 0},
 			{"health and documents", func() {
 				for _, p := range []string{"/healthz", "/readyz", "/docs", "/docs/errors", "/openapi/v1.yaml"} {
-					serve(w, request(t.Context(), a.Client, "GET", p, nil))
+					serveRequest(w, newRequest(t.Context(), a.Client, "GET", p, nil))
 				}
 			}, 0},
 			{"500 is given back", fails(errors.New("a bug")), 0},
-			{"503 is given back", fails(noDisk()), 0},
+			{"503 is given back", fails(diskError()), 0},
 			{"a panic is given back", func() {
 				broken.panic, w.App.API.Events = true, broken
 				defer func() { w.App.API.Events, broken.panic = broken.Events, false }()
@@ -181,11 +181,11 @@ func TestR3Counting(t *testing.T) {
 				cancel()
 				broken.fault, w.App.API.Events = context.Canceled, broken
 				defer func() { w.App.API.Events = broken.Events }()
-				serve(w, request(ctx, a.Client, "GET", "/v1/events", nil))
+				serveRequest(w, newRequest(ctx, a.Client, "GET", "/v1/events", nil))
 			}, 1},
 		}
 		for _, tt := range tests {
-			if got := spent(t, a.Client, tt.call); got != tt.want {
+			if got := requestCost(t, a.Client, tt.call); got != tt.want {
 				// A shared counter cannot be asked by a caller who is gone.
 				if tt.name == "a caller who hangs up has spent it" && !w.App.Engine.Traits().Exclusive {
 					continue
@@ -227,12 +227,12 @@ func TestR3RefusedIsFree(t *testing.T) {
 func TestR4R5R6Headers(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		type heads struct {
-			rates
+			rateHeaders
 			state, policy string
 		}
 		get := func(c *fanfaretest.Client) heads {
 			h := c.Do("GET", "/v1/me", nil).Header
-			return heads{ratesOf(t, h), h.Get("RateLimit"), h.Get("RateLimit-Policy")}
+			return heads{rateHeadersOf(t, h), h.Get("RateLimit"), h.Get("RateLimit-Policy")}
 		}
 		midnight := fanfaretest.Start.Truncate(day).Add(day).Unix()
 		minute := fanfaretest.Start.Add(time.Minute).Unix()
@@ -242,28 +242,28 @@ func TestR4R5R6Headers(t *testing.T) {
 			want   []heads
 		}{
 			{"minute is smaller", ratelimit.Limits{PerMinute: 2, PerDay: 9}, []heads{
-				{rates{2, 1, minute, 0}, `"minute";r=1;t=60, "day";r=8;t=43200`, `"minute";q=2;w=60, "day";q=9;w=86400`},
-				{rates{2, 0, minute, 0}, `"minute";r=0;t=60, "day";r=7;t=43200`, `"minute";q=2;w=60, "day";q=9;w=86400`},
-				{rates{2, 0, minute, 60}, `"minute";r=0;t=60, "day";r=7;t=43200`, `"minute";q=2;w=60, "day";q=9;w=86400`},
+				{rateHeaders{2, 1, minute, 0}, `"minute";r=1;t=60, "day";r=8;t=43200`, `"minute";q=2;w=60, "day";q=9;w=86400`},
+				{rateHeaders{2, 0, minute, 0}, `"minute";r=0;t=60, "day";r=7;t=43200`, `"minute";q=2;w=60, "day";q=9;w=86400`},
+				{rateHeaders{2, 0, minute, 60}, `"minute";r=0;t=60, "day";r=7;t=43200`, `"minute";q=2;w=60, "day";q=9;w=86400`},
 			}},
 			{"day is smaller", ratelimit.Limits{PerMinute: 9, PerDay: 1}, []heads{
-				{rates{1, 0, midnight, 0}, `"minute";r=8;t=60, "day";r=0;t=43200`, `"minute";q=9;w=60, "day";q=1;w=86400`},
-				{rates{1, 0, midnight, 43200}, `"minute";r=8;t=60, "day";r=0;t=43200`, `"minute";q=9;w=60, "day";q=1;w=86400`},
+				{rateHeaders{1, 0, midnight, 0}, `"minute";r=8;t=60, "day";r=0;t=43200`, `"minute";q=9;w=60, "day";q=1;w=86400`},
+				{rateHeaders{1, 0, midnight, 43200}, `"minute";r=8;t=60, "day";r=0;t=43200`, `"minute";q=9;w=60, "day";q=1;w=86400`},
 			}},
 			{"a tie shows the later", ratelimit.Limits{PerMinute: 1, PerDay: 1}, []heads{
-				{rates{1, 0, midnight, 0}, `"minute";r=0;t=60, "day";r=0;t=43200`, `"minute";q=1;w=60, "day";q=1;w=86400`},
-				{rates{1, 0, midnight, 43200}, `"minute";r=0;t=60, "day";r=0;t=43200`, `"minute";q=1;w=60, "day";q=1;w=86400`},
+				{rateHeaders{1, 0, midnight, 0}, `"minute";r=0;t=60, "day";r=0;t=43200`, `"minute";q=1;w=60, "day";q=1;w=86400`},
+				{rateHeaders{1, 0, midnight, 43200}, `"minute";r=0;t=60, "day";r=0;t=43200`, `"minute";q=1;w=60, "day";q=1;w=86400`},
 			}},
 			{"no day policy", ratelimit.Limits{PerMinute: 1}, []heads{
-				{rates{1, 0, minute, 0}, `"minute";r=0;t=60`, `"minute";q=1;w=60`},
-				{rates{1, 0, minute, 60}, `"minute";r=0;t=60`, `"minute";q=1;w=60`},
+				{rateHeaders{1, 0, minute, 0}, `"minute";r=0;t=60`, `"minute";q=1;w=60`},
+				{rateHeaders{1, 0, minute, 60}, `"minute";r=0;t=60`, `"minute";q=1;w=60`},
 			}},
 			{"no minute policy", ratelimit.Limits{PerDay: 1}, []heads{
-				{rates{1, 0, midnight, 0}, `"day";r=0;t=43200`, `"day";q=1;w=86400`},
-				{rates{1, 0, midnight, 43200}, `"day";r=0;t=43200`, `"day";q=1;w=86400`},
+				{rateHeaders{1, 0, midnight, 0}, `"day";r=0;t=43200`, `"day";q=1;w=86400`},
+				{rateHeaders{1, 0, midnight, 43200}, `"day";r=0;t=43200`, `"day";q=1;w=86400`},
 			}},
 			{"no limit is a large one", ratelimit.Limits{}, []heads{
-				{rates{1<<31 - 1, 1<<31 - 1, minute, 0}, `"minute";r=2147483647;t=60`, `"minute";q=2147483647;w=60`},
+				{rateHeaders{1<<31 - 1, 1<<31 - 1, minute, 0}, `"minute";r=2147483647;t=60`, `"minute";q=2147483647;w=60`},
 			}},
 		}
 		for _, tt := range tests {
@@ -281,13 +281,13 @@ func TestR4R5R6Headers(t *testing.T) {
 // TestR5NeverEarly: whatever fraction of a second it is, who waits as told is
 // admitted, and the two ways to say when agree.
 func TestR5NeverEarly(t *testing.T) {
-	w := fanfaretest.New(t, nil, limits(ratelimit.Limits{PerMinute: 1, PerDay: 40}))
+	w := fanfaretest.New(t, nil, withStarterLimits(ratelimit.Limits{PerMinute: 1, PerDay: 40}))
 	a := w.Tenant(account.Starter)
 	for i := range 40 {
 		w.Clock.Advance(time.Duration(i) * 77_777_777 * time.Nanosecond)
 		a.Do("GET", "/v1", nil).Want(200)
 		w.Clock.Advance(time.Duration(i) * 1_234_567_891 * time.Nanosecond)
-		got := ratesOf(t, a.Do("GET", "/v1", nil).Want(429).Header)
+		got := rateHeadersOf(t, a.Do("GET", "/v1", nil).Want(429).Header)
 		wait := w.Clock.Now().Add(time.Duration(got.retryAfter) * time.Second)
 		if ahead := wait.Sub(time.Unix(got.reset, 0)); got.retryAfter < 1 || ahead < -time.Second || ahead > time.Second {
 			t.Errorf("got %+v at %v, want Retry-After to lead to Reset", got, w.Clock.Now())
@@ -313,15 +313,15 @@ func TestR10PlanChange(t *testing.T) {
 		}
 		a.Do("GET", "/v1", nil).Want(429)
 		plan(account.Growth)
-		if got := ratesOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.limit != 300 || got.remaining != 300-61 {
+		if got := rateHeadersOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.limit != 300 || got.remaining != 300-61 {
 			t.Errorf("got %+v after the plan grew, want 239 of 300 left", got)
 		}
 		plan(account.Starter)
-		if got := ratesOf(t, a.Do("GET", "/v1", nil).Want(429).Header); got.limit != 60 || got.remaining != 0 {
+		if got := rateHeadersOf(t, a.Do("GET", "/v1", nil).Want(429).Header); got.limit != 60 || got.remaining != 0 {
 			t.Errorf("got %+v after the plan shrank, want 0 of 60 left", got)
 		}
 		plan(account.Enterprise)
-		if got := ratesOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.limit != 1000 || got.remaining != 1000-62 {
+		if got := rateHeadersOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.limit != 1000 || got.remaining != 1000-62 {
 			t.Errorf("got %+v, want 938 of 1000 left", got)
 		}
 	})

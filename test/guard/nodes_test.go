@@ -15,8 +15,8 @@ import (
 	"fanfare/internal/store/postgres"
 )
 
-// nodes boots several services on one database, with one clock.
-func nodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.World {
+// startNodes boots several services on one database, with one clock.
+func startNodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.World {
 	t.Helper()
 	url := pgtest.URL(t)
 	var list []*fanfaretest.World
@@ -37,7 +37,7 @@ func nodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.Wor
 // TestR2Nodes: three nodes together admit exactly as many requests as one.
 func TestR2Nodes(t *testing.T) {
 	t.Parallel()
-	list := nodes(t, 3, limits(ratelimit.Limits{PerMinute: 50, PerDay: 90}))
+	list := startNodes(t, 3, withStarterLimits(ratelimit.Limits{PerMinute: 50, PerDay: 90}))
 	a := list[0].Tenant(account.Starter)
 	for minute, want := range []int64{50, 40, 0} {
 		var admitted, refused atomic.Int64
@@ -46,7 +46,7 @@ func TestR2Nodes(t *testing.T) {
 			wg.Go(func() {
 				w := list[g%3]
 				for range 20 {
-					switch rec := serve(w, request(t.Context(), w.Client(a.Key), "GET", "/v1/me", nil)); rec.Code {
+					switch rec := serveRequest(w, newRequest(t.Context(), w.Client(a.Key), "GET", "/v1/me", nil)); rec.Code {
 					case 200:
 						admitted.Add(1)
 					case 429:
@@ -69,7 +69,7 @@ func TestR2Nodes(t *testing.T) {
 // request and on every other node within a second.
 func TestK8Nodes(t *testing.T) {
 	t.Parallel()
-	list := nodes(t, 2)
+	list := startNodes(t, 2)
 	here, there := list[0], list[1]
 	a := here.Tenant(account.Growth)
 	_, err := here.App.Accounts.AddMember(t.Context(), fanfaretest.Operator, a.Workspace, "bob@example.com", "editor", false)

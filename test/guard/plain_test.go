@@ -56,16 +56,16 @@ func TestS4Plain(t *testing.T) {
 				headers = tt.headers(secret)
 			}
 			target := strings.ReplaceAll(tt.target, "%", secret)
-			rec := plain(w, request(t.Context(), c, "POST", target, strings.NewReader("{}"), headers...), tt.mayRevoke)
+			rec := sendPlain(w, newRequest(t.Context(), c, "POST", target, strings.NewReader("{}"), headers...), tt.mayRevoke)
 			wantRefused(t, rec.Code, rec.Header(), rec.Body.Bytes(), tt.want)
-			if has(rec.Body.Bytes(), secret) || strings.Contains(w.Log.String(), secret) {
+			if contains(rec.Body.Bytes(), secret) || strings.Contains(w.Log.String(), secret) {
 				t.Errorf("got the key in the answer or the log: %s %s", rec.Body, w.Log)
 			}
 			reason := ""
 			if tt.want {
 				reason = "sent_in_cleartext"
 			}
-			if got := revoked(t, w, secret); got != reason {
+			if got := revokeReason(t, w, secret); got != reason {
 				t.Errorf("got revoked for %q, want %q", got, reason)
 			}
 			events := a.Do("GET", "/v1/events?type=api_key.revoked", nil).Want(200).List().Data
@@ -107,14 +107,14 @@ func TestS4Unknown(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Growth)
 	gone := a.As(account.Editor).Key
-	if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, holder(t, w, gone).Key.ID, "before"); err != nil {
+	if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, callerOf(t, w, gone).Key.ID, "before"); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{account.NewSecret(rand.Reader), "fanf_" + strings.Repeat("0", 36), gone} {
-		rec := plain(w, request(t.Context(), w.Client(key), "GET", "/v1/me", nil), true)
+		rec := sendPlain(w, newRequest(t.Context(), w.Client(key), "GET", "/v1/me", nil), true)
 		wantRefused(t, rec.Code, rec.Header(), rec.Body.Bytes(), false)
 	}
-	if got := revoked(t, w, gone); got != "before" {
+	if got := revokeReason(t, w, gone); got != "before" {
 		t.Errorf("got reason %q, want before", got)
 	}
 }
@@ -123,7 +123,7 @@ func TestS4Unknown(t *testing.T) {
 func TestS4Many(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a, b := w.Tenant(account.Growth), w.Tenant(account.Growth)
-	rec := plain(w, request(t.Context(), a.Client, "GET", "/v1/me?other="+b.Key, nil), true)
+	rec := sendPlain(w, newRequest(t.Context(), a.Client, "GET", "/v1/me?other="+b.Key, nil), true)
 	wantRefused(t, rec.Code, rec.Header(), rec.Body.Bytes(), true)
 	a.Do("GET", "/v1", nil).WantError(401, "api_key_revoked")
 	b.Do("GET", "/v1", nil).WantError(401, "api_key_revoked")
@@ -140,9 +140,9 @@ func TestS7HSTS(t *testing.T) {
 		for _, public := range []bool{true, false} {
 			w := fanfaretest.New(t, nil, func(c *app.Config) { c.HSTS = public })
 			for _, target := range []string{"/healthz", "/v1/me", "/nothing"} {
-				r := request(t.Context(), w.Client(""), "GET", target, nil)
+				r := newRequest(t.Context(), w.Client(""), "GET", target, nil)
 				r.Host = host
-				got := serve(w, r).Header().Get("Strict-Transport-Security")
+				got := serveRequest(w, r).Header().Get("Strict-Transport-Security")
 				if wanted := want && public; (got == "max-age=63072000; includeSubDomains") != wanted || (got != "") != wanted {
 					t.Errorf("%s at %q, public %v: got %q, want it %v", target, host, public, got, wanted)
 				}

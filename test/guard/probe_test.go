@@ -23,19 +23,19 @@ import (
 type prober struct {
 	t      *testing.T
 	world  *fanfaretest.World
-	a, b   *household
+	a, b   *busyTenant
 	role   string
 	client *fanfaretest.Client
-	// every is which share of the probes is made: one in so many.
-	every, turn     int
-	probes, missing int
-	reused          int // Idempotency-Keys
+	// sampleEvery is which share of the probes is made: one in so many.
+	sampleEvery, turn int
+	probes, missing   int
+	reusedKeys        int // Idempotency-Keys
 }
 
 // skip leaves out all but one in so many.
 func (p *prober) skip() bool {
 	p.turn++
-	return p.turn%p.every != 0
+	return p.turn%p.sampleEvery != 0
 }
 
 // call makes one request and returns everything of the answer that may not
@@ -43,7 +43,7 @@ func (p *prober) skip() bool {
 // name is taken out of the answer.
 func (p *prober) call(method, target string, body any, named string, headers ...string) string {
 	var reader io.Reader
-	bytesOf, isFile := body.(file)
+	bytesOf, isFile := body.(mediaBody)
 	if body != nil {
 		raw, ok := body.(string)
 		switch {
@@ -58,11 +58,11 @@ func (p *prober) call(method, target string, body any, named string, headers ...
 		}
 		reader = strings.NewReader(raw)
 	}
-	r := request(p.t.Context(), p.client, method, target, reader, headers...)
+	r := newRequest(p.t.Context(), p.client, method, target, reader, headers...)
 	if isFile {
 		r.Header.Set("Content-Type", bytesOf.media)
 	}
-	rec := serve(p.world, r)
+	rec := serveRequest(p.world, r)
 	p.probes++
 	if rec.Code == http.StatusNotFound && bytes.Contains(rec.Body.Bytes(), []byte(`"not_found"`)) {
 		p.missing++
@@ -93,21 +93,21 @@ func (p *prober) call(method, target string, body any, named string, headers ...
 	return text
 }
 
-// same fails unless an answer is that of something which never existed.
-func (p *prober) same(what, want, got string) {
+// mustEqual fails unless an answer is that of something which never existed.
+func (p *prober) mustEqual(what, want, got string) {
 	if got != want {
 		p.t.Fatalf("%s as %s:\n got %s\nwant %s", what, p.role, got, want)
 	}
 }
 
-// fresh makes an id that nobody has.
-func (p *prober) fresh(prefix string) string {
+// newID makes an id that nobody has.
+func (p *prober) newID(prefix string) string {
 	return string(ident.New(prefix, p.world.Clock.Now(), rand.Reader))
 }
 
-// strangers are ids that name nothing in this workspace: foreign ones of the
+// foreignIDs are ids that name nothing in this workspace: foreign ones of the
 // right and of every other kind, never issued ones, and what is no id at all.
-func (p *prober) strangers(prefix string) []string {
+func (p *prober) foreignIDs(prefix string) []string {
 	foreign := p.b.ids[prefix]
 	if len(foreign) == 0 {
 		p.t.Fatalf("the other tenant has no %s_…: no operation of the contract made one from its examples", prefix)
@@ -119,13 +119,13 @@ func (p *prober) strangers(prefix string) []string {
 		}
 	}
 	one := foreign[0]
-	return append(list, p.fresh(prefix), p.fresh(prefix), p.fresh("xyz"), strings.ToUpper(one), one[:len(one)-1], one+"0", one+"%20", one+"%00",
+	return append(list, p.newID(prefix), p.newID(prefix), p.newID("xyz"), strings.ToUpper(one), one[:len(one)-1], one+"0", one+"%20", one+"%00",
 		one+"%2F", one[:4]+"8"+one[5:], prefix+"_", prefix, "x", "0", "null", "%2F", "%C3%A9", "..%2F"+one, strings.Repeat("9", 300), one+"%3F", one+";a=b", "*")
 }
 
-// paths names strangers in the path, with every example body and with every
+// probePaths names strangers in the path, with every example body and with every
 // header that could tell something about a record.
-func (p *prober) paths(op *fanfaretest.Operation) {
+func (p *prober) probePaths(op *fanfaretest.Operation) {
 	names := inBraces.FindAllString(op.Path, -1)
 	for at, name := range names {
 		pattern := op.Path
@@ -139,7 +139,7 @@ func (p *prober) paths(op *fanfaretest.Operation) {
 			}
 		}
 		prefix := prefixOf(p.t, op, name)
-		payloads := append(bodies(op), map[string]any{}, map[string]any{"nonsense": true}, `{"broken":`)
+		payloads := append(exampleBodies(op), map[string]any{}, map[string]any{"nonsense": true}, `{"broken":`)
 		if op.RequestBody == nil {
 			payloads = []any{nil}
 		}
@@ -152,22 +152,22 @@ func (p *prober) paths(op *fanfaretest.Operation) {
 			headers = append(headers, []string{"If-Match: " + tag}, []string{"If-None-Match: " + tag})
 		}
 		if op.Method == http.MethodPost {
-			headers = append(headers, []string{"Idempotency-Key: " + p.b.once[0]}, []string{"Idempotency-Key: " + p.b.once[len(p.b.once)-1]}, []string{"Idempotency-Key: fresh"})
+			headers = append(headers, []string{"Idempotency-Key: " + p.b.idempotencyKeys[0]}, []string{"Idempotency-Key: " + p.b.idempotencyKeys[len(p.b.idempotencyKeys)-1]}, []string{"Idempotency-Key: fresh"})
 		}
 		for _, method := range methods {
 			for i, payload := range payloads {
 				for j, header := range headers {
-					if !full && i > 0 && j > 0 {
+					if !fullDrill && i > 0 && j > 0 {
 						continue
 					}
-					never := strings.Replace(pattern, name, p.fresh(prefix), 1)
+					never := strings.Replace(pattern, name, p.newID(prefix), 1)
 					want := p.call(method, never, payload, "", header...)
-					for _, id := range p.strangers(prefix) {
+					for _, id := range p.foreignIDs(prefix) {
 						if p.skip() {
 							continue
 						}
 						target := strings.Replace(pattern, name, id, 1)
-						p.same(fmt.Sprintf("%s %s %v", method, target, header), want, p.call(method, target, payload, "", header...))
+						p.mustEqual(fmt.Sprintf("%s %s %v", method, target, header), want, p.call(method, target, payload, "", header...))
 					}
 				}
 			}
@@ -175,11 +175,11 @@ func (p *prober) paths(op *fanfaretest.Operation) {
 	}
 }
 
-// queries names the other tenant's ids and words in every parameter, of a
+// probeQueries names the other tenant's ids and words in every parameter, of a
 // record of our own where the path names one.
-func (p *prober) queries(op *fanfaretest.Operation) {
+func (p *prober) probeQueries(op *fanfaretest.Operation) {
 	path := op.Path
-	if own := p.a.targets(op); len(own) > 0 {
+	if own := p.a.ownPaths(op); len(own) > 0 {
 		path = own[0]
 	}
 	for _, param := range op.Parameters() {
@@ -187,27 +187,27 @@ func (p *prober) queries(op *fanfaretest.Operation) {
 			continue
 		}
 		ask := func(value string) string {
-			target := inBraces.ReplaceAllString(path, p.fresh("cmp")) + "?" + param.Name + "=" + url.QueryEscape(value)
+			target := inBraces.ReplaceAllString(path, p.newID("cmp")) + "?" + param.Name + "=" + url.QueryEscape(value)
 			return p.call(op.Method, target, nil, url.QueryEscape(value))
 		}
 		for _, word := range []string{p.b.token, p.b.token[:10]} {
 			// Somebody's word and a word of nobody.
-			p.same(op.OperationID+"?"+param.Name, ask("zz"+strings.ToLower(rand.Text())[:len(word)-2]), ask(word))
+			p.mustEqual(op.OperationID+"?"+param.Name, ask("zz"+strings.ToLower(rand.Text())[:len(word)-2]), ask(word))
 		}
 		for prefix, ids := range p.b.ids {
-			want := ask(p.fresh(prefix))
+			want := ask(p.newID(prefix))
 			for _, id := range ids[:min(len(ids), 8)] {
 				if !p.skip() {
-					p.same(op.OperationID+"?"+param.Name, want, ask(id))
+					p.mustEqual(op.OperationID+"?"+param.Name, want, ask(id))
 				}
 			}
 		}
 	}
 }
 
-// cursors uses cursors of the other tenant, of all lists, at all lists: they
+// probeCursors uses cursors of the other tenant, of all lists, at all lists: they
 // look like damaged ones.
-func (p *prober) cursors(op *fanfaretest.Operation) {
+func (p *prober) probeCursors(op *fanfaretest.Operation) {
 	if op.Parameter("query", "cursor") == nil {
 		return
 	}
@@ -221,30 +221,30 @@ func (p *prober) cursors(op *fanfaretest.Operation) {
 			if p.role == "owner" && !strings.Contains(want, `"invalid_cursor"`) {
 				p.t.Fatalf("%s: got %s for a damaged cursor, want invalid_cursor", op.OperationID, want)
 			}
-			p.same(op.OperationID+" with a cursor of "+of, want, ask(cursor))
+			p.mustEqual(op.OperationID+" with a cursor of "+of, want, ask(cursor))
 			if own := p.a.cursors[of]; of != op.OperationID && len(own) > 0 {
-				p.same(op.OperationID+" with our own cursor of "+of, want, ask(own[0]))
+				p.mustEqual(op.OperationID+" with our own cursor of "+of, want, ask(own[0]))
 			}
 		}
 	}
 }
 
-// references names the other tenant's records in every member of a body that
+// probeReferences names the other tenant's records in every member of a body that
 // holds ids.
-func (p *prober) references(op *fanfaretest.Operation) {
+func (p *prober) probeReferences(op *fanfaretest.Operation) {
 	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
 		return
 	}
 	schema := op.RequestBody.Value.Content.Get("application/json").Schema
-	for _, place := range idPlaces(schema.Value, nil) {
-		for _, base := range bodies(op) {
-			p.refer(op, place, base)
+	for _, place := range idMembers(schema.Value, nil) {
+		for _, base := range exampleBodies(op) {
+			p.probeReference(op, place, base)
 		}
 	}
 }
 
-// refer names the other tenant's records in one member of a body.
-func (p *prober) refer(op *fanfaretest.Operation, at place, base any) {
+// probeReference names the other tenant's records in one member of a body.
+func (p *prober) probeReference(op *fanfaretest.Operation, at memberPath, base any) {
 	ask := func(target, id string) string {
 		item := map[string]any{}
 		members, _ := base.(map[string]any)
@@ -253,35 +253,35 @@ func (p *prober) refer(op *fanfaretest.Operation, at place, base any) {
 			members, _ = rows[0].(map[string]any)
 		}
 		maps.Copy(item, members)
-		put(item, at, id)
+		setMember(item, at, id)
 		if many {
 			return p.call(op.Method, target, []any{item}, id)
 		}
 		return p.call(op.Method, target, item, id)
 	}
-	for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
+	for _, target := range p.a.ownPaths(op)[:min(1, len(p.a.ownPaths(op)))] {
 		for prefix, ids := range p.b.ids {
-			want := ask(target, p.fresh(prefix))
+			want := ask(target, p.newID(prefix))
 			for _, id := range ids[:min(len(ids), 4)] {
 				if !p.skip() {
-					p.same(fmt.Sprintf("%s with %v", op.OperationID, at), want, ask(target, id))
+					p.mustEqual(fmt.Sprintf("%s with %v", op.OperationID, at), want, ask(target, id))
 				}
 			}
 		}
 	}
 }
 
-// place is the way to a member of a body; a list at its end is marked.
-type place []string
+// memberPath is the way to a member of a body; a list at its end is marked.
+type memberPath []string
 
-// idPlaces finds the members whose names say that they hold ids.
-func idPlaces(s *openapi3.Schema, at place) []place {
+// idMembers finds the members whose names say that they hold ids.
+func idMembers(s *openapi3.Schema, at memberPath) []memberPath {
 	if s == nil || len(at) > 6 {
 		return nil
 	}
-	var found []place
+	var found []memberPath
 	if s.Type.Is("array") && len(at) == 0 {
-		return idPlaces(s.Items.Value, nil)
+		return idMembers(s.Items.Value, nil)
 	}
 	for name, ref := range s.Properties {
 		here := append(slices.Clone(at), name)
@@ -291,18 +291,18 @@ func idPlaces(s *openapi3.Schema, at place) []place {
 		case strings.HasSuffix(name, "_id"), name == "id":
 			found = append(found, here)
 		default:
-			found = append(found, idPlaces(ref.Value, here)...)
+			found = append(found, idMembers(ref.Value, here)...)
 		}
 	}
 	for _, refs := range []openapi3.SchemaRefs{s.AllOf, s.AnyOf, s.OneOf} {
 		for _, ref := range refs {
-			found = append(found, idPlaces(ref.Value, at)...)
+			found = append(found, idMembers(ref.Value, at)...)
 		}
 	}
 	return found
 }
 
-func put(body map[string]any, at place, id string) {
+func setMember(body map[string]any, at memberPath, id string) {
 	switch {
 	case len(at) == 1:
 		body[at[0]] = id
@@ -311,24 +311,24 @@ func put(body map[string]any, at place, id string) {
 	default:
 		next := map[string]any{}
 		body[at[0]] = next
-		put(next, at[1:], id)
+		setMember(next, at[1:], id)
 	}
 }
 
-// repeats sends what the other tenant sent under the other tenant's
+// probeIdempotencyKeys sends what the other tenant sent under the other tenant's
 // Idempotency-Keys: nothing is replayed, and the keys are as free as new ones.
-func (p *prober) repeats(op *fanfaretest.Operation) {
+func (p *prober) probeIdempotencyKeys(op *fanfaretest.Operation) {
 	if op.Method != http.MethodPost {
 		return
 	}
 	status := func(text string) string { return text[:3] }
-	for _, target := range p.a.targets(op)[:min(1, len(p.a.targets(op)))] {
-		for _, body := range bodies(op) {
-			if p.reused == len(p.b.once) {
+	for _, target := range p.a.ownPaths(op)[:min(1, len(p.a.ownPaths(op)))] {
+		for _, body := range exampleBodies(op) {
+			if p.reusedKeys == len(p.b.idempotencyKeys) {
 				return
 			}
-			key := p.b.once[p.reused]
-			p.reused++
+			key := p.b.idempotencyKeys[p.reusedKeys]
+			p.reusedKeys++
 			// Once before, so that the record is in the state that the call
 			// leaves, then under a key of nobody and under one of theirs.
 			p.call(op.Method, target, body, "")

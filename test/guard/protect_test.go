@@ -24,12 +24,12 @@ import (
 func TestR9Concurrency(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
-		path := campaign(a.Client, "One")
-		other := campaign(a.Client, "Two")
+		path := createDraft(a.Client, "One")
+		other := createDraft(a.Client, "Two")
 		a.Do("POST", path+"/launch", nil).Want(200)
 		var running []func() *httptest.ResponseRecorder
 		for range 10 {
-			running = append(running, hold(t, a.Client))
+			running = append(running, holdRequest(t, a.Client))
 		}
 		for _, call := range []struct{ method, target string }{
 			{"GET", "/v1"}, {"GET", path}, {"POST", path + "/launch"}, {"POST", path + "/resume"}, {"PATCH", path}, {"GET", "/v1/nothing"}, {"PUT", path},
@@ -41,14 +41,14 @@ func TestR9Concurrency(t *testing.T) {
 			}
 			// Three made the campaigns, ten are running; the refusal is not
 			// what the headers describe.
-			if got := ratesOf(t, res.Header); got.limit != 60 || got.remaining != 47 || got.retryAfter != 1 {
+			if got := rateHeadersOf(t, res.Header); got.limit != 60 || got.remaining != 47 || got.retryAfter != 1 {
 				t.Errorf("%s %s: got %+v, want 47 of 60 left and Retry-After 1", call.method, call.target, got)
 			}
 		}
-		if got := ratesOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 46 {
+		if got := rateHeadersOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 46 {
 			t.Errorf("got %+v for a pause, want it counted", got)
 		}
-		if got := ratesOf(t, a.Do("DELETE", other, nil).Want(200).Header); got.remaining != 45 {
+		if got := rateHeadersOf(t, a.Do("DELETE", other, nil).Want(200).Header); got.remaining != 45 {
 			t.Errorf("got %+v for archiving, want it counted", got)
 		}
 		b.Do("GET", "/v1", nil).Want(200)
@@ -61,7 +61,7 @@ func TestR9Concurrency(t *testing.T) {
 		}
 		// Every place was given back.
 		for range 10 {
-			defer func(release func() *httptest.ResponseRecorder) { release() }(hold(t, a.Client))
+			defer func(release func() *httptest.ResponseRecorder) { release() }(holdRequest(t, a.Client))
 		}
 		a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
 	})
@@ -75,17 +75,17 @@ func TestR9PlanCaps(t *testing.T) {
 			w := fanfaretest.New(t, nil)
 			a := w.Tenant(plan)
 			for range most {
-				defer func(release func() *httptest.ResponseRecorder) { release() }(hold(t, a.Client))
+				defer func(release func() *httptest.ResponseRecorder) { release() }(holdRequest(t, a.Client))
 			}
 			a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
 		})
 	}
 	t.Run("none", func(t *testing.T) {
 		t.Parallel()
-		w := fanfaretest.New(t, nil, limits(ratelimit.Limits{PerMinute: 1000}))
+		w := fanfaretest.New(t, nil, withStarterLimits(ratelimit.Limits{PerMinute: 1000}))
 		a := w.Tenant(account.Starter)
 		for range 100 {
-			defer func(release func() *httptest.ResponseRecorder) { release() }(hold(t, a.Client))
+			defer func(release func() *httptest.ResponseRecorder) { release() }(holdRequest(t, a.Client))
 		}
 		a.Do("GET", "/v1", nil).Want(200)
 	})
@@ -99,22 +99,22 @@ func TestR9Shedding(t *testing.T) {
 			t.Parallel()
 			w := fanfaretest.New(t, nil)
 			a, b := w.Tenant(account.Growth), w.Tenant(account.Growth)
-			path, other := campaign(a.Client, "One"), campaign(a.Client, "Two")
+			path, other := createDraft(a.Client, "One"), createDraft(a.Client, "Two")
 			a.Do("POST", path+"/launch", nil).Want(200)
 			w.App.API.MaxInFlight = most
 			var running []func() *httptest.ResponseRecorder
 			for range most {
-				running = append(running, hold(t, b.Client))
+				running = append(running, holdRequest(t, b.Client))
 			}
 			for range 20 {
 				res := a.Do("GET", path, nil)
 				res.WantError(503, "unavailable")
 				// Nothing was spent, so nothing is given back.
-				if got := ratesOf(t, res.Header); got.remaining != 297 || got.retryAfter != 1 {
+				if got := rateHeadersOf(t, res.Header); got.remaining != 297 || got.retryAfter != 1 {
 					t.Fatalf("got %+v, want 297 left and Retry-After 1", got)
 				}
 			}
-			if got := ratesOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 296 {
+			if got := rateHeadersOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 296 {
 				t.Errorf("got %+v for a pause, want it counted", got)
 			}
 			a.Do("DELETE", other, nil).Want(200)
@@ -127,7 +127,7 @@ func TestR9Shedding(t *testing.T) {
 				a.Do("GET", path, nil).Want(200)
 			}
 			w.App.API.MaxInFlight = 1000
-			if got := ratesOf(t, a.Do("GET", path, nil).Want(200).Header); got.remaining < 292 || got.remaining > 294 {
+			if got := rateHeadersOf(t, a.Do("GET", path, nil).Want(200).Header); got.remaining < 292 || got.remaining > 294 {
 				t.Errorf("got %+v, want three or four more spent", got)
 			}
 		})
@@ -140,13 +140,13 @@ func TestR7Headers(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Starter)
 		a.Do("GET", "/v1", nil).Want(200)
-		if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, holder(t, w, a.Key).Key.ID, "test"); err != nil {
+		if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, callerOf(t, w, a.Key).Key.ID, "test"); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range []*fanfaretest.Client{w.Client(""), w.Client("nonsense"), w.Client(account.NewSecret(rand.Reader)), a.Client} {
 			res := c.Do("GET", "/v1/me", nil).Want(401)
-			want := rates{limit: 60, remaining: int64(59 - i), reset: w.Clock.Now().Unix() + 60}
-			if got := ratesOf(t, res.Header); got != want {
+			want := rateHeaders{limit: 60, remaining: int64(59 - i), reset: w.Clock.Now().Unix() + 60}
+			if got := rateHeadersOf(t, res.Header); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 			if got := res.Header.Get("RateLimit-Policy"); got != `"ip";q=60;w=60` {
@@ -160,7 +160,7 @@ func TestR7Headers(t *testing.T) {
 			}
 		}
 		// Documents show the policy and count nothing.
-		if got := ratesOf(t, w.Client("").Do("GET", "/healthz", nil).Want(200).Header); got.remaining != 56 {
+		if got := rateHeadersOf(t, w.Client("").Do("GET", "/healthz", nil).Want(200).Header); got.remaining != 56 {
 			t.Errorf("got %+v, want 56 left", got)
 		}
 	})
@@ -173,7 +173,7 @@ func TestR8Flood(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &watched{Engine: open(t)}
+			e := &countingEngine{Engine: open(t)}
 			w := fanfaretest.New(t, e)
 			a := w.Tenant(account.Starter)
 			a.Do("GET", "/v1", nil).Want(200)
@@ -190,7 +190,7 @@ func TestR8Flood(t *testing.T) {
 			for _, c := range []*fanfaretest.Client{guess(), w.Client(""), w.Client("fanf_x"), guess()} {
 				res := c.Do("GET", "/v1/me", nil)
 				e := res.WantError(429, "rate_limit_exceeded")
-				if e.Details[0].Code != "ip" || ratesOf(t, res.Header).retryAfter != 59 || ratesOf(t, res.Header).remaining != 0 {
+				if e.Details[0].Code != "ip" || rateHeadersOf(t, res.Header).retryAfter != 59 || rateHeadersOf(t, res.Header).remaining != 0 {
 					t.Errorf("got %+v and %v, want the policy ip and Retry-After 59", e.Details, res.Header)
 				}
 			}
@@ -198,8 +198,8 @@ func TestR8Flood(t *testing.T) {
 			for range 150 {
 				flood = append(flood, account.NewSecret(rand.Reader))
 			}
-			serve(w, request(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil))
-			plain(w, request(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil), true)
+			serveRequest(w, newRequest(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil))
+			sendPlain(w, newRequest(t.Context(), guess(), "GET", "/v1/me?a="+strings.Join(flood, ","), nil), true)
 			if got := e.reads.Load() - reads; got != 3 {
 				t.Errorf("got %d look-ups for an address that is over its limit, want one for each of 3 unknown keys", got)
 			}
@@ -208,7 +208,7 @@ func TestR8Flood(t *testing.T) {
 			// who is a good customer.
 			stranger := w.Tenant(account.Starter)
 			a.Do("GET", "/v1", nil).Want(200)
-			if got := ratesOf(t, stranger.Do("GET", "/v1", nil).Want(200).Header); got.limit != 60 || got.remaining != 59 {
+			if got := rateHeadersOf(t, stranger.Do("GET", "/v1", nil).Want(200).Header); got.limit != 60 || got.remaining != 59 {
 				t.Errorf("got %+v for the first use of a key, want the limit of its workspace", got)
 			}
 			far := guess()
@@ -231,8 +231,8 @@ func TestR8LookupsTakeTurns(t *testing.T) {
 	guess := func(from string) {
 		c := w.Client(account.NewSecret(rand.Reader))
 		c.From = from
-		r := request(t.Context(), c, "GET", "/v1/me", nil)
-		wg.Go(func() { serve(w, r) })
+		r := newRequest(t.Context(), c, "GET", "/v1/me", nil)
+		wg.Go(func() { serveRequest(w, r) })
 	}
 	e.blocks.Store(true)
 	for range 20 {
@@ -287,7 +287,7 @@ func (b *blocking) Query(ctx context.Context, query string, args ...any) (*store
 
 // TestR8Malformed: what is no key at all is refused without any look-up.
 func TestR8Malformed(t *testing.T) {
-	e := &watched{Engine: fanfaretest.SQLite(t)}
+	e := &countingEngine{Engine: fanfaretest.SQLite(t)}
 	w := fanfaretest.New(t, e)
 	good := account.NewSecret(rand.Reader)
 	reads := e.reads.Load()
@@ -304,14 +304,14 @@ func TestR8Malformed(t *testing.T) {
 // TestR8UnknownInURL: keys in a URL or in plain HTTP that nobody holds count
 // as guesses, so that they cannot be tried for nothing.
 func TestR8UnknownInURL(t *testing.T) {
-	e := &watched{Engine: fanfaretest.SQLite(t)}
+	e := &countingEngine{Engine: fanfaretest.SQLite(t)}
 	w := fanfaretest.New(t, e)
 	a := w.Tenant(account.Growth)
 	a.Do("GET", "/v1", nil).Want(200)
 	reads := e.reads.Load()
 	for range 100 {
-		serve(w, request(t.Context(), a.Client, "GET", "/v1/me?a="+account.NewSecret(rand.Reader), nil))
-		plain(w, request(t.Context(), w.Client(account.NewSecret(rand.Reader)), "GET", "/v1/me", nil), true)
+		serveRequest(w, newRequest(t.Context(), a.Client, "GET", "/v1/me?a="+account.NewSecret(rand.Reader), nil))
+		sendPlain(w, newRequest(t.Context(), w.Client(account.NewSecret(rand.Reader)), "GET", "/v1/me", nil), true)
 	}
 	if got := e.reads.Load() - reads; got != 60 {
 		t.Errorf("got %d look-ups for 200 guesses, want 60", got)
@@ -341,38 +341,40 @@ func TestR7Network(t *testing.T) {
 	}
 }
 
-// lost is a counter that cannot be reached.
-type lost struct{ ratelimit.Counter }
+// unreachableCounter is a counter that cannot be reached.
+type unreachableCounter struct{ ratelimit.Counter }
 
-var errLost = errors.New("connection refused")
+var errUnreachable = errors.New("connection refused")
 
-func (lost) Take(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
-	return ratelimit.Decision{}, errLost
+func (unreachableCounter) Take(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{}, errUnreachable
 }
-func (lost) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error { return errLost }
-func (lost) Look(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
-	return ratelimit.Decision{}, errLost
+func (unreachableCounter) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error {
+	return errUnreachable
+}
+func (unreachableCounter) Look(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{}, errUnreachable
 }
 
 // TestR11Outage: without the shared counters a node counts by itself: it
 // refuses nobody who has quota, gives back what failed, and says the truth in
 // the headers. When they are back, they count again.
 func TestR11Outage(t *testing.T) {
-	w := fanfaretest.New(t, nil, limits(ratelimit.Limits{PerMinute: 5, PerDay: 100}))
+	w := fanfaretest.New(t, nil, withStarterLimits(ratelimit.Limits{PerMinute: 5, PerDay: 100}))
 	a := w.Tenant(account.Starter)
 	a.Do("GET", "/v1", nil).Want(200)
 	counters := w.App.API.Quota
-	w.App.API.Quota = lost{}
+	w.App.API.Quota = unreachableCounter{}
 	for i := range 4 {
 		res := a.Do("GET", []string{"/v1", "/v1/me"}[i%2], nil).Want(200)
-		if got := ratesOf(t, res.Header); got.remaining != int64(4-i) {
+		if got := rateHeadersOf(t, res.Header); got.remaining != int64(4-i) {
 			t.Errorf("got %+v, want %d left on this node", got, 4-i)
 		}
 	}
-	broken := &brokenEvents{Events: w.App.API.Events, fault: noDisk()}
+	broken := &failingEvents{Events: w.App.API.Events, fault: diskError()}
 	w.App.API.Events = broken
 	for range 20 {
-		if got := ratesOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 1 {
+		if got := rateHeadersOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 1 {
 			t.Fatalf("got %+v after a failure of ours, want 1 left", got)
 		}
 	}
@@ -380,7 +382,7 @@ func TestR11Outage(t *testing.T) {
 	a.Do("GET", "/v1", nil).Want(200)
 	a.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
 	w.App.API.Quota = counters
-	if got := ratesOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.remaining != 3 {
+	if got := rateHeadersOf(t, a.Do("GET", "/v1", nil).Want(200).Header); got.remaining != 3 {
 		t.Errorf("got %+v, want what the counters knew before", got)
 	}
 	if !strings.Contains(w.Log.String(), "request counters unreachable") {
@@ -388,18 +390,20 @@ func TestR11Outage(t *testing.T) {
 	}
 }
 
-// forgetful is a counter that takes and does not give back.
-type forgetful struct{ ratelimit.Counter }
+// noRefundCounter is a counter that takes and does not give back.
+type noRefundCounter struct{ ratelimit.Counter }
 
-func (forgetful) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error { return errLost }
+func (noRefundCounter) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error {
+	return errUnreachable
+}
 
 // TestR3RefundFails: what cannot be given back is at least in the log.
 func TestR3RefundFails(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Starter)
-	w.App.API.Quota = forgetful{w.App.API.Quota}
-	w.App.API.Events = &brokenEvents{fault: noDisk()}
-	if got := ratesOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 59 {
+	w.App.API.Quota = noRefundCounter{w.App.API.Quota}
+	w.App.API.Events = &failingEvents{fault: diskError()}
+	if got := rateHeadersOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 59 {
 		t.Errorf("got %+v, want one spent", got)
 	}
 	if !strings.Contains(w.Log.String(), "could not be given back") {

@@ -24,8 +24,8 @@ func openFile(t *testing.T, path string) store.Engine {
 	return e
 }
 
-// left is what a workspace may still send in its minute and its day.
-func left(t *testing.T, c *fanfaretest.Client) (minute, day float64) {
+// remaining is what a workspace may still send in its minute and its day.
+func remaining(t *testing.T, c *fanfaretest.Client) (minute, day float64) {
 	t.Helper()
 	quotas := c.Do("GET", "/v1/me", nil).Want(200).Record()["quotas"].(map[string]any)
 	of := func(name string) float64 { return quotas[name].(map[string]any)["remaining"].(float64) }
@@ -35,7 +35,7 @@ func left(t *testing.T, c *fanfaretest.Client) (minute, day float64) {
 // TestR1Restart: an orderly restart forgets nothing of the day or the minute.
 func TestR1Restart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fanfare.db")
-	small := limits(ratelimit.Limits{PerMinute: 30, PerDay: 50})
+	small := withStarterLimits(ratelimit.Limits{PerMinute: 30, PerDay: 50})
 	w := fanfaretest.New(t, openFile(t, path), small)
 	a := w.Tenant(account.Starter)
 	for range 20 {
@@ -51,7 +51,7 @@ func TestR1Restart(t *testing.T) {
 	again := fanfaretest.New(t, openFile(t, path), small)
 	again.Clock.Advance(time.Minute + 30*time.Second)
 	c := again.Client(a.Key)
-	if minute, day := left(t, c); minute != 19 || day != 19 {
+	if minute, day := remaining(t, c); minute != 19 || day != 19 {
 		t.Errorf("got %v and %v left after a restart, want 19 and 19", minute, day)
 	}
 	for range 19 {
@@ -80,13 +80,13 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// noticed is an engine that tells when something was written.
-type noticed struct {
+// notifyingEngine is an engine that tells when something was written.
+type notifyingEngine struct {
 	store.Engine
 	wrote chan struct{}
 }
 
-func (n *noticed) Write(ctx context.Context, fn func(store.Tx) error) error {
+func (n *notifyingEngine) Write(ctx context.Context, fn func(store.Tx) error) error {
 	err := n.Engine.Write(ctx, fn)
 	select {
 	case n.wrote <- struct{}{}:
@@ -95,7 +95,7 @@ func (n *noticed) Write(ctx context.Context, fn func(store.Tx) error) error {
 	return err
 }
 
-func (n *noticed) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
+func (n *notifyingEngine) WriteAsync(ctx context.Context, fn func(store.Tx) error) error {
 	return n.Write(ctx, fn)
 }
 
@@ -103,7 +103,7 @@ func (n *noticed) WriteAsync(ctx context.Context, fn func(store.Tx) error) error
 // the service makes by itself each second.
 func TestR1Crash(t *testing.T) {
 	path, crashed := filepath.Join(t.TempDir(), "fanfare.db"), filepath.Join(t.TempDir(), "fanfare.db")
-	e := &noticed{openFile(t, path), make(chan struct{}, 1)}
+	e := &notifyingEngine{openFile(t, path), make(chan struct{}, 1)}
 	w := fanfaretest.New(t, e)
 	a := w.Tenant(account.Starter)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -139,7 +139,7 @@ func TestR1Crash(t *testing.T) {
 	copyFile(t, path, crashed)
 	copyFile(t, path+"-wal", crashed+"-wal")
 	again := fanfaretest.New(t, openFile(t, crashed))
-	if minute, _ := left(t, again.Client(a.Key)); minute != 60-27-1 {
+	if minute, _ := remaining(t, again.Client(a.Key)); minute != 60-27-1 {
 		t.Errorf("got %v left after a crash, want 32: all but what came after the last save", minute)
 	}
 }

@@ -20,40 +20,40 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// way is one way to send something that should not have been sent. KEY stands
+// secretPlacement is one way to send something that should not have been sent. KEY stands
 // for the secret.
-type way struct {
+type secretPlacement struct {
 	name, method, target string
 	body                 string
 	headers              []string
 	plain                bool
 }
 
-// ways are the places of a request that a key can get into by mistake.
-func ways() []way {
-	var list []way
+// secretPlacements are the places of a request that a key can get into by mistake.
+func secretPlacements() []secretPlacement {
+	var list []secretPlacement
 	for _, h := range []string{
 		"Authorization: KEY", "Authorization: Bearer KEY", "Authorization: bearer  KEY", "Authorization: Basic KEY", "Authorization: Bearer KEY, Bearer KEY",
 		"Authorization: Bearer KEYx", "X-Api-Key: KEY", "Cookie: session=KEY", "User-Agent: KEY", "Referer: https://example.com/?k=KEY", "X-Request-Id: KEY",
 		"If-Match: KEY", `If-Match: "KEY"`, "If-None-Match: KEY", "Prefer: KEY", "Accept: KEY", "Accept: KEY/KEY", "Origin: https://KEY.example.com", "Traceparent: KEY",
 		"Content-Type: KEY", "Content-Encoding: KEY", "X-Forwarded-For: KEY", "Forwarded: for=KEY", "KEY: x",
 	} {
-		list = append(list, way{name: "header " + h, method: "GET", target: "/v1/campaigns/cmp_x", headers: []string{h}},
-			way{name: "header " + h, method: "POST", target: "/v1/campaigns", body: `{"name":1}`, headers: []string{h}},
-			way{name: "plain header " + h, method: "GET", target: "/v1/me", headers: []string{h}, plain: true})
+		list = append(list, secretPlacement{name: "header " + h, method: "GET", target: "/v1/campaigns/cmp_x", headers: []string{h}},
+			secretPlacement{name: "header " + h, method: "POST", target: "/v1/campaigns", body: `{"name":1}`, headers: []string{h}},
+			secretPlacement{name: "plain header " + h, method: "GET", target: "/v1/me", headers: []string{h}, plain: true})
 	}
 	for _, q := range []string{
 		"KEY", "KEY=1", "key=KEY", "key=a+KEY+b", "limit=KEY", "cursor=KEY", "sort=KEY", "order=KEY", "status=KEY", "status=active,KEY", "start_date=KEY",
 		"timezone=KEY", "audience_id=KEY", "channel=KEY", "q=KEY&q=KEY", "a=%zzKEY", "a;KEY", "objective=KEY&nonsense=KEY", "resource_id=KEY&x=1", "resource_id=KEY", "type=KEY",
 	} {
 		for _, path := range []string{"/v1/campaigns", "/v1/events", "/v1/me", "/v1/nothing", "/docs", "/nothing"} {
-			list = append(list, way{name: "query " + q, method: "GET", target: path + "?" + q})
+			list = append(list, secretPlacement{name: "query " + q, method: "GET", target: path + "?" + q})
 		}
-		list = append(list, way{name: "plain query " + q, method: "GET", target: "/v1/me?" + q, plain: true})
+		list = append(list, secretPlacement{name: "plain query " + q, method: "GET", target: "/v1/me?" + q, plain: true})
 	}
 	for _, path := range []string{"/KEY", "/v1/KEY", "/v1/campaigns/KEY", "/v1/campaigns/KEY/launch", "/v1/events/KEY", "/docs/KEY", "/v1/campaigns/cmp_KEY", "/vKEY", "/v9/KEY"} {
 		for _, method := range []string{"GET", "POST", "DELETE", "KEY"} {
-			list = append(list, way{name: "path", method: method, target: path}, way{name: "plain path", method: method, target: path, plain: true})
+			list = append(list, secretPlacement{name: "path", method: method, target: path}, secretPlacement{name: "plain path", method: method, target: path, plain: true})
 		}
 	}
 	for _, body := range []string{
@@ -63,14 +63,14 @@ func ways() []way {
 		`{"name":"x","tracking":{"landing_url":"http://KEY"}}`, `{"name":"x","tracking":{"utm":{"KEY":"KEY"}}}`, `{"name":"x","metadata":{"KEY":1}}`, `{"name":"x","metadata":{"KEYKEY":"x"}}`,
 		`{"name":"x","tags":["KEY","KEY"]}`, `{"name":"x","audience_ids":["KEY"]}`, `{"name":"x","audience_ids":["KEY"],"excluded_audience_ids":["KEY"]}`, `{"name":"x","goal":{"metric":"KEY","direction":"KEY"}}`, `{"name":"x","id":"KEY","status":"KEY"}`,
 	} {
-		list = append(list, way{name: "body " + body, method: "POST", target: "/v1/campaigns", body: body}, way{name: "plain body " + body, method: "POST", target: "/v1/campaigns", body: body, plain: true})
+		list = append(list, secretPlacement{name: "body " + body, method: "POST", target: "/v1/campaigns", body: body}, secretPlacement{name: "plain body " + body, method: "POST", target: "/v1/campaigns", body: body, plain: true})
 	}
 	return list
 }
 
 // send sends a request in one of the ways, with a valid key of somebody beside
 // the secret where the way leaves room for it.
-func (y way) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, secret string) (*httptest.ResponseRecorder, string) {
+func (y secretPlacement) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, secret string) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	fill := func(s string) string { return strings.ReplaceAll(s, "KEY", secret) }
 	var body io.Reader
@@ -93,9 +93,9 @@ func (y way) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, sec
 		r.Header.Add(name, value)
 	}
 	if y.plain {
-		return plain(w, r, true), r.RequestURI
+		return sendPlain(w, r, true), r.RequestURI
 	}
-	return serve(w, r), r.RequestURI
+	return serveRequest(w, r), r.RequestURI
 }
 
 // TestDrillK12Secrets: keys that are sent wherever they can be sent by mistake
@@ -104,7 +104,7 @@ func TestDrillK12Secrets(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
 	a := w.Tenant(account.Enterprise)
-	broken := &brokenEvents{Events: w.App.API.Events, fault: fmt.Errorf("a bug")}
+	broken := &failingEvents{Events: w.App.API.Events, fault: fmt.Errorf("a bug")}
 	var secrets []string
 	// Two out of three secrets are keys that open something.
 	makeSecret := func(i int) string {
@@ -131,10 +131,10 @@ func TestDrillK12Secrets(t *testing.T) {
 		secrets = append(secrets, makeSecret(i))
 	}
 	sent, repeats, statuses, uses := 0, 1, map[int]int{}, ""
-	if full {
+	if fullDrill {
 		repeats = 20
 	}
-	list := ways()
+	list := secretPlacements()
 	for round := range repeats {
 		for i, y := range list {
 			secret := secrets[(i+round*7)%len(secrets)]
@@ -156,7 +156,7 @@ func TestDrillK12Secrets(t *testing.T) {
 				// Of a key's uses in a second only the first is kept.
 				w.Clock.Advance(time.Second)
 				if strings.Contains(y.name, "User-Agent") {
-					uses += lastAgents(t, w, a)
+					uses += storedUserAgents(t, w, a)
 				}
 				answer := rec.Body.String() + fmt.Sprint(rec.Header())
 				if strings.Contains(answer, secret) {
@@ -173,7 +173,7 @@ func TestDrillK12Secrets(t *testing.T) {
 			t.Errorf("got the answers %v, want some %d, or little was tested", statuses, status)
 		}
 	}
-	stored := append(backupOf(t, w), uses...)
+	stored := append(backupContent(t, w), uses...)
 	log := w.Log.String()
 	for _, secret := range append(secrets, a.Key) {
 		for _, form := range []string{secret, secret[5:35], base64.StdEncoding.EncodeToString([]byte(secret))} {
@@ -192,8 +192,8 @@ func TestDrillK12Secrets(t *testing.T) {
 	t.Logf("secrets %d canaries, %d requests in %d ways, 0 in the log, answers or backup", len(secrets), sent, len(list))
 }
 
-// lastAgents is what is kept of the user agents of a workspace's keys.
-func lastAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agents string) {
+// storedUserAgents is what is kept of the user agents of a workspace's keys.
+func storedUserAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agents string) {
 	t.Helper()
 	if err := w.App.Gate.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -208,8 +208,8 @@ func lastAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agen
 	return agents
 }
 
-// backupOf returns everything that a backup holds, unpacked.
-func backupOf(t *testing.T, w *fanfaretest.World) []byte {
+// backupContent returns everything that a backup holds, unpacked.
+func backupContent(t *testing.T, w *fanfaretest.World) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")
 	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.App.Engine, Files: w.App.Files}, path, backup.Manifest{CreatedAt: clock.At(w.Clock.Now())}, func(int64, int64) {}); err != nil {

@@ -37,7 +37,7 @@ func TestStopOverLimit(t *testing.T) {
 		stop := func(method, path string) {
 			t.Helper()
 			res := a.Do(method, path, nil).Want(200)
-			if got := ratesOf(t, res.Header); got.remaining != 0 {
+			if got := rateHeadersOf(t, res.Header); got.remaining != 0 {
 				t.Errorf("got %+v want nothing left", got)
 			}
 		}

@@ -22,18 +22,18 @@ import (
 
 // A household is a tenant that uses every operation of the contract, and every
 // string of which carries a token that nobody else may ever see.
-type household struct {
+type busyTenant struct {
 	t     *testing.T
 	world *fanfaretest.World
 	token string
 	roles map[string]*fanfaretest.Client
 	// ids are all that were seen in answers, by prefix; cursors, etags and
 	// once are what was got or sent otherwise.
-	ids     map[string][]string
-	known   map[string]bool
-	cursors map[string][]string
-	etags   []string
-	once    []string
+	ids             map[string][]string
+	known           map[string]bool
+	cursors         map[string][]string
+	etags           []string
+	idempotencyKeys []string
 }
 
 var (
@@ -58,9 +58,9 @@ func idsIn(text string) (found []string) {
 	}
 }
 
-// operations lists what needs a key, in a fixed order: collections before
+// keyedOperations lists what needs a key, in a fixed order: collections before
 // their members, so that there is something to act on, and ends last.
-func operations() []*fanfaretest.Operation {
+func keyedOperations() []*fanfaretest.Operation {
 	var list []*fanfaretest.Operation
 	for _, op := range fanfaretest.TheContract().Operations() {
 		if op.Path == "/v1" || strings.HasPrefix(op.Path, "/v1/") {
@@ -74,18 +74,18 @@ func operations() []*fanfaretest.Operation {
 	return list
 }
 
-// file is a text in bytes of a media type, for operations that take those.
-type file struct{ media, text string }
+// mediaBody is a text in bytes of a media type, for operations that take those.
+type mediaBody struct{ media, text string }
 
-func (f file) bytes() []byte {
+func (f mediaBody) bytes() []byte {
 	if f.media == "text/csv" {
 		return []byte("Tag;Ausgaben;Notiz\n13.11.2026;96,31;" + f.text + "\n14.11.2026;90,00;" + f.text + "\n")
 	}
 	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><text>` + f.text + `</text></svg>`)
 }
 
-// bodies are the examples of an operation's body, nil where it takes none.
-func bodies(op *fanfaretest.Operation) []any {
+// exampleBodies are the examples of an operation's body, nil where it takes none.
+func exampleBodies(op *fanfaretest.Operation) []any {
 	if op.RequestBody == nil {
 		return []any{nil}
 	}
@@ -93,7 +93,7 @@ func bodies(op *fanfaretest.Operation) []any {
 	if media == nil {
 		for _, media := range []string{"image/svg+xml", "text/csv"} {
 			if op.RequestBody.Value.Content[media] != nil {
-				return []any{file{media, "example"}}
+				return []any{mediaBody{media, "example"}}
 			}
 		}
 	}
@@ -112,10 +112,10 @@ func bodies(op *fanfaretest.Operation) []any {
 	return list
 }
 
-// settle makes a tenant and lets it live.
-func settle(t *testing.T, w *fanfaretest.World, lives int) *household {
+// newBusyTenant makes a tenant and lets it live.
+func newBusyTenant(t *testing.T, w *fanfaretest.World, lives int) *busyTenant {
 	t.Helper()
-	h := &household{
+	h := &busyTenant{
 		t: t, world: w, token: "zz" + strings.ToLower(rand.Text())[:18] + "zz", roles: map[string]*fanfaretest.Client{},
 		ids: map[string][]string{}, known: map[string]bool{}, cursors: map[string][]string{},
 	}
@@ -142,25 +142,25 @@ func settle(t *testing.T, w *fanfaretest.World, lives int) *household {
 	}
 	client("narrowed", string(account.Owner), account.Scopes{"campaigns": account.Read, "webhooks": account.Read})
 	for range lives {
-		h.live()
+		h.useEveryOperation()
 	}
 	return h
 }
 
-// live uses every operation once with every example body and every own record.
-func (h *household) live() {
+// useEveryOperation uses every operation once with every example body and every own record.
+func (h *busyTenant) useEveryOperation() {
 	h.t.Helper()
-	for _, op := range operations() {
-		for _, target := range h.targets(op) {
-			for _, body := range bodies(op) {
-				h.do(op, target, body)
+	for _, op := range keyedOperations() {
+		for _, target := range h.ownPaths(op) {
+			for _, body := range exampleBodies(op) {
+				h.sendMarked(op, target, body)
 			}
 		}
 	}
 }
 
-// targets are the paths of an operation filled with own ids.
-func (h *household) targets(op *fanfaretest.Operation) []string {
+// ownPaths are the paths of an operation filled with own ids.
+func (h *busyTenant) ownPaths(op *fanfaretest.Operation) []string {
 	targets := []string{op.Path}
 	for _, name := range inBraces.FindAllString(op.Path, -1) {
 		var next []string
@@ -194,29 +194,29 @@ func prefixOf(t *testing.T, op *fanfaretest.Operation, name string) string {
 	return m[1]
 }
 
-// do sends a body in which every string carries the token, as far as the
+// sendMarked sends a body in which every string carries the token, as far as the
 // service takes it: a field that is refused gets its example back, one that is
 // refused again is left out.
-func (h *household) do(op *fanfaretest.Operation, target string, example any) {
+func (h *busyTenant) sendMarked(op *fanfaretest.Operation, target string, example any) {
 	keep, drop := map[string]bool{}, map[string]bool{}
 	key := ""
 	if op.Method == http.MethodPost {
 		key = h.token + "-" + strings.ToLower(rand.Text())[:8]
-		h.once = append(h.once, key)
+		h.idempotencyKeys = append(h.idempotencyKeys, key)
 	}
 	for range 6 {
-		body := h.mark(example, "", keep, drop)
+		body := h.markStrings(example, "", keep, drop)
 		if op.RequestBody == nil {
 			body = nil
 		}
 		headers := []string{"Idempotency-Key: " + key, "User-Agent: agent " + h.token}
-		if f, ok := example.(file); ok {
+		if f, ok := example.(mediaBody); ok {
 			headers = append(headers, "Content-Type: "+f.media)
 		}
 		res := h.roles["owner"].Do(op.Method, target, body, headers...)
 		refused := refusedFields(res)
 		if len(refused) == 0 {
-			h.harvest(op, res)
+			h.collectIDs(op, res)
 			return
 		}
 		for _, field := range refused {
@@ -256,11 +256,11 @@ func refusedFields(res *fanfaretest.Response) (fields []string) {
 	return fields
 }
 
-// mark puts the token into every string of a body.
-func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
+// markStrings puts the token into every string of a body.
+func (h *busyTenant) markStrings(v any, path string, keep, drop map[string]bool) any {
 	switch v := v.(type) {
-	case file:
-		return file{v.media, h.token}.bytes()
+	case mediaBody:
+		return mediaBody{v.media, h.token}.bytes()
 	case string:
 		switch {
 		case keep[path]:
@@ -273,7 +273,7 @@ func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 		var list []any
 		for i, item := range v {
 			if at := fmt.Sprintf("%s[%d]", path, i); !drop[at] {
-				list = append(list, h.mark(item, at, keep, drop))
+				list = append(list, h.markStrings(item, at, keep, drop))
 			}
 		}
 		return list
@@ -282,7 +282,7 @@ func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 		for name, item := range v {
 			at := strings.TrimPrefix(path+"."+name, ".")
 			if !drop[at] {
-				out[name] = h.mark(item, at, keep, drop)
+				out[name] = h.markStrings(item, at, keep, drop)
 			}
 		}
 		return out
@@ -290,9 +290,9 @@ func (h *household) mark(v any, path string, keep, drop map[string]bool) any {
 	return v
 }
 
-// harvest keeps what an answer lets one refer to later. Errors only repeat
+// collectIDs keeps what an answer lets one refer to later. Errors only repeat
 // what was sent.
-func (h *household) harvest(op *fanfaretest.Operation, res *fanfaretest.Response) {
+func (h *busyTenant) collectIDs(op *fanfaretest.Operation, res *fanfaretest.Response) {
 	if res.Status >= 400 {
 		return
 	}
@@ -329,34 +329,34 @@ func TestDrillE7TenantsApart(t *testing.T) {
 			if name != "sqlite" {
 				every = 8
 			}
-			if !full {
+			if !fullDrill {
 				every, lives = every*60, 1
 			}
-			p := &prober{t: t, world: w, a: settle(t, w, lives), b: settle(t, w, lives), every: every}
-			p.run()
-			p.crawl(p.a, p.b)
-			p.crawl(p.b, p.a)
-			for _, h := range []*household{p.a, p.b} {
+			p := &prober{t: t, world: w, a: newBusyTenant(t, w, lives), b: newBusyTenant(t, w, lives), sampleEvery: every}
+			p.probeAll()
+			p.readEverything(p.a, p.b)
+			p.readEverything(p.b, p.a)
+			for _, h := range []*busyTenant{p.a, p.b} {
 				if strings.Contains(w.Log.String(), h.token) {
 					t.Errorf("got a tenant's text in the log: %s", w.Log)
 				}
 			}
-			t.Logf("cross_tenant %s %d probes of %d operations, 0 leaks, 0 oracles", name, p.probes, len(operations()))
+			t.Logf("cross_tenant %s %d probes of %d operations, 0 leaks, 0 oracles", name, p.probes, len(keyedOperations()))
 		})
 	}
 }
 
-// run probes every operation in every way.
-func (p *prober) run() {
-	for _, op := range operations() {
+// probeAll probes every operation in every way.
+func (p *prober) probeAll() {
+	for _, op := range keyedOperations() {
 		before := p.missing
 		for role, c := range p.a.roles {
 			p.role, p.client = role, c
-			p.paths(op)
-			p.queries(op)
-			p.cursors(op)
-			p.references(op)
-			p.repeats(op)
+			p.probePaths(op)
+			p.probeQueries(op)
+			p.probeCursors(op)
+			p.probeReferences(op)
+			p.probeIdempotencyKeys(op)
 			if p.t.Failed() {
 				return
 			}
@@ -367,24 +367,24 @@ func (p *prober) run() {
 	}
 }
 
-// crawl reads everything one tenant can read and looks for the other in it.
-func (p *prober) crawl(reader, other *household) {
+// readEverything reads everything one tenant can read and looks for the other in it.
+func (p *prober) readEverything(reader, other *busyTenant) {
 	for role, c := range reader.roles {
-		for _, op := range operations() {
+		for _, op := range keyedOperations() {
 			if need, _ := account.PermissionFor(op.OperationID); need.Access != account.Read {
 				continue
 			}
-			for _, target := range reader.targets(op) {
-				for _, body := range bodies(op) {
-					p.read(role, c, other, op, target, body)
+			for _, target := range reader.ownPaths(op) {
+				for _, body := range exampleBodies(op) {
+					p.readPages(role, c, other, op, target, body)
 				}
 			}
 		}
 	}
 }
 
-// read reads all pages of a target and looks for the other tenant in them.
-func (p *prober) read(role string, c *fanfaretest.Client, other *household, op *fanfaretest.Operation, target string, body any) {
+// readPages reads all pages of a target and looks for the other tenant in them.
+func (p *prober) readPages(role string, c *fanfaretest.Client, other *busyTenant, op *fanfaretest.Operation, target string, body any) {
 	for pages := 0; target != "" && pages < 20; pages++ {
 		var sent io.Reader
 		if body != nil {
@@ -394,7 +394,7 @@ func (p *prober) read(role string, c *fanfaretest.Client, other *household, op *
 			}
 			sent = bytes.NewReader(raw)
 		}
-		rec := serve(p.world, request(p.t.Context(), c, op.Method, target, sent))
+		rec := serveRequest(p.world, newRequest(p.t.Context(), c, op.Method, target, sent))
 		p.probes++
 		text := rec.Body.String() + fmt.Sprint(rec.Header())
 		if strings.Contains(text, other.token) {

@@ -33,8 +33,8 @@ import (
 	"fanfare/test/program"
 )
 
-// intent is what all parties ask for. Seed and model are arbitrary.
-var intent = map[string]any{
+// requestIntent is what all parties ask for. Seed and model are arbitrary.
+var requestIntent = map[string]any{
 	"system":     "You write advertising copy. Answer in JSON.",
 	"user":       "Write exactly 2 variants.\n- push headlines: 3 to 5 different texts\n{\"prompt\":\"Warm socks for cold feet\"}",
 	"prompt":     "Warm socks, no letters",
@@ -61,13 +61,13 @@ var schema = map[string]any{
 }
 
 var request = llm.Request{
-	System: intent["system"].(string), User: intent["user"].(string), Schema: schema, MaxTokens: intent["max_tokens"].(int), Seed: 7,
+	System: requestIntent["system"].(string), User: requestIntent["user"].(string), Schema: schema, MaxTokens: requestIntent["max_tokens"].(int), Seed: 7,
 }
 
 // install puts the SDKs in place, once.
 var install = sync.OnceValue(func() error { return program.Packages() })
 
-func serve(t *testing.T) (*sandbox.Handler, string) {
+func startSandbox(t *testing.T) (*sandbox.Handler, string) {
 	t.Helper()
 	h := sandbox.New(func() time.Time { return time.Unix(1_800_000_000, 0) })
 	srv := httptest.NewServer(h)
@@ -75,13 +75,13 @@ func serve(t *testing.T) (*sandbox.Handler, string) {
 	return h, srv.URL
 }
 
-// run plays an SDK's script and returns what it asked.
-func run(t *testing.T, script string) []sandbox.Entry {
+// runScript plays an SDK's script and returns what it asked.
+func runScript(t *testing.T, script string) []sandbox.Entry {
 	t.Helper()
 	if err := install(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(intent)
+	text, err := json.Marshal(requestIntent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func run(t *testing.T, script string) []sandbox.Entry {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h, url := serve(t)
+	h, url := startSandbox(t)
 	cmd := exec.CommandContext(t.Context(), "node", script)
 	// Nothing else of the environment: SDKs take keys, addresses and proxies
 	// from it.
@@ -100,8 +100,8 @@ func run(t *testing.T, script string) []sandbox.Entry {
 	return h.Journal()
 }
 
-// client is one of ours.
-func client(t *testing.T) *outbound.Client {
+// newClient is one of ours.
+func newClient(t *testing.T) *outbound.Client {
 	t.Helper()
 	c, err := provider.NewClient(outbound.Trusted())
 	if err != nil {
@@ -113,8 +113,8 @@ func client(t *testing.T) *outbound.Client {
 
 var key = secret.New("sk-test")
 
-// complete asks in all three formats, like the scripts do first.
-func complete(t *testing.T, c llm.Chat) {
+// completeAllFormats asks in all three formats, like the scripts do first.
+func completeAllFormats(t *testing.T, c llm.Chat) {
 	t.Helper()
 	for _, format := range []llm.Format{llm.FormatSchema, llm.FormatJSON, llm.FormatText} {
 		r := request
@@ -127,14 +127,14 @@ func complete(t *testing.T, c llm.Chat) {
 
 func draw(t *testing.T, c llm.Painter) {
 	t.Helper()
-	if _, err := c.Draw(t.Context(), intent["prompt"].(string), 500, 500); err != nil {
+	if _, err := c.Draw(t.Context(), requestIntent["prompt"].(string), 500, 500); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// same compares what we ask with what the SDK asks: path, the headers that
+// compareEntries compares what we ask with what the SDK asks: path, the headers that
 // matter, and the whole body after both were brought to the same form.
-func same(t *testing.T, ours, sdk []sandbox.Entry, headers []string, normal func(body any) any) {
+func compareEntries(t *testing.T, ours, sdk []sandbox.Entry, headers []string, normal func(body any) any) {
 	t.Helper()
 	if len(sdk) < len(ours) {
 		t.Fatalf("the SDK made %d requests, we %d", len(sdk), len(ours))
@@ -164,11 +164,11 @@ func decode(t *testing.T, body []byte) any {
 	return v
 }
 
-func asItIs(body any) any { return body }
+func unchanged(body any) any { return body }
 
-// declared sees that an SDK's types know the members of a request. The two SDKs
+// checkDeclared sees that an SDK's types know the members of a request. The two SDKs
 // that send whatever they are given would otherwise prove nothing.
-func declared(t *testing.T, file, kind string, members map[string]any) {
+func checkDeclared(t *testing.T, file, kind string, members map[string]any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("node_modules", filepath.FromSlash(file)))
 	if err != nil {
@@ -205,45 +205,45 @@ func member(v any, path ...string) map[string]any {
 
 func TestOpenAI(t *testing.T) {
 	t.Parallel()
-	h, url := serve(t)
+	h, url := startSandbox(t)
 	for i, imageModel := range []string{"gpt-image-1", "dall-e-3"} {
-		c, err := openai.New(client(t), url+"/v1", "some-model", imageModel, key)
+		c, err := openai.New(newClient(t), url+"/v1", "some-model", imageModel, key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			complete(t, c)
+			completeAllFormats(t, c)
 		}
 		draw(t, c)
 	}
 	ours := h.Journal()
-	same(t, ours, run(t, "openai.mjs"), []string{"Authorization", "Content-Type", "Accept"}, asItIs)
+	compareEntries(t, ours, runScript(t, "openai.mjs"), []string{"Authorization", "Content-Type", "Accept"}, unchanged)
 	const types = "openai/resources/"
 	for _, e := range ours[:3] {
-		declared(t, types+"chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase", member(decode(t, e.Body)))
+		checkDeclared(t, types+"chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase", member(decode(t, e.Body)))
 	}
 	first := decode(t, ours[0].Body)
-	declared(t, types+"shared.d.ts", "ResponseFormatJSONSchema", member(first, "response_format"))
-	declared(t, types+"shared.d.ts", "JSONSchema", member(first, "response_format", "json_schema"))
-	declared(t, types+"chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase", map[string]any{"max_completion_tokens": 0})
+	checkDeclared(t, types+"shared.d.ts", "ResponseFormatJSONSchema", member(first, "response_format"))
+	checkDeclared(t, types+"shared.d.ts", "JSONSchema", member(first, "response_format", "json_schema"))
+	checkDeclared(t, types+"chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase", map[string]any{"max_completion_tokens": 0})
 	for _, e := range ours[3:] {
-		declared(t, types+"images.d.ts", "ImageGenerateParamsBase", member(decode(t, e.Body)))
+		checkDeclared(t, types+"images.d.ts", "ImageGenerateParamsBase", member(decode(t, e.Body)))
 	}
 }
 
 func TestAnthropic(t *testing.T) {
 	t.Parallel()
-	h, url := serve(t)
-	c, err := anthropic.New(client(t), url, "some-model", key)
+	h, url := startSandbox(t)
+	c, err := anthropic.New(newClient(t), url, "some-model", key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete(t, c)
+	completeAllFormats(t, c)
 	ours := h.Journal()
-	sdk := run(t, "anthropic.mjs")
+	sdk := runScript(t, "anthropic.mjs")
 	// The SDK writes the counts that it takes out of a schema into the
 	// descriptions.
-	same(t, ours, sdk, []string{"Anthropic-Version", "Content-Type", "Accept"}, withoutDescriptions)
+	compareEntries(t, ours, sdk, []string{"Anthropic-Version", "Content-Type", "Accept"}, withoutDescriptions)
 	// The API takes a key as X-Api-Key, which is in its documentation, and as
 	// a bearer, which is what this SDK does.
 	if ours[0].Header.Get("X-Api-Key") == "" || sdk[0].Header.Get("Authorization") == "" {
@@ -251,13 +251,13 @@ func TestAnthropic(t *testing.T) {
 	}
 	const types = "@anthropic-ai/sdk/resources/messages/messages.d.ts"
 	for _, e := range ours {
-		declared(t, types, "MessageCreateParamsBase", member(decode(t, e.Body)))
+		checkDeclared(t, types, "MessageCreateParamsBase", member(decode(t, e.Body)))
 	}
 	schema, tool := decode(t, ours[0].Body), decode(t, ours[1].Body)
-	declared(t, types, "OutputConfig", member(schema, "output_config"))
-	declared(t, types, "JSONOutputFormat", member(schema, "output_config", "format"))
-	declared(t, types, "Tool", member(tool, "tools"))
-	declared(t, types, "ToolChoiceTool", member(tool, "tool_choice"))
+	checkDeclared(t, types, "OutputConfig", member(schema, "output_config"))
+	checkDeclared(t, types, "JSONOutputFormat", member(schema, "output_config", "format"))
+	checkDeclared(t, types, "Tool", member(tool, "tools"))
+	checkDeclared(t, types, "ToolChoiceTool", member(tool, "tool_choice"))
 }
 
 func withoutDescriptions(v any) any {
@@ -282,15 +282,15 @@ func withoutDescriptions(v any) any {
 
 func TestGemini(t *testing.T) {
 	t.Parallel()
-	h, url := serve(t)
-	c, err := gemini.New(client(t), url, "some-model", "gemini-2.5-flash-image", key)
+	h, url := startSandbox(t)
+	c, err := gemini.New(newClient(t), url, "some-model", "gemini-2.5-flash-image", key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete(t, c)
+	completeAllFormats(t, c)
 	draw(t, c)
 	// The SDK gives the instruction a role, which has no meaning there.
-	same(t, h.Journal(), run(t, "gemini.mjs"), []string{"X-Goog-Api-Key", "Content-Type"}, func(body any) any {
+	compareEntries(t, h.Journal(), runScript(t, "gemini.mjs"), []string{"X-Goog-Api-Key", "Content-Type"}, func(body any) any {
 		delete(member(body, "systemInstruction"), "role")
 		return body
 	})
@@ -299,8 +299,8 @@ func TestGemini(t *testing.T) {
 // TestSandboxRefusesWhatSDKsDoNotSend sees that the comparison can fail.
 func TestSandboxRefusesWhatSDKsDoNotSend(t *testing.T) {
 	t.Parallel()
-	_, url := serve(t)
-	err := client(t).Post(context.Background(), url+"/v1/chat/completions", http.Header{"Authorization": {"Bearer k"}},
+	_, url := startSandbox(t)
+	err := newClient(t).Post(context.Background(), url+"/v1/chat/completions", http.Header{"Authorization": {"Bearer k"}},
 		map[string]any{"model": "m", "messages": []any{}, "max_token": 1}, nil)
 	if status, ok := errors.AsType[*outbound.StatusError](err); !ok || status.Status != http.StatusBadRequest {
 		t.Errorf("got %v want 400", err)

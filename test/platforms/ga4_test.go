@@ -42,7 +42,7 @@ func ga4Reports(first, last clock.Date) []ga4Report {
 // TestGA4 has Google's SDK for GA4 and our client ask for the same.
 func TestGA4(t *testing.T) {
 	t.Parallel()
-	s := open(t, sandbox.GA4)
+	s := openSandbox(t, sandbox.GA4)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	var answered struct {
@@ -50,10 +50,10 @@ func TestGA4(t *testing.T) {
 		Events []float64
 	}
 	reports := ga4Reports(first, last)
-	s.run(t, "ga4.mjs", map[string]any{"reports": reports}, &answered)
+	s.runScript(t, "ga4.mjs", map[string]any{"reports": reports}, &answered)
 	sdk := s.journal(t)
 
-	client := ga4.New(s.options("/ga4"))
+	client := ga4.New(s.clientOptions("/ga4"))
 	cred, err := client.Refresh(t.Context(), s.credentials().App, s.credentials())
 	if err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestGA4(t *testing.T) {
 	asked := slices.DeleteFunc(s.journal(t), func(c call) bool {
 		return strings.HasSuffix(c.Path, "/accountSummaries") || c.Method == http.MethodGet && strings.Contains(c.Path, "/properties/")
 	})
-	same(t, asked, sdk[:answered.Asked], comparison{
+	compareCalls(t, asked, sdk[:answered.Asked], comparison{
 		headers: []string{"Content-Type", "Authorization"},
-		but:     map[string]string{"$alt": "it asks for enums as numbers, and what we read has none"},
+		ignored: map[string]string{"$alt": "it asks for enums as numbers, and what we read has none"},
 	})
 }

@@ -52,8 +52,8 @@ func googleLists() []googleReport {
 	}
 }
 
-// googleFigures are what reports are read by, level by level.
-func googleFigures(first, last clock.Date) []googleReport {
+// googleMetricReports are what reports are read by, level by level.
+func googleMetricReports(first, last clock.Date) []googleReport {
 	campaign := prefixed("campaign.", "id", "name", "advertising_channel_type")
 	group := append([]string{"ad_group.id"}, campaign...)
 	geo := prefixed("geographic_view.", "country_criterion_id", "location_type")
@@ -85,10 +85,10 @@ func prefixed(prefix string, names ...string) []string {
 	return list
 }
 
-// sameQuery brings a query into one form: the order of fields and conditions
+// normalizeQuery brings a query into one form: the order of fields and conditions
 // means nothing, there are two kinds of quotes, and a range of days is written
 // in two ways.
-func sameQuery(_ string, parameters map[string]string) {
+func normalizeQuery(_ string, parameters map[string]string) {
 	query, ok := parameters["query"]
 	if !ok {
 		return
@@ -108,10 +108,10 @@ func sameQuery(_ string, parameters map[string]string) {
 // TestGoogle has a library for Google Ads and our client ask for the same.
 func TestGoogle(t *testing.T) {
 	t.Parallel()
-	s := open(t, sandbox.GoogleAds)
+	s := openSandbox(t, sandbox.GoogleAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
-	client := google.New(s.options("/google"))
+	client := google.New(s.clientOptions("/google"))
 	cred, err := client.Refresh(t.Context(), s.credentials().App, s.credentials())
 	if err != nil {
 		t.Fatal(err)
@@ -147,20 +147,20 @@ func TestGoogle(t *testing.T) {
 	// The library lists accounts and changes campaigns over gRPC alone.
 	list := slices.IndexFunc(asked, func(c call) bool { return strings.HasSuffix(c.Path, ":listAccessibleCustomers") })
 	if list < 0 || len(pushed) != 1 {
-		t.Fatalf("got %v and %v want a list of accounts and one change", lines(asked), lines(pushed))
+		t.Fatalf("got %v and %v want a list of accounts and one change", callLines(asked), callLines(pushed))
 	}
 	intent := map[string]any{
-		"queries": queries(t, asked), "reports": append(googleLists(), googleFigures(first, last)...),
-		"list": bare(asked[list]), "mutate": bare(pushed[0]),
+		"queries": queries(t, asked), "reports": append(googleLists(), googleMetricReports(first, last)...),
+		"list": callForScript(asked[list]), "mutate": callForScript(pushed[0]),
 	}
 	var answered struct {
 		Asked       int
 		Impressions []int64
 	}
-	s.run(t, "google.mjs", intent, &answered)
+	s.runScript(t, "google.mjs", intent, &answered)
 	sdk := s.journal(t)
-	same(t, slices.Delete(asked, list, list+1), sdk[:answered.Asked], comparison{
-		headers: []string{"Content-Type", "Authorization"}, normal: sameQuery,
+	compareCalls(t, slices.Delete(asked, list, list+1), sdk[:answered.Asked], comparison{
+		headers: []string{"Content-Type", "Authorization"}, normalize: normalizeQuery,
 	})
 	// What the library adds up of whole views is what we do of families.
 	whole := map[connection.Level]int{
@@ -186,7 +186,7 @@ func queries(t *testing.T, calls []call) []string {
 	return list
 }
 
-// bare is a call for a script to look at.
-func bare(c call) map[string]any {
+// callForScript is a call for a script to look at.
+func callForScript(c call) map[string]any {
 	return map[string]any{"method": c.Method, "path": c.Path, "body": c.Body}
 }

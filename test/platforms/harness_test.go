@@ -46,27 +46,27 @@ var now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
 // install puts the SDKs in place, once.
 var install = sync.OnceValue(func() error { return program.Packages() })
 
-// world is a sandbox of its own for one test, and access to one platform in
+// testSandbox is a sandbox of its own for one test, and access to one platform in
 // it.
-type world struct {
+type testSandbox struct {
 	// url is where the sandbox is without TLS; platforms are below it, by
 	// their prefix.
 	url   string
-	grant grant
+	grant sandboxGrant
 
 	tlsPort, roots string
 }
 
-// grant is access to an account.
-type grant struct {
+// sandboxGrant is access to an account.
+type sandboxGrant struct {
 	Account string `json:"account_id"`
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
 	Seconds int64  `json:"expires_in"`
 }
 
-// open starts a sandbox and is granted access to a platform.
-func open(t *testing.T, platform string) *world {
+// openSandbox starts a sandbox and is granted access to a platform.
+func openSandbox(t *testing.T, platform string) *testSandbox {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: func() time.Time { return now }})
 	if err != nil {
@@ -83,8 +83,8 @@ func open(t *testing.T, platform string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &world{url: plain.URL, tlsPort: port, roots: authority.file}
-	var grants struct{ Data map[string]grant }
+	s := &testSandbox{url: plain.URL, tlsPort: port, roots: authority.file}
+	var grants struct{ Data map[string]sandboxGrant }
 	s.control(t, http.MethodPost, "grants", map[string]any{}, &grants)
 	s.grant = grants.Data[platform]
 	if s.grant.Account == "" || s.grant.Access == "" {
@@ -94,7 +94,7 @@ func open(t *testing.T, platform string) *world {
 }
 
 // control calls the sandbox's own API.
-func (s *world) control(t *testing.T, method, path string, in, out any) {
+func (s *testSandbox) control(t *testing.T, method, path string, in, out any) {
 	t.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -120,15 +120,15 @@ func (s *world) control(t *testing.T, method, path string, in, out any) {
 	}
 }
 
-// fails has the platform fail in a way, once.
-func (s *world) fails(t *testing.T, platform, fault string) {
+// addFault has the platform fail in a way, once.
+func (s *testSandbox) addFault(t *testing.T, platform, fault string) {
 	t.Helper()
 	s.control(t, http.MethodPost, "faults", map[string]any{"platform": platform, "fault": fault, "count": 1}, nil)
 }
 
-// run plays an SDK's script. The script gets the grant and the intent, and its
+// runScript plays an SDK's script. The script gets the grant and the intent, and its
 // answer is read into out, unless that is nil.
-func (s *world) run(t *testing.T, script string, intent, out any) {
+func (s *testSandbox) runScript(t *testing.T, script string, intent, out any) {
 	t.Helper()
 	if err := install(); err != nil {
 		t.Fatal(err)
@@ -164,13 +164,13 @@ func (s *world) run(t *testing.T, script string, intent, out any) {
 	}
 }
 
-// options are for one of our clients, with the platform's prefix.
-func (s *world) options(prefix string) transport.Options {
+// clientOptions are for one of our clients, with the platform's prefix.
+func (s *testSandbox) clientOptions(prefix string) transport.Options {
 	return transport.Options{Base: s.url + prefix, Do: http.DefaultClient, Now: func() time.Time { return now }}
 }
 
 // credentials are the grant for one of our clients.
-func (s *world) credentials() connection.Credentials {
+func (s *testSandbox) credentials() connection.Credentials {
 	c := connection.Credentials{
 		Access: secret.New(s.grant.Access), IssuedAt: clock.At(now),
 		App: connection.App{ID: "sandbox-app", Secret: secret.New("sandbox-secret")},
@@ -181,15 +181,15 @@ func (s *world) credentials() connection.Credentials {
 	return c
 }
 
-// authority is one that nobody but the scripts trusts, and that vouches for
+// testAuthority is one that nobody but the scripts trusts, and that vouches for
 // every host.
-type authority struct {
+type testAuthority struct {
 	file string
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-func newAuthority(t *testing.T) *authority {
+func newAuthority(t *testing.T) *testAuthority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -204,7 +204,7 @@ func newAuthority(t *testing.T) *authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &authority{filepath.Join(t.TempDir(), "roots.pem"), cert, key}
+	a := &testAuthority{filepath.Join(t.TempDir(), "roots.pem"), cert, key}
 	if err := os.WriteFile(a.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func newAuthority(t *testing.T) *authority {
 }
 
 // certificate vouches for whatever host is asked for.
-func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (a *testAuthority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: hello.ServerName}, DNSNames: []string{hello.ServerName},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},

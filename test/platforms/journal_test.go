@@ -28,7 +28,7 @@ type call struct {
 
 // journal returns what the platforms were asked since the last time, and
 // forgets it.
-func (s *world) journal(t *testing.T) []call {
+func (s *testSandbox) journal(t *testing.T) []call {
 	t.Helper()
 	var journal struct{ Data []call }
 	s.control(t, http.MethodGet, "journal", nil, &journal)
@@ -41,30 +41,30 @@ func (s *world) journal(t *testing.T) []call {
 type comparison struct {
 	// headers are the ones that mean something to the platform.
 	headers []string
-	// but are the parameters that may differ, with the reason.
-	but map[string]string
-	// normal brings the parameters of a call to one form, where a platform
+	// ignored are the parameters that may differ, with the reason.
+	ignored map[string]string
+	// normalize brings the parameters of a call to one form, where a platform
 	// has several for the same; nil for as they are.
-	normal func(path string, parameters map[string]string)
+	normalize func(path string, parameters map[string]string)
 }
 
-// same compares what we ask with what an SDK asks for the same: call by call,
+// compareCalls compares what we ask with what an SDK asks for the same: call by call,
 // method, path without the version, every parameter wherever it is (a query, a
 // form or a JSON body), and the headers that matter.
-func same(t *testing.T, ours, sdk []call, c comparison) {
+func compareCalls(t *testing.T, ours, sdk []call, c comparison) {
 	t.Helper()
 	if len(ours) != len(sdk) {
-		t.Fatalf("got %d calls want %d\nours: %v\nSDK:  %v", len(ours), len(sdk), lines(ours), lines(sdk))
+		t.Fatalf("got %d calls want %d\nours: %v\nSDK:  %v", len(ours), len(sdk), callLines(ours), callLines(sdk))
 	}
 	for i := range ours {
-		got, want := c.view(t, ours[i]), c.view(t, sdk[i])
+		got, want := c.comparedCall(t, ours[i]), c.comparedCall(t, sdk[i])
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("call %d, %s %s, differs (-SDK +ours):\n%s", i, sdk[i].Method, sdk[i].Path, diff)
 		}
 	}
 }
 
-func lines(calls []call) []string {
+func callLines(calls []call) []string {
 	list := []string{}
 	for _, c := range calls {
 		list = append(list, c.Method+" "+c.Path)
@@ -72,23 +72,23 @@ func lines(calls []call) []string {
 	return list
 }
 
-// view is what counts of a call.
-type view struct {
+// comparedCall is what counts of a call.
+type comparedCall struct {
 	Method, Path        string
 	Parameters, Headers map[string]string
 }
 
 var version = regexp.MustCompile(`/v[0-9]+(\.[0-9]+|beta)?(/|$)`)
 
-func (c comparison) view(t *testing.T, asked call) view {
+func (c comparison) comparedCall(t *testing.T, asked call) comparedCall {
 	t.Helper()
 	path := version.ReplaceAllString(asked.Path, "$2")
-	v := view{asked.Method, path, parameters(t, asked), map[string]string{}}
-	for name := range c.but {
+	v := comparedCall{asked.Method, path, parameters(t, asked), map[string]string{}}
+	for name := range c.ignored {
 		delete(v.Parameters, name)
 	}
-	if c.normal != nil {
-		c.normal(path, v.Parameters)
+	if c.normalize != nil {
+		c.normalize(path, v.Parameters)
 	}
 	for _, name := range c.headers {
 		if asked.Method == http.MethodGet && name == "Content-Type" {
@@ -110,7 +110,7 @@ func parameters(t *testing.T, asked call) map[string]string {
 	}
 	found := map[string]string{}
 	for name, values := range query {
-		found[name] = plain(strings.Join(values, "&"))
+		found[name] = compactJSON(strings.Join(values, "&"))
 	}
 	// The body of a GET has no meaning, and some SDKs send an empty one.
 	if asked.Method == http.MethodGet {
@@ -123,7 +123,7 @@ func parameters(t *testing.T, asked call) map[string]string {
 	switch body := body.(type) {
 	case map[string]any:
 		for name, value := range body {
-			found[name] = written(value)
+			found[name] = textOf(value)
 		}
 	case string:
 		form, err := url.ParseQuery(body)
@@ -131,28 +131,28 @@ func parameters(t *testing.T, asked call) map[string]string {
 			t.Fatalf("%s %s: the body is neither JSON nor a form: %s", asked.Method, asked.Path, body)
 		}
 		for name, values := range form {
-			found[name] = plain(strings.Join(values, "&"))
+			found[name] = compactJSON(strings.Join(values, "&"))
 		}
 	}
 	return found
 }
 
-// plain writes JSON inside a text without what has no meaning in it: spaces,
+// compactJSON writes JSON inside a text without what has no meaning in it: spaces,
 // and the order of members.
-func plain(text string) string {
+func compactJSON(text string) string {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		var value any
 		if err := json.Unmarshal([]byte(text), &value); err == nil {
-			return written(value)
+			return textOf(value)
 		}
 	}
 	return text
 }
 
-// written is a value as text; a text as it is.
-func written(value any) string {
+// textOf is a value as text; a text as it is.
+func textOf(value any) string {
 	if text, ok := value.(string); ok {
-		return plain(text)
+		return compactJSON(text)
 	}
 	b, err := json.Marshal(value)
 	if err != nil {
@@ -161,11 +161,11 @@ func written(value any) string {
 	return string(b)
 }
 
-// TestComparisonBites sees that journals that differ are told apart, and that
+// TestComparisonDetectsDifferences sees that journals that differ are told apart, and that
 // what means nothing is passed over.
-func TestComparisonBites(t *testing.T) {
+func TestComparisonDetectsDifferences(t *testing.T) {
 	t.Parallel()
-	c := comparison{headers: []string{"Content-Type"}, but: map[string]string{"locale": "it changes only texts"}}
+	c := comparison{headers: []string{"Content-Type"}, ignored: map[string]string{"locale": "it changes only texts"}}
 	sdk := call{
 		Method: "POST", Path: "/v24.0/1/insights", Query: "a=1&list=%5B1%2C%202%5D&locale=en", Body: []byte(`{"b":"x","n":5}`),
 		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "User-Agent": {"sdk"}},
@@ -174,7 +174,7 @@ func TestComparisonBites(t *testing.T) {
 		Method: "POST", Path: "/v26.0/1/insights", Query: "list=[1,2]&n=5", Body: []byte(`{"b": "x", "a": 1}`),
 		Header: http.Header{"Content-Type": {"application/json"}},
 	}
-	if diff := cmp.Diff(c.view(t, sdk), c.view(t, ours)); diff != "" {
+	if diff := cmp.Diff(c.comparedCall(t, sdk), c.comparedCall(t, ours)); diff != "" {
 		t.Errorf("the same differs (-SDK +ours):\n%s", diff)
 	}
 	for name, change := range map[string]func(*call){
@@ -186,8 +186,8 @@ func TestComparisonBites(t *testing.T) {
 	} {
 		other := ours
 		change(&other)
-		if cmp.Equal(c.view(t, sdk), c.view(t, other)) {
-			t.Errorf("another %s was not seen: %v", name, slices.Collect(maps.Keys(c.view(t, other).Parameters)))
+		if cmp.Equal(c.comparedCall(t, sdk), c.comparedCall(t, other)) {
+			t.Errorf("another %s was not seen: %v", name, slices.Collect(maps.Keys(c.comparedCall(t, other).Parameters)))
 		}
 	}
 }

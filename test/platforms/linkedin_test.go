@@ -48,13 +48,13 @@ var (
 // TestLinkedIn has LinkedIn's SDK and our client ask for the same.
 func TestLinkedIn(t *testing.T) {
 	t.Parallel()
-	s := open(t, sandbox.LinkedInAds)
+	s := openSandbox(t, sandbox.LinkedInAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	cred := s.credentials()
-	client := linkedin.New(s.options("/linkedin"))
+	client := linkedin.New(s.clientOptions("/linkedin"))
 	var answered linkedInAnswer
-	s.run(t, "linkedin.mjs", map[string]any{
+	s.runScript(t, "linkedin.mjs", map[string]any{
 		"first": first, "last": last, "levels": linkedInLevels, "version": client.About().Version, "app": cred.App.ID, "secret": cred.App.Secret.Reveal(),
 	}, &answered)
 	sdk := s.journal(t)
@@ -67,14 +67,14 @@ func TestLinkedIn(t *testing.T) {
 		number, _ := value.(float64)
 		return strconv.FormatFloat(number, 'f', -1, 64)
 	}
-	accounts, entities, impressions, paused := asks(t, client, cred, first, last, id(answered.Paused["id"]))
+	accounts, entities, impressions, paused := callEverything(t, client, cred, first, last, id(answered.Paused["id"]))
 	if _, err := client.Refresh(t.Context(), cred.App, cred); err != nil {
 		t.Fatal(err)
 	}
 	ours := s.journal(t)
-	same(t, ours, sdk, comparison{headers: []string{"Authorization", "Linkedin-Version", "X-Restli-Protocol-Version", "X-Restli-Method"}})
+	compareCalls(t, ours, sdk, comparison{headers: []string{"Authorization", "Linkedin-Version", "X-Restli-Protocol-Version", "X-Restli-Method"}})
 	for i := range min(len(ours), len(sdk)) {
-		if diff := cmp.Diff(punctuated(sdk[i].Query), punctuated(ours[i].Query)); diff != "" {
+		if diff := cmp.Diff(rawParameters(sdk[i].Query), rawParameters(ours[i].Query)); diff != "" {
 			t.Errorf("call %d is written in another way (-SDK +ours):\n%s", i, diff)
 		}
 	}
@@ -94,8 +94,8 @@ func TestLinkedIn(t *testing.T) {
 	}
 }
 
-// punctuated are the parameters as they were written, because it matters to
+// rawParameters are the parameters as they were written, because it matters to
 // Rest.li what is escaped, in no order.
-func punctuated(query string) []string {
+func rawParameters(query string) []string {
 	return slices.Sorted(strings.SplitSeq(query, "&"))
 }

@@ -26,34 +26,34 @@ type metaLevel struct {
 	Fields     []string `json:"fields"`
 }
 
-// metaFigures are asked for at every level.
-var metaFigures = []string{
+// metaMetrics are asked for at every level.
+var metaMetrics = []string{
 	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
 }
 
 var metaLevels = []metaLevel{
-	{"account", nil, append([]string{"reach"}, metaFigures...)},
-	{"campaign", nil, append([]string{"campaign_id", "campaign_name", "reach"}, metaFigures...)},
-	{"ad", nil, append([]string{"campaign_id", "campaign_name", "adset_id", "ad_id", "ad_name", "reach"}, metaFigures...)},
-	{"adset", []string{"country"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaFigures...)},
-	{"adset", []string{"age", "gender"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaFigures...)},
-	{"adset", []string{"impression_device"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaFigures...)},
+	{"account", nil, append([]string{"reach"}, metaMetrics...)},
+	{"campaign", nil, append([]string{"campaign_id", "campaign_name", "reach"}, metaMetrics...)},
+	{"ad", nil, append([]string{"campaign_id", "campaign_name", "adset_id", "ad_id", "ad_name", "reach"}, metaMetrics...)},
+	{"adset", []string{"country"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaMetrics...)},
+	{"adset", []string{"age", "gender"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaMetrics...)},
+	{"adset", []string{"impression_device"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaMetrics...)},
 }
 
 // TestMeta has Meta's SDK and our client ask for the same.
 func TestMeta(t *testing.T) {
 	t.Parallel()
-	s := open(t, sandbox.MetaAds)
+	s := openSandbox(t, sandbox.MetaAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	var answered metaAnswer
-	s.run(t, "meta.mjs", map[string]any{"first": first, "last": last, "levels": metaLevels}, &answered)
+	s.runScript(t, "meta.mjs", map[string]any{"first": first, "last": last, "levels": metaLevels}, &answered)
 	sdk := s.journal(t)
 	if answered.Asked == 0 || answered.Asked > len(sdk) {
 		t.Fatalf("got mark %d want one within %d calls", answered.Asked, len(sdk))
 	}
 
-	client, cred := meta.New(s.options("/meta")), s.credentials()
+	client, cred := meta.New(s.clientOptions("/meta")), s.credentials()
 	accounts, err := client.Accounts(t.Context(), cred)
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +81,8 @@ func TestMeta(t *testing.T) {
 		q.Level = level
 		impressions = append(impressions, sum())
 	}
-	s.fails(t, sandbox.MetaAds, sandbox.FaultTooLarge)
-	s.fails(t, sandbox.MetaAds, sandbox.FaultAsyncStuck)
+	s.addFault(t, sandbox.MetaAds, sandbox.FaultTooLarge)
+	s.addFault(t, sandbox.MetaAds, sandbox.FaultAsyncStuck)
 	impressions = append(impressions, sum())
 	campaign := entities.Campaigns[0].External
 	if err := client.SetStatus(t.Context(), cred, q.Account, campaign, false); err != nil {
@@ -93,10 +93,10 @@ func TestMeta(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	same(t, s.journal(t), sdk[:answered.Asked], comparison{
-		headers: []string{"Content-Type", "Authorization"},
-		but:     map[string]string{"id": "the SDK repeats in it what the path says"},
-		normal:  unordered,
+	compareCalls(t, s.journal(t), sdk[:answered.Asked], comparison{
+		headers:   []string{"Content-Type", "Authorization"},
+		ignored:   map[string]string{"id": "the SDK repeats in it what the path says"},
+		normalize: sortFields,
 	})
 	if !slices.Equal(impressions, answered.Impressions) {
 		t.Errorf("got impressions %v want %v, as the SDK has read them", impressions, answered.Impressions)
@@ -110,8 +110,8 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// unordered brings lists of fields into one order: it has no meaning.
-func unordered(_ string, parameters map[string]string) {
+// sortFields brings lists of fields into one order: it has no meaning.
+func sortFields(_ string, parameters map[string]string) {
 	if fields, ok := parameters["fields"]; ok && !strings.Contains(fields, "{") {
 		list := strings.Split(fields, ",")
 		slices.Sort(list)

@@ -44,25 +44,25 @@ var (
 // TestTikTok has TikTok's SDK and our client ask for the same.
 func TestTikTok(t *testing.T) {
 	t.Parallel()
-	s := open(t, sandbox.TikTokAds)
+	s := openSandbox(t, sandbox.TikTokAds)
 	last := clock.MakeDate(2026, 10, 20)
 	first := last - 29
 	cred := s.credentials()
 	var answered tikTokAnswer
-	s.run(t, "tiktok.mjs", map[string]any{"first": first, "last": last, "levels": tikTokLevels, "app": cred.App.ID, "secret": cred.App.Secret.Reveal()}, &answered)
+	s.runScript(t, "tiktok.mjs", map[string]any{"first": first, "last": last, "levels": tikTokLevels, "app": cred.App.ID, "secret": cred.App.Secret.Reveal()}, &answered)
 	sdk := s.journal(t)
 	if answered.Asked == 0 || answered.Asked > len(sdk) {
 		t.Fatalf("got mark %d want one within %d calls", answered.Asked, len(sdk))
 	}
 
-	client := tiktok.New(s.options("/tiktok"))
-	accounts, entities, impressions, paused := asks(t, client, cred, first, last, answered.Paused["campaign_id"])
-	same(t, s.journal(t), sdk[:answered.Asked], comparison{headers: []string{"Access-Token"}})
+	client := tiktok.New(s.clientOptions("/tiktok"))
+	accounts, entities, impressions, paused := callEverything(t, client, cred, first, last, answered.Paused["campaign_id"])
+	compareCalls(t, s.journal(t), sdk[:answered.Asked], comparison{headers: []string{"Access-Token"}})
 
 	if accounts[0].ExternalID != answered.Accounts[0]["advertiser_id"] || accounts[0].Timezone != answered.Accounts[0]["display_timezone"] {
 		t.Errorf("got account %+v want %v", accounts[0], answered.Accounts[0])
 	}
-	if got, want := counts(entities), [4]int{len(answered.Campaigns), withAudience(answered.Groups), len(answered.Ads), len(answered.Audiences)}; got != want {
+	if got, want := entityCounts(entities), [4]int{len(answered.Campaigns), withAudience(answered.Groups), len(answered.Ads), len(answered.Audiences)}; got != want {
 		t.Errorf("got %v campaigns, groups with an audience, ads and audiences want %v", got, want)
 	}
 	if !slices.Equal(impressions, answered.Impressions) || slices.Contains(impressions, 0) {
@@ -73,9 +73,9 @@ func TestTikTok(t *testing.T) {
 	}
 }
 
-// asks is what a sync and a push ask of a platform: everything once. It
+// callEverything is what a sync and a push ask of a platform: everything once. It
 // returns the impressions by level.
-func asks(t *testing.T, client connection.Client, cred connection.Credentials, first, last clock.Date, campaign any) (
+func callEverything(t *testing.T, client connection.Client, cred connection.Credentials, first, last clock.Date, campaign any) (
 	accounts []connection.Account, entities *connection.Entities, impressions []int64, paused connection.Observed,
 ) {
 	t.Helper()
@@ -112,9 +112,9 @@ func asks(t *testing.T, client connection.Client, cred connection.Credentials, f
 	return accounts, entities, impressions, paused
 }
 
-// counts are how many campaigns, groups with an audience, ads and audiences
+// entityCounts are how many campaigns, groups with an audience, ads and audiences
 // there are.
-func counts(e *connection.Entities) [4]int {
+func entityCounts(e *connection.Entities) [4]int {
 	return [4]int{len(e.Campaigns), len(e.Groups), len(e.Ads), len(e.Audiences)}
 }
 

@@ -5,4 +5,4 @@ package program
 import "syscall"
 
 // Without a death signal the process outlives a killed test.
-func attributes() *syscall.SysProcAttr { return nil }
+func processAttributes() *syscall.SysProcAttr { return nil }

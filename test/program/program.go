@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// patience bounds every wait. It is long because the machine may be busy; no
+// maxWait bounds every wait. It is long because the machine may be busy; no
 // test depends on how long something takes.
-const patience = 60 * time.Second
+const maxWait = 60 * time.Second
 
 var builds struct {
 	sync.Mutex
@@ -28,9 +28,9 @@ var builds struct {
 	made map[string]string
 }
 
-// madeEnv names a program that was built with the tag testclock already, so
+// programEnv names a program that was built with the tag testclock already, so
 // that every package of a test run need not build its own.
-const madeEnv = "FANFARE_TEST_PROGRAM"
+const programEnv = "FANFARE_TEST_PROGRAM"
 
 // Build makes the program, once per set of flags and test run, and returns its
 // path. Its clock can be moved; see Options.
@@ -38,7 +38,7 @@ func Build(t testing.TB, flags ...string) string {
 	t.Helper()
 	builds.Lock()
 	defer builds.Unlock()
-	if path := os.Getenv(madeEnv); path != "" && len(flags) == 0 {
+	if path := os.Getenv(programEnv); path != "" && len(flags) == 0 {
 		// That it was looked at makes results of an older one count for nothing.
 		if _, err := os.Stat(path); err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ type Result struct {
 // Run runs a command to its end, in a folder.
 func Run(t testing.TB, binary, dir string, env []string, args ...string) Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir, cmd.Env = dir, Environ(env...)
@@ -108,7 +108,7 @@ func Run(t testing.TB, binary, dir string, env []string, args ...string) Result 
 		t.Fatalf("run %s: %v", strings.Join(args, " "), err)
 	}
 	if ctx.Err() != nil {
-		t.Fatalf("%s did not end within %s: %s", strings.Join(args, " "), patience, errs.String())
+		t.Fatalf("%s did not end within %s: %s", strings.Join(args, " "), maxWait, errs.String())
 	}
 	return Result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
@@ -121,7 +121,7 @@ type process struct {
 
 func start(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, exited: make(chan struct{})}
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = processAttributes()
 	started := make(chan error, 1)
 	go func() {
 		// The death signal comes when the thread that started the process
@@ -142,10 +142,10 @@ func (p *process) wait(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		_ = p.cmd.Process.Kill()
 		<-p.exited
-		t.Errorf("process %d did not end within %s", p.cmd.Process.Pid, patience)
+		t.Errorf("process %d did not end within %s", p.cmd.Process.Pid, maxWait)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }

@@ -30,15 +30,15 @@ type Options struct {
 	// Args and Env go to the program. It listens on a free port unless they
 	// say otherwise.
 	Args, Env []string
-	// Ahead is how far the program's clock is ahead of ours.
-	Ahead time.Duration
+	// ClockOffset is how far the program's clock is ahead of ours.
+	ClockOffset time.Duration
 	// Trust is the certificate file of the server, where it is not of the
 	// authority in its data folder.
 	Trust string
-	// Slow keeps the default delay before a stop.
-	Slow bool
-	// Bare leaves it to the program where its data is; it runs in Dir.
-	Bare bool
+	// KeepStopDelay keeps the default delay before a stop.
+	KeepStopDelay bool
+	// DefaultData leaves it to the program where its data is; it runs in Dir.
+	DefaultData bool
 	// Dir is the folder it runs in, by default one that is removed afterwards.
 	Dir string
 }
@@ -83,7 +83,7 @@ func (b *Buffer) String() string {
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := Launch(t, o)
-	s.ready()
+	s.waitUntilReady()
 	return s
 }
 
@@ -103,14 +103,14 @@ func Launch(t testing.TB, o Options) *Server {
 		o.Dir = t.TempDir()
 	}
 	args := append([]string{o.Command}, o.Args...)
-	env := []string{"FANFARE_LISTEN=127.0.0.1:0", "FANFARE_LOG_FORMAT=json", "FANFARE_CLOCK_OFFSET=" + o.Ahead.String()}
-	if !o.Bare {
+	env := []string{"FANFARE_LISTEN=127.0.0.1:0", "FANFARE_LOG_FORMAT=json", "FANFARE_CLOCK_OFFSET=" + o.ClockOffset.String()}
+	if !o.DefaultData {
 		env = append(env, "FANFARE_DATA="+o.Data)
 	}
 	if os.Getenv("FANFARE_DRILL") != "full" {
 		env = append(env, "FANFARE_HISTORY_DAYS=90") // two years take a minute
 	}
-	if !o.Slow {
+	if !o.KeepStopDelay {
 		env = append(env, "FANFARE_DRAIN_DELAY=0s")
 	}
 	s := &Server{Data: o.Data, Log: &Buffer{}, Out: &Buffer{}, t: t, options: o}
@@ -133,19 +133,19 @@ func Launch(t testing.TB, o Options) *Server {
 	return s
 }
 
-var servedAt = regexp.MustCompile(`https://(127\.0\.0\.1:[0-9]+|localhost:[0-9]+|\[::1\]:[0-9]+)`)
+var addressPattern = regexp.MustCompile(`https://(127\.0\.0\.1:[0-9]+|localhost:[0-9]+|\[::1\]:[0-9]+)`)
 
-// ready waits until /readyz says yes.
-func (s *Server) ready() {
+// waitUntilReady waits until /readyz says yes.
+func (s *Server) waitUntilReady() {
 	s.t.Helper()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(maxWait)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for ; time.Now().Before(end); <-tick.C {
 		if s.Ended() {
 			s.t.Fatalf("the server ended with code %d", s.Wait())
 		}
-		if !s.Find() {
+		if !s.FindAddress() {
 			continue
 		}
 		res, err := s.Client().Get(s.URL + "/readyz")
@@ -157,16 +157,16 @@ func (s *Server) ready() {
 			return
 		}
 	}
-	s.t.Fatalf("the server was not ready within %s", patience)
+	s.t.Fatalf("the server was not ready within %s", maxWait)
 }
 
-// Find learns the address from what the server says of itself. It reports
+// FindAddress learns the address from what the server says of itself. It reports
 // whether the address is known.
-func (s *Server) Find() bool {
+func (s *Server) FindAddress() bool {
 	if s.URL != "" {
 		return true
 	}
-	found := servedAt.FindString(s.Log.String() + s.Out.String())
+	found := addressPattern.FindString(s.Log.String() + s.Out.String())
 	if found == "" {
 		return false
 	}
@@ -181,7 +181,7 @@ func (s *Server) Client() *http.Client {
 	if s.client == nil {
 		transport := s.Transport()
 		s.t.Cleanup(transport.CloseIdleConnections)
-		s.client = &http.Client{Transport: transport, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		s.client = &http.Client{Transport: transport, Timeout: maxWait, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	return s.client
 }
@@ -197,7 +197,7 @@ func (s *Server) Transport() *http.Transport {
 	if text, err := os.ReadFile(file); err == nil {
 		roots.AppendCertsFromPEM(text)
 	}
-	ahead := s.options.Ahead
+	ahead := s.options.ClockOffset
 	return &http.Transport{
 		ForceAttemptHTTP2: true,
 		TLSClientConfig:   &tls.Config{RootCAs: roots, Time: func() time.Time { return time.Now().Add(ahead) }},
@@ -253,7 +253,7 @@ func (s *Server) Kill() {
 // Run runs a command on the server's data folder.
 func (s *Server) Run(args ...string) Result {
 	s.t.Helper()
-	env := append([]string{"FANFARE_DATA=" + s.Data, "FANFARE_LISTEN=" + s.Host, "FANFARE_CLOCK_OFFSET=" + s.options.Ahead.String()}, s.options.Env...)
+	env := append([]string{"FANFARE_DATA=" + s.Data, "FANFARE_LISTEN=" + s.Host, "FANFARE_CLOCK_OFFSET=" + s.options.ClockOffset.String()}, s.options.Env...)
 	return Run(s.t, s.options.Binary, s.t.TempDir(), env, args...)
 }
 

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-var block = regexp.MustCompile("(?s)```sh\n(.*?)```")
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// tested are commands that cannot run inside the test itself.
-var tested = map[string]string{
+// skippedCommands are commands that cannot run inside the test itself.
+var skippedCommands = map[string]string{
 	"make test": "it is what runs this test; .ci/run calls the same words",
 }
 
@@ -37,50 +37,50 @@ func TestReadmeCommands(t *testing.T) {
 	if err != nil || !strings.Contains(string(ci), "\nmake test\n") {
 		t.Fatalf(".ci/run must run the README's own test command: %v", err)
 	}
-	run := &runner{t: t, root: root, dir: t.TempDir(), listen: freeAddress(t)}
+	run := &commandRunner{t: t, root: root, dir: t.TempDir(), listen: freeAddress(t)}
 	if err := os.Symlink(filepath.Join(root, "bin"), filepath.Join(run.dir, "bin")); err != nil {
 		t.Fatal(err)
 	}
-	blocks := block.FindAllStringSubmatch(string(text), -1)
+	blocks := shellBlock.FindAllStringSubmatch(string(text), -1)
 	if len(blocks) < 5 {
 		t.Fatalf("found %d blocks of commands in the README", len(blocks))
 	}
 	for _, b := range blocks {
 		command := strings.TrimSpace(b[1])
-		if why := tested[command]; why != "" {
+		if why := skippedCommands[command]; why != "" {
 			continue
 		}
 		t.Log("$ " + command)
-		run.do(command)
+		run.runCommand(command)
 	}
 	if run.key == "" || run.created == "" {
 		t.Fatal("the README never makes a campaign with its own key")
 	}
 }
 
-// runner keeps what one command leaves for the next.
-type runner struct {
+// commandRunner keeps what one command leaves for the next.
+type commandRunner struct {
 	t            *testing.T
 	root, dir    string
 	listen       string
 	key, created string
 }
 
-var keyLine = regexp.MustCompile(`fanf_[0-9A-Za-z]{36}`)
+var keyPattern = regexp.MustCompile(`fanf_[0-9A-Za-z]{36}`)
 
-func (r *runner) do(command string) {
+func (r *commandRunner) runCommand(command string) {
 	r.t.Helper()
 	switch command {
 	case "make run":
-		r.demo()
+		r.runDemo()
 	case "bin/fanfare serve":
-		r.serve()
+		r.startServer()
 	default:
-		out := r.shell(command)
+		out := r.runShell(command)
 		if strings.Contains(out, `"error":{`) {
 			r.t.Errorf("%s\nanswered %s", command, out)
 		}
-		if k := keyLine.FindString(out); k != "" {
+		if k := keyPattern.FindString(out); k != "" {
 			r.key = k
 		}
 		if strings.Contains(out, `"status":"draft"`) {
@@ -89,12 +89,12 @@ func (r *runner) do(command string) {
 	}
 }
 
-func (r *runner) env() []string {
+func (r *commandRunner) env() []string {
 	return append(os.Environ(), "FANFARE_LISTEN="+r.listen, "FANFARE_KEY="+r.key)
 }
 
-// shell runs a command to its end; the port in the README becomes the test's.
-func (r *runner) shell(command string) string {
+// runShell runs a command to its end; the port in the README becomes the test's.
+func (r *commandRunner) runShell(command string) string {
 	r.t.Helper()
 	_, port, _ := net.SplitHostPort(r.listen)
 	cmd := exec.CommandContext(r.t.Context(), "sh", "-c", strings.ReplaceAll(command, ":8443", ":"+port))
@@ -106,10 +106,10 @@ func (r *runner) shell(command string) string {
 	return string(out)
 }
 
-// demo runs make run and the line it prints.
-func (r *runner) demo() {
+// runDemo runs make run and the line it prints.
+func (r *commandRunner) runDemo() {
 	r.t.Helper()
-	line, stop := r.start(r.root, "make", "run")
+	line, stop := r.startProgram(r.root, "make", "run")
 	var call string
 	for l := range line {
 		if strings.Contains(l, "curl") && strings.Contains(l, "https://") {
@@ -120,7 +120,7 @@ func (r *runner) demo() {
 	if !strings.HasPrefix(call, "curl ") {
 		r.t.Fatalf("make run printed no line to paste, but %q", call)
 	}
-	out := r.shell(call)
+	out := r.runShell(call)
 	for _, want := range []string{`{"data":[`, `"has_more":`, `"next_cursor":`} {
 		if !strings.Contains(out, want) {
 			r.t.Errorf("the printed call answers without %s: %.300s", want, out)
@@ -129,10 +129,10 @@ func (r *runner) demo() {
 	stop()
 }
 
-// serve starts the server and waits until it is ready; it ends with the test.
-func (r *runner) serve() {
+// startServer starts the server and waits until it is ready; it ends with the test.
+func (r *commandRunner) startServer() {
 	r.t.Helper()
-	_, stop := r.start(r.dir, "bin/fanfare", "serve")
+	_, stop := r.startProgram(r.dir, "bin/fanfare", "serve")
 	r.t.Cleanup(stop)
 	ca := filepath.Join(r.dir, "fanfare-data", "tls", "ca.pem")
 	for range 200 {
@@ -155,8 +155,8 @@ func pause(ctx context.Context) {
 	}
 }
 
-// start runs a program that goes on, and returns its lines and how to end it.
-func (r *runner) start(dir, name string, args ...string) (<-chan string, func()) {
+// startProgram runs a program that goes on, and returns its lines and how to end it.
+func (r *commandRunner) startProgram(dir, name string, args ...string) (<-chan string, func()) {
 	r.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, append(r.env(), "FANFARE_DRAIN_DELAY=0s")

@@ -12,9 +12,9 @@ import (
 	"fanfare/test/program"
 )
 
-// TestMove carries an installation from SQLite to PostgreSQL and back by its
+// TestMoveBetweenEngines carries an installation from SQLite to PostgreSQL and back by its
 // backups; nothing is lost on the way.
-func TestMove(t *testing.T) {
+func TestMoveBetweenEngines(t *testing.T) {
 	t.Parallel()
 	first := program.Start(t, program.Options{})
 	var w struct {
@@ -77,8 +77,8 @@ func backup(t *testing.T, s *program.Server, file string) {
 	}
 }
 
-// TestSkew refuses a machine whose clock is not the database's.
-func TestSkew(t *testing.T) {
+// TestClockSkew refuses a machine whose clock is not the database's.
+func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	env := []string{"FANFARE_STORE=" + pgtest.URL(t), "FANFARE_DATA=" + filepath.Join(t.TempDir(), "data"), "FANFARE_LISTEN=127.0.0.1:0"}
 	binary := program.Build(t)

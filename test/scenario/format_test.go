@@ -112,7 +112,7 @@ func TestDifferences(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			m := &memory{values: map[string]string{"name": "Ada"}, begin: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
+			m := &captures{values: map[string]string{"name": "Ada"}, begin: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 			faults := m.compareBody(tt.want, tt.got)
 			if !isJSON(tt.want) {
 				want, err := parse(tt.want)
@@ -135,7 +135,7 @@ func TestDifferences(t *testing.T) {
 // TestUpdated keeps placeholders where they fit and what was not named unnamed.
 func TestUpdated(t *testing.T) {
 	t.Parallel()
-	m := &memory{values: map[string]string{"campaign": "cmp_01m7eed1vefw9bs159p71gx00q"}}
+	m := &captures{values: map[string]string{"campaign": "cmp_01m7eed1vefw9bs159p71gx00q"}}
 	want, err := parse(`{"id": "{{capture x cmp}}", "status": "draft", "at": "{{time}}", "gone": 1, "list": [1]}`)
 	if err != nil {
 		t.Fatal(err)

@@ -11,19 +11,19 @@ import (
 
 var placeholder = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
 
-// memory is what a conversation knows.
-type memory struct {
+// captures is what a conversation knows.
+type captures struct {
 	values map[string]string
 	begin  time.Time
 }
 
-const instant = "2006-01-02T15:04:05.000Z"
+const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// fill puts values in the place of placeholders.
-func (m *memory) fill(text string) (string, error) {
+// replacePlaceholders puts values in the place of placeholders.
+func (m *captures) replacePlaceholders(text string) (string, error) {
 	var fault error
 	out := placeholder.ReplaceAllStringFunc(text, func(p string) string {
-		v, err := m.value(strings.Fields(p[2 : len(p)-2]))
+		v, err := m.placeholderValue(strings.Fields(p[2 : len(p)-2]))
 		if err != nil {
 			fault = err
 		}
@@ -32,7 +32,7 @@ func (m *memory) fill(text string) (string, error) {
 	return out, fault
 }
 
-func (m *memory) value(words []string) (string, error) {
+func (m *captures) placeholderValue(words []string) (string, error) {
 	if len(words) == 1 {
 		if v, known := m.values[words[0]]; known {
 			return v, nil
@@ -42,9 +42,9 @@ func (m *memory) value(words []string) (string, error) {
 	if len(words) == 2 {
 		switch d, err := time.ParseDuration(words[1]); {
 		case words[0] == "in" && err == nil:
-			return m.begin.Add(d).UTC().Format(instant), nil
+			return m.begin.Add(d).UTC().Format(timeFormat), nil
 		case words[0] == "ago" && err == nil:
-			return m.begin.Add(-d).UTC().Format(instant), nil
+			return m.begin.Add(-d).UTC().Format(timeFormat), nil
 		}
 		if n, err := strconv.Atoi(words[1]); words[0] == "letters" && err == nil {
 			return strings.Repeat("x", n), nil
@@ -55,7 +55,7 @@ func (m *memory) value(words []string) (string, error) {
 
 // pattern makes a regular expression from an expected text, and names what it
 // captures in the order of its groups.
-func (m *memory) pattern(want string) (*regexp.Regexp, []string, error) {
+func (m *captures) pattern(want string) (*regexp.Regexp, []string, error) {
 	var names []string
 	expr, last := `(?s)^`, 0
 	for _, at := range placeholder.FindAllStringSubmatchIndex(want, -1) {
@@ -74,7 +74,7 @@ func (m *memory) pattern(want string) (*regexp.Regexp, []string, error) {
 			expr += `(` + regexp.QuoteMeta(words[2]) + `_[0-9a-z]{26})`
 			names = append(names, words[1])
 		default:
-			v, err := m.value(words)
+			v, err := m.placeholderValue(words)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -86,14 +86,14 @@ func (m *memory) pattern(want string) (*regexp.Regexp, []string, error) {
 }
 
 // match compares a text and remembers what it captures.
-func (m *memory) match(want, got string) error {
+func (m *captures) match(want, got string) error {
 	re, names, err := m.pattern(want)
 	if err != nil {
 		return err
 	}
 	groups := re.FindStringSubmatch(got)
 	if groups == nil {
-		return fmt.Errorf("got %s want %s", shown(got), shown(want))
+		return fmt.Errorf("got %s want %s", quoteShort(got), quoteShort(want))
 	}
 	for i, name := range names {
 		m.values[name] = groups[i+1]
@@ -101,19 +101,19 @@ func (m *memory) match(want, got string) error {
 	return nil
 }
 
-func shown(s string) string {
+func quoteShort(s string) string {
 	if len(s) > 300 {
 		s = s[:300] + "…"
 	}
 	return strconv.Quote(s)
 }
 
-// copied is the memory as it is now.
-func (m *memory) copied() *memory { return &memory{maps.Clone(m.values), m.begin} }
+// clone is the memory as it is now.
+func (m *captures) clone() *captures { return &captures{maps.Clone(m.values), m.begin} }
 
 // differences compares a document with the expected one and returns what is
 // different, each with its place.
-func (m *memory) differences(want, got *node, at string) []string {
+func (m *captures) differences(want, got *node, at string) []string {
 	if want.kind == '"' && placeholder.FindString(want.text) == want.text && got.kind != '"' {
 		// A whole placeholder may stand for any scalar, {{any}} for anything.
 		switch {

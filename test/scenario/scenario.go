@@ -86,8 +86,8 @@ type Step struct {
 	Later   time.Duration
 
 	Want Answer
-	// asked is the text of the section up to the answer.
-	asked string
+	// requestText is the text of the section up to the answer.
+	requestText string
 }
 
 // Field is a header.
@@ -101,7 +101,7 @@ type Answer struct {
 	Body   string
 }
 
-const mark = ">>> "
+const answerPrefix = ">>> "
 
 // Parse reads a scenario file.
 func Parse(text []byte) (*Scenario, error) {
@@ -114,7 +114,7 @@ func Parse(text []byte) (*Scenario, error) {
 	for i, f := range archive.Files {
 		if f.Name == "serve" && i == 0 {
 			for line := range strings.Lines(string(f.Data)) {
-				words, err := split(line)
+				words, err := splitWords(line)
 				if err != nil {
 					return nil, fmt.Errorf("section serve: %w", err)
 				}
@@ -137,11 +137,11 @@ func Parse(text []byte) (*Scenario, error) {
 
 func parseStep(text string) (*Step, error) {
 	asked, answer := text, ""
-	if i := strings.Index("\n"+text, "\n"+mark); i >= 0 {
+	if i := strings.Index("\n"+text, "\n"+answerPrefix); i >= 0 {
 		asked, answer = text[:i], text[i:]
 	}
-	s := &Step{asked: asked}
-	if err := s.parseAsked(strings.Split(strings.TrimSpace(asked), "\n")); err != nil {
+	s := &Step{requestText: asked}
+	if err := s.parseRequest(strings.Split(strings.TrimSpace(asked), "\n")); err != nil {
 		return nil, err
 	}
 	if s.Restart {
@@ -152,7 +152,7 @@ func parseStep(text string) (*Step, error) {
 
 var requestLine = regexp.MustCompile(`^[A-Z]+ (/|http:)`)
 
-func (s *Step) parseAsked(lines []string) (err error) {
+func (s *Step) parseRequest(lines []string) (err error) {
 	switch words := strings.Fields(lines[0]); {
 	case len(words) > 0 && (words[0] == "restart" || words[0] == "crash"):
 		s.Restart, s.Crash = true, words[0] == "crash"
@@ -163,7 +163,7 @@ func (s *Step) parseAsked(lines []string) (err error) {
 		}
 		return err
 	case strings.HasPrefix(lines[0], "$ fanfare "):
-		s.Command, err = split(strings.TrimPrefix(lines[0], "$ fanfare "))
+		s.Command, err = splitWords(strings.TrimPrefix(lines[0], "$ fanfare "))
 		if len(lines) > 1 {
 			return errors.New("a command is one line")
 		}
@@ -197,10 +197,10 @@ func parseField(line string) (Field, bool) {
 }
 
 func (s *Step) parseAnswer(lines []string) (err error) {
-	status := strings.TrimPrefix(lines[0], mark)
+	status := strings.TrimPrefix(lines[0], answerPrefix)
 	status, s.Want.Soon = strings.CutSuffix(status, " soon")
 	if s.Want.Code, err = strconv.Atoi(status); err != nil {
-		return fmt.Errorf("the answer %q is not %q and a number", lines[0], mark)
+		return fmt.Errorf("the answer %q is not %q and a number", lines[0], answerPrefix)
 	}
 	rest := lines[1:]
 	for s.Method != "" && len(rest) > 0 {
@@ -215,8 +215,8 @@ func (s *Step) parseAnswer(lines []string) (err error) {
 	return nil
 }
 
-// split cuts a line into words as a shell does, quotes and all.
-func split(line string) ([]string, error) {
+// splitWords cuts a line into words as a shell does, quotes and all.
+func splitWords(line string) ([]string, error) {
 	var words []string
 	word, open, quote := "", false, rune(0)
 	for _, r := range strings.TrimSpace(line) {

@@ -58,18 +58,18 @@ func TestScenario(t *testing.T) {
 				// in the middle of it.
 				now := time.Now()
 				begin := now.UTC().Truncate(24 * time.Hour).Add(30 * time.Hour)
-				p := &player{T: t, memory: memory{values: map[string]string{}, begin: begin}}
+				p := &player{T: t, captures: captures{values: map[string]string{}, begin: begin}}
 				p.options = program.Options{
-					Args: s.Settings, Env: engine.env(t), Data: filepath.Join(t.TempDir(), "data"), Ahead: begin.Sub(now),
+					Args: s.Settings, Env: engine.env(t), Data: filepath.Join(t.TempDir(), "data"), ClockOffset: begin.Sub(now),
 				}
 				p.start()
 				changed := false
 				for _, step := range s.Steps {
-					changed = p.play(step) || changed
+					changed = p.runStep(step) || changed
 				}
 				p.server.Stop()
 				if changed {
-					if err := os.WriteFile(file, rewritten(text, s), 0o644); err != nil {
+					if err := os.WriteFile(file, updatedFile(text, s), 0o644); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -78,8 +78,8 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-// rewritten is the file with the steps' present expectations.
-func rewritten(text []byte, s *Scenario) []byte {
+// updatedFile is the file with the steps' present expectations.
+func updatedFile(text []byte, s *Scenario) []byte {
 	archive := txtar.Parse(text)
 	steps := map[string]*Step{}
 	for _, step := range s.Steps {
@@ -87,7 +87,7 @@ func rewritten(text []byte, s *Scenario) []byte {
 	}
 	for i, f := range archive.Files {
 		if step := steps[f.Name]; step != nil && !step.Restart {
-			archive.Files[i].Data = []byte(step.asked + step.Want.String() + "\n")
+			archive.Files[i].Data = []byte(step.requestText + step.Want.String() + "\n")
 		}
 	}
 	return txtar.Format(archive)
@@ -95,7 +95,7 @@ func rewritten(text []byte, s *Scenario) []byte {
 
 // String writes the expectation as it stands in a file.
 func (a Answer) String() string {
-	text := fmt.Sprintf("%s%d", mark, a.Code)
+	text := fmt.Sprintf("%s%d", answerPrefix, a.Code)
 	if a.Soon {
 		text += " soon"
 	}
@@ -115,7 +115,7 @@ func (a Answer) String() string {
 // player plays one conversation on one engine.
 type player struct {
 	*testing.T
-	memory
+	captures
 	options program.Options
 	server  *program.Server
 }
@@ -139,8 +139,8 @@ const (
 	again    = 50 * time.Millisecond
 )
 
-// play plays one step and reports whether it has changed the expectation.
-func (p *player) play(s *Step) (changed bool) {
+// runStep plays one step and reports whether it has changed the expectation.
+func (p *player) runStep(s *Step) (changed bool) {
 	p.Helper()
 	if s.Restart {
 		if s.Crash {
@@ -148,7 +148,7 @@ func (p *player) play(s *Step) (changed bool) {
 		} else {
 			p.server.Stop()
 		}
-		p.options.Ahead += s.Later
+		p.options.ClockOffset += s.Later
 		p.start()
 		return false
 	}
@@ -156,39 +156,39 @@ func (p *player) play(s *Step) (changed bool) {
 	defer tick.Stop()
 	end := time.Now().Add(patience)
 	for {
-		got := p.ask(s)
-		trial := p.copied()
+		got := p.sendStep(s)
+		trial := p.clone()
 		faults := trial.compare(&s.Want, got)
 		switch {
 		case len(faults) == 0:
-			p.memory = *trial
+			p.captures = *trial
 			return false
 		case s.Want.Soon && time.Now().Before(end):
 			<-tick.C
 			continue
 		case *update:
-			p.revise(&s.Want, got)
+			p.updateExpectation(&s.Want, got)
 			return true
 		}
 		p.Fatalf("%s:\n  %s\nanswered %d: %s", s.Name, strings.Join(faults, "\n  "), got.code, got.body)
 	}
 }
 
-func (p *player) filled(text string) string {
+func (p *player) mustFill(text string) string {
 	p.Helper()
-	out, err := p.fill(text)
+	out, err := p.replacePlaceholders(text)
 	if err != nil {
 		p.Fatal(err)
 	}
 	return out
 }
 
-func (p *player) ask(s *Step) answer {
+func (p *player) sendStep(s *Step) answer {
 	p.Helper()
 	if s.Command != nil {
 		args := make([]string, len(s.Command))
 		for i, word := range s.Command {
-			args[i] = p.filled(word)
+			args[i] = p.mustFill(word)
 		}
 		res := p.server.Run(args...)
 		body := res.Out
@@ -197,12 +197,12 @@ func (p *player) ask(s *Step) answer {
 		}
 		return answer{code: res.Code, body: strings.TrimSpace(body)}
 	}
-	target := p.filled(s.Target)
+	target := p.mustFill(s.Target)
 	client := p.server.Client()
 	if !strings.HasPrefix(target, "http://") {
 		target = p.server.URL + target
 	}
-	req, err := http.NewRequestWithContext(p.Context(), s.Method, target, strings.NewReader(p.filled(s.Body)))
+	req, err := http.NewRequestWithContext(p.Context(), s.Method, target, strings.NewReader(p.mustFill(s.Body)))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func (p *player) ask(s *Step) answer {
 	for _, f := range s.Header {
 		req.Header.Del(f.Name)
 		if f.Value != "" {
-			req.Header.Set(f.Name, p.filled(f.Value))
+			req.Header.Set(f.Name, p.mustFill(f.Value))
 		}
 	}
 	res, err := client.Do(req)
@@ -235,7 +235,7 @@ func (p *player) ask(s *Step) answer {
 
 // compare finds what is different. The body comes before the headers, which
 // may name what it captures.
-func (m *memory) compare(want *Answer, got answer) []string {
+func (m *captures) compare(want *Answer, got answer) []string {
 	var faults []string
 	if want.Code != got.code {
 		faults = append(faults, fmt.Sprintf("got code %d want %d", got.code, want.Code))
@@ -249,7 +249,7 @@ func (m *memory) compare(want *Answer, got answer) []string {
 	return faults
 }
 
-func (m *memory) compareField(f Field, header http.Header) error {
+func (m *captures) compareField(f Field, header http.Header) error {
 	values := header.Values(f.Name)
 	if f.Value == "{{absent}}" {
 		if len(values) > 0 {
@@ -263,11 +263,11 @@ func (m *memory) compareField(f Field, header http.Header) error {
 	return m.match(f.Value, values[0])
 }
 
-func (m *memory) compareBody(want, got string) []string {
+func (m *captures) compareBody(want, got string) []string {
 	if !isJSON(want) {
 		var faults []string
 		for line := range strings.Lines(want) {
-			text, err := m.fill(strings.TrimSpace(line))
+			text, err := m.replacePlaceholders(strings.TrimSpace(line))
 			if err != nil {
 				return []string{err.Error()}
 			}
@@ -288,8 +288,8 @@ func (m *memory) compareBody(want, got string) []string {
 	return m.differences(w, g, "body")
 }
 
-// revise makes the expectation fit what came back.
-func (p *player) revise(want *Answer, got answer) {
+// updateExpectation makes the expectation fit what came back.
+func (p *player) updateExpectation(want *Answer, got answer) {
 	p.Helper()
 	want.Code = got.code
 	if g, err := parse(got.body); err == nil && isJSON(got.body) {
@@ -303,12 +303,12 @@ func (p *player) revise(want *Answer, got answer) {
 		p.updated(w, g).pretty(&b, "")
 		want.Body = b.String()
 	} else if len(p.compareBody(want.Body, got.body)) > 0 {
-		want.Body = p.generalText(strings.TrimSpace(got.body))
+		want.Body = p.textWithPlaceholders(strings.TrimSpace(got.body))
 	}
 	var kept []Field
 	for _, f := range want.Header {
 		if p.compareField(f, got.header) != nil {
-			if f.Value = p.generalText(got.header.Get(f.Name)); f.Value == "" {
+			if f.Value = p.textWithPlaceholders(got.header.Get(f.Name)); f.Value == "" {
 				continue
 			}
 		}

@@ -8,11 +8,11 @@ import (
 
 // updated makes the expectation that fits an answer: what fits already stays
 // as it is, with its placeholders; members that were not named stay unnamed.
-func (m *memory) updated(want, got *node) *node {
+func (m *captures) updated(want, got *node) *node {
 	if want == nil {
-		return m.general(got)
+		return m.withPlaceholders(got)
 	}
-	if len(m.copied().differences(want, got, "")) == 0 {
+	if len(m.clone().differences(want, got, "")) == 0 {
 		m.differences(want, got, "")
 		return want
 	}
@@ -32,7 +32,7 @@ func (m *memory) updated(want, got *node) *node {
 		}
 		return n
 	}
-	return m.general(got)
+	return m.withPlaceholders(got)
 }
 
 var (
@@ -40,22 +40,22 @@ var (
 	looksID      = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 )
 
-// general puts placeholders where the next run will have other values.
-func (m *memory) general(got *node) *node {
+// withPlaceholders puts placeholders where the next run will have other values.
+func (m *captures) withPlaceholders(got *node) *node {
 	n := &node{kind: got.kind, text: got.text}
 	for _, g := range got.members {
-		n.members = append(n.members, member{g.name, m.general(g.value)})
+		n.members = append(n.members, member{g.name, m.withPlaceholders(g.value)})
 	}
 	for _, g := range got.items {
-		n.items = append(n.items, m.general(g))
+		n.items = append(n.items, m.withPlaceholders(g))
 	}
 	if got.kind == '"' {
-		n.text = m.generalText(got.text)
+		n.text = m.textWithPlaceholders(got.text)
 	}
 	return n
 }
 
-func (m *memory) generalText(text string) string {
+func (m *captures) textWithPlaceholders(text string) string {
 	names := make([]string, 0, len(m.values))
 	for name := range m.values {
 		names = append(names, name)

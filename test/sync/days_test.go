@@ -14,15 +14,15 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// inside is a drill on the service in this process: time passes when somebody
+// inProcessDrill is a drill on the service in this process: time passes when somebody
 // waits, so that weeks take seconds and a seed always gives the same.
-type inside struct {
+type inProcessDrill struct {
 	*drill
 	clock     *storetest.Clock
 	app       *app.App
 	workspace ident.ID
-	// broken counts how often the work was broken off in the middle.
-	broken atomic.Int64
+	// interrupted counts how often the work was broken off in the middle.
+	interrupted atomic.Int64
 	// checked is the last run that was looked at.
 	checked string
 }
@@ -31,39 +31,39 @@ type inside struct {
 // breaks the work off at random calls.
 func TestDrillDays(t *testing.T) {
 	t.Parallel()
-	d := newInside(t)
+	d := newInProcessDrill(t)
 	days := 60
-	if !full() {
+	if !isFull() {
 		days, d.skip = 10, []string{"initial", "backfill"}
 	}
 	d.connect()
-	d.forget()
-	first := d.first()
-	d.spoil()
+	d.cancelSkipped()
+	first := d.firstCompared()
+	d.addFaults()
 	for range days {
 		d.day()
 	}
-	d.clear("faults")
+	d.clearSandbox("faults")
 	d.clock.Advance(time.Hour)
-	d.mend()
-	r := d.last(first)
+	d.repairConnection()
+	r := d.finalSync(first)
 	for range 100 {
-		if r = d.find(r.ID); r.over() {
+		if r = d.readRun(r.ID); r.hasEnded() {
 			break
 		}
-		d.work(d.Context(), d.clock.Now().Add(time.Hour))
+		d.runUntil(d.Context(), d.clock.Now().Add(time.Hour))
 	}
 	if r.Status != "succeeded" || len(r.Drift) > 0 {
 		t.Fatalf("last run: got %+v want succeeded without drift", r)
 	}
-	n := d.compare(first, d.today())
+	n := d.compareWithTruth(first, d.today())
 	d.report(days, n)
-	t.Logf("broken off %d times; %d sums were equal to the truth right after a run", d.broken.Load(), d.counts.checked)
+	t.Logf("broken off %d times; %d sums were equal to the truth right after a run", d.interrupted.Load(), d.counts.checked)
 }
 
-func newInside(t *testing.T) *inside {
+func newInProcessDrill(t *testing.T) *inProcessDrill {
 	t.Helper()
-	d := &inside{clock: storetest.NewClock(start)}
+	d := &inProcessDrill{clock: storetest.NewClock(startTime)}
 	d.drill = newDrill(t, d.clock.Now)
 	w := fanfaretest.New(t, nil, func(c *app.Config) {
 		c.Now, c.Sandbox, c.Limits = d.clock.Now, d.url, nil
@@ -73,7 +73,7 @@ func newInside(t *testing.T) *inside {
 		}
 	})
 	tenant := w.Tenant(account.Enterprise)
-	d.app, d.workspace, d.pass = w.App, tenant.Workspace, d.clock.Advance
+	d.app, d.workspace, d.advance = w.App, tenant.Workspace, d.clock.Advance
 	d.call = func(method, path, body string) (int, []byte) {
 		var sent any
 		if body != "" {
@@ -86,12 +86,12 @@ func newInside(t *testing.T) *inside {
 }
 
 // day lets a day pass.
-func (d *inside) day() {
+func (d *inProcessDrill) day() {
 	d.Helper()
 	end := d.clock.Now().Add(24 * time.Hour)
 	for d.clock.Now().Before(end) {
 		if d.r.IntN(10) == 0 {
-			d.request(d.today())
+			d.requestSync(d.today())
 		}
 		ctx, cancel := context.WithCancel(d.Context())
 		if d.r.IntN(4) == 0 {
@@ -99,31 +99,31 @@ func (d *inside) day() {
 			left.Store(int64(1 + d.r.IntN(100)))
 			told := func() {
 				if left.Add(-1) == 0 {
-					d.broken.Add(1)
+					d.interrupted.Add(1)
 					cancel()
 				}
 			}
-			d.watch.Store(&told)
+			d.onCall.Store(&told)
 		}
-		d.work(ctx, end)
+		d.runUntil(ctx, end)
 		cancel()
-		d.watch.Store(nil)
-		d.check()
-		d.mend()
+		d.onCall.Store(nil)
+		d.checkRun()
+		d.repairConnection()
 	}
-	d.tally()
+	d.countFaults()
 }
 
-// check looks at a run that calls itself succeeded: faults or not, all of its
+// checkRun looks at a run that calls itself succeeded: faults or not, all of its
 // days are there, as they are known on the day on which it was done.
-func (d *inside) check() {
+func (d *inProcessDrill) checkRun() {
 	d.Helper()
 	s := d.state()
 	if s.Sync.Last == "" || s.Sync.Last == d.checked {
 		return
 	}
 	d.checked = s.Sync.Last
-	r := d.find(s.Sync.Last)
+	r := d.readRun(s.Sync.Last)
 	// There is a slice for what each account has that the platform listed.
 	if r.Streams[0].Slices < len(s.Accounts) {
 		return
@@ -131,7 +131,7 @@ func (d *inside) check() {
 	if r.Status != "succeeded" || r.Trigger == "backfill" || d.dayOf(r.Started.Time()) != d.today() {
 		return
 	}
-	d.counts.checked += d.compare(r.Window.First, min(r.Window.Last, d.today()))
+	d.counts.checked += d.compareWithTruth(r.Window.First, min(r.Window.Last, d.today()))
 	if d.Failed() {
 		for _, e := range d.sandbox.Journal() {
 			if e.Fault != "" {
@@ -142,9 +142,9 @@ func (d *inside) check() {
 	}
 }
 
-// work does what is to be done, and lets time pass to when there is more, but
+// runUntil does what is to be done, and lets time pass to when there is more, but
 // not beyond an end.
-func (d *inside) work(ctx context.Context, end time.Time) {
+func (d *inProcessDrill) runUntil(ctx context.Context, end time.Time) {
 	d.Helper()
 	again, err := d.app.Connections.Work(ctx, d.workspace, ident.ID(d.id))
 	now := clock.At(d.clock.Now())

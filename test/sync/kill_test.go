@@ -12,12 +12,12 @@ import (
 	"fanfare/test/program"
 )
 
-// patience bounds every wait; nothing depends on how long it takes.
-const patience = 3 * time.Minute
+// maxWait bounds every wait; nothing depends on how long it takes.
+const maxWait = 3 * time.Minute
 
-// outside is a drill on the real program, which is started anew with another
+// programDrill is a drill on the real program, which is started anew with another
 // time whenever it has ended.
-type outside struct {
+type programDrill struct {
 	*drill
 	ahead  atomic.Int64
 	data   string
@@ -29,41 +29,41 @@ type outside struct {
 // the middle of it, and starts it again some hours later.
 func TestDrillKill(t *testing.T) {
 	t.Parallel()
-	d := newOutside(t)
+	d := newProgramDrill(t)
 	days := 60
-	if !full() {
+	if !isFull() {
 		days, d.skip = 2, []string{"backfill"}
 	}
 	d.begin()
 	d.connect()
-	first := d.first()
-	d.spoil()
+	first := d.firstCompared()
+	d.addFaults()
 	for end := d.sandbox.Now().Add(time.Duration(days) * 24 * time.Hour); d.sandbox.Now().Before(end); {
-		d.life()
+		d.runUntilKilled()
 	}
-	d.clear("faults")
+	d.clearSandbox("faults")
 	// A run that met a fault can still switch an account off: it ends first.
-	d.until(func() bool { return d.cancel(func(run) bool { return true }) == 0 })
-	d.mend()
-	r := d.last(first)
-	d.until(func() bool {
-		r = d.find(r.ID)
-		return r.over()
+	d.waitUntil(func() bool { return d.cancel(func(syncRun) bool { return true }) == 0 })
+	d.repairConnection()
+	r := d.finalSync(first)
+	d.waitUntil(func() bool {
+		r = d.readRun(r.ID)
+		return r.hasEnded()
 	})
 	if r.Status != "succeeded" || len(r.Drift) > 0 {
 		t.Fatalf("last run: got %+v want succeeded without drift", r)
 	}
-	n := d.compare(first, d.today())
+	n := d.compareWithTruth(first, d.today())
 	d.report(days, n)
 	d.server.Stop()
 }
 
-func newOutside(t *testing.T) *outside {
+func newProgramDrill(t *testing.T) *programDrill {
 	t.Helper()
-	d := &outside{data: t.TempDir() + "/data"}
-	d.ahead.Store(int64(time.Until(start)))
+	d := &programDrill{data: t.TempDir() + "/data"}
+	d.ahead.Store(int64(time.Until(startTime)))
 	d.drill = newDrill(t, func() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) })
-	d.pass = d.later
+	d.advance = d.restartLater
 	d.call = func(method, path, body string) (int, []byte) {
 		d.Helper()
 		status, text := d.server.Call(d.key, method, path, body)
@@ -72,16 +72,16 @@ func newOutside(t *testing.T) *outside {
 	return d
 }
 
-func (d *outside) start() {
+func (d *programDrill) start() {
 	d.Helper()
 	d.server = program.Start(d.T, program.Options{
-		Data: d.data, Ahead: time.Duration(d.ahead.Load()), Args: []string{"--sandbox", d.url},
+		Data: d.data, ClockOffset: time.Duration(d.ahead.Load()), Args: []string{"--sandbox", d.url},
 		Env: []string{"FANFARE_LIMITS=starter=0/0/0,growth=0/0/0,enterprise=0/0/0"},
 	})
 }
 
 // begin starts the program for the first time and makes a workspace.
-func (d *outside) begin() {
+func (d *programDrill) begin() {
 	d.Helper()
 	d.start()
 	out := d.server.Run("workspace", "create", "--name", "Drill", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
@@ -94,10 +94,10 @@ func (d *outside) begin() {
 	d.key = made.Key
 }
 
-// life goes on until the program is killed at some call to a platform, or has
+// runUntilKilled goes on until the program is killed at some call to a platform, or has
 // nothing to do, and starts it again some hours later. So nobody waits for a
 // platform that wants to be left alone.
-func (d *outside) life() {
+func (d *programDrill) runUntilKilled() {
 	d.Helper()
 	enough := make(chan struct{})
 	left := atomic.Int64{}
@@ -107,19 +107,19 @@ func (d *outside) life() {
 			close(enough)
 		}
 	}
-	d.watch.Store(&told)
-	d.mend()
+	d.onCall.Store(&told)
+	d.repairConnection()
 	if d.r.IntN(3) == 0 {
-		d.request(d.today())
+		d.requestSync(d.today())
 	}
 	killed := false
-	d.until(func() bool {
+	d.waitUntil(func() bool {
 		select {
 		case <-enough:
 			killed = true
 			return true
 		default:
-			return d.idle()
+			return d.isIdle()
 		}
 	})
 	if killed {
@@ -129,13 +129,13 @@ func (d *outside) life() {
 		d.counts.kills++
 		d.server.Kill()
 	}
-	d.watch.Store(nil)
-	d.tally()
-	d.later(6*time.Hour + time.Duration(d.r.Int64N(int64(12*time.Hour))))
+	d.onCall.Store(nil)
+	d.countFaults()
+	d.restartLater(6*time.Hour + time.Duration(d.r.Int64N(int64(12*time.Hour))))
 }
 
-// later starts the program at a later time; it may have ended.
-func (d *outside) later(by time.Duration) {
+// restartLater starts the program at a later time; it may have ended.
+func (d *programDrill) restartLater(by time.Duration) {
 	d.Helper()
 	if !d.server.Ended() {
 		d.counts.stops++
@@ -145,26 +145,26 @@ func (d *outside) later(by time.Duration) {
 	d.start()
 }
 
-// idle says whether nothing happens before the clock is moved.
-func (d *outside) idle() bool {
+// isIdle says whether nothing happens before the clock is moved.
+func (d *programDrill) isIdle() bool {
 	d.Helper()
 	s := d.state()
 	if s.Status == "reauth_required" || s.Sync.State == "idle" && s.Sync.Next != nil && *s.Sync.Next > clock.At(d.sandbox.Now()) {
 		return true
 	}
-	var list []run
+	var list []syncRun
 	d.ask(http.MethodGet, "/v1/connections/"+d.id+"/syncs?status=waiting", "", &list)
 	return len(list) > 0
 }
 
-// until asks again and again.
-func (d *outside) until(done func() bool) {
+// waitUntil asks again and again.
+func (d *programDrill) waitUntil(done func() bool) {
 	d.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); !done(); <-tick.C {
+	for end := time.Now().Add(maxWait); !done(); <-tick.C {
 		if time.Now().After(end) {
-			d.Fatalf("nothing came of it within %s: %+v", patience, d.state())
+			d.Fatalf("nothing came of it within %s: %+v", maxWait, d.state())
 		}
 	}
 }

@@ -14,22 +14,22 @@ import (
 	"fanfare/test/program"
 )
 
-// lane is a campaign that is linked to one on a platform, through a connection
+// linkedCampaign is a campaign that is linked to one on a platform, through a connection
 // of its own.
-type lane struct {
+type linkedCampaign struct {
 	platform, connection, campaign, account, external, token string
 	// revoked says that the platform has ended the token.
 	revoked bool
-	// run is the state that was requested last.
-	run bool
+	// wantRunning is the state that was requested last.
+	wantRunning bool
 }
 
 // pushDrill requests states while everything goes wrong between the program
 // and the platforms.
 type pushDrill struct {
-	*outside
-	lanes []*lane
-	done  struct {
+	*programDrill
+	campaigns []*linkedCampaign
+	done      struct {
 		pauses, resumes, revokes, reconnects, throttles, failures, kills, unanswered, waits, reads, applied, pending, failed int
 	}
 	// throttled says that a platform has asked for time.
@@ -44,23 +44,23 @@ func TestDrillPush(t *testing.T) {
 	t.Parallel()
 	d := newPushDrill(t)
 	sequences := 200
-	if !full() {
+	if !isFull() {
 		sequences = 4
 	}
 	for range sequences {
 		for range 4 + d.r.IntN(8) {
-			d.step(d.lanes[d.r.IntN(len(d.lanes))])
+			d.randomStep(d.campaigns[d.r.IntN(len(d.campaigns))])
 		}
-		d.settle()
+		d.waitForPlatforms()
 	}
 	d.server.Stop()
-	t.Logf("%d sequences on %d platforms: %+v", sequences, len(d.lanes), d.done)
+	t.Logf("%d sequences on %d platforms: %+v", sequences, len(d.campaigns), d.done)
 }
 
 func newPushDrill(t *testing.T) *pushDrill {
 	t.Helper()
-	d := &pushDrill{outside: newOutside(t)}
-	d.launch()
+	d := &pushDrill{programDrill: newProgramDrill(t)}
+	d.startProgram()
 	out := d.server.Run("workspace", "create", "--name", "Drill", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
 	var made struct {
 		Key string `json:"api_key"`
@@ -70,14 +70,14 @@ func newPushDrill(t *testing.T) *pushDrill {
 	}
 	d.key = made.Key
 	for _, platform := range []string{sandbox.GoogleAds, sandbox.MetaAds, sandbox.TikTokAds, sandbox.LinkedInAds} {
-		d.lanes = append(d.lanes, d.join(platform))
+		d.campaigns = append(d.campaigns, d.connectAndLink(platform))
 	}
-	d.id = d.lanes[0].connection
+	d.id = d.campaigns[0].connection
 	return d
 }
 
-// launch starts the program, with the sandbox in the place of the platforms.
-func (d *pushDrill) launch() {
+// startProgram starts the program, with the sandbox in the place of the platforms.
+func (d *pushDrill) startProgram() {
 	d.Helper()
 	var urls, apps []string
 	for _, p := range d.sandbox.Addresses() {
@@ -85,13 +85,13 @@ func (d *pushDrill) launch() {
 		apps = append(apps, p.Platform+"=client:secret")
 	}
 	d.server = program.Start(d.T, program.Options{
-		Data: d.data, Ahead: time.Duration(d.ahead.Load()), Args: []string{"--platform-urls", strings.Join(urls, ",")},
+		Data: d.data, ClockOffset: time.Duration(d.ahead.Load()), Args: []string{"--platform-urls", strings.Join(urls, ",")},
 		Env: []string{"FANFARE_LIMITS=starter=0/0/0,growth=0/0/0,enterprise=0/0/0", "FANFARE_OAUTH=" + strings.Join(apps, ",")},
 	})
 }
 
-// grant gets new tokens for a lane and returns them as a body has them.
-func (d *pushDrill) grant(l *lane) string {
+// newTokens gets new tokens for a lane and returns them as a body has them.
+func (d *pushDrill) newTokens(l *linkedCampaign) string {
 	d.Helper()
 	granted, err := d.sandbox.Grant(d.sandbox.Own())
 	if err != nil {
@@ -110,10 +110,10 @@ func (d *pushDrill) grant(l *lane) string {
 	return string(text)
 }
 
-// join connects a platform and links a running campaign to one of its own.
-func (d *pushDrill) join(platform string) *lane {
+// connectAndLink connects a platform and links a running campaign to one of its own.
+func (d *pushDrill) connectAndLink(platform string) *linkedCampaign {
 	d.Helper()
-	l := &lane{platform: platform, run: true}
+	l := &linkedCampaign{platform: platform, wantRunning: true}
 	must := func(want, got int, what string) {
 		d.Helper()
 		if got != want {
@@ -123,16 +123,16 @@ func (d *pushDrill) join(platform string) *lane {
 	var made struct {
 		ID string `json:"id"`
 	}
-	body := strings.Replace(d.grant(l), "{", fmt.Sprintf(`{"platform":%q,"name":"Drill","write_enabled":true,`, platform), 1)
+	body := strings.Replace(d.newTokens(l), "{", fmt.Sprintf(`{"platform":%q,"name":"Drill","write_enabled":true,`, platform), 1)
 	must(http.StatusCreated, d.ask(http.MethodPost, "/v1/connections", body, &made), "connect")
 	l.connection = made.ID
 	must(http.StatusOK, d.ask(http.MethodPatch, "/v1/connections/"+l.connection, `{"sync":{"interval_minutes":1440}}`, nil), "set interval")
-	d.quiet(l)
-	var r run
+	d.cancelRuns(l)
+	var r syncRun
 	must(http.StatusAccepted, d.ask(http.MethodPost, "/v1/connections/"+l.connection+"/sync", `{"streams":["campaigns"]}`, &r), "sync")
-	d.until(func() bool {
-		r = d.find(r.ID)
-		return r.over()
+	d.waitUntil(func() bool {
+		r = d.readRun(r.ID)
+		return r.hasEnded()
 	})
 	var found []struct {
 		ID      string `json:"external_id"`
@@ -148,18 +148,18 @@ func (d *pushDrill) join(platform string) *lane {
 	return l
 }
 
-// quiet cancels runs, which this drill is not about.
-func (d *pushDrill) quiet(l *lane) {
+// cancelRuns cancels runs, which this drill is not about.
+func (d *pushDrill) cancelRuns(l *linkedCampaign) {
 	d.Helper()
-	var list []run
+	var list []syncRun
 	d.ask(http.MethodGet, "/v1/connections/"+l.connection+"/syncs?status=queued,running,waiting", "", &list)
 	for _, r := range list {
 		d.ask(http.MethodPost, "/v1/syncs/"+r.ID+"/cancel", "", nil)
 	}
 }
 
-// shown is a campaign as it is answered.
-type shown struct {
+// campaignAnswer is a campaign as it is answered.
+type campaignAnswer struct {
 	Status   string `json:"status"`
 	Delivery struct {
 		Issues []struct {
@@ -171,9 +171,9 @@ type shown struct {
 	} `json:"external_refs"`
 }
 
-// look compares an answer with the platform: what it calls applied must be
+// compareWithPlatform compares an answer with the platform: what it calls applied must be
 // there, and what it does not must be reported.
-func (d *pushDrill) look(l *lane, c *shown) (push string) {
+func (d *pushDrill) compareWithPlatform(l *linkedCampaign, c *campaignAnswer) (push string) {
 	d.Helper()
 	if len(c.Refs) != 1 || c.Refs[0].Push == nil {
 		d.Fatalf("%s: got %+v want one link that is written to", l.platform, c)
@@ -207,21 +207,21 @@ func (d *pushDrill) look(l *lane, c *shown) (push string) {
 	return push
 }
 
-// read reads a campaign and compares it with the platform.
-func (d *pushDrill) read(l *lane) (push string) {
+// readAndCompare reads a campaign and compares it with the platform.
+func (d *pushDrill) readAndCompare(l *linkedCampaign) (push string) {
 	d.Helper()
-	var c shown
+	var c campaignAnswer
 	if status := d.ask(http.MethodGet, "/v1/campaigns/"+l.campaign, "", &c); status != http.StatusOK {
 		d.Fatalf("read campaign: got %d want 200", status)
 	}
-	if active := c.Status == "active"; active != l.run {
-		d.Fatalf("%s: got %s want the state that was requested last, running: %v", l.platform, c.Status, l.run)
+	if active := c.Status == "active"; active != l.wantRunning {
+		d.Fatalf("%s: got %s want the state that was requested last, running: %v", l.platform, c.Status, l.wantRunning)
 	}
-	return d.look(l, &c)
+	return d.compareWithPlatform(l, &c)
 }
 
-// step does one thing at random.
-func (d *pushDrill) step(l *lane) {
+// randomStep does one thing at random.
+func (d *pushDrill) randomStep(l *linkedCampaign) {
 	d.Helper()
 	once := 1 + d.r.IntN(2)
 	strike := func(fault string) {
@@ -231,7 +231,7 @@ func (d *pushDrill) step(l *lane) {
 	}
 	switch n := d.r.IntN(20); {
 	case n < 9:
-		d.request(l)
+		d.pauseOrResume(l)
 	case n < 11:
 		d.done.revokes++
 		d.sandbox.Revoke(l.token)
@@ -246,47 +246,47 @@ func (d *pushDrill) step(l *lane) {
 		d.done.failures++
 		strike([]string{sandbox.Fault500, sandbox.FaultReset, sandbox.FaultTruncated, sandbox.FaultExpiredToken}[d.r.IntN(4)])
 	case n < 18:
-		d.kill(l)
+		d.killDuringRequest(l)
 	default:
-		d.read(l)
+		d.readAndCompare(l)
 	}
 }
 
-// request pauses what runs and resumes what does not.
-func (d *pushDrill) request(l *lane) {
+// pauseOrResume pauses what runs and resumes what does not.
+func (d *pushDrill) pauseOrResume(l *linkedCampaign) {
 	d.Helper()
 	verb := "resume"
-	if l.run {
+	if l.wantRunning {
 		verb = "pause"
 		d.done.pauses++
 	} else {
 		d.done.resumes++
 	}
-	var c shown
+	var c campaignAnswer
 	if status := d.ask(http.MethodPost, "/v1/campaigns/"+l.campaign+"/"+verb, "", &c); status != http.StatusOK {
 		d.Fatalf("%s on %s: got %d want 200", verb, l.platform, status)
 	}
-	l.run = !l.run
-	d.look(l, &c)
+	l.wantRunning = !l.wantRunning
+	d.compareWithPlatform(l, &c)
 }
 
 // reconnect grants access anew. The platform may be struck by a fault.
-func (d *pushDrill) reconnect(l *lane) {
+func (d *pushDrill) reconnect(l *linkedCampaign) {
 	d.Helper()
 	d.done.reconnects++
-	status := d.ask(http.MethodPost, "/v1/connections/"+l.connection+"/reconnect", d.grant(l), nil)
+	status := d.ask(http.MethodPost, "/v1/connections/"+l.connection+"/reconnect", d.newTokens(l), nil)
 	if status == http.StatusOK {
 		l.revoked = false
 	}
-	d.quiet(l)
+	d.cancelRuns(l)
 }
 
-// kill ends the program while a request is under way, or right after it.
-func (d *pushDrill) kill(l *lane) {
+// killDuringRequest ends the program while a request is under way, or right after it.
+func (d *pushDrill) killDuringRequest(l *linkedCampaign) {
 	d.Helper()
 	d.done.kills++
 	answered := make(chan int, 1)
-	verb := map[bool]string{true: "pause", false: "resume"}[l.run]
+	verb := map[bool]string{true: "pause", false: "resume"}[l.wantRunning]
 	go func() {
 		res, _, err := d.server.Try(d.server.Client(), d.key, http.MethodPost, "/v1/campaigns/"+l.campaign+"/"+verb, "")
 		if err != nil {
@@ -298,52 +298,52 @@ func (d *pushDrill) kill(l *lane) {
 	<-time.After(time.Duration(d.r.IntN(20_000)) * time.Microsecond)
 	d.server.Kill()
 	status := <-answered
-	d.launch()
-	was := l.run
+	d.startProgram()
+	was := l.wantRunning
 	switch status {
 	case http.StatusOK:
-		l.run = !l.run
+		l.wantRunning = !l.wantRunning
 	case 0:
 		// Nobody was told whether it was requested: the record says it.
 		d.done.unanswered++
-		var c shown
+		var c campaignAnswer
 		d.ask(http.MethodGet, "/v1/campaigns/"+l.campaign, "", &c)
-		l.run = c.Status == "active"
+		l.wantRunning = c.Status == "active"
 	default:
 		d.Fatalf("%s on %s: got %d want 200", verb, l.platform, status)
 	}
-	if was && !l.run {
+	if was && !l.wantRunning {
 		d.done.pauses++
 	}
-	d.read(l)
+	d.readAndCompare(l)
 }
 
-// settle lets access return, and waits until every platform has what was
+// waitForPlatforms lets access return, and waits until every platform has what was
 // requested last.
-func (d *pushDrill) settle() {
+func (d *pushDrill) waitForPlatforms() {
 	d.Helper()
-	d.clear("faults")
+	d.clearSandbox("faults")
 	if d.throttled {
 		// Some name no moment, and one means midnight.
 		d.throttled = false
 		d.done.waits++
 		d.server.Stop()
 		d.ahead.Add(int64(6 * time.Minute))
-		d.launch()
+		d.startProgram()
 	}
-	for _, l := range d.lanes {
-		d.until(func() bool {
+	for _, l := range d.campaigns {
+		d.waitUntil(func() bool {
 			// A token that has expired although it was renewed ends access too.
 			var c state
 			d.ask(http.MethodGet, "/v1/connections/"+l.connection, "", &c)
 			if l.revoked || c.Status == "reauth_required" {
 				d.reconnect(l)
 			}
-			return d.read(l) == "applied"
+			return d.readAndCompare(l) == "applied"
 		})
-		if runs, _ := d.sandbox.Runs(l.account, l.external); runs != l.run {
-			d.Fatalf("%s: the platform runs it: %v, requested was %v", l.platform, runs, l.run)
+		if runs, _ := d.sandbox.Runs(l.account, l.external); runs != l.wantRunning {
+			d.Fatalf("%s: the platform runs it: %v, requested was %v", l.platform, runs, l.wantRunning)
 		}
 	}
-	d.clear("journal")
+	d.clearSandbox("journal")
 }

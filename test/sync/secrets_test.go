@@ -24,53 +24,53 @@ import (
 	"fanfare/test/program"
 )
 
-// gossip is a platform that repeats every secret it is sent wherever its
+// echoingPlatform is a platform that repeats every secret it is sent wherever its
 // answers have words, and remembers them and those that it gives away.
-type gossip struct {
+type echoingPlatform struct {
 	sandbox *sandbox.Server
 	mu      sync.Mutex
-	known   map[string]bool
+	secrets map[string]bool
 }
 
 var (
-	// issued are secrets in answers, sent are those in requests.
-	issued  = regexp.MustCompile(`"(?:access_token|refresh_token)":"([^"]+)"`)
-	members = regexp.MustCompile(`"(?:secret|auth_code|access_token)":"([^"]+)"`)
-	words   = regexp.MustCompile(`"(?:message|error_description|error_user_msg|error_user_title|code|status)":"`)
-	names   = []string{"access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier", "fb_exchange_token", "token", "appsecret_proof"}
+	// issuedSecret are secrets in answers, sent are those in requests.
+	issuedSecret  = regexp.MustCompile(`"(?:access_token|refresh_token)":"([^"]+)"`)
+	secretMember  = regexp.MustCompile(`"(?:secret|auth_code|access_token)":"([^"]+)"`)
+	messageMember = regexp.MustCompile(`"(?:message|error_description|error_user_msg|error_user_title|code|status)":"`)
+	secretNames   = []string{"access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier", "fb_exchange_token", "token", "appsecret_proof"}
 )
 
-// note remembers secrets. Short ones are found everywhere by chance.
-func (g *gossip) note(list ...string) {
+// addSecrets remembers secrets. Short ones are found everywhere by chance.
+func (g *echoingPlatform) addSecrets(list ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, s := range list {
 		if len(s) >= 16 {
-			g.known[s] = true
+			g.secrets[s] = true
 		}
 	}
 }
 
-func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *echoingPlatform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sent := []string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("Access-Token")}
 	form, _ := url.ParseQuery(string(body))
-	for _, name := range names {
+	for _, name := range secretNames {
 		sent = append(sent, r.URL.Query().Get(name), form.Get(name))
 	}
-	for _, m := range members.FindAllSubmatch(body, -1) {
+	for _, m := range secretMember.FindAllSubmatch(body, -1) {
 		sent = append(sent, string(m[1]))
 	}
-	g.note(sent...)
+	g.addSecrets(sent...)
 	answer := httptest.NewRecorder()
 	g.sandbox.ServeHTTP(answer, r)
-	for _, m := range issued.FindAllSubmatch(answer.Body.Bytes(), -1) {
-		g.note(string(m[1]))
+	for _, m := range issuedSecret.FindAllSubmatch(answer.Body.Bytes(), -1) {
+		g.addSecrets(string(m[1]))
 	}
 	text := answer.Body.String()
 	if answer.Code != http.StatusOK || strings.HasPrefix(text, `{"code":4`) {
-		text = words.ReplaceAllStringFunc(text, func(word string) string { return word + strings.Join(sent, " ") + " " })
+		text = messageMember.ReplaceAllStringFunc(text, func(word string) string { return word + strings.Join(sent, " ") + " " })
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.Header().Del("Content-Length")
@@ -78,10 +78,10 @@ func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
-// visitor has a server with platforms that gossip, and keeps all that it says.
-type visitor struct {
+// secretsTest has a server with platforms that gossip, and keeps all that it says.
+type secretsTest struct {
 	*testing.T
-	*gossip
+	*echoingPlatform
 	server  *program.Server
 	url     string
 	key     string
@@ -90,14 +90,14 @@ type visitor struct {
 }
 
 // canary is a secret of the caller's.
-func (v *visitor) canary(kind string) string {
+func (v *secretsTest) canary(kind string) string {
 	v.made++
 	s := fmt.Sprintf("canary-%s-%04d-%08x", kind, v.made, v.made*2654435761)
-	v.note(s)
+	v.addSecrets(s)
 	return s
 }
 
-func (v *visitor) call(method, path, body string) (int, []byte) {
+func (v *secretsTest) call(method, path, body string) (int, []byte) {
 	v.Helper()
 	status, text := v.server.Call(v.key, method, path, body)
 	v.answers.WriteString(text + "\n")
@@ -106,14 +106,14 @@ func (v *visitor) call(method, path, body string) (int, []byte) {
 
 var oauthPlatforms = map[string]string{sandbox.GoogleAds: "/google", sandbox.MetaAds: "/meta", sandbox.TikTokAds: "/tiktok", sandbox.LinkedInAds: "/linkedin", sandbox.GA4: "/ga4"}
 
-func newVisitor(t *testing.T) *visitor {
+func newSecretsTest(t *testing.T) *secretsTest {
 	t.Helper()
-	v := &visitor{T: t, gossip: &gossip{known: map[string]bool{}}}
+	v := &secretsTest{T: t, echoingPlatform: &echoingPlatform{secrets: map[string]bool{}}}
 	var err error
 	if v.sandbox, err = sandbox.New(sandbox.Options{Seed: 1, Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
-	platforms := httptest.NewServer(v.gossip)
+	platforms := httptest.NewServer(v.echoingPlatform)
 	t.Cleanup(platforms.Close)
 	v.url = platforms.URL
 	var urls, apps []string
@@ -136,24 +136,24 @@ func newVisitor(t *testing.T) *visitor {
 	return v
 }
 
-// TestSecretsStayInside sends more than 200 secrets through everything that
+// TestSecretsAreNotExposed sends more than 200 secrets through everything that
 // takes some, at platforms that repeat them, and looks for each of them in the
 // log, in all answers, in events and the audit log, and in a backup.
-func TestSecretsStayInside(t *testing.T) {
+func TestSecretsAreNotExposed(t *testing.T) {
 	t.Parallel()
-	v := newVisitor(t)
+	v := newSecretsTest(t)
 	for _, platform := range slices.Sorted(maps.Keys(oauthPlatforms)) {
-		v.wrong(platform)
-		v.right(platform)
-		v.granted(platform)
+		v.connectInvalid(platform)
+		v.connectValid(platform)
+		v.connectByConsent(platform)
 	}
-	pending := v.pending()
-	v.settle()
-	v.search(pending)
+	pending := v.startConsents()
+	v.readEverything()
+	v.searchSecrets(pending)
 }
 
-// wrong connects with credentials that are none.
-func (v *visitor) wrong(platform string) {
+// connectInvalid connects with credentials that are none.
+func (v *secretsTest) connectInvalid(platform string) {
 	v.Helper()
 	for i := range 10 {
 		body := fmt.Sprintf(`{"platform":%q,"name":"Wrong %d","credentials":{"access_token":%q,"refresh_token":%q,"client_id":"me","client_secret":%q}}`,
@@ -170,9 +170,9 @@ func (v *visitor) wrong(platform string) {
 	}
 }
 
-// right connects with credentials of the sandbox, has everything go wrong that
+// connectValid connects with credentials of the sandbox, has everything go wrong that
 // can, and connects anew, wrong and right.
-func (v *visitor) right(platform string) {
+func (v *secretsTest) connectValid(platform string) {
 	v.Helper()
 	credentials := func() string {
 		opened, err := v.sandbox.Grant(v.sandbox.Own())
@@ -180,10 +180,10 @@ func (v *visitor) right(platform string) {
 			v.Fatal(err)
 		}
 		a := opened[platform]
-		v.note(a.AccessToken)
+		v.addSecrets(a.AccessToken)
 		text := fmt.Sprintf(`"access_token":%q,"client_id":"me","client_secret":%q`, a.AccessToken, v.canary("client"))
 		if a.RefreshToken != nil {
-			v.note(*a.RefreshToken)
+			v.addSecrets(*a.RefreshToken)
 			text += fmt.Sprintf(`,"refresh_token":%q`, *a.RefreshToken)
 		}
 		return `{` + text + `}`
@@ -202,17 +202,17 @@ func (v *visitor) right(platform string) {
 		}
 	}
 	v.call(http.MethodPost, one+"/sync", "")
-	v.until(one)
+	v.waitForSyncs(one)
 	v.call(http.MethodPost, one+"/reconnect", fmt.Sprintf(`{"credentials":{"access_token":%q}}`, v.canary("access")))
 	v.call(http.MethodPost, one+"/reconnect", `{"credentials":`+credentials()+`}`)
 	v.call(http.MethodPost, one+"/sync", "")
-	v.until(one)
+	v.waitForSyncs(one)
 	v.call(http.MethodDelete, one, "")
 	v.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(v.Context(), http.MethodDelete, "http://sandbox/_sandbox/faults", http.NoBody))
 }
 
-// granted goes the way of a person, once with a code that is none.
-func (v *visitor) granted(platform string) {
+// connectByConsent goes the way of a person, once with a code that is none.
+func (v *secretsTest) connectByConsent(platform string) {
 	v.Helper()
 	var made struct {
 		Data struct {
@@ -232,7 +232,7 @@ func (v *visitor) granted(platform string) {
 	for _, name := range []string{"code=", "auth_code="} {
 		at := back + name + v.canary("code")
 		v.call(http.MethodGet, at, "")
-		v.confirm(at)
+		v.confirmConsent(at)
 	}
 	v.call(http.MethodGet, "/oauth/callback/"+platform+"?state="+v.canary("state")+"&code="+v.canary("code"), "")
 	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, made.Data.URL, http.NoBody)
@@ -248,18 +248,18 @@ func (v *visitor) granted(platform string) {
 	if err != nil {
 		v.Fatalf("%s: got %d %v want the way back", platform, res.StatusCode, err)
 	}
-	v.note(to.Query().Get("code"), to.Query().Get("auth_code"))
+	v.addSecrets(to.Query().Get("code"), to.Query().Get("auth_code"))
 	if status, text := v.call(http.MethodGet, to.RequestURI(), ""); status != http.StatusOK {
 		v.Errorf("%s: got %d want to be asked: %s", platform, status, text)
 	}
-	if status := v.confirm(to.RequestURI()); status != http.StatusOK {
+	if status := v.confirmConsent(to.RequestURI()); status != http.StatusOK {
 		v.Errorf("%s: got %d want access", platform, status)
 	}
 	v.call(http.MethodGet, to.RequestURI(), "")
 }
 
-// confirm says yes on the page that asks who gets access.
-func (v *visitor) confirm(target string) (status int) {
+// confirmConsent says yes on the page that asks who gets access.
+func (v *secretsTest) confirmConsent(target string) (status int) {
 	v.Helper()
 	req, err := http.NewRequestWithContext(v.Context(), http.MethodPost, v.server.URL+target, http.NoBody)
 	if err != nil {
@@ -279,9 +279,9 @@ func (v *visitor) confirm(target string) (status int) {
 	return res.StatusCode
 }
 
-// pending begins to grant access and does not end, and returns what stands in
+// startConsents begins to grant access and does not end, and returns what stands in
 // the address of the page, which only the caller is told.
-func (v *visitor) pending() (states []string) {
+func (v *secretsTest) startConsents() (states []string) {
 	v.Helper()
 	for platform := range oauthPlatforms {
 		_, text := v.server.Call(v.key, http.MethodPost, "/v1/connections", fmt.Sprintf(`{"platform":%q,"name":"Pending"}`, platform))
@@ -292,26 +292,26 @@ func (v *visitor) pending() (states []string) {
 	return states
 }
 
-// until waits until nothing is synced any more, or waits for a platform that
+// waitForSyncs waits until nothing is synced any more, or waits for a platform that
 // asked to be left alone.
-func (v *visitor) until(path string) {
+func (v *secretsTest) waitForSyncs(path string) {
 	v.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); ; <-tick.C {
+	for end := time.Now().Add(maxWait); ; <-tick.C {
 		_, text := v.call(http.MethodGet, path, "")
 		_, waiting := v.call(http.MethodGet, path+"/syncs?status=waiting", "")
 		if bytes.Contains(text, []byte(`"state":"idle"`)) || bytes.Contains(waiting, []byte(`"status":"waiting"`)) {
 			return
 		}
 		if time.Now().After(end) {
-			v.Fatalf("%s is still synced after %s: %s", path, patience, text)
+			v.Fatalf("%s is still synced after %s: %s", path, maxWait, text)
 		}
 	}
 }
 
-// settle looks at everything.
-func (v *visitor) settle() {
+// readEverything looks at everything.
+func (v *secretsTest) readEverything() {
 	v.Helper()
 	var list struct {
 		Data []state `json:"data"`
@@ -329,8 +329,8 @@ func (v *visitor) settle() {
 	v.call(http.MethodGet, "/v1/platforms", "")
 }
 
-// search looks for every secret, and for states where they are of no use.
-func (v *visitor) search(states []string) {
+// searchSecrets looks for every secret, and for states where they are of no use.
+func (v *secretsTest) searchSecrets(states []string) {
 	v.Helper()
 	file := filepath.Join(v.TempDir(), "backup")
 	if out := v.server.Run("backup", "create", file); out.Code != 0 {
@@ -373,7 +373,7 @@ func (v *visitor) search(states []string) {
 	}
 	v.mu.Lock() // background syncs still call the platform
 	defer v.mu.Unlock()
-	for secret := range v.known {
+	for secret := range v.secrets {
 		for place, text := range places {
 			if at := strings.Index(text, secret); at >= 0 {
 				v.Errorf("the secret %.20s… is in the %s: …%.200s", secret, place, text[max(0, at-150):])
@@ -385,8 +385,8 @@ func (v *visitor) search(states []string) {
 			v.Errorf("a state is in the log")
 		}
 	}
-	if v.made < 200 || len(v.known) < v.made || len(states) == 0 || len(unpacked) < 10_000 {
-		v.Errorf("got %d secrets, %d states and a backup of %d bytes want more", len(v.known), len(states), len(unpacked))
+	if v.made < 200 || len(v.secrets) < v.made || len(states) == 0 || len(unpacked) < 10_000 {
+		v.Errorf("got %d secrets, %d states and a backup of %d bytes want more", len(v.secrets), len(states), len(unpacked))
 	}
-	v.Logf("%d secrets of callers and %d of platforms looked for in %d bytes of log, %d of answers and %d of a backup", v.made, len(v.known)-v.made, len(places["log"]), len(places["answers"]), len(unpacked))
+	v.Logf("%d secrets of callers and %d of platforms looked for in %d bytes of log, %d of answers and %d of a backup", v.made, len(v.secrets)-v.made, len(places["log"]), len(places["answers"]), len(unpacked))
 }

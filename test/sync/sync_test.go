@@ -35,17 +35,17 @@ const (
 	seedEnv = "FANFARE_DRILL_SEED"
 	// zone is ahead of UTC for most of a day, so that today is seldom the same.
 	zone = "Pacific/Auckland"
-	// often is how often a call goes wrong in some way, rare how often in one
+	// commonProbability is how often a call goes wrong in some way, rare how often in one
 	// of those that only some calls can.
-	often, rare = 0.05, 0.25
-	// initial is how many days the first sync reads.
-	initial = 90
+	commonProbability, rareProbability = 0.05, 0.25
+	// initialDays is how many days the first sync reads.
+	initialDays = 90
 )
 
-func full() bool { return os.Getenv("FANFARE_DRILL") == "full" }
+func isFull() bool { return os.Getenv("FANFARE_DRILL") == "full" }
 
-// start is when a drill begins.
-var start = time.Date(2026, time.September, 1, 0, 0, 0, 0, time.UTC)
+// startTime is when a drill begins.
+var startTime = time.Date(2026, time.September, 1, 0, 0, 0, 0, time.UTC)
 
 // drill is one connection to a sandbox through all that happens to it.
 type drill struct {
@@ -56,11 +56,11 @@ type drill struct {
 	url     string
 	// call asks the service.
 	call func(method, path, body string) (int, []byte)
-	// pass lets time pass.
-	pass func(time.Duration)
-	id   string
-	// watch, if set, is told of every call to a platform.
-	watch atomic.Pointer[func()]
+	// advance lets time pass.
+	advance func(time.Duration)
+	id      string
+	// onCall, if set, is told of every call to a platform.
+	onCall atomic.Pointer[func()]
 	// skip are the triggers of runs that are canceled, because a short drill
 	// has no time for them.
 	skip   []string
@@ -87,7 +87,7 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if told := d.watch.Load(); told != nil && !strings.HasPrefix(r.URL.Path, "/_sandbox/") {
+		if told := d.onCall.Load(); told != nil && !strings.HasPrefix(r.URL.Path, "/_sandbox/") {
 			(*told)()
 		}
 		d.sandbox.ServeHTTP(w, r)
@@ -97,17 +97,17 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 	return d
 }
 
-// spoil has calls go wrong in every way from now on.
-func (d *drill) spoil() {
+// addFaults has calls go wrong in every way from now on.
+func (d *drill) addFaults() {
 	d.Helper()
 	for _, r := range []sandbox.FaultRule{
-		{Fault: sandbox.FaultAll, Probability: often},
-		{Fault: sandbox.FaultRotatedToken, Probability: rare},
-		{Fault: sandbox.FaultTooLarge, Platform: sandbox.MetaAds, Probability: often},
-		{Fault: sandbox.FaultDriftingTotal, Probability: often},
-		{Fault: sandbox.FaultSkipPage, Probability: often},
-		{Fault: sandbox.FaultAsyncStuck, Probability: rare},
-		{Fault: sandbox.FaultAsyncFailed, Probability: rare},
+		{Fault: sandbox.FaultAll, Probability: commonProbability},
+		{Fault: sandbox.FaultRotatedToken, Probability: rareProbability},
+		{Fault: sandbox.FaultTooLarge, Platform: sandbox.MetaAds, Probability: commonProbability},
+		{Fault: sandbox.FaultDriftingTotal, Probability: commonProbability},
+		{Fault: sandbox.FaultSkipPage, Probability: commonProbability},
+		{Fault: sandbox.FaultAsyncStuck, Probability: rareProbability},
+		{Fault: sandbox.FaultAsyncFailed, Probability: rareProbability},
 	} {
 		if err := d.sandbox.AddFault(r); err != nil {
 			d.Fatal(err)
@@ -115,21 +115,21 @@ func (d *drill) spoil() {
 	}
 }
 
-// clear removes all faults or the whole journal of the sandbox.
-func (d *drill) clear(what string) {
+// clearSandbox removes all faults or the whole journal of the sandbox.
+func (d *drill) clearSandbox(what string) {
 	d.Helper()
 	d.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(d.Context(), http.MethodDelete, "http://sandbox/_sandbox/"+what, http.NoBody))
 }
 
-// tally counts what the sandbox has noted since the last time.
-func (d *drill) tally() {
+// countFaults counts what the sandbox has noted since the last time.
+func (d *drill) countFaults() {
 	for _, e := range d.sandbox.Journal() {
 		d.counts.calls++
 		if e.Fault != "" {
 			d.counts.faults[e.Fault]++
 		}
 	}
-	d.clear("journal")
+	d.clearSandbox("journal")
 }
 
 // ask calls the service and reads what is under data.
@@ -152,9 +152,9 @@ func (d *drill) ask(method, path, body string, into any) int {
 
 // state is what a drill looks at of a connection.
 type state struct {
-	ID       string       `json:"id"`
-	Status   string       `json:"status"`
-	Accounts []onPlatform `json:"accounts"`
+	ID       string         `json:"id"`
+	Status   string         `json:"status"`
+	Accounts []accountState `json:"accounts"`
 	Sync     struct {
 		State string         `json:"state"`
 		Last  string         `json:"last_run_id"`
@@ -162,8 +162,8 @@ type state struct {
 	} `json:"sync"`
 }
 
-// onPlatform is an account.
-type onPlatform struct {
+// accountState is an account.
+type accountState struct {
 	ID       string `json:"external_id"`
 	Platform string `json:"platform"`
 	Enabled  bool   `json:"enabled"`
@@ -188,7 +188,7 @@ func (d *drill) connect() {
 	}
 	d.id = s.ID
 	change := `{"sync":{"interval_minutes":720,"lookback_days":3}}`
-	if full() {
+	if isFull() {
 		change = `{"sync":{"interval_minutes":360}}`
 	}
 	if status := d.ask(http.MethodPatch, "/v1/connections/"+d.id, change, nil); status != http.StatusOK {
@@ -196,19 +196,19 @@ func (d *drill) connect() {
 	}
 }
 
-// forget cancels runs that there is no time for.
-func (d *drill) forget() {
+// cancelSkipped cancels runs that there is no time for.
+func (d *drill) cancelSkipped() {
 	d.Helper()
 	if len(d.skip) > 0 {
-		d.cancel(func(r run) bool { return slices.Contains(d.skip, r.Trigger) })
+		d.cancel(func(r syncRun) bool { return slices.Contains(d.skip, r.Trigger) })
 	}
 }
 
 // cancel cancels the chosen ones of the runs that have not ended, and returns
 // how many have not.
-func (d *drill) cancel(chosen func(run) bool) int {
+func (d *drill) cancel(chosen func(syncRun) bool) int {
 	d.Helper()
-	var list []run
+	var list []syncRun
 	d.ask(http.MethodGet, "/v1/connections/"+d.id+"/syncs?status=queued,running,waiting", "", &list)
 	for _, r := range list {
 		if chosen(r) {
@@ -218,17 +218,17 @@ func (d *drill) cancel(chosen func(run) bool) int {
 	return len(list)
 }
 
-// mend does what a person would: it grants access anew, and switches accounts
+// repairConnection does what a person would: it grants access anew, and switches accounts
 // on again that the platform had lost. Faults strike here too.
-func (d *drill) mend() {
+func (d *drill) repairConnection() {
 	d.Helper()
-	d.forget()
+	d.cancelSkipped()
 	for range 50 {
 		s := d.state()
 		if s.Status == "reauth_required" {
 			d.counts.reconnects++
 			if status := d.ask(http.MethodPost, "/v1/connections/"+d.id+"/reconnect", "", nil); status == http.StatusServiceUnavailable {
-				d.pass(time.Hour)
+				d.advance(time.Hour)
 			}
 			continue
 		}
@@ -247,11 +247,11 @@ func (d *drill) mend() {
 	d.Fatalf("the connection could not be mended: %+v", d.state())
 }
 
-// request asks for a sync of some kind.
-func (d *drill) request(today clock.Date) {
+// requestSync asks for a sync of some kind.
+func (d *drill) requestSync(today clock.Date) {
 	d.Helper()
-	first, most, kinds := today-clock.Date(d.r.IntN(initial)), 5, 2
-	if full() {
+	first, most, kinds := today-clock.Date(d.r.IntN(initialDays)), 5, 2
+	if isFull() {
 		most, kinds = 30, 3
 	}
 	body := []string{"", fmt.Sprintf(`{"mode":"backfill","start_date":%q,"end_date":%q}`, first, first+clock.Date(d.r.IntN(most))), `{"mode":"full"}`}[d.r.IntN(kinds)]
@@ -275,18 +275,18 @@ func (d *drill) dayOf(at time.Time) clock.Date {
 	return clock.DateIn(at, z)
 }
 
-// first is the first day that is compared in the end: of all that the first
+// firstCompared is the first day that is compared in the end: of all that the first
 // sync reads, or of some.
-func (d *drill) first() clock.Date {
+func (d *drill) firstCompared() clock.Date {
 	d.Helper()
-	if full() {
-		return d.today() - initial + 1
+	if isFull() {
+		return d.today() - initialDays + 1
 	}
 	return d.today() - 20
 }
 
-// run is a sync run.
-type run struct {
+// syncRun is a sync run.
+type syncRun struct {
 	ID      string `json:"id"`
 	Trigger string `json:"trigger"`
 	Status  string `json:"status"`
@@ -306,8 +306,8 @@ type run struct {
 	Error    any            `json:"error"`
 }
 
-// last asks for all days once more, without faults.
-func (d *drill) last(first clock.Date) (r run) {
+// finalSync asks for all days once more, without faults.
+func (d *drill) finalSync(first clock.Date) (r syncRun) {
 	d.Helper()
 	body := fmt.Sprintf(`{"mode":"backfill","start_date":%q,"end_date":%q}`, first, d.today())
 	if status := d.ask(http.MethodPost, "/v1/connections/"+d.id+"/sync", body, &r); status != http.StatusAccepted {
@@ -316,13 +316,13 @@ func (d *drill) last(first clock.Date) (r run) {
 	return r
 }
 
-// over says whether a run has ended.
-func (r *run) over() bool {
+// hasEnded says whether a run has ended.
+func (r *syncRun) hasEnded() bool {
 	return r.Status != "queued" && r.Status != "running" && r.Status != "waiting"
 }
 
-// find reads a run.
-func (d *drill) find(id string) (r run) {
+// readRun reads a run.
+func (d *drill) readRun(id string) (r syncRun) {
 	d.Helper()
 	if status := d.ask(http.MethodGet, "/v1/syncs/"+id, "", &r); status != http.StatusOK {
 		d.Fatalf("get run: got %d want 200", status)
@@ -337,8 +337,8 @@ func (d *drill) runs() (ended map[string]int, rows int64) {
 	for path := "/v1/connections/" + d.id + "/syncs?limit=100"; path != ""; {
 		status, text := d.call(http.MethodGet, path, "")
 		var list struct {
-			Data []run   `json:"data"`
-			Next *string `json:"next_cursor"`
+			Data []syncRun `json:"data"`
+			Next *string   `json:"next_cursor"`
 		}
 		if err := json.Unmarshal(text, &list); err != nil || status != http.StatusOK {
 			d.Fatalf("list runs: got %d %v want 200: %s", status, err, text)
@@ -358,7 +358,7 @@ func (d *drill) runs() (ended map[string]int, rows int64) {
 // report prints what a drill went through.
 func (d *drill) report(days, compared int) {
 	d.Helper()
-	d.tally()
+	d.countFaults()
 	struck := 0
 	for _, n := range d.counts.faults {
 		struck += n

@@ -11,25 +11,25 @@ import (
 	"fanfare/internal/fact"
 )
 
-// families are how each is asked for.
-var families = map[fact.Family]string{fact.Base: "account_id", fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
+// familyDimensions are how each is asked for.
+var familyDimensions = map[fact.Family]string{fact.Base: "account_id", fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
 
-// compared are the measures that truth tells of.
-var compared = []fact.Measure{
+// comparedMeasures are the measures that truth tells of.
+var comparedMeasures = []fact.Measure{
 	fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue, fact.Leads, fact.Engagements, fact.VideoViews, fact.VideoCompletions,
 }
 
-// told is what truth says of a measure on a day, nil for nothing.
-func told(t *sandbox.TruthDay, m fact.Measure) *int64 {
+// truthValue is what truth says of a measure on a day, nil for nothing.
+func truthValue(t *sandbox.TruthDay, m fact.Measure) *int64 {
 	return map[fact.Measure]*int64{
 		fact.Impressions: t.Impressions, fact.Clicks: t.Clicks, fact.Spend: t.SpendMicros, fact.Conversions: t.ConversionsMicros, fact.Revenue: t.RevenueMicros,
 		fact.Leads: t.Leads, fact.Engagements: t.Engagements, fact.VideoViews: t.VideoViews, fact.VideoCompletions: t.VideoCompletions,
 	}[m]
 }
 
-// compare compares every day of every account in every family with the truth,
+// compareWithTruth compares every day of every account in every family with the truth,
 // and returns how many sums it has compared.
-func (d *drill) compare(first, last clock.Date) (n int) {
+func (d *drill) compareWithTruth(first, last clock.Date) (n int) {
 	d.Helper()
 	accounts := d.state().Accounts
 	if len(accounts) != len(d.sandbox.Addresses()) {
@@ -41,7 +41,7 @@ func (d *drill) compare(first, last clock.Date) (n int) {
 			d.Fatalf("account %s is none of the sandbox's", a.ID)
 		}
 		truth := d.sandbox.Truth(known, first, last)
-		for family := range families {
+		for family := range familyDimensions {
 			stored := d.stored(a.ID, a.Platform, family, first, last)
 			days := truth.Families[family.String()]
 			if days == nil {
@@ -50,7 +50,7 @@ func (d *drill) compare(first, last clock.Date) (n int) {
 				}
 				continue
 			}
-			n += d.equal(a.Platform+" "+family.String(), days, stored)
+			n += d.compareDays(a.Platform+" "+family.String(), days, stored)
 			if len(stored) == 0 && last-first > 7 {
 				d.Errorf("%s %s: got nothing want some days", a.Platform, family)
 			}
@@ -59,17 +59,17 @@ func (d *drill) compare(first, last clock.Date) (n int) {
 	return n
 }
 
-// equal compares the days of a family. Where truth tells nothing, nothing may
+// compareDays compares the days of a family. Where truth tells nothing, nothing may
 // be stored.
-func (d *drill) equal(what string, truth []sandbox.TruthDay, stored map[clock.Date]fact.Values) (n int) {
+func (d *drill) compareDays(what string, truth []sandbox.TruthDay, stored map[clock.Date]fact.Values) (n int) {
 	d.Helper()
 	wrong := 0
 	for i := range truth {
 		have := stored[truth[i].Date]
-		for _, m := range compared {
+		for _, m := range comparedMeasures {
 			got, _ := have.Get(m)
 			var want int64
-			if says := told(&truth[i], m); says != nil {
+			if says := truthValue(&truth[i], m); says != nil {
 				want = *says
 				n++
 			}
@@ -90,8 +90,8 @@ func (d *drill) equal(what string, truth []sandbox.TruthDay, stored map[clock.Da
 // are left out.
 func (d *drill) stored(account, platform string, family fact.Family, first, last clock.Date) map[clock.Date]fact.Values {
 	d.Helper()
-	names := make([]string, len(compared))
-	for i, m := range compared {
+	names := make([]string, len(comparedMeasures))
+	for i, m := range comparedMeasures {
 		names[i] = m.String()
 	}
 	metrics, err := json.Marshal(names)
@@ -99,7 +99,7 @@ func (d *drill) stored(account, platform string, family fact.Family, first, last
 		d.Fatal(err)
 	}
 	body := fmt.Sprintf(`{"metrics":%s,"dimensions":[%q],"granularity":"day","timezone":%q,"date_range":{"start_date":%q,"end_date":%q},"limit":10000,"filters":{"and":[{"field":"account_id","op":"eq","values":[%q]},{"field":"platform","op":"eq","values":[%q]}]}}`,
-		metrics, families[family], zone, first, last, account, platform)
+		metrics, familyDimensions[family], zone, first, last, account, platform)
 	status, text := d.call(http.MethodPost, "/v1/analytics/query", body)
 	var answer struct {
 		Data []struct {
@@ -123,7 +123,7 @@ func (d *drill) stored(account, platform string, family fact.Family, first, last
 			d.Fatalf("got %q want a day", *r.Dimensions["date"])
 		}
 		at := place{day: day}
-		if v := r.Dimensions[families[family]]; v != nil {
+		if v := r.Dimensions[familyDimensions[family]]; v != nil {
 			at.value = *v
 		}
 		if seen[at] {
@@ -131,10 +131,10 @@ func (d *drill) stored(account, platform string, family fact.Family, first, last
 		}
 		seen[at] = true
 		sum, some := days[day], false
-		for _, m := range compared {
+		for _, m := range comparedMeasures {
 			if v := r.Metrics[m.String()]; v.Known {
 				had, _ := sum.Get(m)
-				sum.Set(m, had+exact(v, m))
+				sum.Set(m, had+exactValue(v, m))
 				some = some || v.N != 0
 			}
 		}
@@ -145,8 +145,8 @@ func (d *drill) stored(account, platform string, family fact.Family, first, last
 	return days
 }
 
-// exact is a number in the unit that a measure is kept in.
-func exact(n fact.Number, m fact.Measure) int64 {
+// exactValue is a number in the unit that a measure is kept in.
+func exactValue(n fact.Number, m fact.Measure) int64 {
 	if m.Scaled() && n.Digits == 0 {
 		return n.N * 1_000_000
 	}
