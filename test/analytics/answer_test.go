@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// reply is the answer to a query.
-type reply struct {
-	Data       []replyRow `json:"data"`
-	HasMore    bool       `json:"has_more"`
-	NextCursor *string    `json:"next_cursor"`
+// queryReply is the answer to a query.
+type queryReply struct {
+	Data       []queryReplyRow `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 	Meta       struct {
 		StartDate string `json:"start_date"`
 		EndDate   string `json:"end_date"`
 		Timezone  string `json:"timezone"`
 		Currency  string `json:"currency"`
 		Totals    *struct {
-			Metrics  figures `json:"metrics"`
-			Previous figures `json:"previous"`
-			Change   figures `json:"change"`
+			Metrics  metricValues `json:"metrics"`
+			Previous metricValues `json:"previous"`
+			Change   metricValues `json:"change"`
 		} `json:"totals"`
 		Columns []struct {
 			Name string `json:"name"`
@@ -39,24 +39,24 @@ type reply struct {
 	} `json:"meta"`
 }
 
-type replyRow struct {
+type queryReplyRow struct {
 	Dimensions  map[string]*string `json:"dimensions"`
 	Labels      map[string]*string `json:"labels"`
 	ExternalIDs map[string]string  `json:"external_ids"`
-	Metrics     figures            `json:"metrics"`
+	Metrics     metricValues       `json:"metrics"`
 	// PreviousDate is raw, to tell null from what is not there.
 	PreviousDate json.RawMessage `json:"previous_date"`
-	Previous     figures         `json:"previous"`
-	Change       figures         `json:"change"`
+	Previous     metricValues    `json:"previous"`
+	Change       metricValues    `json:"change"`
 	Partial      bool            `json:"partial"`
 }
 
-// figures are numbers as they are written.
-type figures map[string]*json.Number
+// metricValues are numbers as they are written.
+type metricValues map[string]*json.Number
 
-func readReply(t testing.TB, body []byte) *reply {
+func readReply(t testing.TB, body []byte) *queryReply {
 	t.Helper()
-	var a reply
+	var a queryReply
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&a); err != nil {
@@ -65,9 +65,9 @@ func readReply(t testing.TB, body []byte) *reply {
 	return &a
 }
 
-// same compares a number as it is written with what it has to be: exact, and
+// equalNumber compares a number as it is written with what it has to be: exact, and
 // with at most six digits after the point.
-func same(got *json.Number, want *big.Rat) bool {
+func equalNumber(got *json.Number, want *big.Rat) bool {
 	if got == nil || want == nil {
 		return (got == nil) == (want == nil)
 	}
@@ -76,27 +76,27 @@ func same(got *json.Number, want *big.Rat) bool {
 	return ok && len(fraction) <= 6 && n.Cmp(want) == 0
 }
 
-func shown(n *big.Rat) string {
+func formatRat(n *big.Rat) string {
 	if n == nil {
 		return "null"
 	}
 	return n.FloatString(6)
 }
 
-func written(n *json.Number) string {
+func formatNumber(n *json.Number) string {
 	if n == nil {
 		return "null"
 	}
 	return string(*n)
 }
 
-// wrongFigures says how numbers differ from those of an outcome.
-func wrongFigures(names []string, now, previous, change figures, want *outcome, compared bool) (list []string) {
-	check := func(where string, got figures, want func(string) *big.Rat) {
+// metricDifferences says how numbers differ from those of an outcome.
+func metricDifferences(names []string, now, previous, change metricValues, want *expectedRow, compared bool) (list []string) {
+	check := func(where string, got metricValues, want func(string) *big.Rat) {
 		for _, m := range names {
 			n, there := got[m]
-			if !there || !same(n, want(m)) {
-				list = append(list, fmt.Sprintf("%s%s: got %s want %s", where, m, written(n), shown(want(m))))
+			if !there || !equalNumber(n, want(m)) {
+				list = append(list, fmt.Sprintf("%s%s: got %s want %s", where, m, formatNumber(n), formatRat(want(m))))
 			}
 		}
 		if len(got) != len(names) {
@@ -114,22 +114,22 @@ func wrongFigures(names []string, now, previous, change figures, want *outcome, 
 	return list
 }
 
-func changeOf(o *outcome, m string) *big.Rat { return change(o.now[m], o.before[m]) }
+func changeOf(o *expectedRow, m string) *big.Rat { return relativeChange(o.now[m], o.before[m]) }
 
-// wrongRows says how rows differ from those that they have to be.
-func wrongRows(q *question, rows []replyRow, want []*outcome) (list []string) {
+// rowDifferences says how rows differ from those that they have to be.
+func rowDifferences(q *testQuery, rows []queryReplyRow, want []*expectedRow) (list []string) {
 	if len(rows) != len(want) {
 		list = append(list, fmt.Sprintf("rows: got %d want %d", len(rows), len(want)))
 	}
 	for i := range min(len(rows), len(want)) {
-		for _, fault := range wrongRow(q, &rows[i], want[i]) {
+		for _, fault := range singleRowDifferences(q, &rows[i], want[i]) {
 			list = append(list, fmt.Sprintf("row %d: %s", i, fault))
 		}
 	}
 	return list
 }
 
-func wrongRow(q *question, got *replyRow, want *outcome) (list []string) {
+func singleRowDifferences(q *testQuery, got *queryReplyRow, want *expectedRow) (list []string) {
 	bad := func(what string, got, want any) {
 		list = append(list, fmt.Sprintf("%s: got %v want %v", what, got, want))
 	}
@@ -162,7 +162,7 @@ func wrongRow(q *question, got *replyRow, want *outcome) (list []string) {
 	if len(got.Dimensions) != size {
 		bad("dimensions", len(got.Dimensions), size)
 	}
-	labels := q.Include == nil || is(q.Include.Labels, true)
+	labels := q.Include == nil || boolOr(q.Include.Labels, true)
 	for i, d := range q.Dimensions {
 		v := want.values[i]
 		if g := text(got.Dimensions[d]); g != nullable(v.text, v.null) {
@@ -181,11 +181,11 @@ func wrongRow(q *question, got *replyRow, want *outcome) (list []string) {
 	if got.Partial != want.partial {
 		bad("partial", got.Partial, want.partial)
 	}
-	return append(list, wrongFigures(q.Metrics, got.Metrics, got.Previous, got.Change, want, q.Compare != nil)...)
+	return append(list, metricDifferences(q.Metrics, got.Metrics, got.Previous, got.Change, want, q.Compare != nil)...)
 }
 
-// wrongMeta says what is wrong beside the rows.
-func wrongMeta(b *book, q *question, a *reply, want *result) (list []string) {
+// metaDifferences says what is wrong beside the rows.
+func metaDifferences(b *referenceData, q *testQuery, a *queryReply, want *expectedResult) (list []string) {
 	bad := func(what string, got, want any) {
 		list = append(list, fmt.Sprintf("%s: got %v want %v", what, got, want))
 	}
@@ -196,7 +196,7 @@ func wrongMeta(b *book, q *question, a *reply, want *result) (list []string) {
 	if a.Meta.RowCount != len(a.Data) {
 		bad("row_count", a.Meta.RowCount, len(a.Data))
 	}
-	if q.Include != nil && is(q.Include.TotalRows, false) {
+	if q.Include != nil && boolOr(q.Include.TotalRows, false) {
 		if a.Meta.TotalRows == nil || *a.Meta.TotalRows != len(want.rows) {
 			bad("total_rows", a.Meta.TotalRows, len(want.rows))
 		}
@@ -204,12 +204,12 @@ func wrongMeta(b *book, q *question, a *reply, want *result) (list []string) {
 		bad("total_rows", *a.Meta.TotalRows, nil)
 	}
 	byTag := slices.Contains(q.Dimensions, "tag")
-	switch wanted := q.Include == nil || is(q.Include.Totals, true); {
+	switch wanted := q.Include == nil || boolOr(q.Include.Totals, true); {
 	case (a.Meta.Totals != nil) != wanted:
 		bad("totals", a.Meta.Totals != nil, wanted)
 	case wanted:
 		t := a.Meta.Totals
-		for _, fault := range wrongFigures(q.Metrics, t.Metrics, t.Previous, t.Change, &want.totals, q.Compare != nil) {
+		for _, fault := range metricDifferences(q.Metrics, t.Metrics, t.Previous, t.Change, &want.totals, q.Compare != nil) {
 			list = append(list, "totals: "+fault)
 		}
 	}
@@ -217,11 +217,11 @@ func wrongMeta(b *book, q *question, a *reply, want *result) (list []string) {
 	for _, w := range a.Meta.Warnings {
 		warned[w.Code] = true
 	}
-	needed := needs(q.Metrics)
+	needed := neededMeasures(q.Metrics)
 	if mixed := want.mixed && needed["reach"]; mixed != warned["non_additive"] && len(q.onMetrics()) == 0 {
 		bad("warning non_additive", warned["non_additive"], mixed)
 	}
-	if noRate := want.noRate && (needed["spend"] || needed["revenue"]) || want.unpaced; noRate != warned["missing_rate"] && len(q.onMetrics()) == 0 {
+	if noRate := want.noRate && (needed["spend"] || needed["revenue"]) || want.noPacing; noRate != warned["missing_rate"] && len(q.onMetrics()) == 0 {
 		bad("warning missing_rate", warned["missing_rate"], noRate)
 	}
 	if len(want.zones) > 1 && !warned["mixed_timezones"] {

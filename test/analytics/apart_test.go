@@ -10,15 +10,15 @@ import (
 
 func mustID(s string) ident.ID { return ident.ID(s) }
 
-// TestApart: two workspaces whose data have the same names and ids never see
+// TestWorkspacesAreSeparate: two workspaces whose data have the same names and ids never see
 // each other's.
-func TestApart(t *testing.T) {
+func TestWorkspacesAreSeparate(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	one, other := w.Tenant("enterprise"), w.Tenant("enterprise")
 	rows := `[{"date":"2026-11-01","account_id":"a","channel":"email","external_campaign_id":"7","campaign_name":"Same","spend":1,"clicks":2}]`
-	a := sent(one.Do("POST", feedTarget+"?source=shop", rows))
-	b := sent(other.Do("POST", feedTarget+"?source=shop", strings.Replace(rows, `"spend":1`, `"spend":10`, 1)))
+	a := ingestAnswer(one.Do("POST", feedTarget+"?source=shop", rows))
+	b := ingestAnswer(other.Do("POST", feedTarget+"?source=shop", strings.Replace(rows, `"spend":1`, `"spend":10`, 1)))
 	if *a.ConnectionID == *b.ConnectionID {
 		t.Errorf("got one connection %s for both", *a.ConnectionID)
 	}
@@ -28,16 +28,16 @@ func TestApart(t *testing.T) {
 	one.Do("POST", feedTarget+"?source="+*b.ConnectionID, rows).WantError(400, "invalid_parameter")
 	one.Do("GET", "/v1/connections/"+*b.ConnectionID, nil).Want(404)
 	cmp := other.Do("POST", "/v1/campaigns", `{"name":"Theirs"}`).Want(201).ID()
-	if in := sent(one.Do("POST", feedTarget, `[{"date":"2026-11-01","campaign_id":"`+cmp+`","clicks":1}]`)); in.Accepted != 0 || in.Rejected[0].Errors[0].Code != "not_found" {
+	if in := ingestAnswer(one.Do("POST", feedTarget, `[{"date":"2026-11-01","campaign_id":"`+cmp+`","clicks":1}]`)); in.Accepted != 0 || in.Rejected[0].Errors[0].Code != "not_found" {
 		t.Errorf("got %+v want the other's campaign not found", in)
 	}
-	sent(other.Do("POST", feedTarget, `[{"date":"2026-11-01","campaign_id":"`+cmp+`","clicks":1}]`))
+	ingestAnswer(other.Do("POST", feedTarget, `[{"date":"2026-11-01","campaign_id":"`+cmp+`","clicks":1}]`))
 	none := readReply(t, one.Do("POST", "/v1/analytics/query", `{"metrics":["clicks"],"filters":{"field":"campaign_id","op":"eq","values":["`+cmp+`"]}}`).Want(200).Body)
-	if got := written(none.Data[0].Metrics["clicks"]); got != "0" {
+	if got := formatNumber(none.Data[0].Metrics["clicks"]); got != "0" {
 		t.Errorf("the other's campaign: got %s clicks want 0", got)
 	}
 	// Replacing in one leaves the other's days alone, and so do rates and imports.
-	sent(one.Do("POST", feedTarget+"?source=shop&mode=replace&start_date=2026-11-01&end_date=2026-11-01", `[{"date":"2026-11-01","account_id":"a","clicks":5}]`))
+	ingestAnswer(one.Do("POST", feedTarget+"?source=shop&mode=replace&start_date=2026-11-01&end_date=2026-11-01", `[{"date":"2026-11-01","account_id":"a","clicks":5}]`))
 	wantTotals(t, other.Client, "10 3", "spend", "clicks")
 	one.Do("POST", "/v1/rates", `{"rates":[{"date":"2026-11-01","currency":"USD","rate":"2"}]}`).Want(200)
 	if list := other.Do("GET", "/v1/rates", nil).Want(200).List(); len(list.Data) != 0 {
@@ -53,7 +53,7 @@ func TestApart(t *testing.T) {
 // can be narrowed to either half.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	c := w.Tenant("enterprise")
 	const row, rate = `[{"date":"2026-11-01","clicks":1}]`, `{"rates":[{"date":"2026-11-01","currency":"USD","rate":"1.1"}]}`
 	scoped := func(s accounts.Scopes) func(*accounts.KeyOptions) {

@@ -24,8 +24,8 @@ type row struct {
 	measures map[string]string
 }
 
-// place is what there is one row of.
-type place struct {
+// rowKey is what there is one row of.
+type rowKey struct {
 	connection, account, family  string
 	day                          day
 	channel                      string
@@ -36,8 +36,8 @@ type place struct {
 // entity is something on a platform.
 type entity struct{ external, name, record string }
 
-// thing says which entity is meant.
-type thing struct{ connection, kind, key string }
+// entityKey says which entity is meant.
+type entityKey struct{ connection, kind, key string }
 
 // account is what an account's numbers are in.
 type account struct{ currency, zone string }
@@ -60,48 +60,48 @@ type flight struct {
 // source is a connection.
 type source struct{ id, name, platform string }
 
-// quote is the day of a rate.
-type quote struct {
+// rateDay is the day of a rate.
+type rateDay struct {
 	currency string
 	day      day
 }
 
-// book is everything that was sent to a workspace.
-type book struct {
+// referenceData is everything that was sent to a workspace.
+type referenceData struct {
 	currency string
 	zone     string
 	now      func() time.Time
 
-	lines    map[place]map[string]*big.Rat
-	entities map[thing]entity
+	rows     map[rowKey]map[string]*big.Rat
+	entities map[entityKey]entity
 	records  map[string]record
 	sources  map[string]source
 	accounts map[[2]string]account
 	// rates are what a euro was worth.
-	rates map[quote]*big.Rat
+	rates map[rateDay]*big.Rat
 }
 
-func newBook(now func() time.Time) *book {
-	return &book{
-		currency: "USD", zone: "UTC", now: now, lines: map[place]map[string]*big.Rat{}, entities: map[thing]entity{}, records: map[string]record{},
-		sources: map[string]source{}, accounts: map[[2]string]account{}, rates: map[quote]*big.Rat{},
+func newReferenceData(now func() time.Time) *referenceData {
+	return &referenceData{
+		currency: "USD", zone: "UTC", now: now, rows: map[rowKey]map[string]*big.Rat{}, entities: map[entityKey]entity{}, records: map[string]record{},
+		sources: map[string]source{}, accounts: map[[2]string]account{}, rates: map[rateDay]*big.Rat{},
 	}
 }
 
-// copied is the book as it is now.
-func (b *book) copied() *book {
+// clone is the book as it is now.
+func (b *referenceData) clone() *referenceData {
 	c := *b
-	c.lines, c.entities, c.records = maps.Clone(b.lines), maps.Clone(b.entities), maps.Clone(b.records)
+	c.rows, c.entities, c.records = maps.Clone(b.rows), maps.Clone(b.entities), maps.Clone(b.records)
 	c.sources, c.accounts, c.rates = maps.Clone(b.sources), maps.Clone(b.accounts), maps.Clone(b.rates)
 	return &c
 }
 
-// placeOf is where a row of a connection belongs.
-func placeOf(connection string, r row) place {
+// rowKeyOf is where a row of a connection belongs.
+func rowKeyOf(connection string, r row) rowKey {
 	w := r.words
-	p := place{
+	p := rowKey{
 		connection: connection, account: cmp.Or(w["account_id"], "default"), family: "base", day: parseDay(w["date"]), channel: cmp.Or(w["channel"], "other"),
-		campaign: keyOf("campaign", r), creative: keyOf("creative", r), audience: keyOf("audience", r),
+		campaign: entityKeyOf("campaign", r), creative: entityKeyOf("creative", r), audience: entityKeyOf("audience", r),
 		country: w["country"], age: w["age_range"], gender: w["gender"], device: w["device"],
 	}
 	switch {
@@ -115,25 +115,25 @@ func placeOf(connection string, r row) place {
 	return p
 }
 
-// keyOf tells an entity from others of its connection: the source's own id,
+// entityKeyOf tells an entity from others of its connection: the source's own id,
 // else ours, else its name.
-func keyOf(kind string, r row) string {
+func entityKeyOf(kind string, r row) string {
 	return cmp.Or(r.words["external_"+kind+"_id"], r.words[kind+"_id"], r.words[kind+"_name"])
 }
 
-// take notes rows; each replaces the one at its place.
-func (b *book) take(connection string, a account, rows []row) {
+// addRows notes rows; each replaces the one at its place.
+func (b *referenceData) addRows(connection string, a account, rows []row) {
 	for _, r := range rows {
-		p := placeOf(connection, r)
+		p := rowKeyOf(connection, r)
 		if _, known := b.accounts[[2]string{connection, p.account}]; !known {
 			b.accounts[[2]string{connection, p.account}] = a
 		}
 		for _, kind := range []string{"campaign", "creative", "audience"} {
-			key := keyOf(kind, r)
+			key := entityKeyOf(kind, r)
 			if key == "" {
 				continue
 			}
-			t := thing{connection, kind, key}
+			t := entityKey{connection, kind, key}
 			e := b.entities[t]
 			e.record = cmp.Or(r.words[kind+"_id"], e.record)
 			e.name = cmp.Or(r.words[kind+"_name"], e.name)
@@ -145,13 +145,13 @@ func (b *book) take(connection string, a account, rows []row) {
 		}
 		values := map[string]*big.Rat{}
 		for name, text := range r.measures {
-			values[name] = number(text)
+			values[name] = parseNumber(text)
 		}
-		b.lines[p] = values
+		b.rows[p] = values
 	}
 }
 
-func number(text string) *big.Rat {
+func parseNumber(text string) *big.Rat {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
 		panic("no number: " + text)
@@ -159,43 +159,43 @@ func number(text string) *big.Rat {
 	return n
 }
 
-// replace empties the days of accounts and families, then takes the rows.
-func (b *book) replace(connection string, a account, days span, rows []row) {
+// replaceRows empties the days of accounts and families, then takes the rows.
+func (b *referenceData) replaceRows(connection string, a account, days span, rows []row) {
 	emptied := map[[2]string]bool{}
 	for _, r := range rows {
-		p := placeOf(connection, r)
+		p := rowKeyOf(connection, r)
 		for _, other := range rows {
-			emptied[[2]string{p.account, placeOf(connection, other).family}] = true
+			emptied[[2]string{p.account, rowKeyOf(connection, other).family}] = true
 		}
 	}
-	for p := range b.lines {
+	for p := range b.rows {
 		if p.connection == connection && days.has(p.day) && emptied[[2]string{p.account, p.family}] {
-			delete(b.lines, p)
+			delete(b.rows, p)
 		}
 	}
-	b.take(connection, a, rows)
+	b.addRows(connection, a, rows)
 }
 
-// view is a line as a row of a result sees it: under one of its campaign's
+// taggedRow is a line as a row of a result sees it: under one of its campaign's
 // tags where rows are by tag.
-type view struct {
-	place
+type taggedRow struct {
+	rowKey
 	tag string
 }
 
-// known is what is known of the entity that a line names.
-func (b *book) known(p place, kind string) entity {
+// entityOf is what is known of the entity that a line names.
+func (b *referenceData) entityOf(p rowKey, kind string) entity {
 	key := map[string]string{"campaign": p.campaign, "creative": p.creative, "audience": p.audience}[kind]
-	return b.entities[thing{p.connection, kind, key}]
+	return b.entities[entityKey{p.connection, kind, key}]
 }
 
-// values are what a line has in a dimension, none where it has nothing.
-func (b *book) values(v view, dimension string, byTag bool) []string {
+// dimensionValues are what a line has in a dimension, none where it has nothing.
+func (b *referenceData) dimensionValues(v taggedRow, dimension string, byTag bool) []string {
 	if dimension == "tag" && !byTag {
-		return b.records[b.known(v.place, "campaign").record].tags
+		return b.records[b.entityOf(v.rowKey, "campaign").record].tags
 	}
 	kind, _, _ := strings.Cut(dimension, "_")
-	e := b.known(v.place, kind)
+	e := b.entityOf(v.rowKey, kind)
 	ours := b.records[e.record]
 	var text string
 	switch dimension {
@@ -206,7 +206,7 @@ func (b *book) values(v view, dimension string, byTag bool) []string {
 	case "campaign_status":
 		text = ours.status
 	case "objective":
-		text = b.records[b.known(v.place, "campaign").record].objective
+		text = b.records[b.entityOf(v.rowKey, "campaign").record].objective
 	case "creative_type":
 		text = ours.form
 	case "tag":
@@ -238,23 +238,23 @@ func (b *book) values(v view, dimension string, byTag bool) []string {
 	return []string{text}
 }
 
-// views are the lines of some days that a question is about.
-func (b *book) views(q *question, days span) []view {
+// matchingRows are the lines of some days that a question is about.
+func (b *referenceData) matchingRows(q *testQuery, days span) []taggedRow {
 	byTag := slices.Contains(q.Dimensions, "tag")
 	family := q.family()
-	var list []view
-	for p := range b.lines {
+	var list []taggedRow
+	for p := range b.rows {
 		if p.family != family || !days.has(p.day) {
 			continue
 		}
 		tags := []string{""}
-		if own := b.records[b.known(p, "campaign").record].tags; byTag && len(own) > 0 {
+		if own := b.records[b.entityOf(p, "campaign").record].tags; byTag && len(own) > 0 {
 			tags = own
 		}
 		for _, tag := range tags {
-			v := view{p, tag}
-			of := func(dimension string) []string { return b.values(v, dimension, byTag) }
-			if q.filter == nil || q.filter.holds(of) {
+			v := taggedRow{p, tag}
+			of := func(dimension string) []string { return b.dimensionValues(v, dimension, byTag) }
+			if q.filter == nil || q.filter.matches(of) {
 				list = append(list, v)
 			}
 		}

@@ -124,8 +124,8 @@ func presetSpan(name string, today day) span {
 	}
 }
 
-// before is the period that a span is compared with.
-func before(s span, preset string, to versus) span {
+// comparedSpan is the period that a span is compared with.
+func comparedSpan(s span, preset string, to comparison) span {
 	switch to.To {
 	case "previous_year":
 		if to.MatchWeekday {

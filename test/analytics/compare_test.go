@@ -18,26 +18,26 @@ import (
 // What follows uses neither the book nor its evaluator: it adds up whole
 // numbers that it has sent, and reads answers as a caller would.
 
-// sale is one row that was sent. A measure below 0 was not.
-type sale struct {
+// sentRow is one row that was sent. A measure below 0 was not.
+type sentRow struct {
 	date                      time.Time
 	campaign, channel, device string
 	clicks, spend, leads      int
 }
 
-func (s *sale) measure(name string) int {
+func (s *sentRow) measure(name string) int {
 	return map[string]int{"clicks": s.clicks, "spend": s.spend, "leads": s.leads}[name]
 }
 
-func (s *sale) dimension(name string) string {
+func (s *sentRow) dimension(name string) string {
 	return map[string]string{
 		"campaign_name": s.campaign, "channel": s.channel, "device": s.device, "weekday": strings.ToLower(s.date.Weekday().String()),
 	}[name]
 }
 
-// sold are the sums of a measure by values, of the rows that know it; groups
+// sumSent are the sums of a measure by values, of the rows that know it; groups
 // are all values that have a row.
-func sold(sales []sale, measure string, dimensions []string, first, last time.Time) (sums map[string]int, groups map[string]bool) {
+func sumSent(sales []sentRow, measure string, dimensions []string, first, last time.Time) (sums map[string]int, groups map[string]bool) {
 	sums, groups = map[string]int{}, map[string]bool{}
 	for _, s := range sales {
 		if s.date.Before(first) || s.date.After(last) || (s.device != "") != slices.Contains(dimensions, "device") {
@@ -56,7 +56,7 @@ func sold(sales []sale, measure string, dimensions []string, first, last time.Ti
 	return sums, groups
 }
 
-func whole(n *json.Number) (int, bool) {
+func integerOf(n *json.Number) (int, bool) {
 	if n == nil {
 		return 0, false
 	}
@@ -71,15 +71,15 @@ func whole(n *json.Number) (int, bool) {
 // rows up: by group, in all, in both periods.
 func TestCompareAddsUp(t *testing.T) {
 	t.Parallel()
-	r, c := seeded(t), boot(t).Tenant("enterprise")
+	r, c := seededRand(t), startService(t).Tenant("enterprise")
 	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	sent, rows := map[string]sale{}, []string{}
+	sent, rows := map[string]sentRow{}, []string{}
 	for range 500 {
 		day, campaign := r.IntN(120), r.IntN(10)
 		if half := day / 60; campaign < 3 && half == 1 || campaign > 6 && half == 0 {
 			continue // three campaigns stop, three begin
 		}
-		s := sale{start.AddDate(0, 0, day), fmt.Sprint("Campaign ", campaign), []string{"search", "social", "email"}[campaign%3], "", r.IntN(900), r.IntN(900), -1}
+		s := sentRow{start.AddDate(0, 0, day), fmt.Sprint("Campaign ", campaign), []string{"search", "social", "email"}[campaign%3], "", r.IntN(900), r.IntN(900), -1}
 		if s.channel == "email" {
 			s.spend, s.leads = -1, r.IntN(50)
 		}
@@ -114,16 +114,16 @@ func TestCompareAddsUp(t *testing.T) {
 			first.Format(dateOnly), last.Format(dateOnly), earlier.Format(dateOnly), until.Format(dateOnly))
 		answer := readReply(t, c.Do("POST", "/v1/analytics/query", body).Want(200).Body)
 		for _, measure := range []string{"clicks", "spend", "leads"} {
-			now, groups := sold(sales, measure, dimensions, first, last)
-			before, groupsBefore := sold(sales, measure, dimensions, earlier, until)
+			now, groups := sumSent(sales, measure, dimensions, first, last)
+			before, groupsBefore := sumSent(sales, measure, dimensions, earlier, until)
 			for name, side := range map[string]struct {
-				of     func(replyRow) figures
+				of     func(queryReplyRow) metricValues
 				total  *json.Number
 				want   map[string]int
 				groups map[string]bool
 			}{
-				"now":    {func(r replyRow) figures { return r.Metrics }, answer.Meta.Totals.Metrics[measure], now, groups},
-				"before": {func(r replyRow) figures { return r.Previous }, answer.Meta.Totals.Previous[measure], before, groupsBefore},
+				"now":    {func(r queryReplyRow) metricValues { return r.Metrics }, answer.Meta.Totals.Metrics[measure], now, groups},
+				"before": {func(r queryReplyRow) metricValues { return r.Previous }, answer.Meta.Totals.Previous[measure], before, groupsBefore},
 			} {
 				got, all := map[string]int{}, 0
 				for _, row := range answer.Data {
@@ -135,7 +135,7 @@ func TestCompareAddsUp(t *testing.T) {
 					if !groups[key] && !groupsBefore[key] && len(dimensions) > 0 {
 						t.Errorf("%s: got a row of %s, which was never sent", body, key)
 					}
-					n, known := whole(side.of(row)[measure])
+					n, known := integerOf(side.of(row)[measure])
 					if _, wanted := side.want[key]; known && side.groups[key] && !wanted {
 						t.Errorf("%s: %s of %s %s: got %d want null, because nobody has sent it", body, measure, key, name, n)
 					}
@@ -149,19 +149,19 @@ func TestCompareAddsUp(t *testing.T) {
 						t.Errorf("%s: %s of %q %s: got %d want %d", body, measure, key, name, got[key], n)
 					}
 				}
-				if n, known := whole(side.total); n != all || !known && len(side.want) > 0 {
-					t.Errorf("%s: %s %s: rows add up to %d, the total is %s", body, measure, name, all, written(side.total))
+				if n, known := integerOf(side.total); n != all || !known && len(side.want) > 0 {
+					t.Errorf("%s: %s %s: rows add up to %d, the total is %s", body, measure, name, all, formatNumber(side.total))
 				}
 			}
 		}
-		possible(t, body, answer.Data)
-		sameInPages(t, c, body, answer)
+		checkWeekdays(t, body, answer.Data)
+		checkPagesAndCSV(t, c, body, answer)
 	}
-	reportsAddUp(t, c)
+	checkReportTotals(t, c)
 }
 
-// possible wants days to have the weekday that their row says.
-func possible(t *testing.T, body string, rows []replyRow) {
+// checkWeekdays wants days to have the weekday that their row says.
+func checkWeekdays(t *testing.T, body string, rows []queryReplyRow) {
 	t.Helper()
 	for _, r := range rows {
 		var previous *string
@@ -180,10 +180,10 @@ func possible(t *testing.T, body string, rows []replyRow) {
 	}
 }
 
-// sameInPages wants the same rows page by page and as a table.
-func sameInPages(t *testing.T, c *fanfaretest.Tenant, body string, answer *reply) {
+// checkPagesAndCSV wants the same rows page by page and as a table.
+func checkPagesAndCSV(t *testing.T, c *fanfaretest.Tenant, body string, answer *queryReply) {
 	t.Helper()
-	rows := []replyRow{}
+	rows := []queryReplyRow{}
 	short := strings.Replace(body, `"limit":10000`, `"limit":9`, 1)
 	for next := short; next != ""; {
 		page := readReply(t, c.Do("POST", "/v1/analytics/query", next).Want(200).Body)
@@ -205,14 +205,14 @@ func sameInPages(t *testing.T, c *fanfaretest.Tenant, body string, answer *reply
 		n, _ := strconv.Atoi("0" + line[at])
 		sum += n
 	}
-	if n, _ := whole(answer.Meta.Totals.Previous["clicks"]); n != sum {
+	if n, _ := integerOf(answer.Meta.Totals.Previous["clicks"]); n != sum {
 		t.Errorf("%s: previous.clicks of the table add up to %d, the total is %d", body, sum, n)
 	}
 }
 
-// reportsAddUp wants the rows of a report to add up to the overview, in both
+// checkReportTotals wants the rows of a report to add up to the overview, in both
 // periods.
-func reportsAddUp(t *testing.T, c *fanfaretest.Tenant) {
+func checkReportTotals(t *testing.T, c *fanfaretest.Tenant) {
 	t.Helper()
 	const params = "?start_date=2026-08-31&end_date=2026-09-29&compare=previous_period&metrics=clicks,spend&limit=3"
 	overview := overviewOf(t, c, strings.TrimSuffix(params, "&limit=3"))
@@ -221,8 +221,8 @@ func reportsAddUp(t *testing.T, c *fanfaretest.Tenant) {
 		for {
 			page := readReply(t, c.Do("GET", "/v1/analytics/"+report+params+cursor, nil).Want(200).Body)
 			for _, r := range page.Data {
-				n, _ := whole(r.Metrics["clicks"])
-				b, _ := whole(r.Previous["clicks"])
+				n, _ := integerOf(r.Metrics["clicks"])
+				b, _ := integerOf(r.Previous["clicks"])
 				now, before = now+n, before+b
 			}
 			if page.NextCursor == nil {
@@ -230,8 +230,8 @@ func reportsAddUp(t *testing.T, c *fanfaretest.Tenant) {
 			}
 			cursor = "&cursor=" + url.QueryEscape(*page.NextCursor)
 		}
-		wantNow, _ := whole(overview.Metrics["clicks"])
-		wantBefore, _ := whole(overview.Previous["clicks"])
+		wantNow, _ := integerOf(overview.Metrics["clicks"])
+		wantBefore, _ := integerOf(overview.Previous["clicks"])
 		if now != wantNow || before != wantBefore || wantBefore == 0 {
 			t.Errorf("%s: rows add up to %d and %d before, the overview says %d and %d", report, now, before, wantNow, wantBefore)
 		}
@@ -239,34 +239,34 @@ func reportsAddUp(t *testing.T, c *fanfaretest.Tenant) {
 }
 
 // overviewOf reads the metrics of both periods.
-func overviewOf(t *testing.T, c *fanfaretest.Tenant, params string) replyRow {
+func overviewOf(t *testing.T, c *fanfaretest.Tenant, params string) queryReplyRow {
 	t.Helper()
-	var a struct{ Data replyRow }
+	var a struct{ Data queryReplyRow }
 	if err := json.Unmarshal(c.Do("GET", "/v1/analytics/overview"+params, nil).Want(200).Body, &a); err != nil {
 		t.Fatal(err)
 	}
 	return a.Data
 }
 
-// TestCompareShowsWhatStopped: what has spent only in the earlier period is a
+// TestCompareShowsStoppedCampaigns: what has spent only in the earlier period is a
 // row, in a query, a report and a table.
-func TestCompareShowsWhatStopped(t *testing.T) {
+func TestCompareShowsStoppedCampaigns(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	c.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-10-05","campaign_name":"Stopped","spend":100},{"date":"2026-10-12","campaign_name":"Running","spend":50}]`).Want(200)
 	const days = `"date_range":{"start_date":"2026-10-12","end_date":"2026-10-18"},"compare":{"to":"previous_period"}`
 	const query = `{"metrics":["spend"],"dimensions":["campaign_name"],` + days + `}`
-	show := func(r replyRow) string {
-		return written(r.Metrics["spend"]) + " " + written(r.Previous["spend"]) + " " + written(r.Change["spend"])
+	show := func(r queryReplyRow) string {
+		return formatNumber(r.Metrics["spend"]) + " " + formatNumber(r.Previous["spend"]) + " " + formatNumber(r.Change["spend"])
 	}
-	for name, answer := range map[string]*reply{
+	for name, answer := range map[string]*queryReply{
 		"query":  readReply(t, c.Do("POST", "/v1/analytics/query", query).Want(200).Body),
 		"report": readReply(t, c.Do("GET", "/v1/analytics/campaigns?start_date=2026-10-12&end_date=2026-10-18&compare=previous_period&metrics=spend", nil).Want(200).Body),
 	} {
 		if len(answer.Data) != 2 || show(answer.Data[0]) != "50 0 null" || show(answer.Data[1]) != "0 100 -1" {
 			t.Errorf("%s: got %v want Running with 50, then Stopped with 100 before", name, answer.Data)
 		}
-		if totals := answer.Meta.Totals; written(totals.Metrics["spend"])+" "+written(totals.Previous["spend"]) != "50 100" {
+		if totals := answer.Meta.Totals; formatNumber(totals.Metrics["spend"])+" "+formatNumber(totals.Previous["spend"]) != "50 100" {
 			t.Errorf("%s: got totals %v want 50 and 100 before", name, totals)
 		}
 	}
@@ -276,11 +276,11 @@ func TestCompareShowsWhatStopped(t *testing.T) {
 	}
 }
 
-// TestUnreportedIsNull: rows that were sent by device alone are not zero where
+// TestUnreportedMetricsAreNull: rows that were sent by device alone are not zero where
 // they are not asked for by device.
-func TestUnreportedIsNull(t *testing.T) {
+func TestUnreportedMetricsAreNull(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	c.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-11-01","channel":"search","device":"mobile","spend":100},{"date":"2026-11-02","channel":"social","device":"desktop","spend":50}]`).Want(200)
 	const days = `"date_range":{"start_date":"2026-11-01","end_date":"2026-11-03"}`
 	for body, want := range map[string]string{
@@ -296,12 +296,12 @@ func TestUnreportedIsNull(t *testing.T) {
 	} {
 		a := readReply(t, c.Do("POST", "/v1/analytics/query", body).Want(200).Body)
 		metric := map[bool]string{true: "leads", false: "spend"}[strings.HasPrefix(body, `{"metrics":["leads"`)]
-		got := written(a.Meta.Totals.Metrics[metric]) + " "
+		got := formatNumber(a.Meta.Totals.Metrics[metric]) + " "
 		for _, w := range a.Meta.Warnings {
 			got += w.Code
 		}
 		for _, r := range a.Data {
-			got += " " + written(r.Metrics[metric])
+			got += " " + formatNumber(r.Metrics[metric])
 		}
 		if got != want {
 			t.Errorf("%s: got %q want %q", body, got, want)
@@ -309,6 +309,6 @@ func TestUnreportedIsNull(t *testing.T) {
 	}
 	overview := overviewOf(t, c, "?start_date=2026-11-01&end_date=2026-11-03&metrics=spend")
 	if n, there := overview.Metrics["spend"]; n != nil || !there {
-		t.Errorf("overview: got %s want null", written(n))
+		t.Errorf("overview: got %s want null", formatNumber(n))
 	}
 }

@@ -14,8 +14,8 @@ type value struct {
 	null                  bool
 }
 
-// outcome is a row of a result.
-type outcome struct {
+// expectedRow is a row of a result.
+type expectedRow struct {
 	values  []value
 	partial bool
 	// current and paired say whether the two periods have a bucket for the row.
@@ -23,100 +23,100 @@ type outcome struct {
 	date, dateBefore day
 	now, before      map[string]*big.Rat
 
-	views, earlier []view
+	views, earlier []taggedRow
 	// zeros are the measures that are zero although no line knows them.
 	zeros, zerosBefore map[string]bool
 }
 
-// result is the whole answer to a question.
-type result struct {
-	rows   []*outcome
-	totals outcome
+// expectedResult is the whole answer to a question.
+type expectedResult struct {
+	rows   []*expectedRow
+	totals expectedRow
 	// mixed and noRate say that something could not be told.
 	mixed, noRate bool
-	// unpaced says that a campaign's spend cannot be held against its plan.
-	unpaced bool
-	zones   map[string]bool
+	// noPacing says that a campaign's spend cannot be held against its plan.
+	noPacing bool
+	zones    map[string]bool
 }
 
 // evaluate answers a question.
-func (b *book) evaluate(q *question) *result {
+func (b *referenceData) evaluate(q *testQuery) *expectedResult {
 	days, earlier := q.days(b)
-	views, viewsBefore := b.views(q, days), []view{}
+	views, viewsBefore := b.matchingRows(q, days), []taggedRow{}
 	if q.Compare != nil {
-		viewsBefore = b.views(q, earlier)
+		viewsBefore = b.matchingRows(q, earlier)
 	}
 	reported, reportedBefore := b.reported(q, views, days), b.reported(q, viewsBefore, earlier)
 	if q.statuses != nil {
-		other := func(v view) bool { return !b.hasStatus(q, v) }
+		other := func(v taggedRow) bool { return !b.hasStatus(q, v) }
 		views, viewsBefore = slices.DeleteFunc(views, other), slices.DeleteFunc(viewsBefore, other)
 	}
-	c := b.calculation(q, views, viewsBefore, reported, reportedBefore)
+	c := b.newResultBuilder(q, views, viewsBefore, reported, reportedBefore)
 	for _, v := range views {
 		c.zones[b.accounts[[2]string{v.connection, v.account}].zone] = true
 	}
-	c.rows = b.group(q, views, viewsBefore, days, earlier)
+	c.rows = b.groupRows(q, views, viewsBefore, days, earlier)
 	b.setZeros(c.rows, reported, reportedBefore)
 	for _, o := range c.rows {
 		c.compute(o)
 	}
 	conditions := q.onMetrics()
-	c.rows = slices.DeleteFunc(c.rows, func(o *outcome) bool {
-		return slices.ContainsFunc(conditions, func(n node) bool { return !n.keeps(o.now[n.Field]) })
+	c.rows = slices.DeleteFunc(c.rows, func(o *expectedRow) bool {
+		return slices.ContainsFunc(conditions, func(n condition) bool { return !n.keepsValue(o.now[n.Field]) })
 	})
 	c.total(views, viewsBefore, len(conditions) > 0, reported, reportedBefore)
-	slices.SortFunc(c.rows, func(x, y *outcome) int { return q.compare(x, y) })
-	return &c.result
+	slices.SortFunc(c.rows, func(x, y *expectedRow) int { return q.compare(x, y) })
+	return &c.expectedResult
 }
 
 // hasStatus says whether the record that a report's rows are about has one of
 // the asked statuses.
-func (b *book) hasStatus(q *question, v view) bool {
+func (b *referenceData) hasStatus(q *testQuery, v taggedRow) bool {
 	kind, _, _ := strings.Cut(q.Dimensions[0], "_")
-	r, known := b.records[b.known(v.place, kind).record]
+	r, known := b.records[b.entityOf(v.rowKey, kind).record]
 	return known && slices.Contains(q.statuses, r.status)
 }
 
-// calculation is a result in the making.
-type calculation struct {
-	result
-	b        *book
-	q        *question
+// resultBuilder is a result in the making.
+type resultBuilder struct {
+	expectedResult
+	b        *referenceData
+	q        *testQuery
 	currency string
 	needed   map[string]bool
 	pace     map[string]*big.Rat
 	// whole and wholeBefore are what shares are a part of.
 	whole, wholeBefore sums
-	// told says that totals can be told: rows by tag share lines, and where it
+	// totalsKnown says that totals can be told: rows by tag share lines, and where it
 	// is the tags that they do not have that choose them, totals are null.
-	told bool
+	totalsKnown bool
 }
 
-func (b *book) calculation(q *question, views, viewsBefore []view, reported, reportedBefore map[string]bool) *calculation {
-	c := &calculation{b: b, q: q, currency: cmp.Or(q.Currency, b.currency), needed: needs(q.figures())}
+func (b *referenceData) newResultBuilder(q *testQuery, views, viewsBefore []taggedRow, reported, reportedBefore map[string]bool) *resultBuilder {
+	c := &resultBuilder{b: b, q: q, currency: cmp.Or(q.Currency, b.currency), needed: neededMeasures(q.neededMetrics())}
 	c.zones = map[string]bool{}
 	asked, denied := q.filter.onTags(false)
-	c.told = !slices.Contains(q.Dimensions, "tag") || asked <= 1 && !denied
-	if c.told {
-		c.whole, c.wholeBefore = b.add(views, c.currency, c.needed, without(views, reported)), b.add(viewsBefore, c.currency, c.needed, without(viewsBefore, reportedBefore))
+	c.totalsKnown = !slices.Contains(q.Dimensions, "tag") || asked <= 1 && !denied
+	if c.totalsKnown {
+		c.whole, c.wholeBefore = b.sumRows(views, c.currency, c.needed, zerosWithout(views, reported)), b.sumRows(viewsBefore, c.currency, c.needed, zerosWithout(viewsBefore, reportedBefore))
 	}
 	if slices.Contains(q.Metrics, "pacing") {
-		c.pace, c.unpaced = b.pacing(q, slices.Concat(views, viewsBefore))
+		c.pace, c.noPacing = b.pacing(q, slices.Concat(views, viewsBefore))
 	}
 	return c
 }
 
 // compute works out the figures of a row.
-func (c *calculation) compute(o *outcome) {
+func (c *resultBuilder) compute(o *expectedRow) {
 	var pace *big.Rat
 	if at := slices.Index(c.q.Dimensions, "campaign_id"); at >= 0 && at < len(o.values) && !o.values[at].null {
 		pace = c.pace[o.values[at].text]
 	}
-	figures := func(views []view, zeros map[string]bool, whole sums, pace *big.Rat) map[string]*big.Rat {
-		s := c.b.add(views, c.currency, c.needed, zeros)
+	figures := func(views []taggedRow, zeros map[string]bool, whole sums, pace *big.Rat) map[string]*big.Rat {
+		s := c.b.sumRows(views, c.currency, c.needed, zeros)
 		c.mixed, c.noRate = c.mixed || s.mixed, c.noRate || s.noRate
 		list := map[string]*big.Rat{}
-		for _, m := range c.q.figures() {
+		for _, m := range c.q.neededMetrics() {
 			list[m] = s.metric(m, whole, pace)
 		}
 		return list
@@ -132,8 +132,8 @@ func (c *calculation) compute(o *outcome) {
 // total adds up the rows of each period; chosen says that a condition on
 // metrics removed some. A measure that is zero in a row is zero in the total. In
 // a period without rows, the reported measures are zero.
-func (c *calculation) total(views, viewsBefore []view, chosen bool, reported, reportedBefore map[string]bool) {
-	c.totals = outcome{views: views, earlier: viewsBefore, current: true, paired: c.q.Compare != nil}
+func (c *resultBuilder) total(views, viewsBefore []taggedRow, chosen bool, reported, reportedBefore map[string]bool) {
+	c.totals = expectedRow{views: views, earlier: viewsBefore, current: true, paired: c.q.Compare != nil}
 	if chosen {
 		c.totals.views, c.totals.earlier = nil, nil
 		for _, o := range c.rows {
@@ -141,11 +141,11 @@ func (c *calculation) total(views, viewsBefore []view, chosen bool, reported, re
 			c.totals.earlier = append(c.totals.earlier, o.earlier...)
 		}
 	}
-	c.totals.zeros, c.totals.zerosBefore = without(c.totals.views, reported), without(c.totals.earlier, reportedBefore)
-	if slices.ContainsFunc(c.rows, func(o *outcome) bool { return o.current }) {
+	c.totals.zeros, c.totals.zerosBefore = zerosWithout(c.totals.views, reported), zerosWithout(c.totals.earlier, reportedBefore)
+	if slices.ContainsFunc(c.rows, func(o *expectedRow) bool { return o.current }) {
 		c.totals.zeros = map[string]bool{}
 	}
-	if slices.ContainsFunc(c.rows, func(o *outcome) bool { return o.paired }) {
+	if slices.ContainsFunc(c.rows, func(o *expectedRow) bool { return o.paired }) {
 		c.totals.zerosBefore = map[string]bool{}
 	}
 	for _, o := range c.rows {
@@ -157,8 +157,8 @@ func (c *calculation) total(views, viewsBefore []view, chosen bool, reported, re
 		}
 	}
 	switch {
-	case c.q.Include != nil && !is(c.q.Include.Totals, true):
-	case chosen && slices.Contains(c.q.Dimensions, "tag") || !c.told:
+	case c.q.Include != nil && !boolOr(c.q.Include.Totals, true):
+	case chosen && slices.Contains(c.q.Dimensions, "tag") || !c.totalsKnown:
 		c.totals.now, c.totals.before = map[string]*big.Rat{}, map[string]*big.Rat{}
 	default:
 		c.compute(&c.totals)
@@ -174,7 +174,7 @@ type buckets struct {
 	weekdays    map[int]map[string]bool
 }
 
-func (q *question) buckets(days span) *buckets {
+func (q *testQuery) buckets(days span) *buckets {
 	b := &buckets{granularity: q.Granularity, starts: []day{0}, partial: map[day]bool{}, weekdays: map[int]map[string]bool{}}
 	if q.dated() {
 		b.starts, b.partial = days.buckets(q.Granularity)
@@ -207,23 +207,23 @@ func (b *buckets) has(i int, dimensions []string, values []value) bool {
 	return at < 0 || b.weekdays[i][values[at].text]
 }
 
-func (q *question) dated() bool { return q.Granularity != "" && q.Granularity != "none" }
+func (q *testQuery) dated() bool { return q.Granularity != "" && q.Granularity != "none" }
 
-// group makes a row for every bucket of every combination of values that has a
+// groupRows makes a row for every bucket of every combination of values that has a
 // line in either period.
-func (b *book) group(q *question, views, viewsBefore []view, days, earlier span) []*outcome {
+func (b *referenceData) groupRows(q *testQuery, views, viewsBefore []taggedRow, days, earlier span) []*expectedRow {
 	now, before := q.buckets(days), &buckets{}
 	if q.Compare != nil {
 		before = q.buckets(earlier)
 	}
-	rows := map[string][]*outcome{}
-	rowsOf := func(values []value) []*outcome {
+	rows := map[string][]*expectedRow{}
+	rowsOf := func(values []value) []*expectedRow {
 		key := keyOfValues(values)
 		if rows[key] != nil {
 			return rows[key]
 		}
 		for i := range max(len(now.starts), len(before.starts)) {
-			o := &outcome{values: values, current: now.has(i, q.Dimensions, values), paired: before.has(i, q.Dimensions, values)}
+			o := &expectedRow{values: values, current: now.has(i, q.Dimensions, values), paired: before.has(i, q.Dimensions, values)}
 			if o.paired {
 				o.dateBefore, o.partial = before.starts[i], before.partial[before.starts[i]]
 			}
@@ -238,22 +238,22 @@ func (b *book) group(q *question, views, viewsBefore []view, days, earlier span)
 		rowsOf(nil)
 	}
 	for _, v := range views {
-		o := rowsOf(b.valuesOf(q, v))[now.index(v.day)]
+		o := rowsOf(b.rowValues(q, v))[now.index(v.day)]
 		o.views = append(o.views, v)
 	}
 	for _, v := range viewsBefore {
-		o := rowsOf(b.valuesOf(q, v))[before.index(v.day)]
+		o := rowsOf(b.rowValues(q, v))[before.index(v.day)]
 		o.earlier = append(o.earlier, v)
 	}
-	if q.Include != nil && is(q.Include.EmptyRows, false) {
-		for _, values := range b.withoutLines(q) {
+	if q.Include != nil && boolOr(q.Include.EmptyRows, false) {
+		for _, values := range b.recordValues(q) {
 			rowsOf(values)
 		}
 	}
-	return slices.DeleteFunc(slices.Concat(slicesOf(rows)...), func(o *outcome) bool { return !o.current && !o.paired })
+	return slices.DeleteFunc(slices.Concat(slicesOf(rows)...), func(o *expectedRow) bool { return !o.current && !o.paired })
 }
 
-func slicesOf(m map[string][]*outcome) (list [][]*outcome) {
+func slicesOf(m map[string][]*expectedRow) (list [][]*expectedRow) {
 	for _, rows := range m {
 		list = append(list, rows)
 	}
@@ -272,12 +272,12 @@ func keyOfValues(values []value) string {
 	return key.String()
 }
 
-// valuesOf are the values of a line. Where none of ours is linked, what the
+// rowValues are the values of a line. Where none of ours is linked, what the
 // platform calls it tells groups apart.
-func (b *book) valuesOf(q *question, v view) []value {
+func (b *referenceData) rowValues(q *testQuery, v taggedRow) []value {
 	var list []value
 	for _, d := range q.Dimensions {
-		texts := b.values(v, d, true)
+		texts := b.dimensionValues(v, d, true)
 		one := value{null: len(texts) == 0}
 		if !one.null {
 			one.text = texts[0]
@@ -285,7 +285,7 @@ func (b *book) valuesOf(q *question, v view) []value {
 		switch d {
 		case "campaign_id", "creative_id", "audience_id":
 			kind, _, _ := strings.Cut(d, "_")
-			e := b.known(v.place, kind)
+			e := b.entityOf(v.rowKey, kind)
 			one.label = cmp.Or(b.records[e.record].name, e.name)
 			if one.null {
 				one.external = e.external
@@ -298,8 +298,8 @@ func (b *book) valuesOf(q *question, v view) []value {
 	return list
 }
 
-// withoutLines are the values of all records that the question may be about.
-func (b *book) withoutLines(q *question) (list [][]value) {
+// recordValues are the values of all records that the question may be about.
+func (b *referenceData) recordValues(q *testQuery) (list [][]value) {
 	kind := ""
 	for _, d := range q.Dimensions {
 		if k, isID := strings.CutSuffix(d, "_id"); isID && k != "account" {
@@ -307,7 +307,7 @@ func (b *book) withoutLines(q *question) (list [][]value) {
 		}
 	}
 	own := func(of map[string]string, tags []string, label string) {
-		if q.filter != nil && !q.filter.holds(func(d string) []string {
+		if q.filter != nil && !q.filter.matches(func(d string) []string {
 			if d == "tag" {
 				return tags
 			}
@@ -344,14 +344,14 @@ func (b *book) withoutLines(q *question) (list [][]value) {
 	return list
 }
 
-// keeps says whether a row's figure satisfies a condition. What is not known
+// keepsValue says whether a row's figure satisfies a condition. What is not known
 // satisfies only denials.
-func (n *node) keeps(v *big.Rat) bool {
+func (n *condition) keepsValue(v *big.Rat) bool {
 	if v == nil {
 		return n.Op == "is_null" || n.Op == "ne" || n.Op == "not_in"
 	}
-	against := func(i int) int { return v.Cmp(number(cmp.Or(asText(n.Values[i]), "0"))) }
-	equal := func(of any) bool { return v.Cmp(number(asText(of))) == 0 }
+	against := func(i int) int { return v.Cmp(parseNumber(cmp.Or(asText(n.Values[i]), "0"))) }
+	equal := func(of any) bool { return v.Cmp(parseNumber(asText(of))) == 0 }
 	switch n.Op {
 	case "eq", "in":
 		return slices.ContainsFunc(n.Values, equal)

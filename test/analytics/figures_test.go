@@ -16,21 +16,21 @@ import (
 // warning says which.
 func TestRates(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
-	sent(c.Do("POST", feedTarget+"?source=a&currency=SEK", `[{"date":"2026-11-02","channel":"email","spend":"0.000015","clicks":2},{"date":"2026-11-02","channel":"sms","spend":"0.000015"},{"date":"2026-11-04","channel":"sms","spend":"1"}]`))
-	ask := func(currency string) *reply {
+	c := startService(t).Tenant("enterprise")
+	ingestAnswer(c.Do("POST", feedTarget+"?source=a&currency=SEK", `[{"date":"2026-11-02","channel":"email","spend":"0.000015","clicks":2},{"date":"2026-11-02","channel":"sms","spend":"0.000015"},{"date":"2026-11-04","channel":"sms","spend":"1"}]`))
+	ask := func(currency string) *queryReply {
 		return readReply(t, c.Do("POST", "/v1/analytics/query",
 			`{"metrics":["spend","clicks","cpc"],"granularity":"day","currency":"`+currency+`","date_range":{"start_date":"2026-11-02","end_date":"2026-11-04"}}`).Want(200).Body)
 	}
-	figure := func(a *reply) string {
+	figure := func(a *queryReply) string {
 		list := []string{}
 		for _, r := range a.Data {
-			list = append(list, written(r.Metrics["spend"]))
+			list = append(list, formatNumber(r.Metrics["spend"]))
 		}
-		list = append(list, written(a.Meta.Totals.Metrics["spend"]), written(a.Meta.Totals.Metrics["clicks"]))
+		list = append(list, formatNumber(a.Meta.Totals.Metrics["spend"]), formatNumber(a.Meta.Totals.Metrics["clicks"]))
 		return strings.ReplaceAll(strings.Join(list, " "), "null", "?")
 	}
-	warns := func(a *reply) string {
+	warns := func(a *queryReply) string {
 		for _, w := range a.Meta.Warnings {
 			if w.Code == "missing_rate" {
 				return w.Currency
@@ -62,8 +62,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// sum is an amount of a campaign, as it shows it.
-func sum(c *fanfaretest.Client, id, field string) string {
+// campaignAmount is an amount of a campaign, as it shows it.
+func campaignAmount(c *fanfaretest.Client, id, field string) string {
 	v, _ := c.Do("GET", "/v1/campaigns/"+id, nil).Want(200).Record()[field].(map[string]any)
 	if v == nil {
 		return "null"
@@ -71,7 +71,7 @@ func sum(c *fanfaretest.Client, id, field string) string {
 	return fmt.Sprint(v["amount"], " ", v["currency"])
 }
 
-func issues(c *fanfaretest.Client, id string) []string {
+func deliveryIssues(c *fanfaretest.Client, id string) []string {
 	d := c.Do("GET", "/v1/campaigns/"+id, nil).Want(200).Record()["delivery"].(map[string]any)
 	var list []string
 	for _, i := range d["issues"].([]any) {
@@ -80,11 +80,11 @@ func issues(c *fanfaretest.Client, id string) []string {
 	return list
 }
 
-// TestTooLargeToTell: spend beyond what can be told exactly is null, and keeps
+// TestSpendTooLarge: spend beyond what can be told exactly is null, and keeps
 // no other campaign of the workspace from its budget.
-func TestTooLargeToTell(t *testing.T) {
+func TestSpendTooLarge(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	c := w.Tenant("enterprise")
 	made := make([]string, 2)
 	for i := range made {
@@ -99,12 +99,12 @@ func TestTooLargeToTell(t *testing.T) {
 	for i := range 9300 {
 		rows = append(rows, fmt.Sprintf(`{"date":"2026-11-%02d","campaign_id":%q,"creative_id":%q,"external_audience_id":"%d","spend":"999999999.999999"}`, 1+i%2, made[0], creative, i))
 	}
-	sent(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
+	ingestAnswer(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
 	if err := w.App.Campaigns.UpdateSpend(t.Context(), c.Workspace); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"null active", "100.00 USD completed"} {
-		if got := sum(c.Client, made[i], "spend_to_date") + " " + c.Do("GET", "/v1/campaigns/"+made[i], nil).Record()["status"].(string); got != want {
+		if got := campaignAmount(c.Client, made[i], "spend_to_date") + " " + c.Do("GET", "/v1/campaigns/"+made[i], nil).Record()["status"].(string); got != want {
 			t.Errorf("got %s want %s", got, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestTooLargeToTell(t *testing.T) {
 // TestBudgets: what facts say is spent moves campaigns.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	c := w.Tenant("enterprise")
 	launch := func(budget string) string {
 		id := c.Do("POST", "/v1/campaigns", `{"name":"x","budget":`+budget+`}`).Want(201).ID()
@@ -131,10 +131,10 @@ func TestBudgets(t *testing.T) {
 	}
 	want := func(id, spent, left, status string) {
 		t.Helper()
-		if got := sum(c.Client, id, "spend_to_date"); got != spent {
+		if got := campaignAmount(c.Client, id, "spend_to_date"); got != spent {
 			t.Errorf("spend_to_date: got %s want %s", got, spent)
 		}
-		if got := sum(c.Client, id, "budget_remaining"); got != left {
+		if got := campaignAmount(c.Client, id, "budget_remaining"); got != left {
 			t.Errorf("budget_remaining: got %s want %s", got, left)
 		}
 		if got := c.Do("GET", "/v1/campaigns/"+id, nil).Record()["status"]; got != status {
@@ -146,7 +146,7 @@ func TestBudgets(t *testing.T) {
 	euro := launch(`{"type":"lifetime","amount":"100","currency":"EUR"}`)
 	none := launch(`null`)
 	feed := func(rows string) {
-		sent(c.Do("POST", feedTarget+"?atomic=true", strings.NewReplacer("TOTAL", total, "DAILY", daily, "EURO", euro, "NONE", none).Replace(rows)))
+		ingestAnswer(c.Do("POST", feedTarget+"?atomic=true", strings.NewReplacer("TOTAL", total, "DAILY", daily, "EURO", euro, "NONE", none).Replace(rows)))
 		settle()
 	}
 	feed(`[{"date":"2026-11-14","campaign_id":"TOTAL","spend":"40.25"},{"date":"2026-11-14","campaign_id":"DAILY","spend":30},{"date":"2026-11-15","campaign_id":"DAILY","spend":4},{"date":"2026-11-14","campaign_id":"EURO","spend":11},{"date":"2026-11-14","campaign_id":"NONE","spend":1}]`)
@@ -154,8 +154,8 @@ func TestBudgets(t *testing.T) {
 	want(daily, "34.00 USD", "6.00 USD", "active")
 	want(euro, "null", "null", "active")
 	want(none, "1.00 USD", "null", "active")
-	if !slices.Contains(issues(c.Client, euro), "currency_mismatch") {
-		t.Errorf("got %v want currency_mismatch", issues(c.Client, euro))
+	if !slices.Contains(deliveryIssues(c.Client, euro), "currency_mismatch") {
+		t.Errorf("got %v want currency_mismatch", deliveryIssues(c.Client, euro))
 	}
 	c.Do("POST", "/v1/rates", `{"rates":[{"date":"2026-11-14","currency":"USD","rate":"1.1"}]}`).Want(200)
 	// Facts count whatever they are broken down by, but only once.
@@ -163,8 +163,8 @@ func TestBudgets(t *testing.T) {
 	want(total, "100.00 USD", "0.00 USD", "completed")
 	want(daily, "40.00 USD", "0.00 USD", "active")
 	want(euro, "10.00 EUR", "90.00 EUR", "active")
-	if !slices.Contains(issues(c.Client, daily), "daily_cap_reached") {
-		t.Errorf("got %v want daily_cap_reached", issues(c.Client, daily))
+	if !slices.Contains(deliveryIssues(c.Client, daily), "daily_cap_reached") {
+		t.Errorf("got %v want daily_cap_reached", deliveryIssues(c.Client, daily))
 	}
 	events := c.Do("GET", "/v1/events?type=campaign.completed", nil).Want(200).List()
 	if len(events.Data) != 1 {
@@ -187,7 +187,7 @@ func TestBudgets(t *testing.T) {
 // TestInsights: what an audience's insights say is what was sent.
 func TestInsights(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	id := c.Do("POST", "/v1/audiences", `{"name":"Cyclists"}`).Want(201).ID()
 	ad := c.Do("POST", "/v1/creative", `{"name":"Poster","type":"text","content":{"headline":"Ride","body":"Now."}}`).Want(201).ID()
 	cmp := c.Do("POST", "/v1/campaigns", `{"name":"Trails"}`).Want(201).ID()
@@ -197,7 +197,7 @@ func TestInsights(t *testing.T) {
 		{"date":"2026-11-03","channel":"search","impressions":2000,"clicks":40,"conversions":2,"spend":10,"revenue":10},
 		{"date":"2026-11-02","country":"DE","audience_id":"AUD","impressions":1500},{"date":"2026-11-02","country":"FR","audience_id":"AUD","impressions":500},
 		{"date":"2026-11-02","country":"FR","impressions":2000}]`)
-	sent(c.Do("POST", feedTarget+"?atomic=true", rows))
+	ingestAnswer(c.Do("POST", feedTarget+"?atomic=true", rows))
 	var in struct {
 		Trend []struct {
 			Date        string       `json:"date"`
@@ -232,7 +232,7 @@ func TestInsights(t *testing.T) {
 	if err := json.Unmarshal(envelope.Data, &in); err != nil {
 		t.Fatal(err)
 	}
-	if len(in.Trend) != 30 || in.Trend[0].Date != "2026-10-16" || written(in.Trend[17].Impressions) != "1000" || written(in.Trend[17].Spend) != "20" || written(in.Trend[0].Spend) != "0" {
+	if len(in.Trend) != 30 || in.Trend[0].Date != "2026-10-16" || formatNumber(in.Trend[17].Impressions) != "1000" || formatNumber(in.Trend[17].Spend) != "20" || formatNumber(in.Trend[0].Spend) != "0" {
 		t.Errorf("trend: got %s", envelope.Data)
 	}
 	// 1500 of 2000 here, 1500 of 4000 in the workspace.
@@ -241,12 +241,12 @@ func TestInsights(t *testing.T) {
 	}
 	p := in.Performance
 	for name, want := range map[string]string{"impressions": "2000", "clicks": "120", "spend": "30", "ctr": "0.06", "cpc": "0.25", "roas": "3"} {
-		if got := written(p.Metrics[name]); got != want {
+		if got := formatNumber(p.Metrics[name]); got != want {
 			t.Errorf("%s: got %s want %s", name, got, want)
 		}
 	}
 	// The workspace has a click-through rate of 160 in 4000.
-	if got := written(p.Versus["ctr"]); got != "1.5" {
+	if got := formatNumber(p.Versus["ctr"]); got != "1.5" {
 		t.Errorf("ctr against the workspace: got %s want 1.5", got)
 	}
 	if len(in.TopCreatives) != 1 || in.TopCreatives[0].ID != ad || in.TopCreatives[0].CTR != "0.1" || len(in.Campaigns) != 1 || in.Campaigns[0].Spend != "30" {
@@ -265,7 +265,7 @@ func TestInsights(t *testing.T) {
 // counts for its creative.
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	id := c.Do("POST", "/v1/creative/generate", `{"prompt":"Trail shoes for runners who like mud","variants":2}`).Want(201).ID()
 	if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, mustID(id)); err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestVariants(t *testing.T) {
 		t.Fatalf("got %v want two variants without metrics", list.Data)
 	}
 	first, _ := list.Data[0]["id"].(string)
-	sent(c.Do("POST", feedTarget+"?atomic=true", `[{"date":"2026-11-02","creative_id":"`+first+`","impressions":1000,"clicks":50,"conversions":"2.5","spend":10},{"date":"2026-11-03","creative_id":"`+id+`","impressions":10,"clicks":1}]`))
+	ingestAnswer(c.Do("POST", feedTarget+"?atomic=true", `[{"date":"2026-11-02","creative_id":"`+first+`","impressions":1000,"clicks":50,"conversions":"2.5","spend":10},{"date":"2026-11-03","creative_id":"`+id+`","impressions":10,"clicks":1}]`))
 	with := c.Do("GET", "/v1/creative/"+id+"/variants?include=metrics", nil).Want(200).List()
 	got := fmt.Sprint(with.Data[0]["metrics"])
 	if want := "map[clicks:50 conversions:2.5 cpa:4 ctr:0.05 cvr:0.05 impressions:1000 spend:10]"; got != want {
@@ -284,14 +284,14 @@ func TestVariants(t *testing.T) {
 	report := c.Do("GET", "/v1/analytics/creative?metrics=clicks", nil).Want(200)
 	var rows struct {
 		Data []struct {
-			Creative subject `json:"creative"`
-			Metrics  figures `json:"metrics"`
+			Creative reportSubject `json:"creative"`
+			Metrics  metricValues  `json:"metrics"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(report.Body, &rows); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows.Data) != 1 || rows.Data[0].Creative.ID == nil || *rows.Data[0].Creative.ID != id || written(rows.Data[0].Metrics["clicks"]) != "51" {
+	if len(rows.Data) != 1 || rows.Data[0].Creative.ID == nil || *rows.Data[0].Creative.ID != id || formatNumber(rows.Data[0].Metrics["clicks"]) != "51" {
 		t.Errorf("got %s want one row of %s with 51 clicks", report.Body, id)
 	}
 }

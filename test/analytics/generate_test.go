@@ -15,12 +15,12 @@ var (
 	granularities = []string{"none", "day", "week", "month", "quarter", "year"}
 )
 
-// someQuestion is any valid query.
-func (g *world) someQuestion() *question {
-	q := &question{Granularity: g.one("", "", "none", "day", "week", "month", "quarter", "year")}
+// randomQuery is any valid query.
+func (g *testWorkspace) randomQuery() *testQuery {
+	q := &testQuery{Granularity: g.pickOne("", "", "none", "day", "week", "month", "quarter", "year")}
 	dated := q.dated()
 	for range 1 + g.r.IntN(g.r.IntN(8)+1) {
-		if m := g.one(metrics...); !slices.Contains(q.Metrics, m) && m != "pacing" {
+		if m := g.pickOne(metrics...); !slices.Contains(q.Metrics, m) && m != "pacing" {
 			q.Metrics = append(q.Metrics, m)
 		}
 	}
@@ -30,23 +30,23 @@ func (g *world) someQuestion() *question {
 	for range g.r.IntN(4) {
 		g.addDimension(q)
 	}
-	if !dated && !slices.Contains(q.Dimensions, "campaign_id") && len(q.Dimensions) < 3 && g.chance(20) {
+	if !dated && !slices.Contains(q.Dimensions, "campaign_id") && len(q.Dimensions) < 3 && g.withProbability(20) {
 		q.Dimensions = append(q.Dimensions, "campaign_id")
 	}
-	if slices.Contains(q.Dimensions, "campaign_id") && !dated && g.chance(60) {
+	if slices.Contains(q.Dimensions, "campaign_id") && !dated && g.withProbability(60) {
 		q.Metrics = append(q.Metrics, "pacing")
 	}
-	q.DateRange = g.someRange(q.Granularity)
-	if g.chance(30) {
-		q.Timezone = g.one("UTC", "Pacific/Kiritimati", "America/Los_Angeles")
+	q.DateRange = g.randomRange(q.Granularity)
+	if g.withProbability(30) {
+		q.Timezone = g.pickOne("UTC", "Pacific/Kiritimati", "America/Los_Angeles")
 	}
-	if g.chance(50) {
-		q.Currency = g.one("USD", "EUR", "SEK", "JPY", "GBP")
+	if g.withProbability(50) {
+		q.Currency = g.pickOne("USD", "EUR", "SEK", "JPY", "GBP")
 	}
-	if g.chance(60) {
+	if g.withProbability(60) {
 		g.addFilters(q)
 	}
-	if g.chance(40) {
+	if g.withProbability(40) {
 		g.addCompare(q)
 	}
 	g.addOrder(q)
@@ -54,8 +54,8 @@ func (g *world) someQuestion() *question {
 	return q
 }
 
-func (g *world) addDimension(q *question) {
-	d := g.one(dimensions...)
+func (g *testWorkspace) addDimension(q *testQuery) {
+	d := g.pickOne(dimensions...)
 	fits := !slices.ContainsFunc(q.Dimensions, func(other string) bool {
 		return d == other || families[d] != "" && families[other] != "" && families[d] != families[other]
 	})
@@ -64,13 +64,13 @@ func (g *world) addDimension(q *question) {
 	}
 }
 
-// someRange is a period; where rows are by day it is not too long.
-func (g *world) someRange(granularity string) *period {
+// randomRange is a period; where rows are by day it is not too long.
+func (g *testWorkspace) randomRange(granularity string) *period {
 	switch {
-	case g.chance(15):
+	case g.withProbability(15):
 		return nil
-	case g.chance(50):
-		p := &period{Preset: g.one(presets...)}
+	case g.withProbability(50):
+		p := &period{Preset: g.pickOne(presets...)}
 		if s := presetSpan(p.Preset, g.today); granularity == "day" && s.days() > 100 {
 			p.Preset = "last_28_days"
 		}
@@ -80,40 +80,40 @@ func (g *world) someRange(granularity string) *period {
 	if granularity == "day" {
 		longest = 80
 	}
-	first := g.someDay()
+	first := g.randomDay()
 	return &period{StartDate: first.String(), EndDate: (first + day(g.r.IntN(1+g.r.IntN(longest)))).String()}
 }
 
-func (g *world) addCompare(q *question) {
-	c := &versus{To: g.one("previous_period", "previous_year", "custom")}
+func (g *testWorkspace) addCompare(q *testQuery) {
+	c := &comparison{To: g.pickOne("previous_period", "previous_year", "custom")}
 	if c.To == "custom" {
-		first := g.someDay()
+		first := g.randomDay()
 		c.DateRange = &period{StartDate: first.String(), EndDate: (first + day(g.r.IntN(60))).String()}
-		if g.chance(20) {
+		if g.withProbability(20) {
 			c.DateRange = &period{Preset: "last_7_days"}
 		}
 	} else {
-		c.MatchWeekday = g.chance(30)
+		c.MatchWeekday = g.withProbability(30)
 	}
 	q.Compare = c
 }
 
-func (g *world) addFilters(q *question) {
-	n := g.someNode(g.r.IntN(3))
-	var onMetrics []node
+func (g *testWorkspace) addFilters(q *testQuery) {
+	n := g.randomCondition(g.r.IntN(3))
+	var onMetrics []condition
 	for range g.r.IntN(3) {
-		if g.chance(40) {
-			onMetrics = append(onMetrics, g.metricLeaf())
+		if g.withProbability(40) {
+			onMetrics = append(onMetrics, g.randomMetricLeaf())
 		}
 	}
 	switch {
-	case onMetrics != nil && g.chance(20):
+	case onMetrics != nil && g.withProbability(20):
 		n = onMetrics[0]
-	case onMetrics != nil || g.chance(30):
-		n = node{And: append(onMetrics, n)}
+	case onMetrics != nil || g.withProbability(30):
+		n = condition{And: append(onMetrics, n)}
 	}
 	q.filter, q.Filters = &n, n
-	if n.And != nil && g.chance(40) {
+	if n.And != nil && g.withProbability(40) {
 		// A bare array means the same.
 		q.Filters = n.And
 	}
@@ -123,7 +123,7 @@ func (g *world) addFilters(q *question) {
 }
 
 // answerable reports whether one report knows all dimensions.
-func (q *question) answerable() bool {
+func (q *testQuery) answerable() bool {
 	var special []string
 	for _, d := range append(slices.Clone(q.Dimensions), q.filter.fields()...) {
 		if f := families[d]; f != "" && !slices.Contains(special, f) {
@@ -133,30 +133,30 @@ func (q *question) answerable() bool {
 	return len(special) < 2
 }
 
-func (g *world) someNode(depth int) node {
-	if depth == 0 || g.chance(35) {
-		return g.leaf()
+func (g *testWorkspace) randomCondition(depth int) condition {
+	if depth == 0 || g.withProbability(35) {
+		return g.randomLeaf()
 	}
 	switch g.r.IntN(3) {
 	case 0:
-		n := g.someNode(depth - 1)
-		return node{Not: &n}
+		n := g.randomCondition(depth - 1)
+		return condition{Not: &n}
 	case 1:
-		return node{And: []node{g.someNode(depth - 1), g.someNode(depth - 1)}}
+		return condition{And: []condition{g.randomCondition(depth - 1), g.randomCondition(depth - 1)}}
 	default:
-		return node{Or: []node{g.someNode(depth - 1), g.someNode(depth - 1)}}
+		return condition{Or: []condition{g.randomCondition(depth - 1), g.randomCondition(depth - 1)}}
 	}
 }
 
-func (g *world) leaf() node {
-	d := g.one(dimensions...)
-	if families[d] != "" && g.chance(70) {
+func (g *testWorkspace) randomLeaf() condition {
+	d := g.pickOne(dimensions...)
+	if families[d] != "" && g.withProbability(70) {
 		d = "channel"
 	}
-	op := g.one("eq", "ne", "in", "not_in", "contains", "not_contains", "starts_with", "gt", "gte", "lt", "lte", "between", "is_null", "is_not_null")
-	n := node{Field: d, Op: op}
+	op := g.pickOne("eq", "ne", "in", "not_in", "contains", "not_contains", "starts_with", "gt", "gte", "lt", "lte", "between", "is_null", "is_not_null")
+	n := condition{Field: d, Op: op}
 	text := func() string {
-		v := g.someValue(d)
+		v := g.randomValue(d)
 		if op == "contains" || op == "not_contains" || op == "starts_with" {
 			runes := []rune(v)
 			from := 0
@@ -164,7 +164,7 @@ func (g *world) leaf() node {
 				from = g.r.IntN(len(runes))
 			}
 			v = string(runes[from : from+1+g.r.IntN(len(runes)-from)])
-			if g.chance(50) {
+			if g.withProbability(50) {
 				v = strings.ToUpper(v)
 			}
 		}
@@ -173,7 +173,7 @@ func (g *world) leaf() node {
 	switch op {
 	case "is_null", "is_not_null":
 	case "between":
-		a, b := g.someValue(d), g.someValue(d)
+		a, b := g.randomValue(d), g.randomValue(d)
 		n.Values = []any{min(a, b), max(a, b)}
 	case "in", "not_in":
 		for range 1 + g.r.IntN(3) {
@@ -185,53 +185,53 @@ func (g *world) leaf() node {
 	return n
 }
 
-// someValue is one that rows may have.
-func (g *world) someValue(dimension string) string {
+// randomValue is one that rows may have.
+func (g *testWorkspace) randomValue(dimension string) string {
 	f := g.feeds[g.r.IntN(len(g.feeds))]
 	switch dimension {
 	case "campaign_id":
-		return g.one(g.campaigns...)
+		return g.pickOne(g.campaigns...)
 	case "creative_id":
-		return g.one(g.creatives...)
+		return g.pickOne(g.creatives...)
 	case "audience_id":
-		return g.one(g.audiences...)
+		return g.pickOne(g.audiences...)
 	case "connection_id":
 		return f.id
 	case "campaign_status":
-		return g.one("draft", "active", "paused", "completed", "archived")
+		return g.pickOne("draft", "active", "paused", "completed", "archived")
 	case "objective":
-		return g.one(objectives...)
+		return g.pickOne(objectives...)
 	case "tag":
-		return g.one("bf", "brand", "q4", "BF", "none")
+		return g.pickOne("bf", "brand", "q4", "BF", "none")
 	case "channel":
-		return g.one(channels...)
+		return g.pickOne(channels...)
 	case "platform":
-		return g.one("api", "csv")
+		return g.pickOne("api", "csv")
 	case "account_id":
-		return g.one("default", "second", "kampanj", "tokyo")
+		return g.pickOne("default", "second", "kampanj", "tokyo")
 	case "creative_type":
-		return g.one("text", "email", "video")
+		return g.pickOne("text", "email", "video")
 	case "country":
-		return g.one(countries...)
+		return g.pickOne(countries...)
 	case "age_range":
-		return g.one(ages...)
+		return g.pickOne(ages...)
 	case "gender":
-		return g.one(genders...)
+		return g.pickOne(genders...)
 	case "device":
-		return g.one(devices...)
+		return g.pickOne(devices...)
 	case "weekday":
-		return g.one(weekdays...)
+		return g.pickOne(weekdays...)
 	default:
-		return g.one(names...)
+		return g.pickOne(names...)
 	}
 }
 
-func (g *world) metricLeaf() node {
-	m := g.one(append([]string{"spend", "impressions"}, metrics...)...)
+func (g *testWorkspace) randomMetricLeaf() condition {
+	m := g.pickOne(append([]string{"spend", "impressions"}, metrics...)...)
 	if m == "pacing" {
 		m = "clicks"
 	}
-	n := node{Field: m, Op: g.one("eq", "ne", "in", "not_in", "gt", "gte", "lt", "lte", "between", "is_null", "is_not_null")}
+	n := condition{Field: m, Op: g.pickOne("eq", "ne", "in", "not_in", "gt", "gte", "lt", "lte", "between", "is_null", "is_not_null")}
 	some := func() any { return json.Number(strconv.FormatFloat(g.r.Float64()*2000-100, 'f', g.r.IntN(4), 64)) }
 	switch n.Op {
 	case "is_null", "is_not_null":
@@ -244,7 +244,7 @@ func (g *world) metricLeaf() node {
 	return n
 }
 
-func (g *world) addOrder(q *question) {
+func (g *testWorkspace) addOrder(q *testQuery) {
 	fields := slices.Concat(q.Dimensions, q.Metrics)
 	if q.dated() {
 		fields = append(fields, "date")
@@ -255,34 +255,34 @@ func (g *world) addOrder(q *question) {
 		}
 	}
 	for range g.r.IntN(4) {
-		f := g.one(fields...)
-		if !slices.ContainsFunc(q.OrderBy, func(s sorting) bool { return s.Field == f }) {
-			q.OrderBy = append(q.OrderBy, sorting{f, g.one("asc", "desc")})
+		f := g.pickOne(fields...)
+		if !slices.ContainsFunc(q.OrderBy, func(s sortOrder) bool { return s.Field == f }) {
+			q.OrderBy = append(q.OrderBy, sortOrder{f, g.pickOne("asc", "desc")})
 		}
 	}
 }
 
-// about are the dimensions that a record itself has.
-var about = map[string][]string{
+// recordDimensions are the dimensions that a record itself has.
+var recordDimensions = map[string][]string{
 	"campaign_id": {"campaign_id", "campaign_name", "campaign_status", "objective"}, "creative_id": {"creative_id", "creative_name", "creative_type"},
 	"audience_id": {"audience_id", "audience_name"}, "connection_id": {"connection_id", "platform"},
 }
 
-func (g *world) addIncludes(q *question) {
+func (g *testWorkspace) addIncludes(q *testQuery) {
 	flag := func(percent int) *bool {
-		if g.chance(60) {
+		if g.withProbability(60) {
 			return nil
 		}
-		b := g.chance(percent)
+		b := g.withProbability(percent)
 		return &b
 	}
-	if g.chance(50) {
+	if g.withProbability(50) {
 		return
 	}
 	q.Include = &include{Totals: flag(80), Labels: flag(50), TotalRows: flag(50)}
 	for _, id := range q.Dimensions {
-		foreign := func(d string) bool { return !slices.Contains(about[id], d) }
-		if about[id] != nil && !slices.ContainsFunc(q.Dimensions, foreign) {
+		foreign := func(d string) bool { return !slices.Contains(recordDimensions[id], d) }
+		if recordDimensions[id] != nil && !slices.ContainsFunc(q.Dimensions, foreign) {
 			q.Include.EmptyRows = flag(90)
 		}
 	}

@@ -54,13 +54,13 @@ func upload(c *fanfaretest.Client, params string, file []byte) imported {
 	return i
 }
 
-func act(c *fanfaretest.Client, i imported, action string) imported {
+func importAction(c *fanfaretest.Client, i imported, action string) imported {
 	c.Do("POST", "/v1/imports/"+i.ID+"/"+action, nil).Want(200).Data(&i)
 	return i
 }
 
-// picture is everything that can be seen of the numbers.
-func picture(t testing.TB, c *fanfaretest.Client) string {
+// allAnswers is everything that can be seen of the numbers.
+func allAnswers(t testing.TB, c *fanfaretest.Client) string {
 	t.Helper()
 	var b strings.Builder
 	for _, dims := range []string{`"channel"`, `"campaign_id","creative_id"`, `"country"`, `"account_id","weekday"`} {
@@ -70,19 +70,19 @@ func picture(t testing.TB, c *fanfaretest.Client) string {
 	return b.String()
 }
 
-// TestImportLife goes the whole way with a file of the kind that people have.
-func TestImportLife(t *testing.T) {
+// TestImportLifecycle goes the whole way with a file of the kind that people have.
+func TestImportLifecycle(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	c := w.Tenant("enterprise")
-	sent(c.Do("POST", feedTarget+"?source=before", `[{"date":"2026-11-01","channel":"email","clicks":1,"spend":"0.5"}]`))
-	empty := picture(t, c.Client)
+	ingestAnswer(c.Do("POST", feedTarget+"?source=before", `[{"date":"2026-11-01","channel":"email","clicks":1,"spend":"0.5"}]`))
+	empty := allAnswers(t, c.Client)
 	file := []byte("Bericht November\n\nTag;Kanal;Kampagne;Kosten;Klicks;Unklar\n01.11.2026;email;Winter;1.234,56;10;x\n13.11.2026;sms;Winter;0,44;5;y\nSumme;;;1.235,00;15;\n")
 	i := upload(c.Client, "filename=november.csv&currency=EUR", file)
 	if *i.Detected.Delimiter != ";" || *i.Detected.Decimal != "," || i.Detected.DateFormat == nil || *i.Detected.DateFormat != "DD.MM.YYYY" || i.Source != "november" {
 		t.Errorf("got %+v want a German file", i)
 	}
-	if picture(t, c.Client) != empty {
+	if allAnswers(t, c.Client) != empty {
 		t.Error("got other numbers before the commit")
 	}
 	if i.Mapping["Kanal"] != "channel" || i.Mapping["Kosten"] != "spend" {
@@ -92,29 +92,29 @@ func TestImportLife(t *testing.T) {
 	if i.Status != "ready" || i.Preview.Valid != 2 || i.Preview.Wrong != 0 || i.Preview.Totals["spend"] != 1235 || *i.Preview.Start != "2026-11-01" {
 		t.Fatalf("got %+v want two rows with 1235 in all", i)
 	}
-	i = act(c.Client, i, "commit")
+	i = importAction(c.Client, i, "commit")
 	if i.Status != "committed" || i.RowsWritten == nil || *i.RowsWritten != 2 {
 		t.Errorf("got %+v want 2 rows written", i)
 	}
 	wantTotals(t, c.Client, "16", "clicks")
 	c.Do("PATCH", "/v1/imports/"+i.ID, `{"mode":"replace"}`).WantError(409, "invalid_state")
-	after := picture(t, c.Client)
+	after := allAnswers(t, c.Client)
 
 	again := upload(c.Client, "filename=november.csv&currency=EUR", file)
 	if again.Duplicate == nil || *again.Duplicate != i.ID {
 		t.Errorf("the same file: got duplicate_of %v want %s", again.Duplicate, i.ID)
 	}
 	c.Do("PATCH", "/v1/imports/"+again.ID, `{"mapping":{"Tag":"date","Kanal":"channel","Kampagne":"campaign_name","Kosten":"spend","Klicks":"clicks"}}`).Want(200)
-	again = act(c.Client, again, "commit")
-	if picture(t, c.Client) != after {
+	again = importAction(c.Client, again, "commit")
+	if allAnswers(t, c.Client) != after {
 		t.Error("the same file twice: got other numbers")
 	}
-	act(c.Client, again, "undo")
-	if picture(t, c.Client) != after {
+	importAction(c.Client, again, "undo")
+	if allAnswers(t, c.Client) != after {
 		t.Error("the second undone: got other numbers than after the first")
 	}
-	undone := act(c.Client, i, "undo")
-	if undone.Status != "undone" || picture(t, c.Client) != empty {
+	undone := importAction(c.Client, i, "undo")
+	if undone.Status != "undone" || allAnswers(t, c.Client) != empty {
 		t.Errorf("undone: got %s and other numbers than before", undone.Status)
 	}
 	c.Do("POST", "/v1/imports/"+i.ID+"/undo", nil).WantError(409, "invalid_state")
@@ -124,27 +124,27 @@ func TestImportLife(t *testing.T) {
 // numbers back exactly.
 func TestDrillUndo(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
+	g := newTestWorkspace(t, seededRand(t))
 	rounds := 2
-	if full {
+	if fullDrill {
 		rounds = 60
 	}
 	f := &g.feeds[3]
 	for range rounds {
-		before := picture(t, g.Client)
+		before := allAnswers(t, g.Client)
 		var list []imported
 		states := []string{before}
 		for range 1 + g.r.IntN(3) {
-			params := "filename=rows.csv&source=" + f.name + "&currency=JPY&timezone=Asia/Tokyo&commit=true&mode=" + g.one("upsert", "replace")
-			list = append(list, upload(g.Client, params, table(g.someRows(f, 40, func() day { return g.today - day(g.r.IntN(20)) }))))
-			states = append(states, picture(t, g.Client))
+			params := "filename=rows.csv&source=" + f.name + "&currency=JPY&timezone=Asia/Tokyo&commit=true&mode=" + g.pickOne("upsert", "replace")
+			list = append(list, upload(g.Client, params, csvOf(g.randomRows(f, 40, func() day { return g.today - day(g.r.IntN(20)) }))))
+			states = append(states, allAnswers(t, g.Client))
 		}
 		for i, last := range slices.Backward(list) {
 			if last.Status != "committed" {
 				t.Fatalf("got %+v want it committed", last)
 			}
-			act(g.Client, last, "undo")
-			if got := picture(t, g.Client); got != states[i] {
+			importAction(g.Client, last, "undo")
+			if got := allAnswers(t, g.Client); got != states[i] {
 				t.Fatalf("undo of import %d of %d: got other numbers than before it:\n%s", i+1, len(list), difference(got, states[i]))
 			}
 		}
@@ -165,17 +165,17 @@ func difference(got, want string) string {
 // a trace, and what it had replaced comes back when the newer one goes.
 func TestImportsInAnyOrder(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	file := func(clicks string) imported {
 		return upload(c.Client, "source=x&commit=true&filename=f.csv", []byte("date,clicks\n2026-11-01,"+clicks+"\n"))
 	}
 	a, b := file("1"), file("10")
 	third := file("100")
-	act(c.Client, b, "undo")
+	importAction(c.Client, b, "undo")
 	wantTotals(t, c.Client, "100", "clicks")
-	act(c.Client, third, "undo")
+	importAction(c.Client, third, "undo")
 	wantTotals(t, c.Client, "1", "clicks")
-	act(c.Client, a, "undo")
+	importAction(c.Client, a, "undo")
 	wantTotals(t, c.Client, "0", "clicks")
 }
 
@@ -183,7 +183,7 @@ func TestImportsInAnyOrder(t *testing.T) {
 // when the caller says so.
 func TestImportErrors(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	c := w.Tenant("enterprise")
 	i := upload(c.Client, "filename=f.csv", []byte("date,channel,clicks\n2026-11-01,email,1\n2026-11-02,pigeon,2\n2026-11-03,email,many\n"))
 	if i.Preview.Valid != 1 || i.Preview.Wrong != 2 || len(i.Preview.Errors) != 2 || i.Preview.Errors[0].Line != 3 || i.Preview.Errors[0].Field != "channel" || i.Preview.Errors[1].Field != "clicks" {
@@ -217,7 +217,7 @@ func TestImportErrors(t *testing.T) {
 // TestParquet: a file of columns brings the same numbers as the table.
 func TestParquet(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	name := filepath.Join(t.TempDir(), "rows.parquet")
 	makeParquet(t, name, `SELECT DATE '2026-11-01' AS date, 'email' AS channel, 12::BIGINT AS clicks, 1.25::DECIMAL(10,2) AS spend, 0.1::DOUBLE AS conversions
 		UNION ALL SELECT DATE '2026-11-02', 'sms', NULL, 2.5, 0.2`)
@@ -231,7 +231,7 @@ func TestParquet(t *testing.T) {
 		t.Fatalf("got %+v want it committed", i)
 	}
 	wantTotals(t, c.Client, "12 3.75 0.3", "clicks", "spend", "conversions")
-	act(c.Client, i, "undo")
+	importAction(c.Client, i, "undo")
 	wantTotals(t, c.Client, "0 0 0", "clicks", "spend", "conversions")
 	c.Do("POST", "/v1/imports?filename=rows.parquet", file[:len(file)-9], "Content-Type: application/vnd.apache.parquet").WantError(422, "validation_failed")
 }
@@ -251,7 +251,7 @@ func makeParquet(t *testing.T, name, query string) {
 // TestTemplate: the table to fill in can be brought in as it is.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	file := c.Do("GET", "/v1/imports/template", nil, "Accept: text/csv").Want(200).Body
 	i := upload(c.Client, "filename=template.csv", file)
 	if i.Error != nil && i.Error.Field == "date" || !slices.Contains([]string{"ready", "needs_mapping"}, i.Status) || i.Preview.Valid+i.Preview.Wrong != 1 {

@@ -27,7 +27,7 @@ type ingested struct {
 	RejectedCount int `json:"rejected_count"`
 }
 
-func sent(res *fanfaretest.Response) (in ingested) {
+func ingestAnswer(res *fanfaretest.Response) (in ingested) {
 	res.Want(200).Data(&in)
 	return in
 }
@@ -38,7 +38,7 @@ func totals(c *fanfaretest.Client, names ...string) string {
 	a := readReply(c.World.T, c.Do("POST", "/v1/analytics/query", body).Want(200).Body)
 	var list []string
 	for _, name := range names {
-		list = append(list, written(a.Data[0].Metrics[name]))
+		list = append(list, formatNumber(a.Data[0].Metrics[name]))
 	}
 	return strings.Join(list, " ")
 }
@@ -52,11 +52,11 @@ func wantTotals(t *testing.T, c *fanfaretest.Client, want string, names ...strin
 
 const feedTarget = "/v1/ingest/metrics"
 
-// TestWrongRows: each row stands for itself, and the wrong ones are told by
+// TestInvalidRows: each row stands for itself, and the wrong ones are told by
 // their place, field and rule.
-func TestWrongRows(t *testing.T) {
+func TestInvalidRows(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	for _, test := range []struct {
 		name, row, field, code, meant string
 	}{
@@ -85,7 +85,7 @@ func TestWrongRows(t *testing.T) {
 			t.Parallel()
 			c := w.Tenant("enterprise")
 			rows := `[{"date":"2026-11-03","clicks":10},` + test.row + `,{"date":"2026-11-04","clicks":5}]`
-			in := sent(c.Do("POST", feedTarget, rows))
+			in := ingestAnswer(c.Do("POST", feedTarget, rows))
 			if in.Accepted != 2 || in.RejectedCount != 1 || len(in.Rejected) != 1 || in.Rejected[0].Index != 1 {
 				t.Fatalf("got %+v want row 1 rejected", in)
 			}
@@ -109,9 +109,11 @@ func TestWrongRows(t *testing.T) {
 // a whole, in the reports that the rows belong to.
 func TestUpsertAndReplace(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	const days = "&mode=replace&start_date=2026-11-01&end_date=2026-11-03"
-	feed := func(params, rows string) ingested { return sent(c.Do("POST", feedTarget+"?source=shop"+params, rows)) }
+	feed := func(params, rows string) ingested {
+		return ingestAnswer(c.Do("POST", feedTarget+"?source=shop"+params, rows))
+	}
 	feed("", `[{"date":"2026-11-01","channel":"email","clicks":1,"spend":1},{"date":"2026-11-02","channel":"sms","clicks":2},{"date":"2026-11-04","clicks":4}]`)
 	feed("", `[{"date":"2026-11-01","channel":"email","clicks":10}]`)
 	// A row is replaced with all its measures: what it does not name any more is unknown.
@@ -122,10 +124,10 @@ func TestUpsertAndReplace(t *testing.T) {
 	}
 	wantTotals(t, c.Client, "111", "clicks")
 	byCountry := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["clicks"],"dimensions":["country"]}`).Want(200).Body)
-	if len(byCountry.Data) != 1 || written(byCountry.Data[0].Metrics["clicks"]) != "1" {
+	if len(byCountry.Data) != 1 || formatNumber(byCountry.Data[0].Metrics["clicks"]) != "1" {
 		t.Errorf("by country: got %+v want the row that was there", byCountry.Data)
 	}
-	sent(c.Do("POST", feedTarget+"?source=other", `[{"date":"2026-11-02","clicks":1000}]`))
+	ingestAnswer(c.Do("POST", feedTarget+"?source=other", `[{"date":"2026-11-02","clicks":1000}]`))
 	feed(days+"&families=base,geo", `[]`)
 	wantTotals(t, c.Client, "1104", "clicks")
 	// Rows outside of the window are refused, and all wrong rows empty nothing.
@@ -139,10 +141,10 @@ func TestUpsertAndReplace(t *testing.T) {
 // TestReplay: a call with a key happens once, whatever has happened since.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	const key, row = "Idempotency-Key: rows-of-tuesday", `[{"date":"2026-11-01","clicks":1}]`
 	first := c.Do("POST", feedTarget, row, key).Want(200)
-	sent(c.Do("POST", feedTarget, `[{"date":"2026-11-01","clicks":2}]`))
+	ingestAnswer(c.Do("POST", feedTarget, `[{"date":"2026-11-01","clicks":2}]`))
 	again := c.Do("POST", feedTarget, row, key).Want(200)
 	if string(again.Body) != string(first.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("got %s, replayed %q want %s", again.Body, again.Header.Get("Idempotency-Replayed"), first.Body)
@@ -156,15 +158,15 @@ func TestReplay(t *testing.T) {
 // TestLines: rows may come one a line.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	const ndjson = "Content-Type: application/x-ndjson"
-	in := sent(c.Do("POST", feedTarget, "{\"date\":\"2026-11-01\",\"clicks\":1}\r\n\n{\"date\":\"2026-11-02\",\"clicks\":true}\n{\"date\":\"2026-11-03\",\"clicks\":\"3\"}", ndjson))
+	in := ingestAnswer(c.Do("POST", feedTarget, "{\"date\":\"2026-11-01\",\"clicks\":1}\r\n\n{\"date\":\"2026-11-02\",\"clicks\":true}\n{\"date\":\"2026-11-03\",\"clicks\":\"3\"}", ndjson))
 	if in.Accepted != 2 || in.RejectedCount != 1 || in.Rejected[0].Errors[0].Field != "clicks" {
 		t.Errorf("got %+v want one of three rejected", in)
 	}
 	wantTotals(t, c.Client, "4", "clicks")
 	// A line that is no JSON spoils only itself.
-	broken := sent(c.Do("POST", feedTarget, "{\"date\":\"2026-11-01\",\"clicks\":9}\n{\"date\":\n{\"date\":\"2026-11-04\",\"clicks\":2}", ndjson))
+	broken := ingestAnswer(c.Do("POST", feedTarget, "{\"date\":\"2026-11-01\",\"clicks\":9}\n{\"date\":\n{\"date\":\"2026-11-04\",\"clicks\":2}", ndjson))
 	if broken.Accepted != 2 || len(broken.Rejected) != 1 || broken.Rejected[0].Index != 1 {
 		t.Errorf("got %+v want row 1 rejected", broken)
 	}
@@ -176,7 +178,7 @@ func TestLines(t *testing.T) {
 // TestManyRows: 50,000 rows are a call, one more is too many.
 func TestManyRows(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	rows := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -189,7 +191,7 @@ func TestManyRows(t *testing.T) {
 		t.Errorf("got %d %.300s want a refusal that names the bound", refusal.Status, refusal.Body)
 	}
 	wantTotals(t, c.Client, "0", "clicks")
-	if in := sent(c.Do("POST", feedTarget, rows(50_000))); in.Accepted != 50_000 {
+	if in := ingestAnswer(c.Do("POST", feedTarget, rows(50_000))); in.Accepted != 50_000 {
 		t.Errorf("got %d want 50000", in.Accepted)
 	}
 	wantTotals(t, c.Client, "50000 0.05", "clicks", "spend")
@@ -207,19 +209,19 @@ func TestManyRows(t *testing.T) {
 // rows.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	const row = `[{"date":"2026-11-01","account_id":"a","spend":10}]`
-	first := sent(c.Do("POST", feedTarget+"?source=shop&currency=SEK&timezone=Europe/Stockholm", row))
+	first := ingestAnswer(c.Do("POST", feedTarget+"?source=shop&currency=SEK&timezone=Europe/Stockholm", row))
 	for params, field := range map[string]string{"&currency=NOK": "currency", "&timezone=UTC": "timezone"} {
 		if e := c.Do("POST", feedTarget+"?source=shop"+params, row).WantError(400, "invalid_parameter"); e.Details[0].Field != field {
 			t.Errorf("got %+v want the %s refused", e.Details, field)
 		}
 	}
 	// Nobody has to repeat it, and the id names the source as well.
-	if in := sent(c.Do("POST", feedTarget+"?source="+*first.ConnectionID, `[{"date":"2026-11-02","account_id":"a","spend":5}]`)); *in.ConnectionID != *first.ConnectionID {
+	if in := ingestAnswer(c.Do("POST", feedTarget+"?source="+*first.ConnectionID, `[{"date":"2026-11-02","account_id":"a","spend":5}]`)); *in.ConnectionID != *first.ConnectionID {
 		t.Errorf("got connection %s want %s", *in.ConnectionID, *first.ConnectionID)
 	}
-	sent(c.Do("POST", feedTarget+"?source=shop&currency=NOK", `[{"date":"2026-11-02","account_id":"b","spend":5}]`))
+	ingestAnswer(c.Do("POST", feedTarget+"?source=shop&currency=NOK", `[{"date":"2026-11-02","account_id":"b","spend":5}]`))
 	con := c.Do("GET", "/v1/connections/"+*first.ConnectionID, nil).Want(200).Record()
 	got := fmt.Sprint(con["name"], con["platform"], con["status"])
 	for _, a := range con["accounts"].([]any) {

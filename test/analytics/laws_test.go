@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// lawful is how many questions each law is held against.
-func lawful() int {
-	if full {
+// queriesPerLaw is how many questions each law is held against.
+func queriesPerLaw() int {
+	if fullDrill {
 		return 1000
 	}
 	return 15
 }
 
-// plain is a question without what would choose or hide rows.
-func (g *world) plain() *question {
-	q := g.someQuestion()
+// plainQuery is a question without what would choose or hide rows.
+func (g *testWorkspace) plainQuery() *testQuery {
+	q := g.randomQuery()
 	q.OrderBy, q.Include, q.Compare, q.Limit = nil, nil, nil, 10_000
 	q.Metrics = slices.DeleteFunc(q.Metrics, func(m string) bool { return m == "pacing" || m == "reach" || m == "frequency" })
 	if len(q.Metrics) == 0 {
@@ -31,27 +31,27 @@ func (g *world) plain() *question {
 	return q
 }
 
-// answer asks a question for all its rows, page by page.
-func (g *world) answer(q *question) *reply {
+// allPages asks a question for all its rows, page by page.
+func (g *testWorkspace) allPages(q *testQuery) *queryReply {
 	g.t.Helper()
-	a := readReply(g.t, g.ask(q).Want(200).Body)
+	a := readReply(g.t, g.sendQuery(q).Want(200).Body)
 	for next := a; next.NextCursor != nil; {
 		more := *q
 		more.Cursor = *next.NextCursor
-		next = readReply(g.t, g.ask(&more).Want(200).Body)
+		next = readReply(g.t, g.sendQuery(&more).Want(200).Body)
 		a.Data = append(a.Data, next.Data...)
 	}
 	return a
 }
 
-func (g *world) broken(q *question, format string, args ...any) {
+func (g *testWorkspace) lawBroken(q *testQuery, format string, args ...any) {
 	g.t.Helper()
 	body, _ := json.Marshal(q)
 	g.t.Errorf("%s: %s", body, fmt.Sprintf(format, args...))
 }
 
 // combination is what tells the rows of one bucket apart.
-func (r *replyRow) combination(dimensions []string) string {
+func (r *queryReplyRow) combination(dimensions []string) string {
 	var key strings.Builder
 	for _, d := range dimensions {
 		if v := r.Dimensions[d]; v != nil {
@@ -70,17 +70,17 @@ func (r *replyRow) combination(dimensions []string) string {
 // of a combination sum to its row without one.
 func TestDrillBuckets(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
-	for range lawful() {
-		q := g.plain()
+	g := newTestWorkspace(t, seededRand(t))
+	for range queriesPerLaw() {
+		q := g.plainQuery()
 		q.Granularity = "none"
 		q.Metrics = slices.DeleteFunc(slices.Clone(measures), func(m string) bool { return m == "reach" })
-		whole := g.answer(q)
-		q.Granularity = g.one("day", "week", "month", "quarter", "year")
-		if days, _ := q.days(g.book); q.Granularity == "day" && days.days() > 100 {
+		whole := g.allPages(q)
+		q.Granularity = g.pickOne("day", "week", "month", "quarter", "year")
+		if days, _ := q.days(g.referenceData); q.Granularity == "day" && days.days() > 100 {
 			q.Granularity = "week"
 		}
-		parts := g.answer(q)
+		parts := g.allPages(q)
 		sums := map[string]map[string]*big.Rat{}
 		unknown := map[string]map[string]bool{}
 		for _, r := range parts.Data {
@@ -96,11 +96,11 @@ func TestDrillBuckets(t *testing.T) {
 				if sums[key][m] == nil {
 					sums[key][m] = new(big.Rat)
 				}
-				sums[key][m].Add(sums[key][m], number(string(*n)))
+				sums[key][m].Add(sums[key][m], parseNumber(string(*n)))
 			}
 		}
 		if len(sums) != len(whole.Data) {
-			g.broken(q, "combinations: got %d want %d", len(sums), len(whole.Data))
+			g.lawBroken(q, "combinations: got %d want %d", len(sums), len(whole.Data))
 			continue
 		}
 		for _, r := range whole.Data {
@@ -112,8 +112,8 @@ func TestDrillBuckets(t *testing.T) {
 				if unknown[key][m] && n == nil {
 					continue
 				}
-				if got == nil || n == nil || number(string(*n)).Cmp(got) != 0 {
-					g.broken(q, "%s of %s: got %s by bucket want %s", m, key, shown(got), written(n))
+				if got == nil || n == nil || parseNumber(string(*n)).Cmp(got) != 0 {
+					g.lawBroken(q, "%s of %s: got %s by bucket want %s", m, key, formatRat(got), formatNumber(n))
 				}
 			}
 		}
@@ -124,15 +124,15 @@ func TestDrillBuckets(t *testing.T) {
 // them.
 func TestDrillRatios(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
-	for range lawful() {
-		q := g.plain()
-		name := g.one("ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate",
+	g := newTestWorkspace(t, seededRand(t))
+	for range queriesPerLaw() {
+		q := g.plainQuery()
+		name := g.pickOne("ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate",
 			"frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate")
 		d := derived[name]
 		q.Metrics = []string{name, d.over, d.under}
-		a := g.answer(q)
-		rows := make([]figures, 0, len(a.Data)+1)
+		a := g.allPages(q)
+		rows := make([]metricValues, 0, len(a.Data)+1)
 		for _, r := range a.Data {
 			rows = append(rows, r.Metrics)
 		}
@@ -140,11 +140,11 @@ func TestDrillRatios(t *testing.T) {
 			s := sums{of: map[string]*big.Rat{}}
 			for _, m := range []string{d.over, d.under} {
 				if f[m] != nil {
-					s.of[m] = number(string(*f[m]))
+					s.of[m] = parseNumber(string(*f[m]))
 				}
 			}
-			if want := s.metric(name, sums{}, nil); !same(f[name], want) {
-				g.broken(q, "%s: got %s want %s", name, written(f[name]), shown(want))
+			if want := s.metric(name, sums{}, nil); !equalNumber(f[name], want) {
+				g.lawBroken(q, "%s: got %s want %s", name, formatNumber(f[name]), formatRat(want))
 			}
 		}
 	}
@@ -154,11 +154,11 @@ func TestDrillRatios(t *testing.T) {
 // both is in it once, with the same numbers, and rows and totals agree.
 func TestDrillCompare(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
-	for range lawful() {
-		q := g.plain()
+	g := newTestWorkspace(t, seededRand(t))
+	for range queriesPerLaw() {
+		q := g.plainQuery()
 		g.addCompare(q)
-		a := g.answer(q)
+		a := g.allPages(q)
 		now, before := *q, *q
 		now.Compare, before.Compare = nil, nil
 		days := a.Meta.Query["compare"].(map[string]any)["date_range"].(map[string]any)
@@ -166,30 +166,30 @@ func TestDrillCompare(t *testing.T) {
 		if s := (span{parseDay(before.DateRange.StartDate), parseDay(before.DateRange.EndDate)}); s.first < date(2000, 1, 1) || s.last >= s.first.months(37) {
 			continue
 		}
-		n, b := g.answer(&now), g.answer(&before)
+		n, b := g.allPages(&now), g.allPages(&before)
 		for _, m := range q.Metrics {
-			if got, want := written(a.Meta.Totals.Metrics[m]), written(n.Meta.Totals.Metrics[m]); got != want {
-				g.broken(q, "total of %s: got %s want %s", m, got, want)
+			if got, want := formatNumber(a.Meta.Totals.Metrics[m]), formatNumber(n.Meta.Totals.Metrics[m]); got != want {
+				g.lawBroken(q, "total of %s: got %s want %s", m, got, want)
 			}
-			if got, want := written(a.Meta.Totals.Previous[m]), written(b.Meta.Totals.Metrics[m]); got != want {
-				g.broken(q, "previous total of %s: got %s want %s", m, got, want)
+			if got, want := formatNumber(a.Meta.Totals.Previous[m]), formatNumber(b.Meta.Totals.Metrics[m]); got != want {
+				g.lawBroken(q, "previous total of %s: got %s want %s", m, got, want)
 			}
 		}
-		g.union(q, a, n, b)
+		g.checkUnion(q, a, n, b)
 		if !slices.Contains(q.Dimensions, "tag") {
-			g.addsUp(q, a)
+			g.checkTotals(q, a)
 		}
 	}
 }
 
-// union wants the rows of two answers in a comparison of both, and beside them
+// checkUnion wants the rows of two answers in a comparison of both, and beside them
 // only what is zero or unknown.
-func (g *world) union(q *question, a, now, before *reply) {
+func (g *testWorkspace) checkUnion(q *testQuery, a, now, before *queryReply) {
 	g.t.Helper()
-	left := [2]map[string]figures{{}, {}}
-	for i, plain := range []*reply{now, before} {
+	left := [2]map[string]metricValues{{}, {}}
+	for i, plain := range []*queryReply{now, before} {
 		for _, r := range plain.Data {
-			left[i][r.combination(q.Dimensions)+date0(r.Dimensions["date"])] = r.Metrics
+			left[i][r.combination(q.Dimensions)+dateOrEmpty(r.Dimensions["date"])] = r.Metrics
 		}
 	}
 	for _, r := range a.Data {
@@ -199,36 +199,36 @@ func (g *world) union(q *question, a, now, before *reply) {
 		}
 		for i, side := range []struct {
 			date    *string
-			figures figures
+			figures metricValues
 		}{{r.Dimensions["date"], r.Metrics}, {previous, r.Previous}} {
-			key := r.combination(q.Dimensions) + date0(side.date)
+			key := r.combination(q.Dimensions) + dateOrEmpty(side.date)
 			want, there := left[i][key]
 			delete(left[i], key)
 			for m, n := range side.figures {
 				switch {
-				case there && written(n) != written(want[m]):
-					g.broken(q, "%s of %s: got %s want %s", m, key, written(n), written(want[m]))
+				case there && formatNumber(n) != formatNumber(want[m]):
+					g.lawBroken(q, "%s of %s: got %s want %s", m, key, formatNumber(n), formatNumber(want[m]))
 				case !there && n != nil && *n != "0":
-					g.broken(q, "%s of %s: got %s want 0 or null", m, key, written(n))
+					g.lawBroken(q, "%s of %s: got %s want 0 or null", m, key, formatNumber(n))
 				}
 			}
 		}
 	}
 	if len(left[0]) > 0 || len(left[1]) > 0 {
-		g.broken(q, "got no rows for %v", left)
+		g.lawBroken(q, "got no rows for %v", left)
 	}
 }
 
-func date0(d *string) string {
+func dateOrEmpty(d *string) string {
 	if d == nil {
 		return ""
 	}
 	return " on " + *d
 }
 
-// addsUp wants the rows of both periods to add up to the totals. What a row does
+// checkTotals wants the rows of both periods to add up to the totals. What a row does
 // not know is not part of them.
-func (g *world) addsUp(q *question, a *reply) {
+func (g *testWorkspace) checkTotals(q *testQuery, a *queryReply) {
 	g.t.Helper()
 	for _, m := range q.Metrics {
 		if !slices.Contains(measures, m) || m == "reach" {
@@ -236,18 +236,18 @@ func (g *world) addsUp(q *question, a *reply) {
 		}
 		for name, side := range map[string]struct {
 			total *json.Number
-			of    func(replyRow) figures
+			of    func(queryReplyRow) metricValues
 		}{
-			"": {a.Meta.Totals.Metrics[m], func(r replyRow) figures { return r.Metrics }}, "previous": {a.Meta.Totals.Previous[m], func(r replyRow) figures { return r.Previous }},
+			"": {a.Meta.Totals.Metrics[m], func(r queryReplyRow) metricValues { return r.Metrics }}, "previous": {a.Meta.Totals.Previous[m], func(r queryReplyRow) metricValues { return r.Previous }},
 		} {
 			sum := new(big.Rat)
 			for _, r := range a.Data {
 				if n := side.of(r)[m]; n != nil {
-					sum.Add(sum, number(string(*n)))
+					sum.Add(sum, parseNumber(string(*n)))
 				}
 			}
-			if side.total != nil && number(string(*side.total)).Cmp(sum) != 0 {
-				g.broken(q, "%s %s: rows add up to %s, the total is %s", name, m, shown(sum), written(side.total))
+			if side.total != nil && parseNumber(string(*side.total)).Cmp(sum) != 0 {
+				g.lawBroken(q, "%s %s: rows add up to %s, the total is %s", name, m, formatRat(sum), formatNumber(side.total))
 			}
 		}
 	}

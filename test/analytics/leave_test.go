@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/metrics/metricstest"
 )
 
-// slow is an engine whose queries take until their caller stops waiting.
-type slow struct {
+// slowEngine is an engine whose queries take until their caller stops waiting.
+type slowEngine struct {
 	*metricstest.Naive
 	began   chan struct{}
 	once    sync.Once
@@ -23,20 +23,20 @@ type slow struct {
 }
 
 // Query implements metrics.Engine.
-func (s *slow) Query(ctx context.Context, _ *analytics.Plan) ([]analytics.Group, error) {
+func (s *slowEngine) Query(ctx context.Context, _ *analytics.Plan) ([]analytics.Group, error) {
 	s.once.Do(func() { close(s.began) })
 	<-ctx.Done()
 	s.stopped <- ctx.Err()
 	return nil, ctx.Err()
 }
 
-// TestCallerLeaves wants the query of a client that goes away to stop.
-func TestCallerLeaves(t *testing.T) {
+// TestQueryStopsWithCaller wants the query of a client that goes away to stop.
+func TestQueryStopsWithCaller(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"POST /v1/analytics/query", "GET /v1/analytics/campaigns"} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
-			e := &slow{Naive: metricstest.NewNaive(), began: make(chan struct{}), stopped: make(chan error, 9)}
+			e := &slowEngine{Naive: metricstest.NewNaive(), began: make(chan struct{}), stopped: make(chan error, 9)}
 			w := fanfaretest.New(t, nil, func(c *app.Config) { c.FactsEngine = e })
 			c := w.Tenant("growth")
 			method, path, _ := strings.Cut(target, " ")

@@ -9,16 +9,16 @@ import (
 
 // compare puts rows in the question's order: what is not known comes last, and
 // ties are in the order of dates and values.
-func (q *question) compare(x, y *outcome) int {
+func (q *testQuery) compare(x, y *expectedRow) int {
 	dated := q.dated()
 	order := q.OrderBy
 	switch {
 	case q.sort != nil:
-		order = []sorting{*q.sort}
+		order = []sortOrder{*q.sort}
 	case len(order) == 0 && dated:
-		order = []sorting{{"date", "asc"}}
+		order = []sortOrder{{"date", "asc"}}
 	case len(order) == 0:
-		order = []sorting{{q.Metrics[0], "desc"}}
+		order = []sortOrder{{q.Metrics[0], "desc"}}
 	}
 	for _, o := range order {
 		if c := q.by(o, x, y); c != 0 {
@@ -36,7 +36,7 @@ func (q *question) compare(x, y *outcome) int {
 	return 0
 }
 
-func (q *question) by(o sorting, x, y *outcome) int {
+func (q *testQuery) by(o sortOrder, x, y *expectedRow) int {
 	at := slices.Index(q.Dimensions, o.Field)
 	plain := o.Field == "date" || o.Field == "name" || at >= 0
 	desc := o.Order == "desc" || o.Order == "" && !plain
@@ -48,47 +48,47 @@ func (q *question) by(o sorting, x, y *outcome) int {
 	}
 	switch {
 	case o.Field == "date":
-		if c := last(!x.current, !y.current); c != 0 {
+		if c := compareEmpty(!x.current, !y.current); c != 0 {
 			return c
 		}
 		return turn(compareDates(x, y))
 	case o.Field == "name":
-		name := func(o *outcome) string {
+		name := func(o *expectedRow) string {
 			if v := o.values[0]; v.label != "" || v.null {
 				return v.label
 			}
 			return o.values[0].text
 		}
-		if c := last(name(x) == "", name(y) == ""); c != 0 || name(x) == "" {
+		if c := compareEmpty(name(x) == "", name(y) == ""); c != 0 || name(x) == "" {
 			return c
 		}
 		return turn(cmp.Or(strings.Compare(strings.ToLower(name(x)), strings.ToLower(name(y))), strings.Compare(name(x), name(y))))
 	case at >= 0:
 		return compareValues(o.Field, x.values[at], y.values[at], desc)
 	}
-	figure := func(o *outcome, field string) *big.Rat {
+	figure := func(o *expectedRow, field string) *big.Rat {
 		if m, ok := strings.CutPrefix(field, "previous."); ok {
 			return o.before[m]
 		}
 		if m, ok := strings.CutPrefix(field, "change."); ok {
-			return change(o.now[m], o.before[m])
+			return relativeChange(o.now[m], o.before[m])
 		}
 		return o.now[field]
 	}
 	l, r := figure(x, o.Field), figure(y, o.Field)
 	if l == nil || r == nil {
-		return last(l == nil, r == nil)
+		return compareEmpty(l == nil, r == nil)
 	}
 	return turn(l.Cmp(r))
 }
 
 // compareDates puts rows without a bucket of their own behind the others, in
 // the order of the days that they are compared with.
-func compareDates(x, y *outcome) int {
+func compareDates(x, y *expectedRow) int {
 	if x.current && y.current {
 		return cmp.Compare(x.date, y.date)
 	}
-	return cmp.Or(last(!x.current, !y.current), cmp.Compare(x.dateBefore, y.dateBefore))
+	return cmp.Or(compareEmpty(!x.current, !y.current), cmp.Compare(x.dateBefore, y.dateBefore))
 }
 
 func compareValues(dimension string, x, y value, desc bool) int {
@@ -100,15 +100,15 @@ func compareValues(dimension string, x, y value, desc bool) int {
 	case x.null && y.null:
 		return cmp.Or(strings.Compare(x.external, y.external), strings.Compare(x.label, y.label))
 	case x.null || y.null:
-		return last(x.null, y.null)
+		return compareEmpty(x.null, y.null)
 	case dimension == "weekday":
 		return turn * cmp.Compare(slices.Index(weekdays, x.text), slices.Index(weekdays, y.text))
 	}
 	return turn * strings.Compare(x.text, y.text)
 }
 
-// last puts what is empty behind what is not.
-func last(x, y bool) int {
+// compareEmpty puts what is empty behind what is not.
+func compareEmpty(x, y bool) int {
 	switch {
 	case x && !y:
 		return 1

@@ -15,23 +15,23 @@ import (
 // asked for.
 func TestDrillPages(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
-	s := &states{list: []*book{g.copied()}}
+	g := newTestWorkspace(t, seededRand(t))
+	s := &dataStates{list: []*referenceData{g.clone()}}
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() { g.keepWriting(s, stop) })
 	// Chance belongs to the writer now, so questions are fixed.
-	rounds := lawful() / 2
+	rounds := queriesPerLaw() / 2
 	for i := range rounds {
-		q := &question{
+		q := &testQuery{
 			Metrics: []string{"spend", "clicks", "ctr"}, Dimensions: [][]string{{"campaign_name", "channel"}, {"account_id", "weekday"}, {"campaign_id", "creative_id"}}[i%3],
 			DateRange: &period{Preset: "last_90_days"}, Currency: "EUR", Limit: 1 + i%7,
 		}
 		rows, from, to := g.readPages(q, s)
-		if !slices.ContainsFunc(s.between(from, to), func(b *book) bool { return len(wrongRows(q, rows, b.evaluate(q).rows)) == 0 }) {
+		if !slices.ContainsFunc(s.between(from, to), func(b *referenceData) bool { return len(rowDifferences(q, rows, b.evaluate(q).rows)) == 0 }) {
 			b := s.between(from, to)
 			body, _ := json.Marshal(q)
-			t.Errorf("%s: got rows of none of %d states; against the last:\n  %s", body, len(b), strings.Join(wrongRows(q, rows, b[len(b)-1].evaluate(q).rows), "\n  "))
+			t.Errorf("%s: got rows of none of %d states; against the last:\n  %s", body, len(b), strings.Join(rowDifferences(q, rows, b[len(b)-1].evaluate(q).rows), "\n  "))
 		}
 	}
 	close(stop)
@@ -39,41 +39,41 @@ func TestDrillPages(t *testing.T) {
 	t.Logf("%d answers in pages during %d writes", rounds, len(s.list))
 }
 
-// states are what the workspace has held, one after another.
-type states struct {
+// dataStates are what the workspace has held, one after another.
+type dataStates struct {
 	mu   sync.Mutex
-	list []*book
-	// done is how many of them are surely there.
-	done int
+	list []*referenceData
+	// committed is how many of them are surely there.
+	committed int
 }
 
-func (s *states) begin(b *book) {
+func (s *dataStates) begin(b *referenceData) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, b)
 }
 
-func (s *states) end() {
+func (s *dataStates) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done = len(s.list) - 1
+	s.committed = len(s.list) - 1
 }
 
 // bounds are the last state that is surely there and the last that may be.
-func (s *states) bounds() (sure, maybe int) {
+func (s *dataStates) bounds() (sure, maybe int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.done, len(s.list) - 1
+	return s.committed, len(s.list) - 1
 }
 
-func (s *states) between(from, to int) []*book {
+func (s *dataStates) between(from, to int) []*referenceData {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.list[from : to+1])
 }
 
 // keepWriting replaces whole weeks of one source until it is told to stop.
-func (g *world) keepWriting(s *states, stop chan struct{}) {
+func (g *testWorkspace) keepWriting(s *dataStates, stop chan struct{}) {
 	f := &g.feeds[0]
 	for {
 		select {
@@ -83,21 +83,21 @@ func (g *world) keepWriting(s *states, stop chan struct{}) {
 		}
 		first := g.today - day(7+g.r.IntN(30))
 		days := span{first, first + 6}
-		rows := g.someRows(f, 40, func() day { return days.first + day(g.r.IntN(7)) })
-		next := g.copied()
-		next.replace(f.id, f.account, days, rows)
+		rows := g.randomRows(f, 40, func() day { return days.first + day(g.r.IntN(7)) })
+		next := g.clone()
+		next.replaceRows(f.id, f.account, days, rows)
 		s.begin(next)
 		g.post(f, rows, fmt.Sprintf("&mode=replace&start_date=%s&end_date=%s", days.first, days.last))
-		*g.book = *next
+		*g.referenceData = *next
 		s.end()
 	}
 }
 
 // readPages reads all pages, and tells which states the first may be of.
-func (g *world) readPages(q *question, s *states) (rows []replyRow, from, to int) {
+func (g *testWorkspace) readPages(q *testQuery, s *dataStates) (rows []queryReplyRow, from, to int) {
 	g.t.Helper()
 	from, _ = s.bounds()
-	page := readReply(g.t, g.ask(q).Want(200).Body)
+	page := readReply(g.t, g.sendQuery(q).Want(200).Body)
 	_, to = s.bounds()
 	for {
 		if page.HasMore != (page.NextCursor != nil) || page.HasMore && len(page.Data) != q.Limit {
@@ -109,14 +109,14 @@ func (g *world) readPages(q *question, s *states) (rows []replyRow, from, to int
 		}
 		more := *q
 		more.Cursor = *page.NextCursor
-		page = readReply(g.t, g.ask(&more).Want(200).Body)
+		page = readReply(g.t, g.sendQuery(&more).Want(200).Body)
 	}
 }
 
 // TestCursors says what a cursor is good for, and what not.
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	w := boot(t)
+	w := startService(t)
 	c := w.Tenant("enterprise")
 	c.Do("POST", "/v1/ingest/metrics", `[{"date":"2026-11-01","channel":"search","clicks":3},{"date":"2026-11-01","channel":"email","clicks":2},{"date":"2026-11-01","channel":"sms","clicks":1}]`).Want(200)
 	const body = `{"metrics":["clicks"],"dimensions":["channel"],"limit":1%s}`

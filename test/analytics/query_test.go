@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// questions is how many are asked of one world.
-func questions() (worlds, each int) {
-	if full {
+// queryCounts is how many are asked of one world.
+func queryCounts() (worlds, each int) {
+	if fullDrill {
 		return 20, 500
 	}
 	return 1, 120
@@ -24,17 +24,17 @@ func questions() (worlds, each int) {
 // corrected and replaced, and records change.
 func TestDrillQuery(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
-	worlds, each := questions()
+	r := seededRand(t)
+	worlds, each := queryCounts()
 	broken := 0
 	for range worlds {
-		g := newWorld(t, r)
+		g := newTestWorkspace(t, r)
 		for i := range each {
 			if i%10 == 9 {
-				g.stir()
+				g.changeSomething()
 			}
-			q := g.someQuestion()
-			faults := g.judge(q)
+			q := g.randomQuery()
+			faults := g.checkQuery(q)
 			if len(faults) == 0 {
 				continue
 			}
@@ -47,8 +47,8 @@ func TestDrillQuery(t *testing.T) {
 	}
 }
 
-// ask puts a question.
-func (g *world) ask(q *question, headers ...string) *fanfaretest.Response {
+// sendQuery puts a question.
+func (g *testWorkspace) sendQuery(q *testQuery, headers ...string) *fanfaretest.Response {
 	g.t.Helper()
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -57,38 +57,38 @@ func (g *world) ask(q *question, headers ...string) *fanfaretest.Response {
 	return g.Do("POST", "/v1/analytics/query", body, headers...)
 }
 
-// judge asks a question and says what is wrong with the answer.
-func (g *world) judge(q *question) []string {
+// checkQuery asks a question and says what is wrong with the answer.
+func (g *testWorkspace) checkQuery(q *testQuery) []string {
 	want := g.evaluate(q)
 	if len(want.rows) > 10_000 {
 		return nil
 	}
 	q.Limit = 10_000
-	if g.chance(25) {
+	if g.withProbability(25) {
 		// What was asked before may be answered in another way.
-		_, _ = g.ask(q), g.ask(q)
+		_, _ = g.sendQuery(q), g.sendQuery(q)
 	}
-	res := g.ask(q)
+	res := g.sendQuery(q)
 	if res.Status != 200 {
 		return []string{fmt.Sprintf("got status %d: %s", res.Status, res.Body)}
 	}
 	a := readReply(g.t, res.Body)
-	faults := append(wrongRows(q, a.Data, want.rows), wrongMeta(g.book, q, a, want)...)
+	faults := append(rowDifferences(q, a.Data, want.rows), metaDifferences(g.referenceData, q, a, want)...)
 	if a.HasMore || a.NextCursor != nil {
 		faults = append(faults, "got another page, want one")
 	}
-	if len(faults) == 0 && g.chance(15) {
-		faults = g.asTable(q, a)
+	if len(faults) == 0 && g.withProbability(15) {
+		faults = g.checkCSV(q, a)
 	}
-	if len(faults) == 0 && g.chance(15) {
-		faults = g.asLines(q, res.Body)
+	if len(faults) == 0 && g.withProbability(15) {
+		faults = g.checkNDJSON(q, res.Body)
 	}
 	return faults
 }
 
-// asTable asks for CSV and compares it with the rows.
-func (g *world) asTable(q *question, a *reply) (faults []string) {
-	res := g.ask(q, "Accept: text/csv").Want(200)
+// checkCSV asks for CSV and compares it with the rows.
+func (g *testWorkspace) checkCSV(q *testQuery, a *queryReply) (faults []string) {
+	res := g.sendQuery(q, "Accept: text/csv").Want(200)
 	lines, err := csv.NewReader(strings.NewReader(string(res.Body))).ReadAll()
 	if err != nil || len(lines) != len(a.Data)+1 {
 		return []string{fmt.Sprintf("table: got %d lines, %v, want %d", len(lines), err, len(a.Data)+1)}
@@ -110,24 +110,24 @@ func (g *world) asTable(q *question, a *reply) (faults []string) {
 		if r.PreviousDate != nil {
 			check("previous.date", strings.Trim(strings.TrimPrefix(string(r.PreviousDate), "null"), `"`))
 		}
-		for prefix, f := range map[string]figures{"": r.Metrics, "previous.": r.Previous, "change.": r.Change} {
+		for prefix, f := range map[string]metricValues{"": r.Metrics, "previous.": r.Previous, "change.": r.Change} {
 			for name, n := range f {
-				check(prefix+name, strings.TrimPrefix(written(n), "null"))
+				check(prefix+name, strings.TrimPrefix(formatNumber(n), "null"))
 			}
 		}
 	}
 	return faults
 }
 
-// asLines asks for NDJSON and wants the same rows.
-func (g *world) asLines(q *question, body []byte) (faults []string) {
+// checkNDJSON asks for NDJSON and wants the same rows.
+func (g *testWorkspace) checkNDJSON(q *testQuery, body []byte) (faults []string) {
 	var a struct {
 		Data []json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(body, &a); err != nil {
 		return []string{err.Error()}
 	}
-	res := g.ask(q, "Accept: application/x-ndjson").Want(200)
+	res := g.sendQuery(q, "Accept: application/x-ndjson").Want(200)
 	lines := strings.Split(strings.TrimSuffix(string(res.Body), "\n"), "\n")
 	if len(a.Data) == 0 {
 		lines = lines[1:]
@@ -143,38 +143,38 @@ func (g *world) asLines(q *question, body []byte) (faults []string) {
 	return faults
 }
 
-// TestNothing: without a fact there is one row, nothing has happened, and
+// TestQueryWithoutFacts: without a fact there is one row, nothing has happened, and
 // nobody was reached.
-func TestNothing(t *testing.T) {
+func TestQueryWithoutFacts(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	a := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["clicks","spend","ctr","reach","spend_share"],"compare":{"to":"previous_period"}}`).Want(200).Body)
 	if len(a.Data) != 1 {
 		t.Fatalf("got %d rows want 1", len(a.Data))
 	}
 	for m, want := range map[string]string{"clicks": "0", "spend": "0", "ctr": "null", "reach": "null", "spend_share": "null"} {
-		if now, before := written(a.Data[0].Metrics[m]), written(a.Data[0].Previous[m]); now != want || before != want {
+		if now, before := formatNumber(a.Data[0].Metrics[m]), formatNumber(a.Data[0].Previous[m]); now != want || before != want {
 			t.Errorf("%s: got %s and before %s want %s", m, now, before, want)
 		}
 	}
 	by := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["clicks"],"dimensions":["channel"],"granularity":"day"}`).Want(200).Body)
-	if len(by.Data) != 0 || written(by.Meta.Totals.Metrics["clicks"]) != "0" {
-		t.Errorf("by channel: got %d rows, %s in all want none", len(by.Data), written(by.Meta.Totals.Metrics["clicks"]))
+	if len(by.Data) != 0 || formatNumber(by.Meta.Totals.Metrics["clicks"]) != "0" {
+		t.Errorf("by channel: got %d rows, %s in all want none", len(by.Data), formatNumber(by.Meta.Totals.Metrics["clicks"]))
 	}
 }
 
-// TestLargest: sums are exact as far as they can be told at all, and beyond
+// TestLargestSums: sums are exact as far as they can be told at all, and beyond
 // that refused instead of rounded.
-func TestLargest(t *testing.T) {
+func TestLargestSums(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	rows := make([]string, 9300)
 	for i := range rows {
 		rows[i] = fmt.Sprintf(`{"date":"2026-11-%02d","external_campaign_id":"%d","impressions":999999999999999,"spend":"-999999999.999999"}`, 1+i%2, i)
 	}
-	sent(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
+	ingestAnswer(c.Do("POST", feedTarget+"?atomic=true", "["+strings.Join(rows, ",")+"]"))
 	days := readReply(t, c.Do("POST", "/v1/analytics/query", `{"metrics":["impressions","spend"],"granularity":"day","include":{"totals":false},"date_range":{"start_date":"2026-11-01","end_date":"2026-11-01"}}`).Want(200).Body)
-	if got, want := written(days.Data[0].Metrics["impressions"])+" "+written(days.Data[0].Metrics["spend"]), "4649999999999995350 -4649999999999.99535"; got != want {
+	if got, want := formatNumber(days.Data[0].Metrics["impressions"])+" "+formatNumber(days.Data[0].Metrics["spend"]), "4649999999999995350 -4649999999999.99535"; got != want {
 		t.Errorf("got %s want %s", got, want)
 	}
 	for _, body := range []string{`{"metrics":["impressions"]}`, `{"metrics":["impressions"],"granularity":"day"}`, `{"metrics":["cpm"]}`} {

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// question is the body of a query.
-type question struct {
-	Metrics     []string  `json:"metrics"`
-	Dimensions  []string  `json:"dimensions,omitempty"`
-	DateRange   *period   `json:"date_range,omitempty"`
-	Granularity string    `json:"granularity,omitempty"`
-	Timezone    string    `json:"timezone,omitempty"`
-	Currency    string    `json:"currency,omitempty"`
-	Filters     any       `json:"filters,omitempty"`
-	Compare     *versus   `json:"compare,omitempty"`
-	OrderBy     []sorting `json:"order_by,omitempty"`
-	Include     *include  `json:"include,omitempty"`
-	Limit       int       `json:"limit,omitempty"`
-	Cursor      string    `json:"cursor,omitempty"`
-	DryRun      bool      `json:"dry_run,omitempty"`
+// testQuery is the body of a query.
+type testQuery struct {
+	Metrics     []string    `json:"metrics"`
+	Dimensions  []string    `json:"dimensions,omitempty"`
+	DateRange   *period     `json:"date_range,omitempty"`
+	Granularity string      `json:"granularity,omitempty"`
+	Timezone    string      `json:"timezone,omitempty"`
+	Currency    string      `json:"currency,omitempty"`
+	Filters     any         `json:"filters,omitempty"`
+	Compare     *comparison `json:"compare,omitempty"`
+	OrderBy     []sortOrder `json:"order_by,omitempty"`
+	Include     *include    `json:"include,omitempty"`
+	Limit       int         `json:"limit,omitempty"`
+	Cursor      string      `json:"cursor,omitempty"`
+	DryRun      bool        `json:"dry_run,omitempty"`
 
 	// filter is what Filters says.
-	filter *node
+	filter *condition
 	// statuses and sort are what reports have beyond a query: the statuses of
 	// the records that rows are about, and a metric that need not be shown, or
 	// name.
 	statuses []string
-	sort     *sorting
+	sort     *sortOrder
 }
 
 type period struct {
@@ -38,13 +38,13 @@ type period struct {
 	Preset    string `json:"preset,omitempty"`
 }
 
-type versus struct {
+type comparison struct {
 	To           string  `json:"to"`
 	DateRange    *period `json:"date_range,omitempty"`
 	MatchWeekday bool    `json:"match_weekday,omitempty"`
 }
 
-type sorting struct {
+type sortOrder struct {
 	Field string `json:"field"`
 	Order string `json:"order,omitempty"`
 }
@@ -56,11 +56,11 @@ type include struct {
 	TotalRows *bool `json:"total_rows,omitempty"`
 }
 
-// node is a condition: one of the three, or a leaf.
-type node struct {
-	And []node `json:"and,omitempty"`
-	Or  []node `json:"or,omitempty"`
-	Not *node  `json:"not,omitempty"`
+// condition is a condition: one of the three, or a leaf.
+type condition struct {
+	And []condition `json:"and,omitempty"`
+	Or  []condition `json:"or,omitempty"`
+	Not *condition  `json:"not,omitempty"`
 
 	Field  string `json:"field,omitempty"`
 	Op     string `json:"op,omitempty"`
@@ -75,7 +75,7 @@ var families = map[string]string{
 }
 
 // family is the report that answers the question.
-func (q *question) family() string {
+func (q *testQuery) family() string {
 	for _, d := range append(slices.Clone(q.Dimensions), q.filter.fields()...) {
 		if f := families[d]; f != "" {
 			return f
@@ -85,7 +85,7 @@ func (q *question) family() string {
 }
 
 // fields are the names in a condition.
-func (n *node) fields() []string {
+func (n *condition) fields() []string {
 	if n == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (n *node) fields() []string {
 }
 
 // onTags counts the conditions on tags, and says whether one denies.
-func (n *node) onTags(not bool) (asked int, denied bool) {
+func (n *condition) onTags(not bool) (asked int, denied bool) {
 	if n == nil {
 		return 0, false
 	}
@@ -119,25 +119,25 @@ func (n *node) onTags(not bool) (asked int, denied bool) {
 
 func isMetric(field string) bool { return slices.Contains(metrics, field) }
 
-// holds says whether the condition is true of something. What is said of
+// matches says whether the condition is true of something. What is said of
 // metrics is not looked at; it is checked when there are rows.
-func (n *node) holds(of func(dimension string) []string) bool {
+func (n *condition) matches(of func(dimension string) []string) bool {
 	switch {
 	case n.And != nil:
-		return !slices.ContainsFunc(n.And, func(n node) bool { return !n.holds(of) })
+		return !slices.ContainsFunc(n.And, func(n condition) bool { return !n.matches(of) })
 	case n.Or != nil:
-		return slices.ContainsFunc(n.Or, func(n node) bool { return n.holds(of) })
+		return slices.ContainsFunc(n.Or, func(n condition) bool { return n.matches(of) })
 	case n.Not != nil:
-		return !n.Not.holds(of)
+		return !n.Not.matches(of)
 	case isMetric(n.Field):
 		return true
 	}
-	return n.matches(of(n.Field))
+	return n.matchesValues(of(n.Field))
 }
 
-// matches compares the values of a dimension. Where there is none only denials
+// matchesValues compares the values of a dimension. Where there is none only denials
 // are true.
-func (n *node) matches(values []string) bool {
+func (n *condition) matchesValues(values []string) bool {
 	lower := strings.ToLower
 	// Tags are in lower case, however they are written.
 	text := func(wanted any) string {
@@ -188,8 +188,8 @@ func (n *node) matches(values []string) bool {
 }
 
 // onMetrics are the conditions that rows have to satisfy.
-func (q *question) onMetrics() []node {
-	list := []node{}
+func (q *testQuery) onMetrics() []condition {
+	list := []condition{}
 	if q.filter == nil {
 		return list
 	}
@@ -201,8 +201,8 @@ func (q *question) onMetrics() []node {
 	return list
 }
 
-// figures are all metrics that the answer depends on.
-func (q *question) figures() []string {
+// neededMetrics are all metrics that the answer depends on.
+func (q *testQuery) neededMetrics() []string {
 	list := slices.Clone(q.Metrics)
 	for _, n := range q.onMetrics() {
 		list = append(list, n.Field)
@@ -217,7 +217,7 @@ func (q *question) figures() []string {
 func asText(v any) string { return string(v.(json.Number)) }
 
 // today is the day in the question's zone.
-func (q *question) today(b *book) day {
+func (q *testQuery) today(b *referenceData) day {
 	name := b.zone
 	if q.Timezone != "" {
 		name = q.Timezone
@@ -230,7 +230,7 @@ func (q *question) today(b *book) day {
 }
 
 // days are those that are asked for, and those that they are compared with.
-func (q *question) days(b *book) (now, earlier span) {
+func (q *testQuery) days(b *referenceData) (now, earlier span) {
 	preset := "last_30_days"
 	if q.DateRange != nil {
 		preset = q.DateRange.Preset
@@ -246,10 +246,10 @@ func (q *question) days(b *book) (now, earlier span) {
 	if c := q.Compare; c.To == "custom" && c.DateRange.Preset != "" {
 		return now, presetSpan(c.DateRange.Preset, q.today(b))
 	}
-	return now, before(now, preset, *q.Compare)
+	return now, comparedSpan(now, preset, *q.Compare)
 }
 
-func is(b *bool, fallback bool) bool {
+func boolOr(b *bool, fallback bool) bool {
 	if b == nil {
 		return fallback
 	}

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// without is what is zero where there are no lines, nothing where there are.
-func without(views []view, reported map[string]bool) map[string]bool {
+// zerosWithout is what is zero where there are no lines, nothing where there are.
+func zerosWithout(views []taggedRow, reported map[string]bool) map[string]bool {
 	if len(views) > 0 {
 		return nil
 	}
 	return reported
 }
 
-// knownTo are the measures that some of the lines know.
-func (b *book) knownTo(views []view) map[string]bool {
+// knownMeasures are the measures that some of the lines know.
+func (b *referenceData) knownMeasures(views []taggedRow) map[string]bool {
 	known := map[string]bool{}
 	for _, v := range views {
-		for m, n := range b.lines[v.place] {
+		for m, n := range b.rows[v.rowKey] {
 			known[m] = known[m] || n != nil
 		}
 	}
@@ -27,15 +27,15 @@ func (b *book) knownTo(views []view) map[string]bool {
 // setZeros says what is zero in rows that have no line in a period: what the
 // lines of the same values know there, or where there are none, what is
 // reported at all.
-func (b *book) setZeros(rows []*outcome, reported, reportedBefore map[string]bool) {
-	views, earlier := map[string][]view{}, map[string][]view{}
+func (b *referenceData) setZeros(rows []*expectedRow, reported, reportedBefore map[string]bool) {
+	views, earlier := map[string][]taggedRow{}, map[string][]taggedRow{}
 	for _, o := range rows {
 		key := keyOfValues(o.values)
 		views[key], earlier[key] = append(views[key], o.views...), append(earlier[key], o.earlier...)
 	}
-	zeros := func(of []view, reported map[string]bool) map[string]bool {
+	zeros := func(of []taggedRow, reported map[string]bool) map[string]bool {
 		if len(of) > 0 {
-			return b.knownTo(of)
+			return b.knownMeasures(of)
 		}
 		return reported
 	}
@@ -54,24 +54,24 @@ func (b *book) setZeros(rows []*outcome, reported, reportedBefore map[string]boo
 // the lines that answer the question. Where there are none, the lines of the
 // same report decide that differ only in what this report alone can tell; and
 // where only other reports have lines, nothing is known.
-func (b *book) reported(q *question, views []view, days span) map[string]bool {
+func (b *referenceData) reported(q *testQuery, views []taggedRow, days span) map[string]bool {
 	if len(views) > 0 {
-		return b.knownTo(views)
+		return b.knownMeasures(views)
 	}
 	byTag := slices.Contains(q.Dimensions, "tag")
-	own, others := []view{}, false
-	for p := range b.lines {
+	own, others := []taggedRow{}, false
+	for p := range b.rows {
 		tags := []string{""}
-		if list := b.records[b.known(p, "campaign").record].tags; byTag && len(list) > 0 {
+		if list := b.records[b.entityOf(p, "campaign").record].tags; byTag && len(list) > 0 {
 			tags = list
 		}
 		for _, tag := range tags {
-			v := view{p, tag}
-			can, _ := q.filter.possible(func(d string) ([]string, bool) {
+			v := taggedRow{p, tag}
+			can, _ := q.filter.possibleResults(func(d string) ([]string, bool) {
 				if families[d] != "" {
 					return nil, false
 				}
-				return b.values(v, d, byTag), true
+				return b.dimensionValues(v, d, byTag), true
 			})
 			switch {
 			case !can || !days.has(p.day):
@@ -84,7 +84,7 @@ func (b *book) reported(q *question, views []view, days span) map[string]bool {
 	}
 	switch all := map[string]bool{}; {
 	case len(own) > 0:
-		return b.knownTo(own)
+		return b.knownMeasures(own)
 	case !others:
 		for _, m := range measures {
 			all[m] = true
@@ -94,25 +94,25 @@ func (b *book) reported(q *question, views []view, days span) map[string]bool {
 	return nil
 }
 
-// possible says whether a condition can be true and whether it can be false of
+// possibleResults says whether a condition can be true and whether it can be false of
 // something of which not everything is known.
-func (n *node) possible(of func(dimension string) (values []string, known bool)) (yes, no bool) {
+func (n *condition) possibleResults(of func(dimension string) (values []string, known bool)) (yes, no bool) {
 	switch {
 	case n == nil || isMetric(n.Field):
 		return true, false
 	case n.Not != nil:
-		no, yes = n.Not.possible(of)
+		no, yes = n.Not.possibleResults(of)
 		return yes, no
 	case n.Field != "":
 		values, known := of(n.Field)
 		if !known {
 			return true, true
 		}
-		return n.matches(values), !n.matches(values)
+		return n.matchesValues(values), !n.matchesValues(values)
 	}
 	yes, no = n.And != nil, n.And == nil
 	for _, inner := range slices.Concat(n.And, n.Or) {
-		y, f := inner.possible(of)
+		y, f := inner.possibleResults(of)
 		if n.And != nil {
 			yes, no = yes && y, no || f
 		} else {
@@ -124,7 +124,7 @@ func (n *node) possible(of func(dimension string) (values []string, known bool))
 
 // lacking says whether an account has lines around the days, but none of the
 // report that answers the question.
-func (b *book) lacking(q *question) bool {
+func (b *referenceData) lacking(q *testQuery) bool {
 	days, earlier := q.days(b)
 	spans := []span{days}
 	if q.Compare != nil {
@@ -132,7 +132,7 @@ func (b *book) lacking(q *question) bool {
 	}
 	type of struct{ connection, account, family string }
 	around := map[of]span{}
-	for p := range b.lines {
+	for p := range b.rows {
 		k := of{p.connection, p.account, p.family}
 		s, there := around[k]
 		if !there {
@@ -143,7 +143,7 @@ func (b *book) lacking(q *question) bool {
 	for _, days := range spans {
 		touches := func(k of) bool { s, there := around[k]; return there && s.first <= days.last && s.last >= days.first }
 		for k := range around {
-			can, _ := q.filter.possible(func(d string) ([]string, bool) {
+			can, _ := q.filter.possibleResults(func(d string) ([]string, bool) {
 				switch d {
 				case "platform":
 					return []string{b.sources[k.connection].platform}, true
@@ -164,11 +164,11 @@ func (b *book) lacking(q *question) bool {
 
 // pacing is what campaigns have spent before today against an even plan for
 // the days that are over.
-func (b *book) pacing(q *question, views []view) (found map[string]*big.Rat, noRate bool) {
+func (b *referenceData) pacing(q *testQuery, views []taggedRow) (found map[string]*big.Rat, noRate bool) {
 	found = map[string]*big.Rat{}
 	today := q.today(b)
 	for _, v := range views {
-		id := b.known(v.place, "campaign").record
+		id := b.entityOf(v.rowKey, "campaign").record
 		f := b.records[id].flight
 		if id == "" || f == nil || found[id] != nil || b.records[id].status != "active" {
 			continue
@@ -176,13 +176,13 @@ func (b *book) pacing(q *question, views []view) (found map[string]*big.Rat, noR
 		if f.start == nil || *f.start >= today || f.end != nil && *f.end < today || f.end == nil && !f.daily {
 			continue
 		}
-		var own []view
-		for p := range b.lines {
-			if p.family == "base" && p.day < today && b.known(p, "campaign").record == id {
-				own = append(own, view{place: p})
+		var own []taggedRow
+		for p := range b.rows {
+			if p.family == "base" && p.day < today && b.entityOf(p, "campaign").record == id {
+				own = append(own, taggedRow{rowKey: p})
 			}
 		}
-		s := b.add(own, f.currency, map[string]bool{"spend": true}, nil)
+		s := b.sumRows(own, f.currency, map[string]bool{"spend": true}, nil)
 		if s.noRate {
 			noRate = true
 			continue

@@ -26,16 +26,16 @@ var reports = []struct {
 
 // reportRow is a row of a report.
 type reportRow struct {
-	Campaign, Creative, Audience, Channel *subject
+	Campaign, Creative, Audience, Channel *reportSubject
 	Date                                  *string
 	PreviousDate                          json.RawMessage `json:"previous_date"`
-	Metrics                               figures
-	Previous                              figures
-	Change                                figures
+	Metrics                               metricValues
+	Previous                              metricValues
+	Change                                metricValues
 	Partial                               bool
 }
 
-type subject struct {
+type reportSubject struct {
 	ID         *string `json:"id"`
 	Name       *string `json:"name"`
 	Status     *string `json:"status"`
@@ -46,19 +46,19 @@ type subject struct {
 // every value of it right.
 func TestDrillReports(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
-	for i := range 4 * lawful() {
+	g := newTestWorkspace(t, seededRand(t))
+	for i := range 4 * queriesPerLaw() {
 		if i%10 == 9 {
-			g.stir()
+			g.changeSomething()
 		}
 		rep := reports[i%len(reports)]
-		q, params := g.someReport(rep.dimension, rep.statuses)
+		q, params := g.randomReport(rep.dimension, rep.statuses)
 		target := "/v1/analytics/" + rep.name + "?" + params.Encode()
 		var faults []string
 		if rep.dimension == "" {
-			faults = g.judgeOverview(q, target)
+			faults = g.checkOverview(q, target)
 		} else {
-			faults = g.judgeReport(q, target, rep.member)
+			faults = g.checkReport(q, target, rep.member)
 		}
 		if len(faults) > 0 {
 			t.Errorf("GET %s:\n  %s", target, strings.Join(faults[:min(len(faults), 12)], "\n  "))
@@ -66,15 +66,15 @@ func TestDrillReports(t *testing.T) {
 	}
 }
 
-// someReport makes the parameters of a report and the query that it stands
+// randomReport makes the parameters of a report and the query that it stands
 // for.
-func (g *world) someReport(dimension string, statuses []string) (*question, url.Values) {
+func (g *testWorkspace) randomReport(dimension string, statuses []string) (*testQuery, url.Values) {
 	p := url.Values{}
-	q := &question{Metrics: []string{"impressions", "clicks", "spend", "conversions", "revenue", "ctr", "cpc", "cpm", "cvr", "cpa", "roas"}}
-	if g.chance(60) {
+	q := &testQuery{Metrics: []string{"impressions", "clicks", "spend", "conversions", "revenue", "ctr", "cpc", "cpm", "cvr", "cpa", "roas"}}
+	if g.withProbability(60) {
 		q.Metrics = nil
 		for range 1 + g.r.IntN(6) {
-			if m := g.one(metrics...); !slices.Contains(q.Metrics, m) && m != "pacing" {
+			if m := g.pickOne(metrics...); !slices.Contains(q.Metrics, m) && m != "pacing" {
 				q.Metrics = append(q.Metrics, m)
 			}
 		}
@@ -83,25 +83,25 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 		}
 		p.Set("metrics", strings.Join(q.Metrics, ","))
 	}
-	if g.chance(60) {
-		first := g.someDay()
+	if g.withProbability(60) {
+		first := g.randomDay()
 		q.DateRange = &period{StartDate: first.String(), EndDate: (first + day(g.r.IntN(70))).String()}
 		p.Set("start_date", q.DateRange.StartDate)
 		p.Set("end_date", q.DateRange.EndDate)
 	}
 	set := func(percent int, name string, to *string, list ...string) {
-		if g.chance(percent) {
-			*to = g.one(list...)
+		if g.withProbability(percent) {
+			*to = g.pickOne(list...)
 			p.Set(name, *to)
 		}
 	}
 	set(40, "granularity", &q.Granularity, granularities...)
 	set(30, "currency", &q.Currency, "USD", "EUR", "SEK", "JPY", "GBP")
 	set(30, "timezone", &q.Timezone, "UTC", "Pacific/Kiritimati")
-	if yesterday := q.today(g.book) - 1; q.DateRange != nil && g.chance(40) {
+	if yesterday := q.today(g.referenceData) - 1; q.DateRange != nil && g.withProbability(40) {
 		// Without a first day it is 30 days, without a last one until yesterday.
 		switch last := parseDay(q.DateRange.EndDate); {
-		case g.chance(50):
+		case g.withProbability(50):
 			p.Del("start_date")
 			q.DateRange.StartDate = (last - 29).String()
 		case parseDay(q.DateRange.StartDate) <= yesterday:
@@ -109,14 +109,14 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 			q.DateRange.EndDate = yesterday.String()
 		}
 	}
-	if g.chance(40) {
-		q.Compare = &versus{To: g.one("previous_period", "previous_year")}
+	if g.withProbability(40) {
+		q.Compare = &comparison{To: g.pickOne("previous_period", "previous_year")}
 		p.Set("compare", q.Compare.To)
 	}
-	var all []node
+	var all []condition
 	filter := func(name, field string, values ...string) {
-		if g.chance(30) {
-			n := node{Field: field, Op: "in"}
+		if g.withProbability(30) {
+			n := condition{Field: field, Op: "in"}
 			for _, v := range values[:1+g.r.IntN(len(values))] {
 				n.Values = append(n.Values, v)
 				p.Set(name, strings.TrimPrefix(p.Get(name)+","+v, ","))
@@ -128,7 +128,7 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 	filter("platform", "platform", "csv", "api")
 	if dimension != "" {
 		q.Dimensions = []string{dimension}
-		q.sort = &sorting{"spend", "desc"}
+		q.sort = &sortOrder{"spend", "desc"}
 		set(40, "sort", &q.sort.Field, append([]string{"name"}, metrics[:len(metrics)-1]...)...)
 		set(40, "order", &q.sort.Order, "asc", "desc")
 		p.Set("limit", strconv.Itoa(1+g.r.IntN(100)))
@@ -137,26 +137,26 @@ func (g *world) someReport(dimension string, statuses []string) (*question, url.
 	case "campaign_id":
 		filter("status", "campaign_status", "paused", "active", "draft")
 	case "creative_id", "audience_id":
-		if g.chance(30) {
-			q.statuses = []string{g.one(statuses...)}
+		if g.withProbability(30) {
+			q.statuses = []string{g.pickOne(statuses...)}
 			p.Set("status", q.statuses[0])
 		}
 	}
 	if all != nil {
-		q.filter, q.Filters = &node{And: all}, node{And: all}
+		q.filter, q.Filters = &condition{And: all}, condition{And: all}
 	}
 	return q, p
 }
 
-func (g *world) judgeOverview(q *question, target string) (faults []string) {
+func (g *testWorkspace) checkOverview(q *testQuery, target string) (faults []string) {
 	res := g.Do("GET", target, nil).Want(200)
 	var a struct {
 		Data struct {
-			Metrics, Previous, Change figures
+			Metrics, Previous, Change metricValues
 			Series                    []struct {
 				Date                      *string
 				PreviousDate              json.RawMessage `json:"previous_date"`
-				Metrics, Previous, Change figures
+				Metrics, Previous, Change metricValues
 				Partial                   bool
 			}
 		}
@@ -165,7 +165,7 @@ func (g *world) judgeOverview(q *question, target string) (faults []string) {
 		return []string{err.Error()}
 	}
 	want := g.evaluate(q)
-	faults = wrongFigures(q.Metrics, a.Data.Metrics, a.Data.Previous, a.Data.Change, &want.totals, q.Compare != nil)
+	faults = metricDifferences(q.Metrics, a.Data.Metrics, a.Data.Previous, a.Data.Change, &want.totals, q.Compare != nil)
 	if q.Granularity == "" || q.Granularity == "none" {
 		want.rows = nil
 	}
@@ -173,14 +173,14 @@ func (g *world) judgeOverview(q *question, target string) (faults []string) {
 		return append(faults, fmt.Sprintf("series: got %d want %d", len(a.Data.Series), len(want.rows)))
 	}
 	for i, s := range a.Data.Series {
-		row := replyRow{Dimensions: map[string]*string{"date": s.Date}, PreviousDate: s.PreviousDate, Metrics: s.Metrics, Previous: s.Previous, Change: s.Change, Partial: s.Partial}
-		faults = append(faults, wrongRow(q, &row, want.rows[i])...)
+		row := queryReplyRow{Dimensions: map[string]*string{"date": s.Date}, PreviousDate: s.PreviousDate, Metrics: s.Metrics, Previous: s.Previous, Change: s.Change, Partial: s.Partial}
+		faults = append(faults, singleRowDifferences(q, &row, want.rows[i])...)
 	}
-	return append(faults, g.equalsQuery(q, res.Body)...)
+	return append(faults, g.compareWithQuery(q, res.Body)...)
 }
 
-// equalsQuery compares what a report tells beside its rows with the query's.
-func (g *world) equalsQuery(q *question, body []byte) (faults []string) {
+// compareWithQuery compares what a report tells beside its rows with the query's.
+func (g *testWorkspace) compareWithQuery(q *testQuery, body []byte) (faults []string) {
 	if q.statuses != nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (g *world) equalsQuery(q *question, body []byte) (faults []string) {
 		}
 	}
 	var a, b told
-	query := g.ask(q).Want(200).Body
+	query := g.sendQuery(q).Want(200).Body
 	if err := json.Unmarshal(body, &a); err != nil {
 		return []string{err.Error()}
 	}
@@ -218,8 +218,8 @@ func (g *world) equalsQuery(q *question, body []byte) (faults []string) {
 	return faults
 }
 
-func (g *world) judgeReport(q *question, target, member string) (faults []string) {
-	var rows []replyRow
+func (g *testWorkspace) checkReport(q *testQuery, target, member string) (faults []string) {
+	var rows []queryReplyRow
 	var first []byte
 	for cursor := ""; ; {
 		res := g.Do("GET", target+cursor, nil).Want(200)
@@ -235,7 +235,7 @@ func (g *world) judgeReport(q *question, target, member string) (faults []string
 		}
 		for i := range page.Data {
 			r := &page.Data[i]
-			s := map[string]*subject{"campaign": r.Campaign, "creative": r.Creative, "audience": r.Audience, "channel": r.Channel}[member]
+			s := map[string]*reportSubject{"campaign": r.Campaign, "creative": r.Creative, "audience": r.Audience, "channel": r.Channel}[member]
 			if s == nil {
 				return []string{"a row has no " + member}
 			}
@@ -248,11 +248,11 @@ func (g *world) judgeReport(q *question, target, member string) (faults []string
 		cursor = "&cursor=" + url.QueryEscape(*page.NextCursor)
 	}
 	want := g.evaluate(q)
-	faults = append(faults, wrongRows(q, rows, want.rows)...)
-	return append(faults, g.equalsQuery(q, first)...)
+	faults = append(faults, rowDifferences(q, rows, want.rows)...)
+	return append(faults, g.compareWithQuery(q, first)...)
 }
 
-func (g *world) wrongStatus(s *subject, member string) []string {
+func (g *testWorkspace) wrongStatus(s *reportSubject, member string) []string {
 	want := "null"
 	if s.ID != nil && member != "channel" {
 		want = g.records[*s.ID].status
@@ -268,9 +268,9 @@ func (g *world) wrongStatus(s *subject, member string) []string {
 }
 
 // asQueryRow is the row as a query would have it.
-func (r *reportRow) asQueryRow(q *question, s *subject) replyRow {
+func (r *reportRow) asQueryRow(q *testQuery, s *reportSubject) queryReplyRow {
 	d := q.Dimensions[0]
-	row := replyRow{Dimensions: map[string]*string{d: s.ID}, PreviousDate: r.PreviousDate, Metrics: r.Metrics, Previous: r.Previous, Change: r.Change, Partial: r.Partial}
+	row := queryReplyRow{Dimensions: map[string]*string{d: s.ID}, PreviousDate: r.PreviousDate, Metrics: r.Metrics, Previous: r.Previous, Change: r.Change, Partial: r.Partial}
 	if q.dated() {
 		row.Dimensions["date"] = r.Date
 	}

@@ -19,15 +19,15 @@ import (
 // never breaks the service.
 func TestDrillSchema(t *testing.T) {
 	t.Parallel()
-	g := newWorld(t, seeded(t))
+	g := newTestWorkspace(t, seededRand(t))
 	body := fanfaretest.TheContract().Doc.Components.Schemas["AnalyticsQuery"].Value
-	m := &maker{g.r}
+	m := &schemaValues{g.r}
 	counts := map[int]int{}
-	for range 10 * lawful() {
+	for range 10 * queriesPerLaw() {
 		v := m.value(body, 0).(map[string]any)
 		delete(v, "cursor")
-		counts[g.try(t, v, 200, 422)]++
-		counts[g.try(t, m.mutated(v), 200, 400, 422)]++
+		counts[g.sendValue(t, v, 200, 422)]++
+		counts[g.sendValue(t, m.mutated(v), 200, 400, 422)]++
 	}
 	if counts[200] == 0 || counts[422] == 0 {
 		t.Errorf("got %v want both answers and refusals", counts)
@@ -35,7 +35,7 @@ func TestDrillSchema(t *testing.T) {
 	t.Logf("%v", counts)
 }
 
-func (g *world) try(t *testing.T, v any, allowed ...int) int {
+func (g *testWorkspace) sendValue(t *testing.T, v any, allowed ...int) int {
 	t.Helper()
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -48,8 +48,8 @@ func (g *world) try(t *testing.T, v any, allowed ...int) int {
 	return res.Status
 }
 
-// maker makes values of schemas.
-type maker struct{ r *rand.Rand }
+// schemaValues makes values of schemas.
+type schemaValues struct{ r *rand.Rand }
 
 // patterns are examples of the patterns in the schema, some with no meaning.
 var patterns = map[string][]string{
@@ -60,7 +60,7 @@ var patterns = map[string][]string{
 // texts are for everything that is any text.
 var texts = slices.Concat(dimensions, metrics, []string{"UTC", "Asia/Tokyo", "x", "", "previous.spend", "change.clicks", "date", "\x00", "'; --", strings.Repeat("ü", 300)})
 
-func (m *maker) value(s *openapi3.Schema, depth int) any {
+func (m *schemaValues) value(s *openapi3.Schema, depth int) any {
 	switch {
 	case len(s.AnyOf) > 0:
 		which := s.AnyOf[m.r.IntN(len(s.AnyOf))]
@@ -104,7 +104,7 @@ func (m *maker) value(s *openapi3.Schema, depth int) any {
 	}
 }
 
-func (m *maker) list(s *openapi3.Schema, depth int) []any {
+func (m *schemaValues) list(s *openapi3.Schema, depth int) []any {
 	n := int(s.MinItems) + m.r.IntN(3)
 	if depth > 5 {
 		n = int(s.MinItems)
@@ -123,7 +123,7 @@ func (m *maker) list(s *openapi3.Schema, depth int) []any {
 }
 
 // mutated is the value with something broken somewhere.
-func (m *maker) mutated(v any) any {
+func (m *schemaValues) mutated(v any) any {
 	broken := []any{nil, true, -1, 1e21, "", "x", []any{}, map[string]any{}, []any{nil}, map[string]any{"x": 1}, strings.Repeat("[", 50)}
 	switch v := v.(type) {
 	case map[string]any:

@@ -34,8 +34,8 @@ type sums struct {
 	mixed, noRate bool
 }
 
-// needs are the measures that metrics are made of.
-func needs(names []string) map[string]bool {
+// neededMeasures are the measures that metrics are made of.
+func neededMeasures(names []string) map[string]bool {
 	list := map[string]bool{}
 	for _, name := range names {
 		d := derived[name]
@@ -46,16 +46,16 @@ func needs(names []string) map[string]bool {
 	return list
 }
 
-// add sums up lines. Amounts are converted and rounded to a millionth one by
+// sumRows sums up lines. Amounts are converted and rounded to a millionth one by
 // one. What no line knows is zero if it is one of zeros, else unknown.
-func (b *book) add(views []view, currency string, needed, zeros map[string]bool) sums {
+func (b *referenceData) sumRows(views []taggedRow, currency string, needed, zeros map[string]bool) sums {
 	s := sums{of: map[string]*big.Rat{}}
-	seen := map[place]bool{}
-	var lines []place
+	seen := map[rowKey]bool{}
+	var lines []rowKey
 	for _, v := range views {
-		if !seen[v.place] {
-			seen[v.place] = true
-			lines = append(lines, v.place)
+		if !seen[v.rowKey] {
+			seen[v.rowKey] = true
+			lines = append(lines, v.rowKey)
 		}
 	}
 	for _, m := range measures {
@@ -67,7 +67,7 @@ func (b *book) add(views []view, currency string, needed, zeros map[string]bool)
 		}
 		missing := false
 		for _, p := range lines {
-			n := b.lines[p][m]
+			n := b.rows[p][m]
 			if n == nil {
 				continue
 			}
@@ -94,7 +94,7 @@ func (b *book) add(views []view, currency string, needed, zeros map[string]bool)
 }
 
 // convert gives an amount in another currency with the day's rate, or nil.
-func (b *book) convert(n *big.Rat, from, to string, d day) *big.Rat {
+func (b *referenceData) convert(n *big.Rat, from, to string, d day) *big.Rat {
 	if from == to {
 		return n
 	}
@@ -102,7 +102,7 @@ func (b *book) convert(n *big.Rat, from, to string, d day) *big.Rat {
 		if currency == "EUR" {
 			return big.NewRat(1, 1)
 		}
-		return b.rates[quote{currency, d}]
+		return b.rates[rateDay{currency, d}]
 	}
 	over, under := worth(to), worth(from)
 	if over == nil || under == nil {
@@ -113,7 +113,7 @@ func (b *book) convert(n *big.Rat, from, to string, d day) *big.Rat {
 }
 
 // round cuts a number to six digits after the point, half away from zero.
-func round(n *big.Rat) *big.Rat { return number(n.FloatString(6)) }
+func round(n *big.Rat) *big.Rat { return parseNumber(n.FloatString(6)) }
 
 // quotient is nil where a part is not known or the divisor is zero.
 func quotient(over, under *big.Rat) *big.Rat {
@@ -147,8 +147,8 @@ func (s sums) metric(name string, whole sums, pace *big.Rat) *big.Rat {
 	return s.of[name]
 }
 
-// change is how much a figure differs from the one before, as shown.
-func change(now, before *big.Rat) *big.Rat {
+// relativeChange is how much a figure differs from the one before, as shown.
+func relativeChange(now, before *big.Rat) *big.Rat {
 	if now == nil || before == nil {
 		return nil
 	}

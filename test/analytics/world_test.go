@@ -20,14 +20,14 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// full says that the long forms of the drills are wanted.
-var full = os.Getenv("FANFARE_DRILL") == "full"
+// fullDrill says that the long forms of the drills are wanted.
+var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
 
 // seedEnv repeats a drill.
 const seedEnv = "FANFARE_DRILL_SEED"
 
-// seeded returns chance that can be repeated, and says how.
-func seeded(t testing.TB) *rand.Rand {
+// seededRand returns chance that can be repeated, and says how.
+func seededRand(t testing.TB) *rand.Rand {
 	t.Helper()
 	seed := rand.Uint64()
 	if text := os.Getenv(seedEnv); text != "" {
@@ -40,18 +40,18 @@ func seeded(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// boot starts the service with no limit on how often it may be asked.
-func boot(t testing.TB) *fanfaretest.World {
+// startService starts the service with no limit on how often it may be asked.
+func startService(t testing.TB) *fanfaretest.World {
 	t.Helper()
 	return fanfaretest.New(t, nil, func(c *app.Config) {
 		c.Limits[accounts.Enterprise] = ratelimit.Limits{PerMinute: 1 << 30, InFlight: 1 << 10}
 	})
 }
 
-// world is a workspace, and a book of everything that was sent to it.
-type world struct {
+// testWorkspace is a workspace, and a book of everything that was sent to it.
+type testWorkspace struct {
 	*fanfaretest.Tenant
-	*book
+	*referenceData
 	t testing.TB
 	r *rand.Rand
 
@@ -66,13 +66,13 @@ type feed struct {
 	name, platform, id string
 	account            account
 	accounts           []string
-	things             map[string][]entity
+	entities           map[string][]entity
 }
 
-func newWorld(t testing.TB, r *rand.Rand) *world {
+func newTestWorkspace(t testing.TB, r *rand.Rand) *testWorkspace {
 	t.Helper()
-	w := boot(t)
-	g := &world{Tenant: w.Tenant(accounts.Enterprise), book: newBook(w.Clock.Now), t: t, r: r}
+	w := startService(t)
+	g := &testWorkspace{Tenant: w.Tenant(accounts.Enterprise), referenceData: newReferenceData(w.Clock.Now), t: t, r: r}
 	g.makeRecords()
 	// Flights that begin at the launch are some days old.
 	g.World.Clock.Advance(time.Duration(24*(2+r.IntN(9))) * time.Hour)
@@ -85,9 +85,9 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 		{name: "agency", platform: "csv", account: account{"JPY", "Asia/Tokyo"}, accounts: []string{"", "tokyo"}},
 	}
 	for i := range g.feeds {
-		g.makeThings(&g.feeds[i])
+		g.makeEntities(&g.feeds[i])
 	}
-	dollars := g.feeds[0].things
+	dollars := g.feeds[0].entities
 	dollars["campaign"] = append(dollars["campaign"], entity{record: g.campaigns[7]}, entity{external: "paced", record: g.campaigns[8]})
 	for range 3 {
 		for i := range g.feeds {
@@ -97,10 +97,10 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	return g
 }
 
-func (g *world) one(list ...string) string { return list[g.r.IntN(len(list))] }
+func (g *testWorkspace) pickOne(list ...string) string { return list[g.r.IntN(len(list))] }
 
-// chance is true in so many of a hundred cases.
-func (g *world) chance(percent int) bool { return g.r.IntN(100) < percent }
+// withProbability is true in so many of a hundred cases.
+func (g *testWorkspace) withProbability(percent int) bool { return g.r.IntN(100) < percent }
 
 var objectives = []string{"awareness", "traffic", "leads", "sales"}
 
@@ -110,20 +110,20 @@ var names = []string{"Winter Sale", "winter sale", "BF 100%", "_under_score", "Ã
 
 // makeRecords makes campaigns, creatives and audiences. The last two campaigns
 // have a plan and spend in its currency; the one before them has no numbers.
-func (g *world) makeRecords() {
+func (g *testWorkspace) makeRecords() {
 	for i := range 9 {
 		name := names[i%len(names)]
 		tags := []string{}
 		for _, tag := range []string{"bf", "brand", "q4"} {
-			if g.chance(40) {
+			if g.withProbability(40) {
 				tags = append(tags, tag)
 			}
 		}
-		objective := g.one(objectives...)
+		objective := g.pickOne(objectives...)
 		body := map[string]any{"name": name, "tags": tags, "objective": objective}
 		var f *flight
-		if planned := i > 6; planned || g.chance(70) {
-			f = &flight{daily: g.chance(50), amount: number(strconv.Itoa(100 + g.r.IntN(9000))), currency: g.one("USD", "EUR", "SEK", "GBP")}
+		if planned := i > 6; planned || g.withProbability(70) {
+			f = &flight{daily: g.withProbability(50), amount: parseNumber(strconv.Itoa(100 + g.r.IntN(9000))), currency: g.pickOne("USD", "EUR", "SEK", "GBP")}
 			if planned {
 				f.daily, f.currency = i == 7, "USD"
 			}
@@ -132,7 +132,7 @@ func (g *world) makeRecords() {
 				form = "daily"
 			}
 			body["budget"] = map[string]any{"type": form, "amount": f.amount.FloatString(2), "currency": f.currency}
-			if i == 8 || g.chance(60) {
+			if i == 8 || g.withProbability(60) {
 				end := dayOf(g.now()) + day(g.r.IntN(60))
 				f.end = &end
 				body["schedule"] = map[string]any{"end_at": end.time().Add(23 * time.Hour).Format(time.RFC3339)}
@@ -171,11 +171,11 @@ func (g *world) makeRecords() {
 }
 
 // setRates stores rates with gaps, and reads back which days have one.
-func (g *world) setRates() {
+func (g *testWorkspace) setRates() {
 	var list []map[string]any
 	for d := g.today - 1120; d <= g.today; d++ {
 		for _, c := range []string{"USD", "SEK", "JPY"} {
-			if c == "SEK" && d.time().Month() == time.May || c == "JPY" && d.time().Year() == 2024 || g.chance(10) {
+			if c == "SEK" && d.time().Month() == time.May || c == "JPY" && d.time().Year() == 2024 || g.withProbability(10) {
 				continue
 			}
 			rate := 1 + g.r.Float64()*map[string]float64{"USD": 0.4, "SEK": 11, "JPY": 160}[c]
@@ -187,19 +187,19 @@ func (g *world) setRates() {
 	}
 	g.readRates()
 	for _, sent := range list {
-		k := quote{sent["currency"].(string), parseDay(sent["date"].(string))}
-		if got, want := g.rates[k], number(sent["rate"].(string)); got == nil || got.Cmp(want) != 0 {
+		k := rateDay{sent["currency"].(string), parseDay(sent["date"].(string))}
+		if got, want := g.rates[k], parseNumber(sent["rate"].(string)); got == nil || got.Cmp(want) != 0 {
 			g.t.Fatalf("rate of %v: got %v want %v", k, got, want)
 		}
 	}
 }
 
-func (g *world) readRates() {
+func (g *testWorkspace) readRates() {
 	cursor := ""
 	for {
 		page := g.Do("GET", "/v1/rates?limit=100"+cursor, nil).Want(200).List()
 		for _, r := range page.Data {
-			g.rates[quote{r["currency"].(string), parseDay(r["date"].(string))}] = number(r["rate"].(string))
+			g.rates[rateDay{r["currency"].(string), parseDay(r["date"].(string))}] = parseNumber(r["rate"].(string))
 		}
 		if page.NextCursor == nil {
 			return
@@ -208,25 +208,25 @@ func (g *world) readRates() {
 	}
 }
 
-// makeThings are what a source has on its platform: some linked to ours, some
+// makeEntities are what a source has on its platform: some linked to ours, some
 // with a name alone, some without one.
-func (g *world) makeThings(f *feed) {
-	f.things = map[string][]entity{}
+func (g *testWorkspace) makeEntities(f *feed) {
+	f.entities = map[string][]entity{}
 	for kind, ours := range map[string][]string{"campaign": g.campaigns[:6], "creative": g.creatives[:4], "audience": g.audiences[:2]} {
 		for i := range 5 {
 			e := entity{external: fmt.Sprintf("%s-%d", kind[:2], i)}
 			switch i {
 			case 0, 1:
-				e.record = g.one(ours...)
-				if g.chance(50) {
+				e.record = g.pickOne(ours...)
+				if g.withProbability(50) {
 					e.external = ""
 				}
 			case 2:
-				e.external, e.name = "", g.one(names...)
+				e.external, e.name = "", g.pickOne(names...)
 			case 3:
-				e.name = g.one(names...)
+				e.name = g.pickOne(names...)
 			}
-			f.things[kind] = append(f.things[kind], e)
+			f.entities[kind] = append(f.entities[kind], e)
 		}
 	}
 }
@@ -239,8 +239,8 @@ var (
 	devices   = []string{"desktop", "mobile", "tv"}
 )
 
-// someDay is mostly of the last weeks, sometimes a year or more before.
-func (g *world) someDay() day {
+// randomDay is mostly of the last weeks, sometimes a year or more before.
+func (g *testWorkspace) randomDay() day {
 	d := g.today - day(g.r.IntN(45))
 	switch n := g.r.IntN(10); {
 	case n < 2:
@@ -255,33 +255,33 @@ func (g *world) someDay() day {
 	return d
 }
 
-// someRow is a row that fits the source.
-func (g *world) someRow(f *feed, d day) row {
+// randomRow is a row that fits the source.
+func (g *testWorkspace) randomRow(f *feed, d day) row {
 	w := map[string]string{"date": d.String()}
-	if a := g.one(f.accounts...); a != "" {
+	if a := g.pickOne(f.accounts...); a != "" {
 		w["account_id"] = a
 	}
-	if g.chance(90) {
-		w["channel"] = g.one(channels...)
+	if g.withProbability(90) {
+		w["channel"] = g.pickOne(channels...)
 	}
 	family := g.r.IntN(7)
 	switch family {
 	case 0:
-		w["country"] = g.one(countries...)
+		w["country"] = g.pickOne(countries...)
 	case 1:
-		w["age_range"] = g.one(ages...)
-		if g.chance(60) {
-			w["gender"] = g.one(genders...)
+		w["age_range"] = g.pickOne(ages...)
+		if g.withProbability(60) {
+			w["gender"] = g.pickOne(genders...)
 		}
 	case 2:
-		w["device"] = g.one(devices...)
+		w["device"] = g.pickOne(devices...)
 	}
-	for kind, list := range f.things {
-		if kind == "creative" && family < 3 || g.chance(25) {
+	for kind, list := range f.entities {
+		if kind == "creative" && family < 3 || g.withProbability(25) {
 			continue
 		}
 		e := list[g.r.IntN(len(list))]
-		maps.Copy(w, words(kind, e))
+		maps.Copy(w, entityWords(kind, e))
 	}
 	m := map[string]string{}
 	for _, name := range measures {
@@ -303,7 +303,7 @@ func (g *world) someRow(f *feed, d day) row {
 	return row{w, m}
 }
 
-func words(kind string, e entity) map[string]string {
+func entityWords(kind string, e entity) map[string]string {
 	w := map[string]string{}
 	for name, text := range map[string]string{kind + "_id": e.record, "external_" + kind + "_id": e.external, kind + "_name": e.name} {
 		if text != "" {
@@ -313,13 +313,13 @@ func words(kind string, e entity) map[string]string {
 	return w
 }
 
-// someRows have no two of one place.
-func (g *world) someRows(f *feed, n int, in func() day) []row {
+// randomRows have no two of one place.
+func (g *testWorkspace) randomRows(f *feed, n int, in func() day) []row {
 	var rows []row
-	seen := map[place]bool{}
+	seen := map[rowKey]bool{}
 	for range n {
-		r := g.someRow(f, in())
-		if p := placeOf(f.id, r); !seen[p] {
+		r := g.randomRow(f, in())
+		if p := rowKeyOf(f.id, r); !seen[p] {
 			seen[p] = true
 			rows = append(rows, r)
 		}
@@ -328,30 +328,30 @@ func (g *world) someRows(f *feed, n int, in func() day) []row {
 }
 
 // send brings rows in: new ones, corrections of old ones, whole days anew.
-func (g *world) send(f *feed) {
+func (g *testWorkspace) send(f *feed) {
 	// Platforms rename, and people link, what has numbers already.
-	if things := f.things["campaign"]; g.chance(50) {
+	if things := f.entities["campaign"]; g.withProbability(50) {
 		i := g.r.IntN(2) + 3
-		things[i].name = g.one(names...)
-		if g.chance(30) {
-			things[i].record = g.one(g.campaigns[:6]...)
+		things[i].name = g.pickOne(names...)
+		if g.withProbability(30) {
+			things[i].record = g.pickOne(g.campaigns[:6]...)
 		}
 	}
 	if f.platform == "csv" {
-		g.upload(f, g.someRows(f, 80, g.someDay))
+		g.upload(f, g.randomRows(f, 80, g.randomDay))
 		return
 	}
-	switch rows := g.someRows(f, 60, g.someDay); {
-	case f.id != "" && g.chance(40):
+	switch rows := g.randomRows(f, 60, g.randomDay); {
+	case f.id != "" && g.withProbability(40):
 		first := g.today - day(g.r.IntN(40))
 		days := span{first, first + day(g.r.IntN(10))}
-		rows := g.someRows(f, 30, func() day { return days.first + day(g.r.IntN(int(days.days()))) })
+		rows := g.randomRows(f, 30, func() day { return days.first + day(g.r.IntN(int(days.days()))) })
 		rows = slices.DeleteFunc(rows, func(r row) bool { return parseDay(r.words["date"]) > g.today+2 })
 		g.post(f, rows, fmt.Sprintf("&mode=replace&start_date=%s&end_date=%s", days.first, days.last))
-		g.replace(f.id, f.account, days, rows)
+		g.replaceRows(f.id, f.account, days, rows)
 	default:
 		g.post(f, rows, "")
-		g.take(f.id, f.account, rows)
+		g.addRows(f.id, f.account, rows)
 	}
 }
 
@@ -361,7 +361,7 @@ func (f *feed) target() string {
 }
 
 // post sends rows and wants all of them stored.
-func (g *world) post(f *feed, rows []row, more string) {
+func (g *testWorkspace) post(f *feed, rows []row, more string) {
 	g.t.Helper()
 	var res struct {
 		ConnectionID string `json:"connection_id"`
@@ -374,13 +374,13 @@ func (g *world) post(f *feed, rows []row, more string) {
 	g.connect(f, res.ConnectionID)
 }
 
-func (g *world) connect(f *feed, id string) {
+func (g *testWorkspace) connect(f *feed, id string) {
 	f.id = id
 	g.sources[id] = source{id, f.name, f.platform}
 }
 
 // encode writes rows as JSON; a number may be written as text.
-func (g *world) encode(rows []row) []byte {
+func (g *testWorkspace) encode(rows []row) []byte {
 	list := make([]map[string]any, len(rows))
 	for i, r := range rows {
 		list[i] = map[string]any{}
@@ -390,11 +390,11 @@ func (g *world) encode(rows []row) []byte {
 		for _, name := range measures {
 			text, known := r.measures[name]
 			switch {
-			case known && g.chance(30):
+			case known && g.withProbability(30):
 				list[i][name] = text
 			case known:
 				list[i][name] = json.Number(text)
-			case g.chance(10):
+			case g.withProbability(10):
 				list[i][name] = nil
 			}
 		}
@@ -407,7 +407,7 @@ func (g *world) encode(rows []row) []byte {
 }
 
 // upload brings rows in as a file.
-func (g *world) upload(f *feed, rows []row) {
+func (g *testWorkspace) upload(f *feed, rows []row) {
 	g.t.Helper()
 	target := "/v1/imports?" + url.Values{"source": {f.name}, "currency": {f.account.currency}, "timezone": {f.account.zone}, "commit": {"true"}, "filename": {"rows.csv"}}.Encode()
 	var res struct {
@@ -415,17 +415,17 @@ func (g *world) upload(f *feed, rows []row) {
 		ConnectionID *string `json:"connection_id"`
 		RowsWritten  *int    `json:"rows_written"`
 	}
-	answer := g.Do("POST", target, table(rows), "Content-Type: text/csv").Want(201)
+	answer := g.Do("POST", target, csvOf(rows), "Content-Type: text/csv").Want(201)
 	answer.Data(&res)
 	if res.Status != "committed" || res.RowsWritten == nil || *res.RowsWritten != len(rows) {
 		g.t.Fatalf("import of %d rows: got %s", len(rows), answer.Body)
 	}
 	g.connect(f, *res.ConnectionID)
-	g.take(f.id, f.account, rows)
+	g.addRows(f.id, f.account, rows)
 }
 
-// table writes rows as CSV.
-func table(rows []row) []byte {
+// csvOf writes rows as CSV.
+func csvOf(rows []row) []byte {
 	columns := []string{
 		"date", "account_id", "channel", "campaign_id", "external_campaign_id", "campaign_name", "creative_id", "external_creative_id", "creative_name",
 		"audience_id", "external_audience_id", "audience_name", "country", "age_range", "gender", "device",
@@ -445,25 +445,25 @@ func table(rows []row) []byte {
 	return b.Bytes()
 }
 
-// stir changes records, as people do while numbers come in.
-func (g *world) stir() {
+// changeSomething changes records, as people do while numbers come in.
+func (g *testWorkspace) changeSomething() {
 	const merge = "Content-Type: application/merge-patch+json"
-	switch id := g.one(g.campaigns...); g.r.IntN(4) {
+	switch id := g.pickOne(g.campaigns...); g.r.IntN(4) {
 	case 0:
-		g.learn(g.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"name": g.one(names...)}, merge))
+		g.updateRecord(g.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"name": g.pickOne(names...)}, merge))
 	case 1:
-		g.learn(g.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"tags": []string{g.one("bf", "brand", "q4", "new")}}, merge))
+		g.updateRecord(g.Do("PATCH", "/v1/campaigns/"+id, map[string]any{"tags": []string{g.pickOne("bf", "brand", "q4", "new")}}, merge))
 	case 2:
-		id = g.one(g.creatives...)
-		g.learn(g.Do("PATCH", "/v1/creative/"+id, map[string]any{"name": g.one(names...)}, merge))
+		id = g.pickOne(g.creatives...)
+		g.updateRecord(g.Do("PATCH", "/v1/creative/"+id, map[string]any{"name": g.pickOne(names...)}, merge))
 	default:
 		g.send(&g.feeds[g.r.IntN(len(g.feeds))])
 	}
 }
 
-// learn notes how a record looks after a change, which may have made more of
+// updateRecord notes how a record looks after a change, which may have made more of
 // it: a campaign whose end has passed is completed.
-func (g *world) learn(res *fanfaretest.Response) {
+func (g *testWorkspace) updateRecord(res *fanfaretest.Response) {
 	g.t.Helper()
 	var now struct {
 		ID     string   `json:"id"`

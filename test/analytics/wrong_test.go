@@ -8,9 +8,9 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// wrong is a request that must be refused, and how: the field, the rule, and
+// invalidRequest is a request that must be refused, and how: the field, the rule, and
 // the word that was meant or the bound that was passed, where there is one.
-type wrong struct {
+type invalidRequest struct {
 	request      string
 	status       int
 	field, rule  string
@@ -18,7 +18,7 @@ type wrong struct {
 }
 
 // badQueries are bodies of queries, without what is the same in all of them.
-var badQueries = []wrong{
+var badQueries = []invalidRequest{
 	{`{}`, 422, "metrics", "required", "", ""},
 	{`{"metrics":[]}`, 422, "metrics", "too_few_items", "", ""},
 	{`{"metrics":null}`, 422, "metrics", "not_nullable", "", ""},
@@ -120,7 +120,7 @@ func manyValues(n int) string {
 }
 
 // badReports are the query strings of reports.
-var badReports = []wrong{
+var badReports = []invalidRequest{
 	{"overview?metrics=spnd", 400, "metrics", "invalid_value", "spend", ""},
 	{"overview?metrics=", 400, "metrics", "invalid_value", "", ""},
 	{"overview?metrics=spend,spend", 400, "metrics", "invalid_value", "", ""},
@@ -155,12 +155,12 @@ var badReports = []wrong{
 	{"audiences?start_date=2020-01-01&end_date=2026-01-01", 422, "start_date", "out_of_range", "", "months"},
 }
 
-func TestWrongQueries(t *testing.T) {
+func TestInvalidQueries(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	for _, test := range badQueries {
 		res := c.Do("POST", "/v1/analytics/query", test.request)
-		if fault := test.fault(res.Status, res.Error().Code, res.Error().Details); fault != "" {
+		if fault := test.difference(res.Status, res.Error().Code, res.Error().Details); fault != "" {
 			t.Errorf("%.300s: %s: %s", test.request, fault, res.Body)
 		}
 		if res.Status != 422 {
@@ -174,21 +174,21 @@ func TestWrongQueries(t *testing.T) {
 	}
 }
 
-func TestWrongReports(t *testing.T) {
+func TestInvalidReports(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	for _, test := range badReports {
 		res := c.Do("GET", "/v1/analytics/"+test.request, nil)
-		if fault := test.fault(res.Status, res.Error().Code, res.Error().Details); fault != "" {
+		if fault := test.difference(res.Status, res.Error().Code, res.Error().Details); fault != "" {
 			t.Errorf("%s: %s: %s", test.request, fault, res.Body)
 		}
 	}
 }
 
-// TestSeveralWrongs wants everything that is wrong to be told at once.
-func TestSeveralWrongs(t *testing.T) {
+// TestAllProblemsAreReported wants everything that is wrong to be told at once.
+func TestAllProblemsAreReported(t *testing.T) {
 	t.Parallel()
-	c := boot(t).Tenant("enterprise")
+	c := startService(t).Tenant("enterprise")
 	e := c.Do("POST", "/v1/analytics/query",
 		`{"metrics":["spnd"],"dimensions":["chanel"],"granularity":"x","timezone":"y","currency":"z","limit":0,"compare":{"to":"a"},"filters":{"field":"b","op":"c"}}`).WantError(422, "validation_failed")
 	if len(e.Details) < 8 {
@@ -196,8 +196,8 @@ func TestSeveralWrongs(t *testing.T) {
 	}
 }
 
-// fault says how an error differs from what it has to be.
-func (w *wrong) fault(status int, code string, list []fanfaretest.Detail) string {
+// difference says how an error differs from what it has to be.
+func (w *invalidRequest) difference(status int, code string, list []fanfaretest.Detail) string {
 	wantCode := map[int]string{422: "validation_failed", 400: "invalid_parameter"}[w.status]
 	switch {
 	case w.bound != "":
