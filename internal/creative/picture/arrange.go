@@ -2,34 +2,35 @@ package picture
 
 import "math"
 
-// adParts are what an ad consists of, measured and not yet placed.
+// adParts are the texts and the logo of an ad, measured and not yet placed.
 type adParts struct {
 	headline, body, label, brand text
 	logo                         *logoImage
 }
 
-// zone is a part of the picture in which parts are set together.
+// zone is an area of the picture with the parts that are placed in it.
 type zone struct {
 	area    box
 	surface surface
-	// row sets brand, text and button side by side instead of below each other.
+	// row places brand, text and button side by side instead of below each
+	// other.
 	row      bool
 	centered bool
-	// align says where the space goes that is left over.
+	// align says where a column leaves its free height.
 	align verticalAlign
 	parts adParts
 }
 
-// verticalAlign is what a column does with space that is left over.
+// verticalAlign says where a column leaves its free height.
 type verticalAlign int
 
 const (
-	alignMiddle verticalAlign = iota // brand at the top, everything else in the middle
-	alignBottom                      // brand at the top, everything else at the bottom
-	alignSpread                      // brand at the top, text in the middle, button at the bottom
+	alignMiddle verticalAlign = iota // brand at the top, copy and button in the middle
+	alignBottom                      // brand at the top, copy and button at the bottom
+	alignSpread                      // brand at the top, copy in the middle, button at the bottom
 )
 
-// arrangement is a zone with all its parts in place.
+// arrangement is a zone with all its parts placed.
 type arrangement struct {
 	// raggedness is how uneven the lines of the headline are, from 0 to 1.
 	raggedness float64
@@ -38,12 +39,12 @@ type arrangement struct {
 	logo       *logoBox
 }
 
-// arrangeZone sets a zone with its headline at the given size, nil if that does
-// not fit.
+// arrangeZone places the parts of a zone around a headline of the given size.
+// It returns nil if they do not fit.
 func (c sizing) arrangeZone(z zone, head float64) *arrangement {
 	s := c.textSizes(head)
 	if z.parts.headline.empty() && z.parts.label.empty() {
-		// Choice: a brand on its own is a sign, not a line of text.
+		// Choice: a brand name without other text is set larger, like a sign.
 		s.brand *= 1.5
 	}
 	if z.row {
@@ -52,8 +53,9 @@ func (c sizing) arrangeZone(z zone, head float64) *arrangement {
 	return c.arrangeColumn(z, s)
 }
 
-// arrangeLargest sets a zone with the largest headline that fits, or with a somewhat
-// smaller one whose lines are more even.
+// arrangeLargest arranges a zone with the largest headline that fits, or with a
+// slightly smaller one whose lines are more even. It returns nil if even the
+// smallest headline does not fit.
 func (c sizing) arrangeLargest(z zone, from, least float64) (best *arrangement) {
 	if z.area.w() <= 0 || z.area.h() <= 0 {
 		return nil
@@ -77,15 +79,16 @@ func (c sizing) arrangeLargest(z zone, from, least float64) (best *arrangement) 
 	return best
 }
 
-// zoneBlocks are the blocks of a zone, nil where it has no such part.
+// zoneBlocks are the blocks of a zone, nil for parts that it does not have.
 type zoneBlocks struct {
 	brand, button *block
 	copy          []*block
-	// copyGap is the distance of the blocks of the copy.
+	// copyGap is the distance between headline and body.
 	copyGap float64
 }
 
-// copyHeight of the copy, to its last base line.
+// copyHeight returns the height of headline and body, down to the last base
+// line.
 func (p zoneBlocks) copyHeight() float64 {
 	h := -p.copyGap
 	for _, b := range p.copy {
@@ -94,7 +97,8 @@ func (p zoneBlocks) copyHeight() float64 {
 	return max(0, h)
 }
 
-// brandAndButtonBlocks sets brand and button.
+// brandAndButtonBlocks returns the blocks of brand and button. It reports false
+// if one of them does not fit.
 func (c sizing) brandAndButtonBlocks(z zone, s textSizes, brandWidth, buttonWidth float64) (p zoneBlocks, ok bool) {
 	if z.hasBrand() {
 		if p.brand = c.brandBlock(z, s, brandWidth, z.area.h()); p.brand == nil {
@@ -111,7 +115,8 @@ func (c sizing) brandAndButtonBlocks(z zone, s textSizes, brandWidth, buttonWidt
 
 func (z zone) hasBrand() bool { return z.parts.logo != nil || !z.parts.brand.empty() }
 
-// copyBlocks sets headline and body.
+// copyBlocks returns the blocks of headline and body. It reports false if one
+// of them does not fit.
 func (c sizing) copyBlocks(z zone, s textSizes, width float64) (blocks []*block, ok bool) {
 	if z.parts.headline.empty() {
 		return nil, true
@@ -142,7 +147,7 @@ func (c sizing) copyBlocks(z zone, s textSizes, width float64) (blocks []*block,
 	return []*block{head, body}, true
 }
 
-// arrangeColumn sets the parts below each other.
+// arrangeColumn places the parts below each other.
 func (c sizing) arrangeColumn(z zone, s textSizes) *arrangement {
 	p, ok := c.brandAndButtonBlocks(z, s, z.area.w(), z.area.w())
 	if !ok {
@@ -169,7 +174,7 @@ func (c sizing) arrangeColumn(z zone, s textSizes) *arrangement {
 	return z.placeColumn(p, s, left)
 }
 
-// placeColumn places the blocks of a column and the space that is left over.
+// placeColumn places the blocks of a column and distributes its free height.
 func (z zone) placeColumn(p zoneBlocks, s textSizes, left float64) *arrangement {
 	out, y := &arrangement{}, z.area.y0
 	put := func(b *block, space float64) {
@@ -208,7 +213,7 @@ func (z zone) placeColumn(p zoneBlocks, s textSizes, left float64) *arrangement 
 	return out
 }
 
-// arrangeRow sets brand, copy and button side by side.
+// arrangeRow places brand, copy and button side by side.
 func (c sizing) arrangeRow(z zone, s textSizes) *arrangement {
 	height := z.area.h()
 	buttonWidth := 0.5 * z.area.w()
@@ -244,7 +249,7 @@ func (c sizing) arrangeRow(z zone, s textSizes) *arrangement {
 	return c.placeRow(z, p, x0, gap)
 }
 
-// placeRow places the blocks of a row around its middle, the copy at x.
+// placeRow places the blocks of a row, vertically centered, with the copy at x.
 func (c sizing) placeRow(z zone, p zoneBlocks, x, gap float64) *arrangement {
 	out, middle := &arrangement{}, (z.area.y0+z.area.y1)/2
 	if p.brand != nil {

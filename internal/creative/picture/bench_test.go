@@ -12,8 +12,8 @@ var benchAd = Ad{
 	CallToAction: "Shop now", Brand: "Northwind", Colors: []string{"#0b6e4f", "#f4a259"}, Width: 300, Height: 250, Seed: 1,
 }
 
-// BenchmarkPNG300x250 is the whole way from an ad to a file. It is to stay
-// within 1.5 times of BenchmarkBare300x250.
+// BenchmarkPNG300x250 measures the way from an ad to a file. It must take at
+// most 1.5 times as long as BenchmarkBare300x250.
 func BenchmarkPNG300x250(b *testing.B) {
 	for b.Loop() {
 		s, err := Draw(benchAd)
@@ -26,15 +26,15 @@ func BenchmarkPNG300x250(b *testing.B) {
 	}
 }
 
-// drawCall is a shape with all decisions taken: an outline in pixels, or a whole
-// rectangle without one.
+// drawCall is one call of the drawing library: an outline in pixels, or a
+// rectangle if path is nil.
 type drawCall struct {
 	at    image.Rectangle
 	path  path
 	color *image.Uniform
 }
 
-// drawCallsOf turns a scene into bare drawing calls.
+// drawCallsOf returns the drawing calls of a scene.
 func drawCallsOf(s *Scene) []drawCall {
 	c := newCanvas(s.Width, s.Height)
 	var calls []drawCall
@@ -62,8 +62,8 @@ func drawCallsOf(s *Scene) []drawCall {
 	return calls
 }
 
-// BenchmarkBare300x250 only draws: the same shapes and glyphs at known places,
-// and the same encoder.
+// BenchmarkBare300x250 only draws and encodes: the same shapes and glyphs with
+// known positions.
 func BenchmarkBare300x250(b *testing.B) {
 	s, err := Draw(benchAd)
 	if err != nil {
@@ -94,7 +94,7 @@ func drawCalls(tb testing.TB, s *Scene, calls []drawCall) []byte {
 	return out.Bytes()
 }
 
-// TestBareDrawingIsEqual keeps the comparison honest.
+// TestBareDrawingIsEqual checks that both benchmarks draw the same picture.
 func TestBareDrawingIsEqual(t *testing.T) {
 	t.Parallel()
 	s, err := Draw(benchAd)

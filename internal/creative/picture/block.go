@@ -2,27 +2,28 @@ package picture
 
 import "math"
 
-// block is a part with its size in pixels, ready to be placed. A text's height
-// is to its last base line: the eye measures distances from there.
+// block is a part with its size in pixels, ready to be placed. The height of a
+// text ends at its last base line, because distances are perceived from there.
 type block struct {
 	w, h float64
-	// lines and tail, what lies below the last base line, are those of a text.
+	// lines and descent (the height below the last base line) are set for texts
+	// only.
 	lines   int
 	descent float64
 	place   func(at box, on surface, out *arrangement)
 }
 
-// textStyle is how a text is to be set.
+// textStyle is how to set a text.
 type textStyle struct {
 	role        Role
 	size, width float64
-	// maxLines is how many lines there may be.
+	// maxLines is the largest number of lines.
 	maxLines int
-	// balanced lines are of the same length, as far as they can.
+	// balanced lines have about the same length.
 	balanced, centered bool
 }
 
-// colorOf of a role on a surface.
+// colorOf returns the color of a role on a surface.
 func (s surface) colorOf(r Role) rgb {
 	switch r {
 	case RoleBody:
@@ -36,7 +37,8 @@ func (s surface) colorOf(r Role) rgb {
 	}
 }
 
-// fitText sets a text into a width, nil if it needs more lines or a wider one.
+// fitText sets a text into a width. It returns nil if the text needs more lines
+// than the style allows or has a word that is too wide.
 func (c sizing) fitText(t text, s textStyle) *block {
 	width := s.width / s.size
 	if c.breakWords && t.widestWord()*legibleSize > s.width {
@@ -60,7 +62,7 @@ func (c sizing) fitText(t text, s textStyle) *block {
 	return b
 }
 
-// shrinkToLines makes a block as narrow as its lines.
+// shrinkToLines makes a block as narrow as its longest line.
 func (t text) shrinkToLines(b *block, s textStyle) {
 	b.w = 0
 	for _, l := range t.breakLines(s.width/s.size, s.balanced) {
@@ -68,7 +70,7 @@ func (t text) shrinkToLines(b *block, s textStyle) {
 	}
 }
 
-// raggedness is how uneven lines are, from 0 to 1.
+// raggedness returns how uneven lines are, from 0 to 1.
 func raggedness(lines []line) float64 {
 	least, most := math.Inf(1), 0.0
 	for _, l := range lines {
@@ -77,7 +79,7 @@ func raggedness(lines []line) float64 {
 	return 1 - least/most
 }
 
-// placeLines puts lines at the top of a box.
+// placeLines places lines from the top of a box.
 func (t text) placeLines(s textStyle, lines []line, at box, ink rgb) textBox {
 	b := textBox{role: s.role, size: s.size, ink: ink}
 	for i, l := range lines {
@@ -100,9 +102,10 @@ func (t text) placeLines(s textStyle, lines []line, at box, ink rgb) textBox {
 	return b
 }
 
-// buttonBlock is the label with comfortable space around it.
+// buttonBlock returns the button with its label. It returns nil if the label
+// does not fit.
 func (c sizing) buttonBlock(t text, size, width float64) *block {
-	// Choice: a label is rather smaller than on two lines.
+	// Choice: a smaller label on one line is better than a larger one on two.
 	const padding = 1.35
 	size = min(size, max(min(size, c.textMin), width/(t.width()+2*padding+0.01)))
 	if c.breakWords {
@@ -135,7 +138,8 @@ func (c sizing) buttonBlock(t text, size, width float64) *block {
 	return b
 }
 
-// brandBlock is the logo with the brand's name beside it, or one of the two.
+// brandBlock returns the logo with the brand's name beside it, or one of the
+// two.
 func (c sizing) brandBlock(z zone, s textSizes, width, height float64) *block {
 	p := z.parts
 	name := textStyle{role: RoleBrand, size: s.brand, width: width, maxLines: 2, balanced: true, centered: z.centered}
@@ -161,7 +165,7 @@ func (c sizing) brandBlock(z zone, s textSizes, width, height float64) *block {
 	return b
 }
 
-// brandNameBlock is the brand's name as words.
+// brandNameBlock returns the brand's name as text.
 func (c sizing) brandNameBlock(t text, s textStyle) *block {
 	b := c.fitText(t, s)
 	if b != nil {
@@ -170,8 +174,9 @@ func (c sizing) brandNameBlock(t text, s textStyle) *block {
 	return b
 }
 
-// logoBlock is the logo in about the given height, with a plate where it needs
-// one. It is nil where it would be too small to be known.
+// logoBlock returns the logo in about the given height, on a plate if its
+// contrast is too low without one. It returns nil if the logo would be too
+// small to be recognized.
 func (m *logoImage) logoBlock(on surface, height, width, most float64) *block {
 	plate := m.plateColor(on)
 	share := 0.0
@@ -182,7 +187,7 @@ func (m *logoImage) logoBlock(on surface, height, width, most float64) *block {
 	default:
 		share = 0.22 * max(1, math.Sqrt(m.aspect))
 	}
-	// A wide logo is lower, so that all have about the same weight.
+	// A wide logo is lower, so that all logos have about the same area.
 	h := height * min(1.1, 1.5/math.Sqrt(m.aspect))
 	h = math.Floor(min(h, most/(1+1.6*share), width/(m.aspect+2*share)))
 	w := math.Round(h * m.aspect)
@@ -202,5 +207,6 @@ func (m *logoImage) logoBlock(on surface, height, width, most float64) *block {
 	return b
 }
 
-// isWordMark says whether the logo is a word mark, which says the name itself.
+// isWordMark reports whether the logo is wide enough to contain the brand's
+// name.
 func (m *logoImage) isWordMark() bool { return m.aspect > 2.2 }

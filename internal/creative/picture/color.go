@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// rgb is an opaque colour.
+// rgb is an opaque color.
 type rgb struct{ r, g, b uint8 }
 
 var (
@@ -30,7 +30,7 @@ func parseColor(s string) (rgb, bool) {
 	return rgb{uint8(n >> 16), uint8(n >> 8), uint8(n)}, err == nil
 }
 
-// linear holds the light of each channel value, as sRGB defines it.
+// linear maps each channel value to its linear light, as sRGB defines it.
 var linear = func() (t [256]float64) {
 	for i := range t {
 		v := float64(i) / 255
@@ -43,20 +43,20 @@ var linear = func() (t [256]float64) {
 	return t
 }()
 
-// luminance is the relative luminance of WCAG 2.
+// luminance returns the relative luminance of WCAG 2.
 func (c rgb) luminance() float64 {
 	return 0.2126*linear[c.r] + 0.7152*linear[c.g] + 0.0722*linear[c.b]
 }
 
-// contrast is the contrast ratio of WCAG 2, from 1 to 21.
+// contrast returns the contrast ratio of WCAG 2, from 1 to 21.
 func contrast(a, b rgb) float64 {
 	return ratio(a.luminance(), b.luminance())
 }
 
-// ratio is the contrast of two luminances.
+// ratio returns the contrast ratio of two luminances.
 func ratio(x, y float64) float64 { return (max(x, y) + 0.05) / (min(x, y) + 0.05) }
 
-// mix is a with the given share of b.
+// mix returns a with the given share of b.
 func mix(a, b rgb, share float64) rgb {
 	m := func(x, y uint8) uint8 {
 		return uint8(math.Round(float64(x) + (float64(y)-float64(x))*share))
@@ -64,7 +64,7 @@ func mix(a, b rgb, share float64) rgb {
 	return rgb{m(a.r, b.r), m(a.g, b.g), m(a.b, b.b)}
 }
 
-// lch is a colour in OKLCH, where equal steps of lightness look equal and a
+// lch is a color in OKLCH, where equal steps of lightness look equal and a
 // change of lightness keeps the hue.
 type lch struct{ l, c, h float64 }
 
@@ -78,7 +78,7 @@ func (c rgb) lch() lch {
 	return lch{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, math.Hypot(x, y), math.Atan2(y, x)}
 }
 
-// rgb is the nearest colour that a screen can show: chroma is given up before
+// rgb returns the nearest color that a screen can show. It reduces chroma before
 // lightness and hue.
 func (c lch) rgb() rgb {
 	for {

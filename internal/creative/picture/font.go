@@ -13,9 +13,9 @@ import (
 	"github.com/go-text/typesetting/harfbuzz"
 )
 
-// Choice: Inter, because it is made for screens, stays legible at 10 pixels and
+// Choice: Inter, because it is made for screens, is legible at 10 pixels and
 // covers Latin, Greek and Cyrillic with kerning; see fonts/LICENSE. Two weights
-// are enough for a clear order of headline and text.
+// are enough to set headline and text apart.
 var (
 	//go:embed fonts/Inter-Bold.ttf
 	boldTTF []byte
@@ -26,8 +26,8 @@ var (
 	medium = sync.OnceValue(func() *typeface { return parseFont(mediumTTF) })
 )
 
-// capHeight is the height of an H in Inter, in em: what the eye takes for the
-// height of a line.
+// capHeight is the height of an H in Inter, in em, which readers perceive as
+// the height of a line.
 const capHeight = 0.727
 
 // typeface is a parsed font. It is safe for concurrent use.
@@ -50,7 +50,8 @@ type glyph struct {
 	bounds  box
 }
 
-// parseFont reads an embedded font, which cannot fail in a program that was tested.
+// parseFont parses an embedded font. It panics if the font is invalid, which
+// tests rule out.
 func parseFont(ttf []byte) *typeface {
 	face, err := font.ParseTTF(bytes.NewReader(ttf))
 	if err != nil {
@@ -64,15 +65,17 @@ func parseFont(ttf []byte) *typeface {
 	return t
 }
 
-// placedGlyph is a glyph of a word, at its distance from the word's start in em.
+// placedGlyph is a glyph of a word with its offset from the word's start, in
+// em.
 type placedGlyph struct {
 	*glyph
 	x, y float64
-	// cluster counts the runes before it; marks share that of their letter.
+	// cluster is the number of runes before it. A combining mark has the
+	// cluster of its letter.
 	cluster int
 }
 
-// word is a piece of text that is not broken.
+// word is a piece of text that a line break does not split.
 type word struct {
 	text   string
 	glyphs []placedGlyph
@@ -80,7 +83,8 @@ type word struct {
 	width float64
 }
 
-// shape sets a word, or says which character the font lacks.
+// shape converts a word to glyphs. Its error names the first character that the
+// font lacks.
 func (t *typeface) shape(text string, tracking float64) (word, error) {
 	s := t.shapers.Get().(*shaper)
 	defer t.shapers.Put(s)
@@ -136,7 +140,7 @@ func (t *typeface) glyph(face *font.Face, id font.GID) *glyph {
 	return known.(*glyph)
 }
 
-// The operators of a path are those of a glyph's outline.
+// The operators have the values of the font library's outlines.
 const (
 	moveTo  = op(opentype.SegmentOpMoveTo)
 	lineTo  = op(opentype.SegmentOpLineTo)
@@ -144,7 +148,8 @@ const (
 	cubicTo = op(opentype.SegmentOpCubeTo)
 )
 
-// inkBounds is what a word covers, in em from its start on the base line.
+// inkBounds returns the box that the glyphs of a word cover, in em from its
+// start on the base line.
 func (w word) inkBounds() box {
 	b := box{x0: math.Inf(1), y0: math.Inf(1), x1: math.Inf(-1), y1: math.Inf(-1)}
 	for _, g := range w.glyphs {

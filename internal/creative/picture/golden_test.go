@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
 
-// ringLogo is a round logo with alpha, banner an opaque one with a white ground.
+// ringLogo is a transparent round logo, wordMarkLogo an opaque one on white.
 func ringLogo(c color.NRGBA) image.Image {
 	p := image.NewNRGBA(image.Rect(0, 0, 120, 120))
 	for y := range 120 {
@@ -49,7 +49,7 @@ func withSize(a Ad, w, h int, seed int64) Ad {
 	return a
 }
 
-// TestGolden compares scenes with pictures that were looked at and found good.
+// TestGolden compares pictures with files that were checked by eye.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -97,8 +97,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// differingPixels counts pixels whose colours are further apart than rounding on
-// another processor explains.
+// differingPixels counts pixels whose colors differ by more than the rounding
+// on another processor.
 func differingPixels(t *testing.T, a, b []byte) (n int) {
 	t.Helper()
 	p, err := png.Decode(bytes.NewReader(a))

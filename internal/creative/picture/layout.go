@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sceneBuilder is everything a layout chooses from.
+// sceneBuilder has what layouts choose from: sizes, colors and parts.
 type sceneBuilder struct {
 	w, h  float64
 	scale sizing
@@ -14,11 +14,11 @@ type sceneBuilder struct {
 	palette     palette
 	parts       adParts
 	layoutOrder []layout
-	// forceColumn sets parts below each other even in a wide picture.
+	// forceColumn places parts below each other even in a wide picture.
 	forceColumn bool
 }
 
-// layout makes the ground of a picture and the zones for its parts.
+// layout builds the background of a picture and the zones for its parts.
 type layout struct {
 	name  string
 	build func(k *sceneBuilder) ([]fill, []zone)
@@ -37,13 +37,13 @@ var layouts = []layout{
 func newSceneBuilder(a Ad, p adParts) *sceneBuilder {
 	k := &sceneBuilder{w: float64(a.Width), h: float64(a.Height), parts: p}
 	k.safeArea = box{0, 0, k.w, k.h}
-	// Choice: a picture of 9:16 fills a phone, where the app covers 250 of
-	// 1920 pixels at the top and at the bottom.
+	// Choice: a picture of 9:16 fills a phone, where the app covers 250 of 1920
+	// pixels at the top and at the bottom.
 	if math.Abs(k.h/k.w-16.0/9) < 0.06 && k.w >= 360 {
 		k.safeArea = k.safeArea.inset(0, math.Ceil(k.h*250/1920))
 	}
-	// Choice: neighbouring seeds differ in layout and colours, so that the
-	// variants of one ad do; one seed gives the same style in every size.
+	// Choice: successive seeds differ in layout and colors, so that the
+	// variants of one ad do. One seed gives the same style in every size.
 	seed := uint64(a.Seed)
 	pick := func(n, of uint64) int { return int(n % of) }
 	colors := parseColors(a.Colors)
@@ -60,11 +60,12 @@ func newSceneBuilder(a Ad, p adParts) *sceneBuilder {
 	return k
 }
 
-// comfortableHeadSize is the least size of a headline that makes one look.
+// comfortableHeadSize returns the smallest size of a headline that still
+// attracts attention.
 func (k *sceneBuilder) comfortableHeadSize() float64 { return max(k.scale.headMin, k.scale.unit*0.058) }
 
-// Choice: what is smaller than 728x90 shows no body, and what is smaller than
-// 320x100 neither logo nor brand: less is read sooner.
+// Choice: pictures smaller than 728x90 show no body, and pictures smaller than
+// 320x100 neither logo nor brand, because less text is read faster.
 func (k *sceneBuilder) roomForBody() bool  { return k.w*k.h >= 45000 && min(k.w, k.h) >= 80 }
 func (k *sceneBuilder) roomForBrand() bool { return k.w*k.h >= 24000 }
 
@@ -74,15 +75,15 @@ func (k *sceneBuilder) bounds() box   { return box{0, 0, k.w, k.h} }
 
 func (k *sceneBuilder) hasBrand() bool { return k.parts.logo != nil || !k.parts.brand.empty() }
 
-// backgroundFill fills the picture.
+// backgroundFill fills the whole picture with the color of a surface.
 func (k *sceneBuilder) backgroundFill(s surface) fill {
 	return solidFill(rectangle(k.bounds()), s.fill, k.bounds())
 }
 
 func solidFill(p path, c rgb, clip box) fill { return fill{path: p, from: c, to: c, clip: clip} }
 
-// contentArea is the area for parts inside a box: within the margin and the safe
-// part of the picture.
+// contentArea returns the area for parts inside a box: within the margin and
+// the safe area.
 func (k *sceneBuilder) contentArea(b box) box {
 	m := k.scale.margin
 	if k.isStrip() {
@@ -91,7 +92,8 @@ func (k *sceneBuilder) contentArea(b box) box {
 	return b.inset(m, m).intersect(k.safeArea.inset(0, m/2))
 }
 
-// partZones sets all parts in a box, in the way that suits its shape.
+// partZones returns the zones for parts inside a box, arranged to suit its
+// shape.
 func (k *sceneBuilder) partZones(b box, on surface, p adParts, centered bool, r verticalAlign) []zone {
 	area := k.contentArea(b)
 	switch {
@@ -108,12 +110,12 @@ func (k *sceneBuilder) partZones(b box, on surface, p adParts, centered bool, r 
 	return []zone{{area: area, surface: on, parts: p, centered: centered, align: r}}
 }
 
-// buttonWidth is how wide the button would like to be.
+// buttonWidth returns the preferred width of the button.
 func (k *sceneBuilder) buttonWidth() float64 {
 	return math.Ceil((k.parts.label.width() + 2.8) * k.scale.textSizes(k.scale.headMax).label)
 }
 
-// circleLayout has large soft circles that leave the picture at a corner.
+// circleLayout has large circles that extend beyond a corner of the picture.
 func (k *sceneBuilder) circleLayout() ([]fill, []zone) {
 	on, all, r := k.palette.field, k.bounds(), 0.46*math.Hypot(k.w, k.h)
 	if k.isWide() {
@@ -126,7 +128,7 @@ func (k *sceneBuilder) circleLayout() ([]fill, []zone) {
 	}, k.partZones(all, on, k.parts, false, alignBottom)
 }
 
-// diagonalLayout has a slanted field on the right.
+// diagonalLayout has a slanted area on the right.
 func (k *sceneBuilder) diagonalLayout() ([]fill, []zone) {
 	on, all := k.palette.field, k.bounds()
 	slant := min(k.h*0.35, k.w*0.35)
@@ -138,7 +140,7 @@ func (k *sceneBuilder) diagonalLayout() ([]fill, []zone) {
 	return []fill{k.backgroundFill(on), solidFill(part, on.tint, all)}, k.partZones(all, on, k.parts, false, alignMiddle)
 }
 
-// bandLayout has a foot in another colour, with the brand and the button.
+// bandLayout has a footer in another color, with the brand and the button.
 func (k *sceneBuilder) bandLayout() ([]fill, []zone) {
 	field, panel, all := k.palette.field, k.palette.panel, k.bounds()
 	text, foot := k.parts, adParts{label: k.parts.label}
@@ -166,7 +168,7 @@ func (k *sceneBuilder) bandLayout() ([]fill, []zone) {
 	}
 }
 
-// frameLayout is a card on a field of colour.
+// frameLayout is a card on a colored background.
 func (k *sceneBuilder) frameLayout() ([]fill, []zone) {
 	on, all := k.palette.field, k.bounds()
 	edge := math.Round(k.scale.margin * 0.55)
@@ -180,7 +182,7 @@ func (k *sceneBuilder) frameLayout() ([]fill, []zone) {
 	}, k.partZones(card, on, k.parts, true, alignMiddle)
 }
 
-// splitLayout gives the brand a panel of its own.
+// splitLayout has a separate panel for the brand.
 func (k *sceneBuilder) splitLayout() ([]fill, []zone) {
 	if !k.hasBrand() {
 		return nil, nil
@@ -211,7 +213,7 @@ func (k *sceneBuilder) splitLayout() ([]fill, []zone) {
 	return fills, append(k.partZones(right, field, text, false, alignMiddle), lone)
 }
 
-// ringsLayout are thin circles around a far centre, with everything in the middle.
+// ringsLayout has thin circles around a corner, with all parts centered.
 func (k *sceneBuilder) ringsLayout() ([]fill, []zone) {
 	on, all := k.palette.field, k.bounds()
 	fills := []fill{k.backgroundFill(on)}
@@ -222,7 +224,7 @@ func (k *sceneBuilder) ringsLayout() ([]fill, []zone) {
 	return fills, k.partZones(all, on, k.parts, true, alignMiddle)
 }
 
-// edgeLayout has a bar of colour at the left and nothing else.
+// edgeLayout has a bar of color at the left edge.
 func (k *sceneBuilder) edgeLayout() ([]fill, []zone) {
 	on, all := k.palette.field, k.bounds()
 	bar, right := all, all
@@ -233,8 +235,8 @@ func (k *sceneBuilder) edgeLayout() ([]fill, []zone) {
 	return []fill{ground, solidFill(rectangle(bar), on.button, all)}, k.partZones(right, on, k.parts, false, alignSpread)
 }
 
-// tryLayout makes a scene with a layout, nil if its headline would be smaller than
-// least.
+// tryLayout builds a scene with a layout. It returns nil if the parts do not
+// fit with a headline of at least the given size.
 func (k *sceneBuilder) tryLayout(l layout, least float64) *Scene {
 	fills, zones := l.build(k)
 	if zones == nil {
@@ -263,8 +265,8 @@ func (s *Scene) addArrangement(got *arrangement) {
 	}
 }
 
-// plainScene sets the headline and the button on a plain ground as large as they
-// go. It shrinks without end, so it always succeeds.
+// plainScene sets the headline and the button on a plain background, as large
+// as possible. It shrinks them until they fit, so it always succeeds.
 func (k *sceneBuilder) plainScene() *Scene {
 	c, m := k.scale, min(k.scale.margin*0.6, 0.1*min(k.w, k.h))
 	c.labelMin = legibleSize

@@ -8,22 +8,23 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// logoPixels is the longest side that a logo is kept at.
+// logoPixels is the longest side of a stored logo.
 const logoPixels = 1024
 
 // logoImage is a logo without its transparent border.
 type logoImage struct {
 	picture *image.NRGBA
 	aspect  float64
-	// background is the colour all around an opaque logo, if it is one colour.
+	// background is the color around an opaque logo, nil unless it is a single
+	// color.
 	background *rgb
-	// luminances is the luminance of a selection of its opaque pixels.
+	// luminances are those of a sample of its opaque pixels.
 	luminances []float64
-	// plateColors are the answers that plate has given.
+	// plateColors caches the results of plateColor.
 	plateColors map[surface]*rgb
 }
 
-// readLogo prepares a logo. There is none in a picture that shows nothing.
+// readLogo prepares a logo. It returns nil if the picture has no visible pixel.
 func readLogo(src image.Image) *logoImage {
 	if src == nil || src.Bounds().Empty() {
 		return nil
@@ -46,7 +47,7 @@ func readLogo(src image.Image) *logoImage {
 	return m
 }
 
-// opaqueBounds is the part of a picture that shows something.
+// opaqueBounds returns the bounds of the visible pixels.
 func opaqueBounds(p *image.NRGBA) image.Rectangle {
 	var seen image.Rectangle
 	for y := range p.Rect.Dy() {
@@ -67,7 +68,7 @@ func opaqueBounds(p *image.NRGBA) image.Rectangle {
 	return seen
 }
 
-// measureColors finds out what the logo's colours are.
+// measureColors sets luminances and background.
 func (m *logoImage) measureColors() {
 	b := m.picture.Rect
 	step := max(1, int(math.Sqrt(float64(b.Dx()*b.Dy())/1024)))
@@ -81,8 +82,8 @@ func (m *logoImage) measureColors() {
 	m.background = edgeColor(m.picture)
 }
 
-// edgeColor is the colour of all four edges of a picture, nil if they differ or are
-// transparent.
+// edgeColor returns the color of all four edges of a picture, nil if they
+// differ or are transparent.
 func edgeColor(p *image.NRGBA) *rgb {
 	b := p.Rect
 	first := p.NRGBAAt(b.Min.X, b.Min.Y)
@@ -103,7 +104,8 @@ func edgeColor(p *image.NRGBA) *rgb {
 	return &rgb{first.R, first.G, first.B}
 }
 
-// visibleShare is the share of the logo that stands out on a ground.
+// visibleShare returns the share of the logo's pixels that contrast with a
+// background.
 func (m *logoImage) visibleShare(on rgb) float64 {
 	n, ground := 0, on.luminance()
 	for _, light := range m.luminances {
@@ -114,7 +116,8 @@ func (m *logoImage) visibleShare(on rgb) float64 {
 	return float64(n) / float64(max(1, len(m.luminances)))
 }
 
-// plateColor is the colour to lay under the logo, nil where it shows as it is.
+// plateColor returns the color to put behind the logo, nil if the logo is
+// visible without it.
 func (m *logoImage) plateColor(s surface) *rgb {
 	c, known := m.plateColors[s]
 	if !known {
@@ -141,7 +144,7 @@ func (m *logoImage) choosePlateColor(s surface) *rgb {
 	return &dark
 }
 
-// scaledTo is the logo at a size in pixels.
+// scaledTo returns the logo at a size in pixels.
 func (m *logoImage) scaledTo(w, h int) *image.NRGBA {
 	p := image.NewNRGBA(image.Rect(0, 0, max(1, w), max(1, h)))
 	draw.CatmullRom.Scale(p, p.Rect, m.picture, m.picture.Rect, draw.Src, nil)

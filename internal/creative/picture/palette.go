@@ -2,26 +2,26 @@ package picture
 
 import "slices"
 
-// minContrast is the contrast that every text has against what it lies on, a little
-// above the 4.5 of WCAG 2 AA for the sake of rounding.
+// minContrast is the contrast of every text with its background: slightly above
+// the 4.5 of WCAG 2 AA, because colors are rounded.
 const minContrast = 4.6
 
-// surface is a ground with the colours that can be read on it. Text holds its
-// contrast on fill, on tint and on everything between.
+// surface is a background color with the colors that are readable on it. Texts
+// are readable on fill, on tint and on every mix of both.
 type surface struct {
 	fill rgb
-	// tint is for shapes behind text: near the fill.
+	// tint is for shapes behind text, and close to fill.
 	tint          rgb
 	ink, muted    rgb
 	accent        rgb
 	button, label rgb
 }
 
-// palette is a field that fills the picture and a panel that stands out on it.
+// palette is a field that fills the picture and a panel that contrasts with it.
 type palette struct{ field, panel surface }
 
-// Choice: without colours of a brand, one of these pairs: a calm main colour
-// and one for accents.
+// Choice: an ad without brand colors gets one of these pairs: a calm main color
+// and an accent.
 var defaultColors = [][]rgb{
 	{{0x1f, 0x4d, 0x3f}, {0xe8, 0xb0, 0x6a}},
 	{{0x3b, 0x3a, 0x8f}, {0xff, 0x8a, 0x65}},
@@ -33,13 +33,14 @@ var defaultColors = [][]rgb{
 	{{0x1d, 0x4f, 0xd1}, {0xff, 0xd1, 0x66}},
 }
 
-// palettes are the ways to use the colours: on a light, on their own and on a
-// dark ground. There is at least one.
+// palettes returns the ways to use the colors: on a light background, on the
+// main color and on a dark background. There is at least one.
 func palettes(colors []rgb) []palette {
 	main, others := colors[0], colors[1:]
 	tone := main.lch()
 	light := lch{0.976, min(tone.c*0.1, 0.012), tone.h}.rgb()
-	// A dark red or yellow is brown: warm grounds keep little of their hue.
+	// A dark red or yellow is brown, so warm backgrounds keep little of their
+	// hue.
 	depth := 0.055
 	if warm := tone.h > 0.2 && tone.h < 2.1; warm {
 		depth = 0.018
@@ -50,8 +51,8 @@ func palettes(colors []rgb) []palette {
 	strong := darkenForWhiteText(main)
 	onMain := newSurface(strong, main, slices.Concat(others))
 
-	// Choice: a glaring colour is kept as it is but only in small places; a
-	// whole ground of it would be hard to read on.
+	// Choice: a glaring color is used unchanged, but only in small areas,
+	// because text on a large area of it is hard to read.
 	glaring := tone.c > 0.19 && tone.l > 0.78
 	pale := tone.l > 0.93
 	panel := onMain
@@ -74,8 +75,8 @@ func palettes(colors []rgb) []palette {
 	return list
 }
 
-// darkenForWhiteText makes a colour a ground: one on which white can nearly be read gets
-// darker until it can.
+// darkenForWhiteText darkens a color until white text on it is readable, if it
+// almost is.
 func darkenForWhiteText(c rgb) rgb {
 	if contrast(c, white) < 3 {
 		return c
@@ -83,7 +84,7 @@ func darkenForWhiteText(c rgb) rgb {
 	return darken(c, white, minContrast)
 }
 
-// darken lowers the lightness until the contrast with a light colour holds.
+// darken lowers the lightness until the contrast with a light color is reached.
 func darken(c, light rgb, want float64) rgb {
 	for tone := c.lch(); contrast(c, light) < want && tone.l > 0; tone.l -= 0.01 {
 		c = tone.rgb()
@@ -119,7 +120,7 @@ func newSurface(fill, main rgb, accents []rgb) surface {
 	return s
 }
 
-// chooseTint is a colour near the fill that leaves the ink readable.
+// chooseTint returns a color close to fill on which the ink is still readable.
 func (s surface) chooseTint(accents []rgb) rgb {
 	tone := s.fill.lch()
 	if s.ink != white {
@@ -138,7 +139,7 @@ func (s surface) chooseTint(accents []rgb) rgb {
 	return lch{tone.l - 0.045, tone.c, tone.h}.rgb()
 }
 
-// makeReadable moves a colour towards the ink until it can be read.
+// makeReadable mixes ink into a color until it is readable.
 func (s surface) makeReadable(c rgb) rgb {
 	for share := 0.1; share < 1; share += 0.1 {
 		if contrast(c, s.fill) >= minContrast && contrast(c, s.tint) >= minContrast {
@@ -149,7 +150,7 @@ func (s surface) makeReadable(c rgb) rgb {
 	return s.ink
 }
 
-// labelColor is what can be read on a button.
+// labelColor returns a color that is readable on a button.
 func (s surface) labelColor(button rgb) rgb {
 	tone := button.lch()
 	for _, c := range []rgb{white, lch{0.22, min(tone.c*0.4, 0.05), tone.h}.rgb()} {
@@ -160,7 +161,7 @@ func (s surface) labelColor(button rgb) rgb {
 	return black
 }
 
-// parseColors are the usable colours of an ad, each once.
+// parseColors returns the valid colors, each once.
 func parseColors(list []string) []rgb {
 	var colors []rgb
 	for _, s := range list {

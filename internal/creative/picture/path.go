@@ -7,7 +7,7 @@ import (
 
 type point struct{ x, y float64 }
 
-// box is a rectangle from its left top to its right bottom corner.
+// box is a rectangle from its top left to its bottom right corner.
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) w() float64 { return b.x1 - b.x0 }
@@ -27,7 +27,7 @@ func (b box) intersect(o box) box {
 	return box{max(b.x0, o.x0), max(b.y0, o.y0), min(b.x1, o.x1), min(b.y1, o.y1)}
 }
 
-// roundToPixels puts the edges on whole pixels, so that they are drawn sharp.
+// roundToPixels moves the edges to whole pixels, so that they are drawn sharp.
 func (b box) roundToPixels() box {
 	return box{math.Round(b.x0), math.Round(b.y0), math.Round(b.x1), math.Round(b.y1)}
 }
@@ -50,7 +50,7 @@ type segment struct {
 	at [3]point
 }
 
-// path is a closed outline; a new moveTo closes the one before.
+// path is a list of closed outlines; a moveTo closes the outline before it.
 type path []segment
 
 func (p path) bounds() box {
@@ -75,7 +75,8 @@ func polygon(points ...point) path {
 	return p
 }
 
-// isPixelRectangle says whether the path is a rectangle of whole pixels.
+// isPixelRectangle reports whether the path is a rectangle with edges on whole
+// pixels.
 func (p path) isPixelRectangle() bool {
 	b := p.bounds()
 	return len(p) == 4 && b == b.roundToPixels() && slices.Equal(p, rectangle(b))
@@ -85,7 +86,8 @@ func rectangle(b box) path {
 	return polygon(point{b.x0, b.y0}, point{b.x1, b.y0}, point{b.x1, b.y1}, point{b.x0, b.y1})
 }
 
-// kappa makes a quarter of a circle of a cubic curve.
+// kappa is the distance of the control points at which a cubic curve
+// approximates a quarter of a circle.
 const kappa = 0.5522847498
 
 func roundedRectangle(b box, r float64) path {
@@ -107,7 +109,8 @@ func roundedRectangle(b box, r float64) path {
 
 func circle(x, y, r float64) path { return roundedRectangle(box{x - r, y - r, x + r, y + r}, r) }
 
-// ring is a circle with a hole: the inner one runs the other way round.
+// ring returns a circle with a hole: the inner circle runs in the other
+// direction.
 func ring(x, y, r, width float64) path {
 	p, hole := circle(x, y, r), circle(x, y, r-width)
 	p = append(p, segment{op: moveTo, at: [3]point{endPoint(hole)}})
@@ -122,7 +125,7 @@ func ring(x, y, r, width float64) path {
 	return p
 }
 
-// endPoint is where a path has come to.
+// endPoint returns the last point of a path.
 func endPoint(p path) point {
 	s := p[len(p)-1]
 	return s.at[s.op.points()-1]

@@ -1,8 +1,8 @@
-// Package picture draws display ads. Draw lays an ad out as a scene: shapes,
-// words and a logo at their places. PNG and SVG are drawn from the same scene,
-// so they show the same. It knows nothing of where texts, colours and logos
-// come from, and reads no clock, disk or network: the same ad gives the same
-// bytes.
+// Package picture draws display ads. Draw lays out an ad as a scene: shapes,
+// words and a logo with their positions. PNG and SVG are drawn from the same
+// scene, so they look the same. The package does not know where texts, colors
+// and logos come from, and uses no clock, disk or network: the same ad always
+// returns the same bytes.
 package picture
 
 import (
@@ -19,21 +19,20 @@ const (
 	MaxSide = 4096
 )
 
-// ErrScript says that the fonts cannot draw a text; the error that wraps it
-// names the first character.
+// ErrScript is returned if the fonts cannot draw a text. The error that wraps
+// it names the first such character.
 var ErrScript = errors.New("unsupported script")
 
-// ErrAd says that an ad cannot be drawn because of its size or because a text
-// is missing.
+// ErrAd is returned if the size is invalid or a required text is missing.
 var ErrAd = errors.New("invalid ad")
 
-// Ad is what a picture shows.
+// Ad is the content of a picture.
 type Ad struct {
-	// Headline and CallToAction, the words on the button, are always drawn
-	// whole. Body and Brand may be empty and are left out where they do not fit.
+	// Headline and CallToAction, the label of the button, are always drawn
+	// completely. Body and Brand are optional, and omitted if they do not fit.
 	Headline, Body, CallToAction, Brand string
-	// Colors are #rrggbb, the main one first. Others are ignored; without any
-	// the picture has colours of its own.
+	// Colors are #rrggbb, the main color first. Invalid ones are ignored;
+	// without a valid one, the picture has default colors.
 	Colors []string
 	// Logo is nil for none.
 	Logo          image.Image
@@ -42,7 +41,7 @@ type Ad struct {
 	Seed int64
 }
 
-// Role is what a part of a scene is for.
+// Role is the purpose of a part of a scene.
 type Role string
 
 // Roles of the parts of a scene.
@@ -55,14 +54,14 @@ const (
 	RoleLogo     Role = "logo"
 )
 
-// Scene is an ad with everything in its place. It is not changed by drawing
-// and safe for concurrent use.
+// Scene is an ad with all parts placed. Drawing does not change it, and it is
+// safe for concurrent use.
 type Scene struct {
 	Width, Height int
-	// Layout is the name of the layout that was chosen.
+	// Layout is the name of the chosen layout.
 	Layout string
-	// Omitted are the parts that the ad has and the picture does not show:
-	// body, brand or logo. A logo that is a word mark stands for the brand.
+	// Omitted are the parts of the ad that the picture does not show: body,
+	// brand or logo. The brand is omitted beside a logo that is a word mark.
 	Omitted []string
 
 	title, desc string
@@ -71,19 +70,19 @@ type Scene struct {
 	logo        *logoBox
 }
 
-// fill is a shape in one colour, or in a gradient from one corner of its box
-// to the other.
+// fill is a shape in one color, or in a gradient between two corners of its
+// box.
 type fill struct {
 	path     path
 	from, to rgb
-	// clip is the part of the picture outside of which nothing is drawn.
+	// clip limits drawing to a part of the picture.
 	clip box
-	// role and box are set for what is more than decoration.
+	// role and box are set unless the shape is decoration.
 	role Role
 	box  box
 }
 
-// textBox is a text with all its words in place.
+// textBox is a text with all its words placed.
 type textBox struct {
 	role  Role
 	box   box
@@ -103,8 +102,8 @@ type logoBox struct {
 	box   box
 }
 
-// Draw lays out an ad. An error wraps ErrScript if no font has a character of
-// it, ErrAd if it cannot be drawn at all.
+// Draw lays out an ad. Its error wraps ErrScript if no font has a character of
+// the ad, and ErrAd if the ad is invalid.
 func Draw(a Ad) (*Scene, error) {
 	if min(a.Width, a.Height) < MinSide || max(a.Width, a.Height) > MaxSide {
 		return nil, fmt.Errorf("%w: %dx%d pixels; each side is from %d to %d", ErrAd, a.Width, a.Height, MinSide, MaxSide)
@@ -148,7 +147,7 @@ func measureParts(a Ad) (adParts, error) {
 	return p, nil
 }
 
-// describeAd is the text of the whole picture, for those who cannot see it.
+// describeAd returns the texts of the picture, for people who cannot see it.
 func describeAd(a Ad) string {
 	var list []string
 	for _, s := range []string{a.Brand, a.Headline, a.Body, a.CallToAction} {
@@ -176,9 +175,9 @@ func (s *Scene) omittedParts(a Ad) []string {
 	return list
 }
 
-// compose tries layouts in the seed's order and takes the first in which
-// everything fits at a good size. Only then it gives up the body, and after it
-// the brand.
+// compose tries layouts in the order that the seed gives, and returns the first
+// in which everything fits at a good size. If none does, it omits the body,
+// then the brand.
 func (k *sceneBuilder) compose() *Scene {
 	for _, p := range k.partChoices() {
 		k.parts = p
@@ -199,7 +198,7 @@ func (k *sceneBuilder) compose() *Scene {
 	return k.plainScene()
 }
 
-// partChoices are the parts to show, the most wanted first.
+// partChoices returns the sets of parts to try, the most complete first.
 func (k *sceneBuilder) partChoices() (list []adParts) {
 	if k.roomForBody() {
 		list = append(list, k.parts)

@@ -20,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// commonSizes are the shapes that ads are mostly asked in.
+// commonSizes are the usual sizes of display ads.
 var commonSizes = [][2]int{
 	{300, 250},
 	{336, 280},
@@ -90,7 +90,8 @@ func randomAd(t *rapid.T) Ad {
 			rapid.StringMatching(`#[0-9a-f]{6}`),
 		).Draw(t, "color"))
 	}
-	// Mostly small ones: they are hard to fit, and large ones slow to draw.
+	// Small sizes are more frequent: they are hard to fit, and large ones are
+	// slow to draw.
 	switch n := rapid.IntRange(0, 39).Draw(t, "kind of shape"); {
 	case n < 20:
 		shape := rapid.SampledFrom(commonSizes[:9]).Draw(t, "display shape")
@@ -108,11 +109,11 @@ func randomAd(t *rapid.T) Ad {
 	return a
 }
 
-// fullDrill says that there is time for everything.
+// fullDrill selects the long form of the test.
 var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
 
-// TestMain draws few ads in the usual run: with the race detector a picture
-// takes long, and there is no race to be found in one.
+// TestMain reduces the number of random ads in the short form, because drawing
+// is slow with the race detector and each picture uses one goroutine.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if !fullDrill {
@@ -123,7 +124,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRandomAds draws ads that nobody thought of and holds them to every promise.
+// TestRandomAds checks that all promises of the package hold for random ads.
 func TestRandomAds(t *testing.T) {
 	t.Parallel()
 	check := func(t *rapid.T) {
@@ -148,13 +149,13 @@ func TestRandomAds(t *testing.T) {
 	}
 }
 
-// sceneFaults are all promises that a scene breaks.
+// sceneFaults returns the promises that a scene breaks.
 func sceneFaults(a Ad, s *Scene) []string {
 	return slices.Concat(wordFaults(a, s), boxFaults(s), colorFaults(s), fileFaults(a, s))
 }
 
-// wordFaults: every word is drawn, in order, whole, with every glyph inside its
-// box.
+// wordFaults checks that every word is drawn in order and unbroken, and that
+// every glyph is inside its box.
 func wordFaults(a Ad, s *Scene) (list []string) {
 	for role, want := range map[Role]string{RoleHeadline: a.Headline, RoleLabel: a.CallToAction, RoleBody: a.Body, RoleBrand: a.Brand} {
 		var got strings.Builder
@@ -192,7 +193,8 @@ func wordFaults(a Ad, s *Scene) (list []string) {
 	return list
 }
 
-// brokenWords are the words of a text that are drawn in more than one piece.
+// brokenWords returns the words of a text that are drawn in more than one
+// piece.
 func brokenWords(want string, pieces []placedWord) (list []string) {
 	for _, whole := range splitWords(want) {
 		n, got := 0, ""
@@ -211,7 +213,7 @@ func isInside(a, b box, slack float64) bool {
 	return a.x0 >= b.x0-slack && a.y0 >= b.y0-slack && a.x1 <= b.x1+slack && a.y1 <= b.y1+slack
 }
 
-// boxFaults: what matters is inside the picture and nothing covers another.
+// boxFaults checks that all parts are inside the picture and do not overlap.
 func boxFaults(s *Scene) (list []string) {
 	type part struct {
 		role Role
@@ -260,7 +262,7 @@ func boxFaults(s *Scene) (list []string) {
 	return list
 }
 
-// colorFaults looks at the pixels under each text.
+// colorFaults checks the contrast of each text with the pixels behind it.
 func colorFaults(s *Scene) (list []string) {
 	c := newCanvas(s.Width, s.Height)
 	c.drawBackground(s)
@@ -287,8 +289,8 @@ func colorFaults(s *Scene) (list []string) {
 	return list
 }
 
-// fileFaults: both files are well formed, of the asked size, and the same when
-// drawn again.
+// fileFaults checks that both files are well formed, have the requested size,
+// and are equal if drawn again.
 func fileFaults(a Ad, s *Scene) (list []string) {
 	again, err := Draw(a)
 	if err != nil {
@@ -326,7 +328,8 @@ func fileFaults(a Ad, s *Scene) (list []string) {
 	return list
 }
 
-// wellFormed reads SVG and refuses what could run or load something.
+// wellFormed returns an error if the SVG is invalid or could run or load
+// something.
 func wellFormed(svg []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	for {

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// encoder keeps its buffers between pictures.
+// encoder reuses its buffers.
 //
-// Choice: the default level. The fastest one saves an eighth of the time and
-// makes files 4 % larger, and a picture is fetched more often than drawn.
+// Choice: the default level. The fastest level saves an eighth of the time and
+// makes files 4 % larger, and a picture is downloaded more often than drawn.
 var encoder = png.Encoder{CompressionLevel: png.DefaultCompression, BufferPool: &bufferPool{}}
 
 type bufferPool struct{ pool sync.Pool }
@@ -27,7 +27,7 @@ func (b *bufferPool) Get() *png.EncoderBuffer {
 
 func (b *bufferPool) Put(e *png.EncoderBuffer) { b.pool.Put(e) }
 
-// PNG draws the scene as pixels.
+// PNG encodes the scene as a PNG file.
 func (s *Scene) PNG() ([]byte, error) {
 	c := newCanvas(s.Width, s.Height)
 	c.drawBackground(s)
@@ -84,12 +84,12 @@ func (c *canvas) drawFill(f fill) {
 	c.rasterizer.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{})
 }
 
-// pixelBounds is the part of the picture that a box touches.
+// pixelBounds returns the pixels of the picture that a box touches.
 func (c *canvas) pixelBounds(b box) image.Rectangle {
 	return image.Rect(int(math.Floor(b.x0)), int(math.Floor(b.y0)), int(math.Ceil(b.x1)), int(math.Ceil(b.y1))).Intersect(c.picture.Rect)
 }
 
-// drawGradient fills a rectangle from its left top to its right bottom corner.
+// drawGradient fills a rectangle from its top left to its bottom right corner.
 func (c *canvas) drawGradient(f fill) {
 	at := c.pixelBounds(f.path.bounds())
 	w, h := float64(at.Dx()), float64(at.Dy())
@@ -107,7 +107,7 @@ func (c *canvas) drawGradient(f fill) {
 	}
 }
 
-// drawText draws all glyphs of a text in one go.
+// drawText draws all glyphs of a text at once.
 func (c *canvas) drawText(t textBox) {
 	at := c.pixelBounds(t.box.inset(-1, -1))
 	c.rasterizer.Reset(at.Dx(), at.Dy())

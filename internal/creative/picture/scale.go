@@ -2,32 +2,32 @@ package picture
 
 import "math"
 
-// sizing is the measure of a picture: all lengths that do not follow the
+// sizing has the lengths of a picture that do not depend on the size of the
 // headline.
 type sizing struct {
-	// unit is the length that sizes are shares of.
+	// unit is the length that other lengths are a share of.
 	unit   float64
 	margin float64
-	// headMax and headMin bound the headline; small is the least size of other
-	// text.
+	// headMax and headMin limit the size of the headline; textMin is the
+	// smallest size of other text.
 	headMax, headMin, textMin float64
-	// labelMin is what the label with a very long word may come down to.
+	// labelMin is the smallest size of a label with a very long word.
 	labelMin             float64
 	headLines, bodyLines int
-	// smallTextFactor enlarges small text where the headline has little height.
+	// smallTextFactor enlarges small text in pictures of little height.
 	smallTextFactor float64
-	// breakWords breaks words that are too wide for the picture even at the legible
-	// size.
+	// breakWords allows breaking words that are too wide for the picture at
+	// legibleSize.
 	breakWords bool
 	// radius of the button's corners, as a share of its height.
 	radius float64
 }
 
-// legibleSize is the size in pixels at which a word is rather broken than made
-// smaller.
+// legibleSize is the size in pixels below which a word is broken instead of
+// made smaller.
 const legibleSize = 6
 
-// newScale is the measure of a picture of a size.
+// newScale returns the sizing of a picture.
 func newScale(w, h float64) sizing {
 	short, aspect := min(w, h), w/h
 	reach := 1.25
@@ -52,8 +52,8 @@ func newScale(w, h float64) sizing {
 	if aspect >= 4.5 {
 		c.headMax = c.unit * 0.135
 	}
-	// Choice: below 10.5 pixels Inter is hard to read; large pictures are shown
-	// smaller than they are, on a phone of 400 points.
+	// Choice: below 10.5 pixels Inter is hard to read. Large pictures are
+	// usually shown smaller, on a phone 400 points wide.
 	c.textMin = max(10.5, short*0.027)
 	c.labelMin = c.textMin
 	c.headMin = c.textMin * 1.15
@@ -61,12 +61,12 @@ func newScale(w, h float64) sizing {
 	return c
 }
 
-// textSizes of everything around a headline of size head.
+// textSizes are the sizes of all parts around a headline of size head.
 type textSizes struct{ head, body, label, brand, gap float64 }
 
 func (c sizing) textSizes(head float64) textSizes {
-	// A size follows the headline between a comfortable and a most size, and
-	// goes below the comfortable one only together with the headline.
+	// A size grows with the headline between a comfortable and a largest size.
+	// It is below the comfortable size only if the headline is small too.
 	follow := func(share, good, most float64) float64 {
 		least := max(c.textMin, min(c.unit*good, head*0.6))
 		return min(max(head*share*c.smallTextFactor, least), max(least, c.unit*most*c.smallTextFactor))
@@ -84,6 +84,6 @@ func (c sizing) textSizes(head float64) textSizes {
 	return s
 }
 
-// headMinLongWord is what a headline with a very long word may come down to before
-// everything shrinks.
+// headMinLongWord returns the smallest size of a headline with a very long word
+// before all parts shrink.
 func (c sizing) headMinLongWord() float64 { return c.headMin * 0.58 }

@@ -20,8 +20,8 @@ func draw300x250(t *testing.T, a Ad) *Scene {
 	return s
 }
 
-// TestMissingCharacter sees that no box is drawn for a character without a
-// glyph, in whatever part it is.
+// TestMissingCharacter checks that a character without a glyph is an error in
+// every part, and not drawn as an empty box.
 func TestMissingCharacter(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -77,7 +77,7 @@ func TestExtremeSizes(t *testing.T) {
 	}
 }
 
-// TestSeeds sees that neighbouring seeds differ and every layout is used.
+// TestSeeds checks that successive seeds differ and that every layout is used.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -128,7 +128,7 @@ func TestOmitted(t *testing.T) {
 	}
 }
 
-// TestHierarchy sees that the headline is clearly larger than the body.
+// TestHierarchy checks that the headline is clearly larger than the body.
 func TestHierarchy(t *testing.T) {
 	t.Parallel()
 	for _, size := range commonSizes {
@@ -180,7 +180,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestKerning sees that letters are set as the font's designer wants.
+// TestKerning checks that kerning and combining accents are applied.
 func TestKerning(t *testing.T) {
 	t.Parallel()
 	width := func(s string) float64 {
@@ -198,7 +198,7 @@ func TestKerning(t *testing.T) {
 	}
 }
 
-// TestPalettes holds every pair of colours that text may get to the contrast.
+// TestPalettes checks the contrast of every pair of text and background colors.
 func TestPalettes(t *testing.T) {
 	t.Parallel()
 	list := slices.Clone(defaultColors)
@@ -233,7 +233,8 @@ func TestPalettes(t *testing.T) {
 	}
 }
 
-// TestLogoContrast puts logos on grounds of their own colour.
+// TestLogoContrast checks that a logo is visible on a background of its own
+// color.
 func TestLogoContrast(t *testing.T) {
 	t.Parallel()
 	for _, c := range []rgb{white, black, {0x0b, 0x6e, 0x4f}, {0xff, 0xff, 0}} {
@@ -254,7 +255,7 @@ func TestLogoContrast(t *testing.T) {
 	}
 }
 
-// TestConcurrent draws the same ads at once; the race detector looks on.
+// TestConcurrent draws the same ads concurrently, for the race detector.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	want, err := draw300x250(t, russianAd).PNG()

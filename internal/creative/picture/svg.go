@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// SVG draws the scene as vectors. Letters are outlines, so that it looks the
-// same where the fonts are not installed; title and description carry the
-// words. It refers to nothing outside itself.
+// SVG encodes the scene as an SVG file. Letters are outlines, so that it looks
+// the same without the fonts; title and description contain the texts. It
+// refers to no other file.
 func (s *Scene) SVG() ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="t d">`+"\n", s.Width, s.Height, s.Width, s.Height)
@@ -45,7 +45,7 @@ func writeFill(out *bytes.Buffer, i int, f fill) {
 	color, clip := f.from.String(), ""
 	if f.from != f.to {
 		b := f.path.bounds()
-		// The same line as in pixels: across the box, corner to corner.
+		// The same line as in PNG: from corner to corner.
 		fmt.Fprintf(out, `<linearGradient id="g%d" gradientUnits="userSpaceOnUse" x1="%s" y1="%s" x2="%s" y2="%s"><stop stop-color="%s"/><stop offset="1" stop-color="%s"/></linearGradient>`+"\n",
 			i, formatCoordinate(b.x0), formatCoordinate(b.y0), formatCoordinate(b.x1), formatCoordinate(b.y1), f.from, f.to)
 		color = fmt.Sprintf("url(#g%d)", i)
@@ -61,7 +61,7 @@ func writeFill(out *bytes.Buffer, i int, f fill) {
 	out.WriteString("\"/>\n")
 }
 
-// writeLogo embeds the logo at twice its size, for sharp screens.
+// writeLogo embeds the logo at twice its size, for high-resolution screens.
 func (s *Scene) writeLogo(out *bytes.Buffer) error {
 	if s.logo == nil {
 		return nil
@@ -96,7 +96,7 @@ func writePath(out *bytes.Buffer, p path, size, dx, dy float64) {
 	}
 }
 
-// formatCoordinate writes a coordinate to a hundredth of a pixel.
+// formatCoordinate writes a coordinate with two decimals.
 func formatCoordinate(v float64) string {
 	b := strconv.AppendFloat(nil, v, 'f', 2, 64)
 	b = bytes.TrimRight(bytes.TrimRight(b, "0"), ".")

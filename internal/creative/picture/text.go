@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// text is measured and not yet placed: its lengths are in em, so that trying
-// another size is a multiplication.
+// text is measured and not yet placed. Its lengths are in em, so that another
+// size needs only a multiplication.
 type text struct {
 	words []word
 	space float64
-	// lineHeight is the distance of base lines. above and below are what the glyphs
-	// need over and under one.
+	// lineHeight is the distance between base lines. ascent and descent are the
+	// largest heights of the glyphs above and below one.
 	lineHeight, ascent, descent float64
 }
 
-// measureText measures a text. Line breaks and other spaces count as one space,
-// characters that show nothing are left out.
+// measureText measures a text. Line breaks and other spaces count as one space;
+// invisible characters are omitted.
 func measureText(face *typeface, s string, tracking, lead float64) (text, error) {
 	t := text{ascent: capHeight, descent: 0.02}
 	space, err := face.shape(" ", 0)
@@ -39,16 +39,16 @@ func measureText(face *typeface, s string, tracking, lead float64) (text, error)
 	return t, nil
 }
 
-// noText is the text that a zone does not have.
+// noText is the value of a text that is absent.
 var noText text
 
 func (t text) empty() bool { return len(t.words) == 0 }
 
-// attachedSigns are signs that stay with the word before them: French puts a space
-// there.
+// attachedSigns stay on the line of the word before them: French puts a space
+// between the two.
 const attachedSigns = "!?:;»%€$£"
 
-// splitWords cuts a text into the words between which a line may end.
+// splitWords splits a text at the positions where a line may end.
 func splitWords(s string) []string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -75,13 +75,14 @@ func splitWords(s string) []string {
 	return words
 }
 
-// line is a run of words, in em.
+// line is a sequence of words, in em.
 type line struct {
 	words []word
 	width float64
 }
 
-// lineCount is the least number of lines, or 0 if a word is wider than a line.
+// lineCount returns the smallest number of lines, 0 if a word is wider than a
+// line.
 func (t text) lineCount(width float64) int {
 	n, at := 0, math.Inf(1)
 	for _, w := range t.words {
@@ -97,7 +98,7 @@ func (t text) lineCount(width float64) int {
 	return n
 }
 
-// width of the text on one line.
+// width returns the width of the text on one line.
 func (t text) width() float64 {
 	w := -t.space
 	for _, part := range t.words {
@@ -106,7 +107,7 @@ func (t text) width() float64 {
 	return w
 }
 
-// widestWord is the width of the widest word.
+// widestWord returns the width of the widest word.
 func (t text) widestWord() float64 {
 	var widest float64
 	for _, w := range t.words {
@@ -115,9 +116,9 @@ func (t text) widestWord() float64 {
 	return widest
 }
 
-// breakLines breaks the text into the least number of lines, so that it looks well:
-// even lines, no lone word at the end, breaks rather after a comma than after
-// an article. It must fit.
+// breakLines breaks the text into the smallest number of lines and minimizes
+// the sum of their costs: even lines, no single word on the last line, breaks
+// after a comma and not after an article. The text must fit.
 func (t text) breakLines(width float64, even bool) []line {
 	n, k := len(t.words), t.lineCount(width)
 	if k == 0 {
@@ -131,7 +132,7 @@ func (t text) breakLines(width float64, even bool) []line {
 	if even {
 		target = min(width, (from[n]-t.space)/float64(k)*1.04)
 	}
-	// cost[j][i] is the least cost of the first i words on j lines.
+	// cost[j][i] is the smallest cost of the first i words on j lines.
 	cost, start := make([][]float64, k+1), make([][]int, k+1)
 	for j := range cost {
 		cost[j], start[j] = make([]float64, n+1), make([]int, n+1)
@@ -162,7 +163,7 @@ func (t text) breakLines(width float64, even bool) []line {
 	return lines
 }
 
-// lineCost of a line with the words from h up to i.
+// lineCost returns the cost of a line with the words from h to i.
 func (t text) lineCost(h, i int, w, target float64, even bool) float64 {
 	gap := (target - w) / target
 	if i == len(t.words) {
@@ -185,8 +186,8 @@ func (t text) lineCost(h, i int, w, target float64, even bool) float64 {
 	return bad
 }
 
-// breakWords breaks words that are wider than a line where the line is full. A piece
-// fills its line so far that the next one cannot follow on it.
+// breakWords breaks words that are wider than a line. Each piece fills its
+// line, so that the next piece starts a new one.
 func (t text) breakWords(width float64) text {
 	var words []word
 	for _, w := range t.words {
@@ -209,7 +210,7 @@ func (t text) breakWords(width float64) text {
 	return t
 }
 
-// glyphsWithin is how many glyphs of the word go on a line, at least one.
+// glyphsWithin returns how many glyphs of the word fit on a line, at least one.
 func (w word) glyphsWithin(width float64) int {
 	n := 0
 	for i := 1; i < len(w.glyphs); i++ {
