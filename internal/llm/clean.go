@@ -12,11 +12,11 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// plainText makes plain text of what a model wrote: no markup, no control and no
-// direction characters, nothing invisible. Lines are kept where a field has
-// some.
+// plainText converts model output to plain text: no markup, no control or
+// direction characters, no invisible ones. Line breaks are kept only in fields
+// that allow them.
 func plainText(s string, lines bool) string {
-	// Taking one thing out can bring another about, as in <\x00b> or &lt;b>.
+	// Removing one part can create another, as in <\x00b> or &lt;b>.
 	for {
 		next := stripTags(strings.Map(dropInvisible, s))
 		if next == s {
@@ -45,8 +45,8 @@ func plainText(s string, lines bool) string {
 	return b.String()
 }
 
-// dropInvisible drops, for strings.Map, the characters that steer how a text is shown
-// or carry what no reader sees. The joiners stay: emoji and several scripts
+// dropInvisible, for strings.Map, drops characters that change the direction of
+// text or are invisible. It keeps joiners, because emoji and several scripts
 // need them.
 func dropInvisible(r rune) rune {
 	switch {
@@ -58,10 +58,10 @@ func dropInvisible(r rune) rune {
 	return r
 }
 
-// hiddenElements are elements whose text is not for readers.
+// hiddenElements are elements whose text is not shown to readers.
 var hiddenElements = []string{"script", "style", "iframe", "title", "textarea", "noscript"}
 
-// stripTags removes markup and decodes entities. A lone < or & is text.
+// stripTags removes markup and decodes entities. A single < or & is text.
 func stripTags(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s
@@ -78,23 +78,23 @@ func stripTags(s string) string {
 		case kind == html.TextToken && skip == "":
 			b.WriteString(t.Data)
 		case kind == html.StartTagToken || kind == html.EndTagToken || kind == html.SelfClosingTagToken:
-			b.WriteByte(' ') // <br> parts words
+			b.WriteByte(' ') // <br> separates words
 		}
 	}
 	return b.String()
 }
 
 var (
-	// addressPattern finds what a mail client or a platform would make a link of.
+	// addressPattern matches what mail clients and platforms turn into a link.
 	addressPattern = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://[^\s]+|(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+[\pL]{2,}`)
-	// schemePattern finds links that have no host.
+	// schemePattern matches links without a host.
 	schemePattern = regexp.MustCompile(`(?i)\b(?:javascript|data|vbscript|file|mailto|tel|sms):\S`)
-	// sentencePattern ends where a new one can begin.
+	// sentencePattern matches the end of a sentence.
 	sentencePattern = regexp.MustCompile(`[.!?…。！？]+["'”’)]*\s+|\n+`)
 )
 
-// hasForeignAddress reports whether a text has an address of any other domain than the
-// own ones.
+// hasForeignAddress reports whether a text contains an address of another
+// domain than the own ones.
 func hasForeignAddress(s string, own []string) bool {
 	if schemePattern.MatchString(s) {
 		return true
@@ -118,7 +118,8 @@ func hasForeignAddress(s string, own []string) bool {
 	return false
 }
 
-// isRegisteredDomain tells domains from other words with dots in them.
+// isRegisteredDomain reports whether a host is a domain and not another word
+// with dots.
 func isRegisteredDomain(host string) bool {
 	host, err := idna.ToASCII(strings.ToLower(host))
 	if err != nil {
@@ -129,7 +130,7 @@ func isRegisteredDomain(host string) bool {
 	return known || top
 }
 
-// dropForeignSentences drops the sentences that have a foreign address.
+// dropForeignSentences drops the sentences that contain a foreign address.
 func dropForeignSentences(s string, own []string) string {
 	if !hasForeignAddress(s, own) {
 		return s
@@ -145,7 +146,7 @@ func dropForeignSentences(s string, own []string) string {
 		}
 		rest = rest[end:]
 	}
-	// Two harmless halves can make an address where they meet.
+	// Two harmless parts can form an address when they are joined.
 	if result := strings.TrimSpace(kept.String()); !hasForeignAddress(result, own) {
 		return result
 	}

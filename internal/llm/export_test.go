@@ -2,7 +2,7 @@ package llm
 
 import "fanfare/internal/creative"
 
-// What the tests look at from inside.
+// Internals for tests.
 var (
 	PlainText            = plainText
 	DropForeignSentences = dropForeignSentences
@@ -15,11 +15,11 @@ var (
 // MaxPixels is the largest picture that is decoded.
 const MaxPixels = maxPixels
 
-// OccupyScalingSlot takes the place of pictures that are scaled.
+// OccupyScalingSlot blocks the scaling of pictures until release is called.
 func OccupyScalingSlot() (release func()) {
 	scalingSlot <- struct{}{}
 	return func() { <-scalingSlot }
 }
 
-// RequestFor is the request that a brief becomes.
+// RequestFor returns the request for a brief.
 func RequestFor(b *creative.Brief) Request { return briefRequest(b) }

@@ -1,8 +1,7 @@
-// Package llm turns a chat model into a provider of creatives. It asks,
-// reads what comes back with suspicion, has it fitted to the channels' limits
-// and counts what it cost. It knows no platform: those implement Chat and
-// Painter. What it returns is plain text and still goes through the service's
-// own checks.
+// Package llm makes a chat model a provider of creatives. It sends the request,
+// validates the answer, has texts shortened to the limits of the channels and
+// counts the cost. It does not know any vendor: their packages implement Chat
+// and Painter. Its result is plain text that the service still checks.
 package llm
 
 import (
@@ -17,84 +16,88 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-// Chat is a language model behind some platform. Complete sends one request
-// and does not repeat it. Where tokens were spent the answer says so, with an
-// error too. Besides the errors below it returns those of package outbound.
+// Chat is the language model of a vendor. Complete sends one request and does
+// not retry it. The answer has the spent tokens, also if there is an error.
+// Besides the errors below it returns those of package outbound.
 type Chat interface {
 	Complete(ctx context.Context, r Request) (Answer, error)
 }
 
-// Painter is a model that draws. The picture may have another size than was
-// asked for, as near to its shape as the model can do.
+// Painter is a model that draws pictures. The picture can have another size
+// than requested, with the nearest aspect ratio that the model supports.
 type Painter interface {
 	Draw(ctx context.Context, prompt string, width, height int) (Image, error)
 }
 
 var (
-	// ErrFormat says that the model cannot be held to the asked format.
+	// ErrFormat is returned if the server does not support the requested
+	// format.
 	ErrFormat = errors.New("the model does not take this answer format")
-	// ErrRefused says that the model or a filter before it refused to answer.
+	// ErrRefused is returned if the model or a content filter refused to
+	// answer.
 	ErrRefused = errors.New("the model refused")
-	// ErrTruncated says that the answer ran into the limit of its length.
+	// ErrTruncated is returned if the answer reached its length limit.
 	ErrTruncated = errors.New("the answer was cut off")
 )
 
-// Format is how strictly a model is held to the schema. Servers that speak the
-// same language differ in what they take, so one falls back to the next.
+// Format is how strictly a server enforces the schema. Servers with the same
+// API differ in what they support, so Writer falls back to the next format.
 type Format int32
 
-// The formats, from the strictest.
+// The formats, the strictest first.
 const (
-	// FormatSchema has the server enforce the schema.
+	// FormatSchema makes the server enforce the schema.
 	FormatSchema Format = iota
-	// FormatJSON has the server enforce JSON of any kind.
+	// FormatJSON makes the server enforce JSON of any shape.
 	FormatJSON
 	// FormatText enforces nothing.
 	FormatText
 )
 
-// Request is one question to a chat model.
+// Request is one request to a chat model.
 type Request struct {
 	System, User string
-	// Schema is the JSON Schema of the answer. Every object in it lists all of
-	// its members as required and allows no others, which is what the
-	// strictest platform wants.
+	// Schema is the JSON Schema of the answer. Every object in it lists all its
+	// members as required and allows no others, as the strictest vendor
+	// requires.
 	Schema    map[string]any
 	Format    Format
 	MaxTokens int
-	// Seed is for platforms that have such a thing; 0 is none.
+	// Seed is for vendors that support one; 0 is none.
 	Seed int64
 }
 
-// Answer is what a chat model said.
+// Answer is the answer of a chat model.
 type Answer struct {
 	Text                      string
 	InputTokens, OutputTokens int64
-	// Model is the model as the platform names it.
+	// Model is the vendor's name of the model.
 	Model string
 }
 
-// Image is a picture in a format that the image package knows.
+// Image is a picture in a format that the image package can decode.
 type Image struct {
 	Bytes                     []byte
 	InputTokens, OutputTokens int64
 	Model                     string
 }
 
-// Shortener rewrites a text so that it fits a limit, without cutting words. It
-// reports whether it could.
+// Shortener rewrites a text to fit a limit without cutting words. It reports
+// whether it succeeded.
 type Shortener func(text string, l policy.Limit) (string, bool)
 
-// Options make a Writer.
+// Options are the settings of a Writer.
 type Options struct {
-	// Model and ImageModel are the names that were asked for.
+	// Model and ImageModel are the requested model names.
 	Model, ImageModel string
-	// Price replaces what the price table says; nil for that.
+	// Price overrides the price table; nil uses the table.
 	Price *Price
-	// Shorten may be nil; texts that the model leaves too long then stay so.
+	// Shorten may be nil; then texts that the model leaves too long stay too
+	// long.
 	Shorten Shortener
 	Now     func() time.Time
-	// Jitter picks a wait up to the given one, at random if it is nil.
+	// Jitter returns a random wait of at most the given one; nil uses a
+	// default.
 	Jitter func(most time.Duration) time.Duration
 }
 
@@ -103,14 +106,14 @@ type Writer struct {
 	chat    Chat
 	painter Painter
 	options Options
-	// format is the strictest one that the server has not refused yet.
+	// format is the strictest format that the server has not refused.
 	format atomic.Int32
 }
 
-// workTimeout is how long one piece of work may take, repeats included.
+// workTimeout limits one generation, including retries.
 const workTimeout = 120 * time.Second
 
-// New makes a writer. The painter may be nil.
+// New returns a writer. The painter may be nil.
 func New(chat Chat, painter Painter, o Options) *Writer {
 	if o.Jitter == nil {
 		o.Jitter = func(most time.Duration) time.Duration { return rand.N(most + 1) }
@@ -121,9 +124,8 @@ func New(chat Chat, painter Painter, o Options) *Writer {
 	return &Writer{chat: chat, painter: painter, options: o}
 }
 
-// Write asks for the copy of all variants at once. With an error, the result
-// holds nothing but the usage: refused and unreadable answers are paid for as
-// well.
+// Write requests the copy of all variants at once. On an error the result has
+// only the usage, because refused and invalid answers cost money too.
 func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, workTimeout)
 	defer cancel()
@@ -148,7 +150,8 @@ func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result
 	return r, nil
 }
 
-// completeInFormat completes a request in the strictest format that the server takes.
+// completeInFormat sends a request in the strictest format that the server
+// supports.
 func (w *Writer) completeInFormat(ctx context.Context, r Request, u *creative.Usage) (Answer, error) {
 	for {
 		format := w.format.Load()
@@ -165,8 +168,8 @@ func (w *Writer) completeInFormat(ctx context.Context, r Request, u *creative.Us
 	}
 }
 
-// Paint has one picture drawn and brings it to the asked shape. It makes no
-// vector graphics.
+// Paint has the model draw one picture and crops it to the shape. It does not
+// support vector graphics.
 func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
 	var u creative.Usage
 	if w.painter == nil || format != "png" {

@@ -21,11 +21,10 @@ import (
 	"fanfare/internal/outbound"
 )
 
-// scriptedAnswer is one answer of a model.
+// scriptedAnswer is one answer of a scripted chat model.
 type scriptedAnswer = func(context.Context, llm.Request) (llm.Answer, error)
 
-// scriptedChat is a chat model that plays prepared turns. After the last one it
-// repeats it.
+// scriptedChat is a chat model with prepared answers. It repeats the last one.
 type scriptedChat struct {
 	answers  []scriptedAnswer
 	requests []llm.Request
@@ -57,15 +56,15 @@ func statusError(code int, header ...string) error {
 
 func now() time.Time { return time.Now() }
 
-// maxJitter is the most jitter there can be.
+// maxJitter returns the longest wait.
 func maxJitter(most time.Duration) time.Duration { return most }
 
 func newWriter(s *scriptedChat) *llm.Writer {
 	return llm.New(s, nil, llm.Options{Model: "copy", Now: now, Jitter: maxJitter})
 }
 
-// pushReply is an answer for the push channel, which takes one headline of 65 and
-// one text of 178 characters.
+// pushReply returns an answer for the push channel, which allows one headline
+// of 65 and one text of 178 characters.
 func pushReply(pairs ...string) string {
 	var variants []any
 	for i := 0; i < len(pairs); i += 2 {
@@ -92,7 +91,7 @@ func failureCode(err error) string {
 	return ""
 }
 
-// TestRetryWaits plays failures and looks at how long the writer waits in between.
+// TestRetryWaits checks how long the writer waits after each failure.
 func TestRetryWaits(t *testing.T) {
 	t.Parallel()
 	good := answerText(pushReply("Shoes", "Buy them."))
@@ -141,7 +140,7 @@ func TestRetryWaits(t *testing.T) {
 	}
 }
 
-// TestWorkTimeout has a model that never answers, and one that asks to come back
+// TestWorkTimeout has a model that never answers, and one that requests retries
 // until the time is over.
 func TestWorkTimeout(t *testing.T) {
 	t.Parallel()
@@ -206,7 +205,7 @@ func TestCost(t *testing.T) {
 		turns []scriptedAnswer
 		want  *int64
 	}{
-		// 1,000 tokens at 0.25 and 100 at 2 dollars a million.
+		// 1,000 tokens at 0.25 and 100 at 2 dollars per million.
 		{"listed", "", nil, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(450)},
 		{"after a failure", "", nil, []scriptedAnswer{answerError(llm.ErrFormat), answerText(pushReply("a", "b"))}, price(450)},
 		{"own", "", &llm.Price{InputMicros: 1, OutputMicros: 10_000_000}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(1001)},
@@ -301,7 +300,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// TestListsDropOverlongItems drops what is too long from a list that can do without.
+// TestListsDropOverlongItems checks that an overlong text is dropped from a
+// list with enough others.
 func TestListsDropOverlongItems(t *testing.T) {
 	t.Parallel()
 	answer := `{"language":"xx invalid","variants":[{"angle":"a","call_to_action":"` + strings.Repeat("x", 26) + `","extra":1,"copy":{"search":{
@@ -358,7 +358,7 @@ func TestRepeatedInstructions(t *testing.T) {
 	}
 }
 
-// TestRandomRepliesKeepLimits has a model answer anything at all.
+// TestRandomRepliesKeepLimits checks the limits for random answers.
 func TestRandomRepliesKeepLimits(t *testing.T) {
 	t.Parallel()
 	var channels []string

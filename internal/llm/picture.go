@@ -5,24 +5,24 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // models answer either
+	_ "image/jpeg" // models return JPEG or PNG
 	"image/png"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // some only this
+	_ "golang.org/x/image/webp" // some models return only WebP
 )
 
-// maxPixels is the most that is decoded: a square of 4K, the largest picture
-// that a model draws. With 16 bits per channel it takes 272 MiB to scale it to
-// 1080 by 1920.
+// maxPixels is the largest picture that is decoded: a square of 4K, the largest
+// that a model draws. With 16 bits per channel, scaling it to 1080 by 1920
+// takes 272 MiB.
 const maxPixels = 4096 * 4096
 
-// scalingSlot has one place, because up to 64 jobs run at once and their pictures
-// must fit in the memory of one process.
+// scalingSlot limits scaling to one picture at a time, because up to 64 jobs
+// run at once and their pictures must fit in memory.
 var scalingSlot = make(chan struct{}, 1)
 
-// fitPicture cuts the middle of a picture to a shape and scales it to the size.
-// It works on one picture at a time and waits for its turn until ctx ends.
+// fitPicture crops a picture to the center of the requested shape and scales
+// it. It handles one picture at a time and waits until ctx ends.
 func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
@@ -50,7 +50,8 @@ func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// centerCrop is the largest part of r, in its centre, with the shape of a size.
+// centerCrop returns the largest centered part of r with the aspect ratio of a
+// size.
 func centerCrop(r image.Rectangle, width, height int) image.Rectangle {
 	w, h := r.Dx(), r.Dy()
 	if w*height > h*width {

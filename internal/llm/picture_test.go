@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/llm"
 )
 
-// pngWithSize is a PNG that says how large it is, and has no pixels.
+// pngWithSize returns a PNG header with a size and no pixels.
 func pngWithSize(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -30,8 +30,8 @@ func pngWithSize(t *testing.T, width, height uint32) []byte {
 	return p
 }
 
-// TestPictureMemoryLimits refuses a picture that is too large before it is
-// decoded, and works on one picture at a time.
+// TestPictureMemoryLimits checks that a picture that is too large is refused
+// before it is decoded, and that pictures are scaled one at a time.
 func TestPictureMemoryLimits(t *testing.T) {
 	const side = 4096
 	if side*side != llm.MaxPixels {

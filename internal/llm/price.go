@@ -7,21 +7,21 @@ import (
 	"fanfare/internal/creative"
 )
 
-// Price is what a model costs, in millionths of a US dollar.
+// Price is the price of a model in millionths of a US dollar.
 type Price struct {
-	// InputMicros and OutputMicros are for a million tokens.
+	// InputMicros and OutputMicros are per million tokens.
 	InputMicros  int64 `json:"input_micros"`
 	OutputMicros int64 `json:"output_micros"`
-	// ImageMicros is for one picture, where a platform charges by the picture.
+	// ImageMicros is per picture, for vendors that charge by picture.
 	ImageMicros int64 `json:"image_micros"`
 }
 
 // ListedPrice is a row of the price table.
 type ListedPrice struct {
-	// Model is a name without its date or version.
+	// Model is a name without a date or version.
 	Model string
 	Price
-	// Source is where the price comes from, Checked the day it was read.
+	// Source is the page of the price, Checked the day it was read.
 	Source, Checked string
 }
 
@@ -30,13 +30,13 @@ const (
 	checked   = "2026-11-15"
 )
 
-// pricePerMillion makes a price of dollars for a million tokens.
+// pricePerMillion returns a price from US dollars per million tokens.
 func pricePerMillion(input, output float64) Price {
 	return Price{InputMicros: int64(input * 1e6), OutputMicros: int64(output * 1e6)}
 }
 
-// Prices is the table. A model that is not in it has no known price. List
-// prices change often: workspaces can set their own.
+// Prices is the price table. A model that is not listed has no known price.
+// List prices change often, so workspaces can set their own.
 var Prices = []ListedPrice{
 	{"gpt-5.5", pricePerMillion(5, 30), llmPrices, checked},
 	{"gpt-5.5-pro", pricePerMillion(30, 180), llmPrices, checked},
@@ -83,12 +83,12 @@ var Prices = []ListedPrice{
 	{"gemini-2.5-flash-lite", pricePerMillion(0.1, 0.4), llmPrices, checked},
 }
 
-// versionSuffix is what may follow a listed name: a date, a build number of three
-// digits or more, or latest. Anything else, as in gpt-5-pro or claude-opus-5-5,
-// makes another model with another price.
+// versionSuffix matches what may follow a listed name: a date, a build number
+// of at least three digits, or latest. Any other suffix, as in gpt-5-pro or
+// claude-opus-5-5, is another model with another price.
 var versionSuffix = regexp.MustCompile(`^([-@]\d{3}[\d-]*|-latest)?$`)
 
-// PriceOf finds the price of a model by the name that its platform uses.
+// PriceOf returns the price of a model by the vendor's name.
 func PriceOf(model string) (Price, bool) {
 	for _, l := range Prices {
 		rest, ok := strings.CutPrefix(strings.TrimPrefix(model, "models/"), l.Model)
@@ -99,8 +99,8 @@ func PriceOf(model string) (Price, bool) {
 	return Price{}, false
 }
 
-// callUsage is one call. The platform's own name of the model is the better one:
-// what was asked for may be an alias or the name of a deployment.
+// callUsage returns the usage of one call. It prefers the model name in the
+// answer, because the requested name can be an alias or a deployment.
 func (w *Writer) callUsage(answered, asked string, input, output, images int64) creative.Usage {
 	u := creative.Usage{InputTokens: input, OutputTokens: output, Images: images, Calls: 1}
 	price, known := PriceOf(answered)
@@ -110,7 +110,8 @@ func (w *Writer) callUsage(answered, asked string, input, output, images int64) 
 	if w.options.Price != nil {
 		price, known = *w.options.Price, true
 	}
-	// A call that consumed nothing costs nothing, whatever the price.
+	// A call without tokens and pictures is free, even if the model has a
+	// price.
 	if known || input+output+images == 0 {
 		const million = 1_000_000
 		cost := (input*price.InputMicros+output*price.OutputMicros+million-1)/million + images*price.ImageMicros

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/llm"
 )
 
-// TestPromptInjection has briefs try to get out of their block.
+// TestPromptInjection checks that a brief cannot leave its data block.
 func TestPromptInjection(t *testing.T) {
 	t.Parallel()
 	plain := llm.RequestFor(&creative.Brief{Channels: []string{"search"}, Variants: 2})
@@ -65,8 +65,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestSchema compiles the schema of every channel, and sees that it is strict
-// and bears no length.
+// TestSchema checks that the schema of every channel compiles, is strict and
+// has no lengths.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	var channels []string

@@ -14,19 +14,18 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-// errUnreadable says that there is no JSON document of the asked kind in an
-// answer.
+// errUnreadable is returned if an answer has no JSON object of the expected
+// shape.
 var errUnreadable = errors.New("the answer is not the asked JSON")
 
-// maxActionLength is how long the words on a button may be.
+// maxActionLength is the longest label of a button, in characters.
 const maxActionLength = 25
 
-// reply is the answer to a brief. A variant is read on its own, so that a bad
-// one does not take the others with it.
+// reply is the answer to a brief. Variants are parsed separately, so that an
+// invalid one does not affect the others.
 //
-// Choice: members that were not asked for are ignored rather than refused.
-// Nothing of them goes anywhere, and models without an enforced schema like to
-// add a word of explanation.
+// Choice: unknown members are ignored, because models without an enforced
+// schema often add an explanation.
 type reply struct {
 	Language string           `json:"language"`
 	Variants []jsontext.Value `json:"variants"`
@@ -38,11 +37,11 @@ type variant struct {
 	Copy         map[string]policy.Copy `json:"copy"`
 }
 
-// draft is a variant on its way, with its number for reports.
+// draft is a variant that is being processed, with its number for messages.
 type draft struct {
 	number int
 	creative.Draft
-	// problem is why it cannot be used.
+	// problem is why the variant cannot be used, empty if it can.
 	problem string
 }
 
@@ -52,10 +51,10 @@ type parsedReply struct {
 	drafts   []*draft
 }
 
-// decodeFirstObject finds the first JSON object in a text, which may have a fence or
-// words around it, and reads it into v.
+// decodeFirstObject decodes the first JSON object in a text into v. The text
+// may have a code fence or words around the object.
 func decodeFirstObject(text string, v any) error {
-	// Some tries, because words before the document may have braces as well.
+	// Several attempts, because words before the object can contain braces.
 	for range 5 {
 		start := strings.IndexByte(text, '{')
 		if start < 0 {
@@ -74,8 +73,8 @@ func decodeFirstObject(text string, v any) error {
 	return errUnreadable
 }
 
-// readReply takes an answer apart. Variants that cannot be used are in it with their
-// fault; more than were asked for are not.
+// readReply parses an answer. It keeps unusable variants with their problem and
+// ignores surplus ones.
 func readReply(text string, b *creative.Brief) (*parsedReply, error) {
 	var r reply
 	if err := decodeFirstObject(text, &r); err != nil {
@@ -107,7 +106,7 @@ func replyLanguage(asked, answered string) string {
 	return asked
 }
 
-// copyFields copies the asked fields of a variant as plain text.
+// copyFields copies the requested fields of a variant as plain text.
 func (d *draft) copyFields(v variant, b *creative.Brief) {
 	d.Angle = truncate(dropForeignSentences(plainText(v.Angle, false), allowedDomains(b)), 80)
 	d.CallToAction = b.CallToAction
@@ -124,7 +123,7 @@ func (d *draft) copyFields(v variant, b *creative.Brief) {
 	}
 }
 
-// usableTexts are the usable items of one field.
+// usableTexts returns the usable items of one field.
 func (d *draft) usableTexts(l policy.Limit, from []string, b *creative.Brief) []string {
 	if l.Field == "business_name" {
 		if b.Brand.Name == "" || l.Length(b.Brand.Name) > l.Hard {
@@ -149,10 +148,12 @@ func (d *draft) usableTexts(l policy.Limit, from []string, b *creative.Brief) []
 	return list
 }
 
-// systemPromptLines are the lines of ours, as they look in a cleaned text.
+// systemPromptLines are the lines of the system prompt in the form of a cleaned
+// text.
 var systemPromptLines = strings.Split(plainText(systemPrompt, true), "\n")
 
-// repeatsInstructions reports whether a text has a line of our instructions in it.
+// repeatsInstructions reports whether a text contains a line of the system
+// prompt.
 func repeatsInstructions(text string) bool {
 	return slices.ContainsFunc(systemPromptLines, func(line string) bool { return strings.Contains(text, line) })
 }
@@ -162,8 +163,8 @@ func truncate(s string, most int) string {
 	return strings.TrimSpace(string(r[:min(len(r), most)]))
 }
 
-// dropUnusable drops what still breaks a limit: items of a list that can spare them,
-// else the variant. It says why, one entry for each missing variant.
+// dropUnusable drops what still exceeds a limit: items of a list with enough
+// others, else the whole variant. dropped has one reason per missing variant.
 func (w *parsedReply) dropUnusable() (drafts []creative.Draft, dropped []string) {
 	for _, d := range w.drafts {
 		for _, channel := range w.channels {

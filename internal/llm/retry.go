@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// maxRetries is how often a call is repeated.
+	// maxRetries is how often a call is retried.
 	maxRetries     = 2
 	firstRetryWait = time.Second
 	maxRetryWait   = 20 * time.Second
-	// maxRetryAfter is how long a server may ask us to wait.
+	// maxRetryAfter is the longest wait that a server may request.
 	maxRetryAfter = 30 * time.Second
 )
 
-// retryCall makes a call until it succeeds, fails for good or was repeated often
-// enough, and adds up what all of them used.
+// retryCall repeats a call until it succeeds, fails permanently or reaches
+// maxRetries. It adds the usage of all attempts to u.
 func retryCall[T any](ctx context.Context, w *Writer, u *creative.Usage, call func(context.Context) (T, creative.Usage, error)) (T, error) {
 	for attempt := 0; ; attempt++ {
 		result, used, err := call(ctx)
@@ -43,8 +43,8 @@ func retryCall[T any](ctx context.Context, w *Writer, u *creative.Usage, call fu
 	}
 }
 
-// isTransient tells whether an error may be gone the next time: throttling, faults
-// of the server, and everything between it and us.
+// isTransient reports whether a retry can succeed: throttling, server errors
+// and network errors.
 func isTransient(err error) bool {
 	for _, lasting := range []error{ErrFormat, ErrRefused, ErrTruncated, outbound.ErrForbidden, outbound.ErrMalformed, outbound.ErrTooLong} {
 		if errors.Is(err, lasting) {
@@ -56,17 +56,18 @@ func isTransient(err error) bool {
 	case !ok:
 		return true
 	case status.Status == http.StatusTooManyRequests:
-		// An empty account answers 429 as well, and goes on doing so.
+		// An account without credit also returns 429, but a retry does not
+		// help.
 		return !bytes.Contains(status.Body, []byte("insufficient_quota"))
 	}
 	return status.Status == http.StatusRequestTimeout || status.Status >= 500
 }
 
-// retryWait is how long to pause after an attempt: what the server says, else a
-// random part of a time that doubles.
+// retryWait returns how long to wait after an attempt: the time that the server
+// requests, else a random part of a time that doubles.
 //
-// Choice: a server that wants more than 30 seconds is not asked again at all.
-// To come back before the time it named would only be counted against us.
+// Choice: if the server requests more than 30 seconds, there is no retry,
+// because an early retry would count against the rate limit.
 func (w *Writer) retryWait(err error, attempt int) (time.Duration, bool) {
 	if status, ok := errors.AsType[*outbound.StatusError](err); ok {
 		if hint, ok := w.parseRetryAfter(status.Header.Get("Retry-After")); ok {
@@ -76,7 +77,7 @@ func (w *Writer) retryWait(err error, attempt int) (time.Duration, bool) {
 	return w.options.Jitter(min(firstRetryWait<<attempt, maxRetryWait)), true
 }
 
-// parseRetryAfter reads a Retry-After header: seconds or a date.
+// parseRetryAfter parses a Retry-After header: seconds or a date.
 func (w *Writer) parseRetryAfter(header string) (time.Duration, bool) {
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds >= 0 && seconds < 1e9 {
 		return time.Duration(seconds * float64(time.Second)), true
@@ -87,7 +88,7 @@ func (w *Writer) parseRetryAfter(header string) (time.Duration, bool) {
 	return 0, false
 }
 
-// sleep waits and reports whether there is still time left.
+// sleep waits. It returns false if ctx ends first.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -99,8 +100,8 @@ func sleep(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// callFailure says in the caller's words what went wrong. A canceled context is no
-// failure of the provider and stays what it is.
+// callFailure converts an error to a failure for the caller. A canceled context
+// is not a failure of the provider and stays unchanged.
 func callFailure(ctx context.Context, err error) error {
 	status, answered := errors.AsType[*outbound.StatusError](err)
 	fail := func(code string, retryable bool, format string, args ...any) error {
@@ -143,8 +144,8 @@ func isTimeout(err error) bool {
 	return ok && slow.Timeout()
 }
 
-// vendorMessage is what a platform says about a refusal, as a plain and short text;
-// all of them say it in the same place.
+// vendorMessage returns the error message of a vendor as short plain text. All
+// vendors have it in the same member.
 func vendorMessage(body []byte) string {
 	var said struct {
 		Error struct {
@@ -161,9 +162,9 @@ func vendorMessage(body []byte) string {
 	return " (" + strings.TrimSpace(string(text[:min(len(text), 200)])) + ")"
 }
 
-// ClassifyRefusal finds out what a platform refused a request for: ErrRefused where it
-// names one of the codes for content, ErrFormat where it names a member that
-// only the answer format has.
+// ClassifyRefusal wraps the error of a refused request: in ErrRefused if the
+// body has a content code, in ErrFormat if it names a parameter of the answer
+// format.
 func ClassifyRefusal(err error, content, format []string) error {
 	status, ok := errors.AsType[*outbound.StatusError](err)
 	if !ok || status.Status != http.StatusBadRequest && status.Status != http.StatusUnprocessableEntity {

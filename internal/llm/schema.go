@@ -8,17 +8,18 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-// writtenFields are the fields of a channel that a model writes. The business name is
-// a fact and comes from the brand.
+// writtenFields returns the fields of a channel that a model writes. The
+// business name comes from the brand.
 func writtenFields(channel string) []policy.Limit {
 	return slices.DeleteFunc(policy.LimitsOf(channel), func(l policy.Limit) bool { return l.Field == "business_name" })
 }
 
-// listFields are the fields that hold several texts, even where a channel takes one.
+// listFields are the fields with several texts, even if a channel allows only
+// one.
 var listFields = []string{"headlines", "descriptions", "paths"}
 
-// strictObject is a schema in the form that the strictest platform takes: every
-// member required, no others.
+// strictObject returns an object schema in the form that the strictest vendor
+// accepts: every member required, no others.
 func strictObject(members map[string]any) map[string]any {
 	required := make([]string, 0, len(members))
 	for name := range members {
@@ -32,8 +33,9 @@ func textSchema(description string) map[string]any {
 	return map[string]any{"type": "string", "description": description}
 }
 
-// briefSchema is the answer to a brief. Lengths are in it as words only: servers
-// ignore, refuse or miscount maxLength, so that they are checked afterwards.
+// briefSchema returns the schema of the answer to a brief. Lengths are only in
+// the descriptions, because servers ignore, reject or miscount maxLength; they
+// are checked afterwards.
 func briefSchema(b *creative.Brief) map[string]any {
 	channels := map[string]any{}
 	for _, channel := range b.Channels {
@@ -61,7 +63,8 @@ func briefSchema(b *creative.Brief) map[string]any {
 	})
 }
 
-// shortenSchema is the answer to a request for shorter texts.
+// shortenSchema returns the schema of the answer to a request for shorter
+// texts.
 func shortenSchema() map[string]any {
 	return strictObject(map[string]any{"texts": map[string]any{
 		"type":  "array",

@@ -7,7 +7,7 @@ import (
 	"fanfare/internal/creative/policy"
 )
 
-// overlongText is a text that breaks its limit, and where it stands.
+// overlongText is a text that exceeds its limit, and its position.
 type overlongText struct {
 	draft   *draft
 	limit   policy.Limit
@@ -16,7 +16,7 @@ type overlongText struct {
 	text    string
 }
 
-// overlongTexts lists the texts of usable variants that break their limits.
+// overlongTexts returns the texts of usable variants that exceed their limits.
 func overlongTexts(b *creative.Brief, drafts []*draft) []overlongText {
 	var list []overlongText
 	for _, d := range drafts {
@@ -45,10 +45,9 @@ func (l overlongText) setText(text string) {
 	l.draft.ByChannel[l.channel] = c
 }
 
-// shortenTexts has the model shorten the texts that are too long, once and all of
-// them together, and then whoever was plugged in. What is too long after that
-// stays so. A model that cannot be asked is no reason to lose what it wrote
-// before.
+// shortenTexts shortens texts that are too long: first the model does so, in
+// one request, then the Shortener of the options. Texts that are still too long
+// stay unchanged. If the request fails, the variants are kept.
 func (w *Writer) shortenTexts(ctx context.Context, b *creative.Brief, drafts []*draft, u *creative.Usage) {
 	list := overlongTexts(b, drafts)
 	if len(list) == 0 {
@@ -76,7 +75,7 @@ func (w *Writer) shortenTexts(ctx context.Context, b *creative.Brief, drafts []*
 	}
 }
 
-// replaceIfFits takes a shorter text if it may be used and fits.
+// replaceIfFits replaces the text if the new one is usable and fits.
 func (l overlongText) replaceIfFits(text string, b *creative.Brief) {
 	scratch := draft{}
 	usable := scratch.usableTexts(l.limit, []string{text}, b)

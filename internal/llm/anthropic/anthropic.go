@@ -1,5 +1,5 @@
-// Package anthropic speaks Anthropic's messages API. Its models write and do
-// not draw. Repeats are left to the caller.
+// Package anthropic is the client of Anthropic's Messages API. Its models write
+// text and draw no pictures. The caller retries.
 package anthropic
 
 import (
@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// DefaultBase is where the API is.
+	// DefaultBase is the base URL of the API.
 	DefaultBase = "https://api.anthropic.com"
-	// apiVersion is the one that the fields here are of.
+	// apiVersion is the version that the fields of this package belong to.
 	apiVersion = "2026-10-21"
-	// answerTool is the name under which a model hands in its answer where it
-	// cannot be held to a schema otherwise.
+	// answerTool is the name of the tool that returns the answer if the model
+	// does not support schemas.
 	answerTool = "answer"
 )
 
-// Client is a llm.Chat.
+// Client implements llm.Chat.
 type Client struct {
 	http  *outbound.Client
 	base  *url.URL
@@ -34,7 +34,7 @@ type Client struct {
 	model string
 }
 
-// New makes a client for a base URL such as https://api.anthropic.com.
+// New returns a client for a base URL such as https://api.anthropic.com.
 func New(client *outbound.Client, base, chatModel string, key secret.Text) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
 	if err != nil || u.Host == "" {
@@ -131,8 +131,8 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	return a, nil
 }
 
-// dropUnsupportedCounts copies a schema without the counts that this API does not enforce and
-// therefore refuses: maxItems, and minItems above 1.
+// dropUnsupportedCounts copies a schema without the counts that this API
+// rejects: maxItems, and minItems above 1.
 func dropUnsupportedCounts(schema map[string]any) map[string]any {
 	loose := make(map[string]any, len(schema))
 	for name, value := range schema {

@@ -1,5 +1,5 @@
-// Package gemini speaks generateContent of Google's Gemini API, for text and
-// for pictures. Repeats are left to the caller.
+// Package gemini is the client of generateContent in Google's Gemini API, for
+// text and pictures. The caller retries.
 package gemini
 
 import (
@@ -18,10 +18,10 @@ import (
 	"fanfare/internal/secret"
 )
 
-// DefaultBase is where the API is.
+// DefaultBase is the base URL of the API.
 const DefaultBase = "https://generativelanguage.googleapis.com"
 
-// Client is a llm.Chat and a llm.Painter.
+// Client implements llm.Chat and llm.Painter.
 type Client struct {
 	http              *outbound.Client
 	base              *url.URL
@@ -29,7 +29,7 @@ type Client struct {
 	model, imageModel string
 }
 
-// New makes a client for a base URL such as
+// New returns a client for a base URL such as
 // https://generativelanguage.googleapis.com.
 func New(client *outbound.Client, base, chatModel, imageModel string, key secret.Text) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1beta"))
@@ -163,14 +163,15 @@ func (c *Client) generate(ctx context.Context, name string, in request) (out ans
 	case "OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "NO_IMAGE", "IMAGE_OTHER":
 		return out, nil, fmt.Errorf("%w: the model stopped", outbound.ErrMalformed)
 	}
-	// What is left are filters: SAFETY, RECITATION, BLOCKLIST and their like.
+	// The remaining reasons are content filters: SAFETY, RECITATION, BLOCKLIST
+	// and similar ones.
 	return out, nil, llm.ErrRefused
 }
 
 var retryDelayPattern = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?)s"`)
 
-// normalizeRefusal says a refusal in the way of all others: here a bad key is a bad
-// request, and when to come back stands in the body.
+// normalizeRefusal converts a refusal to the form of other vendors. Gemini
+// reports an invalid key as a bad request, and the retry delay in the body.
 func normalizeRefusal(err error) error {
 	status, ok := errors.AsType[*outbound.StatusError](err)
 	if !ok {
@@ -190,7 +191,7 @@ func (a *answer) outputTokens() int64 {
 	return a.UsageMetadata.CandidatesTokenCount + a.UsageMetadata.ThoughtsTokenCount
 }
 
-// nearestRatio is the nearest one that the models draw.
+// nearestRatio returns the nearest aspect ratio that the models support.
 func nearestRatio(width, height int) string {
 	best, least := "", math.Inf(1)
 	for _, r := range []string{"1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"} {

@@ -1,6 +1,6 @@
-// Package openai speaks the chat completions and image generations of OpenAI,
-// which many servers speak as well: Azure, vLLM, Ollama, LM Studio, llama.cpp.
-// It sends what all of them take and leaves repeats to its caller.
+// Package openai is the client of OpenAI's chat completions and image
+// generations, which many servers implement: Azure, vLLM, Ollama, LM Studio,
+// llama.cpp. It sends only what all of them accept. The caller retries.
 package openai
 
 import (
@@ -16,20 +16,21 @@ import (
 	"fanfare/internal/secret"
 )
 
-// DefaultBase is where OpenAI itself is.
+// DefaultBase is the base URL of OpenAI.
 const DefaultBase = "https://api.openai.com/v1"
 
-// Client is a llm.Chat and a llm.Painter.
+// Client implements llm.Chat and llm.Painter.
 type Client struct {
 	http *outbound.Client
 	base *url.URL
 	key  secret.Text
-	// model and imageModel are as the server names them.
+	// model and imageModel are the server's names.
 	model, imageModel string
 }
 
-// New makes a client for a base URL such as https://api.openai.com/v1. A query
-// in it is sent with every request, which is how Azure is told its version:
+// New returns a client for a base URL such as https://api.openai.com/v1. The
+// query of the URL is sent with every request, because Azure requires its
+// version there:
 // https://name.openai.azure.com/openai/deployments/model?api-version=2024-10-21.
 func New(client *outbound.Client, base, chatModel, imageModel string, key secret.Text) (*Client, error) {
 	u, err := url.Parse(base)
@@ -80,7 +81,7 @@ type chatAnswer struct {
 }
 
 var (
-	// contentCodes are the codes of a refused content.
+	// contentCodes are the error codes of refused content.
 	contentCodes = []string{`"content_filter"`, `"content_policy_violation"`, `"moderation_blocked"`}
 	formatWords  = []string{"response_format", "json_schema", "json_object", "structured output"}
 )
@@ -90,10 +91,10 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	in := chatRequest{
 		Model:    c.model,
 		Messages: []message{{"system", r.System}, {"user", r.User}},
-		// Some servers keep the seed in 32 bits.
+		// Some servers store the seed in 32 bits.
 		Seed: r.Seed & math.MaxInt32,
 	}
-	// OpenAI's newer models refuse the old name, other servers may not know
+	// OpenAI's newer models reject the old name, other servers may not support
 	// the new one.
 	if c.isAzure() || c.base.Hostname() == "api.openai.com" {
 		in.MaxCompletionTokens = r.MaxTokens
@@ -126,7 +127,7 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	return answer, nil
 }
 
-// stripThinking cuts off what open models think aloud before they answer.
+// stripThinking removes the reasoning that open models print before the answer.
 func stripThinking(text string) string {
 	if _, after, ok := strings.Cut(text, "</think>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<think>") {
 		return after
@@ -139,8 +140,8 @@ type imageRequest struct {
 	Prompt string `json:"prompt"`
 	N      int    `json:"n"`
 	Size   string `json:"size"`
-	// ResponseFormat is unknown to the models that only answer b64_json, and
-	// the others would answer a URL without it.
+	// ResponseFormat is unknown to models that always return b64_json. Other
+	// models return a URL without it.
 	ResponseFormat string `json:"response_format,omitzero"`
 }
 
@@ -172,7 +173,8 @@ func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (ll
 	return img, nil
 }
 
-// imageSizes are what a family of models draws: square, wide, high.
+// imageSizes returns the sizes that a family of models supports: square,
+// landscape, portrait.
 func imageSizes(imageModel string) []string {
 	if strings.HasPrefix(imageModel, "dall-e-3") {
 		return []string{"1024x1024", "1792x1024", "1024x1792"}
@@ -180,7 +182,8 @@ func imageSizes(imageModel string) []string {
 	return []string{"1024x1024", "1536x1024", "1024x1536"}
 }
 
-// nearestSize is the one that loses least when it is cut to the asked shape.
+// nearestSize returns the size that loses the least when it is cropped to the
+// requested shape.
 func nearestSize(imageModel string, width, height int) string {
 	best, least := "", math.Inf(1)
 	for _, s := range imageSizes(imageModel) {
@@ -195,8 +198,8 @@ func nearestSize(imageModel string, width, height int) string {
 	return best
 }
 
-// isAzure reports whether the server is Microsoft's, which takes the key in a
-// header of its own.
+// isAzure reports whether the server is Microsoft's, which expects the key in a
+// separate header.
 func (c *Client) isAzure() bool {
 	host := c.base.Hostname()
 	return strings.HasSuffix(host, ".azure.com") || strings.HasSuffix(host, ".azure.us")
@@ -205,7 +208,7 @@ func (c *Client) isAzure() bool {
 func (c *Client) header() http.Header {
 	h := http.Header{}
 	switch {
-	case c.key.Empty(): // a model of one's own often has none
+	case c.key.Empty(): // self-hosted models often have no key
 	case c.isAzure():
 		h.Set("Api-Key", c.key.Reveal())
 	default:

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the gallery")
 
-// galleryBriefs are the briefs that are shown in docs/gallery.md, with colours.
+// galleryBriefs are the briefs in docs/gallery.md, with colors.
 var galleryBriefs = []struct {
 	brief, title string
 	colors       []string
@@ -45,7 +45,7 @@ search, copy for every channel that is asked for, and pictures in 14 shapes, as 
 `
 )
 
-// TestGallery wants the gallery to show what is really made.
+// TestGallery checks that docs/gallery.md shows what the program generates.
 func TestGallery(t *testing.T) {
 	t.Parallel()
 	out := bytes.NewBufferString(preface)
@@ -109,8 +109,8 @@ func checkFile(t *testing.T, file string, want []byte) {
 	}
 }
 
-// readBrief reads a brief of the composer's own tests: options, an empty line,
-// the prompt.
+// readBrief reads a brief of the composer's tests: options, an empty line, the
+// prompt.
 func readBrief(t *testing.T, name string) *creative.Brief {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(briefs, name+".txt"))

@@ -16,10 +16,10 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Kinds are the APIs of models that there are clients for.
+// Kinds are the supported vendor APIs.
 var Kinds = []string{"openai", "anthropic", "gemini"}
 
-// Check returns what is wrong with the settings of a model of a kind.
+// Check returns an error if the settings of a model are invalid.
 func (s Settings) Check(kind string, policy outbound.Policy) error {
 	if !slices.Contains(Kinds, kind) {
 		return fmt.Errorf("kind %q is none of %s", kind, strings.Join(Kinds, ", "))
@@ -36,13 +36,13 @@ func (s Settings) Check(kind string, policy outbound.Policy) error {
 	return policy.Check(s.BaseURL)
 }
 
-// NewClient returns the HTTP client for models. Pictures make an answer long,
-// thinking makes it late.
+// NewClient returns the HTTP client for models. Its limits are high, because
+// pictures are large and thinking takes time.
 func NewClient(policy outbound.Policy) (*outbound.Client, error) {
 	return outbound.New(outbound.Options{Policy: policy, Timeout: 2 * time.Minute, MaxBytes: 32 << 20})
 }
 
-// Open returns the provider of a model. It calls nothing yet.
+// Open returns the provider of a model. It sends no request.
 func Open(kind string, s Settings, key secret.Text, client *outbound.Client, shorten llm.Shortener, now func() time.Time) (creative.Provider, error) {
 	chat, painter, err := newModelClients(kind, s, key, client)
 	if err != nil {

@@ -31,7 +31,7 @@ var (
 
 func now() time.Time { return someDay }
 
-// serveSandbox starts the stand-in for all platforms.
+// serveSandbox serves the sandbox of all vendors.
 func serveSandbox(t *testing.T) (*sandbox.Handler, string) {
 	t.Helper()
 	h := sandbox.New(now)
@@ -40,7 +40,7 @@ func serveSandbox(t *testing.T) (*sandbox.Handler, string) {
 	return h, srv.URL
 }
 
-// baseURL is the base URL of a kind.
+// baseURL returns the base URL of a kind.
 func baseURL(kind, server string) string {
 	if kind == "openai" {
 		return server + "/v1"
@@ -58,7 +58,7 @@ func newClient(t *testing.T) *outbound.Client {
 	return c
 }
 
-// newWriter makes a provider that does not wait between attempts.
+// newWriter returns a provider that does not wait between attempts.
 func newWriter(t *testing.T, kind, server, chatModel, imageModel string) *llm.Writer {
 	t.Helper()
 	var (
@@ -92,7 +92,7 @@ func generalBrief() *creative.Brief {
 	}
 }
 
-// checkDrafts sees that drafts keep the limits and are plain text.
+// checkDrafts checks that drafts keep the limits and are plain text.
 func checkDrafts(t *testing.T, b *creative.Brief, drafts []creative.Draft) {
 	t.Helper()
 	for i, d := range drafts {
@@ -177,7 +177,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestModelFollowsInjection has a model that does what the brief says instead of its task.
+// TestModelFollowsInjection has a model that follows instructions in the brief
+// instead of its task.
 func TestModelFollowsInjection(t *testing.T) {
 	t.Parallel()
 	for _, kind := range provider.Kinds {
@@ -338,7 +339,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestAzureBaseURL looks at what Microsoft's form of the address becomes.
+// TestAzureBaseURL checks the requests for a base URL of Azure.
 func TestAzureBaseURL(t *testing.T) {
 	t.Parallel()
 	var got *http.Request

@@ -6,26 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	// Logos come in these formats.
+	// Formats of logos.
 	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
 	"runtime"
 	"strings"
 
-	_ "golang.org/x/image/webp" // and in this one
+	_ "golang.org/x/image/webp" // another format of logos
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/picture"
 )
 
-// Painter draws pictures with the built-in renderer, as many at once as there
-// are processors.
+// Painter draws pictures with the built-in renderer, as many concurrently as
+// there are processors.
 type Painter struct{ slots chan struct{} }
 
 var _ creative.Painter = (*Painter)(nil)
 
-// NewPainter makes a painter.
+// NewPainter returns a painter.
 func NewPainter() *Painter { return &Painter{make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
 // Paint draws one picture of a draft.
@@ -60,22 +60,22 @@ func (p *Painter) Paint(ctx context.Context, b *creative.Brief, d *creative.Draf
 	return out, err
 }
 
-// adFromDraft takes from a draft what a picture shows: the headline that is made for
-// display where there is one, and little else.
+// adFromDraft selects the texts that a picture shows: the headline for display
+// if there is one, and few others.
 func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (picture.Ad, error) {
 	ad := picture.Ad{
 		Headline: firstText(b, d, "headlines", "long_headline", "subject", "short_text", "primary_text", "script"),
 		Brand:    dropEmoji(b.Brand.Name), Colors: b.Brand.Colors, Width: s.Width, Height: s.Height, Seed: b.Seed,
 	}
-	// Choice: a button in another language than the text would look like a
-	// mistake, so where there are no words for it, it has an arrow.
+	// Choice: a button in another language than the text looks like a mistake.
+	// Without a translated label it shows an arrow.
 	ad.CallToAction = "→"
 	if b.Language == "" || strings.HasPrefix(strings.ToLower(b.Language), "en") {
 		ad.CallToAction = buttonLabel(d.CallToAction)
 	}
-	// A picture that says the same twice says less.
+	// Repeated text weakens a picture.
 	ad.Body = dropFinalCallToAction(firstTextWhere(b, d, func(text string) bool { return !overlap(text, ad.Headline) && !repeatsButton(text, ad.CallToAction) }, "descriptions", "preheader", "short_text", "primary_text"))
-	// Each variant gets a look of its own.
+	// Each variant gets its own layout and colors.
 	for _, c := range d.Angle + ad.Headline {
 		ad.Seed = ad.Seed*31 + int64(c)
 	}
@@ -89,7 +89,7 @@ func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (pictur
 	return ad, nil
 }
 
-// maxLogoPixels is how many pixels a logo may have; more cannot be seen.
+// maxLogoPixels limits the size of a logo; more pixels are not visible.
 const maxLogoPixels = 16_000_000
 
 func readLogo(b []byte) (image.Image, error) {
@@ -105,13 +105,13 @@ func readLogo(b []byte) (image.Image, error) {
 	return logo, nil
 }
 
-// firstText finds a text of the draft.
+// firstText returns the first text of the draft in the fields.
 func firstText(b *creative.Brief, d *creative.Draft, fields ...string) string {
 	return firstTextWhere(b, d, func(string) bool { return true }, fields...)
 }
 
-// firstTextWhere finds a text of the draft that will do, in the order of the fields and,
-// in each, of the channels, display before all.
+// firstTextWhere returns the first text of the draft that satisfies will, in
+// the order of the fields and then of the channels, display first.
 func firstTextWhere(b *creative.Brief, d *creative.Draft, will func(string) bool, fields ...string) string {
 	for _, field := range fields {
 		for _, channel := range append([]string{"display"}, b.Channels...) {
@@ -126,8 +126,8 @@ func firstTextWhere(b *creative.Brief, d *creative.Draft, will func(string) bool
 	return ""
 }
 
-// dropFinalCallToAction leaves out the short call that ends a text, because the button
-// makes it.
+// dropFinalCallToAction removes the short call to action at the end of a text,
+// because the button shows it.
 func dropFinalCallToAction(text string) string {
 	const call = 4
 	end := strings.LastIndex(strings.TrimRight(text, ".!"), ". ")
@@ -137,20 +137,20 @@ func dropFinalCallToAction(text string) string {
 	return text[:end+1]
 }
 
-// repeatsButton reports whether a text says no more than the button does.
+// repeatsButton reports whether a text only repeats the button.
 func repeatsButton(text, button string) bool {
 	words := strings.Fields(text)
 	return len(words) <= 3 && strings.EqualFold(words[0], strings.Fields(button)[0])
 }
 
-// overlap reports whether one text is within the other.
+// overlap reports whether one text contains the other.
 func overlap(a, b string) bool {
 	fold := func(s string) string { return strings.ToLower(strings.TrimRight(s, ".!?")) }
 	a, b = fold(a), fold(b)
 	return strings.Contains(a, b) || strings.Contains(b, a)
 }
 
-// dropEmoji leaves out what no font draws as text, such as emoji.
+// dropEmoji removes characters that fonts do not draw as text, such as emoji.
 func dropEmoji(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r >= 0x1f000 && r <= 0x1faff || r >= 0x2600 && r <= 0x27bf || r == 0xfe0f || r == 0x200d {
@@ -160,7 +160,7 @@ func dropEmoji(s string) string {
 	}, s)), " ")
 }
 
-// buttonLabel is what stands on the button.
+// buttonLabel returns the label of a call to action.
 func buttonLabel(action string) string {
 	if action == "" {
 		action = "learn_more"
@@ -169,7 +169,7 @@ func buttonLabel(action string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// altText says what the picture shows, for those who cannot see it.
+// altText describes the picture for people who cannot see it.
 func altText(ad picture.Ad) string {
 	var parts []string
 	for _, part := range []string{ad.Brand, ad.Headline, ad.Body, ad.CallToAction} {

@@ -17,7 +17,7 @@ import (
 
 var squareShape = creative.Shape{Name: "1:1", Width: 1080, Height: 1080}
 
-// displayDraft is a draft with one headline and one description.
+// displayDraft returns a draft with one headline and one description.
 func displayDraft(headline, description string) *creative.Draft {
 	return &creative.Draft{ByChannel: map[string]policy.Copy{"display": {Headlines: []string{headline}, Descriptions: []string{description}}}, CallToAction: "shop_now"}
 }
@@ -26,7 +26,7 @@ func testBrief(language string) *creative.Brief {
 	return &creative.Brief{Channels: []string{"display"}, Language: language, Brand: creative.Brand{Name: "Leaf & Co", Colors: []string{"#1b4332"}}, Seed: 1}
 }
 
-// TestPaint draws in both formats and says in words what is shown.
+// TestPaint draws in both formats and checks the alternative text.
 func TestPaint(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
@@ -65,8 +65,7 @@ func TestPaint(t *testing.T) {
 	}
 }
 
-// TestPaintEveryChannel finds something to show in the copy of each channel,
-// in every size.
+// TestPaintEveryChannel draws the copy of each channel in every size.
 func TestPaintEveryChannel(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
@@ -86,7 +85,7 @@ func TestPaintEveryChannel(t *testing.T) {
 	}
 }
 
-// TestPaintErrors says what cannot be drawn.
+// TestPaintErrors checks the errors of ads that cannot be drawn.
 func TestPaintErrors(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
@@ -116,7 +115,7 @@ func TestPaintErrors(t *testing.T) {
 	}
 }
 
-// redLogo is a red square.
+// redLogo returns a red square.
 func redLogo(t *testing.T) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
@@ -130,7 +129,7 @@ func redLogo(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// TestPaintLogo shows the logo.
+// TestPaintLogo checks that the picture shows the logo.
 func TestPaintLogo(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
@@ -162,8 +161,8 @@ func TestPaintLogo(t *testing.T) {
 	}
 }
 
-// TestPaintStylePerVariant gives each variant a look of its own, and the same one the
-// same every time.
+// TestPaintStylePerVariant checks that each variant has its own style, and
+// always the same one.
 func TestPaintStylePerVariant(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()

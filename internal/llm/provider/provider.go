@@ -1,6 +1,6 @@
-// Package provider knows who can generate creatives for a workspace: the
-// built-in composer, and the language models that an operator has set up. Keys
-// to models are sealed before they are stored and opened only to be used.
+// Package provider lists and opens the providers that generate creatives for a
+// workspace: the built-in composer, and the language models that an operator
+// has set up. Keys of models are sealed in the store and opened only for use.
 package provider
 
 import (
@@ -24,20 +24,20 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Settings is what is kept of a model beside its key.
+// Settings are the stored settings of a model without its key.
 type Settings struct {
 	BaseURL    string `json:"base_url"`
 	Model      string `json:"model"`
 	ImageModel string `json:"image_model"`
-	// Default says that it is used where a caller names no provider.
+	// Default makes it the provider of requests that name none.
 	Default bool `json:"default"`
-	// Price replaces what the price table says of the model; nil for that.
+	// Price overrides the price table; nil uses the table.
 	Price *llm.Price `json:"price"`
-	// Version counts how often it was set. A key belongs to one version.
+	// Version is the number of changes. A sealed key belongs to one version.
 	Version int64 `json:"version"`
 }
 
-// Listed is a provider as it is shown: without its key.
+// Listed is a provider in a list, without its key.
 type Listed struct {
 	WorkspaceID ident.ID `json:"workspace_id"`
 	Kind        string   `json:"kind"`
@@ -45,7 +45,7 @@ type Listed struct {
 	Priced bool `json:"priced"`
 }
 
-// Service finds providers.
+// Service lists and opens providers.
 type Service struct {
 	setups   creative.Setups
 	ring     *seal.Ring
@@ -57,8 +57,8 @@ type Service struct {
 
 var _ creative.ProviderCatalog = (*Service)(nil)
 
-// New makes the service. policy says where models may be; without a ring no
-// model can be set up.
+// New returns the service. policy limits the addresses of models; without a
+// ring, no model can be set up.
 func New(setups creative.Setups, ring *seal.Ring, policy outbound.Policy, now func() time.Time) (*Service, error) {
 	client, err := NewClient(policy)
 	if err != nil {
@@ -67,7 +67,7 @@ func New(setups creative.Setups, ring *seal.Ring, policy outbound.Policy, now fu
 	return &Service{setups: setups, ring: ring, composer: builtIn{composer.New()}, client: client, policy: policy, now: now}, nil
 }
 
-// builtIn is the composer. It draws nothing; the painter does.
+// builtIn is the composer. It draws no pictures; Painter does.
 type builtIn struct{ *composer.Composer }
 
 // Paint implements creative.Provider.
@@ -75,7 +75,8 @@ func (builtIn) Paint(context.Context, *creative.Brief, *creative.Draft, creative
 	return nil, creative.Usage{}, creative.ErrNoPictures
 }
 
-// Set stores how a model is reached. An empty workspace means all of them.
+// Set stores the settings and the key of a model. An empty workspace means all
+// workspaces.
 func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.ID, kind string, settings Settings, key secret.Text) (Listed, error) {
 	if s.ring == nil {
 		return Listed{}, errors.New("there is no master key to seal the provider's key with; set --master-key")
@@ -108,7 +109,7 @@ func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.I
 	return toListed(&setup, settings), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
 }
 
-// sealContext is where a key belongs.
+// sealContext returns the context that a key is sealed with.
 func sealContext(workspace ident.ID, kind string, version int64) seal.Context {
 	where := string(workspace)
 	if where == "" {
@@ -130,7 +131,7 @@ func toListed(s *creative.Setup, v Settings) Listed {
 	return Listed{WorkspaceID: s.Workspace, Kind: s.Kind, Settings: v, Priced: known || v.Price != nil}
 }
 
-// Remove forgets a model and its key.
+// Remove deletes a model and its key.
 func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace ident.ID, kind string) error {
 	cause.Workspace = workspace
 	there, err := s.setups.Drop(ctx, workspace, kind, cause, clock.At(s.now()))
@@ -140,8 +141,9 @@ func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace iden
 	return err
 }
 
-// Rewrap puts the keys of a workspace's own models under the active master key,
-// and reports how many that were. An empty workspace means those for all.
+// Rewrap encrypts the keys of a workspace's models with the active master key
+// and returns how many it changed. An empty workspace means the models of all
+// workspaces.
 func (s *Service) Rewrap(ctx context.Context, cause record.Cause, workspace ident.ID) (n int, err error) {
 	setups, err := s.setups.Setups(ctx, workspace)
 	if err != nil || s.ring == nil {
@@ -168,7 +170,7 @@ func (s *Service) Rewrap(ctx context.Context, cause record.Cause, workspace iden
 	return n, nil
 }
 
-// List shows the models that a workspace can use, its own first.
+// List returns the models that a workspace can use, its own first.
 func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error) {
 	setups, err := s.setups.Setups(ctx, workspace)
 	if err != nil {
@@ -187,7 +189,7 @@ func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error
 	return list, nil
 }
 
-// Names lists the providers that a workspace can use, its default first.
+// Names returns the providers that a workspace can use, its default first.
 func (s *Service) Names(ctx context.Context, workspace ident.ID) ([]string, error) {
 	list, err := s.List(ctx, workspace)
 	if err != nil {
@@ -204,7 +206,7 @@ func (s *Service) Names(ctx context.Context, workspace ident.ID) ([]string, erro
 	return names, nil
 }
 
-// findSetup returns the setup that a workspace uses, nil for none.
+// findSetup returns the setup that a workspace uses, nil if there is none.
 func (s *Service) findSetup(ctx context.Context, workspace ident.ID, kind string) (*creative.Setup, error) {
 	setups, err := s.setups.Setups(ctx, workspace)
 	if err != nil {
@@ -217,7 +219,7 @@ func (s *Service) findSetup(ctx context.Context, workspace ident.ID, kind string
 	return &setups[i], nil
 }
 
-// Open returns a provider, ready to work.
+// Open returns a provider that is ready for use.
 func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (creative.OpenProvider, error) {
 	if name == creative.BuiltIn {
 		return creative.OpenProvider{Provider: s.composer, Quick: true, Priced: true}, nil

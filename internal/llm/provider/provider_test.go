@@ -51,11 +51,11 @@ func newTenant(t *testing.T) *tenant {
 	})}
 }
 
-// canaryKey is a key that must not be seen anywhere.
-// canaryKey ends in characters that no id, time, hash or sealed key has.
+// canaryKey is a key that must not appear anywhere. It ends in characters that
+// no id, time, hash or sealed key has.
 const (
-	canaryKey    = "sk-very-secret-" + passwordEnd
-	passwordEnd = "~!~!"
+	canaryKey = "sk-very-secret-" + canaryEnd
+	canaryEnd = "~!~!"
 )
 
 func setProvider(t testing.TB, c *tenant, workspace ident.ID, kind string, s provider.Settings) provider.Listed {
@@ -76,8 +76,8 @@ func providerNames(t testing.TB, c *tenant) string {
 	return strings.Join(list, " ")
 }
 
-// TestDefaultProvider puts the default first: the workspace's own before the server's,
-// and the built-in one where nobody says.
+// TestDefaultProvider checks the order of defaults: the workspace's, the
+// server's, the built-in provider.
 func TestDefaultProvider(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -116,7 +116,8 @@ func TestDefaultProvider(t *testing.T) {
 	}
 }
 
-// TestListHidesKey shows everything but the key, which is nowhere in clear.
+// TestListHidesKey checks that a list shows everything but the key, and that no
+// plain key is stored.
 func TestListHidesKey(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -161,13 +162,13 @@ func TestListHidesKey(t *testing.T) {
 	for what, text := range map[string]string{
 		"list": string(text), "database": dump.String(), "provider": fmt.Sprintf("%+v %#v", work, work), "settings": fmt.Sprintf("%+v", list),
 	} {
-		if strings.Contains(text, canaryKey) || strings.Contains(text, passwordEnd) {
+		if strings.Contains(text, canaryKey) || strings.Contains(text, canaryEnd) {
 			t.Errorf("the key is in the %s", what)
 		}
 	}
 }
 
-// TestSetInvalidSettings says what is wrong with the settings.
+// TestSetInvalidSettings checks the errors of invalid settings.
 func TestSetInvalidSettings(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -199,7 +200,7 @@ func TestSetInvalidSettings(t *testing.T) {
 	if got := providerNames(t, c); got != "composer" {
 		t.Errorf("got %q, want nothing kept", got)
 	}
-	// What the operator's own machine serves may be used.
+	// Servers on the operator's own machine are allowed.
 	for _, base := range []string{"http://127.0.0.1:11434/v1", "http://ollama:11434/v1", "https://10.0.0.7/v1"} {
 		setProvider(t, c, c.Workspace, "openai", provider.Settings{Model: "m", BaseURL: base})
 	}
@@ -222,8 +223,8 @@ func ring(t testing.TB) *seal.Ring {
 	return r
 }
 
-// TestOpenNeedsMasterKey fails with a reason where the key cannot be
-// opened: with another master key, without one, after it was moved.
+// TestOpenNeedsMasterKey checks the reason if a key cannot be opened: another
+// master key, none, or a key of another record.
 func TestOpenNeedsMasterKey(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -272,7 +273,7 @@ func TestOpenNeedsMasterKey(t *testing.T) {
 	}
 }
 
-// noRetryAfter takes the waiting out of Retry-After.
+// noRetryAfter sets Retry-After to 0.
 type noRetryAfter struct{ http.ResponseWriter }
 
 func (h noRetryAfter) WriteHeader(status int) {
@@ -282,7 +283,7 @@ func (h noRetryAfter) WriteHeader(status int) {
 	h.ResponseWriter.WriteHeader(status)
 }
 
-// startSandbox starts the stand-in for all vendors.
+// startSandbox starts the sandbox of all vendors.
 func startSandbox(t *testing.T, c *tenant) (*sandbox.Handler, string) {
 	t.Helper()
 	h := sandbox.New(c.Clock.Now)
@@ -300,7 +301,7 @@ func get(c *tenant, id string) *storetest.Answer {
 	return c.Answer(c.Creatives.Get(c.T.Context(), c.Workspace, ident.ID(id))).OK()
 }
 
-// generate has a creative made and waits for it.
+// generate requests a creative and waits until it is generated.
 func generate(t testing.TB, c *tenant, body string) *creative.Creative {
 	t.Helper()
 	id := begin(c, body)
@@ -326,8 +327,7 @@ func variants(t *testing.T, c *tenant, id ident.ID) (text string) {
 	return text
 }
 
-// TestModelsGenerateCreatives goes the whole way from the request to each vendor's
-// stand-in and back.
+// TestModelsGenerateCreatives generates creatives with each vendor's sandbox.
 func TestModelsGenerateCreatives(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -349,7 +349,7 @@ func TestModelsGenerateCreatives(t *testing.T) {
 		if v.Rights == nil || !v.Rights.AIDisclosure {
 			t.Errorf("%s: got rights %+v, want it marked as a model's work", kind, v.Rights)
 		}
-		// What came from outside can be sent back as it is.
+		// A generated creative can be sent back unchanged.
 		rec := get(c, string(v.ID)).Record()
 		same := c.Answer(c.Creatives.Update(t.Context(), c.Cause(), v.ID, record.Match{}, storetest.Sent(t, rec)))
 		if got := same.Record()["version"]; got != rec["version"] {
@@ -370,7 +370,8 @@ func TestModelsGenerateCreatives(t *testing.T) {
 	}
 }
 
-// TestModelsDrawOrFallBack has a model draw, and the built-in renderer where it cannot.
+// TestModelsDrawOrFallBack checks that a model draws, and the built-in renderer
+// if the model cannot.
 func TestModelsDrawOrFallBack(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -389,7 +390,7 @@ func TestModelsDrawOrFallBack(t *testing.T) {
 	}
 }
 
-// TestModelFailureReasons gives the reason of each fault.
+// TestModelFailureReasons checks the reason of each fault.
 func TestModelFailureReasons(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
@@ -422,8 +423,8 @@ func TestModelFailureReasons(t *testing.T) {
 	}
 }
 
-// TestArchiveStopsHangingModel stops a model that never answers when the creative is
-// archived.
+// TestArchiveStopsHangingModel checks that archiving the creative cancels a
+// request that is never answered.
 func TestArchiveStopsHangingModel(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)

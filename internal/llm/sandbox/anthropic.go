@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// anthropicMessages is Anthropic's messages.
+// anthropicMessages simulates Anthropic's Messages API.
 type anthropicMessages struct{}
 
-// apiKey is where the documentation puts it, or where the newer SDKs do.
+// apiKey reads the header of the documentation, or the one of newer SDKs.
 func (anthropicMessages) apiKey(h http.Header) string {
 	return cmp.Or(h.Get("X-Api-Key"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "))
 }
@@ -93,7 +93,8 @@ func (anthropicMessages) parse(r *http.Request, body []byte) (*modelRequest, *re
 	return q, nil
 }
 
-// contentText is the text of a content, which is a text or a list of blocks.
+// contentText returns the text of a content, which is a string or a list of
+// blocks.
 func contentText(v jsontext.Value) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
@@ -102,14 +103,15 @@ func contentText(v jsontext.Value) string {
 	var list []struct {
 		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(v, &list) // neither is nothing
+	_ = json.Unmarshal(v, &list) // any other content has no text
 	for _, b := range list {
 		text += b.Text
 	}
 	return text
 }
 
-// unsupportedKeyword finds what structured outputs do not take.
+// unsupportedKeyword returns the first keyword that structured outputs do not
+// support.
 func unsupportedKeyword(schema map[string]any) string {
 	for _, name := range []string{"maxItems", "minLength", "maxLength", "minimum", "maximum"} {
 		if _, ok := schema[name]; ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answerTo makes the answer to a question, spoiled by a fault.
+// answerTo returns the answer to a request, changed by a fault.
 func answerTo(q *modelRequest, fault string) *modelAnswer {
 	a := &modelAnswer{stop: "stop", input: countTokens(q.system + q.user)}
 	switch {
@@ -40,10 +40,10 @@ func answerTo(q *modelRequest, fault string) *modelAnswer {
 	return a
 }
 
-// countTokens takes four characters for a token.
+// countTokens estimates four characters per token.
 func countTokens(text string) int { return len(text)/4 + 1 }
 
-// answerText is the text of an answer.
+// answerText returns the text of an answer.
 func answerText(q *modelRequest, fault string) string {
 	schema := q.schema
 	if schema == nil {
@@ -60,7 +60,7 @@ func answerText(q *modelRequest, fault string) string {
 	}
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		return "" // it is made of maps and texts
+		return "" // cannot fail: it has only maps and texts
 	}
 	if fault == FaultFenced {
 		return "Here you are {as asked}:\n```json\n" + string(text) + "\n```\nAnything else?"
@@ -68,7 +68,7 @@ func answerText(q *modelRequest, fault string) string {
 	return string(text)
 }
 
-// firstObject is the first JSON object in a text.
+// firstObject returns the first JSON object in a text.
 func firstObject(text string) map[string]any {
 	start := strings.IndexByte(text, '{')
 	if start < 0 {
@@ -82,14 +82,14 @@ func firstObject(text string) map[string]any {
 	return v
 }
 
-// schemaFiller fills a schema with texts on the subject of a request.
+// schemaFiller fills a schema with texts about the subject of a request.
 type schemaFiller struct {
 	q     *modelRequest
 	fault string
-	// data is the JSON document inside the request.
+	// data is the JSON object in the request.
 	data  map[string]any
 	words []string
-	// path is where in the schema it is.
+	// path is the current position in the schema.
 	path []string
 	used int
 	seen map[string]bool
@@ -148,8 +148,8 @@ var (
 	atMost  = regexp.MustCompile(`at most (\d+)`)
 )
 
-// itemCount is how many items a list gets: what the schema says, else what the
-// request says in words, as a model would read it.
+// itemCount returns how many items a list gets: from the schema, else from the
+// words of the request, as a model would read them.
 func (f *schemaFiller) itemCount(schema map[string]any) int {
 	least, _ := schema["minItems"].(float64)
 	most, bounded := schema["maxItems"].(float64)
@@ -171,11 +171,11 @@ func (f *schemaFiller) itemCount(schema map[string]any) int {
 			most = float64(upper)
 		}
 	}
-	// One more than needed, so that there is something to choose from.
+	// One more than required, so that callers can choose.
 	return max(1, min(n+1, int(most)))
 }
 
-// textLimit is the room of a text.
+// textLimit returns the longest text that the description allows.
 func textLimit(schema map[string]any) int {
 	if n, ok := schema["maxLength"].(float64); ok {
 		return int(n)
@@ -188,7 +188,7 @@ func textLimit(schema map[string]any) int {
 	return 60
 }
 
-// nextText makes the next text, other than those before it.
+// nextText returns a text that differs from all previous ones.
 func (f *schemaFiller) nextText(most int) string {
 	switch name := f.path[len(f.path)-1]; name {
 	case "language":
@@ -217,11 +217,11 @@ func (f *schemaFiller) nextIndex() int {
 	return f.used - 1
 }
 
-// applyFault does to a text what the fault says.
+// applyFault changes a text by the fault.
 func (f *schemaFiller) applyFault(text string, most int) string {
 	switch f.fault {
 	case FaultOverlong, FaultStubborn:
-		// A headline is easily too long, a letter hardly ever.
+		// A headline is often too long, a letter rarely.
 		for most <= 200 && len([]rune(text)) <= most {
 			text += " and more"
 		}
@@ -236,7 +236,7 @@ func (f *schemaFiller) applyFault(text string, most int) string {
 	return text
 }
 
-// shortenTexts cuts the texts that the request has to their room.
+// shortenTexts truncates the texts of the request to their limits.
 func (f *schemaFiller) shortenTexts(texts []any) []any {
 	list := []any{}
 	for _, t := range texts {
@@ -251,8 +251,8 @@ func (f *schemaFiller) shortenTexts(texts []any) []any {
 	return list
 }
 
-// truncateWords shortens a text to whole words. Scripts other than Latin may count more
-// than once, so they get less room.
+// truncateWords shortens a text to whole words. Characters outside Latin
+// scripts can count twice, so such texts are shortened more.
 func truncateWords(text string, most int) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		most = most * 2 / 5
@@ -267,7 +267,7 @@ func truncateWords(text string, most int) string {
 	return text
 }
 
-// drawGradient draws two colours of the request, one fading into the other.
+// drawGradient draws a gradient of two colors that depend on the request.
 func drawGradient(q *modelRequest) []byte {
 	seed := requestID([]byte(q.user))
 	from, to := colorOf(seed), colorOf(seed+"2")
@@ -281,7 +281,7 @@ func drawGradient(q *modelRequest) []byte {
 	}
 	var b bytes.Buffer
 	if (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img) != nil {
-		return nil // a buffer takes everything
+		return nil // cannot fail: it writes to a buffer
 	}
 	return b.Bytes()
 }

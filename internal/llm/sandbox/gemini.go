@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// geminiContent is Google's generateContent.
+// geminiContent simulates Google's generateContent.
 type geminiContent struct{}
 
 func (geminiContent) apiKey(h http.Header) string { return h.Get("X-Goog-Api-Key") }
@@ -69,7 +69,7 @@ func (geminiContent) parse(r *http.Request, body []byte) (*modelRequest, *refusa
 		if _, err := fmt.Sscanf(ratio, "%d:%d", &q.width, &q.height); err != nil {
 			return nil, invalidRequest("", "Invalid aspect ratio: "+ratio)
 		}
-		// About a million pixels, whatever the shape.
+		// About a million pixels in every aspect ratio.
 		scale := math.Sqrt(1024 * 1024 / float64(q.width*q.height))
 		q.width, q.height = int(float64(q.width)*scale), int(float64(q.height)*scale)
 	}

@@ -1,9 +1,8 @@
-// Package sandbox is a stand-in for the platforms that models are rented from:
-// OpenAI's chat completions and images, Anthropic's messages, and Google's
-// generateContent, on one handler. It answers from nothing but the request, the
-// same every time, and fails in the ways that the real ones do when asked to.
-// It refuses what they refuse, so that a client which works here has at least
-// said nothing wrong.
+// Package sandbox simulates the APIs of model vendors on one handler: OpenAI's
+// chat completions and images, Anthropic's Messages and Google's
+// generateContent. Its answer depends only on the request. It can fail in the
+// ways of the real APIs if a request asks for it, and rejects what they reject,
+// so that a client that works here sends valid requests.
 package sandbox
 
 import (
@@ -21,104 +20,103 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FaultHeader asks for a fault, like a model named sandbox-<fault> does.
+// FaultHeader requests a fault, like a model named sandbox-<fault>.
 const FaultHeader = "X-Sandbox-Fault"
 
-// Faults are what can be asked for. A number behind, as in throttled-2, makes
-// the fault end after so many requests; the count starts again then.
+// The faults that can be requested. With a number, as in throttled-2, the fault
+// ends after so many requests; then the count restarts.
 const (
-	// FaultGarbage answers words instead of JSON.
+	// FaultGarbage returns words instead of JSON.
 	FaultGarbage = "garbage"
 	// FaultTruncated stops in the middle of the JSON.
 	FaultTruncated = "truncated"
-	// FaultFenced puts the JSON into a fence, with words around it.
+	// FaultFenced returns the JSON in a code fence, with words around it.
 	FaultFenced = "fenced"
-	// FaultOverlong writes texts that are too long, and shortens them when
-	// asked.
+	// FaultOverlong returns texts that are too long, and shortens them on
+	// request.
 	FaultOverlong = "overlong"
-	// FaultStubborn writes texts that are too long and does not shorten them.
+	// FaultStubborn returns texts that are too long and does not shorten them.
 	FaultStubborn = "stubborn"
-	// FaultMarkup writes HTML, entities and direction characters.
+	// FaultMarkup returns HTML, entities and direction characters.
 	FaultMarkup = "markup"
-	// FaultInjection does what the brief says instead of the task: it shows
-	// its instructions and advertises another site.
+	// FaultInjection follows the brief instead of the task: it repeats its
+	// instructions and advertises another site.
 	FaultInjection = "injection"
-	// FaultFew writes one variant less than it was asked for.
+	// FaultFew returns one variant less than requested.
 	FaultFew = "few"
-	// FaultRefusal refuses for reasons of content.
+	// FaultRefusal refuses because of the content.
 	FaultRefusal = "refusal"
-	// FaultFiltered refuses by the filter before the model.
+	// FaultFiltered refuses by the content filter before the model.
 	FaultFiltered = "filtered"
 	// FaultUnauthorized refuses the key.
 	FaultUnauthorized = "unauthorized"
-	// FaultThrottled answers 429 and to come back after a second.
+	// FaultThrottled returns 429 with a Retry-After of one second.
 	FaultThrottled = "throttled"
-	// FaultBusy answers 429 and to come back after an hour.
+	// FaultBusy returns 429 with a Retry-After of one hour.
 	FaultBusy = "busy"
-	// FaultUnavailable answers 500.
+	// FaultUnavailable returns 500.
 	FaultUnavailable = "unavailable"
 	// FaultDropped closes the connection without an answer.
 	FaultDropped = "dropped"
 	// FaultHang never answers.
 	FaultHang = "hang"
-	// FaultSchemaless refuses to be held to a schema, FaultFormatless also to
-	// JSON.
+	// FaultSchemaless rejects schemas, FaultFormatless also JSON mode.
 	FaultSchemaless = "schemaless"
 	FaultFormatless = "formatless"
 )
 
-// Entry is a request as it came in. Credentials in it are hidden.
+// Entry is a recorded request. Its credentials are replaced.
 type Entry struct {
 	Method, Path string
 	Header       http.Header
 	Body         jsontext.Value
 }
 
-// maxJournalEntries is how many requests are remembered.
+// maxJournalEntries is how many requests are recorded.
 const (
 	maxJournalEntries = 1000
 	maxBody           = 4 << 20
 )
 
-// Handler is the stand-in.
+// Handler simulates all vendors.
 type Handler struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	journal []Entry
-	// faultCounts counts the requests that a fault with a number has hit.
+	// faultCounts counts the requests that a fault with a number has affected.
 	faultCounts map[string]int
 }
 
-// New makes a stand-in.
+// New returns a handler.
 func New(now func() time.Time) *Handler {
 	return &Handler{now: now, faultCounts: map[string]int{}}
 }
 
-// Journal lists the last requests, oldest first.
+// Journal returns the last requests, oldest first.
 func (h *Handler) Journal() []Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.journal)
 }
 
-// vendorAPI is how one platform is spoken to.
+// vendorAPI converts between a vendor's format and the sandbox's.
 type vendorAPI interface {
-	// apiKey is the credential of a request.
+	// apiKey returns the credential of a request.
 	apiKey(h http.Header) string
-	// knownMembers are the top-level members that the platform knows.
+	// knownMembers are the top-level members that the vendor accepts.
 	knownMembers() []string
-	// parse understands a request.
+	// parse reads and checks a request.
 	parse(r *http.Request, body []byte) (*modelRequest, *refusal)
-	// answerBody is the body of an answer.
+	// answerBody returns the body of an answer.
 	answerBody(q *modelRequest, a *modelAnswer) any
-	// refusalBody is the status and the body of a refusal.
+	// refusalBody returns the status and the body of a refusal.
 	refusalBody(f *refusal) (int, any)
 }
 
-// modelRequest is a request in nobody's dialect.
+// modelRequest is a request of any vendor.
 type modelRequest struct {
-	// id and created are for the answer.
+	// id and created are copied to the answer.
 	id           string
 	created      int64
 	model        string
@@ -126,16 +124,16 @@ type modelRequest struct {
 	format       string
 	schema       map[string]any
 	maxTokens    int
-	// tool is the one through which the answer is to be handed in.
+	// tool is the tool that must return the answer, empty for none.
 	tool string
-	// filters says that the platform's filter refuses requests; elsewhere it
-	// answers them with nothing.
+	// filters says that the vendor rejects filtered requests. Others return an
+	// empty answer.
 	filters bool
-	// width and height are set where a picture is wanted.
+	// width and height are set for a picture.
 	width, height int
 }
 
-// modelAnswer is the answer in nobody's dialect.
+// modelAnswer is the answer for any vendor.
 type modelAnswer struct {
 	text string
 	// stop is why the text ends: stop, length, refusal or filter.
@@ -152,7 +150,7 @@ type refusal struct {
 	retryAfter int
 }
 
-// apiForPath is the one that a path belongs to.
+// apiForPath returns the API that a path belongs to, nil for none.
 func apiForPath(path string) vendorAPI {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
@@ -200,8 +198,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, d.answerBody(q, answerTo(q, fault)))
 }
 
-// parseRequest checks the key and the shape of a request before its dialect
-// reads it.
+// parseRequest checks the key and the members of a request before the vendor's
+// parser reads it.
 func parseRequest(d vendorAPI, r *http.Request, body []byte) (*modelRequest, *refusal) {
 	if d.apiKey(r.Header) == "" {
 		return nil, &refusal{status: http.StatusUnauthorized, code: "invalid_api_key", message: "You did not provide an API key."}
@@ -222,7 +220,7 @@ func invalidRequest(param, message string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: "invalid_request", param: param, message: message}
 }
 
-// recordRequest remembers a request.
+// recordRequest adds a request to the journal.
 func (h *Handler) recordRequest(r *http.Request, body []byte) {
 	header := r.Header.Clone()
 	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
@@ -236,7 +234,8 @@ func (h *Handler) recordRequest(r *http.Request, body []byte) {
 	h.journal = h.journal[max(0, len(h.journal)-maxJournalEntries):]
 }
 
-// requestedFault is the one that a request asked for and that is not over yet.
+// requestedFault returns the fault that a request asks for, empty if there is
+// none or it has ended.
 func (h *Handler) requestedFault(header, model string) string {
 	name := header
 	if name == "" {
@@ -260,7 +259,7 @@ func (h *Handler) requestedFault(header, model string) string {
 	return ""
 }
 
-// refusalForFault is the refusal that a fault makes of a request, if it does.
+// refusalForFault returns the refusal that a fault causes, nil for none.
 func refusalForFault(fault string, q *modelRequest) *refusal {
 	switch {
 	case fault == FaultUnauthorized:
@@ -290,11 +289,11 @@ func writeRefusal(w http.ResponseWriter, d vendorAPI, f *refusal) {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Who has gone does not read the answer.
+	// A client that has disconnected gets no answer.
 	_ = json.MarshalWrite(w, body, json.Deterministic(true))
 }
 
-// requestID names a request.
+// requestID derives an id from a request.
 func requestID(body []byte) string {
 	h := fnv.New64a()
 	_, _ = h.Write(body)

@@ -23,7 +23,7 @@ const (
 	content  = "/v1beta/models/gemini-2.5-flash:generateContent"
 )
 
-// post sends a body with the headers that its path needs, plus some more.
+// post sends a body with the headers that its path requires, and more.
 func post(h http.Handler, path, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	switch {
@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestFill has any schema filled with something that is valid against it.
+// TestFill checks that the answer for any schema is valid.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","additionalProperties":false,"required":["a","b","c","d","e"],"properties":{
@@ -148,7 +148,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestCountedFaultsEnd sees that a fault with a number ends and starts again.
+// TestCountedFaultsEnd checks that a fault with a number ends and restarts.
 func TestCountedFaultsEnd(t *testing.T) {
 	t.Parallel()
 	h := sandbox.New(now)

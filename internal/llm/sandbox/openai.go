@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// openAIChat is OpenAI's chat completions.
+// openAIChat simulates OpenAI's chat completions.
 type openAIChat struct{}
 
 func (openAIChat) apiKey(h http.Header) string {
@@ -87,8 +87,8 @@ func (openAIChat) parse(_ *http.Request, body []byte) (*modelRequest, *refusal) 
 	return q, nil
 }
 
-// nonStrictPath finds where a schema is not strict: an object with members that are not
-// required or with others than it names.
+// nonStrictPath returns where a schema is not strict: an object with optional
+// or additional members.
 func nonStrictPath(schema map[string]any) string {
 	properties, _ := schema["properties"].(map[string]any)
 	if schema["type"] == "object" {
@@ -146,7 +146,7 @@ func (openAIChat) refusalBody(f *refusal) (int, any) {
 	return f.status, map[string]any{"error": body}
 }
 
-// openAIImages is OpenAI's image generations.
+// openAIImages simulates OpenAI's image generations.
 type openAIImages struct{ openAIChat }
 
 func (openAIImages) knownMembers() []string {
