@@ -9,7 +9,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// channels are ours for the groups that GA4 puts sessions into; all others are
+// channels maps GA4's channel groups to the channels of facts. All others are
 // other.
 var channels = map[string]string{
 	"Paid Search": "search", "Organic Search": "search", "Paid Shopping": "search", "Organic Shopping": "search",
@@ -21,10 +21,10 @@ var channels = map[string]string{
 
 func channelOf(group string) string { return cmp.Or(channels[group], "other") }
 
-// devices are those whose name is another than ours.
+// devices maps the device names that differ from those of facts.
 var devices = map[string]string{"smart tv": "tv"}
 
-// knownOrUnknown is a word if it is one of ours, else unknown.
+// knownOrUnknown returns the value if it is one of the values, else unknown.
 func knownOrUnknown(words []string, word string) string {
 	if slices.Contains(words, word) {
 		return word
@@ -32,13 +32,13 @@ func knownOrUnknown(words []string, word string) string {
 	return "unknown"
 }
 
-// entityDays is what counts as what a property has. Choice: GA4 keeps no list of
-// campaigns; what brought nothing for 90 days is not worth showing.
+// entityDays are the days whose campaigns and ads count as entities. Choice:
+// GA4 has no list of campaigns, and those without a session for 90 days are not
+// shown.
 var entityDays = days{"90daysAgo", "today"}
 
-// Entities implements connection.Client. GA4 knows campaigns and ads by their
-// names and does not know how they stand; audiences are left out as they are in
-// reports.
+// Entities implements connection.Client. GA4 knows campaigns and ads only by
+// name and has no status of them. Audiences are omitted as in reports.
 func (c *Client) Entities(ctx context.Context, creds connection.Credentials, account string) (*connection.Entities, error) {
 	e := &connection.Entities{Groups: map[string]string{}}
 	for _, list := range []struct {

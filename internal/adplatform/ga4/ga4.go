@@ -1,6 +1,6 @@
-// Package ga4 is the client of Google Analytics 4: properties by its Admin API,
-// key events and revenue of sessions by its Data API. GA4 measures what comes of
-// advertising and runs none, so nothing can be changed through it.
+// Package ga4 is the client of Google Analytics 4: properties from its Admin
+// API, key events and revenue of sessions from its Data API. GA4 measures
+// advertising and does not run any, so nothing can be changed through it.
 package ga4
 
 import (
@@ -17,20 +17,21 @@ import (
 )
 
 const (
-	// Platform is the one that is spoken to, in the word of facts.
+	// Platform is the name of the platform in facts.
 	Platform  = "ga4"
 	version   = "v1beta"
 	dataHost  = "https://analyticsdata.googleapis.com"
 	adminHost = "https://analyticsadmin.googleapis.com"
 	scope     = "https://www.googleapis.com/auth/analytics.readonly"
-	// callsPerSecond is how often a property is asked. It takes ten calls at once,
-	// and each lasts for longer than a second.
+	// callsPerSecond is per property. GA4 allows ten concurrent calls, and each
+	// takes longer than a second.
 	callsPerSecond = 8
-	// pageRows is how many rows are asked for at once.
+	// pageRows is the number of rows per page.
 	pageRows = 100_000
 )
 
-// Client speaks to GA4. It is a connection.Client and a connection.Grantor.
+// Client is the client of GA4. It implements connection.Client and
+// connection.Grantor.
 type Client struct {
 	*googleauth.Grantor
 	data, admin *transport.Transport
@@ -38,8 +39,8 @@ type Client struct {
 	page        int
 }
 
-// New makes a client. Without a base it speaks to Google itself, with one to
-// whatever plays Google there. It brings its own reader of errors.
+// New returns a client. Without a base URL it calls Google, with one the
+// simulation there. It sets its own ReadError.
 func New(o transport.Options) *Client {
 	c := &Client{Grantor: googleauth.New(o, scope), now: o.Now, page: pageRows}
 	o.ReadError = readError
@@ -52,7 +53,8 @@ func New(o transport.Options) *Client {
 	return c
 }
 
-// About implements connection.Client. No end of the version is known.
+// About implements connection.Client. The last day of the API version is not
+// known.
 func (c *Client) About() connection.About {
 	return connection.About{
 		Platform: Platform, Name: "Google Analytics 4", Version: version,
@@ -66,8 +68,7 @@ func (c *Client) About() connection.About {
 	}
 }
 
-// Accounts implements connection.Client. What facts call an account is a
-// property here.
+// Accounts implements connection.Client. An account is a GA4 property.
 func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]connection.Account, error) {
 	var accounts []connection.Account
 	query := url.Values{"pageSize": {"200"}}
@@ -99,7 +100,8 @@ func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]
 	}
 }
 
-// property reads what the list of properties leaves out.
+// property reads the time zone and the currency of a property, which the list
+// omits.
 func (c *Client) property(ctx context.Context, creds connection.Credentials, name string) (connection.Account, error) {
 	id := strings.TrimPrefix(name, "properties/")
 	if !isDigits(id) {
@@ -124,15 +126,15 @@ func (c *Client) get(ctx context.Context, creds connection.Credentials, path str
 	return err
 }
 
-// isDigits guards what is put into paths.
+// isDigits guards ids that become part of a path.
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// Status implements connection.Client. It always refuses.
+// Status implements connection.Client. It always returns an error.
 func (c *Client) Status(context.Context, connection.Credentials, string, string) (connection.Observed, error) {
 	return connection.Observed{}, readOnly()
 }
 
-// SetStatus implements connection.Client. It always refuses.
+// SetStatus implements connection.Client. It always returns an error.
 func (c *Client) SetStatus(context.Context, connection.Credentials, string, string, bool) error {
 	return readOnly()
 }
@@ -141,13 +143,13 @@ func readOnly() error {
 	return &connection.Error{Class: connection.Forbidden, Code: "read_only", Message: "Google Analytics only measures; campaigns are run on the platform that they are from."}
 }
 
-// readError tells what is wrong with an answer.
+// readError returns the error of an answer, nil if there is none.
 func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
 	e, said := googleauth.ReadError(status, body, now)
 	if e == nil || e.Class != connection.Throttled || !e.Until.Equal(now.Add(googleauth.DefaultWait)) {
 		return e
 	}
-	// Where Google names no moment, it says which quota is used up.
+	// If Google names no time, the message names the exhausted quota.
 	switch message := strings.ToLower(said.Message); {
 	case strings.Contains(message, "per day"):
 		e.Until = nextDay(now)
@@ -159,8 +161,8 @@ func readError(status int, _ http.Header, body []byte, now time.Time) *connectio
 
 func nextHour(now time.Time) time.Time { return now.Truncate(time.Hour).Add(time.Hour) }
 
-// nextDay is when quotas for a day begin anew: at midnight in California, for
-// which Google writes PST all year round.
+// nextDay returns when daily quotas restart: at midnight in California, in
+// standard time (PST) all year.
 func nextDay(now time.Time) time.Time {
 	const pst = -8 * 60 * 60
 	year, month, day := now.In(time.FixedZone("PST", pst)).Date()

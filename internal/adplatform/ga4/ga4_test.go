@@ -26,8 +26,8 @@ var (
 	_ connection.Grantor = (*Client)(nil)
 )
 
-// testSandbox is a sandbox and a client that is let into it. Time passes only where
-// the client sleeps.
+// testSandbox is a sandbox with a connected client. Time passes only when the
+// client sleeps.
 type testSandbox struct {
 	server  *sandbox.Server
 	client  *Client
@@ -91,8 +91,8 @@ var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// expectedRows is what the property has, as facts of GA4 have it: without spend and
-// without audiences.
+// expectedRows returns the rows of the property in the form of GA4 facts:
+// without spend and audiences.
 func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Date) map[fact.Row]fact.Values {
 	rows := map[fact.Row]fact.Values{}
 	for r := range f.server.Rows(f.account, sandboxLevels[level], first, last) {
@@ -194,7 +194,7 @@ func TestFaults(t *testing.T) {
 	for _, test := range []struct {
 		fault   string
 		seconds int
-		// want is empty where the client gets over it by itself.
+		// want is empty if the client recovers.
 		want connection.Class
 		code string
 	}{
@@ -209,7 +209,7 @@ func TestFaults(t *testing.T) {
 		{fault: sandbox.FaultSkipPage, want: connection.Drift, code: "missing_rows"},
 		{fault: sandbox.FaultDriftingTotal, want: connection.Drift, code: "changed_total"},
 		{fault: sandbox.FaultExpiredToken, want: connection.Expired, code: "ACCESS_TOKEN_EXPIRED"},
-		// Only the refresh tells whether access was taken back.
+		// Only a refresh reports that access was revoked.
 		{fault: sandbox.FaultRevokedToken, want: connection.Expired, code: "ACCESS_TOKEN_TYPE_UNSUPPORTED"},
 		{fault: sandbox.FaultTooLarge, want: connection.TooLarge, code: "DEADLINE_EXCEEDED"},
 		{fault: sandbox.FaultVersionSunset, want: connection.Sunset, code: "unknown_version"},
@@ -246,7 +246,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// fixedAnswer answers every call alike.
+// fixedAnswer gives every call the same answer.
 type fixedAnswer struct {
 	status int
 	body   string
@@ -258,8 +258,8 @@ func (s *fixedAnswer) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(s.body))}, nil
 }
 
-// TestQuotas sees until when a property is left alone, by what Google says when
-// it refuses and by what it says beside an answer.
+// TestQuotas checks until when a property is not called, after a refusal and
+// after an answer with a low quota.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	const quota = `{"rowCount":0,"propertyQuota":{"tokensPerDay":{"remaining":%d},"tokensPerHour":{"remaining":%h},"tokensPerProjectPerHour":{"remaining":%p}}}`
@@ -306,8 +306,8 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestRowsWithEqualKeyAreAdded: GA4 tells more channels apart than facts do, and
-// words that nobody knows are unknown.
+// TestRowsWithEqualKeyAreAdded checks that rows of GA4 channels that are one
+// channel in facts are added, and that unknown values become unknown.
 func TestRowsWithEqualKeyAreAdded(t *testing.T) {
 	t.Parallel()
 	row := func(channel, device, events, revenue string) string {

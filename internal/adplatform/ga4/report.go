@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// Dimensions that are asked for.
+// Requested dimensions.
 const (
 	byDate     = "date"
 	byCampaign = "sessionCampaignName"
@@ -27,11 +27,10 @@ const (
 	byDevice   = "deviceCategory"
 )
 
-// levelDimensions are what the levels are asked by, besides the day.
+// levelDimensions are the dimensions of each level besides the day.
 //
-// Choice: nothing is asked by audience. A user can be in several, and GA4
-// counts everything for each of them, so that rows by audience add up to more
-// than there is.
+// Choice: there is no breakdown by audience. A user can be in several audiences
+// and counts for each, so rows by audience add up to more than the total.
 var levelDimensions = map[connection.Level][]string{
 	connection.LevelAccount:     {byDate},
 	connection.LevelCampaign:    {byDate, byCampaign, byChannel},
@@ -43,8 +42,8 @@ var levelDimensions = map[connection.Level][]string{
 
 // metrics are conversions and revenue.
 //
-// Choice: advertiserAdCost is left alone. It is what the platforms report
-// themselves, and would count spend twice.
+// Choice: advertiserAdCost is not requested. The ad platforms report it
+// themselves, so spend would count twice.
 var metrics = []name{{"keyEvents"}, {"totalRevenue"}}
 
 type name struct {
@@ -95,17 +94,17 @@ type tokens struct {
 	Remaining *int64 `json:"remaining"`
 }
 
-// low are a tenth of the tokens that a standard property has. Choice: the
-// larger ones of a paid property are not told by the API, so that such a
-// property is left alone later than it could be, but never too late.
+// A tenth of the tokens of a standard property is a reserve. Choice: the API
+// does not report the larger quotas of a paid property, so such a property is
+// held at less than a tenth of its quota.
 const (
 	reserveDay         = 20_000
 	reserveHour        = 4_000
 	reserveProjectHour = 1_400
 )
 
-// holdUntil is until when a property is to be left alone, zero for not at all: the
-// last tenth is for what people wait for.
+// holdUntil returns until when background calls are held, zero for not at all.
+// The last tenth of a quota is reserved for calls that a person waits for.
 func (q *quota) holdUntil(now time.Time) time.Time {
 	below := func(t tokens, low int64) bool { return t.Remaining != nil && *t.Remaining < low }
 	switch {
@@ -117,11 +116,11 @@ func (q *quota) holdUntil(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// reportRow is a row by the names of its dimensions.
+// reportRow has the values of a row by dimension.
 type reportRow map[string]string
 
-// runReport reads a report page by page. It is one only if all pages tell the same
-// total and there are so many rows.
+// runReport reads a report page by page. It returns an error if pages disagree
+// on the number of rows, or if rows are missing.
 func (c *Client) runReport(ctx context.Context, creds connection.Credentials, property string, dimensions []string, between days, each func(reportRow, fact.Values) error) error {
 	if !isDigits(property) {
 		return &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "A property of Google Analytics has a number, without the G- of its tag."}
@@ -167,7 +166,7 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, pr
 	return nil
 }
 
-// readRow reads a row and hands it on, if it is a new one.
+// readRow parses a row and passes it on unless it is a duplicate.
 func readRow(guard googleauth.SeenRows[string], dimensions []string, is, figures []value, each func(reportRow, fact.Values) error) error {
 	if len(is) != len(dimensions) || len(figures) != len(metrics) {
 		return googleauth.MalformedAnswer("A row of the report has not the columns that were asked for.")
@@ -201,7 +200,7 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 		if err != nil || !there {
 			return err
 		}
-		// Several of GA4's channels are one of ours.
+		// Several of GA4's channels are one channel in facts.
 		if i, before := at[row]; before {
 			for _, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
 				rows[i].Values.Set(m, rows[i].Values.V[m]+v.V[m])
@@ -219,7 +218,8 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 	return each(rows)
 }
 
-// factRow is a line as a fact without figures, and whether it belongs to the level.
+// factRow returns the row as a fact without values, and whether it belongs to
+// the level.
 func (l reportRow) factRow(level connection.Level) (r fact.Row, belongs bool, err error) {
 	at, err := time.Parse("20060102", l[byDate])
 	if err != nil {
@@ -229,13 +229,13 @@ func (l reportRow) factRow(level connection.Level) (r fact.Row, belongs bool, er
 	if level == connection.LevelAccount {
 		return r, true, nil
 	}
-	// Choice: what came without a campaign, such as (direct), is kept under
-	// GA4's name for it, so that campaigns add up to the property.
+	// Choice: sessions without a campaign, such as (direct), are kept under
+	// GA4's name, so that campaigns add up to the property.
 	r.Campaign, r.Channel = fact.Entity{ExternalID: l[byCampaign], Name: l[byCampaign]}, channelOf(l[byChannel])
 	r.Family = connection.Families[level]
 	switch level {
 	case connection.LevelAd:
-		// Without an ad it is the campaign's alone, and in its own report.
+		// Rows without an ad are in the report of campaigns only.
 		r.Creative = fact.Entity{ExternalID: l[byAd], Name: l[byAd]}
 		return r, !isPlaceholder(l[byAd]), nil
 	case connection.LevelGeo:
@@ -251,6 +251,6 @@ func (l reportRow) factRow(level connection.Level) (r fact.Row, belongs bool, er
 	return r, true, nil
 }
 
-// isPlaceholder says that GA4 has no name: it puts into parentheses what it says
-// instead.
+// isPlaceholder reports whether GA4 has no value: it returns a text in
+// parentheses instead.
 func isPlaceholder(s string) bool { return s == "" || strings.HasPrefix(s, "(") }

@@ -8,7 +8,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// channels are ours for Google's types of campaigns; all others are other.
+// channels maps Google's campaign types to the channels of facts. All others
+// are other.
 var channels = map[string]string{
 	"SEARCH": "search", "SHOPPING": "search",
 	"DISPLAY": "display", "PERFORMANCE_MAX": "display", "DEMAND_GEN": "display", "DISCOVERY": "display",
@@ -73,13 +74,13 @@ func addAudience(e *connection.Entities, r *row) {
 	})
 }
 
-// severalAudiences marks a group that is for more than one audience.
+// severalAudiences marks an ad group with more than one audience.
 const severalAudiences = "*"
 
-// addTarget learns whom a group is for.
+// addTarget sets the audience of an ad group.
 //
-// Choice: a group for several audiences counts as one for none, because Google
-// does not say how much of its figures each of them has.
+// Choice: an ad group with several audiences counts as one without, because
+// Google does not report the metrics of each.
 func addTarget(e *connection.Entities, r *row) {
 	audience := path.Base(r.AdGroupCriterion.UserList.UserList)
 	if before, there := e.Groups[r.AdGroup.ID]; there && before != audience {

@@ -8,8 +8,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// errorClasses are what can be done about the errors of Google Ads, by kind and
-// code. A kind alone stands for all its other codes.
+// errorClasses maps errors of Google Ads, by kind and code, to classes. A kind
+// alone is for all its other codes.
 var errorClasses = map[string]connection.Class{
 	"quotaError":                                                connection.Throttled,
 	"quotaError.ACCESS_PROHIBITED":                              connection.Forbidden,
@@ -32,14 +32,14 @@ var errorClasses = map[string]connection.Class{
 	"contextError.OPERATION_NOT_PERMITTED_FOR_REMOVED_RESOURCE": connection.Gone,
 }
 
-// closedAccountCodes are the codes of accounts that are not in use.
+// closedAccountCodes are the codes of accounts that are closed or unknown.
 var closedAccountCodes = map[string]bool{"CUSTOMER_NOT_ENABLED": true, "CUSTOMER_NOT_FOUND": true}
 
-// quotaWait is for quotas over a sliding day. Choice: Google mostly says how
-// long to wait; where it does not, an hour frees a part of the day.
+// quotaWait is the wait for quotas over a sliding day. Choice: Google usually
+// names the wait; otherwise an hour frees a part of the quota.
 const quotaWait = time.Hour
 
-// readError tells what is wrong with an answer of Google Ads.
+// readError returns the error of an answer of Google Ads, nil if there is none.
 func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
 	e, said := googleauth.ReadError(status, body, now)
 	if e == nil {
@@ -56,7 +56,7 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	return e
 }
 
-// applyFailure makes an error say what Google Ads said beyond the status.
+// applyFailure adds to an error what Google Ads reports beyond the status.
 func applyFailure(e *connection.Error, f googleauth.Failure, now time.Time) {
 	for kind, code := range f.Code {
 		e.Code = code

@@ -1,6 +1,6 @@
-// Package google is the client of Google Ads: accounts, entities and figures by
-// its query language over searchStream, states of campaigns by mutate. It puts
-// Google's words into ours and knows nothing of what becomes of them.
+// Package google is the client of Google Ads. It reads accounts, entities and
+// metrics with GAQL over searchStream, and sets the status of campaigns with
+// mutate. It converts Google's values to those of facts and stores nothing.
 package google
 
 import (
@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	// Platform is the one that is spoken to, in the word of facts.
+	// Platform is the name of the platform in facts.
 	Platform = "google_ads"
 	version  = "v26"
 	host     = "https://googleads.googleapis.com"
 	scope    = "https://www.googleapis.com/auth/adwords"
-	// callsPerSecond is how often an account is asked. Choice: Google does not
-	// tell its limit and refuses by load; this is well below what is known to
-	// pass.
+	// callsPerSecond is per account. Choice: Google does not publish a limit
+	// and refuses calls by load; this is well below rates that are known to
+	// work.
 	callsPerSecond = 10
 )
 
-// Choice: Google names the day on which a version ends only shortly before. A
-// version lives for a year and this one came in October 2026.
+// Choice: Google announces the last day of a version only shortly before. A
+// version lasts a year, and this one was released in October 2026.
 var sunset = clock.MakeDate(2027, time.October, 6)
 
-// Client speaks to Google Ads. It is a connection.Client and a
+// Client is the client of Google Ads. It implements connection.Client and
 // connection.Grantor.
 type Client struct {
 	*googleauth.Grantor
 	api *transport.Transport
 }
 
-// New makes a client. Without a base it speaks to Google itself, with one to
-// whatever plays Google there. It brings its own reader of errors.
+// New returns a client. Without a base URL it calls Google, with one the
+// simulation there. It sets its own ReadError.
 func New(o transport.Options) *Client {
 	c := &Client{Grantor: googleauth.New(o, scope)}
 	if o.Base == "" {
@@ -66,9 +66,9 @@ func (c *Client) About() connection.About {
 	}
 }
 
-// query asks for rows. The account is as Accounts names it.
+// query runs a GAQL query. account has the form that Accounts returns.
 func (c *Client) query(ctx context.Context, creds connection.Credentials, account, gaql string, urgent bool) ([]row, error) {
-	customer, header, err := openSandbox(creds, account)
+	customer, header, err := customerHeader(creds, account)
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +89,12 @@ func (c *Client) query(ctx context.Context, creds connection.Credentials, accoun
 	return rows, nil
 }
 
-// openSandbox splits an account's name and makes the header that opens it.
+// customerHeader returns the customer id of an account and the header of its
+// calls.
 //
-// Choice: an account that is reached through a manager is named
-// client@manager, because Google has to be told the manager with every call;
-// one that is reached directly has its plain id.
-func openSandbox(creds connection.Credentials, account string) (customer string, header http.Header, err error) {
+// Choice: an account below a manager is named client@manager, because every
+// call must name the manager. An account with direct access is named by its id.
+func customerHeader(creds connection.Credentials, account string) (customer string, header http.Header, err error) {
 	customer, manager, through := strings.Cut(account, "@")
 	if !isDigits(customer) || through && !isDigits(manager) {
 		return "", nil, &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "An account of Google Ads has a number of ten digits, without dashes."}
@@ -106,7 +106,7 @@ func openSandbox(creds connection.Credentials, account string) (customer string,
 	return customer, header, nil
 }
 
-// isDigits guards what is put into paths and queries.
+// isDigits guards ids that become part of a path or a query.
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // Accounts implements connection.Client.
@@ -143,7 +143,7 @@ func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]
 	return found, nil
 }
 
-// listAccounts lists an account that can be opened, or those of a manager.
+// listAccounts returns an account, or the accounts below a manager.
 func (c *Client) listAccounts(ctx context.Context, creds connection.Credentials, root string) ([]connection.Account, error) {
 	rows, err := c.query(ctx, creds, root, "SELECT customer_client.id, customer_client.descriptive_name, customer_client.currency_code, "+
 		"customer_client.time_zone, customer_client.manager, customer_client.status FROM customer_client WHERE customer_client.status = 'ENABLED'", false)
@@ -174,7 +174,7 @@ func (c *Client) listAccounts(ctx context.Context, creds connection.Credentials,
 	return accounts, nil
 }
 
-// The states of a campaign. REMOVED cannot be undone and is never set.
+// The statuses of a campaign. REMOVED is permanent and is never set.
 const (
 	statusEnabled = "ENABLED"
 	statusPaused  = "PAUSED"
@@ -218,7 +218,7 @@ type operation struct {
 
 // SetStatus implements connection.Client.
 func (c *Client) SetStatus(ctx context.Context, creds connection.Credentials, account, campaign string, run bool) error {
-	customer, header, err := openSandbox(creds, account)
+	customer, header, err := customerHeader(creds, account)
 	if err != nil {
 		return err
 	}

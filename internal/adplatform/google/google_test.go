@@ -28,8 +28,8 @@ var (
 	_ connection.Grantor = (*google.Client)(nil)
 )
 
-// testSandbox is a sandbox and a client that is let into it. Time passes only where
-// the client sleeps.
+// testSandbox is a sandbox with a connected client. Time passes only when the
+// client sleeps.
 type testSandbox struct {
 	server  *sandbox.Server
 	client  *google.Client
@@ -54,7 +54,7 @@ func (f *testSandbox) sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// failer is how tests and property tests give up.
+// failer is implemented by *testing.T and *rapid.T.
 type failer interface{ Fatal(args ...any) }
 
 func openSandbox(t failer, seed int64) *testSandbox {
@@ -75,7 +75,7 @@ func openSandbox(t failer, seed int64) *testSandbox {
 	return f
 }
 
-// addFault has the next call go wrong.
+// addFault makes the next call fail.
 func (f *testSandbox) addFault(t *testing.T, fault string, seconds int) {
 	t.Helper()
 	once := 1
@@ -93,7 +93,7 @@ func (f *testSandbox) report(ctx context.Context, level connection.Level, first,
 	return rows, err
 }
 
-// sumRows adds rows up by key, without names and without rows that have nothing.
+// sumRows adds rows by key, without names and without rows that are zero.
 func sumRows(rows []fact.Row) map[fact.Row]fact.Values {
 	sums := map[fact.Row]fact.Values{}
 	for _, r := range rows {
@@ -120,7 +120,7 @@ var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// expectedRows is what the account has, as facts of Google have it.
+// expectedRows returns the rows of the account in the form of Google's facts.
 func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Date) []fact.Row {
 	var rows []fact.Row
 	for r := range f.server.Rows(f.account, sandboxLevels[level], first, last) {
@@ -135,7 +135,7 @@ func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Dat
 			row.Audience = fact.Entity{ExternalID: r.Group.Audience.ID}
 		}
 		if level == connection.LevelDemographic {
-			// Ages are only told of groups, and genders not with them.
+			// Ages are reported for ad groups only, and without genders.
 			row.AgeRange, row.Gender = "unknown", "unknown"
 			if r.Group != nil {
 				row.AgeRange = r.AgeRange
@@ -146,7 +146,7 @@ func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Dat
 	return rows
 }
 
-// compareRows compares rows with the truth.
+// compareRows compares rows with the expected ones.
 func compareRows(t interface {
 	Errorf(format string, args ...any)
 }, level connection.Level, got, want map[fact.Row]fact.Values,
@@ -182,7 +182,7 @@ func TestReportMatchesSandbox(t *testing.T) {
 	}
 }
 
-// TestReportMatchesRandomSandboxes asks for random days of random worlds.
+// TestReportMatchesRandomSandboxes reads random days of random accounts.
 func TestReportMatchesRandomSandboxes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -273,7 +273,7 @@ func TestFaults(t *testing.T) {
 	for _, test := range []struct {
 		fault   string
 		seconds int
-		// want is empty where the client gets over it by itself.
+		// want is empty if the client recovers.
 		want connection.Class
 		code string
 	}{
@@ -322,7 +322,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// scriptedAnswers answers calls one after the other and keeps what it was asked.
+// scriptedAnswers returns prepared answers in order and records the calls.
 type scriptedAnswers struct {
 	answers []answer
 	asked   []*http.Request
@@ -349,7 +349,7 @@ func (s *scriptedAnswers) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: next.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(next.body))}, nil
 }
 
-// newScriptedClient is a client that speaks to a script as if it were Google.
+// newScriptedClient returns a client whose calls get prepared answers.
 func newScriptedClient(s *scriptedAnswers) *google.Client {
 	f := &testSandbox{now: time.Unix(1_800_000_000, 0)}
 	return google.New(transport.Options{Do: s, Now: f.clock, Sleep: f.sleep})
@@ -357,8 +357,8 @@ func newScriptedClient(s *scriptedAnswers) *google.Client {
 
 var creds = connection.Credentials{Access: secret.New("ya29.very-secret")}
 
-// TestAccountsOfManagers sees that accounts below a manager are found and opened through
-// it, unless there is a direct way.
+// TestAccountsOfManagers checks that accounts below a manager are called
+// through it, unless there is direct access.
 func TestAccountsOfManagers(t *testing.T) {
 	t.Parallel()
 	client := func(id, manager, status string) string {
@@ -395,7 +395,7 @@ func TestAccountsOfManagers(t *testing.T) {
 	}
 }
 
-// TestErrorClasses are what the sandbox does not say.
+// TestErrorClasses has errors that the sandbox does not return.
 func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	failure := func(status, kind, code, more string) string {
@@ -435,7 +435,8 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// TestInconsistentReports sees that figures which do not belong together are not taken.
+// TestInconsistentReports checks that metrics that contradict each other are
+// refused.
 func TestInconsistentReports(t *testing.T) {
 	t.Parallel()
 	row := func(group, device, clicks string) string {
@@ -477,7 +478,8 @@ func TestInconsistentReports(t *testing.T) {
 	}
 }
 
-// TestReportReturnsCallbackError sees that the caller's error comes back.
+// TestReportReturnsCallbackError checks that the error of the callback is
+// returned.
 func TestReportReturnsCallbackError(t *testing.T) {
 	t.Parallel()
 	f := openSandbox(t, 7)

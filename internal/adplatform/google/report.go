@@ -11,12 +11,12 @@ import (
 	"fanfare/internal/fact"
 )
 
-// reportView is where figures come from, and what is selected of it.
+// reportView is a resource of Google Ads and its selected fields.
 type reportView struct{ resource, fields string }
 
 const campaignFields = "campaign.id, campaign.name, campaign.advertising_channel_type"
 
-// levelViews are the levels whose rows are Google's own.
+// levelViews are the levels whose rows are read from one view.
 var levelViews = map[connection.Level]reportView{
 	connection.LevelAccount:  {"customer", ""},
 	connection.LevelCampaign: {"campaign", campaignFields},
@@ -26,9 +26,8 @@ var levelViews = map[connection.Level]reportView{
 	},
 }
 
-// breakdown is a breakdown. Google tells it by group of ads, which is what belongs to
-// an audience, and by campaign, which is all there is: campaigns such as those
-// for Performance Max have no groups.
+// breakdown is read by ad group, to assign rows to audiences, and by campaign,
+// to include campaigns without ad groups, such as Performance Max.
 type breakdown struct {
 	family                  fact.Family
 	groupView, campaignView reportView
@@ -41,9 +40,9 @@ const (
 	unknown     = "unknown"
 )
 
-// Choice: Google has no report of age by gender, and a row for each of both
-// would count everything twice. The family is the report of ages; genders are
-// unknown, and so is the age of what ran without a group.
+// Choice: Google has no report by age and gender, and a row for each of both
+// would count twice. The demographic report is by age; genders are unknown, and
+// so is the age of rows without an ad group.
 var breakdowns = map[connection.Level]breakdown{
 	connection.LevelGeo: {
 		fact.Geo,
@@ -67,11 +66,11 @@ var breakdowns = map[connection.Level]breakdown{
 	},
 }
 
-// rowKey is what tells rows of a view apart.
+// rowKey identifies a row of a view.
 type rowKey struct{ date, campaign, group, ad, country, location, age, device string }
 
-// readView reads a view, without rows that came twice, and hands each on as
-// far as it is the same for all levels.
+// readView reads the rows of a view without duplicates and calls each with the
+// part of a fact that all levels share.
 func (c *Client) readView(ctx context.Context, creds connection.Credentials, q *connection.Report, v reportView, each func(r *row, as fact.Row)) error {
 	fields := selectedMetrics
 	if v.fields != "" {
@@ -133,7 +132,7 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 	return each(rows)
 }
 
-// groupAudiences are the audiences of groups.
+// groupAudiences returns the audience of each ad group.
 func groupAudiences(e *connection.Entities) map[string]fact.Entity {
 	groups := map[string]fact.Entity{}
 	if e == nil {
@@ -149,11 +148,11 @@ func groupAudiences(e *connection.Entities) map[string]fact.Entity {
 	return groups
 }
 
-// readBreakdown reads a breakdown: what groups have goes to their audiences, the rest
-// of the campaign to none.
+// readBreakdown reads a breakdown. Rows of ad groups belong to the group's
+// audience, the remainder of the campaign to none.
 //
-// Groups are read first. Figures of today grow, and so the campaigns have at
-// least what their groups had.
+// Ad groups are read first: metrics of today grow, so campaigns have at least
+// as much as their groups.
 func (c *Client) readBreakdown(ctx context.Context, creds connection.Credentials, q *connection.Report, cut breakdown, audiences map[string]fact.Entity) ([]fact.Row, error) {
 	sums := rowSums{at: map[fact.Row]int{}}
 	divided := cut.family == fact.Demographic
@@ -188,7 +187,7 @@ func (c *Client) readBreakdown(ctx context.Context, creds connection.Credentials
 	return sums.nonZeroRows()
 }
 
-// rowSums adds up rows that have the same key.
+// rowSums adds rows with the same key.
 type rowSums struct {
 	at   map[fact.Row]int
 	list []fact.Row
@@ -212,11 +211,12 @@ func (s *rowSums) add(r fact.Row, sign int64) {
 	}
 }
 
-// roundingTolerance is what rounding of many groups may take from a campaign, in
+// roundingTolerance is how far rounded ad groups may exceed their campaign, in
 // millionths.
 const roundingTolerance = 1000
 
-// nonZeroRows lists the sums that have something.
+// nonZeroRows returns the sums that are not zero. It returns an error if a sum
+// is negative.
 func (s *rowSums) nonZeroRows() ([]fact.Row, error) {
 	rows := s.list[:0]
 	for _, r := range s.list {

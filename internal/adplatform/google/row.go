@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// row is a line of an answer, with all that is ever selected.
+// row is a row of an answer with all fields that any query selects.
 type row struct {
 	CustomerClient struct {
 		ID              string `json:"id"`
@@ -69,7 +69,8 @@ type ad struct {
 	} `json:"responsiveSearchAd"`
 }
 
-// displayName is how people know the ad. Text ads have no name, but headlines.
+// displayName returns the name of the ad, or its headline: text ads have no
+// name.
 func (a *ad) displayName() string {
 	if a.Name == "" && len(a.ResponsiveSearchAd.Headlines) > 0 {
 		return a.ResponsiveSearchAd.Headlines[0].Text
@@ -77,22 +78,22 @@ func (a *ad) displayName() string {
 	return a.Name
 }
 
-// metrics are figures. What is not there is not known.
+// metrics has the metrics of a row. Absent ones are unknown.
 type metrics struct {
 	Impressions *int64 `json:"impressions,string"`
 	Clicks      *int64 `json:"clicks,string"`
 	CostMicros  *int64 `json:"costMicros,string"`
 	VideoViews  *int64 `json:"videoTrueviewViews,string"`
-	// Conversions and their value are floats: the digits are read as they
-	// were written.
+	// Conversions and their value are decimals, which are read from their
+	// digits.
 	Conversions      jsontext.Value `json:"conversions"`
 	ConversionsValue jsontext.Value `json:"conversionsValue"`
 }
 
-// selectedMetrics are the metrics that every report asks for.
+// selectedMetrics are the metrics of every report.
 //
-// Choice: views to the end are only told as a rate, which gives no whole
-// number; they stay unknown.
+// Choice: video completions are only reported as a rate, which gives no
+// integer, so they stay unknown.
 const selectedMetrics = "metrics.impressions, metrics.clicks, metrics.cost_micros, metrics.conversions, metrics.conversions_value, metrics.video_trueview_views"
 
 func (m *metrics) values() (fact.Values, error) {
@@ -131,8 +132,8 @@ var (
 	}
 )
 
-// countryOf reads Google's number for a country, which is 2000 and the number
-// that ISO 3166 has for it. Empty is unknown.
+// countryOf converts Google's number of a country: 2000 plus the number in ISO
+// 3166. It returns an empty string for an unknown one.
 func countryOf(criterion string) string {
 	const countries = 2000
 	n, err := strconv.Atoi(criterion)

@@ -12,11 +12,11 @@ import (
 	"fanfare/internal/connection"
 )
 
-// endedGrantCodes are what the token endpoint calls a grant that is over.
+// endedGrantCodes are the error codes of the token endpoint for an ended grant.
 var endedGrantCodes = []string{"invalid_grant", "invalid_token"}
 
-// readTokenError reads an answer of the token endpoint, which speaks as OAuth does
-// and not as Google's APIs do.
+// readTokenError returns the error of the token endpoint, which has the format
+// of OAuth and not of Google's APIs.
 func readTokenError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
 	if status < http.StatusBadRequest {
 		return nil
@@ -25,7 +25,7 @@ func readTokenError(status int, _ http.Header, body []byte, now time.Time) *conn
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	_ = json.Unmarshal(body, &out) // what is no JSON has no code either
+	_ = json.Unmarshal(body, &out) // an answer that is not JSON has no code
 	e := &connection.Error{Class: connection.Refused, Code: out.Error, Message: out.Description}
 	switch {
 	case slices.Contains(endedGrantCodes, out.Error):
@@ -40,10 +40,10 @@ func readTokenError(status int, _ http.Header, body []byte, now time.Time) *conn
 	return withMessage(e, status)
 }
 
-// DefaultWait is how long to leave Google alone where it does not say.
+// DefaultWait is the wait after a refusal that names none.
 const DefaultWait = 30 * time.Second
 
-// Status is how Google's APIs say that something is wrong.
+// Status is the error format of Google's APIs.
 type Status struct {
 	Code    int      `json:"code"`
 	Message string   `json:"message"`
@@ -51,8 +51,7 @@ type Status struct {
 	Details []Detail `json:"details"`
 }
 
-// Detail is one more thing to know about an error. Which members are set
-// depends on its type.
+// Detail is a detail of an error. Its type determines which members are set.
 type Detail struct {
 	Type string `json:"@type"`
 	// Reason belongs to ErrorInfo.
@@ -76,8 +75,9 @@ type Failure struct {
 	} `json:"details"`
 }
 
-// ReadError tells what is wrong with an answer, nil for nothing, as far as all of
-// Google's APIs agree. The status has the rest; it is nil where nothing is.
+// ReadError returns the error of an answer, nil if there is none, as far as it
+// is the same in all of Google's APIs. Status has the details; it is nil
+// without an error.
 func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Status) {
 	if status < http.StatusBadRequest {
 		return nil, nil
@@ -88,7 +88,7 @@ func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Stat
 	}
 	e := &connection.Error{Class: classOf(status, said.Status), Code: said.Status, Message: said.Message}
 	if status == http.StatusNotFound && said.Status == "" {
-		// Only a path that no version has is answered without JSON.
+		// Only a path of an unknown version has an answer that is not JSON.
 		e.Class, e.Code, e.Message = connection.Sunset, "unknown_version", "Google does not know this version of its API any more."
 	}
 	if e.Class == connection.Throttled {
@@ -108,14 +108,14 @@ func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Stat
 	return withMessage(e, status), said
 }
 
-// parseStatus reads a status. APIs that stream wrap it into an array.
+// parseStatus parses a status. Streaming APIs wrap it in an array.
 func parseStatus(body []byte) *Status {
 	type envelope struct {
 		Error *Status `json:"error"`
 	}
 	var one envelope
 	if jsontext.Value(body).Kind() != '[' {
-		_ = json.Unmarshal(body, &one) // what is no JSON says nothing
+		_ = json.Unmarshal(body, &one) // an answer that is not JSON has no status
 		return one.Error
 	}
 	var list []envelope
@@ -128,8 +128,8 @@ func parseStatus(body []byte) *Status {
 func classOf(status int, word string) connection.Class {
 	switch {
 	case word == "DEADLINE_EXCEEDED":
-		// Choice: a query for which Google had too little time is one that
-		// asks for too much; the same again would take as long.
+		// Choice: a query that timed out at Google requests too much data; a
+		// retry would take as long.
 		return connection.TooLarge
 	case status == http.StatusUnauthorized:
 		return connection.Expired
@@ -145,7 +145,7 @@ func classOf(status int, word string) connection.Class {
 	return connection.Refused
 }
 
-// ParseDelay reads how long Google wants to be left alone, such as 3.5s.
+// ParseDelay parses a retry delay, such as 3.5s.
 func ParseDelay(text string) (time.Duration, bool) {
 	if !strings.HasSuffix(text, "s") {
 		return 0, false
@@ -154,7 +154,7 @@ func ParseDelay(text string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// withMessage sees that an error says something even where Google did not.
+// withMessage sets a message if Google sent none.
 func withMessage(e *connection.Error, status int) *connection.Error {
 	if e.Code == "" {
 		e.Code = "http_" + strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")

@@ -1,6 +1,5 @@
-// Package googleauth is what Google's APIs have in common: how access is
-// granted, how they say what is wrong, and how they write numbers. The clients
-// of Google Ads and GA4 are built on it; what an API is about it does not know.
+// Package googleauth has what Google's APIs share: OAuth, error formats and
+// number formats. The clients of Google Ads and GA4 use it.
 package googleauth
 
 import (
@@ -20,14 +19,13 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Where Google grants access.
+// Addresses of Google's OAuth endpoints.
 const (
 	consentHost = "https://accounts.google.com"
 	tokenHost   = "https://oauth2.googleapis.com"
 )
 
-// Grantor is the part of a client that gets access. It is a
-// connection.Grantor.
+// Grantor obtains access. It implements connection.Grantor.
 type Grantor struct {
 	consent string
 	scope   string
@@ -35,9 +33,8 @@ type Grantor struct {
 	tokens  *transport.Transport
 }
 
-// New makes the grantor for a scope. With a base, Google's hosts are below it.
-// Reading and changing have the same scope at Google, where there is something
-// to change at all.
+// New returns the grantor for a scope. With a base URL, Google's hosts are
+// below it. Google has the same scope for reading and changing.
 func New(o transport.Options, scope string) *Grantor {
 	g := &Grantor{consent: consentHost, scope: scope, now: o.Now}
 	if o.Base != "" {
@@ -59,8 +56,8 @@ func (g *Grantor) AuthorizeURL(a connection.App, grant connection.Grant) string 
 		"redirect_uri":  {grant.Redirect},
 		"scope":         {g.scope},
 		"state":         {grant.State},
-		// Both together make Google hand out a refresh token every time and
-		// not only at the first.
+		// Both parameters make Google return a refresh token at every consent
+		// and not only at the first.
 		"access_type":           {"offline"},
 		"prompt":                {"consent"},
 		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
@@ -73,8 +70,8 @@ type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	ExpiresIn    int64  `json:"expires_in"`
 	RefreshToken string `json:"refresh_token"`
-	// RefreshTokenExpiresIn is there where access was granted for a time, as
-	// all of it is for apps that are still in testing.
+	// RefreshTokenExpiresIn is set for temporary access, which includes all
+	// access of apps in testing.
 	RefreshTokenExpiresIn int64  `json:"refresh_token_expires_in"`
 	Scope                 string `json:"scope"`
 }
@@ -130,8 +127,8 @@ func (g *Grantor) requestTokens(ctx context.Context, c connection.Credentials, f
 	return c, nil
 }
 
-// Revoke implements connection.Grantor. Google ends all tokens of a grant with
-// any of them.
+// Revoke implements connection.Grantor. Google revokes all tokens of a grant
+// with any of them.
 func (g *Grantor) Revoke(ctx context.Context, _ connection.App, c connection.Credentials) error {
 	token := c.Refresh
 	if token.Empty() {
@@ -144,7 +141,7 @@ func (g *Grantor) Revoke(ctx context.Context, _ connection.App, c connection.Cre
 	return err
 }
 
-// Bearer is the header that opens an API.
+// Bearer returns the Authorization header.
 func Bearer(c connection.Credentials) http.Header {
 	return http.Header{"Authorization": {"Bearer " + c.Access.Reveal()}}
 }

@@ -38,7 +38,7 @@ func openSandbox(t *testing.T) (*sandbox.Server, *googleauth.Grantor) {
 	return server, googleauth.New(transport.Options{Base: "http://sandbox/google", Do: server, Now: server.Now}, scope)
 }
 
-// grantConsent plays the person who says yes, and returns the code.
+// grantConsent grants access as a person would and returns the code.
 func grantConsent(t *testing.T, server *sandbox.Server, g *googleauth.Grantor) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.AuthorizeURL(app, grant), http.NoBody)
@@ -107,8 +107,7 @@ func TestGrantLifecycle(t *testing.T) {
 	}
 }
 
-// TestRotatedRefreshToken sees that a new refresh token takes the place of the
-// old.
+// TestRotatedRefreshToken checks that a new refresh token replaces the old one.
 func TestRotatedRefreshToken(t *testing.T) {
 	t.Parallel()
 	server, g := openSandbox(t)
@@ -128,7 +127,8 @@ func TestRotatedRefreshToken(t *testing.T) {
 	}
 }
 
-// TestPlatformsShareTokens: they are asked for at one host.
+// TestPlatformsShareTokens checks that both platforms accept each other's
+// tokens, which one host issues.
 func TestPlatformsShareTokens(t *testing.T) {
 	t.Parallel()
 	server, g := openSandbox(t)

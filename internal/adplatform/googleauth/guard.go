@@ -5,12 +5,11 @@ import (
 	"fanfare/internal/fact"
 )
 
-// SeenRows sees that the parts of a report belong together.
+// SeenRows detects duplicate rows of a report.
 type SeenRows[K comparable] map[K]fact.Values
 
-// Add reports whether a row is a new one. One that came before with the same
-// values is not; with other values it is an error, because then nobody knows
-// which of them count.
+// Add reports whether a row is new. It returns an error if the same row had
+// other values before, because the report changed while it was read.
 func (g SeenRows[K]) Add(key K, v fact.Values) (bool, error) {
 	before, there := g[key]
 	switch {
@@ -23,12 +22,12 @@ func (g SeenRows[K]) Add(key K, v fact.Values) (bool, error) {
 	return false, nil
 }
 
-// ReportChanged is the error of a report that changed while it was read.
+// ReportChanged returns the error of a report that changed while it was read.
 func ReportChanged(code, message string) error {
 	return &connection.Error{Class: connection.Drift, Code: code, Message: message}
 }
 
-// MalformedAnswer is the error of an answer that has something else than it should.
+// MalformedAnswer returns the error of an answer with unexpected content.
 func MalformedAnswer(message string) error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: message}
 }

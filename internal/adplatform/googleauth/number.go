@@ -7,13 +7,12 @@ import (
 	"fanfare/internal/fact"
 )
 
-// maxExponent is beyond what any number of Google's has.
+// maxExponent is larger than the exponent of any of Google's numbers.
 const maxExponent = 40
 
-// Millionths reads a decimal such as 12.3456789 or 1e-05, the text of a JSON
-// number, without going through floats. Google computes with floats, so digits
-// behind the sixth may be noise: the sixth is rounded by them, half away from
-// zero.
+// Millionths parses a decimal such as 12.3456789 or 1e-05, the text of a JSON
+// number, without floats. Google computes with floats, so digits after the
+// sixth can be noise; it rounds them half away from zero.
 func Millionths(text string) (int64, bool) {
 	rest, negative := strings.CutPrefix(text, "-")
 	mantissa, power, exponential := strings.Cut(strings.ToLower(rest), "e")
@@ -40,7 +39,7 @@ func Millionths(text string) (int64, bool) {
 	return n, true
 }
 
-// roundDigits keeps so many of the digits.
+// roundDigits rounds to the first digits.
 func roundDigits(digits string, keep int) (int64, bool) {
 	if keep < 0 {
 		return 0, true

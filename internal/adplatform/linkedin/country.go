@@ -1,10 +1,10 @@
 package linkedin
 
-// countryCodes are the codes of LinkedIn's places that are one.
+// countryCodes maps LinkedIn's ids of countries to their codes.
 //
-// Choice: LinkedIn names a country by a number and tells only its localized
-// name for it, not its code, so the countries that most is spent in are here.
-// Figures of all others are counted, in a country that is not known.
+// Choice: LinkedIn returns a number and a localized name of a country and no
+// code, so this table has the countries with the most spend. Metrics of other
+// countries count with an unknown country.
 var countryCodes = map[string]string{
 	"103644278": "US", "101174742": "CA", "103323778": "MX",
 	"106057199": "BR", "100446943": "AR", "104621616": "CL", "100876405": "CO",

@@ -11,7 +11,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// statusActive is the status of what runs, unless LinkedIn has another reason.
+// statusActive is the status of a campaign that delivers unless LinkedIn has
+// another reason.
 const statusActive = "ACTIVE"
 
 const statusPaused = "PAUSED"
@@ -21,7 +22,7 @@ var stoppedStatuses = map[string]bool{
 	statusPaused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
 }
 
-// The URNs that ids are written as.
+// Prefixes of URNs.
 const (
 	accountURN  = "urn:li:sponsoredAccount:"
 	campaignURN = "urn:li:sponsoredCampaign:"
@@ -43,10 +44,10 @@ type campaign struct {
 	} `json:"targetingCriteria"`
 }
 
-// audienceID is the one that the campaign is for, empty where there is none.
+// audienceID returns the audience of the campaign, empty if there is none.
 //
-// Choice: a campaign for several audiences counts as one for none, because
-// LinkedIn does not tell which of them its figures are from.
+// Choice: a campaign with several audiences counts as one without, because
+// LinkedIn does not report the metrics of each.
 func (c *campaign) audienceID() string {
 	found := ""
 	for _, all := range c.Targeting.Include.And {
@@ -121,15 +122,15 @@ type listPage[T any] struct {
 	} `json:"paging"`
 }
 
-// readPage asks for one page.
+// readPage reads one page.
 func readPage[T any](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string) (listPage[T], error) {
 	var page listPage[T]
 	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: path, RawQuery: query, Header: apiHeader(cr, "finder"), Account: account}, &page)
 	return page, err
 }
 
-// readAllPages reads a list whose pages name the next one. What comes twice is
-// dropped.
+// readAllPages reads a list whose pages have a token for the next one. It drops
+// duplicates.
 func readAllPages[T any, K comparable](ctx context.Context, c *Client, cr connection.Credentials, account, path, query string, id func(T) K) ([]T, error) {
 	found, seen := []T{}, map[K]bool{}
 	for token := ""; ; {
@@ -158,7 +159,7 @@ func readAllPages[T any, K comparable](ctx context.Context, c *Client, cr connec
 	}
 }
 
-// readSegments reads the audiences, whose pages are counted.
+// readSegments reads the audiences, whose pages are numbered.
 func (c *Client) readSegments(ctx context.Context, cr connection.Credentials, account string) ([]segment, error) {
 	const size = 100
 	found, seen := []segment{}, map[int64]bool{}
@@ -189,8 +190,8 @@ func (c *Client) readSegments(ctx context.Context, cr connection.Credentials, ac
 	return found, nil
 }
 
-// urnList writes ids as a list of URNs. The colons in them are no punctuation of
-// Rest.li and must be escaped, the brackets around them must not.
+// urnList returns ids as a list of URNs. Their colons are escaped, because they
+// are not punctuation of Rest.li; the parentheses around them are not escaped.
 func urnList(urn string, ids ...string) string {
 	urns := make([]string, len(ids))
 	for i, id := range ids {

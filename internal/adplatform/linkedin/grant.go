@@ -19,9 +19,8 @@ var (
 	writeScopes = []string{"rw_ads"}
 )
 
-// AuthorizeURL implements connection.Grantor. LinkedIn takes PKCE only from
-// apps without a secret: that the code is traded by whoever asked for it rests
-// on the state and on the app's secret.
+// AuthorizeURL implements connection.Grantor. LinkedIn accepts PKCE only from
+// apps without a secret, so the state and the app's secret protect the code.
 func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
 	scopes := readScopes
 	if g.Write {
@@ -37,9 +36,9 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Gr
 	return c.requestTokens(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
 }
 
-// Refresh implements connection.Grantor. Refresh tokens end a year after the
-// consent, however often they are used, and apps get them only with LinkedIn's
-// approval.
+// Refresh implements connection.Grantor. Refresh tokens expire a year after the
+// consent even if they are used, and LinkedIn must approve an app that gets
+// them.
 func (c *Client) Refresh(ctx context.Context, a connection.App, cr connection.Credentials) (connection.Credentials, error) {
 	if cr.Refresh.Empty() {
 		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token: grant access again."}
@@ -47,7 +46,7 @@ func (c *Client) Refresh(ctx context.Context, a connection.App, cr connection.Cr
 	return c.requestTokens(ctx, a, cr, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cr.Refresh.Reveal()}})
 }
 
-// requestTokens asks for tokens and puts them in the place of those that were.
+// requestTokens requests tokens and returns the credentials with them.
 func (c *Client) requestTokens(ctx context.Context, a connection.App, cr connection.Credentials, form url.Values) (connection.Credentials, error) {
 	var got struct {
 		Access         string `json:"access_token"`
@@ -72,7 +71,7 @@ func (c *Client) requestTokens(ctx context.Context, a connection.App, cr connect
 	return cr, nil
 }
 
-// instantAfter is the moment some seconds from now, nil for never.
+// instantAfter returns the time some seconds from now, nil for 0.
 func (c *Client) instantAfter(seconds int64) *clock.Instant {
 	if seconds == 0 {
 		return nil

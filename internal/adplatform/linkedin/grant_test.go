@@ -65,7 +65,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestErrorsOmitSecrets has a server repeat everything that it was sent.
+// TestErrorsOmitSecrets has a server that repeats every request in its answer.
 func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	c := clientOf(func(w http.ResponseWriter, r *http.Request) {

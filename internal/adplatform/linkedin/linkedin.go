@@ -1,7 +1,8 @@
-// Package linkedin speaks LinkedIn's Marketing API: ad accounts, what they run
-// and what came of it. It is a Rest.li API, whose brackets and colons have a
-// meaning in queries and must be sent as they are. LinkedIn has no groups of
-// ads: a campaign has its audience itself and is its own group.
+// Package linkedin is the client of LinkedIn's Marketing API. It reads ad
+// accounts, entities and metrics, and sets the status of campaigns. The API
+// uses Rest.li, whose parentheses and colons in queries must not be escaped.
+// LinkedIn has no ad groups: a campaign has its own audience and counts as its
+// own group.
 package linkedin
 
 import (
@@ -25,21 +26,21 @@ const (
 	apiHost   = "https://api.linkedin.com"
 	loginHost = "https://www.linkedin.com"
 	version   = "202610"
-	// callsPerSecond is slow enough for an account: LinkedIn counts calls by day
-	// and does not tell how many there may be.
+	// callsPerSecond is per account. LinkedIn counts calls per day and does not
+	// publish the limit.
 	callsPerSecond = 5
 	channel        = "social"
 )
 
-// Client is a connection.Client and a connection.Grantor.
+// Client implements connection.Client and connection.Grantor.
 type Client struct {
 	api, login *transport.Transport
 	loginBase  string
 	now        func() time.Time
 }
 
-// New makes a client. Without a base it speaks to LinkedIn itself, which gives
-// access at another host than figures.
+// New returns a client. Without a base URL it calls LinkedIn, whose OAuth has
+// another host than the API.
 func New(o transport.Options) *Client {
 	o.ReadError = readError
 	login := o
@@ -52,10 +53,10 @@ func New(o transport.Options) *Client {
 
 // About implements connection.Client.
 //
-// Choice: there is no report by age and gender, because LinkedIn has none: its
-// members are told apart by what they work as.
+// Choice: there is no demographic report, because LinkedIn reports occupations
+// instead of age and gender.
 func (c *Client) About() connection.About {
-	// Versions are kept for a year at the least.
+	// Versions are supported for at least a year.
 	sunset := clock.MakeDate(2027, time.October, 1)
 	return connection.About{
 		Platform: "linkedin_ads", Name: "LinkedIn Ads", Version: version, Sunset: &sunset,
@@ -71,8 +72,7 @@ func (c *Client) About() connection.About {
 	}
 }
 
-// apiHeader is what every call to the API has; method is Rest.li's word for what
-// is done.
+// apiHeader returns the header of every API call. method is the Rest.li method.
 func apiHeader(cr connection.Credentials, method string) http.Header {
 	return http.Header{
 		"Authorization":             {"Bearer " + cr.Access.Reveal()},
@@ -82,8 +82,8 @@ func apiHeader(cr connection.Credentials, method string) http.Header {
 	}
 }
 
-// errorAnswer is how LinkedIn says no: the API in one way, the host that gives
-// access in the other.
+// errorAnswer is an error of LinkedIn: the API and the OAuth host use different
+// members.
 type errorAnswer struct {
 	ServiceErrorCode int    `json:"serviceErrorCode"`
 	Code             string `json:"code"`
@@ -92,15 +92,14 @@ type errorAnswer struct {
 	Description      string `json:"error_description"`
 }
 
-// readError implements transport.Options.Read.
+// readError implements transport.Options.ReadError.
 func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
 	if status < http.StatusMultipleChoices {
 		return nil
 	}
 	var said errorAnswer
 	if err := json.Unmarshal(body, &said); err != nil {
-		// What is no JSON comes from something before LinkedIn; the status
-		// says enough.
+		// An answer that is not JSON comes from a proxy; the status is enough.
 		said = errorAnswer{}
 	}
 	e := &connection.Error{
@@ -115,7 +114,7 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	return e
 }
 
-// classOf tells what can be done about a failure.
+// classOf returns the class of an error.
 func classOf(status int, said errorAnswer) connection.Class {
 	switch {
 	case said.Code == "NONEXISTENT_VERSION" || status == http.StatusUpgradeRequired:
@@ -139,9 +138,8 @@ func classOf(status int, said errorAnswer) connection.Class {
 	return connection.Refused
 }
 
-// retryTime is when LinkedIn takes calls again. A quota of a day ends at
-// midnight, all others are over some minutes later: the number of figures is
-// counted over five.
+// retryTime returns when LinkedIn accepts calls again. A daily quota ends at
+// midnight, all others after some minutes: the data limit is over five minutes.
 func retryTime(message string, now time.Time) time.Time {
 	if strings.Contains(strings.ToUpper(message), "DAY LIMIT") {
 		return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
@@ -155,7 +153,7 @@ func reportChanged(message string) error {
 
 // Accounts implements connection.Client.
 //
-// Choice: LinkedIn's accounts have no time zone; its days are those of UTC.
+// Choice: LinkedIn's accounts have no time zone; its days are in UTC.
 func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]connection.Account, error) {
 	type account struct {
 		ID       int64          `json:"id"`
@@ -175,7 +173,7 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 	return accounts, nil
 }
 
-// campaignPath is where a campaign is.
+// campaignPath returns the path of a campaign.
 func campaignPath(account, id string) string {
 	return "/rest/adAccounts/" + url.PathEscape(account) + "/adCampaigns/" + url.PathEscape(id)
 }

@@ -29,14 +29,14 @@ var (
 	_ connection.Grantor = (*linkedin.Client)(nil)
 )
 
-// testSandbox is a sandbox with our client in front of it.
+// testSandbox is a sandbox with a connected client.
 type testSandbox struct {
 	server  *sandbox.Server
 	client  *linkedin.Client
 	account *sandbox.Account
 	access  connection.Credentials
 	slept   time.Duration
-	// reportQueries are the queries for figures.
+	// reportQueries are the queries for metrics.
 	reportQueries []string
 }
 
@@ -101,8 +101,8 @@ var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// expectedRows is what a report should give. A campaign is a group of its own, so
-// what it has beyond its ads is for its audience too.
+// expectedRows returns what a report must contain. A campaign is its own ad
+// group, so its rows without an ad belong to its audience too.
 func (w *testSandbox) expectedRows(level connection.Level, days clock.Date) []fact.Row {
 	today := w.server.Today(w.account)
 	sums := map[fact.Row]fact.Values{}
@@ -186,8 +186,8 @@ func TestReportMatchesSandbox(t *testing.T) {
 	}
 }
 
-// TestCallSizeLimits wants no call for more than LinkedIn takes: 50 campaigns, or
-// one where members are told apart, 20 fields and 4 KB.
+// TestCallSizeLimits checks that no call exceeds LinkedIn's limits: 50
+// campaigns, or one with a member pivot, 20 fields and 4 KB.
 func TestCallSizeLimits(t *testing.T) {
 	t.Parallel()
 	w := newSandbox(t, 40)
@@ -263,7 +263,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestErrorClasses has answers that the sandbox does not give.
+// TestErrorClasses has answers that the sandbox does not return.
 func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -298,7 +298,7 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// clientOf is a client of a server that a test plays itself.
+// clientOf returns a client of a handler.
 func clientOf(answer http.HandlerFunc) *linkedin.Client {
 	return linkedin.New(transport.Options{
 		Base: "http://linkedin.test", Do: handlerDoer(answer), Now: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
@@ -316,7 +316,7 @@ func (d handlerDoer) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// reportElement is a report with one row, whose members can be replaced.
+// reportElement returns a report with one row whose members can be replaced.
 func reportElement(fields string) string {
 	return `{"elements":[{"pivotValues":["urn:li:sponsoredCampaign:1"],"dateRange":{"start":{"year":2026,"month":10,"day":1}}` + fields + `}]}`
 }
@@ -333,8 +333,8 @@ func readMetrics(t *testing.T, answer string) ([]fact.Row, error) {
 	return got, err
 }
 
-// TestAmounts wants amounts exact to the millionth, however many digits they
-// come with, and what is missing unknown.
+// TestAmounts checks that amounts are exact to the millionth whatever their
+// number of digits, and that absent ones are unknown.
 func TestAmounts(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string]string{

@@ -17,32 +17,33 @@ import (
 	"fanfare/internal/fact"
 )
 
-// levelQuery is how a level is asked for.
+// levelQuery is how a level is requested.
 type levelQuery struct {
-	// pivots are what rows are told apart by, besides the day.
+	// pivots separate rows, besides the day.
 	pivots []string
-	// campaignsPerCall is how many campaigns fit into one call, 0 for asking by
-	// account.
+	// campaignsPerCall is how many campaigns one call requests, 0 for a call
+	// per account.
 	campaignsPerCall int
 	metrics          []metricField
 }
 
-// metricField is a field and what it is for us.
+// metricField is a field of LinkedIn and the measure of facts that it becomes.
 type metricField struct {
 	field   string
 	measure fact.Measure
 }
 
 const (
-	// maxURNs is how many URNs fit into a query, which is cut at 4 KB.
+	// maxURNs is how many URNs fit into a query of 4 KB.
 	maxURNs = 50
-	// maxRows is how many rows an answer has; there are no further pages.
+	// maxRows is the largest number of rows in an answer; there are no further
+	// pages.
 	maxRows = 15_000
 )
 
 var (
-	// additiveMetrics are the figures of every report. Reach cannot be added up, and
-	// breakdowns are.
+	// additiveMetrics are the metrics of every report. Breakdowns are added up,
+	// and reach cannot be.
 	additiveMetrics = []metricField{
 		{"impressions", fact.Impressions},
 		{"clicks", fact.Clicks},
@@ -57,8 +58,8 @@ var (
 	allMetrics = append(slices.Clip(additiveMetrics), metricField{"approximateMemberReach", fact.Reach})
 )
 
-// levelQueries are the levels. Members are told apart only in calls with one pivot,
-// which then must be for one campaign each.
+// levelQueries are the queries by level. Member pivots allow no other pivot, so
+// they need one call per campaign.
 var levelQueries = map[connection.Level]levelQuery{
 	connection.LevelAccount:  {[]string{"ACCOUNT"}, 0, allMetrics},
 	connection.LevelCampaign: {[]string{"CAMPAIGN"}, maxURNs, allMetrics},
@@ -79,12 +80,12 @@ type reportElement struct {
 			Day   int        `json:"day"`
 		} `json:"start"`
 	} `json:"dateRange"`
-	// Fields are the figures: numbers, and amounts as text.
+	// Fields are the metrics: numbers, and amounts as text.
 	Fields map[string]jsontext.Value `json:",embed"`
 }
 
-// Report implements connection.Client. Rows come call by call: LinkedIn has no
-// pages here.
+// Report implements connection.Client. It passes rows on after each call,
+// because reports have no pages.
 func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
 	how, ok := levelQueries[q.Level]
 	if !ok {
@@ -113,7 +114,7 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 	return nil
 }
 
-// readCall reads what one call gives.
+// readCall reads the rows of one call.
 func (c *Client) readCall(ctx context.Context, cr connection.Credentials, r *reportReader, campaigns []string, each func([]fact.Row) error) error {
 	var got listPage[reportElement]
 	_, err := c.api.Do(ctx, transport.Call{
@@ -132,7 +133,7 @@ func (c *Client) readCall(ctx context.Context, cr connection.Credentials, r *rep
 	return each(rows)
 }
 
-// reportReader is a report on its way.
+// reportReader converts the answers of a report to rows.
 type reportReader struct {
 	levelQuery
 	q      connection.Report
@@ -150,7 +151,7 @@ func newReportReader(how levelQuery, q connection.Report) *reportReader {
 	return r
 }
 
-// query asks for the report; its punctuation is Rest.li's.
+// query returns the query of a report, with the punctuation of Rest.li.
 func (r *reportReader) query(campaigns []string) string {
 	day := func(d clock.Date) string {
 		year, month, day := d.Calendar()
@@ -171,8 +172,8 @@ func (r *reportReader) query(campaigns []string) string {
 	return by + "&timeGranularity=(value:DAILY)&dateRange=(start:" + day(r.q.First) + ",end:" + day(r.q.Last) + ")&" + of + "&fields=" + strings.Join(fields, ",")
 }
 
-// rows reads the rows of one answer, each once, and adds up those that are
-// the same to us.
+// rows converts the rows of one answer, drops duplicates and adds rows with the
+// same key.
 func (r *reportReader) rows(elements []reportElement, campaigns []string) ([]fact.Row, error) {
 	rows := make([]fact.Row, 0, len(elements))
 	seen, at := map[string]fact.Values{}, map[fact.Row]int{}
@@ -206,7 +207,7 @@ func (r *reportReader) rows(elements []reportElement, campaigns []string) ([]fac
 	return rows, nil
 }
 
-// factRow reads a row. A call for one campaign does not name it again.
+// factRow converts a row. The answer for one campaign does not name it.
 func (r *reportReader) factRow(e reportElement, campaigns []string) (fact.Row, error) {
 	start := e.DateRange.Start
 	row := fact.Row{Family: r.family, Channel: channel, Date: clock.MakeDate(start.Year, start.Month, start.Day)}
@@ -251,8 +252,8 @@ func (r *reportReader) entity(id string) fact.Entity {
 	return fact.Entity{ExternalID: id, Name: r.names[id]}
 }
 
-// parseMetric reads a figure in its measure's unit. Amounts come with more digits
-// than count, and are rounded.
+// parseMetric parses a metric in the unit of its measure. It rounds amounts,
+// which have more digits than facts store.
 func parseMetric(text string, m fact.Measure) (int64, bool) {
 	if whole, fraction, _ := strings.Cut(text, "."); len(fraction) > fact.MaxDigits {
 		kept, ok := parseMetric(whole+"."+fraction[:fact.MaxDigits], m)
@@ -267,7 +268,7 @@ func parseMetric(text string, m fact.Measure) (int64, bool) {
 	return transport.ParseMetric(text, m)
 }
 
-// malformedError is transient like every answer that is not what it should be.
+// malformedError returns a transient error, as for every unexpected answer.
 func malformedError(name string) error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "LinkedIn's report has a " + name + " that is not what it should be."}
 }

@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/connection"
 )
 
-// errorAnswer is what Meta says when something is wrong.
+// errorAnswer is an error of Meta.
 type errorAnswer struct {
 	Message string `json:"message"`
 	Code    int    `json:"code"`
@@ -21,7 +21,7 @@ type errorAnswer struct {
 	Trace   string `json:"fbtrace_id"`
 }
 
-// readError tells what is wrong with an answer.
+// readError returns the error of an answer, nil if there is none.
 func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
 	if status < http.StatusBadRequest {
 		return nil
@@ -29,7 +29,7 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	var answer struct {
 		Error *errorAnswer `json:"error"`
 	}
-	_ = json.Unmarshal(body, &answer) // an answer without a reason has its status
+	_ = json.Unmarshal(body, &answer) // without JSON the status is enough
 	f := answer.Error
 	if f == nil {
 		f = &errorAnswer{Message: "Meta answered with status " + strconv.Itoa(status) + "."}
@@ -48,8 +48,8 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	return e
 }
 
-// classOf sorts what Meta says. Codes say more than statuses: being asked too
-// often is a 400 like everything else.
+// classOf returns the class of an error. The code is more specific than the
+// status: even throttling is a 400.
 func (f *errorAnswer) classOf(status int) connection.Class {
 	switch {
 	case strings.Contains(strings.ToLower(f.Message), "reduce the amount of data"):
@@ -72,8 +72,8 @@ func (f *errorAnswer) classOf(status int) connection.Class {
 	return connection.Refused
 }
 
-// requireNewConsent turns an end that a new token would help with into one that only a
-// person can.
+// requireNewConsent turns an expired token, which could be refreshed, into a
+// revoked one, which needs a new consent.
 func requireNewConsent(err error) error {
 	if e, ok := errors.AsType[*connection.Error](err); ok && e.Class == connection.Expired {
 		ended := *e
@@ -87,8 +87,8 @@ func malformedError(what string) *connection.Error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "Meta's answer is not what it should be: " + what + "."}
 }
 
-// callUsage is how much of the budget of calls is used up, in percent, and when
-// there will be some of it again.
+// callUsage is how much of the call quota is used, in percent, and when Meta
+// restores a part of it.
 type callUsage struct {
 	percent     float64
 	regainAfter time.Duration
@@ -97,15 +97,15 @@ type callUsage struct {
 const (
 	slowFromPercent = 75
 	stopFromPercent = 95
-	// defaultWait is how long the platform is left alone when it does not say.
+	// defaultWait is the wait if Meta names none.
 	//
-	// Choice: budgets are counted over an hour and run empty slowly; ten
-	// minutes give back a good part of one.
+	// Choice: quotas are over an hour and refill slowly; ten minutes restore a
+	// large part.
 	defaultWait = 10 * time.Minute
 )
 
-// readUsage reads the headers that tell about it. There are four kinds; whichever
-// is fullest counts.
+// readUsage reads the usage headers. There are four kinds; the highest value
+// counts.
 func readUsage(header http.Header) callUsage {
 	var u callUsage
 	var cases map[string][]struct {
@@ -137,13 +137,13 @@ func readUsage(header http.Header) callUsage {
 	return u
 }
 
-// throttleWait is how long to wait once the platform refuses.
+// throttleWait returns how long to wait after a refusal.
 func (u callUsage) throttleWait() time.Duration { return cmp.Or(u.regainAfter, defaultWait) }
 
-// nextCall is when the next call should come.
+// nextCall returns the time of the next call.
 //
-// Choice: from 75 % on every call waits, 3 seconds at first and a minute before
-// the end, so that a budget is stretched rather than overdrawn.
+// Choice: from 75 % on every call waits, from 3 seconds up to a minute, so that
+// the quota lasts.
 func (u callUsage) nextCall(now time.Time) time.Time {
 	switch {
 	case u.percent >= stopFromPercent:

@@ -70,7 +70,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// usageAnswer is a platform that says how much of its budget is used up.
+// usageAnswer is a platform that reports how much of its quota is used.
 type usageAnswer struct {
 	header http.Header
 	calls  int
@@ -81,8 +81,8 @@ func (f *usageAnswer) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: f.header, Body: io.NopCloser(bytes.NewReader([]byte(`{"status":"ACTIVE"}`)))}, nil
 }
 
-// TestCallsSlowDown sees that calls slow down, and then stop, before the platform has to
-// say so.
+// TestCallsSlowDown checks that calls slow down and stop before the platform
+// refuses them.
 func TestCallsSlowDown(t *testing.T) {
 	t.Parallel()
 	const cases = "X-Business-Use-Case-Usage"
@@ -130,7 +130,7 @@ func TestCallsSlowDown(t *testing.T) {
 	}
 }
 
-// echoingPlatform is a platform that repeats what it was asked in its complaint.
+// echoingPlatform repeats every request in its error.
 type echoingPlatform struct{}
 
 func (echoingPlatform) Do(r *http.Request) (*http.Response, error) {
@@ -162,7 +162,8 @@ func TestErrorsOmitSecrets(t *testing.T) {
 	}
 }
 
-// TestUrgentCallsDoNotWait wants writing and reading back a state to wait for nothing.
+// TestUrgentCallsDoNotWait checks that writing and reading a status does not
+// wait.
 func TestUrgentCallsDoNotWait(t *testing.T) {
 	t.Parallel()
 	waits := 0
@@ -184,7 +185,8 @@ func TestUrgentCallsDoNotWait(t *testing.T) {
 	}
 }
 
-// TestAnswerWithoutList sees that an answer without a list is not taken for an empty one.
+// TestAnswerWithoutList checks that an answer without a list is an error and
+// not an empty list.
 func TestAnswerWithoutList(t *testing.T) {
 	t.Parallel()
 	c := New(transport.Options{Do: &usageAnswer{}, Now: func() time.Time { return now }})

@@ -17,19 +17,19 @@ import (
 	"fanfare/internal/money"
 )
 
-// levelQuery is how a level is asked for.
+// levelQuery is how a level is requested.
 type levelQuery struct {
 	level      string
 	breakdowns []string
 	fields     []string
 }
 
-// levelQueries are those of the levels. Breakdowns are by ad set, because that tells
-// the audience. How many people were reached is asked for only where rows are
-// not added up.
+// levelQueries are the queries by level. Breakdowns are by ad set, to assign
+// rows to audiences. Reach is requested only for levels whose rows are not
+// added up.
 //
-// Choice: impression_device rather than device_platform, which does not tell
-// tablets from telephones.
+// Choice: impression_device, because device_platform does not separate tablets
+// from phones.
 var levelQueries = map[connection.Level]levelQuery{
 	connection.LevelAccount:     {"account", nil, []string{"reach"}},
 	connection.LevelCampaign:    {"campaign", nil, []string{"campaign_id", "campaign_name", "reach"}},
@@ -39,31 +39,31 @@ var levelQueries = map[connection.Level]levelQuery{
 	connection.LevelDevice:      {"adset", []string{"impression_device"}, []string{"campaign_id", "campaign_name", "adset_id"}},
 }
 
-// valuesByName are the fields of every report.
+// metricFields are the fields of every report.
 //
-// Choice: a video is viewed when it was watched for 15 seconds or to its end;
-// that it began to play by itself says little.
-var valuesByName = []string{
+// Choice: a video view is 15 seconds or the whole video, because autoplay
+// starts say little.
+var metricFields = []string{
 	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
 }
 
-// attributionWindows are how long after a click or a view an action still counts.
+// attributionWindows are how long after a click or a view an action counts.
 //
-// Choice: those that accounts have unless they change it.
+// Choice: Meta's default.
 var attributionWindows = []string{"7d_click", "1d_view"}
 
-// conversionActions are the actions that count as one, the widest first. They overlap,
-// so that only the first that is there counts.
+// conversionActions are the actions that count as a conversion, the broadest
+// first. They overlap, so only the first one that is present counts.
 //
-// Choice: purchases, because what an account calls its result differs between
-// campaigns and could not be added up.
+// Choice: purchases, because an account's own results differ between campaigns
+// and cannot be added up.
 var conversionActions = []string{"omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"}
 
-// reportParams is what a report is asked for with.
+// reportParams returns the parameters of a report.
 func reportParams(q connection.Report) map[string]any {
 	cut := levelQueries[q.Level]
 	params := map[string]any{
-		"level": cut.level, "time_increment": 1, "fields": strings.Join(slices.Concat(cut.fields, valuesByName), ","),
+		"level": cut.level, "time_increment": 1, "fields": strings.Join(slices.Concat(cut.fields, metricFields), ","),
 		"time_range":                 map[string]string{"since": q.First.String(), "until": q.Last.String()},
 		"action_attribution_windows": attributionWindows, "summary": []string{"impressions"},
 	}
@@ -73,7 +73,8 @@ func reportParams(q connection.Report) map[string]any {
 	return params
 }
 
-// encodeParams writes parameters as a query does: what is no text as JSON.
+// encodeParams encodes parameters as a query; values that are not strings
+// become JSON.
 func encodeParams(params map[string]any) (url.Values, error) {
 	values := url.Values{}
 	for name, value := range params {
@@ -90,8 +91,8 @@ func encodeParams(params map[string]any) (url.Values, error) {
 	return values, nil
 }
 
-// Report implements connection.Client. What is too much for an answer is made
-// in the background.
+// Report implements connection.Client. A report that is too large for one
+// answer runs in the background.
 func (c *Client) Report(ctx context.Context, cred connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
 	r := newReportReader(q, each)
 	path := accountPath(q.Account) + "/insights"
@@ -102,7 +103,7 @@ func (c *Client) Report(ctx context.Context, cred connection.Credentials, q conn
 	err = readPages(ctx, c, cred, q.Account, path, params, r.addPage)
 	if connection.ClassOf(err) == connection.TooLarge {
 		if path, err = c.runBackgroundReport(ctx, cred, q, path); err == nil {
-			// What has come already comes again, and is known by then.
+			// Rows that were already read are skipped as duplicates.
 			err = readPages(ctx, c, cred, q.Account, path, url.Values{}, r.addPage)
 		}
 	}
@@ -115,13 +116,14 @@ func (c *Client) Report(ctx context.Context, cred connection.Credentials, q conn
 const (
 	firstPoll = time.Second
 	lastPoll  = 30 * time.Second
-	// deadline is how long a report may take.
+	// deadline limits the time of a background report.
 	//
-	// Choice: reports of a month are made in minutes; what takes longer hangs.
+	// Choice: reports of a month take minutes; a longer one hangs.
 	deadline = 15 * time.Minute
 )
 
-// runBackgroundReport has a report made, waits for it and returns where it is.
+// runBackgroundReport starts a background report, waits for it and returns its
+// path.
 func (c *Client) runBackgroundReport(ctx context.Context, cred connection.Credentials, q connection.Report, path string) (string, error) {
 	var run struct {
 		ID string `json:"report_run_id"`
@@ -147,8 +149,8 @@ func (c *Client) runBackgroundReport(ctx context.Context, cred connection.Creden
 		case state.Status == "Job Completed":
 			return at + "/insights", nil
 		case state.Status == "Job Failed" || state.Status == "Job Skipped":
-			// Meta gives no reason. That it was too much is the usual one,
-			// and the only one that something can be done about.
+			// Meta gives no reason. Too much data is the usual one, and smaller
+			// windows solve it.
 			return "", &connection.Error{Class: connection.TooLarge, Code: "job_failed", Message: "Meta could not make the report: " + state.Status + "."}
 		}
 		if err := c.sleep(ctx, wait); err != nil {
@@ -159,7 +161,7 @@ func (c *Client) runBackgroundReport(ctx context.Context, cred connection.Creden
 	return "", &connection.Error{Class: connection.Transient, Code: "job_stuck", Message: "Meta does not get on with making the report."}
 }
 
-// insight is a row as Meta writes it.
+// insight is a row in Meta's format.
 type insight struct {
 	Date         string `json:"date_start"`
 	Campaign     string `json:"campaign_id"`
@@ -188,15 +190,15 @@ type action struct {
 	Value string `json:"value"`
 }
 
-// rowKey is what a row is about, in Meta's words.
+// rowKey identifies a row, in Meta's values.
 type rowKey struct{ date, campaign, group, ad, country, age, gender, device string }
 
 func (i *insight) rowKey() rowKey {
 	return rowKey{i.Date, i.Campaign, i.Group, i.Ad, i.Country, i.Age, i.Gender, i.Device}
 }
 
-// values reads the figures. What is missing is not known, except for actions:
-// Meta leaves out those that did not happen.
+// values parses the metrics. Absent ones are unknown, but absent actions are
+// zero: Meta omits actions that did not happen.
 func (i *insight) values() (v fact.Values, err error) {
 	first := func(list []action, kinds ...string) string {
 		for _, kind := range kinds {
@@ -232,8 +234,8 @@ func (i *insight) values() (v fact.Values, err error) {
 	return v, nil
 }
 
-// parseMetric reads decimal text, without a detour over binary fractions. Digits
-// beyond the sixth, which amounts of actions sometimes have, are cut off.
+// parseMetric parses a decimal without floats. It cuts digits after the sixth,
+// which amounts of actions sometimes have.
 func parseMetric(m fact.Measure, text string) (int64, bool) {
 	if !m.Scaled() {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -246,7 +248,7 @@ func parseMetric(m fact.Measure, text string) (int64, bool) {
 	return a.Micros, reason == ""
 }
 
-// factRow is the fact that a row of Meta's is.
+// factRow converts a row to a fact.
 func (i *insight) factRow(q connection.Report, audiences map[string]string) (fact.Row, error) {
 	date, ok := clock.ParseDate(i.Date)
 	if !ok || date < q.First || date > q.Last {
@@ -263,7 +265,7 @@ func (i *insight) factRow(q connection.Report, audiences map[string]string) (fac
 		row.Audience = fact.Entity{ExternalID: audience, Name: audiences[audience]}
 	}
 	switch q.Level {
-	case connection.LevelAccount, connection.LevelCampaign, connection.LevelAd: // have no breakdown
+	case connection.LevelAccount, connection.LevelCampaign, connection.LevelAd: // no breakdown
 	case connection.LevelGeo:
 		if fact.IsCountry(i.Country) {
 			row.Country = i.Country

@@ -1,6 +1,5 @@
 // Package meta is the client of Meta Ads: the Marketing API, which is a part of
-// the Graph API. What it reads goes to whoever syncs, as it came; it keeps
-// nothing.
+// the Graph API. It stores nothing.
 package meta
 
 import (
@@ -17,30 +16,30 @@ import (
 	"fanfare/internal/money"
 )
 
-// Version is the one of the API that is spoken.
+// Version is the API version.
 const Version = "v26.0"
 
 // sunset is the last day of Version.
 //
-// Choice: Meta announces the day only when the version after next comes out;
-// versions of the Marketing API have lived for about a year, and this one came
-// out on 29 July 2026.
+// Choice: Meta announces the day only after two newer versions. Versions of the
+// Marketing API have lasted about a year, and this one was released on 29 July
+// 2026.
 var sunset = clock.MakeDate(2027, time.July, 29)
 
 const (
 	graphHost  = "https://graph.facebook.com"
 	dialogHost = "https://www.facebook.com"
-	// channel is where Meta's ads are, whatever a campaign is for.
+	// channel is the channel of all Meta ads.
 	channel = "social"
 )
 
-// pageSize is how many things are asked for at once.
+// pageSize is the number of objects per page.
 //
-// Choice: large enough to make paging rare, small enough that a page comes
-// before anybody's patience ends.
+// Choice: large enough for few pages, small enough for a page within the
+// timeout.
 const pageSize = 500
 
-// Client speaks to Meta Ads.
+// Client is the client of Meta Ads.
 type Client struct {
 	t      *transport.Transport
 	dialog string
@@ -53,8 +52,8 @@ var (
 	_ connection.Grantor = (*Client)(nil)
 )
 
-// New makes a client. Without a base it speaks to the real hosts, else all is
-// below the base.
+// New returns a client. Without a base URL it calls Meta's hosts, with one all
+// of them are below it.
 func New(o transport.Options) *Client {
 	dialog := cmp.Or(o.Base, dialogHost)
 	o.Base = cmp.Or(o.Base, graphHost)
@@ -81,7 +80,7 @@ func (*Client) About() connection.About {
 	}
 }
 
-// call sends a call and obeys what the platform says about the pace.
+// call sends a call and waits as the usage headers of the answer require.
 func (c *Client) call(ctx context.Context, cred connection.Credentials, call transport.Call, out any) error {
 	if call.Query == nil {
 		call.Query = url.Values{}
@@ -96,7 +95,7 @@ func (c *Client) call(ctx context.Context, cred connection.Credentials, call tra
 	return err
 }
 
-// page is a part of a list.
+// page is one page of a list.
 type page[T any] struct {
 	Data   []T `json:"data"`
 	Paging struct {
@@ -110,10 +109,11 @@ type page[T any] struct {
 	} `json:"summary"`
 }
 
-// maxRepeats is how often a page may come again before a list goes in circles.
+// maxRepeats is how often a cursor may repeat before the list counts as
+// endless.
 const maxRepeats = 3
 
-// readPages reads a list to its end.
+// readPages reads all pages of a list.
 func readPages[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, query url.Values, each func(*page[T]) error) error {
 	query.Set("limit", strconv.Itoa(pageSize))
 	asked := map[string]int{}
@@ -128,8 +128,8 @@ func readPages[T any](ctx context.Context, c *Client, cred connection.Credential
 		if err := each(&p); err != nil {
 			return err
 		}
-		// The address of the next page is not followed: it has the token in
-		// it, and where a token goes is not for an answer to decide.
+		// The URL of the next page is not used: it contains the token, and an
+		// answer must not decide where a token is sent.
 		if p.Paging.Next == "" {
 			return nil
 		}
@@ -150,10 +150,10 @@ func readAll[T any](ctx context.Context, c *Client, cred connection.Credentials,
 	return list, err
 }
 
-// accountPath is where an account is.
+// accountPath returns the path of an account.
 func accountPath(account string) string { return "/act_" + url.PathEscape(account) }
 
-// accountClosed is the status of an account that is not there any more.
+// accountClosed is the status of a closed account.
 const accountClosed = 101
 
 // Accounts implements connection.Client.
@@ -182,22 +182,22 @@ func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]c
 	return accounts, nil
 }
 
-// namedObject is what everything has.
+// namedObject has the members that all objects have.
 type namedObject struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// objectStatus is how something stands: what its owner wants, and what comes of it.
+// objectStatus is the configured status and the effective one.
 type objectStatus struct {
 	Configured string `json:"status"`
 	Effective  string `json:"effective_status"`
 }
 
-// observed is the word that counts.
+// observed returns the status that counts.
 //
-// Choice: what comes of it, except while a change is under way: then what is
-// wanted. WITH_ISSUES runs, if not everywhere.
+// Choice: the effective status, except during a change: then the configured
+// one. WITH_ISSUES delivers, though not everywhere.
 func (s objectStatus) observed() connection.Observed {
 	word := cmp.Or(s.Effective, s.Configured)
 	if word == "IN_PROCESS" {
@@ -206,9 +206,9 @@ func (s objectStatus) observed() connection.Observed {
 	return connection.Observed{Status: word, Runs: deliveringStatuses[word], Stopped: stoppedStatuses[s.Configured] && (s.Effective == "" || stoppedStatuses[s.Effective])}
 }
 
-// deliveringStatuses and stopped are the values of effective_status in which a campaign
-// delivers, and those in which it never does. The vendor's other values confirm
-// neither.
+// deliveringStatuses and stoppedStatuses are the values of effective_status in
+// which a campaign delivers, and those in which it never does. Other values
+// confirm neither.
 var (
 	deliveringStatuses = map[string]bool{"ACTIVE": true, "WITH_ISSUES": true}
 	stoppedStatuses    = map[string]bool{"PAUSED": true, "ARCHIVED": true, "DELETED": true}
@@ -242,10 +242,10 @@ func (c *Client) readCampaigns(ctx context.Context, cred connection.Credentials,
 	return err
 }
 
-// readAdSets finds out whom ad sets are for.
+// readAdSets reads the audience of each ad set.
 //
-// Choice: an ad set for several audiences is for none of them: its figures
-// cannot be told apart.
+// Choice: an ad set with several audiences counts as one without, because their
+// metrics are not separate.
 func (c *Client) readAdSets(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
 	type group struct {
 		namedObject
@@ -289,7 +289,7 @@ func (c *Client) readAudiences(ctx context.Context, cred connection.Credentials,
 	}
 	found, err := readAll[audience](ctx, c, cred, account, accountPath(account)+"/customaudiences", "id,name,approximate_count_lower_bound")
 	for _, f := range found {
-		// Where the platform keeps the number to itself it says -1.
+		// -1 means that Meta does not disclose the number.
 		if f.AtLeast != nil && *f.AtLeast < 0 {
 			f.AtLeast = nil
 		}
@@ -311,7 +311,7 @@ func (c *Client) Status(ctx context.Context, cred connection.Credentials, accoun
 		return connection.Observed{}, err
 	}
 	o := s.observed()
-	// A change that is under way is not made yet.
+	// A change in progress is not applied yet.
 	o.Runs = deliveringStatuses[cmp.Or(s.Effective, s.Configured)]
 	return o, nil
 }

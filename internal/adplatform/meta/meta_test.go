@@ -22,8 +22,8 @@ import (
 
 var app = connection.App{ID: "app-1", Secret: secret.New("app-secret-1")}
 
-// testSandbox is a sandbox and a client in it. Time passes only when the client
-// waits.
+// testSandbox is a sandbox with a connected client. Time passes only when the
+// client waits.
 type testSandbox struct {
 	sandbox *sandbox.Server
 	client  *meta.Client
@@ -59,7 +59,7 @@ func newSandbox(t *testing.T, seed int64) *testSandbox {
 	return w
 }
 
-// addFault has the next n calls go wrong, all of them if n is 0.
+// addFault makes the next n calls fail, all of them if n is 0.
 func (w *testSandbox) addFault(t *testing.T, fault string, n int) {
 	t.Helper()
 	r := sandbox.FaultRule{Fault: fault}
@@ -91,13 +91,13 @@ func (w *testSandbox) report(t *testing.T, q connection.Report) (rows []fact.Row
 	return rows, err
 }
 
-// withoutValues is a row without its values.
+// withoutValues returns a row without its values.
 func withoutValues(r fact.Row) fact.Row {
 	r.Values = fact.Values{}
 	return r
 }
 
-// expectedRows is what the account reports, added up the way that a report should be.
+// expectedRows returns the rows of the account, added up as a report must be.
 func (w *testSandbox) expectedRows(q connection.Report, level sandbox.Level) map[fact.Row]fact.Values {
 	rows := map[fact.Row]fact.Values{}
 	for r := range w.sandbox.Rows(w.account, level, q.First, q.Last) {
@@ -128,13 +128,13 @@ func (w *testSandbox) expectedRows(q connection.Report, level sandbox.Level) map
 	return rows
 }
 
-// sandboxLevels are ours and the sandbox's.
+// sandboxLevels maps levels to those of the sandbox.
 var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelAccount: sandbox.ByAccount, connection.LevelCampaign: sandbox.ByCampaign, connection.LevelAd: sandbox.ByAd,
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// compareRows compares what came with the truth, to the last millionth.
+// compareRows compares rows with the expected ones, to the millionth.
 func (w *testSandbox) compareRows(t *testing.T, q connection.Report, rows []fact.Row) {
 	t.Helper()
 	want := w.expectedRows(q, sandboxLevels[q.Level])
@@ -160,7 +160,7 @@ func (w *testSandbox) compareRows(t *testing.T, q connection.Report, rows []fact
 	}
 }
 
-// valuesByName are the known ones, by name.
+// valuesByName returns the known values by name.
 func valuesByName(v fact.Values) map[string]int64 {
 	known := map[string]int64{}
 	for m := range fact.Measure(fact.NumMeasures) {
@@ -250,14 +250,13 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestFaults sees what becomes of everything that can go wrong while a report
-// is read.
+// TestFaults checks the result of a report for each fault.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		fault string
 		count int
-		// want is empty where the report is whole in the end.
+		// want is empty if the report is complete.
 		want connection.Class
 	}{
 		{sandbox.FaultThrottle, 1, ""},
@@ -287,7 +286,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// checkFailure checks how a report has ended.
+// checkFailure checks the error of a report.
 func (w *testSandbox) checkFailure(t *testing.T, q connection.Report, fault string, want connection.Class, rows []fact.Row, err error) {
 	t.Helper()
 	if want == "" {
@@ -309,7 +308,7 @@ func (w *testSandbox) checkFailure(t *testing.T, q connection.Report, fault stri
 	}
 }
 
-// TestBackgroundReports sees what becomes of reports that are made in the background.
+// TestBackgroundReports checks faults of background reports.
 func TestBackgroundReports(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -378,7 +377,7 @@ func TestGrant(t *testing.T) {
 	w.checkTokenLifetime(t, cred)
 }
 
-// checkTokenLifetime plays the life of a token to its end.
+// checkTokenLifetime uses a token until it expires.
 func (w *testSandbox) checkTokenLifetime(t *testing.T, cred connection.Credentials) {
 	t.Helper()
 	w.now = w.now.Add(30 * 24 * time.Hour)

@@ -33,8 +33,8 @@ func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
 	return c.dialog + "/" + Version + "/dialog/oauth?" + query.Encode()
 }
 
-// Exchange implements connection.Grantor. The first token lives for an hour or
-// two, so it is traded at once for one that lives for about 60 days.
+// Exchange implements connection.Grantor. The first token lasts an hour or two,
+// so it is exchanged for one that lasts about 60 days.
 func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Grant, code string) (connection.Credentials, error) {
 	query := url.Values{"redirect_uri": {g.Redirect}, "code": {code}}
 	if g.Verifier != "" {
@@ -52,7 +52,7 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Gr
 	return long, err
 }
 
-// grantedScopes asks what the person has really said yes to.
+// grantedScopes returns the scopes that the person has granted.
 func (c *Client) grantedScopes(ctx context.Context, cred connection.Credentials) ([]string, error) {
 	var p page[struct {
 		Permission string `json:"permission"`
@@ -70,9 +70,9 @@ func (c *Client) grantedScopes(ctx context.Context, cred connection.Credentials)
 	return scopes, nil
 }
 
-// Refresh implements connection.Grantor. There is no token for it: the one that
-// is about to end is traded in, and one that has ended is worth nothing any
-// more, so that only a person can help.
+// Refresh implements connection.Grantor. Meta has no refresh tokens: a valid
+// token is exchanged for a new one. An expired token cannot be exchanged and
+// needs a new consent.
 func (c *Client) Refresh(ctx context.Context, a connection.App, cred connection.Credentials) (connection.Credentials, error) {
 	fresh, err := c.requestToken(ctx, a, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {cred.Access.Reveal()}})
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Client) Refresh(ctx context.Context, a connection.App, cred connection.
 	return cred, nil
 }
 
-// requestToken asks for a token.
+// requestToken requests a token.
 func (c *Client) requestToken(ctx context.Context, a connection.App, query url.Values) (connection.Credentials, error) {
 	query.Set("client_id", a.ID)
 	query.Set("client_secret", a.Secret.Reveal())
@@ -110,7 +110,7 @@ func (c *Client) Revoke(ctx context.Context, _ connection.App, cred connection.C
 	if err == nil {
 		return nil
 	}
-	// What has no access any more has nothing to give back.
+	// Access that has already ended needs no revocation.
 	if class := connection.ClassOf(err); class == connection.Revoked || class == connection.Expired {
 		return nil
 	}

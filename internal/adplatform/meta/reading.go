@@ -11,21 +11,21 @@ import (
 	"fanfare/internal/fact"
 )
 
-// reportReader is a report on its way in. A report is no snapshot: it may change
-// while its pages are read, and then they do not belong together.
+// reportReader reads the pages of a report. A report can change while its pages
+// are read, which is an error.
 type reportReader struct {
 	q         connection.Report
 	each      func([]fact.Row) error
 	audiences map[string]string
 
 	seen map[rowKey]fact.Values
-	// total is what Meta says that all impressions add up to, empty for
-	// nothing said; impressions is what they do.
+	// total is the sum of all impressions that Meta reports, empty if it
+	// reports none. impressions is the sum of the rows.
 	total       string
 	impressions int64
 
-	// sums are the rows of a breakdown, in the order in which they came; at
-	// is where a row is in them.
+	// sums are the rows of a breakdown, in the order of the answers. sumIndex
+	// is the index of each key.
 	sums     []fact.Row
 	sumIndex map[fact.Row]int
 }
@@ -45,8 +45,8 @@ func reportChanged(message string) *connection.Error {
 	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
 }
 
-// addPage takes one in. Rows that came before are passed over, if they are still
-// the same.
+// addPage adds a page. It skips duplicate rows and returns an error if one has
+// changed.
 func (r *reportReader) addPage(p *page[insight]) error {
 	told := p.Summary.Impressions
 	if r.total == "" {
@@ -83,7 +83,7 @@ func (r *reportReader) addPage(p *page[insight]) error {
 	return r.each(rows)
 }
 
-// addRows adds up rows that differ only in the ad set, or in the make of a device.
+// addRows adds rows that differ only in the ad set or the device model.
 func (r *reportReader) addRows(rows []fact.Row) {
 	for _, row := range rows {
 		about := row
@@ -104,10 +104,11 @@ func (r *reportReader) addRows(rows []fact.Row) {
 	}
 }
 
-// finish hands out what was added up, once it is sure that nothing is missing.
+// finish passes on the sums of a breakdown after checking that no row is
+// missing.
 //
-// Choice: impressions of a breakdown have to add up too. They are counted, and
-// whoever cannot be told apart has a row of his own.
+// Choice: impressions of a breakdown must add up to the total, because people
+// whose attributes are unknown have their own row.
 func (r *reportReader) finish() error {
 	if r.total != "" && r.total != strconv.FormatInt(r.impressions, 10) {
 		return reportChanged("The rows of the report do not add up to its total.")
@@ -120,7 +121,7 @@ func (r *reportReader) finish() error {
 	return nil
 }
 
-// knownOrUnknown finds a word of ours, the one for unknown where there is none.
+// knownOrUnknown returns the value if it is one of the values, else unknown.
 func knownOrUnknown(words []string, text string) string {
 	if text = strings.ToLower(text); slices.Contains(words, text) {
 		return text
@@ -128,7 +129,7 @@ func knownOrUnknown(words []string, text string) string {
 	return "unknown"
 }
 
-// deviceOf sorts the devices that Meta knows by their make.
+// deviceOf returns the device type of Meta's device name.
 func deviceOf(text string) string {
 	switch {
 	case text == "desktop":

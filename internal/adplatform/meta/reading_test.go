@@ -15,7 +15,7 @@ import (
 
 const day = "2026-10-20"
 
-// readPagesOf reads pages of a level and returns the figures by what they are about.
+// readPagesOf reads pages of a level and returns the values by row.
 func readPagesOf(level connection.Level, all ...page[insight]) (map[string]map[string]int64, error) {
 	date, _ := clock.ParseDate(day)
 	found := map[string]map[string]int64{}

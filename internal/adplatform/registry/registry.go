@@ -1,6 +1,6 @@
-// Package registry knows the ad platforms that can be connected: how each is
-// reached, the real one and the one that the sandbox plays. It is the only
-// place that knows all of their clients by name.
+// Package registry lists the ad platforms that can be connected, and creates
+// the clients of the real platforms and of their simulations. It is the only
+// package that knows all clients.
 package registry
 
 import (
@@ -32,8 +32,7 @@ import (
 	"fanfare/internal/secret"
 )
 
-// clients make the client of each platform, in the order in which they are
-// listed.
+// clients are the constructors of the clients, in the order of lists.
 var clients = []struct {
 	platform, prefix string
 	make             func(transport.Options) connection.Client
@@ -46,33 +45,33 @@ var clients = []struct {
 }
 
 const (
-	// maxAnswerBytes bounds a page of a report, callTime one call.
+	// maxAnswerBytes limits a page of a report, callTimeout one call.
 	maxAnswerBytes = 64 << 20
 	callTimeout    = 2 * time.Minute
 )
 
-// Options make a Catalogue.
+// Options are the settings of a Catalogue.
 type Options struct {
-	// Apps are the OAuth clients of the operator, URLs addresses of platforms
-	// that are not their own, both by platform.
+	// Apps are the OAuth clients of the operator, URLs the addresses of
+	// platforms that replace the vendors', both by platform.
 	Apps map[string]connection.App
 	URLs map[string]string
-	// Sandbox is the address of a sandbox elsewhere; without it there is one
-	// in this process, which keeps what callers do in the file State.
+	// Sandbox is the URL of a separate sandbox. Without it, the sandbox runs in
+	// this process and stores its state in the file State.
 	Sandbox string
 	State   string
 	Now     func() time.Time
-	// Sleep waits, as transport.Sleep does if it is nil.
+	// Sleep waits; nil means transport.Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Catalogue finds clients.
+// Catalogue returns the client of each platform.
 type Catalogue struct {
 	apps         map[string]connection.App
 	real, played map[string]connection.Client
 	sandbox      transport.Doer
 	base         string
-	// inProcess says that the sandbox is in this process.
+	// inProcess says that the sandbox runs in this process.
 	inProcess bool
 }
 
@@ -81,7 +80,7 @@ var (
 	_ connection.Sandbox   = (*Catalogue)(nil)
 )
 
-// New makes a catalogue. Nothing is asked yet.
+// New returns a catalogue. It sends no request.
 func New(o Options) (*Catalogue, error) {
 	c := &Catalogue{apps: o.Apps, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
 	origins, err := o.trustedOrigins()
@@ -107,8 +106,8 @@ func New(o Options) (*Catalogue, error) {
 	return c, nil
 }
 
-// trustedOrigins are what the operator vouches for: the sandbox and addresses of
-// platforms that he has set.
+// trustedOrigins returns the addresses that the operator has configured: the
+// sandbox and the addresses of platforms.
 func (o *Options) trustedOrigins() (list []string, err error) {
 	for platform, raw := range o.URLs {
 		if !isKnown(platform) {
@@ -177,7 +176,7 @@ func (c *Catalogue) App(platform string) (connection.App, bool) {
 	return a, there
 }
 
-// sandboxGrant is what the sandbox answers for one platform.
+// sandboxGrant is the sandbox's answer for one platform.
 type sandboxGrant struct {
 	Access    string `json:"access_token"`
 	Refresh   string `json:"refresh_token"`
@@ -186,10 +185,9 @@ type sandboxGrant struct {
 
 // Open implements connection.Sandbox.
 //
-// Choice: the sandbox in this process makes every connection a world of its
-// own unless a seed is asked for, so that two workspaces do not show the same
-// figures; one elsewhere has a world of its own, which is what it was started
-// for.
+// Choice: the sandbox in this process gives every connection its own accounts
+// unless a seed is set, so that two workspaces do not show the same metrics. A
+// separate sandbox always has the accounts that it was started with.
 func (c *Catalogue) Open(ctx context.Context, w connection.World) (map[string]connection.Credentials, error) {
 	seed := w.Seed
 	if seed == nil && c.inProcess {
@@ -245,7 +243,7 @@ func (c *Catalogue) toCredentials(list map[string]sandboxGrant, now clock.Instan
 	return ring
 }
 
-// Server returns the sandbox of this process, nil where it is elsewhere.
+// Server returns the sandbox of this process, nil if it is separate.
 func (c *Catalogue) Server() *sandbox.Server {
 	server, _ := c.sandbox.(*sandbox.Server)
 	return server

@@ -23,8 +23,8 @@ func (c fixedBody) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
-// TestPlatformStatusValues wants only the vendor's own words about the requested
-// campaign to count as enabled or stopped.
+// TestPlatformStatusValues checks that only the platform's own status of the
+// requested campaign counts as enabled or stopped.
 func TestPlatformStatusValues(t *testing.T) {
 	t.Parallel()
 	wrap := map[string]func(campaign string) string{

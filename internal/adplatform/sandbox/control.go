@@ -15,7 +15,7 @@ import (
 
 const controlPrefix = "/_sandbox/"
 
-// controlHandler are the sandbox's own operations.
+// controlHandler returns the handler of the sandbox's own operations.
 func (s *Server) controlHandler() http.Handler {
 	c := control{s}
 	mux := http.NewServeMux()
@@ -41,7 +41,7 @@ func (s *Server) controlHandler() http.Handler {
 	return mux
 }
 
-// control answers the sandbox's own operations.
+// control implements the sandbox's own operations.
 type control struct{ s *Server }
 
 func (c control) writeData(w http.ResponseWriter, data any, o ...json.Options) {
@@ -59,11 +59,11 @@ func (c control) writeInvalid(w http.ResponseWriter, message string) {
 func (control) writeJSON(w http.ResponseWriter, status int, v any, o ...json.Options) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Who has gone does not read the answer.
+	// A client that has disconnected gets no answer.
 	_ = json.MarshalWrite(w, v, append(o, json.Deterministic(true))...)
 }
 
-// readBody reads the body, which may be missing, and answers what is wrong with it.
+// readBody decodes the body, which may be absent, and answers errors in it.
 func (c control) readBody(w http.ResponseWriter, r *http.Request, into any) bool {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil && len(b) > 0 {
@@ -100,7 +100,7 @@ func (c control) grants(w http.ResponseWriter, r *http.Request) {
 	c.writeData(w, opened)
 }
 
-// maxTruth bounds how many days are added up in one go.
+// maxTruth limits the number of days in one answer.
 const maxTruth = 2000
 
 func (c control) truth(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,8 @@ func (c control) truth(w http.ResponseWriter, r *http.Request) {
 	case last-first >= maxTruth:
 		c.writeInvalid(w, fmt.Sprintf("There are at most %d days from start_date to end_date.", maxTruth))
 	default:
-		// A family that is not there is null and not an empty list.
+		// A family that the platform does not have is null and not an empty
+		// list.
 		c.writeData(w, c.s.Truth(a, first, last), json.FormatNilSliceAsNull(true))
 	}
 }
@@ -158,8 +159,7 @@ func (c control) setClock(w http.ResponseWriter, r *http.Request) {
 	c.clock(w, r)
 }
 
-// setClock sets the time, if it is to be, and then moves it: a clock that
-// stands to another moment, one that runs ahead of the one on the wall.
+// setClock freezes or releases the clock if set, and then advances it.
 func (s *Server) setClock(set bool, standing *time.Time, advance time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +174,7 @@ func (s *Server) setClock(set bool, standing *time.Time, advance time.Duration) 
 	s.clockOffset += advance
 }
 
-// addFaults adds one rule or a list of them, all or none.
+// addFaults adds one rule or a list of them. An invalid rule rejects all.
 func (c control) addFaults(w http.ResponseWriter, r *http.Request) {
 	body := jsontext.Value("null")
 	if !c.readBody(w, r, &body) {
@@ -195,7 +195,7 @@ func (c control) addFaults(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, rule := range rules {
-		_ = c.s.AddFault(rule) // it was checked
+		_ = c.s.AddFault(rule) // validated above
 	}
 	c.writeData(w, c.s.faults.list())
 }

@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// Faults that every platform has. The sandbox plays them itself.
+// Faults of every platform, which the server applies.
 const (
 	FaultThrottle = "throttle"
 	Fault500      = "error_500"
 	Fault503      = "error_503"
-	// FaultReset ends the connection in the middle of the answer,
-	// FaultTruncated the answer alone.
+	// FaultReset closes the connection in the middle of the answer,
+	// FaultTruncated ends the answer there.
 	FaultReset     = "reset"
 	FaultTruncated = "truncated"
 	FaultWrongJSON = "wrong_json"
-	// FaultSlow takes its time before it answers.
+	// FaultSlow delays the answer.
 	FaultSlow = "slow"
 )
 
-// Faults that a dialect puts into its own words.
+// Faults that each platform answers in its own format.
 const (
 	FaultExpiredToken    = "expired_token"
 	FaultRevokedToken    = "revoked_token"
@@ -42,7 +42,7 @@ const (
 	FaultAccountDisabled = "account_disabled"
 )
 
-// FaultAll is any of them.
+// FaultAll is a random one of all faults.
 const FaultAll = "all"
 
 var (
@@ -53,19 +53,18 @@ var (
 	}
 )
 
-// FaultRule says which calls go wrong and how. Without a count it stays, without a
-// probability it always strikes.
+// FaultRule selects the calls that fail and their fault. Without a count it
+// applies until it is removed, without a probability to every call.
 type FaultRule struct {
-	// Platform and Path, which is any part of it, choose the calls; empty is
-	// for all.
+	// Platform and Path, a part of the path, select calls; empty means all.
 	Platform string `json:"platform,omitzero"`
 	Path     string `json:"path,omitzero"`
 	Fault    string `json:"fault"`
-	// Count is how many times it strikes from now on.
+	// Count is how many calls still fail.
 	Count       *int    `json:"count,omitzero"`
 	Probability float64 `json:"probability,omitzero"`
-	// Seconds are those that a throttled caller is to wait, or a slow answer
-	// takes; 1 if not set.
+	// Seconds is the wait of a throttled caller, or the delay of a slow answer;
+	// 1 if not set.
 	Seconds int `json:"seconds,omitzero"`
 }
 
@@ -89,7 +88,7 @@ func (r *FaultRule) validate() error {
 	return nil
 }
 
-// faultRules are the rules in force, and the dice.
+// faultRules are the rules and their source of randomness.
 type faultRules struct {
 	mu     sync.Mutex
 	rules  []FaultRule
@@ -108,7 +107,7 @@ func (s *Server) AddFault(r FaultRule) error {
 	return nil
 }
 
-// list are the rules that may still strike.
+// list returns the rules that still apply.
 func (f *faultRules) list() []FaultRule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,7 +125,7 @@ func (f *faultRules) draw() seedKey {
 	return f.random.numbered(f.draws)
 }
 
-// matchRule returns the rule by which a fault strikes a call, nil for none.
+// matchRule returns the rule that applies a fault to a call, nil for none.
 func (f *faultRules) matchRule(name, platform, path string) *FaultRule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,8 +149,8 @@ func (f *faultRules) matchRule(name, platform, path string) *FaultRule {
 	return nil
 }
 
-// chooseFault chooses the common fault of a call, if there is to be one. A fault of
-// the dialect's own that comes from a rule for all is noted in the session.
+// chooseFault returns the rule of the common fault of a call, nil for none. If
+// a rule for all faults selects a platform's fault, it records it in the call.
 func (f *faultRules) chooseFault(s *Call) *FaultRule {
 	for _, name := range commonFaults {
 		if r := f.matchRule(name, s.api.Platform(), s.path); r != nil {
@@ -193,7 +192,7 @@ func (r *FaultRule) answerWithFault(s *Call, w http.ResponseWriter, req *http.Re
 	}
 }
 
-// sleep reports whether the time has passed before the caller has gone.
+// sleep waits. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -205,7 +204,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// sendDamaged sends on an answer, damaged.
+// sendDamaged sends the recorded answer with the damage of a fault.
 func (a *answerRecorder) sendDamaged(fault string, w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.header)
 	status := max(a.status, http.StatusOK)
@@ -221,7 +220,7 @@ func (a *answerRecorder) sendDamaged(fault string, w http.ResponseWriter) {
 	case FaultTruncated:
 		body = half
 	case FaultWrongJSON:
-		// An object where a list should be, and the other way round.
+		// An object instead of a list, and the other way round.
 		wrong := `["unexpected"]`
 		if strings.HasPrefix(string(body), "[") {
 			wrong = `{"unexpected":true}`

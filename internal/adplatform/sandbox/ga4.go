@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ga4 plays the Data API of Google Analytics 4, and as much of the Admin API as
-// it takes to find a property.
+// ga4 simulates the Data API of Google Analytics 4, and the part of the Admin
+// API that finds properties.
 type ga4 struct{}
 
 const ga4Scope = "https://www.googleapis.com/auth/analytics.readonly"
@@ -17,7 +17,7 @@ const ga4Scope = "https://www.googleapis.com/auth/analytics.readonly"
 // Platform implements Dialect.
 func (ga4) Platform() string { return GA4 }
 
-// Hosts implements Dialect. Access is granted at the hosts that Google Ads has.
+// Hosts implements PlatformAPI. OAuth uses the hosts of Google Ads.
 func (ga4) Hosts() []string {
 	return []string{"analyticsdata.googleapis.com", "analyticsadmin.googleapis.com"}
 }
@@ -32,7 +32,7 @@ func (ga4) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, "/v1beta/")
 	if !ok || s.Fault(FaultVersionSunset) {
-		// What no version has is not answered in JSON.
+		// An unknown version has an answer that is not JSON.
 		http.Error(w, "<!DOCTYPE html><title>Error 404 (Not Found)</title>", http.StatusNotFound)
 		return
 	}
@@ -58,7 +58,7 @@ func (ga4) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	}))
 }
 
-// routeGA4 finds out what is asked for.
+// routeGA4 finds the operation of a call.
 func routeGA4(s *Call, a *Account, r *http.Request, path string) (int, any) {
 	property := "properties/" + a.ID
 	switch r.Method + " " + path {

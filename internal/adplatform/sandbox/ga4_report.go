@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// ga4Request is a report that is asked for. Numbers may come as texts.
+// ga4Request is the body of a report. Numbers may be strings.
 type ga4Request struct {
 	Dimensions          []ga4Name      `json:"dimensions"`
 	Metrics             []ga4Name      `json:"metrics"`
@@ -44,11 +44,11 @@ type ga4Order struct {
 	Desc bool `json:"desc"`
 }
 
-// ga4Number is a number of 64 bits, which Google writes as text and reads as
-// both.
+// ga4Number is a 64-bit number, which Google writes as a string and also reads
+// as a number.
 type ga4Number int
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON accepts both forms.
 func (n *ga4Number) UnmarshalJSON(b []byte) error {
 	v, err := strconv.Atoi(strings.Trim(string(b), `"`))
 	*n = ga4Number(v)
@@ -61,8 +61,7 @@ const (
 	ga4NotSet      = "(not set)"
 )
 
-// ga4Dimensions are what rows can be told apart by, with the level that knows
-// of it where not all do.
+// ga4Dimensions are the dimensions, with the level that has them if not all do.
 var ga4Dimensions = map[string]struct {
 	level Level
 	of    func(r *Row) string
@@ -93,8 +92,8 @@ var ga4Dimensions = map[string]struct {
 	}},
 }
 
-// ga4Channels are GA4's words for kinds of campaigns and, where a kind has
-// none, for channels.
+// ga4Channels are GA4's names of campaign kinds and, for other kinds, of
+// channels.
 var ga4Channels = map[string]string{
 	"shopping": "Paid Shopping", "performance_max": "Cross-network",
 	"search": "Paid Search", "social": "Paid Social", "display": "Display", "video": "Paid Video",
@@ -142,7 +141,7 @@ func runGA4Report(s *Call, a *Account, body []byte) (int, any) {
 	return http.StatusOK, in.page(s, a, lines)
 }
 
-// validate says what is wrong with a request, and where its rows are.
+// validate returns the level and the days of a request, or an error message.
 func (in *ga4Request) validate(today clock.Date) (level Level, first, last clock.Date, wrong string) {
 	level = ByCampaign
 	for _, d := range in.Dimensions {
@@ -176,7 +175,7 @@ func (in *ga4Request) validate(today clock.Date) (level Level, first, last clock
 	return level, first, last, ""
 }
 
-// parseGA4Date reads a day as GA4 takes it.
+// parseGA4Date parses a date in GA4's formats.
 func parseGA4Date(text string, today clock.Date) (clock.Date, bool) {
 	switch ago, relative := strings.CutSuffix(text, "daysAgo"); {
 	case text == "today":
@@ -190,7 +189,7 @@ func parseGA4Date(text string, today clock.Date) (clock.Date, bool) {
 	return clock.ParseDate(text)
 }
 
-// sumRows adds up rows by their dimensions.
+// sumRows adds rows by their dimensions.
 func (in *ga4Request) sumRows(s *Call, a *Account, level Level, first, last clock.Date) []ga4Row {
 	lines := []ga4Row{}
 	at := map[string]int{}
@@ -219,7 +218,7 @@ func (in *ga4Request) sumRows(s *Call, a *Account, level Level, first, last cloc
 		}
 	}
 	if level == ByAd {
-		// What a campaign has beyond its ads came without the name of one.
+		// Rows of a campaign without an ad have no ad name.
 		for r := range s.Rows(a, ByCampaign, first, last) {
 			add(r, 1)
 		}
@@ -230,7 +229,7 @@ func (in *ga4Request) sumRows(s *Call, a *Account, level Level, first, last cloc
 	return slices.DeleteFunc(lines, func(l ga4Row) bool { return l.values.V == [fact.NumMeasures]int64{} })
 }
 
-// sortRows orders the lines as asked.
+// sortRows sorts the rows as requested.
 func (in *ga4Request) sortRows(lines []ga4Row) {
 	slices.SortStableFunc(lines, func(x, y ga4Row) int {
 		for _, o := range in.OrderBys {
@@ -251,7 +250,7 @@ func (in *ga4Request) sortRows(lines []ga4Row) {
 	})
 }
 
-// page writes a page.
+// page returns one page.
 func (in *ga4Request) page(s *Call, a *Account, lines []ga4Row) any {
 	total, limit := len(lines), int(in.Limit)
 	from := int(in.Offset)

@@ -26,7 +26,7 @@ func TestGA4Reports(t *testing.T) {
 	for _, test := range []struct {
 		body   string
 		status int
-		// rows is -1 for any number but none.
+		// rows is -1 for any number above 0.
 		rows, count int
 	}{
 		{`{"dimensions":[{"name":"date"}],` + metrics + `,` + days + `}`, 200, 3, 3},

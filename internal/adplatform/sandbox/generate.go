@@ -9,22 +9,22 @@ import (
 	"fanfare/internal/money"
 )
 
-// platformTraits are what sets the figures of a platform apart.
+// platformTraits are the properties of a platform's metrics.
 type platformTraits struct {
-	// measures are those that it reports and that can be added up.
+	// measures are the reported measures that can be added up.
 	measures []fact.Measure
-	// notFacts are reported by the platform but are no facts of its own, whole
-	// are those that breakdowns do not have.
+	// notFacts are reported but do not become facts of this platform.
+	// notInBreakdowns are absent from breakdowns.
 	notFacts, notInBreakdowns []fact.Measure
 	reach                     bool
-	// settledAge is the age in days at which figures do not change any more.
+	// settledAge is the age in days at which metrics no longer change.
 	settledAge int
-	// moneyStep is the smallest amount, credit the smallest part of a
+	// moneyStep is the smallest amount, conversionStep the smallest part of a
 	// conversion, both in millionths.
 	moneyStep, conversionStep int64
-	// quietWeekends platforms rest on weekends.
+	// quietWeekends is set for business platforms.
 	quietWeekends bool
-	// familyLevels are those that make a family.
+	// familyLevels are the levels that have a family in facts.
 	familyLevels []Level
 }
 
@@ -34,8 +34,9 @@ var (
 	allLevels      = []Level{ByAccount, ByCountry, ByAgeAndGender, ByDevice}
 )
 
-// traitsOf are those of a platform. Figures settle a day before the lookback
-// that is usual for the platform, so that whoever reads that far gets all.
+// traitsOf returns the traits of a platform. Metrics settle a day before the
+// platform's usual lookback ends, so that a sync with that lookback reads final
+// values.
 func traitsOf(platform, currency string) *platformTraits {
 	t := &platformTraits{measures: socialMeasures, reach: true, moneyStep: 1, conversionStep: million, familyLevels: allLevels}
 	cent := int64(10_000)
@@ -62,10 +63,9 @@ func traitsOf(platform, currency string) *platformTraits {
 	return t
 }
 
-// profile is what a kind of campaign is like: the price of a thousand
-// impressions and the value of a conversion in hundredths of a unit, and rates
-// in millionths, those of clicks and views by impression, of completions by
-// view, of conversions and leads by click.
+// profile is the average of a kind of campaign: CPM and value per conversion in
+// cents, and rates in millionths: clicks and views per impression, completions
+// per view, conversions and leads per click.
 type profile struct {
 	cpm, value                                         int64
 	clicks, conversions, views, completions, reactions int64
@@ -84,23 +84,23 @@ var profiles = map[string]profile{
 	"sales":           {cpm: 10_20, value: 101_00, clicks: 13_800, conversions: 25_000, views: 120_000, completions: 260_000, reactions: 12_000},
 }
 
-// adPlan is what the figures of an ad are made from.
+// adPlan has the parameters that generate the metrics of an ad.
 type adPlan struct {
 	key   seedKey
 	start clock.Date
-	// budget is what a day may cost, volume how many impressions it has
-	// before anything is taken into account.
+	// budget is per day. volume is the number of impressions per day before any
+	// factor.
 	budget, volume int64
 	profile
-	// growth is by year. A creative is shown for so many days; after tired
-	// impressions half of what it can lose is lost.
+	// growth is per year. A creative runs for creativeDays; after
+	// fatigueImpressions its click rate has lost half of what it can lose.
 	growth, creativeDays, fatigueImpressions int64
-	// reachShare is the part of impressions that is somebody's first.
+	// reachShare is the share of impressions that reach a new person.
 	reachShare   int64
 	holidayBoost bool
 }
 
-// newPlan makes the plan of an ad, or of what a campaign has beyond its ads.
+// newPlan returns the plan of an ad, or of a campaign's rows without an ad.
 func (b *accountBuilder) newPlan(c *Campaign, from campaignTemplate, k seedKey, budget int64) *adPlan {
 	p := &adPlan{
 		key: k, start: c.Start, budget: budget, profile: profiles[from.kind], holidayBoost: from.holidayBoost,
@@ -115,17 +115,17 @@ func (b *accountBuilder) newPlan(c *Campaign, from campaignTemplate, k seedKey, 
 	return p
 }
 
-// dayFactors is what a day is like for everybody.
+// dayFactors are the factors of a day for all ads.
 type dayFactors struct {
 	day             clock.Date
 	season, holiday int64
 	weekday         int
 }
 
-// monthFactors is how much gear is bought by month, from its first day on.
+// monthFactors is the demand for outdoor gear at the start of each month.
 var monthFactors = [12]int64{840_000, 820_000, 900_000, 1_010_000, 1_090_000, 1_080_000, 1_000_000, 960_000, 980_000, 1_000_000, 1_120_000, 1_200_000}
 
-// weekdays begin with Monday.
+// Weekdays begin with Monday.
 var (
 	consumerWeekdays = [7]int64{960_000, 930_000, 920_000, 950_000, 1_020_000, 1_120_000, 1_100_000}
 	officeWeekdays   = [7]int64{1_180_000, 1_250_000, 1_240_000, 1_180_000, 1_000_000, 580_000, 570_000}
@@ -137,12 +137,12 @@ func dayFactorsOf(day clock.Date) dayFactors {
 	return dayFactors{day: day, season: now + (next-now)*int64(date-1)/31, holiday: holidayFactor(day), weekday: day.Weekday()}
 }
 
-// holidayFactor is what a holiday makes of a day.
+// holidayFactor returns the factor of holidays on a day.
 func holidayFactor(day clock.Date) int64 {
 	year, month, date := day.Calendar()
 	switch {
 	case month == time.November && date >= 20 || month == time.December && date <= 3:
-		// The fourth Thursday is at least the 22nd, and Friday follows.
+		// Thanksgiving is the fourth Thursday, Black Friday the day after.
 		first := clock.MakeDate(year, time.November, 1)
 		friday := first + clock.Date((3-first.Weekday()+7)%7) + 21 + 1
 		switch day - friday {
@@ -163,8 +163,8 @@ func holidayFactor(day clock.Date) int64 {
 	return million
 }
 
-// clickFatigue is what is left of the rate of clicks after so many impressions of
-// one creative.
+// clickFatigue returns the remaining share of the click rate after so many
+// impressions of a creative.
 func (p *adPlan) clickFatigue(impressions int64) int64 {
 	const left = 450_000
 	return left + mulDiv(million-left, p.fatigueImpressions, p.fatigueImpressions+impressions)
@@ -175,12 +175,11 @@ const (
 	daysPerYear  = 365
 )
 
-// finalValues are the figures of a day when nothing changes any more, in units, and
-// amounts and conversions in millionths.
+// finalValues returns the metrics of a day when they no longer change: counts
+// in units, amounts and conversions in millionths.
 //
-// Choice: cumulative impressions are taken as those of average days, which
-// costs nothing for any day; real ones would have to be added up from the
-// start.
+// Choice: cumulative impressions are estimated from average days, because
+// adding the real ones would need all days since the start.
 func (p *adPlan) finalValues(w dayFactors, t *platformTraits) (v [fact.NumMeasures]int64) {
 	ran := int64(w.day - p.start)
 	chance := p.key.numbered(int64(w.day))
@@ -199,8 +198,8 @@ func (p *adPlan) finalValues(w dayFactors, t *platformTraits) (v [fact.NumMeasur
 	learned := min(ran, learningDays)
 	demand = applyFactor(demand, 600_000+400_000*learned/learningDays)
 
-	// Platforms spend a little more than the budget on good days, and make up
-	// for it on others.
+	// Platforms exceed the budget slightly on good days and compensate on
+	// others.
 	cpm := applyFactor(p.cpm, chance.numbered(2).logNoise(60_000))
 	if most := applyFactor(p.budget, chance.numbered(3).intBetween(1_120_000, 1_240_000)); mulDiv(demand, cpm, 1000) > most {
 		demand = mulDiv(most, 1000, cpm)
@@ -223,17 +222,17 @@ func (p *adPlan) finalValues(w dayFactors, t *platformTraits) (v [fact.NumMeasur
 	return v
 }
 
-// roundRandomly rounds millionths up or down by chance, so that small rates are right
-// over many days.
+// roundRandomly rounds millionths up or down at random, so that small rates are
+// right on average.
 func (k seedKey) roundRandomly(millionths int64) int64 {
 	return (millionths + k.intBelow(million)) / million
 }
 
-// todayShare is the part of today that has been counted.
+// todayShare is the share of today that has been counted.
 const todayShare = 550_000
 
-// countedFactor is the factor for what is counted at once: a little too much until
-// invalid traffic is found.
+// countedFactor returns the factor of measures that are counted at once:
+// slightly too high until invalid traffic is removed.
 func countedFactor(age int) int64 {
 	if age == 0 {
 		return applyFactor(todayShare, 1_009_000)
@@ -241,7 +240,8 @@ func countedFactor(age int) int64 {
 	return million + 3_000*int64(max(3-age, 0))
 }
 
-// creditedFactor is the factor for what is credited to a day later on.
+// creditedFactor returns the factor of measures that are attributed to a day
+// later.
 func (t *platformTraits) creditedFactor(age int) int64 {
 	if age >= t.settledAge {
 		return million
@@ -254,7 +254,8 @@ func (t *platformTraits) creditedFactor(age int) int64 {
 	return known
 }
 
-// valuesAtAge are the figures of a day as they are known at an age.
+// valuesAtAge returns the metrics of a day as they are reported at an age in
+// days.
 func (p *adPlan) valuesAtAge(w dayFactors, t *platformTraits, age int) (v fact.Values) {
 	final := p.finalValues(w, t)
 	count, credit := countedFactor(age), t.creditedFactor(age)

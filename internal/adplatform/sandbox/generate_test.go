@@ -16,14 +16,14 @@ import (
 
 var everyLevel = []Level{ByAccount, ByCampaign, ByAd, ByCountry, ByAgeAndGender, ByDevice}
 
-// rowKey is what no two rows of a level share.
+// rowKey is unique within a level.
 type rowKey struct {
 	date                         clock.Date
 	campaign, group, ad          any
 	country, age, gender, device string
 }
 
-// sumByDay are the sums of a level by day.
+// sumByDay returns the totals of a level by day.
 func sumByDay(s *Server, a *Account, level Level, first, last, asOf clock.Date) map[clock.Date][fact.NumMeasures]int64 {
 	sums := map[clock.Date][fact.NumMeasures]int64{}
 	for r := range s.rowsAsOf(a, level, first, last, asOf) {
@@ -36,9 +36,9 @@ func sumByDay(s *Server, a *Account, level Level, first, last, asOf clock.Date) 
 	return sums
 }
 
-// TestLevelsHaveEqualTotals wants every level to add up to the same, to the last
-// millionth, in any world on any day seen from any other. Ads are apart: they
-// have what a campaign has, less what ran without an ad.
+// TestLevelsHaveEqualTotals checks that every level has the same totals, to the
+// millionth, for random accounts and days. Ads have the total of their campaign
+// minus its rows without an ad.
 func TestLevelsHaveEqualTotals(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
@@ -80,8 +80,8 @@ func TestLevelsHaveEqualTotals(t *testing.T) {
 	})
 }
 
-// TestRows checks each row by itself: in the platform's units, possible, not
-// empty, in order, and there once.
+// TestRows checks each row: in the platform's units, plausible, not empty, in
+// order and unique.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
@@ -105,7 +105,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// checkRowRules checks what must hold of one row.
+// checkRowRules checks the rules of one row.
 func checkRowRules(t *rapid.T, a *Account, level Level, r *Row) {
 	v := &r.Values
 	if isZero(v) {
@@ -126,8 +126,8 @@ func checkRowRules(t *rapid.T, a *Account, level Level, r *Row) {
 	if v.V[fact.Conversions]%a.traits.conversionStep != 0 {
 		t.Fatalf("got %d conversions want whole parts of %d", v.V[fact.Conversions], a.traits.conversionStep)
 	}
-	// Splits follow each measure's own weights, so a small cell may have a
-	// click more than it has impressions.
+	// Splits use separate weights for each measure, so a small cell can have
+	// one click more than impressions.
 	if level > ByAd || a.Platform == GA4 {
 		return
 	}
@@ -141,9 +141,9 @@ func checkRowRules(t *rapid.T, a *Account, level Level, r *Row) {
 	}
 }
 
-// TestMetricsSettle looks at one day from ever later ones: what is credited
-// only grows, what is counted only shrinks, and both come to rest a day before
-// the platform's lookback ends.
+// TestMetricsSettle reads one day at growing ages: attributed measures only
+// grow, counted ones only shrink, and both are final a day before the
+// platform's lookback ends.
 func TestMetricsSettle(t *testing.T) {
 	t.Parallel()
 	lookback := map[string]int{GoogleAds: 30, MetaAds: 28, TikTokAds: 7, LinkedInAds: 30, GA4: 4}
@@ -177,8 +177,8 @@ func TestMetricsSettle(t *testing.T) {
 	})
 }
 
-// TestSeasonsAndFatigue wants the figures to tell a story: sales in November, quiet
-// offices on Sundays, creatives that wear out.
+// TestSeasonsAndFatigue checks that sales peak in November, business ads are
+// quiet on Sundays and creatives wear out.
 func TestSeasonsAndFatigue(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 1})
@@ -202,8 +202,9 @@ func TestSeasonsAndFatigue(t *testing.T) {
 	}
 }
 
-// TestGoldenMetrics holds the figures of one world. They may change only on purpose:
-// whoever has synced a sandbox before would see other numbers for old days.
+// TestGoldenMetrics compares the metrics of one world with a file. They must
+// not change by accident, because connected sandboxes would report other
+// numbers for old days.
 func TestGoldenMetrics(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 1})
@@ -232,7 +233,7 @@ func TestGoldenMetrics(t *testing.T) {
 	}
 }
 
-// TestDivide wants parts that add up and are near their shares.
+// TestDivide checks that parts add up and are close to their shares.
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

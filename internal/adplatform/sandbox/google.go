@@ -11,14 +11,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// google plays Google Ads over REST. It takes any version that still lives.
+// google simulates the REST API of Google Ads in all supported versions.
 type google struct{}
 
 const (
 	googleScope = "https://www.googleapis.com/auth/adwords"
-	// googlePageRows is how many rows a page or a chunk of a stream has.
+	// googlePageRows is the number of rows per page or chunk of a stream.
 	googlePageRows = 10_000
-	// googleMaxBody is how long a request may be.
+	// googleMaxBody is the longest request.
 	googleMaxBody = 1 << 20
 )
 
@@ -56,14 +56,14 @@ func (google) Throttle(w http.ResponseWriter, r *http.Request, seconds int) {
 	failure.write(w, version, isStream(r))
 }
 
-// isStream says that errors come in an array, as the whole answer does.
+// isStream reports whether errors are in an array, as the answers of a stream.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ":searchStream") }
 
-// googleFailure is an error of Google Ads, by its kind and code.
+// googleFailure is an error of Google Ads, by kind and code.
 type googleFailure struct {
 	status              int
 	kind, code, message string
-	// retry is after how many seconds to come back, 0 for not said.
+	// retry is the retry delay in seconds, 0 for none.
 	retry int
 }
 
@@ -88,10 +88,10 @@ func (f *googleFailure) write(w http.ResponseWriter, version string, stream bool
 	writeGoogle(w, f.status, answer)
 }
 
-// googleRequestID is how every call is called.
+// googleRequestID is the request id of every call.
 const googleRequestID = "sandbox"
 
-// routeGoogle finds out what is asked for.
+// routeGoogle finds the operation of a call.
 func routeGoogle(s *Call, r *http.Request, version, rest string) (any, *googleFailure) {
 	if s.Fault(FaultVersionSunset) || !slices.Contains(googleVersions, version) {
 		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNSUPPORTED_VERSION", "Version " + version + " is deprecated. Requests to this version will be blocked.", 0}
@@ -132,7 +132,7 @@ func routeGoogle(s *Call, r *http.Request, version, rest string) (any, *googleFa
 	return nil, &googleFailure{http.StatusNotFound, "requestError", "UNKNOWN", "There is no method " + verb + ".", 0}
 }
 
-// readGoogle reads a request and refuses members that Google does not know.
+// readGoogle decodes a request and rejects unknown members.
 func readGoogle(body []byte, into any) *googleFailure {
 	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
 		return &googleFailure{http.StatusBadRequest, "requestError", "UNKNOWN", "Invalid JSON payload received.", 0}
@@ -166,8 +166,8 @@ func searchStreamGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) 
 		chunk.RequestID = googleRequestID
 		chunks, lines = append(chunks, chunk), lines[n:]
 	}
-	// Choice: a stream has no pages that could be skipped and no total that
-	// could change; a chunk that comes twice is all that is played of these.
+	// Choice: a stream has no pages to skip and no total to change; the fault
+	// of a duplicate chunk is the only one that applies.
 	if s.Fault(FaultDuplicatePage) {
 		chunks = append(chunks, chunks[0])
 	}
@@ -180,7 +180,7 @@ func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	}
 	var in struct {
 		Query string `json:"query"`
-		// Google takes members by both of their names.
+		// Google accepts both forms of member names.
 		PageToken    string   `json:"pageToken"`
 		PageTokenToo string   `json:"page_token"`
 		Settings     settings `json:"searchSettings"`
@@ -224,8 +224,7 @@ func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	return page, nil
 }
 
-// mutateGoogle sets states of campaigns, which is the only change that is
-// played.
+// mutateGoogle sets the status of campaigns, the only change that is simulated.
 func mutateGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	var in struct {
 		Operations []struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The words of Google for what is called otherwise here.
+// Google's values for those of the sandbox.
 var (
 	googleTypes = map[string]string{
 		"search": "SEARCH", "shopping": "SHOPPING", "display": "DISPLAY", "performance_max": "PERFORMANCE_MAX", "video": "VIDEO",
@@ -17,12 +17,12 @@ var (
 		"45-54": "AGE_RANGE_45_54", "55-64": "AGE_RANGE_55_64", "65+": "AGE_RANGE_65_UP",
 	}
 	googleDevices = map[string]string{"desktop": "DESKTOP", "mobile": "MOBILE", "tablet": "TABLET", "tv": "CONNECTED_TV"}
-	// googleCriteria are the numbers that criteria have in every account.
+	// googleCriteria are the ids of criteria, equal in all accounts.
 	googleCriteria = map[string]string{
 		"18-24": "503001", "25-34": "503002", "35-44": "503003", "45-54": "503004", "55-64": "503005", "65+": "503006", "unknown": "503999",
 	}
 	googleGenders = map[string]string{"male": "10", "female": "11"}
-	// googleCountries are the numbers of countries.
+	// googleCountries are the ids of countries.
 	googleCountries = map[string]string{
 		"AT": "2040", "AU": "2036", "BE": "2056", "BR": "2076", "CA": "2124", "CH": "2756", "DE": "2276", "DK": "2208", "ES": "2724",
 		"FI": "2246", "FR": "2250", "GB": "2826", "IE": "2372", "IN": "2356", "IT": "2380", "JP": "2392", "MX": "2484", "NL": "2528",
@@ -30,7 +30,7 @@ var (
 	}
 )
 
-// googleFields are all that can be selected and is no figure.
+// googleFields are all fields that can be selected except metrics.
 var googleFields = map[string]func(l *googleRow) any{
 	"customer.id":               func(l *googleRow) any { return l.a.ID },
 	"customer.descriptive_name": func(l *googleRow) any { return l.a.Name },
@@ -100,7 +100,7 @@ func (l *googleRow) campaignStatus(c *Campaign) string {
 	return "PAUSED"
 }
 
-// criterion is the number of what a line of a group is about.
+// criterion returns the id of the criterion of an ad group's row.
 func (l *googleRow) criterion() string {
 	switch {
 	case l.AgeRange != "":
@@ -117,7 +117,8 @@ func (l *googleRow) subresourceName(kind, id string) string {
 	return "customers/" + l.a.ID + "/" + kind + "/" + id
 }
 
-// resourceName is what Google calls a resource by, empty for what has no name.
+// resourceName returns Google's resource name, empty for a resource without
+// one.
 func (l *googleRow) resourceName(resource string) string {
 	switch resource {
 	case "customer":

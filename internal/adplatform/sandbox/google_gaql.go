@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// gaql is a question in Google's query language.
+// gaql is a query in Google's query language.
 type gaql struct {
 	fields []string
 	from   string
 	where  []gaqlCondition
 	order  []gaqlOrder
-	// limit is 0 for all.
+	// limit is 0 for no limit.
 	limit int
 }
 
@@ -35,7 +35,7 @@ type gaqlParser struct {
 
 const gaqlLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-// nextWord is the next word, empty at the end.
+// nextWord returns the next word, empty at the end.
 func (r *gaqlParser) nextWord() string {
 	r.rest, r.text = strings.TrimLeft(r.rest, " \t\r\n"), false
 	if r.rest == "" {
@@ -60,7 +60,7 @@ func (r *gaqlParser) nextWord() string {
 	return word
 }
 
-// acceptWord reads a word if it comes next.
+// acceptWord consumes a word if it comes next.
 func (r *gaqlParser) acceptWord(word string) bool {
 	before := *r
 	if strings.EqualFold(r.nextWord(), word) && !r.text {
@@ -70,7 +70,7 @@ func (r *gaqlParser) acceptWord(word string) bool {
 	return false
 }
 
-// wordList reads words with commas between them.
+// wordList reads words separated by commas.
 func (r *gaqlParser) wordList() []string {
 	words := []string{r.nextWord()}
 	for r.acceptWord(",") {
@@ -79,7 +79,7 @@ func (r *gaqlParser) wordList() []string {
 	return words
 }
 
-// parseGAQL reads a query. The order of clauses is fixed, as it is at Google.
+// parseGAQL parses a query. The order of clauses is fixed, as it is at Google.
 func parseGAQL(text string) (*gaql, *googleFailure) {
 	r, q := &gaqlParser{rest: text}, &gaql{}
 	if !r.acceptWord("SELECT") {
@@ -150,8 +150,8 @@ func (r *gaqlParser) condition() (gaqlCondition, *googleFailure) {
 	return c, nil
 }
 
-// matches says whether a value meets the condition. Numbers are compared as
-// numbers, all else as text, which is right for dates.
+// matches reports whether a value satisfies the condition. Numbers are compared
+// as numbers, all else as text, which is correct for dates.
 func (c gaqlCondition) matches(value string) bool {
 	switch c.operator {
 	case "=", "IN":

@@ -8,14 +8,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The hosts at which Google grants access, for all of its platforms.
+// Hosts of Google's OAuth, for all its platforms.
 const (
 	googleConsentHost = "accounts.google.com"
 	googleTokenHost   = "oauth2.googleapis.com"
 )
 
-// serveGoogleOAuth answers what is about access, and reports whether the call
-// was.
+// serveGoogleOAuth answers OAuth calls. It reports whether the call was one.
 func serveGoogleOAuth(s *Call, w http.ResponseWriter, r *http.Request, scope string) bool {
 	switch r.Method + " " + r.URL.Path {
 	case "GET /o/oauth2/v2/auth":
@@ -36,7 +35,7 @@ func serveGoogleOAuth(s *Call, w http.ResponseWriter, r *http.Request, scope str
 	return true
 }
 
-// googleConsent plays a person who says yes at once.
+// googleConsent grants consent at once.
 func googleConsent(s *Call, w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
@@ -99,7 +98,7 @@ func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) 
 	writeGoogle(w, http.StatusOK, answer)
 }
 
-// writeOAuthError answers as OAuth does.
+// writeOAuthError writes an error in the format of OAuth.
 func writeOAuthError(w http.ResponseWriter, code, description string) {
 	status := http.StatusBadRequest
 	if code == "invalid_client" {
@@ -111,26 +110,26 @@ func writeOAuthError(w http.ResponseWriter, code, description string) {
 func writeGoogle(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		panic(err) // it is made here of texts and numbers
+		panic(err) // cannot fail: it has only texts and numbers
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // whoever went away is not told
+	_, _ = w.Write(b) // a client that has disconnected gets no answer
 }
 
-// googleBearer is the token that a call shows.
+// googleBearer returns the token of a call.
 func googleBearer(r *http.Request) string {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
 }
 
-// googleStatus are Google's words for HTTP's numbers.
+// googleStatus maps HTTP statuses to Google's names.
 var googleStatus = map[int]string{
 	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 }
 
-// googleError is what all of Google's APIs answer when something is wrong.
+// googleError returns the error format of all of Google's APIs.
 func googleError(status int, message string, details ...any) any {
 	inner := map[string]any{"code": status, "message": message, "status": googleStatus[status]}
 	if len(details) > 0 {

@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// googleRow is one line of an answer before its fields are chosen.
+// googleRow is one row of an answer before fields are selected.
 type googleRow struct {
 	s *Call
 	a *Account
@@ -21,17 +21,17 @@ type googleRow struct {
 	audience *Audience
 }
 
-// googleResource is what can be asked about.
+// googleResource is a resource that can be queried.
 type googleResource struct {
 	// selectable are the resources whose fields may be selected.
 	selectable string
-	// rows are its lines without figures.
+	// rows returns its rows without metrics.
 	rows func(s *Call, a *Account) iter.Seq[googleRow]
-	// level has its figures, with device set where it is asked by device.
+	// level has its metrics; with device if the query selects it.
 	level   Level
 	figures bool
-	// grouped says that it is about groups of ads: what runs without one is
-	// not in it.
+	// grouped says that it is by ad group: campaigns without ad groups are not
+	// in it.
 	grouped bool
 }
 
@@ -48,13 +48,13 @@ var googleResources = map[string]googleResource{
 	"gender_view":        {selectable: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
 }
 
-// googleMetrics are the figures that there are.
+// googleMetrics maps Google's metrics to measures.
 var googleMetrics = map[string]fact.Measure{
 	"metrics.impressions": fact.Impressions, "metrics.clicks": fact.Clicks, "metrics.cost_micros": fact.Spend,
 	"metrics.conversions": fact.Conversions, "metrics.conversions_value": fact.Revenue, "metrics.video_trueview_views": fact.VideoViews,
 }
 
-// runGAQL finds the lines that a query asks for.
+// runGAQL returns the rows of a query.
 func runGAQL(s *Call, a *Account, query string) (*gaql, []googleRow, *googleFailure) {
 	q, failure := parseGAQL(query)
 	if failure != nil {
@@ -76,7 +76,7 @@ func runGAQL(s *Call, a *Account, query string) (*gaql, []googleRow, *googleFail
 	return q, lines, nil
 }
 
-// chunk is a part of the lines as it is answered.
+// chunk returns a part of the rows in the format of an answer.
 func (q *gaql) chunk(lines []googleRow) googleChunk {
 	c := googleChunk{Results: make([]any, len(lines))}
 	for i := range lines {
@@ -90,7 +90,7 @@ func (q *gaql) chunk(lines []googleRow) googleChunk {
 	return c
 }
 
-// allFields are all fields of a query.
+// allFields returns all fields of a query.
 func (q *gaql) allFields() []string {
 	fields := slices.Clone(q.fields)
 	for _, c := range q.where {
@@ -106,7 +106,7 @@ func (q *gaql) usesPrefix(prefix string) bool {
 	return slices.ContainsFunc(q.allFields(), func(field string) bool { return strings.HasPrefix(field, prefix) })
 }
 
-// validate sees that the resource is there and has the fields.
+// validate checks that the resource exists and has the fields.
 func (q *gaql) validate() (googleResource, *googleFailure) {
 	resource, ok := googleResources[q.from]
 	if !ok {
@@ -135,7 +135,7 @@ func (q *gaql) validate() (googleResource, *googleFailure) {
 	return resource, nil
 }
 
-// rowLevel is the one that has the figures asked for.
+// rowLevel returns the level with the requested metrics.
 func (q *gaql) rowLevel(resource googleResource) Level {
 	if q.usesPrefix("segments.device") && resource.level <= ByAd && q.from != "ad_group_ad" {
 		return ByDevice
@@ -143,8 +143,8 @@ func (q *gaql) rowLevel(resource googleResource) Level {
 	return resource.level
 }
 
-// resultRows are those of the answer: what fits the conditions, added up by all
-// that is selected and is no figure.
+// resultRows returns the rows of the answer: those that match the conditions,
+// added up by all selected fields that are not metrics.
 func (q *gaql) resultRows(s *Call, a *Account, resource googleResource, figures bool) []googleRow {
 	if !figures {
 		lines := []googleRow{}
@@ -187,7 +187,8 @@ func (q *gaql) resultRows(s *Call, a *Account, resource googleResource, figures 
 	return slices.DeleteFunc(lines, func(line googleRow) bool { return !q.matches(&line, true) })
 }
 
-// dateBounds bounds the days to be read, for speed; conditions are checked anyway.
+// dateBounds narrows the days to read, for speed. Conditions are checked
+// anyway.
 func (q *gaql) dateBounds(first, last clock.Date) (clock.Date, clock.Date) {
 	for _, c := range q.where {
 		if c.field != "segments.date" {
@@ -207,7 +208,7 @@ func (q *gaql) dateBounds(first, last clock.Date) (clock.Date, clock.Date) {
 	return first, last
 }
 
-// matches checks the conditions on figures, or those on all else.
+// matches checks the conditions on metrics, or those on other fields.
 func (q *gaql) matches(line *googleRow, figures bool) bool {
 	for _, c := range q.where {
 		if _, metric := googleMetrics[c.field]; metric == figures && !c.matches(line.text(c.field)) {
@@ -217,7 +218,7 @@ func (q *gaql) matches(line *googleRow, figures bool) bool {
 	return true
 }
 
-// rowKey tells lines apart: by the resource itself and by what is selected.
+// rowKey identifies a row by the resource and the selected fields.
 func (q *gaql) rowKey(line *googleRow) string {
 	parts := []string{line.resourceName(q.from)}
 	for _, field := range q.fields {
@@ -242,7 +243,7 @@ func (q *gaql) sortRows(lines []googleRow) {
 	})
 }
 
-// value is what a field has, nil for nothing.
+// value returns the value of a field, nil for none.
 func (l *googleRow) value(field string) any {
 	if m, ok := googleMetrics[field]; ok {
 		n, known := l.Values.Get(m)
@@ -259,8 +260,8 @@ func (l *googleRow) value(field string) any {
 
 func (l *googleRow) text(field string) string { return fmt.Sprint(l.value(field)) }
 
-// encodeRow is the line as Google writes it: resources as objects in objects, each
-// with its name.
+// encodeRow returns the row in Google's format: nested objects, each with its
+// resource name.
 func (q *gaql) encodeRow(line *googleRow) any {
 	object := map[string]any{}
 	for _, field := range q.fields {
@@ -285,7 +286,7 @@ func (q *gaql) encodeRow(line *googleRow) any {
 	return object
 }
 
-// camelCase writes a name such as cost_micros as costMicros.
+// camelCase converts a name such as cost_micros to costMicros.
 func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// googleClient is a sandbox and what opens its Google account.
+// googleClient is a sandbox and the credentials of its Google account.
 type googleClient struct {
 	*Server
 	token string
@@ -32,7 +32,7 @@ func newGoogleClient(t *testing.T) googleClient {
 	return googleClient{s, granted[GoogleAds].AccessToken, granted[GoogleAds].AccountID}
 }
 
-// post sends a call and reads the answer into out.
+// post sends a call and decodes the answer into out.
 func (a googleClient) post(t *testing.T, path, body string, out any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "https://googleads.googleapis.com/v26/customers/"+a.id+path, strings.NewReader(body))
@@ -79,7 +79,7 @@ func (a googleClient) search(t *testing.T, query, token string) googlePage {
 	return page
 }
 
-// code is why a query was refused.
+// code returns the error code of a refused query.
 func (p googlePage) code() string {
 	for _, d := range p.Error.Details {
 		for _, e := range d.Errors {
@@ -131,8 +131,8 @@ func TestGAQL(t *testing.T) {
 	}
 }
 
-// FuzzGAQL sees that nothing makes the reader fall over, and that what it reads
-// has all its parts.
+// FuzzGAQL checks that the parser does not panic and that parsed queries are
+// complete.
 func FuzzGAQL(f *testing.F) {
 	for _, seed := range []string{"SELECT a FROM b WHERE c BETWEEN '1' AND '2' ORDER BY d DESC, e LIMIT 3", "SELECT", "SELECT a FROM b WHERE c IN ('x", "!=", "'"} {
 		f.Add(seed)
@@ -152,8 +152,7 @@ func FuzzGAQL(f *testing.F) {
 	})
 }
 
-// TestGooglePages reads a report that is longer than a page, with and without
-// what can go wrong.
+// TestGooglePages reads a report with several pages, with and without faults.
 func TestGooglePages(t *testing.T) {
 	t.Parallel()
 	const query = "SELECT segments.date, campaign.id, segments.device, metrics.clicks FROM campaign"

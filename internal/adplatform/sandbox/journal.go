@@ -14,12 +14,11 @@ import (
 
 const (
 	maxJournal = 10_000
-	// maxEntryBody is how long a body may be to be kept.
+	// maxEntryBody is the longest body that is recorded.
 	maxEntryBody = 64 << 10
 )
 
-// Entry is a call as it came in, with secrets replaced. Path is without the
-// platform's prefix.
+// Entry is a recorded call with secrets replaced. Path has no platform prefix.
 type Entry struct {
 	Platform string         `json:"platform"`
 	Method   string         `json:"method"`
@@ -29,11 +28,11 @@ type Entry struct {
 	Header   http.Header    `json:"headers"`
 	Body     jsontext.Value `json:"body"`
 	Status   int            `json:"status"`
-	// Fault is what struck the call, if anything did.
+	// Fault is the fault of the call, if any.
 	Fault string `json:"fault,omitzero"`
 }
 
-// journal remembers the last calls.
+// journal has the last calls.
 type journal struct {
 	mu      sync.Mutex
 	entries []Entry
@@ -42,13 +41,13 @@ type journal struct {
 func (j *journal) add(e Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	// Cutting at twice the length moves every entry once at the most.
+	// Truncating only at twice the length moves every entry at most once.
 	if j.entries = append(j.entries, e); len(j.entries) >= 2*maxJournal {
 		j.entries = slices.Clone(j.entries[len(j.entries)-maxJournal:])
 	}
 }
 
-// Journal lists the last calls, the oldest first.
+// Journal returns the last calls, the oldest first.
 func (s *Server) Journal() []Entry {
 	j := &s.journal
 	j.mu.Lock()
@@ -64,8 +63,8 @@ func (j *journal) clear() {
 
 const sealed = "[sealed]"
 
-// secretNames are the headers, parameters and members that hold secrets, in
-// small letters.
+// secretNames are the headers, parameters and members with secrets, in lower
+// case.
 var secretNames = []string{
 	"authorization", "access-token", "developer-token", "cookie", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code",
 	"code_verifier", "fb_exchange_token", "token", "appsecret_proof", "assertion",
@@ -73,7 +72,7 @@ var secretNames = []string{
 
 func isSecret(name string) bool { return slices.Contains(secretNames, strings.ToLower(name)) }
 
-// newEntry makes the entry of a call.
+// newEntry returns the entry of a call.
 func newEntry(platform string, r *http.Request, body []byte) Entry {
 	e := Entry{
 		Platform: platform, Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: sealQuery(r.URL.RawQuery), Header: r.Header.Clone(),
@@ -96,8 +95,8 @@ func newEntry(platform string, r *http.Request, body []byte) Entry {
 	return e
 }
 
-// sealQuery hides secrets in a query or a form and leaves the rest as it was
-// written.
+// sealQuery replaces secrets in a query or a form and leaves everything else
+// unchanged.
 func sealQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
@@ -109,9 +108,9 @@ func sealQuery(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// sealBody is a body as JSON: what was JSON, or the text of a form. What
-// cannot be read, or is too long, is hidden as a whole, because nobody knows
-// what it holds.
+// sealBody returns a body as JSON: the JSON itself, or a form as a string. It
+// replaces the whole body if it is invalid or too long, because it could
+// contain secrets.
 func sealBody(contentType string, body []byte) jsontext.Value {
 	var value any
 	kind, _, err := mime.ParseMediaType(contentType)
@@ -127,12 +126,12 @@ func sealBody(contentType string, body []byte) jsontext.Value {
 	}
 	b, err := json.Marshal(value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		panic(err) // it was read as JSON, or is a text
+		panic(err) // cannot fail: it was decoded from JSON, or is a string
 	}
 	return b
 }
 
-// sealMembers hides secrets in a JSON value.
+// sealMembers replaces secrets in a JSON value.
 func sealMembers(value any) {
 	switch v := value.(type) {
 	case map[string]any:

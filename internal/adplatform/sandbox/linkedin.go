@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// linkedIn plays LinkedIn's Marketing API, which is a Rest.li one, and the host
-// that gives access to it. What others call a group of ads is a campaign here.
+// linkedIn simulates LinkedIn's Marketing API, which uses Rest.li, and its
+// OAuth host. A campaign of LinkedIn is what other platforms call an ad group.
 type linkedIn struct{}
 
 // Platform implements Dialect.
@@ -25,8 +25,8 @@ func (linkedIn) Hosts() []string { return []string{"api.linkedin.com", "www.link
 // Prefix implements Dialect.
 func (linkedIn) Prefix() string { return "/linkedin" }
 
-// linkedInMaxQuery is where longer queries are refused. They can be sent as
-// the body of a POST that says it is a GET, up to linkedInMaxTunnel.
+// linkedInMaxQuery is the longest query. A longer one can be sent as the body
+// of a POST with the method override GET, up to linkedInMaxTunnel.
 const (
 	linkedInMaxQuery  = 4 << 10
 	linkedInMaxTunnel = 64 << 10
@@ -41,7 +41,7 @@ type linkedInCall struct {
 	account *Account
 }
 
-// linkedInError is what an answer says instead of data.
+// linkedInError is the error of an answer.
 type linkedInError struct {
 	Status  int    `json:"status"`
 	Service int    `json:"serviceErrorCode,omitzero"`
@@ -79,12 +79,12 @@ func (linkedIn) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 func writeLinkedIn(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Whoever hangs up misses the answer.
+	// A client that has disconnected gets no answer.
 	_ = json.MarshalWrite(w, value, json.Deterministic(true))
 }
 
-// Throttle implements Dialect. A short wait is for too many calls, a long one
-// for too many figures; only the words tell them apart.
+// Throttle implements PlatformAPI. A short wait is for too many calls, a long
+// one for too much data; only the message distinguishes them.
 func (linkedIn) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	message := "Resource level throttle limit for calls to this resource is reached."
 	if seconds > 1 {
@@ -93,7 +93,7 @@ func (linkedIn) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	writeLinkedIn(w, http.StatusTooManyRequests, &linkedInError{http.StatusTooManyRequests, 101, "TOO_MANY_REQUESTS", message})
 }
 
-// serve answers a call to the API; nil is for an answer without a body.
+// serve answers an API call; nil is an answer without a body.
 func (c *linkedInCall) serve() (any, *linkedInError) {
 	method, raw, refused := c.methodAndQuery()
 	if refused != nil {
@@ -120,7 +120,8 @@ func (c *linkedInCall) serve() (any, *linkedInError) {
 	return c.route(method)
 }
 
-// methodAndQuery is the method that is meant and the query, wherever it is.
+// methodAndQuery returns the method and the query of a call, also if they are
+// in the body.
 func (c *linkedInCall) methodAndQuery() (method, query string, refused *linkedInError) {
 	if c.r.Method == http.MethodPost && strings.EqualFold(c.r.Header.Get("X-Http-Method-Override"), http.MethodGet) {
 		body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, linkedInMaxTunnel))
@@ -135,7 +136,7 @@ func (c *linkedInCall) methodAndQuery() (method, query string, refused *linkedIn
 	return c.r.Method, c.r.URL.RawQuery, nil
 }
 
-// checkHeaders refuses calls that do not say which API they are for.
+// checkHeaders rejects calls without the required headers.
 func (c *linkedInCall) checkHeaders() *linkedInError {
 	version := c.r.Header.Get("Linkedin-Version")
 	switch _, err := time.Parse("200601", version); {
@@ -149,7 +150,7 @@ func (c *linkedInCall) checkHeaders() *linkedInError {
 	return nil
 }
 
-// route finds what answers a call.
+// route finds the operation of a call.
 func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	parts := strings.Split(strings.TrimPrefix(c.r.URL.Path, "/rest/"), "/")
 	finder, _ := c.query["q"].(string)
@@ -175,7 +176,7 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	return nil, linkedInNotFound("resource")
 }
 
-// serveOAuth answers what the host that gives access is asked.
+// serveOAuth answers calls to the OAuth host.
 func (c *linkedInCall) serveOAuth(path string) {
 	if path == "authorization" && c.r.Method == http.MethodGet {
 		c.grantConsent(c.r.URL.Query())
@@ -198,7 +199,7 @@ func (c *linkedInCall) serveOAuth(path string) {
 	c.issueToken(form)
 }
 
-// grantConsent is a person who grants access at once.
+// grantConsent grants consent at once.
 func (c *linkedInCall) grantConsent(query url.Values) {
 	to, err := url.Parse(query.Get("redirect_uri"))
 	if err != nil || to.Host == "" || query.Get("client_id") == "" || query.Get("scope") == "" || query.Get("response_type") != "code" {

@@ -9,23 +9,23 @@ import (
 	"fanfare/internal/fact"
 )
 
-// linkedInMaxFields is how many fields a call may ask for.
+// linkedInMaxFields is the largest number of fields in a call.
 const linkedInMaxFields = 20
 
-// linkedInMetrics are the fields that are numbers.
+// linkedInMetrics maps fields to measures.
 var linkedInMetrics = map[string]fact.Measure{
 	"impressions": fact.Impressions, "clicks": fact.Clicks, "costInLocalCurrency": fact.Spend, "externalWebsiteConversions": fact.Conversions,
 	"conversionValueInLocalCurrency": fact.Revenue, "oneClickLeads": fact.Leads, "totalEngagements": fact.Engagements,
 	"videoViews": fact.VideoViews, "videoCompletions": fact.VideoCompletions, "approximateMemberReach": fact.Reach,
 }
 
-// linkedInLevels are the levels that pivots are made from, the finest of
-// several.
+// linkedInLevels maps pivots to levels. Of several, the most detailed one
+// counts.
 var linkedInLevels = map[string]Level{
 	"ACCOUNT": ByAccount, "CAMPAIGN": ByCampaign, "CREATIVE": ByAd, "MEMBER_COUNTRY_V2": ByCountry, "IMPRESSION_DEVICE_TYPE": ByDevice,
 }
 
-// linkedInGeos are the places of the countries that worlds are active in.
+// linkedInGeos are the ids of the countries.
 var linkedInGeos = map[string]string{
 	"US": "103644278", "GB": "101165590", "DE": "101282230", "FR": "105015875", "CA": "101174742",
 	"NL": "102890719", "SE": "105117694", "AU": "101452733", "ES": "105646813", "JP": "101355337",
@@ -33,11 +33,11 @@ var linkedInGeos = map[string]string{
 
 var linkedInDevices = map[string]string{"mobile": "MOBILE_APP", "tablet": "MOBILE_WEB", "desktop": "DESKTOP_WEB"}
 
-// linkedInQuery is a report that was asked for.
+// linkedInQuery is a report request.
 type linkedInQuery struct {
 	level          Level
 	pivots, fields []string
-	// campaigns are those that rows are of, nil for all.
+	// campaigns limits the rows, nil for all.
 	campaigns   []string
 	first, last clock.Date
 }
@@ -82,7 +82,7 @@ func (c *linkedInCall) readAnalytics() (q linkedInQuery, refused *linkedInError)
 	return q, nil
 }
 
-// readFacets reads what rows are of: campaigns, or the whole account.
+// readFacets reads the campaigns or the account of the rows.
 func (c *linkedInCall) readFacets(q *linkedInQuery) *linkedInError {
 	if accounts, ok := restliTexts(c.query["accounts"]); ok {
 		if !slices.Equal(accounts, []string{linkedInAccountURN + c.account.ID}) {
@@ -163,7 +163,7 @@ func (c *linkedInCall) analytics() (any, *linkedInError) {
 	return map[string]any{"elements": elements, "paging": map[string]any{"start": 0, "count": 10, "links": []any{}}}, nil
 }
 
-// pivotValue is what a row is told apart by.
+// pivotValue returns the value of a pivot of a row.
 func (c *linkedInCall) pivotValue(row *Row, pivot string) string {
 	switch pivot {
 	case "CAMPAIGN":
@@ -178,8 +178,8 @@ func (c *linkedInCall) pivotValue(row *Row, pivot string) string {
 	return linkedInAccountURN + c.account.ID
 }
 
-// encodeLinkedInRow is a row as it is answered: amounts as text, all other
-// figures as numbers, and what is not known not at all.
+// encodeLinkedInRow returns a row in LinkedIn's format: amounts as strings,
+// other metrics as numbers, unknown ones omitted.
 func encodeLinkedInRow(q linkedInQuery, row *Row, pivots []string) map[string]any {
 	element := map[string]any{}
 	for _, name := range q.fields {

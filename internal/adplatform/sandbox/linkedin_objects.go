@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// The URNs that ids are written as.
+// Prefixes of URNs.
 const (
 	linkedInAccountURN  = "urn:li:sponsoredAccount:"
 	linkedInCampaignURN = "urn:li:sponsoredCampaign:"
@@ -30,7 +30,7 @@ func (c *linkedInCall) campaignStatus(of *Campaign) string {
 	return "PAUSED"
 }
 
-// pageByToken answers with a page of what there is; the next one has a token.
+// pageByToken answers with a page of items. The token selects the page.
 func (c *linkedInCall) pageByToken(items []any) (any, *linkedInError) {
 	size, ok := c.intParam("pageSize", 100)
 	start, also := c.intParam("pageToken", 0)
@@ -49,7 +49,7 @@ func (c *linkedInCall) pageByToken(items []any) (any, *linkedInError) {
 	return map[string]any{"elements": shown, "metadata": metadata}, nil
 }
 
-// intParam is a parameter that is one, not negative.
+// intParam returns a parameter that must be a number of at least 0.
 func (c *linkedInCall) intParam(name string, otherwise int) (int, bool) {
 	text, given := c.query[name].(string)
 	if !given {
@@ -77,8 +77,8 @@ func (c *linkedInCall) accounts() (any, *linkedInError) {
 	}})
 }
 
-// campaignNode is a campaign as LinkedIn shows it. Its one group is the campaign
-// itself.
+// campaignNode returns a campaign in LinkedIn's format. It is its own only ad
+// group.
 func (c *linkedInCall) campaignNode(x *Campaign) map[string]any {
 	targeting := []any{map[string]any{"or": map[string]any{"urn:li:adTargetingFacet:interfaceLocales": []string{"urn:li:locale:en_US"}}}}
 	for _, g := range x.Groups {
@@ -143,7 +143,7 @@ func (c *linkedInCall) segments() (any, *linkedInError) {
 	return map[string]any{"elements": items, "paging": map[string]any{"start": start, "count": count, "total": total}}, nil
 }
 
-// campaign shows one campaign, or changes its status.
+// campaign returns one campaign, or changes its status.
 func (c *linkedInCall) campaign(id string, get bool) (any, *linkedInError) {
 	at := slices.IndexFunc(c.account.Campaigns, func(x *Campaign) bool { return x.ID == id })
 	if at < 0 {

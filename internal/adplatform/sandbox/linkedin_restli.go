@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// parseRestli reads a query in which brackets, commas and colons have a
-// meaning, so that they are only data when they are escaped: (a:1,b:List(2,3)).
-// Objects become maps, lists slices, everything else text.
+// parseRestli parses a query in which parentheses, commas and colons have a
+// meaning unless they are escaped: (a:1,b:List(2,3)). Objects become maps,
+// lists slices, everything else strings.
 func parseRestli(query string) (map[string]any, error) {
 	found := map[string]any{}
 	for part := range strings.SplitSeq(query, "&") {
@@ -18,8 +18,7 @@ func parseRestli(query string) (map[string]any, error) {
 		}
 		name, text, _ := strings.Cut(part, "=")
 		if name == "fields" {
-			// The one parameter that is written as older versions of the
-			// protocol do.
+			// This parameter has the format of an older protocol version.
 			found[name] = text
 			continue
 		}
@@ -33,7 +32,7 @@ func parseRestli(query string) (map[string]any, error) {
 	return found, nil
 }
 
-// restliParser reads a value from the beginning of what is left.
+// restliParser parses a value at the start of the remaining text.
 type restliParser struct{ rest string }
 
 var errRestli = errors.New("a bracket is not closed")
@@ -88,7 +87,7 @@ func (p *restliParser) skip(token string) (found bool) {
 	return found
 }
 
-// restliWord is a word that may stand alone or as the value of an object.
+// restliWord returns a word that may be alone or the value of an object.
 func restliWord(value any) string {
 	if object, ok := value.(map[string]any); ok {
 		value = object["value"]
@@ -97,7 +96,7 @@ func restliWord(value any) string {
 	return word
 }
 
-// restliTexts is a list of texts; ok is false where it is something else.
+// restliTexts returns a list of strings; ok is false for any other value.
 func restliTexts(value any) (texts []string, ok bool) {
 	list, ok := value.([]any)
 	for _, v := range list {

@@ -21,7 +21,7 @@ func TestReadRestli(t *testing.T) {
 			"d": map[string]any{"start": map[string]any{"year": "2026", "month": "1"}, "end": []any{map[string]any{"x": "1"}}},
 		},
 		"fields=a,b": {"fields": "a,b"},
-		// Brackets that are escaped are data.
+		// Escaped parentheses are data.
 		"pivot=%28value%3ACAMPAIGN%29": {"pivot": "(value:CAMPAIGN)"},
 	} {
 		got, err := parseRestli(query)
@@ -36,7 +36,8 @@ func TestReadRestli(t *testing.T) {
 	}
 }
 
-// TestRestliRoundTrip wants every text back that was escaped.
+// TestRestliRoundTrip checks that every escaped text is parsed to the same
+// text.
 func TestRestliRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -47,13 +48,14 @@ func TestRestliRoundTrip(t *testing.T) {
 			escaped[i] = url.QueryEscape(text)
 			want = append(want, text)
 		}
-		// One empty text and none at all are written alike.
+		// One empty text and an empty list have the same form.
 		if len(texts) == 1 && texts[0] == "" {
 			want = []any{}
 		}
 		got, err := parseRestli("a=(b:List(" + strings.Join(escaped, ",") + "))")
 		if len(texts) > 1 && texts[len(texts)-1] == "" {
-			// So are a list whose last text is empty and one without it.
+			// The same holds for a list whose last text is empty and one
+			// without it.
 			want = want[:len(want)-1]
 		}
 		if diff := cmp.Diff(map[string]any{"a": map[string]any{"b": want}}, got); err != nil || diff != "" {

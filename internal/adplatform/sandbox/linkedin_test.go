@@ -8,8 +8,8 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 )
 
-// TestLinkedInRefuses wants what LinkedIn would not take refused: queries with
-// escaped brackets, calls without a version, pivots that do not go together.
+// TestLinkedInRefuses checks that invalid calls are refused as LinkedIn does:
+// escaped parentheses, no version, pivots that cannot be combined.
 func TestLinkedInRefuses(t *testing.T) {
 	t.Parallel()
 	o := newPlatformClient(t, sandbox.LinkedInAds)
@@ -20,7 +20,7 @@ func TestLinkedInRefuses(t *testing.T) {
 	path := "adAccounts/" + o.AccountID + "/adCampaigns/" + account.Campaigns[0].ID
 	for name, test := range map[string]struct {
 		method, path, body string
-		// header is one that is set to another value.
+		// header is a header with another value.
 		header, value string
 		status        int
 		code          string

@@ -16,8 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// meta plays Meta Ads: the Graph API with what the Marketing API has in it, and
-// the dialog in which people grant access.
+// meta simulates Meta Ads: the part of the Graph API that the Marketing API
+// uses, and the consent dialog.
 type meta struct{}
 
 // Platform implements Dialect.
@@ -29,14 +29,13 @@ func (meta) Hosts() []string { return []string{"graph.facebook.com", "www.facebo
 // Prefix implements Dialect.
 func (meta) Prefix() string { return "/meta" }
 
-// metaOldestVersion is the oldest major version that is answered.
+// metaOldestVersion is the oldest supported major version.
 //
-// Choice: it is the one that Meta's own SDK speaks, although the real platform
-// has retired it for ads: the SDK proves more about this double than the
-// refusal would.
+// Choice: it is the version of Meta's own SDK, although Meta has retired it for
+// ads: testing the simulation with the SDK is worth more than the refusal.
 const metaOldestVersion = 24
 
-// metaCall is one call with its parameters, wherever they came from.
+// metaCall is one call with the parameters of its query and body.
 type metaCall struct {
 	*Call
 	w      http.ResponseWriter
@@ -44,7 +43,7 @@ type metaCall struct {
 	params url.Values
 }
 
-// metaError is what an answer says instead of data.
+// metaError is the error of an answer.
 type metaError struct {
 	Status  int    `json:"-"`
 	Message string `json:"message"`
@@ -65,7 +64,7 @@ var (
 	metaUnknown  = &metaError{Code: 100, Subcode: 33, Message: "Unsupported request. Object does not exist, cannot be loaded due to missing permissions, or does not support this operation."}
 )
 
-// metaTokenError is what is wrong with a token.
+// metaTokenError returns the error of a token.
 func metaTokenError(err error) *metaError {
 	switch {
 	case errors.Is(err, ErrExpiredToken):
@@ -101,9 +100,9 @@ func (meta) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// metaParams gathers the parameters of a call: the query, and a form or a JSON
-// object in the body. What is no text in JSON is kept as JSON. The body of a
-// GET, which Meta's own SDK sends, has no meaning.
+// metaParams returns the parameters of a call: the query, and a form or a JSON
+// object in the body. JSON values that are not strings stay JSON. The body of a
+// GET, which Meta's own SDK sends, is ignored.
 func metaParams(r *http.Request) (url.Values, error) {
 	params := r.URL.Query()
 	if r.Method == http.MethodGet {
@@ -134,7 +133,7 @@ func metaParams(r *http.Request) (url.Values, error) {
 	return params, nil
 }
 
-// serveConsent is a person who always says yes.
+// serveConsent grants consent at once.
 func (c metaCall) serveConsent() {
 	back, err := url.Parse(c.params.Get("redirect_uri"))
 	if err != nil || !back.IsAbs() || c.params.Get("client_id") == "" {
@@ -148,7 +147,7 @@ func (c metaCall) serveConsent() {
 	http.Redirect(c.w, c.r, back.String(), http.StatusFound)
 }
 
-// serveToken trades a code, or a token that still lives, for one that lives long.
+// serveToken exchanges a code or a valid token for a token that lasts 60 days.
 func (c metaCall) serveToken() {
 	if c.params.Get("client_id") == "" || c.params.Get("client_secret") == "" {
 		c.writeError(&metaError{Code: 101, Message: "Missing client_id or client_secret parameter."})
@@ -178,7 +177,7 @@ func (c metaCall) serveToken() {
 	c.writeAnswer(answer)
 }
 
-// serveAuthorized answers what needs a token.
+// serveAuthorized answers calls that need a token.
 func (c metaCall) serveAuthorized(path string) {
 	access := cmp.Or(c.params.Get("access_token"), strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer "))
 	a, err := c.Open(access)
@@ -238,8 +237,7 @@ func (c metaCall) serveAccount(a *Account, edge string) {
 	}
 }
 
-// serveObject answers for what has an id of its own: campaigns, and reports that
-// are made in the background.
+// serveObject answers for objects by id: campaigns and background reports.
 func (c metaCall) serveObject(a *Account, id, edge string) {
 	if run, ok := decodeReportID(id); ok && c.r.Method == http.MethodGet {
 		c.serveReport(a, id, edge, run)
@@ -268,7 +266,7 @@ func (c metaCall) serveObject(a *Account, id, edge string) {
 
 func (c metaCall) writeAnswer(v any) {
 	c.w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	// Who has gone away does not read the rest.
+	// A client that has disconnected gets no answer.
 	_ = json.MarshalWrite(c.w, v, json.Deterministic(true))
 }
 
@@ -285,7 +283,7 @@ func writeMetaError(w http.ResponseWriter, e metaError) {
 	_ = json.MarshalWrite(w, map[string]metaError{"error": e}, json.Deterministic(true))
 }
 
-// writeUsage says how much of its budget of calls an account has used up.
+// writeUsage sets the usage header of an account.
 func (c metaCall) writeUsage(a *Account) {
 	c.w.Header().Set("X-Business-Use-Case-Usage", metaUsage(a.ID, 1, 0))
 	c.w.Header().Set("X-Fb-Ads-Insights-Throttle", `{"app_id_util_pct":0.1,"acc_id_util_pct":0.5,"ads_api_access_tier":"standard_access"}`)
@@ -296,7 +294,7 @@ func metaUsage(account string, percent, minutes int) string {
 		account, percent, percent, percent, minutes)
 }
 
-// Throttle implements Dialect. The platform counts the time in minutes.
+// Throttle implements PlatformAPI. Meta reports the wait in minutes.
 func (meta) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	w.Header().Set("X-Business-Use-Case-Usage", metaUsage("0", 100, (seconds+59)/60))
 	writeMetaError(w, metaError{

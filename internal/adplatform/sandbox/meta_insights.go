@@ -16,14 +16,13 @@ import (
 )
 
 const (
-	// metaMaxRows is what a report has at the most that is not made in the
-	// background.
+	// metaMaxRows is the largest report that does not run in the background.
 	metaMaxRows = 50_000
-	// metaMaxMonths is how far back there are figures.
+	// metaMaxMonths is how far back metrics are available.
 	metaMaxMonths = 37
 )
 
-// metaReport is what is asked for.
+// metaReport is a report request.
 type metaReport struct {
 	level           string
 	breakdowns      []string
@@ -33,7 +32,7 @@ type metaReport struct {
 }
 
 var (
-	// metaBreakdowns are those that are played, with the cut that they need.
+	// metaBreakdowns are the supported breakdowns, with their level.
 	metaBreakdowns = map[string]Level{"country": ByCountry, "age,gender": ByAgeAndGender, "impression_device": ByDevice}
 	metaLevels     = map[string]Level{"account": ByAccount, "campaign": ByCampaign, "ad": ByAd}
 	metaWindows    = []string{"1d_view", "1d_click", "7d_click", "28d_click", "1d_ev", "default"}
@@ -41,8 +40,8 @@ var (
 	metaScalars    = map[string]fact.Measure{
 		"impressions": fact.Impressions, "clicks": fact.Clicks, "spend": fact.Spend, "reach": fact.Reach, "inline_post_engagement": fact.Engagements,
 	}
-	// metaActions are what people did after an ad. Purchases come under three
-	// names that overlap, as they do on the platform.
+	// metaActions are the actions of a row. Purchases have three overlapping
+	// names, as they do at Meta.
 	metaActions = []struct {
 		field, kind string
 		measure     fact.Measure
@@ -65,7 +64,7 @@ var (
 	}
 )
 
-// parseMetaList reads a list: JSON, or words with commas between them.
+// parseMetaList parses a list: JSON, or words separated by commas.
 func parseMetaList(text string) (list []string) {
 	if strings.HasPrefix(text, "[") {
 		if json.Unmarshal([]byte(text), &list) != nil {
@@ -76,7 +75,7 @@ func parseMetaList(text string) (list []string) {
 	return metaFields(text)
 }
 
-// readReport reads the parameters of a report.
+// readReport parses the parameters of a report.
 func (c metaCall) readReport(a *Account, params url.Values) (r metaReport, refused *metaError) {
 	r.level = params.Get("level")
 	if r.level == "" {
@@ -159,7 +158,7 @@ func (c metaCall) insights(a *Account, params url.Values, background bool) {
 	c.writeAnswer(answer)
 }
 
-// metaPosition is where a page of a report begins: at one of the rows of a day.
+// metaPosition is the start of a page: a day and the index of its row.
 type metaPosition struct {
 	day clock.Date
 	row int
@@ -167,7 +166,7 @@ type metaPosition struct {
 
 func (p metaPosition) cursor() string { return metaCursor(p.day.String() + " " + strconv.Itoa(p.row)) }
 
-// pagePosition finds where the page begins that is asked for, and how long it is.
+// pagePosition returns the start of the requested page and its length.
 func (c metaCall) pagePosition(report metaReport) (from metaPosition, limit int, refused *metaError) {
 	limit, refused = c.limit()
 	text, err := readMetaCursor(c.params.Get("after"))
@@ -186,7 +185,7 @@ func (c metaCall) pagePosition(report metaReport) (from metaPosition, limit int,
 	return from, limit, nil
 }
 
-// page reads rows from a place on, and tells where the next are.
+// page returns the rows from a position, and the next position.
 func (r metaReport) page(s *Call, a *Account, from metaPosition, limit int) (rows []Row, next metaPosition, more bool) {
 	for at := from; at.day <= r.last; at = (metaPosition{at.day + 1, 0}) {
 		day := r.dayRows(s, a, at.day)
@@ -200,13 +199,13 @@ func (r metaReport) page(s *Call, a *Account, from metaPosition, limit int) (row
 	return rows, metaPosition{r.last + 1, 0}, false
 }
 
-// rowCount is about how many rows the report has.
+// rowCount estimates the number of rows of the report.
 func (r metaReport) rowCount(s *Call, a *Account) int {
 	return len(r.dayRows(s, a, min(r.last, s.Today(a)))) * int(r.last-r.first+1)
 }
 
-// totalRow is what the rows of the report add up to. All cuts but the one by ads
-// have the same.
+// totalRow returns the totals of the report. All levels but ads have the same
+// ones.
 func (r metaReport) totalRow(s *Call, a *Account) (total Row) {
 	level := ByAccount
 	if r.level == "ad" {
@@ -218,13 +217,14 @@ func (r metaReport) totalRow(s *Call, a *Account) (total Row) {
 	return total
 }
 
-// dayRows are the rows of a day.
+// dayRows returns the rows of a day.
 func (r metaReport) dayRows(s *Call, a *Account, day clock.Date) []Row {
 	level, plain := metaLevels[r.level]
 	if len(r.breakdowns) == 0 && plain {
 		return slices.Collect(s.Rows(a, level, day, day))
 	}
-	// Ad sets have no cut of their own: they are what one by them adds up to.
+	// Ad sets have no level of their own: they are the sums of a breakdown by
+	// ad set.
 	level = ByDevice
 	if len(r.breakdowns) > 0 {
 		level = metaBreakdowns[strings.Join(r.breakdowns, ",")]
@@ -254,8 +254,8 @@ func (r metaReport) dayRows(s *Call, a *Account, day clock.Date) []Row {
 	return rows
 }
 
-// addMetaValues adds values up. How many people two rows reached together, nobody
-// knows.
+// addMetaValues adds values. It drops reach, because the same people can be in
+// both rows.
 func addMetaValues(to *fact.Values, values fact.Values) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		if n, ok := values.Get(m); ok && m != fact.Reach {
@@ -265,8 +265,8 @@ func addMetaValues(to *fact.Values, values fact.Values) {
 	}
 }
 
-// encodeRow is a row as it is answered: every figure a text, and no action that
-// did not happen.
+// encodeRow returns a row in Meta's format: every metric a string, without
+// actions that did not happen.
 func (r metaReport) encodeRow(a *Account, row Row, first, last clock.Date, fields []string) map[string]any {
 	object := map[string]any{"date_start": first.String(), "date_stop": last.String()}
 	names := metaEntities(a, row)
@@ -294,7 +294,7 @@ func (r metaReport) encodeRow(a *Account, row Row, first, last clock.Date, field
 	return object
 }
 
-// metaEntities are the ids and names in a row.
+// metaEntities returns the ids and names in a row.
 func metaEntities(a *Account, row Row) map[string]string {
 	names := map[string]string{"account_id": a.ID, "account_name": a.Name, "account_currency": a.World.Currency}
 	group := row.Group
@@ -304,8 +304,8 @@ func metaEntities(a *Account, row Row) map[string]string {
 	}
 	if row.Campaign != nil {
 		names["campaign_id"], names["campaign_name"], names["objective"] = row.Campaign.ID, row.Campaign.Name, metaObjectives[row.Campaign.Kind]
-		// What ran without an ad was in an ad set that was deleted: it is not
-		// listed any more, but its figures stay.
+		// Rows without an ad belong to a deleted ad set: it is not listed any
+		// more, but its metrics remain.
 		names["adset_id"], names["adset_name"] = row.Campaign.ID+"0", "Deleted ad set"
 	}
 	if group != nil {
@@ -325,7 +325,7 @@ func formatMetaMetric(a *Account, m fact.Measure, n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// actions are what a field lists.
+// actions returns the list of actions of a field.
 func (r metaReport) actions(a *Account, row Row, field string) (list []any) {
 	for _, k := range metaActions {
 		n, _ := row.Values.Get(k.measure)
@@ -341,8 +341,8 @@ func (r metaReport) actions(a *Account, row Row, field string) (list []any) {
 	return list
 }
 
-// startReport begins a report in the background. Its id tells all there is to know
-// about it, so that nothing has to be kept.
+// startReport starts a background report. Its id contains its parameters, so
+// that the sandbox stores nothing.
 func (c metaCall) startReport(a *Account) {
 	if c.Fault(FaultTooLarge) {
 		c.writeError(metaTooLarge)
@@ -355,13 +355,13 @@ func (c metaCall) startReport(a *Account) {
 	c.writeAnswer(map[string]any{"report_run_id": encodeReportID(c.params)})
 }
 
-// metaTestParams are the parameters of a report, without those of its pages.
-var metaTestParams = []string{"level", "breakdowns", "fields", "summary", "action_attribution_windows", "time_range", "time_increment"}
+// metaReportParams are the parameters of a report, without those of its pages.
+var metaReportParams = []string{"level", "breakdowns", "fields", "summary", "action_attribution_windows", "time_range", "time_increment"}
 
-// encodeReportID writes a question as a number, because that is what ids are.
+// encodeReportID encodes parameters as a number, because ids are numbers.
 func encodeReportID(params url.Values) string {
 	text := []byte{1}
-	for _, name := range metaTestParams {
+	for _, name := range metaReportParams {
 		text = append(append(text, params.Get(name)...), '\n')
 	}
 	return new(big.Int).SetBytes(text).String()
@@ -373,17 +373,18 @@ func decodeReportID(id string) (url.Values, bool) {
 		return nil, false
 	}
 	values := strings.Split(string(n.Bytes()), "\n")
-	if len(values) != len(metaTestParams)+1 {
+	if len(values) != len(metaReportParams)+1 {
 		return nil, false
 	}
 	params := url.Values{}
-	for i, name := range metaTestParams {
+	for i, name := range metaReportParams {
 		params.Set(name, strings.TrimPrefix(values[i], "\x01"))
 	}
 	return params, true
 }
 
-// serveReport tells how far a report has come, and then what is in it.
+// serveReport returns the progress of a background report, and its rows when it
+// is complete.
 func (c metaCall) serveReport(a *Account, id, edge string, report url.Values) {
 	switch edge {
 	case "":

@@ -14,7 +14,7 @@ const (
 
 var metaBadCursor = metaInvalid("Invalid cursors values. Please do not store cursors for a long time.")
 
-// writeList answers with a page of what there is.
+// writeList answers with a page of a list.
 func (c metaCall) writeList(n int, item func(i int) any) {
 	limit, refused := c.limit()
 	text, err := readMetaCursor(c.params.Get("after"))
@@ -35,7 +35,7 @@ func (c metaCall) writeList(n int, item func(i int) any) {
 	c.writeAnswer(map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)), end < n)})
 }
 
-// limit is how long a page is at the most.
+// limit returns the length of a page.
 func (c metaCall) limit() (int, *metaError) {
 	limit, err := metaNumber(c.params.Get("limit"), metaPage)
 	if err != nil || limit < 1 || limit > metaMaxPage {
@@ -51,7 +51,7 @@ func metaNumber(text string, otherwise int) (int, error) {
 	return strconv.Atoi(text)
 }
 
-// paging tells where a page begins and ends, and where the next one is.
+// paging returns the cursors of a page and the URL of the next one.
 func (c metaCall) paging(before, after string, more bool) map[string]any {
 	paging := map[string]any{"cursors": map[string]any{"before": before, "after": after}}
 	if more {
@@ -60,8 +60,8 @@ func (c metaCall) paging(before, after string, more bool) map[string]any {
 	return paging
 }
 
-// nextURL is the address of the page behind a cursor. It repeats every parameter,
-// as the real one does, and so the token too.
+// nextURL returns the URL of the page after a cursor. Like Meta's, it repeats
+// every parameter including the token.
 func (c metaCall) nextURL(cursor string) string {
 	query := maps.Clone(c.params)
 	query.Set("after", cursor)
@@ -75,8 +75,8 @@ func readMetaCursor(cursor string) (string, error) {
 	return string(b), err
 }
 
-// metaFields splits what is asked for at its outer commas: what is in braces
-// belongs to the name before.
+// metaFields splits a list of fields at its outer commas; a part in braces
+// belongs to the name before it.
 func metaFields(text string) []string {
 	var fields []string
 	depth, start := 0, 0
@@ -99,7 +99,7 @@ func metaFields(text string) []string {
 	return fields
 }
 
-// selectFields leaves of an object what was asked for. The id always comes.
+// selectFields returns the requested fields of an object, and always its id.
 func (c metaCall) selectFields(object map[string]any) map[string]any {
 	chosen := map[string]any{"id": object["id"]}
 	for _, name := range metaFields(c.params.Get("fields")) {
@@ -117,7 +117,7 @@ func (c metaCall) accountNode(a *Account) map[string]any {
 	}
 }
 
-// metaObjectives are the platform's words for what a campaign is for.
+// metaObjectives maps kinds of campaigns to Meta's objectives.
 var metaObjectives = map[string]string{
 	"awareness": "OUTCOME_AWARENESS", "traffic": "OUTCOME_TRAFFIC", "leads": "OUTCOME_LEADS", "sales": "OUTCOME_SALES", "video": "OUTCOME_ENGAGEMENT",
 }
@@ -138,7 +138,8 @@ func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
 	}
 }
 
-// childStatus is the state of what is in a campaign: its own is always on.
+// childStatus returns the status of ad sets and ads in a campaign, which are
+// always switched on themselves.
 func (c metaCall) childStatus(a *Account, campaign *Campaign) string {
 	if c.Runs(a, campaign) {
 		return "ACTIVE"

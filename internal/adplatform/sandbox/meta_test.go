@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/adplatform/sandbox"
 )
 
-// metaClient is a sandbox with access to its account on Meta.
+// metaClient is a sandbox with access to its Meta account.
 type metaClient struct {
 	server *sandbox.Server
 	access sandbox.Access
@@ -33,7 +33,7 @@ func newMetaClient(t *testing.T) metaClient {
 	return metaClient{server, opened[sandbox.MetaAds]}
 }
 
-// metaAnswer is whatever an answer may have.
+// metaAnswer has all members of answers that tests read.
 type metaAnswer struct {
 	Data    []map[string]any  `json:"data"`
 	Summary map[string]string `json:"summary"`
@@ -46,7 +46,7 @@ type metaAnswer struct {
 	} `json:"error"`
 }
 
-// ask makes a call; a body is JSON.
+// ask sends a call; a body is JSON.
 func (w metaClient) ask(t *testing.T, method, path string, query url.Values, body string) (status int, answer metaAnswer) {
 	t.Helper()
 	if !strings.HasPrefix(path, "http") {
@@ -72,7 +72,8 @@ func (w metaClient) ask(t *testing.T, method, path string, query url.Values, bod
 	return resp.StatusCode, answer
 }
 
-// metaTestParams is a right one, with changes: pairs of a name and a value.
+// metaTestParams returns valid parameters of a report with changes: pairs of a
+// name and a value.
 func metaTestParams(changes ...string) url.Values {
 	q := url.Values{
 		"level": {"campaign"}, "time_increment": {"1"}, "time_range": {`{"since":"2026-10-01","until":"2026-10-10"}`},
@@ -129,8 +130,8 @@ func TestMetaRefusals(t *testing.T) {
 	}
 }
 
-// TestMetaLevelsAndPages sees that every cut of a report adds up to the same, and that
-// pages make the whole.
+// TestMetaLevelsAndPages checks that every level of a report has the same
+// totals, and that pages add up to the whole.
 func TestMetaLevelsAndPages(t *testing.T) {
 	t.Parallel()
 	w := newMetaClient(t)

@@ -1,8 +1,8 @@
-// Package sandbox plays ad platforms: Google Ads, Meta Ads, TikTok Ads, LinkedIn
-// Ads and GA4 as they look from outside, with made-up accounts whose figures
-// are a pure function of a seed, a day and the day on which one looks. It also
-// tells the truth about them, so that whoever syncs can be checked to the last
-// millionth. It knows nothing of those who call it.
+// Package sandbox simulates the APIs of ad platforms: Google Ads, Meta Ads,
+// TikTok Ads, LinkedIn Ads and GA4. The metrics of its invented accounts depend
+// only on a seed, the day, and the day on which they are read. Truth returns
+// the exact totals, so that a sync can be verified to the millionth. The
+// package does not know its callers.
 package sandbox
 
 import (
@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// Platforms are those that are played, in the words that facts name them by.
+// The simulated platforms, by their names in facts.
 const (
 	GoogleAds   = "google_ads"
 	MetaAds     = "meta_ads"
@@ -22,26 +22,26 @@ const (
 	GA4         = "ga4"
 )
 
-// World is what accounts are made from. The same world has the same accounts,
-// campaigns and figures, wherever and whenever it is made.
+// World identifies a set of invented accounts, one per platform. Equal worlds
+// always have the same accounts, campaigns and metrics.
 type World struct {
 	Seed     int64  `json:"seed"`
 	Currency string `json:"currency"`
 	Timezone string `json:"timezone"`
 }
 
-// Account is one account on one platform.
+// Account is an ad account on one platform.
 type Account struct {
 	World    World
 	Platform string
-	// ID is made of digits, as many as the platform's have. Accounts of
-	// different platforms never have the same, those of different worlds as
-	// seldom as a hash of that length allows.
+	// ID has as many digits as the platform's ids. Accounts of different
+	// platforms never have the same id, those of different worlds only by a
+	// hash collision.
 	ID        string
 	Name      string
 	Campaigns []*Campaign
 	Audiences []*Audience
-	// First is the first day that has figures.
+	// First is the first day with metrics.
 	First clock.Date
 
 	zone      *time.Location
@@ -49,29 +49,28 @@ type Account struct {
 	countries []string
 }
 
-// Campaign is one on a platform. Its words are the platform-neutral ones that
-// every dialect puts into its own.
+// Campaign is a campaign on a platform. Its values are neutral; each platform's
+// API converts them.
 type Campaign struct {
 	ID, Name string
-	// Channel is one of fact.Channels, Kind tells apart what a platform has
-	// several kinds of: search, shopping, display, performance_max, video,
-	// awareness, traffic, leads, sales.
+	// Channel is one of fact.Channels. Kind is search, shopping, display,
+	// performance_max, video, awareness, traffic, leads or sales.
 	Channel, Kind string
 	// DailyBudget is in millionths of the account's currency.
 	DailyBudget int64
 	// URL is the landing page.
 	URL    string
 	Groups []*Group
-	// Start is the first day it ran, End the last, 0 for open.
+	// Start is the first day of the campaign, End the last, 0 for none.
 	Start, End clock.Date
 
 	key                   seedKey
 	pauseFirst, pauseLast clock.Date
-	// withoutAds is what ran without an ad, nil for nothing.
+	// withoutAds generates the campaign's rows without an ad, nil for none.
 	withoutAds *adPlan
 }
 
-// Group is a group of ads, for one audience or for none.
+// Group is an ad group with at most one audience.
 type Group struct {
 	ID, Name string
 	Campaign *Campaign
@@ -81,7 +80,7 @@ type Group struct {
 	key seedKey
 }
 
-// Ad is one ad.
+// Ad is an ad.
 type Ad struct {
 	ID, Name             string
 	Headline, Text, Link string
@@ -92,17 +91,17 @@ type Ad struct {
 	plan   *adPlan
 }
 
-// Audience is one on a platform.
+// Audience is an audience on a platform.
 type Audience struct {
 	ID, Name string
 	Size     int64
 }
 
-// Level is a cut through the figures of an account.
+// Level is the level of detail of a report.
 type Level uint8
 
-// The levels. Campaigns may have more than their ads: what ran without one.
-// Breakdowns are by group; what ran without an ad has a row without a group.
+// The levels. A campaign can have rows without an ad in addition to its ads.
+// Breakdowns are by ad group; rows without an ad have no group.
 const (
 	ByAccount Level = iota
 	ByCampaign
@@ -112,8 +111,8 @@ const (
 	ByDevice
 )
 
-// Row is what an account reports for a day. Every amount is a whole number of
-// what the platform writes: cents for Meta and TikTok, millionths elsewhere.
+// Row is one row of a report of one day. Amounts are multiples of the
+// platform's smallest unit: cents for Meta and TikTok, millionths for others.
 type Row struct {
 	Date     clock.Date
 	Campaign *Campaign
@@ -129,18 +128,16 @@ type Row struct {
 // PlatformAPI is the API of one platform.
 type PlatformAPI interface {
 	Platform() string
-	// Hosts are where the platform is found when it is addressed by name,
-	// Prefix where it is below the sandbox's own address, such as /meta.
+	// Hosts are the platform's host names, Prefix its path on the sandbox's own
+	// address, such as /meta.
 	Hosts() []string
 	Prefix() string
-	// Serve answers a call whose path has no prefix any more. The call has
-	// passed the faults that every server knows; the dialect's own it asks
-	// s for by name.
+	// Serve answers a call whose path has no prefix. The server has already
+	// applied the common faults; Serve queries c.Fault for the platform's own.
 	Serve(s *Call, w http.ResponseWriter, r *http.Request)
-	// Throttle answers in the way in which the platform says that it is
-	// asked too often.
+	// Throttle answers as the platform does when a rate limit is exceeded.
 	Throttle(w http.ResponseWriter, r *http.Request, seconds int)
 }
 
-// platformAPIs are all platforms that are played.
+// platformAPIs are all simulated platforms.
 var platformAPIs = []PlatformAPI{google{}, meta{}, tikTok{}, linkedIn{}, ga4{}}

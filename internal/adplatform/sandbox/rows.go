@@ -8,7 +8,8 @@ import (
 	"fanfare/internal/fact"
 )
 
-// rowsAsOf lists what an account reports at a level on a day, the newest it knows.
+// rowsAsOf returns the rows of an account at a level, as they are reported on
+// the day asOf.
 func (s *Server) rowsAsOf(a *Account, level Level, first, last, asOf clock.Date) iter.Seq[Row] {
 	runs := s.state.runChangesOf(a)
 	return func(yield func(Row) bool) {
@@ -21,7 +22,7 @@ func (s *Server) rowsAsOf(a *Account, level Level, first, last, asOf clock.Date)
 	}
 }
 
-// dayReader reads one day of an account.
+// dayReader generates the rows of one day of an account.
 type dayReader struct {
 	account *Account
 	runs    runChanges
@@ -29,8 +30,8 @@ type dayReader struct {
 	age     int
 }
 
-// valueSum adds figures up. Of reach it keeps the largest and the total: whoever
-// was reached by one ad may have been by another.
+// valueSum adds values. For reach it keeps the largest and the total, because
+// the same people can see several ads.
 type valueSum struct {
 	values               fact.Values
 	maxReach, totalReach int64
@@ -44,10 +45,10 @@ func (s *valueSum) add(v fact.Values, t *platformTraits) {
 	s.maxReach, s.totalReach = max(s.maxReach, reach), s.totalReach+reach
 }
 
-// isZero reports whether there is nothing but zeros.
+// isZero reports whether all values are zero.
 func isZero(v *fact.Values) bool { return v.V == [fact.NumMeasures]int64{} }
 
-// levelRows lists the rows of the day and reports whether there may be more.
+// levelRows yields the rows of the day. It returns false if yield did.
 func (r *dayReader) levelRows(level Level, yield func(Row) bool) bool {
 	day := r.factors.day
 	whole := valueSum{}
@@ -78,7 +79,7 @@ func (r *dayReader) levelRows(level Level, yield func(Row) bool) bool {
 	return level != ByAccount || isZero(&whole.values) || yield(Row{Date: day, Values: whole.values})
 }
 
-// planValues are the figures of a plan.
+// planValues returns the metrics of a plan.
 func (r *dayReader) planValues(p *adPlan) fact.Values {
 	v := p.valuesAtAge(r.factors, r.account.traits, r.age)
 	if r.account.traits.reach {
@@ -114,7 +115,8 @@ func (r *dayReader) adRows(c *Campaign, yield func(Row) bool) bool {
 	return true
 }
 
-// breakdownRows splits what each group has, and what there is beyond them.
+// breakdownRows splits the metrics of each ad group, and of the rows without an
+// ad.
 func (r *dayReader) breakdownRows(c *Campaign, level Level, yield func(Row) bool) bool {
 	cells := cellsOf(r.account, c, level)
 	for _, g := range c.Groups {
@@ -130,8 +132,7 @@ func (r *dayReader) breakdownRows(c *Campaign, level Level, yield func(Row) bool
 	return r.splitRow(Row{Date: r.factors.day, Campaign: c, Values: r.planValues(c.withoutAds)}, cells, c.withoutAds.key, yield)
 }
 
-// breakdownCell is one value of a breakdown, with the part of everything that it has
-// when nothing sets a group apart.
+// breakdownCell is one value of a breakdown, with its average weight.
 type breakdownCell struct {
 	country, age, gender, device string
 	weight                       int64
@@ -166,7 +167,7 @@ func cellsOf(a *Account, c *Campaign, level Level) (cells []breakdownCell) {
 	return cells
 }
 
-// weightGroup is what a measure follows when it is split: people see, click and buy
+// weightGroup returns which weights split a measure: people see, click and buy
 // in different proportions.
 func weightGroup(m fact.Measure) int64 {
 	switch m {
@@ -179,7 +180,7 @@ func weightGroup(m fact.Measure) int64 {
 	}
 }
 
-// splitRow divides a row among cells so that nothing is lost.
+// splitRow divides a row among cells. The parts add up to the row.
 func (r *dayReader) splitRow(whole Row, cells []breakdownCell, k seedKey, yield func(Row) bool) bool {
 	t := r.account.traits
 	rows := make([]Row, len(cells))
@@ -216,8 +217,8 @@ func (r *dayReader) splitRow(whole Row, cells []breakdownCell, k seedKey, yield 
 	return true
 }
 
-// divide splits n by weights into whole parts that add up to n: what is left
-// after cutting goes to the largest remainders, the first of equals.
+// divide splits n by weights into integer parts that add up to n: the remainder
+// goes to the parts with the largest fractions, the first of equals.
 func divide(n int64, weights, parts []int64) {
 	total := int64(0)
 	for _, w := range weights {

@@ -15,25 +15,25 @@ import (
 	"fanfare/internal/clock"
 )
 
-// Options make a Server.
+// Options are the settings of a Server.
 type Options struct {
 	// Seed, Currency and Timezone are the sandbox's own world; USD and UTC if
 	// not set.
 	Seed               int64
 	Currency, Timezone string
-	// Scale is how many times every account has its campaigns, 1 if not set.
+	// Scale multiplies the campaigns of every account, 1 if not set.
 	Scale int
 	Now   func() time.Time
-	// State is the file that keeps what callers did; without one a restart
-	// forgets it.
+	// State is the file with the changes of callers; without one they are lost
+	// at a restart.
 	State string
 }
 
-// MaxScale is about 10^6 ads an account.
+// MaxScale gives about 10^6 ads per account.
 const MaxScale = 100_000
 
-// Server plays the platforms. Each is found under its hosts' names and below
-// its prefix, the sandbox's own controls below /_sandbox/.
+// Server simulates the platforms. Each has its host names and a path prefix;
+// the sandbox's own operations are below /_sandbox/.
 type Server struct {
 	o       Options
 	own     World
@@ -43,23 +43,23 @@ type Server struct {
 	control http.Handler
 
 	mu sync.Mutex
-	// accountRefs are the accounts of all worlds that were ever opened, by id;
-	// accounts are those that were looked into.
+	// accountRefs are the accounts of all opened worlds, by id; accounts are
+	// those that have been generated.
 	accountRefs map[string]accountRef
 	accounts    map[accountRef]*Account
-	// frozenTime is the time that the clock was set to, ahead how far it is
-	// ahead while it runs.
+	// frozenTime is the time that the clock was set to, clockOffset its offset
+	// if it runs.
 	frozenTime  *time.Time
 	clockOffset time.Duration
 }
 
-// accountRef is where an account is.
+// accountRef identifies an account.
 type accountRef struct {
 	World    World
 	Platform string
 }
 
-// New makes a sandbox.
+// New returns a sandbox.
 func New(o Options) (*Server, error) {
 	if o.Currency == "" {
 		o.Currency = "USD"
@@ -90,10 +90,10 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Own is the sandbox's own world.
+// Own returns the sandbox's own world.
 func (s *Server) Own() World { return s.own }
 
-// Now is the sandbox's own time.
+// Now returns the sandbox's time.
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,8 @@ func (s *Server) Now() time.Time {
 	return s.o.Now().Add(s.clockOffset)
 }
 
-// registerWorld checks a world, remembers its accounts and returns its zone.
+// registerWorld validates a world, registers its accounts and returns its time
+// zone.
 func (s *Server) registerWorld(w World) (*time.Location, error) {
 	zone, err := w.validate()
 	if err != nil {
@@ -120,7 +121,8 @@ func (s *Server) registerWorld(w World) (*time.Location, error) {
 	return zone, nil
 }
 
-// accountOf finds the account of a world on a platform, or makes it.
+// accountOf returns the account of a world on a platform. It generates the
+// account on first use.
 func (s *Server) accountOf(w World, platform string) (*Account, error) {
 	at := accountRef{w, platform}
 	s.mu.Lock()
@@ -135,14 +137,14 @@ func (s *Server) accountOf(w World, platform string) (*Account, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Who made it first has given it away already.
+	// A concurrent call may have returned it already.
 	if s.accounts[at] == nil {
 		s.accounts[at] = buildAccount(w, zone, platform, s.o.Scale)
 	}
 	return s.accounts[at], nil
 }
 
-// Account finds an account by its id, in any world that was opened.
+// Account returns an account of any opened world by its id.
 func (s *Server) Account(id string) (*Account, bool) {
 	s.mu.Lock()
 	at, ok := s.accountRefs[id]
@@ -154,8 +156,8 @@ func (s *Server) Account(id string) (*Account, bool) {
 	return a, err == nil
 }
 
-// Runs reports whether a campaign of an account runs now, and whether there is
-// such a campaign.
+// Runs reports whether a campaign of an account runs now, and whether the
+// campaign exists.
 func (s *Server) Runs(account, campaign string) (runs, known bool) {
 	a, ok := s.Account(account)
 	if !ok {
@@ -169,23 +171,23 @@ func (s *Server) Runs(account, campaign string) (runs, known bool) {
 	return false, false
 }
 
-// Revoke ends all tokens of the grant that a token comes from, as a person does
-// on the platform's own pages.
+// Revoke ends all tokens of a token's grant, as a person does on the platform's
+// pages.
 func (s *Server) Revoke(token string) {
 	if c, ok := readToken(token); ok {
 		s.state.addRevoked(c.Grant)
 	}
 }
 
-// Today is the day in an account's zone.
+// Today returns the current day in the account's time zone.
 func (s *Server) Today(a *Account) clock.Date { return clock.DateIn(s.Now(), a.zone) }
 
-// Rows lists what an account reports at a level now, as a session does.
+// Rows returns the current rows of an account at a level, as a call does.
 func (s *Server) Rows(a *Account, level Level, first, last clock.Date) iter.Seq[Row] {
 	return s.rowsAsOf(a, level, first, last, s.Today(a))
 }
 
-// Access is what opens one account.
+// Access has the credentials of one account.
 type Access struct {
 	AccountID    string  `json:"account_id"`
 	AccessToken  string  `json:"access_token"`
@@ -194,9 +196,9 @@ type Access struct {
 	ExpiresIn *int64 `json:"expires_in"`
 }
 
-// Grant opens the accounts of a world, by platform. A currency or zone that is
-// not set is that of the sandbox's own. The accounts of a world are always the
-// same; the tokens are new.
+// Grant returns access to the accounts of a world, by platform. An unset
+// currency or time zone is that of the sandbox's own world. The accounts of a
+// world are always the same; the tokens are new.
 func (s *Server) Grant(w World) (map[string]Access, error) {
 	if w.Currency == "" {
 		w.Currency = s.own.Currency
@@ -223,15 +225,15 @@ func (s *Server) Grant(w World) (map[string]Access, error) {
 	return opened, s.state.flush()
 }
 
-// Address is where a platform is played and which account the sandbox's own
-// world has there.
+// Address is the URL of a simulated platform and the account of the sandbox's
+// own world on it.
 type Address struct {
 	Platform  string `json:"platform"`
 	Prefix    string `json:"prefix"`
 	AccountID string `json:"account_id"`
 }
 
-// Addresses lists all platforms.
+// Addresses returns the addresses of all platforms.
 func (s *Server) Addresses() (list []Address) {
 	for _, d := range platformAPIs {
 		list = append(list, Address{d.Platform(), d.Prefix(), accountID(s.own, d.Platform())})
@@ -255,8 +257,8 @@ func platformNames() (names []string) {
 	return names
 }
 
-// route finds the platform that a call is for, the address at which that was
-// found, and the call as the platform sees it.
+// route returns the platform of a request, its base URL, and the request
+// without the prefix.
 func route(r *http.Request) (d PlatformAPI, base string, seen *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -284,7 +286,7 @@ func route(r *http.Request) (d PlatformAPI, base string, seen *http.Request) {
 	return nil, "", nil
 }
 
-// maxBody is the largest body that is read.
+// maxBody is the largest request body.
 const maxBody = 10 << 20
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -310,20 +312,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serveCall(s.newCall(d, r.URL.Path, base), w, r, newEntry(d.Platform(), r, body))
 }
 
-// newCall begins a call to a platform.
+// newCall starts a call to a platform.
 func (s *Server) newCall(d PlatformAPI, path, base string) *Call {
 	return &Call{server: s, api: d, now: s.Now(), path: path, base: base, faultResults: map[string]bool{}}
 }
 
-// serveCall answers a call to a platform and notes it, also if the answer breaks
-// off.
+// serveCall answers a call and records it, also if the answer is aborted.
 func (s *Server) serveCall(call *Call, w http.ResponseWriter, r *http.Request, e Entry) {
 	recorder := &statusRecorder{ResponseWriter: w}
 	defer func() {
 		e.Status, e.Fault = max(recorder.status, http.StatusOK), call.lastFault
 		s.journal.add(e)
-		// What could not be written is said in the next call, before anything
-		// is done there.
+		// If writing fails, the next call returns the error before it changes
+		// anything.
 		_ = s.state.flush()
 	}()
 	if fault := s.faults.chooseFault(call); fault != nil {
@@ -334,7 +335,7 @@ func (s *Server) serveCall(call *Call, w http.ResponseWriter, r *http.Request, e
 	call.api.Serve(call, recorder, r)
 }
 
-// statusRecorder sees which status was answered.
+// statusRecorder records the status of an answer.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
@@ -350,8 +351,8 @@ func (w *statusRecorder) WriteHeader(status int) {
 // Unwrap is for http.ResponseController.
 func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Do answers a request without a network, so that the server can stand where
-// an HTTP client does. An answer that breaks off fails while it is read.
+// Do answers a request without a network, so that the server can replace an
+// HTTP client. An aborted answer fails while it is read.
 func (s *Server) Do(req *http.Request) (*http.Response, error) {
 	r := req.Clone(req.Context())
 	r.RequestURI = req.URL.RequestURI()
@@ -381,12 +382,12 @@ func (s *Server) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// truncatedBody is the rest of an answer that does not come.
+// truncatedBody is the missing part of an aborted answer.
 type truncatedBody struct{}
 
 func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// answerRecorder keeps an answer.
+// answerRecorder records an answer.
 type answerRecorder struct {
 	header http.Header
 	status int
@@ -406,7 +407,7 @@ func (a *answerRecorder) Write(b []byte) (int, error) {
 	return a.body.Write(b)
 }
 
-// serve lets a handler answer and reports whether it came to its end.
+// serve runs a handler and reports whether it completed.
 func (a *answerRecorder) serve(h http.Handler, r *http.Request) (whole bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -20,8 +20,8 @@ import (
 	"fanfare/internal/fact"
 )
 
-// sendRequest sends a request without a network and reads the answer as far as it
-// comes.
+// sendRequest sends a request without a network and reads the answer until it
+// ends.
 func sendRequest(t *testing.T, s *Server, method, address, body string, header ...string) (status int, text string, err error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
@@ -40,7 +40,8 @@ func sendRequest(t *testing.T, s *Server, method, address, body string, header .
 	return resp.StatusCode, string(b), err
 }
 
-// callControl calls the sandbox's own API, wants a status and reads the data.
+// callControl calls the sandbox's own operations, checks the status and decodes
+// the data.
 func callControl(t *testing.T, s *Server, want int, method, path, body string, data any) string {
 	t.Helper()
 	status, text, err := sendRequest(t, s, method, "http://sandbox"+controlPrefix+path, body)
@@ -57,7 +58,7 @@ func callControl(t *testing.T, s *Server, want int, method, path, body string, d
 	return text
 }
 
-// campaignsURL is a call that any platform's server would answer with a list.
+// campaignsURL returns the URL of a list on any platform.
 func campaignsURL(t *testing.T, s *Server, base string) string {
 	t.Helper()
 	opened, err := s.Grant(s.own)
@@ -68,8 +69,8 @@ func campaignsURL(t *testing.T, s *Server, base string) string {
 	return base + "/v26.0/act_" + access.AccountID + "/campaigns?fields=id,name&access_token=" + url.QueryEscape(access.AccessToken)
 }
 
-// TestAddresses finds a platform by its host and below its prefix, over a
-// network and without.
+// TestAddresses checks that a platform is reached by host name and by prefix,
+// with and without a network.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -97,7 +98,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestRouteKeepsQuery wants what a dialect reads to be as it was written.
+// TestRouteKeepsQuery checks that the query reaches the platform unchanged.
 func TestRouteKeepsQuery(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "http://sandbox/linkedin/rest/a%2Fb?q=List(urn%3Ali%3A1)&x=(a:b)", nil)
@@ -110,7 +111,7 @@ func TestRouteKeepsQuery(t *testing.T) {
 	}
 }
 
-// TestFaults lets each fault that every platform has strike once.
+// TestFaults checks each common fault.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -150,7 +151,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestResetOverNetwork breaks a real connection.
+// TestResetOverNetwork closes a real connection.
 func TestResetOverNetwork(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -169,7 +170,7 @@ func TestResetOverNetwork(t *testing.T) {
 	}
 }
 
-// TestSlowFault waits for an answer in a bubble where waiting costs nothing.
+// TestSlowFault waits in synctest time.
 func TestSlowFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestSlowFault(t *testing.T) {
 	})
 }
 
-// TestFaultRules chooses calls by platform, path, number and chance.
+// TestFaultRules selects calls by platform, path, count and probability.
 func TestFaultRules(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -230,8 +231,8 @@ func TestFaultRules(t *testing.T) {
 	}
 }
 
-// TestFaultAll wants a rule for all faults to come to each of them, and a
-// session to be told the same however often it asks.
+// TestFaultAll checks that a rule for all faults selects each of them, and that
+// the result stays the same within a call.
 func TestFaultAll(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -261,7 +262,7 @@ func TestFaultAll(t *testing.T) {
 	}
 }
 
-// TestControlOperations goes through what can be asked of the sandbox itself.
+// TestControlOperations checks the sandbox's own operations.
 func TestControlOperations(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -324,7 +325,7 @@ func TestControlOperations(t *testing.T) {
 	}
 }
 
-// TestClock stops the time, moves it and lets it go again.
+// TestClock freezes the clock, advances it and releases it.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
@@ -354,8 +355,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestTruth wants it to be what rows add up to, every day of the range, and
-// null for what a platform does not report.
+// TestTruth checks that it equals the sum of rows on every day of the range,
+// and is null for measures that a platform does not report.
 func TestTruth(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4, Timezone: "Asia/Tokyo"})
@@ -404,7 +405,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestJournal wants calls as they came, without their secrets.
+// TestJournal checks that calls are recorded without their secrets.
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
@@ -438,8 +439,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestStateIsWrittenBeforeAnswer wants what a call has done to be in the file when it is
-// answered.
+// TestStateIsWrittenBeforeAnswer checks that the file has the change of a call
+// when the answer is sent.
 func TestStateIsWrittenBeforeAnswer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
@@ -459,7 +460,7 @@ func TestStateIsWrittenBeforeAnswer(t *testing.T) {
 	}
 }
 
-// TestStateCannotBeWritten wants callers to be told.
+// TestStateCannotBeWritten checks that callers get an error.
 func TestStateCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{State: filepath.Join(t.TempDir(), "gone", "state.json")})

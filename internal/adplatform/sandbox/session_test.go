@@ -15,13 +15,13 @@ import (
 	"fanfare/internal/clock"
 )
 
-// newTestCall begins a call to a platform.
+// newTestCall starts a call to a platform.
 func newTestCall(s *Server, platform string) *Call { return s.newCall(apiOf(platform), "/", "") }
 
-// advanceClock moves the clock.
+// advanceClock advances the clock.
 func advanceClock(s *Server, d time.Duration) { s.setClock(false, nil, d) }
 
-// TestGrantLifecycle goes through the life of a grant on every platform.
+// TestGrantLifecycle grants, uses and revokes access on every platform.
 func TestGrantLifecycle(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -66,7 +66,7 @@ func TestGrantLifecycle(t *testing.T) {
 	}
 }
 
-// TestRefresh lets tokens expire.
+// TestRefresh checks expired tokens.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 9})
@@ -116,7 +116,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestRotation ends a refresh token by its use.
+// TestRotation checks that a rotated refresh token ends.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
@@ -140,8 +140,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestPause wants a pause to take away the days after it and nothing else,
-// until the campaign runs again.
+// TestPause checks that a pause removes only the days after it, until the
+// campaign is resumed.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +154,7 @@ func TestPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := rapid.SampledFrom(a.Campaigns[:3]).Draw(t, "campaign")
-		// Figures of long ago are compared, so that none of them still changes.
+		// Old days are compared, because their metrics are final.
 		start := s.Today(a)
 		look := func() map[clock.Date]bool {
 			ran := map[clock.Date]bool{}
@@ -192,7 +192,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestResumeAfterEnd lets a campaign run that has come to its end.
+// TestResumeAfterEnd resumes a campaign that has ended.
 func TestResumeAfterEnd(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 1})
@@ -216,8 +216,8 @@ func TestResumeAfterEnd(t *testing.T) {
 	}
 }
 
-// TestMetricsAreConstantWithinDay wants the same figures from the first moment of an
-// account's day to the last, and others on the next.
+// TestMetricsAreConstantWithinDay checks that metrics stay the same within an
+// account's day and change on the next.
 func TestMetricsAreConstantWithinDay(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Timezone: "Pacific/Auckland"})
@@ -242,7 +242,7 @@ func TestMetricsAreConstantWithinDay(t *testing.T) {
 	}
 }
 
-// TestStateIsKept starts a sandbox again.
+// TestStateIsKept restarts a sandbox.
 func TestStateIsKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")

@@ -16,8 +16,8 @@ import (
 	"fanfare/internal/clock"
 )
 
-// state is what cannot be worked out again from a seed: what callers did. It
-// is kept in a file, if it has one.
+// state has the changes of callers, which cannot be derived from a seed. It is
+// stored in a file, if there is one.
 type state struct {
 	file string
 
@@ -26,27 +26,27 @@ type state struct {
 	dirty  bool
 }
 
-// storedState is the state as it is in the file.
+// storedState is the content of the file.
 type storedState struct {
-	// Serial is the last number given to a token.
+	// Serial is the serial number of the last token.
 	Serial int64 `json:"serial"`
-	// Worlds are those that were opened besides the sandbox's own.
+	// Worlds are the opened worlds except the sandbox's own.
 	Worlds []World `json:"worlds"`
 	// Runs are the changes by account and campaign, oldest first.
 	Runs map[string]map[string][]runChange `json:"runs"`
-	// Revoked are grants, Spent the serials of codes and refresh tokens that
-	// were good for one use.
+	// Revoked are the revoked grants, Spent the serials of used codes and
+	// refresh tokens.
 	Revoked []int64 `json:"revoked"`
 	Spent   []int64 `json:"spent"`
 }
 
-// runChange is a campaign set to run or to pause on a day.
+// runChange is the start or pause of a campaign on a day.
 type runChange struct {
 	Day clock.Date `json:"day"`
 	Run bool       `json:"run"`
 }
 
-// openState reads the state, which is empty where there is no file yet.
+// openState reads the state. Without a file it is empty.
 func openState(file string) (*state, error) {
 	s := &state{file: file}
 	if file != "" {
@@ -67,8 +67,7 @@ func openState(file string) (*state, error) {
 	return s, nil
 }
 
-// flush writes what has changed. What could not be written is tried again by
-// the next flush.
+// flush writes changes to the file. If it fails, the next flush tries again.
 func (s *state) flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *state) flush() error {
 	return nil
 }
 
-// replaceFile writes a file whole or not at all.
+// replaceFile replaces a file atomically.
 func replaceFile(name string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
@@ -103,7 +102,7 @@ func replaceFile(name string, b []byte) error {
 	return nil
 }
 
-// nextSerial is a number that no token has.
+// nextSerial returns a new serial number.
 func (s *state) nextSerial() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +132,7 @@ func (s *state) isSpent(serial int64) bool {
 	return slices.Contains(s.stored.Spent, serial)
 }
 
-// markSpent uses a token up. It reports false if somebody else was faster.
+// markSpent marks a token as used. It returns false if it already was.
 func (s *state) markSpent(serial int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +150,7 @@ func (s *state) worlds() []World {
 	return slices.Clone(s.stored.Worlds)
 }
 
-// addWorld remembers a world.
+// addWorld adds a world.
 func (s *state) addWorld(w World) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,18 +172,18 @@ func (s *state) addRunChange(a *Account, c *Campaign, to runChange) {
 	s.dirty = true
 }
 
-// runChanges are the changes of one account's campaigns as they were at one moment.
+// runChanges are the changes of an account's campaigns at one time.
 type runChanges map[string][]runChange
 
-// runChangesOf looks at the changes of an account. They only ever grow at the end,
-// so a copy of the heads is one of the whole.
+// runChangesOf returns the changes of an account. The lists only grow, so a
+// shallow copy is a snapshot.
 func (s *state) runChangesOf(a *Account) runChanges {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.stored.Runs[a.ID])
 }
 
-// runsNow reports whether a campaign runs at the end of what is known of a day.
+// runsNow reports whether a campaign runs after the latest change.
 func (r runChanges) runsNow(c *Campaign, today clock.Date) bool {
 	if changes := r[c.ID]; len(changes) > 0 {
 		return changes[len(changes)-1].Run
@@ -203,7 +202,7 @@ func (r runChanges) ranOn(c *Campaign, day clock.Date) bool {
 		case change.Day < day:
 			on, pushed = change.Run, true
 		case change.Day == day:
-			return true // before the change or after it
+			return true // before or after the change
 		}
 	}
 	if !pushed {

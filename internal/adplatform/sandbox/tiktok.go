@@ -10,9 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// tikTok plays the TikTok Business API: one version below one path, the token
-// in a header of its own, and the status of success for everything, errors
-// too.
+// tikTok simulates the TikTok Business API: one version, the token in a
+// separate header, and status 200 for all answers, errors too.
 type tikTok struct{}
 
 // Platform implements Dialect.
@@ -24,7 +23,7 @@ func (tikTok) Hosts() []string { return []string{"business-api.tiktok.com"} }
 // Prefix implements Dialect.
 func (tikTok) Prefix() string { return "/tiktok" }
 
-// The codes that answers have.
+// Codes of answers.
 const (
 	tikTokForbidden = 40001
 	tikTokInvalid   = 40002
@@ -34,7 +33,7 @@ const (
 	tikTokBadToken  = 40105
 )
 
-// tikTokCall is one call. account is nil where the call is not about one.
+// tikTokCall is one call. account is nil if the call is not about one.
 type tikTokCall struct {
 	*Call
 	w       http.ResponseWriter
@@ -43,7 +42,7 @@ type tikTokCall struct {
 	account *Account
 }
 
-// tikTokError is what an answer says instead of data.
+// tikTokError is the error of an answer.
 type tikTokError struct {
 	code    int
 	message string
@@ -51,7 +50,7 @@ type tikTokError struct {
 
 func tikTokRefusal(message string) *tikTokError { return &tikTokError{tikTokInvalid, message} }
 
-// tikTokRoute is a path with what answers it.
+// tikTokRoute is the operation of a path.
 type tikTokRoute struct {
 	method string
 	// open needs no token, listed no account.
@@ -93,7 +92,7 @@ func (tikTok) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	writeTikTok(w, s, 0, "OK", data)
 }
 
-// serve answers a call that may be answered.
+// serve answers a call after checking its token and account.
 func (c *tikTokCall) serve(route tikTokRoute) (any, *tikTokError) {
 	if route.open {
 		return route.answer(c)
@@ -115,7 +114,7 @@ func (c *tikTokCall) serve(route tikTokRoute) (any, *tikTokError) {
 	return route.answer(c)
 }
 
-// checkAccess refuses the accounts of others, and one that is closed.
+// checkAccess rejects other accounts, and a closed one.
 func (c *tikTokCall) checkAccess(advertiser string) *tikTokError {
 	switch {
 	case advertiser != c.account.ID:
@@ -126,18 +125,18 @@ func (c *tikTokCall) checkAccess(advertiser string) *tikTokError {
 	return nil
 }
 
-// writeTikTok writes what every answer looks like.
+// writeTikTok writes the envelope of an answer.
 func writeTikTok(w http.ResponseWriter, s *Call, code int, message string, data any) {
 	id := ""
 	if s != nil {
 		id = s.Now().UTC().Format("20060102150405") + "SANDBOX"
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// Whoever hangs up misses the answer.
+	// A client that has disconnected gets no answer.
 	_ = json.MarshalWrite(w, map[string]any{"code": code, "message": message, "request_id": id, "data": data}, json.Deterministic(true))
 }
 
-// Throttle implements Dialect. Nothing but words says for how long.
+// Throttle implements PlatformAPI. Only the message names the wait.
 func (tikTok) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	message := "Too many requests: the QPS limit is reached."
 	if seconds > 1 {
@@ -146,7 +145,7 @@ func (tikTok) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	writeTikTok(w, nil, tikTokThrottled, message, struct{}{})
 }
 
-// grantConsent is a person who grants access at once.
+// grantConsent grants consent at once.
 func (c *tikTokCall) grantConsent() {
 	to, err := url.Parse(c.query.Get("redirect_uri"))
 	if err != nil || to.Host == "" || c.query.Get("app_id") == "" {
@@ -162,7 +161,7 @@ func (c *tikTokCall) grantConsent() {
 	http.Redirect(c.w, c.r, to.String(), http.StatusFound)
 }
 
-// readBody reads the members of a body that have to be there.
+// readBody decodes the required members of a body.
 func (c *tikTokCall) readBody(out any) *tikTokError {
 	if err := json.UnmarshalRead(http.MaxBytesReader(c.w, c.r.Body, 1<<20), out); err != nil {
 		return tikTokRefusal("The body is not the JSON that it should be.")
@@ -170,7 +169,7 @@ func (c *tikTokCall) readBody(out any) *tikTokError {
 	return nil
 }
 
-// tikTokApp is an app that says who it is.
+// tikTokApp has the credentials of an app.
 type tikTokApp struct {
 	ID     string `json:"app_id"`
 	Secret string `json:"secret"`
@@ -247,7 +246,7 @@ func (c *tikTokCall) advertiser() (any, *tikTokError) {
 	return map[string]any{"list": []any{item}}, refused
 }
 
-// selectFields leaves of a thing what is asked for.
+// selectFields returns the requested fields of an object.
 func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokError) {
 	asked, err := tikTokList(c.query.Get("fields"))
 	if err != nil {
@@ -267,7 +266,7 @@ func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokE
 	return kept, nil
 }
 
-// tikTokList reads a list in a parameter, nil where there is none.
+// tikTokList parses a list in a parameter, nil if it is empty.
 func tikTokList(text string) (list []string, err error) {
 	if text != "" {
 		err = json.Unmarshal([]byte(text), &list)
@@ -275,7 +274,7 @@ func tikTokList(text string) (list []string, err error) {
 	return list, err
 }
 
-// page answers with a page of what there is, which is made only then.
+// page answers with a page of a list. It creates only the items of the page.
 func (c *tikTokCall) page(total, most int, item func(i int) map[string]any) (any, *tikTokError) {
 	page, err := tikTokNumber(c.query.Get("page"), 1)
 	size, also := tikTokNumber(c.query.Get("page_size"), 10)

@@ -9,10 +9,10 @@ import (
 	"fanfare/internal/money"
 )
 
-// tikTokObjectives are the objectives of kinds of campaigns.
+// tikTokObjectives maps kinds of campaigns to TikTok's objectives.
 var tikTokObjectives = map[string]string{"awareness": "REACH", "traffic": "TRAFFIC", "sales": "WEB_CONVERSIONS", "leads": "LEAD_GENERATION", "video": "VIDEO_VIEWS"}
 
-// campaignStatus is TikTok's word for whether a campaign runs.
+// campaignStatus returns TikTok's status of a campaign.
 func (c *tikTokCall) campaignStatus(of *Campaign) string {
 	if c.Runs(c.account, of) {
 		return "ENABLE"
@@ -20,7 +20,7 @@ func (c *tikTokCall) campaignStatus(of *Campaign) string {
 	return "DISABLE"
 }
 
-// listPage answers with those of some things that are asked for.
+// listPage answers with a page of the requested items.
 func (c *tikTokCall) listPage(items []map[string]any, most int) (any, *tikTokError) {
 	for i, item := range items {
 		kept, refused := c.selectFields(item)

@@ -10,23 +10,23 @@ import (
 	"fanfare/internal/money"
 )
 
-// tikTokMaxDays is how many days fit into a report.
+// tikTokMaxDays is the largest number of days in a report.
 const tikTokMaxDays = 30
 
-// tikTokMetrics are the metrics that are numbers.
+// tikTokMetrics maps metrics to measures.
 var tikTokMetrics = map[string]fact.Measure{
 	"impressions": fact.Impressions, "clicks": fact.Clicks, "spend": fact.Spend, "conversion": fact.Conversions, "total_purchase_value": fact.Revenue,
 	"engagements": fact.Engagements, "video_play_actions": fact.VideoViews, "video_views_p100": fact.VideoCompletions, "reach": fact.Reach,
 }
 
-// tikTokAudienceMetrics are those of them that reports by audience have.
+// tikTokAudienceMetrics are the metrics of reports by audience.
 var tikTokAudienceMetrics = []string{"impressions", "clicks", "spend", "conversion"}
 
-// tikTokAttributes are the metrics that only tell more about the row.
+// tikTokAttributes are metrics that are attributes of the row.
 var tikTokAttributes = []string{"campaign_id", "campaign_name", "adgroup_id", "adgroup_name", "ad_name"}
 
-// tikTokReports are the reports that there are: type, data level and dimensions
-// besides the day, with the level that they are made from.
+// tikTokReports maps type, data level and dimensions besides the day to the
+// level of a report.
 var tikTokReports = map[string]Level{
 	"BASIC AUCTION_ADVERTISER advertiser_id":           ByAccount,
 	"BASIC AUCTION_CAMPAIGN campaign_id":               ByCampaign,
@@ -42,7 +42,7 @@ var (
 	tikTokDevices = map[string]string{"mobile": "ANDROID", "tablet": "IPAD", "desktop": "PC"}
 )
 
-// tikTokQuery is a report that was asked for.
+// tikTokQuery is a report request.
 type tikTokQuery struct {
 	level               Level
 	dimensions, metrics []string
@@ -111,7 +111,7 @@ func (c *tikTokCall) report() (any, *tikTokError) {
 	})
 }
 
-// cellTexts are some of a row's dimensions or metrics, by name.
+// cellTexts returns dimensions or metrics of a row, by name.
 func (c *tikTokCall) cellTexts(row *Row, names []string) map[string]string {
 	texts := map[string]string{}
 	for _, name := range names {
@@ -120,8 +120,8 @@ func (c *tikTokCall) cellTexts(row *Row, names []string) map[string]string {
 	return texts
 }
 
-// addValues adds up two rows that a platform does not tell apart. Whoever was
-// reached by one may have been by the other.
+// addValues adds two rows that the platform does not separate. It drops reach,
+// because the same people can be in both.
 func addValues(a, b fact.Values) (sum fact.Values) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		x, known := a.Get(m)
@@ -133,7 +133,7 @@ func addValues(a, b fact.Values) (sum fact.Values) {
 	return sum
 }
 
-// cellText is a row's dimension or metric, as text as everything is.
+// cellText returns a dimension or metric of a row as text.
 func (c *tikTokCall) cellText(row *Row, name string) string {
 	var text string
 	switch name {
@@ -162,7 +162,7 @@ func (c *tikTokCall) cellText(row *Row, name string) string {
 	return text
 }
 
-// rowText names what a row belongs to, or writes one of its figures.
+// rowText returns an attribute or a metric of a row.
 func rowText(row *Row, name string) string {
 	switch {
 	case row.Campaign != nil && name == "campaign_id":
@@ -191,7 +191,7 @@ func rowText(row *Row, name string) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// tikTokAge is a group of ages; all from 55 on are one.
+// tikTokAge returns an age group; all from 55 on are one.
 func tikTokAge(ages string) string {
 	switch ages {
 	case "":

@@ -32,7 +32,7 @@ func newPlatformClient(t *testing.T, platform string) platformClient {
 	return platformClient{server, granted[platform]}
 }
 
-// ask sends a request and reads a JSON answer.
+// ask sends a request and decodes the JSON answer.
 func (o platformClient) ask(t *testing.T, method, to string, header http.Header, body string, out any) (status int) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, to, strings.NewReader(body))
@@ -57,8 +57,8 @@ func (o platformClient) ask(t *testing.T, method, to string, header http.Header,
 	return resp.StatusCode
 }
 
-// TestTikTokRefuses wants what TikTok would not take refused, with the status
-// of success.
+// TestTikTokRefuses checks that invalid calls are refused as TikTok does, with
+// status 200.
 func TestTikTokRefuses(t *testing.T) {
 	t.Parallel()
 	o := newPlatformClient(t, sandbox.TikTokAds)

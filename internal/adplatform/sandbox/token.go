@@ -22,10 +22,10 @@ const (
 	codeLife = 10 * time.Minute
 )
 
-// tokenLifetimes is how long the tokens of an issuer do, 0 for ever.
+// tokenLifetimes are the lifetimes by issuer, 0 for unlimited.
 var tokenLifetimes = map[string]struct {
 	access, refresh time.Duration
-	// refreshes says that there are refresh tokens at all.
+	// refreshes says that the platform has refresh tokens.
 	refreshes bool
 }{
 	GoogleAds:   {access: time.Hour, refreshes: true},
@@ -34,10 +34,10 @@ var tokenLifetimes = map[string]struct {
 	LinkedInAds: {access: 60 * days, refresh: 365 * days, refreshes: true},
 }
 
-// issuerOf is the platform whose tokens open a platform.
+// issuerOf returns the platform whose tokens a platform accepts.
 //
-// Choice: one consent at Google opens both of its platforms, because both ask
-// at the same hosts and scopes are not played.
+// Choice: one consent at Google gives access to both of its platforms, because
+// they share the OAuth hosts and scopes are not simulated.
 func issuerOf(platform string) string {
 	if platform == GA4 {
 		return GoogleAds
@@ -45,13 +45,12 @@ func issuerOf(platform string) string {
 	return platform
 }
 
-// claims are what a token says of itself, so that a sandbox that was started
-// anew knows it.
+// claims are the content of a token, so that a restarted sandbox can read it.
 type claims struct {
 	World  World  `json:"w"`
 	Issuer string `json:"p"`
 	Kind   string `json:"k"`
-	// Grant is shared by all tokens that come from one consent.
+	// Grant is shared by all tokens of one consent.
 	Grant  int64 `json:"g"`
 	Serial int64 `json:"s"`
 	// Expires is in seconds since 1970, 0 for never.
@@ -60,8 +59,7 @@ type claims struct {
 
 const tokenPrefix = "sbx."
 
-// sign is over a key that everybody can read: it tells made-up tokens from
-// those that were issued, and guards nothing.
+// sign uses a public key: it detects invented tokens and protects nothing.
 func sign(text string) string {
 	mac := hmac.New(sha256.New, []byte("the sandbox holds no secrets"))
 	_, _ = mac.Write([]byte(text))
@@ -71,13 +69,13 @@ func sign(text string) string {
 func (c claims) token() string {
 	b, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // it is made of numbers and texts that were read as JSON
+		panic(err) // cannot fail: it has only numbers and texts
 	}
 	text := tokenPrefix + base64.RawURLEncoding.EncodeToString(b)
 	return text + "." + sign(text)
 }
 
-// readToken reads what token wrote.
+// readToken parses a token.
 func readToken(token string) (claims, bool) {
 	cut := strings.LastIndexByte(token, '.')
 	if cut < len(tokenPrefix) || !strings.HasPrefix(token, tokenPrefix) || token[cut+1:] != sign(token[:cut]) {
@@ -91,7 +89,7 @@ func readToken(token string) (claims, bool) {
 	return c, true
 }
 
-// expiryOf is when something that lives for d from now does not any more.
+// expiryOf returns the expiry of a lifetime that starts now, 0 for unlimited.
 func expiryOf(now time.Time, d time.Duration) int64 {
 	if d == 0 {
 		return 0
@@ -99,7 +97,7 @@ func expiryOf(now time.Time, d time.Duration) int64 {
 	return now.Add(d).Unix()
 }
 
-// readValidToken reads a token and says what is wrong with it.
+// readValidToken parses a token and checks its kind, issuer, expiry and grant.
 func (s *Server) readValidToken(token, kind, issuer string, now time.Time) (claims, error) {
 	c, ok := readToken(token)
 	switch {
@@ -120,15 +118,15 @@ func (s *Server) issueCode(issuer string, w World, now time.Time) string {
 	return claims{World: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife)}.token()
 }
 
-// issueTokens makes the first tokens of a grant.
+// issueTokens returns the first tokens of a grant.
 func (s *Server) issueTokens(issuer string, w World, grant int64, now time.Time) Tokens {
 	c := claims{World: w, Issuer: issuer, Grant: grant, Expires: expiryOf(now, tokenLifetimes[issuer].refresh)}
 	return s.renewTokens(c, "", now)
 }
 
-// renewTokens makes an access token of the grant that c is of, and a refresh token
-// where the platform has them and there is none to keep. The end of the latter
-// is that of c, because consent is given once.
+// renewTokens returns a new access token of the grant of c, and a refresh token
+// if the platform has them and keep is empty. A new refresh token expires with
+// c, because the consent does.
 func (s *Server) renewTokens(c claims, keep string, now time.Time) Tokens {
 	life := tokenLifetimes[c.Issuer]
 	t := Tokens{AccessLifetime: life.access}

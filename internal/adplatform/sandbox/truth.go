@@ -7,19 +7,20 @@ import (
 	"fanfare/internal/fact"
 )
 
-// Truth is what an account has, to the last millionth, as it is known today.
+// Truth has the exact totals of an account, as they are reported today.
 type Truth struct {
 	AccountID string     `json:"account_id"`
 	Platform  string     `json:"platform"`
 	Currency  string     `json:"currency"`
 	Timezone  string     `json:"timezone"`
 	AsOf      clock.Date `json:"as_of"`
-	// Families are the sums of every day by family, nil for a family that the
+	// Families are the totals by family and day, nil for a family that the
 	// platform does not have.
 	Families map[string][]TruthDay `json:"families"`
 }
 
-// TruthDay is one day. What the platform does not report in the family is nil.
+// TruthDay has the totals of one day. Measures that the platform does not
+// report in the family are nil.
 type TruthDay struct {
 	Date              clock.Date `json:"date"`
 	Impressions       *int64     `json:"impressions"`
@@ -33,10 +34,10 @@ type TruthDay struct {
 	VideoCompletions  *int64     `json:"video_completions"`
 }
 
-// familyLevels are those whose sums make a family.
+// familyLevels maps families to the level of their totals.
 var familyLevels = map[fact.Family]Level{fact.Base: ByAccount, fact.Geo: ByCountry, fact.Demographic: ByAgeAndGender, fact.Device: ByDevice}
 
-// Truth adds up what an account has from one day to another.
+// Truth returns the totals of an account from first to last.
 func (s *Server) Truth(a *Account, first, last clock.Date) Truth {
 	today := s.Today(a)
 	t := Truth{AccountID: a.ID, Platform: a.Platform, Currency: a.World.Currency, Timezone: a.zone.String(), AsOf: today, Families: map[string][]TruthDay{}}
@@ -58,7 +59,7 @@ func (s *Server) Truth(a *Account, first, last clock.Date) Truth {
 	return t
 }
 
-// truthDay shows the measures that are facts of the platform in a family.
+// truthDay returns the measures that are facts of the platform in a family.
 func (t *platformTraits) truthDay(family fact.Family, date clock.Date, v *fact.Values) TruthDay {
 	of := func(m fact.Measure) *int64 {
 		if !slices.Contains(t.measures, m) || slices.Contains(t.notFacts, m) || family != fact.Base && slices.Contains(t.notInBreakdowns, m) {

@@ -11,26 +11,26 @@ import (
 	"fanfare/internal/money"
 )
 
-// shopName is whose accounts they are.
+// shopName is the name of all accounts.
 const shopName = "Northwind Outdoor"
 
-// firstDay is the first that any account has figures for.
+// firstDay is the first day with metrics in any account.
 var firstDay = clock.MakeDate(2024, time.November, 1)
 
-// campaignTemplate is a campaign before it is built into a world.
+// campaignTemplate is a campaign without the random parts of a world.
 type campaignTemplate struct {
 	name, channel, kind string
-	// budget is in whole units of the currency a day.
+	// budget is per day, in whole units of the currency.
 	budget int64
-	// start is in days after the first, length in days, 0 for open.
+	// start is in days after the first day, length in days, 0 for unlimited.
 	start, length int
-	// withoutAds is the part of the campaign that its ads do not have.
+	// withoutAds is the share of the campaign's rows without an ad.
 	withoutAds int64
-	// holidayBoost ones make the most of holidays.
+	// holidayBoost doubles the effect of holidays.
 	holidayBoost bool
 }
 
-// campaignTemplates are what each platform has, GA4 apart.
+// campaignTemplates are the campaigns of each platform except GA4.
 var campaignTemplates = map[string][]campaignTemplate{
 	GoogleAds: {
 		{name: "Brand Search", channel: "search", kind: "search", budget: 840},
@@ -58,14 +58,14 @@ var campaignTemplates = map[string][]campaignTemplate{
 	},
 }
 
-// adPlatforms are the platforms that ads run on, in the order in which GA4 sees
-// their campaigns.
+// adPlatforms are the platforms that run ads, in the order of their campaigns
+// in GA4.
 var adPlatforms = []string{GoogleAds, MetaAds, TikTokAds, LinkedInAds}
 
-// audienceNames are what audiences are called.
+// audienceNames are the names of audiences.
 var audienceNames = []string{"Cart abandoners", "Trail runners", "Newsletter readers", "Weekend hikers", "Lookalike 1 %"}
 
-// themes are what ads are about.
+// themes are the subjects of ads.
 var themes = []struct{ name, headline, text string }{
 	{"Ridge Line", "Made for the ridge line", "Light shoes with a firm grip, for days that climb."},
 	{"First Snow", "Ready for the first snow", "Warm jackets that pack small. Free returns for 60 days."},
@@ -75,10 +75,9 @@ var themes = []struct{ name, headline, text string }{
 	{"Early Start", "For an early start", "Lamps and layers for the hour before sunrise."},
 }
 
-// idFormat is how ids of a platform look: the first digit, and how many there
-// are.
+// idFormat is the format of a platform's ids: the first digit and the length.
 //
-// Choice: the first digit is the platform's own, so that accounts of different
+// Choice: each platform has its own first digit, so that accounts of different
 // platforms never have the same id.
 type idFormat struct {
 	lead                                   string
@@ -93,7 +92,7 @@ var idFormats = map[string]idFormat{
 	GA4:         {"3", 9, 0, 9, 0, 10},
 }
 
-// validate says what is wrong with a world.
+// validate checks a world and returns its time zone.
 func (w World) validate() (*time.Location, error) {
 	if _, ok := money.Currency(w.Currency).Digits(); !ok {
 		return nil, fmt.Errorf("currency %q is unknown: give a code of ISO 4217 such as USD", w.Currency)
@@ -110,27 +109,27 @@ type accountBuilder struct {
 	account *Account
 	shape   idFormat
 	key     seedKey
-	// unit is one of the currency in millionths, for prices that are thought
-	// of in dollars.
+	// unit is one unit of the currency in millionths, for prices given in
+	// dollars.
 	unit int64
 	used map[string]bool
 }
 
-// seedKey is where the chance of a world comes from.
+// seedKey returns the key that all random numbers of a world derive from.
 func (w World) seedKey() seedKey {
 	return seedKey(0).numbered(w.Seed).named(w.Currency).named(w.Timezone)
 }
 
-// accountID is the id of the account of a world on a platform.
+// accountID returns the id of a world's account on a platform.
 func accountID(w World, platform string) string {
 	return idFormats[platform].newID(idFormats[platform].account, w.seedKey().named(platform).named("account"), func(string) bool { return false })
 }
 
-// buildAccount makes the account of a world on a platform.
+// buildAccount returns a world's account on a platform.
 func buildAccount(w World, zone *time.Location, platform string, scale int) *Account {
 	k := w.seedKey()
 	if platform == LinkedInAds {
-		// It has no zones; its days are those of UTC wherever the shop is.
+		// LinkedIn's accounts have no time zone; its days are in UTC.
 		zone = time.UTC
 	}
 	a := &Account{World: w, Platform: platform, ID: accountID(w, platform), Name: shopName, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
@@ -154,7 +153,7 @@ func buildAccount(w World, zone *time.Location, platform string, scale int) *Acc
 	return a
 }
 
-// newID makes an id of so many digits.
+// newID returns an id of so many digits.
 func (s idFormat) newID(digits int, k seedKey, taken func(id string) bool) string {
 	space := int64(1)
 	for range digits - 1 {
@@ -167,14 +166,14 @@ func (s idFormat) newID(digits int, k seedKey, taken func(id string) bool) strin
 	}
 }
 
-// newID makes an id that nothing in the account has yet.
+// newID returns an id that is unique in the account.
 func (b *accountBuilder) newID(digits int, k seedKey) string {
 	id := b.shape.newID(digits, k, func(id string) bool { return b.used[id] })
 	b.used[id] = true
 	return id
 }
 
-// entityID makes the id of a campaign or an ad, which in GA4 is its name.
+// entityID returns the id of a campaign or an ad, which in GA4 is its name.
 func (b *accountBuilder) entityID(digits int, k seedKey, name string) string {
 	if b.account.Platform == GA4 {
 		return name
@@ -193,8 +192,8 @@ func (b *accountBuilder) addAudiences() {
 	}
 }
 
-// addCampaigns builds what a platform has. The shape of a campaign hangs on the
-// platform where it runs, so that GA4 sees the same ads.
+// addCampaigns adds the campaigns of a platform. Their random parts depend on
+// the platform that runs them, so that GA4 has the same ads.
 func (b *accountBuilder) addCampaigns(platform string, shape seedKey, copied int) {
 	for _, p := range campaignTemplates[platform] {
 		if copied > 0 {
@@ -202,7 +201,7 @@ func (b *accountBuilder) addCampaigns(platform string, shape seedKey, copied int
 		}
 		seen := b.account.Platform + "/" + p.name
 		if b.used[seen] {
-			continue // two platforms run it, GA4 sees one
+			continue // two platforms run it; GA4 has it once
 		}
 		b.used[seen] = true
 		b.account.Campaigns = append(b.account.Campaigns, b.newCampaign(p, shape.named(p.name), platform))
@@ -237,17 +236,17 @@ func (b *accountBuilder) newCampaign(p campaignTemplate, shape seedKey, platform
 	return c
 }
 
-// addGroups builds the groups of a campaign with their ads and returns the sum of
-// the ads' weights.
+// addGroups adds the ad groups of a campaign with their ads and returns the sum
+// of the ads' weights.
 func (b *accountBuilder) addGroups(c *Campaign, shape seedKey, platform string) (weights int64) {
 	groups := shape.named("groups").intBetween(1, 2)
 	if platform == LinkedInAds {
-		groups = 1 // its campaigns are what others call groups
+		groups = 1 // a LinkedIn campaign is its own ad group
 	}
 	for i := range groups {
 		k := shape.named("group").numbered(i)
 		g := &Group{ID: b.newID(b.shape.group, c.key.named("group").numbered(i)), Campaign: c, Name: "Everybody", key: c.key.named("group").numbered(i)}
-		// One group in three is for nobody in particular.
+		// One ad group in three has no audience.
 		if (int64(len(b.account.Campaigns))+i)%3 != 2 {
 			g.Audience = b.account.Audiences[k.numbered(1).intBelow(int64(len(b.account.Audiences)))]
 			g.Name = g.Audience.Name
@@ -269,18 +268,18 @@ func (b *accountBuilder) addGroups(c *Campaign, shape seedKey, platform string) 
 	return weights
 }
 
-// slug is a name as a part of an address.
+// slug returns a name as a part of a URL.
 func slug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return strings.Join(words, "-")
 }
 
-// plannedOn reports whether the campaign was meant to run on a day.
+// plannedOn reports whether the campaign was planned to run on a day.
 func (c *Campaign) plannedOn(day clock.Date) bool {
 	return day >= c.Start && (c.End == 0 || day <= c.End) && (c.pauseFirst == 0 || day < c.pauseFirst || day > c.pauseLast)
 }
 
-// pickCountries are the five or six in which a world is active, the largest
+// pickCountries returns the five or six countries of a world, the largest
 // first.
 func pickCountries(k seedKey) []string {
 	all := []string{"US", "GB", "DE", "FR", "CA", "NL", "SE", "AU", "ES", "JP"}
@@ -293,7 +292,7 @@ func pickCountries(k seedKey) []string {
 	return list
 }
 
-// ages and genders are those that are reported: nobody under age sees an ad.
+// ages and genders are the reported ones; minors see no ads.
 var (
 	ages    = fact.AgeRanges[1:]
 	genders = []string{"female", "male", "unknown"}

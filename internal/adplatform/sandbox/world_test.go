@@ -11,10 +11,10 @@ import (
 	"fanfare/internal/fact"
 )
 
-// noon is when tests begin.
+// noon is the time at the start of a test.
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// newTestServer is a sandbox whose clock stands at noon until it is moved.
+// newTestServer returns a sandbox whose clock is frozen at noon.
 func newTestServer(t testing.TB, o Options) *Server {
 	t.Helper()
 	o.Now = func() time.Time { return noon }
@@ -25,7 +25,7 @@ func newTestServer(t testing.TB, o Options) *Server {
 	return s
 }
 
-// testAccount is the account of the sandbox's own world.
+// testAccount returns an account of the sandbox's own world.
 func testAccount(t testing.TB, s *Server, platform string) *Account {
 	t.Helper()
 	a, err := s.accountOf(s.own, platform)
@@ -35,7 +35,7 @@ func testAccount(t testing.TB, s *Server, platform string) *Account {
 	return a
 }
 
-// randomWorld draws a world.
+// randomWorld returns a random world.
 func randomWorld(t *rapid.T) World {
 	return World{
 		rapid.Int64().Draw(t, "seed"),
@@ -44,7 +44,7 @@ func randomWorld(t *rapid.T) World {
 	}
 }
 
-// randomPlatform draws one that is played.
+// randomPlatform returns a random platform.
 func randomPlatform(t *rapid.T) string { return rapid.SampledFrom(platformNames()).Draw(t, "platform") }
 
 // buildTestAccount builds the account of a world.
@@ -61,7 +61,7 @@ var idPatterns = map[string]*regexp.Regexp{
 	LinkedInAds: regexp.MustCompile(`^[1-9]\d{8}$`), GA4: regexp.MustCompile(`^[1-9]\d{8}$`),
 }
 
-// TestAccounts checks the shape of accounts in any world.
+// TestAccounts checks the structure of random accounts.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	digits := regexp.MustCompile(`^[1-9]\d*$`)
@@ -120,7 +120,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// TestWorldsDiffer wants another account from each member of a world.
+// TestWorldsDiffer checks that each member of a world changes the account.
 func TestWorldsDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]World{}
@@ -135,8 +135,8 @@ func TestWorldsDiffer(t *testing.T) {
 	}
 }
 
-// TestGA4HasOtherPlatformsCampaigns wants the campaigns and ads of every other platform in
-// GA4, by name.
+// TestGA4HasOtherPlatformsCampaigns checks that GA4 has the campaigns and ads
+// of every other platform, by name.
 func TestGA4HasOtherPlatformsCampaigns(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 5})
@@ -156,7 +156,7 @@ func TestGA4HasOtherPlatformsCampaigns(t *testing.T) {
 				t.Errorf("GA4 does not see campaign %s of %s", c.Name, platform)
 			}
 			if owner[c.Name] != "" {
-				continue // seen once, with the first one's ads
+				continue // GA4 has it once, with the first platform's ads
 			}
 			owner[c.Name] = platform
 			for _, g := range c.Groups {
@@ -170,8 +170,8 @@ func TestGA4HasOtherPlatformsCampaigns(t *testing.T) {
 	}
 }
 
-// TestScale wants so many times the campaigns, and the first ones as they
-// were.
+// TestScale checks the number of campaigns, and that the first ones do not
+// change.
 func TestScale(t *testing.T) {
 	t.Parallel()
 	w := World{1, "USD", "UTC"}
@@ -208,7 +208,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestCampaignValuesAreFactValues wants every word of a campaign to be one that facts know.
+// TestCampaignValuesAreFactValues checks that every value of a campaign is one
+// of facts.
 func TestCampaignValuesAreFactValues(t *testing.T) {
 	t.Parallel()
 	channels := map[string]bool{}

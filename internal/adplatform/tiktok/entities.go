@@ -11,12 +11,12 @@ import (
 	"fanfare/internal/connection"
 )
 
-// statusEnabled is what an operation_status says about something that runs, unless
+// statusEnabled is the operation_status of an object that delivers unless
 // TikTok has another reason.
 const statusEnabled = "ENABLE"
 
-// statusDisabled and frozen are the values of operation_status in which a campaign
-// does not deliver; a frozen one has ended for good.
+// statusDisabled and statusFrozen are the values of operation_status in which a
+// campaign does not deliver. A frozen one has ended permanently.
 const (
 	statusDisabled = "DISABLE"
 	statusFrozen   = "FROZEN"
@@ -48,8 +48,8 @@ type audience struct {
 
 // Entities implements connection.Client.
 //
-// Choice: a group for several audiences counts as one for none, because TikTok
-// does not tell which of them its figures are from.
+// Choice: an ad group with several audiences counts as one without, because
+// TikTok does not report the metrics of each.
 func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
 	access := cr.Access.Reveal()
 	campaigns, err := readList(ctx, c, access, account, "/campaign/get/", fieldsQuery("campaign_id", "campaign_name", "operation_status"), 1000, func(x campaign) string { return x.ID })
@@ -88,7 +88,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 
 func fieldsQuery(names ...string) url.Values { return url.Values{"fields": {jsonList(names)}} }
 
-// readList reads everything of one kind that an account has.
+// readList reads all objects of one kind of an account.
 func readList[T any](ctx context.Context, c *Client, access, account, path string, query url.Values, size int, id func(T) string) ([]T, error) {
 	query.Set("advertiser_id", account)
 	found, seen := []T{}, map[string]bool{}

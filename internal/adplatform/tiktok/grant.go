@@ -14,9 +14,8 @@ import (
 	"fanfare/internal/secret"
 )
 
-// AuthorizeURL implements connection.Grantor. TikTok knows no PKCE: that the
-// code is traded by whoever asked for it rests on the state and on the app's
-// secret.
+// AuthorizeURL implements connection.Grantor. TikTok has no PKCE, so the state
+// and the app's secret protect the code.
 func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
 	return c.base + "/portal/auth?" + url.Values{"app_id": {a.ID}, "state": {g.State}, "redirect_uri": {g.Redirect}}.Encode()
 }
@@ -41,8 +40,8 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, _ connection.Gr
 	return cr, nil
 }
 
-// Refresh implements connection.Grantor. Tokens of TikTok end only when they
-// are taken back, so there is nothing to be done.
+// Refresh implements connection.Grantor. TikTok's tokens end only by
+// revocation, so it returns them unchanged.
 func (c *Client) Refresh(_ context.Context, _ connection.App, cr connection.Credentials) (connection.Credentials, error) {
 	return cr, nil
 }
@@ -59,8 +58,8 @@ func (c *Client) Revoke(ctx context.Context, a connection.App, cr connection.Cre
 	return redact(err, a.Secret.Reveal(), cr.Access.Reveal())
 }
 
-// redact takes out of an error what was sent in a body, where the transport does
-// not look for secrets.
+// redact removes secrets of a request body from an error, which the transport
+// does not do.
 func redact(err error, secrets ...string) error {
 	e, ok := errors.AsType[*connection.Error](err)
 	if !ok {

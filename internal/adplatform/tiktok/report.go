@@ -14,26 +14,26 @@ import (
 	"fanfare/internal/fact"
 )
 
-// levelQuery is how a level is asked for.
+// levelQuery is how a level is requested.
 type levelQuery struct {
 	report, level string
-	// dimensions are what rows are told apart by, besides the day.
+	// dimensions separate rows, besides the day.
 	dimensions []string
-	// attributes are what else is known about a row; TikTok has them among the
+	// attributes are other values of a row, which TikTok lists among the
 	// metrics.
 	attributes []string
 	metrics    []metricField
 }
 
-// metricField is a metric and what it is for us.
+// metricField is a metric of TikTok and the measure of facts that it becomes.
 type metricField struct {
 	metric  string
 	measure fact.Measure
 }
 
 var (
-	// audienceMetrics are the figures of every report, all those of reports by campaign
-	// and ad: reports by audience refuse the others.
+	// audienceMetrics are the metrics of every report, allMetrics those of
+	// reports by campaign and ad. Reports by audience refuse the others.
 	audienceMetrics = []metricField{{"impressions", fact.Impressions}, {"clicks", fact.Clicks}, {"spend", fact.Spend}, {"conversion", fact.Conversions}}
 	allMetrics      = slices.Concat(audienceMetrics, []metricField{
 		{"total_purchase_value", fact.Revenue},
@@ -61,11 +61,11 @@ var (
 	devices = map[string]string{"ANDROID": "mobile", "IPHONE": "mobile", "IPAD": "tablet", "PC": "desktop", "OTHERS": "other"}
 )
 
-// Choice: TikTok's oldest group is 55 and older, which is none of ours. It is
-// unknown rather than in the wrong one.
+// Choice: TikTok's oldest age group is 55 and older, which is not an age range
+// of facts. It becomes unknown.
 const unknown = "unknown"
 
-// missingValue is what stands where TikTok knows nothing.
+// missingValue is the value of a dimension or metric that TikTok does not know.
 const missingValue = "-"
 
 // reportItem is one row of a report.
@@ -74,8 +74,8 @@ type reportItem struct {
 	Metrics    map[string]string `json:"metrics"`
 }
 
-// Report implements connection.Client. Rows of a breakdown come at the end,
-// when all groups have been added up, others page by page.
+// Report implements connection.Client. It passes on rows of a breakdown at the
+// end, when all ad groups have been added up, and other rows page by page.
 func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
 	r := newReportReader(q)
 	total, err := readPages(ctx, c, cr.Access.Reveal(), r.reportCall(q), 1000, func(page []reportItem) error {
@@ -98,22 +98,22 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 	return r.flush(each)
 }
 
-// reportReader is a report on its way.
+// reportReader converts the pages of a report to rows.
 type reportReader struct {
 	levelQuery
 	family fact.Family
-	// names are those of campaigns, ads and audiences, groups the audiences
-	// of groups.
+	// names are those of campaigns, ads and audiences; groups are the audiences
+	// of ad groups.
 	names, groups map[string]string
-	// seen are the rows that came, by what TikTok tells them apart by.
+	// seen are the values of the rows so far, by TikTok's key.
 	seen map[string]fact.Values
 	rows []fact.Row
-	// rowIndex is where in rows a key is, for what is added up.
+	// rowIndex is the index in rows of each key that is added up.
 	rowIndex map[fact.Row]int
 }
 
-// newReportReader begins a report. Without entities its rows have ids only, and no
-// audiences.
+// newReportReader returns a reader. Without entities its rows have only ids and
+// no audiences.
 func newReportReader(q connection.Report) *reportReader {
 	r := &reportReader{levelQuery: levelQueries[q.Level], family: connection.Families[q.Level], names: map[string]string{}, seen: map[string]fact.Values{}, rowIndex: map[fact.Row]int{}}
 	if q.Entities == nil {
@@ -128,7 +128,7 @@ func newReportReader(q connection.Report) *reportReader {
 	return r
 }
 
-// reportCall asks for the report.
+// reportCall returns the call of the report.
 func (r *reportReader) reportCall(q connection.Report) transport.Call {
 	metrics := slices.Clone(r.attributes)
 	for _, f := range r.metrics {
@@ -141,7 +141,7 @@ func (r *reportReader) reportCall(q connection.Report) transport.Call {
 	}}
 }
 
-// addItem takes a row in, once.
+// addItem adds a row unless it is a duplicate.
 func (r *reportReader) addItem(it reportItem) error {
 	row, err := r.factRow(it)
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *reportReader) addItem(it reportItem) error {
 	return nil
 }
 
-// factRow reads a row. What it has no dimension for is empty.
+// factRow converts a row. Fields without a dimension are empty.
 func (r *reportReader) factRow(it reportItem) (fact.Row, error) {
 	row := fact.Row{Family: r.family, Channel: channel}
 	day, ok := clock.ParseDate(strings.TrimSuffix(it.Dimensions["stat_time_day"], " 00:00:00"))
@@ -226,7 +226,7 @@ func (r *reportReader) entity(id string) fact.Entity {
 	return fact.Entity{ExternalID: id, Name: r.names[id]}
 }
 
-// flush gives on the rows that are there.
+// flush passes on the rows so far.
 func (r *reportReader) flush(each func([]fact.Row) error) error {
 	if len(r.rows) == 0 {
 		return nil
@@ -236,7 +236,7 @@ func (r *reportReader) flush(each func([]fact.Row) error) error {
 	return each(rows)
 }
 
-// malformedError is transient like every answer that is not what it should be.
+// malformedError returns a transient error, as for every unexpected answer.
 func malformedError(name string) error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's report has a " + name + " that is not what it should be."}
 }

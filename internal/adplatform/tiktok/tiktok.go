@@ -1,7 +1,7 @@
-// Package tiktok speaks the TikTok Business API: advertisers, what they run
-// and what came of it. TikTok answers errors with the status of success and
-// says what is wrong in the body; its pages are no snapshot, so what they hold
-// is counted.
+// Package tiktok is the client of the TikTok Business API. It reads
+// advertisers, entities and metrics, and sets the status of campaigns. TikTok
+// returns errors with status 200 and a code in the body. Its pages are not a
+// snapshot, so the number of rows is checked.
 package tiktok
 
 import (
@@ -25,20 +25,20 @@ const (
 	host    = "https://business-api.tiktok.com"
 	version = "v1.3"
 	root    = "/open_api/" + version
-	// callsPerSecond is what an app of the basic tier may ask.
+	// callsPerSecond is the limit of an app in the basic tier.
 	callsPerSecond = 10
 	channel        = "social"
 )
 
-// Client is a connection.Client and a connection.Grantor.
+// Client implements connection.Client and connection.Grantor.
 type Client struct {
 	transport *transport.Transport
 	base      string
 	now       func() time.Time
 }
 
-// New makes a client. Without a base it speaks to TikTok itself, and no faster
-// than that allows.
+// New returns a client. Without a base URL it calls TikTok and respects its
+// rate limit.
 func New(o transport.Options) *Client {
 	if o.Base == "" {
 		o.Base, o.PerSecond = host, cmp.Or(o.PerSecond, callsPerSecond)
@@ -49,8 +49,8 @@ func New(o transport.Options) *Client {
 
 // About implements connection.Client.
 //
-// Choice: there are no scopes to ask for, because what an app may do is chosen
-// in TikTok's portal, where it is registered.
+// Choice: it requests no scopes, because an app's permissions are chosen in
+// TikTok's portal.
 func (c *Client) About() connection.About {
 	return connection.About{
 		Platform: "tiktok_ads", Name: "TikTok Ads", Version: version,
@@ -66,7 +66,7 @@ func (c *Client) About() connection.About {
 	}
 }
 
-// answer is what every call gives.
+// answer is the envelope of every answer.
 type answer[T any] struct {
 	Data T `json:"data"`
 }
@@ -82,20 +82,19 @@ func callAPI[T any](ctx context.Context, c *Client, access string, call transpor
 	return out.Data, err
 }
 
-// errorClasses tell what can be done about TikTok's codes; those that are not here
-// go by their first digit.
+// errorClasses maps TikTok's codes to classes. Other codes are classified by
+// their first digit.
 var errorClasses = map[int]connection.Class{
 	40001: connection.Forbidden,
 	40067: connection.TooLarge,
 	40100: connection.Throttled,
-	// Tokens do not expire by themselves, so whoever's token is not taken any
-	// more has to be asked again.
+	// Tokens do not expire, so an invalid one needs a new consent.
 	40102: connection.Revoked,
 	40104: connection.Revoked,
 	40105: connection.Revoked,
 }
 
-// readError implements transport.Options.Read.
+// readError implements transport.Options.ReadError.
 func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
 	var said struct {
 		Code      int    `json:"code"`
@@ -117,8 +116,8 @@ func readError(status int, _ http.Header, body []byte, now time.Time) *connectio
 		e.Class = connection.Refused
 	case said.Code != 0 || status >= http.StatusInternalServerError:
 	case status == http.StatusNotFound:
-		// Choice: TikTok has not said how a version that is over answers. All
-		// paths that are asked for exist, so one that does not is taken for it.
+		// Choice: TikTok does not document the answer of a version that has
+		// ended. All requested paths exist, so an unknown path means that.
 		e.Class, e.Message = connection.Sunset, "TikTok does not have version "+version+" of its API any more."
 	case status == http.StatusTooManyRequests:
 		e.Class = connection.Throttled
@@ -132,9 +131,9 @@ func readError(status int, _ http.Header, body []byte, now time.Time) *connectio
 	return e
 }
 
-// retryTime is when TikTok takes calls again. Only its words tell which of the
-// limits was hit: that of a day ends at midnight, that of a minute locks for
-// five, that of a second for one.
+// retryTime returns when TikTok accepts calls again. Only the message names the
+// limit: the daily one ends at midnight, the one per minute blocks for five
+// minutes, the one per second for one second.
 func retryTime(message string, now time.Time) time.Time {
 	text := strings.ToLower(message)
 	switch {
@@ -155,7 +154,8 @@ type listPage[T any] struct {
 	} `json:"page_info"`
 }
 
-// readPages reads a list to its end and returns how many it should have been.
+// readPages reads all pages of a list and returns the number of rows that
+// TikTok reports.
 func readPages[T any](ctx context.Context, c *Client, access string, call transport.Call, size int, each func([]T) error) (total int, err error) {
 	for page := 1; ; page++ {
 		call.Query.Set("page", strconv.Itoa(page))
@@ -181,13 +181,13 @@ func reportChanged(message string) error {
 	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
 }
 
-// account is what TikTok calls an advertiser.
+// account is an advertiser.
 type account struct {
 	ID       string         `json:"advertiser_id"`
 	Name     string         `json:"name"`
 	Currency money.Currency `json:"currency"`
-	// Timezone is an offset without summer time, DisplayTimezone the name of
-	// a zone.
+	// Timezone is an offset without daylight saving time, DisplayTimezone the
+	// name of a zone.
 	Timezone        string `json:"timezone"`
 	DisplayTimezone string `json:"display_timezone"`
 	Status          string `json:"status"`
@@ -235,11 +235,11 @@ func (a account) toAccount() connection.Account {
 	}
 }
 
-// jsonList is a list as TikTok takes it in a query.
+// jsonList encodes a list for a query parameter.
 func jsonList(list []string) string {
 	b, err := json.Marshal(list)
 	if err != nil {
-		// Only text that is no UTF-8 cannot be written, and TikTok has none.
+		// Encoding fails only for invalid UTF-8, which TikTok does not send.
 		return "[]"
 	}
 	return string(b)

@@ -31,7 +31,7 @@ var (
 	_ connection.Grantor = (*tiktok.Client)(nil)
 )
 
-// testSandbox is a sandbox with our client in front of it.
+// testSandbox is a sandbox with a connected client.
 type testSandbox struct {
 	server  *sandbox.Server
 	client  *tiktok.Client
@@ -69,7 +69,7 @@ func (w *testSandbox) addFault(t *testing.T, r sandbox.FaultRule) {
 	}
 }
 
-// report reads a level over the last days, some at a time.
+// report reads a level over the last days, in steps of some days.
 func (w *testSandbox) report(t *testing.T, level connection.Level, days, step clock.Date) ([]fact.Row, error) {
 	t.Helper()
 	entities, err := w.client.Entities(t.Context(), w.access, w.account.ID)
@@ -96,7 +96,7 @@ var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDemographic: sandbox.ByAgeAndGender, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// expectedRows is what a report should give.
+// expectedRows returns what a report must contain.
 func (w *testSandbox) expectedRows(level connection.Level, days clock.Date) []fact.Row {
 	today := w.server.Today(w.account)
 	sums := map[fact.Row]fact.Values{}
@@ -131,7 +131,7 @@ func (w *testSandbox) expectedRows(level connection.Level, days clock.Date) []fa
 	return rows
 }
 
-// rowLines are rows that can be compared as text.
+// rowLines returns rows as comparable text.
 func rowLines(rows []fact.Row) []string {
 	list := []string{}
 	for _, r := range rows {
@@ -201,8 +201,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestChangedDuplicateRows wants a report refused whose pages contradict
-// each other.
+// TestChangedDuplicateRows checks that a report with contradicting pages is
+// refused.
 func TestChangedDuplicateRows(t *testing.T) {
 	t.Parallel()
 	page := 0
@@ -217,8 +217,8 @@ func TestChangedDuplicateRows(t *testing.T) {
 	}
 }
 
-// TestMissingMetricsAreUnknown wants unknown figures left out, and figures that
-// are none refused.
+// TestMissingMetricsAreUnknown checks that absent metrics are unknown and
+// invalid ones refused.
 func TestMissingMetricsAreUnknown(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -243,7 +243,7 @@ func TestMissingMetricsAreUnknown(t *testing.T) {
 	}
 }
 
-// clientOf is a client of a server that a test plays itself.
+// clientOf returns a client of a handler.
 func clientOf(t *testing.T, answer http.HandlerFunc) *tiktok.Client {
 	t.Helper()
 	return tiktok.New(transport.Options{
@@ -445,7 +445,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestErrorsOmitSecrets has a server repeat everything that it was sent.
+// TestErrorsOmitSecrets has a server that repeats every request in its answer.
 func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {

@@ -5,8 +5,8 @@ import (
 	"fanfare/internal/money"
 )
 
-// ParseMetric reads a decimal that a platform writes as text, in its measure's unit
-// and without going through floats.
+// ParseMetric parses a decimal of a platform in the unit of its measure,
+// without floats.
 func ParseMetric(text string, m fact.Measure) (int64, bool) {
 	a, reason := money.Parse(text, 0)
 	n := a.Micros

@@ -8,9 +8,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// pacer keeps a client from asking faster than the platform wants: by its known
-// limit, until the moment that the platform has named, and not at all for a
-// while when it only fails.
+// pacer limits the calls of a client: by the known rate limit, until the time
+// that the platform has named, and for a while after repeated failures.
 type pacer struct {
 	interval time.Duration
 
@@ -20,14 +19,13 @@ type pacer struct {
 	resumeAt time.Time
 }
 
-// callTimes is when an account may be asked next: by the pace, not before the moment
-// that the platform has named, and not before the one until which we hold back
-// by ourselves.
+// callTimes are when an account may be called next: by the rate limit, after
+// the time that the platform has named, and after a hold of the client.
 type callTimes struct{ next, notBefore, heldUntil time.Time }
 
 const (
-	// maxFailures is after how many failures in a row a platform is left alone,
-	// rest for how long.
+	// maxFailures is the number of successive failures after which calls pause
+	// for failureWait.
 	maxFailures = 10
 	failureWait = time.Minute
 )
@@ -49,12 +47,12 @@ func (p *pacer) timesOf(account string) *callTimes {
 	return t
 }
 
-// waitForCall waits for a call's turn.
+// waitForCall waits until a call may be sent.
 //
-// Choice: urgent calls wait for nothing: stopping spend goes first. The pace
-// leaves a fifth of every second free for them. A moment that the platform has
-// named to another call may be about another resource, or about a whole day; who
-// makes urgent calls obeys the moment that they are told themselves.
+// Choice: urgent calls do not wait, because they stop spend. The rate leaves a
+// fifth of every second free for them. The time that the platform has named to
+// another call can be for another resource or a whole day; the sender of an
+// urgent call respects the time in its own answer.
 func (p *pacer) waitForCall(ctx context.Context, t *Transport, c *Call) error {
 	p.mu.Lock()
 	now := t.o.Now()
@@ -85,7 +83,7 @@ func (p *pacer) waitForCall(ctx context.Context, t *Transport, c *Call) error {
 	return t.o.Sleep(ctx, wait)
 }
 
-// recordAnswer learns from an answer.
+// recordAnswer updates the limits after an answer.
 func (p *pacer) recordAnswer(account string, e *connection.Error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,8 +101,8 @@ func (p *pacer) recordAnswer(account string, e *connection.Error, now time.Time)
 	}
 }
 
-// Hold keeps all but urgent calls from an account until a moment, because it
-// has used much of what the platform allows.
+// Hold delays all but urgent calls of an account until a time, because most of
+// its quota is used.
 func (t *Transport) Hold(account string, until time.Time) {
 	t.pacer.mu.Lock()
 	defer t.pacer.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package transport carries the calls of platform clients: as fast as the
-// platform wants them, again where that helps, and without letting a secret
-// into an error. What an answer means is for the clients to say.
+// Package transport sends the calls of platform clients: within the rate
+// limits, with retries, and without secrets in errors. The clients interpret
+// the answers.
 package transport
 
 import (
@@ -27,28 +27,28 @@ type Doer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// Options make a Transport.
+// Options are the settings of a Transport.
 type Options struct {
-	// Base is what paths are put behind, without a slash at its end.
+	// Base is the prefix of all paths, without a final slash.
 	Base string
 	Do   Doer
-	// PerSecond is how many calls an account takes, 0 for any number.
+	// PerSecond is the number of calls per second and account, 0 for no limit.
 	PerSecond float64
-	// ReadError tells what is wrong with an answer, nil for nothing. Members that
-	// it leaves empty are filled in.
+	// ReadError returns the error of an answer, nil if there is none. The
+	// transport sets members that it leaves empty.
 	ReadError func(status int, header http.Header, body []byte, now time.Time) *connection.Error
 	Now       func() time.Time
-	// Sleep waits; for tests another than Sleep.
+	// Sleep waits; nil means the function Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Transport carries the calls of one client.
+// Transport sends the calls of one client.
 type Transport struct {
 	o     Options
 	pacer *pacer
 }
 
-// New makes a transport.
+// New returns a transport.
 func New(o Options) *Transport {
 	if o.Sleep == nil {
 		o.Sleep = Sleep
@@ -56,7 +56,7 @@ func New(o Options) *Transport {
 	return &Transport{o: o, pacer: newPacer(o.PerSecond)}
 }
 
-// Sleep waits, or until ctx ends.
+// Sleep waits for d or until ctx ends.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -71,18 +71,18 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // Call is one request.
 type Call struct {
 	Method string
-	// Path comes behind the base and begins with a slash; a whole URL must
-	// begin with the base.
+	// Path follows the base and begins with a slash. A complete URL must begin
+	// with the base.
 	Path string
-	// Query is written as url.Values does; RawQuery, if set, is sent as it is.
+	// Query is encoded by url.Values; RawQuery, if set, is sent unchanged.
 	Query    url.Values
 	RawQuery string
 	Header   http.Header
 	// Form or JSON is the body, if one of them is set.
 	Form url.Values
 	JSON any
-	// Account is whose pace counts. Urgent calls wait for nobody, and are not
-	// repeated: their caller may want something else by then.
+	// Account is the account whose limits apply. Urgent calls do not wait and
+	// are not retried, because the caller's request can change in between.
 	Account string
 	Urgent  bool
 }
@@ -91,14 +91,14 @@ const (
 	maxAttempts    = 6
 	firstRetryWait = time.Second
 	maxRetryWait   = time.Minute
-	// MaxThrottleWait is how long a call waits for a platform that says when it is
-	// ready again; what takes longer is for the caller to wait for, who can
-	// do something else meanwhile.
+	// MaxThrottleWait is how long a call waits for a platform that names the
+	// time of the next call. For a longer wait it returns an error, so that the
+	// caller can do other work.
 	MaxThrottleWait = time.Minute
 )
 
-// Do sends a call and reads the JSON answer into out, unless that is nil. What
-// is transient is tried six times.
+// Do sends a call and decodes the JSON answer into out, unless out is nil. It
+// tries six times if errors are transient.
 func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error) {
 	for attempt := 1; ; attempt++ {
 		header, err := t.sendOnce(ctx, &c, out)
@@ -116,7 +116,8 @@ func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error
 	}
 }
 
-// retryWait is how long to wait before another attempt, if there should be one.
+// retryWait returns how long to wait before the next attempt, and whether there
+// is one.
 func (t *Transport) retryWait(e *connection.Error, attempt int) (time.Duration, bool) {
 	if attempt >= maxAttempts || e.Class != connection.Transient && e.Class != connection.Throttled {
 		return 0, false
@@ -129,7 +130,7 @@ func (t *Transport) retryWait(e *connection.Error, attempt int) (time.Duration, 
 	return time.Duration(rand.Int64N(int64(most))) + time.Millisecond, true
 }
 
-// platformError makes every error one of a platform's.
+// platformError converts any error to a *connection.Error.
 func (t *Transport) platformError(ctx context.Context, err error) *connection.Error {
 	if e, ok := errors.AsType[*connection.Error](err); ok {
 		return e
@@ -146,7 +147,7 @@ func (t *Transport) platformError(ctx context.Context, err error) *connection.Er
 	return e
 }
 
-// sendOnce sends a call one time.
+// sendOnce sends a call once.
 func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header, error) {
 	if err := t.pacer.waitForCall(ctx, t, c); err != nil {
 		return nil, err
@@ -178,15 +179,14 @@ func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header
 		return resp.Header, nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		// Half an answer is as good as none; what was wrong is not repeated,
-		// because it may quote the answer.
+		// A partial answer is useless. The decoder's error is omitted, because
+		// it can quote the answer.
 		return resp.Header, &connection.Error{Class: connection.Transient, Code: "malformed", Message: "The platform's answer is not the JSON that it should be."}
 	}
 	return resp.Header, nil
 }
 
-// parseRetryAfter reads the header that says when to come back, in seconds or as a
-// date.
+// parseRetryAfter parses the Retry-After header, in seconds or as a date.
 func parseRetryAfter(header http.Header, now time.Time) (at time.Time, stated bool) {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil && seconds >= 0 {
@@ -202,8 +202,8 @@ func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error)
 	case strings.HasPrefix(c.Path, t.o.Base+"/"):
 		to = c.Path
 	case !strings.HasPrefix(c.Path, "/"):
-		// Behind the base it might belong to the host's name, and take the
-		// token to another one.
+		// Such a path could extend the host name of the base and send the token
+		// to another host.
 		return nil, &connection.Error{Class: connection.Refused, Code: "invalid_url", Message: "The platform names an address that is not its own."}
 	}
 	query := c.RawQuery
@@ -236,19 +236,19 @@ func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error)
 		req.Header.Set("Content-Type", kind)
 	}
 	req.Header.Set("Accept", "application/json")
-	// A connection that hangs must not be used for the next attempt too, which
-	// HTTP/2 would do.
+	// A hanging connection must not be reused for the next attempt, as HTTP/2
+	// would do.
 	req.Close = c.Urgent
 	return req, nil
 }
 
-// secretNames are the headers and parameters that hold secrets.
+// secretNames are the headers and parameters with secrets.
 var secretNames = []string{
 	"Authorization", "Access-Token", "Developer-Token", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier",
 	"fb_exchange_token", "token",
 }
 
-// redact takes the secrets of a call out of a text.
+// redact removes the secrets of a call from a text.
 func redact(text string, c *Call, req *http.Request) string {
 	for _, name := range secretNames {
 		for _, value := range []string{strings.TrimPrefix(req.Header.Get(name), "Bearer "), c.Query.Get(name), c.Form.Get(name)} {

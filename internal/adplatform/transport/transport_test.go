@@ -21,23 +21,23 @@ const base = "https://platform.example/api"
 
 var startTime = time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC)
 
-// answer is what the platform says to one call.
+// answer is the answer to one call.
 type answer struct {
 	status int
 	body   string
 	err    error
 }
 
-// scriptedPlatform answers one after the other, and the last one again and again. Time
-// passes when somebody waits.
+// scriptedPlatform returns prepared answers in order and repeats the last one.
+// Time passes only when a caller waits.
 type scriptedPlatform struct {
 	answers []answer
 	asked   []*http.Request
 	now     time.Time
 	waits   []time.Duration
-	// readyAt is when a platform that is throttled says that it is ready.
+	// readyAt is the time that a throttling platform names.
 	readyAt time.Time
-	// retryAfter is the header Retry-After of every answer, if it is set.
+	// retryAfter is the Retry-After header of every answer, if set.
 	retryAfter string
 }
 
@@ -54,7 +54,7 @@ func (p *scriptedPlatform) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// readError says what is wrong in the body's words.
+// readError uses the body as the error class.
 func (p *scriptedPlatform) readError(status int, _ http.Header, body []byte, _ time.Time) *connection.Error {
 	classes := map[int]connection.Class{429: connection.Throttled, 500: connection.Transient, 401: connection.Expired, 400: connection.Refused}
 	if status == http.StatusOK {
@@ -83,7 +83,7 @@ func getCall(path string) transport.Call {
 	return transport.Call{Method: http.MethodGet, Path: path, Account: "1"}
 }
 
-// TestRetries tells what is tried again and what is not.
+// TestRetries checks which errors are retried.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -132,8 +132,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestThrottled waits for a platform that is ready soon, and hands the waiting
-// to the caller where it takes longer; until then nobody else asks either.
+// TestThrottled checks that a short wait is waited for, a long one is returned
+// to the caller, and other calls are held until then.
 func TestThrottled(t *testing.T) {
 	t.Parallel()
 	soon := &scriptedPlatform{answers: []answer{{status: 429}, {status: 200, body: `{}`}}, readyAt: startTime.Add(20 * time.Second)}
@@ -171,7 +171,7 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// TestUrgentCallsDoNotRetry waits for nothing and repeats nothing.
+// TestUrgentCallsDoNotRetry checks that urgent calls neither wait nor retry.
 func TestUrgentCallsDoNotRetry(t *testing.T) {
 	t.Parallel()
 	urgent := getCall("/x")
@@ -200,8 +200,7 @@ func TestUrgentCallsDoNotRetry(t *testing.T) {
 	}
 }
 
-// TestRetryAfter obeys the header that says when to come back, whatever the
-// client estimates.
+// TestRetryAfter checks that the header overrides the client's estimate.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -230,8 +229,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestWaivedHolds lets calls that a person waits for pass our own holds, and not
-// the moment that the platform has named.
+// TestWaivedHolds checks that calls that a person waits for ignore the client's
+// own holds, but not the time that the platform has named.
 func TestWaivedHolds(t *testing.T) {
 	t.Parallel()
 	p := &scriptedPlatform{answers: []answer{{status: 200}, {status: 429}, {status: 200}}}
@@ -255,7 +254,8 @@ func TestWaivedHolds(t *testing.T) {
 	}
 }
 
-// TestPauseAfterFailures leaves a platform alone for a minute that has only failed.
+// TestPauseAfterFailures checks that calls pause for a minute after repeated
+// failures.
 func TestPauseAfterFailures(t *testing.T) {
 	t.Parallel()
 	p := &scriptedPlatform{answers: []answer{{status: 500}}}
@@ -278,7 +278,8 @@ func TestPauseAfterFailures(t *testing.T) {
 	}
 }
 
-// TestCallRate keeps calls of an account apart, but for those that are urgent.
+// TestCallRate checks the interval between calls of an account, except for
+// urgent ones.
 func TestCallRate(t *testing.T) {
 	t.Parallel()
 	p := &scriptedPlatform{answers: []answer{{status: 200, body: `{}`}}}
@@ -298,7 +299,7 @@ func TestCallRate(t *testing.T) {
 	}
 }
 
-// TestPathsStayOnPlatform keeps calls at the platform, whatever is named as their path.
+// TestPathsStayOnPlatform checks that no path leads to another host.
 func TestPathsStayOnPlatform(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ path, want string }{
@@ -335,7 +336,8 @@ func TestPathsStayOnPlatform(t *testing.T) {
 	}
 }
 
-// TestErrorsOmitSecrets has a platform repeat everything that it was sent.
+// TestErrorsOmitSecrets has a platform that repeats every request in its
+// answer.
 func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-0123456789"
@@ -370,7 +372,7 @@ func TestErrorsOmitSecrets(t *testing.T) {
 	}
 }
 
-// TestCanceledCall ends with its caller.
+// TestCanceledCall checks that a call ends with its context.
 func TestCanceledCall(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
