@@ -1,6 +1,6 @@
-// Package control lets commands run inside the server that holds the data
-// folder, over a socket that only its owner can open. What a command changes
-// is thereby true for the server's next request.
+// Package control runs commands inside the server that uses the data folder,
+// over a socket that only its owner can open. So the server's next request sees
+// the changes of a command.
 package control
 
 import (
@@ -22,16 +22,16 @@ import (
 	"fanfare/internal/fault"
 )
 
-// Progress is how far a long command is.
+// Progress is the progress of a long command.
 type Progress struct {
 	Done  int64 `json:"done"`
 	Total int64 `json:"total"`
 }
 
-// Op is one command: JSON in, a value out, progress on the way.
+// Op is one command: it takes JSON, reports its progress and returns a value.
 type Op func(ctx context.Context, in jsontext.Value, report func(Progress)) (any, error)
 
-// NewOp makes an Op from a function of proper types.
+// NewOp returns the Op of a function with typed input and output.
 func NewOp[I, O any](f func(ctx context.Context, in I, report func(Progress)) (O, error)) Op {
 	return func(ctx context.Context, raw jsontext.Value, report func(Progress)) (any, error) {
 		var in I
@@ -42,7 +42,8 @@ func NewOp[I, O any](f func(ctx context.Context, in I, report func(Progress)) (O
 	}
 }
 
-// answerLine is one line of an answer: progress, and at the end a result or an error.
+// answerLine is one line of an answer: progress, or at the end a result or an
+// error.
 type answerLine struct {
 	Progress *Progress      `json:"progress,omitzero"`
 	Result   jsontext.Value `json:"result,omitzero"`
@@ -56,15 +57,15 @@ type encodedFault struct {
 	Details []fault.Detail `json:"details"`
 }
 
-// Server answers commands.
+// Server runs commands.
 type Server struct {
 	http *http.Server
 	ln   net.Listener
 	path string
 }
 
-// Listen opens the socket. A socket that a dead server left behind is
-// replaced; the caller holds the folder's lock, so nobody can be using it.
+// Listen opens the socket. It replaces the socket of a server that was killed;
+// the caller has locked the folder, so no process uses it.
 func Listen(path string, ops map[string]Op) (*Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove old control socket: %w", err)
@@ -82,7 +83,8 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("close control socket to others: %w", err), ln.Close())
 	}
-	// The listener knows the socket by a name that is gone by then.
+	// The listener's path is temporary and does not exist any more when it
+	// closes.
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	mux := http.NewServeMux()
 	for name, op := range ops {
@@ -91,11 +93,11 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 	return &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}, ln: ln, path: path}, nil
 }
 
-// maxPath is how long the path of a socket may be everywhere.
+// maxPath is the longest path of a socket on all systems.
 const maxPath = 100
 
-// shortenPath gives a path that is too long for a socket another name, which holds
-// until done is called.
+// shortenPath returns another path of a socket whose path is too long. It is
+// valid until done is called.
 func shortenPath(path string) (short string, done func(), err error) {
 	if len(path) <= maxPath {
 		return path, func() {}, nil
@@ -115,7 +117,7 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close stops answering and removes the socket.
+// Close stops the server and removes the socket.
 func (s *Server) Close() error {
 	_ = os.Remove(s.path)
 	return s.http.Close()
@@ -155,10 +157,10 @@ func serveOp(w http.ResponseWriter, r *http.Request, op Op) {
 // Client runs commands in a server.
 type Client struct{ http *http.Client }
 
-// ErrNoServer says that no server listens at the socket.
+// ErrNoServer is returned if no server listens at the socket.
 var ErrNoServer = errors.New("no server is running")
 
-// Dial looks for a server at the socket.
+// Dial connects to the server at the socket.
 func Dial(ctx context.Context, path string) (*Client, error) {
 	conn, err := dial(ctx, path)
 	if err != nil {
@@ -180,7 +182,7 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", short)
 }
 
-// Call runs a command and reads its result into out.
+// Call runs a command and decodes its result into out.
 func (c *Client) Call(ctx context.Context, name string, in, out any, report func(Progress)) error {
 	body, err := json.Marshal(in)
 	if err != nil {

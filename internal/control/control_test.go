@@ -86,7 +86,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestLargeAnswer is a list as long as nobody will have it.
+// TestLargeAnswer has a list that is longer than any real one.
 func TestLargeAnswer(t *testing.T) {
 	t.Parallel()
 	c := startServer(t, filepath.Join(t.TempDir(), "s"), map[string]Op{
@@ -108,7 +108,8 @@ func repeatString(s string, n int) []string {
 	return list
 }
 
-// TestServerStopsDuringCall in the middle of a command is an error, not a result.
+// TestServerStopsDuringCall checks that a call ends with an error and not with
+// a result.
 func TestServerStopsDuringCall(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -147,7 +148,7 @@ func TestSocket(t *testing.T) {
 		if _, err := Dial(t.Context(), path); !errors.Is(err, ErrNoServer) {
 			t.Errorf("got %v where there is nothing", err)
 		}
-		// What a dead server left behind.
+		// The socket of a killed server.
 		dead, err := Listen(path, nil)
 		if err != nil {
 			t.Fatal(err)

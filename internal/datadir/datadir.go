@@ -1,5 +1,5 @@
-// Package datadir is the one folder that belongs to a running server: made on
-// first use, closed to others, and locked so that two servers never share it.
+// Package datadir manages the data folder of a server: it is created on first
+// use, private, and locked so that two servers never share it.
 package datadir
 
 import (
@@ -18,10 +18,10 @@ type Dir struct {
 	lock *os.File
 }
 
-// ErrLocked says that another process holds the folder.
+// ErrLocked is returned if another process has locked the folder.
 var ErrLocked = errors.New("data folder is in use")
 
-// LockedError is ErrLocked with the process that holds the folder.
+// LockedError is ErrLocked with the process that has the lock.
 type LockedError struct{ Path, Process string }
 
 func (e *LockedError) Error() string {
@@ -30,12 +30,13 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// networkFileSystems are file systems on which SQLite's write-ahead log is not safe.
+// networkFileSystems are file systems on which SQLite's write-ahead log is not
+// safe.
 var networkFileSystems = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB2", 0x00c36400: "Ceph", 0x5346414f: "AFS", 0x01021997: "9P"}
 
-// Open makes the folder if it is missing and checks that it is safe: nobody
-// else can write it, and it is on a local disk. All faults come together, each
-// with its fix.
+// Open creates the folder if it is missing and checks that it is safe: other
+// users cannot write to it, and it is on a local disk. It returns all faults at
+// once, each with its fix.
 func Open(path string) (*Dir, error) {
 	if path == "" {
 		return nil, errors.New("the data folder has no name: give one with --data")
@@ -58,12 +59,12 @@ func Open(path string) (*Dir, error) {
 	if err := syscall.Statfs(abs, &fs); err != nil {
 		fs.Type = 0
 	}
-	kind := int64(fs.Type) //nolint:unconvert // it is shorter on other machines
+	kind := int64(fs.Type) //nolint:unconvert // the field is shorter on other machines
 	return &Dir{path: abs}, errors.Join(unsafeReasons(abs, info.Mode().Perm(), kind)...)
 }
 
-// unsafeReasons finds what is wrong with a folder of this mode on a file system of
-// this type.
+// unsafeReasons returns why a folder with this mode on a file system of this
+// type is unsafe.
 func unsafeReasons(path string, mode os.FileMode, kind int64) []error {
 	var faults []error
 	if mode&0o022 != 0 {
@@ -80,8 +81,8 @@ func (d *Dir) Path(parts ...string) string {
 	return filepath.Join(append([]string{d.path}, parts...)...)
 }
 
-// Lock takes the folder for this process until Unlock or its end. ErrLocked
-// names who has it.
+// Lock locks the folder for this process until Unlock or exit. A LockedError
+// names the process that has the lock.
 func (d *Dir) Lock() error {
 	f, err := os.OpenFile(d.Path("lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -103,7 +104,7 @@ func (d *Dir) Lock() error {
 	return nil
 }
 
-// Unlock lets the folder go.
+// Unlock releases the lock.
 func (d *Dir) Unlock() {
 	if d.lock != nil {
 		_ = d.lock.Close()
@@ -111,7 +112,7 @@ func (d *Dir) Unlock() {
 	}
 }
 
-// Free returns the free bytes and the share of the disk that they are.
+// Free returns the free bytes and their share of the disk.
 func (d *Dir) Free() (bytes uint64, share float64, err error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(d.path, &fs); err != nil {

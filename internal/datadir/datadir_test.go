@@ -50,7 +50,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestUnsafeReasons goes by the numbers that Linux gives file systems.
+// TestUnsafeReasons uses the file system numbers of Linux.
 func TestUnsafeReasons(t *testing.T) {
 	t.Parallel()
 	const ext4, tmpfs, nfs, cifs = 0xef53, 0x01021994, 0x6969, -0xacb2be
@@ -102,7 +102,7 @@ func TestLock(t *testing.T) {
 		if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "held by process "+strconv.Itoa(os.Getpid())+";") {
 			t.Errorf("got %v", err)
 		}
-		other.Unlock() // of what it does not have
+		other.Unlock() // without having the lock
 		if err := other.Lock(); !errors.Is(err, ErrLocked) {
 			t.Errorf("got %v after an unlock by somebody else", err)
 		}
@@ -137,8 +137,8 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// TestRetire sees that files that are renamed together get the same suffix, and
-// that no file is replaced.
+// TestRetire checks that files that are renamed together get the same suffix,
+// and that no file is replaced.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,12 +11,12 @@ import (
 	"fanfare/internal/record"
 )
 
-// demoAudiences are the demo's audiences. Lists have members from one number to
-// another, so that they overlap.
+// demoAudiences are the demo's audiences. Lists have numbered members, so that
+// they overlap.
 var demoAudiences = []struct {
 	name      string
 	interests []string
-	// from and to number the members of a list; targeting has none.
+	// from and to are the numbers of a list's members; targeting has none.
 	from, to int
 }{
 	{name: "Trail runners", interests: []string{"trail running", "running shoes"}},

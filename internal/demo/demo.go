@@ -1,5 +1,5 @@
-// Package demo fills a workspace with campaigns, creatives and audiences that
-// look like somebody's.
+// Package demo fills a workspace with realistic campaigns, creatives and
+// audiences.
 package demo
 
 import (
@@ -26,19 +26,19 @@ type campaignPlan struct {
 	channels, tags  []string
 	kind            string
 	amount          int64
-	// from and to are days from today; 0 to is open.
+	// from and to are days from today; a to of 0 is no end.
 	from, to int
 	launched bool
 	paused   bool
 	archive  bool
 	url      string
-	// prompt is what its creative is generated from, empty for none, audience
-	// the name of one below.
+	// prompt generates the creative, empty for none. audience is the name of a
+	// demo audience.
 	prompt, audience string
 }
 
-// campaignPlans are named as the campaigns of the sandbox, but for those that no
-// platform has yet.
+// campaignPlans have the names of the sandbox's campaigns, except for those
+// that run on no platform yet.
 var campaignPlans = []campaignPlan{
 	{name: "Black Friday: Trail Shoes", objective: "sales", channels: []string{"search", "social"}, tags: []string{"black-friday", "q4"}, kind: "daily", amount: 4_200, from: -89, to: 13, launched: true, prompt: "Trail shoes from Northwind Outdoor, 30% off until Black Friday, for trail runners. Grip on wet rock, 240 grams, free returns.", audience: "Trail runners", url: "https://northwind.example/trail-shoes"},
 	{name: "Brand Search", objective: "traffic", channels: []string{"search"}, tags: []string{"always-on", "brand"}, kind: "daily", amount: 1_400, from: -210, launched: true, prompt: "Northwind Outdoor: boots, tents and jackets for the mountains. Free returns, 14 shops.", url: "https://northwind.example/"},
@@ -60,7 +60,7 @@ var campaignPlans = []campaignPlan{
 	{name: "Spring Clearance 2025", objective: "sales", channels: []string{"social"}, tags: []string{"q2"}, kind: "daily", amount: 1_200, from: -600, archive: true, launched: true, url: "https://northwind.example/clearance"},
 }
 
-// Services are what the demo is made with.
+// Services are the services that create the demo's records.
 type Services struct {
 	Campaigns   *campaign.Service
 	Creatives   *creative.Service
@@ -68,10 +68,10 @@ type Services struct {
 	Connections *connection.Service
 }
 
-// sandboxSeed makes the demo's figures the same everywhere.
+// sandboxSeed makes the demo's metrics the same everywhere.
 const sandboxSeed = 7
 
-// Fill makes the demo's records, connects the sandbox and brings in the figures
+// Fill creates the demo's records, connects the sandbox and syncs the metrics
 // of the last three months.
 func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) error {
 	cause := record.Cause{Workspace: workspace, Actor: record.System}
@@ -99,7 +99,7 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 	if _, err := s.Connections.Work(ctx, workspace, sandbox); err != nil {
 		return fmt.Errorf("sync the sandbox: %w", err)
 	}
-	// What is linked by now is paused on the platforms too.
+	// Campaigns are linked by now, so a pause also reaches the platforms.
 	for i, p := range campaignPlans {
 		if err := s.finishCampaign(ctx, cause, p, ids[i]); err != nil {
 			return fmt.Errorf("finish demo campaign %q: %w", p.name, err)
@@ -148,7 +148,7 @@ func (s Services) generateCreative(ctx context.Context, cause record.Cause, p ca
 	return err
 }
 
-// finishCampaign takes a campaign to where the demo wants it.
+// finishCampaign pauses or archives a campaign as its plan says.
 func (s Services) finishCampaign(ctx context.Context, cause record.Cause, p campaignPlan, id ident.ID) (err error) {
 	if p.paused {
 		_, err = s.Campaigns.Transition(ctx, cause, id, record.Match{}, campaign.Pause)

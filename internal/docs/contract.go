@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// contractNames is what the pages show of an OpenAPI 3.1 document.
-type contractNames struct {
+// contract has the parts of an OpenAPI 3.1 document that the pages show.
+type contract struct {
 	Info struct {
 		Title, Version, Summary, Description string
 	}
@@ -103,7 +103,7 @@ type (
 	}
 )
 
-// orderedMap is a mapping in the order in which it was written.
+// orderedMap is a mapping in the order of the document.
 type orderedMap[T any] []namedValue[T]
 
 type namedValue[T any] struct {
@@ -123,7 +123,7 @@ func (o *orderedMap[T]) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// stringOrList are one word or several.
+// stringOrList is a string or a list of strings.
 type stringOrList []string
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -135,7 +135,8 @@ func (w *stringOrList) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*[]string)(w))
 }
 
-// additionalProperties is what further members look like, nil where none or any may be there.
+// additionalProperties is the schema of additional members, nil if it is true
+// or false.
 type additionalProperties struct{ *schema }
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -147,15 +148,15 @@ func (e *additionalProperties) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(e.schema)
 }
 
-func readContract(source []byte) (*contractNames, error) {
-	c := &contractNames{}
+func readContract(source []byte) (*contract, error) {
+	c := &contract{}
 	if err := yaml.Unmarshal(source, c); err != nil {
 		return nil, fmt.Errorf("read contract: %w", err)
 	}
 	return c, nil
 }
 
-// resolveRef finds what a reference means.
+// resolveRef returns the target of a reference, or here if there is none.
 func resolveRef[T any](list map[string]*T, ref string, here *T) *T {
 	if ref == "" {
 		return here
@@ -166,8 +167,9 @@ func resolveRef[T any](list map[string]*T, ref string, here *T) *T {
 	return here
 }
 
-// resolve follows a schema's reference; what stands beside it counts more.
-func (c *contractNames) resolve(s *schema) *schema {
+// resolve follows a schema's reference. Members beside the reference override
+// its target.
+func (c *contract) resolve(s *schema) *schema {
 	if s == nil || s.Ref == "" {
 		return s
 	}
@@ -192,8 +194,8 @@ func (m pathItem) operations() orderedMap[operation] {
 	return list
 }
 
-// exampleJSON writes an example with its members in their order. A text that is no
-// JSON, such as a file, stays as it is.
+// exampleJSON encodes an example with its members in their order. A string that
+// is not JSON, such as a file, stays unchanged.
 func exampleJSON(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 		return n.Value

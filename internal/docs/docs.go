@@ -1,7 +1,7 @@
-// Package docs renders the documentation that the server brings along: guides,
-// the reference made from the contract, error codes, changes. The pages need
-// no script, no key and no other host. It knows files and the contract, never
-// the service; whoever answers requests decides on the rest of the headers.
+// Package docs renders the documentation that the server serves: guides, the
+// reference of the contract, error codes and the changelog. The pages need no
+// script, key or other host. The package knows files and the contract, never
+// the service; the HTTP layer sets all other headers.
 package docs
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Sources are what the pages are made of.
+// Sources are the inputs of the pages.
 type Sources struct {
 	// Contract is the OpenAPI document as YAML.
 	Contract []byte
@@ -25,7 +25,7 @@ type Sources struct {
 	// Markdown.
 	Changelog []byte
 	Files     fs.FS
-	// Build is the version of the program, Start when it was started.
+	// Build is the version of the program, Start the time of its start.
 	Build string
 	Start time.Time
 }
@@ -35,12 +35,12 @@ var (
 	templateFiles embed.FS
 	//go:embed assets
 	assetFiles embed.FS
-	// all: keeps the folder in the program where nothing was built into it.
+	// all: embeds the folder also if the build has put no file into it.
 	//go:embed all:dist
 	distFiles embed.FS
 )
 
-// guideNames are the guides in the order of reading.
+// guideNames are the guides in their reading order.
 var guideNames = []string{
 	"getting-started", "authentication", "pagination-and-filtering", "errors-and-retries", "clients", "creative-generation",
 	"audiences", "analytics-query", "importing-numbers", "connections-and-sync", "events",
@@ -53,12 +53,13 @@ type Site struct {
 	guides    []guide
 	documents map[string]document
 	missing   document
-	// contract is read when the first page asks for it: a server that serves
-	// only programs need not.
-	contract func() (*contractNames, error)
-	// interactive says that the reference with a client in it was built.
+	// contract parses the contract on first use, because most servers serve
+	// only API calls.
+	contract func() (*contract, error)
+	// interactive says that the interactive reference was built.
 	interactive bool
-	// assets are the addresses of files by name; an address names the content.
+	// assets are the URLs of files by name. A URL contains the hash of its
+	// file.
 	assets map[string]string
 }
 
@@ -68,15 +69,14 @@ type guide struct {
 	source               []byte
 }
 
-// New reads the guides and makes the list of pages. Each page is made when it
-// is first asked for.
+// New reads the guides and lists the pages. A page is rendered on first use.
 func New(s Sources) (*Site, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"markdown": inlineMarkdown}).ParseFS(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("read the templates of the documentation: %w", err)
 	}
 	site := &Site{sources: s, templates: t, documents: map[string]document{}, assets: map[string]string{}}
-	site.contract = sync.OnceValues(func() (*contractNames, error) { return readContract(s.Contract) })
+	site.contract = sync.OnceValues(func() (*contract, error) { return readContract(s.Contract) })
 	for _, name := range guideNames {
 		source, err := fs.ReadFile(s.Files, "docs/guides/"+name+".md")
 		if err != nil {
@@ -93,7 +93,7 @@ func New(s Sources) (*Site, error) {
 	return site, nil
 }
 
-// addPages lists everything that people read.
+// addPages adds all pages for readers.
 func (s *Site) addPages() {
 	s.documents["/docs"] = s.hostDocument("text/html; charset=utf-8", s.startPage)
 	s.documents["/docs/reference"] = s.cachedPage("/docs/reference", s.referencePage)
@@ -124,32 +124,32 @@ func (s *Site) addPages() {
 	}
 }
 
-// Serves reports whether there is something at a path.
+// Serves reports whether a path exists.
 func (s *Site) Serves(at string) bool {
 	_, there := s.documents[at]
 	return there
 }
 
-// Serve answers a GET or HEAD for a path that is served. After an error
-// nothing has been written.
+// Serve answers a GET or HEAD for an existing path. If it returns an error, it
+// has written nothing.
 func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	d := s.documents[r.URL.Path]
 	return d.serve(w, r)
 }
 
-// ServeMissing answers a GET or HEAD for a path that is not served, with
-// status 404. After an error nothing has been written.
+// ServeMissing answers a GET or HEAD for any other path with status 404. If it
+// returns an error, it has written nothing.
 func (s *Site) ServeMissing(w http.ResponseWriter, r *http.Request) error {
 	return s.missing.serve(w, r)
 }
 
-// page is what a template fills in.
+// page is the input of a template.
 type page struct {
 	Title, Summary string
-	// Path is where the page is.
+	// Path is the path of the page.
 	Path     string
 	Contents []heading
-	// Body is the content, or Data what the template of that name needs.
+	// Body is the content, or Data the input of the content's template.
 	Body template.HTML
 	Data any
 	name string
@@ -157,30 +157,30 @@ type page struct {
 	Host string
 }
 
-// heading is a line of the contents of a page.
+// heading is an entry in the contents of a page.
 type heading struct {
 	ID, Text string
 	Sub      []heading
 }
 
-// Guides are all guides, for the navigation.
+// Guides returns all guides, for the navigation.
 func (p *page) Guides() []guide { return p.site.guides }
 
-// Interactive says that the reference with a client in it is there.
+// Interactive reports whether the interactive reference exists.
 func (p *page) Interactive() bool { return p.site.interactive }
 
-// Item is a line of the navigation.
+// Item returns an entry of the navigation.
 func (p *page) Item(at, text string) map[string]string {
 	return map[string]string{"At": at, "Text": text, "Path": p.Path}
 }
 
-// Build is the version of the program.
+// Build returns the version of the program.
 func (p *page) Build() string { return p.site.sources.Build }
 
-// Asset is the address of a file of the site.
+// Asset returns the URL of a file.
 func (p *page) Asset(name string) string { return p.site.assets[name] }
 
-// Content is the rendered content.
+// Content returns the rendered content.
 func (p *page) Content() (template.HTML, error) {
 	if p.name == "" {
 		return p.Body, nil
@@ -192,7 +192,7 @@ func (p *page) Content() (template.HTML, error) {
 	return template.HTML(b.String()), nil //nolint:gosec // a template has escaped it
 }
 
-// render fills a page into a template of the whole document.
+// render renders a page with the template of the whole document.
 func (s *Site) render(layout string, p *page) ([]byte, error) {
 	p.site = s
 	var b bytes.Buffer
@@ -202,7 +202,7 @@ func (s *Site) render(layout string, p *page) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// cachedPage is a page that is the same for everybody.
+// cachedPage returns a page that is the same for all hosts.
 func (s *Site) cachedPage(at string, read func() (*page, error)) document {
 	return cachedDocument("text/html; charset=utf-8", func() ([]byte, error) {
 		p, err := read()
@@ -235,7 +235,8 @@ func (s *Site) errorsPage() (*page, error) {
 	return p, nil
 }
 
-// llmsIndex is the map of the documentation for programs that read: see llmstxt.org.
+// llmsIndex returns the index of the documentation for language models: see
+// llmstxt.org.
 func (s *Site) llmsIndex() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("# Fanfare\n\n> Marketing campaigns by program: a REST API for campaigns, creatives, audiences, ad platforms and analytics.\n\n" +
@@ -254,7 +255,7 @@ func (s *Site) llmsIndex() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// llmsFullText is all guides in one.
+// llmsFullText returns all guides in one text.
 func (s *Site) llmsFullText() ([]byte, error) {
 	var b bytes.Buffer
 	for i, g := range s.guides {
@@ -266,7 +267,7 @@ func (s *Site) llmsFullText() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// addAssets reads the style sheet and, where it was built, the interactive
+// addAssets adds the style sheet and, if it was built, the interactive
 // reference.
 func (s *Site) addAssets() error {
 	files, err := embeddedAssets()
@@ -280,14 +281,14 @@ func (s *Site) addAssets() error {
 	return nil
 }
 
-// assetFile is a file that pages load, and its address.
+// assetFile is a file that pages load, and its URL.
 type assetFile struct {
 	document
 	at string
 }
 
-// embeddedAssets are the files in this program by name, read once: they are large
-// and never change.
+// embeddedAssets returns the embedded files by name. It reads them once,
+// because they are large and never change.
 var embeddedAssets = sync.OnceValues(func() (map[string]assetFile, error) {
 	list := map[string]fs.FS{"assets/docs.css": assetFiles, "assets/mark.svg": assetFiles}
 	if _, err := fs.Stat(distFiles, "dist/reference.js"); err == nil {

@@ -25,10 +25,10 @@ import (
 	"fanfare/internal/docs"
 )
 
-// otherPages are pages of the server that others make.
+// otherPages are pages that other packages serve.
 var otherPages = []string{"/openapi/v1.yaml", "/openapi/v1.json"}
 
-// testSite is the documentation of the project, made once for all tests.
+// testSite is the documentation of the project, shared by all tests.
 var testSite = sync.OnceValues(func() (*docs.Site, error) {
 	return docs.New(docs.Sources{
 		Contract: api.YAML, Changelog: fanfare.Changelog, Files: fanfare.Guides, Build: "test",
@@ -61,8 +61,8 @@ func get(t *testing.T, s *docs.Site, path string, headers ...string) *httptest.R
 	return w
 }
 
-// crawlPages finds every page that can be reached from the start page, and fails
-// for a link that leads nowhere.
+// crawlPages returns every page that is reachable from the start page, and
+// fails the test for a broken link.
 func crawlPages(t *testing.T, s *docs.Site) map[string]*html.Node {
 	t.Helper()
 	found, fragments := map[string]*html.Node{}, map[string]string{}
@@ -131,7 +131,7 @@ func elementIDs(root *html.Node) []string {
 	return list
 }
 
-// contractNames is what the pages must cover.
+// contractNames returns the operations and codes that the pages must contain.
 func contractNames(t *testing.T) (operations, errors, details []string) {
 	t.Helper()
 	var c struct {
@@ -214,8 +214,8 @@ func TestEveryOperationAndCodeIsDocumented(t *testing.T) {
 	}
 }
 
-// TestPagesHaveNoScript holds every page but the interactive one to plain HTML, and all
-// of them to this host.
+// TestPagesHaveNoScript checks that every page but the interactive one is plain
+// HTML, and that no page loads from another host.
 func TestPagesHaveNoScript(t *testing.T) {
 	t.Parallel()
 	s := newTestSite(t)
@@ -360,8 +360,8 @@ func TestLLMTexts(t *testing.T) {
 	}
 }
 
-// TestInteractiveReference sees that the page with a client in it is offered exactly
-// where it was built.
+// TestInteractiveReference checks that the interactive page is linked only if
+// it was built.
 func TestInteractiveReference(t *testing.T) {
 	t.Parallel()
 	s := newTestSite(t)

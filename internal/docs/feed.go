@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The elements of RFC 4287 that a feed of changes needs.
+// The elements of RFC 4287 that the feed of changes uses.
 type (
 	atomFeed struct {
 		XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
@@ -42,7 +42,7 @@ var (
 	day     = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
 )
 
-// changelogFeed is the changelog with an entry for each version.
+// changelogFeed returns the changelog with an entry for each version.
 func (s *Site) changelogFeed(host string) ([]byte, error) {
 	source := s.sources.Changelog
 	_, contents, err := renderMarkdown(source)
@@ -75,10 +75,10 @@ func (s *Site) changelogFeed(host string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// releaseDate is the day in a version's title.
+// releaseDate returns the day in a version's title.
 //
-// Choice: what is not released yet has the moment of the server's start, since
-// a reader of feeds needs one and the changes are as new as the program.
+// Choice: unreleased changes have the time of the server's start, because a
+// feed requires a time and the changes are as new as the program.
 func (s *Site) releaseDate(title string) string {
 	if d := day.FindString(title); d != "" {
 		return d + "T00:00:00Z"

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// field is a line of a table: a member of a body, with those inside it named
-// after it.
+// field is a row of a table: a member of a body. Nested members follow it, with
+// its name as a prefix.
 type field struct {
 	Name, Type  string
 	Required    bool
@@ -16,16 +16,16 @@ type field struct {
 	Description string
 }
 
-// maxDepth is how far members inside members are shown: deeper ones are of
-// conditions, which hold conditions.
+// maxDepth is how deep nested members are shown. Deeper ones are conditions
+// inside conditions.
 const maxDepth = 5
 
-// fields lists the members of an object, each followed by its own.
-func (c *contractNames) fields(s *schema) []field { return c.fieldsOf(s, "", nil) }
+// fields returns the members of an object, each followed by its nested ones.
+func (c *contract) fields(s *schema) []field { return c.fieldsOf(s, "", nil) }
 
-// fieldsOf goes down to members. within are the schemas that it is inside of,
-// so that one which holds itself ends.
-func (c *contractNames) fieldsOf(s *schema, prefix string, within []string) []field {
+// fieldsOf returns the members below prefix. within are the enclosing schemas,
+// which end a recursion.
+func (c *contract) fieldsOf(s *schema, prefix string, within []string) []field {
 	if s.Ref != "" {
 		if slices.Contains(within, s.Ref) || len(within) > 2*maxDepth {
 			return nil
@@ -53,7 +53,7 @@ func (c *contractNames) fieldsOf(s *schema, prefix string, within []string) []fi
 	return uniqueFields(list)
 }
 
-// uniqueFields drops members that several alternatives have in common.
+// uniqueFields drops members that several alternatives share.
 func uniqueFields(list []field) []field {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(f field) bool {
@@ -65,7 +65,7 @@ func uniqueFields(list []field) []field {
 	})
 }
 
-func (c *contractNames) fieldOf(s *schema, name string, required bool) field {
+func (c *contract) fieldOf(s *schema, name string, required bool) field {
 	s = c.resolve(s)
 	f := field{Name: name, Type: c.typeOf(s), Required: required, Description: s.Description, Limits: limitsOf(s)}
 	of := s
@@ -86,8 +86,8 @@ func (c *contractNames) fieldOf(s *schema, name string, required bool) field {
 	return f
 }
 
-// typeOf names the type of a value in words.
-func (c *contractNames) typeOf(s *schema) string {
+// typeOf returns the type of a value in words.
+func (c *contract) typeOf(s *schema) string {
 	s = c.resolve(s)
 	types := slices.Clone(s.Type)
 	for _, alternative := range slices.Concat(s.OneOf, s.AnyOf) {
@@ -111,7 +111,7 @@ func (c *contractNames) typeOf(s *schema) string {
 	return strings.Join(types, " or ")
 }
 
-// limitsOf are the rules for a value.
+// limitsOf returns the rules for a value.
 func limitsOf(s *schema) []string {
 	var list []string
 	add := func(text string, v any) {

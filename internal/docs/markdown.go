@@ -14,8 +14,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Both drop raw HTML. Only whole pages get anchors: a page of many pieces
-// would have the same one twice.
+// Both drop raw HTML. Only whole pages get anchors, because a page with many
+// rendered parts would have duplicates.
 var (
 	wholePage = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	piece     = goldmark.New(goldmark.WithExtensions(extension.GFM))
@@ -28,14 +28,14 @@ func inlineMarkdown(source string) (template.HTML, error) {
 		return "", fmt.Errorf("render Markdown: %w", err)
 	}
 	html := strings.TrimSpace(b.String())
-	// One paragraph goes into a cell or behind a word as it is.
+	// A single paragraph is used without its tags, in a cell or after a word.
 	if inner, ok := strings.CutPrefix(html, "<p>"); ok && strings.Count(html, "<p>") == 1 && strings.HasSuffix(inner, "</p>") {
 		html = strings.TrimSuffix(inner, "</p>")
 	}
 	return template.HTML(html), nil //nolint:gosec // our own contract, and the renderer drops raw HTML
 }
 
-// markdownPage makes a page of a document: its title is the first heading.
+// markdownPage returns a page of a document. Its title is the first heading.
 func (s *Site) markdownPage(source []byte) (*page, error) {
 	body, contents, err := renderMarkdown(source)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Site) markdownPage(source []byte) (*page, error) {
 	return p, nil
 }
 
-// renderMarkdown renders a document and lists its headings of the second and third
-// level.
+// renderMarkdown renders a document and returns its headings of the second and
+// third level.
 func renderMarkdown(source []byte) (template.HTML, []heading, error) {
 	root := wholePage.Parser().Parse(text.NewReader(source))
 	var contents []heading
@@ -82,8 +82,8 @@ func renderMarkdown(source []byte) (template.HTML, []heading, error) {
 	return template.HTML(b.String()), contents, nil //nolint:gosec // our own file, and the renderer drops raw HTML
 }
 
-// servedLink turns a link between files of the project into one between pages, so
-// that the guides can be read in either place.
+// servedLink converts a link between files of the project to one between pages,
+// so that guides work in both places.
 func servedLink(link string) string {
 	file, fragment, found := strings.Cut(link, "#")
 	if found {
@@ -102,7 +102,7 @@ func servedLink(link string) string {
 	return link
 }
 
-// plainText is the text of a node without its marks.
+// plainText returns the text of a node without markup.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -118,7 +118,7 @@ func plainText(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// titleAndSummary is the title of a document and its first paragraph.
+// titleAndSummary returns the title of a document and its first paragraph.
 func titleAndSummary(source []byte) (title, summary string) {
 	root := piece.Parser().Parse(text.NewReader(source))
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// The reference as a template shows it.
+// Inputs of the reference's template.
 type (
 	referenceView struct {
 		Intro  template.HTML
 		Groups []groupView
-		// Objects are what operations answer with, each described once.
+		// Objects are the schemas of answers, each described once.
 		Objects []objectView
 	}
 	groupView struct {
@@ -40,12 +40,12 @@ type (
 		Types    []string
 		Required bool
 		Fields   []field
-		// Whole describes a body that has no members.
+		// Whole describes a body without members.
 		Whole string
 	}
 	responseView struct {
 		Status, Description string
-		// Object is the schema of the answer, if it is one that is described.
+		// Object is the schema of the answer, if it is described.
 		Object string
 		List   bool
 	}
@@ -55,7 +55,7 @@ type (
 	}
 )
 
-// referencePage is the whole contract on one page.
+// referencePage returns the whole contract on one page.
 func (s *Site) referencePage() (*page, error) {
 	c, err := s.contract()
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Site) referencePage() (*page, error) {
 	}, nil
 }
 
-func (c *contractNames) operationView(method, path string, item *pathItem, o *operation, objects map[string]bool) operationView {
+func (c *contract) operationView(method, path string, item *pathItem, o *operation, objects map[string]bool) operationView {
 	v := operationView{
 		ID: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description,
 		Public: o.Security != nil && len(*o.Security) == 0,
@@ -138,7 +138,7 @@ func (c *contractNames) operationView(method, path string, item *pathItem, o *op
 	return v
 }
 
-func (c *contractNames) requestBodyView(b *requestBody) *bodyView {
+func (c *contract) requestBodyView(b *requestBody) *bodyView {
 	v := &bodyView{Required: b.Required, Fields: c.fields(b.Content[0].Value.Schema)}
 	for _, m := range b.Content {
 		v.Types = append(v.Types, m.Name)
@@ -150,8 +150,8 @@ func (c *contractNames) requestBodyView(b *requestBody) *bodyView {
 	return v
 }
 
-// answeredObject names the object that an envelope holds.
-func (c *contractNames) answeredObject(s *schema) (name string, list bool) {
+// answeredObject returns the name of the object in an envelope.
+func (c *contract) answeredObject(s *schema) (name string, list bool) {
 	for _, p := range c.resolve(s).Properties {
 		if p.Name != "data" {
 			continue
@@ -171,8 +171,8 @@ func (c *contractNames) answeredObject(s *schema) (name string, list bool) {
 
 var quotedCode = regexp.MustCompile("`([a-z_]+)`")
 
-// errorCodes are the errors that a response can carry.
-func (c *contractNames) errorCodes(res *response) []string {
+// errorCodes returns the error codes of a response.
+func (c *contract) errorCodes(res *response) []string {
 	var list []string
 	known := func(code string) bool {
 		for _, e := range c.Errors {
@@ -199,7 +199,7 @@ func (c *contractNames) errorCodes(res *response) []string {
 	return list
 }
 
-// queryExample is a parameter's example as it stands in a query.
+// queryExample returns a parameter's example in the form of a query.
 func queryExample(p *parameter) string {
 	var list []string
 	if p.Example.Decode(&list) == nil {
@@ -208,7 +208,7 @@ func queryExample(p *parameter) string {
 	return p.Example.Value
 }
 
-func (c *contractNames) firstExample(content orderedMap[media]) string {
+func (c *contract) firstExample(content orderedMap[media]) string {
 	for _, m := range content {
 		for _, e := range m.Value.Examples {
 			return exampleJSON(&resolveRef(c.Components.Examples, e.Value.Ref, e.Value).Value)
@@ -217,8 +217,8 @@ func (c *contractNames) firstExample(content orderedMap[media]) string {
 	return ""
 }
 
-// curlCommand is the call as one types it.
-func (c *contractNames) curlCommand(v *operationView, parameters []*parameter, sent *media, mediaType string) string {
+// curlCommand returns the call as a command.
+func (c *contract) curlCommand(v *operationView, parameters []*parameter, sent *media, mediaType string) string {
 	path := v.Path
 	var query []string
 	for _, p := range parameters {

@@ -18,36 +18,35 @@ import (
 	"sync"
 )
 
-// Pages hold no script and nothing of another host.
+// pagePolicy allows no script and no other host.
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // interactivePolicy is for the one page with a script. Scalar writes its styles
-// into the page, so they must be allowed there; connect-src keeps it from
-// every other host.
+// into the page, so they are allowed; connect-src allows no other host.
 const interactivePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
 	"img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// An asset's address names its content, so it can be kept for good.
+// cacheForever is for assets: their URL contains the hash of the content.
 const cacheForever = "public, max-age=31536000, immutable"
 
-// document is what one path answers.
+// document is the answer of one path.
 type document struct {
 	mediaType string
-	// redirect is where else to look.
+	// redirect is the target of a redirect.
 	redirect string
 	policy   string
-	// status is 200 where it is 0.
+	// status is 200 if it is 0.
 	status int
-	// etag is set for what caches may keep.
+	// etag is set for cacheable documents.
 	etag   string
 	render func(host string) (encodings, error)
 }
 
-// encodings are the forms of one content, by Content-Encoding. One of "" and
-// "gzip" is there.
+// encodings has one content by Content-Encoding. It always has "" or "gzip".
 type encodings map[string][]byte
 
-// cachedDocument is a document that is the same for everybody, made on first use.
+// cachedDocument returns a document that is the same for all hosts and rendered
+// on first use.
 func cachedDocument(mediaType string, read func() ([]byte, error)) document {
 	made := sync.OnceValues(func() (encodings, error) {
 		b, err := read()
@@ -63,7 +62,7 @@ func staticDocument(mediaType string, b []byte) document {
 	return cachedDocument(mediaType, func() ([]byte, error) { return b, nil })
 }
 
-// hostDocument is a document that names the host that it was asked from.
+// hostDocument returns a document that contains the host of the request.
 func (s *Site) hostDocument(mediaType string, render func(host string) ([]byte, error)) document {
 	return document{mediaType: mediaType, policy: pagePolicy, render: func(host string) (encodings, error) {
 		b, err := render(host)
@@ -74,13 +73,14 @@ func (s *Site) hostDocument(mediaType string, render func(host string) ([]byte, 
 func compress(b []byte) []byte {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
-	// A buffer takes everything.
+	// Writing to a buffer cannot fail.
 	_, _ = z.Write(b)
 	_ = z.Close()
 	return out.Bytes()
 }
 
-// readAsset reads a file in the forms that are there, and names its content.
+// readAsset reads a file in its available encodings and returns the hash of its
+// content.
 func readAsset(files fs.FS, name string) (document, string, error) {
 	forms := encodings{}
 	sum := sha256.New()
@@ -133,13 +133,13 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(cmp.Or(d.status, http.StatusOK))
-	// For HEAD the server sends no body. A caller that has left is not our
-	// concern.
+	// For HEAD the server sends no body. A client that has disconnected gets no
+	// answer.
 	_, _ = w.Write(body)
 	return nil
 }
 
-// bestFor finds the smallest form that a client takes.
+// bestFor returns the smallest encoding that a client accepts.
 func (e encodings) bestFor(accepted string) (encoding string, body []byte, err error) {
 	for _, name := range []string{"br", "gzip"} {
 		if b := e[name]; b != nil && acceptsEncoding(accepted, name) {
@@ -159,7 +159,7 @@ func (e encodings) bestFor(accepted string) (encoding string, body []byte, err e
 	return "", body, nil
 }
 
-// acceptsEncoding reports whether a coding is named and not refused.
+// acceptsEncoding reports whether an encoding is listed and not excluded.
 func acceptsEncoding(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")

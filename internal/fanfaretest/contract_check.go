@@ -18,15 +18,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// uncheckedHeaders are headers that belong to HTTP or to every answer; the contract
-// does not list them at each operation.
+// uncheckedHeaders belong to HTTP or to every answer, so operations do not
+// document them.
 var uncheckedHeaders = []string{
 	"Content-Type", "Content-Length", "Content-Encoding", "Vary", "X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy",
 	"Strict-Transport-Security", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 }
 
-// checkResponse wants the status documented, every header as documented and no
-// other, and a body of the documented type and shape.
+// checkResponse checks that the status is documented, that exactly the
+// documented headers are present, and that the body has the documented type and
+// schema.
 func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, bad reportProblem) {
 	ref := op.Responses.Value(strconv.Itoa(res.Status))
 	if ref == nil {
@@ -82,7 +83,7 @@ func (c *Contract) checkResponse(op *Operation, res *Response, answer []byte, ba
 			bad("got %.40q, want an HTML document", answer)
 		}
 	case "image/png", "image/jpeg", "image/svg+xml":
-		// HEAD has no bytes.
+		// HEAD has no body.
 		got := http.DetectContentType(answer)
 		if bytes.HasPrefix(answer, []byte("<svg ")) {
 			got = "image/svg+xml"
@@ -133,8 +134,8 @@ func (c *Contract) checkHeader(h http.Header, name string, ref *openapi3.HeaderR
 	}
 }
 
-// checkJSON holds a document against the schema at a pointer, and wants no
-// member that the schema does not name.
+// checkJSON validates a document against the schema at a pointer, and reports
+// members that the schema does not name.
 func (c *Contract) checkJSON(pointer string, schema *openapi3.Schema, raw []byte, bad reportProblem) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -153,8 +154,8 @@ func (c *Contract) checkJSON(pointer string, schema *openapi3.Schema, raw []byte
 	}
 }
 
-// undocumented lists the members that a schema does not name. A schema without
-// properties, or with additional ones allowed, names everything.
+// undocumented returns the members that a schema does not name. A schema
+// without properties, or with additional ones allowed, names all.
 func undocumented(s *openapi3.Schema, v any, path string) []string {
 	var list []string
 	switch v := v.(type) {
@@ -182,14 +183,14 @@ func undocumented(s *openapi3.Schema, v any, path string) []string {
 	return list
 }
 
-// acceptedBody is what was taken of the body of a request: lines as an array, and
-// without the items that the answer lists as rejected.
+// acceptedBody returns the accepted part of a request body: lines become an
+// array, and items that the answer lists as rejected are dropped.
 func acceptedBody(r *http.Request, body, answer []byte) []byte {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == "application/x-ndjson" {
 		lines := bytes.FieldsFunc(body, func(c rune) bool { return c == '\n' })
 		for i, line := range lines {
 			if !json.Valid(line) {
-				lines[i] = []byte("null") // one of the rejected
+				lines[i] = []byte("null") // one of the rejected items
 			}
 		}
 		body = slices.Concat([]byte("["), bytes.Join(lines, []byte(",")), []byte("]"))
@@ -205,7 +206,7 @@ func acceptedBody(r *http.Request, body, answer []byte) []byte {
 		return body
 	}
 	if result.Data.RejectedCount > len(result.Data.Rejected) {
-		return []byte("[]") // nobody can tell which others were taken
+		return []byte("[]") // it is unknown which other items were accepted
 	}
 	for _, item := range slices.Backward(result.Data.Rejected) {
 		items = slices.Delete(items, item.Index, item.Index+1)
@@ -217,8 +218,8 @@ func acceptedBody(r *http.Request, body, answer []byte) []byte {
 	return rest
 }
 
-// checkRequest wants a request that was answered with success to be one that
-// the contract allows: what the service accepts must be documented.
+// checkRequest checks that a successful request is valid by the contract, so
+// that everything the service accepts is documented.
 func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http.Request, body []byte, bad reportProblem) {
 	clone := r.Clone(context.Background())
 	clone.Body = http.NoBody
@@ -260,7 +261,7 @@ func (c *Contract) checkRequest(op *Operation, params map[string]string, r *http
 		return
 	}
 	if media == "application/x-ndjson" {
-		// A line is what an item of the array is.
+		// A line has the schema of an array item.
 		media = "application/json"
 		content = ref.Value.Content[media]
 	}

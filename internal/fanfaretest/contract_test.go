@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recordingTB notes what a check complains about instead of failing.
+// recordingTB records the errors of a check instead of failing.
 type recordingTB struct {
 	testing.TB
 	said string
@@ -18,7 +18,7 @@ func (w *recordingTB) Helper() {}
 
 func (w *recordingTB) Errorf(format string, args ...any) { w.said += fmt.Sprintf(format, args...) }
 
-// exchange is one exchange that is right in every respect; a test spoils it.
+// exchange is a valid exchange that tests change.
 type exchange struct {
 	method, target, sent, media string
 	status                      int
@@ -58,8 +58,8 @@ func (e *exchange) check(t testing.TB) string {
 	return w.said
 }
 
-// TestCheckExchange proves that each difference is seen; without this, a check
-// that checks nothing would pass every test.
+// TestCheckExchange checks that each difference is detected. Otherwise a check
+// without effect would pass every test.
 func TestCheckExchange(t *testing.T) {
 	for _, e := range []*exchange{
 		validExchange(), validExchange().asError(406, "not_acceptable", "[]"), validExchange().asError(404, "route_not_found", "[]"),

@@ -1,6 +1,6 @@
-// Package fanfaretest boots the whole service on a temporary folder, with the
-// clock in the test's hand, and gives tests a client that checks every
-// exchange against the contract.
+// Package fanfaretest starts the whole service for a test, with a clock that
+// the test controls and a client that checks every exchange against the
+// contract.
 package fanfaretest
 
 import (
@@ -37,25 +37,25 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// Start is when every test begins.
+// Start is the time at the start of every test.
 var Start = storetest.Start
 
-// Clock is time in the test's hand.
+// Clock is a clock that the test controls.
 type Clock = storetest.Clock
 
-// World is a booted service.
+// World is a service that was started for a test.
 type World struct {
 	T     testing.TB
 	App   *app.App
 	Clock *Clock
-	// Platforms is the address at which the sandbox plays all platforms.
+	// Platforms is the URL of the sandbox that simulates all platforms.
 	Platforms string
-	// Log is everything the service has logged.
+	// Log has everything that the service has logged.
 	Log          *Buffer
 	disconnected atomic.Bool
 }
 
-// Buffer is a log that can be read while it is written.
+// Buffer is a log that can be read concurrently.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -103,8 +103,8 @@ func Postgres(t testing.TB) store.Engine {
 	return e
 }
 
-// New boots the service on an engine, SQLite when it is nil. Options may
-// change the configuration.
+// New starts the service on an engine, SQLite if it is nil. Options can change
+// the configuration.
 func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	t.Helper()
 	if e == nil {
@@ -136,8 +136,8 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 	return w
 }
 
-// useSandbox has every platform, also the real ones, found at the sandbox
-// of the service, with an OAuth client at each: no test may reach another.
+// useSandbox configures the service's sandbox as the address of every platform,
+// with an OAuth client for each. Tests must not reach a real platform.
 func (w *World) useSandbox(c *app.Config) {
 	outside := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.disconnected.Load() {
@@ -154,11 +154,11 @@ func (w *World) useSandbox(c *app.Config) {
 	}
 }
 
-// DisconnectPlatforms makes the platforms break off every call, or answer again.
+// DisconnectPlatforms makes the platforms abort every call, or answer again.
 func (w *World) DisconnectPlatforms(off bool) { w.disconnected.Store(off) }
 
-// Consent is a person who says yes at a platform. It returns the path at which
-// the platform sends that person back.
+// Consent grants consent at a platform as a person would. It returns the path
+// that the platform redirects to.
 func (w *World) Consent(authorize string) string {
 	w.T.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -178,11 +178,10 @@ func (w *World) Consent(authorize string) string {
 	return back
 }
 
-// Sandbox is what plays the platforms.
+// Sandbox returns the sandbox that simulates the platforms.
 func (w *World) Sandbox() *sandbox.Server { return w.App.Catalogue.Server() }
 
-// Sync does the next thing that is to be done for a connection: a run, if one
-// is due.
+// Sync performs the next work of a connection: a sync run, if one is due.
 func (t *Tenant) Sync(id string) {
 	w := t.World
 	w.T.Helper()
@@ -191,10 +190,10 @@ func (t *Tenant) Sync(id string) {
 	}
 }
 
-// Operator is who set-up acts as.
+// Operator is the cause of changes by the test's set-up.
 var Operator = storetest.Operator
 
-// Tenant is a workspace with an owner and a client that holds its key.
+// Tenant is a workspace with an owner and a client with its key.
 type Tenant struct {
 	*Client
 	World     *World
@@ -202,7 +201,7 @@ type Tenant struct {
 	Owner     string
 }
 
-// Tenant makes a workspace.
+// Tenant creates a workspace.
 func (w *World) Tenant(plan account.Plan) *Tenant {
 	w.T.Helper()
 	owner := "owner-" + strings.ToLower(rand.Text())[:8] + "@example.com"
@@ -215,7 +214,7 @@ func (w *World) Tenant(plan account.Plan) *Tenant {
 	return &Tenant{Client: w.Client(made.APIKey), World: w, Workspace: made.WorkspaceID, Owner: owner}
 }
 
-// As adds a user of a role and returns a client with a key of that user.
+// As adds a user with a role and returns a client with a key of that user.
 func (t *Tenant) As(role account.Role, options ...func(*account.KeyOptions)) *Client {
 	w := t.World
 	w.T.Helper()
@@ -243,7 +242,7 @@ type Client struct {
 	From string
 }
 
-// Client makes a client; an empty key sends none.
+// Client returns a client; an empty key sends none.
 func (w *World) Client(key string) *Client {
 	return &Client{World: w, Key: key, From: "203.0.113.7:4711"}
 }
@@ -256,9 +255,9 @@ type Response struct {
 	Body   []byte
 }
 
-// Do calls the service. The body is sent as JSON: a string or an io.Reader as it
-// is, anything else encoded. Headers are "Name: value"; an empty value removes the header.
-// The exchange is checked against the contract.
+// Do calls the service. The body is sent as JSON: a string or an io.Reader
+// unchanged, any other value encoded. Headers are "Name: value"; an empty value
+// removes the header. The exchange is checked against the contract.
 func (c *Client) Do(method, target string, body any, headers ...string) *Response {
 	t := c.World.T
 	t.Helper()
@@ -287,7 +286,7 @@ func (c *Client) Do(method, target string, body any, headers ...string) *Respons
 	return c.send(r, raw)
 }
 
-// DoRaw is Do with headers as they are, also empty or repeated ones.
+// DoRaw is Do with unchanged headers, which may be empty or repeated.
 func (c *Client) DoRaw(method, target string, body any, headers http.Header) *Response {
 	t := c.World.T
 	t.Helper()
@@ -355,7 +354,7 @@ type Error struct {
 	DocURL    string   `json:"doc_url"`
 }
 
-// Detail is one problem.
+// Detail is one detail of an error.
 type Detail struct {
 	Field   string         `json:"field"`
 	In      string         `json:"in"`
@@ -364,7 +363,7 @@ type Detail struct {
 	Meta    map[string]any `json:"meta"`
 }
 
-// Error reads an error answer.
+// Error decodes an error answer.
 func (r *Response) Error() *Error {
 	r.t.Helper()
 	var v struct {
@@ -376,7 +375,7 @@ func (r *Response) Error() *Error {
 	return &v.Error
 }
 
-// Data reads what is under "data".
+// Data decodes the member data.
 func (r *Response) Data(out any) {
 	r.t.Helper()
 	v := struct {
@@ -387,7 +386,7 @@ func (r *Response) Data(out any) {
 	}
 }
 
-// Record reads one record.
+// Record decodes one record.
 func (r *Response) Record() map[string]any {
 	r.t.Helper()
 	var m map[string]any
@@ -395,21 +394,21 @@ func (r *Response) Record() map[string]any {
 	return m
 }
 
-// ID reads the id of the record.
+// ID returns the id of the record.
 func (r *Response) ID() string {
 	r.t.Helper()
 	id, _ := r.Record()["id"].(string)
 	return id
 }
 
-// List is a list answer.
+// List is the answer of a list.
 type List struct {
 	Data       []map[string]any `json:"data"`
 	HasMore    bool             `json:"has_more"`
 	NextCursor *string          `json:"next_cursor"`
 }
 
-// List reads a list.
+// List decodes a list.
 func (r *Response) List() *List {
 	r.t.Helper()
 	var l List

@@ -1,6 +1,6 @@
-// Package fresh keeps copies of what the store holds that are never older than
-// the store: a copy is dropped before the commit that changes the original can
-// be seen, and none is taken while such a commit is under way.
+// Package fresh is a cache that is never older than the store: an entry is
+// dropped before the commit that changes it is visible, and none is added
+// during such a commit.
 package fresh
 
 import (
@@ -11,9 +11,9 @@ import (
 
 const numShards = 64
 
-// Cache keeps copies by key. Its promise holds when Committing and Committed
-// are called around every commit that changes the original; where other
-// processes change it too, Life bounds the age of a copy instead.
+// Cache has entries by key. They are never stale if Committing and Committed
+// are called around every commit that changes the original. If other processes
+// change it too, maxAge limits the age of an entry instead.
 type Cache[K comparable, V any] struct {
 	seed        maphash.Seed
 	maxPerShard int
@@ -25,7 +25,8 @@ type Cache[K comparable, V any] struct {
 type shard[K comparable, V any] struct {
 	mu      sync.RWMutex
 	entries map[K]entry[V]
-	// activeCommits counts the commits under way, epoch those that are over.
+	// activeCommits is the number of commits in progress, epoch the number of
+	// completed ones.
 	activeCommits int
 	epoch         uint64
 }
@@ -35,7 +36,8 @@ type entry[V any] struct {
 	until time.Time
 }
 
-// New makes a cache of at most so many entries. A life of 0 is unbounded.
+// New returns a cache with a maximum number of entries. A life of 0 is
+// unlimited.
 func New[K comparable, V any](most int, life time.Duration, now func() time.Time) *Cache[K, V] {
 	c := &Cache[K, V]{seed: maphash.MakeSeed(), maxPerShard: max(1, most/numShards), maxAge: life, now: now}
 	for i := range c.shards {
@@ -48,7 +50,7 @@ func (c *Cache[K, V]) shardOf(key K) *shard[K, V] {
 	return &c.shards[maphash.Comparable(c.seed, key)%numShards]
 }
 
-// Get returns the copy, if there is one that may be used.
+// Get returns the entry, if there is a valid one.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	s := c.shardOf(key)
 	s.mu.RLock()
@@ -60,7 +62,7 @@ func (c *Cache[K, V]) Get(key K) (V, bool) {
 	return e.value, ok
 }
 
-// Fill loads the original and keeps a copy, unless a commit came in between.
+// Fill loads the original and caches it, unless a commit happened in between.
 func (c *Cache[K, V]) Fill(key K, load func() (V, error)) (V, error) {
 	s := c.shardOf(key)
 	s.mu.RLock()
@@ -80,8 +82,8 @@ func (c *Cache[K, V]) Fill(key K, load func() (V, error)) (V, error) {
 		return v, nil
 	}
 	if len(s.entries) >= c.maxPerShard {
-		// Choice: one arbitrary entry makes room; keeping track of use would
-		// cost every hit more than a rare needless load.
+		// Choice: an arbitrary entry is evicted. Tracking the use of entries
+		// would cost every hit more than a rare unnecessary load.
 		for old := range s.entries {
 			delete(s.entries, old)
 			break
@@ -91,7 +93,8 @@ func (c *Cache[K, V]) Fill(key K, load func() (V, error)) (V, error) {
 	return v, nil
 }
 
-// Committing is called before a commit that changes the original can be seen.
+// Committing must be called before a commit that changes the original is
+// visible.
 func (c *Cache[K, V]) Committing(key K) {
 	s := c.shardOf(key)
 	s.mu.Lock()
@@ -100,7 +103,7 @@ func (c *Cache[K, V]) Committing(key K) {
 	s.mu.Unlock()
 }
 
-// Committed is called once for each Committing, when the commit is over.
+// Committed must be called once for each Committing, after the commit.
 func (c *Cache[K, V]) Committed(key K) {
 	s := c.shardOf(key)
 	s.mu.Lock()
@@ -109,7 +112,7 @@ func (c *Cache[K, V]) Committed(key K) {
 	s.mu.Unlock()
 }
 
-// Drop forgets everything, also what is being loaded.
+// Drop drops all entries, also those that are being loaded.
 func (c *Cache[K, V]) Drop() {
 	for i := range c.shards {
 		s := &c.shards[i]

@@ -14,8 +14,9 @@ import (
 
 func noClock() time.Time { panic("a cache without life asks for no time") }
 
-// testStore is the store whose value changes: what can be seen, what writers were
-// told is done, and the newest anybody has read from it.
+// testStore is a store with a value that changes: visible is what reads return,
+// committed the last acknowledged value, seen the newest value that any reader
+// got.
 type testStore struct{ visible, committed, seen atomic.Int64 }
 
 func (o *testStore) load() (int64, error) {
@@ -32,9 +33,9 @@ func storeMax(a *atomic.Int64, v int64) {
 	}
 }
 
-// TestNoStaleReads is the package's promise under load: no read that begins after a
-// commit was acknowledged returns an older value, and none returns an old
-// value once somebody has seen the new one in the store.
+// TestNoStaleReads checks the package's promise under load: a read that begins
+// after a commit was acknowledged returns no older value, and no read returns
+// an old value after a reader got the new one from the store.
 func TestNoStaleReads(t *testing.T) {
 	t.Parallel()
 	// Keys share shards, and the cache is too small for all of them.
@@ -42,7 +43,7 @@ func TestNoStaleReads(t *testing.T) {
 	cache := fresh.New[string, int64](128, 0, noClock)
 	origins := make([]testStore, keys)
 	name := func(k int) string { return fmt.Sprintf("record/%d", k) }
-	pick := func(r *rand.Rand) int { return min(r.IntN(keys), r.IntN(keys)) } // some are hot
+	pick := func(r *rand.Rand) int { return min(r.IntN(keys), r.IntN(keys)) } // some keys are frequent
 	var hits, reads, commits atomic.Int64
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -93,8 +94,8 @@ func TestNoStaleReads(t *testing.T) {
 	t.Logf("fresh_reads %d reads, %d from memory, %d commits, 0 stale", reads.Load(), hits.Load(), commits.Load())
 }
 
-// TestAllInterleavings runs every order in which the steps of two commits can fall
-// before, into and after the loading of a copy.
+// TestAllInterleavings runs every order in which the steps of two commits can
+// happen before, during and after a load.
 func TestAllInterleavings(t *testing.T) {
 	t.Parallel()
 	orders := 0
@@ -109,8 +110,8 @@ func TestAllInterleavings(t *testing.T) {
 	}
 }
 
-// runOrder plays an order: the steps up to the first cut before the load
-// begins, up to the second before it reads, up to the third before it ends.
+// runOrder runs the steps up to the first cut before the load begins, up to the
+// second before it reads, up to the third before it ends.
 func runOrder(t *testing.T, order []string, cuts []int) {
 	t.Helper()
 	cache := fresh.New[string, int64](64, 0, noClock)
@@ -133,7 +134,8 @@ func runOrder(t *testing.T, order []string, cuts []int) {
 				o.visible.Add(1)
 			case '2':
 				cache.Committed("k")
-				// The commit of this writer is done, whatever came after it.
+				// The commit of this writer is complete, whatever came after
+				// it.
 				storeMax(&o.committed, 1)
 			}
 			check("after " + step)
@@ -151,7 +153,8 @@ func runOrder(t *testing.T, order []string, cuts []int) {
 	}
 	check("after the load")
 	play(cuts[2], len(order))
-	// When all is over a copy can be taken again, and it is the newest.
+	// After all commits an entry can be cached again, and it is the newest
+	// value.
 	if v, _ := cache.Fill("k", o.load); v != 2 {
 		t.Fatalf("got %d at the end, want 2", v)
 	}
@@ -160,7 +163,8 @@ func runOrder(t *testing.T, order []string, cuts []int) {
 	}
 }
 
-// interleavings returns every order of two sequences that keeps each.
+// interleavings returns every order of two sequences that keeps the order
+// within each.
 func interleavings(a, b []string) [][]string {
 	if len(a) == 0 || len(b) == 0 {
 		return [][]string{append(append([]string{}, a...), b...)}
@@ -175,7 +179,7 @@ func interleavings(a, b []string) [][]string {
 	return all
 }
 
-// ascendingChoices returns every ascending choice of k cuts from 0 to n.
+// ascendingChoices returns every ascending choice of k numbers from 0 to n.
 func ascendingChoices(n, k int) [][]int {
 	if k == 0 {
 		return [][]int{{}}
@@ -189,7 +193,7 @@ func ascendingChoices(n, k int) [][]int {
 	return all
 }
 
-// TestDrop: what was being loaded when everything was forgotten is not kept.
+// TestDrop checks that a value whose load began before Drop is not cached.
 func TestDrop(t *testing.T) {
 	t.Parallel()
 	cache := fresh.New[int, string](64, 0, noClock)
@@ -213,8 +217,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestMaxAge: a copy is not used once it is as old as its life, counted from
-// before it was loaded.
+// TestMaxAge checks that an entry expires maxAge after the start of its load.
 func TestMaxAge(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
@@ -243,7 +246,8 @@ func TestMaxAge(t *testing.T) {
 	}
 }
 
-// TestMaxEntries: the cache never holds more than it may, and errors are not kept.
+// TestMaxEntries checks the maximum number of entries, and that errors are not
+// cached.
 func TestMaxEntries(t *testing.T) {
 	t.Parallel()
 	const most = 256

@@ -1,5 +1,4 @@
-// Package mail sends the few messages that people get: invitations and links
-// to set a new password. It speaks SMTP and knows nothing of why.
+// Package mail sends invitations and password reset links over SMTP.
 package mail
 
 import (
@@ -18,20 +17,20 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Options are how mail leaves the house.
+// Options are the settings of a Sender.
 type Options struct {
 	// URL is smtp://user:password@host:port, which must offer STARTTLS unless
-	// it is on this machine, or smtps:// for TLS from the first byte.
+	// it is on this machine, or smtps:// for TLS from the start.
 	URL secret.Text
-	// From is the sender, as people see it.
+	// From is the sender of all messages.
 	From string
-	// TLS, if set, is how the server is authenticated; for tests.
+	// TLS, if set, configures the verification of the server; for tests.
 	TLS *tls.Config
 	Now func() time.Time
 }
 
-// Sender sends mail. It is safe for concurrent use: each message has a
-// connection of its own.
+// Sender sends mail. It is safe for concurrent use: each message uses a new
+// connection.
 type Sender struct {
 	host    string
 	from    string
@@ -39,7 +38,7 @@ type Sender struct {
 	now     func() time.Time
 }
 
-// Message is a message to one person, as plain text and as HTML.
+// Message is a message to one recipient, as plain text and as HTML.
 type Message struct {
 	To      string
 	Subject string
@@ -47,11 +46,11 @@ type Message struct {
 	HTML    string
 }
 
-// sendTimeout is how long a server may take for a message.
+// sendTimeout limits the delivery of a message to the server.
 const sendTimeout = 20 * time.Second
 
-// New checks the options and makes a sender. It opens nothing. What it says of
-// a bad URL never shows the password.
+// New checks the options and returns a sender. It opens no connection. Its
+// errors never contain the password of the URL.
 func New(o Options) (*Sender, error) {
 	if _, err := mail.ParseAddress(o.From); err != nil {
 		return nil, fmt.Errorf("smtp-from %q is not an e-mail address: set the sender, such as Fanfare <fanfare@example.com>", o.From)
@@ -93,8 +92,8 @@ func isLocal(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// Send hands a message to the server. When it returns nil the server has taken
-// it.
+// Send delivers a message to the server. It returns nil if the server has
+// accepted it.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg()
 	if err := errors.Join(msg.From(s.from), msg.To(m.To)); err != nil {

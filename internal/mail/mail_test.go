@@ -23,7 +23,7 @@ import (
 
 func now() time.Time { return time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC) }
 
-// testServer is a mail server that takes what comes for example.com.
+// testServer is a mail server that accepts recipients at example.com.
 type testServer struct {
 	t        *testing.T
 	listener net.Listener
@@ -33,14 +33,15 @@ type testServer struct {
 	got  chan receivedMail
 }
 
-// receivedMail is what the server was handed.
+// receivedMail is a message that the server has accepted.
 type receivedMail struct {
 	from, to, login string
 	secure          bool
 	text            string
 }
 
-// certificate is one for 127.0.0.1, and how to trust it.
+// certificate returns one for 127.0.0.1, and the client's configuration to
+// trust it.
 func certificate(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(http.NotFoundHandler())
@@ -73,7 +74,7 @@ func newTestServer(t *testing.T, implicit *tls.Config) *testServer {
 	return s
 }
 
-// serveConn is one conversation.
+// serveConn handles one connection.
 func (s *testServer) serveConn(c net.Conn, secure bool) {
 	in := bufio.NewReader(c)
 	say := func(text string) { fmt.Fprintf(c, "%s\r\n", text) }
@@ -190,7 +191,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// checkMail wants both texts with the link, and nobody's words outside.
+// checkMail checks that both texts contain the link, and that names add no
+// lines or markup.
 func checkMail(t *testing.T, text, link string) {
 	t.Helper()
 	msg, err := gomail.ReadMessage(strings.NewReader(text))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Invitation asks somebody to join a workspace.
+// Invitation returns the message that invites a user to a workspace.
 func Invitation(to, workspace, by, link string, until time.Time) Message {
 	return newMessage(to, "You are invited to "+workspace+" on Fanfare", []string{
 		by + " invites you to the workspace " + workspace + " on Fanfare.",
@@ -17,7 +17,7 @@ func Invitation(to, workspace, by, link string, until time.Time) Message {
 	}, link, "It works once, until "+formatTime(until)+". If you do not know what this is about, do nothing.")
 }
 
-// Reset lets somebody set a new password.
+// Reset returns the message with a link to set a new password.
 func Reset(to, link string, until time.Time) Message {
 	return newMessage(to, "Set a new password for Fanfare", []string{
 		"Somebody, hopefully you, asked for a new password for your Fanfare account " + to + ".",
@@ -27,8 +27,8 @@ func Reset(to, link string, until time.Time) Message {
 
 func formatTime(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
-// newMessage writes the same text twice. Names are other people's words: they
-// make no new lines in headers and no markup.
+// newMessage returns a message as text and as HTML. Names come from users, so
+// they must not add header lines or markup.
 func newMessage(to, subject string, before []string, link, after string) Message {
 	lines := slices.Concat(before, []string{link, after})
 	var page strings.Builder
@@ -42,12 +42,12 @@ func newMessage(to, subject string, before []string, link, after string) Message
 	return Message{To: to, Subject: strings.Join(strings.Fields(subject), " "), Text: strings.Join(lines, "\n\n") + "\n", HTML: page.String()}
 }
 
-// Invite sends the link of an invitation.
+// Invite sends an invitation.
 func (s *Sender) Invite(ctx context.Context, to, workspace, by, link string, until time.Time) error {
 	return s.Send(ctx, Invitation(to, workspace, by, link, until))
 }
 
-// Reset sends the link that sets a new password.
+// Reset sends a link to set a new password.
 func (s *Sender) Reset(ctx context.Context, to, link string, until time.Time) error {
 	return s.Send(ctx, Reset(to, link, until))
 }

@@ -1,6 +1,6 @@
-// Package oidc has people vouched for by an OpenID Connect issuer: the code
-// flow with PKCE, a state and a nonce. It checks what the issuer signs and
-// knows nothing of who that is here.
+// Package oidc signs people in with an OpenID Connect issuer: the code flow
+// with PKCE, a state and a nonce. It verifies the issuer's tokens and does not
+// know the accounts of users.
 package oidc
 
 import (
@@ -22,7 +22,7 @@ import (
 	"fanfare/internal/signin"
 )
 
-// Options are how the issuer knows this server.
+// Options are the registration of this server at the issuer.
 type Options struct {
 	Issuer       string
 	ClientID     string
@@ -31,7 +31,7 @@ type Options struct {
 	Now          func() time.Time
 }
 
-// Check finds what is wrong with the options, each with its fix.
+// Check returns an error with its fix if the options are invalid.
 func (o Options) Check() error {
 	u, err := url.Parse(o.Issuer)
 	switch {
@@ -52,7 +52,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// Client is one issuer. It is safe for concurrent use.
+// Client is the client of one issuer. It is safe for concurrent use.
 type Client struct {
 	options Options
 
@@ -60,18 +60,18 @@ type Client struct {
 	provider *oidc.Provider
 }
 
-// New makes a client. The issuer is asked for its addresses when the first
-// person comes, so that the server starts without it.
+// New returns a client. It discovers the issuer at the first sign-in, so that
+// the server starts without it.
 func New(o Options) *Client { return &Client{options: o} }
 
-// discover asks the issuer for its addresses, once it answers.
+// discover returns the issuer's endpoints. It repeats a failed discovery.
 func (c *Client) discover(ctx context.Context) (*oidc.Provider, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.provider != nil {
 		return c.provider, nil
 	}
-	// The provider fetches new keys later on, when this request is long over.
+	// The provider fetches new keys later, after this request has ended.
 	p, err := oidc.NewProvider(context.WithoutCancel(c.withHTTPClient(ctx)), c.options.Issuer)
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("discover %s: %w", c.options.Issuer, err))
@@ -91,7 +91,7 @@ func (c *Client) config(p *oidc.Provider, redirect string) *oauth2.Config {
 	}
 }
 
-// Start returns where the browser goes.
+// Start returns the URL for the browser.
 func (c *Client) Start(ctx context.Context, redirect string, f signin.Flow) (string, error) {
 	p, err := c.discover(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Client) Start(ctx context.Context, redirect string, f signin.Flow) (str
 	return c.config(p, redirect).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), nil
 }
 
-// Finish exchanges the code and returns for whom the issuer vouches.
+// Finish exchanges the code and returns the identity in the token.
 func (c *Client) Finish(ctx context.Context, redirect, code string, f signin.Flow) (signin.Identity, error) {
 	p, err := c.discover(ctx)
 	if err != nil {

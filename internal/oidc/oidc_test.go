@@ -24,15 +24,15 @@ var b64 = base64.RawURLEncoding
 
 func now() time.Time { return time.Date(2026, time.November, 15, 12, 0, 0, 0, time.UTC) }
 
-// testIssuer is an issuer with one person.
+// testIssuer is an issuer with one user.
 type testIssuer struct {
 	*httptest.Server
 	t   *testing.T
 	key *ecdsa.PrivateKey
-	// claims are what it says of the person, challenge what it was started with.
+	// claims are the user's claims, challenge the PKCE challenge of the flow.
 	claims    map[string]any
 	challenge string
-	// down answers everything but its addresses with a fault of its own.
+	// down makes all endpoints but discovery fail.
 	down bool
 }
 
@@ -78,7 +78,8 @@ func (s *testIssuer) writeJSON(w http.ResponseWriter, v any) {
 	}
 }
 
-// serveToken trades the code in, for whoever has the secret and the verifier.
+// serveToken exchanges the code for a token if the secret and the verifier are
+// correct.
 func (s *testIssuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	if s.down {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -118,7 +119,7 @@ func (s *testIssuer) newClient() *oidc.Client {
 
 var flow = signin.Flow{State: "state", Nonce: "nonce", Verifier: strings.Repeat("verifier", 6)}
 
-// startFlow begins at the issuer and remembers its part.
+// startFlow starts a sign-in and records its challenge.
 func (s *testIssuer) startFlow(c *oidc.Client) {
 	s.t.Helper()
 	to, err := c.Start(s.t.Context(), redirect, flow)
@@ -186,7 +187,7 @@ func TestInvalidTokens(t *testing.T) {
 	}
 }
 
-// TestIssuerUnavailable: an issuer that does not answer yet is asked again.
+// TestIssuerUnavailable checks that discovery is repeated after a failure.
 func TestIssuerUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newTestIssuer(t)

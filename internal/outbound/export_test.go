@@ -2,7 +2,7 @@ package outbound
 
 import "net/netip"
 
-// CheckDial asks the dialer's hook about an address without connecting to it.
+// CheckDial runs the dialer's check of an address without connecting.
 func (p Policy) CheckDial(to netip.AddrPort) error {
 	network := "tcp6"
 	if to.Addr().Is4() {

@@ -1,7 +1,7 @@
-// Package outbound is the one way out: every request to a platform, a model or
-// any URL that somebody set goes through a Client. It decides where the server
-// may connect to, bounds what comes back, and keeps secrets out of errors. It
-// knows nothing of what is asked.
+// Package outbound sends every HTTP request to an ad platform, a model or a URL
+// that a user set. It limits the addresses that the server may connect to and
+// the size of answers, and keeps secrets out of errors. It does not know what
+// the requests are for.
 package outbound
 
 import (
@@ -21,22 +21,22 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Options make a Client.
+// Options are the settings of a Client.
 type Options struct {
 	Policy Policy
-	// Timeout bounds a whole exchange, 30 seconds if it is 0.
+	// Timeout limits a whole exchange, 30 seconds if it is 0.
 	Timeout time.Duration
-	// MaxBytes bounds the body of an answer, 64 KiB if it is 0.
+	// MaxBytes limits the body of an answer, 64 KiB if it is 0.
 	MaxBytes int64
-	// Resolver looks names up, the system's if it is nil.
+	// Resolver resolves names, the system's resolver if it is nil.
 	Resolver *net.Resolver
-	// Roots are the authorities to trust, the system's if it is nil.
+	// Roots are the trusted certificate authorities, the system's if it is nil.
 	Roots *x509.CertPool
 }
 
-// Client sends requests. It uses no proxy of the environment, keeps no cookies
-// and follows no redirects: where a request may go is decided once, and a
-// credential never travels to a second place.
+// Client sends requests. It uses no proxy of the environment, stores no cookies
+// and follows no redirects: the target of a request is decided once, and a
+// credential is never sent to a second one.
 type Client struct {
 	policy   Policy
 	maxBytes int64
@@ -49,7 +49,7 @@ const (
 	defaultMaxBytes = 64 << 10
 )
 
-// New makes a client. It fails only for origins that nobody could mean.
+// New returns a client. It returns an error only for invalid origins.
 func New(o Options) (*Client, error) {
 	if err := o.Policy.checkOrigins(); err != nil {
 		return nil, err
@@ -84,16 +84,16 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Do sends a request. Reading more of the body than the client's bound is an
-// error. Errors name the URL without its query and wrap ErrForbidden where the
-// policy refused.
+// Do sends a request. Reading a body beyond MaxBytes is an error. Errors
+// contain the URL without its query, and wrap ErrForbidden if the policy
+// refused it.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.policy.check(req.URL); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", req.Method, redactedURL(req.URL), err)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		// What net/http wraps around the reason is the whole URL.
+		// net/http adds the whole URL to the error.
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
@@ -103,7 +103,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Get downloads what a URL returns. Any status but 200 is an error.
+// Get downloads a URL. Any status but 200 is an error.
 func (c *Client) Get(ctx context.Context, from string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -124,15 +124,16 @@ func (c *Client) Get(ctx context.Context, from string) ([]byte, error) {
 	return b, nil
 }
 
-// Close lets idle connections go.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// redactedURL is a URL without what may be secret.
+// redactedURL returns a URL without its query and other parts that may be
+// secret.
 func redactedURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// ErrTooLong says that an answer is longer than the client's bound.
+// ErrTooLong is returned if an answer is longer than MaxBytes.
 var ErrTooLong = errors.New("the answer is too long")
 
 type limitedBody struct {
@@ -141,7 +142,7 @@ type limitedBody struct {
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
-	// One byte more than is left tells the end from too much.
+	// Reading one byte more distinguishes the end from a body that is too long.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -152,13 +153,12 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// StatusError is an answer other than 2xx.
+// StatusError is an answer with a status other than 2xx.
 type StatusError struct {
 	Status int
 	Header http.Header
-	// Body is the beginning of the answer, without the credentials of the
-	// request where the server repeats them. It is for reading codes out of,
-	// not for logs.
+	// Body is the beginning of the answer, without credentials of the request
+	// that the server repeats. It is for error codes and not for logs.
 	Body []byte
 }
 
@@ -166,18 +166,18 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
 }
 
-// ErrMalformed says that an answer is not the JSON it should be.
+// ErrMalformed is returned if an answer is not the expected JSON.
 var ErrMalformed = errors.New("the answer is malformed")
 
-// maxErrorBody is how much of a refusal is kept.
+// maxErrorBody is how much of an error's body is kept.
 const maxErrorBody = 4 << 10
 
-// credentialHeaders are the headers that no error may repeat.
+// credentialHeaders are the headers that errors must not contain.
 var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Developer-Token", "Access-Token"}
 
-// Post sends a value as JSON and reads the JSON answer into out. It returns a
-// *StatusError for every answer other than 2xx, ErrMalformed or ErrTooLong for
-// one that cannot be read, and what Do returns.
+// Post sends a value as JSON and decodes the JSON answer into out. It returns a
+// *StatusError for a status other than 2xx, ErrMalformed or ErrTooLong for an
+// invalid body, and the errors of Do.
 func (c *Client) Post(ctx context.Context, to string, header http.Header, in, out any) error {
 	body, err := json.Marshal(in, json.Deterministic(true))
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *Client) Post(ctx context.Context, to string, header http.Header, in, ou
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		// A refusal that breaks off is still a refusal.
+		// An incomplete error answer is still an error answer.
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		return &StatusError{resp.StatusCode, resp.Header, redact(text, req.Header)}
 	}
@@ -212,7 +212,7 @@ func (c *Client) Post(ctx context.Context, to string, header http.Header, in, ou
 	return nil
 }
 
-// redact takes the request's credentials out of a text.
+// redact removes the request's credentials from a text.
 func redact(text []byte, header http.Header) []byte {
 	for _, name := range credentialHeaders {
 		secret := strings.TrimPrefix(header.Get(name), "Bearer ")

@@ -46,8 +46,8 @@ func newSentinel(t *testing.T) *sentinel {
 	return s
 }
 
-// testResolver is a resolver on loopback: every name has the addresses that the map
-// gives it, in turn, so that a name can change its mind.
+// testResolver is a resolver on loopback. A name resolves to its addresses in
+// turn, so that the result can change between two lookups.
 func testResolver(t *testing.T, book map[string][]netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -83,7 +83,7 @@ func dnsAnswer(question []byte, book map[string][]netip.Addr, asked map[string]i
 	if len(addresses) == 0 {
 		m.RCode = dnsmessage.RCodeNameError
 	} else {
-		a := addresses[asked[name]/2%len(addresses)] // A and AAAA are asked together
+		a := addresses[asked[name]/2%len(addresses)] // A and AAAA are queried together
 		asked[name]++
 		switch {
 		case a.Is4() && q.Type == dnsmessage.TypeA:
@@ -121,7 +121,7 @@ func newClient(t *testing.T, o outbound.Options) *outbound.Client {
 	return c
 }
 
-// forbiddenAddresses are addresses that users' URLs must not lead to.
+// forbiddenAddresses are addresses that users' URLs must not reach.
 var forbiddenAddresses = []string{
 	"127.0.0.1", "127.8.9.1", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
 	"169.254.170.2", "100.64.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255", "240.0.0.1",
@@ -129,8 +129,8 @@ var forbiddenAddresses = []string{
 	"fe80::1", "ff02::1", "2002:7f00:1::", "2001:0:7f00:1::", "2001:db8::1", "100::1",
 }
 
-// TestForbiddenAddresses asks the dialer's hook only: a test that fails must not knock
-// at the machine's own services.
+// TestForbiddenAddresses runs only the dialer's check, so that a failing test
+// does not connect to services of this machine.
 func TestForbiddenAddresses(t *testing.T) {
 	t.Parallel()
 	at := func(a string) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr(a), 443) }
@@ -173,9 +173,8 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// TestForbiddenURLs tries the ways in which a URL leads to this machine. The
-// sentinel's port is allowed, so that nothing but the rule under test keeps
-// the client out.
+// TestForbiddenURLs tries URLs that lead to this machine. The sentinel's port
+// is allowed, so that only the tested rule refuses them.
 func TestForbiddenURLs(t *testing.T) {
 	t.Parallel()
 	s := newSentinel(t)
@@ -215,8 +214,8 @@ func TestForbiddenURLs(t *testing.T) {
 	if got := s.visits.Load(); got != 0 {
 		t.Errorf("the sentinel had %d visits want none", got)
 	}
-	// The same client does reach it where the address is allowed: the refusals
-	// above are no accident of the test.
+	// If its address is allowed, the same client reaches the sentinel: the
+	// refusals above are not an accident of the test.
 	open := newClient(t, outbound.Options{
 		Policy:   outbound.Policy{Ports: []uint16{s.port}, Prefixes: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		Resolver: testResolver(t, map[string][]netip.Addr{"example.com": {netip.MustParseAddr("127.0.0.1")}}), Roots: sentinelRoots(s),
@@ -281,7 +280,7 @@ func TestOperatorExceptions(t *testing.T) {
 	}
 }
 
-// TestNoProxy cannot be parallel: it sets the environment.
+// TestNoProxy is not parallel, because it sets the environment.
 func TestNoProxy(t *testing.T) {
 	s := newSentinel(t)
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY"} {
@@ -389,8 +388,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestErrorsOmitSecrets looks for a key in every error that a request can end
-// with.
+// TestErrorsOmitSecrets looks for a key in every kind of error.
 func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -21,7 +21,8 @@ import (
 	"fanfare/internal/outbound"
 )
 
-// newWideSentinel makes a sentinel on every address of this machine, private ones included.
+// newWideSentinel returns a sentinel on every address of this machine, private
+// ones included.
 func newWideSentinel(t *testing.T) *sentinel {
 	t.Helper()
 	s := newSentinel(t)
@@ -43,7 +44,7 @@ func newWideSentinel(t *testing.T) *sentinel {
 	return s
 }
 
-// localAddresses are the addresses of this machine.
+// localAddresses returns the addresses of this machine.
 func localAddresses(t *testing.T) []netip.Addr {
 	t.Helper()
 	found, err := net.InterfaceAddrs()
@@ -59,7 +60,7 @@ func localAddresses(t *testing.T) []netip.Addr {
 	return list
 }
 
-// spellings are how an IPv4 address can be written in a URL.
+// spellings are the ways to write an IPv4 address in a URL.
 var spellings = []func(a, b, c, d byte) string{
 	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d.%d.%d", a, b, c, d) },
 	func(a, b, c, d byte) string { return fmt.Sprintf("%d.%d.%d.%d.", a, b, c, d) },
@@ -87,7 +88,7 @@ func ipv4Number(a, b, c, d byte) uint64 {
 	return uint64(a)<<24 | uint64(b)<<16 | uint64(c)<<8 | uint64(d)
 }
 
-// forbiddenURLs makes addresses that lead inside.
+// forbiddenURLs generates URLs of forbidden addresses.
 type forbiddenURLs struct {
 	r      *rand.Rand
 	port   uint16
@@ -95,7 +96,8 @@ type forbiddenURLs struct {
 	book   map[string][]netip.Addr
 }
 
-// hostName is one that resolves to an address inside, or to one after the other.
+// hostName returns a name that resolves to a forbidden address, or to several
+// in turn.
 func (m *forbiddenURLs) hostName() string {
 	name := fmt.Sprintf("n%d.example", len(m.book))
 	for range 1 + m.r.IntN(3) {
@@ -118,7 +120,7 @@ func (m *forbiddenURLs) host() string {
 	return spellings[m.r.IntN(len(spellings))](b[0], b[1], b[2], b[3])
 }
 
-// url is an origin that leads inside.
+// url returns an origin with a forbidden address.
 func (m *forbiddenURLs) url() string {
 	scheme := "https"
 	if m.r.IntN(5) == 0 {
@@ -136,9 +138,9 @@ func (m *forbiddenURLs) url() string {
 	return scheme + "://" + user + m.host() + port
 }
 
-// TestForbiddenPlatformURLs tries 500 addresses inside as that of a platform, as
-// that of the next page, and as where a redirect leads to. Nothing but the
-// sandbox that the operator named is reached.
+// TestForbiddenPlatformURLs tries 500 forbidden addresses as the URL of a
+// platform, of the next page, and of a redirect. Only the sandbox that the
+// operator configured is reached.
 func TestForbiddenPlatformURLs(t *testing.T) {
 	t.Parallel()
 	const cases = 500
@@ -164,8 +166,8 @@ func TestForbiddenPlatformURLs(t *testing.T) {
 	for i := range urls {
 		urls[i] = m.url()
 	}
-	// The sentinel's port is allowed, so that nothing but the address keeps
-	// the client out.
+	// The sentinel's port is allowed, so that only the address refuses the
+	// request.
 	policy := outbound.Guarded([]string{sandbox.URL})
 	policy.Ports = []uint16{s.port}
 	c := newClient(t, outbound.Options{Policy: policy, Resolver: testResolver(t, m.book), Roots: sentinelRoots(s)})
@@ -190,7 +192,7 @@ func TestForbiddenPlatformURLs(t *testing.T) {
 	if err := send(t, c, sandbox.URL, "/v1/x"); err != nil {
 		t.Errorf("sandbox: got %v want an answer", err)
 	}
-	// Where its addresses are allowed, the sentinel is reached by name.
+	// If its addresses are allowed, the sentinel is reached by name.
 	policy.Prefixes = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	open := newClient(t, outbound.Options{Policy: policy, Resolver: testResolver(t, map[string][]netip.Addr{"example.com": {netip.MustParseAddr("127.0.0.1")}}), Roots: sentinelRoots(s)})
 	if err := send(t, open, fmt.Sprintf("https://example.com:%d", s.port), "/v1/x"); err != nil || s.visits.Load() == 0 {
@@ -198,10 +200,10 @@ func TestForbiddenPlatformURLs(t *testing.T) {
 	}
 }
 
-// errNotOK is an answer other than 200.
+// errNotOK is returned for an answer other than 200.
 var errNotOK = errors.New("not what was asked for")
 
-// send makes a call as the client of a platform does.
+// send sends a call as the client of a platform does.
 func send(t *testing.T, c *outbound.Client, base, path string) error {
 	t.Helper()
 	_, err := transport.New(transport.Options{

@@ -14,40 +14,38 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrForbidden says that a URL or the address behind it is not to be reached.
+// ErrForbidden is returned if the policy does not allow a URL or its address.
 var ErrForbidden = errors.New("address not allowed")
 
-// Policy says where a client may go. The zero Policy is Guarded without any
-// exception.
+// Policy limits the targets of a client. The zero Policy equals Guarded without
+// exceptions.
 type Policy struct {
-	// Origins are what the operator of the server vouches for, such as
-	// http://localhost:11434: there no other rule applies.
+	// Origins are the operator's exceptions, such as http://localhost:11434. No
+	// other rule applies to them.
 	Origins []string
-	// Prefixes are addresses that the operator allows though they are not
+	// Prefixes are addresses that the operator allows although they are not
 	// public.
 	Prefixes []netip.Prefix
-	// Denied are addresses to stay away from besides the ones that are not
-	// public, such as the server's own.
+	// Denied are further forbidden addresses, such as the server's own.
 	Denied []netip.Prefix
-	// Ports are where users' URLs may point, 443 and 8443 if there are none.
+	// Ports are the allowed ports of users' URLs, 443 and 8443 if empty.
 	Ports   []uint16
 	trusted bool
 }
 
-// Guarded is the policy for URLs that users set: https to a host name, port
-// 443 or 8443, at a public address. The exceptions are the operator's.
+// Guarded returns the policy for URLs that users set: https to a host name,
+// port 443 or 8443, at a public address. The exceptions are the operator's.
 func Guarded(origins []string, prefixes ...netip.Prefix) Policy {
 	return Policy{Origins: origins, Prefixes: prefixes}
 }
 
-// Trusted is the policy for URLs that the operator of the server set: http or
-// https to every address, except for those at which clouds keep the machine's
-// own credentials.
+// Trusted returns the policy for URLs that the operator set: http or https to
+// every address, except for those that serve the machine's cloud credentials.
 func Trusted(prefixes ...netip.Prefix) Policy { return Policy{Prefixes: prefixes, trusted: true} }
 
 var (
-	// notPublic are addresses that look public in the registries but are not:
-	// the agent inside every virtual machine of Azure.
+	// notPublic are addresses that registries list as public but are not: the
+	// agent in every virtual machine of Azure.
 	notPublic = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 	// metadataPrefixes are where clouds serve the machine's credentials.
 	metadataPrefixes = append([]netip.Prefix{
@@ -56,8 +54,8 @@ var (
 	}, notPublic...)
 )
 
-// Check tells whether a URL may be asked for at all, for whoever stores one.
-// Where its name leads is only known when it is dialled, and checked then.
+// Check returns an error if a URL is not allowed, for code that stores URLs.
+// The addresses of its host are checked at each connection.
 func (p Policy) Check(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -106,8 +104,8 @@ func portOf(u *url.URL) uint16 {
 	return 443
 }
 
-// isHostName refuses addresses in all the spellings that some resolver takes for
-// one: 127.1, 0x7f000001, 2130706433, 017700000001.
+// isHostName reports whether a host is a name. It rejects all spellings that
+// resolvers accept as an address: 127.1, 0x7f000001, 2130706433, 017700000001.
 func isHostName(host string) bool {
 	if strings.ContainsAny(host, ":%[]") {
 		return false
@@ -117,8 +115,8 @@ func isHostName(host string) bool {
 	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
 }
 
-// isAllowedOrigin tells whether the operator allowed a host and port, for the scheme
-// or for all of them if that is empty.
+// isAllowedOrigin reports whether the operator allowed a host and port for the
+// scheme, or for any scheme if it is empty.
 func (p Policy) isAllowedOrigin(scheme, address string) bool {
 	return slices.ContainsFunc(p.Origins, func(origin string) bool {
 		u, err := url.Parse(origin)
@@ -127,7 +125,7 @@ func (p Policy) isAllowedOrigin(scheme, address string) bool {
 	})
 }
 
-// checkOrigins finds origins that nobody could mean.
+// checkOrigins returns an error for an invalid origin.
 func (p Policy) checkOrigins() error {
 	for _, origin := range p.Origins {
 		u, err := url.Parse(origin)
@@ -139,9 +137,8 @@ func (p Policy) checkOrigins() error {
 	return nil
 }
 
-// dialControl is what a dialer asks about every resolved address before it
-// connects, so that a name which changes its mind between check and use gains
-// nothing.
+// dialControl checks every resolved address before the dialer connects, so that
+// a name that resolves to another address after Check is still refused.
 type dialControl = func(network, address string, _ syscall.RawConn) error
 
 func (p Policy) dialControl() dialControl {

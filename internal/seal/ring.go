@@ -19,7 +19,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Ring holds the keys that wrap data keys. It is safe for concurrent use.
+// Ring has the master keys, which wrap data keys. It is safe for concurrent
+// use.
 type Ring struct {
 	path   string
 	random io.Reader
@@ -28,33 +29,34 @@ type Ring struct {
 	file keyring
 }
 
-// keyring is the file. Keys are base64 in it.
+// keyring is the content of the file. Keys are base64.
 type keyring struct {
 	Active string            `json:"active"`
 	Keys   map[string][]byte `json:"keys"`
 }
 
-// keyID is what a key id looks like.
+// keyID matches a key id.
 var keyID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 const (
 	maxFile = 64 << 10
-	// minDistinctBytes is how many different bytes a key must have. A random one
-	// with fewer than 12 of 32 comes less often than once in 10^20.
+	// minDistinctBytes is how many different bytes a key must have. A random
+	// key with fewer than 12 of 32 is less likely than 1 in 10^20.
 	minDistinctBytes = 12
 )
 
-// keyIDOf names a key.
+// keyIDOf returns the id of a key.
 //
-// Choice: the id is a digest of the key, not a free name: a keyring that was
-// edited or damaged is noticed when it is read, not when a secret is lost.
+// Choice: the id is a digest of the key and not a free name, so that an edited
+// or damaged keyring is detected when it is read and not when a secret is
+// needed.
 func keyIDOf(key []byte) string {
 	sum := sha256.Sum256(append([]byte("fanfare keyring key "), key...))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Open reads the keyring file. It refuses one that others can read, that is
-// damaged, or that has a key nobody would draw at random.
+// Open reads the keyring file. It refuses a file that other users can read, a
+// damaged one, and one with a key that is not random.
 func Open(path string, random io.Reader) (*Ring, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,7 +78,7 @@ func Open(path string, random io.Reader) (*Ring, error) {
 		return nil, fmt.Errorf("read keyring: %w", err)
 	}
 	r := &Ring{path: path, random: random}
-	// The reasons never quote the file.
+	// The errors never quote the file.
 	if len(text) > maxFile || json.Unmarshal(text, &r.file, json.RejectUnknownMembers(true)) != nil {
 		return nil, fmt.Errorf("keyring %s is malformed: put back a copy of it", path)
 	}
@@ -86,10 +88,10 @@ func Open(path string, random io.Reader) (*Ring, error) {
 	return r, nil
 }
 
-// OpenOrCreate reads the keyring file and makes it, with one new key, where
-// there is none. Created tells the caller to say so loudly: who loses the file
-// loses every sealed secret. Of two processes that start at once, one creates
-// and both use the same file.
+// OpenOrCreate reads the keyring file, or creates it with one new key. If
+// created is true, the caller must warn the operator: without the file every
+// sealed secret is lost. If two processes start at once, one creates the file
+// and both use it.
 func OpenOrCreate(path string, random io.Reader) (ring *Ring, created bool, err error) {
 	ring, err = Open(path, random)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -110,27 +112,27 @@ func OpenOrCreate(path string, random io.Reader) (ring *Ring, created bool, err 
 	return ring, true, nil
 }
 
-// Active names the key that new secrets are wrapped with.
+// Active returns the id of the key that wraps new secrets.
 func (r *Ring) Active() string {
 	id, _ := r.active()
 	return id
 }
 
-// IDs lists the keys.
+// IDs returns the ids of all keys.
 func (r *Ring) IDs() []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Sorted(maps.Keys(r.file.Keys))
 }
 
-// Has reports whether the ring can open what the key wraps.
+// Has reports whether the ring has a key.
 func (r *Ring) Has(id string) bool {
 	_, ok := r.key(id)
 	return ok
 }
 
-// Add makes a new key and wraps with it from now on. It is in the file before
-// it is used; the older keys stay until they are dropped.
+// Add creates a new active key. The file has it before it is used. Older keys
+// stay until they are dropped.
 func (r *Ring) Add() (id string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,8 +147,8 @@ func (r *Ring) Add() (id string, err error) {
 	return next.Active, nil
 }
 
-// Drop removes a key that wraps nothing any more, which only the caller can
-// know. The active key stays.
+// Drop removes a key. The caller must know that it wraps no secret any more.
+// The active key cannot be dropped.
 func (r *Ring) Drop(id string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +198,7 @@ func (k keyring) check() error {
 	return nil
 }
 
-// isWeak finds keys of one repeated byte or pattern.
+// isWeak reports whether a key repeats one byte or a pattern.
 func isWeak(key []byte) bool {
 	seen := map[byte]bool{}
 	for _, b := range key {
@@ -217,16 +219,16 @@ func (k keyring) withNewKey(random io.Reader) (keyring, error) {
 	return next, next.check()
 }
 
-// writeFile puts the whole file on the disk under another name and then in place:
-// os.Link never replaces a file, os.Rename does. A crash leaves the old file
-// or the new one.
+// writeFile writes the file under another name and then moves it with place:
+// os.Link never replaces a file, os.Rename does. After a crash the old file or
+// the new one exists.
 func (k keyring) writeFile(path string, place func(from, to string) error) (err error) {
 	text, err := json.Marshal(k, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("write keyring: %w", err)
 	}
 	folder := filepath.Dir(path)
-	// Temporary files are made with mode 0600.
+	// os.CreateTemp uses mode 0600.
 	f, err := os.CreateTemp(folder, filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return fmt.Errorf("write keyring: %w", err)

@@ -52,7 +52,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestConcurrentCreate has many processes' worth of first runs on one file.
+// TestConcurrentCreate runs many first starts on one file.
 func TestConcurrentCreate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keyring")

@@ -1,7 +1,7 @@
-// Package seal keeps secrets unreadable at rest. Every secret has a data key of
-// its own, and only that key is wrapped by a key of the keyring file: so a new
-// keyring key costs one short rewrite per secret and never touches ciphertext,
-// and forgetting the wrapped key destroys the secret.
+// Package seal encrypts stored secrets. Every secret has its own data key, and
+// a master key of the keyring file wraps only that key. So a new master key
+// needs one short rewrite per secret and leaves the ciphertext unchanged, and
+// deleting the wrapped key destroys the secret.
 package seal
 
 import (
@@ -17,37 +17,37 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Context is where a secret belongs. It is not stored with the secret but must
-// be given to open it, so that a sealed text copied to another workspace,
-// record or field, or put back after a change, opens nothing.
+// Context identifies the record and field of a secret. It is not stored with
+// the secret but required to open it, so that a sealed text cannot be copied to
+// another workspace, record or field, or restored after a change.
 type Context struct {
 	Workspace string
 	Record    string
 	Field     string
-	// Version counts the values that the field has had.
+	// Version is the number of values that the field has had.
 	Version int64
 }
 
-// ErrDamaged says that a sealed text was changed or belongs elsewhere; which of
-// both cannot be told.
+// ErrDamaged is returned if a sealed text was changed or belongs to another
+// context; the two cannot be distinguished.
 var ErrDamaged = errors.New("the sealed secret was changed or belongs to another record: enter the secret again")
 
-// ErrUnknownKey says that the key that wrapped a secret is not in the keyring.
+// ErrUnknownKey is returned if the keyring does not have the key of a secret.
 var ErrUnknownKey = errors.New("the keyring does not have the key")
 
 const (
-	// formatVersion starts every sealed text and names how the rest is made:
-	// form.keyID.wrappedDataKey.ciphertext, the last two in base64url with
+	// formatVersion starts every sealed text and identifies its format:
+	// version.keyID.wrappedDataKey.ciphertext, the last two in base64url with
 	// their nonces in front.
 	formatVersion = "fs1"
 	keySize       = chacha20poly1305.KeySize
-	// maxSecret is far above every token that a platform hands out.
+	// maxSecret is far longer than any platform's token.
 	maxSecret = 64 << 10
 )
 
 func (c Context) authenticatedData() ([]byte, error) {
 	for _, part := range []string{c.Workspace, c.Record, c.Field} {
-		// A bar inside a part would let two places read alike.
+		// A separator inside a part would make two contexts equal.
 		if part == "" || strings.Contains(part, "|") {
 			return nil, fmt.Errorf("a secret's place %q must be named, without a bar", part)
 		}
@@ -55,8 +55,8 @@ func (c Context) authenticatedData() ([]byte, error) {
 	return []byte(formatVersion + "|" + c.Workspace + "|" + c.Record + "|" + c.Field + "|" + strconv.FormatInt(c.Version, 10)), nil
 }
 
-// Seal encrypts a secret for its place under the active key. The same secret
-// never gives the same text twice.
+// Seal encrypts a secret for its context with the active key. It never returns
+// the same text twice.
 func (r *Ring) Seal(where Context, plain secret.Text) (string, error) {
 	place, err := where.authenticatedData()
 	if err != nil {
@@ -77,8 +77,8 @@ func (r *Ring) Seal(where Context, plain secret.Text) (string, error) {
 	return r.wrapKey(data, encode(body))
 }
 
-// Open returns the secret that was sealed for this place. ErrUnknownKey names
-// the key that is missing; everything else that is wrong is ErrDamaged.
+// Open returns the secret that was sealed for this context. ErrUnknownKey names
+// the missing key; all other errors are ErrDamaged.
 func (r *Ring) Open(where Context, sealed string) (secret.Text, error) {
 	place, err := where.authenticatedData()
 	if err != nil {
@@ -98,8 +98,8 @@ func (r *Ring) Open(where Context, sealed string) (secret.Text, error) {
 	return secret.New(string(text)), nil
 }
 
-// Rewrap moves a sealed text under the active key without opening the secret.
-// A text that is there already comes back as it is.
+// Rewrap wraps the data key of a sealed text with the active key, without
+// decrypting the secret. It returns a text of the active key unchanged.
 func (r *Ring) Rewrap(sealed string) (string, error) {
 	data, body, err := r.unwrapKey(sealed)
 	if err != nil {
@@ -111,7 +111,8 @@ func (r *Ring) Rewrap(sealed string) (string, error) {
 	return r.wrapKey(data, body)
 }
 
-// KeyID names the key that wraps a sealed text, empty for any other text.
+// KeyID returns the id of the key that wraps a sealed text, empty for any other
+// text.
 func KeyID(sealed string) string {
 	parts := strings.Split(sealed, ".")
 	if len(parts) != 4 || parts[0] != formatVersion {
@@ -120,7 +121,7 @@ func KeyID(sealed string) string {
 	return parts[1]
 }
 
-// wrapKey makes the sealed text of an encrypted body and its data key.
+// wrapKey returns the sealed text of a ciphertext and its data key.
 func (r *Ring) wrapKey(data []byte, body string) (string, error) {
 	id, key := r.active()
 	wrapped, err := encrypt(r.random, key, data, wrapData(id))
@@ -130,7 +131,7 @@ func (r *Ring) wrapKey(data []byte, body string) (string, error) {
 	return strings.Join([]string{formatVersion, id, encode(wrapped), body}, "."), nil
 }
 
-// unwrapKey takes a sealed text apart, with its data key in the clear.
+// unwrapKey returns the decrypted data key and the ciphertext of a sealed text.
 func (r *Ring) unwrapKey(sealed string) (data []byte, body string, err error) {
 	parts := strings.Split(sealed, ".")
 	if len(parts) != 4 || parts[0] != formatVersion || !keyID.MatchString(parts[1]) {
@@ -180,8 +181,8 @@ func decrypt(key, sealed, place []byte) ([]byte, error) {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// decode refuses the other spellings that base64 has for the same bytes (line
-// ends, stray bits), so that a sealed text has exactly one form.
+// decode rejects other base64 spellings of the same bytes (line ends, stray
+// bits), so that a sealed text has exactly one form.
 func decode(s string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || encode(b) != s {

@@ -95,7 +95,7 @@ func TestTampering(t *testing.T) {
 			refused(sealed[:i] + extra + sealed[i:])
 		}
 	}
-	// Parts of two sealed texts do not make a third.
+	// Parts of two sealed texts must not form a valid one.
 	other := strings.Split(mustSeal(t, r, "another"), ".")
 	parts := strings.Split(sealed, ".")
 	refused(strings.Join([]string{parts[0], parts[1], other[2], parts[3]}, "."))
@@ -144,7 +144,7 @@ func TestKeyID(t *testing.T) {
 	}
 }
 
-// TestRotation adds a key, moves what is sealed and drops the old key.
+// TestRotation adds a key, rewraps secrets and drops the old key.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	r := newRing(t)
