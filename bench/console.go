@@ -9,22 +9,22 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// chunk is one file of the console's build, by the name of what it is made of.
+// chunk is one file of the console's build, by the name of its source.
 type chunk struct {
 	File    string   `json:"file"`
 	Imports []string `json:"imports"`
-	// DynamicImports are what it loads when it is needed.
+	// DynamicImports are loaded on demand.
 	DynamicImports []string `json:"dynamicImports"`
 }
 
-// The most that a browser may load as script before anything is shown, in kB,
+// The limits of script that a browser loads before it shows a page, in kB,
 // compressed and without charts.
 const (
 	mostSignIn = 120
 	mostRoute  = 300
 )
 
-// benchConsole is how much script each page of the console loads.
+// benchConsole measures how much script each page of the console loads.
 func benchConsole(string) {
 	const dist = "internal/console/dist"
 	text, err := os.ReadFile(filepath.Join(dist, ".manifest.json"))
@@ -67,11 +67,11 @@ func benchConsole(string) {
 	printAtMost("console, script of the largest page, kB", largest, mostRoute, "gzip, "+strings.TrimPrefix(page, "src/pages/"))
 }
 
-// gzipSizeKB is the size of a file as it is sent.
+// gzipSizeKB returns the compressed size of a file.
 func gzipSizeKB(file string) float64 {
 	info, err := os.Stat(file + ".gz")
 	if err != nil {
-		// Too small to be worth packing.
+		// The build does not compress small files.
 		info, err = os.Stat(file)
 	}
 	check(err)

@@ -16,7 +16,8 @@ import (
 
 const writers = 64
 
-// benchCreate is P3: durable creates, many at once against one commit each.
+// benchCreate is P3: durable creates, many concurrent ones compared with one
+// commit each.
 func benchCreate(dir string) {
 	open := func(name string, batch int) (*app.App, func(int) int) {
 		sub := filepath.Join(dir, name)
@@ -63,7 +64,7 @@ func benchCreate(dir string) {
 	fmt.Printf("   over HTTPS: 64 connections %s, one commit each %s, one connection %s\n", h[0], g[0], g[1])
 }
 
-// runWorkers calls f from so many goroutines.
+// runWorkers calls f from so many goroutines for the time of one measurement.
 func runWorkers(workers int, f func(int) int) sample {
 	var done atomic.Int64
 	var wg sync.WaitGroup
@@ -91,7 +92,7 @@ func runWorkers(workers int, f func(int) int) sample {
 	return sample{perSecond: float64(done.Load()) / time.Since(start).Seconds(), p50: time.Duration(median(all))}
 }
 
-// appendAndSync appends 16 kB and waits for the disk, again and again.
+// appendAndSync appends 16 kB and waits for the disk, repeatedly.
 func appendAndSync(dir string) sample {
 	f, err := os.OpenFile(filepath.Join(dir, "floor"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	check(err)

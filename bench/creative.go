@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/creative/composer"
 )
 
-// benchCreative measures what the built-in generator costs: copy in CPU time,
-// a picture against bare drawing and encoding of the same one.
+// benchCreative measures the built-in generator: the CPU time of copy, and a
+// picture compared with only drawing and encoding it.
 func benchCreative(string) {
 	b := &creative.Brief{
 		Prompt: "Oat milk latte from Kava Bar, 20% off until Sunday, for students. Open till midnight, free refills, three minutes from the library.",
@@ -44,8 +44,8 @@ func ownCPUTime() time.Duration {
 
 var nsPerOp = regexp.MustCompile(`([\d.]+) ns/op`)
 
-// pictureBenchmark runs a benchmark of the renderer, which alone can leave out its
-// own layout, and returns the median time.
+// pictureBenchmark runs a Go benchmark of package picture and returns the
+// median time. Only that package can draw without layout.
 func pictureBenchmark(name string) float64 {
 	out, err := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark"+name+"$", "-count", strconv.Itoa(*rounds), "-cpu", "1", "fanfare/internal/creative/picture").CombinedOutput()
 	if err != nil {

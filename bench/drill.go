@@ -21,7 +21,8 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// fillCopies fills a store with copies of one campaign and returns some of them.
+// fillCopies fills a store with copies of one campaign and returns the ids of
+// some.
 func fillCopies(a *app.App, workspace ident.ID, n int) []string {
 	cause := operator
 	cause.Workspace = workspace
@@ -36,8 +37,8 @@ func fillCopies(a *app.App, workspace ident.ID, n int) []string {
 	return out
 }
 
-// benchStart is P9: from start to ready on an empty and on a large data
-// folder, and the memory of an idle server.
+// benchStart is P9: from start to ready on an empty and on a large data folder,
+// and the memory of an idle server.
 func benchStart(dir string) {
 	bin := filepath.Join(dir, "fanfare")
 	build := exec.Command("go", "build", "-o", bin, "./cmd/fanfare")
@@ -64,8 +65,8 @@ func benchStart(dir string) {
 	benchGrowth(dir, full, t.WorkspaceID, t.APIKey)
 }
 
-// startToReady runs the real binary until /readyz answers, and once more a
-// moment later looks at its memory.
+// startToReady runs the real binary until /readyz succeeds, and reads its
+// memory a moment later.
 func startToReady(bin, data string) (time.Duration, float64) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)

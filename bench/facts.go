@@ -28,11 +28,11 @@ var (
 
 const (
 	factDays = 730
-	// factCampaigns is how many the large workspace has, and how many the
-	// small ones have together.
+	// factCampaigns is the number of campaigns of the large workspace, and of
+	// all small ones together.
 	factCampaigns   = 2000
 	smallWorkspaces = 100
-	// creativesPerCampaign is how many creatives a campaign has.
+	// creativesPerCampaign is the number of creatives of a campaign.
 	creativesPerCampaign = 5
 )
 
@@ -67,14 +67,15 @@ func benchFacts(dir string) {
 	}
 }
 
-// printProfileHint says how to find out where the time goes.
+// printProfileHint prints how to profile a measurement.
 func printProfileHint(name string) {
 	if *profile == "" {
 		fmt.Printf("   where the time goes: go run ./bench -only %s -profile DIR, then go tool pprof DIR/*.pprof\n", name)
 	}
 }
 
-// factsOnlyOption makes a server answer from the facts alone when it is told to.
+// factsOnlyOption makes a server answer without precomputed sums if
+// BENCH_FACTS_ONLY is set.
 func factsOnlyOption(dir string, log *slog.Logger) func(*app.Config) {
 	return func(c *app.Config) {
 		if os.Getenv("BENCH_FACTS_ONLY") == "" {
@@ -86,8 +87,8 @@ func factsOnlyOption(dir string, log *slog.Logger) func(*app.Config) {
 	}
 }
 
-// factGenerator is how the facts of a workspace look: the same rows every day, with
-// other figures.
+// factGenerator generates the facts of a workspace: the same rows every day,
+// with other metrics.
 type factGenerator struct {
 	workspace                       ident.ID
 	source                          *fact.Source
@@ -109,7 +110,7 @@ func newFactGenerator(workspace ident.ID, campaigns []string, perDay int) *factG
 	return s
 }
 
-// row is one of a day's.
+// row returns one row of a day.
 func (s *factGenerator) row(day clock.Date, i int) fact.Row {
 	campaign, group := i%len(s.campaigns), i/len(s.campaigns)
 	r := fact.Row{
@@ -122,8 +123,8 @@ func (s *factGenerator) row(day clock.Date, i int) fact.Row {
 	return r
 }
 
-// metricsOf are impressions, clicks, spend, conversions and revenue of a row:
-// as uneven as real ones, and always the same.
+// metricsOf returns impressions, clicks, spend, conversions and revenue of a
+// row: unevenly distributed like real ones, and reproducible.
 func metricsOf(day clock.Date, i int) [5]int64 {
 	h := uint64(day)<<32 | uint64(i)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -135,7 +136,7 @@ func metricsOf(day clock.Date, i int) [5]int64 {
 	return [5]int64{impressions, clicks, clicks * (200_000 + int64(h>>32%1_000_000)), conversions * 1_000_000, conversions * (15_000_000 + int64(h>>40%50_000_000))}
 }
 
-// write brings days of a workspace in, as a platform's sync would.
+// write stores days of a workspace as a platform's sync does.
 func (s *factGenerator) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row) []fact.Row {
 	rows = rows[:0]
 	for day := first; day <= last; day++ {
@@ -149,7 +150,7 @@ func (s *factGenerator) write(e *duckdb.Engine, first, last clock.Date, rows []f
 	return rows
 }
 
-// keptFacts is what the folder of an earlier run tells of its facts.
+// keptFacts describes the facts in the folder of an earlier run.
 type keptFacts struct {
 	Large, Small account.Created
 	Campaigns    []string
@@ -157,8 +158,8 @@ type keptFacts struct {
 	Rows         int
 }
 
-// openFactsFolder takes the facts of an earlier run if they are kept and as many
-// as asked for, else it makes them.
+// openFactsFolder opens the facts of an earlier run if there are as many as
+// requested, else it creates them.
 func openFactsFolder(dir string) *factsFolder {
 	if *keep == "" {
 		return buildFactsFolder(filepath.Join(dir, "facts"))
@@ -183,14 +184,14 @@ func openFactsFolder(dir string) *factsFolder {
 	return w
 }
 
-// runMaintenance does what a program that is newer than its facts would do by and by.
+// runMaintenance performs the maintenance that a server does in the background.
 func (w *factsFolder) runMaintenance() {
 	e, err := duckdb.Open(context.Background(), w.dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
 	check(errors.Join(e.Maintain(context.Background()), e.Close()))
 }
 
-// buildFactsFolder makes records and facts and puts them in order.
+// buildFactsFolder creates records and facts and runs the maintenance.
 func buildFactsFolder(dir string) *factsFolder {
 	w := &factsFolder{dir: dir, last: clock.DateIn(time.Now(), time.UTC) - 1}
 	w.first = w.last - factDays + 1
@@ -231,8 +232,8 @@ func buildFactsFolder(dir string) *factsFolder {
 	return w
 }
 
-// copyFolder is a copy of records and facts, because two processes cannot open the
-// same.
+// copyFolder copies records and facts, because two processes cannot open the
+// same files.
 func (w *factsFolder) copyFolder() string {
 	to := w.dir + "-copy"
 	check(os.RemoveAll(to))

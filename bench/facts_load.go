@@ -20,7 +20,7 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// memoryFacts are facts in memory, as plain as can be.
+// memoryFacts are facts in memory, in simple columns.
 type memoryFacts struct {
 	workspace, day []int64
 	metrics        [5][]int64
@@ -39,7 +39,7 @@ func newMemoryFacts(w *factsFolder, days int) *memoryFacts {
 	return c
 }
 
-// scan adds up what lies between two days.
+// scan adds the metrics between two days.
 func (c *memoryFacts) scan(first, last clock.Date) (sums [5]int64) {
 	n := len(c.day)
 	workspace, f := c.workspace[:n], [5][]int64{}
@@ -58,7 +58,8 @@ func (c *memoryFacts) scan(first, last clock.Date) (sums [5]int64) {
 	return sums
 }
 
-// benchReadsUnderLoad is P7: one campaign at 300 a second while heavy queries run.
+// benchReadsUnderLoad is P7: 300 reads of a campaign per second during heavy
+// queries.
 func benchReadsUnderLoad(w *factsFolder) {
 	const perSecond, loops = 300, 4
 	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("beside"))
@@ -98,9 +99,9 @@ func benchReadsUnderLoad(w *factsFolder) {
 	}
 }
 
-// sendAtRate sends requests at a fixed rate, whether or not earlier ones are
-// answered, and returns the 99th percentile of their times. A request counts
-// from when it was due, unless its own sender woke up late.
+// sendAtRate sends requests at a fixed rate, even if earlier ones are not
+// answered, and returns the 99th percentile of their times. The time of a
+// request begins when it was due, unless its sender was late.
 func (t *target) sendAtRate(perSecond int, next func(int, int) []byte) time.Duration {
 	const senders = 16
 	n := int(4 * measurementTime().Seconds() * float64(perSecond))
@@ -128,7 +129,7 @@ func (t *target) sendAtRate(perSecond int, next func(int, int) []byte) time.Dura
 	return all[len(all)*99/100]
 }
 
-// benchWrite is P8: windows of facts replaced, against DuckDB's appender.
+// benchWrite is P8: windows of facts replaced, compared with DuckDB's appender.
 func benchWrite(dir string) {
 	const days, perDay = 28, 1786
 	last := clock.DateIn(time.Now(), time.UTC) - 1
@@ -164,7 +165,7 @@ func benchWrite(dir string) {
 	benchIngest(dir, rows)
 }
 
-// bareTable is a table of the shape that facts have.
+// bareTable is a table with the columns of facts.
 type bareTable struct{ *directDuckDB }
 
 func newBareTable(path string) *bareTable {
@@ -180,7 +181,7 @@ func newBareTable(path string) *bareTable {
 	return t
 }
 
-// append adds rows with numbers for what they name.
+// append adds rows with numbers instead of names.
 func (t *bareTable) append(rows []fact.Row) {
 	t.exec("BEGIN")
 	a, err := driven.NewAppenderFromConn(t.conn, "", "facts")
@@ -205,7 +206,7 @@ func (t *bareTable) append(rows []fact.Row) {
 	t.exec("COMMIT")
 }
 
-// benchIngest tells what is left of it over HTTPS, as JSON.
+// benchIngest measures the same over HTTPS, as JSON.
 func benchIngest(dir string, rows []fact.Row) {
 	const most = 20_000
 	folder := filepath.Join(dir, "ingest")

@@ -23,15 +23,15 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// analyticsQuery is something to ask POST /v1/analytics/query.
+// analyticsQuery is a body of POST /v1/analytics/query.
 type analyticsQuery struct {
 	what, key, body string
-	// text and args are the statement that it comes to.
+	// text and args are its SQL statement.
 	text string
 	args []any
 }
 
-// queries are small and large ones.
+// queries returns small and large queries.
 func (w *factsFolder) queries() []analyticsQuery {
 	ask := func(what, key string, days clock.Date, rest string) analyticsQuery {
 		return analyticsQuery{what: what, key: key, body: fmt.Sprintf(`{"date_range":{"start_date":%q,"end_date":%q},%s}`, w.last-days+1, w.last, rest)}
@@ -49,7 +49,7 @@ func (w *factsFolder) queries() []analyticsQuery {
 	}
 }
 
-// planRecorder notes the plans that are asked.
+// planRecorder records the plans of queries.
 type planRecorder struct {
 	metrics.Engine
 	plans []*analytics.Plan
@@ -61,7 +61,7 @@ func (r *planRecorder) Query(ctx context.Context, p *analytics.Plan) ([]analytic
 	return r.Engine.Query(ctx, p)
 }
 
-// recordStatements finds the statements that questions come to.
+// recordStatements sets the SQL statements of queries.
 func recordStatements(dir string, questions []analyticsQuery) {
 	e, err := duckdb.Open(context.Background(), dir, duckdb.Options{Now: time.Now, Log: quiet})
 	check(err)
@@ -84,7 +84,7 @@ func recordStatements(dir string, questions []analyticsQuery) {
 	check(a.Close())
 }
 
-// directDuckDB is DuckDB without anything of ours.
+// directDuckDB is DuckDB without code of this project.
 type directDuckDB struct {
 	connector *driven.Connector
 	conn      *driven.Conn
@@ -135,7 +135,7 @@ func (b *directDuckDB) query(text string, args []any) {
 	check(rows.Close())
 }
 
-// keepAliveConn is one kept-alive connection.
+// keepAliveConn is a keep-alive connection to a server.
 type keepAliveConn struct {
 	c io.ReadWriteCloser
 	r *bufio.Reader
@@ -152,7 +152,7 @@ func (l *keepAliveConn) send(request []byte) {
 	check(readAnswer(l.r))
 }
 
-// alternate runs works in turn and returns the median time of each.
+// alternate runs functions in turn and returns the median time of each.
 func alternate(works ...func()) []time.Duration {
 	const least, most = 15, 300
 	times := make([][]float64, len(works))
@@ -174,15 +174,15 @@ func alternate(works ...func()) []time.Duration {
 	return medians
 }
 
-// printComparison prints what DuckDB and a server took, as a ratio and in milliseconds
-// more.
+// printComparison prints the times of DuckDB and a server, as a ratio and as a
+// difference in milliseconds.
 func printComparison(what string, t []time.Duration) (ratio, extra float64) {
 	ratio, extra = float64(t[1])/float64(t[0]), ms(t[1]-t[0])
 	fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", what, ms(t[0]), ms(t[1]), ratio, extra)
 	return ratio, extra
 }
 
-// benchQuery is P5: a query over HTTPS against the same SQL in DuckDB.
+// benchQuery is P5: a query over HTTPS compared with the same SQL in DuckDB.
 func benchQuery(w *factsFolder) {
 	const small = 10 * time.Millisecond
 	folder := w.copyFolder()
@@ -205,8 +205,7 @@ func benchQuery(w *factsFolder) {
 			extras = append(extras, extra)
 		}
 	}
-	// Questions that are asked again are not planned again; this is what one
-	// costs that is.
+	// Repeated queries reuse their plan; this measures a query without one.
 	q, first := questions[0], w.last-30
 	bounds := slices.Clone(q.args)
 	t := alternate(func() {
@@ -235,8 +234,8 @@ func benchQuery(w *factsFolder) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// benchReports is P6: the reports against the same from the facts alone, and
-// totals against reading the same columns from memory.
+// benchReports is P6: reports compared with the same without precomputed sums,
+// and totals compared with reading the same columns from memory.
 func benchReports(w *factsFolder) {
 	folder := w.copyFolder()
 	ours := start("ours", w.dir, "BENCH_CACHED=32768", "GOMAXPROCS=2", profileOf("reports"))

@@ -31,7 +31,7 @@ const (
 	getRecords  = 5000
 )
 
-// createCampaigns makes campaigns through the service and returns their ids.
+// createCampaigns creates campaigns with the service and returns their ids.
 func createCampaigns(a *app.App, workspace ident.ID, n int) []string {
 	cause := operator
 	cause.Workspace = workspace
@@ -67,7 +67,7 @@ func spec(i int) campaign.Spec {
 	}
 }
 
-// benchGet is P1: one campaign, random out of 5,000, against fixed bytes.
+// benchGet is P1: one campaign, random out of 5,000, compared with fixed bytes.
 func benchGet(dir string) {
 	a := openApp(dir, 0, 0, quiet)
 	t := createWorkspace(a)
@@ -109,7 +109,7 @@ func profileOf(name string) string {
 	return "BENCH_PROFILE=" + filepath.Join(*profile, name+".pprof")
 }
 
-// benchList is P2: a page of 20, random and deep in a million.
+// benchList is P2: a page of 20, at random positions in a million.
 func benchList(dir string) {
 	a := openApp(dir, 0, 0, quiet)
 	t := createWorkspace(a)
@@ -135,7 +135,7 @@ func benchList(dir string) {
 	bare.stop()
 }
 
-// randomRequests makes a request for a random one of the targets.
+// randomRequests returns requests for random targets.
 func randomRequests(targets []string, path, key string) func(int, int) []byte {
 	requests := make([][]byte, len(targets))
 	for i, t := range targets {
@@ -144,7 +144,7 @@ func randomRequests(targets []string, path, key string) func(int, int) []byte {
 	return func(int, int) []byte { return requests[rand.IntN(len(requests))] }
 }
 
-// sampleIDs finds ids all over a large workspace by time.
+// sampleIDs returns ids from all parts of a large workspace.
 func sampleIDs(a *app.App, workspace ident.ID) []string {
 	ctx, out := context.Background(), []string{}
 	newest, err := a.Campaigns.List(ctx, workspace, page.Query{Limit: 1, Sort: "created_at", Desc: true})
@@ -174,7 +174,7 @@ func idOf(d record.Doc) string {
 	return string(d.JSON[start : start+30])
 }
 
-// cursors seals cursors at random places of the list.
+// cursors returns sealed cursors at random positions of the list.
 func cursors(a *app.App, workspace ident.ID, ids []string) []string {
 	keys, err := a.DB.CursorKeys(context.Background())
 	check(err)
@@ -192,7 +192,7 @@ func cursors(a *app.App, workspace ident.ID, ids []string) []string {
 	return out
 }
 
-// randomReader is randomness for nonces that protect nothing here.
+// randomReader provides random bytes for nonces that protect nothing here.
 type randomReader struct{}
 
 func (randomReader) Read(p []byte) (int, error) {

@@ -23,12 +23,13 @@ type target struct {
 	addr string
 	pool *x509.CertPool
 	pid  int
-	// plain says that the server speaks no TLS; some peers do not.
+	// plain says that the server does not use TLS; some peers do not.
 	plain bool
 }
 
-// sendHTTP1 sends ready-made HTTP/1.1 requests over keep-alive connections and
-// reads just enough of the answers, so that the client costs little.
+// sendHTTP1 sends prepared HTTP/1.1 requests over keep-alive connections and
+// parses as little of the answers as possible, so that the client uses little
+// CPU.
 func (t *target) sendHTTP1(connections int, next func(worker, n int) []byte) sample {
 	var done atomic.Int64
 	var wg sync.WaitGroup
@@ -104,7 +105,7 @@ func skipChunks(r *bufio.Reader) error {
 	}
 }
 
-// readAnswer reads one answer and insists on success.
+// readAnswer reads one answer. It returns an error unless the status is 2xx.
 func readAnswer(r *bufio.Reader) error {
 	size, chunked := -1, false
 	for first := true; ; first = false {
@@ -139,7 +140,7 @@ func readAnswer(r *bufio.Reader) error {
 	return err
 }
 
-// sendHTTP2 sends requests through Go's own HTTP/2 client.
+// sendHTTP2 sends requests with Go's HTTP/2 client.
 func (t *target) sendHTTP2(connections int, path func(worker, n int) string, key string) sample {
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: t.pool, ServerName: "localhost"}, ForceAttemptHTTP2: true, DisableCompression: true,
@@ -172,7 +173,7 @@ func (t *target) sendHTTP2(connections int, path func(worker, n int) string, key
 	return sample{perSecond: n / time.Since(start).Seconds(), cpu: float64((cpuTimeOf(t.pid) - before).Microseconds()) / n}
 }
 
-// cpuTimeOf reads how much CPU time a process has used.
+// cpuTimeOf returns the CPU time of a process.
 func cpuTimeOf(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	check(err)
@@ -181,7 +182,7 @@ func cpuTimeOf(pid int) time.Duration {
 	check(err)
 	system, err := strconv.ParseInt(string(fields[12]), 10, 64)
 	check(err)
-	// The kernel counts in hundredths of a second on every common machine.
+	// The kernel counts in hundredths of a second on all common systems.
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 

@@ -82,7 +82,7 @@ func check(err error) {
 	}
 }
 
-// printAtLeast prints one line: what, how much, what was to be reached.
+// printAtLeast prints a result that must be at least its target.
 func printAtLeast(what string, got, reach float64, detail string) {
 	mark := "reached"
 	if got < reach {
@@ -91,7 +91,7 @@ func printAtLeast(what string, got, reach float64, detail string) {
 	fmt.Printf("%-58s %10.2f %10.2f  %s  %s\n", what, got, reach, mark, detail)
 }
 
-// printAtMost is verdict where less is better.
+// printAtMost prints a result that must be at most its target.
 func printAtMost(what string, got, most float64, detail string) {
 	mark := "reached"
 	if got > most {

@@ -16,7 +16,7 @@ import (
 )
 
 // benchPeers is P4: the same work on PocketBase, built from its published
-// module. It runs only when asked for, with PEERS=1.
+// module. It runs only with PEERS=1.
 func benchPeers(dir string) {
 	if os.Getenv("PEERS") == "" {
 		fmt.Println("P4 is measured with PEERS=1 (downloads and builds PocketBase)")
@@ -84,7 +84,7 @@ func main() {
 	peerRecord = `{"name":"Bench","status":"draft","objective":"sales","channels":["search","social"],"budget":{"type":"daily","amount":"150.00","currency":"USD","pacing":"even","daily_cap":null},"schedule":{"start_at":null,"end_at":null,"timezone":"UTC"},"tags":[],"metadata":{},"version":1,"description":"","delivery":{"status":"not_launched","issues":[]},"external_refs":[],"tracking":null,"goal":null}`
 )
 
-// pocketBase is the peer.
+// pocketBase is a running PocketBase.
 type pocketBase struct {
 	target
 	cmd   *exec.Cmd
@@ -97,7 +97,7 @@ func (p *pocketBase) stop() {
 	_ = p.cmd.Wait()
 }
 
-// buildPocketBase compiles the peer once and keeps it.
+// buildPocketBase compiles PocketBase once and keeps the binary.
 func buildPocketBase() string {
 	cache, err := os.UserCacheDir()
 	check(err)
@@ -195,7 +195,7 @@ func (p *pocketBase) call(method, path, body string, out any) {
 	}
 }
 
-// request is a ready-made request to the peer, which needs no key.
+// request returns a prepared request to PocketBase, which needs no key.
 func (p *pocketBase) request(method, path, body string) []byte {
 	head := method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n"
 	if body != "" {

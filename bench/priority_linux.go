@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// raisePriority has this program's threads run before all others until the returned
-// function is called, where that is allowed. The client stands for another
-// machine: what is measured is how long the server takes, not how long the
-// client waits for a core that the server uses.
+// raisePriority runs the threads of this program before all others until done
+// is called, if the system allows it. The client simulates another machine, so
+// its wait for a core that the server uses must not count.
 func raisePriority() (done func()) {
 	set := func(policy, priority uint32) {
 		threads, err := os.ReadDir("/proc/self/task")

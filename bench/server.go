@@ -26,8 +26,7 @@ import (
 	"fanfare/internal/store/sqlite"
 )
 
-// server is one of ours or a bare one in a process of its own with one core,
-// as the figures to reach were taken.
+// server is Fanfare, or a minimal server, in a separate process with one core.
 type server struct {
 	target
 	cmd *exec.Cmd
@@ -63,7 +62,7 @@ func (s *server) stop() {
 	check(s.cmd.Wait())
 }
 
-// serveRole is what the other process does.
+// serveRole runs the server of a role.
 func serveRole(role string) {
 	dir := os.Getenv("BENCH_DIR")
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -83,7 +82,8 @@ func serveRole(role string) {
 	}
 }
 
-// serveFixedBytes is the limit: net/http with TLS and fixed bytes.
+// serveFixedBytes is the fastest possible server: net/http with TLS and fixed
+// bytes.
 func serveFixedBytes(l *listen.Listener) {
 	body, err := os.ReadFile(os.Getenv("BENCH_BODY"))
 	check(err)
@@ -118,8 +118,8 @@ func serveFanfare(l *listen.Listener, dir string, log *slog.Logger) {
 
 func untilClosed() { _, _ = os.Stdin.Read(make([]byte, 1)) }
 
-// openApp opens the service without plan limits, with further settings if
-// there are any.
+// openApp opens the service without plan limits, with further settings if there
+// are any.
 func openApp(dir string, cached, batch int, log *slog.Logger, settings ...func(*app.Config)) *app.App {
 	e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{MaxBatch: batch})
 	check(err)
@@ -135,7 +135,7 @@ func openApp(dir string, cached, batch int, log *slog.Logger, settings ...func(*
 	return a
 }
 
-// createWorkspace makes a workspace and returns its id and key.
+// createWorkspace creates a workspace and returns its id and key.
 func createWorkspace(a *app.App) account.Created {
 	made, err := a.Accounts.CreateWorkspace(context.Background(), operator, account.NewWorkspace{
 		Name: "Bench", Plan: string(account.Enterprise), Owner: "bench@example.com", Currency: "USD", Timezone: "UTC",
@@ -144,7 +144,7 @@ func createWorkspace(a *app.App) account.Created {
 	return made
 }
 
-// fetch reads one answer whole, to know its bytes.
+// fetch reads one answer completely.
 func (s *server) fetch(path, key string) []byte {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.pool, ServerName: "localhost"}, DisableCompression: true}}
 	req, err := http.NewRequest(http.MethodGet, "https://"+s.addr+path, nil)

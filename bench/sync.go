@@ -27,7 +27,7 @@ import (
 
 var syncScale = flag.Int("sync-scale", 1, "how many times the accounts of P11 have their campaigns")
 
-// callRecorder is a sandbox that remembers what it was asked.
+// callRecorder is a sandbox that records its calls.
 type callRecorder struct {
 	sandbox *sandbox.Server
 	mu      sync.Mutex
@@ -53,8 +53,8 @@ func (t *callRecorder) reset() {
 	t.calls, t.bodies = nil, nil
 }
 
-// benchSync is P11: three months of five made-up accounts synced, against
-// downloading and decoding the same pages and nothing else.
+// benchSync is P11: a sync of three months of five sandbox accounts, compared
+// with only downloading and decoding the same pages.
 func benchSync(dir string) {
 	sandbox, err := sandbox.New(sandbox.Options{Seed: 1, Scale: *syncScale, Now: time.Now})
 	check(err)
@@ -97,7 +97,7 @@ func benchSync(dir string) {
 	}
 }
 
-// profileSync writes a CPU profile of the first sync, if one is asked for.
+// profileSync writes a CPU profile of the first sync, if -profile is set.
 func profileSync(round int) (stop func()) {
 	if *profile == "" || round > 0 {
 		return func() {}
@@ -111,7 +111,7 @@ func profileSync(round int) (stop func()) {
 	}
 }
 
-// download reads a page and does nothing with it.
+// download reads and decodes a page.
 func download(url string, call *http.Request, body []byte) {
 	req, err := http.NewRequest(call.Method, url+call.URL.RequestURI(), bytes.NewReader(body))
 	check(err)
@@ -135,7 +135,7 @@ type sandboxConnection struct {
 	id    ident.ID
 }
 
-// connect connects, and syncs for the first time.
+// connect creates the connection and runs the first sync.
 func (s *sandboxConnection) connect() {
 	ctx := context.Background()
 	sent, err := body.FromGo(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
@@ -148,7 +148,7 @@ func (s *sandboxConnection) connect() {
 	s.syncAll()
 }
 
-// syncAll has all days read once more and returns how many rows there were.
+// syncAll syncs all days again and returns the number of rows.
 func (s *sandboxConnection) syncAll() int64 {
 	ctx := context.Background()
 	d, err := s.app.Connections.Sync(ctx, s.cause, s.id, connection.Request{Mode: connection.ModeFull, Streams: []string{connection.StreamMetrics}})
